@@ -1,0 +1,2 @@
+//! The `genx` command.
+fn main() {}

@@ -1,0 +1,339 @@
+//! The checked model: what the loader makes of the XML and everything later reads.
+//!
+//! Every reference is resolved to an index, every expression parsed, every position absolute. A [`Spec`] that
+//! [`crate::check`] has passed can be emitted without further errors.
+
+use std::ops::Range;
+
+/// All units of one generation.
+#[derive(Debug, Clone, Default)]
+pub struct Spec {
+    /// Name of the platform, `BDW`.
+    pub name: String,
+    /// Generation as written, `8`.
+    pub generation: String,
+    /// The files that were read, imports included.
+    pub files: Vec<SourceFile>,
+    /// Enumerations of all units, in file order; those written inside fields too.
+    pub enums: Vec<Enum>,
+    /// Structures, instructions and registers of all units, in file order.
+    pub containers: Vec<Container>,
+}
+
+/// Index into [`Spec::enums`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EnumId(pub usize);
+
+/// Index into [`Spec::containers`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ContainerId(pub usize);
+
+/// A file of the specification.
+#[derive(Debug, Clone)]
+pub struct SourceFile {
+    /// Path as shown in diagnostics.
+    pub path: String,
+    /// Name of the unit: the file's stem.
+    pub unit: String,
+    /// The whole text.
+    pub text: String,
+}
+
+/// A place in a file: bytes `range` of [`Spec::files`]`[file]`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Span {
+    /// Index of the file.
+    pub file: usize,
+    /// Byte range.
+    pub range: Range<usize>,
+}
+
+/// A named list of values.
+#[derive(Debug, Clone)]
+pub struct Enum {
+    /// The manual's name; `CONTAINER Field` for a list inside a field.
+    pub name: String,
+    /// Index of the file it stands in.
+    pub file: usize,
+    /// Prefix of the value names (`prefix`), or empty. Kept apart from the names.
+    pub prefix: String,
+    /// Bits of the widest field of this type; 1 if none uses it.
+    pub bits: u32,
+    /// Values in file order.
+    pub values: Vec<EnumValue>,
+    /// One line in our own words.
+    pub doc: String,
+    /// Volume and page, or the fact's origin.
+    pub source: String,
+    /// The element.
+    pub span: Span,
+}
+
+/// A value of an enumeration.
+#[derive(Debug, Clone)]
+pub struct EnumValue {
+    /// The manual's name.
+    pub name: String,
+    /// The number.
+    pub value: u64,
+    /// Bits that this value stands for (`expansion`), for the compaction tables.
+    pub expansion: Option<u64>,
+    /// One line in our own words.
+    pub doc: String,
+    /// The element.
+    pub span: Span,
+}
+
+/// A structure, instruction or register.
+#[derive(Debug, Clone)]
+pub struct Container {
+    /// The manual's name.
+    pub name: String,
+    /// Index of the file it stands in.
+    pub file: usize,
+    /// What it is.
+    pub kind: Kind,
+    /// Size in bits of the fixed part: `length` dwords or `size` bits. For an instruction without either, up to the
+    /// end of its last field or the start of its variable group, rounded up to dwords.
+    pub bits: u32,
+    /// Fields in order of their first bit.
+    pub fields: Vec<Field>,
+    /// Arrays, in order of their first bit; at most one of them is variable, and that is the last.
+    pub groups: Vec<Group>,
+    /// Programming restrictions.
+    pub rules: Vec<Rule>,
+    /// Only the header is described so far (`partial`); bits that no field names are unknown, not reserved.
+    pub partial: bool,
+    /// Fields may overlap without being variants (`overlap="allowed"`, and every file of Mesa's).
+    pub overlap_allowed: bool,
+    /// One line in our own words.
+    pub doc: String,
+    /// Volume and page, or the fact's origin.
+    pub source: String,
+    /// The element.
+    pub span: Span,
+}
+
+/// What a container is.
+#[derive(Debug, Clone)]
+pub enum Kind {
+    /// Part of other containers, or state in memory.
+    Struct {
+        /// Alignment in memory in bytes, 1 if unstated.
+        align: u32,
+    },
+    /// A command.
+    Instruction {
+        /// Bit set as in `genxml_core::reflect::Engines`: 1 render, 2 blitter, 4 video, 8 video-enhance.
+        engines: u8,
+        /// Length is the DWord Length field plus this.
+        bias: u32,
+    },
+    /// A register.
+    Register {
+        /// Byte offset.
+        offset: u32,
+        /// Bits 31:16 are write enables of 15:0.
+        masked: bool,
+        /// Access from commands.
+        access: Access,
+    },
+}
+
+/// Access to a register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// `rw`, the default.
+    ReadWrite,
+    /// `ro`.
+    ReadOnly,
+    /// `wo`.
+    WriteOnly,
+}
+
+/// An array of fields.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// Name (`name`), may be empty when the element is one field.
+    pub name: String,
+    /// First bit of the first element, from the start of the container or enclosing element.
+    pub start: u32,
+    /// Size of an element in bits.
+    pub bits: u32,
+    /// Number of elements; 0 means as many as the packet's length allows.
+    pub count: u32,
+    /// Fields of an element; positions count from its first bit.
+    pub fields: Vec<Field>,
+    /// Groups of an element.
+    pub groups: Vec<Group>,
+    /// The element.
+    pub span: Span,
+}
+
+/// A field.
+#[derive(Debug, Clone)]
+pub struct Field {
+    /// The manual's name.
+    pub name: String,
+    /// First bit.
+    pub start: u32,
+    /// Last bit, inclusive.
+    pub end: u32,
+    /// Its type.
+    pub ty: Type,
+    /// How the stored value relates to the meant one.
+    pub stored: Stored,
+    /// Default, as stored bits.
+    pub default: Option<u64>,
+    /// Least and greatest stored value (`range`).
+    pub range: Option<(u64, u64)>,
+    /// Part of the opcode: written always, checked when read, no field of the Rust type.
+    pub opcode: bool,
+    /// The field that holds the packet's length less the bias (named `DWord Length`).
+    pub length: bool,
+    /// Must be given by the program (`required`).
+    pub required: bool,
+    /// Must not be zero (`nonzero`).
+    pub nonzero: bool,
+    /// Exists only if this holds (`exists-if`).
+    pub exists_if: Option<Expr>,
+    /// Name of the set of alternatives and of this alternative (`variant="set/alternative"`).
+    pub variant: Option<(String, String)>,
+    /// Unit; may be empty.
+    pub unit: String,
+    /// One line in our own words; may be empty.
+    pub doc: String,
+    /// Volume and page, or the fact's origin; empty if the container's holds.
+    pub source: String,
+    /// The text was lost and the row is derived, or a source doubts it (`derived`, `doubtful`): the reason.
+    pub doubt: String,
+    /// The element.
+    pub span: Span,
+}
+
+/// Type of a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Type {
+    /// `uint`
+    Uint,
+    /// `int`
+    Int,
+    /// `bool`, one bit
+    Bool,
+    /// `float`, 32 or 64 bits
+    Float,
+    /// `uI.F`
+    UFixed {
+        /// Integer bits.
+        int: u32,
+        /// Fraction bits.
+        frac: u32,
+    },
+    /// `sI.F`: a sign besides the integer bits
+    SFixed {
+        /// Integer bits.
+        int: u32,
+        /// Fraction bits.
+        frac: u32,
+    },
+    /// `address` and `offset`: the bits stand at their own place of the pointer (bit `start % 32` of it is first)
+    Address {
+        /// One of `genxml_core::address::SpaceKind`'s names.
+        space: String,
+        /// Alignment in bytes: `align`, else 2^(start % 32).
+        align: u64,
+        /// What lies there: the name of a container (`target`), or empty.
+        target: String,
+    },
+    /// An enumeration by name, or the values inside the field
+    Enum(EnumId),
+    /// A structure by name
+    Struct(ContainerId),
+    /// `mbz`: must be zero
+    MustBeZero,
+    /// `mbo`: must be one
+    MustBeOne,
+    /// `reserved`: written as zero, anything read
+    Reserved,
+}
+
+/// How a stored integer relates to the meant one (`stored-as`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stored {
+    /// As it is.
+    #[default]
+    Plain,
+    /// `minus-one`
+    MinusOne,
+    /// `shifted:N`
+    Shifted(u32),
+    /// `log2`
+    Log2,
+}
+
+/// A condition; grammar in SCHEMA.md. Values of enumerations are numbers by now, fields absolute bit ranges.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expr {
+    /// A number or a value of an enumeration.
+    Number(u64),
+    /// The stored value of a field of the same container.
+    Field {
+        /// The field's name.
+        name: String,
+        /// First bit.
+        start: u32,
+        /// Last bit.
+        end: u32,
+    },
+    /// Logical not.
+    Not(Box<Expr>),
+    /// Two operands.
+    Binary(Op, Box<Expr>, Box<Expr>),
+}
+
+/// Operators, loosest first, as in `genxml_core::reflect::Op`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Op {
+    Or,
+    And,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    BitAnd,
+    Add,
+    Sub,
+    Mul,
+    Rem,
+}
+
+/// A programming restriction of a container.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// Stable identifier.
+    pub id: String,
+    /// How bad a violation is.
+    pub severity: Severity,
+    /// Must hold.
+    pub require: Expr,
+    /// What is wrong if it does not, in our own words.
+    pub message: String,
+    /// Volume and page.
+    pub source: String,
+    /// The element.
+    pub span: Span,
+}
+
+/// How bad the violation of a rule is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// Undefined or hanging.
+    Error,
+    /// Works, but is not what is meant.
+    Warning,
+    /// Needed on some steppings.
+    Workaround,
+}

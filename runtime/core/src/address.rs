@@ -1,0 +1,129 @@
+//! Addresses and offsets, typed by what they count from and by their alignment.
+//!
+//! A field `Address<DynamicState, 64, 32>` holds an offset from Dynamic State Base Address, a multiple of 64, below
+//! 2^32; a pointer to a surface state cannot be put there.
+
+use crate::bits::sign_extend;
+use crate::int::OutOfRange;
+use core::{fmt, hash, marker::PhantomData};
+
+/// What an address counts from.
+pub trait Space: Copy + Eq + hash::Hash + fmt::Debug + Default + 'static {
+    /// The space at run time.
+    const KIND: SpaceKind;
+}
+
+macro_rules! spaces {
+    ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
+        /// The spaces that addresses and offsets count in, as a run-time value.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+        pub enum SpaceKind { $($(#[$doc])* $name,)* }
+
+        impl SpaceKind {
+            /// Every space, in the order of declaration.
+            pub const ALL: &[SpaceKind] = &[$(SpaceKind::$name),*];
+
+            /// The value of the `address-space` attribute in the specification.
+            pub const fn name(self) -> &'static str {
+                match self { $(SpaceKind::$name => $text,)* }
+            }
+        }
+
+        $($(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+        pub struct $name;
+        impl Space for $name { const KIND: SpaceKind = SpaceKind::$name; })*
+    };
+}
+
+spaces! {
+    /// A graphics virtual address, 48 bits, of the context's PPGTT or the GGTT as the command says.
+    Graphics = "graphics";
+    /// An offset from General State Base Address.
+    GeneralState = "general-state";
+    /// An offset from Surface State Base Address.
+    SurfaceState = "surface-state";
+    /// An offset from Dynamic State Base Address.
+    DynamicState = "dynamic-state";
+    /// An offset from Indirect Object Base Address.
+    IndirectObject = "indirect-object";
+    /// An offset from Instruction Base Address.
+    Instruction = "instruction";
+    /// A byte offset into the register space (MMIO).
+    Mmio = "mmio";
+}
+
+/// A byte address or offset in space `SP`: a multiple of `ALIGN`, stored in the low `N` bits of a pointer.
+/// With `N` = 64, a 48-bit graphics address in canonical form (bits 63:48 repeat bit 47).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
+pub struct Address<SP: Space, const ALIGN: u64, const N: u32>(u64, PhantomData<SP>);
+
+impl<SP: Space, const ALIGN: u64, const N: u32> Address<SP, ALIGN, N> {
+    /// Address zero.
+    pub const ZERO: Self = Address(0, PhantomData);
+
+    /// `value` if it is aligned and in range. Where the field has 64 bits, a 48-bit address is brought into
+    /// canonical form; a 64-bit value that is neither below 2^48 nor canonical is refused.
+    #[inline(always)]
+    pub const fn new(value: u64) -> Result<Self, OutOfRange> {
+        let value = if N == 64 && value >> 48 == 0 { sign_extend(value, 48) as u64 } else { value };
+        let fits = if N == 64 { sign_extend(value, 48) as u64 == value } else { value <= Self::LAST };
+        if fits && value.is_multiple_of(ALIGN) {
+            Ok(Address(value, PhantomData))
+        } else {
+            Err(OutOfRange {
+                value: value as i128,
+                min: 0,
+                max: (Self::LAST - Self::LAST % ALIGN) as i128,
+                multiple_of: ALIGN,
+            })
+        }
+    }
+
+    const LAST: u64 = if N >= 64 { (1 << 48) - 1 } else { (1 << N) - 1 };
+
+    /// From a stored pattern, already at its place in the pointer, for decoders.
+    #[inline(always)]
+    pub const fn from_bits(bits: u64) -> Self {
+        Address(bits - bits % ALIGN, PhantomData)
+    }
+
+    /// The stored pattern, at its place in the pointer.
+    #[inline(always)]
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// The byte address as stored; canonical (sign-extended) where the field has 64 bits.
+    #[inline(always)]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The low 48 bits, which are all that hardware looks at.
+    #[inline(always)]
+    pub const fn va48(self) -> u64 {
+        self.0 & ((1 << 48) - 1)
+    }
+}
+
+impl<SP: Space, const ALIGN: u64, const N: u32> fmt::Debug for Address<SP, ALIGN, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+impl<SP: Space, const ALIGN: u64, const N: u32> fmt::Display for Address<SP, ALIGN, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+impl<SP: Space, const ALIGN: u64, const N: u32> TryFrom<u64> for Address<SP, ALIGN, N> {
+    type Error = OutOfRange;
+    #[inline(always)]
+    fn try_from(value: u64) -> Result<Self, OutOfRange> {
+        Self::new(value)
+    }
+}

@@ -1,0 +1,24 @@
+//! What generated packets are made of. `no_std`, no allocation.
+//!
+//! * [`int`]: bounded integers [`U`], [`S`] and the stored forms [`MinusOne`], [`Shifted`], [`PowerOfTwo`]
+//! * [`fixed`]: fixed point [`UFix`], [`SFix`]
+//! * [`address`]: [`Address`], typed by the space that it counts in and by its alignment
+//! * [`literal`]: [`lit!`], literals that are checked when the program is compiled
+//! * [`bits`]: the only place that masks and shifts dwords of described structures
+//! * [`packet`]: traits and errors of everything that can be packed and unpacked; variable tails
+//! * [`reflect`]: tables that describe every container at run time
+#![no_std]
+
+pub mod address;
+pub mod bits;
+pub mod fixed;
+pub mod int;
+pub mod literal;
+pub mod packet;
+pub mod reflect;
+
+pub use address::{Address, Space};
+pub use fixed::{SFix, UFix};
+pub use int::{MinusOne, OutOfRange, PowerOfTwo, S, Shifted, U};
+pub use literal::Literal;
+pub use packet::{Entries, Entry, Instruction, PackError, Packed, UnpackError};

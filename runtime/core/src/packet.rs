@@ -1,0 +1,258 @@
+//! Traits and errors of everything that can be packed and unpacked.
+
+use crate::bits;
+use crate::reflect::Container;
+use core::fmt;
+
+/// A generated container: a structure, an instruction or a register.
+pub trait Packed: Sized {
+    /// The manual's name, `XY_COLOR_BLT`.
+    const NAME: &'static str;
+    /// The container's description at run time.
+    const INFO: &'static Container;
+}
+
+/// A generated instruction. Which engines take it is said by the marker traits of the runtime crate.
+pub trait Instruction: Packed {
+    /// Packed length in dwords, header included.
+    fn dwords(&self) -> usize;
+
+    /// Writes the packet to the start of `out` and returns its length in dwords.
+    ///
+    /// # Errors
+    /// [`PackError::Space`] if `out` is too short, [`PackError::Length`] if the tail does not fit the length field.
+    fn pack_into(&self, out: &mut [u32]) -> Result<usize, PackError>;
+}
+
+/// Why a packet could not be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PackError {
+    /// The output is too short.
+    Space {
+        /// The packet's name.
+        packet: &'static str,
+        /// Dwords that it takes.
+        needed: usize,
+        /// Dwords that there were.
+        available: usize,
+    },
+    /// The variable tail makes the packet longer than its length field can say.
+    Length {
+        /// The packet's name.
+        packet: &'static str,
+        /// Dwords that it would take.
+        dwords: usize,
+        /// The longest that can be expressed.
+        max: usize,
+    },
+}
+
+impl fmt::Display for PackError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            PackError::Space { packet, needed, available } => {
+                write!(f, "{packet} takes {needed} dwords, {available} are left")
+            }
+            PackError::Length { packet, dwords, max } => {
+                write!(f, "{packet} of {dwords} dwords is longer than its length field can say ({max})")
+            }
+        }
+    }
+}
+
+impl core::error::Error for PackError {}
+
+/// Why dwords are not a well-formed packet, for the strict readers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UnpackError {
+    /// Fewer dwords than the container has.
+    Truncated {
+        /// The container's name.
+        container: &'static str,
+        /// Dwords that it takes.
+        needed: usize,
+        /// Dwords that there were.
+        available: usize,
+    },
+    /// A field with one legal value holds another (opcode, length, must-be-zero, must-be-one).
+    Fixed {
+        /// The container's name.
+        container: &'static str,
+        /// The field's name.
+        field: &'static str,
+        /// Its first bit in the container.
+        start: u32,
+        /// What it must hold.
+        expected: u64,
+        /// What it holds.
+        found: u64,
+    },
+    /// Bits that belong to no field are set.
+    Reserved {
+        /// The container's name.
+        container: &'static str,
+        /// The dword that they are in.
+        dword: u32,
+        /// The offending bits.
+        bits: u32,
+    },
+    /// A field's value lies outside the range that the manual allows.
+    Range {
+        /// The container's name.
+        container: &'static str,
+        /// The field's name.
+        field: &'static str,
+        /// Its first bit in the container.
+        start: u32,
+        /// What it holds.
+        found: u64,
+    },
+}
+
+impl fmt::Display for UnpackError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            UnpackError::Truncated { container, needed, available } => {
+                write!(f, "{container} takes {needed} dwords, {available} are there")
+            }
+            UnpackError::Fixed { container, field, start, expected, found } => write!(
+                f,
+                "{container}: {field} (dw{} bit {}) must be {expected:#x}, is {found:#x}",
+                start / 32,
+                start % 32
+            ),
+            UnpackError::Reserved { container, dword, bits } => {
+                write!(f, "{container}: reserved bits {bits:#010x} of dw{dword} are set")
+            }
+            UnpackError::Range { container, field, start, found } => write!(
+                f,
+                "{container}: {field} (dw{} bit {}) holds {found:#x}, which the manual does not allow",
+                start / 32,
+                start % 32
+            ),
+        }
+    }
+}
+
+impl core::error::Error for UnpackError {}
+
+/// An element of a variable tail.
+pub trait Entry: Copy {
+    /// Size of one element in bits; a divisor or a multiple of 32.
+    const BITS: u32;
+    /// Writes the element at `start`, whose bits are zero so far.
+    fn put(&self, dwords: &mut [u32], start: u32);
+    /// Reads the element at `start`; what the element cannot express is left out.
+    fn get(dwords: &[u32], start: u32) -> Self;
+}
+
+impl<const N: u32> Entry for crate::U<N> {
+    const BITS: u32 = N;
+    #[inline(always)]
+    fn put(&self, dwords: &mut [u32], start: u32) {
+        bits::put(dwords, start, start + N - 1, self.bits());
+    }
+    #[inline(always)]
+    fn get(dwords: &[u32], start: u32) -> Self {
+        Self::from_bits(bits::get(dwords, start, start + N - 1))
+    }
+}
+
+/// The variable tail of a packet: elements to be written, or dwords as read.
+#[derive(Clone, Copy)]
+pub enum Entries<'a, T: Entry> {
+    /// Elements given by the program.
+    Values(&'a [T]),
+    /// Dwords of a packet that was read; decoded as they are asked for.
+    Dwords(&'a [u32]),
+}
+
+impl<'a, T: Entry> Entries<'a, T> {
+    /// No elements.
+    pub const EMPTY: Self = Entries::Values(&[]);
+
+    /// Number of elements; an incomplete one at the end does not count.
+    pub const fn len(&self) -> usize {
+        match self {
+            Entries::Values(values) => values.len(),
+            Entries::Dwords(dwords) => dwords.len() * 32 / T::BITS as usize,
+        }
+    }
+
+    /// True if there is no element.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Length in dwords, rounded up.
+    pub const fn dwords(&self) -> usize {
+        match self {
+            Entries::Values(values) => (values.len() * T::BITS as usize).div_ceil(32),
+            Entries::Dwords(dwords) => dwords.len(),
+        }
+    }
+
+    /// Element `index`, if there is one.
+    pub fn get(&self, index: usize) -> Option<T> {
+        match *self {
+            Entries::Values(values) => values.get(index).copied(),
+            Entries::Dwords(dwords) => (index < self.len()).then(|| T::get(dwords, index as u32 * T::BITS)),
+        }
+    }
+
+    /// All elements in order.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = T> + 'a {
+        (0..self.len()).map(move |index| match self {
+            Entries::Values(values) => values[index],
+            Entries::Dwords(dwords) => T::get(dwords, index as u32 * T::BITS),
+        })
+    }
+
+    /// Writes the elements to `out`, whose dwords are zero so far and which is at least [`dwords`](Self::dwords) long.
+    pub fn put(&self, out: &mut [u32]) {
+        match *self {
+            Entries::Values(values) => {
+                for (index, value) in values.iter().enumerate() {
+                    value.put(out, index as u32 * T::BITS);
+                }
+            }
+            Entries::Dwords(dwords) => {
+                for (to, from) in out.iter_mut().zip(dwords) {
+                    *to = *from;
+                }
+            }
+        }
+    }
+}
+
+impl<T: Entry> Default for Entries<'_, T> {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+impl<'a, T: Entry> From<&'a [T]> for Entries<'a, T> {
+    fn from(values: &'a [T]) -> Self {
+        Entries::Values(values)
+    }
+}
+
+impl<'a, T: Entry, const N: usize> From<&'a [T; N]> for Entries<'a, T> {
+    fn from(values: &'a [T; N]) -> Self {
+        Entries::Values(values)
+    }
+}
+
+impl<T: Entry + PartialEq> PartialEq for Entries<'_, T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().eq(other.iter())
+    }
+}
+
+impl<T: Entry + Eq> Eq for Entries<'_, T> {}
+
+impl<T: Entry + fmt::Debug> fmt::Debug for Entries<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}

@@ -1,0 +1,288 @@
+//! The specification at run time: what decoders, diffs and rules walk instead of generated code.
+//!
+//! The tables are constants of the generated modules; a program may also build them from a genxml file and leak
+//! them, which is why every link is a plain `&'static`.
+
+use crate::address::SpaceKind;
+
+/// A structure, instruction or register.
+#[derive(Debug)]
+pub struct Container {
+    /// The manual's name.
+    pub name: &'static str,
+    /// The generated Rust type's name.
+    pub rust_name: &'static str,
+    /// The unit (file of the specification) that it belongs to.
+    pub unit: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// Size of the fixed part in bits.
+    pub bits: u32,
+    /// Fields in order of their first bit; members of groups are in [`groups`](Self::groups).
+    pub fields: &'static [Field],
+    /// Arrays of fields, fixed or variable.
+    pub groups: &'static [Group],
+    /// True if only the header is described so far and the rest of the bits are unknown.
+    pub partial: bool,
+    /// One line of what it does, in our own words; may be empty.
+    pub doc: &'static str,
+    /// Volume and page, or the fact's origin.
+    pub source: &'static str,
+}
+
+/// What a container is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Part of other containers, or state in memory.
+    Struct {
+        /// Alignment in memory in bytes; 1 if the manual states none.
+        align: u32,
+    },
+    /// A command of one or more engines.
+    Instruction {
+        /// Engines that take it.
+        engines: Engines,
+        /// Added to the DWord Length field to get the packet's length.
+        bias: u32,
+        /// Bits of dword 0 that tell it apart.
+        opcode_mask: u32,
+        /// What those bits hold.
+        opcode: u32,
+        /// First and last bit of the DWord Length field in dword 0, if it has one.
+        length_field: Option<(u32, u32)>,
+        /// True if a variable tail follows the fixed part.
+        variable: bool,
+    },
+    /// A register.
+    Register {
+        /// Byte offset in the register space, for the first engine that has it.
+        offset: u32,
+        /// True if bits 31:16 are write enables of bits 15:0.
+        masked: bool,
+        /// Who may do what with it.
+        access: Access,
+    },
+}
+
+/// Access to a register from commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Read and write.
+    ReadWrite,
+    /// Writes are ignored.
+    ReadOnly,
+    /// Reads return nothing useful.
+    WriteOnly,
+}
+
+/// A set of engines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Engines(pub u8);
+
+impl Engines {
+    /// The render engine: 3D, media and GPGPU.
+    pub const RENDER: Engines = Engines(1);
+    /// The blitter, or copy engine.
+    pub const BLITTER: Engines = Engines(2);
+    /// The video codec engine.
+    pub const VIDEO: Engines = Engines(4);
+    /// The video enhancement engine, VEBOX.
+    pub const VIDEO_ENHANCE: Engines = Engines(8);
+    /// Every engine.
+    pub const ALL: Engines = Engines(15);
+
+    /// True if the sets share an engine.
+    pub const fn intersects(self, other: Engines) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The names of the engines in the set as the specification spells them.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        [(1, "render"), (2, "blitter"), (4, "video"), (8, "video-enhance")]
+            .into_iter()
+            .filter(move |(bit, _)| self.0 & bit != 0)
+            .map(|(_, name)| name)
+    }
+}
+
+/// A field: a named, typed range of bits.
+#[derive(Debug)]
+pub struct Field {
+    /// The manual's name.
+    pub name: &'static str,
+    /// First bit, from the start of the container (or group element).
+    pub start: u32,
+    /// Last bit, inclusive.
+    pub end: u32,
+    /// How the bits are read.
+    pub ty: Type,
+    /// How the stored value relates to the meant one.
+    pub stored: Stored,
+    /// Value unless the program sets another, as stored.
+    pub default: Option<u64>,
+    /// Least and greatest stored values that the manual allows.
+    pub range: Option<(u64, u64)>,
+    /// The field exists only if this holds.
+    pub exists_if: Option<&'static Expr>,
+    /// Unit of the value; may be empty.
+    pub unit: &'static str,
+    /// One line in our own words; may be empty.
+    pub doc: &'static str,
+    /// Volume and page, or the fact's origin; empty if the container's holds.
+    pub source: &'static str,
+}
+
+/// How a field's bits are read.
+#[derive(Debug, Clone, Copy)]
+pub enum Type {
+    /// Unsigned integer.
+    Uint,
+    /// Two's complement integer.
+    Int,
+    /// One bit.
+    Bool,
+    /// IEEE single (32 bits) or double (64 bits).
+    Float,
+    /// Unsigned fixed point with this many fraction bits.
+    UFixed(u32),
+    /// Two's complement fixed point with this many fraction bits.
+    SFixed(u32),
+    /// A byte address: the bits stand at their own place, so bit 6 of the address is the field's bit 6 (mod 32).
+    Address {
+        /// What it counts from.
+        space: SpaceKind,
+        /// Alignment in bytes.
+        align: u64,
+        /// What lies there: the name of a container, or empty if that is not one described thing.
+        target: &'static str,
+    },
+    /// A named list of values.
+    Enum(&'static Enumeration),
+    /// A nested structure.
+    Struct(&'static Container),
+    /// Must be zero.
+    MustBeZero,
+    /// Must be one (all bits).
+    MustBeOne,
+    /// Reserved: written as zero, any value read.
+    Reserved,
+}
+
+/// How a stored integer relates to the meant one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stored {
+    /// As it is.
+    Plain,
+    /// The meant value minus one.
+    MinusOne,
+    /// The meant value shifted right.
+    Shifted(u32),
+    /// The logarithm to base 2 of the meant value.
+    Log2,
+}
+
+/// An array of fields that repeats every `bits` bits from `start` on.
+#[derive(Debug)]
+pub struct Group {
+    /// Name of the array; may be empty.
+    pub name: &'static str,
+    /// First bit of the first element.
+    pub start: u32,
+    /// Size of an element in bits.
+    pub bits: u32,
+    /// Number of elements; 0 means as many as the packet's length allows.
+    pub count: u32,
+    /// Fields of an element, from its first bit.
+    pub fields: &'static [Field],
+    /// Groups inside an element.
+    pub groups: &'static [Group],
+}
+
+/// A named list of values.
+#[derive(Debug)]
+pub struct Enumeration {
+    /// The manual's name, or the container's and field's for a list that stands inside a field.
+    pub name: &'static str,
+    /// Values in ascending order.
+    pub values: &'static [(u64, &'static str)],
+}
+
+impl Enumeration {
+    /// The name of `value`, if it has one.
+    pub fn name_of(&self, value: u64) -> Option<&'static str> {
+        self.values.binary_search_by_key(&value, |v| v.0).ok().map(|index| self.values[index].1)
+    }
+}
+
+/// A condition over stored values of fields of the same container.
+#[derive(Debug)]
+pub enum Expr {
+    /// A number, or a value of an enumeration.
+    Number(u64),
+    /// The stored value of the field at this range of bits of the container.
+    Field {
+        /// The field's name, for people.
+        name: &'static str,
+        /// First bit.
+        start: u32,
+        /// Last bit, inclusive.
+        end: u32,
+    },
+    /// Logical not.
+    Not(&'static Expr),
+    /// Two operands.
+    Binary(Op, &'static Expr, &'static Expr),
+}
+
+/// Operators of [`Expr`]; comparisons and logic yield 0 or 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Op {
+    Or,
+    And,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    BitAnd,
+    Add,
+    Sub,
+    Mul,
+    Rem,
+}
+
+impl Expr {
+    /// The value for a container that starts at bit `base` of `dwords`. Arithmetic wraps; a remainder by zero is zero.
+    pub fn eval(&self, dwords: &[u32], base: u32) -> u64 {
+        match *self {
+            Expr::Number(value) => value,
+            Expr::Field { start, end, .. } => crate::bits::get(dwords, base + start, base + end),
+            Expr::Not(expr) => u64::from(expr.eval(dwords, base) == 0),
+            Expr::Binary(op, left, right) => {
+                let (l, r) = (left.eval(dwords, base), right.eval(dwords, base));
+                match op {
+                    Op::Or => u64::from(l != 0 || r != 0),
+                    Op::And => u64::from(l != 0 && r != 0),
+                    Op::Eq => u64::from(l == r),
+                    Op::Ne => u64::from(l != r),
+                    Op::Lt => u64::from(l < r),
+                    Op::Le => u64::from(l <= r),
+                    Op::Gt => u64::from(l > r),
+                    Op::Ge => u64::from(l >= r),
+                    Op::BitAnd => l & r,
+                    Op::Add => l.wrapping_add(r),
+                    Op::Sub => l.wrapping_sub(r),
+                    Op::Mul => l.wrapping_mul(r),
+                    Op::Rem => l.checked_rem(r).unwrap_or(0),
+                }
+            }
+        }
+    }
+
+    /// True if the value is not zero.
+    pub fn holds(&self, dwords: &[u32], base: u32) -> bool {
+        self.eval(dwords, base) != 0
+    }
+}

@@ -1,0 +1,1 @@
+//! Gen8 execution unit instructions: decode, compaction, disassembly.

@@ -1,0 +1,1 @@
+//! Typed packets of Intel Broadwell graphics: build batches, decode dumps.
