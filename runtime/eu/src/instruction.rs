@@ -1,0 +1,559 @@
+//! A decoded instruction: typed, with every encoding resolved, the same for compacted and native forms.
+//!
+//! Quantities are normalised: register numbers with byte offsets, strides and widths in elements, jump distances in
+//! bytes from the first byte of the branch itself, channel numbers instead of quarter and nibble controls.
+
+use crate::ops::Opcode;
+
+/// An instruction.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Instruction {
+    /// What it does.
+    pub opcode: Opcode,
+    /// Channels: 1, 2, 4, 8, 16 or 32.
+    pub exec_size: u8,
+    /// The first channel of the thread that it works on: a multiple of 4, from QtrCtrl and NibCtrl.
+    pub channel_offset: u8,
+    /// How operands are addressed.
+    pub access_mode: AccessMode,
+    /// Per-channel execution condition.
+    pub predicate: Option<Predicate>,
+    /// The flag that predicate and condition use.
+    pub flag: Flag,
+    /// Condition that updates the flag; selects for `sel` and `csel`. Always `None` for `math` and `send`.
+    pub condition: Option<Condition>,
+    /// Function of `math`.
+    pub math: Option<MathFunction>,
+    /// Message of `send` and `sendc`.
+    pub send: Option<Send>,
+    /// Jump distances of branches with immediate targets.
+    pub branch: Option<Branch>,
+    /// Results are clamped to the range of the destination type ([0,1] for floats).
+    pub saturate: bool,
+    /// Channel enables and the per-channel instruction pointers do not matter (`NoMask`, IGA `W`).
+    pub no_mask: bool,
+    /// The accumulator gets the result as well.
+    pub acc_write: bool,
+    /// `if`, `else`, `goto`: BranchCtrl, the other kind of jump (IGA `.b`).
+    pub branch_ctrl: bool,
+    /// What happens to the thread after it.
+    pub thread_control: ThreadControl,
+    /// Destination scoreboard is not cleared (`NoDDClr`). No functional effect.
+    pub no_dd_clear: bool,
+    /// Destination scoreboard is not checked (`NoDDChk`). No functional effect.
+    pub no_dd_check: bool,
+    /// A breakpoint (DebugCtrl).
+    pub breakpoint: bool,
+    /// Where the result goes, if there is any. For `call` the return address, for `send` the first reply register.
+    pub destination: Option<Destination>,
+    /// Sources; those that the operation does not have are [`Operand::None`].
+    pub sources: [Operand; 3],
+    /// True if it was read in the 8-byte form.
+    pub compacted: bool,
+}
+
+impl Instruction {
+    /// An unpredicated instruction of Align1 mode with all else off; fill in the operands.
+    pub const fn new(opcode: Opcode, exec_size: u8) -> Self {
+        Instruction {
+            opcode,
+            exec_size,
+            channel_offset: 0,
+            access_mode: AccessMode::Align1,
+            predicate: None,
+            flag: Flag { register: 0, subregister: 0 },
+            condition: None,
+            math: None,
+            send: None,
+            branch: None,
+            saturate: false,
+            no_mask: false,
+            acc_write: false,
+            branch_ctrl: false,
+            thread_control: ThreadControl::Normal,
+            no_dd_clear: false,
+            no_dd_check: false,
+            breakpoint: false,
+            destination: None,
+            sources: [Operand::None; 3],
+            compacted: false,
+        }
+    }
+
+    /// Size in memory in bytes as read: 8 compacted, 16 native.
+    pub const fn length(&self) -> u32 {
+        if self.compacted { 8 } else { 16 }
+    }
+
+    /// True if the thread ends with this instruction.
+    pub const fn ends_thread(&self) -> bool {
+        matches!(self.send, Some(Send { end_of_thread: true, .. }))
+    }
+
+    /// The sources that are there.
+    pub fn operands(&self) -> impl Iterator<Item = &Operand> {
+        self.sources.iter().filter(|source| !matches!(source, Operand::None))
+    }
+}
+
+/// How operands are addressed (2d p.157).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum AccessMode {
+    /// By byte, with regions.
+    Align1,
+    /// By 16 bytes, with swizzles and write masks.
+    Align16,
+}
+
+/// Per-channel execution condition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Predicate {
+    /// How flag bits make the condition of a channel.
+    pub control: PredicateControl,
+    /// Inverted, after `control` has combined the bits.
+    pub inverse: bool,
+}
+
+/// How flag bits make the condition of a channel (2b p.23).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum PredicateControl {
+    /// Each channel its own bit.
+    Sequential,
+    /// Align1: the bit of the channel in either of two flags.
+    AnyV,
+    /// Align1: the bit of the channel in both of two flags.
+    AllV,
+    /// Any of an aligned group of this many channels: 2, 4, 8, 16 or 32. In Align16 only 4.
+    Any(u8),
+    /// All of an aligned group of this many channels: 2, 4, 8, 16 or 32. In Align16 only 4.
+    All(u8),
+    /// Align16: the bit of one channel (0 x, 1 y, 2 z, 3 w) of each group of four, for the whole group.
+    Replicate(u8),
+}
+
+/// A 16-bit flag subregister, `f<register>.<subregister>`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
+pub struct Flag {
+    /// 0 or 1.
+    pub register: u8,
+    /// 0 or 1.
+    pub subregister: u8,
+}
+
+/// Conditions (2b p.13).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Condition {
+    /// Zero, or equal.
+    Equal,
+    /// Not zero, or not equal.
+    NotEqual,
+    /// Greater.
+    Greater,
+    /// Greater or equal.
+    GreaterEqual,
+    /// Less.
+    Less,
+    /// Less or equal.
+    LessEqual,
+    /// Overflow.
+    Overflow,
+    /// Unordered: a NaN was computed.
+    Unordered,
+}
+
+/// Functions of the extended math unit (2b p.20).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum MathFunction {
+    /// Reciprocal.
+    Inverse,
+    /// Logarithm to base 2.
+    Log,
+    /// Power of two.
+    Exp,
+    /// Square root.
+    SquareRoot,
+    /// Reciprocal square root.
+    InverseSquareRoot,
+    /// Sine.
+    Sin,
+    /// Cosine.
+    Cos,
+    /// Quotient of floats.
+    Divide,
+    /// First source (its absolute value) to the power of the second.
+    Power,
+    /// Integer quotient and, in the next register, remainder.
+    IntQuotientRemainder,
+    /// Integer quotient.
+    IntQuotient,
+    /// Integer remainder.
+    IntRemainder,
+    /// First step of the IEEE division macro.
+    InverseMacro,
+    /// First step of the IEEE square root macro.
+    InverseSquareRootMacro,
+}
+
+/// A message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Send {
+    /// Who gets it.
+    pub function: SharedFunction,
+    /// What it asks for.
+    pub descriptor: Descriptor,
+    /// The thread ends.
+    pub end_of_thread: bool,
+}
+
+/// Where the message descriptor comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Descriptor {
+    /// In the instruction; bit 31, the end of thread, is clear here and in [`Send::end_of_thread`].
+    Immediate(u32),
+    /// In the address register, from this subregister in bytes; always a0.0 on Gen8.
+    Address(u8),
+}
+
+/// Receivers of messages (2b p.28).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum SharedFunction {
+    /// Nobody.
+    Null,
+    /// Sampler.
+    Sampler,
+    /// Message gateway.
+    Gateway,
+    /// Sampler cache data port.
+    DataPortSampler,
+    /// Render cache data port.
+    DataPortRender,
+    /// Unified return buffer.
+    Urb,
+    /// Thread spawner.
+    ThreadSpawner,
+    /// Video motion estimation.
+    MotionEstimation,
+    /// Constant cache data port.
+    DataPortConstant,
+    /// Data cache data port.
+    DataPort0,
+    /// Pixel interpolator.
+    PixelInterpolator,
+    /// Data cache data port, further messages.
+    DataPort1,
+    /// Check and refinement engine.
+    CheckAndRefinement,
+    /// A number that the manual reserves.
+    Reserved(u8),
+}
+
+/// Jump distances in bytes, from the first byte of the branch. `jmpi`, which hardware counts from the next
+/// instruction, is brought into the same form; `calla` holds the absolute target.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Branch {
+    /// Where the thread jumps.
+    pub jip: i32,
+    /// Where channels that leave continue, for those with two distances.
+    pub uip: Option<i32>,
+}
+
+/// What happens to the thread after an instruction (2b p.44). No functional effect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum ThreadControl {
+    /// As the hardware likes.
+    Normal,
+    /// No switch to another thread.
+    Atomic,
+    /// A forced switch.
+    Switch,
+}
+
+/// Numeric types of operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum DataType {
+    /// Unsigned byte.
+    Ub,
+    /// Signed byte.
+    B,
+    /// Unsigned word.
+    Uw,
+    /// Signed word.
+    W,
+    /// Unsigned dword.
+    Ud,
+    /// Signed dword.
+    D,
+    /// Unsigned qword.
+    Uq,
+    /// Signed qword.
+    Q,
+    /// Half float.
+    Hf,
+    /// Single float.
+    F,
+    /// Double float.
+    Df,
+    /// Immediate of eight 4-bit unsigned integers, read as words.
+    Uv,
+    /// Immediate of eight 4-bit signed integers, read as words.
+    V,
+    /// Immediate of four restricted 8-bit floats, read as single floats.
+    Vf,
+}
+
+impl DataType {
+    /// Size of an element in bytes. For packed vectors the size of what an element is read as.
+    pub const fn size(self) -> u8 {
+        match self {
+            DataType::Ub | DataType::B => 1,
+            DataType::Uw | DataType::W | DataType::Hf | DataType::Uv | DataType::V => 2,
+            DataType::Ud | DataType::D | DataType::F | DataType::Vf => 4,
+            DataType::Uq | DataType::Q | DataType::Df => 8,
+        }
+    }
+
+    /// The assembler's suffix without the colon: `ud`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DataType::Ub => "ub",
+            DataType::B => "b",
+            DataType::Uw => "uw",
+            DataType::W => "w",
+            DataType::Ud => "ud",
+            DataType::D => "d",
+            DataType::Uq => "uq",
+            DataType::Q => "q",
+            DataType::Hf => "hf",
+            DataType::F => "f",
+            DataType::Df => "df",
+            DataType::Uv => "uv",
+            DataType::V => "v",
+            DataType::Vf => "vf",
+        }
+    }
+
+    /// True for half, single and double floats and packed floats.
+    pub const fn is_float(self) -> bool {
+        matches!(self, DataType::Hf | DataType::F | DataType::Df | DataType::Vf)
+    }
+
+    /// True for signed integers.
+    pub const fn is_signed(self) -> bool {
+        matches!(self, DataType::B | DataType::W | DataType::D | DataType::Q | DataType::V)
+    }
+}
+
+/// Architecture registers (2d p.120; G45 vol 4; numbers of Gen8 by IGA).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Arf {
+    /// `null`: reads zero, takes anything.
+    Null,
+    /// `a0`: sixteen words of addresses.
+    Address,
+    /// `acc0`, `acc1` and the extended exponents `acc2`..`acc9`.
+    Accumulator,
+    /// `f0`, `f1`: two 16-bit flags each.
+    Flag,
+    /// `ce`: channel enables, read-only.
+    ChannelEnable,
+    /// `msg`: message control.
+    MessageControl,
+    /// `sp`: stack pointers.
+    StackPointer,
+    /// `sr`: state, read-only in part.
+    State,
+    /// `cr`: control.
+    Control,
+    /// `n`: notification counts.
+    Notification,
+    /// `ip`: instruction pointer.
+    InstructionPointer,
+    /// `tdr`: thread dependencies.
+    ThreadDependency,
+    /// `tm`: time stamp and pause.
+    Timestamp,
+    /// `fc`: flow control.
+    FlowControl,
+    /// `dbg`: debug.
+    Debug,
+    /// A number that names no register.
+    Reserved(u8),
+}
+
+/// A place in a register file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Register {
+    /// General register `number` (0..=127; greater ones can be encoded and do not exist), from byte `byte` on.
+    Grf {
+        /// Register number.
+        number: u8,
+        /// Byte in the register, 0..=31.
+        byte: u8,
+    },
+    /// Architecture register.
+    Arf {
+        /// Which.
+        file: Arf,
+        /// Number within its kind, as the 1 of `acc1`.
+        number: u8,
+        /// Byte in the register, 0..=31.
+        byte: u8,
+    },
+    /// General registers at the byte address a0.`address` + `offset`.
+    Indirect {
+        /// Word of a0 (0..=15); the first of several if the region takes one address per row.
+        address: u8,
+        /// Added to it, in bytes: -512..=511.
+        offset: i16,
+    },
+}
+
+impl Register {
+    /// The null register.
+    pub const NULL: Register = Register::Arf { file: Arf::Null, number: 0, byte: 0 };
+
+    /// General register `number` from its first byte.
+    pub const fn grf(number: u8) -> Register {
+        Register::Grf { number, byte: 0 }
+    }
+
+    /// True for the null register.
+    pub const fn is_null(&self) -> bool {
+        matches!(self, Register::Arf { file: Arf::Null, .. })
+    }
+}
+
+/// Where a result goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Destination {
+    /// Place.
+    pub register: Register,
+    /// Type of an element.
+    pub ty: DataType,
+    /// Distance of elements in elements: 1, 2 or 4 (0 can be encoded and is illegal for most).
+    pub stride: u8,
+    /// Align16 and three-source instructions: channels of each group of four that are written, x lowest. 15 otherwise.
+    pub write_mask: u8,
+    /// Extended accumulator that `math.invm`, `math.rsqtm` and `madm` write beside it.
+    pub macro_accumulator: Option<MacroAccumulator>,
+}
+
+impl Destination {
+    /// Element type and place, stride 1, all channels.
+    pub const fn new(register: Register, ty: DataType) -> Self {
+        Destination { register, ty, stride: 1, write_mask: 15, macro_accumulator: None }
+    }
+}
+
+/// An extended accumulator of the division and square root macros: `mme0`..`mme7` are 0..=7, 8 is `nomme`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct MacroAccumulator(pub u8);
+
+impl MacroAccumulator {
+    /// `nomme`: none takes part.
+    pub const NONE: Self = MacroAccumulator(8);
+}
+
+/// What an instruction reads.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Operand {
+    /// Nothing: the operation has fewer sources.
+    None,
+    /// A region of registers.
+    Register(Source),
+    /// A constant.
+    Immediate(Immediate),
+}
+
+/// A region of registers that an instruction reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Source {
+    /// Place of the first element.
+    pub register: Register,
+    /// Type of an element.
+    pub ty: DataType,
+    /// Which elements.
+    pub region: Region,
+    /// Negated after the absolute value; bitwise complement in logic operations.
+    pub negate: bool,
+    /// Absolute value.
+    pub absolute: bool,
+    /// Align16 and three-source instructions: the channel of each group of four that x, y, z and w read. `0,1,2,3`
+    /// otherwise.
+    pub swizzle: [u8; 4],
+    /// Three-source instructions: one element for all channels.
+    pub replicate: bool,
+    /// Extended accumulator that `math.invm`, `math.rsqtm` and `madm` read beside it.
+    pub macro_accumulator: Option<MacroAccumulator>,
+}
+
+impl Source {
+    /// The channels in order.
+    pub const IDENTITY: [u8; 4] = [0, 1, 2, 3];
+
+    /// A region without modifiers.
+    pub const fn new(register: Register, ty: DataType, region: Region) -> Self {
+        Source {
+            register,
+            ty,
+            region,
+            negate: false,
+            absolute: false,
+            swizzle: Source::IDENTITY,
+            replicate: false,
+            macro_accumulator: None,
+        }
+    }
+}
+
+/// Which elements a source reads, strides in elements: `<vertical; width, horizontal>`.
+///
+/// Element `i` of row `r` lies at `r * vertical + i * horizontal`; channel `c` reads row `c / width`, element
+/// `c % width`. In Align16 a row is four channels, swizzled, and `horizontal` 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Region {
+    /// Distance of rows.
+    pub vertical: Vertical,
+    /// Elements of a row: 1, 2, 4, 8 or 16.
+    pub width: u8,
+    /// Distance of elements in a row: 0, 1, 2 or 4.
+    pub horizontal: u8,
+}
+
+impl Region {
+    /// One element for all channels: `<0;1,0>`.
+    pub const SCALAR: Region = Region::new(0, 1, 0);
+
+    /// `<vertical; width, horizontal>`.
+    pub const fn new(vertical: u8, width: u8, horizontal: u8) -> Region {
+        Region { vertical: Vertical::Stride(vertical), width, horizontal }
+    }
+
+    /// Elements in a row one after the other: `<n;n,1>` for n channels up to 16, `<0;1,0>` for one channel.
+    pub const fn packed(exec_size: u8) -> Region {
+        match exec_size {
+            0 | 1 => Region::SCALAR,
+            n if n > 16 => Region::new(16, 16, 1),
+            n => Region::new(n, n, 1),
+        }
+    }
+}
+
+/// Distance of the rows of a region.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Vertical {
+    /// In elements: 0, 1, 2, 4, 8, 16 or 32.
+    Stride(u8),
+    /// Each row has its own address, from consecutive words of a0 (Vx1; VxH when the width is 1).
+    Addresses,
+}
+
+/// A constant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Immediate {
+    /// Its type.
+    pub ty: DataType,
+    /// Its bits: 16 for words and half floats (the upper half repeats them in the instruction), 64 for qwords and
+    /// doubles, 32 for all others.
+    pub bits: u64,
+}
