@@ -1,1 +1,37 @@
-//! A reference model of the Broadwell GPU.
+//! A reference model of the Broadwell (Gen8) GPU: give it memory and a batch buffer, get the memory that hardware
+//! would leave behind.
+//!
+//! The journey of a batch:
+//! 1. [`gpu`]: [`Gpu::submit`] puts a batch of a [`Context`] on an [`Engine`];
+//! 2. [`mem`]: every address goes through the context's page tables to a frame of physical memory;
+//! 3. [`cs`]: the command streamer turns dwords into generated packets, one by one;
+//! 4. [`context`]: state packets are latched as they are, registers written;
+//! 5. [`blt`]: the blitter's packets move pixels, [`surface`] knows where a pixel lies in a tiled surface;
+//! 6. [`media`]: walkers and media objects become threads with their payload;
+//! 7. [`eu`]: threads execute kernels, instruction by instruction;
+//! 8. [`unit`]: what a thread sends goes to a shared function: data port, thread spawner;
+//! 9. [`observe`]: each step counts in [`Stats`] and tells the [`Observer`]; [`watchdog`] ends what would not end;
+//! 10. [`fault`]: whatever cannot be done comes back as a [`Fault`] that names the packet, its address and the cause.
+//!
+//! What the manual leaves open is decided in one place: [`assumptions`]. [`replay`] runs captures of real drivers.
+
+pub mod assumptions;
+pub mod context;
+pub mod eu;
+pub mod fault;
+pub mod gpu;
+pub mod media;
+pub mod mem;
+pub mod observe;
+pub mod surface;
+pub mod unit;
+pub mod watchdog;
+
+mod standin;
+
+pub use context::{Context, Exec, State};
+pub use fault::{Fault, Place};
+pub use gpu::{ContextId, Engine, Gpu};
+pub use mem::{Memory, Vm};
+pub use observe::{Event, Observer, Stats};
+pub use watchdog::Budget;

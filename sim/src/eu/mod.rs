@@ -1,0 +1,1 @@
+//! Execution units: threads, decoded kernels, operations.

@@ -1,0 +1,135 @@
+//! Everything that ends a submission early, as a value: where, what, and what to do about it.
+
+use crate::mem::PageFault;
+use std::borrow::Cow;
+use std::fmt;
+
+/// The packet that was being executed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// The packet's name in the manual, or what was being done between packets ("batch fetch").
+    pub packet: &'static str,
+    /// Its graphics address.
+    pub address: u64,
+    /// Address of the start of the batch that it stands in.
+    pub batch: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.packet, Va(self.address))?;
+        if self.address >= self.batch {
+            write!(f, " (batch +{:#x})", self.address - self.batch)?;
+        }
+        Ok(())
+    }
+}
+
+/// Prints a 48-bit address in groups of four digits: `0x0000_1234_5680`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Va(pub u64);
+
+impl fmt::Display for Va {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "0x{:04x}_{:04x}_{:04x}", self.0 >> 32, self.0 >> 16 & 0xffff, self.0 & 0xffff)
+    }
+}
+
+/// Why a submission ended before its batch did.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// An address without memory behind it, or a write to read-only memory.
+    #[error("{at}: {fault} ({what})")]
+    Page {
+        /// The address and why it could not be used.
+        fault: PageFault,
+        /// What was being read or written.
+        what: Cow<'static, str>,
+        /// The packet.
+        at: Place,
+    },
+    /// The model does not do this yet. Hardware would.
+    #[error("{at}: the model does not implement {what} yet ({page})")]
+    Unimplemented {
+        /// The packet, field value or message.
+        what: Cow<'static, str>,
+        /// The packet.
+        at: Place,
+        /// Where it is described.
+        page: Cow<'static, str>,
+    },
+    /// The submission did more work than its budget allows: an endless loop, or a budget that is too small.
+    #[error(
+        "{at}: still running after {limit} units of work; if that is meant, raise the limit with Gpu::set_work_limit"
+    )]
+    Hang {
+        /// The budget, in the units of [`crate::watchdog`].
+        limit: u64,
+        /// The packet that was running.
+        at: Place,
+    },
+    /// A thread met an instruction that the EU does not have or that breaks its rules.
+    #[error("{at}: illegal instruction in the kernel at {}, +{ip:#x}: {why}", Va(*.kernel))]
+    IllegalInstruction {
+        /// Address of the kernel's first instruction.
+        kernel: u64,
+        /// Byte offset of the instruction from there.
+        ip: u32,
+        /// What is wrong with it.
+        why: Cow<'static, str>,
+        /// The packet that started the thread.
+        at: Place,
+    },
+    /// A field holds what its packet does not allow.
+    #[error("{at}: {field} = {value:#x}: {why}")]
+    BadPacket {
+        /// The field, as the manual names it.
+        field: &'static str,
+        /// What it holds.
+        value: u64,
+        /// What would be right.
+        why: Cow<'static, str>,
+        /// The packet.
+        at: Place,
+    },
+    /// A header that no packet of the engine has.
+    #[error("{at}: {header:#010x} is no packet of the {engine} engine")]
+    UnknownPacket {
+        /// The dword.
+        header: u32,
+        /// The engine's name.
+        engine: &'static str,
+        /// Where it stands.
+        at: Place,
+    },
+    /// A packet that goes on behind the end of its batch.
+    #[error("{at}: the packet has {needed} dwords, the batch ends after {available}")]
+    Truncated {
+        /// Dwords of the packet.
+        needed: usize,
+        /// Dwords that are left.
+        available: usize,
+        /// The packet.
+        at: Place,
+    },
+    /// The model's memory is used up.
+    #[error("out of memory: {0}")]
+    Memory(#[from] crate::mem::OutOfMemory),
+}
+
+impl Fault {
+    /// The packet that was running, if there was one.
+    pub fn place(&self) -> Option<Place> {
+        match *self {
+            Fault::Page { at, .. }
+            | Fault::Unimplemented { at, .. }
+            | Fault::Hang { at, .. }
+            | Fault::IllegalInstruction { at, .. }
+            | Fault::BadPacket { at, .. }
+            | Fault::UnknownPacket { at, .. }
+            | Fault::Truncated { at, .. } => Some(at),
+            Fault::Memory(_) => None,
+        }
+    }
+}

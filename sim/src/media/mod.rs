@@ -1,0 +1,27 @@
+//! Media and GPGPU front end: walkers and media objects become threads.
+//!
+//! The command streamer calls one function per dispatching packet; state packets were latched before
+//! ([`crate::context::State`]).
+
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::observe::Observer;
+use crate::standin::{GpgpuWalker, MediaObject};
+
+/// Runs all threads of a GPGPU_WALKER to their end.
+///
+/// # Errors
+/// Any [`Fault`] of a thread, or of the state that the walker names.
+pub fn dispatch_walker<O: Observer>(exec: &mut Exec<'_, O>, walker: &GpgpuWalker) -> Result<(), Fault> {
+    let _ = walker;
+    Err(exec.unimplemented("GPGPU_WALKER", "2a p.1"))
+}
+
+/// Runs the thread of a MEDIA_OBJECT to its end.
+///
+/// # Errors
+/// Any [`Fault`] of the thread, or of the state that the object names.
+pub fn dispatch_object<O: Observer>(exec: &mut Exec<'_, O>, object: &MediaObject<'_>) -> Result<(), Fault> {
+    let _ = object;
+    Err(exec.unimplemented("MEDIA_OBJECT", "2a p.1"))
+}

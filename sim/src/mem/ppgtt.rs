@@ -1,0 +1,224 @@
+//! The per-process graphics translation table: four levels of 512 entries, stored in frames as hardware wants them.
+//!
+//! Address bits 47:39 index the root (level 4), 38:30 level 3, 29:21 level 2, 20:12 the page table (level 1).
+//! (gen8_facts 1.1; i915 gen8_ppgtt.c)
+
+use super::entry::Entry;
+use super::physical::{Frames, Memory, OutOfMemory, Slot};
+use super::{ADDRESS_MASK, Cause, PAGE, PageFault};
+use std::cell::Cell;
+
+/// Translations that are remembered.
+const TLB_ENTRIES: usize = 512;
+
+/// A remembered translation of one page.
+#[derive(Clone, Copy, Debug)]
+struct Cached {
+    /// The page's number, or `u64::MAX`.
+    page: u64,
+    slot: Slot,
+    /// The level that forbids writing, or 0.
+    read_only: u8,
+}
+
+const NOTHING: Cached = Cached { page: u64::MAX, slot: Slot { block: 0, offset: 0 }, read_only: 0 };
+
+/// A 48-bit address space.
+///
+/// Translations are remembered; whoever writes page tables other than through [`map`](Self::map) and
+/// [`unmap`](Self::unmap) calls [`forget`](Self::forget), as hardware wants a TLB invalidation.
+#[derive(Debug)]
+pub struct AddressSpace {
+    root: u64,
+    /// Tables made by this space, to be freed with it.
+    tables: Vec<Frames>,
+    tlb: Box<[Cell<Cached>]>,
+}
+
+impl AddressSpace {
+    /// An empty space. Its tables lie in `mem`.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn new(mem: &mut Memory) -> Result<Self, OutOfMemory> {
+        let root = mem.alloc(1)?;
+        Ok(AddressSpace {
+            root: root.address(),
+            tables: vec![root],
+            tlb: vec![Cell::new(NOTHING); TLB_ENTRIES].into_boxed_slice(),
+        })
+    }
+
+    /// Physical address of the root table, what PDP0 holds.
+    pub fn root(&self) -> u64 {
+        self.root
+    }
+
+    /// Maps `frames` from `address` (a multiple of 4 KiB) on, over whatever was there.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if a table does not fit.
+    pub fn map(
+        &mut self,
+        mem: &mut Memory,
+        address: u64,
+        frames: Frames,
+        writable: bool,
+    ) -> Result<(), OutOfMemory> {
+        let mut table = 0;
+        for index in 0..frames.count {
+            let va = address.wrapping_add(index * PAGE) & ADDRESS_MASK;
+            if index == 0 || entry_offset(va, 1) == 0 {
+                table = self.make_table(mem, va)?;
+            }
+            let page = frames.address() + index * PAGE;
+            let entry = Entry { present: true, writable, large: false, address: page };
+            mem.write_u64(table + entry_offset(va, 1), entry.pack());
+            self.slot(va).set(NOTHING);
+        }
+        Ok(())
+    }
+
+    /// Unmaps `pages` pages from `address` on; those that are not mapped stay so. Tables are kept.
+    pub fn unmap(&mut self, mem: &mut Memory, address: u64, pages: u64) {
+        let mut table = None;
+        for index in 0..pages {
+            let va = address.wrapping_add(index * PAGE) & ADDRESS_MASK;
+            if index == 0 || entry_offset(va, 1) == 0 {
+                table = self.find_table(mem, va);
+            }
+            if let Some(table) = table {
+                mem.write_u64(table + entry_offset(va, 1), 0);
+            }
+            self.slot(va).set(NOTHING);
+        }
+    }
+
+    /// Forgets remembered translations.
+    pub fn forget(&mut self) {
+        self.tlb.fill(Cell::new(NOTHING));
+    }
+
+    /// Frees the tables.
+    pub fn destroy(self, mem: &mut Memory) {
+        for table in self.tables {
+            mem.free(table);
+        }
+    }
+
+    /// Walks the tables: the physical address of the byte at `address`, and whether it may be written.
+    ///
+    /// # Errors
+    /// [`PageFault`] with the level whose entry stopped the walk.
+    pub fn translate(&self, mem: &Memory, address: u64, write: bool) -> Result<u64, PageFault> {
+        let address = address & ADDRESS_MASK;
+        let fault = |cause| PageFault { address, write, cause };
+        let (physical, read_only) = self.walk(mem, address).map_err(fault)?;
+        if write && read_only != 0 {
+            return Err(fault(Cause::ReadOnly(read_only)));
+        }
+        Ok(physical)
+    }
+
+    /// Where the page of `address` lies, for reading.
+    #[inline(always)]
+    pub(super) fn read(&self, mem: &Memory, address: u64) -> Result<Slot, PageFault> {
+        let cached = self.slot(address).get();
+        if cached.page == address << 16 >> 28 {
+            return Ok(cached.slot);
+        }
+        self.fill(mem, address & ADDRESS_MASK, false)
+    }
+
+    /// Where the page of `address` lies, for writing.
+    #[inline(always)]
+    pub(super) fn write(&self, mem: &Memory, address: u64) -> Result<Slot, PageFault> {
+        let cached = self.slot(address).get();
+        if cached.page == address << 16 >> 28 && cached.read_only == 0 {
+            return Ok(cached.slot);
+        }
+        self.fill(mem, address & ADDRESS_MASK, true)
+    }
+
+    /// The place in the TLB for the page of `address`.
+    #[inline(always)]
+    fn slot(&self, address: u64) -> &Cell<Cached> {
+        &self.tlb[(address / PAGE) as usize % TLB_ENTRIES]
+    }
+
+    #[cold]
+    fn fill(&self, mem: &Memory, address: u64, write: bool) -> Result<Slot, PageFault> {
+        let fault = |cause| PageFault { address, write, cause };
+        let (physical, read_only) = self.walk(mem, address).map_err(fault)?;
+        let slot = mem.slot(physical / PAGE).ok_or(fault(Cause::BadFrame(1)))?;
+        self.slot(address).set(Cached { page: address / PAGE, slot, read_only });
+        if write && read_only != 0 {
+            return Err(fault(Cause::ReadOnly(read_only)));
+        }
+        Ok(slot)
+    }
+
+    /// The physical address of the byte at `address` (48 bits) and the level that forbids writing, or 0.
+    fn walk(&self, mem: &Memory, address: u64) -> Result<(u64, u8), Cause> {
+        let (mut table, mut read_only) = (self.root, 0);
+        for level in (1..=4).rev() {
+            let bits =
+                mem.read_u64(table + entry_offset(address, level)).ok_or(Cause::BadFrame(level + 1))?;
+            let entry = Entry::unpack(bits);
+            if !entry.present {
+                return Err(Cause::NotPresent(level));
+            }
+            if !entry.writable && read_only == 0 {
+                read_only = level;
+            }
+            if level == 1 || level == 2 && entry.large {
+                let within = address & (span(level) - 1);
+                return Ok(((entry.address & !(span(level) - 1)) + within, read_only));
+            }
+            table = entry.address;
+        }
+        unreachable!("level 1 returns")
+    }
+
+    /// Physical address of the page table for `address`, if there is one.
+    fn find_table(&self, mem: &Memory, address: u64) -> Option<u64> {
+        let mut table = self.root;
+        for level in (2..=4).rev() {
+            let entry = Entry::unpack(mem.read_u64(table + entry_offset(address, level))?);
+            if !entry.present || entry.large {
+                return None;
+            }
+            table = entry.address;
+        }
+        Some(table)
+    }
+
+    /// Physical address of the page table for `address`; missing tables are made.
+    fn make_table(&mut self, mem: &mut Memory, address: u64) -> Result<u64, OutOfMemory> {
+        let mut table = self.root;
+        for level in (2..=4).rev() {
+            let at = table + entry_offset(address, level);
+            let entry = Entry::unpack(mem.read_u64(at).unwrap_or(0));
+            table = if entry.present && !entry.large {
+                entry.address
+            } else {
+                let frames = mem.alloc(1)?;
+                self.tables.push(frames);
+                let entry = Entry { present: true, writable: true, large: false, address: frames.address() };
+                mem.write_u64(at, entry.pack());
+                frames.address()
+            };
+        }
+        Ok(table)
+    }
+}
+
+/// Bytes that an entry of `level` covers.
+const fn span(level: u8) -> u64 {
+    PAGE << (9 * (level - 1))
+}
+
+/// Byte offset of the entry for `address` in a table of `level`.
+const fn entry_offset(address: u64, level: u8) -> u64 {
+    address / span(level) % 512 * 8
+}

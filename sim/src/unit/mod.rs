@@ -1,0 +1,1 @@
+//! Shared functions: what the messages of threads reach.

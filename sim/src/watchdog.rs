@@ -1,0 +1,67 @@
+//! Ends what would not end: a submission has a budget of work, and a clock that counts it.
+//!
+//! One unit is about a nanosecond of the model's own time, so that the default limit is a few seconds. The same
+//! count drives the TIMESTAMP register: the model's clock depends on the work done and on nothing else.
+
+/// Units per packet.
+pub const PACKET: u64 = 32;
+/// Units per EU instruction.
+pub const INSTRUCTION: u64 = 16;
+/// Units per pixel or dword moved by a fixed function.
+pub const PIXEL: u64 = 1;
+/// The budget of a submission unless [`Gpu::set_work_limit`](crate::Gpu::set_work_limit) says otherwise.
+pub const DEFAULT_LIMIT: u64 = 1 << 32;
+/// Units per tick of TIMESTAMP, which counts 80 ns (Broadwell's 12.5 MHz).
+const UNITS_PER_TICK: u64 = 80;
+
+/// The budget is used up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Exhausted;
+
+/// Work done and work allowed.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    left: u64,
+    limit: u64,
+    started: u64,
+}
+
+impl Budget {
+    /// A budget of `limit` units for a submission that starts when the clock stands at `started` units.
+    pub fn new(limit: u64, started: u64) -> Self {
+        Budget { left: limit, limit, started }
+    }
+
+    /// Takes `units` off.
+    ///
+    /// # Errors
+    /// [`Exhausted`] if fewer are left; then none are left.
+    #[inline(always)]
+    pub fn spend(&mut self, units: u64) -> Result<(), Exhausted> {
+        match self.left.checked_sub(units) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => {
+                self.left = 0;
+                Err(Exhausted)
+            }
+        }
+    }
+
+    /// The whole budget.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Units spent since the model was made.
+    pub fn clock(&self) -> u64 {
+        self.started + (self.limit - self.left)
+    }
+
+    /// What the TIMESTAMP register shows now: 36 bits, 80 ns a tick.
+    pub fn timestamp(&self) -> u64 {
+        (self.clock() / UNITS_PER_TICK) & ((1 << 36) - 1)
+    }
+}
