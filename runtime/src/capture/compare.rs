@@ -1,0 +1,144 @@
+//! Comparing memory with what a capture expects.
+
+use super::{Capture, Compare, Expectation};
+use std::fmt;
+
+/// Memory is not as expected.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub struct Mismatch {
+    /// Name of the expectation.
+    pub name: String,
+    /// Name of the object in the capture.
+    pub object: String,
+    /// First differing byte, from the start of the object.
+    pub offset: u64,
+    /// GPU address of that byte.
+    pub address: u64,
+    /// What should be there.
+    pub expected: u8,
+    /// What is there.
+    pub found: Found,
+    /// Bytes that differ; for images pixels that are off.
+    pub count: u64,
+    /// Bytes or pixels that were looked at.
+    pub total: u64,
+    /// How it was compared.
+    pub compare: Compare,
+}
+
+/// What stands in place of an expected byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// Another byte.
+    Byte(u8),
+    /// Nothing: the memory given is too short.
+    End,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Mismatch { name, object, offset, address, expected, count, total, .. } = self;
+        write!(
+            f,
+            "expectation {name}: object {object} at {address:#x} (+{offset:#x}) should hold {expected:#04x}"
+        )?;
+        match self.found {
+            Found::Byte(byte) => write!(f, ", holds {byte:#04x}; ")?,
+            Found::End => return f.write_str(", but the memory given ends before"),
+        }
+        match self.compare {
+            Compare::Exact => write!(f, "{count} of {total} bytes differ"),
+            Compare::Rgba8 { max_abs_diff, outlier_fraction } => write!(
+                f,
+                "{count} of {total} pixels differ by more than {max_abs_diff} ({:.3} %, allowed {:.3} %)",
+                *count as f64 * 100.0 / (*total).max(1) as f64,
+                outlier_fraction * 100.0
+            ),
+        }
+    }
+}
+
+impl Expectation {
+    /// The bytes that are expected, `size` of them: zeros overlaid with the writes.
+    pub fn expected(&self, capture: &Capture) -> Vec<u8> {
+        let mut bytes = vec![0; self.size as usize];
+        for write in &self.writes {
+            bytes[write.offset as usize..(write.offset + write.length) as usize]
+                .copy_from_slice(capture.bytes(write));
+        }
+        bytes
+    }
+
+    /// Compares `actual`, the object's bytes from [`offset`](Self::offset) on, with what is expected. Bytes of
+    /// `actual` beyond [`size`](Self::size) do not matter.
+    ///
+    /// # Errors
+    /// [`Mismatch`] with the first difference and the number of them; for images, if too many pixels are off.
+    pub fn compare(&self, actual: &[u8], capture: &Capture) -> Result<(), Mismatch> {
+        let expected = self.expected(capture);
+        let mismatch = |at: usize, found, count, total| Mismatch {
+            name: self.name.clone(),
+            object: capture.object_name(self.object).to_owned(),
+            offset: self.offset + at as u64,
+            address: self.address + self.offset + at as u64,
+            expected: expected[at],
+            found,
+            count,
+            total,
+            compare: self.compare,
+        };
+        let Some(actual) = actual.get(..expected.len()) else {
+            return Err(mismatch(actual.len(), Found::End, 0, self.size));
+        };
+        let mut first = None;
+        let (mut count, mut total) = (0, 0);
+        match self.compare {
+            Compare::Exact => {
+                for (start, end) in self.regions() {
+                    total += (end - start) as u64;
+                    if actual[start..end] == expected[start..end] {
+                        continue;
+                    }
+                    for at in start..end {
+                        if actual[at] != expected[at] {
+                            first.get_or_insert(at);
+                            count += 1;
+                        }
+                    }
+                }
+                match first {
+                    Some(at) => Err(mismatch(at, Found::Byte(actual[at]), count, total)),
+                    None => Ok(()),
+                }
+            }
+            Compare::Rgba8 { max_abs_diff, outlier_fraction } => {
+                let (mut last, mut last_off) = (None, None);
+                for at in self.regions().flat_map(|(start, end)| start..end) {
+                    // A pixel counts once; one that is ignored as a whole does not count.
+                    if last != Some(at / 4) {
+                        last = Some(at / 4);
+                        total += 1;
+                    }
+                    if actual[at].abs_diff(expected[at]) > max_abs_diff && last_off != Some(at / 4) {
+                        last_off = Some(at / 4);
+                        first.get_or_insert(at);
+                        count += 1;
+                    }
+                }
+                match first {
+                    Some(at) if count as f64 > outlier_fraction * total as f64 => {
+                        Err(mismatch(at, Found::Byte(actual[at]), count, total))
+                    }
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// The ranges (start, end) that count, ascending: everything but the ignored ones.
+    fn regions(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let starts = std::iter::once(0).chain(self.ignore.iter().map(|&(start, length)| start + length));
+        let ends = self.ignore.iter().map(|&(start, _)| start).chain(std::iter::once(self.size));
+        starts.zip(ends).map(|(start, end)| (start as usize, end as usize)).filter(|(start, end)| start < end)
+    }
+}

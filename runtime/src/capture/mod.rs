@@ -1,0 +1,300 @@
+//! Captures: what a program submitted to the GPU, and what memory held afterwards.
+//!
+//! A capture is a directory of format `genx-capture-1`: `manifest.json` lists events in order, `data.bin.zst` holds
+//! the bytes. [`Capture::open`] checks everything that can be checked without a GPU, so that users of a [`Capture`]
+//! meet no inconsistency later: every offset lies inside its object and its data, objects of a submission do not
+//! overlap, the batch starts inside an object, expectations name objects that exist by then.
+//!
+//! * [`Capture`], [`Event`]: what was recorded
+//! * [`Playback`]: the bytes of every object as submissions go by
+//! * [`Expectation::compare`]: is the memory as expected?
+//! * [`CaptureWriter`]: writes the format
+
+mod compare;
+mod load;
+mod manifest;
+mod playback;
+mod writer;
+
+pub use compare::{Found, Mismatch};
+pub use playback::{ExecMemory, Playback};
+pub use writer::{CaptureWriter, WriteObject, nonzero_ranges};
+
+use crate::engine::EngineId;
+use std::path::{Path, PathBuf};
+
+/// Largest sum of the bytes of all objects alive at one time, and of the data file.
+pub const MAX_BYTES: u64 = 4 << 30;
+
+/// Largest manifest in bytes.
+pub const MAX_MANIFEST: u64 = 256 << 20;
+
+/// Size of a GPU page: objects start on one.
+pub const PAGE: u64 = 4096;
+
+/// Why a capture cannot be used. Every variant names the file; those about the manifest the line and field.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    /// A file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The manifest is not JSON, or a field has another JSON type than the format says.
+    #[error("{}:{line}:{column}: {message}", path.display())]
+    Json {
+        /// The manifest.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What the JSON reader says.
+        message: String,
+    },
+    /// A field of the manifest has a value that cannot be.
+    #[error("{}:{line}: {field} = {value}: {problem}", path.display())]
+    Field {
+        /// The manifest.
+        path: PathBuf,
+        /// Line of the event (or of the manifest's start), from 1.
+        line: usize,
+        /// Path of the field, `events[3].objects[0].size`.
+        field: String,
+        /// What it holds.
+        value: String,
+        /// What is wrong with it and what to do.
+        problem: String,
+    },
+    /// The data file cannot be decompressed or has another size than the manifest says.
+    #[error("{}: {problem}", path.display())]
+    Data {
+        /// The data file.
+        path: PathBuf,
+        /// What is wrong with it and what to do.
+        problem: String,
+    },
+}
+
+/// A loaded capture.
+#[derive(Debug, Clone)]
+pub struct Capture {
+    pub(crate) path: PathBuf,
+    pub(crate) name: String,
+    pub(crate) device: Device,
+    pub(crate) events: Vec<Event>,
+    pub(crate) objects: Vec<String>,
+    pub(crate) data: Vec<u8>,
+}
+
+impl Capture {
+    /// Loads the capture in `directory` and checks it.
+    ///
+    /// # Errors
+    /// [`CaptureError`] with file, line, field and value if anything is not as the format says.
+    pub fn open(directory: impl AsRef<Path>) -> Result<Capture, CaptureError> {
+        load::open(directory.as_ref())
+    }
+
+    /// The directory that it was loaded from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The device that it is for.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// What happened, in order. Expectations and frames stand right after the submission that they are about.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// The submissions, in order.
+    pub fn execs(&self) -> impl Iterator<Item = &Exec> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Exec(exec) => Some(exec),
+            _ => None,
+        })
+    }
+
+    /// The expectations, in order.
+    pub fn expectations(&self) -> impl Iterator<Item = &Expectation> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Expect(expectation) => Some(expectation),
+            _ => None,
+        })
+    }
+
+    /// Number of distinct objects; [`ObjectId`]s count below it.
+    pub fn object_count(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// The name (or number) of an object in the manifest.
+    pub fn object_name(&self, object: ObjectId) -> &str {
+        &self.objects[object.0 as usize]
+    }
+
+    /// The decompressed data file.
+    pub fn data(&self) -> &[u8] {
+        &self.data
+    }
+
+    /// The bytes of a write.
+    pub fn bytes(&self, write: &Write) -> &[u8] {
+        &self.data[write.data as usize..(write.data + write.length) as usize]
+    }
+}
+
+/// The GPU that a capture is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Device {
+    /// PCI device id.
+    pub pci_id: u32,
+    /// Generation; 8 is Broadwell.
+    pub generation: u32,
+}
+
+/// An object of memory, by position in the capture's table of names ([`Capture::object_name`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId(pub u32);
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// A batch was submitted.
+    Exec(Exec),
+    /// Memory is expected to hold these bytes now.
+    Expect(Expectation),
+    /// An image was put on the screen.
+    Frame(Frame),
+    /// An object's memory was given back; a later object with the same name starts with zeros.
+    Free(ObjectId),
+}
+
+/// One submission of a batch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exec {
+    /// Sequence number; ascending in the capture.
+    pub seq: u64,
+    /// The hardware context; its state persists from submission to submission.
+    pub context: u32,
+    /// The engine.
+    pub engine: EngineId,
+    /// Address of the first dword of the batch, 48 bits, inside one of `objects`.
+    pub batch_address: u64,
+    /// Length in bytes, 0 if the batch runs to its MI_BATCH_BUFFER_END.
+    pub batch_length: u64,
+    /// Everything that is mapped during the submission.
+    pub objects: Vec<ExecObject>,
+}
+
+/// An object as mapped by a submission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExecObject {
+    /// Which object.
+    pub object: ObjectId,
+    /// Its address, 48 bits, a multiple of [`PAGE`].
+    pub address: u64,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Tiling; information only, commands and surface states decide.
+    pub tiling: Tiling,
+    /// Bytes from one row to the next if tiled; information only.
+    pub stride: u32,
+    /// What the program wrote since the last submission that had it; apply in order.
+    pub writes: Vec<Write>,
+}
+
+/// Layout of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tiling {
+    /// Row after row.
+    Linear,
+    /// X-major tiles.
+    X,
+    /// Y-major tiles.
+    Y,
+}
+
+/// Bytes to put into an object: `length` bytes of the data file from `data` on go to `offset`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Write {
+    /// First byte in the object, or in the expected range.
+    pub offset: u64,
+    /// Number of bytes.
+    pub length: u64,
+    /// First byte in the data file.
+    pub data: u64,
+}
+
+/// What an object must hold after a submission.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expectation {
+    /// Its name, fit for a file name.
+    pub name: String,
+    /// Sequence number of the submission.
+    pub after_exec: u64,
+    /// The object.
+    pub object: ObjectId,
+    /// Address of the object in that submission, or the last earlier one that had it.
+    pub address: u64,
+    /// First byte of the object that is looked at.
+    pub offset: u64,
+    /// Number of bytes that are looked at.
+    pub size: u64,
+    /// Ranges (offset from `offset`, length) that may hold anything; ascending, disjoint.
+    pub ignore: Vec<(u64, u64)>,
+    /// How bytes are compared.
+    pub compare: Compare,
+    /// The expected bytes over zeros; offsets count from `offset`.
+    pub writes: Vec<Write>,
+}
+
+/// How an expectation is compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Compare {
+    /// Every byte is as expected.
+    Exact,
+    /// Pixels of four 8-bit channels: a pixel is off if any channel differs by more than `max_abs_diff`; at most the
+    /// share `outlier_fraction` of the pixels may be off.
+    Rgba8 {
+        /// Greatest difference of a channel that does not count.
+        max_abs_diff: u8,
+        /// Share of pixels, 0 to 1.
+        outlier_fraction: f64,
+    },
+}
+
+/// An image that was put on the screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// Number of the frame.
+    pub index: u64,
+    /// Sequence number of the submission that finished it.
+    pub after_exec: u64,
+    /// The object that holds it.
+    pub object: ObjectId,
+    /// First byte in the object.
+    pub offset: u64,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Bytes from one row to the next.
+    pub pitch: u32,
+    /// Pixel format as DRM names it, `XR24`.
+    pub fourcc: String,
+    /// Layout.
+    pub tiling: Tiling,
+}

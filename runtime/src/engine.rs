@@ -1,0 +1,123 @@
+//! Engines: as values, as types, and the traits that say which packets they take.
+
+use genxml_core::reflect::Engines;
+use std::fmt;
+use std::str::FromStr;
+
+/// An engine of the GPU, as a value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum EngineId {
+    /// 3D, media and GPGPU (`render`, RCS).
+    Render,
+    /// The blitter (`blitter`, in captures `copy`, BCS).
+    Blitter,
+    /// The video codec (`video`, VCS).
+    Video,
+    /// VEBOX (`video-enhance`, in captures `video_enhance`, VECS).
+    VideoEnhance,
+}
+
+impl EngineId {
+    /// Every engine.
+    pub const ALL: [EngineId; 4] =
+        [EngineId::Render, EngineId::Blitter, EngineId::Video, EngineId::VideoEnhance];
+
+    /// The name in the specification's `engine` attribute.
+    pub const fn name(self) -> &'static str {
+        match self {
+            EngineId::Render => "render",
+            EngineId::Blitter => "blitter",
+            EngineId::Video => "video",
+            EngineId::VideoEnhance => "video-enhance",
+        }
+    }
+
+    /// The name in a capture's manifest.
+    pub const fn capture_name(self) -> &'static str {
+        match self {
+            EngineId::Render => "render",
+            EngineId::Blitter => "copy",
+            EngineId::Video => "video",
+            EngineId::VideoEnhance => "video_enhance",
+        }
+    }
+
+    /// The set that holds just this engine, as the reflection tables count.
+    pub const fn set(self) -> Engines {
+        match self {
+            EngineId::Render => Engines::RENDER,
+            EngineId::Blitter => Engines::BLITTER,
+            EngineId::Video => Engines::VIDEO,
+            EngineId::VideoEnhance => Engines::VIDEO_ENHANCE,
+        }
+    }
+}
+
+impl fmt::Display for EngineId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that no engine has.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("no engine is called `{0}`; there are render, blitter (copy), video, video-enhance")]
+pub struct UnknownEngine(pub String);
+
+impl FromStr for EngineId {
+    type Err = UnknownEngine;
+
+    /// Takes the specification's names, those of captures and the kernel's short ones.
+    fn from_str(name: &str) -> Result<Self, UnknownEngine> {
+        Ok(match name {
+            "render" | "rcs" => EngineId::Render,
+            "blitter" | "copy" | "bcs" => EngineId::Blitter,
+            "video" | "vcs" => EngineId::Video,
+            "video-enhance" | "video_enhance" | "vecs" => EngineId::VideoEnhance,
+            _ => return Err(UnknownEngine(name.to_owned())),
+        })
+    }
+}
+
+/// An engine, as a type: what a [`Batch`](crate::batch::Batch) is for.
+pub trait Engine: Copy + fmt::Debug + Default + 'static {
+    /// The engine as a value.
+    const ID: EngineId;
+}
+
+macro_rules! engines {
+    ($($(#[$doc:meta])* $name:ident, $command:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+        pub struct $name;
+        impl Engine for $name { const ID: EngineId = EngineId::$name; }
+
+        #[doc = concat!("A packet that a batch of [`", stringify!($name), "`] may hold.")]
+        #[diagnostic::on_unimplemented(
+            message = "`{Self}` is not a command of this engine",
+            label = "this engine does not take `{Self}`",
+            note = "the `engine` attribute of the command in spec-xml says which engines take it"
+        )]
+        pub trait $command: genxml_core::Instruction {}
+        impl<T: $command> Command<$name> for T {}
+    )*};
+}
+
+/// A packet that a batch for engine `E` may hold. Implemented through the marker trait of each engine.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a command of the engine `{E}`",
+    label = "a batch for `{E}` does not take `{Self}`",
+    note = "the `engine` attribute of the command in spec-xml says which engines take it"
+)]
+pub trait Command<E: Engine>: genxml_core::Instruction {}
+
+engines! {
+    /// The render engine: 3D, media and GPGPU.
+    Render, RenderCommand;
+    /// The blitter.
+    Blitter, BlitterCommand;
+    /// The video codec engine.
+    Video, VideoCommand;
+    /// The video enhancement engine, VEBOX.
+    VideoEnhance, VideoEnhanceCommand;
+}

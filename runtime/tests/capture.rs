@@ -1,0 +1,287 @@
+//! The capture format: real captures load, damaged ones are refused with file, line, field and value.
+
+mod common;
+
+use genxml::capture::*;
+use genxml::engine::EngineId;
+use std::fs;
+use std::path::Path;
+
+fn small(dir: &Path) {
+    let mut writer = CaptureWriter::new("small");
+    let batch = 0x0500_0000u32.to_le_bytes();
+    let objects =
+        [WriteObject::new("dst", 0x10000, 8192, &[]), WriteObject::new("batch", 0x1000, 4096, &batch)];
+    writer.exec(3, EngineId::Render, 0x1000, 0, &objects);
+    writer.expect("batch", "batch", 0, &batch, &[], Compare::Exact);
+    let frame = Frame {
+        index: 0,
+        after_exec: 0,
+        object: ObjectId(0),
+        offset: 0,
+        width: 16,
+        height: 16,
+        pitch: 64,
+        fourcc: "XR24".to_owned(),
+        tiling: Tiling::Linear,
+    };
+    writer.frame("dst", &frame);
+    writer.free("batch");
+    writer.finish(dir).unwrap();
+}
+
+#[test]
+fn written_captures_load() {
+    let dir = tempfile::tempdir().unwrap();
+    small(dir.path());
+    let capture = Capture::open(dir.path()).unwrap();
+    assert_eq!(capture.name(), "small");
+    assert_eq!(*capture.device(), Device { pci_id: 0x1616, generation: 8 });
+    let exec = capture.execs().next().unwrap();
+    assert_eq!((exec.context, exec.engine, exec.batch_address), (3, EngineId::Render, 0x1000));
+    assert_eq!(capture.object_name(exec.objects[0].object), "dst");
+    let expectation = capture.expectations().next().unwrap();
+    assert_eq!(expectation.address, 0x1000);
+
+    let mut playback = Playback::new(&capture);
+    let Some(Event::Exec(exec)) = playback.step() else { panic!("the first event is the exec") };
+    let memory = playback.memory(exec);
+    assert_eq!(memory.tail(0x1002).len(), 4094);
+    assert_eq!(memory.tail(0x1000)[..4], [0, 0, 0, 5]);
+    assert!(memory.tail(0x2000).is_empty() && memory.tail(0xfff).is_empty());
+    assert_eq!(memory.object(0x11fff).unwrap().0, 0x10000);
+    let batch = exec.objects[1].object;
+    assert_eq!(expectation.compare(playback.bytes(batch), &capture), Ok(()));
+    assert!(matches!(playback.step(), Some(Event::Expect(_))));
+    assert!(matches!(playback.step(), Some(Event::Frame(_))));
+    assert!(matches!(playback.step(), Some(Event::Free(_))));
+    assert!(playback.bytes(batch).is_empty());
+    assert!(playback.step().is_none());
+}
+
+/// Changes the text of the manifest and expects an error with this text in it, after the file's name.
+fn refused(change: impl Fn(String) -> String, message: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    small(dir.path());
+    let path = dir.path().join("manifest.json");
+    let before = fs::read_to_string(&path).unwrap();
+    let after = change(before.clone());
+    assert_ne!(before, after, "the change for {message:?} changes nothing");
+    fs::write(&path, after).unwrap();
+    let error = Capture::open(dir.path()).expect_err(message).to_string();
+    let error = error.replace(&format!("{}/", dir.path().display()), "");
+    assert!(error.contains(message), "{error:?} does not contain {message:?}");
+}
+
+#[test]
+fn each_wrong_field_is_named() {
+    let replace = |from: &'static str, to: &'static str| move |text: String| text.replacen(from, to, 1);
+    for (from, to, message) in [
+        (
+            "genx-capture-1",
+            "genx-capture-2",
+            "manifest.json:1: format = \"genx-capture-2\": this reader knows",
+        ),
+        (
+            "\"data.bin.zst\"",
+            "\"../data.bin.zst\"",
+            "manifest.json:1: data = \"../data.bin.zst\": must be the name",
+        ),
+        ("\"name\": \"small\",", "", "name = nothing: the field is missing"),
+        ("\"0x1616\"", "\"0x11616\"", "device.pci_id = \"0x11616\": PCI"),
+        (
+            "\"type\": \"exec\"",
+            "\"type\": \"exek\"",
+            "manifest.json:11: events[0].type = \"exek\": there are exec",
+        ),
+        ("\"render\"", "\"3d\"", "events[0].engine = \"3d\": there are render"),
+        ("\"seq\": 0", "\"seq\": -1", "manifest.json:13:"),
+        ("\"seq\": 0", "\"seq\": 7", "after_exec = 0: no exec has this seq"),
+        (
+            "\"batch_address\": \"0x1000\"",
+            "\"batch_address\": \"0x1002\"",
+            "batch_address = \"0x1002\": batches start",
+        ),
+        ("\"batch_address\": \"0x1000\"", "\"batch_address\": \"0x8000\"", "lies in none of the objects"),
+        ("\"batch_address\": \"0x1000\"", "\"batch_address\": \"+0x1\"", "not a number"),
+        ("\"batch_address\": \"0x1000\",", "", "events[0].batch_address = nothing: the field is missing"),
+        (
+            "\"batch_length\": 0",
+            "\"batch_length\": 4100",
+            "batch_length = 0x1004: the batch's object ends 4096",
+        ),
+        ("\"batch_length\": 0", "\"batch_length\": 3", "batches consist of whole dwords"),
+        ("\"0x10000\"", "\"0x10010\"", "events[0].objects[0].address = \"0x10010\": objects start on a page"),
+        ("\"0x10000\"", "\"0x1000000000000\"", "objects[0].address = \"0x1000000000000\": neither a 48-bit"),
+        ("\"0x10000\"", "\"0x0\"", "events[0].objects[1].address = 0x1000: lies in the pages of objects[0]"),
+        (
+            "\"0x10000\"",
+            "\"0x1000\"",
+            "events[0].objects[1].address = \"0x1000\": objects[0] starts there too",
+        ),
+        (
+            "\"object\": \"dst\"",
+            "\"object\": \"batch\"",
+            "objects[1].object = batch: the object is listed twice",
+        ),
+        ("\"size\": 8192", "\"size\": 0", "events[0].objects[0].size = 0: an object has"),
+        (
+            "\"size\": 8192",
+            "\"size\": 5000000000",
+            "events[0].objects[0].size = 5000000000: more than the limit",
+        ),
+        (
+            "\"size\": 8192",
+            "\"size\": 4294967296",
+            "objects are larger than the limit of 4294967296 bytes in sum",
+        ),
+        ("\"size\": 8192", "\"size\": 18446744073709551615", "more than the limit"),
+        ("\"size\": 8192", "\"size\": 512", "events[2].pitch = 64 * height 16 from 0 on: the object has 512"),
+        ("\"tiling\": 0", "\"tiling\": 3", "events[0].objects[0].tiling = 3: 0 is linear"),
+        (
+            "              0,\n              4,\n              0\n",
+            "4095,4,0",
+            "objects[1].writes[0] = [4095, 4, 0]: reaches beyond",
+        ),
+        (
+            "              0,\n              4,\n              0\n",
+            "0,4,1",
+            "objects[1].writes[0] = [0, 4, 1]: reads beyond",
+        ),
+        (
+            "              0,\n              4,\n              0\n",
+            "18446744073709551615,4,1",
+            "reaches beyond",
+        ),
+        ("\"kind\": \"exact\"", "\"kind\": \"rgb\"", "events[1].compare.kind = \"rgb\": there are exact"),
+        ("\"kind\": \"exact\"", "\"kind\": \"rgba8\"", "events[1].compare.max_abs_diff = nothing"),
+        (
+            "\"kind\": \"exact\"",
+            "\"kind\": \"rgba8\", \"max_abs_diff\": 1, \"outlier_fraction\": 1.5",
+            "outlier_fraction = 1.5",
+        ),
+        ("\"ignore\": []", "\"ignore\": [[0, 5]]", "events[1].ignore[0] = [0, 5]: reaches beyond"),
+        ("\"size\": 4,", "\"size\": 4100,", "events[1].size = 4100 from 0 on: the object has 4096"),
+        ("\"name\": \"batch\"", "\"name\": \"a/b\"", "events[1].name = \"a/b\": must be fit for a file name"),
+        ("\"fourcc\": \"XR24\"", "\"fourcc\": \"XR2\"", "events[2].fourcc"),
+        ("\"pitch\": 64", "\"pitch\": 4294967295", "events[2].pitch"),
+        ("\"data_size\": 4", "\"data_size\": 5", "data.bin.zst: holds 4 bytes, data_size says 5"),
+        ("\"data_size\": 4", "\"data_size\": 99999999999", "data_size = 99999999999: more than the limit"),
+        ("\"events\": [", "\"events\": 3, \"x\": [", "manifest.json:10:"),
+    ] {
+        refused(replace(from, to), message);
+    }
+    refused(|text| text[..text.len() / 2].to_owned(), "manifest.json:");
+    refused(|_| String::new(), "manifest.json:1:0: EOF");
+}
+
+#[test]
+fn an_object_keeps_its_size_until_it_is_freed() {
+    let write = |free: bool| {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = CaptureWriter::new("sizes");
+        for size in [4096, 8192] {
+            writer.exec(0, EngineId::Video, 0, 0, &[WriteObject::new("a", 0, size, &[1])]);
+            if free {
+                writer.free("a");
+            }
+        }
+        writer.finish(dir.path()).unwrap();
+        Capture::open(dir.path())
+    };
+    let error = write(false).unwrap_err().to_string();
+    assert!(
+        error.contains("events[1].objects[0].size = 8192: an earlier exec gave the object 4096"),
+        "{error}"
+    );
+    assert_eq!(write(true).unwrap().execs().count(), 2);
+}
+
+#[test]
+fn damaged_data_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    small(dir.path());
+    let path = dir.path().join("data.bin.zst");
+    let good = fs::read(&path).unwrap();
+    let try_with = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        Capture::open(dir.path()).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(try_with(&good), Ok(()));
+    assert!(try_with(b"").unwrap_err().contains("data.bin.zst: not a zstd file"));
+    assert!(try_with(b"no zstd at all").unwrap_err().contains("data.bin.zst: not a zstd file"));
+    assert!(try_with(&good[..good.len() - 1]).is_err());
+    assert!(try_with(&[&good[..], b"x"].concat()).unwrap_err().contains("more bytes follow"));
+    for at in 0..good.len() {
+        for bit in 0..8 {
+            let mut bytes = good.clone();
+            bytes[at] ^= 1 << bit;
+            // Any answer will do for a header bit without meaning; none may panic.
+            let _ = try_with(&bytes);
+        }
+    }
+    fs::remove_file(&path).unwrap();
+    let error = Capture::open(dir.path()).unwrap_err().to_string();
+    assert!(error.contains("data.bin.zst: No such file"), "{error}");
+}
+
+#[test]
+fn comparing_says_where_and_how_much() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = CaptureWriter::new("compare");
+    writer.exec(0, EngineId::Render, 0x7000, 0, &[WriteObject::new("a", 0x7000, 4096, &[])]);
+    let expected: Vec<u8> = (0..64).collect();
+    writer.expect("all", "a", 32, &expected, &[], Compare::Exact);
+    writer.expect("some", "a", 32, &expected, &[(8, 4), (4, 4), (20, 0)], Compare::Exact);
+    writer.expect(
+        "image",
+        "a",
+        32,
+        &expected,
+        &[],
+        Compare::Rgba8 { max_abs_diff: 2, outlier_fraction: 0.0625 },
+    );
+    writer.finish(dir.path()).unwrap();
+    let capture = Capture::open(dir.path()).unwrap();
+    let [all, some, image] = capture.expectations().collect::<Vec<_>>()[..] else { panic!("three") };
+
+    let mut actual = expected.clone();
+    assert_eq!(all.compare(&actual, &capture), Ok(()));
+    (actual[5], actual[11]) = (0, 0);
+    let error = all.compare(&actual, &capture).unwrap_err();
+    assert_eq!((error.offset, error.address, error.expected, error.found), (37, 0x7025, 5, Found::Byte(0)));
+    assert_eq!((error.count, error.total), (2, 64));
+    assert_eq!(
+        error.to_string(),
+        "expectation all: object a at 0x7025 (+0x25) should hold 0x05, holds 0x00; 2 of 64 bytes differ"
+    );
+    assert_eq!(some.compare(&actual, &capture), Ok(()));
+    actual[12] = 0;
+    assert_eq!(some.compare(&actual, &capture).unwrap_err().offset, 44);
+
+    let mut actual = expected.clone();
+    (actual[0], actual[9], actual[10]) = (2, 200, 201);
+    assert_eq!(image.compare(&actual, &capture), Ok(()), "one of sixteen pixels is off, as allowed");
+    actual[63] = 0;
+    let error = image.compare(&actual, &capture).unwrap_err();
+    assert_eq!((error.offset, error.count, error.total), (41, 2, 16));
+    assert_eq!(all.compare(&expected[..10], &capture).unwrap_err().found, Found::End);
+    assert_eq!(all.compare(&[], &capture).unwrap_err().address, 0x7020);
+}
+
+/// Oracle: the corpus, written by another program.
+#[test]
+fn real_captures_load_and_play() {
+    for path in common::captures() {
+        let capture = Capture::open(&path).unwrap_or_else(|error| panic!("{error}"));
+        let mut playback = Playback::new(&capture);
+        let mut execs = 0;
+        while let Some(event) = playback.step() {
+            if let Event::Exec(exec) = event {
+                execs += 1;
+                assert!(!playback.memory(exec).tail(exec.batch_address).is_empty());
+            }
+        }
+        assert!(execs > 0, "{}", path.display());
+    }
+}
