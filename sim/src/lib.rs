@@ -16,6 +16,7 @@
 //! What the manual leaves open is decided in one place: [`assumptions`]. [`replay`] runs captures of real drivers.
 
 pub mod assumptions;
+pub mod blt;
 pub mod context;
 pub mod eu;
 pub mod fault;

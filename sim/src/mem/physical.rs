@@ -168,14 +168,14 @@ impl Memory {
     /// The aligned quadword at physical address `address`, if there is memory.
     pub fn read_u64(&self, address: u64) -> Option<u64> {
         let page = self.page(self.slot(address / PAGE)?);
-        let at = (address % PAGE & !7) as usize;
+        let at = ((address % PAGE) & !7) as usize;
         Some(u64::from_le_bytes(page[at..at + 8].try_into().ok()?))
     }
 
     /// Writes the aligned quadword at physical address `address`; `None` if there is no memory.
     pub fn write_u64(&mut self, address: u64, value: u64) -> Option<()> {
         let slot = self.slot(address / PAGE)?;
-        let at = (address % PAGE & !7) as usize;
+        let at = ((address % PAGE) & !7) as usize;
         self.page_mut(slot)[at..at + 8].copy_from_slice(&value.to_le_bytes());
         Some(())
     }

@@ -19,12 +19,9 @@ macro_rules! scalars {
         /// [`PageFault`] with the first byte that cannot be read.
         #[inline]
         pub fn $read(&self, address: u64) -> Result<$type, PageFault> {
-            let at = (address % PAGE) as usize;
-            if at <= PAGE as usize - $bytes {
-                let page = self.mem.page(self.space.read(self.mem, address)?);
-                let mut bytes = [0; $bytes];
-                bytes.copy_from_slice(&page[at..at + $bytes]);
-                return Ok($type::from_le_bytes(bytes));
+            let page = self.mem.page(self.space.read(self.mem, address)?);
+            if let Some(bytes) = page[(address % PAGE) as usize..].first_chunk::<$bytes>() {
+                return Ok($type::from_le_bytes(*bytes));
             }
             let mut bytes = [0; $bytes];
             self.read(address, &mut bytes)?;
@@ -37,10 +34,10 @@ macro_rules! scalars {
         /// [`PageFault`] with the first byte that cannot be written.
         #[inline]
         pub fn $write(&mut self, address: u64, value: $type) -> Result<(), PageFault> {
-            let at = (address % PAGE) as usize;
-            if at <= PAGE as usize - $bytes {
-                let slot = self.space.write(self.mem, address)?;
-                self.mem.page_mut(slot)[at..at + $bytes].copy_from_slice(&value.to_le_bytes());
+            let slot = self.space.write(self.mem, address)?;
+            let page = self.mem.page_mut(slot);
+            if let Some(bytes) = page[(address % PAGE) as usize..].first_chunk_mut::<$bytes>() {
+                *bytes = value.to_le_bytes();
                 return Ok(());
             }
             self.write(address, &value.to_le_bytes())
