@@ -7,6 +7,8 @@
 mod entry;
 pub mod physical;
 pub mod ppgtt;
+#[cfg(test)]
+mod tests;
 mod vm;
 
 pub use physical::{Frames, Memory, OutOfMemory};

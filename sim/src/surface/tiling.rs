@@ -72,3 +72,60 @@ impl TileMode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The tables of gen8_facts 10.1 (isl): which bit of x or y each address bit is, from bit 11 down.
+    const BITS: [(TileMode, [&str; 12]); 3] = [
+        (TileMode::X, ["y2", "y1", "y0", "x8", "x7", "x6", "x5", "x4", "x3", "x2", "x1", "x0"]),
+        (TileMode::Y, ["x6", "x5", "x4", "y4", "y3", "y2", "y1", "y0", "x3", "x2", "x1", "x0"]),
+        (TileMode::W, ["x5", "x4", "x3", "y5", "y4", "y3", "y2", "x2", "y1", "x1", "y0", "x0"]),
+    ];
+
+    /// Oracle: the address put together bit by bit from the table.
+    fn by_bits(bits: &[&str; 12], x: i64, y: i64) -> i64 {
+        bits.iter().fold(0, |address, bit| {
+            let from = if bit.starts_with('x') { x } else { y };
+            let index: u32 = bit[1..].parse().unwrap();
+            address << 1 | from >> index & 1
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn inside_and_across_tiles(x in 0i64..4096, y in 0i64..512, extra in 0i64..4) {
+            for (mode, bits) in BITS {
+                let (w, h) = (i64::from(mode.width()), i64::from(mode.height()));
+                let tiles = 4096 / w + extra;
+                let pitch = tiles * if mode == TileMode::W { 128 } else { w };
+                let expected = (y / h * tiles + x / w) * 4096 + by_bits(&bits, x, y);
+                prop_assert_eq!(mode.offset(x, y, pitch), expected, "{:?}", mode);
+            }
+        }
+
+        #[test]
+        fn runs_are_contiguous(x in 0i64..1024, y in 0i64..64) {
+            for mode in [TileMode::Linear, TileMode::X, TileMode::Y, TileMode::W] {
+                let run = i64::from(mode.run());
+                let start = mode.offset(x / run * run, y, 2048);
+                prop_assert_eq!(mode.offset(x, y, 2048), start + x % run);
+            }
+        }
+    }
+
+    #[test]
+    fn a_tile_has_every_address_once() {
+        for (mode, _) in BITS {
+            let mut seen = vec![false; 4096];
+            for y in 0..i64::from(mode.height()) {
+                for x in 0..i64::from(mode.width()) {
+                    seen[mode.offset(x, y, 1024) as usize] = true;
+                }
+            }
+            assert!(seen.iter().all(|&seen| seen), "{mode:?}");
+        }
+    }
+}
