@@ -5,48 +5,7 @@ use crate::fault::{Fault, Place};
 use crate::mem::{AddressSpace, Frames, Memory, OutOfMemory, PAGE, Vm};
 use crate::observe::{Observer, Stats};
 use crate::watchdog::{Budget, DEFAULT_LIMIT};
-use std::fmt;
-
-/// What runs batches.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Engine {
-    /// 3D, media and GPGPU.
-    Render,
-    /// The blitter.
-    Copy,
-    /// The video codec engine.
-    Video,
-    /// The video enhancement engine.
-    VideoEnhance,
-}
-
-impl Engine {
-    /// The engine's name in messages.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Engine::Render => "render",
-            Engine::Copy => "copy",
-            Engine::Video => "video",
-            Engine::VideoEnhance => "video enhancement",
-        }
-    }
-
-    /// First byte of the engine's registers (gen8_facts 1.2, i915 intel_engine_cs.c).
-    pub const fn mmio_base(self) -> u32 {
-        match self {
-            Engine::Render => 0x02000,
-            Engine::Copy => 0x22000,
-            Engine::Video => 0x12000,
-            Engine::VideoEnhance => 0x1a000,
-        }
-    }
-}
-
-impl fmt::Display for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+use genxml::engine::EngineId;
 
 /// A context of a [`Gpu`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -154,7 +113,7 @@ impl Gpu {
     pub fn submit(
         &mut self,
         id: ContextId,
-        engine: Engine,
+        engine: EngineId,
         address: u64,
         length: u64,
     ) -> Result<Stats, Fault> {
@@ -168,7 +127,7 @@ impl Gpu {
     pub fn submit_observed<O: Observer>(
         &mut self,
         id: ContextId,
-        engine: Engine,
+        engine: EngineId,
         address: u64,
         length: u64,
         observer: &mut O,

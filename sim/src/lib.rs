@@ -2,7 +2,7 @@
 //! would leave behind.
 //!
 //! The journey of a batch:
-//! 1. [`gpu`]: [`Gpu::submit`] puts a batch of a [`Context`] on an [`Engine`];
+//! 1. [`gpu`]: [`Gpu::submit`] puts a batch of a [`Context`] on an engine;
 //! 2. [`mem`]: every address goes through the context's page tables to a frame of physical memory;
 //! 3. [`cs`]: the command streamer turns dwords into generated packets, one by one;
 //! 4. [`context`]: state packets are latched as they are, registers written;
@@ -24,6 +24,7 @@ pub mod gpu;
 pub mod media;
 pub mod mem;
 pub mod observe;
+pub mod replay;
 pub mod surface;
 pub mod unit;
 pub mod watchdog;
@@ -32,7 +33,8 @@ mod standin;
 
 pub use context::{Context, Exec, State};
 pub use fault::{Fault, Place};
-pub use gpu::{ContextId, Engine, Gpu};
+pub use genxml::engine::EngineId;
+pub use gpu::{ContextId, Gpu};
 pub use mem::{Memory, Vm};
 pub use observe::{Event, Observer, Stats};
 pub use watchdog::Budget;

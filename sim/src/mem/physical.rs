@@ -152,6 +152,9 @@ impl Memory {
     /// # Panics
     /// If they were not.
     pub fn bytes(&self, frames: Frames) -> &[u8] {
+        if frames.count == 0 {
+            return &[];
+        }
         let slot = self.frames[frames.first as usize];
         &self.blocks[slot.block as usize][slot.offset..slot.offset + frames.bytes() as usize]
     }
@@ -161,6 +164,9 @@ impl Memory {
     /// # Panics
     /// If they were not.
     pub fn bytes_mut(&mut self, frames: Frames) -> &mut [u8] {
+        if frames.count == 0 {
+            return &mut [];
+        }
         let slot = self.frames[frames.first as usize];
         &mut self.blocks[slot.block as usize][slot.offset..slot.offset + frames.bytes() as usize]
     }
