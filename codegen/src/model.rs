@@ -37,6 +37,8 @@ pub struct SourceFile {
     pub unit: String,
     /// The whole text.
     pub text: String,
+    /// No element says where it comes from (`source`): a file of Mesa's, in which gaps and overlaps are allowed.
+    pub foreign: bool,
 }
 
 /// A place in a file: bytes `range` of [`Spec::files`]`[file]`.
@@ -65,7 +67,7 @@ pub struct Enum {
     pub doc: String,
     /// Volume and page, or the fact's origin.
     pub source: String,
-    /// The element.
+    /// The element's opening tag.
     pub span: Span,
 }
 
@@ -78,9 +80,11 @@ pub struct EnumValue {
     pub value: u64,
     /// Bits that this value stands for (`expansion`), for the compaction tables.
     pub expansion: Option<u64>,
+    /// A second name for a number that another value already has (`alias`).
+    pub alias: bool,
     /// One line in our own words.
     pub doc: String,
-    /// The element.
+    /// The element's opening tag.
     pub span: Span,
 }
 
@@ -110,7 +114,7 @@ pub struct Container {
     pub doc: String,
     /// Volume and page, or the fact's origin.
     pub source: String,
-    /// The element.
+    /// The element's opening tag.
     pub span: Span,
 }
 
@@ -166,7 +170,7 @@ pub struct Group {
     pub fields: Vec<Field>,
     /// Groups of an element.
     pub groups: Vec<Group>,
-    /// The element.
+    /// The element's opening tag.
     pub span: Span,
 }
 
@@ -185,7 +189,7 @@ pub struct Field {
     pub stored: Stored,
     /// Default, as stored bits.
     pub default: Option<u64>,
-    /// Least and greatest stored value (`range`).
+    /// Least and greatest stored value (`range`); of signed types, sign-extended to 64 bits.
     pub range: Option<(u64, u64)>,
     /// Part of the opcode: written always, checked when read, no field of the Rust type.
     pub opcode: bool,
@@ -207,7 +211,7 @@ pub struct Field {
     pub source: String,
     /// The text was lost and the row is derived, or a source doubts it (`derived`, `doubtful`): the reason.
     pub doubt: String,
-    /// The element.
+    /// The element's opening tag.
     pub span: Span,
 }
 
@@ -323,7 +327,7 @@ pub struct Rule {
     pub message: String,
     /// Volume and page.
     pub source: String,
-    /// The element.
+    /// The element's opening tag.
     pub span: Span,
 }
 

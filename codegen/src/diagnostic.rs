@@ -1,0 +1,257 @@
+//! Problems of a specification, and how they are shown: the XML line with the place underlined, as rustc shows Rust.
+
+use std::fmt;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use crate::model::{SourceFile, Span};
+
+/// How bad a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// The specification cannot be used.
+    Error,
+    /// The specification can be used; someone should look.
+    Warning,
+}
+
+macro_rules! codes {
+    ($($name:ident = $text:literal, $meaning:literal;)*) => {
+        /// What kind of problem it is. The text of a code is stable: scripts and SCHEMA.md name it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code { $(#[doc = $meaning] $name,)* }
+
+        impl Code {
+            /// Every code, in the order of declaration.
+            pub const ALL: &[Code] = &[$(Code::$name),*];
+
+            /// The stable text, `E-OVERLAP`; `E-` codes are errors, `W-` codes warnings.
+            pub const fn text(self) -> &'static str {
+                match self { $(Code::$name => $text,)* }
+            }
+
+            /// What the code means, in one sentence.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Code::$name => $meaning,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    Io = "E-IO", "A file or folder cannot be read, or is not UTF-8.";
+    Xml = "E-XML", "The file is not well-formed XML.";
+    Text = "E-TEXT", "Text stands where only elements may.";
+    Element = "E-ELEMENT", "An element is unknown, or not allowed at this place.";
+    Attribute = "E-ATTRIBUTE", "An attribute is unknown for its element.";
+    Missing = "E-MISSING", "A required attribute is missing or empty.";
+    Number = "E-NUMBER", "A number is malformed or too large.";
+    Value = "E-VALUE", "An attribute's value is none of the words that it may be.";
+    Position = "E-POSITION", "The position of a field or group is malformed.";
+    Import = "E-IMPORT", "An import cannot be found, imports itself, or excludes what is not there.";
+    Platform = "E-PLATFORM", "Files of one specification disagree about the platform.";
+    Type = "E-TYPE", "A field's type is neither built in nor a structure or enumeration.";
+    Values = "E-VALUES", "Values stand inside a field that is not uint.";
+    Expression = "E-EXPR", "A condition is malformed.";
+    ExpressionName = "E-EXPR-NAME", "A condition names a field or value that does not exist.";
+    Duplicate = "E-DUPLICATE", "Two containers or enumerations have one name.";
+    DuplicateField = "E-DUPLICATE-FIELD", "Two fields that can exist together have one name.";
+    DuplicateValue = "E-DUPLICATE-VALUE", "Two values of an enumeration have one name.";
+    DuplicateNumber = "E-DUPLICATE-NUMBER", "Two values of an enumeration have one number and neither is an alias.";
+    DuplicateRule = "E-DUPLICATE-RULE", "Two rules have one id.";
+    Width = "E-WIDTH", "A field's bits do not match its type.";
+    Default = "E-DEFAULT", "A default is malformed or does not fit the field.";
+    Range = "E-RANGE", "A range is malformed, empty, or does not fit the field.";
+    Bounds = "E-BOUNDS", "A field or group lies outside its container.";
+    Overlap = "E-OVERLAP", "Two fields share bits and are not alternatives of one variant set.";
+    Gap = "E-GAP", "Bits of a container belong to no field.";
+    Cycle = "E-CYCLE", "A structure contains itself.";
+    Opcode = "E-OPCODE", "Two instructions of one engine cannot be told apart.";
+    NoOpcode = "E-NO-OPCODE", "An instruction has no opcode bits, or one without a value.";
+    Length = "E-LENGTH", "The length field contradicts the length and bias, or is missing.";
+    Variant = "E-VARIANT", "The alternatives of a variant set do not exclude each other.";
+    Align = "E-ALIGN", "An alignment is no power of two, or contradicts the field's lowest bit.";
+    Space = "E-SPACE", "An address space is unknown, or missing on an offset.";
+    Group = "E-GROUP", "A group is malformed, or a variable group is not the last thing of its container.";
+    Stored = "E-STORED", "The stored form does not fit the field's type.";
+    EnumFit = "E-ENUM-FIT", "A value of an enumeration does not fit a field of that type.";
+    Source = "W-SOURCE", "A container or enumeration does not say where it comes from.";
+    RegisterOffset = "W-REGISTER-OFFSET", "Two registers have one offset.";
+    Target = "W-TARGET", "An address points to a container that the specification does not describe.";
+}
+
+impl Code {
+    /// Error or warning, as the code's first letter says.
+    pub const fn severity(self) -> Severity {
+        if self.text().as_bytes()[0] == b'W' { Severity::Warning } else { Severity::Error }
+    }
+}
+
+/// One problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub severity: Severity,
+    /// What kind of problem.
+    pub code: Code,
+    /// What is wrong, with names and values.
+    pub message: String,
+    /// Where; none for a file that cannot be read.
+    pub span: Option<Span>,
+    /// What is written under the place; may be empty.
+    pub label: String,
+    /// Other places that matter, each with its label.
+    pub secondary: Vec<(Span, String)>,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    /// A problem at a place.
+    pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self { span: Some(span), ..Self::general(code, message) }
+    }
+
+    /// A problem without a place.
+    pub fn general(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            severity: code.severity(),
+            code,
+            message: message.into(),
+            span: None,
+            label: String::new(),
+            secondary: Vec::new(),
+            hint: None,
+        }
+    }
+
+    /// With text under the place.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// With another place.
+    pub fn also(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.secondary.push((span, label.into()));
+        self
+    }
+
+    /// With advice.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// With advice, if there is any.
+    pub fn maybe_hint(mut self, hint: Option<String>) -> Self {
+        self.hint = hint.or(self.hint);
+        self
+    }
+
+    /// The text for people, several lines; `files` are those of the specification.
+    pub fn render(&self, files: &[SourceFile], color: bool) -> String {
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let mut group = Group::with_title(level.primary_title(self.message.as_str()).id(self.code.text()));
+        // Places are grouped by file; the file of the problem comes first.
+        let mut places: Vec<(usize, Snippet<'_, annotate_snippets::Annotation<'_>>)> = Vec::new();
+        let primary = self.span.iter().map(|span| (span, self.label.as_str(), AnnotationKind::Primary));
+        let secondary =
+            self.secondary.iter().map(|(span, label)| (span, label.as_str(), AnnotationKind::Context));
+        for (span, label, kind) in primary.chain(secondary) {
+            let Some(file) = files.get(span.file) else { continue };
+            let annotation = kind.span(clamp(&file.text, span));
+            let annotation = if label.is_empty() { annotation } else { annotation.label(label) };
+            match places.iter().position(|(index, _)| *index == span.file) {
+                Some(at) => {
+                    let (index, snippet) = places.remove(at);
+                    places.insert(at, (index, snippet.annotation(annotation)));
+                }
+                None => {
+                    let snippet = Snippet::source(file.text.as_str()).path(file.path.as_str());
+                    places.push((span.file, snippet.annotation(annotation)));
+                }
+            }
+        }
+        group = group.elements(places.into_iter().map(|(_, snippet)| snippet));
+        if let Some(hint) = &self.hint {
+            group = group.element(Level::HELP.message(hint.as_str()));
+        }
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+        renderer.render(&[group])
+    }
+}
+
+/// The bytes of `span`, moved onto characters of `text`, so that no span can break the rendering.
+fn clamp(text: &str, span: &Span) -> std::ops::Range<usize> {
+    let boundary = |mut at: usize| {
+        at = at.min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let start = boundary(span.range.start);
+    start..boundary(span.range.end).max(start)
+}
+
+/// Everything that is wrong, with the files to show it. Its `Display` is the plain text of [`render`](Report::render).
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// The problems, by file and place.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The files that spans point into.
+    pub files: Vec<SourceFile>,
+}
+
+impl Report {
+    /// A report with its problems in reading order and without repetitions.
+    pub fn new(mut diagnostics: Vec<Diagnostic>, files: Vec<SourceFile>) -> Self {
+        let key = |d: &Diagnostic| d.span.as_ref().map(|s| (s.file, s.range.start, s.range.end));
+        diagnostics.sort_by_key(|d| (key(d), d.code));
+        diagnostics.dedup();
+        Self { diagnostics, files }
+    }
+
+    /// How many errors.
+    pub fn errors(&self) -> usize {
+        self.diagnostics.iter().filter(|d| d.severity == Severity::Error).count()
+    }
+
+    /// How many warnings.
+    pub fn warnings(&self) -> usize {
+        self.diagnostics.len() - self.errors()
+    }
+
+    /// `2 errors, 1 warning in 3 files`.
+    pub fn summary(&self) -> String {
+        let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+        format!(
+            "{}, {} in {}",
+            plural(self.errors(), "error"),
+            plural(self.warnings(), "warning"),
+            plural(self.files.len(), "file")
+        )
+    }
+
+    /// Every problem as text for people, with the summary as the last line.
+    pub fn render(&self, color: bool) -> String {
+        let mut text = String::new();
+        for diagnostic in &self.diagnostics {
+            text.push_str(&diagnostic.render(&self.files, color));
+            text.push_str("\n\n");
+        }
+        text + &self.summary()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Report {}

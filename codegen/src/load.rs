@@ -1,0 +1,458 @@
+//! Files to a [`Spec`]: read, parse, merge imports, resolve names.
+//!
+//! Two passes. The first collects every enumeration and container by name; the second reads their contents, when any name
+//! can be resolved. What is broken is reported and left out, so that one slip does not hide the next.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::check;
+use crate::convert;
+use crate::diagnostic::{Code, Diagnostic, Report, Severity};
+use crate::model::{Container, ContainerId, Enum, EnumId, Group, SourceFile, Spec, Type};
+use crate::suggest;
+use crate::xml::{self, At, Element};
+
+/// A specification as far as it could be read, and what is wrong with it.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// What could be read.
+    pub spec: Spec,
+    /// What could not.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Containers of which something is missing, so that checks of the whole would only repeat it.
+    pub broken: HashSet<usize>,
+}
+
+impl Loaded {
+    /// Runs every check too: all that is wrong, at once.
+    pub fn report(&self) -> Report {
+        let mut diagnostics = self.diagnostics.clone();
+        diagnostics.extend(check::check_except(&self.spec, &self.broken));
+        Report::new(diagnostics, self.spec.files.clone())
+    }
+
+    fn finish(self) -> Result<Spec, Report> {
+        match self.diagnostics.iter().any(|d| d.severity == Severity::Error) {
+            true => Err(self.report()),
+            false => Ok(self.spec),
+        }
+    }
+}
+
+/// Loads every `*.xml` of a folder, in the order of their names.
+pub fn load_dir(dir: &Path) -> Result<Spec, Report> {
+    read_dir(dir).finish()
+}
+
+/// Loads files, and what they import from beside them.
+pub fn load_files(paths: &[PathBuf]) -> Result<Spec, Report> {
+    read_files(paths).finish()
+}
+
+/// Loads texts that stand for files: pairs of path and content. Imports are found among them.
+pub fn load_texts(texts: &[(&str, &str)]) -> Result<Spec, Report> {
+    read_texts(texts).finish()
+}
+
+/// As [`load_dir`], keeping what could be read beside what could not.
+pub fn read_dir(dir: &Path) -> Loaded {
+    match xml_files(dir) {
+        Ok(paths) if paths.is_empty() => failed(format!("no *.xml in {}", dir.display())),
+        Ok(paths) => read_files(&paths),
+        Err(error) => failed(format!("cannot read {}: {error}", dir.display())),
+    }
+}
+
+/// The `*.xml` files of a folder in the order of their names.
+pub fn xml_files(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "xml") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn failed(message: String) -> Loaded {
+    Loaded { diagnostics: vec![Diagnostic::general(Code::Io, message)], ..Loaded::default() }
+}
+
+/// As [`load_files`], keeping what could be read beside what could not.
+pub fn read_files(paths: &[PathBuf]) -> Loaded {
+    let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let roots: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    read_with(&roots, &read)
+}
+
+/// As [`load_texts`], keeping what could be read beside what could not.
+pub fn read_texts(texts: &[(&str, &str)]) -> Loaded {
+    let read = |path: &str| match texts.iter().find(|(name, _)| *name == path) {
+        Some((_, text)) => Ok((*text).to_owned()),
+        None => Err("no such file".to_owned()),
+    };
+    // A text that another imports is still a root: all that is given is loaded.
+    let roots: Vec<String> = texts.iter().map(|(path, _)| (*path).to_owned()).collect();
+    read_with(&roots, &read)
+}
+
+/// Reads a file's text, or says why not.
+type Read<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+
+/// An element of the root that defines something.
+struct Item<'a> {
+    file: usize,
+    element: &'a Element,
+    name: String,
+}
+
+fn read_with(roots: &[String], read: Read<'_>) -> Loaded {
+    let mut files = Files::default();
+    for root in roots {
+        files.root(root, read);
+    }
+    let Files { files, trees, problems, .. } = &mut files;
+    let mut loaded = Loaded { diagnostics: std::mem::take(problems), ..Loaded::default() };
+    loaded.spec.files = std::mem::take(files);
+    if loaded.diagnostics.iter().any(|d| matches!(d.code, Code::Xml | Code::Io)) {
+        return loaded; // half of the names are missing; anything further would be noise
+    }
+    header(trees, &mut loaded);
+    let items = collect(trees, &mut loaded.diagnostics);
+    resolve(&items, &mut loaded);
+    loaded
+}
+
+/// A file's place among the files, its tree, and what it imports.
+struct Tree {
+    file: usize,
+    root: Element,
+    /// Files imported, each with the names left out.
+    imports: Vec<(usize, HashSet<String>)>,
+}
+
+#[derive(Default)]
+struct Files {
+    files: Vec<SourceFile>,
+    trees: Vec<Tree>,
+    by_path: HashMap<String, usize>,
+    /// Files whose imports are being read, to see circles.
+    open: Vec<usize>,
+    problems: Vec<Diagnostic>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct NameOnly {
+    name: Option<At>,
+}
+
+impl Files {
+    fn root(&mut self, path: &str, read: Read<'_>) {
+        if self.by_path.contains_key(path) {
+            return;
+        }
+        match read(path) {
+            Ok(text) => drop(self.add(path, text, read)),
+            Err(error) => {
+                self.problems.push(Diagnostic::general(Code::Io, format!("cannot read {path}: {error}")));
+            }
+        }
+    }
+
+    fn add(&mut self, path: &str, text: String, read: Read<'_>) -> usize {
+        let file = self.files.len();
+        let unit = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let tree = xml::parse(file, &text, &mut self.problems);
+        self.files.push(SourceFile {
+            path: path.to_owned(),
+            unit: unit.unwrap_or_default(),
+            text,
+            foreign: tree.as_ref().is_some_and(|root| !has_source(root)),
+        });
+        self.by_path.insert(path.to_owned(), file);
+        if let Some(root) = tree {
+            self.open.push(file);
+            let imports = self.imports(path, &root, read);
+            self.open.pop();
+            self.trees.push(Tree { file, root, imports });
+        }
+        file
+    }
+
+    fn imports(&mut self, path: &str, root: &Element, read: Read<'_>) -> Vec<(usize, HashSet<String>)> {
+        let mut imports = Vec::new();
+        for element in root.children.iter().filter(|child| child.name == "import") {
+            let attributes: NameOnly = xml::attributes(element, &mut self.problems);
+            let Some(at) = convert::required(element, attributes.name, "name", &mut self.problems) else {
+                continue;
+            };
+            let name = element.at(at);
+            let mut wrong = |message: String| {
+                self.problems.push(Diagnostic::new(Code::Import, name.value_span.clone(), message));
+            };
+            if Path::new(&name.value).components().count() != 1 {
+                wrong(format!("`{}` is not a file beside this one", name.value));
+                continue;
+            }
+            let sibling = Path::new(path).with_file_name(&name.value).display().to_string();
+            let file = match self.by_path.get(&sibling) {
+                Some(file) if self.open.contains(file) => {
+                    wrong(format!("`{}` imports itself", name.value));
+                    continue;
+                }
+                Some(file) => *file,
+                None => match read(&sibling) {
+                    Ok(text) => self.add(&sibling, text, read),
+                    Err(error) => {
+                        wrong(format!("cannot read {sibling}: {error}"));
+                        continue;
+                    }
+                },
+            };
+            let excluded = self.excluded(element);
+            imports.push((file, excluded));
+        }
+        imports
+    }
+
+    fn excluded(&mut self, import: &Element) -> HashSet<String> {
+        let mut names = HashSet::new();
+        for child in &import.children {
+            if child.name != "exclude" {
+                convert::unknown_element(child, import, &["exclude"], &mut self.problems);
+                continue;
+            }
+            let attributes: NameOnly = xml::attributes(child, &mut self.problems);
+            if let Some(at) = convert::required(child, attributes.name, "name", &mut self.problems) {
+                names.insert(child.at(at).value.clone());
+            }
+        }
+        names
+    }
+}
+
+/// True if any element says where it comes from: then the file is ours, and everything is checked.
+fn has_source(element: &Element) -> bool {
+    element.attributes.iter().any(|attribute| attribute.name == "source") || element.children.iter().any(has_source)
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RootAttributes {
+    name: Option<At>,
+    r#gen: Option<At>,
+    #[serde(rename = "source")]
+    _source: Option<At>,
+    #[serde(rename = "doc")]
+    _doc: Option<At>,
+}
+
+/// The platform of the specification, from the roots of its files. Imported files are of other platforms.
+fn header(trees: &[Tree], loaded: &mut Loaded) {
+    let imported: HashSet<usize> = trees.iter().flat_map(|tree| tree.imports.iter().map(|(file, _)| *file)).collect();
+    let mut first: Option<&Element> = None;
+    let mut in_order: Vec<&Tree> = trees.iter().collect();
+    in_order.sort_by_key(|tree| tree.file);
+    for tree in in_order {
+        let root = &tree.root;
+        let problems = &mut loaded.diagnostics;
+        if root.name != "genxml" {
+            let message = format!("the root element is <{}>, not <genxml>", root.name);
+            problems.push(Diagnostic::new(Code::Element, root.name_span.clone(), message));
+            continue;
+        }
+        let attributes: RootAttributes = xml::attributes(root, problems);
+        convert::required(root, attributes.name, "name", problems);
+        convert::required(root, attributes.r#gen, "gen", problems);
+        convert::no_text(root, problems);
+        if imported.contains(&tree.file) {
+            continue;
+        }
+        let (name, generation) = (root.text_of(attributes.name), root.text_of(attributes.r#gen));
+        match first {
+            None => {
+                first = Some(root);
+                loaded.spec.name = name;
+                loaded.spec.generation = generation;
+            }
+            Some(other) if (&name, &generation) != (&loaded.spec.name, &loaded.spec.generation) => {
+                let message = format!(
+                    "this file is for {name} gen {generation}, others are for {} gen {}",
+                    loaded.spec.name, loaded.spec.generation
+                );
+                problems.push(
+                    Diagnostic::new(Code::Platform, root.span.clone(), message)
+                        .also(other.span.clone(), "as here")
+                        .hint("load one platform at a time; another platform's file is an <import>"),
+                );
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+const ITEMS: &[&str] = &["enum", "struct", "instruction", "register"];
+const ROOT_CHILDREN: &[&str] = &["import", "enum", "struct", "instruction", "register"];
+
+/// The items of all files: a file's own, then the imported ones that it neither excludes nor defines itself.
+fn collect<'a>(trees: &'a [Tree], problems: &mut Vec<Diagnostic>) -> Vec<Item<'a>> {
+    let own: HashMap<usize, Vec<Item<'a>>> =
+        trees.iter().map(|tree| (tree.file, own_items(tree, problems))).collect();
+    let by_file: HashMap<usize, &Tree> = trees.iter().map(|tree| (tree.file, tree)).collect();
+    let imported: HashSet<usize> = trees.iter().flat_map(|tree| tree.imports.iter().map(|(file, _)| *file)).collect();
+    let mut items = Vec::new();
+    let mut files: Vec<usize> = by_file.keys().copied().filter(|file| !imported.contains(file)).collect();
+    files.sort_unstable();
+    for file in files {
+        let mut merged = Vec::new();
+        merge(file, &by_file, &own, &mut merged, problems);
+        items.extend(merged);
+    }
+    // Two roots may import one file; its items are one.
+    let mut seen: HashSet<(usize, usize)> = HashSet::new();
+    items.retain(|item| seen.insert((item.file, item.element.span.range.start)));
+    items
+}
+
+fn own_items<'a>(tree: &'a Tree, problems: &mut Vec<Diagnostic>) -> Vec<Item<'a>> {
+    let mut items = Vec::new();
+    for element in &tree.root.children {
+        if element.name == "import" {
+            continue;
+        }
+        if !ITEMS.contains(&element.name.as_str()) {
+            convert::unknown_element(element, &tree.root, ROOT_CHILDREN, problems);
+            continue;
+        }
+        match element.attributes.iter().find(|attribute| attribute.name == "name") {
+            Some(name) if !name.value.trim().is_empty() => {
+                items.push(Item { file: tree.file, element, name: name.value.trim().to_owned() });
+            }
+            _ => drop(convert::required(element, None, "name", problems)),
+        }
+    }
+    items
+}
+
+fn merge<'a>(
+    file: usize,
+    trees: &HashMap<usize, &'a Tree>,
+    own: &HashMap<usize, Vec<Item<'a>>>,
+    into: &mut Vec<Item<'a>>,
+    problems: &mut Vec<Diagnostic>,
+) {
+    let copy = |item: &Item<'a>| Item { file: item.file, element: item.element, name: item.name.clone() };
+    into.extend(own.get(&file).into_iter().flatten().map(copy));
+    let Some(tree) = trees.get(&file) else { return };
+    for (imported, excluded) in &tree.imports {
+        let mut theirs = Vec::new();
+        merge(*imported, trees, own, &mut theirs, problems);
+        unused_excludes(tree, *imported, &theirs, trees, problems);
+        for item in theirs {
+            let defined = into.iter().any(|own| own.name == item.name && own.element.name == item.element.name);
+            if !defined && !excluded.contains(&item.name) {
+                into.push(item);
+            }
+        }
+    }
+}
+
+/// Reports names that are excluded and not there.
+fn unused_excludes(
+    tree: &Tree,
+    imported: usize,
+    theirs: &[Item<'_>],
+    trees: &HashMap<usize, &Tree>,
+    problems: &mut Vec<Diagnostic>,
+) {
+    if !trees.contains_key(&imported) {
+        return;
+    }
+    let position = tree.imports.iter().position(|(file, _)| *file == imported);
+    let imports = tree.root.children.iter().filter(|child| child.name == "import");
+    let Some(element) = position.and_then(|at| imports.clone().nth(at)) else { return };
+    for child in element.children.iter().filter(|child| child.name == "exclude") {
+        let Some(name) = child.attributes.iter().find(|attribute| attribute.name == "name") else { continue };
+        if !theirs.iter().any(|item| item.name == name.value) {
+            let message = format!("`{}` is excluded, but the imported file has none", name.value);
+            problems.push(
+                Diagnostic::new(Code::Import, name.value_span.clone(), message)
+                    .maybe_hint(suggest::hint(&name.value, theirs.iter().map(|item| item.name.as_str()))),
+            );
+        }
+    }
+}
+
+/// Names of types: what a field's `type` may say besides the built-in ones.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    pub enums: HashMap<String, EnumId>,
+    pub structs: HashMap<String, ContainerId>,
+}
+
+fn resolve(items: &[Item<'_>], loaded: &mut Loaded) {
+    let mut names = Names::default();
+    let mut containers = 0;
+    let mut enums = Vec::new();
+    for item in items {
+        match item.element.name.as_str() {
+            "enum" => {
+                names.enums.entry(item.name.clone()).or_insert(EnumId(enums.len()));
+                enums.push(convert::named_enum(item.element, item.file, &mut loaded.diagnostics));
+            }
+            kind => {
+                if kind == "struct" {
+                    names.structs.entry(item.name.clone()).or_insert(ContainerId(containers));
+                }
+                containers += 1;
+            }
+        }
+    }
+    for item in items.iter().filter(|item| item.element.name != "enum") {
+        let problems_before = errors(&loaded.diagnostics);
+        let foreign = loaded.spec.files[item.file].foreign;
+        let container = convert::Converter {
+            names: &names,
+            enums: &mut enums,
+            problems: &mut loaded.diagnostics,
+            foreign,
+            file: item.file,
+            container: item.name.clone(),
+        }
+        .container(item.element);
+        if errors(&loaded.diagnostics) > problems_before {
+            loaded.broken.insert(loaded.spec.containers.len());
+        }
+        loaded.spec.containers.push(container);
+    }
+    loaded.spec.enums = enums;
+    widths(&mut loaded.spec);
+}
+
+fn errors(diagnostics: &[Diagnostic]) -> usize {
+    diagnostics.iter().filter(|d| d.severity == Severity::Error).count()
+}
+
+/// Sets each enumeration's width to that of the widest field.
+fn widths(spec: &mut Spec) {
+    fn visit(container: &[crate::model::Field], groups: &[Group], enums: &mut [Enum]) {
+        for field in container {
+            if let Type::Enum(id) = field.ty {
+                enums[id.0].bits = enums[id.0].bits.max(field.end - field.start + 1);
+            }
+        }
+        for group in groups {
+            visit(&group.fields, &group.groups, enums);
+        }
+    }
+    let Spec { enums, containers, .. } = spec;
+    for Container { fields, groups, .. } in containers.iter() {
+        visit(fields, groups, enums);
+    }
+}
