@@ -1,8 +1,12 @@
 //! What must hold of a whole specification.
-use std::collections::HashSet;
 use crate::diagnostic::Diagnostic;
 use crate::model::Spec;
+use std::collections::HashSet;
 /// Everything wrong.
-pub fn check(spec: &Spec) -> Vec<Diagnostic> { check_except(spec, &HashSet::new()) }
+pub fn check(spec: &Spec) -> Vec<Diagnostic> {
+    check_except(spec, &HashSet::new())
+}
 /// As check.
-pub fn check_except(_spec: &Spec, _broken: &HashSet<usize>) -> Vec<Diagnostic> { Vec::new() }
+pub fn check_except(_spec: &Spec, _broken: &HashSet<usize>) -> Vec<Diagnostic> {
+    Vec::new()
+}

@@ -43,7 +43,9 @@ pub(crate) fn unknown_element(
         _ => format!("<{}> may hold: {}", parent.name, known.join(", ")),
     });
     problems.push(
-        Diagnostic::new(Code::Element, element.name_span.clone(), message).label("unexpected element").hint(hint),
+        Diagnostic::new(Code::Element, element.name_span.clone(), message)
+            .label("unexpected element")
+            .hint(hint),
     );
 }
 
@@ -52,7 +54,8 @@ pub(crate) fn no_text(element: &Element, problems: &mut Vec<Diagnostic>) {
     if let Some(span) = &element.text_span {
         let message = format!("text inside <{}>, which holds only elements", element.name);
         problems.push(
-            Diagnostic::new(Code::Text, span.clone(), message).hint("documentation goes into a `doc` attribute or a <doc> element"),
+            Diagnostic::new(Code::Text, span.clone(), message)
+                .hint("documentation goes into a `doc` attribute or a <doc> element"),
         );
     }
 }
@@ -92,8 +95,10 @@ pub(crate) fn number_below(attribute: &Attribute, limit: u64, problems: &mut Vec
 pub(crate) fn flag(element: &Element, at: Option<At>, problems: &mut Vec<Diagnostic>) -> bool {
     match at.map(|at| element.at(at)) {
         None => false,
-        Some(attribute) => word(attribute, &[("true", true), ("false", false), ("1", true), ("0", false)], problems)
-            .unwrap_or(false),
+        Some(attribute) => {
+            word(attribute, &[("true", true), ("false", false), ("1", true), ("0", false)], problems)
+                .unwrap_or(false)
+        }
     }
 }
 
@@ -415,8 +420,10 @@ impl Converter<'_> {
         match common.kind {
             Kind::Register { .. } => 32,
             Kind::Struct { .. } if !self.foreign => {
-                let message = format!("<{}> needs the attribute `length` (dwords) or `size` (bits)", element.name);
-                self.problems.push(Diagnostic::new(Code::Missing, element.span.clone(), message).label("no size"));
+                let message =
+                    format!("<{}> needs the attribute `length` (dwords) or `size` (bits)", element.name);
+                self.problems
+                    .push(Diagnostic::new(Code::Missing, element.span.clone(), message).label("no size"));
                 0
             }
             _ => end_of_fields.max(end_of_groups).div_ceil(32) * 32,
@@ -433,8 +440,11 @@ impl Converter<'_> {
                 "doc" => {}
                 "rule" if depth == 0 => {}
                 _ => {
-                    let known: &[&str] =
-                        if depth == 0 { &["field", "group", "rule", "doc"] } else { &["field", "group", "doc"] };
+                    let known: &[&str] = if depth == 0 {
+                        &["field", "group", "rule", "doc"]
+                    } else {
+                        &["field", "group", "doc"]
+                    };
                     unknown_element(child, element, known, self.problems);
                 }
             }
@@ -453,12 +463,17 @@ impl Converter<'_> {
             (Some(start), None) => number_below(element.at(start), BITS_LIMIT, self.problems),
             (None, Some(dword)) => {
                 let dword = number_below(element.at(dword), BITS_LIMIT / 32, self.problems);
-                let bit = a.offset_bits.map_or(Some(0), |at| number_below(element.at(at), 1 << 16, self.problems));
+                let bit =
+                    a.offset_bits.map_or(Some(0), |at| number_below(element.at(at), 1 << 16, self.problems));
                 dword.zip(bit).map(|(dword, bit)| dword * 32 + bit)
             }
             (Some(_), Some(dword)) => {
                 let message = "a group has `start` or `dword`, not both";
-                self.problems.push(Diagnostic::new(Code::Position, element.at(dword).name_span.clone(), message));
+                self.problems.push(Diagnostic::new(
+                    Code::Position,
+                    element.at(dword).name_span.clone(),
+                    message,
+                ));
                 None
             }
             (None, None) => {

@@ -228,7 +228,8 @@ impl Report {
 
     /// `2 errors, 1 warning in 3 files`.
     pub fn summary(&self) -> String {
-        let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+        let plural =
+            |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
         format!(
             "{}, {} in {}",
             plural(self.errors(), "error"),

@@ -187,7 +187,9 @@ fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>> {
                 match number(word) {
                     Some(value) => (Token::Number(value), length),
                     // Names such as 3DPRIM_TRILIST start with a digit; a number with a slip in it looks the same.
-                    None if word.bytes().all(|b| b.is_ascii_digit() || b == b'_') || word.starts_with("0x") => {
+                    None if word.bytes().all(|b| b.is_ascii_digit() || b == b'_')
+                        || word.starts_with("0x") =>
+                    {
                         return Err(ExprError::syntax(at..at + length, format!("malformed number `{word}`")));
                     }
                     None => (Token::Name(word.to_owned()), length),
@@ -245,7 +247,10 @@ impl Parser {
 
     fn unary(&mut self, depth: usize) -> Result<Tree> {
         let Some((token, range)) = self.tokens.get(self.next).cloned() else {
-            return Err(ExprError::syntax(self.end..self.end, "the condition ends where a value is expected"));
+            return Err(ExprError::syntax(
+                self.end..self.end,
+                "the condition ends where a value is expected",
+            ));
         };
         self.limit(depth, range.clone())?;
         self.next += 1;

@@ -2,7 +2,9 @@
 
 use serde::Deserialize;
 
-use crate::convert::{Converter, Pending, doc, flag, no_text, number_below, required, unknown_element, values};
+use crate::convert::{
+    Converter, Pending, doc, flag, no_text, number_below, required, unknown_element, values,
+};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Enum, EnumId, Field, Stored, Type};
 use crate::suggest;
@@ -112,8 +114,12 @@ impl Converter<'_> {
             }
             _ => {
                 self.problems.push(
-                    Diagnostic::new(Code::Position, element.span.clone(), "the position is half given, or given twice")
-                        .hint("a field has either `dword` and `bits`, or `start` and `end`"),
+                    Diagnostic::new(
+                        Code::Position,
+                        element.span.clone(),
+                        "the position is half given, or given twice",
+                    )
+                    .hint("a field has either `dword` and `bits`, or `start` and `end`"),
                 );
                 return None;
             }
@@ -191,26 +197,31 @@ impl Converter<'_> {
             "mbo" => Type::MustBeOne,
             "reserved" => Type::Reserved,
             "address" | "offset" => self.address(element, a, text == "offset", place)?,
-            _ => match (value::fixed(text), self.names.structs.get(text), self.names.enums.get(text)) {
-                (Some(fixed), _, _) => fixed,
-                (None, Some(id), _) => Type::Struct(*id),
-                (None, None, Some(id)) => Type::Enum(*id),
-                (None, None, None) => {
-                    let declared = self.names.structs.keys().chain(self.names.enums.keys());
-                    let known: Vec<&str> = BUILT_IN.iter().copied().chain(declared.map(String::as_str)).collect();
-                    let hint = nearest_sorted(text, known);
-                    self.problems.push(
-                        Diagnostic::new(
-                            Code::Type,
-                            attribute.value_span.clone(),
-                            format!("`{text}` is neither a built-in type nor a struct nor an enum"),
-                        )
-                        .label("unknown type")
-                        .hint(hint.unwrap_or_else(|| format!("built in are {}, uI.F, sI.F", BUILT_IN.join(", ")))),
-                    );
-                    return None;
+            _ => {
+                match (value::fixed(text), self.names.structs.get(text), self.names.enums.get(text)) {
+                    (Some(fixed), _, _) => fixed,
+                    (None, Some(id), _) => Type::Struct(*id),
+                    (None, None, Some(id)) => Type::Enum(*id),
+                    (None, None, None) => {
+                        let declared = self.names.structs.keys().chain(self.names.enums.keys());
+                        let known: Vec<&str> =
+                            BUILT_IN.iter().copied().chain(declared.map(String::as_str)).collect();
+                        let hint = nearest_sorted(text, known);
+                        self.problems.push(
+                            Diagnostic::new(
+                                Code::Type,
+                                attribute.value_span.clone(),
+                                format!("`{text}` is neither a built-in type nor a struct nor an enum"),
+                            )
+                            .label("unknown type")
+                            .hint(hint.unwrap_or_else(|| {
+                                format!("built in are {}, uI.F, sI.F", BUILT_IN.join(", "))
+                            })),
+                        );
+                        return None;
+                    }
                 }
-            },
+            }
         })
     }
 

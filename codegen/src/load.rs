@@ -239,7 +239,8 @@ impl Files {
 
 /// True if any element says where it comes from: then the file is ours, and everything is checked.
 fn has_source(element: &Element) -> bool {
-    element.attributes.iter().any(|attribute| attribute.name == "source") || element.children.iter().any(has_source)
+    element.attributes.iter().any(|attribute| attribute.name == "source")
+        || element.children.iter().any(has_source)
 }
 
 #[derive(Deserialize, Default)]
@@ -255,7 +256,8 @@ struct RootAttributes {
 
 /// The platform of the specification, from the roots of its files. Imported files are of other platforms.
 fn header(trees: &[Tree], loaded: &mut Loaded) {
-    let imported: HashSet<usize> = trees.iter().flat_map(|tree| tree.imports.iter().map(|(file, _)| *file)).collect();
+    let imported: HashSet<usize> =
+        trees.iter().flat_map(|tree| tree.imports.iter().map(|(file, _)| *file)).collect();
     let mut first: Option<&Element> = None;
     let mut in_order: Vec<&Tree> = trees.iter().collect();
     in_order.sort_by_key(|tree| tree.file);
@@ -305,7 +307,8 @@ fn collect<'a>(trees: &'a [Tree], problems: &mut Vec<Diagnostic>) -> Vec<Item<'a
     let own: HashMap<usize, Vec<Item<'a>>> =
         trees.iter().map(|tree| (tree.file, own_items(tree, problems))).collect();
     let by_file: HashMap<usize, &Tree> = trees.iter().map(|tree| (tree.file, tree)).collect();
-    let imported: HashSet<usize> = trees.iter().flat_map(|tree| tree.imports.iter().map(|(file, _)| *file)).collect();
+    let imported: HashSet<usize> =
+        trees.iter().flat_map(|tree| tree.imports.iter().map(|(file, _)| *file)).collect();
     let mut items = Vec::new();
     let mut files: Vec<usize> = by_file.keys().copied().filter(|file| !imported.contains(file)).collect();
     files.sort_unstable();
@@ -355,7 +358,8 @@ fn merge<'a>(
         merge(*imported, trees, own, &mut theirs, problems);
         unused_excludes(tree, *imported, &theirs, trees, problems);
         for item in theirs {
-            let defined = into.iter().any(|own| own.name == item.name && own.element.name == item.element.name);
+            let defined =
+                into.iter().any(|own| own.name == item.name && own.element.name == item.element.name);
             if !defined && !excluded.contains(&item.name) {
                 into.push(item);
             }

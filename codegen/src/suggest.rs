@@ -2,7 +2,7 @@
 
 /// The candidate that `word` is most likely a slip of, if any is near enough.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (word.chars().count() / 3).max(1);
+    let limit = (word.chars().count() / 4).max(1);
     candidates
         .into_iter()
         .map(|candidate| (distance(word, candidate, limit), candidate))
@@ -23,17 +23,22 @@ fn distance(a: &str, b: &str, limit: usize) -> usize {
     if a.len().abs_diff(b.len()) > limit {
         return limit + 1;
     }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+    // Two neighbours swapped count as one slip, so the row before the last is kept too.
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let change = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = change.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(before[j - 2] + 1);
+            }
+            row.push(best);
         }
+        before = std::mem::replace(&mut last, row);
     }
-    row[b.len()]
+    last[b.len()]
 }
 
 #[cfg(test)]
@@ -44,6 +49,7 @@ mod tests {
     fn slips_are_found_and_strangers_are_not() {
         assert_eq!(nearest("defualt", ["default", "derived"]), Some("default"));
         assert_eq!(nearest("Surface Typ", ["Surface Type", "Surface Pitch"]), Some("Surface Type"));
+        assert_eq!(nearest("unit", ["int", "uint", "bool"]), Some("uint"));
         assert_eq!(nearest("pitch", ["default", "type"]), None);
     }
 }

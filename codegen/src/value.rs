@@ -6,8 +6,15 @@ use crate::model::{Enum, Stored, Type};
 pub(crate) const BITS_LIMIT: u64 = 1 << 24;
 
 /// Names of the address spaces, as `genxml_core::address::SpaceKind` has them.
-pub(crate) const SPACES: &[&str] =
-    &["graphics", "general-state", "surface-state", "dynamic-state", "indirect-object", "instruction", "mmio"];
+pub(crate) const SPACES: &[&str] = &[
+    "graphics",
+    "general-state",
+    "surface-state",
+    "dynamic-state",
+    "indirect-object",
+    "instruction",
+    "mmio",
+];
 
 /// Types that need no declaration, as written.
 pub(crate) const BUILT_IN: &[&str] =
@@ -87,23 +94,25 @@ pub(crate) fn default(text: &str, ty: &Type, width: u32, enums: &[Enum]) -> Resu
             return Ok(if width == 64 { value.to_bits() } else { u64::from((value as f32).to_bits()) });
         }
         Type::UFixed { frac, .. } if !hex => {
-            let value = scaled(text, *frac)
-                .ok_or_else(|| format!("`{text}` is not a multiple of 2^-{frac}"))?;
+            let value =
+                scaled(text, *frac).ok_or_else(|| format!("`{text}` is not a multiple of 2^-{frac}"))?;
             return u64::try_from(value)
                 .ok()
                 .filter(|value| *value <= ones(width))
                 .ok_or_else(|| format!("{text} does not fit the format"));
         }
         Type::SFixed { frac, .. } if !hex => {
-            let value = scaled(text, *frac)
-                .ok_or_else(|| format!("`{text}` is not a multiple of 2^-{frac}"))?;
+            let value =
+                scaled(text, *frac).ok_or_else(|| format!("`{text}` is not a multiple of 2^-{frac}"))?;
             return twos_complement(value, width).ok_or_else(|| format!("{text} does not fit the format"));
         }
         _ => {}
     }
     match crate::expr::number(text) {
         Some(value) => fits(value),
-        None if matches!(ty, Type::Enum(_)) => Err(format!("`{text}` is neither a number nor one of the values")),
+        None if matches!(ty, Type::Enum(_)) => {
+            Err(format!("`{text}` is neither a number nor one of the values"))
+        }
         None => Err(format!("`{text}` is not a number")),
     }
 }

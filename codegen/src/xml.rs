@@ -78,7 +78,8 @@ pub(crate) fn parse(file: usize, text: &str, problems: &mut Vec<Diagnostic>) -> 
             Ok(event) => event,
             Err(error) => {
                 let at = (reader.error_position() as usize).min(text.len());
-                let end = text[floor(text, at)..].chars().next().map_or(at, |c| floor(text, at) + c.len_utf8());
+                let end =
+                    text[floor(text, at)..].chars().next().map_or(at, |c| floor(text, at) + c.len_utf8());
                 let mut problem = malformed(file, at..end, error.to_string());
                 if let Some(parent) = open.last() {
                     problem = problem.also(parent.span.clone(), "inside this element");
@@ -111,7 +112,9 @@ pub(crate) fn parse(file: usize, text: &str, problems: &mut Vec<Diagnostic>) -> 
             Event::GeneralRef(reference) => {
                 let resolved = match reference.resolve_char_ref() {
                     Ok(Some(character)) => Some(character.to_string()),
-                    Ok(None) => quick_xml::escape::resolve_xml_entity(&reference.xml10_content()).map(str::to_owned),
+                    Ok(None) => {
+                        quick_xml::escape::resolve_xml_entity(&reference.xml10_content()).map(str::to_owned)
+                    }
                     Err(_) => None,
                 };
                 match resolved {
@@ -129,7 +132,10 @@ pub(crate) fn parse(file: usize, text: &str, problems: &mut Vec<Diagnostic>) -> 
         return None;
     }
     if root.is_none() {
-        problems.push(malformed(file, 0..0, "the file has no element".into()).hint("a specification starts with <genxml name=\"BDW\" gen=\"8\">"));
+        problems.push(
+            malformed(file, 0..0, "the file has no element".into())
+                .hint("a specification starts with <genxml name=\"BDW\" gen=\"8\">"),
+        );
     }
     root
 }
@@ -178,11 +184,9 @@ fn close(
     match open.last_mut() {
         Some(parent) => parent.children.push(element),
         None if root.is_none() => *root = Some(element),
-        None => problems.push(malformed(
-            element.span.file,
-            element.span.range,
-            "a second root element".into(),
-        )),
+        None => {
+            problems.push(malformed(element.span.file, element.span.range, "a second root element".into()))
+        }
     }
 }
 
@@ -230,6 +234,7 @@ fn element(
 }
 
 /// The place of an attribute's value (or, if it has none of that name, of the whole tag) inside an opening tag.
+#[allow(dead_code)]
 pub(crate) fn attribute_span(text: &str, tag: &Span, name: &str) -> Span {
     let Some(source) = text.get(tag.range.clone()) else { return tag.clone() };
     let mut ignored = Vec::new();
@@ -239,7 +244,8 @@ pub(crate) fn attribute_span(text: &str, tag: &Span, name: &str) -> Span {
     match element.attributes.iter().find(|attribute| attribute.name == name) {
         Some(found) => Span {
             file: tag.file,
-            range: found.value_span.range.start + tag.range.start..found.value_span.range.end + tag.range.start,
+            range: found.value_span.range.start + tag.range.start
+                ..found.value_span.range.end + tag.range.start,
         },
         None => tag.clone(),
     }
