@@ -234,7 +234,6 @@ fn element(
 }
 
 /// The place of an attribute's value (or, if it has none of that name, of the whole tag) inside an opening tag.
-#[allow(dead_code)]
 pub(crate) fn attribute_span(text: &str, tag: &Span, name: &str) -> Span {
     let Some(source) = text.get(tag.range.clone()) else { return tag.clone() };
     let mut ignored = Vec::new();

@@ -1,0 +1,171 @@
+//! Variant sets: each alternative has one condition, and no two hold at once.
+
+use super::{Check, for_each_scope};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::expr;
+use crate::model::{Container, Expr, Field, Op, Span};
+
+/// Conditions over more bits than this are not tried out.
+const TRIED_BITS: usize = 14;
+
+struct Alternative<'a> {
+    name: &'a str,
+    condition: Option<&'a Expr>,
+    span: &'a Span,
+}
+
+pub(super) fn check(check: &mut Check<'_>, container: &Container) {
+    for_each_scope(container, &mut |scope| {
+        let mut sets: Vec<&str> = scope
+            .fields
+            .iter()
+            .filter_map(|field| field.variant.as_ref())
+            .map(|(set, _)| set.as_str())
+            .collect();
+        sets.sort_unstable();
+        sets.dedup();
+        for set in sets {
+            let alternatives = alternatives(check, scope.fields, set);
+            fallbacks(check, set, &alternatives);
+            exclusion(check, set, &alternatives);
+        }
+    });
+}
+
+/// The alternatives of a set in the order of the file; fields of one that disagree about its condition are reported.
+fn alternatives<'a>(check: &mut Check<'_>, fields: &'a [Field], set: &str) -> Vec<Alternative<'a>> {
+    let mut members: Vec<(&str, &Field)> = fields
+        .iter()
+        .filter_map(|field| match &field.variant {
+            Some((name, alternative)) if name == set => Some((alternative.as_str(), field)),
+            _ => None,
+        })
+        .collect();
+    members.sort_by_key(|(_, field)| field.span.range.start);
+    let mut found: Vec<Alternative<'a>> = Vec::new();
+    for (name, field) in members {
+        let condition = field.exists_if.as_ref();
+        match found.iter().find(|alternative| alternative.name == name) {
+            None => found.push(Alternative { name, condition, span: &field.span }),
+            Some(first) if first.condition == condition => {}
+            Some(first) => {
+                let show =
+                    |condition: Option<&Expr>| condition.map_or("no condition".to_owned(), expr::display);
+                let message = format!("fields of alternative `{set}/{name}` have different conditions");
+                let place = check.place(&field.span, "exists-if");
+                let also = check.place(first.span, "exists-if");
+                check.report(
+                    Diagnostic::new(Code::Variant, place, message)
+                        .label(show(condition))
+                        .also(also, show(first.condition)),
+                );
+            }
+        }
+    }
+    found
+}
+
+fn fallbacks(check: &mut Check<'_>, set: &str, alternatives: &[Alternative<'_>]) {
+    let mut fallbacks = alternatives.iter().filter(|alternative| alternative.condition.is_none());
+    let Some(first) = fallbacks.next() else { return };
+    for other in fallbacks {
+        let message = format!("`{}` and `{}` of `{set}` both have no condition", first.name, other.name);
+        check.report(
+            Diagnostic::new(Code::Variant, other.span.clone(), message)
+                .also(first.span.clone(), "first here")
+                .hint("one alternative may be without `exists-if`: it is taken when no other holds"),
+        );
+    }
+}
+
+/// Tries every value of the bits that the conditions name, and shows one for which two alternatives hold.
+fn exclusion(check: &mut Check<'_>, set: &str, alternatives: &[Alternative<'_>]) {
+    let conditions: Vec<(&Alternative<'_>, &Expr)> =
+        alternatives.iter().filter_map(|one| Some((one, one.condition?))).collect();
+    for (index, (one, first)) in conditions.iter().enumerate() {
+        for (two, second) in &conditions[index + 1..] {
+            let mut fields = Vec::new();
+            collect(first, &mut fields);
+            collect(second, &mut fields);
+            let Some(example) = both(first, second, &fields) else { continue };
+            let place = check.place(two.span, "exists-if");
+            let also = check.place(one.span, "exists-if");
+            let message = format!("`{}` and `{}` of `{set}` can hold at once: {example}", one.name, two.name);
+            check.report(Diagnostic::new(Code::Variant, place, message).also(also, "and this"));
+        }
+    }
+}
+
+fn collect<'a>(expr: &'a Expr, into: &mut Vec<(&'a str, u32, u32)>) {
+    match expr {
+        Expr::Number(_) => {}
+        Expr::Field { name, start, end } => {
+            if !into.iter().any(|(_, s, e)| (s, e) == (start, end)) {
+                into.push((name, *start, *end));
+            }
+        }
+        Expr::Not(inner) => collect(inner, into),
+        Expr::Binary(_, left, right) => {
+            collect(left, into);
+            collect(right, into);
+        }
+    }
+}
+
+/// Values of the fields for which both conditions hold, if the bits are few enough to try.
+fn both(first: &Expr, second: &Expr, fields: &[(&str, u32, u32)]) -> Option<String> {
+    if fields.iter().any(|(_, start, end)| (end - start) as usize >= TRIED_BITS) {
+        return (first == second).then(|| "the conditions are the same".to_owned());
+    }
+    let mut bits: Vec<u32> = fields.iter().flat_map(|(_, start, end)| *start..=*end).collect();
+    bits.sort_unstable();
+    bits.dedup();
+    if bits.len() > TRIED_BITS {
+        return (first == second).then(|| "the conditions are the same".to_owned());
+    }
+    let read = |word: u32, start: u32, end: u32| -> u64 {
+        (start..=end)
+            .map(|bit| {
+                let at = bits.binary_search(&bit).unwrap_or(0);
+                u64::from(word >> at & 1) << (bit - start)
+            })
+            .sum()
+    };
+    (0..1u32 << bits.len())
+        .find(|word| {
+            let read = |start, end| read(*word, start, end);
+            eval(first, &read) != 0 && eval(second, &read) != 0
+        })
+        .map(|word| {
+            let values =
+                fields.iter().map(|(name, start, end)| format!("[{name}] = {}", read(word, *start, *end)));
+            values.collect::<Vec<_>>().join(", ")
+        })
+}
+
+/// The value of a condition, as `genxml_core::reflect::Expr::eval` has it.
+fn eval(expr: &Expr, read: &dyn Fn(u32, u32) -> u64) -> u64 {
+    match expr {
+        Expr::Number(value) => *value,
+        Expr::Field { start, end, .. } => read(*start, *end),
+        Expr::Not(inner) => u64::from(eval(inner, read) == 0),
+        Expr::Binary(op, left, right) => {
+            let (l, r) = (eval(left, read), eval(right, read));
+            match op {
+                Op::Or => u64::from(l != 0 || r != 0),
+                Op::And => u64::from(l != 0 && r != 0),
+                Op::Eq => u64::from(l == r),
+                Op::Ne => u64::from(l != r),
+                Op::Lt => u64::from(l < r),
+                Op::Le => u64::from(l <= r),
+                Op::Gt => u64::from(l > r),
+                Op::Ge => u64::from(l >= r),
+                Op::BitAnd => l & r,
+                Op::Add => l.wrapping_add(r),
+                Op::Sub => l.wrapping_sub(r),
+                Op::Mul => l.wrapping_mul(r),
+                Op::Rem => l.checked_rem(r).unwrap_or(0),
+            }
+        }
+    }
+}
