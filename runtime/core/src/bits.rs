@@ -36,6 +36,30 @@ pub const fn put(dwords: &mut [u32], start: u32, end: u32, value: u64) {
     }
 }
 
+/// Bits `start..start + bits` as an array of their own, first bit lowest: a structure nested in a container.
+#[inline(always)]
+pub const fn get_array<const N: usize>(dwords: &[u32], start: u32, bits: u32) -> [u32; N] {
+    let mut out = [0; N];
+    let mut done = 0;
+    while done < bits {
+        let last = if bits - done > 32 { done + 31 } else { bits - 1 };
+        out[(done / 32) as usize] = get(dwords, start + done, start + last) as u32;
+        done += 32;
+    }
+    out
+}
+
+/// Writes the low `bits` bits of `value` at `start`, where all is zero so far.
+#[inline(always)]
+pub const fn put_array(dwords: &mut [u32], start: u32, bits: u32, value: &[u32]) {
+    let mut done = 0;
+    while done < bits {
+        let last = if bits - done > 32 { done + 31 } else { bits - 1 };
+        put(dwords, start + done, start + last, value[(done / 32) as usize] as u64);
+        done += 32;
+    }
+}
+
 /// A mask of the low `width` bits; `width` is 1..=64.
 #[inline(always)]
 pub const fn ones(width: u32) -> u64 {
@@ -46,4 +70,14 @@ pub const fn ones(width: u32) -> u64 {
 #[inline(always)]
 pub const fn sign_extend(value: u64, width: u32) -> i64 {
     ((value << (64 - width)) as i64) >> (64 - width)
+}
+
+/// `value`, which comes from an enumeration that wider fields share and must fit `width` bits.
+///
+/// # Panics
+/// If it does not fit: such a value can only be made of a pattern read from a wider field.
+#[inline(always)]
+pub const fn narrow(value: u64, width: u32) -> u64 {
+    assert!(value <= ones(width), "a value of a shared enumeration does not fit this narrower field");
+    value
 }

@@ -6,11 +6,13 @@
 //! * [`literal`]: [`lit!`], literals that are checked when the program is compiled
 //! * [`bits`]: the only place that masks and shifts dwords of described structures
 //! * [`packet`]: traits and errors of everything that can be packed and unpacked; variable tails
+//! * [`check`]: what strict readers check, as tables
 //! * [`reflect`]: tables that describe every container at run time
 #![no_std]
 
 pub mod address;
 pub mod bits;
+pub mod check;
 pub mod fixed;
 pub mod int;
 pub mod literal;
@@ -18,7 +20,8 @@ pub mod packet;
 pub mod reflect;
 
 pub use address::{Address, Space};
+pub use check::Check;
 pub use fixed::{SFix, UFix};
 pub use int::{MinusOne, OutOfRange, PowerOfTwo, S, Shifted, U};
 pub use literal::Literal;
-pub use packet::{Entries, Entry, Instruction, PackError, Packed, UnpackError};
+pub use packet::{Entries, Entry, Fixed, Instruction, PackError, Packed, ParseError, UnpackError};

@@ -1,7 +1,7 @@
 //! Traits and errors of everything that can be packed and unpacked.
 
 use crate::bits;
-use crate::reflect::Container;
+use crate::reflect::{Container, Kind};
 use core::fmt;
 
 /// A generated container: a structure, an instruction or a register.
@@ -24,6 +24,27 @@ pub trait Instruction: Packed {
     fn pack_into(&self, out: &mut [u32]) -> Result<usize, PackError>;
 }
 
+/// A container without a variable tail, for code that is generic over containers (a memory that reads a state, say).
+pub trait Fixed: Packed + Copy + fmt::Debug {
+    /// Size in dwords, rounded up.
+    const DWORDS: usize;
+
+    /// The container at the start of `dwords`, strictly: opcode, length, must-be-zero, gaps and ranges are checked.
+    ///
+    /// # Errors
+    /// [`UnpackError::Truncated`] if there are too few dwords, else the first check that fails.
+    fn read(dwords: &[u32]) -> Result<Self, UnpackError>;
+
+    /// The container at the start of `dwords`, as hardware reads it: nothing is checked, missing dwords are zero.
+    fn read_lossy(dwords: &[u32]) -> Self;
+
+    /// Writes the container to the start of `out` and returns its length in dwords.
+    ///
+    /// # Errors
+    /// [`PackError::Space`] if `out` is too short.
+    fn write(&self, out: &mut [u32]) -> Result<usize, PackError>;
+}
+
 /// Why a packet could not be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PackError {
@@ -36,7 +57,7 @@ pub enum PackError {
         /// Dwords that there were.
         available: usize,
     },
-    /// The variable tail makes the packet longer than its length field can say.
+    /// The variable tail makes the packet longer (or, empty, shorter) than its length field can say.
     Length {
         /// The packet's name.
         packet: &'static str,
@@ -54,7 +75,10 @@ impl fmt::Display for PackError {
                 write!(f, "{packet} takes {needed} dwords, {available} are left")
             }
             PackError::Length { packet, dwords, max } => {
-                write!(f, "{packet} of {dwords} dwords is longer than its length field can say ({max})")
+                write!(
+                    f,
+                    "{packet} of {dwords} dwords cannot be expressed by its length field (at most {max})"
+                )
             }
         }
     }
@@ -136,6 +160,86 @@ impl fmt::Display for UnpackError {
 
 impl core::error::Error for UnpackError {}
 
+/// Why dwords are not a packet of an engine, for the parsers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ParseError {
+    /// No instruction of the engine starts like this.
+    Unknown {
+        /// The first dword.
+        header: u32,
+    },
+    /// The instruction is known, but cut short or of a length that it cannot have.
+    Unpack(UnpackError),
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseError::Unknown { header } => {
+                write!(f, "no instruction of this engine starts with {header:#010x}")
+            }
+            ParseError::Unpack(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ParseError {}
+
+impl From<UnpackError> for ParseError {
+    fn from(error: UnpackError) -> Self {
+        ParseError::Unpack(error)
+    }
+}
+
+/// The dwords of one packet, for generated parsers: `length` of `dwords`, and as the array that a container of fixed
+/// size is read from.
+#[doc(hidden)]
+pub fn body<'a>(
+    info: &'static Container,
+    dwords: &'a [u32],
+    length: usize,
+) -> Result<&'a [u32], UnpackError> {
+    dwords.get(..length).ok_or(UnpackError::Truncated {
+        container: info.name,
+        needed: length,
+        available: dwords.len(),
+    })
+}
+
+/// Refuses a packet whose length lies outside `min..=max` dwords.
+#[doc(hidden)]
+pub fn fixed_length(
+    info: &'static Container,
+    length: usize,
+    min: usize,
+    max: usize,
+) -> Result<(), UnpackError> {
+    if length >= min && length <= max {
+        return Ok(());
+    }
+    let (bias, start) = match info.kind {
+        Kind::Instruction { bias, length_field: Some((start, _)), .. } => (bias as usize, start),
+        _ => (0, 0),
+    };
+    Err(UnpackError::Fixed {
+        container: info.name,
+        field: "DWord Length",
+        start,
+        expected: max.saturating_sub(bias) as u64,
+        found: length.saturating_sub(bias) as u64,
+    })
+}
+
+/// The first `N` of `dwords`, zero where they end.
+#[doc(hidden)]
+#[inline(always)]
+pub fn array<const N: usize>(dwords: &[u32]) -> [u32; N] {
+    let mut out = [0; N];
+    let length = if dwords.len() < N { dwords.len() } else { N };
+    out[..length].copy_from_slice(&dwords[..length]);
+    out
+}
+
 /// An element of a variable tail.
 pub trait Entry: Copy {
     /// Size of one element in bits; a divisor or a multiple of 32.
@@ -184,12 +288,9 @@ impl<'a, T: Entry> Entries<'a, T> {
         self.len() == 0
     }
 
-    /// Length in dwords, rounded up.
+    /// Length in dwords of the elements, rounded up.
     pub const fn dwords(&self) -> usize {
-        match self {
-            Entries::Values(values) => (values.len() * T::BITS as usize).div_ceil(32),
-            Entries::Dwords(dwords) => dwords.len(),
-        }
+        (self.len() * T::BITS as usize).div_ceil(32)
     }
 
     /// Element `index`, if there is one.
@@ -210,17 +311,8 @@ impl<'a, T: Entry> Entries<'a, T> {
 
     /// Writes the elements to `out`, whose dwords are zero so far and which is at least [`dwords`](Self::dwords) long.
     pub fn put(&self, out: &mut [u32]) {
-        match *self {
-            Entries::Values(values) => {
-                for (index, value) in values.iter().enumerate() {
-                    value.put(out, index as u32 * T::BITS);
-                }
-            }
-            Entries::Dwords(dwords) => {
-                for (to, from) in out.iter_mut().zip(dwords) {
-                    *to = *from;
-                }
-            }
+        for (index, value) in self.iter().enumerate() {
+            value.put(out, index as u32 * T::BITS);
         }
     }
 }

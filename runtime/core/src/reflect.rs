@@ -30,6 +30,25 @@ pub struct Container {
     pub source: &'static str,
 }
 
+impl Container {
+    /// Size of the fixed part in dwords, rounded up.
+    pub const fn dwords(&self) -> usize {
+        self.bits.div_ceil(32) as usize
+    }
+
+    /// Length in dwords of a packet of this kind that starts with `header`: what its length field says, or the fixed
+    /// size where there is none. At least 1.
+    pub const fn packet_dwords(&self, header: u32) -> usize {
+        let length = match self.kind {
+            Kind::Instruction { bias, length_field: Some((start, end)), .. } => {
+                crate::bits::get(&[header], start, end) as usize + bias as usize
+            }
+            _ => self.dwords(),
+        };
+        if length == 0 { 1 } else { length }
+    }
+}
+
 /// What a container is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -255,34 +274,37 @@ pub enum Op {
 
 impl Expr {
     /// The value for a container that starts at bit `base` of `dwords`. Arithmetic wraps; a remainder by zero is zero.
-    pub fn eval(&self, dwords: &[u32], base: u32) -> u64 {
+    pub const fn eval(&self, dwords: &[u32], base: u32) -> u64 {
         match *self {
             Expr::Number(value) => value,
             Expr::Field { start, end, .. } => crate::bits::get(dwords, base + start, base + end),
-            Expr::Not(expr) => u64::from(expr.eval(dwords, base) == 0),
+            Expr::Not(expr) => (expr.eval(dwords, base) == 0) as u64,
             Expr::Binary(op, left, right) => {
                 let (l, r) = (left.eval(dwords, base), right.eval(dwords, base));
                 match op {
-                    Op::Or => u64::from(l != 0 || r != 0),
-                    Op::And => u64::from(l != 0 && r != 0),
-                    Op::Eq => u64::from(l == r),
-                    Op::Ne => u64::from(l != r),
-                    Op::Lt => u64::from(l < r),
-                    Op::Le => u64::from(l <= r),
-                    Op::Gt => u64::from(l > r),
-                    Op::Ge => u64::from(l >= r),
+                    Op::Or => (l != 0 || r != 0) as u64,
+                    Op::And => (l != 0 && r != 0) as u64,
+                    Op::Eq => (l == r) as u64,
+                    Op::Ne => (l != r) as u64,
+                    Op::Lt => (l < r) as u64,
+                    Op::Le => (l <= r) as u64,
+                    Op::Gt => (l > r) as u64,
+                    Op::Ge => (l >= r) as u64,
                     Op::BitAnd => l & r,
                     Op::Add => l.wrapping_add(r),
                     Op::Sub => l.wrapping_sub(r),
                     Op::Mul => l.wrapping_mul(r),
-                    Op::Rem => l.checked_rem(r).unwrap_or(0),
+                    Op::Rem => match l.checked_rem(r) {
+                        Some(rest) => rest,
+                        None => 0,
+                    },
                 }
             }
         }
     }
 
     /// True if the value is not zero.
-    pub fn holds(&self, dwords: &[u32], base: u32) -> bool {
+    pub const fn holds(&self, dwords: &[u32], base: u32) -> bool {
         self.eval(dwords, base) != 0
     }
 }

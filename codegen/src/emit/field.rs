@@ -1,0 +1,301 @@
+//! One field as Rust: its type, its default, how it is written and read.
+
+use super::plan::{Plan, float_bits, put_bits};
+use crate::model::{Enum, Field, Stored, Type};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{format_ident, quote};
+
+/// An identifier.
+pub fn ident(name: &str) -> Ident {
+    Ident::new(name, Span::call_site())
+}
+
+/// A path `a::b::C`.
+pub fn path(path: &str) -> TokenStream {
+    let parts = path.split("::").map(ident);
+    quote!(#(#parts)::*)
+}
+
+/// A plain number without suffix.
+pub fn number(value: u32) -> Literal {
+    Literal::u32_unsuffixed(value)
+}
+
+/// A pattern of bits: small ones decimal, others hexadecimal.
+pub fn pattern(value: u64) -> TokenStream {
+    let text = match value {
+        0..10 => format!("{value}"),
+        _ => format!("{value:#x}"),
+    };
+    text.parse().unwrap_or_default()
+}
+
+/// Where a block's bits are: at the start of an array, or at a run-time position within a slice.
+#[derive(Clone)]
+pub struct Place {
+    /// Added to every position.
+    pub base: Option<TokenStream>,
+    /// The dwords as an argument to `put`.
+    pub put: TokenStream,
+    /// The dwords as an argument to `get`.
+    pub get: TokenStream,
+}
+
+impl Place {
+    /// A local array `dwords`, or a parameter that is a reference to one.
+    pub fn array() -> Self {
+        Place { base: None, put: quote!(&mut dwords), get: quote!(dwords) }
+    }
+
+    /// A slice `dwords` from bit `start` on.
+    pub fn slice() -> Self {
+        Place { base: Some(quote!(start)), put: quote!(dwords), get: quote!(dwords) }
+    }
+
+    /// Bit `offset` of the block.
+    pub fn at(&self, offset: u32) -> TokenStream {
+        let offset_literal = number(offset);
+        match &self.base {
+            None => quote!(#offset_literal),
+            Some(base) if offset == 0 => base.clone(),
+            Some(base) => quote!(#base + #offset_literal),
+        }
+    }
+
+    /// The same dwords, element `index` of an array further.
+    pub fn element(&self, start: u32, bits: u32, index: &Ident) -> Self {
+        let start = (start > 0).then(|| self.at(start)).or(self.base.clone());
+        let bits = number(bits);
+        let base = match start {
+            Some(start) => quote!(#start + #bits * #index),
+            None => quote!(#bits * #index),
+        };
+        Place { base: Some(base), ..self.clone() }
+    }
+}
+
+impl Plan<'_> {
+    /// The Rust type.
+    pub fn ty(&self, field: &Field, file: usize) -> TokenStream {
+        let width = number(field.end - field.start + 1);
+        match (&field.ty, field.stored) {
+            (Type::Bool, _) if field.start == field.end => quote!(bool),
+            (Type::Float, _) => match float_bits(field) {
+                Some(32) => quote!(f32),
+                Some(_) => quote!(f64),
+                None => quote!(U<#width>),
+            },
+            (Type::Int, _) => quote!(S<#width>),
+            (Type::UFixed { int, frac }, _) => {
+                let (int, frac) = (number(*int), number(*frac));
+                quote!(UFix<#int, #frac>)
+            }
+            (Type::SFixed { int, frac }, _) => {
+                let (int, frac) = (number(*int), number(*frac));
+                quote!(SFix<#int, #frac>)
+            }
+            (Type::Address { space, align, .. }, _) => {
+                let space = ident(&space_type(space));
+                let align = Literal::u64_unsuffixed(*align);
+                let width = number(address_shift(field) + field.end - field.start + 1);
+                quote!(Address<address::#space, #align, #width>)
+            }
+            (Type::Enum(id), _) => path(&self.enum_path(*id, file)),
+            (Type::Struct(id), _) => path(&self.container_path(*id, file)),
+            (_, Stored::MinusOne) => quote!(MinusOne<#width>),
+            (_, Stored::Shifted(shift)) => {
+                let shift = number(shift);
+                quote!(Shifted<#width, #shift>)
+            }
+            (_, Stored::Log2) => quote!(PowerOfTwo<#width>),
+            _ => quote!(U<#width>),
+        }
+    }
+
+    /// The default as an expression.
+    pub fn default(&self, field: &Field, file: usize) -> TokenStream {
+        let value = field.default.unwrap_or(0);
+        match (&field.ty, field.stored) {
+            (Type::Bool, _) if field.start == field.end => {
+                if value != 0 {
+                    quote!(true)
+                } else {
+                    quote!(false)
+                }
+            }
+            (Type::Float, _) if float_bits(field).is_some() => {
+                let double = float_bits(field) == Some(64);
+                match (double, f32::from_bits(value as u32), f64::from_bits(value)) {
+                    (false, single, _) if single.is_finite() => {
+                        let value = Literal::f32_unsuffixed(single);
+                        quote!(#value)
+                    }
+                    (true, _, double) if double.is_finite() => {
+                        let value = Literal::f64_unsuffixed(double);
+                        quote!(#value)
+                    }
+                    (false, ..) => {
+                        let value = pattern(value);
+                        quote!(f32::from_bits(#value))
+                    }
+                    (true, ..) => {
+                        let value = pattern(value);
+                        quote!(f64::from_bits(#value))
+                    }
+                }
+            }
+            (Type::Address { .. }, _) if value == 0 => quote!(Address::ZERO),
+            (Type::Address { .. }, _) => {
+                let value = pattern(value << address_shift(field));
+                quote!(Address::from_bits(#value))
+            }
+            (Type::Enum(id), _) => self.enum_value(&self.spec.enums[id.0], &self.enum_path(*id, file), value),
+            (Type::Struct(id), _) => {
+                let name = path(&self.container_path(*id, file));
+                if field.default.is_some() {
+                    let bits = self.spec.containers[id.0].bits;
+                    let mut dwords = vec![0u32; bits.div_ceil(32) as usize];
+                    put_bits(&mut dwords, 0, bits.max(1) - 1, value);
+                    let dwords = dwords.iter().map(|dword| pattern(u64::from(*dword)));
+                    quote!(#name::unpack_lossy(&[#(#dwords),*]))
+                } else {
+                    quote!(#name::new())
+                }
+            }
+            _ => {
+                let ty = self.newtype(field);
+                match (field.stored, value) {
+                    (Stored::MinusOne | Stored::Log2, 0) if field.ty == Type::Uint => quote!(#ty::ONE),
+                    (_, 0) => quote!(#ty::ZERO),
+                    _ => {
+                        let value = pattern(value);
+                        quote!(#ty::from_bits(#value))
+                    }
+                }
+            }
+        }
+    }
+
+    fn enum_value(&self, e: &Enum, ty: &str, value: u64) -> TokenStream {
+        let ty = path(ty);
+        match value_names(e).iter().find(|(_, v)| *v == value) {
+            Some((name, _)) => {
+                let name = ident(name);
+                quote!(#ty::#name)
+            }
+            None => {
+                let value = pattern(value);
+                quote!(#ty::from_bits(#value))
+            }
+        }
+    }
+
+    /// The bounded type without its parameters.
+    fn newtype(&self, field: &Field) -> TokenStream {
+        let name = match (&field.ty, field.stored) {
+            (Type::Int, _) => "S",
+            (Type::UFixed { .. }, _) => "UFix",
+            (Type::SFixed { .. }, _) => "SFix",
+            (Type::Address { .. }, _) => "Address",
+            (Type::Uint, Stored::MinusOne) => "MinusOne",
+            (Type::Uint, Stored::Shifted(_)) => "Shifted",
+            (Type::Uint, Stored::Log2) => "PowerOfTwo",
+            _ => "U",
+        };
+        let name = ident(name);
+        quote!(#name)
+    }
+
+    /// The statement that writes `value`.
+    pub fn put(&self, field: &Field, place: &Place, value: TokenStream) -> TokenStream {
+        let (start, end, dwords) = (place.at(field.start), place.at(field.end), &place.put);
+        let bits = match &field.ty {
+            Type::Struct(id) => {
+                let bits = number(self.spec.containers[id.0].bits.min(field.end - field.start + 1));
+                return quote!(put_array(#dwords, #start, #bits, &#value.pack()););
+            }
+            Type::Bool if field.start == field.end => quote!(#value as u64),
+            Type::Float if float_bits(field) == Some(32) => quote!(#value.to_bits() as u64),
+            Type::Float if float_bits(field) == Some(64) => quote!(#value.to_bits()),
+            Type::Address { .. } => match address_shift(field) {
+                0 => quote!(#value.bits()),
+                shift => {
+                    let shift = number(shift);
+                    quote!(#value.bits() >> #shift)
+                }
+            },
+            Type::Enum(id) if self.spec.enums[id.0].bits > field.end - field.start + 1 => {
+                let width = number(field.end - field.start + 1);
+                quote!(narrow(#value.bits(), #width))
+            }
+            _ => quote!(#value.bits()),
+        };
+        quote!(put(#dwords, #start, #end, #bits);)
+    }
+
+    /// The expression that reads the field.
+    pub fn get(&self, field: &Field, place: &Place, file: usize) -> TokenStream {
+        let (start, end, dwords) = (place.at(field.start), place.at(field.end), &place.get);
+        let bits = quote!(get(#dwords, #start, #end));
+        match &field.ty {
+            Type::Struct(id) => {
+                let name = path(&self.container_path(*id, file));
+                let bits = number(self.spec.containers[id.0].bits.min(field.end - field.start + 1));
+                quote!(#name::unpack_lossy(&get_array(#dwords, #start, #bits)))
+            }
+            Type::Bool if field.start == field.end => quote!(#bits != 0),
+            Type::Float if float_bits(field) == Some(32) => quote!(f32::from_bits(#bits as u32)),
+            Type::Float if float_bits(field) == Some(64) => quote!(f64::from_bits(#bits)),
+            Type::Address { .. } => match address_shift(field) {
+                0 => quote!(Address::from_bits(#bits)),
+                shift => {
+                    let shift = number(shift);
+                    quote!(Address::from_bits(#bits << #shift))
+                }
+            },
+            Type::Enum(id) => {
+                let name = path(&self.enum_path(*id, file));
+                quote!(#name::from_bits(#bits))
+            }
+            _ => {
+                let ty = self.newtype(field);
+                quote!(#ty::from_bits(#bits))
+            }
+        }
+    }
+}
+
+/// Bit of the pointer that the field's first bit is.
+pub fn address_shift(field: &Field) -> u32 {
+    match field.stored {
+        Stored::Shifted(shift) => shift,
+        _ => field.start % 32,
+    }
+}
+
+/// `surface-state` -> `SurfaceState`, as `genxml_core::address` names its markers.
+pub fn space_type(space: &str) -> String {
+    super::names::type_name(space)
+}
+
+/// Constants of an enumeration with their values. Names that occur more than once all get their value behind them.
+pub fn value_names(e: &Enum) -> Vec<(String, u64)> {
+    let plain: Vec<String> = e.values.iter().map(|value| super::names::value_name(&value.name)).collect();
+    let mut scope = super::names::Scope::with(&["INFO"]);
+    let names = plain.iter().zip(&e.values).map(|(name, value)| {
+        let twice = plain.iter().filter(|other| *other == name).count() > 1;
+        let name = if twice { format!("{name}_{}", value.value) } else { name.clone() };
+        (scope.take(name), value.value)
+    });
+    names.collect()
+}
+
+/// A loop variable for depth `depth`.
+pub fn index(depth: usize) -> Ident {
+    match depth {
+        0 => ident("i"),
+        1 => ident("j"),
+        2 => ident("k"),
+        depth => format_ident!("i{depth}"),
+    }
+}

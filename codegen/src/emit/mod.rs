@@ -1,0 +1,142 @@
+//! From the checked model to Rust text.
+//!
+//! [`rust`] gives the files of one module tree: `mod.rs`, a file per unit, its tables, and the packet enums. The text
+//! names `genxml_core`, and beside itself a module `engine` with the marker traits `RenderCommand`, `BlitterCommand`,
+//! `VideoCommand` and `VideoEnhanceCommand`, which the including crate writes.
+//!
+//! * [`names`]: the mapping from the manual's names
+//! * `plan`: what types and members there will be
+//! * `field`: one field's type, default, reading and writing
+//! * `container`, `enumeration`, `packets`, `tables`, `checks`: the items
+//! * `docs`: doc comments; `text`: formatting
+
+mod checks;
+mod container;
+mod docs;
+mod enumeration;
+mod field;
+pub mod names;
+mod packets;
+mod plan;
+mod tables;
+mod text;
+
+use crate::model::{ContainerId, Field, Kind, Spec, Stored, Type};
+use field::ident;
+use plan::{Plan, is_header_only};
+use quote::quote;
+
+/// The files of the module tree: name and formatted text. `mod.rs` declares the others.
+pub fn rust(spec: &Spec) -> Vec<(String, String)> {
+    let spec = prepare(spec);
+    let plan = Plan::new(&spec);
+    let mut files = Vec::new();
+    let mut modules = Vec::new();
+    for (file, unit) in plan.units.iter().enumerate() {
+        let containers: Vec<ContainerId> = (0..spec.containers.len())
+            .filter(|index| spec.containers[*index].file == file)
+            .map(ContainerId)
+            .collect();
+        let enums: Vec<usize> =
+            (0..spec.enums.len()).filter(|index| spec.enums[*index].file == file).collect();
+        if containers.is_empty() && enums.is_empty() {
+            continue;
+        }
+        let tables = format!("{unit}_tables");
+        let types = enums
+            .iter()
+            .map(|index| enumeration::enumeration(&spec.enums[*index], &plan.enums[*index], &tables));
+        let types: Vec<_> =
+            containers.iter().map(|id| container::container(&plan, *id)).chain(types).collect();
+        let doc = format!("Unit `{}`, {} {}.", spec.files[file].unit, spec.name, spec.generation);
+        files.push((format!("{unit}.rs"), text::file(&spec, Some(&doc), quote!(#(#types)*))));
+        let statics = containers
+            .iter()
+            .map(|id| tables::container(&plan, &spec.containers[id.0], &plan.containers[id.0]));
+        let statics: Vec<_> = statics
+            .chain(enums.iter().map(|index| tables::enumeration(&spec.enums[*index], &plan.enums[*index])))
+            .collect();
+        let doc = format!("Tables of unit `{}`.", spec.files[file].unit);
+        files.push((format!("{tables}.rs"), text::file(&spec, Some(&doc), quote!(#(#statics)*))));
+        let (unit, tables) = (ident(unit), ident(&tables));
+        modules.push(quote!(pub mod #unit; #[doc(hidden)] pub mod #tables;));
+    }
+    let (packets, names) = packets::packets(&plan);
+    let engines = (!names.is_empty()).then(|| {
+        files.push((
+            "packets.rs".into(),
+            text::file(&spec, Some("The instructions of each engine."), packets),
+        ));
+        quote!(pub mod packets; pub use packets::{#(#names),*};)
+    });
+    let table = |name: &String, file: usize| {
+        let (module, name) = (ident(&format!("{}_tables", plan.units[file])), ident(name));
+        quote!(&#module::#name)
+    };
+    let containers = plan.containers.iter().zip(&spec.containers).map(|(name, c)| table(name, c.file));
+    let enums = plan.enums.iter().zip(&spec.enums).map(|(name, e)| table(name, e.file));
+    let root = quote! {
+        #(#modules)*
+        #engines
+        /// Every structure, instruction and register.
+        pub static CONTAINERS: &[&genxml_core::reflect::Container] = &[#(#containers),*];
+        /// Every enumeration.
+        pub static ENUMS: &[&genxml_core::reflect::Enumeration] = &[#(#enums),*];
+    };
+    files.push(("mod.rs".into(), text::file(&spec, None, root)));
+    files
+}
+
+/// Calls of `genxml_core::round_trip!` for every generated container, for a property test: `module` is the path of the
+/// generated modules. The text is an expression: an array of `genxml_core::round_trip::RoundTrip`.
+pub fn round_trips(spec: &Spec, module: &str) -> String {
+    let spec = prepare(spec);
+    let plan = Plan::new(&spec);
+    let mut text = String::from("&[\n");
+    for (index, body) in plan.bodies.iter().enumerate() {
+        if is_header_only(body.container) {
+            continue;
+        }
+        let path = format!("{module}::{}::{}", plan.units[body.container.file], plan.containers[index]);
+        let kind = if body.tail.is_some() { "variable" } else { "fixed" };
+        text.push_str(&format!("    ::genxml_core::round_trip!({kind} {path}),\n"));
+    }
+    text.push(']');
+    text
+}
+
+/// Adds what the XML leaves unsaid: the write enables of masked registers.
+fn prepare(spec: &Spec) -> Spec {
+    let mut spec = spec.clone();
+    for container in &mut spec.containers {
+        let Kind::Register { masked: true, .. } = container.kind else { continue };
+        if container.fields.iter().any(|field| field.end > 15 && field.start < 32) {
+            continue;
+        }
+        let used = container.fields.iter().filter(|field| field.end < 16);
+        let used =
+            used.fold(0, |mask, field| mask | (u64::MAX >> (63 - (field.end - field.start))) << field.start);
+        container.fields.push(Field {
+            name: "Write Enable".into(),
+            start: 16,
+            end: 31,
+            ty: Type::Uint,
+            stored: Stored::Plain,
+            default: Some(used),
+            range: None,
+            opcode: false,
+            length: false,
+            required: false,
+            nonzero: false,
+            exists_if: None,
+            variant: None,
+            unit: String::new(),
+            doc: "Which of bits 15:0 a write changes; all that have a meaning unless set otherwise".into(),
+            source: String::new(),
+            doubt: String::new(),
+            span: container.span.clone(),
+        });
+        container.fields.sort_by_key(|field| field.start);
+    }
+    spec
+}

@@ -1,0 +1,413 @@
+//! What the text is made of: Rust names of everything, and the members of every block of fields.
+
+use super::names::{Scope, field_name, type_name};
+use crate::model::{Container, ContainerId, EnumId, Expr, Field, Group, Kind, Op, Spec, Stored, Type};
+use std::collections::HashMap;
+
+/// The specification with its Rust names.
+pub struct Plan<'a> {
+    pub spec: &'a Spec,
+    /// Module of each file.
+    pub units: Vec<String>,
+    /// Type of each container.
+    pub containers: Vec<String>,
+    /// Type of each enumeration.
+    pub enums: Vec<String>,
+    /// Containers, their hidden fields added.
+    pub bodies: Vec<Body<'a>>,
+}
+
+/// The fields of a container or of a group's element.
+pub struct Block<'a> {
+    /// Type name of the container or element.
+    pub name: String,
+    pub bits: u32,
+    /// What the Rust type holds, in order of the first bit.
+    pub members: Vec<Member<'a>>,
+    /// All fields, those without a member too.
+    pub fields: Vec<&'a Field>,
+}
+
+/// A container's block and what is particular to containers.
+pub struct Body<'a> {
+    pub container: &'a Container,
+    pub block: Block<'a>,
+    /// The variable array at the end.
+    pub tail: Option<Array<'a>>,
+    /// Any float in it, at any depth: no `Eq`.
+    pub float: bool,
+}
+
+/// A member of the Rust type.
+pub enum Member<'a> {
+    Field(String, &'a Field),
+    Set(Set<'a>),
+    Array(Array<'a>),
+}
+
+/// A set of alternatives.
+pub struct Set<'a> {
+    /// Member name.
+    pub member: String,
+    /// The enum's name.
+    pub ty: String,
+    /// As written.
+    pub name: &'a str,
+    pub alternatives: Vec<Alternative<'a>>,
+    /// The conditions do not cover every case and none is the fallback: there is an `Absent`.
+    pub absent: bool,
+}
+
+/// One of a set; the last may have no condition.
+pub struct Alternative<'a> {
+    pub variant: String,
+    pub condition: Option<&'a Expr>,
+    pub fields: Vec<(String, &'a Field)>,
+}
+
+/// A group.
+pub struct Array<'a> {
+    pub member: String,
+    pub group: &'a Group,
+    pub element: Element<'a>,
+}
+
+/// What an array holds.
+pub enum Element<'a> {
+    /// One field, its positions relative to the element.
+    Field(&'a Field),
+    /// One array.
+    Array(Box<Array<'a>>),
+    /// A generated struct.
+    Block(Box<Block<'a>>),
+}
+
+/// Names that generated types cannot have because the text uses them.
+const TAKEN: &[&str] = &[
+    "U",
+    "S",
+    "MinusOne",
+    "Shifted",
+    "PowerOfTwo",
+    "UFix",
+    "SFix",
+    "Address",
+    "Entries",
+    "Entry",
+    "Packed",
+    "Fixed",
+    "UnpackError",
+    "PackError",
+    "ParseError",
+    "OutOfRange",
+    "Check",
+    "Option",
+    "Some",
+    "None",
+    "Result",
+    "Ok",
+    "Err",
+    "Default",
+    "Copy",
+    "Clone",
+    "Debug",
+    "PartialEq",
+    "Eq",
+    "Hash",
+    "Self",
+];
+
+impl<'a> Plan<'a> {
+    pub fn new(spec: &'a Spec) -> Self {
+        let mut modules = Scope::with(&["engine", "packets"]);
+        let units = spec.files.iter().map(|file| modules.take(field_name(&file.unit))).collect();
+        let mut scopes: Vec<Scope> = spec.files.iter().map(|_| Scope::with(TAKEN)).collect();
+        let containers = spec.containers.iter().map(|c| scopes[c.file].take(type_name(&c.name))).collect();
+        let enums = spec.enums.iter().map(|e| scopes[e.file].take(type_name(&e.name))).collect();
+        let mut plan = Plan { spec, units, containers, enums, bodies: Vec::new() };
+        for (index, container) in spec.containers.iter().enumerate() {
+            let scope = &mut scopes[container.file];
+            let name = plan.containers[index].clone();
+            let fixed: Vec<&Group> = container.groups.iter().filter(|g| g.count > 0).collect();
+            let mut members = Scope::with(&[]);
+            let block =
+                plan.block(name.clone(), container.bits, &container.fields, &fixed, scope, &mut members);
+            let tail = container.groups.iter().find(|g| g.count == 0);
+            let tail = tail.map(|group| plan.array(&name, group, scope, &mut members));
+            let float = plan.float(ContainerId(index));
+            plan.bodies.push(Body { container, block, tail, float });
+        }
+        plan
+    }
+
+    fn block(
+        &self,
+        name: String,
+        bits: u32,
+        fields: &'a [Field],
+        groups: &[&'a Group],
+        scope: &mut Scope,
+        names: &mut Scope,
+    ) -> Block<'a> {
+        let mut members: Vec<(u32, Member<'a>)> = Vec::new();
+        for field in fields.iter().filter(|field| is_member(field)) {
+            let Some((set, alternative)) = &field.variant else {
+                members.push((field.start, Member::Field(names.take(field_name(&field.name)), field)));
+                continue;
+            };
+            let found = members.iter_mut().find_map(|(_, member)| match member {
+                Member::Set(s) if s.name == set => Some(s),
+                _ => None,
+            });
+            let set = match found {
+                Some(found) => found,
+                None => {
+                    let ty = scope.take(format!("{name}{}", type_name(set)));
+                    let member = names.take(field_name(set));
+                    let new = Set { member, ty, name: set, alternatives: Vec::new(), absent: false };
+                    members.push((field.start, Member::Set(new)));
+                    match members.last_mut() {
+                        Some((_, Member::Set(set))) => set,
+                        _ => unreachable!("just pushed"),
+                    }
+                }
+            };
+            let variant = type_name(alternative);
+            let alternative = match set.alternatives.iter().position(|a| a.variant == variant) {
+                Some(index) => &mut set.alternatives[index],
+                None => {
+                    set.alternatives.push(Alternative { variant, condition: None, fields: Vec::new() });
+                    set.alternatives.last_mut().unwrap_or_else(|| unreachable!("just pushed"))
+                }
+            };
+            alternative.condition = alternative.condition.or(field.exists_if.as_ref());
+            let mut taken = Scope::default();
+            alternative.fields.iter().for_each(|(name, _)| drop(taken.take(name.clone())));
+            alternative.fields.push((taken.take(field_name(&field.name)), field));
+        }
+        for group in groups {
+            members.push((group.start, Member::Array(self.array(&name, group, scope, names))));
+        }
+        members.sort_by_key(|(start, _)| *start);
+        let mut members: Vec<Member> = members.into_iter().map(|(_, member)| member).collect();
+        for member in &mut members {
+            if let Member::Set(set) = member {
+                set.alternatives.sort_by_key(|a| a.condition.is_none());
+                set.absent = !covers(&set.alternatives);
+            }
+        }
+        Block { name, bits, members, fields: fields.iter().collect() }
+    }
+
+    fn array(&self, parent: &str, group: &'a Group, scope: &mut Scope, names: &mut Scope) -> Array<'a> {
+        let mut data = group.fields.iter().filter(|field| is_member(field));
+        let groups: Vec<&Group> = group.groups.iter().collect();
+        let name = match (&group.name, data.clone().next(), groups.first()) {
+            (name, ..) if !name.is_empty() => name,
+            (_, Some(field), _) if groups.is_empty() && data.clone().count() == 1 => &field.name,
+            (_, None, Some(inner)) if !inner.name.is_empty() => &inner.name,
+            _ => "Entries",
+        };
+        let member = names.take(field_name(name));
+        let variable = group.count == 0;
+        let element = match (data.next(), data.next(), &groups[..]) {
+            (Some(field), None, [])
+                if field.variant.is_none() && !(variable && !self.fills(field, group)) =>
+            {
+                Element::Field(field)
+            }
+            (None, _, [inner]) if !variable && group.fields.is_empty() => {
+                Element::Array(Box::new(self.array(parent, inner, scope, &mut Scope::default())))
+            }
+            _ => {
+                let ty = scope.take(format!("{parent}{}", type_name(name)));
+                let mut inner = Scope::default();
+                Element::Block(Box::new(self.block(
+                    ty,
+                    group.bits,
+                    &group.fields,
+                    &groups,
+                    scope,
+                    &mut inner,
+                )))
+            }
+        };
+        Array { member, group, element }
+    }
+
+    /// True if a variable array can hold the field's own type: it fills the element and implements `Entry`.
+    fn fills(&self, field: &Field, group: &Group) -> bool {
+        let whole = field.start == 0 && field.end + 1 == group.bits;
+        whole
+            && (matches!(field.ty, Type::Struct(_))
+                || field.ty == Type::Uint && field.stored == Stored::Plain)
+    }
+
+    /// The field's type in the unit of `file`: `Name` or `super::unit::Name`.
+    pub fn enum_path(&self, id: EnumId, file: usize) -> String {
+        self.path(&self.enums[id.0], self.spec.enums[id.0].file, file)
+    }
+
+    /// As [`enum_path`](Self::enum_path), for containers.
+    pub fn container_path(&self, id: ContainerId, file: usize) -> String {
+        self.path(&self.containers[id.0], self.spec.containers[id.0].file, file)
+    }
+
+    fn path(&self, name: &str, home: usize, file: usize) -> String {
+        if home == file { name.to_string() } else { format!("super::{}::{name}", self.units[home]) }
+    }
+
+    fn float(&self, id: ContainerId) -> bool {
+        let container = &self.spec.containers[id.0];
+        let mut fields = Vec::new();
+        all_fields(&container.fields, &container.groups, &mut fields);
+        fields.iter().any(|field| match field.ty {
+            Type::Float => float_bits(field).is_some(),
+            Type::Struct(inner) => inner != id && self.float(inner),
+            _ => false,
+        })
+    }
+
+    /// True if the type has required fields, at any depth of nested structures: no `Default`.
+    pub fn needs_arguments(&self, id: ContainerId) -> bool {
+        self.spec.containers[id.0].fields.iter().any(|field| self.required(field))
+    }
+
+    /// True if `field` is an argument of `new`.
+    pub fn required(&self, field: &Field) -> bool {
+        let nested = |id| field.default.is_none() && self.needs_arguments(id);
+        is_member(field)
+            && field.variant.is_none()
+            && (field.required || matches!(field.ty, Type::Struct(id) if nested(id)))
+    }
+
+    /// Dwords of a container with everything at its default, as far as they fit 64 bits a field.
+    pub fn defaults(&self, id: ContainerId) -> Vec<u32> {
+        let container = &self.spec.containers[id.0];
+        let mut dwords = vec![0u32; container.bits.div_ceil(32) as usize];
+        put_defaults(&container.fields, 0, &mut dwords);
+        dwords
+    }
+}
+
+/// Writes the defaults of fields outside alternatives.
+pub fn put_defaults(fields: &[Field], base: u32, dwords: &mut [u32]) {
+    for field in fields.iter().filter(|field| field.variant.is_none()) {
+        let value = if field.ty == Type::MustBeOne { u64::MAX } else { field.default.unwrap_or(0) };
+        put_bits(dwords, base + field.start, base + field.end, value);
+    }
+}
+
+/// Sets bits of `dwords`, ignoring what does not fit.
+pub fn put_bits(dwords: &mut [u32], start: u32, end: u32, value: u64) {
+    for bit in start..=end {
+        if bit - start < 64
+            && value >> (bit - start) & 1 == 1
+            && let Some(dword) = dwords.get_mut((bit / 32) as usize)
+        {
+            *dword |= 1 << (bit % 32);
+        }
+    }
+}
+
+/// All fields of a container or group, those of inner groups too.
+pub fn all_fields<'a>(fields: &'a [Field], groups: &'a [Group], out: &mut Vec<&'a Field>) {
+    out.extend(fields);
+    groups.iter().for_each(|group| all_fields(&group.fields, &group.groups, out));
+}
+
+/// True if the Rust type has a member for the field.
+pub fn is_member(field: &Field) -> bool {
+    !field.opcode && !field.length && !matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved)
+}
+
+/// Width of a float that Rust has.
+pub fn float_bits(field: &Field) -> Option<u32> {
+    let width = field.end - field.start + 1;
+    (field.ty == Type::Float && (width == 32 || width == 64)).then_some(width)
+}
+
+/// True if one condition holds whatever the fields' values; tried for up to 16 bits of fields.
+fn covers(alternatives: &[Alternative]) -> bool {
+    if alternatives.iter().any(|a| a.condition.is_none()) {
+        return true;
+    }
+    let conditions: Vec<&Expr> = alternatives.iter().filter_map(|a| a.condition).collect();
+    let mut ranges = Vec::new();
+    conditions.iter().for_each(|expr| field_ranges(expr, &mut ranges));
+    ranges.sort();
+    ranges.dedup();
+    let widths: Vec<u32> = ranges.iter().map(|(start, end)| end - start + 1).collect();
+    let total: u32 = widths.iter().sum();
+    if total > 16 {
+        return false;
+    }
+    (0..1u64 << total).all(|case| {
+        let mut values = HashMap::new();
+        let mut rest = case;
+        for (range, width) in ranges.iter().zip(&widths) {
+            values.insert(*range, rest & ((1 << width) - 1));
+            rest >>= width;
+        }
+        conditions.iter().any(|expr| eval(expr, &|range| values.get(&range).copied().unwrap_or(0)) != 0)
+    })
+}
+
+fn field_ranges(expr: &Expr, out: &mut Vec<(u32, u32)>) {
+    match expr {
+        Expr::Number(_) => {}
+        Expr::Field { start, end, .. } => out.push((*start, *end)),
+        Expr::Not(inner) => field_ranges(inner, out),
+        Expr::Binary(_, left, right) => {
+            field_ranges(left, out);
+            field_ranges(right, out);
+        }
+    }
+}
+
+/// The value of an expression, as `genxml_core::reflect::Expr::eval` computes it.
+pub fn eval(expr: &Expr, field: &dyn Fn((u32, u32)) -> u64) -> u64 {
+    match expr {
+        Expr::Number(value) => *value,
+        Expr::Field { start, end, .. } => field((*start, *end)),
+        Expr::Not(inner) => (eval(inner, field) == 0) as u64,
+        Expr::Binary(op, left, right) => {
+            let (l, r) = (eval(left, field), eval(right, field));
+            match op {
+                Op::Or => (l != 0 || r != 0) as u64,
+                Op::And => (l != 0 && r != 0) as u64,
+                Op::Eq => (l == r) as u64,
+                Op::Ne => (l != r) as u64,
+                Op::Lt => (l < r) as u64,
+                Op::Le => (l <= r) as u64,
+                Op::Gt => (l > r) as u64,
+                Op::Ge => (l >= r) as u64,
+                Op::BitAnd => l & r,
+                Op::Add => l.wrapping_add(r),
+                Op::Sub => l.wrapping_sub(r),
+                Op::Mul => l.wrapping_mul(r),
+                Op::Rem => l.checked_rem(r).unwrap_or(0),
+            }
+        }
+    }
+}
+
+/// Bits of dword 0 that tell an instruction apart, and what they hold.
+pub fn opcode(container: &Container) -> (u32, u32) {
+    let (mut mask, mut value) = ([0u32], [0u32]);
+    for field in container.fields.iter().filter(|field| field.opcode && field.end < 32) {
+        put_bits(&mut mask, field.start, field.end, u64::MAX);
+        put_bits(&mut value, field.start, field.end, field.default.unwrap_or(0));
+    }
+    (mask[0], value[0])
+}
+
+/// Length field of an instruction.
+pub fn length_field(container: &Container) -> Option<&Field> {
+    container.fields.iter().find(|field| field.length)
+}
+
+/// True for a container of which no Rust type is made.
+pub fn is_header_only(container: &Container) -> bool {
+    container.partial && matches!(container.kind, Kind::Instruction { .. })
+}

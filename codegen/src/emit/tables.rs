@@ -1,0 +1,218 @@
+//! The reflection tables: `genxml_core::reflect` as statics.
+
+use super::field::{ident, number, pattern, space_type};
+use super::plan::{Plan, length_field, opcode};
+use crate::model::{Access, Container, Enum, Expr, Field, Group, Kind, Stored, Type};
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+/// The static of a container.
+pub fn container(plan: &Plan, container: &Container, rust_name: &str) -> TokenStream {
+    let name = &container.name;
+    let ident_ = ident(rust_name);
+    let unit = &plan.spec.files[container.file].unit;
+    let kind = kind(container);
+    let bits = number(container.bits);
+    let fields = fields(plan, &container.fields, container.file);
+    let groups = groups(plan, &container.groups, container.file);
+    let (partial, doc, source) = (container.partial, &container.doc, &container.source);
+    quote! {
+        pub static #ident_: Container = Container {
+            name: #name,
+            rust_name: #rust_name,
+            unit: #unit,
+            kind: #kind,
+            bits: #bits,
+            fields: #fields,
+            groups: #groups,
+            partial: #partial,
+            doc: #doc,
+            source: #source,
+        };
+    }
+}
+
+/// The static of an enumeration.
+pub fn enumeration(e: &Enum, rust_name: &str) -> TokenStream {
+    let ident_ = ident(rust_name);
+    let name = &e.name;
+    let mut values: Vec<(u64, &str)> =
+        e.values.iter().map(|value| (value.value, value.name.as_str())).collect();
+    values.sort_by_key(|(value, _)| *value);
+    values.dedup_by_key(|(value, _)| *value);
+    let values = values.iter().map(|(value, name)| {
+        let value = pattern(*value);
+        quote!((#value, #name))
+    });
+    quote!(pub static #ident_: Enumeration = Enumeration { name: #name, values: &[#(#values),*] };)
+}
+
+fn kind(container: &Container) -> TokenStream {
+    match &container.kind {
+        Kind::Struct { align } => {
+            let align = number((*align).max(1));
+            quote!(Kind::Struct { align: #align })
+        }
+        Kind::Instruction { engines, bias } => {
+            let (engines, bias) = (Literal::u8_unsuffixed(*engines), number(*bias));
+            let (mask, value) = opcode(container);
+            let (mask, value) = (pattern(u64::from(mask)), pattern(u64::from(value)));
+            let length = match length_field(container).filter(|field| field.end < 32) {
+                Some(field) => {
+                    let (start, end) = (number(field.start), number(field.end));
+                    quote!(Some((#start, #end)))
+                }
+                None => quote!(None),
+            };
+            let variable = container.groups.iter().any(|group| group.count == 0);
+            quote! {
+                Kind::Instruction {
+                    engines: Engines(#engines),
+                    bias: #bias,
+                    opcode_mask: #mask,
+                    opcode: #value,
+                    length_field: #length,
+                    variable: #variable,
+                }
+            }
+        }
+        Kind::Register { offset, masked, access } => {
+            let offset = pattern(u64::from(*offset));
+            let access = match access {
+                Access::ReadWrite => quote!(Access::ReadWrite),
+                Access::ReadOnly => quote!(Access::ReadOnly),
+                Access::WriteOnly => quote!(Access::WriteOnly),
+            };
+            quote!(Kind::Register { offset: #offset, masked: #masked, access: #access })
+        }
+    }
+}
+
+fn fields(plan: &Plan, fields: &[Field], file: usize) -> TokenStream {
+    let fields = fields.iter().map(|field| {
+        let (name, start, end) = (&field.name, number(field.start), number(field.end));
+        let ty = ty(plan, field, file);
+        let stored = match field.stored {
+            Stored::Plain => quote!(Stored::Plain),
+            Stored::MinusOne => quote!(Stored::MinusOne),
+            Stored::Shifted(shift) => {
+                let shift = number(shift);
+                quote!(Stored::Shifted(#shift))
+            }
+            Stored::Log2 => quote!(Stored::Log2),
+        };
+        let default = option(field.default.map(pattern));
+        let range = option(field.range.map(|(min, max)| {
+            let (min, max) = (pattern(min), pattern(max));
+            quote!((#min, #max))
+        }));
+        let exists_if = option(field.exists_if.as_ref().map(|condition| {
+            let condition = expr(condition);
+            quote!(&#condition)
+        }));
+        let (unit, doc, source) = (&field.unit, &field.doc, &field.source);
+        quote! {
+            Field {
+                name: #name,
+                start: #start,
+                end: #end,
+                ty: #ty,
+                stored: #stored,
+                default: #default,
+                range: #range,
+                exists_if: #exists_if,
+                unit: #unit,
+                doc: #doc,
+                source: #source,
+            }
+        }
+    });
+    quote!(&[#(#fields),*])
+}
+
+fn groups(plan: &Plan, list: &[Group], file: usize) -> TokenStream {
+    let list = list.iter().map(|group| {
+        let (name, start, bits, count) =
+            (&group.name, number(group.start), number(group.bits), number(group.count));
+        let fields = fields(plan, &group.fields, file);
+        let groups = groups(plan, &group.groups, file);
+        quote! {
+            Group { name: #name, start: #start, bits: #bits, count: #count, fields: #fields, groups: #groups }
+        }
+    });
+    quote!(&[#(#list),*])
+}
+
+fn ty(plan: &Plan, field: &Field, file: usize) -> TokenStream {
+    match &field.ty {
+        Type::Uint => quote!(Type::Uint),
+        Type::Int => quote!(Type::Int),
+        Type::Bool => quote!(Type::Bool),
+        Type::Float => quote!(Type::Float),
+        Type::UFixed { frac, .. } => {
+            let frac = number(*frac);
+            quote!(Type::UFixed(#frac))
+        }
+        Type::SFixed { frac, .. } => {
+            let frac = number(*frac);
+            quote!(Type::SFixed(#frac))
+        }
+        Type::Address { space, align, target } => {
+            let space = ident(&space_type(space));
+            let align = Literal::u64_unsuffixed(*align);
+            quote!(Type::Address { space: SpaceKind::#space, align: #align, target: #target })
+        }
+        Type::Enum(id) => {
+            let name = table(plan, &plan.enums[id.0], plan.spec.enums[id.0].file, file);
+            quote!(Type::Enum(&#name))
+        }
+        Type::Struct(id) => {
+            let name = table(plan, &plan.containers[id.0], plan.spec.containers[id.0].file, file);
+            quote!(Type::Struct(&#name))
+        }
+        Type::MustBeZero => quote!(Type::MustBeZero),
+        Type::MustBeOne => quote!(Type::MustBeOne),
+        Type::Reserved => quote!(Type::Reserved),
+    }
+}
+
+/// Path of a static, seen from the tables of `file`.
+fn table(plan: &Plan, name: &str, home: usize, file: usize) -> TokenStream {
+    let name = ident(name);
+    if home == file {
+        quote!(#name)
+    } else {
+        let module = ident(&format!("{}_tables", plan.units[home]));
+        quote!(super::#module::#name)
+    }
+}
+
+/// A condition as a constant.
+pub fn expr(e: &Expr) -> TokenStream {
+    match e {
+        Expr::Number(value) => {
+            let value = pattern(*value);
+            quote!(Expr::Number(#value))
+        }
+        Expr::Field { name, start, end } => {
+            let (start, end) = (number(*start), number(*end));
+            quote!(Expr::Field { name: #name, start: #start, end: #end })
+        }
+        Expr::Not(inner) => {
+            let inner = expr(inner);
+            quote!(Expr::Not(&#inner))
+        }
+        Expr::Binary(op, left, right) => {
+            let op = ident(&format!("{op:?}"));
+            let (left, right) = (expr(left), expr(right));
+            quote!(Expr::Binary(Op::#op, &#left, &#right))
+        }
+    }
+}
+
+fn option(value: Option<TokenStream>) -> TokenStream {
+    match value {
+        Some(value) => quote!(Some(#value)),
+        None => quote!(None),
+    }
+}

@@ -1,0 +1,150 @@
+//! What strict readers check, as tables: bits with one legal value, bits that no field names, ranges.
+
+use crate::bits::{get, ones, sign_extend};
+use crate::packet::UnpackError;
+use crate::reflect::Expr;
+
+/// One thing that must hold for a container's dwords. Positions are bits from the container's start.
+#[derive(Debug, Clone, Copy)]
+pub enum Check {
+    /// A field has one legal value: opcode, length, must-be-zero, must-be-one.
+    Fixed {
+        /// The field's name.
+        field: &'static str,
+        /// First bit.
+        start: u32,
+        /// Last bit, inclusive.
+        end: u32,
+        /// The legal value.
+        value: u64,
+    },
+    /// No field names these bits; they must be zero.
+    Gap {
+        /// First bit.
+        start: u32,
+        /// Last bit, inclusive; at most 31 bits further.
+        end: u32,
+    },
+    /// The stored value must lie between two.
+    Range {
+        /// The field's name.
+        field: &'static str,
+        /// First bit.
+        start: u32,
+        /// Last bit, inclusive.
+        end: u32,
+        /// Compared as two's complement.
+        signed: bool,
+        /// Least stored value.
+        min: u64,
+        /// Greatest stored value.
+        max: u64,
+    },
+    /// A nested structure obeys its own checks, under its own name.
+    Nested {
+        /// The structure's name.
+        container: &'static str,
+        /// First bit.
+        start: u32,
+        /// Its checks.
+        checks: &'static [Check],
+    },
+    /// Each element of an array obeys the checks.
+    Each {
+        /// First bit of the first element.
+        start: u32,
+        /// Size of an element in bits.
+        bits: u32,
+        /// Number of elements; 0 for all that fit the dwords.
+        count: u32,
+        /// The checks of an element.
+        checks: &'static [Check],
+    },
+    /// The checks of the first alternative whose condition holds.
+    First(&'static [(&'static Expr, &'static [Check])]),
+}
+
+impl Check {
+    /// Runs `checks` over the container that starts at bit `base` of `dwords`.
+    ///
+    /// # Errors
+    /// The first check that fails.
+    pub const fn all(
+        checks: &[Check],
+        container: &'static str,
+        dwords: &[u32],
+        base: u32,
+    ) -> Result<(), UnpackError> {
+        let mut i = 0;
+        while i < checks.len() {
+            if let Err(error) = checks[i].one(container, dwords, base) {
+                return Err(error);
+            }
+            i += 1;
+        }
+        Ok(())
+    }
+
+    const fn one(&self, container: &'static str, dwords: &[u32], base: u32) -> Result<(), UnpackError> {
+        match *self {
+            Check::Fixed { field, start, end, value } => {
+                let found = get(dwords, base + start, base + end);
+                if found != value {
+                    return Err(UnpackError::Fixed {
+                        container,
+                        field,
+                        start: base + start,
+                        expected: value,
+                        found,
+                    });
+                }
+            }
+            Check::Gap { start, end } => {
+                let found = get(dwords, base + start, base + end);
+                if found != 0 {
+                    let first = base + start + found.trailing_zeros();
+                    let bits = ((found >> found.trailing_zeros()) as u32) << (first % 32);
+                    return Err(UnpackError::Reserved { container, dword: first / 32, bits });
+                }
+            }
+            Check::Range { field, start, end, signed, min, max } => {
+                let width = end - start + 1;
+                let found = get(dwords, base + start, base + end);
+                let fits = if signed {
+                    let value = sign_extend(found, width);
+                    value >= sign_extend(min & ones(width), width)
+                        && value <= sign_extend(max & ones(width), width)
+                } else {
+                    found >= min && found <= max
+                };
+                if !fits {
+                    return Err(UnpackError::Range { container, field, start: base + start, found });
+                }
+            }
+            Check::Nested { container, start, checks } => {
+                return Check::all(checks, container, dwords, base + start);
+            }
+            Check::Each { start, bits, count, checks } => {
+                let there = dwords.len() as u32 * 32;
+                let mut i = 0;
+                while if count > 0 { i < count } else { base + start + (i + 1) * bits <= there } {
+                    if let Err(error) = Check::all(checks, container, dwords, base + start + i * bits) {
+                        return Err(error);
+                    }
+                    i += 1;
+                }
+            }
+            Check::First(alternatives) => {
+                let mut i = 0;
+                while i < alternatives.len() {
+                    let (condition, checks) = alternatives[i];
+                    if condition.holds(dwords, base) {
+                        return Check::all(checks, container, dwords, base);
+                    }
+                    i += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+}
