@@ -1,12 +1,13 @@
 //! From genxml files to a checked model to Rust text.
 //!
-//! Reading order: [`load`] makes a [`model::Spec`] of XML, [`check`] proves it, `emit` writes Rust. Problems are
+//! Reading order: [`load`] makes a [`model::Spec`] of XML, [`check`] proves it, [`emit`] writes Rust. Problems are
 //! [`diagnostic::Diagnostic`]s, collected and shown all at once. Nothing here touches files but the functions of this
 //! page and of [`load`].
 
 pub mod check;
 mod convert;
 pub mod diagnostic;
+pub mod emit;
 pub mod expr;
 mod field;
 pub mod load;
@@ -32,12 +33,7 @@ pub fn build(spec_files: &[PathBuf], out_dir: &Path) -> Result<(), Report> {
     if report.errors() > 0 {
         return Err(report);
     }
-    write(&emit(&loaded.spec), out_dir)
-}
-
-/// The generated files, name and text.
-fn emit(_spec: &model::Spec) -> Vec<(String, String)> {
-    Vec::new()
+    write(&emit::rust(&loaded.spec), out_dir)
 }
 
 /// Writes generated files to a folder, leaving those alone that hold the same text already.

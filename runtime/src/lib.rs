@@ -1,10 +1,18 @@
 //! Typed packets of Intel Broadwell graphics: build batches, decode dumps.
 //!
+//! * [`gen8`]: the packets, generated from the specification
 //! * [`engine`]: the engines and which packets they take
 //! * [`capture`]: recorded submissions of programs, with the memory that they left
 
 pub mod capture;
 pub mod engine;
+
+/// Packets, state structures, registers and enumerations of Gen8, generated from the specification: a module for each
+/// unit, and per engine an enum of its packets with a parser.
+pub mod gen8 {
+    pub use crate::engine;
+    include!(concat!(env!("OUT_DIR"), "/mod.rs"));
+}
 
 pub use genxml_core as core;
 pub use genxml_eu as eu;

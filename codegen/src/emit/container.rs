@@ -346,9 +346,9 @@ impl Emit<'_> {
             }
         }
         let doc = if arguments.is_empty() {
-            "All fields at their defaults."
+            " All fields at their defaults."
         } else {
-            "The fields that have no sensible default; all others at theirs."
+            " The fields that have no sensible default; all others at theirs."
         };
         quote! {
             #[doc = #doc]
@@ -575,7 +575,7 @@ impl Emit<'_> {
             let value = value(alternative);
             text = Some(match (text, alternative.condition) {
                 (Some(rest), Some(condition)) => {
-                    let condition = truth(condition, place);
+                    let condition = condition_of(condition, place);
                     quote!(if #condition { #value } else #rest)
                 }
                 _ => quote!({ #value }),
@@ -793,6 +793,17 @@ fn binding(name: &str) -> proc_macro2::Ident {
         "end",
     ];
     if USED.contains(&name) { ident(&format!("{name}_value")) } else { ident(name) }
+}
+
+/// A condition as Rust where `if` stands before it.
+fn condition_of(expr: &Expr, place: &Place) -> TokenStream {
+    match expr {
+        Expr::Binary(op @ (Op::Or | Op::And), left, right) => {
+            let (left, right) = (truth(left, place), truth(right, place));
+            if *op == Op::Or { quote!(#left || #right) } else { quote!(#left && #right) }
+        }
+        other => truth(other, place),
+    }
 }
 
 /// A condition as Rust, true or false.

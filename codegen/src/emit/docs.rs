@@ -89,9 +89,15 @@ pub fn container(container: &Container) -> Vec<String> {
     ]
 }
 
-/// Ends with a full stop.
+/// Starts with a capital, unless the first word is a name, and ends with a full stop.
 fn sentence(text: &str) -> String {
-    if text.ends_with(['.', '!', '?', ':']) { text.to_string() } else { format!("{text}.") }
+    let word = text.split([' ', ',', '.', ':', ';']).next().unwrap_or_default();
+    let plain = word.chars().all(|c| c.is_ascii_lowercase());
+    let text = match text.split_at_checked(1) {
+        Some((first, rest)) if plain => format!("{}{rest}", first.to_ascii_uppercase()),
+        _ => text.to_string(),
+    };
+    if text.ends_with(['.', '!', '?', ':']) { text } else { format!("{text}.") }
 }
 
 /// Lines for a field. `relative` for one in an array's element.

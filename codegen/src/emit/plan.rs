@@ -211,9 +211,7 @@ impl<'a> Plan<'a> {
         let member = names.take(field_name(name));
         let variable = group.count == 0;
         let element = match (data.next(), data.next(), &groups[..]) {
-            (Some(field), None, [])
-                if field.variant.is_none() && !(variable && !self.fills(field, group)) =>
-            {
+            (Some(field), None, []) if field.variant.is_none() && (!variable || self.fills(field, group)) => {
                 Element::Field(field)
             }
             (None, _, [inner]) if !variable && group.fields.is_empty() => {

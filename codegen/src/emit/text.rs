@@ -1,7 +1,7 @@
 //! From tokens to a file that reads well.
 
 use crate::model::Spec;
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use quote::quote;
 use std::collections::BTreeSet;
 
@@ -85,45 +85,52 @@ pub fn file(spec: &Spec, doc: Option<&str>, tokens: TokenStream) -> String {
     text
 }
 
-/// Identifiers that are not behind `::` or `.`, so must be in scope.
+/// Identifiers that must be in scope: not behind `::`, `.` or `fn`, and if in lower case, called or the start of a path.
 fn free_names(tokens: TokenStream, out: &mut BTreeSet<String>) {
-    let mut after = false;
-    for token in tokens {
+    let mut tokens = tokens.into_iter().peekable();
+    let (mut bound, mut colon) = (false, false);
+    while let Some(token) = tokens.next() {
+        let (mut binds, mut is_colon) = (false, false);
         match token {
-            TokenTree::Group(group) => {
-                free_names(group.stream(), out);
-                after = false;
-            }
+            TokenTree::Group(group) => free_names(group.stream(), out),
             TokenTree::Ident(name) => {
-                if !after {
-                    out.insert(name.to_string());
+                let name = name.to_string();
+                let used = name.starts_with(char::is_uppercase)
+                    || match tokens.peek() {
+                        Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Parenthesis,
+                        Some(TokenTree::Punct(punct)) => {
+                            punct.as_char() == ':' && punct.spacing() == Spacing::Joint
+                        }
+                        _ => false,
+                    };
+                binds = name == "fn";
+                if used && !bound {
+                    out.insert(name);
                 }
-                after = false;
             }
             TokenTree::Punct(punct) => {
-                after =
-                    matches!(punct.as_char(), ':' | '.') && (punct.as_char() == '.' || after || joint(&punct))
+                is_colon = punct.as_char() == ':';
+                binds = punct.as_char() == '.' || (is_colon && colon);
             }
-            TokenTree::Literal(_) => after = false,
+            TokenTree::Literal(_) => {}
         }
+        (bound, colon) = (binds, is_colon);
     }
-}
-
-fn joint(punct: &proc_macro2::Punct) -> bool {
-    punct.spacing() == proc_macro2::Spacing::Joint
 }
 
 /// Blank lines between items and between functions.
 fn spaced(text: &str) -> String {
     let mut out = String::new();
     let mut lines = text.lines().peekable();
+    let mut in_use = false;
     while let Some(line) = lines.next() {
+        in_use = line.starts_with("use ") || (in_use && !line.is_empty());
         out.push_str(line);
         out.push('\n');
         let indent = line.len() - line.trim_start().len();
         let Some(next) = lines.peek() else { break };
         let closes = matches!(line.trim(), "}" | "};" | "];") && indent <= 4;
-        let starts = line.starts_with("use ") && !next.starts_with("use ");
+        let starts = line.ends_with(';') && indent == 0 && in_use && !next.starts_with("use ");
         let constant = indent == 4 && line.ends_with(';') && next.trim_start().starts_with("///");
         if (closes
             && next.trim() != "}"
