@@ -49,6 +49,15 @@ impl Container {
     }
 }
 
+/// Two containers are equal if they are one: tables are statics.
+impl PartialEq for Container {
+    fn eq(&self, other: &Container) -> bool {
+        core::ptr::eq(self, other)
+    }
+}
+
+impl Eq for Container {}
+
 /// What a container is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
