@@ -21,11 +21,17 @@ pub fn number(value: u32) -> Literal {
     Literal::u32_unsuffixed(value)
 }
 
-/// A pattern of bits: small ones decimal, others hexadecimal.
+/// A pattern of bits: small ones decimal, others hexadecimal in groups of four.
 pub fn pattern(value: u64) -> TokenStream {
     let text = match value {
         0..10 => format!("{value}"),
-        _ => format!("{value:#x}"),
+        0..=0xffff => format!("{value:#x}"),
+        _ => {
+            let groups = (0..4).rev().map(|group| value >> (16 * group) & 0xffff);
+            let groups: Vec<u64> = groups.skip_while(|group| *group == 0).collect();
+            let rest: String = groups[1..].iter().map(|group| format!("_{group:04x}")).collect();
+            format!("{:#x}{rest}", groups[0])
+        }
     };
     text.parse().unwrap_or_default()
 }

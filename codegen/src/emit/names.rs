@@ -110,7 +110,7 @@ mod tests {
             ("RENDER_SURFACE_STATE", "RenderSurfaceState"),
             ("Media Block Read Header", "MediaBlockReadHeader"),
             ("XY_COLOR_BLT Color Depth", "XyColorBltColorDepth"),
-            ("2D Thing", "_2DThing"),
+            ("2D Thing", "_2dThing"),
             ("-", "Unnamed"),
         ] {
             assert_eq!(type_name(manual), rust);
