@@ -366,12 +366,15 @@ impl Converter<'_> {
         required(element, a.name, "name", self.problems);
         let mut engines = 0;
         if let Some(attribute) = a.engine.map(|at| element.at(at)) {
-            for part in attribute.value.split('|') {
+            let mut at = attribute.value_span.range.start;
+            for value in attribute.value.split('|') {
+                let range = at..at + value.len();
+                at = range.end + 1;
                 let part = Attribute {
                     name: attribute.name.clone(),
-                    value: part.to_owned(),
+                    value: value.to_owned(),
                     name_span: attribute.name_span.clone(),
-                    value_span: attribute.value_span.clone(),
+                    value_span: Span { file: attribute.value_span.file, range },
                 };
                 engines |= word(&part, ENGINES, self.problems).unwrap_or(0);
             }

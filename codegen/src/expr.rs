@@ -170,12 +170,20 @@ fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>> {
             ('-', _) => (Token::Op(Op::Sub), 1),
             ('*', _) => (Token::Op(Op::Mul), 1),
             ('%', _) => (Token::Op(Op::Rem), 1),
+            ('=', _) => {
+                let hint = Some("equality is written ==".to_owned());
+                return Err(ExprError::new(Code::Expression, at..at + 1, "unexpected `=`", hint));
+            }
+            ('|', _) => {
+                let hint = Some("or is written ||".to_owned());
+                return Err(ExprError::new(Code::Expression, at..at + 1, "unexpected `|`", hint));
+            }
             ('!', _) => (Token::Not, 1),
             ('(', _) => (Token::Open, 1),
             (')', _) => (Token::Close, 1),
             ('[' | '"' | '\'', _) => {
                 let end = if c == '[' { ']' } else { c };
-                let Some(length) = rest[1..].find(end) else {
+                let Some(length) = closing(&rest[1..], c, end) else {
                     return Err(ExprError::syntax(at..text.len(), format!("`{c}` without its `{end}`")));
                 };
                 let name = rest[1..1 + length].trim().to_owned();
@@ -203,6 +211,20 @@ fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>> {
         at += length;
     }
     Ok(found)
+}
+
+/// Where the name ends that `open` started: a bracketed name may hold brackets, as in `[Address[8:4]]`.
+fn closing(text: &str, open: char, end: char) -> Option<usize> {
+    let mut depth = 0;
+    for (at, c) in text.char_indices() {
+        match c {
+            c if c == end && depth == 0 => return Some(at),
+            c if c == end => depth -= 1,
+            c if c == open => depth += 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 #[derive(Debug)]

@@ -4,6 +4,7 @@
 //! to [`attributes`], which reports every attribute that is none of them.
 
 use quick_xml::XmlVersion;
+use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 use serde::Deserialize;
@@ -144,6 +145,22 @@ fn malformed(file: usize, range: std::ops::Range<usize>, message: String) -> Dia
     Diagnostic::new(Code::Xml, Span { file, range }, format!("malformed XML: {message}"))
 }
 
+/// A `&` in an attribute that starts no entity.
+fn bad_entity(file: usize, value: &Span, text: &str, error: &str) -> Diagnostic {
+    let bare = text.match_indices('&').map(|(at, _)| at).find(|at| {
+        let name: String = text[at + 1..].chars().take_while(|c| c.is_alphanumeric() || *c == '#').collect();
+        name.is_empty() || text[at + 1 + name.len()..].chars().next() != Some(';')
+    });
+    match bare {
+        Some(at) => {
+            let start = value.range.start + at;
+            malformed(file, start..start + 1, "a bare `&` in an attribute".to_owned())
+                .hint("in XML, & is written &amp; (and && is &amp;&amp;), < is written &lt;")
+        }
+        None => malformed(file, value.range.clone(), error.to_owned()),
+    }
+}
+
 fn floor(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at -= 1;
@@ -165,7 +182,12 @@ fn add_text(
     match open.last_mut() {
         Some(element) => {
             if !piece.trim().is_empty() && element.text_span.is_none() {
-                element.text_span = Some(Span { file, range });
+                // Without the line breaks around it, if the piece is the raw text.
+                let lead = piece.len() - piece.trim_start().len();
+                let exact = range.len() == piece.len();
+                let start = if exact { range.start + lead } else { range.start };
+                let end = if exact { start + piece.trim().len() } else { range.end };
+                element.text_span = Some(Span { file, range: start..end });
             }
             element.text.push_str(piece);
         }
@@ -214,12 +236,22 @@ fn element(
                 let value = match attribute.normalized_value(XmlVersion::Implicit1_0) {
                     Ok(value) => value.into_owned(),
                     Err(error) => {
-                        problems.push(malformed(file, value_span.range.clone(), error.to_string()));
+                        problems.push(bad_entity(file, &value_span, &attribute.value, &error.to_string()));
                         continue;
                     }
                 };
                 let key: &str = attribute.key.as_ref();
                 attributes.push(Attribute { name: key.to_owned(), value, name_span: place(key), value_span });
+            }
+            Err(AttrError::Duplicated(again, _)) => {
+                // Positions count from the tag's name on.
+                let start = (content + again).min(range.end);
+                let name: String = text[floor(text, start)..]
+                    .chars()
+                    .take_while(|c| c.is_alphanumeric() || *c == '-')
+                    .collect();
+                let message = format!("the attribute `{name}` is given twice");
+                problems.push(malformed(file, start..start + name.len(), message));
             }
             Err(error) => problems.push(malformed(file, range.clone(), error.to_string())),
         }
