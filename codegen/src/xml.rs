@@ -149,7 +149,7 @@ fn malformed(file: usize, range: std::ops::Range<usize>, message: String) -> Dia
 fn bad_entity(file: usize, value: &Span, text: &str, error: &str) -> Diagnostic {
     let bare = text.match_indices('&').map(|(at, _)| at).find(|at| {
         let name: String = text[at + 1..].chars().take_while(|c| c.is_alphanumeric() || *c == '#').collect();
-        name.is_empty() || text[at + 1 + name.len()..].chars().next() != Some(';')
+        name.is_empty() || !text[at + 1 + name.len()..].starts_with(';')
     });
     match bare {
         Some(at) => {
