@@ -3,8 +3,10 @@
 //! * [`gen8`]: the packets, generated from the specification
 //! * [`engine`]: the engines and which packets they take
 //! * [`capture`]: recorded submissions of programs, with the memory that they left
+//! * [`decode`]: what batches say and point to, as records, text or JSON
 
 pub mod capture;
+pub mod decode;
 pub mod engine;
 
 /// Packets, state structures, registers and enumerations of Gen8, generated from the specification: a module for each

@@ -1,0 +1,311 @@
+//! What packets point to: interface descriptors, kernels, binding tables, surfaces, samplers, constants.
+//!
+//! Any address field whose `target` names a structure is followed to one of them; what needs a count from elsewhere
+//! is spelt out here.
+//!
+//! The counts of interface descriptors are hints for prefetching on Gen8: a kernel may use surfaces beyond, and zero
+//! is common. So binding tables and sampler tables are shown as far as the kernel's own messages name them, plus the
+//! entries within the hint that are not zero. If the kernel cannot tell (it computes its descriptors, or is not
+//! there), entries are shown up to the hint, or without one as long as they look like what they should be.
+
+use super::fields::Fields;
+use super::kernel::{self, Used};
+use super::record::{Kind, Record};
+use super::tables::{FieldPlan, Follow, Part, Plan, PlanId, is_target};
+use super::walk::Walker;
+use genxml_core::address::SpaceKind;
+use genxml_core::reflect::{self, Type};
+use std::io;
+
+/// Interface descriptors of one load: the field takes no more (2a p.487).
+const MAX_DESCRIPTORS: u64 = 64;
+/// Binding table entries shown when nothing says how many there are.
+const MAX_GUESSED: u32 = 32;
+/// Samplers that a message can address without a pointer of its own (4 bits).
+const MAX_SAMPLERS: u32 = 16;
+/// Bytes of constants or thread data shown.
+const MAX_DATA: u64 = 64 << 10;
+/// Structures may point to structures this often.
+const MAX_NESTING: u32 = 6;
+
+impl Walker<'_> {
+    /// Shows what the packet in `record` points to.
+    pub fn follow(&mut self, record: &Record, id: PlanId, follow: Follow, depth: u32) -> io::Result<()> {
+        let tables = self.tables;
+        let plan = tables.plan(id);
+        let container = plan.container;
+        match follow {
+            Follow::Nothing | Follow::BatchStart | Follow::BatchEnd | Follow::StateBaseAddress => Ok(()),
+            Follow::Targets => self.targets(plan, record, depth + 1, 0),
+            Follow::LoadRegisterImm => self.registers(record, depth + 1),
+            Follow::CurbeLoad => {
+                let length = record.stored(container, "CURBE Total Data Length");
+                let start = self.resolve(record, container, "CURBE Data Start Address");
+                self.data("constants", start, length, depth + 1)
+            }
+            Follow::IndirectData => {
+                let length = record.stored(container, "Indirect Data Length");
+                let start = self.resolve(record, container, "Indirect Data Start Address");
+                self.data("indirect data", start, length, depth + 1)
+            }
+            Follow::InterfaceDescriptorLoad => {
+                let bytes = record.stored(container, "Interface Descriptor Total Length").unwrap_or(0);
+                let start = self.resolve(record, container, "Interface Descriptor Data Start Address");
+                let Some(descriptor) = tables.named("INTERFACE_DESCRIPTOR_DATA") else { return Ok(()) };
+                let size = u64::from(tables.plan(descriptor).container.bits / 8).max(1);
+                let count = (bytes / size).min(MAX_DESCRIPTORS);
+                for index in 0..count {
+                    match start {
+                        Some(start) => {
+                            let at = start + index * size;
+                            self.structure(
+                                descriptor,
+                                at,
+                                (count > 1).then_some(index as u32),
+                                depth + 1,
+                                0,
+                            )?;
+                        }
+                        None => return self.no_base(depth + 1, SpaceKind::DynamicState),
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The GPU address in a field, if its base is known.
+    fn resolve(&self, record: &Record, container: &reflect::Container, name: &str) -> Option<u64> {
+        let field = container.fields.iter().find(|field| field.name == name)?;
+        let Type::Address { space, .. } = field.ty else { return None };
+        self.state.bases.absolute(space, record.address_of(container, name)?)
+    }
+
+    fn no_base(&mut self, depth: u32, space: SpaceKind) -> io::Result<()> {
+        self.note(
+            depth,
+            0,
+            format_args!("not followed: no STATE_BASE_ADDRESS has set the {} base", space.name()),
+        )
+    }
+
+    /// The structure at `at` with what it points to.
+    fn structure(
+        &mut self,
+        id: PlanId,
+        at: u64,
+        index: Option<u32>,
+        depth: u32,
+        nesting: u32,
+    ) -> io::Result<()> {
+        let tables = self.tables;
+        let plan = tables.plan(id);
+        let mut record = self.spare.pop().unwrap_or_default();
+        record.reset(Kind::Struct, depth, at, plan.container.name);
+        record.index = index;
+        let needed = plan.container.bits.div_ceil(32) as usize;
+        record.length = needed as u32;
+        let there = self.memory.dwords(at, needed, &mut record.dwords);
+        self.budget = self.budget.saturating_sub(needed as u64);
+        if there == 0 {
+            let name = plan.container.name;
+            self.note(depth, at, format_args!("{name} at {at:#x}: nothing is mapped there"))?;
+        } else {
+            if there < needed {
+                record.note = format!("cut short: {there} of {needed} dwords are in memory");
+                self.summary.problems += 1;
+            }
+            let Record { dwords, items, .. } = &mut record;
+            Fields { tables, bases: &self.state.bases, dwords, items }.all(plan);
+            self.summary.problems += record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
+            self.sink.record(&record)?;
+            if nesting < MAX_NESTING && there == needed && self.budget > 0 {
+                if plan.container.name == "INTERFACE_DESCRIPTOR_DATA" {
+                    self.descriptor(plan, &record, depth + 1, nesting + 1)?;
+                } else {
+                    self.targets(plan, &record, depth + 1, nesting + 1)?;
+                }
+            }
+        }
+        self.spare.push(record);
+        Ok(())
+    }
+
+    /// Follows every address field of the container itself that names what lies there.
+    fn targets(&mut self, plan: &Plan, record: &Record, depth: u32, nesting: u32) -> io::Result<()> {
+        let container = plan.container;
+        // A stage that is off points nowhere.
+        if ["Enable", "Function Enable"].iter().any(|name| record.stored(container, name) == Some(0)) {
+            return Ok(());
+        }
+        for part in &plan.parts {
+            let Part::Field(FieldPlan { field, .. }) = part else { continue };
+            if !is_target(field)
+                || record.items.iter().all(|item| (item.start, item.end) != (field.start, field.end))
+            {
+                continue;
+            }
+            let Type::Address { space, target, .. } = field.ty else { continue };
+            let Some(value) = record.address_of(container, field.name) else { continue };
+            let Some(at) = self.state.bases.absolute(space, value) else {
+                self.no_base(depth, space)?;
+                continue;
+            };
+            if space == SpaceKind::Instruction {
+                self.kernel(at, depth)?;
+            } else if let Some(id) = self.tables.named(target) {
+                self.structure(id, at, None, depth, nesting)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Kernel, samplers and surfaces of an interface descriptor.
+    fn descriptor(&mut self, plan: &Plan, record: &Record, depth: u32, nesting: u32) -> io::Result<()> {
+        let container = plan.container;
+        let used = match self.resolve(record, container, "Kernel Start Pointer") {
+            Some(at) => self.kernel(at, depth)?,
+            None => {
+                self.no_base(depth, SpaceKind::Instruction)?;
+                Used::default()
+            }
+        };
+        // The count is in units of four.
+        let hint = 4 * record.stored(container, "Sampler Count").unwrap_or(0).min(4) as u32;
+        let samplers = match used.complete {
+            true => used.samplers,
+            false => used.samplers | ((1u32 << hint.min(MAX_SAMPLERS)) - 1) as u16,
+        };
+        if samplers != 0 {
+            self.sampler_table(
+                self.resolve(record, container, "Sampler State Pointer"),
+                samplers,
+                depth,
+                nesting,
+            )?;
+        }
+        let hint = record.stored(container, "Binding Table Entry Count").unwrap_or(0) as u32;
+        match self.resolve(record, container, "Binding Table Pointer") {
+            Some(at) => self.binding_table(at, hint, &used, depth, nesting),
+            None => self.no_base(depth, SpaceKind::SurfaceState),
+        }
+    }
+
+    fn sampler_table(&mut self, at: Option<u64>, samplers: u16, depth: u32, nesting: u32) -> io::Result<()> {
+        let Some(at) = at else { return self.no_base(depth, SpaceKind::DynamicState) };
+        let Some(id) = self.tables.named("SAMPLER_STATE") else { return Ok(()) };
+        let size = u64::from(self.tables.plan(id).container.bits / 8);
+        for index in (0..MAX_SAMPLERS).filter(|index| samplers >> index & 1 != 0) {
+            self.structure(id, at + u64::from(index) * size, Some(index), depth, nesting)?;
+        }
+        Ok(())
+    }
+
+    fn binding_table(&mut self, at: u64, hint: u32, used: &Used, depth: u32, nesting: u32) -> io::Result<()> {
+        let Some(id) = self.tables.named("BINDING_TABLE_STATE") else { return Ok(()) };
+        let container = self.tables.plan(id).container;
+        let guess = !used.complete && hint == 0;
+        let end = if guess { MAX_GUESSED } else { hint.max(used.surfaces_end()) };
+        let mut dwords = Vec::new();
+        let there = self.memory.dwords(at, end as usize, &mut dwords) as u32;
+        for index in 0..there {
+            let entry = std::slice::from_ref(&dwords[index as usize]);
+            let needed = used.surface(index);
+            if !needed && guess && !self.looks_like_entry(container, entry) {
+                break;
+            }
+            if needed || entry[0] != 0 {
+                self.structure(id, at + 4 * u64::from(index), Some(index), depth, nesting)?;
+            }
+        }
+        if there < end && (0..end).any(|index| index >= there && used.surface(index)) {
+            self.note(
+                depth,
+                at,
+                format_args!("binding table at {at:#x}: entries that the kernel uses are not mapped"),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// True if the entry has no reserved bit set and leads to memory.
+    fn looks_like_entry(&self, container: &reflect::Container, entry: &[u32]) -> bool {
+        let clean = container.fields.iter().all(|field| {
+            !matches!(field.ty, Type::MustBeZero | Type::Reserved)
+                || genxml_core::bits::get(entry, field.start, field.end) == 0
+        });
+        let base = self.state.bases.absolute(SpaceKind::SurfaceState, entry[0].into());
+        clean && entry[0] != 0 && base.is_some_and(|at| !self.memory.tail(at).is_empty())
+    }
+
+    /// The kernel at `at`, disassembled once per batch.
+    fn kernel(&mut self, at: u64, depth: u32) -> io::Result<Used> {
+        let mut record = self.spare.pop().unwrap_or_default();
+        record.reset(Kind::Kernel, depth, at, "kernel");
+        let limit = self.budget.min(kernel::MAX_BYTES / 4) as usize;
+        self.memory.dwords(at, limit, &mut record.dwords);
+        let shown = !self.kernels.insert(at);
+        let used = kernel::read(&mut record, !shown);
+        if record.dwords.is_empty() {
+            self.note(depth, at, format_args!("kernel at {at:#x}: nothing is mapped there"))?;
+        } else if shown {
+            self.note(depth, at, format_args!("kernel at {at:#x}: shown before"))?;
+        } else {
+            self.budget = self.budget.saturating_sub(record.dwords.len() as u64);
+            self.sink.record(&record)?;
+        }
+        self.spare.push(record);
+        Ok(used)
+    }
+
+    /// Memory without structure.
+    fn data(
+        &mut self,
+        name: &'static str,
+        at: Option<u64>,
+        length: Option<u64>,
+        depth: u32,
+    ) -> io::Result<()> {
+        let (Some(at), Some(length)) = (at, length) else {
+            return self.note(depth, 0, format_args!("{name}: not followed, its base address is not known"));
+        };
+        if length == 0 {
+            return Ok(());
+        }
+        let mut record = self.spare.pop().unwrap_or_default();
+        record.reset(Kind::Data, depth, at, name);
+        let want = length.min(MAX_DATA).div_ceil(4);
+        let there = self.memory.dwords(at, want as usize, &mut record.dwords) as u64;
+        record.length = there as u32;
+        self.budget = self.budget.saturating_sub(there);
+        if there < want {
+            record.note = format!("{there} of {want} dwords are in memory");
+            self.summary.problems += 1;
+        } else if length > MAX_DATA {
+            record.note = format!("the first {MAX_DATA} of {length} bytes");
+        }
+        self.sink.record(&record)?;
+        self.spare.push(record);
+        Ok(())
+    }
+
+    /// The registers that MI_LOAD_REGISTER_IMM writes, as far as they are described.
+    fn registers(&mut self, packet: &Record, depth: u32) -> io::Result<()> {
+        let pairs = packet.dwords.get(1..).unwrap_or_default().as_chunks::<2>().0;
+        let offsets = packet.items.iter().filter_map(|item| item.register_offset());
+        for (offset, pair) in offsets.zip(pairs) {
+            let tables = self.tables;
+            let Some(id) = tables.register_plan(offset) else { continue };
+            let plan = tables.plan(id);
+            let mut record = self.spare.pop().unwrap_or_default();
+            record.reset(Kind::Register, depth, offset.into(), plan.container.name);
+            record.dwords.push(pair[1]);
+            record.length = 1;
+            let Record { dwords, items, .. } = &mut record;
+            Fields { tables, bases: &self.state.bases, dwords, items }.all(plan);
+            self.sink.record(&record)?;
+            self.spare.push(record);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,67 @@
+//! Where a decoder reads from.
+
+use crate::capture::ExecMemory;
+
+/// GPU memory as a decoder sees it. Addresses have 48 bits.
+pub trait Memory {
+    /// The bytes from `address` to the end of the piece of memory that it lies in; empty if nothing is there.
+    fn tail(&self, address: u64) -> &[u8];
+
+    /// Appends up to `count` dwords from `address` on to `out` and returns how many there were. Goes on in the next
+    /// piece where one ends and another begins.
+    fn dwords(&self, address: u64, count: usize, out: &mut Vec<u32>) -> usize {
+        let mut done = 0;
+        while done < count {
+            let at = (address + 4 * done as u64) & VA_MASK;
+            let tail = self.tail(at);
+            let here = (tail.len() / 4).min(count - done);
+            if here > 0 {
+                out.extend(tail[..4 * here].as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
+                done += here;
+            } else if tail.is_empty() {
+                break;
+            } else {
+                // Fewer than four bytes: a dword that straddles pieces.
+                let mut bytes = [0; 4];
+                if self.bytes(at, &mut bytes) < 4 {
+                    break;
+                }
+                out.push(u32::from_le_bytes(bytes));
+                done += 1;
+            }
+        }
+        done
+    }
+
+    /// Fills `out` from `address` on and returns how many bytes there were.
+    fn bytes(&self, address: u64, out: &mut [u8]) -> usize {
+        let mut done = 0;
+        while done < out.len() {
+            let tail = self.tail((address + done as u64) & VA_MASK);
+            let here = tail.len().min(out.len() - done);
+            if here == 0 {
+                break;
+            }
+            out[done..done + here].copy_from_slice(&tail[..here]);
+            done += here;
+        }
+        done
+    }
+}
+
+/// Bits of an address that hardware looks at.
+pub(super) const VA_MASK: u64 = (1 << 48) - 1;
+
+impl Memory for ExecMemory<'_> {
+    fn tail(&self, address: u64) -> &[u8] {
+        ExecMemory::tail(self, address)
+    }
+}
+
+/// One buffer at an address.
+impl Memory for (u64, &[u8]) {
+    fn tail(&self, address: u64) -> &[u8] {
+        let offset = address.checked_sub(self.0).and_then(|offset| usize::try_from(offset).ok());
+        offset.and_then(|offset| self.1.get(offset..)).unwrap_or_default()
+    }
+}

@@ -1,0 +1,303 @@
+//! Decoding: what a batch says and what it points to, as records, text or JSON.
+//!
+//! The decoder knows packets only through the tables of [`genxml_core::reflect`], so it shows every field of every
+//! container that the specification describes, and takes tables of other generations ([`Tables::new`]). It follows
+//! jumps and second-level batches, and what packets point to: interface descriptors, kernels (disassembled), binding
+//! tables, surfaces, samplers, constants. It reads only what [`Memory`] has, ends on every input and never panics.
+//!
+//! ```no_run
+//! use genxml::{capture::Capture, decode};
+//! let capture = Capture::open("some/capture")?;
+//! decode::capture(&capture, &decode::Options::default(), std::io::stdout().lock())?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! * [`capture`], [`raw`]: the whole job, to any [`Write`]
+//! * [`Decoder`]: batches one by one, into a [`Sink`]
+//! * [`Record`]: what a sink gets
+//! * [`TextWriter`], [`JsonWriter`]: the sinks that there are
+
+mod fields;
+mod follow;
+mod json;
+mod kernel;
+mod memory;
+mod record;
+mod tables;
+mod text;
+mod walk;
+
+pub use json::JsonWriter;
+pub use memory::Memory;
+pub use record::{Issue, Item, Kind, Record, Value};
+pub use tables::Tables;
+pub use text::TextWriter;
+pub use walk::State;
+
+use crate::capture::{Capture, Event, Exec, Playback};
+use crate::engine::EngineId;
+use std::collections::{HashMap, HashSet};
+use std::io::{self, IsTerminal, Write};
+use walk::Walker;
+
+/// How to decode and show.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Text or JSON; for [`capture`] and [`raw`].
+    pub format: Format,
+    /// ANSI colours in text; see [`Color::enabled`].
+    pub color: bool,
+    /// Only the name of each packet.
+    pub headers: bool,
+    /// Addresses of records and positions of fields in text; without, two dumps can be compared.
+    pub offsets: bool,
+    /// Follow what packets point to, jumps included.
+    pub follow: bool,
+    /// Dwords to decode per batch before giving up, whatever loops there may be.
+    pub max_dwords: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            format: Format::Text,
+            color: false,
+            headers: false,
+            offsets: true,
+            follow: true,
+            max_dwords: 16 << 20,
+        }
+    }
+}
+
+/// Output formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    /// For people, see [`TextWriter`].
+    #[default]
+    Text,
+    /// One object per line, see [`JsonWriter`].
+    Json,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Color {
+    /// If the output is a terminal and the environment does not say `NO_COLOR`.
+    #[default]
+    Auto,
+    /// Yes.
+    Always,
+    /// No.
+    Never,
+}
+
+impl Color {
+    /// The choice for this output.
+    pub fn enabled(self, output: &impl IsTerminal) -> bool {
+        match self {
+            Color::Auto => {
+                let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+                output.is_terminal() && !refused
+            }
+            Color::Always => true,
+            Color::Never => false,
+        }
+    }
+}
+
+/// What follows: told to a sink before the records of a batch.
+#[derive(Debug, Clone, Copy)]
+pub enum Section<'a> {
+    /// A submission of a capture.
+    Exec {
+        /// The capture.
+        capture: &'a Capture,
+        /// The submission.
+        exec: &'a Exec,
+    },
+    /// Dwords from elsewhere.
+    Raw {
+        /// The engine that they are for.
+        engine: EngineId,
+        /// Address of the first.
+        address: u64,
+        /// Number of dwords.
+        dwords: u64,
+    },
+}
+
+/// Takes records as they are decoded.
+pub trait Sink {
+    /// A new batch begins.
+    ///
+    /// # Errors
+    /// Whatever stops the output; decoding ends.
+    fn section(&mut self, section: &Section<'_>) -> io::Result<()> {
+        _ = section;
+        Ok(())
+    }
+
+    /// The next record.
+    ///
+    /// # Errors
+    /// Whatever stops the output; decoding ends.
+    fn record(&mut self, record: &Record) -> io::Result<()>;
+
+    /// All is said.
+    ///
+    /// # Errors
+    /// If what was collected cannot be written.
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A function is a sink of records.
+impl<F: FnMut(&Record) -> io::Result<()>> Sink for F {
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        self(record)
+    }
+}
+
+/// What was decoded, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Packets, unknown ones included.
+    pub packets: u64,
+    /// Packets that the tables do not know.
+    pub unknown: u64,
+    /// Fields with reserved bits set, values out of range and so on, and packets that are cut short.
+    pub problems: u64,
+    /// The limit of dwords was reached and something was left out.
+    pub limited: bool,
+    /// The reader of the output went away and the rest was not decoded.
+    pub cut: bool,
+}
+
+impl Summary {
+    fn add(&mut self, other: Summary) {
+        self.packets += other.packets;
+        self.unknown += other.unknown;
+        self.problems += other.problems;
+        self.limited |= other.limited;
+    }
+}
+
+/// Decodes batches with the tables of one generation.
+#[derive(Debug)]
+pub struct Decoder<'a> {
+    tables: &'a Tables,
+    options: Options,
+}
+
+impl<'a> Decoder<'a> {
+    /// A decoder with these tables, [`Tables::gen8`] for instance.
+    pub fn new(tables: &'a Tables, options: Options) -> Self {
+        Decoder { tables, options }
+    }
+
+    /// Decodes the batch at `address`. `length` is in bytes, 0 if the batch runs to its MI_BATCH_BUFFER_END. `state`
+    /// is what earlier batches of the context left, and is updated.
+    ///
+    /// # Errors
+    /// Only those of the sink: whatever is wrong with the batch is in the records.
+    pub fn batch(
+        &self,
+        state: &mut State,
+        engine: EngineId,
+        memory: &dyn Memory,
+        address: u64,
+        length: u64,
+        sink: &mut dyn Sink,
+    ) -> io::Result<Summary> {
+        let mut walker = Walker {
+            tables: self.tables,
+            options: &self.options,
+            memory,
+            state,
+            sink,
+            engine,
+            summary: Summary::default(),
+            budget: self.options.max_dwords,
+            kernels: HashSet::new(),
+            conditional: HashSet::new(),
+            spare: Vec::new(),
+        };
+        let address = address & memory::VA_MASK;
+        let end = (length != 0).then(|| address.saturating_add(length));
+        walker.level(address, end, 0)?;
+        Ok(walker.summary)
+    }
+}
+
+/// Decodes every submission of a capture to `out`. If the reader of `out` goes away (a closed pipe), the rest is not
+/// decoded and [`Summary::cut`] is set.
+///
+/// # Errors
+/// If `out` cannot be written for another reason.
+pub fn capture(capture: &Capture, options: &Options, out: impl Write) -> io::Result<Summary> {
+    with_writer(options, out, |sink, summary| {
+        let decoder = Decoder::new(Tables::gen8(), options.clone());
+        let mut contexts: HashMap<u32, State> = HashMap::new();
+        let mut playback = Playback::new(capture);
+        while let Some(event) = playback.step() {
+            if let Event::Exec(exec) = event {
+                sink.section(&Section::Exec { capture, exec })?;
+                let state = contexts.entry(exec.context).or_default();
+                let memory = playback.memory(exec);
+                let (address, length) = (exec.batch_address, exec.batch_length);
+                summary.add(decoder.batch(state, exec.engine, &memory, address, length, sink)?);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Decodes dwords that stand at `address`, of which nothing else is known, to `out`. Jumps are followed inside the
+/// dwords. See [`capture`] for a reader that goes away.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn raw(
+    engine: EngineId,
+    address: u64,
+    dwords: &[u32],
+    options: &Options,
+    out: impl Write,
+) -> io::Result<Summary> {
+    with_writer(options, out, |sink, summary| {
+        let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
+        let address = address & memory::VA_MASK;
+        sink.section(&Section::Raw { engine, address, dwords: dwords.len() as u64 })?;
+        let decoder = Decoder::new(Tables::gen8(), options.clone());
+        let memory = (address, &bytes[..]);
+        let length = bytes.len() as u64;
+        summary.add(decoder.batch(&mut State::default(), engine, &memory, address, length, sink)?);
+        Ok(())
+    })
+}
+
+fn with_writer(
+    options: &Options,
+    out: impl Write,
+    decode: impl FnOnce(&mut dyn Sink, &mut Summary) -> io::Result<()>,
+) -> io::Result<Summary> {
+    let (mut text, mut json);
+    let sink: &mut dyn Sink = match options.format {
+        Format::Text => {
+            text = TextWriter::new(out, options);
+            &mut text
+        }
+        Format::Json => {
+            json = JsonWriter::new(out, options);
+            &mut json
+        }
+    };
+    let mut summary = Summary::default();
+    match decode(sink, &mut summary).and_then(|()| sink.finish()) {
+        Ok(()) => Ok(summary),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Summary { cut: true, ..summary }),
+        Err(error) => Err(error),
+    }
+}

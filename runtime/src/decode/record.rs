@@ -1,0 +1,204 @@
+//! What decoding yields: one [`Record`] per packet, state structure, kernel, piece of data or remark.
+//!
+//! Records come in the order in which a reader wants them: a packet, then what it points to with a greater
+//! [`depth`](Record::depth). A record is reused for the next packet, so that decoding does not allocate.
+
+use genxml_core::address::SpaceKind;
+use genxml_core::reflect::Container;
+use std::fmt;
+
+/// One thing found in a batch, or where a batch points to.
+#[derive(Debug, Default)]
+pub struct Record {
+    /// Nesting: 0 for packets of the first level, one more for what a packet points to, and so on.
+    pub depth: u32,
+    /// GPU address of the first byte.
+    pub address: u64,
+    /// What it is.
+    pub kind: Kind,
+    /// Name of the packet or structure, or of what the data are.
+    pub name: &'static str,
+    /// Which element of a table it is.
+    pub index: Option<u32>,
+    /// Length in dwords as the header says.
+    pub length: u32,
+    /// The dwords that are there: fewer than `length` if memory ends before; the header alone in an overview.
+    pub dwords: Vec<u32>,
+    /// The fields, nested ones after the one that holds them, with a greater [`Item::depth`].
+    pub items: Vec<Item>,
+    /// Disassembly: byte offset in the kernel and text.
+    pub lines: Vec<(u32, String)>,
+    /// The remark, or a remark on the packet; empty if there is none.
+    pub note: String,
+}
+
+/// What a record is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Kind {
+    /// A command that the tables describe.
+    #[default]
+    Packet,
+    /// A command of which the tables describe the header only.
+    Partial,
+    /// A command that the tables do not know; skipped by the length rules of its kind.
+    Unknown,
+    /// A structure in memory.
+    Struct,
+    /// A register and the value that a command gives it.
+    Register,
+    /// Memory without structure: constants, thread data.
+    Data,
+    /// Instructions of the execution units.
+    Kernel,
+    /// A remark: what was not followed and why. `note` has the text.
+    Note,
+}
+
+impl Kind {
+    /// The name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Packet => "packet",
+            Kind::Partial => "partial",
+            Kind::Unknown => "unknown",
+            Kind::Struct => "struct",
+            Kind::Register => "register",
+            Kind::Data => "data",
+            Kind::Kernel => "kernel",
+            Kind::Note => "note",
+        }
+    }
+}
+
+/// A field of a record.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Item {
+    /// Nesting inside the record; 0 for its own fields.
+    pub depth: u8,
+    /// The manual's name of the field, group or structure.
+    pub name: &'static str,
+    /// Which element of an array it is.
+    pub index: Option<u32>,
+    /// First bit, from the start of the record.
+    pub start: u32,
+    /// Last bit, inclusive.
+    pub end: u32,
+    /// The bits as stored; 0 for items that only hold others.
+    pub stored: u64,
+    /// What the bits mean.
+    pub value: Value,
+    /// Unit of the value; may be empty.
+    pub unit: &'static str,
+    /// What is wrong with it.
+    pub issue: Option<Issue>,
+}
+
+/// What the bits of a field mean.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value {
+    /// Unsigned, as meant: with the one that is stored less added, shifted back and so on.
+    Uint(u64),
+    /// Signed.
+    Int(i64),
+    /// A switch.
+    Bool(bool),
+    /// Floating or fixed point.
+    Float(f64),
+    /// A value of an enumeration.
+    Enum {
+        /// Its name, if the manual has one for this value.
+        name: Option<&'static str>,
+    },
+    /// An address or offset.
+    Address {
+        /// The bytes from the start of the space, as stored at their place.
+        value: u64,
+        /// What it counts from.
+        space: SpaceKind,
+        /// The GPU address, 48 bits, if the base of the space is known.
+        absolute: Option<u64>,
+        /// The register's name if it is an offset in the register space.
+        register: Option<&'static str>,
+    },
+    /// Nothing of its own: the items that follow with a greater depth belong to it.
+    Nested,
+    /// Bits that carry no meaning.
+    Reserved,
+    /// Bits that the tables do not describe.
+    Raw,
+}
+
+/// What is wrong with a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Issue {
+    /// Reserved bits are set.
+    ReservedSet,
+    /// Bits that must be zero are set.
+    MustBeZero,
+    /// Bits that must be one are not.
+    MustBeOne,
+    /// Outside the range that the manual allows.
+    OutOfRange {
+        /// Least stored value allowed.
+        min: u64,
+        /// Greatest stored value allowed.
+        max: u64,
+    },
+    /// The manual gives this value no name.
+    UnknownValue,
+}
+
+impl fmt::Display for Issue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Issue::ReservedSet => f.write_str("reserved bits are set"),
+            Issue::MustBeZero => f.write_str("must be zero"),
+            Issue::MustBeOne => f.write_str("must be one"),
+            Issue::OutOfRange { min, max } => write!(f, "outside the range of stored values {min} to {max}"),
+            Issue::UnknownValue => f.write_str("unknown value"),
+        }
+    }
+}
+
+impl Record {
+    /// Empties the record for the next thing.
+    pub(super) fn reset(&mut self, kind: Kind, depth: u32, address: u64, name: &'static str) {
+        self.depth = depth;
+        self.address = address;
+        self.kind = kind;
+        self.name = name;
+        self.index = None;
+        self.length = 0;
+        self.dwords.clear();
+        self.items.clear();
+        self.lines.clear();
+        self.note.clear();
+    }
+
+    /// The field with this name, at any depth; the first if there are several.
+    pub fn item(&self, name: &str) -> Option<&Item> {
+        self.items.iter().find(|item| item.name == name)
+    }
+
+    /// The address in a field of `container`: its bits at their place in the pointer.
+    pub(super) fn address_of(&self, container: &Container, name: &str) -> Option<u64> {
+        let field = container.fields.iter().find(|field| field.name == name)?;
+        Some(genxml_core::bits::get(&self.dwords, field.start, field.end) << (field.start % 32))
+    }
+
+    /// The stored bits of a field of `container`, by name, whether or not it was decoded.
+    pub(super) fn stored(&self, container: &Container, name: &str) -> Option<u64> {
+        let field = container.fields.iter().find(|field| field.name == name)?;
+        Some(genxml_core::bits::get(&self.dwords, field.start, field.end))
+    }
+}
+
+impl Item {
+    /// The offset, if this is an offset in the register space.
+    pub fn register_offset(&self) -> Option<u32> {
+        match self.value {
+            Value::Address { value, space: SpaceKind::Mmio, .. } => u32::try_from(value).ok(),
+            _ => None,
+        }
+    }
+}

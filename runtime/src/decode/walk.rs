@@ -1,0 +1,310 @@
+//! Walks a batch: packet after packet, through jumps and second-level batches.
+//!
+//! Everything is bounded: a chain of jumps never visits an address twice, levels nest to [`MAX_DEPTH`], and a budget
+//! of dwords per batch ends whatever is left. No address is read that memory does not have.
+
+use super::fields::{Bases, Fields};
+use super::memory::{Memory, VA_MASK};
+use super::record::{Kind, Record};
+use super::tables::{Follow, PlanId, Tables};
+use super::{Options, Sink, Summary};
+use crate::engine::EngineId;
+use genxml_core::reflect;
+use std::collections::HashSet;
+use std::io;
+
+/// How deep second-level and conditional batches may nest. Hardware knows two levels.
+const MAX_DEPTH: u32 = 8;
+
+/// State of a context that batches leave behind and that later ones build on.
+#[derive(Debug, Clone, Default)]
+pub struct State {
+    pub(super) bases: Bases,
+}
+
+/// One walk.
+pub(super) struct Walker<'a> {
+    pub tables: &'a Tables,
+    pub options: &'a Options,
+    pub memory: &'a dyn Memory,
+    pub state: &'a mut State,
+    pub sink: &'a mut dyn Sink,
+    pub engine: EngineId,
+    pub summary: Summary,
+    /// Dwords that may still be decoded.
+    pub budget: u64,
+    /// Kernels that were shown.
+    pub kernels: HashSet<u64>,
+    /// Targets of conditional jumps that were shown.
+    pub conditional: HashSet<u64>,
+    /// Records not in use.
+    pub spare: Vec<Record>,
+}
+
+/// Where a packet leads.
+enum Next {
+    /// To the packet after it.
+    On,
+    /// Back to the caller's level.
+    Return,
+    /// To another address, without return.
+    Jump(u64),
+}
+
+impl Walker<'_> {
+    /// Decodes from `start` on, at most up to `end`, until the level returns.
+    pub fn level(&mut self, start: u64, end: Option<u64>, depth: u32) -> io::Result<()> {
+        let mut record = self.spare.pop().unwrap_or_default();
+        let mut visited = HashSet::from([start]);
+        let (mut at, mut end) = (start, end);
+        loop {
+            if self.budget == 0 {
+                self.summary.limited = true;
+                self.note(
+                    depth,
+                    at,
+                    format_args!("stopped: {} dwords were decoded", self.options.max_dwords),
+                )?;
+                break;
+            }
+            let room = end.map_or(u64::MAX, |end| end.saturating_sub(at)) / 4;
+            if room == 0 {
+                self.note(
+                    depth,
+                    at,
+                    format_args!("the batch's length ends here, without MI_BATCH_BUFFER_END"),
+                )?;
+                break;
+            }
+            let tail = self.memory.tail(at);
+            if tail.len() < 4 && !self.reaches(at) {
+                self.note(
+                    depth,
+                    at,
+                    format_args!("no memory here, the batch goes on without MI_BATCH_BUFFER_END"),
+                )?;
+                break;
+            }
+            let (length, next) = self.packet(&mut record, at, tail, room, depth)?;
+            match next {
+                Next::On => at = (at + 4 * length) & VA_MASK,
+                Next::Return => break,
+                Next::Jump(target) => {
+                    if !visited.insert(target) {
+                        let text =
+                            format_args!("jumps back to {target:#x}, which was decoded before: not followed");
+                        self.note(depth, at, text)?;
+                        break;
+                    }
+                    (at, end) = (target, None);
+                }
+            }
+        }
+        self.spare.push(record);
+        Ok(())
+    }
+
+    /// True if a whole dword is there, though in two pieces.
+    fn reaches(&self, at: u64) -> bool {
+        self.memory.bytes(at, &mut [0; 4]) == 4
+    }
+
+    /// Decodes the packet at `at`, of which `tail` is the start or all, and what it points to.
+    fn packet(
+        &mut self,
+        record: &mut Record,
+        at: u64,
+        tail: &[u8],
+        room: u64,
+        depth: u32,
+    ) -> io::Result<(u64, Next)> {
+        record.reset(Kind::Packet, depth, at, "");
+        match tail.first_chunk() {
+            Some(bytes) => record.dwords.push(u32::from_le_bytes(*bytes)),
+            None => _ = self.memory.dwords(at, 1, &mut record.dwords),
+        }
+        let header = record.dwords[0];
+        let found = self.tables.find(self.engine, header);
+        let length = match found {
+            Some(id) => described_length(self.tables, id, header),
+            None => unknown_length(self.engine, header),
+        };
+        record.length = length as u32;
+        self.summary.packets += 1;
+        self.budget = self.budget.saturating_sub(length);
+
+        // In the overview only what is needed to go on is read.
+        let follow = found.map_or(Follow::Nothing, |id| self.tables.plan(id).follow);
+        if !self.options.headers || follow == Follow::BatchStart {
+            let want = length.min(room) as usize;
+            if want > 1 {
+                let have = tail.len() / 4;
+                if have >= want {
+                    let bytes = &tail[4..4 * want];
+                    record.dwords.extend(bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
+                } else {
+                    record.dwords.truncate(0);
+                    self.memory.dwords(at, want, &mut record.dwords);
+                }
+            }
+        }
+        let there = if self.options.headers { length.min(room) } else { record.dwords.len() as u64 };
+        if there < length {
+            record.note = format!("cut short: {there} of {length} dwords are there");
+            self.summary.problems += 1;
+        }
+        let Some(id) = found else {
+            record.kind = Kind::Unknown;
+            record.name = unknown_name(header);
+            self.summary.unknown += 1;
+            self.sink.record(record)?;
+            return Ok((length, Next::On));
+        };
+
+        let plan = self.tables.plan(id);
+        let container = plan.container;
+        record.name = container.name;
+        record.kind = if container.partial { Kind::Partial } else { Kind::Packet };
+        if follow == Follow::StateBaseAddress && !self.options.headers {
+            self.latch_bases(record, container);
+        }
+        if !self.options.headers {
+            let described = u64::from(container.bits.div_ceil(32));
+            let Record { dwords, items, .. } = record;
+            Fields { tables: self.tables, bases: &self.state.bases, dwords, items }.all(plan);
+            self.summary.problems += record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
+            let fixed = !matches!(container.kind, reflect::Kind::Instruction { variable: true, .. });
+            if fixed && !container.partial && length != described && record.note.is_empty() {
+                record.note =
+                    format!("the header says {length} dwords, the packet is described with {described}");
+            }
+        }
+        self.sink.record(record)?;
+        let next = match follow {
+            Follow::BatchEnd => Next::Return,
+            Follow::BatchStart => self.batch_start(record, container, depth)?,
+            _ if self.options.headers || !self.options.follow => Next::On,
+            follow => {
+                self.follow(record, id, follow, depth)?;
+                Next::On
+            }
+        };
+        Ok((length, next))
+    }
+
+    /// STATE_BASE_ADDRESS: each base counts from now on if its modify enable is set.
+    fn latch_bases(&mut self, record: &Record, container: &reflect::Container) {
+        use genxml_core::address::SpaceKind::*;
+        for (space, base, enable) in [
+            (GeneralState, "General State Base Address", "General State Base Address Modify Enable"),
+            (SurfaceState, "Surface State Base Address", "Surface State Base Address Modify Enable"),
+            (DynamicState, "Dynamic State Base Address", "Dynamic State Base Address Modify Enable"),
+            (IndirectObject, "Indirect Object Base Address", "Indirect Object Base Address Modify Enable"),
+            (Instruction, "Instruction Base Address", "Instruction Base Address Modify Enable"),
+        ] {
+            if record.stored(container, enable) == Some(1)
+                && let Some(address) = record.address_of(container, base)
+            {
+                self.state.bases.set(space, address);
+            }
+        }
+    }
+
+    fn batch_start(
+        &mut self,
+        record: &Record,
+        container: &reflect::Container,
+        depth: u32,
+    ) -> io::Result<Next> {
+        let flag = |name| record.stored(container, name) == Some(1);
+        let Some(target) = record.address_of(container, "Batch Buffer Start Address") else {
+            return Ok(Next::Return);
+        };
+        let target = target & VA_MASK;
+        let second_level = flag("Second Level Batch Buffer");
+        if !self.options.follow {
+            return Ok(if second_level { Next::On } else { Next::Return });
+        }
+        if record.stored(container, "Address Space Indicator") == Some(0)
+            && self.memory.tail(target).is_empty()
+        {
+            let text =
+                format_args!("{target:#x} is an address of the GGTT, which is not there: not followed");
+            self.note(depth + 1, target, text)?;
+            return Ok(if second_level { Next::On } else { Next::Return });
+        }
+        if flag("Add Offset Enable") {
+            self.note(
+                depth + 1,
+                target,
+                format_args!("the BB_OFFSET register is added; decoded without it"),
+            )?;
+        }
+        if second_level && depth < MAX_DEPTH {
+            self.level(target, None, depth + 1)?;
+            return Ok(Next::On);
+        }
+        if flag("Predication Enable") {
+            if depth >= MAX_DEPTH {
+                self.note(depth + 1, target, format_args!("levels are nested too deep: not followed"))?;
+            } else if self.conditional.insert(target) {
+                self.note(depth + 1, target, format_args!("jumps only if the predicate holds"))?;
+                self.level(target, None, depth + 1)?;
+            } else {
+                let text = format_args!("jumps only if the predicate holds, to what was decoded before");
+                self.note(depth + 1, target, text)?;
+            }
+            return Ok(Next::On);
+        }
+        Ok(Next::Jump(target))
+    }
+
+    /// A remark as a record of its own.
+    pub fn note(&mut self, depth: u32, address: u64, text: std::fmt::Arguments<'_>) -> io::Result<()> {
+        let mut record = self.spare.pop().unwrap_or_default();
+        record.reset(Kind::Note, depth, address, "");
+        _ = std::fmt::write(&mut record.note, text);
+        let result = self.sink.record(&record);
+        self.spare.push(record);
+        result
+    }
+}
+
+/// Length in dwords of a packet that the tables describe.
+pub(super) fn described_length(tables: &Tables, id: PlanId, header: u32) -> u64 {
+    let container = tables.plan(id).container;
+    match container.kind {
+        reflect::Kind::Instruction { bias, length_field: Some((start, end)), .. } => {
+            genxml_core::bits::get(&[header], start, end) + u64::from(bias)
+        }
+        _ => u64::from(container.bits.div_ceil(32)),
+    }
+    .max(1)
+}
+
+/// Length in dwords of a packet that the tables do not know, by the rules of its kind (MI opcodes below 0x10 and
+/// single-dword render commands have no length field; media commands have a longer one). Facts: Mesa's batch
+/// decoder, i915's command parser.
+pub(super) fn unknown_length(engine: EngineId, header: u32) -> u64 {
+    let field = |start, end| genxml_core::bits::get(&[header], start, end);
+    match (field(29, 31), field(27, 28)) {
+        (0, _) if field(23, 28) < 0x10 => 1,
+        (0 | 2, _) => field(0, 7) + 2,
+        (3, 1) => 1,
+        (3, 2) if engine == EngineId::Render => field(0, 15) + 2,
+        (3, 2) => field(0, 11) + 2,
+        (3, _) => field(0, 7) + 2,
+        _ => 1,
+    }
+}
+
+fn unknown_name(header: u32) -> &'static str {
+    match (header >> 29, header >> 27 & 3) {
+        (0, _) => "unknown MI command",
+        (2, _) => "unknown blitter command",
+        (3, 0 | 1) => "unknown common render command",
+        (3, 2) => "unknown media command",
+        (3, _) => "unknown 3D command",
+        _ => "unknown command",
+    }
+}
