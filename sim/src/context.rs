@@ -3,10 +3,15 @@
 use crate::fault::{Fault, Place};
 use crate::mem::{AddressSpace, PageFault, Vm};
 use crate::observe::{Observer, Stats};
-use crate::standin::{InterfaceDescriptorData, MediaVfeState};
 use crate::watchdog::{Budget, Exhausted};
+use genxml::core::reflect::{Access, Kind};
+use genxml::engine::EngineId;
+use genxml::gen8::media::MediaVfeState;
+use genxml::gen8::mi::PipelineSelectPipelineSelection;
+use genxml::gen8::state::{InterfaceDescriptorData, StateSip};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// A hardware context.
 #[derive(Debug)]
@@ -20,8 +25,14 @@ pub struct Context {
 /// What packets leave behind for later packets.
 #[derive(Clone, Debug, Default)]
 pub struct State {
+    /// The pipeline that PIPELINE_SELECT chose.
+    pub pipeline: PipelineSelectPipelineSelection,
     /// What state offsets count from, by STATE_BASE_ADDRESS.
     pub base: BaseAddresses,
+    /// The newest STATE_SIP.
+    pub sip: Option<StateSip>,
+    /// The clip rectangle of XY_SETUP_BLT or XY_SETUP_CLIP_BLT, whichever came last.
+    pub clip: Option<Clip>,
     /// The newest MEDIA_VFE_STATE.
     pub vfe: Option<MediaVfeState>,
     /// Constants that MEDIA_CURBE_LOAD read, from CURBE offset 0 on.
@@ -30,6 +41,60 @@ pub struct State {
     pub interface_descriptors: InterfaceDescriptors,
     /// Registers that were written; all others read 0.
     pub registers: Registers,
+}
+
+impl State {
+    /// Writes a register as a command does: bits outside `enable` keep their value, a read-only register keeps all.
+    /// Of a masked register, value bits 31:16 say which of bits 15:0 are written.
+    pub fn write_register(&mut self, offset: u32, value: u32, enable: u32) {
+        let kind = REGISTER_KINDS.get(&(offset & !3)).copied().unwrap_or_default();
+        let enable = if kind.masked { (value & enable) >> 16 & enable } else { enable };
+        if !kind.read_only {
+            let old = self.registers.read(offset);
+            self.registers.write(offset, old ^ ((old ^ value) & enable));
+        }
+    }
+
+    /// Forgets media state, as PIPE_CONTROL can ask for.
+    pub fn clear_media(&mut self) {
+        self.vfe = None;
+        self.curbe.clear();
+        self.interface_descriptors = InterfaceDescriptors::default();
+    }
+}
+
+/// What writing to a register of the specification means.
+#[derive(Clone, Copy, Default)]
+struct RegisterKind {
+    masked: bool,
+    read_only: bool,
+}
+
+/// By byte offset; registers that the specification does not have take every write as it is.
+static REGISTER_KINDS: LazyLock<BTreeMap<u32, RegisterKind>> = LazyLock::new(|| {
+    let mut kinds = BTreeMap::new();
+    for container in genxml::gen8::CONTAINERS {
+        if let Kind::Register { offset, masked, access } = container.kind {
+            let kind = RegisterKind { masked, read_only: access == Access::ReadOnly };
+            for dword in 0..container.bits.div_ceil(32) {
+                kinds.insert(offset + 4 * dword, kind);
+            }
+        }
+    }
+    kinds
+});
+
+/// The blitter's clip rectangle, in pixels of the destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clip {
+    /// First column that is drawn.
+    pub left: i64,
+    /// First row that is drawn.
+    pub top: i64,
+    /// Column behind the last that is drawn.
+    pub right: i64,
+    /// Row behind the last that is drawn.
+    pub bottom: i64,
 }
 
 /// Base addresses, 48 bits each. Offsets beyond a buffer's size are read through: what hardware does is undefined.
@@ -66,6 +131,11 @@ impl Registers {
         self.0.get(&(offset & !3)).copied().unwrap_or(0)
     }
 
+    /// The registers at `offset` (low) and `offset + 4` (high).
+    pub fn read_u64(&self, offset: u32) -> u64 {
+        u64::from(self.read(offset)) | u64::from(self.read(offset + 4)) << 32
+    }
+
     /// Replaces the dword at `offset`.
     pub fn write(&mut self, offset: u32, value: u32) {
         self.0.insert(offset & !3, value);
@@ -76,6 +146,9 @@ impl Registers {
         self.0.iter().map(|(&offset, &value)| (offset, value))
     }
 }
+
+/// TIMESTAMP from an engine's base, 64 bits (gen8_facts 1.2).
+const TIMESTAMP: u32 = 0x358;
 
 /// All that a unit gets to execute a packet.
 pub struct Exec<'a, O: Observer = ()> {
@@ -103,6 +176,16 @@ impl<O: Observer> Exec<'_, O> {
         match self.budget.spend(units) {
             Ok(()) => Ok(()),
             Err(Exhausted) => Err(self.hang()),
+        }
+    }
+
+    /// Reads a register as a command does: TIMESTAMP of any engine is the clock, all others hold what was written.
+    pub fn read_register(&self, offset: u32) -> u32 {
+        let timestamp = |engine: &EngineId| crate::gpu::mmio_base(*engine) + TIMESTAMP;
+        match EngineId::ALL.iter().map(timestamp).find(|low| offset & !7 == *low) {
+            Some(low) if offset & !3 == low => self.budget.timestamp() as u32,
+            Some(_) => (self.budget.timestamp() >> 32) as u32,
+            None => self.state.registers.read(offset),
         }
     }
 

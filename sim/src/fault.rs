@@ -93,6 +93,24 @@ pub enum Fault {
         /// The packet.
         at: Place,
     },
+    /// A semaphore that nothing will ever signal: a submission runs alone.
+    #[error("{at}: waits for ever: memory holds {memory:#x}, compared with {data:#x}")]
+    Wait {
+        /// What memory holds.
+        memory: u32,
+        /// What it is compared with.
+        data: u32,
+        /// The packet.
+        at: Place,
+    },
+    /// The packet's dwords are not in order.
+    #[error("{at}: {why}")]
+    Malformed {
+        /// What is wrong with them.
+        why: Cow<'static, str>,
+        /// The packet.
+        at: Place,
+    },
     /// A header that no packet of the engine has.
     #[error("{at}: {header:#010x} is no packet of the {engine} engine")]
     UnknownPacket {
@@ -127,6 +145,8 @@ impl Fault {
             | Fault::Hang { at, .. }
             | Fault::IllegalInstruction { at, .. }
             | Fault::BadPacket { at, .. }
+            | Fault::Wait { at, .. }
+            | Fault::Malformed { at, .. }
             | Fault::UnknownPacket { at, .. }
             | Fault::Truncated { at, .. } => Some(at),
             Fault::Memory(_) => None,

@@ -1,6 +1,7 @@
 //! The GPU: physical memory, contexts, engines.
 
 use crate::context::{Context, Exec, State};
+use crate::cs;
 use crate::fault::{Fault, Place};
 use crate::mem::{AddressSpace, Frames, Memory, OutOfMemory, PAGE, Vm};
 use crate::observe::{Observer, Stats};
@@ -135,7 +136,7 @@ impl Gpu {
         let mut stats = Stats::default();
         let mut budget = Budget::new(self.work_limit, self.clock);
         let context = &mut self.contexts[id.0];
-        let exec = Exec {
+        let mut exec = Exec {
             vm: Vm { mem: &mut self.memory, space: &mut context.space },
             state: &mut context.state,
             stats: &mut stats,
@@ -143,10 +144,19 @@ impl Gpu {
             observer,
             at: Place { packet: "batch", address, batch: address },
         };
-        let result = Err(exec.unimplemented(format!("the {engine} engine"), "2a"));
-        let _ = length;
+        let result = cs::run(&mut exec, engine, address, length);
         self.clock = budget.clock();
         self.stats = stats;
         result.map(|()| stats)
+    }
+}
+
+/// First byte of an engine's registers (gen8_facts 1.2, i915 intel_engine_cs.c).
+pub const fn mmio_base(engine: EngineId) -> u32 {
+    match engine {
+        EngineId::Render => 0x02000,
+        EngineId::Blitter => 0x22000,
+        EngineId::Video => 0x12000,
+        EngineId::VideoEnhance => 0x1a000,
     }
 }

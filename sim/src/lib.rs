@@ -18,6 +18,7 @@
 pub mod assumptions;
 pub mod blt;
 pub mod context;
+pub mod cs;
 pub mod eu;
 pub mod fault;
 pub mod gpu;
@@ -28,8 +29,6 @@ pub mod replay;
 pub mod surface;
 pub mod unit;
 pub mod watchdog;
-
-mod standin;
 
 pub use context::{Context, Exec, State};
 pub use fault::{Fault, Place};

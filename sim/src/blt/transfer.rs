@@ -5,7 +5,7 @@
 //! them comes first.
 
 use super::rop::Rop;
-use crate::context::Exec;
+use crate::context::{Clip, Exec};
 use crate::fault::Fault;
 use crate::mem::{ADDRESS_MASK, PAGE, PageFault, Vm};
 use crate::observe::Observer;
@@ -84,6 +84,21 @@ pub struct Blit {
 }
 
 impl Blit {
+    /// The part inside the clip rectangle; the source moves with it.
+    #[must_use]
+    pub fn clip(self, clip: Option<Clip>) -> Blit {
+        let Some(clip) = clip else { return self };
+        let (left, top) = (self.x.max(clip.left), self.y.max(clip.top));
+        Blit {
+            x: left,
+            y: top,
+            width: (self.x + self.width).min(clip.right) - left,
+            height: (self.y + self.height).min(clip.bottom) - top,
+            source: self.source.map(|(plane, x, y)| (plane, x + left - self.x, y + top - self.y)),
+            ..self
+        }
+    }
+
     /// Does it.
     ///
     /// # Errors

@@ -6,7 +6,7 @@
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
-use crate::standin::{GpgpuWalker, MediaObject};
+use genxml::gen8::media::{GpgpuWalker, MediaObject};
 
 /// Runs all threads of a GPGPU_WALKER to their end.
 ///

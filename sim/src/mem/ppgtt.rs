@@ -72,8 +72,7 @@ impl AddressSpace {
                 table = self.make_table(mem, va)?;
             }
             let page = frames.address() + index * PAGE;
-            let entry = Entry { present: true, writable, large: false, address: page };
-            mem.write_u64(table + entry_offset(va, 1), entry.pack());
+            mem.write_u64(table + entry_offset(va, 1), Entry::pack(1, page, writable));
             self.slot(va).set(NOTHING);
         }
         Ok(())
@@ -164,14 +163,14 @@ impl AddressSpace {
         for level in (1..=4).rev() {
             let bits =
                 mem.read_u64(table + entry_offset(address, level)).ok_or(Cause::BadFrame(level + 1))?;
-            let entry = Entry::unpack(bits);
+            let entry = Entry::unpack(level, bits);
             if !entry.present {
                 return Err(Cause::NotPresent(level));
             }
             if !entry.writable && read_only == 0 {
                 read_only = level;
             }
-            if level == 1 || level == 2 && entry.large {
+            if entry.leaf {
                 let within = address & (span(level) - 1);
                 return Ok(((entry.address & !(span(level) - 1)) + within, read_only));
             }
@@ -184,8 +183,8 @@ impl AddressSpace {
     fn find_table(&self, mem: &Memory, address: u64) -> Option<u64> {
         let mut table = self.root;
         for level in (2..=4).rev() {
-            let entry = Entry::unpack(mem.read_u64(table + entry_offset(address, level))?);
-            if !entry.present || entry.large {
+            let entry = Entry::unpack(level, mem.read_u64(table + entry_offset(address, level))?);
+            if !entry.present || entry.leaf {
                 return None;
             }
             table = entry.address;
@@ -198,14 +197,13 @@ impl AddressSpace {
         let mut table = self.root;
         for level in (2..=4).rev() {
             let at = table + entry_offset(address, level);
-            let entry = Entry::unpack(mem.read_u64(at).unwrap_or(0));
-            table = if entry.present && !entry.large {
+            let entry = Entry::unpack(level, mem.read_u64(at).unwrap_or(0));
+            table = if entry.present && !entry.leaf {
                 entry.address
             } else {
                 let frames = mem.alloc(1)?;
                 self.tables.push(frames);
-                let entry = Entry { present: true, writable: true, large: false, address: frames.address() };
-                mem.write_u64(at, entry.pack());
+                mem.write_u64(at, Entry::pack(level, frames.address(), true));
                 frames.address()
             };
         }

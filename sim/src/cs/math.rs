@@ -1,0 +1,97 @@
+//! MI_MATH: a 64-bit accumulator machine over the general registers of the command streamer (gen8_facts 2.5).
+
+use crate::context::{Exec, Registers};
+use crate::fault::Fault;
+use crate::observe::Observer;
+use genxml::engine::EngineId;
+use genxml::gen8::mi::{MiMath, MiMathAluOpcode, MiMathOperand};
+
+/// General register 0, from the engine's base; 16 of 8 bytes.
+const GPR: u32 = 0x600;
+
+/// What lasts for one MI_MATH.
+#[derive(Default)]
+struct Alu {
+    a: u64,
+    b: u64,
+    accumulator: u64,
+    zero: bool,
+    carry: bool,
+}
+
+/// MI_MATH: its instructions in order.
+pub fn math<O: Observer>(exec: &mut Exec<'_, O>, engine: EngineId, packet: &MiMath<'_>) -> Result<(), Fault> {
+    let mut alu = Alu::default();
+    let base = crate::gpu::mmio_base(engine) + GPR;
+    for step in packet.instruction.iter() {
+        let (one, two) = (step.operand_1, step.operand_2);
+        match step.alu_opcode {
+            MiMathAluOpcode::NOOP => {}
+            MiMathAluOpcode::LOAD => *alu.source(exec, one)? = register(exec, base, two)?,
+            MiMathAluOpcode::LOADINV => *alu.source(exec, one)? = !register(exec, base, two)?,
+            MiMathAluOpcode::LOAD0 => *alu.source(exec, one)? = 0,
+            MiMathAluOpcode::LOAD1 => *alu.source(exec, one)? = !0,
+            MiMathAluOpcode::ADD => alu.set(alu.a.overflowing_add(alu.b)),
+            MiMathAluOpcode::SUB => alu.set(alu.a.overflowing_sub(alu.b)),
+            MiMathAluOpcode::AND => alu.set((alu.a & alu.b, false)),
+            MiMathAluOpcode::OR => alu.set((alu.a | alu.b, false)),
+            MiMathAluOpcode::XOR => alu.set((alu.a ^ alu.b, false)),
+            MiMathAluOpcode::STORE => store(exec, base, one, alu.result(exec, two)?)?,
+            MiMathAluOpcode::STOREINV => store(exec, base, one, !alu.result(exec, two)?)?,
+            other => return Err(exec.bad_field("ALU Opcode", other.bits(), "there is no such operation")),
+        }
+    }
+    Ok(())
+}
+
+impl Alu {
+    fn set(&mut self, (value, carry): (u64, bool)) {
+        *self = Alu { accumulator: value, zero: value == 0, carry, ..*self };
+    }
+
+    fn source<O: Observer>(&mut self, exec: &Exec<'_, O>, operand: MiMathOperand) -> Result<&mut u64, Fault> {
+        match operand {
+            MiMathOperand::SRCA => Ok(&mut self.a),
+            MiMathOperand::SRCB => Ok(&mut self.b),
+            other => Err(exec.bad_field("Operand 1", other.bits(), "a load goes to SRCA or SRCB")),
+        }
+    }
+
+    fn result<O: Observer>(&self, exec: &Exec<'_, O>, operand: MiMathOperand) -> Result<u64, Fault> {
+        let flag = |set| if set { !0 } else { 0 };
+        match operand {
+            MiMathOperand::ACCU => Ok(self.accumulator),
+            MiMathOperand::ZF => Ok(flag(self.zero)),
+            MiMathOperand::CF => Ok(flag(self.carry)),
+            other => Err(exec.bad_field("Operand 2", other.bits(), "a store takes ACCU, ZF or CF")),
+        }
+    }
+}
+
+fn number<O: Observer>(
+    exec: &Exec<'_, O>,
+    field: &'static str,
+    operand: MiMathOperand,
+) -> Result<u32, Fault> {
+    match operand.bits() {
+        number @ 0..16 => Ok(number as u32),
+        other => Err(exec.bad_field(field, other, "a general register, 0 to 15, is needed")),
+    }
+}
+
+fn register<O: Observer>(exec: &Exec<'_, O>, base: u32, operand: MiMathOperand) -> Result<u64, Fault> {
+    Ok(exec.state.registers.read_u64(base + 8 * number(exec, "Operand 2", operand)?))
+}
+
+fn store<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    base: u32,
+    operand: MiMathOperand,
+    value: u64,
+) -> Result<(), Fault> {
+    let offset = base + 8 * number(exec, "Operand 1", operand)?;
+    let registers: &mut Registers = &mut exec.state.registers;
+    registers.write(offset, value as u32);
+    registers.write(offset + 4, (value >> 32) as u32);
+    Ok(())
+}

@@ -1,0 +1,176 @@
+//! Commands of the render engine that are not 3D: synchronisation, state, media and GPGPU.
+
+use super::mi;
+use crate::context::{Exec, InterfaceDescriptors};
+use crate::fault::Fault;
+use crate::media;
+use crate::observe::Observer;
+use genxml::engine::EngineId;
+use genxml::gen8::media::{
+    GpgpuWalker, MediaCurbeLoad, MediaInterfaceDescriptorLoad, MediaStateFlush, MediaVfeState,
+};
+use genxml::gen8::mi::{
+    PipeControl, PipeControlDestinationAddressType, PipeControlLriPostSyncOperation,
+    PipeControlPostSyncOperation, PipelineSelect,
+};
+use genxml::gen8::state::{InterfaceDescriptorData, StateBaseAddress, StatePrefetch, StateSip};
+
+/// PS_DEPTH_COUNT, 64 bits (gen8_facts 2.7).
+const PS_DEPTH_COUNT: u32 = 0x2350;
+
+/// PIPE_CONTROL. Packets are executed in order and caches are not modelled, so only the post-sync operation is left,
+/// the TLB and the media state. Bit 2 of the address is ignored (a corpus batch has it set).
+pub fn pipe_control<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -> Result<(), Fault> {
+    if packet.global_snapshot_count_reset {
+        return Err(exec.unimplemented("Global Snapshot Count Reset", "PIPE_CONTROL"));
+    }
+    if packet.tlb_invalidate {
+        exec.vm.space.forget();
+    }
+    if packet.generic_media_state_clear {
+        exec.state.clear_media();
+    }
+    if packet.lri_post_sync_operation == PipeControlLriPostSyncOperation::MMIO_WRITE_IMMEDIATE_DATA {
+        let offset = packet.address.get() as u32;
+        exec.state.write_register(offset, packet.immediate_data.get() as u32, !0);
+        return Ok(());
+    }
+    let registers = &exec.state.registers;
+    let value = match packet.post_sync_operation {
+        PipeControlPostSyncOperation::WRITE_IMMEDIATE_DATA => packet.immediate_data.get(),
+        PipeControlPostSyncOperation::WRITE_PS_DEPTH_COUNT => registers.read_u64(PS_DEPTH_COUNT),
+        PipeControlPostSyncOperation::WRITE_TIMESTAMP => exec.budget.timestamp(),
+        _ => return Ok(()),
+    };
+    if packet.store_data_index.get() != 0 {
+        return Err(
+            exec.unimplemented("a write to the hardware status page", "PIPE_CONTROL: Store Data Index")
+        );
+    }
+    if packet.destination_address_type == PipeControlDestinationAddressType::GGTT {
+        return Err(exec.unimplemented("a global GTT address", "PIPE_CONTROL: Destination Address Type"));
+    }
+    let address = packet.address.va48() & !7;
+    exec.vm.write_u64(address, value).map_err(|fault| exec.page(fault, "Address"))?;
+    exec.stats.bytes_written += 8;
+    Ok(())
+}
+
+/// PIPELINE_SELECT.
+pub fn pipeline_select<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipelineSelect) -> Result<(), Fault> {
+    let selection = packet.pipeline_selection;
+    if selection.name().is_none() {
+        return Err(exec.bad_field("Pipeline Selection", selection.bits(), "there are 3D, media and GPGPU"));
+    }
+    exec.state.pipeline = selection;
+    Ok(())
+}
+
+/// STATE_BASE_ADDRESS: bases whose modify enable is set are replaced.
+pub fn state_base_address<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &StateBaseAddress,
+) -> Result<(), Fault> {
+    let base = &mut exec.state.base;
+    for (enabled, to, from) in [
+        (
+            packet.general_state_base_address_modify_enable,
+            &mut base.general,
+            packet.general_state_base_address,
+        ),
+        (
+            packet.surface_state_base_address_modify_enable,
+            &mut base.surface,
+            packet.surface_state_base_address,
+        ),
+        (
+            packet.dynamic_state_base_address_modify_enable,
+            &mut base.dynamic,
+            packet.dynamic_state_base_address,
+        ),
+        (
+            packet.indirect_object_base_address_modify_enable,
+            &mut base.indirect,
+            packet.indirect_object_base_address,
+        ),
+        (
+            packet.instruction_base_address_modify_enable,
+            &mut base.instruction,
+            packet.instruction_base_address,
+        ),
+    ] {
+        if enabled {
+            *to = from.va48();
+        }
+    }
+    Ok(())
+}
+
+/// STATE_SIP: latched; only exceptions look at it.
+pub fn state_sip<O: Observer>(exec: &mut Exec<'_, O>, packet: &StateSip) -> Result<(), Fault> {
+    exec.state.sip = Some(*packet);
+    Ok(())
+}
+
+/// STATE_PREFETCH: a hint to caches, which are not modelled.
+pub fn state_prefetch<O: Observer>(_: &mut Exec<'_, O>, _: &StatePrefetch) -> Result<(), Fault> {
+    Ok(())
+}
+
+/// MEDIA_VFE_STATE.
+pub fn media_vfe_state<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaVfeState) -> Result<(), Fault> {
+    exec.state.vfe = Some(*packet);
+    Ok(())
+}
+
+/// MEDIA_CURBE_LOAD: constants go to the start of the CURBE; what lies behind them stays.
+pub fn media_curbe_load<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaCurbeLoad) -> Result<(), Fault> {
+    let address = exec.state.base.dynamic.wrapping_add(packet.curbe_data_start_address.get());
+    let mut data = vec![0; packet.curbe_total_data_length.get() as usize];
+    exec.vm.read(address, &mut data).map_err(|fault| exec.page(fault, "CURBE Data Start Address"))?;
+    exec.stats.bytes_read += data.len() as u64;
+    if exec.state.curbe.len() < data.len() {
+        exec.state.curbe.resize(data.len(), 0);
+    }
+    exec.state.curbe[..data.len()].copy_from_slice(&data);
+    Ok(())
+}
+
+/// MEDIA_INTERFACE_DESCRIPTOR_LOAD: replaces all descriptors (1 to 64 of them, 2a p.488).
+pub fn media_interface_descriptor_load<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &MediaInterfaceDescriptorLoad,
+) -> Result<(), Fault> {
+    const SIZE: u64 = 4 * InterfaceDescriptorData::DWORDS as u64;
+    let length = packet.interface_descriptor_total_length.get();
+    if length == 0 || length > 64 * SIZE || !length.is_multiple_of(SIZE) {
+        let why = "1 to 64 descriptors of 32 bytes are needed";
+        return Err(exec.bad_field("Interface Descriptor Total Length", length, why));
+    }
+    let offset = packet.interface_descriptor_data_start_address.get();
+    let address = exec.state.base.dynamic.wrapping_add(offset);
+    let mut entries = Vec::with_capacity((length / SIZE) as usize);
+    for index in 0..length / SIZE {
+        let mut dwords = [0; InterfaceDescriptorData::DWORDS];
+        exec.vm
+            .read(address.wrapping_add(index * SIZE), bytemuck::must_cast_slice_mut(&mut dwords))
+            .map_err(|fault| exec.page(fault, "Interface Descriptor Data Start Address"))?;
+        entries.push(InterfaceDescriptorData::unpack_lossy(&dwords));
+    }
+    exec.stats.bytes_read += length;
+    exec.state.interface_descriptors = InterfaceDescriptors { address, entries };
+    Ok(())
+}
+
+/// MEDIA_STATE_FLUSH: all threads have ended by the time it is executed.
+pub fn media_state_flush<O: Observer>(_: &mut Exec<'_, O>, _: &MediaStateFlush) -> Result<(), Fault> {
+    Ok(())
+}
+
+/// GPGPU_WALKER, unless the predicate forbids it.
+pub fn gpgpu_walker<O: Observer>(exec: &mut Exec<'_, O>, packet: &GpgpuWalker) -> Result<(), Fault> {
+    if packet.predicate_enable && !mi::predicate(exec, EngineId::Render) {
+        return Ok(());
+    }
+    media::dispatch_walker(exec, packet)
+}

@@ -1,0 +1,67 @@
+//! Captures of real batches. Oracle: the memory that the captures expect (intel-gpu-tools' own assertions among them).
+//!
+//! The corpus stands beside the project, or where GENXML_CORPUS says; without it there is nothing to run.
+
+use genxml::capture::Capture;
+use genxml_sim::replay;
+use std::path::PathBuf;
+
+fn corpus() -> Option<PathBuf> {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
+    let path = std::env::var_os("GENXML_CORPUS").map_or_else(|| PathBuf::from(beside), PathBuf::from);
+    if path.is_dir() {
+        return Some(path);
+    }
+    eprintln!("skipped: no corpus at {} (set GENXML_CORPUS)", path.display());
+    None
+}
+
+/// Runs every capture of `folder` whose name starts with one of `prefixes`; returns how many there were.
+fn run(folder: &str, prefixes: &[&str]) -> usize {
+    let Some(corpus) = corpus() else { return 0 };
+    let mut count = 0;
+    let mut entries: Vec<_> =
+        std::fs::read_dir(corpus.join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    for path in entries {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if !prefixes.iter().any(|prefix| name.starts_with(prefix)) {
+            continue;
+        }
+        let report = replay::run(&Capture::open(&path).unwrap());
+        if let Some((seq, fault)) = report.fault {
+            panic!("{name}: submission {seq}: {fault}");
+        }
+        assert!(report.mismatches.is_empty(), "{name}: {}", report.mismatches[0]);
+        assert!(report.execs > 0 && report.stats.packets > 0, "{name}: {report:?}");
+        count += 1;
+    }
+    count
+}
+
+#[test]
+fn command_streamer() {
+    let count = run("images", &["igt_exec_nop", "igt_storedw", "igt_pipe_control"]);
+    assert!(count == 3 || corpus().is_none());
+}
+
+#[test]
+fn blitter() {
+    let count = run("images", &["syn_blt_", "igt_tiled_blits"]);
+    assert!(count == 7 || corpus().is_none());
+}
+
+#[test]
+fn blitter_of_a_real_program() {
+    let count = run("drivers", &["igt_gem_blt"]);
+    assert!(count == 1 || corpus().is_none());
+}
+
+/// What is not there yet is a fault that names the packet.
+#[test]
+fn rendering_is_not_there_yet() {
+    let Some(corpus) = corpus() else { return };
+    let capture = Capture::open(corpus.join("images/igt_render_copy")).unwrap();
+    let (_, fault) = replay::run(&capture).fault.expect("a fault");
+    assert!(fault.to_string().contains("does not implement 3DSTATE_"), "{fault}");
+}
