@@ -2,9 +2,11 @@
 //!
 //! * [`gen8`]: the packets, generated from the specification
 //! * [`engine`]: the engines and which packets they take
+//! * [`batch`]: batches and the state that they point to
 //! * [`capture`]: recorded submissions of programs, with the memory that they left
 //! * [`decode`]: what batches say and point to, as records, text or JSON
 
+pub mod batch;
 pub mod capture;
 pub mod decode;
 pub mod engine;
