@@ -50,6 +50,8 @@ pub struct Instruction {
     pub sources: [Operand; 3],
     /// True if it was read in the 8-byte form.
     pub compacted: bool,
+    /// The number of an operation that Gen8 does not have, for [`Opcode::Illegal`]; zero is `illegal` itself.
+    pub illegal_code: u8,
 }
 
 impl Instruction {
@@ -77,6 +79,7 @@ impl Instruction {
             destination: None,
             sources: [Operand::None; 3],
             compacted: false,
+            illegal_code: 0,
         }
     }
 
@@ -192,6 +195,46 @@ pub enum MathFunction {
     InverseMacro,
     /// First step of the IEEE square root macro.
     InverseSquareRootMacro,
+}
+
+impl MathFunction {
+    /// Number of sources, 1 or 2.
+    pub const fn sources(self) -> u8 {
+        match self {
+            MathFunction::Divide
+            | MathFunction::Power
+            | MathFunction::IntQuotientRemainder
+            | MathFunction::IntQuotient
+            | MathFunction::IntRemainder
+            | MathFunction::InverseMacro => 2,
+            _ => 1,
+        }
+    }
+
+    /// True for the steps of the division and square root macros, which take extended accumulators.
+    pub const fn is_macro(self) -> bool {
+        matches!(self, MathFunction::InverseMacro | MathFunction::InverseSquareRootMacro)
+    }
+
+    /// IGA's name, the part behind `math.`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            MathFunction::Inverse => "inv",
+            MathFunction::Log => "log",
+            MathFunction::Exp => "exp",
+            MathFunction::SquareRoot => "sqt",
+            MathFunction::InverseSquareRoot => "rsqt",
+            MathFunction::Sin => "sin",
+            MathFunction::Cos => "cos",
+            MathFunction::Divide => "fdiv",
+            MathFunction::Power => "pow",
+            MathFunction::IntQuotientRemainder => "idiv",
+            MathFunction::IntQuotient => "iqot",
+            MathFunction::IntRemainder => "irem",
+            MathFunction::InverseMacro => "invm",
+            MathFunction::InverseSquareRootMacro => "rsqtm",
+        }
+    }
 }
 
 /// A message.

@@ -1,9 +1,30 @@
-//! Gen8 execution unit instructions: decode, compaction, disassembly.
+//! Gen8 execution unit instructions: decode, compaction, encode, disassembly.
 //!
-//! Reading order: [`instruction`] says what an instruction is, [`ops`] lists the operations; [`gen8`] holds the
-//! instruction formats as generated.
+//! Reading order: [`instruction`] says what an instruction is, [`ops`] lists the operations, [`decode`](mod@decode)
+//! reads dwords, [`compaction`] the 8-byte forms, [`encode`] writes, [`kernel`] walks through memory, [`disasm`] makes
+//! text and [`message`] words of messages. [`gen8`] is generated from the specification and holds every bit position.
+//!
+//! ```
+//! use genxml_eu::instruction::{DataType, Destination, Immediate, Operand, Register};
+//! use genxml_eu::{Instruction, Opcode};
+//!
+//! let mut mov = Instruction::new(Opcode::Mov, 1);
+//! mov.destination = Some(Destination::new(Register::grf(4), DataType::Ud));
+//! mov.sources[0] = Operand::Immediate(Immediate { ty: DataType::Ud, bits: 15 });
+//! let dwords = mov.encode()?;
+//! assert_eq!(genxml_eu::decode(&dwords)?, mov);
+//! assert_eq!(mov.to_string().split_whitespace().collect::<Vec<_>>().join(" "), "mov (1|M0) r4.0<1>:ud 0xF:ud");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+pub mod compaction;
+pub mod decode;
+pub mod disasm;
+pub mod encode;
+mod encoding;
 pub mod instruction;
+pub mod kernel;
+pub mod message;
 pub mod ops;
 
 /// Instruction formats, enumerations and compaction tables, generated from the specification.
@@ -11,5 +32,9 @@ pub mod gen8 {
     include!(concat!(env!("OUT_DIR"), "/mod.rs"));
 }
 
+pub use compaction::expand;
+pub use decode::{DecodeError, Problem, decode};
+pub use encode::EncodeError;
 pub use instruction::Instruction;
+pub use kernel::{instructions, length_until_eot};
 pub use ops::Opcode;

@@ -1,0 +1,580 @@
+//! From dwords to an [`Instruction`].
+//!
+//! The first dword tells the form (8 or 16 bytes) and the operation, the operation's row in [`ops`](crate::ops) the
+//! layout of the rest. Compacted instructions are expanded first. Bits that an operation does not use are not looked
+//! at, as hardware does; a value that the manual reserves in a field that is used is an error.
+
+use crate::compaction;
+use crate::encoding as enc;
+use crate::gen8::eu as gen8;
+use crate::instruction::*;
+use crate::ops::{Format, Opcode};
+use core::fmt;
+
+/// Dwords that are no instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("instruction at byte {position:#x} ({raw}): {problem}")]
+pub struct DecodeError {
+    /// Byte position in the kernel, or zero.
+    pub position: u64,
+    /// What stands there.
+    pub raw: Raw,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+/// Up to four dwords of an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Raw {
+    dwords: [u32; 4],
+    length: u8,
+}
+
+impl Raw {
+    /// The first four of `dwords`.
+    pub fn new(dwords: &[u32]) -> Self {
+        let mut raw = Raw { dwords: [0; 4], length: dwords.len().min(4) as u8 };
+        for (to, from) in raw.dwords.iter_mut().zip(dwords) {
+            *to = *from;
+        }
+        raw
+    }
+
+    /// The dwords that are there.
+    pub fn dwords(&self) -> &[u32] {
+        &self.dwords[..usize::from(self.length)]
+    }
+}
+
+impl fmt::Display for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, dword) in self.dwords().iter().enumerate() {
+            write!(f, "{}{dword:08x}", if index > 0 { " " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Problem {
+    /// The kernel ends within it.
+    #[error("it takes {needed} bytes, {available} are left")]
+    Truncated {
+        /// Its length.
+        needed: u32,
+        /// Bytes that are there.
+        available: u32,
+    },
+    /// A field holds a value that the manual reserves.
+    #[error("{operation}: {field} holds {value:#x}, which is reserved")]
+    Reserved {
+        /// The operation.
+        operation: Opcode,
+        /// The manual's name of the field.
+        field: &'static str,
+        /// What it holds.
+        value: u64,
+    },
+    /// The 8-byte form does not exist for the operation.
+    #[error("{operation} has no compact form")]
+    NotCompactable {
+        /// The operation.
+        operation: Opcode,
+    },
+}
+
+/// Decodes the instruction at the start of `dwords`, which may go on behind it. Operations that Gen8 does not have
+/// decode as [`Opcode::Illegal`], since that is how hardware acts on them (2a illegal).
+pub fn decode(dwords: &[u32]) -> Result<Instruction, DecodeError> {
+    let fail = |problem| DecodeError { position: 0, raw: Raw::new(dwords), problem };
+    let needed = dwords.first().map_or(4, |first| length(*first));
+    if (dwords.len() as u64) * 4 < u64::from(needed) {
+        return Err(fail(Problem::Truncated { needed, available: dwords.len() as u32 * 4 }));
+    }
+    match *dwords {
+        [first, second, ..] if needed == 8 => {
+            let native = compaction::expand_dwords([first, second]).map_err(fail)?;
+            let mut instruction = native_form(&native, 8).map_err(fail)?;
+            instruction.compacted = true;
+            Ok(instruction)
+        }
+        [a, b, c, d, ..] => native_form(&[a, b, c, d], 16).map_err(fail),
+        _ => Err(fail(Problem::Truncated { needed, available: dwords.len() as u32 * 4 })),
+    }
+}
+
+/// Bytes of the instruction that begins with `first`: 8 or 16.
+pub fn length(first: u32) -> u32 {
+    let header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
+    if header.control.controls_b.cmpt_ctrl { 8 } else { 16 }
+}
+
+/// The operation that the first dword names; hardware looks at bit 7 too, which no operation has set.
+pub(crate) fn operation(first: u32) -> Option<Opcode> {
+    // Only the reserved bit can make the strict reading of the low byte fail.
+    let header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
+    let clean = gen8::EuInstructionHeader::unpack(&[first]).is_ok();
+    let code = header.opcode.bits() as u8;
+    Opcode::from_code(code).filter(|_| clean)
+}
+
+/// `length` is what the instruction takes in memory: 8 if `dwords` are the expansion of a compact one.
+fn native_form(dwords: &[u32; 4], length: i32) -> Result<Instruction, Problem> {
+    let header = gen8::EuInstructionHeader::unpack_lossy(&[dwords[0]]);
+    let Some(opcode) = operation(dwords[0]) else {
+        let mut illegal = Instruction::new(Opcode::Illegal, 1);
+        illegal.illegal_code = header.opcode.bits() as u8;
+        return Ok(illegal);
+    };
+    let decoder = Decoder { opcode, dwords, length, header };
+    match opcode.op().format {
+        Format::Bare => Ok(decoder.bare()),
+        Format::Basic => decoder.basic(),
+        Format::ThreeSource => decoder.three_source(),
+        Format::Math => decoder.math(),
+        Format::Send => decoder.send(),
+        Format::BranchOne | Format::BranchTwo => decoder.branch(),
+        Format::JumpIndexed | Format::Call => decoder.jump(),
+        Format::Return | Format::Wait => decoder.one_source(),
+    }
+}
+
+/// The dwords with what is known of them.
+struct Decoder<'a> {
+    opcode: Opcode,
+    dwords: &'a [u32; 4],
+    length: i32,
+    header: gen8::EuInstructionHeader,
+}
+
+type Result<T, E = Problem> = core::result::Result<T, E>;
+
+impl Decoder<'_> {
+    fn reserved(&self, field: &'static str, value: u64) -> Problem {
+        Problem::Reserved { operation: self.opcode, field, value }
+    }
+
+    /// The controls of all formats but three-source ones.
+    fn start(&self) -> Result<(Instruction, gen8::EuInstructionOperandControls)> {
+        let mut instruction = self.controls()?;
+        let controls = gen8::EuInstructionOperandControls::unpack_lossy(&[self.dwords[1]]);
+        instruction.flag = Flag {
+            register: controls.flag_register_number.get() as u8,
+            subregister: controls.flag_subregister_number.get() as u8,
+        };
+        instruction.no_mask = controls.mask_ctrl;
+        Ok((instruction, controls))
+    }
+
+    /// The controls of the first dword.
+    fn controls(&self) -> Result<Instruction> {
+        let (a, b) = (&self.header.control.controls_a, &self.header.control.controls_b);
+        let exec_size = enc::EXEC_SIZE.decode(a.exec_size);
+        let exec_size = exec_size.ok_or_else(|| self.reserved("ExecSize", a.exec_size.bits()))?;
+        let mut instruction = Instruction::new(self.opcode, exec_size);
+        instruction.channel_offset = (a.qtr_ctrl.get() * 8 + a.nib_ctrl.get() * 4) as u8;
+        instruction.access_mode = match a.access_mode {
+            gen8::AccessMode::ALIGN16 => AccessMode::Align16,
+            _ => AccessMode::Align1,
+        };
+        let control = match a.predicate_control {
+            gen8::EuInstructionControlsAPredicateControl::Align1 { pred_ctrl } => enc::PREDICATE_ALIGN1
+                .decode(pred_ctrl)
+                .ok_or_else(|| self.reserved("PredCtrl", pred_ctrl.bits()))?,
+            gen8::EuInstructionControlsAPredicateControl::Align16 { pred_ctrl_align16: pred_ctrl } => {
+                enc::PREDICATE_ALIGN16
+                    .decode(pred_ctrl)
+                    .ok_or_else(|| self.reserved("PredCtrl", pred_ctrl.bits()))?
+            }
+        };
+        instruction.predicate = control.map(|control| Predicate { control, inverse: a.pred_inv });
+        let thread = enc::THREAD.decode(a.thread_ctrl);
+        instruction.thread_control =
+            thread.ok_or_else(|| self.reserved("ThreadCtrl", a.thread_ctrl.bits()))?;
+        (instruction.no_dd_clear, instruction.no_dd_check) =
+            enc::DEPENDENCY.decode(a.dep_ctrl).unwrap_or_default();
+        if has_branch_ctrl(self.opcode) {
+            instruction.branch_ctrl = b.acc_wr_ctrl;
+        } else if !jumps(self.opcode) {
+            instruction.acc_write = b.acc_wr_ctrl;
+        }
+        instruction.breakpoint = b.debug_ctrl;
+        instruction.saturate = b.saturate;
+        if self.opcode.op().format != Format::Math && self.opcode.op().format != Format::Send {
+            let condition = self.header.control.cond_modifier;
+            let decoded = enc::CONDITION.decode(condition);
+            instruction.condition = decoded.ok_or_else(|| self.reserved("CondModifier", condition.bits()))?;
+        }
+        Ok(instruction)
+    }
+
+    fn bare(&self) -> Instruction {
+        let mut instruction = Instruction::new(self.opcode, 1);
+        instruction.breakpoint = self.header.control.controls_b.debug_ctrl;
+        instruction
+    }
+
+    /// One or two sources.
+    fn basic(&self) -> Result<Instruction> {
+        let (mut instruction, controls) = self.start()?;
+        instruction.destination = Some(self.destination(&controls)?);
+        self.sources(&mut instruction, &controls, self.opcode.op().sources)?;
+        Ok(instruction)
+    }
+
+    /// `wait` and `ret`: the source only.
+    fn one_source(&self) -> Result<Instruction> {
+        let (mut instruction, controls) = self.start()?;
+        self.sources(&mut instruction, &controls, 1)?;
+        Ok(instruction)
+    }
+
+    fn math(&self) -> Result<Instruction> {
+        let (mut instruction, controls) = self.start()?;
+        let function = gen8::EuInstructionMath::unpack_lossy(self.dwords).function_control_fc;
+        let function =
+            enc::MATH.decode(function).ok_or_else(|| self.reserved("Function Control", function.bits()))?;
+        instruction.math = Some(function);
+        instruction.destination = Some(self.destination(&controls)?);
+        self.sources(&mut instruction, &controls, function.sources())?;
+        if function.is_macro() {
+            self.basic_macro_accumulators(&mut instruction);
+        }
+        Ok(instruction)
+    }
+
+    fn send(&self) -> Result<Instruction> {
+        let (mut instruction, controls) = self.start()?;
+        let send = gen8::EuInstructionSend::unpack_lossy(self.dwords);
+        let function = send.shared_function_id_sfid;
+        let descriptor = match send.src1_reg_file {
+            gen8::RegFile::IMM => {
+                let [message] = gen8::EuInstructionOperandSendMsg { eot: false, ..send.message }.pack();
+                Descriptor::Immediate(message)
+            }
+            gen8::RegFile::ARF => {
+                let sources =
+                    gen8::EuInstructionSourcesRegReg::unpack_lossy(&[self.dwords[2], self.dwords[3]]);
+                let source =
+                    gen8::EuInstructionOperandSrcRegAlign1::unpack_lossy(&[sources.source_1.get() as u32]);
+                match source.address {
+                    gen8::EuInstructionOperandSrcRegAlign1Address::Direct {
+                        source_subregister_number,
+                        ..
+                    } => Descriptor::Address(source_subregister_number.get() as u8),
+                    _ => return Err(self.reserved("Source Addressing Mode", 1)),
+                }
+            }
+            file => return Err(self.reserved("Src1.RegFile", file.bits())),
+        };
+        let reserved = SharedFunction::Reserved(function.bits() as u8);
+        instruction.send = Some(Send {
+            function: enc::SHARED_FUNCTION.decode(function).unwrap_or(reserved),
+            descriptor,
+            end_of_thread: send.message.eot,
+        });
+        instruction.destination = Some(self.destination(&controls)?);
+        let file = controls.src0_reg_file;
+        let address_sign = send.source_0_address_immediate_9_9;
+        let gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type } = controls.src0_type
+        else {
+            return Err(self.reserved("Src0.RegFile", file.bits()));
+        };
+        let source = self.source(send.source_0.get(), file, src0_src_type, address_sign)?;
+        instruction.sources[0] = Operand::Register(source);
+        Ok(instruction)
+    }
+
+    /// Structured branches with immediate distances; `brd` and `brc` may take them from a register.
+    fn branch(&self) -> Result<Instruction> {
+        let (mut instruction, controls) = self.start()?;
+        let register = matches!(self.opcode, Opcode::Brd | Opcode::Brc);
+        if self.opcode.op().format == Format::BranchTwo {
+            if register && controls.src0_reg_file != gen8::RegFile::IMM {
+                self.sources(&mut instruction, &controls, 1)?;
+                return Ok(instruction);
+            }
+            let branch = gen8::EuInstructionBranchTwoSrc::unpack_lossy(self.dwords);
+            instruction.branch =
+                Some(Branch { jip: branch.jip.get() as i32, uip: Some(branch.uip.get() as i32) });
+        } else {
+            let branch = gen8::EuInstructionBranchOneSrc::unpack_lossy(self.dwords);
+            if register && branch.src1_reg_file != gen8::RegFile::IMM {
+                self.sources(&mut instruction, &controls, 1)?;
+                return Ok(instruction);
+            }
+            instruction.branch = Some(Branch { jip: branch.jip.get() as i32, uip: None });
+        }
+        Ok(instruction)
+    }
+
+    /// `jmpi`, `call`, `calla`: the distance is the second source.
+    fn jump(&self) -> Result<Instruction> {
+        let (mut instruction, controls) = self.start()?;
+        if self.opcode.op().format == Format::Call {
+            instruction.destination = Some(self.destination(&controls)?);
+        }
+        let branch = gen8::EuInstructionBranchOneSrc::unpack_lossy(self.dwords);
+        if branch.src1_reg_file == gen8::RegFile::IMM {
+            // A jmpi counts from the next instruction (2a jmpi).
+            let next = if self.opcode == Opcode::Jmpi { self.length } else { 0 };
+            instruction.branch =
+                Some(Branch { jip: (branch.jip.get() as i32).wrapping_add(next), uip: None });
+        } else {
+            self.sources(&mut instruction, &controls, 2)?;
+            instruction.sources = [instruction.sources[1], Operand::None, Operand::None];
+        }
+        Ok(instruction)
+    }
+
+    /// The first `count` (1 or 2) sources of the second half.
+    fn sources(
+        &self,
+        instruction: &mut Instruction,
+        controls: &gen8::EuInstructionOperandControls,
+        count: u8,
+    ) -> Result<()> {
+        let half = [self.dwords[2], self.dwords[3]];
+        let registers = gen8::EuInstructionSourcesRegReg::unpack_lossy(&half);
+        instruction.sources[0] = match controls.src0_type {
+            gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type } => {
+                let sign = registers.source_0_address_immediate_9_9;
+                let file = controls.src0_reg_file;
+                Operand::Register(self.source(registers.source_0.get(), file, src0_src_type, sign)?)
+            }
+            gen8::EuInstructionOperandControlsSrc0Type::Immediate { src0_src_imm_type } if count == 1 => {
+                let ty = self.immediate_type("Src0.SrcType", src0_src_imm_type)?;
+                let bits = if ty.size() == 8 {
+                    gen8::EuInstructionSourcesImm64::unpack_lossy(&half).source_0_immediate.get()
+                } else {
+                    gen8::EuInstructionSourcesImm32::unpack_lossy(&half).source_0_immediate.get()
+                };
+                Operand::Immediate(immediate(ty, bits))
+            }
+            _ => return Err(self.reserved("Src0.RegFile", controls.src0_reg_file.bits())),
+        };
+        if count == 2 {
+            instruction.sources[1] = if registers.src1_reg_file == gen8::RegFile::IMM {
+                let sources = gen8::EuInstructionSourcesRegImm::unpack_lossy(&half);
+                let ty = self.immediate_type("Src1.SrcType", sources.src1_src_type)?;
+                if ty.size() == 8 {
+                    return Err(self.reserved("Src1.SrcType", sources.src1_src_type.bits()));
+                }
+                Operand::Immediate(immediate(ty, sources.source_1_immediate.get()))
+            } else {
+                let (file, ty) = (registers.src1_reg_file, registers.src1_src_type);
+                let sign = registers.source_1_address_immediate_9_9;
+                Operand::Register(self.source(registers.source_1.get(), file, ty, sign)?)
+            };
+        }
+        Ok(())
+    }
+
+    fn immediate_type(&self, field: &'static str, ty: gen8::SrcImmType) -> Result<DataType> {
+        enc::IMMEDIATE_TYPE.decode(ty).ok_or_else(|| self.reserved(field, ty.bits()))
+    }
+
+    /// A register source from its 25 bits.
+    fn source(&self, bits: u64, file: gen8::RegFile, ty: gen8::SrcType, sign: bool) -> Result<Source> {
+        let ty = enc::SOURCE_TYPE.decode(ty).ok_or_else(|| self.reserved("SrcType", ty.bits()))?;
+        let dwords = [bits as u32];
+        if self.header.control.controls_a.access_mode == gen8::AccessMode::ALIGN16 {
+            use gen8::EuInstructionOperandSrcRegAlign16Address::{Direct, Indirect};
+            let source = gen8::EuInstructionOperandSrcRegAlign16::unpack_lossy(&dwords);
+            let register = match source.address {
+                Direct { source_subregister_number_4_4: byte, source_register_number: number } => {
+                    self.register(file, number.get(), byte.get())?
+                }
+                Indirect { source_address_immediate_8_4: low, source_address_subregister_number: word } => {
+                    indirect(word.get(), low.get(), sign)
+                }
+            };
+            let vertical = enc::VERT_STRIDE.decode(source.source_vertical_stride);
+            let vertical =
+                vertical.ok_or_else(|| self.reserved("VertStride", source.source_vertical_stride.bits()))?;
+            let selects = [
+                source.channel_select_x,
+                source.channel_select_y,
+                source.channel_select_z,
+                source.channel_select_w,
+            ];
+            return Ok(Source {
+                region: Region { vertical, width: 4, horizontal: 1 },
+                negate: source.source_modifier_negate,
+                absolute: source.source_modifier_absolute,
+                swizzle: selects.map(|select| select.bits() as u8),
+                ..Source::new(register, ty, Region::SCALAR)
+            });
+        }
+        use gen8::EuInstructionOperandSrcRegAlign1Address::{Direct, Indirect};
+        let source = gen8::EuInstructionOperandSrcRegAlign1::unpack_lossy(&dwords);
+        let register = match source.address {
+            Direct { source_subregister_number: byte, source_register_number: number } => {
+                self.register(file, number.get(), byte.get())?
+            }
+            Indirect { source_address_immediate_8_0: low, source_address_subregister_number: word } => {
+                indirect(word.get(), low.get(), sign)
+            }
+        };
+        let (vertical, width) = (source.source_vertical_stride, source.source_width);
+        let region = Region {
+            vertical: enc::VERT_STRIDE
+                .decode(vertical)
+                .ok_or_else(|| self.reserved("VertStride", vertical.bits()))?,
+            width: enc::WIDTH.decode(width).ok_or_else(|| self.reserved("Width", width.bits()))?,
+            horizontal: enc::HORZ_STRIDE.decode(source.source_horizontal_stride).unwrap_or_default(),
+        };
+        Ok(Source {
+            negate: source.source_modifier_negate,
+            absolute: source.source_modifier_absolute,
+            ..Source::new(register, ty, region)
+        })
+    }
+
+    fn register(&self, file: gen8::RegFile, number: u64, byte: u64) -> Result<Register> {
+        let byte = byte as u8;
+        match file {
+            gen8::RegFile::GRF => Ok(Register::Grf { number: number as u8, byte }),
+            gen8::RegFile::ARF => {
+                let arf = gen8::ArfRegisterNumber::unpack_lossy(&[number as u32]);
+                let unknown = Arf::Reserved(arf.register.bits() as u8);
+                let file = enc::ARF.decode(arf.register).unwrap_or(unknown);
+                Ok(Register::Arf { file, number: arf.number.get() as u8, byte })
+            }
+            file => Err(self.reserved("RegFile", file.bits())),
+        }
+    }
+
+    fn destination(&self, controls: &gen8::EuInstructionOperandControls) -> Result<Destination> {
+        let ty = controls.destination_data_type;
+        let ty = enc::DESTINATION_TYPE.decode(ty).ok_or_else(|| self.reserved("DstType", ty.bits()))?;
+        let file = controls.destination_register_file;
+        let sign = controls.destination_address_immediate_9_9;
+        let dwords = [controls.destination_register_region.get() as u32];
+        if self.header.control.controls_a.access_mode == gen8::AccessMode::ALIGN16 {
+            use gen8::EuInstructionOperandDstAlign16Address::{Direct, Indirect};
+            let destination = gen8::EuInstructionOperandDstAlign16::unpack_lossy(&dwords);
+            let register = match destination.address {
+                Direct { destination_subregister_number: byte, destination_register_number: number } => {
+                    self.register(file, number.get(), byte.get())?
+                }
+                Indirect {
+                    destination_address_immediate_8_4: low,
+                    destination_address_subregister_number: word,
+                } => indirect(word.get(), low.get(), sign),
+            };
+            let write_mask = destination.destination_channel_enable.get() as u8;
+            return Ok(Destination { write_mask, ..Destination::new(register, ty) });
+        }
+        use gen8::EuInstructionOperandDstAlign1Address::{Direct, Indirect};
+        let destination = gen8::EuInstructionOperandDstAlign1::unpack_lossy(&dwords);
+        let register = match destination.address {
+            Direct { destination_subregister_number: byte, destination_register_number: number } => {
+                self.register(file, number.get(), byte.get())?
+            }
+            Indirect { destination_address_immediate: low, destination_address_subregister_number: word } => {
+                indirect(word.get(), low.get(), sign)
+            }
+        };
+        let stride = enc::HORZ_STRIDE.decode(destination.destination_horizontal_stride).unwrap_or_default();
+        Ok(Destination { stride, ..Destination::new(register, ty) })
+    }
+
+    fn three_source(&self) -> Result<Instruction> {
+        let mut instruction = self.controls()?;
+        let three = gen8::EuInstructionBasicThreeSrc::unpack_lossy(self.dwords);
+        instruction.flag = Flag {
+            register: three.flag_register_number.get() as u8,
+            subregister: three.flag_subregister_number.get() as u8,
+        };
+        instruction.no_mask = three.mask_ctrl;
+        let ty = |field, ty: gen8::ThreeSrcType| {
+            enc::THREE_SOURCE_TYPE.decode(ty).ok_or_else(|| self.reserved(field, ty.bits()))
+        };
+        let source_type = ty("Source Data Type", three.source_data_type)?;
+        let destination_type = ty("Destination Data Type", three.destination_data_type)?;
+        let register = Register::Grf {
+            number: three.destination_register_number.get() as u8,
+            byte: three.destination_subregister_number.get() as u8,
+        };
+        let write_mask = three.destination_channel_enable.get() as u8;
+        instruction.destination =
+            Some(Destination { write_mask, ..Destination::new(register, destination_type) });
+        let sources = [
+            (&three.source_0, three.source_0_modifier_absolute, three.source_0_modifier_negate),
+            (&three.source_1, three.source_1_modifier_absolute, three.source_1_modifier_negate),
+            (&three.source_2, three.source_2_modifier_absolute, three.source_2_modifier_negate),
+        ];
+        for (operand, (source, absolute, negate)) in instruction.sources.iter_mut().zip(sources) {
+            let register = Register::Grf {
+                number: source.source_register_number.get() as u8,
+                byte: source.source_subregister_number_4_2.get() as u8,
+            };
+            let replicate = source.source_replicate_control == gen8::RepCtrl::REPLICATE;
+            let region = if replicate { Region::SCALAR } else { Region::new(4, 4, 1) };
+            let selects = [
+                source.channel_select_x,
+                source.channel_select_y,
+                source.channel_select_z,
+                source.channel_select_w,
+            ];
+            *operand = Operand::Register(Source {
+                absolute,
+                negate,
+                replicate,
+                swizzle: selects.map(|select| select.bits() as u8),
+                ..Source::new(register, source_type, region)
+            });
+        }
+        if self.opcode == Opcode::Madm {
+            self.macro_accumulators(&mut instruction);
+        }
+        Ok(instruction)
+    }
+
+    /// The macros name extended accumulators in the bits of write mask and x and y selects, which take no other part.
+    fn macro_accumulators(&self, instruction: &mut Instruction) {
+        if let Some(destination) = &mut instruction.destination {
+            destination.macro_accumulator = Some(MacroAccumulator(destination.write_mask));
+            destination.write_mask = 15;
+        }
+        for operand in &mut instruction.sources {
+            if let Operand::Register(source) = operand {
+                let [x, y, ..] = source.swizzle;
+                source.macro_accumulator = Some(MacroAccumulator(x + y * 4));
+                source.swizzle = Source::IDENTITY;
+            }
+        }
+    }
+
+    /// As [`macro_accumulators`](Self::macro_accumulators); only Align16 has the bits.
+    fn basic_macro_accumulators(&self, instruction: &mut Instruction) {
+        if instruction.access_mode == AccessMode::Align16 {
+            self.macro_accumulators(instruction);
+        }
+    }
+}
+
+/// True if bit 28 is BranchCtrl, not AccWrCtrl.
+pub(crate) fn has_branch_ctrl(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::If | Opcode::Else | Opcode::Goto)
+}
+
+/// True for what computes nothing but the instruction pointer; compilers leave stray bits in their other controls.
+fn jumps(opcode: Opcode) -> bool {
+    use Format::{BranchOne, BranchTwo, Call, JumpIndexed, Return};
+    matches!(opcode.op().format, BranchOne | BranchTwo | JumpIndexed | Call | Return)
+}
+
+/// The address immediate is a two's complement number of ten bits whose sign stands apart.
+fn indirect(word: u64, low: u64, sign: bool) -> Register {
+    let offset = low as i16 - if sign { 512 } else { 0 };
+    Register::Indirect { address: word as u8, offset }
+}
+
+fn immediate(ty: DataType, bits: u64) -> Immediate {
+    // Words stand in both halves of the dword.
+    let word = matches!(ty, DataType::W | DataType::Uw | DataType::Hf);
+    Immediate { ty, bits: if word { u64::from(bits as u16) } else { bits } }
+}

@@ -1,0 +1,585 @@
+//! From an [`Instruction`] to the 16-byte form.
+
+use crate::decode::has_branch_ctrl;
+use crate::encoding as enc;
+use crate::gen8::eu as gen8;
+use crate::instruction::*;
+use crate::ops::{Format, Opcode};
+use genxml_core::U;
+
+/// An instruction that cannot be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{operation}: {field} cannot hold {value}")]
+pub struct EncodeError {
+    /// The operation.
+    pub operation: Opcode,
+    /// The manual's name of the field.
+    pub field: &'static str,
+    /// The refused value, or the number of the operand that is missing or in excess.
+    pub value: i64,
+}
+
+type Result<T, E = EncodeError> = core::result::Result<T, E>;
+
+impl Instruction {
+    /// The 16-byte form; [`compacted`](Self::compacted) is not looked at, and the distances of jumps are taken as they
+    /// are.
+    ///
+    /// # Errors
+    /// Names the field that cannot hold what the instruction asks for: an execution size that is no power of two, an
+    /// immediate where registers are needed, a stride that does not exist.
+    pub fn encode(&self) -> Result<[u32; 4]> {
+        let encoder = Encoder { instruction: self };
+        match self.opcode.op().format {
+            Format::Bare => encoder.bare(),
+            Format::ThreeSource => encoder.three_source(),
+            Format::BranchOne | Format::BranchTwo if self.branch.is_some() => encoder.branch(),
+            Format::JumpIndexed | Format::Call if self.branch.is_some() => encoder.branch(),
+            Format::Send => encoder.send(),
+            _ => encoder.basic(),
+        }
+    }
+}
+
+struct Encoder<'a> {
+    instruction: &'a Instruction,
+}
+
+impl Encoder<'_> {
+    fn refuse(&self, field: &'static str, value: i64) -> EncodeError {
+        EncodeError { operation: self.instruction.opcode, field, value }
+    }
+
+    fn number<const N: u32>(&self, field: &'static str, value: u64) -> Result<U<N>> {
+        U::new(value).map_err(|_| self.refuse(field, value as i64))
+    }
+
+    fn align16(&self) -> bool {
+        self.instruction.access_mode == AccessMode::Align16
+    }
+
+    fn opcode(&self) -> gen8::EuOpcode {
+        gen8::EuOpcode::from_bits(u64::from(self.instruction.opcode.code()))
+    }
+
+    fn controls_a(&self) -> Result<gen8::EuInstructionControlsA> {
+        let i = self.instruction;
+        let exec_size = enc::EXEC_SIZE.encode(i.exec_size);
+        let exec_size = exec_size.ok_or_else(|| self.refuse("ExecSize", i64::from(i.exec_size)))?;
+        if !i.channel_offset.is_multiple_of(4) || i.channel_offset >= 32 {
+            return Err(self.refuse("QtrCtrl", i64::from(i.channel_offset)));
+        }
+        let control = i.predicate.map(|predicate| predicate.control);
+        let predicate_control = if self.align16() {
+            enc::PREDICATE_ALIGN16.encode(control).map(|pred_ctrl_align16| {
+                gen8::EuInstructionControlsAPredicateControl::Align16 { pred_ctrl_align16 }
+            })
+        } else {
+            enc::PREDICATE_ALIGN1
+                .encode(control)
+                .map(|pred_ctrl| gen8::EuInstructionControlsAPredicateControl::Align1 { pred_ctrl })
+        };
+        let dependency = enc::DEPENDENCY.encode((i.no_dd_clear, i.no_dd_check));
+        let thread = enc::THREAD.encode(i.thread_control);
+        Ok(gen8::EuInstructionControlsA {
+            access_mode: if self.align16() { gen8::AccessMode::ALIGN16 } else { gen8::AccessMode::ALIGN1 },
+            dep_ctrl: dependency.ok_or_else(|| self.refuse("DepCtrl", 0))?,
+            nib_ctrl: U::from_bits(u64::from(i.channel_offset % 8 / 4)),
+            qtr_ctrl: U::from_bits(u64::from(i.channel_offset / 8)),
+            thread_ctrl: thread.ok_or_else(|| self.refuse("ThreadCtrl", 0))?,
+            predicate_control: predicate_control.ok_or_else(|| self.refuse("PredCtrl", 0))?,
+            pred_inv: i.predicate.is_some_and(|predicate| predicate.inverse),
+            exec_size,
+        })
+    }
+
+    fn controls_b(&self) -> gen8::EuInstructionControlsB {
+        let i = self.instruction;
+        gen8::EuInstructionControlsB {
+            acc_wr_ctrl: if has_branch_ctrl(i.opcode) { i.branch_ctrl } else { i.acc_write },
+            cmpt_ctrl: false,
+            debug_ctrl: i.breakpoint,
+            saturate: i.saturate,
+        }
+    }
+
+    fn header(&self) -> Result<gen8::EuInstructionHeader> {
+        let condition = enc::CONDITION.encode(self.instruction.condition);
+        Ok(gen8::EuInstructionHeader {
+            opcode: self.opcode(),
+            control: gen8::EuInstructionControls {
+                controls_a: self.controls_a()?,
+                cond_modifier: condition.ok_or_else(|| self.refuse("CondModifier", 0))?,
+                controls_b: self.controls_b(),
+            },
+        })
+    }
+
+    fn bare(&self) -> Result<[u32; 4]> {
+        let mut opcode = self.opcode();
+        if self.instruction.opcode == Opcode::Illegal {
+            opcode = gen8::EuOpcode::from_bits(u64::from(self.instruction.illegal_code));
+        }
+        Ok(gen8::EuInstructionNop { opcode, debug_ctrl: self.instruction.breakpoint }.pack())
+    }
+
+    /// Everything of the second dword but source 0.
+    fn operand_controls(&self) -> Result<gen8::EuInstructionOperandControls> {
+        let i = self.instruction;
+        let mut controls = gen8::EuInstructionOperandControls::new();
+        controls.flag_register_number = self.number("Flag Register Number", u64::from(i.flag.register))?;
+        controls.flag_subregister_number =
+            self.number("Flag Subregister Number", u64::from(i.flag.subregister))?;
+        controls.mask_ctrl = i.no_mask;
+        let destination = match (i.destination, i.opcode.op().format) {
+            (Some(destination), _) => destination,
+            // Jumps write the instruction pointer, a wait its own source.
+            (None, Format::JumpIndexed) => Destination::new(INSTRUCTION_POINTER, DataType::D),
+            (None, Format::Wait) => match i.sources[0] {
+                Operand::Register(source) => Destination::new(source.register, source.ty),
+                _ => return Err(self.refuse("Src0.RegFile", 0)),
+            },
+            (None, Format::Basic | Format::Math | Format::Send | Format::Call) => {
+                return Err(self.refuse("Destination Register File", 0));
+            }
+            (None, _) => Destination::new(Register::NULL, DataType::D),
+        };
+        self.destination(&mut controls, &destination)?;
+        Ok(controls)
+    }
+
+    fn destination(
+        &self,
+        controls: &mut gen8::EuInstructionOperandControls,
+        destination: &Destination,
+    ) -> Result<()> {
+        let ty = enc::DESTINATION_TYPE.encode(destination.ty);
+        controls.destination_data_type = ty.ok_or_else(|| self.refuse("DstType", destination.ty as i64))?;
+        let place = self.place(&destination.register)?;
+        controls.destination_register_file = place.file;
+        controls.destination_address_immediate_9_9 = place.sign;
+        let region = if self.align16() {
+            use gen8::EuInstructionOperandDstAlign16Address::{Direct, Indirect};
+            let mut region = gen8::EuInstructionOperandDstAlign16::new();
+            let mask =
+                destination.macro_accumulator.map_or(destination.write_mask, |accumulator| accumulator.0);
+            region.destination_channel_enable = self.number("Destination Channel Enable", u64::from(mask))?;
+            region.destination_addressing_mode = place.mode();
+            let low =
+                genxml_core::Shifted::new(place.low).map_err(|_| self.refuse("Align16", place.low as i64));
+            region.address = match place.word {
+                None => Direct {
+                    destination_subregister_number: genxml_core::Shifted::new(place.low)
+                        .map_err(|_| self.refuse("Destination Subregister Number", place.low as i64))?,
+                    destination_register_number: place.number,
+                },
+                Some(word) => Indirect {
+                    destination_address_immediate_8_4: low?,
+                    destination_address_subregister_number: word,
+                },
+            };
+            region.pack()
+        } else {
+            use gen8::EuInstructionOperandDstAlign1Address::{Direct, Indirect};
+            let stride = enc::HORZ_STRIDE.encode(destination.stride);
+            gen8::EuInstructionOperandDstAlign1 {
+                address: match place.word {
+                    None => Direct {
+                        destination_subregister_number: self
+                            .number("Destination Subregister Number", place.low)?,
+                        destination_register_number: place.number,
+                    },
+                    Some(word) => Indirect {
+                        destination_address_immediate: self
+                            .number("Destination Address Immediate", place.low)?,
+                        destination_address_subregister_number: word,
+                    },
+                },
+                destination_horizontal_stride: stride.ok_or_else(|| {
+                    self.refuse("Destination Horizontal Stride", i64::from(destination.stride))
+                })?,
+                destination_addressing_mode: place.mode(),
+            }
+            .pack()
+        };
+        controls.destination_register_region = U::from_bits(u64::from(region[0]));
+        Ok(())
+    }
+
+    /// Where a register is, in the terms of the fields.
+    fn place(&self, register: &Register) -> Result<Place> {
+        let file = |file, number: u8, byte: u8| {
+            let number = U::from_bits(u64::from(number));
+            Place { file, number, low: u64::from(byte), word: None, sign: false }
+        };
+        match *register {
+            Register::Grf { number, byte } => Ok(file(gen8::RegFile::GRF, number, byte)),
+            Register::Arf { file: arf, number, byte } => {
+                let kind = match arf {
+                    Arf::Reserved(kind) => gen8::Arf::new(u64::from(kind)).ok(),
+                    arf => enc::ARF.encode(arf),
+                };
+                let register = kind.ok_or_else(|| self.refuse("Register Number", i64::from(number)))?;
+                let number = self.number("Register Number", u64::from(number))?;
+                let [packed] = gen8::ArfRegisterNumber { number, register }.pack();
+                Ok(file(gen8::RegFile::ARF, packed as u8, byte))
+            }
+            Register::Indirect { address, offset } => {
+                if !(-512..512).contains(&offset) {
+                    return Err(self.refuse("Address Immediate", i64::from(offset)));
+                }
+                Ok(Place {
+                    file: gen8::RegFile::GRF,
+                    number: U::ZERO,
+                    low: u64::from(offset.rem_euclid(512) as u16),
+                    word: Some(self.number("Address Subregister Number", u64::from(address))?),
+                    sign: offset < 0,
+                })
+            }
+        }
+    }
+
+    /// The 25 bits of a register source.
+    fn source(&self, source: &Source, place: &Place) -> Result<u64> {
+        let vertical = enc::VERT_STRIDE.encode(source.region.vertical);
+        let vertical = vertical.ok_or_else(|| self.refuse("VertStride", -1))?;
+        let [bits] = if self.align16() {
+            use gen8::EuInstructionOperandSrcRegAlign16Address::{Direct, Indirect};
+            let swizzle = match source.macro_accumulator {
+                Some(MacroAccumulator(number)) => [number % 4, number / 4, 0, 0],
+                None => source.swizzle,
+            };
+            if let Some(select) = swizzle.iter().find(|select| **select > 3) {
+                return Err(self.refuse("ChanSel", i64::from(*select)));
+            }
+            let [x, y, z, w] = swizzle.map(|select| gen8::ChanSel::from_bits(u64::from(select)));
+            gen8::EuInstructionOperandSrcRegAlign16 {
+                channel_select_x: x,
+                channel_select_y: y,
+                address: match place.word {
+                    None => Direct {
+                        source_subregister_number_4_4: genxml_core::Shifted::new(place.low)
+                            .map_err(|_| self.refuse("Source Subregister Number", place.low as i64))?,
+                        source_register_number: place.number,
+                    },
+                    Some(word) => Indirect {
+                        source_address_immediate_8_4: genxml_core::Shifted::new(place.low)
+                            .map_err(|_| self.refuse("Source Address Immediate", place.low as i64))?,
+                        source_address_subregister_number: word,
+                    },
+                },
+                source_modifier_absolute: source.absolute,
+                source_modifier_negate: source.negate,
+                source_addressing_mode: place.mode(),
+                channel_select_z: z,
+                channel_select_w: w,
+                source_vertical_stride: vertical,
+            }
+            .pack()
+        } else {
+            use gen8::EuInstructionOperandSrcRegAlign1Address::{Direct, Indirect};
+            let (width, horizontal) = (source.region.width, source.region.horizontal);
+            gen8::EuInstructionOperandSrcRegAlign1 {
+                address: match place.word {
+                    None => Direct {
+                        source_subregister_number: self.number("Source Subregister Number", place.low)?,
+                        source_register_number: place.number,
+                    },
+                    Some(word) => Indirect {
+                        source_address_immediate_8_0: self.number("Source Address Immediate", place.low)?,
+                        source_address_subregister_number: word,
+                    },
+                },
+                source_modifier_absolute: source.absolute,
+                source_modifier_negate: source.negate,
+                source_addressing_mode: place.mode(),
+                source_horizontal_stride: enc::HORZ_STRIDE
+                    .encode(horizontal)
+                    .ok_or_else(|| self.refuse("HorzStride", i64::from(horizontal)))?,
+                source_width: enc::WIDTH
+                    .encode(width)
+                    .ok_or_else(|| self.refuse("Width", i64::from(width)))?,
+                source_vertical_stride: vertical,
+            }
+            .pack()
+        };
+        Ok(u64::from(bits))
+    }
+
+    fn source_type(&self, ty: DataType) -> Result<gen8::SrcType> {
+        enc::SOURCE_TYPE.encode(ty).ok_or_else(|| self.refuse("SrcType", ty as i64))
+    }
+
+    fn immediate_type(&self, ty: DataType) -> Result<gen8::SrcImmType> {
+        enc::IMMEDIATE_TYPE.encode(ty).ok_or_else(|| self.refuse("SrcImmType", ty as i64))
+    }
+
+    /// Words stand in both halves of the dword.
+    fn immediate(&self, immediate: &Immediate) -> Result<U<32>> {
+        let bits = match immediate.ty {
+            DataType::W | DataType::Uw | DataType::Hf => immediate.bits.wrapping_mul(0x1_0001),
+            _ => immediate.bits,
+        };
+        self.number("Immediate", bits)
+    }
+
+    /// One or two sources in the second half: all but three-source instructions, sends and immediate branches.
+    fn basic(&self) -> Result<[u32; 4]> {
+        let i = self.instruction;
+        let mut controls = self.operand_controls()?;
+        let mut operands = [i.sources[0], i.sources[1]];
+        let register_jump = matches!(i.opcode.op().format, Format::JumpIndexed | Format::Call);
+        if register_jump {
+            // The distance is the second source, the first is the instruction pointer.
+            let pointer = Source::new(INSTRUCTION_POINTER, DataType::D, Region::SCALAR);
+            operands = [Operand::Register(pointer), i.sources[0]];
+        }
+        let half = match operands {
+            [Operand::Immediate(immediate), Operand::None] => {
+                controls.src0_reg_file = gen8::RegFile::IMM;
+                let src0_src_imm_type = self.immediate_type(immediate.ty)?;
+                controls.src0_type =
+                    gen8::EuInstructionOperandControlsSrc0Type::Immediate { src0_src_imm_type };
+                if immediate.ty.size() == 8 {
+                    let source_0_immediate = U::from_bits(immediate.bits);
+                    gen8::EuInstructionSourcesImm64 { source_0_immediate }.pack()
+                } else {
+                    let source_0_immediate = self.immediate(&immediate)?;
+                    gen8::EuInstructionSourcesImm32 { source_0: U::ZERO, source_0_immediate }.pack()
+                }
+            }
+            [Operand::Register(first), second] => {
+                let place = self.place(&first.register)?;
+                controls.src0_reg_file = place.file;
+                let src0_src_type = self.source_type(first.ty)?;
+                controls.src0_type = gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type };
+                let source_0 = U::from_bits(self.source(&first, &place)?);
+                match second {
+                    Operand::Immediate(immediate) => gen8::EuInstructionSourcesRegImm {
+                        source_0,
+                        src1_reg_file: gen8::RegFile::IMM,
+                        src1_src_type: self.immediate_type(immediate.ty)?,
+                        source_0_address_immediate_9_9: place.sign,
+                        source_1_immediate: self.immediate(&immediate)?,
+                    }
+                    .pack(),
+                    Operand::Register(second) => {
+                        let place_1 = self.place(&second.register)?;
+                        gen8::EuInstructionSourcesRegReg {
+                            source_0,
+                            src1_reg_file: place_1.file,
+                            src1_src_type: self.source_type(second.ty)?,
+                            source_0_address_immediate_9_9: place.sign,
+                            source_1: U::from_bits(self.source(&second, &place_1)?),
+                            source_1_address_immediate_9_9: place_1.sign,
+                        }
+                        .pack()
+                    }
+                    Operand::None => {
+                        gen8::EuInstructionSourcesReg { source_0, source_0_address_immediate_9_9: place.sign }
+                            .pack()
+                    }
+                }
+            }
+            _ => return Err(self.refuse("Src0.RegFile", 0)),
+        };
+        let mut dwords = [0, self.packed(&controls), half[0], half[1]];
+        dwords[0] = match i.math {
+            Some(function) => {
+                let fc = enc::MATH.encode(function).ok_or_else(|| self.refuse("Function Control (FC)", 0))?;
+                gen8::EuInstructionMath {
+                    opcode: self.opcode(),
+                    controls_a: self.controls_a()?,
+                    function_control_fc: fc,
+                    controls_b: self.controls_b(),
+                    operand_control: controls,
+                    reg_source: U::ZERO,
+                }
+                .pack()[0]
+            }
+            None if i.opcode == Opcode::Math => return Err(self.refuse("Function Control (FC)", 0)),
+            None => self.header()?.pack()[0],
+        };
+        Ok(dwords)
+    }
+
+    fn packed(&self, controls: &gen8::EuInstructionOperandControls) -> u32 {
+        let [dword] = controls.pack();
+        dword
+    }
+
+    fn send(&self) -> Result<[u32; 4]> {
+        let i = self.instruction;
+        let message = i.send.ok_or_else(|| self.refuse("Message", 0))?;
+        let Operand::Register(source) = i.sources[0] else {
+            return Err(self.refuse("Src0.RegFile", 0));
+        };
+        let mut controls = self.operand_controls()?;
+        let place = self.place(&source.register)?;
+        controls.src0_reg_file = place.file;
+        let src0_src_type = self.source_type(source.ty)?;
+        controls.src0_type = gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type };
+        let function = match message.function {
+            SharedFunction::Reserved(function) => gen8::Sfid::new(u64::from(function)).ok(),
+            function => enc::SHARED_FUNCTION.encode(function),
+        };
+        let (src1_reg_file, dword) = match message.descriptor {
+            Descriptor::Immediate(descriptor) => (gen8::RegFile::IMM, descriptor),
+            Descriptor::Address(byte) => {
+                let address = Register::Arf { file: Arf::Address, number: 0, byte };
+                let place = self.place(&address)?;
+                let source = self.source(&Source::new(address, DataType::Ud, Region::SCALAR), &place)?;
+                (gen8::RegFile::ARF, source as u32)
+            }
+        };
+        let message = gen8::EuInstructionOperandSendMsg {
+            eot: message.end_of_thread,
+            ..gen8::EuInstructionOperandSendMsg::unpack_lossy(&[dword])
+        };
+        Ok(gen8::EuInstructionSend {
+            opcode: self.opcode(),
+            controls_a: self.controls_a()?,
+            shared_function_id_sfid: function.ok_or_else(|| self.refuse("SFID", 0))?,
+            controls_b: self.controls_b(),
+            operand_control: controls,
+            source_0: U::from_bits(self.source(&source, &place)?),
+            src1_reg_file,
+            src1_src_type: gen8::SrcType::UD,
+            source_0_address_immediate_9_9: place.sign,
+            message,
+        }
+        .pack())
+    }
+
+    /// Branches with immediate distances.
+    fn branch(&self) -> Result<[u32; 4]> {
+        let i = self.instruction;
+        let branch = i.branch.unwrap_or(Branch { jip: 0, uip: None });
+        let mut operand_controls = self.operand_controls()?;
+        let header = self.header()?;
+        let immediate =
+            gen8::EuInstructionOperandControlsSrc0Type::Immediate { src0_src_imm_type: gen8::SrcImmType::D };
+        if i.opcode.op().format == Format::BranchTwo {
+            // Both distances are one 64-bit immediate source 0.
+            operand_controls.src0_reg_file = gen8::RegFile::IMM;
+            operand_controls.src0_type = immediate;
+            let uip = branch.uip.ok_or_else(|| self.refuse("UIP", 0))?;
+            return Ok(gen8::EuInstructionBranchTwoSrc {
+                header,
+                operand_controls,
+                uip: genxml_core::S::from_bits(uip as u64),
+                jip: genxml_core::S::from_bits(branch.jip as u64),
+            }
+            .pack());
+        }
+        // jmpi counts from the next instruction and names the instruction pointer as its source.
+        let jump = i.opcode == Opcode::Jmpi;
+        let mut source_0 = U::ZERO;
+        if jump {
+            let pointer = Source::new(INSTRUCTION_POINTER, DataType::D, Region::SCALAR);
+            source_0 = U::from_bits(self.source(&pointer, &self.place(&pointer.register)?)?);
+            let src0_src_type = gen8::SrcType::D;
+            operand_controls.src0_type =
+                gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type };
+        }
+        Ok(gen8::EuInstructionBranchOneSrc {
+            header,
+            operand_controls,
+            source_0,
+            src1_reg_file: gen8::RegFile::IMM,
+            src1_src_type: gen8::SrcType::D,
+            source_0_address_immediate_9_9: false,
+            jip: genxml_core::S::from_bits(branch.jip.wrapping_sub(if jump { 16 } else { 0 }) as u64),
+        }
+        .pack())
+    }
+
+    fn three_source(&self) -> Result<[u32; 4]> {
+        let i = self.instruction;
+        let ty = |field, ty: DataType| {
+            enc::THREE_SOURCE_TYPE.encode(ty).ok_or_else(|| self.refuse(field, ty as i64))
+        };
+        let Some(destination @ Destination { register: Register::Grf { number, byte }, .. }) = i.destination
+        else {
+            return Err(self.refuse("Destination Register Number", 0));
+        };
+        let [Operand::Register(a), Operand::Register(b), Operand::Register(c)] = &i.sources else {
+            return Err(self.refuse("Source Register Number", 0));
+        };
+        if a.ty != b.ty || a.ty != c.ty {
+            return Err(self.refuse("Source Data Type", b.ty as i64));
+        }
+        let mask = destination.macro_accumulator.map_or(destination.write_mask, |accumulator| accumulator.0);
+        Ok(gen8::EuInstructionBasicThreeSrc {
+            header: self.header()?,
+            flag_subregister_number: self.number("Flag Subregister Number", u64::from(i.flag.subregister))?,
+            flag_register_number: self.number("Flag Register Number", u64::from(i.flag.register))?,
+            mask_ctrl: i.no_mask,
+            source_0_modifier_absolute: a.absolute,
+            source_0_modifier_negate: a.negate,
+            source_1_modifier_absolute: b.absolute,
+            source_1_modifier_negate: b.negate,
+            source_2_modifier_absolute: c.absolute,
+            source_2_modifier_negate: c.negate,
+            source_data_type: ty("Source Data Type", a.ty)?,
+            destination_data_type: ty("Destination Data Type", destination.ty)?,
+            destination_channel_enable: self.number("Destination Channel Enable", u64::from(mask))?,
+            destination_subregister_number: genxml_core::Shifted::new(u64::from(byte))
+                .map_err(|_| self.refuse("Destination Subregister Number", i64::from(byte)))?,
+            destination_register_number: U::from_bits(u64::from(number)),
+            source_0: self.three_source_operand(a)?,
+            source_1: self.three_source_operand(b)?,
+            source_2: self.three_source_operand(c)?,
+        }
+        .pack())
+    }
+
+    fn three_source_operand(&self, source: &Source) -> Result<gen8::EuInstructionOperandSrcRegThreeSrc> {
+        let Register::Grf { number, byte } = source.register else {
+            return Err(self.refuse("Source Register Number", 0));
+        };
+        let swizzle = match source.macro_accumulator {
+            Some(MacroAccumulator(number)) => [number % 4, number / 4, 0, 0],
+            None => source.swizzle,
+        };
+        if let Some(select) = swizzle.iter().find(|select| **select > 3) {
+            return Err(self.refuse("ChanSel", i64::from(*select)));
+        }
+        let [x, y, z, w] = swizzle.map(|select| gen8::ChanSel::from_bits(u64::from(select)));
+        Ok(gen8::EuInstructionOperandSrcRegThreeSrc {
+            source_replicate_control: if source.replicate {
+                gen8::RepCtrl::REPLICATE
+            } else {
+                gen8::RepCtrl::NO_REPLICATION
+            },
+            channel_select_x: x,
+            channel_select_y: y,
+            channel_select_z: z,
+            channel_select_w: w,
+            source_subregister_number_4_2: genxml_core::Shifted::new(u64::from(byte))
+                .map_err(|_| self.refuse("Source Subregister Number", i64::from(byte)))?,
+            source_register_number: U::from_bits(u64::from(number)),
+        })
+    }
+}
+
+/// The instruction pointer as an operand.
+const INSTRUCTION_POINTER: Register = Register::Arf { file: Arf::InstructionPointer, number: 0, byte: 0 };
+
+/// A register in the terms of the fields.
+struct Place {
+    file: gen8::RegFile,
+    number: U<8>,
+    /// Byte in the register, or low nine bits of the address immediate.
+    low: u64,
+    /// Word of a0 for indirect addressing.
+    word: Option<U<4>>,
+    /// Sign of the address immediate.
+    sign: bool,
+}
+
+impl Place {
+    fn mode(&self) -> gen8::AddrMode {
+        if self.word.is_some() { gen8::AddrMode::INDIRECT } else { gen8::AddrMode::DIRECT }
+    }
+}

@@ -1,0 +1,194 @@
+//! Real Gen8 kernels with Intel's and Mesa's reading of them. Everything here skips when the corpus is not there.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use genxml_eu::instruction::{Descriptor, Operand, Source};
+use genxml_eu::kernel::Located;
+use genxml_eu::{Instruction, decode, instructions};
+
+/// The corpus: `GENXML_CORPUS`, or beside the project.
+fn corpus() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
+    let path = std::env::var_os("GENXML_CORPUS").map_or(beside, PathBuf::from);
+    let found = path.join("eu/kernels").is_dir();
+    if !found {
+        eprintln!("skipped: no corpus at {}", path.display());
+    }
+    found.then_some(path)
+}
+
+/// Kernels: path of the binary and its bytes.
+fn kernels(corpus: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut kernels = Vec::new();
+    for folder in std::fs::read_dir(corpus.join("eu/kernels")).unwrap() {
+        for file in std::fs::read_dir(folder.unwrap().path()).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "bin") {
+                let bytes = std::fs::read(&path).unwrap();
+                kernels.push((path, bytes));
+            }
+        }
+    }
+    kernels.sort();
+    kernels
+}
+
+/// Lines of IGA's text that are instructions, white space made single.
+fn oracle(path: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(path.with_extension("iga.asm")).unwrap();
+    let lines = text.lines().map(squeeze).filter(|line| !line.is_empty() && !line.ends_with(':'));
+    lines.filter(|line| !line.starts_with("//")).collect()
+}
+
+fn squeeze(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Without the comment.
+fn code(line: &str) -> &str {
+    line.split("//").next().unwrap_or(line).trim()
+}
+
+fn dwords(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|chunk| u32::from_le_bytes(chunk.try_into().unwrap())).collect()
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    (0..text.len() / 2).map(|i| u8::from_str_radix(&text[i * 2..i * 2 + 2], 16).unwrap()).collect()
+}
+
+/// Oracle: IGA's disassembly of every kernel. The code of each line must be equal, white space apart; comments on
+/// messages may differ and are counted.
+#[test]
+fn text_equals_iga() {
+    let Some(corpus) = corpus() else { return };
+    let (mut total, mut equal, mut swizzles) = (0, 0, 0);
+    let (mut same_comment, mut messages) = (0, 0);
+    let mut kinds: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    let mut comments: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    for (path, bytes) in kernels(&corpus) {
+        let lines = oracle(&path);
+        let ours: Vec<_> = instructions(&bytes).collect();
+        assert_eq!(ours.len(), lines.len(), "{}: number of instructions", path.display());
+        for (line, ours) in lines.iter().zip(ours) {
+            let ours = ours.unwrap_or_else(|error| panic!("{}: {error}: {line}", path.display()));
+            let text = squeeze(&ours.to_string());
+            total += 1;
+            let swizzled = ours.instruction.operands().any(|operand| match operand {
+                Operand::Register(source) => source.swizzle != Source::IDENTITY,
+                _ => false,
+            });
+            if code(&text) == code(line) {
+                equal += 1;
+            } else if swizzled {
+                // IGA shows the swizzle of an Align16 source as the region <1;1,0>.
+                swizzles += 1;
+            } else {
+                let entry = kinds.entry(ours.instruction.opcode.to_string()).or_default();
+                entry.0 += 1;
+                entry.1 = format!("{}:\n    iga  {line}\n    ours {text}", path.display());
+            }
+            if line.contains("send") {
+                messages += 1;
+                let comment = |line: &str| line.split_once("//").map_or("", |(_, c)| c).trim().to_string();
+                if comment(&text) == comment(line) {
+                    same_comment += 1;
+                } else {
+                    let kind = comment(line).split(';').skip(1).collect::<Vec<_>>().join(";");
+                    let entry = comments.entry(kind).or_default();
+                    entry.0 += 1;
+                    entry.1 = format!("iga {} | ours {}", comment(line), comment(&text));
+                }
+            }
+        }
+    }
+    println!(
+        "{equal} of {total} instructions have IGA's text, {swizzles} have swizzles; {same_comment} of {messages} comments"
+    );
+    for (kind, (count, example)) in &kinds {
+        println!("{count:6} {kind}, as in {example}");
+    }
+    for (kind, (count, example)) in &comments {
+        println!("{count:6} comment {kind}, as in {example}");
+    }
+    assert!(total >= 61_000, "only {total} instructions");
+    assert_eq!(swizzles, 32, "mirroring kernels of the media driver");
+    assert_eq!(equal + swizzles, total, "code that differs from IGA's");
+}
+
+/// Oracle: full forms made by Mesa's compaction, taken from real kernels.
+#[test]
+fn expansion_equals_mesa() {
+    let Some(corpus) = corpus() else { return };
+    let table = std::fs::read_to_string(corpus.join("eu/compaction.tsv")).unwrap();
+    let (mut rows, mut bad) = (0, Vec::new());
+    for row in table.lines().skip(1) {
+        let mut columns = row.split('\t');
+        let compact = dwords(&hex(columns.next().unwrap()));
+        let full = dwords(&hex(columns.next().unwrap()));
+        let bits = u64::from(compact[0]) | u64::from(compact[1]) << 32;
+        let expanded = genxml_eu::expand(bits).map(|dwords| dwords.to_vec());
+        rows += 1;
+        if expanded.as_ref() != Some(&full) {
+            bad.push(format!("{row}\n    ours {expanded:08x?}\n    full {full:08x?}"));
+        }
+    }
+    println!("{} of {rows} rows differ", bad.len());
+    assert!(bad.is_empty(), "{}", bad[..bad.len().min(5)].join("\n"));
+    assert!(rows >= 3_600);
+}
+
+/// Encoding what was decoded gives an instruction that decodes to the same. The bits too are the same where they
+/// mean anything; how many differ elsewhere is shown.
+#[test]
+fn encoding_keeps_instructions() {
+    let Some(corpus) = corpus() else { return };
+    let (mut total, mut same_bits) = (0, 0);
+    let mut kinds: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    for (path, bytes) in kernels(&corpus) {
+        for located in instructions(&bytes) {
+            let Located { position, instruction } = located.unwrap();
+            let encoded = instruction
+                .encode()
+                .unwrap_or_else(|error| panic!("{} {position:#x}: {error}: {instruction}", path.display()));
+            let again = decode(&encoded).unwrap();
+            let native = Instruction { compacted: false, ..instruction };
+            assert_eq!(again, native, "{} {position:#x}", path.display());
+            total += 1;
+            let at = position as usize;
+            let original = if instruction.compacted {
+                let compact = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+                genxml_eu::expand(compact).unwrap().to_vec()
+            } else {
+                dwords(&bytes[at..at + 16])
+            };
+            if original == encoded {
+                same_bits += 1;
+            } else {
+                let xor: Vec<String> =
+                    original.iter().zip(encoded).map(|(a, b)| format!("{:08x}", a ^ b)).collect();
+                let entry = kinds.entry(instruction.opcode.to_string()).or_default();
+                entry.0 += 1;
+                entry.1 = format!("{} {instruction}: {original:08x?}", xor.join(" "));
+            }
+        }
+    }
+    println!("{same_bits} of {total} instructions have the same bits again");
+    for (kind, (count, example)) in &kinds {
+        println!("{count:6} {kind}, differing bits as in {example}");
+    }
+}
+
+/// The kernels of corpus/README.md end with padding; the first end of thread lies before it.
+#[test]
+fn the_end_is_found() {
+    let Some(corpus) = corpus() else { return };
+    let path = corpus.join("eu/kernels/igt/gpgpu_fill_gen8.bin");
+    let bytes = std::fs::read(path).unwrap();
+    assert_eq!(genxml_eu::length_until_eot(&bytes).unwrap(), 160);
+    let last = instructions(&bytes).take(10).last().unwrap().unwrap();
+    let send = last.instruction.send.unwrap();
+    assert_eq!(send.descriptor, Descriptor::Immediate(0x0200_0010));
+    assert!(genxml_eu::length_until_eot(&bytes[..100]).is_err());
+}
