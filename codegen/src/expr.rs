@@ -114,21 +114,50 @@ fn level(op: Op) -> u8 {
     }
 }
 
-/// The condition as text: what `genx spec show` prints.
+/// The condition as text.
 pub fn display(expr: &Expr) -> String {
-    fn write(expr: &Expr, outer: u8) -> String {
-        match expr {
-            Expr::Number(value) => value.to_string(),
-            Expr::Field { name, .. } => format!("[{name}]"),
-            Expr::Not(inner) => format!("!{}", write(inner, 7)),
-            Expr::Binary(op, left, right) => {
-                let inner = level(*op);
-                let text = format!("{} {} {}", write(left, inner), symbol(*op), write(right, inner + 1));
-                if inner < outer { format!("({text})") } else { text }
+    display_with(expr, &|_, _, _| None)
+}
+
+/// The condition as text, where `name` may give the name of a value (third) of the field at the bits (first and last).
+pub fn display_with(expr: &Expr, name: &dyn Fn(u32, u32, u64) -> Option<String>) -> String {
+    write(expr, 0, None, name)
+}
+
+/// `outer` is the level of the operator around, `other` the field on the other side of a comparison.
+fn write(
+    expr: &Expr,
+    outer: u8,
+    other: Option<(u32, u32)>,
+    name: &dyn Fn(u32, u32, u64) -> Option<String>,
+) -> String {
+    match expr {
+        Expr::Number(value) => {
+            let named = other.and_then(|(start, end)| name(start, end, *value));
+            let word = |name: &str| {
+                !name.starts_with(|c: char| c.is_ascii_digit())
+                    && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+            };
+            match named {
+                Some(named) if word(&named) => named,
+                Some(named) => format!("'{named}'"),
+                None => value.to_string(),
             }
         }
+        Expr::Field { name, .. } => format!("[{name}]"),
+        Expr::Not(inner) => format!("!{}", write(inner, 7, None, name)),
+        Expr::Binary(op, left, right) => {
+            let bits = |side: &Expr| match side {
+                Expr::Field { start, end, .. } if level(*op) == 3 => Some((*start, *end)),
+                _ => None,
+            };
+            let inner = level(*op);
+            let left_text = write(left, inner, bits(right), name);
+            let right_text = write(right, inner + 1, bits(left), name);
+            let text = format!("{left_text} {} {right_text}", symbol(*op));
+            if inner < outer { format!("({text})") } else { text }
+        }
     }
-    write(expr, 0)
 }
 
 /// A number as the specification writes it: decimal, `0x`, `0b` or `0o`, with `_` anywhere between digits.

@@ -1,23 +1,29 @@
 //! From genxml files to a checked model to Rust text.
 //!
 //! Reading order: [`load`] makes a [`model::Spec`] of XML, [`check`] proves it, [`emit`] writes Rust. Problems are
-//! [`diagnostic::Diagnostic`]s, collected and shown all at once. Nothing here touches files but the functions of this
-//! page and of [`load`].
+//! [`diagnostic::Diagnostic`]s, collected and shown all at once; [`list`] and [`show`] print tables for people. Nothing
+//! here touches files but the functions of this page and of [`load`]. The schema is documented in `spec-xml/SCHEMA.md`.
 
 pub mod check;
 mod convert;
 pub mod diagnostic;
+mod embedded;
 pub mod emit;
 pub mod expr;
 mod field;
+pub mod list;
 pub mod load;
 pub mod model;
+pub mod show;
 pub mod suggest;
 mod value;
 mod xml;
 
 pub use diagnostic::{Diagnostic, Report};
+pub use embedded::GEN8;
+pub use list::list;
 pub use load::{load_dir, load_files, load_texts};
+pub use show::show;
 
 use std::path::{Path, PathBuf};
 
