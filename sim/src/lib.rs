@@ -27,6 +27,8 @@ pub mod mem;
 pub mod observe;
 pub mod replay;
 pub mod surface;
+#[cfg(test)]
+mod testing;
 pub mod unit;
 pub mod watchdog;
 
