@@ -289,6 +289,8 @@ pub(crate) struct Converter<'a> {
     pub file: usize,
     /// Name of the container.
     pub container: String,
+    /// Names of fields that could not be read: conditions that name them are not to blame.
+    pub lost: Vec<String>,
 }
 
 impl Converter<'_> {
@@ -513,7 +515,7 @@ impl Converter<'_> {
             .map(|(field, pending)| {
                 let (text, span) = pending?;
                 let scope = Scope { fields: &fields, enums: self.enums, variant: field.variant.as_ref() };
-                condition(&text, &span, scope, self.problems)
+                condition(&text, &span, scope, &self.lost, self.problems)
             })
             .collect();
         for (field, parsed) in fields.iter_mut().zip(parsed) {
@@ -545,7 +547,7 @@ impl Converter<'_> {
             let require = required(child, a.require, "require", self.problems).and_then(|at| {
                 let scope = Scope { fields, enums: self.enums, variant: None };
                 let attribute = child.at(at);
-                condition(&attribute.value, &attribute.value_span, scope, self.problems)
+                condition(&attribute.value, &attribute.value_span, scope, &self.lost, self.problems)
             });
             if let (Some(_), Some(_), Some(severity), Some(require)) = (id, message, severity, require) {
                 rules.push(Rule {
@@ -563,9 +565,18 @@ impl Converter<'_> {
 }
 
 /// Parses a condition; a problem is placed inside the attribute's value.
-fn condition(text: &str, span: &Span, scope: Scope<'_>, problems: &mut Vec<Diagnostic>) -> Option<Expr> {
+fn condition(
+    text: &str,
+    span: &Span,
+    scope: Scope<'_>,
+    lost: &[String],
+    problems: &mut Vec<Diagnostic>,
+) -> Option<Expr> {
     match expr::parse(text, scope) {
         Ok(expr) => Some(expr),
+        Err(error) if error.code == Code::ExpressionName && lost.iter().any(|name| text.contains(name)) => {
+            None
+        }
         Err(error) => {
             // With entities (`&amp;`) in it, the raw text is longer than the condition: underline all of it.
             let place = match span.range.len() == text.len() {

@@ -77,6 +77,7 @@ codes! {
     EnumFit = "E-ENUM-FIT", "A value of an enumeration does not fit a field of that type.";
     Source = "W-SOURCE", "A container or enumeration does not say where it comes from.";
     RegisterOffset = "W-REGISTER-OFFSET", "Two registers have one offset.";
+    Never = "W-NEVER", "A condition compares a field with a number that it cannot hold.";
     Target = "W-TARGET", "An address points to a container that the specification does not describe.";
 }
 

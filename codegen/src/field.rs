@@ -54,7 +54,11 @@ impl Converter<'_> {
         let variant = self.variant(element, a.variant);
         let ty = self.ty(element, &a, place, variant.as_ref());
         let flags = [a.opcode, a.required, a.nonzero].map(|at| flag(element, at, self.problems));
-        let (name, (start, end), ty) = (name?, place?, ty?);
+        let name = name?;
+        let (Some((start, end)), Some(ty)) = (place, ty) else {
+            self.lost.push(element.text_of(Some(name)));
+            return None;
+        };
         let width = end - start + 1;
         let doubt = [a.derived, a.doubtful].map(|at| element.text_of(at));
         let pending = a.exists_if.map(|at| (element.at(at).value.clone(), element.at(at).value_span.clone()));

@@ -1,7 +1,7 @@
 //! From genxml files to a checked model to Rust text.
 //!
 //! Reading order: [`load`] makes a [`model::Spec`] of XML, [`check`] proves it, [`emit`] writes Rust. Problems are
-//! [`diagnostic::Diagnostic`]s, collected and shown all at once; [`list`] and [`show`] print tables for people. Nothing
+//! [`diagnostic::Diagnostic`]s, collected and shown all at once; [`list()`] and [`show()`] print tables for people. Nothing
 //! here touches files but the functions of this page and of [`load`]. The schema is documented in `spec-xml/SCHEMA.md`.
 
 pub mod check;

@@ -428,6 +428,7 @@ fn resolve(items: &[Item<'_>], loaded: &mut Loaded) {
             foreign,
             file: item.file,
             container: item.name.clone(),
+            lost: Vec::new(),
         }
         .container(item.element);
         if errors(&loaded.diagnostics) > problems_before {

@@ -1,9 +1,10 @@
 //! What must hold of a whole specification. SCHEMA.md lists the codes.
 //!
-//! Reading order: [`names`] (what there is, and only once), [`field`] (each field by itself), [`layout`] (fields among
-//! each other), [`variant`] (alternatives), [`instruction`] (opcodes and lengths). Files of Mesa's, which do not say where
-//! they come from, are only checked for what would break a reader: names and circles.
+//! Reading order: `names` (what there is, and only once), `field` (each field by itself), `layout` (fields among each
+//! other), `variant` (alternatives), `condition` (comparisons), `instruction` (opcodes and lengths). Files of Mesa's,
+//! which do not say where they come from, are only checked for what would break a reader: names and circles.
 
+mod condition;
 mod field;
 mod instruction;
 mod layout;
@@ -37,6 +38,7 @@ pub fn check_except(spec: &Spec, broken: &HashSet<usize>) -> Vec<Diagnostic> {
         if !broken.contains(&index) {
             layout::check(&mut check, container);
             variant::check(&mut check, container);
+            condition::check(&mut check, container);
             instruction::check(&mut check, container);
         }
     }
