@@ -1,1 +1,22 @@
 //! Execution units: threads, decoded kernels, operations.
+//!
+//! Reading order: [`uop`] says what a decoded instruction is, [`decode8`] makes them from Gen8 instructions, a
+//! [`kernel`] is many of them; a [`thread`] runs them: [`regions`] and [`acc`] are its registers, [`flow`] its control
+//! flow, [`execute`] the path around every operation, [`ops`] and [`math`] the operations, [`convert`] the types,
+//! [`fast`] the short cuts.
+
+pub mod acc;
+pub mod convert;
+pub mod decode8;
+pub mod execute;
+pub mod fast;
+pub mod flow;
+pub mod kernel;
+pub mod math;
+pub mod ops;
+pub mod regions;
+pub mod thread;
+pub mod uop;
+
+pub use kernel::Kernel;
+pub use thread::{Environment, Launch, Message, Thread, Trap};

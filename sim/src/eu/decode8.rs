@@ -1,0 +1,595 @@
+//! Gen8 instructions as uops: regions become byte offsets, jump distances become indices, modifiers their meaning.
+//!
+//! Decoding never fails: what cannot be executed becomes a uop that says so when a thread reaches it. Kernels are
+//! followed along their control flow from the first instruction, so that what stands behind them does not matter.
+
+use super::convert::restricted_float;
+use super::fast::{self, Fast};
+use super::kernel::{Kernel, MAX_INSTRUCTIONS};
+use super::regions::{A0, ACC_FILE, CE0, CR0, FLAGS, GRF_BYTES, IP, N0, REGISTER, SR0, TDR0, TM0};
+use super::uop::{
+    Branch, Condition, Dst, ExecType, Indirect, MAX_CHANNELS, Math, NOWHERE, Op, Predicate, SendInfo, Shape,
+    Src, Target, Type, Uop, in_accumulators, region, shape,
+};
+use genxml_eu::instruction::{
+    self as isa, AccessMode, Arf, DataType, Descriptor, Instruction, MathFunction, Operand, PredicateControl,
+    Register, Vertical,
+};
+use genxml_eu::ops::Opcode;
+use std::collections::BTreeMap;
+
+/// What stands at an instruction address.
+#[derive(Clone, Debug)]
+pub enum Fetched {
+    /// An instruction.
+    Instruction(Box<Instruction>),
+    /// Bytes that no instruction has, and why.
+    Garbage(String),
+}
+
+/// Decodes what can be reached from offset 0; `fetch` reads the instruction at a byte offset.
+pub fn kernel(address: u64, ip_base: u32, mut fetch: impl FnMut(i32) -> Fetched) -> Kernel {
+    let mut found: BTreeMap<i32, Uop> = BTreeMap::new();
+    let mut distances: BTreeMap<i32, isa::Branch> = BTreeMap::new();
+    let mut open = vec![0i32];
+    while let Some(mut offset) = open.pop() {
+        loop {
+            if found.contains_key(&offset) {
+                break;
+            }
+            if found.len() >= MAX_INSTRUCTIONS {
+                found.insert(offset, Uop::missing(offset as u32, "a kernel of so many instructions", "-"));
+                break;
+            }
+            let instruction = match fetch(offset) {
+                Fetched::Instruction(instruction) => instruction,
+                Fetched::Garbage(why) => {
+                    found.insert(offset, Uop::illegal(offset as u32, why));
+                    break;
+                }
+            };
+            let decoded = uop(&instruction, offset as u32);
+            let ends = decoded.op == Op::Illegal || instruction.ends_thread();
+            found.insert(offset, decoded);
+            if let Some(mut branch) = instruction.branch {
+                if instruction.opcode == Opcode::Calla {
+                    // An absolute address, brought to a distance.
+                    branch.jip = branch.jip.wrapping_sub(ip_base as i32).wrapping_sub(offset);
+                }
+                open.push(offset.wrapping_add(branch.jip));
+                open.extend(branch.uip.map(|uip| offset.wrapping_add(uip)));
+                distances.insert(offset, branch);
+            }
+            if ends {
+                break;
+            }
+            offset = offset.wrapping_add(instruction.length() as i32);
+        }
+    }
+    let offsets: Vec<i32> = found.keys().copied().collect();
+    let index = |offset: i32| offsets.binary_search(&offset).map_or(NOWHERE, |index| index as u32);
+    let mut uops: Vec<Uop> = found.into_values().collect();
+    for (u, &offset) in uops.iter_mut().zip(&offsets) {
+        u.next = index(offset.wrapping_add(i32::from(u.length)));
+        if let Some(branch) = distances.get(&offset) {
+            u.branch.jip = index(offset.wrapping_add(branch.jip));
+            u.branch.uip = branch.uip.map_or(u.branch.jip, |uip| index(offset.wrapping_add(uip)));
+        }
+    }
+    Kernel { address, ip_base, entry: index(0), uops }
+}
+
+/// Why an operand cannot be executed.
+enum Refused {
+    Missing(String),
+    Illegal(String),
+}
+
+type Decoded<T> = Result<T, Refused>;
+
+/// One instruction as a uop, without the indices of other uops.
+pub fn uop(instruction: &Instruction, offset: u32) -> Uop {
+    let length = instruction.length() as u8;
+    let mut uop = match try_uop(instruction, offset) {
+        Ok(uop) => uop,
+        Err(Refused::Missing(what)) => {
+            Uop::missing(offset, format!("{} {what}", instruction.opcode), instruction.opcode.op().page)
+        }
+        Err(Refused::Illegal(what)) => Uop::illegal(offset, format!("{}: {what}", instruction.opcode)),
+    };
+    uop.length = length;
+    uop
+}
+
+fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
+    if i.breakpoint {
+        return Err(Refused::Missing("with a breakpoint".into()));
+    }
+    let op = operation(i)?;
+    let n = usize::from(i.exec_size).clamp(1, MAX_CHANNELS);
+    let mut u = Uop {
+        op,
+        size: n as u8,
+        first: i.channel_offset,
+        lanes: u32::MAX >> (32 - n),
+        no_mask: i.no_mask,
+        flag: flag(i),
+        saturate: i.saturate,
+        // These write the accumulator in their own way.
+        acc_write: i.acc_write && !matches!(op, Op::Addc | Op::Subb | Op::Mach),
+        ..Uop::nop(offset)
+    };
+    if let Some(predicate) = i.predicate {
+        u.predicate = predicate_kind(predicate.control);
+        u.invert = predicate.inverse;
+    }
+    if let Some(condition) = i.condition {
+        match op {
+            Op::Sel | Op::Csel => u.select = condition_kind(condition),
+            _ => u.condition = condition_kind(condition),
+        }
+    }
+    u.branch = Branch { jip: NOWHERE, uip: NOWHERE, control: i.branch_ctrl };
+    match op {
+        Op::Send => {
+            u.send = Some(send(i)?);
+            return Ok(u);
+        }
+        Op::Nop
+        | Op::If
+        | Op::Else
+        | Op::Endif
+        | Op::While
+        | Op::Break
+        | Op::Cont
+        | Op::Halt
+        | Op::Goto
+        | Op::Join => {
+            return Ok(u);
+        }
+        _ => {}
+    }
+    if let Some(destination) = &i.destination {
+        u.dst = target(i, destination, n, &mut u.lanes)?;
+    }
+    let sources: Vec<&Operand> = i.operands().collect();
+    for (slot, operand) in u.src.iter_mut().zip(&sources) {
+        *slot = source(i, operand, n)?;
+    }
+    u.volatile = sources.iter().any(|operand| {
+        let Operand::Register(source) = operand else { return false };
+        let Register::Arf { file, .. } = source.register else { return false };
+        matches!(file, Arf::InstructionPointer | Arf::Timestamp | Arf::ChannelEnable | Arf::ThreadDependency)
+    });
+    u.exec = ExecType::of(u.src[..sources.len()].iter().map(|src| src.ty));
+    if u.exec == ExecType::Dword {
+        widen_immediates(&mut u.src[..sources.len()]);
+    }
+    if let Op::Cmp | Op::Cmpn = op {
+        if u.condition == Condition::None {
+            return Err(Refused::Illegal("a comparison needs a condition".into()));
+        }
+    }
+    if matches!(op, Op::Line | Op::Pln | Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph) && n < 4 {
+        return Err(Refused::Illegal(format!("fewer than four channels ({n})")));
+    }
+    if matches!(op, Op::Sad2 | Op::Sada2) && n < 2 {
+        return Err(Refused::Illegal("fewer than two channels".into()));
+    }
+    u.fast = if matches!(op, Op::Jmpi | Op::Brd | Op::Brc | Op::Call | Op::Calla | Op::Ret | Op::Wait) {
+        Fast::None
+    } else {
+        fast::classify(&u)
+    };
+    Ok(u)
+}
+
+/// Word immediates beside dword operands become dwords, which is what the instruction would make of them anyway.
+fn widen_immediates(sources: &mut [Src]) {
+    for src in sources {
+        if let Shape::Immediate(bits) = src.shape {
+            match src.ty {
+                Type::W => {
+                    *src =
+                        Src { ty: Type::D, shape: Shape::Immediate(bits as i16 as u32 as u64), ..src.clone() }
+                }
+                Type::Uw => *src = Src { ty: Type::D, shape: Shape::Immediate(bits & 0xffff), ..src.clone() },
+                _ => {}
+            }
+        }
+    }
+}
+
+fn operation(i: &Instruction) -> Decoded<Op> {
+    Ok(match i.opcode {
+        Opcode::Illegal => {
+            return Err(Refused::Illegal("no operation of this generation has this opcode".into()));
+        }
+        Opcode::Mov => Op::Mov,
+        Opcode::Sel => Op::Sel,
+        Opcode::Not => Op::Not,
+        Opcode::And => Op::And,
+        Opcode::Or => Op::Or,
+        Opcode::Xor => Op::Xor,
+        Opcode::Shr => Op::Shr,
+        Opcode::Shl => Op::Shl,
+        Opcode::Asr => Op::Asr,
+        Opcode::Cmp => Op::Cmp,
+        Opcode::Cmpn => Op::Cmpn,
+        Opcode::Csel => Op::Csel,
+        Opcode::Bfrev => Op::Bfrev,
+        Opcode::Bfe => Op::Bfe,
+        Opcode::Bfi1 => Op::Bfi1,
+        Opcode::Bfi2 => Op::Bfi2,
+        Opcode::Jmpi => Op::Jmpi,
+        Opcode::Brd => Op::Brd,
+        Opcode::If => Op::If,
+        Opcode::Brc => Op::Brc,
+        Opcode::Else => Op::Else,
+        Opcode::Endif => Op::Endif,
+        Opcode::While => Op::While,
+        Opcode::Break => Op::Break,
+        Opcode::Cont => Op::Cont,
+        Opcode::Halt => Op::Halt,
+        Opcode::Calla => Op::Calla,
+        Opcode::Call => Op::Call,
+        Opcode::Ret => Op::Ret,
+        Opcode::Goto => Op::Goto,
+        Opcode::Join => Op::Join,
+        Opcode::Wait => Op::Wait,
+        Opcode::Send | Opcode::Sendc => Op::Send,
+        Opcode::Math => Op::Math(function(i)?),
+        Opcode::Add => Op::Add,
+        Opcode::Mul => Op::Mul,
+        Opcode::Avg => Op::Avg,
+        Opcode::Frc => Op::Frc,
+        Opcode::Rndu => Op::Rndu,
+        Opcode::Rndd => Op::Rndd,
+        Opcode::Rnde => Op::Rnde,
+        Opcode::Rndz => Op::Rndz,
+        Opcode::Mac => Op::Mac,
+        Opcode::Mach => Op::Mach,
+        Opcode::Lzd => Op::Lzd,
+        Opcode::Fbh => Op::Fbh,
+        Opcode::Fbl => Op::Fbl,
+        Opcode::Cbit => Op::Cbit,
+        Opcode::Addc => Op::Addc,
+        Opcode::Subb => Op::Subb,
+        Opcode::Sad2 => Op::Sad2,
+        Opcode::Sada2 => Op::Sada2,
+        Opcode::Dp4 => Op::Dp4,
+        Opcode::Dph => Op::Dph,
+        Opcode::Dp3 => Op::Dp3,
+        Opcode::Dp2 => Op::Dp2,
+        Opcode::Line => Op::Line,
+        Opcode::Pln => Op::Pln,
+        Opcode::Mad => Op::Mad,
+        Opcode::Lrp => Op::Lrp,
+        Opcode::Nop => Op::Nop,
+        Opcode::Movi | Opcode::Smov | Opcode::Madm => return Err(Refused::Missing(String::new())),
+    })
+}
+
+fn function(i: &Instruction) -> Decoded<Math> {
+    Ok(match i.math {
+        Some(MathFunction::Inverse) => Math::Inv,
+        Some(MathFunction::Log) => Math::Log,
+        Some(MathFunction::Exp) => Math::Exp,
+        Some(MathFunction::SquareRoot) => Math::Sqrt,
+        Some(MathFunction::InverseSquareRoot) => Math::Rsq,
+        Some(MathFunction::Sin) => Math::Sin,
+        Some(MathFunction::Cos) => Math::Cos,
+        Some(MathFunction::Divide) => Math::Fdiv,
+        Some(MathFunction::Power) => Math::Pow,
+        Some(MathFunction::IntQuotientRemainder) => Math::IntDivBoth,
+        Some(MathFunction::IntQuotient) => Math::IntDivQuotient,
+        Some(MathFunction::IntRemainder) => Math::IntDivRemainder,
+        Some(MathFunction::InverseMacro | MathFunction::InverseSquareRootMacro) => {
+            return Err(Refused::Missing("invm and rsqtm (division and square root macros)".into()));
+        }
+        None => return Err(Refused::Illegal("no function".into())),
+    })
+}
+
+fn condition_kind(condition: isa::Condition) -> Condition {
+    match condition {
+        isa::Condition::Equal => Condition::Z,
+        isa::Condition::NotEqual => Condition::Nz,
+        isa::Condition::Greater => Condition::G,
+        isa::Condition::GreaterEqual => Condition::Ge,
+        isa::Condition::Less => Condition::L,
+        isa::Condition::LessEqual => Condition::Le,
+        isa::Condition::Overflow => Condition::O,
+        isa::Condition::Unordered => Condition::U,
+    }
+}
+
+fn predicate_kind(control: PredicateControl) -> Predicate {
+    match control {
+        PredicateControl::Sequential => Predicate::Sequential,
+        PredicateControl::AnyV => Predicate::AnyV,
+        PredicateControl::AllV => Predicate::AllV,
+        PredicateControl::Any(group) => Predicate::Any(group),
+        PredicateControl::All(group) => Predicate::All(group),
+        PredicateControl::Replicate(component) => Predicate::Replicate(component & 3),
+    }
+}
+
+/// First flag bit of the instruction: 32 channels take a whole flag register, fewer a part of the subregister that
+/// the channel group names (2b p.26).
+fn flag(i: &Instruction) -> u8 {
+    let register = 32 * (i.flag.register & 1);
+    if i.exec_size >= 32 {
+        register
+    } else {
+        register + 16 * (i.flag.subregister & 1) + i.channel_offset % 16
+    }
+}
+
+fn scalar_type(ty: DataType) -> Type {
+    match ty {
+        DataType::Ub => Type::Ub,
+        DataType::B => Type::B,
+        DataType::Uw | DataType::Uv => Type::Uw,
+        DataType::W | DataType::V => Type::W,
+        DataType::Ud => Type::Ud,
+        DataType::D => Type::D,
+        DataType::Uq => Type::Uq,
+        DataType::Q => Type::Q,
+        DataType::Hf => Type::Hf,
+        DataType::F | DataType::Vf => Type::F,
+        DataType::Df => Type::Df,
+    }
+}
+
+/// Where an architecture register lies in the file, and how many bytes from there on belong to it.
+fn architecture(file: Arf, number: u8, byte: u8) -> Decoded<(usize, usize)> {
+    let (start, bytes) = match file {
+        Arf::Address => (A0, REGISTER),
+        Arf::Flag => (FLAGS, 8),
+        Arf::ChannelEnable => (CE0, 4),
+        Arf::State => (SR0, 16),
+        Arf::Control => (CR0, 16),
+        Arf::Notification => (N0, 12),
+        Arf::InstructionPointer => (IP, 4),
+        Arf::ThreadDependency => (TDR0, 16),
+        Arf::Timestamp => (TM0, 16),
+        _ => return Err(Refused::Missing(format!("with the register {file:?}"))),
+    };
+    let number = if file == Arf::Flag { 4 * usize::from(number) } else { usize::from(number) * REGISTER };
+    let at = number + usize::from(byte);
+    if at >= bytes {
+        return Err(Refused::Missing(format!("with byte {at} of the register {file:?}")));
+    }
+    Ok((start + at, start + bytes))
+}
+
+fn target(i: &Instruction, destination: &isa::Destination, n: usize, lanes: &mut u32) -> Decoded<Dst> {
+    let ty = scalar_type(destination.ty);
+    let size = ty.size();
+    if destination.macro_accumulator.is_some_and(|acc| acc != isa::MacroAccumulator::NONE) {
+        return Err(Refused::Missing("with an extended accumulator".into()));
+    }
+    if i.access_mode == AccessMode::Align16 {
+        let tuple = u32::from(destination.write_mask & 15);
+        *lanes &= tuple * 0x1111_1111;
+    }
+    let stride = usize::from(destination.stride);
+    if stride == 0 && n > 1 {
+        return Err(Refused::Illegal("destination stride 0".into()));
+    }
+    let mut control = false;
+    let target = match destination.register {
+        Register::Grf { number, byte } => {
+            if number > 127 {
+                return Err(Refused::Illegal(format!("destination r{number}")));
+            }
+            let first = usize::from(number) * REGISTER + usize::from(byte);
+            if first + (n - 1) * stride * size + size <= GRF_BYTES {
+                Target::File { offset: first as u16, stride: (stride * size) as u8 }
+            } else {
+                let table = region(first, size, stride, 1, 0, GRF_BYTES);
+                if table[..n].iter().any(|&offset| usize::from(offset) + size > GRF_BYTES) {
+                    return Err(Refused::Illegal("an element across the end of the register file".into()));
+                }
+                Target::Table(Box::new(table))
+            }
+        }
+        Register::Arf { file: Arf::Null | Arf::ThreadDependency, .. } => Target::Null,
+        Register::Arf { file: Arf::InstructionPointer, .. } => Target::Ip,
+        Register::Arf { file: Arf::Accumulator, number, byte } => {
+            let first = usize::from(number) * REGISTER + usize::from(byte);
+            Target::Accumulator(accumulator(
+                number,
+                region(first, size, stride, 1, 0, usize::from(u16::MAX)),
+                n,
+                size,
+            )?)
+        }
+        Register::Arf {
+            file: Arf::State | Arf::Timestamp | Arf::Notification | Arf::ChannelEnable, ..
+        } if i.opcode != Opcode::Wait => {
+            return Err(Refused::Missing(
+                "to a register that belongs to the machine (sr0, tm0, n0, ce0)".into(),
+            ));
+        }
+        Register::Arf { file, number, byte } => {
+            let (first, end) = architecture(file, number, byte)?;
+            control = file == Arf::Control;
+            if first + (n - 1) * stride * size + size > end {
+                return Err(Refused::Missing(format!("to more than the register {file:?}")));
+            }
+            Target::File { offset: first as u16, stride: (stride * size) as u8 }
+        }
+        Register::Indirect { address, offset } => {
+            Target::Indirect { address: address & 15, immediate: offset, stride: (stride * size) as u8 }
+        }
+    };
+    Ok(Dst { ty, target, control })
+}
+
+fn accumulator(
+    number: u8,
+    table: [u16; MAX_CHANNELS],
+    n: usize,
+    size: usize,
+) -> Decoded<Box<[u16; MAX_CHANNELS]>> {
+    if number > 1 {
+        return Err(Refused::Missing(format!("with the extended accumulator acc{number}")));
+    }
+    // What lies behind the second accumulator comes round to the first (SIMD16 of dwords in Align1 stops before).
+    let table = table.map(|offset| offset % ACC_FILE as u16);
+    if !in_accumulators(&table[..n], size) {
+        return Err(Refused::Illegal("an element across the end of the accumulators".into()));
+    }
+    Ok(Box::new(table))
+}
+
+fn source(i: &Instruction, operand: &Operand, n: usize) -> Decoded<Src> {
+    let source = match operand {
+        Operand::None => return Ok(Src::immediate(Type::Ud, 0)),
+        Operand::Immediate(immediate) => return Ok(constant(immediate)),
+        Operand::Register(source) => source,
+    };
+    if source.macro_accumulator.is_some_and(|acc| acc != isa::MacroAccumulator::NONE) {
+        return Err(Refused::Missing("with an extended accumulator".into()));
+    }
+    let ty = scalar_type(source.ty);
+    let size = ty.size();
+    let shape = match source.register {
+        Register::Grf { number, byte } => {
+            if number > 127 {
+                return Err(Refused::Illegal(format!("source r{number}")));
+            }
+            let first = usize::from(number) * REGISTER + usize::from(byte);
+            let table = table(i, source, first, size, GRF_BYTES)?;
+            if table[..n].iter().any(|&offset| usize::from(offset) + size > GRF_BYTES) {
+                return Err(Refused::Illegal("an element across the end of the register file".into()));
+            }
+            shape(table, n, size)
+        }
+        Register::Arf { file: Arf::Null, .. } => Shape::Immediate(0),
+        Register::Arf { file: Arf::Accumulator, number, byte } => {
+            let first = usize::from(number) * REGISTER + usize::from(byte);
+            Shape::Accumulator(accumulator(number, table(i, source, first, size, 1 << 16)?, n, size)?)
+        }
+        Register::Arf { file, number, byte } => {
+            let (first, end) = architecture(file, number, byte)?;
+            let table = table(i, source, first, size, 1 << 16)?;
+            if table[..n].iter().any(|&offset| usize::from(offset) + size > end) {
+                return Err(Refused::Missing(format!("with more than the register {file:?}")));
+            }
+            shape(table, n, size)
+        }
+        Register::Indirect { address, offset } => {
+            Shape::Indirect(Box::new(indirect(i, source, address, offset, size)?))
+        }
+    };
+    Ok(Src { ty, shape, negate: source.negate, abs: source.absolute })
+}
+
+/// Byte offset of each channel's element.
+fn table(
+    i: &Instruction,
+    source: &isa::Source,
+    first: usize,
+    size: usize,
+    limit: usize,
+) -> Decoded<[u16; MAX_CHANNELS]> {
+    if source.replicate {
+        return Ok(region(first, size, 0, 1, 0, limit));
+    }
+    let Vertical::Stride(vertical) = source.region.vertical else {
+        return Err(Refused::Illegal("a region of addresses without an address register".into()));
+    };
+    let (vertical, width) = (usize::from(vertical), usize::from(source.region.width).max(1));
+    if i.access_mode == AccessMode::Align1 {
+        return Ok(region(first, size, vertical, width, usize::from(source.region.horizontal), limit));
+    }
+    if size == 8 {
+        if source.swizzle != isa::Source::IDENTITY {
+            return Err(Refused::Missing("with a swizzle of 64-bit elements".into()));
+        }
+        return Ok(region(first, size, 1, 1, 0, limit));
+    }
+    Ok(std::array::from_fn(|c| {
+        let element = c / 4 * vertical + usize::from(source.swizzle[c % 4] & 3);
+        ((first + element * size) % limit) as u16
+    }))
+}
+
+fn indirect(
+    i: &Instruction,
+    source: &isa::Source,
+    address: u8,
+    offset: i16,
+    size: usize,
+) -> Decoded<Indirect> {
+    if i.access_mode == AccessMode::Align16 {
+        return Err(Refused::Missing("with an indirect Align16 source".into()));
+    }
+    let (width, horizontal) =
+        (usize::from(source.region.width).max(1), usize::from(source.region.horizontal));
+    let (share, lanes) = match source.region.vertical {
+        Vertical::Stride(vertical) => {
+            (MAX_CHANNELS, region(0, size, usize::from(vertical), width, horizontal, 1 << 16))
+        }
+        Vertical::Addresses => (width, region(0, size, 0, width, horizontal, 1 << 16)),
+    };
+    Ok(Indirect { address: address & 15, immediate: offset, share: share as u8, lanes })
+}
+
+fn constant(immediate: &isa::Immediate) -> Src {
+    let bits = immediate.bits;
+    let nibbles = |sign: bool| -> Box<[u64]> {
+        (0..8)
+            .map(|n| {
+                let nibble = bits >> (4 * n) & 15;
+                if sign && nibble > 7 { nibble | 0xfff0 } else { nibble }
+            })
+            .collect()
+    };
+    let shape = match immediate.ty {
+        DataType::V => Shape::Vector(nibbles(true)),
+        DataType::Uv => Shape::Vector(nibbles(false)),
+        DataType::Vf => Shape::Vector(
+            (0..4).map(|n| u64::from(restricted_float((bits >> (8 * n)) as u8).to_bits())).collect(),
+        ),
+        DataType::Ub | DataType::B => Shape::Immediate(bits & 0xff),
+        DataType::Uw | DataType::W | DataType::Hf => Shape::Immediate(bits & 0xffff),
+        DataType::Ud | DataType::D | DataType::F => Shape::Immediate(bits & 0xffff_ffff),
+        DataType::Uq | DataType::Q | DataType::Df => Shape::Immediate(bits),
+    };
+    Src { ty: scalar_type(immediate.ty), shape, negate: false, abs: false }
+}
+
+fn send(i: &Instruction) -> Decoded<SendInfo> {
+    let Some(send) = i.send else { return Err(Refused::Illegal("no message".into())) };
+    let Operand::Register(isa::Source { register: Register::Grf { number, .. }, .. }) = i.sources[0] else {
+        return Err(Refused::Illegal("a payload that is not in general registers".into()));
+    };
+    if number > 127 {
+        return Err(Refused::Illegal(format!("payload r{number}")));
+    }
+    let response = match i.destination.map(|destination| destination.register) {
+        Some(Register::Grf { number, .. }) if number > 127 => {
+            return Err(Refused::Illegal(format!("response r{number}")));
+        }
+        Some(Register::Grf { number, .. }) => Some(u16::from(number) * REGISTER as u16),
+        Some(Register::Indirect { .. }) => {
+            return Err(Refused::Missing("with an indirect destination".into()));
+        }
+        // Kernels name null, or any architecture register, where nothing comes back.
+        Some(Register::Arf { .. }) | None => None,
+    };
+    Ok(SendInfo {
+        function: send.function,
+        eot: send.end_of_thread,
+        descriptor: match send.descriptor {
+            Descriptor::Immediate(bits) => Some(bits),
+            Descriptor::Address(_) => None,
+        },
+        payload: u16::from(number) * REGISTER as u16,
+        response,
+    })
+}

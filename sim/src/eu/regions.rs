@@ -1,0 +1,137 @@
+//! The register file, flat: general registers first, architecture registers behind them, so that an operand is
+//! nothing but a byte offset.
+
+use super::uop::{Indirect, MAX_CHANNELS};
+
+/// Bytes of a register.
+pub const REGISTER: usize = 32;
+/// Bytes of the 128 general registers.
+pub const GRF_BYTES: usize = 128 * REGISTER;
+/// The null register as a source: two registers of zeros.
+pub const NULL: usize = GRF_BYTES;
+/// `a0`: 16 words.
+pub const A0: usize = NULL + 2 * REGISTER;
+/// `f0` and `f1`, 4 bytes each; the rest of the register is unused.
+pub const FLAGS: usize = A0 + REGISTER;
+/// `sr0`: state, dispatch mask, vector mask.
+pub const SR0: usize = FLAGS + REGISTER;
+/// `cr0`: control.
+pub const CR0: usize = SR0 + REGISTER;
+/// `n0`: notification counts.
+pub const N0: usize = CR0 + REGISTER;
+/// `ip`.
+pub const IP: usize = N0 + REGISTER;
+/// `tm0`: timestamp.
+pub const TM0: usize = IP + REGISTER;
+/// `ce0`: channel enables.
+pub const CE0: usize = TM0 + REGISTER;
+/// `tdr0`: thread dependencies.
+pub const TDR0: usize = CE0 + REGISTER;
+/// All bytes of the file.
+pub const FILE_BYTES: usize = TDR0 + REGISTER;
+/// Bytes of accumulator storage: `acc0` and `acc1`.
+pub const ACC_FILE: usize = 2 * REGISTER;
+
+/// The registers of one thread, without the accumulators ([`super::acc`]).
+#[derive(Clone)]
+pub struct Registers(Box<[u8; FILE_BYTES]>);
+
+impl Default for Registers {
+    fn default() -> Self {
+        Registers(Box::new([0; FILE_BYTES]))
+    }
+}
+
+macro_rules! scalars {
+    ($($get:ident $put:ident $ty:ident;)*) => {$(
+        #[doc = concat!("The `", stringify!($ty), "` at byte `offset`.")]
+        #[inline(always)]
+        pub fn $get(&self, offset: usize) -> $ty {
+            bytemuck::pod_read_unaligned(&self.0[offset..offset + size_of::<$ty>()])
+        }
+
+        #[doc = concat!("Replaces the `", stringify!($ty), "` at byte `offset`.")]
+        #[inline(always)]
+        pub fn $put(&mut self, offset: usize, value: $ty) {
+            self.0[offset..offset + size_of::<$ty>()].copy_from_slice(bytemuck::bytes_of(&value));
+        }
+    )*};
+}
+
+impl Registers {
+    scalars! {
+        u8 set_u8 u8;
+        u16 set_u16 u16;
+        u32 set_u32 u32;
+        u64 set_u64 u64;
+    }
+
+    /// `N` dwords in a row from byte `offset` on.
+    #[inline(always)]
+    pub fn dwords<const N: usize>(&self, offset: usize) -> [u32; N] {
+        let bytes = &self.0[offset..offset + 4 * N];
+        std::array::from_fn(|n| bytemuck::pod_read_unaligned(&bytes[4 * n..4 * n + 4]))
+    }
+
+    /// Replaces `N` dwords in a row from byte `offset` on.
+    #[inline(always)]
+    pub fn set_dwords<const N: usize>(&mut self, offset: usize, values: [u32; N]) {
+        let bytes = &mut self.0[offset..offset + 4 * N];
+        for (n, value) in values.iter().enumerate() {
+            bytes[4 * n..4 * n + 4].copy_from_slice(bytemuck::bytes_of(value));
+        }
+    }
+
+    /// All of the file, as bytes.
+    #[inline(always)]
+    pub fn bytes(&self) -> &[u8; FILE_BYTES] {
+        &self.0
+    }
+
+    /// All of the file, as bytes.
+    #[inline(always)]
+    pub fn bytes_mut(&mut self) -> &mut [u8; FILE_BYTES] {
+        &mut self.0
+    }
+
+    /// The general registers, as bytes.
+    pub fn grf(&self) -> &[u8] {
+        &self.0[..GRF_BYTES]
+    }
+
+    /// The general registers, as bytes.
+    pub fn grf_mut(&mut self) -> &mut [u8] {
+        &mut self.0[..GRF_BYTES]
+    }
+
+    /// All 64 flag bits: f0.0 lowest, then f0.1, f1.0 and f1.1.
+    #[inline(always)]
+    pub fn flags(&self) -> u64 {
+        self.u64(FLAGS)
+    }
+
+    /// Replaces the flag bits where `mask` is set.
+    #[inline(always)]
+    pub fn set_flags(&mut self, mask: u64, bits: u64) {
+        let old = self.flags();
+        self.set_u64(FLAGS, old & !mask | bits & mask);
+    }
+
+    /// Resolves a register-indirect region of `channels` elements of `size` bytes: the byte offset of each channel.
+    /// Addresses beyond the file wrap.
+    pub fn indirect(&self, region: &Indirect, channels: usize) -> [u16; MAX_CHANNELS] {
+        let mut offsets = [0; MAX_CHANNELS];
+        for (n, offset) in offsets.iter_mut().enumerate().take(channels) {
+            let address = (usize::from(region.address) + n / usize::from(region.share)) % 16;
+            let base = i32::from(self.u16(A0 + 2 * address)) + i32::from(region.immediate);
+            *offset = wrap(base + i32::from(region.lanes[n]));
+        }
+        offsets
+    }
+}
+
+/// A byte address in the general registers; hardware may wrap what lies outside, the model always does.
+#[inline(always)]
+pub fn wrap(address: i32) -> u16 {
+    (address & (GRF_BYTES as i32 - 1)) as u16
+}

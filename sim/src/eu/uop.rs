@@ -1,0 +1,498 @@
+//! What a kernel becomes before it runs: instructions with everything resolved that does not change while it runs.
+//!
+//! A [`Uop`] knows nothing of encodings. Registers are byte offsets into one flat file ([`super::regions`]), regions
+//! are per-channel offsets or one of two simple shapes, branch targets are indices of other uops.
+
+use super::regions::{ACC_FILE, FILE_BYTES};
+use genxml_eu::instruction::SharedFunction;
+
+/// Most channels that an instruction can have.
+pub const MAX_CHANNELS: usize = 32;
+
+/// The type of an operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Type {
+    /// Unsigned byte.
+    Ub,
+    /// Signed byte.
+    B,
+    /// Unsigned word (16 bits).
+    Uw,
+    /// Signed word.
+    W,
+    /// Unsigned doubleword (32 bits).
+    Ud,
+    /// Signed doubleword.
+    D,
+    /// Unsigned quadword (64 bits).
+    Uq,
+    /// Signed quadword.
+    Q,
+    /// Half precision float.
+    Hf,
+    /// Single precision float.
+    F,
+    /// Double precision float.
+    Df,
+}
+
+impl Type {
+    /// Size of one element in bytes.
+    pub const fn size(self) -> usize {
+        match self {
+            Type::Ub | Type::B => 1,
+            Type::Uw | Type::W | Type::Hf => 2,
+            Type::Ud | Type::D | Type::F => 4,
+            Type::Uq | Type::Q | Type::Df => 8,
+        }
+    }
+
+    /// True for HF, F and DF.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Type::Hf | Type::F | Type::Df)
+    }
+
+    /// Least and greatest value of an integer type; zeros for floats.
+    pub const fn range(self) -> (i128, i128) {
+        match self {
+            Type::Ub => (0, u8::MAX as i128),
+            Type::B => (i8::MIN as i128, i8::MAX as i128),
+            Type::Uw => (0, u16::MAX as i128),
+            Type::W => (i16::MIN as i128, i16::MAX as i128),
+            Type::Ud => (0, u32::MAX as i128),
+            Type::D => (i32::MIN as i128, i32::MAX as i128),
+            Type::Uq => (0, u64::MAX as i128),
+            Type::Q => (i64::MIN as i128, i64::MAX as i128),
+            Type::Hf | Type::F | Type::Df => (0, 0),
+        }
+    }
+}
+
+/// The arithmetic that an instruction is done in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum ExecType {
+    /// Integers of at most 16 bits.
+    Word,
+    /// Integers, one of them of 32 bits.
+    Dword,
+    /// Integers, one of them of 64 bits.
+    Qword,
+    /// Half precision throughout.
+    Half,
+    /// Single precision.
+    Single,
+    /// Double precision.
+    Double,
+}
+
+impl ExecType {
+    /// Bits of an integer of this type.
+    pub const fn bits(self) -> u32 {
+        match self {
+            ExecType::Word | ExecType::Half => 16,
+            ExecType::Dword | ExecType::Single => 32,
+            ExecType::Qword | ExecType::Double => 64,
+        }
+    }
+
+    /// The type that sources of these types are brought to (G45 vol 4 section 11.4.4, Gen8 adds Q, DF and HF; bytes work as words).
+    pub fn of(sources: impl Iterator<Item = Type>) -> ExecType {
+        let rank = |ty: Type| match ty {
+            Type::Ub | Type::B | Type::Uw | Type::W => (0, ExecType::Word),
+            Type::Ud | Type::D => (1, ExecType::Dword),
+            Type::Uq | Type::Q => (2, ExecType::Qword),
+            Type::Hf => (3, ExecType::Half),
+            Type::F => (4, ExecType::Single),
+            Type::Df => (5, ExecType::Double),
+        };
+        sources.map(rank).max_by_key(|&(rank, _)| rank).map_or(ExecType::Dword, |(_, ty)| ty)
+    }
+}
+
+/// Functions of the `math` instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[allow(missing_docs)]
+pub enum Math {
+    Inv,
+    Log,
+    Exp,
+    Sqrt,
+    Rsq,
+    Sin,
+    Cos,
+    Fdiv,
+    Pow,
+    IntDivBoth,
+    IntDivQuotient,
+    IntDivRemainder,
+}
+
+/// What an instruction does, by the manual's mnemonic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[allow(missing_docs)]
+pub enum Op {
+    Mov,
+    Sel,
+    Not,
+    And,
+    Or,
+    Xor,
+    Shr,
+    Shl,
+    Asr,
+    Cmp,
+    Cmpn,
+    Csel,
+    Bfrev,
+    Bfe,
+    Bfi1,
+    Bfi2,
+    Frc,
+    Rndu,
+    Rndd,
+    Rnde,
+    Rndz,
+    Lzd,
+    Fbh,
+    Fbl,
+    Cbit,
+    Add,
+    Addc,
+    Subb,
+    Mul,
+    Mac,
+    Mach,
+    Avg,
+    Sad2,
+    Sada2,
+    Dp4,
+    Dph,
+    Dp3,
+    Dp2,
+    Line,
+    Pln,
+    Mad,
+    Lrp,
+    Math(Math),
+    Jmpi,
+    If,
+    Else,
+    Endif,
+    While,
+    Break,
+    Cont,
+    Halt,
+    Goto,
+    Join,
+    Brd,
+    Brc,
+    Call,
+    Calla,
+    Ret,
+    Wait,
+    Send,
+    Nop,
+    /// An opcode that no Gen8 instruction has.
+    Illegal,
+    /// Something that the model does not do; the reason stands in [`Uop::note`].
+    Missing,
+}
+
+/// Which comparison sets a flag or picks a source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[allow(missing_docs)]
+pub enum Condition {
+    None,
+    /// Equal or zero.
+    Z,
+    Nz,
+    G,
+    Ge,
+    L,
+    Le,
+    /// Overflow.
+    O,
+    /// Unordered: the result is not a number.
+    U,
+}
+
+/// How a predicate is made of flag bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[allow(missing_docs)]
+pub enum Predicate {
+    None,
+    /// One bit per channel.
+    Sequential,
+    AnyV,
+    AllV,
+    /// Any bit of the aligned block of so many channels.
+    Any(u8),
+    /// All bits of the aligned block of so many channels.
+    All(u8),
+    /// Align16: one component's bit for all four of a tuple.
+    Replicate(u8),
+}
+
+/// Where the elements of a source lie.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Shape {
+    /// All channels read the element at this byte of the file.
+    Scalar(u16),
+    /// Channel n reads the n-th element from this byte of the file on.
+    Contiguous(u16),
+    /// Channel n reads at the n-th of these bytes of the file.
+    Table(Box<[u16; MAX_CHANNELS]>),
+    /// A constant, as a bit pattern of the operand's type.
+    Immediate(u64),
+    /// Packed vector immediate: channel n takes pattern n modulo the number of patterns.
+    Vector(Box<[u64]>),
+    /// Channel n reads the element of accumulator storage at the n-th of these bytes (see [`super::acc`]).
+    Accumulator(Box<[u16; MAX_CHANNELS]>),
+    /// Register-indirect: `a0` gives the address.
+    Indirect(Box<Indirect>),
+}
+
+/// A register-indirect region.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Indirect {
+    /// First subregister of `a0`.
+    pub address: u8,
+    /// Added to every address, in bytes.
+    pub immediate: i16,
+    /// Channels that share one address register: 32 for 1x1, the width for Vx1, 1 for VxH.
+    pub share: u8,
+    /// Byte offset of each channel from its address.
+    pub lanes: [u16; MAX_CHANNELS],
+}
+
+/// A source operand.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Src {
+    /// Element type.
+    pub ty: Type,
+    /// Where the elements are.
+    pub shape: Shape,
+    /// Negated (logic operations: inverted) after `abs`.
+    pub negate: bool,
+    /// Absolute value.
+    pub abs: bool,
+}
+
+impl Src {
+    /// A constant.
+    pub const fn immediate(ty: Type, bits: u64) -> Src {
+        Src { ty, shape: Shape::Immediate(bits), negate: false, abs: false }
+    }
+
+    /// True when bits pass through unchanged.
+    pub const fn plain(&self) -> bool {
+        !self.negate && !self.abs
+    }
+}
+
+/// Where results go.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Target {
+    /// Nowhere.
+    Null,
+    /// The file, from this byte on with this many bytes from channel to channel.
+    File {
+        /// First byte.
+        offset: u16,
+        /// Bytes from one channel to the next.
+        stride: u8,
+    },
+    /// Channel n goes to the n-th of these bytes of the file (Align16, wrapped regions).
+    Table(Box<[u16; MAX_CHANNELS]>),
+    /// Accumulator storage, n-th of these bytes (see [`super::acc`]).
+    Accumulator(Box<[u16; MAX_CHANNELS]>),
+    /// The register that `a0` names, and the distance between channels.
+    Indirect {
+        /// Subregister of `a0`.
+        address: u8,
+        /// Added to the address.
+        immediate: i16,
+        /// Bytes from one channel to the next.
+        stride: u8,
+    },
+    /// The instruction pointer: a jump.
+    Ip,
+}
+
+/// The destination operand.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Dst {
+    /// Element type.
+    pub ty: Type,
+    /// Where the elements are.
+    pub target: Target,
+    /// The write changes state that the thread keeps elsewhere too (cr0, sr0, n0): see [`super::thread`].
+    pub control: bool,
+}
+
+/// The message part of a send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SendInfo {
+    /// Who gets it.
+    pub function: SharedFunction,
+    /// End of thread.
+    pub eot: bool,
+    /// The descriptor, or none when it comes from `a0.0`.
+    pub descriptor: Option<u32>,
+    /// First payload register, as a byte offset.
+    pub payload: u16,
+    /// First response register as a byte offset; none when the destination is null.
+    pub response: Option<u16>,
+}
+
+/// Where a branch goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Branch {
+    /// Index of the uop, [`NOWHERE`] when the operand is not an immediate.
+    pub jip: u32,
+    /// Index of the uop of the second offset, [`NOWHERE`] when there is none.
+    pub uip: u32,
+    /// The BranchCtrl bit.
+    pub control: bool,
+}
+
+/// A uop index that does not exist.
+pub const NOWHERE: u32 = u32::MAX;
+
+/// One decoded instruction.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Uop {
+    /// What to do.
+    pub op: Op,
+    /// Arithmetic to do it in.
+    pub exec: ExecType,
+    /// Short cut through the general path, see [`super::fast`].
+    pub fast: super::fast::Fast,
+    /// Number of channels: 1, 2, 4, 8, 16 or 32.
+    pub size: u8,
+    /// First channel, from quarter and nibble control.
+    pub first: u8,
+    /// Channels that may be written by this instruction at all: its size and Align16 channel enables.
+    pub lanes: u32,
+    /// Ignore the execution mask.
+    pub no_mask: bool,
+    /// How the flag enables channels.
+    pub predicate: Predicate,
+    /// Invert the predicate.
+    pub invert: bool,
+    /// What sets flag bits.
+    pub condition: Condition,
+    /// What chooses between sources (`sel`, `csel`).
+    pub select: Condition,
+    /// First bit of the flag in the 64 flag bits (f0.0 is 0, f1.0 is 32).
+    pub flag: u8,
+    /// Clamp the result.
+    pub saturate: bool,
+    /// Write the accumulator too.
+    pub acc_write: bool,
+    /// A source is a register that must be brought up to date before it is read (`ip`, `tm0`, `ce0`).
+    pub volatile: bool,
+    /// Destination.
+    pub dst: Dst,
+    /// Sources; unused ones are constants of zero.
+    pub src: [Src; 3],
+    /// Branch targets.
+    pub branch: Branch,
+    /// Message.
+    pub send: Option<SendInfo>,
+    /// Byte offset from the kernel's first instruction.
+    pub offset: u32,
+    /// Length in bytes: 16, or 8 when compacted.
+    pub length: u8,
+    /// Index of the uop that follows in memory.
+    pub next: u32,
+    /// Why it cannot be executed ([`Op::Missing`], [`Op::Illegal`]).
+    pub note: Option<Box<Note>>,
+}
+
+/// Why an instruction cannot be executed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Note {
+    /// What is missing or wrong.
+    pub what: String,
+    /// Where the manual has it.
+    pub page: &'static str,
+}
+
+impl Uop {
+    /// A `nop` at `offset`, the base of every other uop.
+    pub fn nop(offset: u32) -> Uop {
+        Uop {
+            op: Op::Nop,
+            exec: ExecType::Dword,
+            fast: super::fast::Fast::None,
+            size: 1,
+            first: 0,
+            lanes: 1,
+            no_mask: true,
+            predicate: Predicate::None,
+            invert: false,
+            condition: Condition::None,
+            select: Condition::None,
+            flag: 0,
+            saturate: false,
+            acc_write: false,
+            volatile: false,
+            dst: Dst { ty: Type::Ud, target: Target::Null, control: false },
+            src: [const { Src::immediate(Type::Ud, 0) }; 3],
+            branch: Branch { jip: NOWHERE, uip: NOWHERE, control: false },
+            send: None,
+            offset,
+            length: 16,
+            next: NOWHERE,
+            note: None,
+        }
+    }
+
+    /// An instruction that stops the thread with a report when it is reached.
+    pub fn missing(offset: u32, what: impl Into<String>, page: &'static str) -> Uop {
+        Uop { op: Op::Missing, note: Some(Box::new(Note { what: what.into(), page })), ..Uop::nop(offset) }
+    }
+
+    /// An instruction that the manual forbids.
+    pub fn illegal(offset: u32, what: impl Into<String>) -> Uop {
+        Uop {
+            op: Op::Illegal,
+            note: Some(Box::new(Note { what: what.into(), page: "2a, illegal" })),
+            ..Uop::nop(offset)
+        }
+    }
+}
+
+/// Per-channel byte offsets of a region: channel n is in row n / width. Offsets wrap at `limit` bytes, as the manual
+/// allows for registers past the last (G45 vol 4, exceptions: may wrap).
+pub fn region(
+    base: usize,
+    size: usize,
+    vstride: usize,
+    width: usize,
+    hstride: usize,
+    limit: usize,
+) -> [u16; MAX_CHANNELS] {
+    std::array::from_fn(|n| ((base + ((n / width) * vstride + (n % width) * hstride) * size) % limit) as u16)
+}
+
+/// The simplest shape for the elements at `table`, of which `channels` are used, each of `size` bytes, in the file.
+pub fn shape(table: [u16; MAX_CHANNELS], channels: usize, size: usize) -> Shape {
+    let first = usize::from(table[0]);
+    let used = &table[..channels];
+    if used.iter().all(|&o| usize::from(o) == first) && first + size <= FILE_BYTES {
+        Shape::Scalar(table[0])
+    } else if used.iter().enumerate().all(|(n, &o)| usize::from(o) == first + n * size)
+        && first + channels * size <= FILE_BYTES
+    {
+        Shape::Contiguous(table[0])
+    } else {
+        Shape::Table(Box::new(table))
+    }
+}
+
+/// True when a table of accumulator offsets stays inside the two accumulators.
+pub fn in_accumulators(table: &[u16], size: usize) -> bool {
+    table.iter().all(|&o| usize::from(o) + size <= ACC_FILE)
+}
