@@ -22,6 +22,7 @@ pub mod cs;
 pub mod eu;
 pub mod fault;
 pub mod gpu;
+pub mod kernels;
 pub mod media;
 pub mod mem;
 pub mod observe;

@@ -165,10 +165,8 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
     if u.exec == ExecType::Dword {
         widen_immediates(&mut u.src[..sources.len()]);
     }
-    if let Op::Cmp | Op::Cmpn = op {
-        if u.condition == Condition::None {
-            return Err(Refused::Illegal("a comparison needs a condition".into()));
-        }
+    if matches!(op, Op::Cmp | Op::Cmpn) && u.condition == Condition::None {
+        return Err(Refused::Illegal("a comparison needs a condition".into()));
     }
     if matches!(op, Op::Line | Op::Pln | Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph) && n < 4 {
         return Err(Refused::Illegal(format!("fewer than four channels ({n})")));
