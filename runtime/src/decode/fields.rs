@@ -128,7 +128,9 @@ impl Fields<'_> {
             }
             Type::Enum(list) => {
                 let name = list.name_of(stored);
-                (Value::Enum { name }, if name.is_none() { Some(Issue::UnknownValue) } else { None })
+                // Zero is what programs leave where a field does not matter.
+                let unknown = name.is_none() && stored != 0;
+                (Value::Enum { name }, unknown.then_some(Issue::UnknownValue))
             }
             Type::Address { space, .. } => {
                 let value = stored << (field.start % 32);

@@ -5,8 +5,9 @@
 //!
 //! The counts of interface descriptors are hints for prefetching on Gen8: a kernel may use surfaces beyond, and zero
 //! is common. So binding tables and sampler tables are shown as far as the kernel's own messages name them, plus the
-//! entries within the hint that are not zero. If the kernel cannot tell (it computes its descriptors, or is not
-//! there), entries are shown up to the hint, or without one as long as they look like what they should be.
+//! binding table entries within the hint that are not zero. If the kernel cannot tell (it computes its descriptors,
+//! or is not there), all entries are shown up to the hint, or without one as long as they look like what they should
+//! be.
 
 use super::fields::Fields;
 use super::kernel::{self, Used};
@@ -148,9 +149,15 @@ impl Walker<'_> {
             let Type::Address { space, target, .. } = field.ty else { continue };
             let Some(value) = record.address_of(container, field.name) else { continue };
             let Some(at) = self.state.bases.absolute(space, value) else {
-                self.no_base(depth, space)?;
+                if value != 0 {
+                    self.no_base(depth, space)?;
+                }
                 continue;
             };
+            // Zero where nothing is mapped is how drivers say that there is nothing.
+            if value == 0 && self.memory.tail(at).is_empty() {
+                continue;
+            }
             if space == SpaceKind::Instruction {
                 self.kernel(at, depth)?;
             } else if let Some(id) = self.tables.named(target) {
@@ -214,7 +221,7 @@ impl Walker<'_> {
             if !needed && guess && !self.looks_like_entry(container, entry) {
                 break;
             }
-            if needed || entry[0] != 0 {
+            if needed || entry[0] != 0 || !used.complete && index < hint {
                 self.structure(id, at + 4 * u64::from(index), Some(index), depth, nesting)?;
             }
         }
@@ -242,10 +249,8 @@ impl Walker<'_> {
     fn kernel(&mut self, at: u64, depth: u32) -> io::Result<Used> {
         let mut record = self.spare.pop().unwrap_or_default();
         record.reset(Kind::Kernel, depth, at, "kernel");
-        let limit = self.budget.min(kernel::MAX_BYTES / 4) as usize;
-        self.memory.dwords(at, limit, &mut record.dwords);
         let shown = !self.kernels.insert(at);
-        let used = kernel::read(&mut record, !shown);
+        let used = kernel::read(self.memory, at, self.budget.saturating_mul(4), &mut record, !shown);
         if record.dwords.is_empty() {
             self.note(depth, at, format_args!("kernel at {at:#x}: nothing is mapped there"))?;
         } else if shown {
@@ -266,12 +271,13 @@ impl Walker<'_> {
         length: Option<u64>,
         depth: u32,
     ) -> io::Result<()> {
-        let (Some(at), Some(length)) = (at, length) else {
-            return self.note(depth, 0, format_args!("{name}: not followed, its base address is not known"));
-        };
+        let length = length.unwrap_or(0);
         if length == 0 {
             return Ok(());
         }
+        let Some(at) = at else {
+            return self.note(depth, 0, format_args!("{name}: not followed, its base address is not known"));
+        };
         let mut record = self.spare.pop().unwrap_or_default();
         record.reset(Kind::Data, depth, at, name);
         let want = length.min(MAX_DATA).div_ceil(4);

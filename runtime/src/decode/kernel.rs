@@ -1,10 +1,24 @@
 //! Kernels: where they end, what they use, how they read.
 
+use super::memory::Memory;
 use super::record::Record;
+use genxml_core::bits;
+use genxml_eu::instruction::{Descriptor, SharedFunction};
+use genxml_eu::{Opcode, instructions};
 use std::fmt::Write as _;
 
 /// Longest kernel that is read.
 pub(super) const MAX_BYTES: u64 = 1 << 20;
+
+/// First piece that is read; doubled until the kernel's end is in it.
+const FIRST_BYTES: usize = 4096;
+
+/// Instructions that make no sense after which it is taken for something else than a kernel.
+const MAX_NONSENSE: u32 = 8;
+
+/// Indices from here on are not entries of a binding table but ways to address memory: 254 shared local memory,
+/// 253 and 255 without a surface (2d Binding Table Index).
+const FIRST_SPECIAL: u64 = 240;
 
 /// Binding table entries and samplers that a kernel's messages name.
 #[derive(Debug, Clone, Default)]
@@ -29,19 +43,103 @@ impl Used {
     }
 }
 
-/// Cuts `record.dwords`, which start with the kernel, to its length; writes a line for each instruction if `show`.
-pub(super) fn read(record: &mut Record, show: bool) -> Used {
-    record.dwords.truncate(64);
+/// Reads the kernel at `at` into `record`: its dwords, and if `show` a line for each instruction.
+///
+/// It ends with the first end of thread that no jump leads beyond, or where memory or sense ends.
+pub(super) fn read(memory: &dyn Memory, at: u64, limit: u64, record: &mut Record, show: bool) -> Used {
+    let limit = limit.min(MAX_BYTES) as usize;
+    let mut bytes = Vec::new();
+    let mut size = FIRST_BYTES;
+    let (used, length) = loop {
+        let want = size.min(limit);
+        bytes.resize(want, 0);
+        let there = memory.bytes(at, &mut bytes);
+        bytes.truncate(there);
+        let (used, length, ended) = scan(&bytes);
+        if ended || there < want || want == limit {
+            if !ended {
+                record.note.push_str("no end of thread");
+            }
+            break (used, length);
+        }
+        size *= 2;
+    };
+    bytes.truncate(length);
+    record.dwords.extend(bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
     record.length = record.dwords.len() as u32;
     if show {
-        for (index, row) in record.dwords.chunks(4).enumerate() {
+        for instruction in instructions(&bytes) {
             let mut text = String::new();
-            for dword in row {
-                _ = write!(text, "{dword:08x} ");
-            }
-            record.lines.push((16 * index as u32, text.trim_end().to_owned()));
+            let position = match instruction {
+                Ok(located) => {
+                    _ = write!(text, "{located}");
+                    located.position
+                }
+                Err(error) => {
+                    _ = write!(text, "{error}");
+                    error.position
+                }
+            };
+            record.lines.push((position as u32, text));
         }
-        record.note.push_str("the first 256 bytes, not disassembled");
     }
-    Used::default()
+    used
+}
+
+/// What the kernel at the start of `bytes` uses, its length in bytes, and whether its end is in `bytes`.
+fn scan(bytes: &[u8]) -> (Used, usize, bool) {
+    let mut used = Used { complete: true, ..Used::default() };
+    let (mut furthest, mut nonsense) = (0, 0);
+    for instruction in instructions(bytes) {
+        let located = match instruction {
+            Ok(located) => located,
+            Err(error) => {
+                used.complete = false;
+                nonsense += 1;
+                if nonsense == MAX_NONSENSE || error.position + 16 > bytes.len() as u64 {
+                    return (used, error.position as usize, false);
+                }
+                continue;
+            }
+        };
+        let instruction = &located.instruction;
+        let end = located.position + u64::from(instruction.length());
+        furthest = located.targets().fold(furthest, u64::max);
+        if instruction.opcode == Opcode::Illegal && located.position >= furthest {
+            used.complete = false;
+            return (used, located.position as usize, false);
+        }
+        if let Some(send) = instruction.send {
+            match send.descriptor {
+                Descriptor::Immediate(descriptor) => used.message(send.function, descriptor),
+                Descriptor::Address(_) => used.complete = false,
+            }
+            if send.end_of_thread && end > furthest {
+                return (used, end as usize, true);
+            }
+        }
+    }
+    used.complete = false;
+    (used, bytes.len(), false)
+}
+
+impl Used {
+    /// Notes what a message names: bits 7:0 of its descriptor are the binding table index of everything that goes
+    /// through one, bits 11:8 the sampler of a sampler message (2d message descriptors).
+    fn message(&mut self, function: SharedFunction, descriptor: u32) {
+        use SharedFunction::*;
+        match function {
+            Sampler | DataPortSampler | DataPortRender | DataPortConstant | DataPort0 | DataPort1
+            | MotionEstimation | CheckAndRefinement => {
+                let index = bits::get(&[descriptor], 0, 7);
+                if index < FIRST_SPECIAL {
+                    self.surfaces[index as usize / 64] |= 1 << (index % 64);
+                }
+                if function == Sampler {
+                    self.samplers |= 1 << bits::get(&[descriptor], 8, 11);
+                }
+            }
+            _ => {}
+        }
+    }
 }
