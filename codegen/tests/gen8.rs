@@ -10,3 +10,15 @@ fn gen8_has_no_errors() {
     let report = load::read_dir(&dir).report();
     assert_eq!(report.errors(), 0, "{report}");
 }
+
+/// The example at the top of SCHEMA.md is a valid specification.
+#[test]
+fn the_documented_example_is_valid() {
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec-xml/SCHEMA.md");
+    let schema = std::fs::read_to_string(schema).unwrap();
+    let lines = schema.lines().skip_while(|line| !line.starts_with("    <genxml"));
+    let example: Vec<&str> = lines.take_while(|line| line.starts_with("    ")).collect();
+    assert!(example.len() > 10);
+    let report = load::read_texts(&[("example.xml", &example.join("\n"))]).report();
+    assert!(report.diagnostics.is_empty(), "{report}");
+}
