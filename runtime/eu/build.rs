@@ -16,8 +16,9 @@ fn main() {
     }
 }
 
-/// `eu.xml`, `eu_*.xml`.
+/// `eu.xml`, `eu_*.xml`, and the messages, which genxml has too: the disassembler names them.
 fn is_eu(path: &Path) -> bool {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    path.extension().is_some_and(|extension| extension == "xml") && (stem == "eu" || stem.starts_with("eu_"))
+    path.extension().is_some_and(|extension| extension == "xml")
+        && (stem == "eu" || stem == "messages" || stem.starts_with("eu_"))
 }

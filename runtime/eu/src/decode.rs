@@ -112,11 +112,8 @@ pub fn length(first: u32) -> u32 {
 
 /// The operation that the first dword names; hardware looks at bit 7 too, which no operation has set.
 pub(crate) fn operation(first: u32) -> Option<Opcode> {
-    // Only the reserved bit can make the strict reading of the low byte fail.
     let header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
-    let clean = gen8::EuInstructionHeader::unpack(&[first]).is_ok();
-    let code = header.opcode.bits() as u8;
-    Opcode::from_code(code).filter(|_| clean)
+    Opcode::from_code(header.opcode.bits() as u8).filter(|_| !header.undefined_operation)
 }
 
 /// `length` is what the instruction takes in memory: 8 if `dwords` are the expansion of a compact one.
@@ -124,7 +121,7 @@ fn native_form(dwords: &[u32; 4], length: i32) -> Result<Instruction, Problem> {
     let header = gen8::EuInstructionHeader::unpack_lossy(&[dwords[0]]);
     let Some(opcode) = operation(dwords[0]) else {
         let mut illegal = Instruction::new(Opcode::Illegal, 1);
-        illegal.illegal_code = header.opcode.bits() as u8;
+        illegal.illegal_code = header.opcode.bits() as u8 + if header.undefined_operation { 128 } else { 0 };
         return Ok(illegal);
     };
     let decoder = Decoder { opcode, dwords, length, header };
@@ -211,7 +208,7 @@ impl Decoder<'_> {
 
     fn bare(&self) -> Instruction {
         let mut instruction = Instruction::new(self.opcode, 1);
-        instruction.breakpoint = self.header.control.controls_b.debug_ctrl;
+        instruction.breakpoint = self.opcode == Opcode::Nop && self.header.control.controls_b.debug_ctrl;
         instruction
     }
 

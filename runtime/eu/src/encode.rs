@@ -107,6 +107,7 @@ impl Encoder<'_> {
         let condition = enc::CONDITION.encode(self.instruction.condition);
         Ok(gen8::EuInstructionHeader {
             opcode: self.opcode(),
+            undefined_operation: false,
             control: gen8::EuInstructionControls {
                 controls_a: self.controls_a()?,
                 cond_modifier: condition.ok_or_else(|| self.refuse("CondModifier", 0))?,
@@ -116,11 +117,18 @@ impl Encoder<'_> {
     }
 
     fn bare(&self) -> Result<[u32; 4]> {
-        let mut opcode = self.opcode();
-        if self.instruction.opcode == Opcode::Illegal {
-            opcode = gen8::EuOpcode::from_bits(u64::from(self.instruction.illegal_code));
+        let i = self.instruction;
+        if i.opcode != Opcode::Illegal {
+            let (opcode, debug_ctrl) = (self.opcode(), i.breakpoint);
+            return Ok(gen8::EuInstructionNop { opcode, debug_ctrl }.pack());
         }
-        Ok(gen8::EuInstructionNop { opcode, debug_ctrl: self.instruction.breakpoint }.pack())
+        let header = gen8::EuInstructionHeader {
+            opcode: gen8::EuOpcode::from_bits(u64::from(i.illegal_code % 128)),
+            undefined_operation: i.illegal_code >= 128,
+            control: gen8::EuInstructionControls::new(),
+        };
+        let [first] = header.pack();
+        Ok([first, 0, 0, 0])
     }
 
     /// Everything of the second dword but source 0.
@@ -243,66 +251,71 @@ impl Encoder<'_> {
     fn source(&self, source: &Source, place: &Place) -> Result<u64> {
         let vertical = enc::VERT_STRIDE.encode(source.region.vertical);
         let vertical = vertical.ok_or_else(|| self.refuse("VertStride", -1))?;
-        let [bits] = if self.align16() {
-            use gen8::EuInstructionOperandSrcRegAlign16Address::{Direct, Indirect};
-            let swizzle = match source.macro_accumulator {
-                Some(MacroAccumulator(number)) => [number % 4, number / 4, 0, 0],
-                None => source.swizzle,
-            };
-            if let Some(select) = swizzle.iter().find(|select| **select > 3) {
-                return Err(self.refuse("ChanSel", i64::from(*select)));
-            }
-            let [x, y, z, w] = swizzle.map(|select| gen8::ChanSel::from_bits(u64::from(select)));
-            gen8::EuInstructionOperandSrcRegAlign16 {
-                channel_select_x: x,
-                channel_select_y: y,
-                address: match place.word {
-                    None => Direct {
-                        source_subregister_number_4_4: genxml_core::Shifted::new(place.low)
-                            .map_err(|_| self.refuse("Source Subregister Number", place.low as i64))?,
-                        source_register_number: place.number,
-                    },
-                    Some(word) => Indirect {
-                        source_address_immediate_8_4: genxml_core::Shifted::new(place.low)
-                            .map_err(|_| self.refuse("Source Address Immediate", place.low as i64))?,
-                        source_address_subregister_number: word,
-                    },
-                },
-                source_modifier_absolute: source.absolute,
-                source_modifier_negate: source.negate,
-                source_addressing_mode: place.mode(),
-                channel_select_z: z,
-                channel_select_w: w,
-                source_vertical_stride: vertical,
-            }
-            .pack()
-        } else {
-            use gen8::EuInstructionOperandSrcRegAlign1Address::{Direct, Indirect};
-            let (width, horizontal) = (source.region.width, source.region.horizontal);
-            gen8::EuInstructionOperandSrcRegAlign1 {
-                address: match place.word {
-                    None => Direct {
-                        source_subregister_number: self.number("Source Subregister Number", place.low)?,
-                        source_register_number: place.number,
-                    },
-                    Some(word) => Indirect {
-                        source_address_immediate_8_0: self.number("Source Address Immediate", place.low)?,
-                        source_address_subregister_number: word,
-                    },
-                },
-                source_modifier_absolute: source.absolute,
-                source_modifier_negate: source.negate,
-                source_addressing_mode: place.mode(),
-                source_horizontal_stride: enc::HORZ_STRIDE
-                    .encode(horizontal)
-                    .ok_or_else(|| self.refuse("HorzStride", i64::from(horizontal)))?,
-                source_width: enc::WIDTH
-                    .encode(width)
-                    .ok_or_else(|| self.refuse("Width", i64::from(width)))?,
-                source_vertical_stride: vertical,
-            }
-            .pack()
+        if !self.align16() {
+            return self.source_align1(source, place);
+        }
+        use gen8::EuInstructionOperandSrcRegAlign16Address::{Direct, Indirect};
+        let swizzle = match source.macro_accumulator {
+            Some(MacroAccumulator(number)) => [number % 4, number / 4, 0, 0],
+            None => source.swizzle,
         };
+        if let Some(select) = swizzle.iter().find(|select| **select > 3) {
+            return Err(self.refuse("ChanSel", i64::from(*select)));
+        }
+        let [x, y, z, w] = swizzle.map(|select| gen8::ChanSel::from_bits(u64::from(select)));
+        let [bits] = gen8::EuInstructionOperandSrcRegAlign16 {
+            channel_select_x: x,
+            channel_select_y: y,
+            address: match place.word {
+                None => Direct {
+                    source_subregister_number_4_4: genxml_core::Shifted::new(place.low)
+                        .map_err(|_| self.refuse("Source Subregister Number", place.low as i64))?,
+                    source_register_number: place.number,
+                },
+                Some(word) => Indirect {
+                    source_address_immediate_8_4: genxml_core::Shifted::new(place.low)
+                        .map_err(|_| self.refuse("Source Address Immediate", place.low as i64))?,
+                    source_address_subregister_number: word,
+                },
+            },
+            source_modifier_absolute: source.absolute,
+            source_modifier_negate: source.negate,
+            source_addressing_mode: place.mode(),
+            channel_select_z: z,
+            channel_select_w: w,
+            source_vertical_stride: vertical,
+        }
+        .pack();
+        Ok(u64::from(bits))
+    }
+
+    /// The same in Align1.
+    fn source_align1(&self, source: &Source, place: &Place) -> Result<u64> {
+        let vertical = enc::VERT_STRIDE.encode(source.region.vertical);
+        let vertical = vertical.ok_or_else(|| self.refuse("VertStride", -1))?;
+        use gen8::EuInstructionOperandSrcRegAlign1Address::{Direct, Indirect};
+        let (width, horizontal) = (source.region.width, source.region.horizontal);
+        let [bits] = gen8::EuInstructionOperandSrcRegAlign1 {
+            address: match place.word {
+                None => Direct {
+                    source_subregister_number: self.number("Source Subregister Number", place.low)?,
+                    source_register_number: place.number,
+                },
+                Some(word) => Indirect {
+                    source_address_immediate_8_0: self.number("Source Address Immediate", place.low)?,
+                    source_address_subregister_number: word,
+                },
+            },
+            source_modifier_absolute: source.absolute,
+            source_modifier_negate: source.negate,
+            source_addressing_mode: place.mode(),
+            source_horizontal_stride: enc::HORZ_STRIDE
+                .encode(horizontal)
+                .ok_or_else(|| self.refuse("HorzStride", i64::from(horizontal)))?,
+            source_width: enc::WIDTH.encode(width).ok_or_else(|| self.refuse("Width", i64::from(width)))?,
+            source_vertical_stride: vertical,
+        }
+        .pack();
         Ok(u64::from(bits))
     }
 
@@ -428,7 +441,9 @@ impl Encoder<'_> {
             Descriptor::Address(byte) => {
                 let address = Register::Arf { file: Arf::Address, number: 0, byte };
                 let place = self.place(&address)?;
-                let source = self.source(&Source::new(address, DataType::Ud, Region::SCALAR), &place)?;
+                // Read as Align1 whatever the access mode.
+                let source = Source::new(address, DataType::Ud, Region::SCALAR);
+                let source = self.source_align1(&source, &place)?;
                 (gen8::RegFile::ARF, source as u32)
             }
         };
