@@ -128,7 +128,6 @@ impl Case {
                 source_x1_coordinate_left: s(self.source.0),
                 source_y1_coordinate_top: s(self.source.1),
                 source_base_address: at(DATA + self.from.base as u64),
-                ..XySrcCopyBlt::new()
             }]);
         } else {
             batch.extend(batch![XyColorBlt {
@@ -144,7 +143,6 @@ impl Case {
                 destination_y2_coordinate_bottom: y2,
                 destination_base_address: at(DATA + self.to.base as u64),
                 solid_pattern_color: u(self.colour.into()),
-                ..XyColorBlt::new()
             }]);
         }
         batch.extend(batch![END]);

@@ -12,7 +12,7 @@ use crate::observe::Observer;
 use crate::surface::TileMode;
 use crate::watchdog;
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// A side of a blit: where byte `x` of row `y` lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,13 +30,6 @@ impl Plane {
     #[inline(always)]
     fn address(&self, x: i64, y: i64) -> u64 {
         self.base.wrapping_add(self.tile_mode.offset(x, y, self.pitch) as u64) & ADDRESS_MASK
-    }
-
-    /// Bytes from byte `x` of a row on that are contiguous, at most `max`.
-    #[inline(always)]
-    fn run(&self, x: i64, max: usize) -> usize {
-        let run = i64::from(self.tile_mode.run());
-        max.min((run - x.rem_euclid(run)) as usize)
     }
 
     /// Addresses among which all bytes of a rectangle lie (with others, if tiled).
@@ -65,7 +58,7 @@ pub struct Blit {
     pub pixel_bytes: usize,
     /// The operation.
     pub rop: Rop,
-    /// Bits of a pixel that are written.
+    /// Bits of a pixel that are written; all 32 if the pixel has fewer.
     pub write_mask: u32,
     /// Where to.
     pub destination: Plane,
@@ -109,21 +102,21 @@ impl Blit {
             return Ok(());
         }
         let bytes = self.width as usize * self.pixel_bytes;
-        let all = u32::MAX >> (32 - 8 * self.pixel_bytes);
-        let masked = self.write_mask & all != all;
         let source = self.source.filter(|_| self.rop.uses_source());
+        let masked = self.write_mask != u32::MAX;
         let needs_destination = masked || self.rop.uses_destination();
-        let pattern = self.pattern.to_le_bytes();
-        let mask = self.write_mask.to_le_bytes();
+        let constant = source.is_none() && !needs_destination;
+        let copy = self.rop.code() == SRC_COPY && !masked;
         let mut shadow = source.and_then(|(plane, x, y)| self.overlap(&plane, x, y));
 
-        let mut row = vec![0; bytes];
-        let mut below = vec![0; if needs_destination { bytes } else { 0 }];
-        let constant = source.is_none() && !needs_destination;
+        // Rows of bytes, so that operations need to know nothing of pixels.
+        let repeat = |pixel: u32| -> Vec<u8> {
+            pixel.to_le_bytes()[..self.pixel_bytes].iter().copied().cycle().take(bytes).collect()
+        };
+        let (pattern, mask) = (repeat(self.pattern), repeat(self.write_mask));
+        let (mut row, mut below) = (vec![0; bytes], vec![0; bytes]);
         if constant {
-            for (index, byte) in row.iter_mut().enumerate() {
-                *byte = self.rop.apply(pattern[index % self.pixel_bytes], 0, 0);
-            }
+            self.combine(&mut row, &pattern, &below, &mask);
         }
         let left = self.x * self.pixel_bytes as i64;
         for line in 0..self.height {
@@ -139,19 +132,9 @@ impl Blit {
                 read_row(&exec.vm, &self.destination, left, y, &mut below, None)
                     .map_err(|fault| exec.page(fault, "destination"))?;
                 exec.stats.bytes_read += bytes as u64;
-                let pixels = row.chunks_exact_mut(self.pixel_bytes).zip(below.chunks_exact(self.pixel_bytes));
-                for (to, from) in pixels {
-                    for (index, (to, &from)) in to.iter_mut().zip(from).enumerate() {
-                        let value = self.rop.apply(pattern[index], *to, from);
-                        *to = from ^ ((from ^ value) & mask[index]);
-                    }
-                }
-            } else if !constant && (self.rop.code() != SRC_COPY) {
-                for pixel in row.chunks_exact_mut(self.pixel_bytes) {
-                    for (index, byte) in pixel.iter_mut().enumerate() {
-                        *byte = self.rop.apply(pattern[index], *byte, 0);
-                    }
-                }
+            }
+            if !constant && !copy {
+                self.combine(&mut row, &pattern, &below, &mask);
             }
             write_row(&mut exec.vm, &self.destination, left, y, &row, shadow.as_mut())
                 .map_err(|fault| exec.page(fault, "destination"))?;
@@ -159,6 +142,15 @@ impl Blit {
             exec.stats.bytes_written += bytes as u64;
         }
         Ok(())
+    }
+
+    /// Replaces source bytes by what is to be written.
+    fn combine(&self, row: &mut [u8], pattern: &[u8], below: &[u8], mask: &[u8]) {
+        let rop = self.rop;
+        for (((to, &pattern), &below), &mask) in row.iter_mut().zip(pattern).zip(below).zip(mask) {
+            let value = rop.apply(pattern, *to, below);
+            *to = below ^ ((below ^ value) & mask);
+        }
     }
 
     /// What is needed to keep the source as it was, if the destination may overwrite it.
@@ -190,8 +182,48 @@ impl Shadow {
         {
             return Ok(());
         }
-        self.pages.insert(page, vm.run(page, PAGE as usize)?.into());
+        self.pages.insert(page, vm.page(page)?.into());
         Ok(())
+    }
+}
+
+/// Part of a row that lies in one page: from `address` on if linear, in the tile that starts at `address` if tiled.
+struct Piece {
+    address: u64,
+    length: usize,
+}
+
+impl Plane {
+    /// The piece of row `y` that starts at byte `x`, at most `max` bytes: up to the end of the page or tile.
+    #[inline(always)]
+    fn piece(&self, x: i64, y: i64, max: usize) -> Piece {
+        if self.tile_mode == TileMode::Linear {
+            let address = self.address(x, y);
+            return Piece { address, length: max.min((PAGE - address % PAGE) as usize) };
+        }
+        let (w, h) = (i64::from(self.tile_mode.width()), i64::from(self.tile_mode.height()));
+        let inside = x.rem_euclid(w);
+        let address = self.address(x - inside, y - y.rem_euclid(h));
+        Piece { address, length: max.min((w - inside) as usize) }
+    }
+
+    /// Calls `copy` for each contiguous run of a piece: the place in the page and the place in the piece.
+    #[inline(always)]
+    fn runs(&self, x: i64, y: i64, piece: &Piece, mut copy: impl FnMut(Range<usize>, Range<usize>)) {
+        if self.tile_mode == TileMode::Linear {
+            let start = (piece.address % PAGE) as usize;
+            return copy(start..start + piece.length, 0..piece.length);
+        }
+        let (w, h) = (i64::from(self.tile_mode.width()), i64::from(self.tile_mode.height()));
+        let (x, y) = (x.rem_euclid(w) as usize, y.rem_euclid(h));
+        let run = self.tile_mode.run() as usize;
+        let mut done = 0;
+        while done < piece.length {
+            let start = self.tile_mode.offset((x + done) as i64, y, w) as usize;
+            let length = (run - (x + done) % run).min(piece.length - done);
+            copy(start..start + length, done..done + length);
+            done += length;
+        }
     }
 }
 
@@ -207,18 +239,15 @@ fn read_row(
     let mut done = 0;
     while done < row.len() {
         let at = x + done as i64;
-        let address = plane.address(at, y);
-        let max = plane.run(at, row.len() - done);
-        let kept = shadow.and_then(|shadow| shadow.pages.get(&(address & !(PAGE - 1))));
-        let run = match kept {
-            Some(page) => {
-                let start = (address % PAGE) as usize;
-                &page[start..page.len().min(start + max)]
-            }
-            None => vm.run(address, max)?,
+        let piece = plane.piece(at, y, row.len() - done);
+        let kept = shadow.and_then(|shadow| shadow.pages.get(&(piece.address & !(PAGE - 1))));
+        let page = match kept {
+            Some(page) => page,
+            None => vm.page(piece.address)?,
         };
-        row[done..done + run.len()].copy_from_slice(run);
-        done += run.len();
+        let part = &mut row[done..done + piece.length];
+        plane.runs(at, y, &piece, |from, to| part[to].copy_from_slice(&page[from]));
+        done += piece.length;
     }
     Ok(())
 }
@@ -235,13 +264,14 @@ fn write_row(
     let mut done = 0;
     while done < row.len() {
         let at = x + done as i64;
-        let address = plane.address(at, y);
+        let piece = plane.piece(at, y, row.len() - done);
         if let Some(shadow) = shadow.as_deref_mut() {
-            shadow.keep(vm, address)?;
+            shadow.keep(vm, piece.address)?;
         }
-        let run = vm.run_mut(address, plane.run(at, row.len() - done))?;
-        run.copy_from_slice(&row[done..done + run.len()]);
-        done += run.len();
+        let page = vm.page_mut(piece.address)?;
+        let part = &row[done..done + piece.length];
+        plane.runs(at, y, &piece, |to, from| page[to].copy_from_slice(&part[from]));
+        done += piece.length;
     }
     Ok(())
 }

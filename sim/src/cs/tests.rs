@@ -240,12 +240,10 @@ fn media_state_is_read_when_loaded() {
     let descriptors = MediaInterfaceDescriptorLoad {
         interface_descriptor_total_length: u(32),
         interface_descriptor_data_start_address: at(64),
-        ..MediaInterfaceDescriptorLoad::new()
     };
     let curbe = |offset, length| MediaCurbeLoad {
         curbe_total_data_length: u(length),
         curbe_data_start_address: at(offset),
-        ..MediaCurbeLoad::new()
     };
     bench.render(&batch![base, descriptors, curbe(128, 64), curbe(132, 4), END]).unwrap();
     let state = &bench.gpu.context(bench.context).state;
@@ -271,7 +269,6 @@ fn registers_and_memory() {
     let copy = MiLoadRegisterReg {
         source_register_address: u(u64::from(GPR) / 4),
         destination_register_address: u(u64::from(GPR) / 4 + 2),
-        ..MiLoadRegisterReg::new()
     };
     let store_memory = |offset: u32, to| MiStoreRegisterMem {
         register_address: at(offset.into()),
@@ -309,7 +306,6 @@ fn predicates() {
         compare_operation: compare,
         combine_operation: combine,
         load_operation: load,
-        ..MiPredicate::new()
     };
     let equal = compare(
         MiPredicateCompareOperation::SRCS_EQUAL,

@@ -85,6 +85,25 @@ impl Vm<'_> {
         Ok(())
     }
 
+    /// The page that holds `address`, in place.
+    ///
+    /// # Errors
+    /// [`PageFault`] with `address` if it cannot be read.
+    #[inline]
+    pub fn page(&self, address: u64) -> Result<&[u8], PageFault> {
+        Ok(self.mem.page(self.space.read(self.mem, address)?))
+    }
+
+    /// The page that holds `address`, in place, to be written.
+    ///
+    /// # Errors
+    /// [`PageFault`] with `address` if it cannot be written.
+    #[inline]
+    pub fn page_mut(&mut self, address: u64) -> Result<&mut [u8], PageFault> {
+        let slot = self.space.write(self.mem, address)?;
+        Ok(self.mem.page_mut(slot))
+    }
+
     /// Up to `max` bytes from `address` to the end of its page, in place.
     ///
     /// # Errors
