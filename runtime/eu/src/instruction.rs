@@ -28,7 +28,7 @@ pub struct Instruction {
     pub send: Option<Send>,
     /// Jump distances of branches with immediate targets.
     pub branch: Option<Branch>,
-    /// Results are clamped to the range of the destination type ([0,1] for floats).
+    /// Results are clamped to the range of the destination type (0 to 1 for floats).
     pub saturate: bool,
     /// Channel enables and the per-channel instruction pointers do not matter (`NoMask`, IGA `W`).
     pub no_mask: bool,

@@ -2,7 +2,7 @@
 //!
 //! The words are IGA's where it has some; [`describe`] serves other tools too.
 
-use crate::gen8::{eu, eu_messages as msd, messages as md};
+use crate::gen8::{descriptors as mdc, eu, eu_messages as msd, messages as md};
 use crate::instruction::*;
 
 /// `wr:3h+0, rd:0; hdc.dc1; media block write`: lengths in registers, receiver, message.
@@ -202,9 +202,9 @@ fn data_port_0(dwords: &[u32; 1]) -> Option<String> {
     let blocks = || owords(md::Msd0rOwb::unpack_lossy(dwords).data_blocks);
     let bytes = || msd::Msd0Bs::unpack_lossy(dwords).data_elements;
     let bits = || match bytes() {
-        msd::MdcDs::B => " 8b",
-        msd::MdcDs::W => " 16b",
-        msd::MdcDs::DW => " 32b",
+        mdc::MdcDs::B => " 8b",
+        mdc::MdcDs::W => " 16b",
+        mdc::MdcDs::DW => " 32b",
         _ => "",
     };
     Some(match message.message_type {
@@ -263,9 +263,9 @@ fn data_port_1(dwords: &[u32; 1]) -> Option<String> {
 fn scattered(dwords: &[u32; 1], direction: &str) -> Option<String> {
     let message = msd::Msd1A64S::unpack_lossy(dwords);
     let bits = match message.data_size {
-        msd::MdcA64Ds::DE1 => 8,
-        msd::MdcA64Ds::DE2 => 16,
-        msd::MdcA64Ds::DE4 => 32,
+        mdc::MdcA64Ds::DE1 => 8,
+        mdc::MdcA64Ds::DE2 => 16,
+        mdc::MdcA64Ds::DE4 => 32,
         _ => 64,
     };
     match message.subtype {
@@ -287,7 +287,7 @@ fn block(dwords: &[u32; 1]) -> Option<&'static str> {
 }
 
 /// The channels that take part; a set bit of the mask leaves one out.
-fn channels(mask: msd::MdcCmask) -> String {
+fn channels(mask: mdc::MdcCmask) -> String {
     let out = mask.bits();
     (0..4).zip("xyzw".chars()).filter(|(bit, _)| out >> bit & 1 == 0).map(|(_, name)| name).collect()
 }
