@@ -5,6 +5,7 @@
 //! them comes first.
 
 use super::rop::Rop;
+use crate::assumptions::CLIPPING_MOVES_THE_SOURCE;
 use crate::context::{Clip, Exec};
 use crate::fault::Fault;
 use crate::mem::{ADDRESS_MASK, PAGE, PageFault, Vm};
@@ -82,12 +83,13 @@ impl Blit {
     pub fn clip(self, clip: Option<Clip>) -> Blit {
         let Some(clip) = clip else { return self };
         let (left, top) = (self.x.max(clip.left), self.y.max(clip.top));
+        let cut = if CLIPPING_MOVES_THE_SOURCE { (left - self.x, top - self.y) } else { (0, 0) };
         Blit {
             x: left,
             y: top,
             width: (self.x + self.width).min(clip.right) - left,
             height: (self.y + self.height).min(clip.bottom) - top,
-            source: self.source.map(|(plane, x, y)| (plane, x + left - self.x, y + top - self.y)),
+            source: self.source.map(|(plane, x, y)| (plane, x + cut.0, y + cut.1)),
             ..self
         }
     }

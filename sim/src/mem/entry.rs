@@ -1,5 +1,6 @@
 //! Entries of page tables.
 
+use crate::assumptions::DIRECTORY_ENTRIES_MAP_LARGE_PAGES;
 use genxml::core::Shifted;
 use genxml::gen8::memory::{
     PageDirectoryEntry, PageDirectoryPointerEntry, PageMapLevel4Entry, PageTableEntry,
@@ -35,7 +36,8 @@ impl Entry {
         match level {
             4 => entry!(PageMapLevel4Entry, |_: &_| false),
             3 => entry!(PageDirectoryPointerEntry, |_: &_| false),
-            2 => entry!(PageDirectoryEntry, |entry: &PageDirectoryEntry| entry.page_size),
+            2 => entry!(PageDirectoryEntry, |entry: &PageDirectoryEntry| entry.page_size
+                && DIRECTORY_ENTRIES_MAP_LARGE_PAGES),
             _ => entry!(PageTableEntry, |_: &_| true),
         }
     }
