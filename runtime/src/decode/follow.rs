@@ -309,6 +309,7 @@ impl Walker<'_> {
             record.length = 1;
             let Record { dwords, items, .. } = &mut record;
             Fields { tables, bases: &self.state.bases, dwords, items }.all(plan);
+            self.summary.problems += record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
             self.sink.record(&record)?;
             self.spare.push(record);
         }

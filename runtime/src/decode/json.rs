@@ -23,7 +23,7 @@
 //! since many readers cannot hold them.
 
 use super::record::{Item, Record, Value};
-use super::{Options, Section, Sink};
+use super::{Options, Section, Sink, digits};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
 
@@ -67,16 +67,29 @@ impl<W: Write> JsonWriter<W> {
     }
 
     fn string(&mut self, text: &str) {
-        // Writing text to a vector cannot fail.
-        _ = serde_json::to_writer(&mut self.buffer, text);
+        if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+            self.buffer.push(b'"');
+            self.buffer.extend_from_slice(text.as_bytes());
+            self.buffer.push(b'"');
+        } else {
+            // Writing text to a vector cannot fail.
+            _ = serde_json::to_writer(&mut self.buffer, text);
+        }
     }
 
     fn integer(&mut self, value: u64) {
-        _ = if value >> 53 == 0 {
-            write!(self.buffer, "{value}")
+        if value >> 53 == 0 {
+            digits::decimal(&mut self.buffer, value);
         } else {
-            write!(self.buffer, "\"{value:#x}\"")
-        };
+            self.address(value);
+        }
+    }
+
+    /// Hexadecimal as text.
+    fn address(&mut self, value: u64) {
+        self.buffer.push(b'"');
+        digits::hex0x(&mut self.buffer, value, 0);
+        self.buffer.push(b'"');
     }
 
     fn items(&mut self, items: &[Item]) {
@@ -136,7 +149,9 @@ impl<W: Write> JsonWriter<W> {
                 _ = write!(self.buffer, ",\"value\":{value}")
             }
             Value::Int(value) => _ = write!(self.buffer, ",\"value\":\"{value}\""),
-            Value::Bool(value) => _ = write!(self.buffer, ",\"value\":{value}"),
+            Value::Bool(value) => {
+                self.buffer.extend_from_slice(if value { b",\"value\":true" } else { b",\"value\":false" });
+            }
             Value::Float(value) if value.is_finite() => _ = write!(self.buffer, ",\"value\":{value:?}"),
             // JSON has no infinities and no NaN.
             Value::Float(value) => _ = write!(self.buffer, ",\"value\":\"{value:?}\""),
@@ -149,9 +164,13 @@ impl<W: Write> JsonWriter<W> {
                 self.integer(item.stored);
             }
             Value::Address { value, space, absolute, register } => {
-                _ = write!(self.buffer, ",\"value\":\"{value:#x}\",\"space\":\"{}\"", space.name());
+                self.buffer.extend_from_slice(b",\"value\":");
+                self.address(value);
+                self.buffer.extend_from_slice(b",\"space\":");
+                self.string(space.name());
                 if let Some(absolute) = absolute.filter(|_| space != SpaceKind::Graphics) {
-                    _ = write!(self.buffer, ",\"absolute\":\"{absolute:#x}\"");
+                    self.buffer.extend_from_slice(b",\"absolute\":");
+                    self.address(absolute);
                 }
                 if let Some(register) = register {
                     self.buffer.extend_from_slice(b",\"register\":");

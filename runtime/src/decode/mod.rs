@@ -17,6 +17,7 @@
 //! * [`Record`]: what a sink gets
 //! * [`TextWriter`], [`JsonWriter`]: the sinks that there are
 
+mod digits;
 mod fields;
 mod follow;
 mod json;

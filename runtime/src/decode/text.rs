@@ -9,10 +9,10 @@
 //! ```
 //! Packets start at the margin, what they point to is indented. Reserved bits appear only if they are set, opcode and
 //! length fields never: the header line says them. Values are the meant ones (a count that is stored less one is
-//! shown as the count). Numbers are put together by hand, because formatting is most of the work of decoding.
+//! shown as the count).
 
 use super::record::{Item, Kind, Record, Value};
-use super::{Options, Section, Sink};
+use super::{Options, Section, Sink, digits};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
 
@@ -93,32 +93,15 @@ impl<W: Write> TextWriter<W> {
     }
 
     fn decimal(&mut self, value: u64) {
-        let mut digits = [0; 20];
-        let mut at = digits.len();
-        let mut left = value;
-        loop {
-            at -= 1;
-            digits[at] = b'0' + (left % 10) as u8;
-            left /= 10;
-            if left == 0 {
-                break;
-            }
-        }
-        self.buffer.extend_from_slice(&digits[at..]);
+        digits::decimal(&mut self.buffer, value);
     }
 
-    /// Hexadecimal digits, at least `width` of them.
     fn hex(&mut self, value: u64, width: usize) {
-        let digits = (64 - value.leading_zeros() as usize).div_ceil(4).max(width).max(1);
-        for place in (0..digits).rev() {
-            let digit = (value >> (4 * place) & 15) as usize;
-            self.buffer.push(b"0123456789abcdef"[digit]);
-        }
+        digits::hex(&mut self.buffer, value, width);
     }
 
     fn hex0x(&mut self, value: u64, width: usize) {
-        self.buffer.extend_from_slice(b"0x");
-        self.hex(value, width);
+        digits::hex0x(&mut self.buffer, value, width);
     }
 
     fn index(&mut self, index: Option<u32>) {
