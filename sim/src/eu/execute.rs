@@ -47,7 +47,7 @@ pub fn alu(thread: &mut Thread, u: &Uop, mask: u32) -> Result<(), Trap> {
 
 /// True for instructions whose intermediate results may need more than 64 bits.
 fn wide(u: &Uop) -> bool {
-    matches!(u.op, Op::Mul | Op::Mac | Op::Mach | Op::Sada2)
+    matches!(u.op, Op::Mul | Op::Mad | Op::Mac | Op::Mach | Op::Sada2)
         || u.src.iter().any(|src| matches!(src.shape, Shape::Accumulator(_)))
 }
 
@@ -113,10 +113,10 @@ fn ints<T: Int>(thread: &Thread, src: &Src, n: usize, logic: bool) -> Lanes<T> {
         });
     }
     if src.abs && !logic {
-        lanes = map(n, |c| if lanes[c] < T::default() { -lanes[c] } else { lanes[c] });
+        lanes = map(n, |c| if lanes[c] < T::default() { T::default().minus(lanes[c]) } else { lanes[c] });
     }
     if src.negate {
-        lanes = if logic { map(n, |c| !lanes[c]) } else { map(n, |c| -lanes[c]) };
+        lanes = if logic { map(n, |c| !lanes[c]) } else { map(n, |c| T::default().minus(lanes[c])) };
     }
     lanes
 }
@@ -434,7 +434,7 @@ fn int<T: Int>(thread: &mut Thread, u: &Uop, mask: u32) -> Result<(), Trap> {
         Op::Shl => two!(|a: T, b: T| ops::shl(a, b, width)),
         Op::Shr => two!(|a: T, b: T| ops::shr(a, b, if width == 64 { 64 } else { u.exec.bits() })),
         Op::Asr => two!(|a: T, b: T| ops::asr(a, b, width)),
-        Op::Add => two!(|a: T, b: T| a + b),
+        Op::Add => two!(T::plus),
         Op::Mul => {
             // Into the accumulator only the low word of source 1 takes part: the rest comes from mach (eu.md 3.5).
             let partial = matches!(u.dst.target, Target::Accumulator(_))
@@ -458,7 +458,7 @@ fn int<T: Int>(thread: &mut Thread, u: &Uop, mask: u32) -> Result<(), Trap> {
         Op::Fbh => one!(|a: T| ops::fbh(a, signed)),
         Op::Fbl => one!(ops::fbl),
         Op::Cbit => one!(|a: T| ops::cbit(a, 8 * u.src[0].ty.size() as u32)),
-        Op::Mad => three!(|a: T, b: T, c: T| T::cut(a.widen() + b.widen() * c.widen())),
+        Op::Mad => three!(|a: T, b: T, c: T| a.plus(b.times(c))),
         Op::Sel if u.select == Condition::None => {
             let (b, chosen) = (load(1), thread.predicate(u));
             map(n, |c| if chosen >> c & 1 == 1 { a[c] } else { b[c] })
@@ -488,8 +488,8 @@ fn carry<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, a: &Lanes<T>) -> Resul
     let n = usize::from(u.size);
     let b = ints::<T>(thread, &u.src[1], n, false);
     let (results, carries) = match u.op {
-        Op::Addc => (map(n, |c| a[c] + b[c]), map(n, |c| ops::carry(a[c], b[c]))),
-        _ => (map(n, |c| a[c] - b[c]), map(n, |c| ops::borrow(a[c], b[c]))),
+        Op::Addc => (map(n, |c| a[c].plus(b[c])), map(n, |c| ops::carry(a[c], b[c]))),
+        _ => (map(n, |c| a[c].minus(b[c])), map(n, |c| ops::borrow(a[c], b[c]))),
     };
     finish_ints(thread, u, mask, &results)?;
     for c in (0..n).filter(|c| mask >> c & 1 == 1) {
@@ -509,14 +509,14 @@ fn accumulating<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, a: &Lanes<T>) -
             Element::Bits(bits) => T::cut(i128::from(bits as i64) << (64 - 8 * size) >> (64 - 8 * size)),
         }
     });
-    let pair = |c: usize| ops::distance(a[c & !1], b[c & !1]) + ops::distance(a[c | 1], b[c | 1]);
+    let pair = |c: usize| ops::distance(a[c & !1], b[c & !1]).plus(ops::distance(a[c | 1], b[c | 1]));
     match u.op {
-        Op::Mac => finish_ints(thread, u, mask, &map(n, |c| old[c] + a[c].times(b[c]))),
+        Op::Mac => finish_ints(thread, u, mask, &map(n, |c| old[c].plus(a[c].times(b[c])))),
         Op::Sad2 => {
             finish_ints(thread, u, mask, &map(n, |c| if c % 2 == 0 { pair(c) } else { T::default() }))
         }
         Op::Sada2 => {
-            finish_ints(thread, u, mask, &map(n, |c| if c % 2 == 0 { old[c] + pair(c) } else { old[c] }))
+            finish_ints(thread, u, mask, &map(n, |c| if c % 2 == 0 { old[c].plus(pair(c)) } else { old[c] }))
         }
         _ => {
             // All channels take part in the accumulator, the mask is for the destination (003:12133ff).

@@ -14,10 +14,7 @@ pub trait Int:
     + Ord
     + Default
     + Debug
-    + Neg<Output = Self>
     + Not<Output = Self>
-    + Add<Output = Self>
-    + Sub<Output = Self>
     + BitAnd<Output = Self>
     + BitOr<Output = Self>
     + BitXor<Output = Self>
@@ -28,6 +25,10 @@ pub trait Int:
     fn cut(value: i128) -> Self;
     /// The value in the widest integer.
     fn widen(self) -> i128;
+    /// Sum modulo the width.
+    fn plus(self, other: Self) -> Self;
+    /// Difference modulo the width.
+    fn minus(self, other: Self) -> Self;
     /// Product modulo the width.
     fn times(self, other: Self) -> Self;
     /// Left by `count` bits, at most 63.
@@ -44,6 +45,10 @@ macro_rules! int {
             fn cut(value: i128) -> Self { value as $ty }
             #[inline(always)]
             fn widen(self) -> i128 { self as i128 }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self { self.wrapping_add(other) }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self { self.wrapping_sub(other) }
             #[inline(always)]
             fn times(self, other: Self) -> Self { self.wrapping_mul(other) }
             #[inline(always)]
@@ -88,7 +93,7 @@ pub fn asr<T: Int>(a: T, b: T, bits: u32) -> T {
 /// Mean, rounded up.
 #[inline(always)]
 pub fn avg<T: Int>(a: T, b: T) -> T {
-    (a + b + T::ONE).right(1)
+    a.plus(b).plus(T::ONE).right(1)
 }
 
 /// Order of bits reversed.
@@ -158,7 +163,7 @@ pub fn cbit<T: Int>(a: T, bits: u32) -> T {
 /// Carry of a 32-bit sum.
 #[inline(always)]
 pub fn carry<T: Int>(a: T, b: T) -> T {
-    low((low(a, 32) + low(b, 32)).right(32), 1)
+    low(low(a, 32).plus(low(b, 32)).right(32), 1)
 }
 
 /// Borrow of a 32-bit difference.
@@ -170,13 +175,13 @@ pub fn borrow<T: Int>(a: T, b: T) -> T {
 /// Absolute difference.
 #[inline(always)]
 pub fn distance<T: Int>(a: T, b: T) -> T {
-    if a < b { b - a } else { a - b }
+    if a < b { b.minus(a) } else { a.minus(b) }
 }
 
 /// Second step of a 64-bit product: the accumulator holds a times the low word of b (eu.md 3.5).
 #[inline(always)]
 pub fn mach<T: Int>(acc: T, a: T, b: T) -> T {
-    acc + a.times(b.right(16)).left(16)
+    acc.plus(a.times(b.right(16)).left(16))
 }
 
 /// Floats: single and double.

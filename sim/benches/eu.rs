@@ -1,0 +1,125 @@
+//! EU instructions per second, without memory: run with `cargo bench -p genxml-sim --bench eu`.
+
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use genxml_eu::instruction::{
+    Branch, Condition, DataType, Descriptor, Destination, Immediate, Instruction, Operand, Predicate,
+    PredicateControl, Region, Register, Send, SharedFunction, Source,
+};
+use genxml_eu::ops::Opcode;
+use genxml_sim::Fault;
+use genxml_sim::eu::decode8::{Fetched, kernel};
+use genxml_sim::eu::regions::Registers;
+use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};
+
+fn main() {
+    divan::main();
+}
+
+/// A world in which nothing happens.
+struct Nowhere;
+
+impl Environment for Nowhere {
+    #[inline(always)]
+    fn step(&mut self, _: u32, _: u32) -> Result<(), Fault> {
+        Ok(())
+    }
+    fn send(&mut self, _: &mut Registers, _: &Message) -> Result<(), Fault> {
+        Ok(())
+    }
+    fn timestamp(&self) -> u64 {
+        0
+    }
+    fn trap(&self, trap: Trap, offset: u32) -> Fault {
+        panic!("{trap:?} at {offset:#x}")
+    }
+}
+
+fn grf(number: u8, ty: DataType, size: u8) -> Operand {
+    Operand::Register(Source::new(Register::grf(number), ty, Region::packed(size)))
+}
+
+fn immediate(ty: DataType, bits: u64) -> Operand {
+    Operand::Immediate(Immediate { ty, bits })
+}
+
+fn alu(opcode: Opcode, size: u8, ty: DataType, dst: u8, sources: [Operand; 3]) -> Instruction {
+    Instruction {
+        destination: Some(Destination::new(Register::grf(dst), ty)),
+        sources,
+        ..Instruction::new(opcode, size)
+    }
+}
+
+/// `body`, repeated until a counter has gone through `count` rounds.
+fn spin(mut body: Vec<Instruction>, count: u64) -> Kernel {
+    use DataType::{D, Ud};
+    body.push(alu(Opcode::Add, 1, D, 100, [grf(100, D, 1), immediate(D, 1), Operand::None]));
+    body.push(Instruction {
+        condition: Some(Condition::Equal),
+        destination: Some(Destination::new(Register::NULL, D)),
+        sources: [grf(100, D, 1), immediate(D, count), Operand::None],
+        ..Instruction::new(Opcode::Cmp, 1)
+    });
+    let back = -16 * body.len() as i32;
+    body.push(Instruction {
+        predicate: Some(Predicate { control: PredicateControl::Sequential, inverse: true }),
+        branch: Some(Branch { jip: back, uip: None }),
+        ..Instruction::new(Opcode::While, 1)
+    });
+    body.push(Instruction {
+        send: Some(Send {
+            function: SharedFunction::ThreadSpawner,
+            descriptor: Descriptor::Immediate(0x0200_0010),
+            end_of_thread: true,
+        }),
+        sources: [grf(112, Ud, 8), Operand::None, Operand::None],
+        ..Instruction::new(Opcode::Send, 8)
+    });
+    kernel(0, 0, |offset| match body.get(offset as usize / 16) {
+        Some(instruction) => Fetched::Instruction(Box::new(*instruction)),
+        None => Fetched::Garbage("end".into()),
+    })
+}
+
+fn bench(bencher: Bencher<'_, '_>, kernel: &Kernel) {
+    let launch = Launch { dispatch_mask: u32::MAX, vector_mask: u32::MAX, ..Launch::default() };
+    let count = Thread::new(&launch).run(kernel, &mut Nowhere).unwrap();
+    bencher.counter(ItemsCount::new(count)).bench(|| Thread::new(&launch).run(kernel, &mut Nowhere));
+}
+
+/// The loop of media_spin: add, cmp, while on one channel.
+#[divan::bench]
+fn scalar_loop(bencher: Bencher<'_, '_>) {
+    bench(bencher, &spin(Vec::new(), 100_000));
+}
+
+/// Multiply, add, mad and compare on `SIZE` single floats, with the loop around.
+#[divan::bench(consts = [8, 16])]
+fn floats<const SIZE: u8>(bencher: Bencher<'_, '_>) {
+    use DataType::F;
+    let one = immediate(F, u64::from(1.5f32.to_bits()));
+    let body = vec![
+        alu(Opcode::Mul, SIZE, F, 10, [grf(20, F, SIZE), one, Operand::None]),
+        alu(Opcode::Add, SIZE, F, 12, [grf(10, F, SIZE), grf(22, F, SIZE), Operand::None]),
+        alu(Opcode::Mad, SIZE, F, 14, [grf(12, F, SIZE), grf(10, F, SIZE), grf(22, F, SIZE)]),
+        Instruction {
+            condition: Some(Condition::Less),
+            ..alu(Opcode::Cmp, SIZE, F, 16, [grf(14, F, SIZE), grf(22, F, SIZE), Operand::None])
+        },
+    ];
+    bench(bencher, &spin(body, 10_000));
+}
+
+/// Words and bytes, which take the general path.
+#[divan::bench(consts = [8, 16])]
+fn words<const SIZE: u8>(bencher: Bencher<'_, '_>) {
+    use DataType::{Ub, Uw, W};
+    let body = vec![
+        alu(Opcode::Mov, SIZE, Uw, 10, [grf(20, Ub, SIZE), Operand::None, Operand::None]),
+        alu(Opcode::Add, SIZE, W, 12, [grf(10, W, SIZE), grf(22, W, SIZE), Operand::None]),
+        alu(Opcode::Shr, SIZE, Uw, 14, [grf(12, Uw, SIZE), immediate(Uw, 2), Operand::None]),
+        alu(Opcode::Avg, SIZE, Uw, 16, [grf(14, Uw, SIZE), grf(10, Uw, SIZE), Operand::None]),
+    ];
+    bench(bencher, &spin(body, 10_000));
+}

@@ -1,0 +1,7 @@
+//! The execution unit against arithmetic, regions and control flow written down a second time.
+
+mod arithmetic;
+mod flow;
+mod random;
+mod regions;
+mod support;

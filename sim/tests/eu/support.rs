@@ -1,0 +1,122 @@
+//! Kernels of typed instructions, run in a world that only listens.
+
+use genxml_eu::instruction::{
+    DataType, Descriptor, Destination, Immediate, Instruction, Operand, Region, Register, Send,
+    SharedFunction, Source,
+};
+use genxml_eu::ops::Opcode;
+use genxml_sim::eu::decode8::{Fetched, kernel};
+use genxml_sim::eu::fast::Fast;
+use genxml_sim::eu::regions::Registers;
+use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};
+use genxml_sim::{Fault, Place};
+
+/// Nothing but a budget.
+pub struct World {
+    pub steps: u64,
+}
+
+pub const PLACE: Place = Place { packet: "test", address: 0, batch: 0 };
+
+impl Environment for World {
+    fn step(&mut self, _: u32, _: u32) -> Result<(), Fault> {
+        self.steps = self.steps.checked_sub(1).ok_or(Fault::Hang { limit: 0, at: PLACE })?;
+        Ok(())
+    }
+    fn send(&mut self, _: &mut Registers, _: &Message) -> Result<(), Fault> {
+        Ok(())
+    }
+    fn timestamp(&self) -> u64 {
+        7
+    }
+    fn trap(&self, trap: Trap, offset: u32) -> Fault {
+        let why = match trap {
+            Trap::Missing { what, .. } => {
+                return Fault::Unimplemented { what: what.into(), at: PLACE, page: "".into() };
+            }
+            Trap::Illegal(why) => why,
+        };
+        Fault::IllegalInstruction { kernel: 0, ip: offset, why: why.into(), at: PLACE }
+    }
+}
+
+/// The end of a thread.
+pub fn end() -> Instruction {
+    Instruction {
+        no_mask: true,
+        send: Some(Send {
+            function: SharedFunction::ThreadSpawner,
+            descriptor: Descriptor::Immediate(0x0200_0010),
+            end_of_thread: true,
+        }),
+        sources: [grf(112, DataType::Ud, 8), Operand::None, Operand::None],
+        ..Instruction::new(Opcode::Send, 8)
+    }
+}
+
+pub fn decode(body: &[Instruction]) -> Kernel {
+    kernel(0, 0, |offset| match usize::try_from(offset).ok().and_then(|offset| body.get(offset / 16)) {
+        Some(instruction) => Fetched::Instruction(Box::new(*instruction)),
+        None => Fetched::Garbage("behind the end".into()),
+    })
+}
+
+/// Runs the instructions and the end of the thread, once with the short cuts and once without: both must agree.
+pub fn run(body: &[Instruction], mask: u32, setup: impl Fn(&mut Thread)) -> Result<Thread, Fault> {
+    let mut body = body.to_vec();
+    body.push(end());
+    let mut kernel = decode(&body);
+    let once = |kernel: &Kernel| {
+        let launch = Launch { dispatch_mask: mask, vector_mask: mask, ..Launch::default() };
+        let mut thread = Thread::new(&launch);
+        setup(&mut thread);
+        thread.run(kernel, &mut World { steps: 200_000 }).map(|_| thread)
+    };
+    let fast = once(&kernel);
+    for uop in &mut kernel.uops {
+        uop.fast = Fast::None;
+    }
+    let general = once(&kernel);
+    match (&fast, &general) {
+        (Ok(fast), Ok(general)) => {
+            assert!(
+                fast.regs.bytes()[..] == general.regs.bytes()[..],
+                "short cut and general path differ: {body:?}"
+            );
+        }
+        (fast, general) => assert_eq!(fast.as_ref().err(), general.as_ref().err()),
+    }
+    fast
+}
+
+pub fn grf(number: u8, ty: DataType, size: u8) -> Operand {
+    Operand::Register(Source::new(Register::grf(number), ty, Region::packed(size)))
+}
+
+pub fn immediate(ty: DataType, bits: u64) -> Operand {
+    Operand::Immediate(Immediate { ty, bits })
+}
+
+pub fn alu(opcode: Opcode, size: u8, ty: DataType, dst: u8, sources: &[Operand]) -> Instruction {
+    let mut all = [Operand::None; 3];
+    all[..sources.len()].copy_from_slice(sources);
+    Instruction {
+        destination: Some(Destination::new(Register::grf(dst), ty)),
+        sources: all,
+        ..Instruction::new(opcode, size)
+    }
+}
+
+/// The `size` bytes at byte `offset` of register `number`, as a number.
+pub fn read(thread: &Thread, number: usize, offset: usize, size: usize) -> u64 {
+    let at = 32 * number + offset;
+    let mut bytes = [0; 8];
+    bytes[..size].copy_from_slice(&thread.regs.grf()[at..at + size]);
+    u64::from_le_bytes(bytes)
+}
+
+/// Writes the low `size` bytes of `value` at byte `offset` of register `number`.
+pub fn write(thread: &mut Thread, number: usize, offset: usize, size: usize, value: u64) {
+    let at = 32 * number + offset;
+    thread.regs.grf_mut()[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+}
