@@ -285,3 +285,31 @@ fn real_captures_load_and_play() {
         assert!(execs > 0, "{}", path.display());
     }
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 500, ..Default::default() })]
+
+    /// Whatever a manifest says: an error, or a capture that plays and decodes.
+    #[test]
+    fn mutated_manifests_never_panic(
+        changes in proptest::collection::vec((0usize..4000, proptest::prelude::any::<u8>(), 0usize..4), 1..6),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        small(dir.path());
+        let path = dir.path().join("manifest.json");
+        let mut text = fs::read(&path).unwrap();
+        for (at, byte, how) in changes {
+            let at = at % text.len();
+            match how {
+                0 => text[at] = byte,
+                1 => text[at] = b'0' + byte % 10,
+                2 => text.insert(at, b'0' + byte % 10),
+                _ => _ = text.remove(at),
+            }
+        }
+        fs::write(&path, &text).unwrap();
+        if let Ok(capture) = Capture::open(dir.path()) {
+            genxml::decode::capture(&capture, &Default::default(), std::io::sink()).unwrap();
+        }
+    }
+}
