@@ -1,2 +1,47 @@
 //! The `genx` command.
-fn main() {}
+
+use clap::{Parser, Subcommand};
+use genx::{decode, demo, run, spec};
+use std::process::ExitCode;
+
+/// Build, decode and execute batch buffers of Intel Broadwell (Gen8) graphics.
+#[derive(Parser)]
+#[command(name = "genx", version, max_term_width = 110)]
+#[command(after_help = "Examples:
+  genx demo fill -o fill.png         a picture computed by GPGPU threads of the model
+  genx run captures/gpgpu_fill       execute a capture, compare memory with what hardware left
+  genx decode captures/gpgpu_fill    every packet, field, surface and kernel of a capture
+  genx spec show PIPE_CONTROL        a table of the specification
+
+Exit codes: 0 all well, 1 an expectation differs or a check found something, 2 unusable input, 3 a GPU fault, a hang,
+or something that the model does not implement.")]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Demo(demo::Args),
+    Run(run::Args),
+    Decode(decode::Args),
+    Spec(spec::Args),
+}
+
+fn main() -> ExitCode {
+    let result = match Args::parse().command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Decode(args) => decode::run(&args),
+        Command::Spec(args) => spec::run(&args),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            if let Some(text) = &error.text {
+                eprintln!("genx: {text}");
+            }
+            error.exit.into()
+        }
+    }
+}

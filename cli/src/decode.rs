@@ -1,0 +1,152 @@
+//! `genx decode`: names every packet and field of a dump, and what it points to.
+
+use crate::output::{Error, Exit, bad_input};
+use genxml::capture::Capture;
+use genxml::decode::{self, Color, Format, Options, Summary};
+use genxml::engine::EngineId;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Decode a dump: every packet and field, and the state, surfaces and kernels that they point to.
+///
+/// Exit code: 0 all well, 2 unusable input. What is wrong inside a batch is said at its place.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  genx decode captures/gpgpu_fill
+  genx decode captures/gpgpu_fill --headers
+  genx decode captures/gpgpu_fill --format json | jq -r .name
+  genx decode batch.bin --raw --engine blitter --address 0x100000
+  xxd -r batch.hex | genx decode - --raw --engine render")]
+pub struct Args {
+    /// A capture directory; with --raw a file of little-endian dwords, or - for standard input
+    input: PathBuf,
+    /// The input is dwords and nothing else
+    #[arg(long, requires = "engine")]
+    raw: bool,
+    /// The engine that raw dwords are for: render, blitter, video, video-enhance
+    #[arg(long, value_name = "E", requires = "raw")]
+    engine: Option<EngineId>,
+    /// GPU address of the first raw dword
+    #[arg(long, value_name = "A", default_value = "0", value_parser = address)]
+    address: u64,
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: OutputFormat,
+    /// Only the names of the packets
+    #[arg(long)]
+    headers: bool,
+    /// Leave out addresses and bit positions, so that two dumps can be compared
+    #[arg(long)]
+    no_offsets: bool,
+    /// Stay in the batch: do not show what it points to
+    #[arg(long)]
+    no_follow: bool,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: When,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug)]
+enum OutputFormat {
+    /// For people
+    Text,
+    /// One JSON object per line and record
+    Json,
+    /// A page to look at (not part of this version)
+    Html,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug)]
+enum When {
+    /// On a terminal
+    Auto,
+    /// Yes
+    Always,
+    /// No
+    Never,
+}
+
+/// A number as people write addresses: decimal, or hexadecimal after 0x.
+fn address(text: &str) -> Result<u64, String> {
+    let digits = text.replace('_', "");
+    let parsed = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
+        Some(hex) => u64::from_str_radix(hex, 16),
+        None => digits.parse(),
+    };
+    parsed.map_err(|_| "not a number; write 4096 or 0x1000".to_owned())
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Args) -> Result<Exit, Error> {
+    let format = match args.format {
+        OutputFormat::Text => Format::Text,
+        OutputFormat::Json => Format::Json,
+        OutputFormat::Html => {
+            let text = "decode --format html: not part of this version; use text or json";
+            return Err(Error { exit: Exit::Fault, text: Some(text.into()) });
+        }
+    };
+    let color = match args.color {
+        When::Auto => Color::Auto,
+        When::Always => Color::Always,
+        When::Never => Color::Never,
+    };
+    let options = Options {
+        format,
+        color: color.enabled(&io::stdout()),
+        headers: args.headers,
+        offsets: !args.no_offsets,
+        follow: !args.no_follow,
+        ..Options::default()
+    };
+    let out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let summary = match (args.raw, args.engine) {
+        (true, Some(engine)) => {
+            let dwords = read_dwords(&args.input)?;
+            decode::raw(engine, args.address, &dwords, &options, out)
+        }
+        _ => {
+            if args.input.is_file() || args.input == Path::new("-") {
+                return Err(bad_input(format!(
+                    "{}: only capture directories can be decoded so far; for plain dwords use --raw --engine E",
+                    args.input.display()
+                )));
+            }
+            let capture = Capture::open(&args.input).map_err(bad_input)?;
+            decode::capture(&capture, &options, out)
+        }
+    };
+    let summary = summary.map_err(|error| bad_input(format!("cannot write to standard output: {error}")))?;
+    report(&summary);
+    Ok(Exit::Ok)
+}
+
+/// What the reader should know beyond the output.
+fn report(summary: &Summary) {
+    if summary.unknown > 0 {
+        eprintln!("genx: {} of {} packets are unknown", summary.unknown, summary.packets);
+    }
+    if summary.limited {
+        eprintln!("genx: the batch is longer than the decoder follows; the rest was left out");
+    }
+}
+
+/// Little-endian dwords of a file or of standard input.
+fn read_dwords(path: &Path) -> Result<Vec<u32>, Error> {
+    let fail = |error: io::Error| bad_input(format!("{}: {error}", path.display()));
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
+    } else {
+        bytes = std::fs::read(path).map_err(fail)?;
+    }
+    let (dwords, rest) = bytes.as_chunks::<4>();
+    if !rest.is_empty() {
+        eprintln!(
+            "genx: {}: the last {} bytes are no whole dword and are left out",
+            path.display(),
+            rest.len()
+        );
+    }
+    Ok(dwords.iter().map(|dword| u32::from_le_bytes(*dword)).collect())
+}

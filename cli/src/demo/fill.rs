@@ -1,0 +1,191 @@
+//! A texture written by GPGPU threads: every thread computes 8x8 pixels from its group's position and writes them with
+//! one media block write.
+
+use super::kernel::{Kernel, dword, number, packed, scalar};
+use genxml::batch::{Batch, Buffer, Heap, Submission};
+use genxml::core::address::{DynamicState, Instruction as Instructions, SurfaceState};
+use genxml::core::{MinusOne, lit};
+use genxml::engine::Render;
+use genxml::eu::instruction::{Register, SharedFunction};
+use genxml::eu::{EncodeError, Opcode};
+use genxml::gen8::media::*;
+use genxml::gen8::messages::*;
+use genxml::gen8::mi::*;
+use genxml::gen8::state::*;
+use genxml_sim::{Gpu, Stats};
+use std::error::Error;
+
+/// Width of the picture in pixels.
+pub const WIDTH: u32 = 256;
+/// Height of the picture in pixels.
+pub const HEIGHT: u32 = 256;
+
+/// A thread's block is as many pixels wide and high.
+const BLOCK: u32 = 8;
+const PIXEL_BYTES: u32 = 4;
+
+/// Where things lie in the context's address space.
+const BATCH: u64 = 0x10_0000;
+const SURFACES: u64 = 0x20_0000;
+const INSTRUCTIONS: u64 = 0x30_0000;
+const DYNAMIC: u64 = 0x40_0000;
+const TARGET: u64 = 0x100_0000;
+
+/// Red is x, green is y, blue their exclusive or: the pixel at `x`, `y` as bytes.
+pub fn pixel(x: u32, y: u32) -> [u8; 4] {
+    [x as u8, y as u8, (x ^ y) as u8, 255]
+}
+
+/// The kernel of one thread: group `r0.1`, `r0.6` writes its block of surface 0.
+fn kernel() -> Result<Vec<u32>, EncodeError> {
+    const X: Register = Register::grf(4);
+    const COLOR: Register = Register::grf(6);
+    const LEFT: Register = dword(5, 0);
+    const TOP: Register = dword(5, 1);
+    const Y: Register = dword(5, 2);
+    const GREEN: Register = dword(5, 3);
+    const HEADER: u8 = 10;
+    const END: u8 = 112;
+
+    let mut k = Kernel::default();
+    k.dwords(Opcode::Shl, 1, LEFT, [scalar(dword(0, 1)), number(BLOCK.ilog2())]);
+    k.dwords(Opcode::Shl, 1, TOP, [scalar(dword(0, 6)), number(BLOCK.ilog2())]);
+    k.channel_numbers(X);
+    k.dwords(Opcode::Add, 8, X, [packed(X), scalar(LEFT)]);
+
+    let extent = MhcMbControl {
+        block_width: lit!((BLOCK * PIXEL_BYTES) as i128),
+        block_height: lit!(BLOCK as i128),
+        ..MhcMbControl::new()
+    };
+    k.dwords(Opcode::Mov, 8, Register::grf(HEADER), [number(0)]);
+    k.dwords(Opcode::Shl, 1, dword(HEADER, 0), [scalar(LEFT), number(PIXEL_BYTES.ilog2())]);
+    k.dwords(Opcode::Mov, 1, dword(HEADER, 1), [scalar(TOP)]);
+    k.dwords(Opcode::Mov, 1, dword(HEADER, 2), [number(extent.pack()[0])]);
+    for row in 0..BLOCK {
+        k.dwords(Opcode::Add, 1, Y, [scalar(TOP), number(row)]);
+        k.dwords(Opcode::Xor, 8, COLOR, [packed(X), scalar(Y)]);
+        k.dwords(Opcode::Shl, 8, COLOR, [packed(COLOR), number(16)]);
+        k.dwords(Opcode::Or, 8, COLOR, [packed(COLOR), packed(X)]);
+        k.dwords(Opcode::Shl, 1, GREEN, [scalar(Y), number(8)]);
+        k.dwords(Opcode::Or, 8, COLOR, [packed(COLOR), scalar(GREEN)]);
+        let out = Register::grf(HEADER + 1 + row as u8);
+        k.dwords(Opcode::Or, 8, out, [packed(COLOR), number(0xff00_0000)]);
+    }
+    let write = Msd1wMb {
+        header_present: true,
+        message_length: lit!(1 + BLOCK as i128),
+        binding_table_index: lit!(0),
+        ..Msd1wMb::new()
+    };
+    k.send(SharedFunction::DataPort1, write.pack()[0], Register::grf(HEADER), false);
+
+    // The end of the thread wants its payload in r112 or above.
+    let end = TsEot { message_length: lit!(1), ..TsEot::new() };
+    k.dwords(Opcode::Mov, 8, Register::grf(END), [packed(Register::grf(0))]);
+    k.send(SharedFunction::ThreadSpawner, end.pack()[0], Register::grf(END), true);
+    k.assemble()
+}
+
+/// The batch with its state, kernel and target.
+///
+/// # Errors
+/// None in practice: what is built here fits.
+pub fn submission() -> Result<Submission, Box<dyn Error>> {
+    let target = Buffer::new("target", TARGET, (WIDTH * HEIGHT * PIXEL_BYTES) as usize)?;
+
+    let mut surfaces = Heap::<SurfaceState>::new("surface state", SURFACES, 4096)?;
+    let surface = RenderSurfaceState {
+        surface_type: SurfaceType::SURFTYPE_2D,
+        surface_format: SurfaceFormat::R8G8B8A8_UNORM,
+        tile_mode: TileMode::LINEAR,
+        extent: RenderSurfaceStateExtent::Image {
+            width: lit!(WIDTH as i128),
+            height: lit!(HEIGHT as i128),
+            depth: MinusOne::ONE,
+        },
+        surface_pitch: lit!((WIDTH * PIXEL_BYTES) as i128),
+        surface_base_address: lit!(TARGET as i128),
+        ..RenderSurfaceState::new()
+    };
+    let binding_table = [BindingTableState { surface_state_pointer: surfaces.put(&surface)? }];
+
+    let mut instructions = Heap::<Instructions>::new("instructions", INSTRUCTIONS, 4096)?;
+    let mut dynamic = Heap::<DynamicState>::new("dynamic state", DYNAMIC, 4096)?;
+    let descriptor = InterfaceDescriptorData {
+        kernel_start_pointer: instructions.put_dwords("kernel", &kernel()?)?,
+        binding_table_pointer: surfaces.put_all(&binding_table)?,
+        binding_table_entry_count: lit!(1),
+        number_of_threads_in_gpgpu_thread_group: lit!(1),
+        ..InterfaceDescriptorData::new()
+    };
+
+    let mut batch = Batch::<Render>::new("batch", BATCH, 4096)?;
+    batch.emit(&PipelineSelect { pipeline_selection: PipelineSelectPipelineSelection::GPGPU })?;
+    batch.emit(&StateBaseAddress {
+        surface_state_base_address_modify_enable: true,
+        surface_state_base_address: lit!(SURFACES as i128),
+        dynamic_state_base_address_modify_enable: true,
+        dynamic_state_base_address: lit!(DYNAMIC as i128),
+        instruction_base_address_modify_enable: true,
+        instruction_base_address: lit!(INSTRUCTIONS as i128),
+        ..StateBaseAddress::new()
+    })?;
+    batch.emit(&MediaVfeState {
+        maximum_number_of_threads: lit!(64),
+        number_of_urb_entries: lit!(2),
+        urb_entry_allocation_size: lit!(2),
+        ..MediaVfeState::new()
+    })?;
+    batch.emit(&MediaInterfaceDescriptorLoad {
+        interface_descriptor_total_length: lit!(32),
+        interface_descriptor_data_start_address: dynamic.put(&descriptor)?,
+    })?;
+    batch.emit(&GpgpuWalker {
+        simd_size: GpgpuWalkerSimdSize::SIMD8,
+        thread_group_id_x_dimension: lit!((WIDTH / BLOCK) as i128),
+        thread_group_id_y_dimension: lit!((HEIGHT / BLOCK) as i128),
+        thread_group_id_z_dimension: lit!(1),
+        right_execution_mask: lit!(0xff),
+        bottom_execution_mask: lit!(0xffff_ffff),
+        ..GpgpuWalker::new()
+    })?;
+    batch.emit(&MediaStateFlush::new())?;
+    Ok(Submission::new(batch.finish(), [surfaces.finish(), dynamic.finish(), instructions.finish(), target]))
+}
+
+/// Runs the submission on a new GPU: the bytes of the target, red, green, blue and alpha, and what was done.
+///
+/// # Errors
+/// The fault as text.
+pub fn execute(submission: &Submission) -> Result<(Vec<u8>, Stats), String> {
+    let mut gpu = Gpu::new();
+    let context = gpu.create_context().map_err(|error| error.to_string())?;
+    let mut target = None;
+    for buffer in &submission.buffers {
+        let frames =
+            gpu.load(context, buffer.address(), buffer.bytes()).map_err(|error| error.to_string())?;
+        if buffer.address() == TARGET {
+            target = Some((frames, buffer.bytes().len()));
+        }
+    }
+    let stats = gpu
+        .submit(context, submission.engine, submission.batch_address, submission.batch_length)
+        .map_err(|fault| fault.to_string())?;
+    let bytes = target.map(|(frames, length)| gpu.memory.bytes(frames)[..length].to_vec());
+    Ok((bytes.unwrap_or_default(), stats))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Oracle: the formula of the picture, pixel by pixel.
+    #[test]
+    fn the_picture_is_its_formula() {
+        let (pixels, stats) = execute(&submission().unwrap()).unwrap();
+        let expected: Vec<u8> = (0..HEIGHT).flat_map(|y| (0..WIDTH).flat_map(move |x| pixel(x, y))).collect();
+        assert!(pixels == expected);
+        assert_eq!(stats.threads, u64::from(WIDTH / BLOCK * (HEIGHT / BLOCK)));
+    }
+}

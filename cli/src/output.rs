@@ -1,0 +1,48 @@
+//! What all subcommands share: exit codes, errors, and writing to standard output.
+
+use std::fmt::Display;
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+/// How a subcommand ends; the numbers are a contract with scripts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Exit {
+    /// All well.
+    Ok = 0,
+    /// An expectation differs, or a check found something.
+    Differs = 1,
+    /// The input cannot be used.
+    BadInput = 2,
+    /// A GPU fault, a hang, or something not implemented.
+    Fault = 3,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// An error that ends the command.
+#[derive(Debug)]
+pub struct Error {
+    /// The exit code.
+    pub exit: Exit,
+    /// What to tell the user; `None` if it has been told, or nobody listens any more.
+    pub text: Option<String>,
+}
+
+/// The input cannot be used.
+pub fn bad_input(error: impl Display) -> Error {
+    Error { exit: Exit::BadInput, text: Some(error.to_string()) }
+}
+
+/// Standard output is written through this. A reader that stops reading (`genx decode X | head`) is no error.
+pub fn stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Error { exit: Exit::Ok, text: None }),
+        Err(error) => Err(bad_input(format!("cannot write to standard output: {error}"))),
+    }
+}

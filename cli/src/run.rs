@@ -1,0 +1,286 @@
+//! `genx run`: executes a capture on the model and compares memory with what the capture expects.
+
+use crate::output::{Error, Exit, bad_input, stdout};
+use crate::picture;
+use genxml::capture::{Capture, Expectation, Frame};
+use genxml_sim::Stats;
+use genxml_sim::observe::Event;
+use genxml_sim::replay::{Replay, Step};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// Execute a capture on the model and compare memory with what the capture expects.
+///
+/// Exit code: 0 all well, 1 an expectation differs, 2 unusable input, 3 a GPU fault, a hang, or something that the
+/// model does not implement.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  genx run captures/gpgpu_fill
+  genx run captures/gpgpu_fill --dump out --stats
+  genx run captures/gpgpu_fill --json | jq .expectations")]
+pub struct Args {
+    /// A capture directory, with manifest.json and data.bin.zst
+    input: PathBuf,
+    /// Check every packet against the programming rules of the manual (not part of this version)
+    #[arg(long)]
+    check: bool,
+    /// Write the memory that each expectation names to DIR/NAME.bin, and each frame to DIR/frameN.png
+    #[arg(long, value_name = "DIR")]
+    dump: Option<PathBuf>,
+    /// Print counts of packets, threads, EU instructions, pixels and bytes
+    #[arg(long)]
+    stats: bool,
+    /// Write a line per packet and thread to FILE
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+    /// Worker threads; the model works on one so far, and results are the same for any number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    threads: Option<u32>,
+    /// Units of work (EU instructions, pixels, packets) after which a submission counts as hanging
+    #[arg(long, value_name = "UNITS")]
+    work_limit: Option<u64>,
+}
+
+/// What one expectation came to.
+struct Compared<'a> {
+    expectation: &'a Expectation,
+    difference: Option<genxml::capture::Mismatch>,
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Args) -> Result<Exit, Error> {
+    if args.check {
+        let text = "run --check: the rules engine is not part of this version; run without --check";
+        return Err(Error { exit: Exit::Fault, text: Some(text.into()) });
+    }
+    if args.input.is_file() {
+        return Err(bad_input(format!(
+            "{}: only capture directories can be run so far, not files (AUB)",
+            args.input.display()
+        )));
+    }
+    let capture = Capture::open(&args.input).map_err(bad_input)?;
+    let mut dump = args.dump.as_deref().map(Dump::new).transpose()?;
+    let mut trace = args.trace.as_deref().map(Trace::new).transpose()?;
+    let execs = capture.execs().count() as u64;
+    let progress = progress(execs, args.json);
+
+    let mut replay = Replay::new(&capture);
+    if let Some(units) = args.work_limit {
+        replay.gpu().set_work_limit(units);
+    }
+    let mut stats = Stats::default();
+    let mut compared = Vec::new();
+    let mut fault = None;
+    while fault.is_none() {
+        let step = match &mut trace {
+            Some(trace) => replay.step_observed(&mut |event: &Event<'_>| trace.event(event)),
+            None => replay.step(),
+        };
+        let Some(step) = step else { break };
+        match step {
+            Step::Exec { exec, result } => {
+                match result {
+                    Ok(more) => stats += more,
+                    Err(error) => {
+                        stats += replay.gpu().last_stats();
+                        fault = Some((exec.seq, error));
+                    }
+                }
+                progress.inc(1);
+            }
+            Step::Expectation { expectation, result } => {
+                if let Some(dump) = &mut dump {
+                    dump.expectation(expectation, replay.bytes(expectation.object))?;
+                }
+                compared.push(Compared { expectation, difference: result.err() });
+            }
+            Step::Frame(frame) => {
+                if let Some(dump) = &mut dump {
+                    dump.frame(frame, replay.bytes(frame.object))?;
+                }
+            }
+            Step::Free(_) => {}
+        }
+    }
+    progress.finish_and_clear();
+    if let Some(trace) = trace {
+        trace.finish()?;
+    }
+
+    let differing = compared.iter().filter(|c| c.difference.is_some()).count();
+    let exit = match (&fault, differing) {
+        (Some(_), _) => Exit::Fault,
+        (None, 0) => Exit::Ok,
+        (None, _) => Exit::Differs,
+    };
+    if args.json {
+        let value = as_json(&capture, execs, &stats, &compared, fault.as_ref(), exit);
+        stdout(|out| writeln!(out, "{value:#}"))?;
+    } else {
+        for difference in compared.iter().filter_map(|c| c.difference.as_ref()) {
+            eprintln!("genx: {}: {difference}", capture.name());
+        }
+        if let Some((seq, fault)) = &fault {
+            eprintln!("genx: {}: exec {seq}: {fault}", capture.name());
+        }
+        let verdict = match exit {
+            Exit::Ok => "ok",
+            Exit::Differs => "DIFFERS",
+            _ => "STOPPED",
+        };
+        stdout(|out| {
+            writeln!(
+                out,
+                "{}: {verdict}: {execs} submissions, {} of {} expectations met",
+                capture.name(),
+                compared.len() - differing,
+                capture.expectations().count(),
+            )?;
+            if args.stats { write_stats(out, &stats) } else { Ok(()) }
+        })?;
+    }
+    Ok(exit)
+}
+
+/// A bar on a terminal when there is something to wait for.
+fn progress(execs: u64, quiet: bool) -> ProgressBar {
+    if quiet || execs < 8 || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} submissions, {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(execs).with_style(style)
+}
+
+/// The counts by name, in the order of printing.
+fn counts(stats: &Stats) -> [(&'static str, u64); 7] {
+    [
+        ("batches", stats.batches),
+        ("packets", stats.packets),
+        ("threads", stats.threads),
+        ("instructions", stats.instructions),
+        ("pixels", stats.pixels),
+        ("bytes_read", stats.bytes_read),
+        ("bytes_written", stats.bytes_written),
+    ]
+}
+
+fn write_stats(out: &mut dyn Write, stats: &Stats) -> io::Result<()> {
+    counts(stats).iter().try_for_each(|(name, count)| writeln!(out, "  {name:<14} {count:>12}"))
+}
+
+fn as_json(
+    capture: &Capture,
+    execs: u64,
+    stats: &Stats,
+    compared: &[Compared<'_>],
+    fault: Option<&(u64, genxml_sim::Fault)>,
+    exit: Exit,
+) -> Value {
+    let expectations: Vec<Value> = compared
+        .iter()
+        .map(|Compared { expectation, difference }| {
+            json!({
+                "name": expectation.name,
+                "after_exec": expectation.after_exec,
+                "ok": difference.is_none(),
+                "first_difference": difference.as_ref().map(|d| json!({
+                    "address": format!("{:#x}", d.address),
+                    "offset": d.offset,
+                    "count": d.count,
+                    "text": d.to_string(),
+                })),
+            })
+        })
+        .collect();
+    json!({
+        "capture": capture.name(),
+        "exit": exit as u8,
+        "submissions": execs,
+        "expectations": expectations,
+        "fault": fault.map(|(seq, fault)| json!({ "exec": seq, "text": fault.to_string() })),
+        "stats": counts(stats).into_iter().collect::<std::collections::BTreeMap<_, _>>(),
+    })
+}
+
+/// Where `--dump` puts things.
+struct Dump {
+    directory: PathBuf,
+    names: BTreeSet<String>,
+}
+
+impl Dump {
+    fn new(directory: &Path) -> Result<Self, Error> {
+        fs::create_dir_all(directory)
+            .map_err(|error| bad_input(format!("cannot create {}: {error}", directory.display())))?;
+        Ok(Dump { directory: directory.to_owned(), names: BTreeSet::new() })
+    }
+
+    /// Writes the expected range of an object. A name that comes again gets the submission's number.
+    fn expectation(&mut self, expectation: &Expectation, object: &[u8]) -> Result<(), Error> {
+        let Expectation { name, after_exec, offset, size, .. } = expectation;
+        let mut file = format!("{name}.bin");
+        if !self.names.insert(file.clone()) {
+            file = format!("{name}.{after_exec}.bin");
+            self.names.insert(file.clone());
+        }
+        let end = (offset + size).min(object.len() as u64) as usize;
+        let bytes = object.get(*offset as usize..end).unwrap_or(&[]);
+        let path = self.directory.join(file);
+        fs::write(&path, bytes)
+            .map_err(|error| bad_input(format!("cannot write {}: {error}", path.display())))
+    }
+
+    fn frame(&self, frame: &Frame, object: &[u8]) -> Result<(), Error> {
+        let rgba = picture::frame_rgba(frame, object).map_err(bad_input)?;
+        let path = self.directory.join(format!("frame{}.png", frame.index));
+        picture::write_rgba(&path, frame.width, frame.height, &rgba)
+    }
+}
+
+/// Where `--trace` writes: one line per event, words separated by spaces.
+struct Trace {
+    path: PathBuf,
+    out: BufWriter<File>,
+    result: io::Result<()>,
+}
+
+impl Trace {
+    fn new(path: &Path) -> Result<Self, Error> {
+        let file = File::create(path)
+            .map_err(|error| bad_input(format!("cannot create {}: {error}", path.display())))?;
+        Ok(Trace { path: path.to_owned(), out: BufWriter::new(file), result: Ok(()) })
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        if self.result.is_err() {
+            return;
+        }
+        self.result = match event {
+            Event::Packet { at, dwords } => write!(self.out, "packet {:#014x} {}", at.address, at.packet)
+                .and_then(|()| dwords.iter().try_for_each(|dword| write!(self.out, " {dword:08x}")))
+                .and_then(|()| writeln!(self.out)),
+            Event::Thread { kernel, payload } => {
+                writeln!(self.out, "thread {kernel:#014x} {} payload bytes", payload.len())
+            }
+            Event::Instruction { kernel, ip, mask } => {
+                writeln!(self.out, "instruction {kernel:#014x} +{ip:#06x} {mask:08x}")
+            }
+            _ => Ok(()),
+        };
+    }
+
+    fn finish(mut self) -> Result<(), Error> {
+        self.result
+            .and_then(|()| self.out.flush())
+            .map_err(|error| bad_input(format!("cannot write {}: {error}", self.path.display())))
+    }
+}

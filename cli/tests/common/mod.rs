@@ -1,0 +1,61 @@
+//! Running `genx` and building inputs for it.
+#![allow(dead_code)] // each test file uses its part
+
+use genx::demo::fill;
+use genxml::batch::{Batch, Buffer, Submission};
+use genxml::capture::{CaptureWriter, Compare};
+use genxml::engine::Engine;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The name of the expectation in [`fill_capture`].
+pub const EXPECTATION: &str = "picture";
+
+/// Runs the command.
+pub fn genx<I: AsRef<std::ffi::OsStr>>(args: impl IntoIterator<Item = I>) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_genx")).args(args).output().expect("genx starts")
+}
+
+/// Exit code and both outputs as text.
+pub fn finish(output: Output) -> (i32, String, String) {
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code().expect("no signal"), text(output.stdout), text(output.stderr))
+}
+
+/// A capture of the demo's batch. Oracle: the picture's formula. `change` may spoil the expected bytes.
+pub fn fill_capture(directory: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+    let submission = fill::submission().unwrap();
+    let mut writer = CaptureWriter::new("fill");
+    submission.write(1, &mut writer);
+    let mut expected = fill_picture();
+    change(&mut expected);
+    writer.expect(EXPECTATION, "target", 0, &expected, &[], Compare::Exact);
+    writer.finish(directory).unwrap();
+}
+
+/// The bytes of the demo's picture by its formula.
+pub fn fill_picture() -> Vec<u8> {
+    (0..fill::HEIGHT).flat_map(|y| (0..fill::WIDTH).flat_map(move |x| fill::pixel(x, y))).collect()
+}
+
+/// A capture of a batch that `build` fills, with a target buffer of a page at 0x10000.
+pub fn batch_capture<E: Engine>(directory: &Path, build: impl FnOnce(&mut Batch<E>)) {
+    let target = Buffer::new("target", 0x1_0000, 4096).unwrap();
+    let mut batch = Batch::<E>::new("batch", 0x2_0000, 4096).unwrap();
+    build(&mut batch);
+    let mut writer = CaptureWriter::new("batch");
+    Submission::new(batch.finish(), [target]).write(1, &mut writer);
+    writer.finish(directory).unwrap();
+}
+
+/// The folder of real captures, if it is there; `GENXML_CORPUS` names another place for it.
+pub fn corpus() -> Option<PathBuf> {
+    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
+    let path = PathBuf::from(std::env::var("GENXML_CORPUS").unwrap_or_else(|_| default.to_owned()));
+    if path.join("images").is_dir() {
+        Some(path)
+    } else {
+        eprintln!("skipped: no corpus of captures at {}", path.display());
+        None
+    }
+}

@@ -1,0 +1,161 @@
+//! The contract of `genx demo`, `decode` and `spec`.
+
+mod common;
+
+use common::{corpus, fill_capture, fill_picture, finish, genx};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use tempfile::tempdir;
+
+/// Oracle: the picture's formula; the PNG is read back with another program's reader.
+#[test]
+fn demo_writes_the_picture() {
+    let place = tempdir().unwrap();
+    let file = place.path().join("fill.png");
+    let (code, out, err) = finish(genx(["demo", "fill", "-o", file.to_str().unwrap()]));
+    assert_eq!(code, 0, "{err}");
+    for word in ["GPGPU_WALKER", "INTERFACE_DESCRIPTOR_DATA", "RENDER_SURFACE_STATE", "send", "1024 threads"]
+    {
+        assert!(out.contains(word), "{word} not in {out}");
+    }
+    let mut reader = png::Decoder::new(BufReader::new(fs::File::open(file).unwrap())).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut pixels).unwrap();
+    assert!(pixels == fill_picture());
+}
+
+#[test]
+fn decode_follows_to_surfaces_and_kernels() {
+    let capture = tempdir().unwrap();
+    fill_capture(capture.path(), |_| ());
+    let path = capture.path().to_str().unwrap();
+    let (code, out, err) = finish(genx(["decode", path]));
+    assert_eq!((code, err.as_str()), (0, ""));
+    for word in [
+        "PIPELINE_SELECT",
+        "STATE_BASE_ADDRESS",
+        "Surface State Base Address",
+        "INTERFACE_DESCRIPTOR_DATA",
+        "BINDING_TABLE_STATE",
+        "RENDER_SURFACE_STATE",
+        "R8G8B8A8_UNORM",
+        "MI_BATCH_BUFFER_END",
+        "xor (8",
+        "EOT",
+    ] {
+        assert!(out.contains(word), "{word} not in {out}");
+    }
+    let (code, headers, _) = finish(genx(["decode", path, "--headers"]));
+    assert_eq!(code, 0);
+    assert!(headers.lines().count() < out.lines().count() / 2);
+    let (code, json, _) = finish(genx(["decode", path, "--format", "json"]));
+    assert_eq!(code, 0);
+    for line in json.lines() {
+        serde_json::from_str::<serde_json::Value>(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    }
+    let (code, _, err) = finish(genx(["decode", path, "--format", "html"]));
+    assert_eq!(code, 3, "{err}");
+}
+
+#[test]
+fn decode_reads_raw_dwords() {
+    let place = tempdir().unwrap();
+    let file = place.path().join("batch.bin");
+    // A fill of 4x4 pixels and the end of the batch, as the kernel's selftests write them.
+    let dwords: [u32; 9] =
+        [0x5430_0005, 0x03f0_0040, 0, 0x0004_0004, 0x10_0000, 0, 0x1234_5678, 0x0500_0000, 0];
+    fs::write(&file, dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<_>>()).unwrap();
+    let path = file.to_str().unwrap();
+    let (code, out, err) =
+        finish(genx(["decode", path, "--raw", "--engine", "blitter", "--address", "0x4000"]));
+    assert_eq!(code, 0, "{err}");
+    for word in ["XY_COLOR_BLT", "32bpp", "PATTERN_COPY", "0x12345678", "MI_BATCH_BUFFER_END"] {
+        assert!(out.contains(word), "{word} not in {out}");
+    }
+    let (code, _, err) = finish(genx(["decode", path, "--raw"]));
+    assert_eq!(code, 2, "{err}");
+}
+
+/// A reader that goes away is no error and leaves no message.
+#[test]
+fn decode_into_a_closed_pipe() {
+    let capture = tempdir().unwrap();
+    fill_capture(capture.path(), |_| ());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_genx"))
+        .args(["decode", capture.path().to_str().unwrap()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+}
+
+/// Every packet of every capture has a name; state, surfaces and kernels are found.
+#[test]
+fn decode_names_the_corpus() {
+    let Some(corpus) = corpus() else { return };
+    for (capture, words) in [
+        (
+            "images/igt_gpgpu_fill",
+            &["RENDER_SURFACE_STATE", "INTERFACE_DESCRIPTOR_DATA", "mov (", "GPGPU_WALKER"][..],
+        ),
+        ("images/syn_mediafill_22_Y128x64_16_16_64x32", &["MEDIA_OBJECT", "RENDER_SURFACE_STATE", "send"]),
+        ("images/syn_mediaspin_36_100000", &["while", "cmp", "MEDIA_VFE_STATE"]),
+        ("images/igt_tiled_blits_00", &["XY_SRC_COPY_BLT", "SRC_COPY", "Source Base Address"]),
+        ("images/syn_blt_54_color_bpp8_L", &["XY_COLOR_BLT", "8bpp"]),
+        ("images/igt_storedw_render_00", &["MI_STORE_DATA_IMM", "0x120000"]),
+        ("images/igt_pipe_control_fresh_00", &["PIPE_CONTROL", "Post Sync Operation"]),
+        ("drivers/igt_gem_blt", &["XY_SRC_COPY_BLT"]),
+    ] {
+        let (code, out, err) = finish(genx(["decode", corpus.join(capture).to_str().unwrap()]));
+        assert_eq!((code, err.as_str()), (0, ""), "{capture}");
+        for word in words {
+            assert!(out.contains(word), "{capture}: {word} not in {out}");
+        }
+    }
+}
+
+#[test]
+fn spec_lists_shows_checks_and_emits() {
+    let (code, out, err) = finish(genx(["spec", "list", "--json"]));
+    assert_eq!(code, 0, "{err}");
+    let listed: Vec<serde_json::Value> = serde_json::from_str(&out).unwrap();
+    let find = |name: &str| listed.iter().find(|item| item["name"] == name).cloned().unwrap_or_default();
+    assert_eq!(find("XY_COLOR_BLT")["kind"], "instruction");
+    assert_eq!(find("RENDER_SURFACE_STATE")["kind"], "struct");
+
+    let (code, out, err) = finish(genx(["spec", "show", "PIPE_CONTROL"]));
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("Post Sync Operation"), "{out}");
+    let (code, _, err) = finish(genx(["spec", "show", "PIPE_CONTRL"]));
+    assert_eq!(code, 2);
+    assert!(err.contains("PIPE_CONTROL"), "{err}");
+
+    let (code, out, err) = finish(genx(["spec", "check"]));
+    assert_eq!(code, 0, "{out}{err}");
+
+    let place = tempdir().unwrap();
+    let broken = place.path().join("broken.xml");
+    fs::write(&broken, "<genxml name=\"X\" gen=\"8\">\n  <struct name=\"S\" length=\"1\" source=\"s\">\n    <field name=\"F\" start=\"0\" end=\"32\" type=\"uint\"/>\n  </struct>\n</genxml>\n").unwrap();
+    let (code, _, err) = finish(genx(["spec", "check", broken.to_str().unwrap()]));
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("broken.xml:3:"), "{err}");
+
+    let generated = place.path().join("generated");
+    let (code, out, err) = finish(genx(["spec", "emit", "-o", generated.to_str().unwrap()]));
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(fs::read_to_string(generated.join("blitter.rs")).unwrap().contains("pub struct XyColorBlt"));
+}
+
+#[test]
+fn help_has_examples() {
+    for command in ["run", "decode", "demo", "spec"] {
+        let (code, out, _) = finish(genx([command, "--help"]));
+        assert_eq!(code, 0);
+        assert!(out.contains("Examples:"), "{command}: {out}");
+    }
+}
