@@ -9,7 +9,7 @@
 //! 5. [`blt`]: the blitter's packets move pixels, [`surface`] knows where a pixel lies in a tiled surface;
 //! 6. [`media`]: walkers and media objects become threads with their payload;
 //! 7. [`eu`]: threads execute kernels, instruction by instruction;
-//! 8. [`unit`]: what a thread sends goes to a shared function: data port, thread spawner;
+//! 8. [`mod@unit`]: what a thread sends goes to a shared function: data port, thread spawner;
 //! 9. [`observe`]: each step counts in [`Stats`] and tells the [`Observer`]; [`watchdog`] ends what would not end;
 //! 10. [`fault`]: whatever cannot be done comes back as a [`Fault`] that names the packet, its address and the cause.
 //!

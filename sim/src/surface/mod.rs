@@ -1,7 +1,7 @@
 //! Surfaces: where an element of a surface lies in memory.
 //!
 //! * [`tiling`]: the order of bytes inside tiles;
-//! * [`format`]: sizes of elements;
+//! * [`mod@format`]: sizes of elements;
 //! * [`layout`]: a surface state, resolved.
 
 pub mod format;
