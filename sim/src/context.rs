@@ -1,6 +1,7 @@
 //! A context: page tables, latched packets and registers. Nothing else survives from one submission to the next.
 
 use crate::fault::{Fault, Place};
+use crate::kernels::KernelCache;
 use crate::mem::{AddressSpace, PageFault, Vm};
 use crate::observe::{Observer, Stats};
 use crate::watchdog::{Budget, Exhausted};
@@ -41,6 +42,8 @@ pub struct State {
     pub interface_descriptors: InterfaceDescriptors,
     /// Registers that were written; all others read 0.
     pub registers: Registers,
+    /// Kernels decoded before, no state of its own.
+    pub kernels: KernelCache,
 }
 
 impl State {

@@ -1,29 +1,68 @@
-//! Kernels in memory, decoded.
+//! Kernels in memory, decoded, and kept until the memory changes.
 
 use crate::context::Exec;
 use crate::eu::Kernel;
 use crate::eu::decode8::{self, Fetched};
+use crate::mem::{PageFault, Vm};
 use crate::observe::Observer;
 use genxml::eu::decode::{decode as decode_instruction, length};
-use std::rc::Rc;
+use std::sync::Arc;
 
-/// Decodes the kernel at `address`, whose offset from Instruction Base Address is `ip_base`. Memory that cannot be
-/// read, and bytes that are no instruction, are reported when a thread gets there.
-pub fn decode<O: Observer>(exec: &Exec<'_, O>, address: u64, ip_base: u32) -> Rc<Kernel> {
-    Rc::new(decode8::kernel(address, ip_base, |offset| {
-        let at = address.wrapping_add_signed(offset.into());
-        let mut dwords = [0u32; 4];
-        let read = |dwords: &mut [u32]| exec.vm.read(at, bytemuck::must_cast_slice_mut(dwords));
-        if let Err(fault) = read(&mut dwords[..2]) {
-            return Fetched::Garbage(format!("instruction fetch: {fault}"));
+/// Kernels that a context decoded before. Nothing but speed depends on it: an entry counts only while the memory that
+/// it came from holds the same bytes.
+#[derive(Clone, Debug, Default)]
+pub struct KernelCache(Vec<Entry>);
+
+/// Most kernels that are kept; the oldest goes first.
+const CAPACITY: usize = 64;
+
+#[derive(Clone, Debug)]
+struct Entry {
+    kernel: Arc<Kernel>,
+    /// What was read, in the order in which it was read.
+    source: Vec<(i32, Fetch)>,
+}
+
+/// The bytes at an instruction address: as many as the instruction has.
+type Fetch = Result<([u32; 4], bool), PageFault>;
+
+fn fetch(vm: &Vm<'_>, address: u64, offset: i32) -> Fetch {
+    let at = address.wrapping_add_signed(offset.into());
+    let mut dwords = [0u32; 4];
+    vm.read(at, bytemuck::must_cast_slice_mut(&mut dwords[..2]))?;
+    let compact = length(dwords[0]) == 8;
+    if !compact {
+        vm.read(at, bytemuck::must_cast_slice_mut(&mut dwords))?;
+    }
+    Ok((dwords, compact))
+}
+
+/// The kernel at `address`, whose offset from Instruction Base Address is `ip_base`. Memory that cannot be read, and
+/// bytes that are no instruction, are reported when a thread gets there.
+pub fn decode<O: Observer>(exec: &mut Exec<'_, O>, address: u64, ip_base: u32) -> Arc<Kernel> {
+    let vm = &exec.vm;
+    let cache = &mut exec.state.kernels.0;
+    if let Some(at) = cache.iter().position(|e| e.kernel.address == address && e.kernel.ip_base == ip_base) {
+        if cache[at].source.iter().all(|(offset, bytes)| fetch(vm, address, *offset) == *bytes) {
+            return cache[at].kernel.clone();
         }
-        let compact = length(dwords[0]) == 8;
-        if !compact && let Err(fault) = read(&mut dwords) {
-            return Fetched::Garbage(format!("instruction fetch: {fault}"));
+        cache.remove(at);
+    }
+    let mut source = Vec::new();
+    let kernel = Arc::new(decode8::kernel(address, ip_base, |offset| {
+        let bytes = fetch(vm, address, offset);
+        source.push((offset, bytes));
+        match bytes {
+            Err(fault) => Fetched::Garbage(format!("instruction fetch: {fault}")),
+            Ok((dwords, compact)) => match decode_instruction(if compact { &dwords[..2] } else { &dwords }) {
+                Ok(instruction) => Fetched::Instruction(Box::new(instruction)),
+                Err(error) => Fetched::Garbage(error.problem.to_string()),
+            },
         }
-        match decode_instruction(if compact { &dwords[..2] } else { &dwords }) {
-            Ok(instruction) => Fetched::Instruction(Box::new(instruction)),
-            Err(error) => Fetched::Garbage(error.problem.to_string()),
-        }
-    }))
+    }));
+    if cache.len() >= CAPACITY {
+        cache.remove(0);
+    }
+    cache.push(Entry { kernel: kernel.clone(), source });
+    kernel
 }

@@ -6,6 +6,9 @@
 pub mod dataport;
 pub mod spawner;
 
+#[cfg(test)]
+mod tests;
+
 use crate::context::Exec;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use crate::eu::thread::{Environment, Message, Trap};
@@ -16,7 +19,7 @@ use crate::watchdog::INSTRUCTION;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::messages::MessageDescriptor;
 use genxml::gen8::state::{BindingTableState, RenderSurfaceState, RenderSurfaceStateMediaBoundaryPixelMode};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A surface as a binding table names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -179,7 +182,7 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The decoded kernel.
-    pub kernel: Rc<crate::eu::Kernel>,
+    pub kernel: Arc<crate::eu::Kernel>,
     /// Surfaces.
     pub bindings: Bindings,
 }
