@@ -13,3 +13,24 @@ pub const DIRECTORY_ENTRIES_MAP_LARGE_PAGES: bool = true;
 /// move the picture with the clip rectangle; no source states it, drivers rely on clipping that only hides
 /// (gen8_facts 13).
 pub const CLIPPING_MOVES_THE_SOURCE: bool = true;
+
+/// Does NoMask override the channel enables of Align16? 2b p.8 says so, but the worked example 004:1992-2020 and
+/// G45's Evaluate (vol 4, 13.1) keep them. The model keeps them.
+pub const CHANNEL_ENABLES_HOLD_WITH_NO_MASK: bool = true;
+
+/// Which two flags do the predicates anyv and allv combine? Text says f0.0 with f0.1, later documents and IGA f0 with
+/// f1. The model follows the latter, as compilers do.
+pub const VERTICAL_PREDICATE_COMBINES_REGISTERS: bool = true;
+
+/// What does `cmpn` say of two NaNs (but for inequality)? The tables 10-9 to 10-14 of G45 vol 4 and the text say true
+/// whenever source 1 is a NaN, the signal equations false when source 0 is one. The model follows the tables.
+pub const COMPARE_NAN_TRUE_FOR_TWO: bool = true;
+
+/// Pattern of a NaN that arithmetic makes. The manual leaves it open (004:1336); one pattern for all cases makes
+/// results independent of the machine that the model runs on.
+pub const ARITHMETIC_NAN: u32 = 0x7fc0_0000;
+
+/// Subnormal bits of `cr0.0` when a media or GPGPU thread starts: halves (10) and doubles (6) kept, singles (7)
+/// flushed. INTERFACE_DESCRIPTOR_DATA says this for Denorm Mode 0; for mode 1, which leaves it to the kernel, nothing
+/// says what the kernel finds, and the model starts it the same way.
+pub const SUBNORMAL_BITS_AT_START: u32 = 1 << 6 | 1 << 10;

@@ -11,6 +11,7 @@ use super::uop::{
     Branch, Condition, Dst, ExecType, Indirect, MAX_CHANNELS, Math, NOWHERE, Op, Predicate, SendInfo, Shape,
     Src, Target, Type, Uop, in_accumulators, region, shape,
 };
+use crate::assumptions::CHANNEL_ENABLES_HOLD_WITH_NO_MASK;
 use genxml_eu::instruction::{
     self as isa, AccessMode, Arf, DataType, Descriptor, Instruction, MathFunction, Operand, PredicateControl,
     Register, Vertical,
@@ -368,7 +369,7 @@ fn target(i: &Instruction, destination: &isa::Destination, n: usize, lanes: &mut
     if destination.macro_accumulator.is_some_and(|acc| acc != isa::MacroAccumulator::NONE) {
         return Err(Refused::Missing("with an extended accumulator".into()));
     }
-    if i.access_mode == AccessMode::Align16 {
+    if i.access_mode == AccessMode::Align16 && (CHANNEL_ENABLES_HOLD_WITH_NO_MASK || !i.no_mask) {
         let tuple = u32::from(destination.write_mask & 15);
         *lanes &= tuple * 0x1111_1111;
     }

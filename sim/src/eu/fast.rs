@@ -6,6 +6,7 @@ use super::ops::fused_single;
 use super::regions::Registers;
 use super::thread::Thread;
 use super::uop::{Condition, ExecType, Op, Predicate, Shape, Src, Target, Type, Uop};
+use crate::assumptions::ARITHMETIC_NAN;
 
 /// The short cut that an instruction takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -135,7 +136,7 @@ fn floats<const N: usize>(regs: &Registers, src: &Src, flush: bool) -> [f32; N] 
 /// The pattern of a float result: one NaN for all, subnormals flushed if `flush`.
 #[inline(always)]
 fn result(value: f32, flush: bool) -> u32 {
-    let bits = if value.is_nan() { f32::NAN.to_bits() } else { value.to_bits() };
+    let bits = if value.is_nan() { ARITHMETIC_NAN } else { value.to_bits() };
     if flush && bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }
 

@@ -4,6 +4,7 @@
 //! Integers arrive in more bits than their type has, so that no intermediate result is lost.
 
 use super::uop::Condition;
+use crate::assumptions::{ARITHMETIC_NAN, COMPARE_NAN_TRUE_FOR_TWO};
 use std::fmt::Debug;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Neg, Not, Sub};
 
@@ -241,13 +242,13 @@ pub fn fused_single(a: f32, b: f32, c: f32) -> f32 {
 }
 
 macro_rules! float {
-    ($($ty:ident $fused:expr;)*) => {$(
+    ($($ty:ident $fused:expr, $nan:expr;)*) => {$(
         impl Float for $ty {
             #[inline(always)]
             fn fused(self, b: Self, c: Self) -> Self { $fused(self, b, c) }
             const ONE: Self = 1.0;
             const ZERO: Self = 0.0;
-            const NAN: Self = $ty::NAN;
+            const NAN: Self = $nan;
             const BELOW_ONE: Self = 1.0 - $ty::EPSILON / 2.0;
             #[inline(always)]
             fn nan(self) -> bool { self.is_nan() }
@@ -273,8 +274,8 @@ macro_rules! float {
     )*};
 }
 float! {
-    f32 fused_single;
-    f64 f64::mul_add;
+    f32 fused_single, f32::from_bits(ARITHMETIC_NAN);
+    f64 f64::mul_add, f64::from_bits(0x7ff8 << 48);
 }
 
 /// Fraction, in [0, 1).
@@ -315,6 +316,7 @@ pub fn compare<T: PartialOrd>(condition: Condition, a: T, b: T) -> bool {
 #[inline(always)]
 pub fn compare_nan<T: Float>(condition: Condition, a: T, b: T) -> bool {
     match (b.nan(), a.nan()) {
+        (true, true) if !COMPARE_NAN_TRUE_FOR_TWO => condition == Condition::Nz,
         (true, _) => condition != Condition::Nz,
         (_, true) => condition == Condition::Nz,
         _ => compare(condition, a, b),

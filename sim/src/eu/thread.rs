@@ -6,6 +6,7 @@ use super::fast::{self, Fast};
 use super::kernel::Kernel;
 use super::regions::{A0, CE0, CR0, IP, N0, Registers, SR0, TDR0, TM0, wrap};
 use super::uop::{Op, Predicate, SendInfo, Type, Uop};
+use crate::assumptions::VERTICAL_PREDICATE_COMBINES_REGISTERS;
 use crate::fault::Fault;
 use genxml_eu::instruction::SharedFunction;
 
@@ -402,6 +403,7 @@ fn combined(flags: u64, u: &Uop) -> u32 {
     // Groups are aligned blocks of the flag register, which has 32 bits.
     let register = (flags >> (u.flag & 32)) as u32;
     let shift = u.flag & 31;
+    let partner = if VERTICAL_PREDICATE_COMBINES_REGISTERS { 32 } else { 16 };
     let grouped = |group: u8, holds: fn(u32, u32) -> bool| {
         let group = u32::from(group).clamp(1, 32);
         let ones = u32::MAX >> (32 - group);
@@ -412,8 +414,8 @@ fn combined(flags: u64, u: &Uop) -> u32 {
     match u.predicate {
         Predicate::Any(group) => grouped(group, |bits, _| bits != 0) >> shift,
         Predicate::All(group) => grouped(group, |bits, ones| bits == ones) >> shift,
-        Predicate::AnyV => ((flags | flags >> 32) as u32) >> shift,
-        Predicate::AllV => ((flags & flags >> 32) as u32) >> shift,
+        Predicate::AnyV => ((flags | flags >> partner) as u32) >> shift,
+        Predicate::AllV => ((flags & flags >> partner) as u32) >> shift,
         Predicate::Replicate(component) => {
             let picked = register >> component & 0x1111_1111;
             (picked * 15) >> shift

@@ -1,5 +1,6 @@
 //! Interface descriptors resolved: kernel, surfaces, constants and modes of the threads of one packet.
 
+use crate::assumptions::SUBNORMAL_BITS_AT_START;
 use crate::context::Exec;
 use crate::eu::Launch;
 use crate::fault::Fault;
@@ -99,7 +100,6 @@ impl Dispatch {
 fn control(descriptor: &InterfaceDescriptorData) -> u32 {
     (descriptor.floating_point_mode.bits()
         | descriptor.single_program_flow.bits() << 2
-        | descriptor.rounding_mode.bits() << 4
-        | 1 << 6
-        | 1 << 10) as u32
+        | descriptor.rounding_mode.bits() << 4) as u32
+        | SUBNORMAL_BITS_AT_START
 }
