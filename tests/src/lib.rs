@@ -1,1 +1,19 @@
 //! End-to-end tests of the workspace.
+//!
+//! * [`toy`]: code generated from `toy/toy.xml`, which uses every feature of the schema
+//! * [`ROUND_TRIPS`]: every generated container of the workspace, for the laws of packing
+
+pub mod toy {
+    //! Code generated from `toy/toy.xml`.
+    pub use genxml::engine;
+    include!(concat!(env!("OUT_DIR"), "/toy/mod.rs"));
+}
+
+use genxml_core::round_trip::RoundTrip;
+
+/// The containers of `genxml::gen8`, `genxml_eu::gen8` and [`toy`].
+pub static ROUND_TRIPS: &[&[RoundTrip]] = &[
+    include!(concat!(env!("OUT_DIR"), "/round_trips_runtime.rs")),
+    include!(concat!(env!("OUT_DIR"), "/round_trips_eu.rs")),
+    include!(concat!(env!("OUT_DIR"), "/round_trips_toy.rs")),
+];

@@ -105,19 +105,25 @@ pub fn round_trips(spec: &Spec, module: &str) -> String {
     text
 }
 
-/// Adds what the XML leaves unsaid: the write enables of masked registers.
+/// Adds what the XML leaves unsaid: a masked register's write enables (bits 31:16) are those of all its fields, so that
+/// packing it writes what it holds; where the XML has no field for them, there is one.
 fn prepare(spec: &Spec) -> Spec {
     let mut spec = spec.clone();
     for container in &mut spec.containers {
         let Kind::Register { masked: true, .. } = container.kind else { continue };
+        let used = container.fields.iter().filter(|field| field.end < 16 && plan::is_member(field));
+        let used =
+            used.fold(0, |mask, field| mask | (u64::MAX >> (63 - (field.end - field.start))) << field.start);
+        if let Some(enables) = container.fields.iter_mut().find(|field| field.start == 16 && field.end == 31)
+        {
+            enables.default = enables.default.or(Some(used));
+            continue;
+        }
         if container.fields.iter().any(|field| field.end > 15 && field.start < 32) {
             continue;
         }
-        let used = container.fields.iter().filter(|field| field.end < 16);
-        let used =
-            used.fold(0, |mask, field| mask | (u64::MAX >> (63 - (field.end - field.start))) << field.start);
         container.fields.push(Field {
-            name: "Write Enable".into(),
+            name: "Mask".into(),
             start: 16,
             end: 31,
             ty: Type::Uint,
@@ -131,7 +137,7 @@ fn prepare(spec: &Spec) -> Spec {
             exists_if: None,
             variant: None,
             unit: String::new(),
-            doc: "Which of bits 15:0 a write changes; all that have a meaning unless set otherwise".into(),
+            doc: "Which of bits 15:0 a write changes".into(),
             source: String::new(),
             doubt: String::new(),
             span: container.span.clone(),

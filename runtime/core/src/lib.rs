@@ -8,7 +8,11 @@
 //! * [`packet`]: traits and errors of everything that can be packed and unpacked; variable tails
 //! * [`check`]: what strict readers check, as tables
 //! * [`reflect`]: tables that describe every container at run time
+//! * [`round_trip`]: the laws of packing, for property tests
 #![no_std]
+
+#[cfg(test)]
+extern crate std;
 
 pub mod address;
 pub mod bits;
@@ -18,10 +22,11 @@ pub mod int;
 pub mod literal;
 pub mod packet;
 pub mod reflect;
+pub mod round_trip;
 
 pub use address::{Address, Space};
 pub use check::Check;
 pub use fixed::{SFix, UFix};
 pub use int::{MinusOne, OutOfRange, PowerOfTwo, S, Shifted, U};
-pub use literal::Literal;
+pub use literal::{FloatLiteral, Literal};
 pub use packet::{Entries, Entry, Fixed, Instruction, PackError, Packed, ParseError, UnpackError};

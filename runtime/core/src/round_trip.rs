@@ -1,0 +1,163 @@
+//! The laws of packing, for property tests over every generated container.
+//!
+//! For any dwords `d` and `x = unpack_lossy(d)`:
+//! * `unpack_lossy(pack(x)) == x`: nothing that a field holds is lost;
+//! * `unpack(pack(x)) == x`: what is packed is well formed (unless a value lies outside the manual's range);
+//! * `pack(unpack(d')) == d'` for the well-formed `d' = pack(x)`: unpacking loses no bit.
+//!
+//! The code generator lists the containers: `genxml_codegen::emit::round_trips`.
+
+use crate::packet::{Fixed, PackError, UnpackError};
+use crate::reflect::{Container, Kind};
+use core::fmt::{self, Write};
+
+/// The laws of one container.
+#[derive(Debug)]
+pub struct RoundTrip {
+    /// Its description.
+    pub info: &'static Container,
+    /// Checks the laws for the container that `dwords` hold; opcode and length are made right first.
+    pub check: fn(dwords: &[u32]) -> Result<Outcome, Broken>,
+}
+
+/// How far a check went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// All laws hold.
+    Holds,
+    /// All hold that can be checked: a field's random value lies outside its range, so strict readers refuse it.
+    OutOfRange(UnpackError),
+    /// The random tail holds no whole element, and the length field cannot say so.
+    NoTail(PackError),
+}
+
+/// A broken law.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Broken {
+    /// Packing and unpacking gives another value.
+    Changed,
+    /// Unpacking and packing gives other dwords.
+    Repacked {
+        /// The first that differs.
+        dword: usize,
+    },
+    /// What was packed is not well formed.
+    Refused(UnpackError),
+    /// It cannot be packed.
+    Unpackable(PackError),
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Broken::Changed => f.write_str("unpack_lossy(pack(x)) is not x"),
+            Broken::Repacked { dword } => write!(f, "pack(unpack(d)) differs from d in dw{dword}"),
+            Broken::Refused(error) => write!(f, "unpack refuses what pack wrote: {error}"),
+            Broken::Unpackable(error) => write!(f, "pack refuses what unpack_lossy read: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for Broken {}
+
+/// Dwords that a check has room for; longer packets are cut.
+pub const ROOM: usize = 2048;
+
+/// The laws for a container of fixed size.
+///
+/// # Errors
+/// The first broken law.
+pub fn fixed<T: Fixed + PartialEq>(dwords: &[u32]) -> Result<Outcome, Broken> {
+    let (mut first, mut second) = ([0; ROOM], [0; ROOM]);
+    let x = T::read_lossy(dwords);
+    let length = x.write(&mut first).map_err(Broken::Unpackable)?;
+    let y = T::read_lossy(&first[..length]);
+    same(&x, &y)?;
+    let outcome = match T::read(&first[..length]) {
+        Ok(z) => same(&x, &z).map(|()| Outcome::Holds)?,
+        Err(error @ UnpackError::Range { .. }) => Outcome::OutOfRange(error),
+        Err(error) => return Err(Broken::Refused(error)),
+    };
+    y.write(&mut second).map_err(Broken::Unpackable)?;
+    repacked(&first[..length], &second[..length])?;
+    Ok(outcome)
+}
+
+/// `dwords` with a length field that says how many they are.
+pub fn with_length(info: &Container, dwords: &[u32]) -> [u32; ROOM] {
+    let mut out = [0; ROOM];
+    let length = dwords.len().min(ROOM);
+    out[..length].copy_from_slice(&dwords[..length]);
+    if let Kind::Instruction { bias, length_field: Some((start, end)), .. } = info.kind {
+        let mask = (crate::bits::ones(end - start + 1) << start) as u32;
+        out[0] = out[0] & !mask | ((length as u32).saturating_sub(bias) << start) & mask;
+    }
+    out
+}
+
+/// Compares values; floats that are not numbers are equal if they print the same (their bits are compared packed).
+pub fn same<T: PartialEq + fmt::Debug>(x: &T, y: &T) -> Result<(), Broken> {
+    if x == y || text_hash(x) == text_hash(y) { Ok(()) } else { Err(Broken::Changed) }
+}
+
+/// Compares dwords.
+pub fn repacked(first: &[u32], second: &[u32]) -> Result<(), Broken> {
+    match first.iter().zip(second).position(|(a, b)| a != b) {
+        Some(dword) => Err(Broken::Repacked { dword }),
+        None => Ok(()),
+    }
+}
+
+/// FNV-1a of the `Debug` text, which needs no memory.
+fn text_hash(value: &impl fmt::Debug) -> u64 {
+    struct Hash(u64);
+    impl Write for Hash {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            for byte in text.bytes() {
+                self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+            }
+            Ok(())
+        }
+    }
+    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+    let _ = write!(hash, "{value:?}");
+    hash.0
+}
+
+/// A [`RoundTrip`] of a generated type: `round_trip!(fixed path)`, or `round_trip!(variable path)` for one with a
+/// variable tail.
+#[macro_export]
+macro_rules! round_trip {
+    (fixed $($path:ident)::+) => {
+        $crate::round_trip::RoundTrip {
+            info: <$($path)::+ as $crate::Packed>::INFO,
+            check: $crate::round_trip::fixed::<$($path)::+>,
+        }
+    };
+    (variable $($path:ident)::+) => {
+        $crate::round_trip::RoundTrip {
+            info: <$($path)::+ as $crate::Packed>::INFO,
+            check: |dwords| {
+                use $crate::round_trip::{Broken, Outcome, repacked, same, with_length, ROOM};
+                let source = with_length(<$($path)::+ as $crate::Packed>::INFO, dwords);
+                let (mut first, mut second) = ([0; ROOM], [0; ROOM]);
+                let x = $($path)::+::unpack_lossy(&source[..dwords.len().min(ROOM)]);
+                let length = match x.pack_into(&mut first) {
+                    Ok(length) => length,
+                    Err(error @ $crate::PackError::Length { .. }) => return Ok(Outcome::NoTail(error)),
+                    Err(error) => return Err(Broken::Unpackable(error)),
+                };
+                let y = $($path)::+::unpack_lossy(&first[..length]);
+                same(&x, &y)?;
+                let outcome = match $($path)::+::unpack(&first[..length]) {
+                    Ok(z) => same(&x, &z).map(|()| Outcome::Holds)?,
+                    Err(error @ $crate::UnpackError::Range { .. }) => Outcome::OutOfRange(error),
+                    Err(error) => return Err(Broken::Refused(error)),
+                };
+                y.pack_into(&mut second).map_err(Broken::Unpackable)?;
+                repacked(&first[..length], &second[..length])?;
+                Ok(outcome)
+            },
+        }
+    };
+}

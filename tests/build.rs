@@ -1,0 +1,37 @@
+//! Generates the toy specification's code, and lists of every generated container for the property tests.
+
+use genxml_codegen::{Report, build, emit, load_files};
+use std::path::{Path, PathBuf};
+
+fn main() {
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
+    if let Err(report) = run(&out) {
+        eprintln!("{report}");
+        std::process::exit(1);
+    }
+}
+
+fn run(out: &Path) -> Result<(), Report> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let toy = [here.join("toy/toy.xml")];
+    build(&toy, &out.join("toy"))?;
+    let spec = here.join("../spec-xml/gen8");
+    println!("cargo:rerun-if-changed={}", spec.display());
+    let mut files: Vec<_> =
+        std::fs::read_dir(&spec).into_iter().flatten().flatten().map(|e| e.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "xml"));
+    files.sort();
+    files.iter().for_each(|path| println!("cargo:rerun-if-changed={}", path.display()));
+    let is_eu = |path: &PathBuf| {
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        stem == "eu" || stem.starts_with("eu_")
+    };
+    let (eu, runtime): (Vec<_>, Vec<_>) = files.into_iter().partition(is_eu);
+    let list = |name: &str, files: &[PathBuf], module: &str| -> Result<(), Report> {
+        let text = emit::round_trips(&load_files(files)?, module);
+        genxml_codegen::write(&[(format!("round_trips_{name}.rs"), text)], out)
+    };
+    list("runtime", &runtime, "genxml::gen8")?;
+    list("eu", &eu, "genxml_eu::gen8")?;
+    list("toy", &toy, "crate::toy")
+}
