@@ -21,3 +21,4 @@ pub mod gen8 {
 
 pub use genxml_core as core;
 pub use genxml_eu as eu;
+pub use genxml_macros::packet;

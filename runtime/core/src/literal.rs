@@ -34,6 +34,8 @@ pub enum Refused {
     Range(OutOfRange),
     /// It is none of 1, 2, 4, 8...
     PowerOfTwo(OutOfRange),
+    /// An address out of range or misaligned.
+    Address(OutOfRange),
     /// A fixed-point field with these integer and fraction bits cannot hold it.
     Fixed {
         /// Bits before the point, without the sign.
@@ -116,13 +118,22 @@ impl Text {
     }
 
     const fn number(self, value: i128) -> Self {
+        self.digits(value, 10)
+    }
+
+    const fn hex(self, value: i128) -> Self {
+        let this = if value < 0 { self.text("-0x") } else { self.text("0x") };
+        this.digits(value.unsigned_abs() as i128, 16)
+    }
+
+    const fn digits(self, value: i128, base: u128) -> Self {
         let mut this = if value < 0 { self.text("-") } else { self };
         let mut digits = [0u8; 40];
         let (mut rest, mut count) = (value.unsigned_abs(), 0);
         loop {
-            digits[count] = b'0' + (rest % 10) as u8;
+            digits[count] = b"0123456789abcdef"[(rest % base) as usize];
             count += 1;
-            rest /= 10;
+            rest /= base;
             if rest == 0 {
                 break;
             }
@@ -143,6 +154,12 @@ impl Text {
             }
             Refused::PowerOfTwo(OutOfRange { value, max, .. }) => {
                 self.number(value).text(" is not a power of two up to ").number(max)
+            }
+            Refused::Address(OutOfRange { value, multiple_of, .. }) if value % multiple_of as i128 != 0 => {
+                self.hex(value).text(" is not a multiple of ").hex(multiple_of as i128)
+            }
+            Refused::Address(OutOfRange { value, max, .. }) => {
+                self.hex(value).text(" does not fit 0..=").hex(max)
             }
             Refused::Fixed { int, fraction, signed } => {
                 let this = self.text("the literal does not fit a fixed-point field of ").number(int as i128);
@@ -181,7 +198,7 @@ literal! {
     [const N: u32,] MinusOne<N>, u64, 0, Range;
     [const N: u32, const SHIFT: u32,] Shifted<N, SHIFT>, u64, u64::MAX, Range;
     [const N: u32,] PowerOfTwo<N>, u64, 0, PowerOfTwo;
-    [SP: Space, const ALIGN: u64, const N: u32,] Address<SP, ALIGN, N>, u64, 1 << 63, Range;
+    [SP: Space, const ALIGN: u64, const N: u32,] Address<SP, ALIGN, N>, u64, 1 << 63, Address;
 }
 
 macro_rules! fixed {
@@ -259,9 +276,11 @@ mod tests {
             message::<16, UFix<4, 8>>(),
             "the literal does not fit a fixed-point field of 4 integer and 8 fraction bits without a sign"
         );
+        assert_eq!(message::<0x41, Address<Graphics, 64, 32>>(), "0x41 is not a multiple of 0x40");
         assert_eq!(
-            message::<0x41, Address<Graphics, 64, 32>>(),
-            "65 does not fit 0..=4294967232 in steps of 64"
+            message::<0x1_0000_0000, Address<Graphics, 64, 32>>(),
+            "0x100000000 does not fit 0..=0xffffffc0"
         );
+        assert_eq!(message::<-64, Address<Graphics, 64, 64>>(), "-0x40 does not fit 0..=0xffffffffffc0");
     }
 }

@@ -1,0 +1,66 @@
+//! The emitter's text over small inputs: `emit/NAME/input.xml` gives `emit/NAME/expected.rs`.
+//! After a wanted change: `GENXML_BLESS=1 cargo test -p genxml-codegen --test emit`, and read the difference.
+//! That such text compiles and keeps the laws of packing is tested in the tests crate (`toy/toy.xml`).
+
+use std::path::Path;
+
+#[test]
+fn snapshots() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/emit");
+    let bless = std::env::var_os("GENXML_BLESS").is_some();
+    let mut cases: Vec<_> =
+        std::fs::read_dir(&root).expect("cases").flatten().map(|entry| entry.path()).collect();
+    cases.sort();
+    assert!(!cases.is_empty());
+    let mut wrong = Vec::new();
+    for case in cases {
+        let input = std::fs::read_to_string(case.join("input.xml")).expect("input.xml");
+        let spec = match genxml_codegen::load_texts(&[("input.xml", &input)]) {
+            Ok(spec) => spec,
+            Err(report) => panic!("{}: {report}", case.display()),
+        };
+        let mut text = String::new();
+        for (name, file) in genxml_codegen::emit::rust(&spec) {
+            text.push_str(&format!("// ===== {name}\n{file}\n"));
+        }
+        let expected = case.join("expected.rs");
+        if bless {
+            std::fs::write(&expected, &text).expect("writable");
+        } else if std::fs::read_to_string(&expected).unwrap_or_default() != text {
+            let old = std::fs::read_to_string(&expected).unwrap_or_default();
+            let line = old.lines().zip(text.lines()).position(|(a, b)| a != b).unwrap_or(0);
+            wrong.push(format!(
+                "{} line {}:\n  expected {}\n  found    {}",
+                expected.display(),
+                line + 1,
+                old.lines().nth(line).unwrap_or_default(),
+                text.lines().nth(line).unwrap_or_default()
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}\nGENXML_BLESS=1 renews the expected text", wrong.join("\n"));
+}
+
+/// The mapping of names gives every item of a unit its own.
+#[test]
+fn names_stay_apart() {
+    let input = r#"<genxml name="T" gen="8">
+        <enum name="MI_THING"><value name="A" value="0"/></enum>
+        <struct name="Mi Thing" length="1">
+          <field name="A B" dword="0" bits="15:0" type="uint"/><field name="A-B" dword="0" bits="31:16" type="uint"/>
+        </struct>
+        <struct name="Address" length="1"><field name="Self" dword="0" bits="31:0" type="uint"/></struct>
+      </genxml>"#;
+    let spec = genxml_codegen::load_texts(&[("unit.xml", input)]).unwrap_or_else(|report| panic!("{report}"));
+    let files = genxml_codegen::emit::rust(&spec);
+    let text = &files.iter().find(|(name, _)| name == "unit.rs").expect("the unit's file").1;
+    for item in [
+        "pub struct MiThing {",
+        "pub struct MiThing2(u32)",
+        "pub struct Address2 {",
+        "pub a_b_2: U<16>",
+        "pub self_: U<32>",
+    ] {
+        assert!(text.contains(item), "{item} is missing in\n{text}");
+    }
+}

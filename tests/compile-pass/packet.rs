@@ -1,0 +1,25 @@
+//! What `packet!` takes; also makes the cases be built, not only checked: literals are evaluated by code generation.
+use genxml::batch::{Batch, BatchError};
+use genxml::engine::Blitter;
+use genxml::gen8::blitter::{BlitColorDepth, XyColorBlt};
+use genxml::packet;
+
+const FILL: XyColorBlt = packet! {
+    XyColorBlt {
+        clipping_enable: true,
+        color_depth: BlitColorDepth::_32BPP,
+        destination_pitch: -256,
+        destination_base_address: 0xffff_8000_0000_0000,
+        solid_pattern_color: 0xffff_ffff,
+        ..
+    }
+};
+
+fn main() -> Result<(), BatchError> {
+    let mut batch = Batch::<Blitter>::new("batch", 0x1000, 4096)?;
+    batch.emit(&FILL)?;
+    let wider = packet! { XyColorBlt { destination_pitch: 512, ..FILL } };
+    batch.emit(&wider)?;
+    assert_eq!(FILL.pack()[1], 0x4300_ff00);
+    Ok(())
+}
