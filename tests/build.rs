@@ -22,11 +22,13 @@ fn run(out: &Path) -> Result<(), Report> {
     files.retain(|path| path.extension().is_some_and(|extension| extension == "xml"));
     files.sort();
     files.iter().for_each(|path| println!("cargo:rerun-if-changed={}", path.display()));
-    let is_eu = |path: &PathBuf| {
-        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        stem == "eu" || stem.starts_with("eu_")
-    };
-    let (eu, runtime): (Vec<_>, Vec<_>) = files.into_iter().partition(is_eu);
+    // The same choice as in the build scripts of the two crates.
+    let stem =
+        |path: &PathBuf| path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+    let eu_only = |path: &PathBuf| stem(path) == "eu" || stem(path).starts_with("eu_");
+    let shared = |path: &PathBuf| ["messages", "descriptors"].contains(&stem(path).as_str());
+    let runtime: Vec<_> = files.iter().filter(|path| !eu_only(path)).cloned().collect();
+    let eu: Vec<_> = files.iter().filter(|path| eu_only(path) || shared(path)).cloned().collect();
     let list = |name: &str, files: &[PathBuf], module: &str| -> Result<(), Report> {
         let text = emit::round_trips(&load_files(files)?, module);
         genxml_codegen::write(&[(format!("round_trips_{name}.rs"), text)], out)

@@ -25,7 +25,7 @@ pub fn number(value: u32) -> Literal {
 pub fn pattern(value: u64) -> TokenStream {
     let text = match value {
         0..10 => format!("{value}"),
-        0..=0xffff => format!("{value:#x}"),
+        10..=0xffff => format!("{value:#x}"),
         _ => {
             let groups = (0..4).rev().map(|group| value >> (16 * group) & 0xffff);
             let groups: Vec<u64> = groups.skip_while(|group| *group == 0).collect();
