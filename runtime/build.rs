@@ -19,6 +19,7 @@ fn main() {
 /// Every `.xml` but those that genxml-eu generates.
 fn is_ours(path: &Path) -> bool {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    let theirs = ["eu", "messages", "message_headers", "descriptors"].contains(&stem) || stem.starts_with("eu_");
+    let theirs =
+        ["eu", "messages", "message_headers", "descriptors"].contains(&stem) || stem.starts_with("eu_");
     path.extension().is_some_and(|extension| extension == "xml") && !theirs
 }

@@ -19,6 +19,7 @@ fn main() {
 /// `eu.xml`, `eu_*.xml`, and the messages that EU threads send. genxml shows the latter beside its own units.
 fn is_eu(path: &Path) -> bool {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    let ours = ["eu", "messages", "message_headers", "descriptors"].contains(&stem) || stem.starts_with("eu_");
+    let ours =
+        ["eu", "messages", "message_headers", "descriptors"].contains(&stem) || stem.starts_with("eu_");
     path.extension().is_some_and(|extension| extension == "xml") && ours
 }
