@@ -17,3 +17,8 @@ pub static ROUND_TRIPS: &[&[RoundTrip]] = &[
     include!(concat!(env!("OUT_DIR"), "/round_trips_eu.rs")),
     include!(concat!(env!("OUT_DIR"), "/round_trips_toy.rs")),
 ];
+
+/// The examples of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;
