@@ -1,5 +1,6 @@
 //! Generates the toy specification's code, and lists of every generated container for the property tests.
 
+use genxml_codegen::parts::Part;
 use genxml_codegen::{Report, build, emit, load_files};
 use std::path::{Path, PathBuf};
 
@@ -17,18 +18,8 @@ fn run(out: &Path) -> Result<(), Report> {
     build(&toy, &out.join("toy"))?;
     let spec = here.join("../spec-xml/gen8");
     println!("cargo:rerun-if-changed={}", spec.display());
-    let mut files: Vec<_> =
-        std::fs::read_dir(&spec).into_iter().flatten().flatten().map(|e| e.path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "xml"));
-    files.sort();
-    files.iter().for_each(|path| println!("cargo:rerun-if-changed={}", path.display()));
-    // The same choice as in the build scripts of the two crates.
-    let stem =
-        |path: &PathBuf| path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
-    let eu_only = |path: &PathBuf| stem(path) == "eu" || stem(path).starts_with("eu_");
-    let shared = |path: &PathBuf| ["messages", "descriptors"].contains(&stem(path).as_str());
-    let runtime: Vec<_> = files.iter().filter(|path| !eu_only(path)).cloned().collect();
-    let eu: Vec<_> = files.iter().filter(|path| eu_only(path) || shared(path)).cloned().collect();
+    let (runtime, eu) = (Part::Runtime.files(&spec), Part::Eu.files(&spec));
+    runtime.iter().chain(&eu).for_each(|path| println!("cargo:rerun-if-changed={}", path.display()));
     let list = |name: &str, files: &[PathBuf], module: &str| -> Result<(), Report> {
         let text = emit::round_trips(&load_files(files)?, module);
         genxml_codegen::write(&[(format!("round_trips_{name}.rs"), text)], out)

@@ -14,6 +14,7 @@ mod field;
 pub mod list;
 pub mod load;
 pub mod model;
+pub mod parts;
 pub mod show;
 pub mod suggest;
 mod value;

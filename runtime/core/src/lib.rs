@@ -8,7 +8,7 @@
 //! * [`packet`]: traits and errors of everything that can be packed and unpacked; variable tails
 //! * [`check`]: what strict readers check, as tables
 //! * [`reflect`]: tables that describe every container at run time
-//! * [`round_trip`]: the laws of packing, for property tests
+//! * [`round_trip`](mod@round_trip): the laws of packing, for property tests
 #![no_std]
 
 #[cfg(test)]
