@@ -99,6 +99,8 @@ macro_rules! engines {
             note = "the `engine` attribute of the command in spec-xml says which engines take it"
         )]
         pub trait $command: genxml_core::Instruction {}
+        // Otherwise rustc speaks of the marker trait and lists other commands.
+        #[diagnostic::do_not_recommend]
         impl<T: $command> Command<$name> for T {}
     )*};
 }

@@ -106,6 +106,7 @@ impl Emit<'_> {
                 ///
                 /// # Errors
                 /// The first check that fails, with the field and its value.
+                #[inline]
                 pub const fn unpack(dwords: &[u32; #dwords]) -> Result<Self, UnpackError> {
                     match Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
                         Ok(()) => Ok(Self::unpack_lossy(dwords)),
@@ -125,6 +126,7 @@ impl Emit<'_> {
             #packed
             impl Fixed for #name {
                 const DWORDS: usize = #dwords;
+                #[inline]
                 fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
                     match dwords.first_chunk() {
                         Some(dwords) => Self::unpack(dwords),
@@ -135,6 +137,7 @@ impl Emit<'_> {
                         }),
                     }
                 }
+                #[inline]
                 fn read_lossy(dwords: &[u32]) -> Self {
                     Self::unpack_lossy(&array(dwords))
                 }
@@ -215,9 +218,11 @@ impl Emit<'_> {
         let instruction = matches!(container.kind, Kind::Instruction { .. }).then(|| {
             quote! {
                 impl Instruction for #name<'_> {
+                    #[inline]
                     fn dwords(&self) -> usize {
                         self.dwords()
                     }
+                    #[inline]
                     fn pack_into(&self, out: &mut [u32]) -> Result<usize, PackError> {
                         self.pack_into(out)
                     }
@@ -240,6 +245,7 @@ impl Emit<'_> {
                 #constants
                 #new
                 /// Length in dwords, tail included.
+                #[inline]
                 pub const fn dwords(&self) -> usize {
                     #fixed + self.#tail_name.dwords()
                 }
@@ -248,6 +254,7 @@ impl Emit<'_> {
                 /// # Errors
                 /// [`PackError::Space`] if `out` is too short, [`PackError::Length`] if the length field cannot say
                 /// how long the tail is.
+                #[inline]
                 pub fn pack_into(&self, out: &mut [u32]) -> Result<usize, PackError> {
                     let length = self.dwords();
                     #check_length
@@ -399,9 +406,11 @@ impl Emit<'_> {
         quote! {
             impl Entry for #name {
                 const BITS: u32 = #bits;
+                #[inline]
                 fn put(&self, dwords: &mut [u32], start: u32) {
                     put_array(dwords, start, #bits, &self.pack());
                 }
+                #[inline]
                 fn get(dwords: &[u32], start: u32) -> Self {
                     Self::unpack_lossy(&get_array(dwords, start, #bits))
                 }
@@ -687,9 +696,11 @@ impl Emit<'_> {
             quote! {
                 impl Entry for #name {
                     const BITS: u32 = #bits;
+                    #[inline]
                     fn put(&self, dwords: &mut [u32], start: u32) {
                         #name::put(self, dwords, start);
                     }
+                    #[inline]
                     fn get(dwords: &[u32], start: u32) -> Self {
                         #name::get(dwords, start)
                     }

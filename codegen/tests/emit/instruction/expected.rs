@@ -67,6 +67,7 @@ impl ThreeDToyFill {
     ///
     /// # Errors
     /// The first check that fails, with the field and its value.
+    #[inline]
     pub const fn unpack(dwords: &[u32; 4]) -> Result<Self, UnpackError> {
         match Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
             Ok(()) => Ok(Self::unpack_lossy(dwords)),
@@ -139,6 +140,7 @@ impl super::engine::RenderCommand for ThreeDToyFill {}
 impl super::engine::BlitterCommand for ThreeDToyFill {}
 impl Fixed for ThreeDToyFill {
     const DWORDS: usize = 4;
+    #[inline]
     fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
         match dwords.first_chunk() {
             Some(dwords) => Self::unpack(dwords),
@@ -152,6 +154,7 @@ impl Fixed for ThreeDToyFill {
         }
     }
 
+    #[inline]
     fn read_lossy(dwords: &[u32]) -> Self {
         Self::unpack_lossy(&array(dwords))
     }

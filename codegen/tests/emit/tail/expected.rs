@@ -34,6 +34,7 @@ impl<'a> ToyWrite<'a> {
     }
 
     /// Length in dwords, tail included.
+    #[inline]
     pub const fn dwords(&self) -> usize {
         1 + self.register.dwords()
     }
@@ -43,6 +44,7 @@ impl<'a> ToyWrite<'a> {
     /// # Errors
     /// [`PackError::Space`] if `out` is too short, [`PackError::Length`] if the length field cannot say
     /// how long the tail is.
+    #[inline]
     pub fn pack_into(&self, out: &mut [u32]) -> Result<usize, PackError> {
         let length = self.dwords();
         if length < 2 || length - 2 > 0xff {
@@ -164,10 +166,12 @@ impl super::engine::BlitterCommand for ToyWrite<'_> {}
 impl super::engine::VideoCommand for ToyWrite<'_> {}
 impl super::engine::VideoEnhanceCommand for ToyWrite<'_> {}
 impl Instruction for ToyWrite<'_> {
+    #[inline]
     fn dwords(&self) -> usize {
         self.dwords()
     }
 
+    #[inline]
     fn pack_into(&self, out: &mut [u32]) -> Result<usize, PackError> {
         self.pack_into(out)
     }
@@ -235,10 +239,12 @@ impl Default for ToyWriteRegister {
 
 impl Entry for ToyWriteRegister {
     const BITS: u32 = 64;
+    #[inline]
     fn put(&self, dwords: &mut [u32], start: u32) {
         ToyWriteRegister::put(self, dwords, start);
     }
 
+    #[inline]
     fn get(dwords: &[u32], start: u32) -> Self {
         ToyWriteRegister::get(dwords, start)
     }

@@ -54,6 +54,7 @@ impl Inner {
     ///
     /// # Errors
     /// The first check that fails, with the field and its value.
+    #[inline]
     pub const fn unpack(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
         match Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
             Ok(()) => Ok(Self::unpack_lossy(dwords)),
@@ -88,6 +89,7 @@ impl Packed for Inner {
 
 impl Fixed for Inner {
     const DWORDS: usize = 1;
+    #[inline]
     fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
         match dwords.first_chunk() {
             Some(dwords) => Self::unpack(dwords),
@@ -101,6 +103,7 @@ impl Fixed for Inner {
         }
     }
 
+    #[inline]
     fn read_lossy(dwords: &[u32]) -> Self {
         Self::unpack_lossy(&array(dwords))
     }
@@ -175,6 +178,7 @@ impl Outer {
     ///
     /// # Errors
     /// The first check that fails, with the field and its value.
+    #[inline]
     pub const fn unpack(dwords: &[u32; 3]) -> Result<Self, UnpackError> {
         match Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
             Ok(()) => Ok(Self::unpack_lossy(dwords)),
@@ -218,6 +222,7 @@ impl Packed for Outer {
 
 impl Fixed for Outer {
     const DWORDS: usize = 3;
+    #[inline]
     fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
         match dwords.first_chunk() {
             Some(dwords) => Self::unpack(dwords),
@@ -231,6 +236,7 @@ impl Fixed for Outer {
         }
     }
 
+    #[inline]
     fn read_lossy(dwords: &[u32]) -> Self {
         Self::unpack_lossy(&array(dwords))
     }
@@ -293,6 +299,7 @@ impl ToyMode {
     ///
     /// # Errors
     /// The first check that fails, with the field and its value.
+    #[inline]
     pub const fn unpack(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
         match Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
             Ok(()) => Ok(Self::unpack_lossy(dwords)),
@@ -327,6 +334,7 @@ impl Packed for ToyMode {
 
 impl Fixed for ToyMode {
     const DWORDS: usize = 1;
+    #[inline]
     fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
         match dwords.first_chunk() {
             Some(dwords) => Self::unpack(dwords),
@@ -340,6 +348,7 @@ impl Fixed for ToyMode {
         }
     }
 
+    #[inline]
     fn read_lossy(dwords: &[u32]) -> Self {
         Self::unpack_lossy(&array(dwords))
     }

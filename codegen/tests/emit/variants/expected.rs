@@ -67,6 +67,7 @@ impl ToyState {
     ///
     /// # Errors
     /// The first check that fails, with the field and its value.
+    #[inline]
     pub const fn unpack(dwords: &[u32; 2]) -> Result<Self, UnpackError> {
         match Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
             Ok(()) => Ok(Self::unpack_lossy(dwords)),
@@ -143,6 +144,7 @@ impl Packed for ToyState {
 
 impl Fixed for ToyState {
     const DWORDS: usize = 2;
+    #[inline]
     fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
         match dwords.first_chunk() {
             Some(dwords) => Self::unpack(dwords),
@@ -156,6 +158,7 @@ impl Fixed for ToyState {
         }
     }
 
+    #[inline]
     fn read_lossy(dwords: &[u32]) -> Self {
         Self::unpack_lossy(&array(dwords))
     }
