@@ -40,6 +40,8 @@ proptest! {
         let thread = run(&body, mask, fill).unwrap();
         let mut expected = thread.clone();
         fill(&mut expected);
+        // All channels are read before any is written; large strides reach from the source into the destination.
+        let before = expected.clone();
         let first = 32 * 10 + usize::from(element * bytes);
         // Row by row, as the manual's figures do.
         let mut channel = 0;
@@ -48,7 +50,7 @@ proptest! {
                 let from = first
                     + (usize::from(row) * usize::from(vertical) + usize::from(column) * usize::from(horizontal))
                         * usize::from(bytes);
-                let value = read(&expected, from / 32, from % 32, bytes.into());
+                let value = read(&before, from / 32, from % 32, bytes.into());
                 let to = usize::from(element * bytes) + channel * usize::from(stride * bytes);
                 if mask >> channel & 1 == 1 {
                     write(&mut expected, 60 + to / 32, to % 32, bytes.into(), value);
