@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// genxml-eu: instruction formats (`eu.xml`, `eu_*.xml`), and the messages that EU threads send with their
-    /// descriptors and headers. genxml shows the latter beside its own units.
+    /// descriptors, headers and payloads. genxml shows the latter beside its own units.
     Eu,
     /// genxml: everything else.
     Runtime,
@@ -16,7 +16,7 @@ impl Part {
     /// The part that the file belongs to.
     pub fn of(path: &Path) -> Part {
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        let messages = ["messages", "message_headers", "descriptors"].contains(&stem);
+        let messages = ["messages", "message_headers", "message_payloads", "descriptors"].contains(&stem);
         if stem == "eu" || stem.starts_with("eu_") || messages { Part::Eu } else { Part::Runtime }
     }
 

@@ -15,7 +15,7 @@ pub mod engine;
 /// unit, and per engine an enum of its packets with a parser.
 pub mod gen8 {
     pub use crate::engine;
-    pub use genxml_eu::gen8::{descriptors, message_headers, messages};
+    pub use genxml_eu::gen8::{descriptors, message_headers, message_payloads, messages};
     include!(concat!(env!("OUT_DIR"), "/mod.rs"));
 }
 
