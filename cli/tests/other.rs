@@ -15,7 +15,8 @@ fn demo_writes_the_picture() {
     let file = place.path().join("fill.png");
     let (code, out, err) = finish(genx(["demo", "fill", "-o", file.to_str().unwrap()]));
     assert_eq!(code, 0, "{err}");
-    for word in ["GPGPU_WALKER", "INTERFACE_DESCRIPTOR_DATA", "RENDER_SURFACE_STATE", "send", "1024 threads"]
+    for word in
+        ["GPGPU_WALKER", "INTERFACE_DESCRIPTOR_DATA", "RENDER_SURFACE_STATE", "shl (1", "1024 threads"]
     {
         assert!(out.contains(word), "{word} not in {out}");
     }

@@ -32,26 +32,47 @@ enum Name {
 /// Packets that the excerpt shows, with what they point to.
 const EXCERPT: [&str; 2] = ["MEDIA_INTERFACE_DESCRIPTOR_LOAD", "GPGPU_WALKER"];
 
-/// Passes on the packets of [`EXCERPT`] and what belongs to them.
-struct Excerpt<W: io::Write> {
-    writer: TextWriter<W>,
+/// Lines that it shows of each packet, structure and kernel.
+const EXCERPT_LINES: usize = 6;
+
+/// Collects the text of the packets of [`EXCERPT`] and what belongs to them.
+struct Excerpt<'a> {
+    options: &'a Options,
+    text: String,
     inside: bool,
 }
 
-impl<W: io::Write> Sink for Excerpt<W> {
+impl Sink for Excerpt<'_> {
     fn record(&mut self, record: &Record) -> io::Result<()> {
         if record.depth == 0 {
             self.inside = EXCERPT.contains(&record.name);
         }
-        if self.inside { self.writer.record(record) } else { Ok(()) }
+        if !self.inside {
+            return Ok(());
+        }
+        let mut bytes = Vec::new();
+        let mut writer = TextWriter::new(&mut bytes, self.options);
+        writer.record(record)?;
+        writer.finish()?;
+        drop(writer);
+        let text = String::from_utf8_lossy(&bytes);
+        let lines = text.lines().count();
+        for line in text.lines().take(EXCERPT_LINES) {
+            self.text.push_str(line);
+            self.text.push('\n');
+        }
+        if lines > EXCERPT_LINES {
+            let indent = 4 + 2 * record.depth as usize;
+            self.text.push_str(&format!("{:indent$}... {} more lines\n", "", lines - EXCERPT_LINES));
+        }
+        Ok(())
     }
 }
 
 /// A part of the batch, decoded.
 fn excerpt(submission: &Submission) -> io::Result<String> {
     let options = Options { offsets: false, ..Options::default() };
-    let mut text = Vec::new();
-    let mut sink = Excerpt { writer: TextWriter::new(&mut text, &options), inside: false };
+    let mut sink = Excerpt { options: &options, text: String::new(), inside: false };
     Decoder::new(Tables::gen8(), options.clone()).batch(
         &mut State::default(),
         submission.engine,
@@ -60,8 +81,7 @@ fn excerpt(submission: &Submission) -> io::Result<String> {
         submission.batch_length,
         &mut sink,
     )?;
-    sink.writer.finish()?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    Ok(sink.text)
 }
 
 /// Runs the subcommand.
