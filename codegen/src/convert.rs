@@ -3,10 +3,11 @@
 use serde::Deserialize;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::expr::{self, Scope};
+use crate::expr::{self, ExprError, Scope};
 use crate::load::Names;
 use crate::model::{
-    Access, Container, Enum, EnumValue, Expr, Field, Group, Kind, Rule, Severity as RuleSeverity, Span,
+    Access, Cond, Container, Enum, EnumValue, Expr, Field, Group, Kind, Rule, Severity as RuleSeverity, Span,
+    Spec, ValueSet,
 };
 use crate::suggest;
 use crate::value::BITS_LIMIT;
@@ -136,18 +137,57 @@ struct EnumAttributes {
 pub(crate) fn named_enum(element: &Element, file: usize, problems: &mut Vec<Diagnostic>) -> Enum {
     let attributes: EnumAttributes = xml::attributes(element, problems);
     no_text(element, problems);
-    for child in element.children.iter().filter(|child| !matches!(child.name.as_str(), "value" | "doc")) {
-        unknown_element(child, element, &["value", "doc"], problems);
+    for child in
+        element.children.iter().filter(|child| !matches!(child.name.as_str(), "value" | "set" | "doc"))
+    {
+        unknown_element(child, element, &["value", "set", "doc"], problems);
     }
-    Enum {
+    let mut list = Enum {
         name: element.text_of(attributes.name),
         file,
         prefix: element.text_of(attributes.prefix),
         bits: 1,
         values: values(element, problems),
+        sets: Vec::new(),
         doc: doc(element, attributes.doc),
         source: element.text_of(attributes.source),
         span: element.span.clone(),
+    };
+    sets(element, &mut list, problems);
+    list
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct SetAttributes {
+    name: Option<At>,
+    values: Option<At>,
+    doc: Option<At>,
+    #[serde(rename = "source")]
+    _source: Option<At>,
+}
+
+/// The named sets of an enumeration, whose values are known. A set may name those before it.
+pub(crate) fn sets(element: &Element, list: &mut Enum, problems: &mut Vec<Diagnostic>) {
+    for child in element.children.iter().filter(|child| child.name == "set") {
+        let attributes: SetAttributes = xml::attributes(child, problems);
+        no_text(child, problems);
+        for inner in child.children.iter().filter(|inner| inner.name != "doc") {
+            unknown_element(inner, child, &["doc"], problems);
+        }
+        let name = required(child, attributes.name, "name", problems);
+        let values = required(child, attributes.values, "values", problems);
+        let (Some(_), Some(values)) = (name, values) else { continue };
+        let attribute = child.at(values);
+        match expr::parse_set(&attribute.value, list) {
+            Ok(ranges) => list.sets.push(ValueSet {
+                name: child.text_of(name),
+                ranges,
+                doc: doc(child, attributes.doc),
+                span: child.span.clone(),
+            }),
+            Err(error) => problems.push(placed(*error, &attribute.value, &attribute.value_span)),
+        }
     }
 }
 
@@ -157,6 +197,7 @@ struct ValueAttributes {
     name: Option<At>,
     value: Option<At>,
     expansion: Option<At>,
+    bits: Option<At>,
     alias: Option<At>,
     doc: Option<At>,
     #[serde(rename = "source")]
@@ -178,11 +219,13 @@ pub(crate) fn values(element: &Element, problems: &mut Vec<Diagnostic>) -> Vec<E
         let value = required(child, attributes.value, "value", problems);
         let number = value.and_then(|at| number_below(child.at(at), u64::MAX, problems));
         let expansion = attributes.expansion.and_then(|at| number_below(child.at(at), u64::MAX, problems));
+        let bits = attributes.bits.and_then(|at| number_below(child.at(at), 1 << 16, problems));
         if let (Some(_), Some(value)) = (name, number) {
             values.push(EnumValue {
                 name: child.text_of(name),
                 value,
                 expansion,
+                bits,
                 alias: flag(child, attributes.alias, problems),
                 doc: doc(child, attributes.doc),
                 span: child.span.clone(),
@@ -289,6 +332,10 @@ pub(crate) struct Converter<'a> {
     pub file: usize,
     /// Name of the container.
     pub container: String,
+    /// Index that the container will have.
+    pub index: usize,
+    /// Rules so far, of all containers.
+    pub pending: &'a mut Vec<PendingRule>,
     /// Names of fields that could not be read: conditions that name them are not to blame.
     pub lost: Vec<String>,
 }
@@ -309,14 +356,14 @@ impl Converter<'_> {
             mark_length(&mut fields);
             mark_opcode(&mut fields);
         }
-        let rules = self.rules(element, &fields);
+        self.rules(element);
         Container {
             name: self.container.clone(),
             file: self.file,
             bits: self.bits(element, &common, &fields, &groups),
             fields,
             groups,
-            rules,
+            rules: Vec::new(),
             partial: self.partial(element, common.partial),
             overlap_allowed: self.foreign || self.overlap(element, common.overlap),
             doc: doc(element, common.doc),
@@ -525,8 +572,8 @@ impl Converter<'_> {
         fields
     }
 
-    fn rules(&mut self, element: &Element, fields: &[Field]) -> Vec<Rule> {
-        let mut rules = Vec::new();
+    /// Reads the rules; their conditions may name any container, so they wait until all are known.
+    fn rules(&mut self, element: &Element) {
         for child in element.children.iter().filter(|child| child.name == "rule") {
             let a: RuleAttributes = xml::attributes(child, self.problems);
             no_text(child, self.problems);
@@ -544,23 +591,45 @@ impl Converter<'_> {
             };
             let id = required(child, a.id, "id", self.problems);
             let message = required(child, a.message, "message", self.problems);
-            let require = required(child, a.require, "require", self.problems).and_then(|at| {
-                let scope = Scope { fields, enums: self.enums, variant: None };
-                let attribute = child.at(at);
-                condition(&attribute.value, &attribute.value_span, scope, &self.lost, self.problems)
-            });
+            let require = required(child, a.require, "require", self.problems);
             if let (Some(_), Some(_), Some(severity), Some(require)) = (id, message, severity, require) {
-                rules.push(Rule {
-                    id: child.text_of(id),
-                    severity,
-                    require,
-                    message: child.text_of(message),
-                    source: child.text_of(a.source),
-                    span: child.span.clone(),
+                let attribute = child.at(require);
+                self.pending.push(PendingRule {
+                    container: self.index,
+                    rule: Rule {
+                        id: child.text_of(id),
+                        severity,
+                        require: Cond::Number(1),
+                        text: attribute.value.split_whitespace().collect::<Vec<_>>().join(" "),
+                        message: child.text_of(message),
+                        source: child.text_of(a.source),
+                        span: child.span.clone(),
+                    },
+                    condition: (attribute.value.clone(), attribute.value_span.clone()),
+                    lost: self.lost.clone(),
                 });
             }
         }
-        rules
+    }
+}
+
+/// A rule whose condition is not parsed yet.
+pub(crate) struct PendingRule {
+    /// Index of its container.
+    pub container: usize,
+    rule: Rule,
+    condition: (String, Span),
+    /// Fields of its container that could not be read.
+    lost: Vec<String>,
+}
+
+impl PendingRule {
+    /// Parses the condition, now that every container is known.
+    pub fn resolve(self, spec: &Spec, problems: &mut Vec<Diagnostic>) -> Option<Rule> {
+        let (text, span) = &self.condition;
+        let require =
+            reported(expr::parse_rule(text, spec, self.container), text, span, &self.lost, problems)?;
+        Some(Rule { require, ..self.rule })
     }
 }
 
@@ -572,24 +641,36 @@ fn condition(
     lost: &[String],
     problems: &mut Vec<Diagnostic>,
 ) -> Option<Expr> {
-    match expr::parse(text, scope) {
+    reported(expr::parse(text, scope), text, span, lost, problems)
+}
+
+fn reported<T>(
+    parsed: Result<T, Box<ExprError>>,
+    text: &str,
+    span: &Span,
+    lost: &[String],
+    problems: &mut Vec<Diagnostic>,
+) -> Option<T> {
+    match parsed {
         Ok(expr) => Some(expr),
         Err(error) if error.code == Code::ExpressionName && lost.iter().any(|name| text.contains(name)) => {
             None
         }
         Err(error) => {
-            // With entities (`&amp;`) in it, the raw text is longer than the condition: underline all of it.
-            let place = match span.range.len() == text.len() {
-                true => span.range.start + error.range.start..span.range.start + error.range.end,
-                false => span.range.clone(),
-            };
-            problems.push(
-                Diagnostic::new(error.code, Span { file: span.file, range: place }, error.message.clone())
-                    .maybe_hint(error.hint.clone()),
-            );
+            problems.push(placed(*error, text, span));
             None
         }
     }
+}
+
+/// The problem inside the attribute's value. With entities (`&amp;`) in it, the raw text is longer than the condition:
+/// all of it is underlined.
+fn placed(error: ExprError, text: &str, span: &Span) -> Diagnostic {
+    let place = match span.range.len() == text.len() {
+        true => span.range.start + error.range.start..span.range.start + error.range.end,
+        false => span.range.clone(),
+    };
+    Diagnostic::new(error.code, Span { file: span.file, range: place }, error.message).maybe_hint(error.hint)
 }
 
 /// First bit after a group; of a variable one, its start.

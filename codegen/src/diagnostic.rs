@@ -54,9 +54,10 @@ codes! {
     Values = "E-VALUES", "Values stand inside a field that is not uint.";
     Expression = "E-EXPR", "A condition is malformed.";
     ExpressionName = "E-EXPR-NAME", "A condition names a field or value that does not exist.";
+    ExpressionKind = "E-EXPR-KIND", "A condition has something where another kind of thing is needed.";
     Duplicate = "E-DUPLICATE", "Two containers or enumerations have one name.";
     DuplicateField = "E-DUPLICATE-FIELD", "Two fields that can exist together have one name.";
-    DuplicateValue = "E-DUPLICATE-VALUE", "Two values of an enumeration have one name.";
+    DuplicateValue = "E-DUPLICATE-VALUE", "Two values or sets of an enumeration have one name.";
     DuplicateNumber = "E-DUPLICATE-NUMBER", "Two values of an enumeration have one number and neither is an alias.";
     DuplicateRule = "E-DUPLICATE-RULE", "Two rules have one id.";
     Width = "E-WIDTH", "A field's bits do not match its type.";

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::convert::{
-    Converter, Pending, doc, flag, no_text, number_below, required, unknown_element, values,
+    Converter, Pending, doc, flag, no_text, number_below, required, sets, unknown_element, values,
 };
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Enum, EnumId, Field, Stored, Type};
@@ -45,8 +45,9 @@ impl Converter<'_> {
     pub fn field(&mut self, element: &Element) -> Option<(Field, Pending)> {
         let a: FieldAttributes = xml::attributes(element, self.problems);
         no_text(element, self.problems);
-        for child in element.children.iter().filter(|child| !matches!(child.name.as_str(), "value" | "doc")) {
-            unknown_element(child, element, &["value", "doc"], self.problems);
+        let known = ["value", "set", "doc"];
+        for child in element.children.iter().filter(|child| !known.contains(&child.name.as_str())) {
+            unknown_element(child, element, &known, self.problems);
         }
         let name = required(element, a.name, "name", self.problems);
         let place = self.place(element, &a);
@@ -306,16 +307,19 @@ impl Converter<'_> {
                 }
             }
         }
-        self.enums.push(Enum {
+        let mut list = Enum {
             name,
             file: self.file,
             prefix: element.text_of(a.prefix),
             bits: 1,
             values,
+            sets: Vec::new(),
             doc: doc(element, a.doc),
             source: element.text_of(a.source),
             span: element.span.clone(),
-        });
+        };
+        sets(element, &mut list, self.problems);
+        self.enums.push(list);
         EnumId(self.enums.len() - 1)
     }
 

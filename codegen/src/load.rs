@@ -418,6 +418,7 @@ fn resolve(items: &[Item<'_>], loaded: &mut Loaded) {
             }
         }
     }
+    let mut pending = Vec::new();
     for item in items.iter().filter(|item| item.element.name != "enum") {
         let problems_before = errors(&loaded.diagnostics);
         let foreign = loaded.spec.files[item.file].foreign;
@@ -428,6 +429,8 @@ fn resolve(items: &[Item<'_>], loaded: &mut Loaded) {
             foreign,
             file: item.file,
             container: item.name.clone(),
+            index: loaded.spec.containers.len(),
+            pending: &mut pending,
             lost: Vec::new(),
         }
         .container(item.element);
@@ -437,6 +440,12 @@ fn resolve(items: &[Item<'_>], loaded: &mut Loaded) {
         loaded.spec.containers.push(container);
     }
     loaded.spec.enums = enums;
+    // Conditions of rules name any container and enumeration: now all are there.
+    for rule in pending {
+        let container = rule.container;
+        let resolved = rule.resolve(&loaded.spec, &mut loaded.diagnostics);
+        loaded.spec.containers[container].rules.extend(resolved);
+    }
     widths(&mut loaded.spec);
 }
 

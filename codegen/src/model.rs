@@ -63,6 +63,8 @@ pub struct Enum {
     pub bits: u32,
     /// Values in file order.
     pub values: Vec<EnumValue>,
+    /// Named sets of values (`set`), for conditions.
+    pub sets: Vec<ValueSet>,
     /// One line in our own words.
     pub doc: String,
     /// Volume and page, or the fact's origin.
@@ -82,6 +84,21 @@ pub struct EnumValue {
     pub expansion: Option<u64>,
     /// A second name for a number that another value already has (`alias`).
     pub alias: bool,
+    /// Bits of a thing of this kind (`bits`): of an element of a surface format.
+    pub bits: Option<u64>,
+    /// One line in our own words.
+    pub doc: String,
+    /// The element's opening tag.
+    pub span: Span,
+}
+
+/// A named set of values of an enumeration.
+#[derive(Debug, Clone)]
+pub struct ValueSet {
+    /// The name that conditions say.
+    pub name: String,
+    /// The numbers: ranges with both ends, ascending, apart from each other.
+    pub ranges: Vec<(u64, u64)>,
     /// One line in our own words.
     pub doc: String,
     /// The element's opening tag.
@@ -275,7 +292,7 @@ pub enum Stored {
     Log2,
 }
 
-/// A condition; grammar in SCHEMA.md. Values of enumerations are numbers by now, fields absolute bit ranges.
+/// A condition of a field (`exists-if`); grammar in SCHEMA.md. Values of enumerations are numbers by now, fields absolute bit ranges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expr {
     /// A number or a value of an enumeration.
@@ -295,6 +312,118 @@ pub enum Expr {
     Binary(Op, Box<Expr>, Box<Expr>),
 }
 
+/// A condition of a rule (`require`): what [`Expr`] says, and more, of the container and of what came before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cond {
+    /// A number or a value of an enumeration.
+    Number(u64),
+    /// The stored value of a field.
+    Field(FieldRef),
+    /// Logical not.
+    Not(Box<Cond>),
+    /// Two operands.
+    Binary(Op, Box<Cond>, Box<Cond>),
+    /// The value is one of a set: ranges with both ends, ascending, apart from each other.
+    In(Box<Cond>, Vec<(u64, u64)>),
+    /// Bits that the value of an enumeration stands for (`bits` of a `value`).
+    Bits(Box<Cond>, EnumId),
+    /// Position of the last such instruction before this one for which the condition, over its fields, held.
+    Last(ContainerId, Option<Box<Cond>>),
+    /// A statement about the elements of a group. A count has no body.
+    Over(Quantifier, GroupRef, Option<Box<Cond>>),
+    /// Number of the element, inside [`Cond::Over`].
+    Index,
+    /// The kernels use the surface in this way.
+    Role(Role),
+}
+
+/// What a condition says about the elements of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantifier {
+    /// It holds for every one.
+    All,
+    /// It holds for at least one.
+    Any,
+    /// The sum of a value.
+    Sum,
+    /// How many there are.
+    Count,
+    /// No two have the same value.
+    Unique,
+}
+
+/// Where a field or group is looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// In the container of the rule, or the group element that the innermost [`Cond::Over`] stands at; the number is how
+    /// many such elements further out.
+    Own(u32),
+    /// In the last one seen of another container, or of the same one before this.
+    State(ContainerId),
+}
+
+/// A field that a rule names, inside nested structures and elements too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldRef {
+    /// Where from.
+    pub base: Base,
+    /// The name as written.
+    pub name: String,
+    /// First bit, from the start of the container or element.
+    pub start: u32,
+    /// Last bit.
+    pub end: u32,
+    /// Its values, if they have names.
+    pub list: Option<EnumId>,
+}
+
+/// A group that a rule names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupRef {
+    /// Where from.
+    pub base: Base,
+    /// The name as written.
+    pub name: String,
+    /// First bit of the first element.
+    pub start: u32,
+    /// Size of an element in bits.
+    pub bits: u32,
+    /// Number of elements; 0: as many as the packet's length allows.
+    pub count: u32,
+}
+
+/// How the messages of a kernel use a surface of the binding table, as in `genxml_core::rule::Role`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Role {
+    Sampled,
+    RenderTarget,
+    Typed,
+    Untyped,
+    Scattered,
+    Block,
+    Media,
+    Atomic,
+    Read,
+    Written,
+}
+
+impl Role {
+    /// Every role by its name in conditions.
+    pub const ALL: &[(&str, Role)] = &[
+        ("sampled", Role::Sampled),
+        ("render-target", Role::RenderTarget),
+        ("typed", Role::Typed),
+        ("untyped", Role::Untyped),
+        ("scattered", Role::Scattered),
+        ("block", Role::Block),
+        ("media", Role::Media),
+        ("atomic", Role::Atomic),
+        ("read", Role::Read),
+        ("written", Role::Written),
+    ];
+}
+
 /// Operators, loosest first, as in `genxml_core::reflect::Op`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -311,6 +440,7 @@ pub enum Op {
     Add,
     Sub,
     Mul,
+    Div,
     Rem,
 }
 
@@ -322,7 +452,9 @@ pub struct Rule {
     /// How bad a violation is.
     pub severity: Severity,
     /// Must hold.
-    pub require: Expr,
+    pub require: Cond,
+    /// The condition as it is written.
+    pub text: String,
     /// What is wrong if it does not, in our own words.
     pub message: String,
     /// Volume and page.

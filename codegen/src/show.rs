@@ -74,6 +74,13 @@ fn enumeration(spec: &Spec, list: &Enum) -> String {
     facts.extend((!list.source.is_empty()).then(|| list.source.clone()));
     let mut text = heading(&list.name, &facts, &list.doc);
     values(&mut text, list, "  ");
+    for set in &list.sets {
+        let holds = |value: u64| set.ranges.iter().any(|(first, last)| (*first..=*last).contains(&value));
+        let names = list.values.iter().filter(|value| !value.alias && holds(value.value));
+        let names: Vec<&str> = names.map(|value| value.name.as_str()).collect();
+        let doc = if set.doc.is_empty() { String::new() } else { format!(" · {}", set.doc) };
+        let _ = writeln!(text, "\n{}: {}{doc}", set.name, names.join(", "));
+    }
     text
 }
 
@@ -92,6 +99,9 @@ fn values(text: &mut String, list: &Enum, indent: &str) {
         }
         if let Some(expansion) = value.expansion {
             let _ = write!(text, " -> {expansion:#b}");
+        }
+        if let Some(bits) = value.bits {
+            let _ = write!(text, " · {bits} bits");
         }
         if !value.doc.is_empty() {
             let _ = write!(text, " · {}", value.doc);
@@ -137,7 +147,6 @@ impl<'a> Show<'a> {
         facts.extend((!container.source.is_empty()).then(|| container.source.clone()));
         self.text = heading(&container.name, &facts, &container.doc);
         self.scope(&container.fields, &container.groups, "");
-        self.fields = &container.fields;
         for rule in &container.rules {
             self.rule(rule);
         }
@@ -321,7 +330,7 @@ impl<'a> Show<'a> {
             Severity::Workaround => "workaround",
         };
         let source = if rule.source.is_empty() { String::new() } else { format!(" ({})", rule.source) };
-        let condition = self.condition(&rule.require);
+        let condition = &rule.text;
         let _ =
             write!(self.text, "\n{severity} {}: {}{source}\n  unless {condition}\n", rule.id, rule.message);
     }

@@ -43,7 +43,7 @@ State of a thing.
         "<Extent> Buffer, otherwise",
         "Pair: 32 bits, 2 times, from dw6 bit 0",
         "warning STATE-SIZE: sizes agree (2d p.5)",
-        "  unless [Kind] || ([Ratio] & 255) % 4 == 0 && [Bias] <= 2 + 3 * 4 - 1",
+        "  unless [Kind] || ([Ratio] & 0xff) % 4 == 0 && [Bias] <= 2 + 3 * 4 - 1",
     ] {
         assert!(text.lines().any(|other| other == line), "no line {line:?} in\n{text}");
     }
@@ -55,10 +55,12 @@ fn an_enumeration() {
 FORMAT · enum · 2 bits · 4 values · prefix FMT · input · 2d p.2
 Formats.
 
-  0x0 R8
+  0x0 R8 · 8 bits
   0x1 RGBA8 UNORM · four channels
   0x1 RGBA8 (alias)
   0x3 PLANAR -> 0b1011
+
+PACKED: R8, RGBA8 UNORM, PLANAR · one plane
 ";
     assert_eq!(show(&good(), "FORMAT").unwrap(), expected);
 }

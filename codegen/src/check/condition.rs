@@ -3,7 +3,7 @@
 use super::{Check, for_each_scope};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::expr;
-use crate::model::{Container, Expr, Op, Span};
+use crate::model::{Cond, Container, Expr, Op, Span};
 use crate::value::ones;
 
 pub(super) fn check(check: &mut Check<'_>, container: &Container) {
@@ -15,8 +15,70 @@ pub(super) fn check(check: &mut Check<'_>, container: &Container) {
         }
     });
     for rule in &container.rules {
-        comparisons(check, &rule.require, &rule.span, "require");
+        rule_comparisons(check, &rule.require, &rule.span);
     }
+}
+
+/// As [`comparisons`], in the condition of a rule.
+fn rule_comparisons(check: &mut Check<'_>, condition: &Cond, span: &Span) {
+    match condition {
+        Cond::Number(_) | Cond::Field(_) | Cond::Index | Cond::Role(_) => {}
+        Cond::Not(inner) | Cond::Bits(inner, _) => rule_comparisons(check, inner, span),
+        Cond::In(inner, ranges) => {
+            if let Cond::Field(field) = &**inner
+                && let Some((first, _)) =
+                    ranges.iter().find(|(first, _)| *first > ones(field.end - field.start + 1))
+            {
+                let bits = field.end - field.start + 1;
+                let message = format!("`[{}]` is never {first}: it has {bits} bits", field.name);
+                let place = check.place(span, "require");
+                check.report(Diagnostic::new(Code::Never, place, message));
+            }
+            rule_comparisons(check, inner, span);
+        }
+        Cond::Last(_, inner) | Cond::Over(_, _, inner) => {
+            if let Some(inner) = inner {
+                rule_comparisons(check, inner, span);
+            }
+        }
+        Cond::Binary(op, left, right) => {
+            let (field, value, order) = match (&**left, &**right) {
+                (Cond::Field(field), Cond::Number(value)) => (Some(field), *value, true),
+                (Cond::Number(value), Cond::Field(field)) => (Some(field), *value, false),
+                _ => (None, 0, true),
+            };
+            if let (Op::Eq | Op::Ne, Some(field)) = (op, field)
+                && value > ones(field.end - field.start + 1)
+            {
+                let name = format!("[{}]", field.name);
+                let (left, right) = if order { (name, value.to_string()) } else { (value.to_string(), name) };
+                never(
+                    check,
+                    *op,
+                    &format!("{left} {} {right}", expr::symbol(*op)),
+                    &field.name,
+                    (field.start, field.end),
+                    (span, "require"),
+                );
+            }
+            rule_comparisons(check, left, span);
+            rule_comparisons(check, right, span);
+        }
+    }
+}
+
+fn never(
+    check: &mut Check<'_>,
+    op: Op,
+    text: &str,
+    name: &str,
+    (start, end): (u32, u32),
+    (span, attribute): (&Span, &str),
+) {
+    let outcome = if op == Op::Eq { "never" } else { "always" };
+    let message = format!("`{text}` {outcome} holds: `{name}` has {} bits", end - start + 1);
+    let place = check.place(span, attribute);
+    check.report(Diagnostic::new(Code::Never, place, message));
 }
 
 /// Reports comparisons of a field with a number that has more bits than the field.
@@ -30,12 +92,7 @@ fn comparisons(check: &mut Check<'_>, condition: &Expr, span: &Span, attribute: 
                 (op, &**left, &**right)
                 && *value > ones(end - start + 1)
             {
-                let outcome = if *op == Op::Eq { "never" } else { "always" };
-                let bits = end - start + 1;
-                let message =
-                    format!("`{}` {outcome} holds: `{name}` has {bits} bits", expr::display(condition));
-                let place = check.place(span, attribute);
-                check.report(Diagnostic::new(Code::Never, place, message));
+                never(check, *op, &expr::display(condition), name, (*start, *end), (span, attribute));
             }
             comparisons(check, left, span, attribute);
             comparisons(check, right, span, attribute);

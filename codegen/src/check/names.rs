@@ -97,6 +97,15 @@ fn values(check: &mut Check<'_>) {
                 None => drop(numbers.insert(value.value, (&value.name, &value.span))),
             }
         }
+        for set in &list.sets {
+            if let Some(first) = names.insert(&set.name, &set.span) {
+                let place = check.place(&set.span, "name");
+                let message = format!("`{}` has two values or sets named `{}`", list.name, set.name);
+                check.report(
+                    Diagnostic::new(Code::DuplicateValue, place, message).also(first.clone(), "first here"),
+                );
+            }
+        }
     }
 }
 

@@ -164,6 +164,7 @@ fn eval(expr: &Expr, read: &dyn Fn(u32, u32) -> u64) -> u64 {
                 Op::Add => l.wrapping_add(r),
                 Op::Sub => l.wrapping_sub(r),
                 Op::Mul => l.wrapping_mul(r),
+                Op::Div => l.checked_div(r).unwrap_or(0),
                 Op::Rem => l.checked_rem(r).unwrap_or(0),
             }
         }

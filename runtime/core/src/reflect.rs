@@ -278,11 +278,13 @@ pub enum Op {
     Add,
     Sub,
     Mul,
+    Div,
     Rem,
 }
 
 impl Expr {
-    /// The value for a container that starts at bit `base` of `dwords`. Arithmetic wraps; a remainder by zero is zero.
+    /// The value for a container that starts at bit `base` of `dwords`. Arithmetic wraps; dividing by zero
+    /// gives zero, and so does the remainder.
     pub const fn eval(&self, dwords: &[u32], base: u32) -> u64 {
         match *self {
             Expr::Number(value) => value,
@@ -303,6 +305,10 @@ impl Expr {
                     Op::Add => l.wrapping_add(r),
                     Op::Sub => l.wrapping_sub(r),
                     Op::Mul => l.wrapping_mul(r),
+                    Op::Div => match l.checked_div(r) {
+                        Some(times) => times,
+                        None => 0,
+                    },
                     Op::Rem => match l.checked_rem(r) {
                         Some(rest) => rest,
                         None => 0,

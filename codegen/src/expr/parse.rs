@@ -1,0 +1,357 @@
+//! The text of a condition to a [`Tree`], in which names are still names.
+
+use std::ops::Range;
+
+use super::{ExprError, Result, level, number, symbol};
+use crate::diagnostic::Code;
+use crate::model::Op;
+
+/// Operators nest no deeper than this.
+const DEPTH: usize = 64;
+
+/// Parses a condition.
+pub(super) fn tree(text: &str) -> Result<Tree> {
+    let mut parser = Parser { tokens: tokens(text)?, next: 0, end: text.len() };
+    let tree = parser.binary(0, 0)?;
+    match parser.tokens.get(parser.next) {
+        None => Ok(tree),
+        Some((token, range)) => {
+            let message = format!("expected an operator or the end, found {}", token.describe());
+            Err(ExprError::syntax(range.clone(), message))
+        }
+    }
+}
+
+/// The items of a set: single ones and ranges, separated by spaces or commas.
+pub(super) fn words(text: &str) -> Result<Vec<(Tree, Option<Tree>)>> {
+    let mut parser = Parser { tokens: tokens(text)?, next: 0, end: text.len() };
+    let mut items = Vec::new();
+    while parser.next < parser.tokens.len() {
+        let first = parser.unary(0)?;
+        let last = if parser.take(&Token::To) { Some(parser.unary(0)?) } else { None };
+        items.push((first, last));
+        parser.take(&Token::Comma);
+    }
+    Ok(items)
+}
+
+/// A condition whose names are not resolved.
+#[derive(Debug)]
+pub(super) enum Tree {
+    Number(u64),
+    /// `[Field Name]`, `[CONTAINER.Field Name]` or `"Field Name"`
+    Field(String, Range<usize>),
+    /// a bare word or `'value name'`
+    Name(String, Range<usize>),
+    Not(Box<Tree>),
+    Binary(Op, Box<Tree>, Box<Tree>),
+    /// `value in { a, b..c }`
+    In(Box<Tree>, Vec<(Tree, Option<Tree>)>, Range<usize>),
+    /// `value in SET`
+    InSet(Box<Tree>, String, Range<usize>),
+    /// `name(arguments)`, placed at the name
+    Call(String, Range<usize>, Vec<Tree>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Token {
+    Number(u64),
+    Field(String),
+    Name(String),
+    Op(Op),
+    Not,
+    Open,
+    Close,
+    OpenSet,
+    CloseSet,
+    Comma,
+    To,
+    In,
+}
+
+impl Token {
+    fn describe(&self) -> String {
+        match self {
+            Token::Number(value) => format!("the number {value}"),
+            Token::Field(name) => format!("the field [{name}]"),
+            Token::Name(name) => format!("the name `{name}`"),
+            Token::Op(op) => format!("`{}`", symbol(*op)),
+            Token::Not => "`!`".into(),
+            Token::Open => "`(`".into(),
+            Token::Close => "`)`".into(),
+            Token::OpenSet => "`{`".into(),
+            Token::CloseSet => "`}`".into(),
+            Token::Comma => "`,`".into(),
+            Token::To => "`..`".into(),
+            Token::In => "`in`".into(),
+        }
+    }
+}
+
+fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let two = rest.get(..2).unwrap_or("");
+        let (token, length) = match (c, two) {
+            (c, _) if c.is_whitespace() => {
+                at += c.len_utf8();
+                continue;
+            }
+            (_, "||") => (Token::Op(Op::Or), 2),
+            (_, "&&") => (Token::Op(Op::And), 2),
+            (_, "==") => (Token::Op(Op::Eq), 2),
+            (_, "!=") => (Token::Op(Op::Ne), 2),
+            (_, "<=") => (Token::Op(Op::Le), 2),
+            (_, ">=") => (Token::Op(Op::Ge), 2),
+            (_, "..") => (Token::To, 2),
+            ('<', _) => (Token::Op(Op::Lt), 1),
+            ('>', _) => (Token::Op(Op::Gt), 1),
+            ('&', _) => (Token::Op(Op::BitAnd), 1),
+            ('+', _) => (Token::Op(Op::Add), 1),
+            ('-', _) => (Token::Op(Op::Sub), 1),
+            ('*', _) => (Token::Op(Op::Mul), 1),
+            ('/', _) => (Token::Op(Op::Div), 1),
+            ('%', _) => (Token::Op(Op::Rem), 1),
+            ('=', _) => {
+                let hint = Some("equality is written ==".to_owned());
+                return Err(ExprError::new(Code::Expression, at..at + 1, "unexpected `=`", hint));
+            }
+            ('|', _) => {
+                let hint = Some("or is written ||".to_owned());
+                return Err(ExprError::new(Code::Expression, at..at + 1, "unexpected `|`", hint));
+            }
+            ('!', _) => (Token::Not, 1),
+            ('(', _) => (Token::Open, 1),
+            (')', _) => (Token::Close, 1),
+            ('{', _) => (Token::OpenSet, 1),
+            ('}', _) => (Token::CloseSet, 1),
+            (',', _) => (Token::Comma, 1),
+            ('[' | '"' | '\'', _) => {
+                let end = if c == '[' { ']' } else { c };
+                let Some(length) = closing(&rest[1..], c, end) else {
+                    return Err(ExprError::syntax(at..text.len(), format!("`{c}` without its `{end}`")));
+                };
+                let name = rest[1..1 + length].trim().to_owned();
+                (if c == '\'' { Token::Name(name) } else { Token::Field(name) }, length + 2)
+            }
+            (c, _) if c.is_alphanumeric() || c == '_' => {
+                let word = word(rest);
+                match number(word) {
+                    Some(value) => (Token::Number(value), word.len()),
+                    // Names such as 3DPRIM_TRILIST start with a digit; a number with a slip in it looks the same.
+                    None if word.bytes().all(|b| b.is_ascii_digit() || b == b'_')
+                        || word.starts_with("0x") =>
+                    {
+                        let message = format!("malformed number `{word}`");
+                        return Err(ExprError::syntax(at..at + word.len(), message));
+                    }
+                    None if word == "in" => (Token::In, 2),
+                    None => (Token::Name(word.to_owned()), word.len()),
+                }
+            }
+            _ => {
+                return Err(ExprError::syntax(at..at + c.len_utf8(), format!("unexpected `{c}`")));
+            }
+        };
+        found.push((token, at..at + length));
+        at += length;
+    }
+    Ok(found)
+}
+
+/// The word that `text` starts with. A point joins two words (`CONTAINER.Group`), two points are a range.
+fn word(text: &str) -> &str {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut end = text.find(|c| !part(c)).unwrap_or(text.len());
+    while text[..end].contains(|c: char| !c.is_ascii_digit() && c != '_')
+        && let Some(rest) = text[end..].strip_prefix('.')
+        && rest.starts_with(part)
+    {
+        end += 1 + rest.find(|c| !part(c)).unwrap_or(rest.len());
+    }
+    &text[..end]
+}
+
+/// Where the name ends that `open` started: a bracketed name may hold brackets, as in `[Address[8:4]]`.
+fn closing(text: &str, open: char, end: char) -> Option<usize> {
+    let mut depth = 0;
+    for (at, c) in text.char_indices() {
+        match c {
+            c if c == end && depth == 0 => return Some(at),
+            c if c == end => depth -= 1,
+            c if c == open => depth += 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// How tight `in` binds: as a comparison.
+const IN_LEVEL: u8 = 3;
+
+struct Parser {
+    tokens: Vec<(Token, Range<usize>)>,
+    next: usize,
+    end: usize,
+}
+
+impl Parser {
+    /// Operators of at least `least`, by precedence climbing; all are left associative.
+    fn binary(&mut self, least: u8, depth: usize) -> Result<Tree> {
+        let mut left = self.unary(depth + 1)?;
+        let mut length = depth;
+        while let Some((token, range)) = self.tokens.get(self.next).cloned() {
+            let tight = match &token {
+                Token::Op(op) => level(*op),
+                Token::In => IN_LEVEL,
+                _ => break,
+            };
+            if tight < least.max(1) {
+                break;
+            }
+            length += 1; // a long chain is as deep a tree as nested parentheses
+            self.limit(length, range.clone())?;
+            self.next += 1;
+            left = match token {
+                Token::Op(op) => {
+                    let right = self.binary(tight + 1, depth + 1)?;
+                    Tree::Binary(op, Box::new(left), Box::new(right))
+                }
+                _ => self.set(left, range, depth)?,
+            };
+        }
+        Ok(left)
+    }
+
+    /// What stands right of `in`.
+    fn set(&mut self, left: Tree, range: Range<usize>, depth: usize) -> Result<Tree> {
+        match self.tokens.get(self.next).cloned() {
+            Some((Token::Name(name), place)) => {
+                self.next += 1;
+                Ok(Tree::InSet(Box::new(left), name, place))
+            }
+            Some((Token::OpenSet, open)) => {
+                self.next += 1;
+                let mut items = Vec::new();
+                loop {
+                    let first = self.binary(IN_LEVEL + 1, depth + 1)?;
+                    let last = match self.take(&Token::To) {
+                        true => Some(self.binary(IN_LEVEL + 1, depth + 1)?),
+                        false => None,
+                    };
+                    items.push((first, last));
+                    if self.take(&Token::CloseSet) {
+                        return Ok(Tree::In(Box::new(left), items, range));
+                    }
+                    if !self.take(&Token::Comma) {
+                        return Err(ExprError::syntax(open, "`{` without its `}`"));
+                    }
+                }
+            }
+            found => {
+                let (what, place) = self.found(found);
+                Err(ExprError::syntax(place, format!("expected a set after `in`, found {what}")).hint(
+                    "a set is written {A, B, 3..5}, or is the name of a <set> of the enumeration".to_owned(),
+                ))
+            }
+        }
+    }
+
+    fn found(&self, token: Option<(Token, Range<usize>)>) -> (String, Range<usize>) {
+        match token {
+            Some((token, range)) => (token.describe(), range),
+            None => ("the end".to_owned(), self.end..self.end),
+        }
+    }
+
+    fn take(&mut self, token: &Token) -> bool {
+        let there = self.tokens.get(self.next).is_some_and(|(next, _)| next == token);
+        self.next += usize::from(there);
+        there
+    }
+
+    fn limit(&self, depth: usize, range: Range<usize>) -> Result<()> {
+        match depth > DEPTH {
+            true => Err(ExprError::syntax(range, format!("more than {DEPTH} operators deep"))),
+            false => Ok(()),
+        }
+    }
+
+    fn unary(&mut self, depth: usize) -> Result<Tree> {
+        let Some((token, range)) = self.tokens.get(self.next).cloned() else {
+            return Err(ExprError::syntax(
+                self.end..self.end,
+                "the condition ends where a value is expected",
+            ));
+        };
+        self.limit(depth, range.clone())?;
+        self.next += 1;
+        Ok(match token {
+            Token::Number(value) => Tree::Number(value),
+            Token::Field(name) => Tree::Field(name, range),
+            Token::Name(name) => match self.take(&Token::Open) {
+                true => self.call(name, range, depth)?,
+                false => Tree::Name(name, range),
+            },
+            Token::Not => Tree::Not(Box::new(self.unary(depth + 1)?)),
+            Token::Open => {
+                let inner = self.binary(0, depth + 1)?;
+                if !self.take(&Token::Close) {
+                    return Err(ExprError::syntax(range, "`(` without its `)`"));
+                }
+                inner
+            }
+            other => {
+                let message = format!("expected a field, value or number, found {}", other.describe());
+                return Err(ExprError::syntax(range, message));
+            }
+        })
+    }
+
+    /// The arguments of a function, after its `(`.
+    fn call(&mut self, name: String, range: Range<usize>, depth: usize) -> Result<Tree> {
+        let mut arguments = Vec::new();
+        if self.take(&Token::Close) {
+            return Ok(Tree::Call(name, range, arguments));
+        }
+        loop {
+            arguments.push(match name == "role" {
+                true => self.hyphenated()?,
+                false => self.binary(0, depth + 1)?,
+            });
+            if self.take(&Token::Close) {
+                return Ok(Tree::Call(name, range, arguments));
+            }
+            if !self.take(&Token::Comma) {
+                return Err(ExprError::syntax(range, format!("`{name}(` without its `)`")));
+            }
+        }
+    }
+
+    /// Words joined by `-`, which is no subtraction here: `render-target`.
+    fn hyphenated(&mut self) -> Result<Tree> {
+        let mut joined: Option<(String, Range<usize>)> = None;
+        loop {
+            match self.tokens.get(self.next).cloned() {
+                Some((Token::Name(word), range)) => {
+                    self.next += 1;
+                    joined = Some(match joined {
+                        Some((name, start)) => (format!("{name}-{word}"), start.start..range.end),
+                        None => (word, range),
+                    });
+                }
+                found => {
+                    let (what, place) = self.found(found);
+                    return Err(ExprError::syntax(place, format!("expected a name, found {what}")));
+                }
+            }
+            if !self.take(&Token::Op(Op::Sub)) {
+                break;
+            }
+        }
+        let (name, range) = joined.unwrap_or_default();
+        Ok(Tree::Name(name, range))
+    }
+}
