@@ -186,9 +186,9 @@ impl Decoder<'_> {
             }
         };
         instruction.predicate = control.map(|control| Predicate { control, inverse: a.pred_inv });
-        let thread = enc::THREAD.decode(a.thread_ctrl);
+        let thread = enc::THREAD.decode(a.thread_control);
         instruction.thread_control =
-            thread.ok_or_else(|| self.reserved("ThreadCtrl", a.thread_ctrl.bits()))?;
+            thread.ok_or_else(|| self.reserved("ThreadCtrl", a.thread_control.bits()))?;
         (instruction.no_dd_clear, instruction.no_dd_check) =
             enc::DEPENDENCY.decode(a.dep_ctrl).unwrap_or_default();
         if has_branch_ctrl(self.opcode) {

@@ -86,7 +86,7 @@ impl Encoder<'_> {
             dep_ctrl: dependency.ok_or_else(|| self.refuse("DepCtrl", 0))?,
             nib_ctrl: U::from_bits(u64::from(i.channel_offset % 8 / 4)),
             qtr_ctrl: U::from_bits(u64::from(i.channel_offset / 8)),
-            thread_ctrl: thread.ok_or_else(|| self.refuse("ThreadCtrl", 0))?,
+            thread_control: thread.ok_or_else(|| self.refuse("ThreadCtrl", 0))?,
             predicate_control: predicate_control.ok_or_else(|| self.refuse("PredCtrl", 0))?,
             pred_inv: i.predicate.is_some_and(|predicate| predicate.inverse),
             exec_size,

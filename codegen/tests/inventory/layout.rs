@@ -1,0 +1,192 @@
+//! Fields of a structure, row by row.
+
+use std::collections::HashMap;
+
+use genxml_codegen::model::{Container, Field, Group, Spec, Type};
+
+use crate::tsv::{Row, number, plain};
+
+/// A field of a container with the groups laid out; or a group or an element of one as a whole.
+pub struct Place<'a> {
+    pub name: &'a str,
+    pub start: u32,
+    pub end: u32,
+    /// None for a whole group or element.
+    pub field: Option<&'a Field>,
+    /// The element's number, for names that count.
+    pub element: Option<u32>,
+}
+
+impl Place<'_> {
+    pub fn is_reserved(&self) -> bool {
+        self.field.is_some_and(|field| {
+            matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved)
+                || plain(&field.name).starts_with("RESERVED")
+        })
+    }
+
+    fn is_pointer(&self) -> bool {
+        self.field.is_some_and(|field| matches!(field.ty, Type::Address { .. }))
+    }
+
+    fn covers(&self, start: u32, end: u32) -> bool {
+        self.start <= end && self.end >= start
+    }
+}
+
+/// All fields of a container; of a variable group, those of the first element.
+pub fn places(container: &Container) -> Vec<Place<'_>> {
+    let mut out = Vec::new();
+    add(&container.fields, &container.groups, 0, None, &mut out);
+    out
+}
+
+fn add<'a>(
+    fields: &'a [Field],
+    groups: &'a [Group],
+    base: u32,
+    element: Option<u32>,
+    out: &mut Vec<Place<'a>>,
+) {
+    for field in fields {
+        let (start, end) = (base + field.start, base + field.end);
+        out.push(Place { name: &field.name, start, end, field: Some(field), element });
+    }
+    for group in groups {
+        if group.count > 1 && !group.name.is_empty() {
+            let (start, end) = (base + group.start, base + group.start + group.count * group.bits - 1);
+            out.push(Place { name: &group.name, start, end, field: None, element });
+        }
+        for number in 0..group.count.max(1) {
+            let start = base + group.start + number * group.bits;
+            let end = start + group.bits - 1;
+            if !group.name.is_empty() {
+                out.push(Place { name: &group.name, start, end, field: None, element: Some(number) });
+            }
+            add(&group.fields, &group.groups, start, Some(number), out);
+        }
+    }
+}
+
+/// First and last bit that a row of `structs_fields.tsv` says.
+pub fn bits(row: &Row) -> Option<(u32, u32)> {
+    let dword: u32 = row.get("dword_resolved").split("..").next()?.parse().ok()?;
+    let (high, low) = row.get("bits").split_once(':').unwrap_or((row.get("bits"), row.get("bits")));
+    let (high, low): (u32, u32) = (high.parse().ok()?, low.parse().ok()?);
+    Some((dword * 32 + low, dword * 32 + high))
+}
+
+/// How a row of the inventory is found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Match {
+    /// The same bits, the same name.
+    Same,
+    /// Reserved bits, all of them.
+    Reserved,
+    /// Not at all.
+    None,
+}
+
+/// The places that a row stands for, by position and name.
+pub fn find<'p, 'a>(row: &Row, places: &'p [Place<'a>]) -> (Match, Vec<&'p Place<'a>>) {
+    let Some((start, end)) = bits(row) else { return (Match::None, Vec::new()) };
+    let name = plain(row.get("name"));
+    let here = places.iter().filter(|place| (place.start, place.end) == (start, end));
+    let found: Vec<_> = here.filter(|place| is_named(place, &name)).collect();
+    if !found.is_empty() {
+        return (Match::Same, found);
+    }
+    // A pointer that the manual prints as `X` and `X High` is one field here.
+    let whole = name.strip_suffix("HIGH").unwrap_or(&name);
+    let inside = |place: &&Place| place.start <= start && place.end >= end && plain(place.name) == whole;
+    let pointers = places.iter().filter(inside).filter(|place| place.is_pointer());
+    let pointers: Vec<_> = pointers.collect();
+    if !pointers.is_empty() {
+        return (Match::Same, pointers);
+    }
+    if name.is_empty() || name.starts_with("RESERVED") {
+        let reserved: Vec<_> =
+            places.iter().filter(|place| place.is_reserved() && place.covers(start, end)).collect();
+        if (start..=end).all(|bit| reserved.iter().any(|place| place.covers(bit, bit))) {
+            return (Match::Reserved, reserved);
+        }
+    }
+    (Match::None, Vec::new())
+}
+
+/// In an array the manual counts: `Dword3` is `Dword` of element 3, and the numbering may start anywhere.
+fn is_named(place: &Place, name: &str) -> bool {
+    let here = plain(place.name);
+    let letters = |name: &str| name.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+    here == name || place.element.is_some() && letters(&here) == letters(name)
+}
+
+/// The places that an explanation names, with a sign if they do not cover the row's bits.
+pub fn explained<'p, 'a>(
+    row: &Row,
+    here: &str,
+    places: &'p [Place<'a>],
+) -> Result<Vec<&'p Place<'a>>, String> {
+    if here.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (start, end) = bits(row).ok_or("its position is malformed")?;
+    let mut out = Vec::new();
+    for name in here.split("; ") {
+        let before = out.len();
+        out.extend(places.iter().filter(|place| place.name == name && place.covers(start, end)));
+        if out.len() == before {
+            return Err(format!("{name} is not there"));
+        }
+    }
+    match (start..=end).find(|&bit| !out.iter().any(|place| place.covers(bit, bit))) {
+        Some(bit) => Err(format!("{here} leaves out bit {}", bit - start)),
+        None => Ok(out),
+    }
+}
+
+/// The default of a field; of an embedded structure of up to 64 bits, the defaults of its fields.
+pub fn default(spec: &Spec, field: &Field) -> Option<u64> {
+    let Type::Struct(id) = field.ty else { return field.default };
+    let parts = spec.containers.get(id.0).map_or(&[][..], |container| &container.fields);
+    let parts = parts
+        .iter()
+        .filter(|part| part.start < 64)
+        .filter_map(|part| Some(default(spec, part)? << part.start));
+    Some(field.default.unwrap_or(0) | parts.fold(0, |all, part| all | part))
+}
+
+/// The stored values that a printed default may mean: the number as stored, or as a number of the field's type.
+pub fn defaults(field: &Field, printed: &str) -> Vec<u64> {
+    let width = field.end - field.start + 1;
+    let mask = u64::MAX >> (64 - width.clamp(1, 64));
+    let (negative, digits) = match printed.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, printed),
+    };
+    let (top, bottom) = digits.split_once('/').unwrap_or((digits, "1"));
+    let (Some(top), Some(bottom)) = (number(top), number(bottom).filter(|bottom| *bottom != 0)) else {
+        return Vec::new();
+    };
+    let signed = |value: u64| if negative { value.wrapping_neg() } else { value } & mask;
+    let mut out = Vec::new();
+    if bottom == 1 {
+        out.push(signed(top));
+    }
+    if let Type::UFixed { frac, .. } | Type::SFixed { frac, .. } = field.ty {
+        let scaled = u128::from(top) << frac;
+        if scaled.is_multiple_of(u128::from(bottom)) {
+            out.push(signed((scaled / u128::from(bottom)) as u64));
+        }
+    }
+    out
+}
+
+/// Rows of one structure: the inventory has a structure twice where the manual does.
+pub fn by_structure(rows: &[Row]) -> HashMap<&str, Vec<&Row>> {
+    let mut out: HashMap<&str, Vec<&Row>> = HashMap::new();
+    for row in rows {
+        out.entry(row.get("structure")).or_default().push(row);
+    }
+    out
+}

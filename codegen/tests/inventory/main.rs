@@ -1,0 +1,353 @@
+//! The specification holds everything that the inventory of the manuals lists: every enumeration, command and structure,
+//! of the same size, with the same fields in the same bits, and every printed default.
+//!
+//! Oracle: `../shared/inventory`, made from the manuals' text by others and checked against it; and `../shared/facts`, drawn
+//! from drivers. Without that folder the tests say so and pass. Names are compared by their letters and digits; what
+//! differs stands in the tables of `codegen/tests/data`, each row with its reason:
+//!
+//! * `inventory_names.tsv`: rows that bear another name here, or another number of values;
+//! * `inventory_missing.tsv`: rows that are not there yet; a row that is there must be struck off;
+//! * `field_explanations.tsv`: fields that differ in name or bits;
+//! * `default_explanations.tsv`: printed defaults that are not the field's.
+
+mod layout;
+mod names;
+mod tsv;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use genxml_codegen::load_dir;
+use genxml_codegen::model::{Container, Kind, Spec};
+
+use layout::Match;
+use names::{Item, Names};
+use tsv::{Row, number};
+
+fn here(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The folder of tables, beside the workspace.
+fn shared() -> Option<PathBuf> {
+    let found = Some(here("../../shared")).filter(|dir| dir.join("inventory/structs.tsv").is_file());
+    if found.is_none() {
+        println!("skipped: ../shared/inventory is not there");
+    }
+    found
+}
+
+fn spec() -> Spec {
+    load_dir(&here("../spec-xml/gen8")).unwrap_or_else(|report| panic!("{report}"))
+}
+
+fn finish(problems: Vec<String>) {
+    assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
+}
+
+/// Every enumeration is there, with as many values as the manual names.
+#[test]
+fn enumerations() {
+    let Some(shared) = shared() else { return };
+    let (spec, mut problems) = (spec(), Vec::new());
+    let names = Names::new(&spec, &here("tests/data"));
+    let rows = tsv::read(&shared.join("inventory/enums.tsv"));
+    for row in &rows {
+        let name = row.get("name");
+        if let Some(item) = names.find("enums", &[name], &mut problems) {
+            let (values, bits) = match item {
+                Item::Enum(list) => (list.values.len(), list.bits),
+                Item::Field(field) => (0, field.end - field.start + 1),
+                Item::Container(container) => (container.fields.len(), container.bits),
+            };
+            let (other_values, other_bits) = names.other("enums", name);
+            let wanted = other_values.unwrap_or_else(|| named_values(row));
+            if values != wanted {
+                problems.push(format!("enums: {name} has {values} values, the manual {wanted}"));
+            }
+            let wanted = other_bits.or(number(row.get("size_bits")).map(|bits| bits as u32));
+            if Some(bits) != wanted && names.is_used(item) {
+                problems.push(format!("enums: {name} has {bits} bits, the manual {wanted:?}"));
+            }
+        }
+    }
+    problems.extend(names.leftovers("enums"));
+    println!("{} enumerations, {} not there yet", rows.len(), names.missing());
+    finish(problems);
+}
+
+/// Values of a row of `enums.tsv`: those printed less those printed as reserved.
+fn named_values(row: &Row) -> usize {
+    let all = number(row.get("num_values")).unwrap_or(0) as usize;
+    let reserved = row.get("remarks").split("; ").find_map(|part| part.strip_suffix(" Reserved row(s)"));
+    all - reserved.and_then(|count| count.parse::<usize>().ok()).unwrap_or(0)
+}
+
+/// Every command is there, with its length, length bias and opcode; every EU instruction with its number.
+#[test]
+fn commands() {
+    let Some(shared) = shared() else { return };
+    let (spec, mut problems) = (spec(), Vec::new());
+    let names = Names::new(&spec, &here("tests/data"));
+    let rows = tsv::read(&shared.join("inventory/commands.tsv"));
+    for row in &rows {
+        let name = row.get("name");
+        if row.get("kind") == "eu-instruction" {
+            let code = row.get("opcode").split(' ').next().and_then(number);
+            if code.is_none() || opcode(&spec, name) != code {
+                problems.push(format!(
+                    "commands: EU_OPCODE says {:?} for {name}, the manual {code:?}",
+                    opcode(&spec, name)
+                ));
+            }
+            continue;
+        }
+        let Some(Item::Container(container)) = names.find("commands", &[name], &mut problems) else {
+            continue;
+        };
+        for problem in command(row, container) {
+            problems.push(format!("commands: {name}: {problem}"));
+        }
+    }
+    problems.extend(names.leftovers("commands"));
+    println!("{} commands, {} not there yet", rows.len(), names.missing());
+    finish(problems);
+}
+
+fn opcode(spec: &Spec, name: &str) -> Option<u64> {
+    let list = spec.enums.iter().find(|list| list.name == "EU_OPCODE")?;
+    list.values.iter().find(|value| value.name == name).map(|value| value.value)
+}
+
+/// What differs between a command and its row.
+fn command(row: &Row, container: &Container) -> Vec<String> {
+    let mut problems = Vec::new();
+    let Kind::Instruction { bias, .. } = container.kind else {
+        // Message descriptors are one dword.
+        if row.get("kind") != "send-message-descriptor(MSD)" || container.bits != 32 {
+            problems.push("is no instruction".to_owned());
+        }
+        return problems;
+    };
+    let variable = container.groups.iter().any(|group| group.count == 0);
+    let dwords = number(row.get("dword_length"));
+    if variable != dwords.is_none() {
+        problems.push(format!("length {} in the manual, variable: {variable} here", row.get("dword_length")));
+    }
+    match dwords {
+        Some(dwords) if !variable && u64::from(container.bits / 32) != dwords => {
+            problems.push(format!("{} dwords, the manual has {dwords}", container.bits / 32));
+        }
+        _ => {}
+    }
+    if container.fields.iter().any(|field| field.length)
+        && number(row.get("length_bias")) != Some(bias.into())
+    {
+        problems.push(format!("bias {bias}, the manual has {}", row.get("length_bias")));
+    }
+    let video = row.get("kind") == "mfx-video-command";
+    let mut wanted =
+        vec![(29, 31, row.get("command_type")), (27, 28, row.get("sub_type")), (24, 26, row.get("opcode"))];
+    match row.get("sub_opcode").split_once(' ') {
+        Some((a, b)) if video => {
+            wanted.extend([(21, 23, a.trim_start_matches("A=")), (16, 20, b.trim_start_matches("B="))])
+        }
+        _ => wanted.push((16, 23, row.get("sub_opcode"))),
+    }
+    for (start, end, printed) in wanted {
+        let mask = (u32::MAX >> (31 - (end - start))) << start;
+        let (known, bits) = header(container);
+        if known & mask != mask || number(printed) != Some(u64::from((bits & mask) >> start)) {
+            problems.push(format!(
+                "opcode bits {end}:{start} are {:#x}, the manual has {printed}",
+                (bits & mask) >> start
+            ));
+        }
+    }
+    problems
+}
+
+/// Opcode bits of dword 0: which are known, and what they hold.
+fn header(container: &Container) -> (u32, u32) {
+    let fields = container.fields.iter().filter(|field| field.opcode && field.end < 32);
+    fields.fold((0, 0), |(known, bits), field| {
+        let mask = u32::MAX >> (31 - (field.end - field.start));
+        (known | mask << field.start, bits | (field.default.unwrap_or(0) as u32) << field.start)
+    })
+}
+
+/// Every structure is there, of the same size.
+#[test]
+fn structures() {
+    let Some(shared) = shared() else { return };
+    let (spec, mut problems) = (spec(), Vec::new());
+    let names = Names::new(&spec, &here("tests/data"));
+    let rows = tsv::read(&shared.join("inventory/structs.tsv"));
+    for row in &rows {
+        let name = row.get("name");
+        let found = names.find("structs", &[name, row.get("mnemonic")], &mut problems);
+        let Some(item) = found.filter(|&item| names.is_used(item)) else { continue };
+        let bits = match item {
+            Item::Container(container) => container.bits,
+            Item::Enum(list) => list.bits,
+            Item::Field(field) => field.end - field.start + 1,
+        };
+        let wanted = number(row.get("size_bits").trim_end_matches('*')).map(|bits| bits as u32);
+        let (_, other) = names.other("structs", name);
+        if wanted.is_some() && other.or(wanted) != Some(bits) {
+            problems.push(format!("structs: {name} has {bits} bits, the manual {}", row.get("size_bits")));
+        }
+    }
+    problems.extend(names.leftovers("structs"));
+    println!("{} structures, {} not there yet", rows.len(), names.missing());
+    finish(problems);
+}
+
+/// Every field is there, in its bits, under its name, with its default; and no field that the manual does not have.
+#[test]
+fn fields_and_defaults() {
+    let Some(shared) = shared() else { return };
+    let (spec, mut problems) = (spec(), Vec::new());
+    let names = Names::new(&spec, &here("tests/data"));
+    let explanations = Explanations::read("field_explanations.tsv");
+    let other_defaults = Explanations::read("default_explanations.tsv");
+    let structures = tsv::read(&shared.join("inventory/structs.tsv"));
+    let rows = tsv::read(&shared.join("inventory/structs_fields.tsv"));
+    let rows = layout::by_structure(&rows);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut done = BTreeSet::new();
+    for structure in structures.iter().filter(|structure| done.insert(structure.get("name"))) {
+        let name = structure.get("name");
+        let found = names.find("structs", &[name, structure.get("mnemonic")], &mut Vec::new());
+        let container = match found {
+            Some(Item::Container(container)) => container,
+            Some(Item::Enum(list)) => {
+                // The field that the manual tabulates is a type here; its default is a value of it.
+                for row in rows.get(name).into_iter().flatten().filter(|row| !row.get("default").is_empty()) {
+                    *counts.entry("defaults").or_default() += 1;
+                    let value = number(row.get("default"));
+                    let known = list.values.iter().any(|known| Some(known.value) == value);
+                    match (known, other_defaults.get(name, row.get("line"))) {
+                        (true, None) => *counts.entry("equal defaults").or_default() += 1,
+                        (false, Some(_)) => *counts.entry("explained defaults").or_default() += 1,
+                        (known, _) => problems.push(format!(
+                            "defaults: {name}\t{}\t{}\tvalue: {known}",
+                            row.get("line"),
+                            row.get("name")
+                        )),
+                    }
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        let places = layout::places(container);
+        let mut seen: Vec<(u32, u32)> = Vec::new();
+        for row in rows.get(name).into_iter().flatten() {
+            let text = format!("{name}\t{}\t{}", row.get("line"), row.get("name"));
+            *counts.entry("fields").or_default() += 1;
+            let (how, mut found) = layout::find(row, &places);
+            if how == Match::None {
+                match explanations
+                    .get(name, row.get("line"))
+                    .map(|here| layout::explained(row, here, &places))
+                {
+                    Some(Ok(explained)) => {
+                        *counts.entry("explained").or_default() += 1;
+                        found = explained;
+                    }
+                    Some(Err(problem)) => problems.push(format!("field_explanations.tsv: {text}: {problem}")),
+                    None => {
+                        let (start, end) = layout::bits(row).unwrap_or_default();
+                        let overlap = places.iter().filter(|place| place.start <= end && place.end >= start);
+                        let overlap: Vec<&str> = overlap.map(|place| place.name).collect();
+                        problems.push(format!(
+                            "fields: {text}\t{}\tdw{} {}",
+                            overlap.join("; "),
+                            row.get("dword_resolved"),
+                            row.get("bits")
+                        ));
+                    }
+                }
+            }
+            seen.extend(found.iter().map(|place| (place.start, place.end)));
+            let printed = row.get("default");
+            if printed.is_empty() {
+                continue;
+            }
+            *counts.entry("defaults").or_default() += 1;
+            let field = found.iter().find_map(|place| place.field.filter(|_| !place.is_reserved()));
+            let same = field.is_some_and(|field| {
+                let default = layout::default(&spec, field);
+                default.is_some_and(|default| layout::defaults(field, printed).contains(&default))
+            });
+            match (same, other_defaults.get(name, row.get("line"))) {
+                (true, Some(_)) => problems.push(format!("default_explanations.tsv: {text} needs none")),
+                (false, None) => {
+                    let here = field.and_then(|field| field.default);
+                    problems.push(format!("defaults: {text}\t{here:?}\t{printed}"));
+                }
+                (true, None) => *counts.entry("equal defaults").or_default() += 1,
+                (false, Some(_)) => *counts.entry("explained defaults").or_default() += 1,
+            }
+        }
+        // A field that says why it was derived needs no row.
+        let known = |place: &&layout::Place| place.field.is_some_and(|field| field.doubt.is_empty());
+        for place in places.iter().filter(known).filter(|place| !place.is_reserved()) {
+            let row = seen.iter().any(|&(start, end)| start <= place.start && end >= place.end);
+            if !row && explanations.get(name, &format!("- {}", place.name)).is_none() {
+                problems.push(format!(
+                    "fields: {name}\t- {}\tdw{} {}:{} is in no row",
+                    place.name,
+                    place.start / 32,
+                    place.end % 32,
+                    place.start % 32
+                ));
+            }
+        }
+    }
+    problems.extend(explanations.leftovers());
+    problems.extend(other_defaults.leftovers());
+    println!("{counts:?}");
+    finish(problems);
+}
+
+/// A committed table of differences: structure and line of the manual (or `- field` for a field of ours that has no
+/// row) -> what is here instead.
+struct Explanations {
+    file: &'static str,
+    rows: BTreeMap<(String, String), String>,
+    used: std::cell::RefCell<BTreeSet<(String, String)>>,
+}
+
+impl Explanations {
+    fn read(file: &'static str) -> Explanations {
+        let rows = tsv::read(&here("tests/data").join(file));
+        for row in &rows {
+            assert!(
+                !row.get("why").is_empty(),
+                "{file}: {} {} without a reason",
+                row.get("structure"),
+                row.get("line")
+            );
+        }
+        let key = |row: &Row| (row.get("structure").to_owned(), row.get("line").to_owned());
+        let rows = rows.iter().map(|row| (key(row), row.get("here").to_owned())).collect();
+        Explanations { file, rows, used: Default::default() }
+    }
+
+    fn get(&self, structure: &str, line: &str) -> Option<&str> {
+        let key = (structure.to_owned(), line.to_owned());
+        let here = self.rows.get(&key)?;
+        self.used.borrow_mut().insert(key);
+        Some(here)
+    }
+
+    fn leftovers(&self) -> Vec<String> {
+        let used = self.used.borrow();
+        let unused = self.rows.keys().filter(|key| !used.contains(*key));
+        unused
+            .map(|(structure, line)| format!("{}: {structure} {line} explains nothing", self.file))
+            .collect()
+    }
+}

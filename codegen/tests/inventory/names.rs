@@ -1,0 +1,156 @@
+//! Finds what a row of the inventory names in the specification.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+use genxml_codegen::model::{Container, Enum, Field, Group, Spec, Type};
+
+use crate::tsv::{self, plain};
+
+/// What a row stands for.
+#[derive(Clone, Copy)]
+pub enum Item<'a> {
+    /// A structure, instruction or register.
+    Container(&'a Container),
+    /// An enumeration, of its own or inside a field.
+    Enum(&'a Enum),
+    /// A field that has no enumeration.
+    Field(&'a Field),
+}
+
+/// A row of `inventory_names.tsv`.
+struct Other {
+    /// What it is called here; empty if that is the same.
+    here: String,
+    values: Option<usize>,
+    bits: Option<u32>,
+}
+
+/// Names of the specification, and the committed tables of rows that bear another name here or are not there yet.
+pub struct Names<'a> {
+    spec: &'a Spec,
+    containers: HashMap<String, &'a Container>,
+    enums: HashMap<String, &'a Enum>,
+    other: HashMap<(String, String), Other>,
+    allowed: BTreeSet<(String, String)>,
+    used: RefCell<BTreeSet<(String, String)>>,
+    missing: RefCell<BTreeSet<(String, String)>>,
+}
+
+impl<'a> Names<'a> {
+    /// Reads the committed tables in `data`.
+    pub fn new(spec: &'a Spec, data: &Path) -> Names<'a> {
+        let mut containers = HashMap::new();
+        for container in &spec.containers {
+            containers.entry(plain(&container.name)).or_insert(container);
+        }
+        let mut enums = HashMap::new();
+        for list in &spec.enums {
+            enums.entry(plain(&list.name)).or_insert(list);
+        }
+        let key = |row: &tsv::Row| (row.get("table").to_owned(), row.get("row").to_owned());
+        let other = tsv::read(&data.join("inventory_names.tsv"));
+        let other = other.iter().map(|row| {
+            let (values, bits) = (row.get("values").parse().ok(), row.get("bits").parse().ok());
+            let reason = !row.get("why").is_empty() || values.is_none() && bits.is_none();
+            assert!(reason, "inventory_names.tsv: {} without a reason", row.get("row"));
+            (key(row), Other { here: row.get("here").to_owned(), values, bits })
+        });
+        let allowed = tsv::read(&data.join("inventory_missing.tsv"));
+        Names {
+            spec,
+            containers,
+            enums,
+            other: other.collect(),
+            allowed: allowed.iter().map(key).collect(),
+            used: RefCell::default(),
+            missing: RefCell::default(),
+        }
+    }
+
+    /// What the row is here: by the committed table, else the container or enumeration of one of its `names`.
+    /// A row that is allowed to be missing is noted, any other is a problem.
+    pub fn find(&self, table: &str, names: &[&str], problems: &mut Vec<String>) -> Option<Item<'a>> {
+        let key = (table.to_owned(), names[0].to_owned());
+        let other = self.other.get(&key);
+        if other.is_some() {
+            self.used.borrow_mut().insert(key.clone());
+        }
+        let found = match other.filter(|other| !other.here.is_empty()) {
+            Some(other) => self.named(&other.here),
+            None => names.iter().filter(|name| !name.is_empty()).find_map(|name| self.named(name)),
+        };
+        // A command of which only the header is described is not there.
+        let found = found.filter(|item| !matches!(item, Item::Container(container) if container.partial));
+        match (found.is_some(), self.allowed.contains(&key)) {
+            (true, true) => {
+                problems.push(format!("{table}: {} is there: strike it off inventory_missing.tsv", names[0]));
+            }
+            (false, true) => {
+                self.missing.borrow_mut().insert(key);
+            }
+            (false, false) => problems.push(format!("{table}: {} is missing", names[0])),
+            (true, false) => {}
+        }
+        found
+    }
+
+    /// A container, an enumeration, or `CONTAINER.Field`, where the inventory leaves out a leading `3DSTATE_`.
+    pub fn named(&self, name: &str) -> Option<Item<'a>> {
+        let whole = plain(name);
+        if let Some(container) = self.containers.get(&whole) {
+            return Some(Item::Container(container));
+        }
+        if let Some(list) = self.enums.get(&whole) {
+            return Some(Item::Enum(list));
+        }
+        let (container, field) = name.split_once('.')?;
+        let of = |name: &str| self.containers.get(&plain(name));
+        let container = of(container).or_else(|| of(&format!("3DSTATE_{container}")))?;
+        let field = field_of(&container.fields, &container.groups, field)?;
+        Some(match field.ty {
+            Type::Enum(id) => Item::Enum(&self.spec.enums[id.0]),
+            _ => Item::Field(field),
+        })
+    }
+
+    /// True unless it is an enumeration that no field has for a type, which says nothing about its size.
+    pub fn is_used(&self, item: Item) -> bool {
+        let Item::Enum(list) = item else { return true };
+        let is =
+            |field: &Field| matches!(field.ty, Type::Enum(id) if std::ptr::eq(&self.spec.enums[id.0], list));
+        self.spec.containers.iter().any(|container| any_field(&container.fields, &container.groups, &is))
+    }
+
+    /// What the committed table says of a row: its number of values and of bits, where they differ.
+    pub fn other(&self, table: &str, name: &str) -> (Option<usize>, Option<u32>) {
+        let other = self.other.get(&(table.to_owned(), name.to_owned()));
+        other.map_or((None, None), |other| (other.values, other.bits))
+    }
+
+    /// Problems of the committed tables themselves: rows of `table` that nothing asked for.
+    pub fn leftovers(&self, table: &str) -> Vec<String> {
+        let (used, missing) = (self.used.borrow(), self.missing.borrow());
+        let other = self.other.keys().filter(|key| key.0 == table && !used.contains(*key));
+        let other = other.map(|(table, row)| format!("inventory_names.tsv: no row {row} in {table}"));
+        let allowed = self.allowed.iter().filter(|key| key.0 == table && !missing.contains(*key));
+        let allowed =
+            allowed.map(|(table, row)| format!("inventory_missing.tsv: {row} of {table} is not missing"));
+        other.chain(allowed).collect()
+    }
+
+    /// How many rows are allowed to be missing and are.
+    pub fn missing(&self) -> usize {
+        self.missing.borrow().len()
+    }
+}
+
+fn field_of<'a>(fields: &'a [Field], groups: &'a [Group], name: &str) -> Option<&'a Field> {
+    let found = fields.iter().find(|field| plain(&field.name) == plain(name));
+    found.or_else(|| groups.iter().find_map(|group| field_of(&group.fields, &group.groups, name)))
+}
+
+fn any_field(fields: &[Field], groups: &[Group], is: &dyn Fn(&Field) -> bool) -> bool {
+    fields.iter().any(is) || groups.iter().any(|group| any_field(&group.fields, &group.groups, is))
+}

@@ -1,0 +1,56 @@
+//! Tables of tab-separated values with a line of column names; lines that start with `#` are comments.
+
+use std::path::Path;
+
+/// A row: its cells by the columns' names.
+#[derive(Debug, Clone)]
+pub struct Row {
+    cells: Vec<(String, String)>,
+}
+
+impl Row {
+    /// The cell, empty if the row ends before it.
+    ///
+    /// # Panics
+    /// If the table has no such column.
+    pub fn get(&self, column: &str) -> &str {
+        let cell = self.cells.iter().find(|(name, _)| name == column);
+        &cell.unwrap_or_else(|| panic!("no column {column}")).1
+    }
+}
+
+/// Reads a table.
+///
+/// # Panics
+/// If the file cannot be read.
+pub fn read(path: &Path) -> Vec<Row> {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    let columns: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
+    lines
+        .map(|line| {
+            let mut cells = line.split('\t');
+            let cell = |column: &&str| ((*column).to_owned(), cells.next().unwrap_or_default().to_owned());
+            Row { cells: columns.iter().map(cell).collect() }
+        })
+        .collect()
+}
+
+/// What two spellings of a name share: letters and digits, letters in capitals.
+pub fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_uppercase()).collect()
+}
+
+/// The number that a table prints: decimal, `0x1f`, `1Fh`, `101b`.
+pub fn number(text: &str) -> Option<u64> {
+    let text = text.trim();
+    if let Some(digits) = text.strip_prefix("0x") {
+        u64::from_str_radix(digits, 16).ok()
+    } else if let Some(digits) = text.strip_suffix('h') {
+        u64::from_str_radix(digits, 16).ok()
+    } else if let Some(digits) = text.strip_suffix('b').filter(|digits| digits.len() > 1 || text.len() == 2) {
+        u64::from_str_radix(digits, 2).ok()
+    } else {
+        text.parse().ok()
+    }
+}
