@@ -105,7 +105,7 @@ fn commands() {
         let Some(Item::Container(container)) = names.find("commands", &[name], &mut problems) else {
             continue;
         };
-        for problem in command(row, container) {
+        for problem in command(row, container, names.other("commands", name).1) {
             problems.push(format!("commands: {name}: {problem}"));
         }
     }
@@ -120,11 +120,12 @@ fn opcode(spec: &Spec, name: &str) -> Option<u64> {
 }
 
 /// What differs between a command and its row.
-fn command(row: &Row, container: &Container) -> Vec<String> {
+fn command(row: &Row, container: &Container, other_bits: Option<u32>) -> Vec<String> {
     let mut problems = Vec::new();
     let Kind::Instruction { bias, .. } = container.kind else {
         // Message descriptors are one dword.
-        if row.get("kind") != "send-message-descriptor(MSD)" || container.bits != 32 {
+        let wanted = if row.get("kind").starts_with("send-message") { Some(32) } else { other_bits };
+        if wanted != Some(container.bits) {
             problems.push("is no instruction".to_owned());
         }
         return problems;
