@@ -75,7 +75,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         }
         Command::Check { paths } => check(paths),
         Command::Emit { output, spec } => {
-            let files = emit::rust(&load(spec)?);
+            let files = emit::rust(&load(spec)?, &|_| true);
             codegen::write(&files, output).map_err(bad_input)?;
             stdout(|out| writeln!(out, "{} files in {}", files.len(), output.display()))?;
             Ok(Exit::Ok)

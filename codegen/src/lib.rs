@@ -30,8 +30,9 @@ use std::path::{Path, PathBuf};
 
 /// What a build script does: loads the files, checks them, and writes the Rust text of their tables to `out_dir`.
 /// Prints the lines that make cargo run it again when a file changes. Warnings do not fail a build; errors come back as
-/// one report, whose `Display` shows them all.
-pub fn build(spec_files: &[PathBuf], out_dir: &Path) -> Result<(), Report> {
+/// one report, whose `Display` shows them all. `enabled` says which features of the crate are on: a unit whose feature is
+/// off has tables only.
+pub fn build(spec_files: &[PathBuf], enabled: &dyn Fn(&str) -> bool, out_dir: &Path) -> Result<(), Report> {
     for path in spec_files {
         println!("cargo:rerun-if-changed={}", path.display());
     }
@@ -40,7 +41,7 @@ pub fn build(spec_files: &[PathBuf], out_dir: &Path) -> Result<(), Report> {
     if report.errors() > 0 {
         return Err(report);
     }
-    write(&emit::rust(&loaded.spec), out_dir)
+    write(&emit::rust(&loaded.spec, enabled), out_dir)
 }
 
 /// Writes generated files to a folder, leaving those alone that hold the same text already.

@@ -172,6 +172,7 @@ impl Files {
         self.files.push(SourceFile {
             path: path.to_owned(),
             unit: unit.unwrap_or_default(),
+            feature: tree.as_ref().and_then(feature),
             text,
             foreign: tree.as_ref().is_some_and(|root| !has_source(root)),
         });
@@ -237,6 +238,14 @@ impl Files {
     }
 }
 
+/// The root's `feature`.
+fn feature(root: &Element) -> Option<String> {
+    root.attributes
+        .iter()
+        .find(|attribute| attribute.name == "feature")
+        .map(|attribute| attribute.value.clone())
+}
+
 /// True if any element says where it comes from: then the file is ours, and everything is checked.
 fn has_source(element: &Element) -> bool {
     element.attributes.iter().any(|attribute| attribute.name == "source")
@@ -248,6 +257,8 @@ fn has_source(element: &Element) -> bool {
 struct RootAttributes {
     name: Option<At>,
     r#gen: Option<At>,
+    #[serde(rename = "feature")]
+    _feature: Option<At>,
     #[serde(rename = "source")]
     _source: Option<At>,
     #[serde(rename = "doc")]

@@ -35,6 +35,8 @@ pub struct SourceFile {
     pub path: String,
     /// Name of the unit: the file's stem.
     pub unit: String,
+    /// The feature of the generating crate that the unit's types need (`feature`); none: they are always there.
+    pub feature: Option<String>,
     /// The whole text.
     pub text: String,
     /// No element says where it comes from (`source`): a file of Mesa's, in which gaps and overlaps are allowed.

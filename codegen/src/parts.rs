@@ -39,7 +39,11 @@ pub fn build_script(part: Part, dir: &str) {
     let dir = Path::new(&root).join(dir);
     println!("cargo:rerun-if-changed={}", dir.display());
     let out = std::env::var_os("OUT_DIR").unwrap_or_default();
-    if let Err(report) = crate::build(&part.files(&dir), Path::new(&out)) {
+    let enabled = |feature: &str| {
+        let name = feature.to_ascii_uppercase().replace('-', "_");
+        std::env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
+    };
+    if let Err(report) = crate::build(&part.files(&dir), &enabled, Path::new(&out)) {
         eprintln!("{report}");
         std::process::exit(1);
     }

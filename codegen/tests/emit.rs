@@ -20,7 +20,7 @@ fn snapshots() {
             Err(report) => panic!("{}: {report}", case.display()),
         };
         let mut text = String::new();
-        for (name, file) in genxml_codegen::emit::rust(&spec) {
+        for (name, file) in genxml_codegen::emit::rust(&spec, &|_| true) {
             text.push_str(&format!("// ===== {name}\n{file}\n"));
         }
         let expected = case.join("expected.rs");
@@ -52,7 +52,7 @@ fn names_stay_apart() {
         <struct name="Address" length="1"><field name="Self" dword="0" bits="31:0" type="uint"/></struct>
       </genxml>"#;
     let spec = genxml_codegen::load_texts(&[("unit.xml", input)]).unwrap_or_else(|report| panic!("{report}"));
-    let files = genxml_codegen::emit::rust(&spec);
+    let files = genxml_codegen::emit::rust(&spec, &|_| true);
     let text = &files.iter().find(|(name, _)| name == "unit.rs").expect("the unit's file").1;
     for item in [
         "pub struct MiThing {",
@@ -63,4 +63,47 @@ fn names_stay_apart() {
     ] {
         assert!(text.contains(item), "{item} is missing in\n{text}");
     }
+}
+
+/// A feature that is off takes a unit's types away, but for those that other units' fields have; tables stay.
+#[test]
+fn features() {
+    let texts = [
+        (
+            "base.xml",
+            r#"<genxml name="T" gen="8"><struct name="Base" length="1">
+              <field name="Part" dword="0" bits="31:0" type="Part"/></struct></genxml>"#,
+        ),
+        (
+            "held.xml",
+            r#"<genxml name="T" gen="8" feature="held"><struct name="Part" length="1">
+              <field name="A" dword="0" bits="31:0" type="uint"/></struct></genxml>"#,
+        ),
+        (
+            "other.xml",
+            r#"<genxml name="T" gen="8" feature="other"><instruction name="Other" bias="1" engine="render">
+              <field name="Opcode" dword="0" bits="31:0" type="uint" default="1"/></instruction></genxml>"#,
+        ),
+    ];
+    let spec = genxml_codegen::load_texts(&texts).unwrap_or_else(|report| panic!("{report}"));
+    let names = |enabled: &dyn Fn(&str) -> bool| -> Vec<String> {
+        genxml_codegen::emit::rust(&spec, enabled).into_iter().map(|(name, _)| name).collect()
+    };
+    let tables = ["base_tables.rs", "held_tables.rs", "other_tables.rs"];
+    for (enabled, types) in
+        [(false, vec!["base.rs", "held.rs"]), (true, vec!["base.rs", "held.rs", "other.rs"])]
+    {
+        let names = names(&|feature| enabled && feature == "other");
+        for name in tables.iter().chain(&types) {
+            assert!(names.iter().any(|other| other == name), "{name} is missing in {names:?}");
+        }
+        assert_eq!(
+            names.len(),
+            tables.len() + types.len() + 2,
+            "{names:?} and nothing more than mod and packets"
+        );
+    }
+    let files = genxml_codegen::emit::rust(&spec, &|_| false);
+    let packets = &files.iter().find(|(name, _)| name == "packets.rs").expect("packets").1;
+    assert!(packets.contains("Self::Partial(info)") && !packets.contains("super::other::"), "{packets}");
 }

@@ -5,6 +5,12 @@
 //! * [`batch`]: batches and the state that they point to
 //! * [`capture`]: recorded submissions of programs, with the memory that they left
 //! * [`decode`]: what batches say and point to, as records, text or JSON
+//!
+//! # Features
+//!
+//! `3d`, `blitter`, `media`, `messages`, `registers`, `vebox` and `video`, all on by default, each give the types of one
+//! unit. Without, the unit's packets are still known to the decoder, and to the parsers as `Partial`; types that another
+//! unit's fields have stay. The rest (MI commands, state, structures) is always there.
 
 pub mod batch;
 pub mod capture;
@@ -15,7 +21,9 @@ pub mod engine;
 /// unit, and per engine an enum of its packets with a parser.
 pub mod gen8 {
     pub use crate::engine;
-    pub use genxml_eu::gen8::{descriptors, message_headers, message_payloads, messages};
+    pub use genxml_eu::gen8::{descriptors, messages};
+    #[cfg(feature = "messages")]
+    pub use genxml_eu::gen8::{message_headers, message_payloads};
     include!(concat!(env!("OUT_DIR"), "/mod.rs"));
 }
 

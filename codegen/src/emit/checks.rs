@@ -1,7 +1,7 @@
 //! The tables that strict readers run: `genxml_core::Check`.
 
 use super::field::{address_shift, number, path, pattern};
-use super::plan::{Body, Plan, is_header_only, is_member};
+use super::plan::{Body, Plan, is_member};
 use super::tables;
 use crate::model::{Container, Expr, Field, Group, Kind, Type};
 use proc_macro2::TokenStream;
@@ -129,7 +129,7 @@ impl Checks<'_> {
                 let pieces = pieces.map(|start| (start, field.end.min(start + 63)));
                 return pieces.map(|(start, end)| fixed(start, end, value(end - start + 1))).collect();
             }
-            Type::Struct(id) if !is_header_only(&self.plan.spec.containers[id.0]) => {
+            Type::Struct(id) if self.plan.is_typed(&self.plan.spec.containers[id.0]) => {
                 let ty = path(&self.plan.container_path(*id, self.container.file));
                 let start = number(field.start);
                 return vec![

@@ -4,17 +4,17 @@ use super::checks;
 use super::docs;
 use super::field::{Place, ident, index, number, pattern};
 use super::plan::{
-    Alternative, Array, Block, Body, Element, Member, Plan, Set, eval, is_header_only, is_member,
-    length_field, put_bits, put_defaults,
+    Alternative, Array, Block, Body, Element, Member, Plan, Set, eval, is_member, length_field, put_bits,
+    put_defaults,
 };
 use crate::model::{ContainerId, Expr, Kind, Op, Type};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// Everything of one container; nothing for a header whose body is not described.
+/// Everything of one container; nothing if it has no type.
 pub fn container(plan: &Plan, id: ContainerId) -> TokenStream {
     let body = &plan.bodies[id.0];
-    if is_header_only(body.container) {
+    if !plan.is_typed(body.container) {
         return TokenStream::new();
     }
     let file = body.container.file;

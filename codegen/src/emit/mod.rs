@@ -23,13 +23,14 @@ mod text;
 
 use crate::model::{ContainerId, Field, Kind, Spec, Stored, Type};
 use field::ident;
-use plan::{Plan, is_header_only};
+use plan::Plan;
 use quote::quote;
 
-/// The files of the module tree: name and formatted text. `mod.rs` declares the others.
-pub fn rust(spec: &Spec) -> Vec<(String, String)> {
+/// The files of the module tree: name and formatted text. `mod.rs` declares the others. `enabled` says which features
+/// are on; a unit whose feature is off has tables, but no types unless others hold them.
+pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
     let spec = prepare(spec);
-    let plan = Plan::new(&spec);
+    let plan = Plan::new(&spec, enabled);
     let mut files = Vec::new();
     let mut modules = Vec::new();
     for (file, unit) in plan.units.iter().enumerate() {
@@ -43,13 +44,16 @@ pub fn rust(spec: &Spec) -> Vec<(String, String)> {
             continue;
         }
         let tables = format!("{unit}_tables");
+        let typed = plan.has_types(file);
         let types = enums
             .iter()
             .map(|index| enumeration::enumeration(&spec.enums[*index], &plan.enums[*index], &tables));
-        let types: Vec<_> =
-            containers.iter().map(|id| container::container(&plan, *id)).chain(types).collect();
-        let doc = format!("Unit `{}`, {} {}.", spec.files[file].unit, spec.name, spec.generation);
-        files.push((format!("{unit}.rs"), text::file(&spec, Some(&doc), quote!(#(#types)*))));
+        if typed {
+            let types: Vec<_> =
+                containers.iter().map(|id| container::container(&plan, *id)).chain(types).collect();
+            let doc = format!("Unit `{}`, {} {}.", spec.files[file].unit, spec.name, spec.generation);
+            files.push((format!("{unit}.rs"), text::file(&spec, Some(&doc), quote!(#(#types)*))));
+        }
         let statics = containers
             .iter()
             .map(|id| tables::container(&plan, &spec.containers[id.0], &plan.containers[id.0]));
@@ -59,7 +63,8 @@ pub fn rust(spec: &Spec) -> Vec<(String, String)> {
         let doc = format!("Tables of unit `{}`.", spec.files[file].unit);
         files.push((format!("{tables}.rs"), text::file(&spec, Some(&doc), quote!(#(#statics)*))));
         let (unit, tables) = (ident(unit), ident(&tables));
-        modules.push(quote!(pub mod #unit; #[doc(hidden)] pub mod #tables;));
+        let types = typed.then(|| quote!(pub mod #unit;));
+        modules.push(quote!(#types #[doc(hidden)] pub mod #tables;));
     }
     let (packets, names) = packets::packets(&plan);
     let engines = (!names.is_empty()).then(|| {
@@ -91,10 +96,10 @@ pub fn rust(spec: &Spec) -> Vec<(String, String)> {
 /// generated modules. The text is an expression: an array of `genxml_core::round_trip::RoundTrip`.
 pub fn round_trips(spec: &Spec, module: &str) -> String {
     let spec = prepare(spec);
-    let plan = Plan::new(&spec);
+    let plan = Plan::new(&spec, &|_| true);
     let mut text = String::from("&[\n");
     for (index, body) in plan.bodies.iter().enumerate() {
-        if is_header_only(body.container) {
+        if !plan.is_typed(body.container) {
             continue;
         }
         let path = format!("{module}::{}::{}", plan.units[body.container.file], plan.containers[index]);

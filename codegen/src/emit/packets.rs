@@ -2,7 +2,7 @@
 
 use super::field::{ident, number, pattern};
 use super::names::Scope;
-use super::plan::{Plan, is_header_only, opcode};
+use super::plan::{Plan, opcode};
 use crate::model::{Container, Kind};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -38,7 +38,6 @@ fn engine(plan: &Plan, name: &Ident, words: &str, list: &[usize]) -> TokenStream
     let mut infos = Vec::new();
     let mut info_arms = Vec::new();
     let mut lifetime = None;
-    let mut partial = false;
     let mut by_mask: BTreeMap<u32, BTreeMap<u32, usize>> = BTreeMap::new();
     for (position, index) in list.iter().enumerate() {
         let container: &Container = &plan.spec.containers[*index];
@@ -50,8 +49,7 @@ fn engine(plan: &Plan, name: &Ident, words: &str, list: &[usize]) -> TokenStream
         let (mask, value) = opcode(container);
         by_mask.entry(mask).or_default().entry(value).or_insert(position);
         infos.push(quote!(&super::#tables::#ty));
-        if is_header_only(container) {
-            partial = true;
+        if !plan.is_typed(container) {
             continue;
         }
         let variant = ident(&scope.take(rust_name.clone()));
@@ -70,18 +68,6 @@ fn engine(plan: &Plan, name: &Ident, words: &str, list: &[usize]) -> TokenStream
         }
         info_arms.push(quote!(Self::#variant(_) => &super::#tables::#ty,));
     }
-    let partial_variant = partial.then(|| {
-        quote! {
-            /// An instruction of which only the header is described.
-            Partial(&'static Container),
-        }
-    });
-    let partial_arm = if partial {
-        quote!(_ => Self::Partial(info),)
-    } else {
-        quote!(_ => return Err(ParseError::Unknown { header }),)
-    };
-    let partial_info = partial.then(|| quote!(Self::Partial(info) => info,));
     // The longest opcode first: what it does not match may still match a shorter one.
     let mut masks: Vec<(u32, BTreeMap<u32, usize>)> = by_mask.into_iter().collect();
     masks.sort_by_key(|(mask, _)| std::cmp::Reverse(mask.count_ones()));
@@ -107,7 +93,8 @@ fn engine(plan: &Plan, name: &Ident, words: &str, list: &[usize]) -> TokenStream
         #[derive(Clone, Copy, PartialEq, Debug)]
         pub enum #name #lifetime {
             #(#variants)*
-            #partial_variant
+            /// An instruction without a type: only its header is described, or the feature of its unit is off.
+            Partial(&'static Container),
         }
         impl #name #elided {
             /// Every instruction of the engine.
@@ -131,7 +118,7 @@ fn engine(plan: &Plan, name: &Ident, words: &str, list: &[usize]) -> TokenStream
             pub fn info(&self) -> &'static Container {
                 match self {
                     #(#info_arms)*
-                    #partial_info
+                    Self::Partial(info) => info,
                 }
             }
         }
@@ -156,7 +143,7 @@ fn engine(plan: &Plan, name: &Ident, words: &str, list: &[usize]) -> TokenStream
                 let body = body(info, dwords, length)?;
                 let packet = match position {
                     #(#arms)*
-                    #partial_arm
+                    _ => Self::Partial(info),
                 };
                 Ok((packet, length))
             }

@@ -9,6 +9,8 @@ pub struct Plan<'a> {
     pub spec: &'a Spec,
     /// Module of each file.
     pub units: Vec<String>,
+    /// For each file, whether it gets types beside its tables.
+    typed: Vec<bool>,
     /// Type of each container.
     pub containers: Vec<String>,
     /// Type of each enumeration.
@@ -118,13 +120,15 @@ const TAKEN: &[&str] = &[
 ];
 
 impl<'a> Plan<'a> {
-    pub fn new(spec: &'a Spec) -> Self {
+    /// `enabled` says which features are on.
+    pub fn new(spec: &'a Spec, enabled: &dyn Fn(&str) -> bool) -> Self {
         let mut modules = Scope::with(&["engine", "packets"]);
         let units = spec.files.iter().map(|file| modules.take(field_name(&file.unit))).collect();
         let mut scopes: Vec<Scope> = spec.files.iter().map(|_| Scope::with(TAKEN)).collect();
         let containers = spec.containers.iter().map(|c| scopes[c.file].take(type_name(&c.name))).collect();
         let enums = spec.enums.iter().map(|e| scopes[e.file].take(type_name(&e.name))).collect();
-        let mut plan = Plan { spec, units, containers, enums, bodies: Vec::new() };
+        let mut plan =
+            Plan { spec, units, typed: typed_files(spec, enabled), containers, enums, bodies: Vec::new() };
         for (index, container) in spec.containers.iter().enumerate() {
             let scope = &mut scopes[container.file];
             let name = plan.containers[index].clone();
@@ -138,6 +142,17 @@ impl<'a> Plan<'a> {
             plan.bodies.push(Body { container, block, tail, float });
         }
         plan
+    }
+
+    /// Whether types are made of the file.
+    pub fn has_types(&self, file: usize) -> bool {
+        self.typed[file]
+    }
+
+    /// Whether a type is made of the container: not if only its header is described, or its unit's feature is off.
+    pub fn is_typed(&self, container: &Container) -> bool {
+        let header_only = container.partial && matches!(container.kind, Kind::Instruction { .. });
+        !header_only && self.typed[container.file]
     }
 
     fn block(
@@ -406,7 +421,31 @@ pub fn length_field(container: &Container) -> Option<&Field> {
     container.fields.iter().find(|field| field.length)
 }
 
-/// True for a container of which no Rust type is made.
-pub fn is_header_only(container: &Container) -> bool {
-    container.partial && matches!(container.kind, Kind::Instruction { .. })
+/// The files whose feature is on, or that have none, and those whose types they hold.
+fn typed_files(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<bool> {
+    let mut typed: Vec<bool> =
+        spec.files.iter().map(|file| file.feature.as_deref().is_none_or(enabled)).collect();
+    loop {
+        let before = typed.clone();
+        for container in spec.containers.iter().filter(|container| before[container.file]) {
+            mark(spec, &container.fields, &container.groups, &mut typed);
+        }
+        if typed == before {
+            return typed;
+        }
+    }
+}
+
+/// Marks the files of the types that fields have.
+fn mark(spec: &Spec, fields: &[Field], groups: &[Group], typed: &mut [bool]) {
+    for field in fields {
+        match field.ty {
+            Type::Struct(id) => typed[spec.containers[id.0].file] = true,
+            Type::Enum(id) => typed[spec.enums[id.0].file] = true,
+            _ => {}
+        }
+    }
+    for group in groups {
+        mark(spec, &group.fields, &group.groups, typed);
+    }
 }

@@ -493,7 +493,7 @@ use genxml_core::reflect::Container;
 pub enum RenderPacket {
     /// `3DTOY_FILL`.
     ThreeDToyFill(super::input::ThreeDToyFill),
-    /// An instruction of which only the header is described.
+    /// An instruction without a type: only its header is described, or the feature of its unit is off.
     Partial(&'static Container),
 }
 
@@ -576,6 +576,8 @@ impl RenderPacket {
 pub enum BlitterPacket {
     /// `3DTOY_FILL`.
     ThreeDToyFill(super::input::ThreeDToyFill),
+    /// An instruction without a type: only its header is described, or the feature of its unit is off.
+    Partial(&'static Container),
 }
 
 impl BlitterPacket {
@@ -609,6 +611,7 @@ impl BlitterPacket {
     pub fn info(&self) -> &'static Container {
         match self {
             Self::ThreeDToyFill(_) => &super::input_tables::ThreeDToyFill,
+            Self::Partial(info) => info,
         }
     }
 }
@@ -643,7 +646,7 @@ impl BlitterPacket {
                     super::input::ThreeDToyFill::unpack_lossy(&array(body)),
                 )
             }
-            _ => return Err(ParseError::Unknown { header }),
+            _ => Self::Partial(info),
         };
         Ok((packet, length))
     }

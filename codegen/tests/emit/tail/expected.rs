@@ -410,6 +410,8 @@ use genxml_core::reflect::Container;
 pub enum RenderPacket<'a> {
     /// `TOY_WRITE`.
     ToyWrite(super::input::ToyWrite<'a>),
+    /// An instruction without a type: only its header is described, or the feature of its unit is off.
+    Partial(&'static Container),
 }
 
 impl RenderPacket<'_> {
@@ -440,6 +442,7 @@ impl RenderPacket<'_> {
     pub fn info(&self) -> &'static Container {
         match self {
             Self::ToyWrite(_) => &super::input_tables::ToyWrite,
+            Self::Partial(info) => info,
         }
     }
 }
@@ -469,7 +472,7 @@ impl<'a> RenderPacket<'a> {
         let body = body(info, dwords, length)?;
         let packet = match position {
             0 => Self::ToyWrite(super::input::ToyWrite::unpack_lossy(body)),
-            _ => return Err(ParseError::Unknown { header }),
+            _ => Self::Partial(info),
         };
         Ok((packet, length))
     }
@@ -480,6 +483,8 @@ impl<'a> RenderPacket<'a> {
 pub enum BlitterPacket<'a> {
     /// `TOY_WRITE`.
     ToyWrite(super::input::ToyWrite<'a>),
+    /// An instruction without a type: only its header is described, or the feature of its unit is off.
+    Partial(&'static Container),
 }
 
 impl BlitterPacket<'_> {
@@ -510,6 +515,7 @@ impl BlitterPacket<'_> {
     pub fn info(&self) -> &'static Container {
         match self {
             Self::ToyWrite(_) => &super::input_tables::ToyWrite,
+            Self::Partial(info) => info,
         }
     }
 }
@@ -539,7 +545,7 @@ impl<'a> BlitterPacket<'a> {
         let body = body(info, dwords, length)?;
         let packet = match position {
             0 => Self::ToyWrite(super::input::ToyWrite::unpack_lossy(body)),
-            _ => return Err(ParseError::Unknown { header }),
+            _ => Self::Partial(info),
         };
         Ok((packet, length))
     }
@@ -550,6 +556,8 @@ impl<'a> BlitterPacket<'a> {
 pub enum VideoPacket<'a> {
     /// `TOY_WRITE`.
     ToyWrite(super::input::ToyWrite<'a>),
+    /// An instruction without a type: only its header is described, or the feature of its unit is off.
+    Partial(&'static Container),
 }
 
 impl VideoPacket<'_> {
@@ -580,6 +588,7 @@ impl VideoPacket<'_> {
     pub fn info(&self) -> &'static Container {
         match self {
             Self::ToyWrite(_) => &super::input_tables::ToyWrite,
+            Self::Partial(info) => info,
         }
     }
 }
@@ -609,7 +618,7 @@ impl<'a> VideoPacket<'a> {
         let body = body(info, dwords, length)?;
         let packet = match position {
             0 => Self::ToyWrite(super::input::ToyWrite::unpack_lossy(body)),
-            _ => return Err(ParseError::Unknown { header }),
+            _ => Self::Partial(info),
         };
         Ok((packet, length))
     }
@@ -620,6 +629,8 @@ impl<'a> VideoPacket<'a> {
 pub enum VideoEnhancePacket<'a> {
     /// `TOY_WRITE`.
     ToyWrite(super::input::ToyWrite<'a>),
+    /// An instruction without a type: only its header is described, or the feature of its unit is off.
+    Partial(&'static Container),
 }
 
 impl VideoEnhancePacket<'_> {
@@ -650,6 +661,7 @@ impl VideoEnhancePacket<'_> {
     pub fn info(&self) -> &'static Container {
         match self {
             Self::ToyWrite(_) => &super::input_tables::ToyWrite,
+            Self::Partial(info) => info,
         }
     }
 }
@@ -679,7 +691,7 @@ impl<'a> VideoEnhancePacket<'a> {
         let body = body(info, dwords, length)?;
         let packet = match position {
             0 => Self::ToyWrite(super::input::ToyWrite::unpack_lossy(body)),
-            _ => return Err(ParseError::Unknown { header }),
+            _ => Self::Partial(info),
         };
         Ok((packet, length))
     }
