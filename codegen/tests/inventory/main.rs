@@ -10,6 +10,7 @@
 //! * `field_explanations.tsv`: fields that differ in name or bits;
 //! * `default_explanations.tsv`: printed defaults that are not the field's.
 
+mod heads;
 mod layout;
 mod names;
 mod tsv;
@@ -310,6 +311,31 @@ fn fields_and_defaults() {
     problems.extend(explanations.leftovers());
     problems.extend(other_defaults.leftovers());
     println!("{counts:?}");
+    finish(problems);
+}
+
+/// The words of defaults that stand at the head of each structure.
+///
+/// Oracle: the text of volume 2d itself.
+#[test]
+fn heads() {
+    let Some(shared) = shared() else { return };
+    let Some(volume) = heads::volume(&shared) else {
+        return println!("skipped: ../shared/seeds is not there");
+    };
+    let (spec, mut problems, mut count) = (spec(), Vec::new(), 0);
+    let names = Names::new(&spec, &here("tests/data"));
+    for row in &tsv::read(&shared.join("inventory/structs.tsv")) {
+        let name = row.get("name");
+        let words = number(row.get("first_line")).map(|line| heads::words(&volume, line as usize));
+        let found = names.find("structs", &[name, row.get("mnemonic")], &mut Vec::new());
+        if let (Some(words), Some(Item::Container(container))) = (words, found) {
+            count += usize::from(!words.is_empty());
+            let different = heads::compare(&spec, container, &words);
+            problems.extend(different.into_iter().map(|problem| format!("heads: {name}\t{problem}")));
+        }
+    }
+    println!("{count} heads");
     finish(problems);
 }
 
