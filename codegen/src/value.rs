@@ -13,6 +13,11 @@ pub(crate) const SPACES: &[&str] = &[
     "dynamic-state",
     "indirect-object",
     "instruction",
+    "mfx-bitstream",
+    "mfx-mv",
+    "mfd-it-coeff",
+    "mfd-it-dblk",
+    "mfc-pak-bse",
     "mmio",
 ];
 

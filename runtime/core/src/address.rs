@@ -49,6 +49,16 @@ spaces! {
     IndirectObject = "indirect-object";
     /// An offset from Instruction Base Address.
     Instruction = "instruction";
+    /// An offset from MFX Indirect Bitstream Object: coded data that a decoder reads.
+    MfxBitstream = "mfx-bitstream";
+    /// An offset from MFX Indirect MV Object: motion vectors.
+    MfxMv = "mfx-mv";
+    /// An offset from MFD Indirect IT-COEFF Object: coefficients.
+    MfdItCoeff = "mfd-it-coeff";
+    /// An offset from MFD Indirect IT-DBLK Object: control data of the deblocking filter.
+    MfdItDblk = "mfd-it-dblk";
+    /// An offset from MFC Indirect PAK-BSE Object: coded data that an encoder writes.
+    MfcPakBse = "mfc-pak-bse";
     /// A byte offset into the register space (MMIO).
     Mmio = "mmio";
 }

@@ -36,7 +36,7 @@ impl Walker<'_> {
         let plan = tables.plan(id);
         let container = plan.container;
         match follow {
-            Follow::Nothing | Follow::BatchStart | Follow::BatchEnd | Follow::StateBaseAddress => Ok(()),
+            Follow::Nothing | Follow::BatchStart | Follow::BatchEnd | Follow::BaseAddresses => Ok(()),
             Follow::Targets => self.targets(plan, record, depth + 1, 0),
             Follow::LoadRegisterImm => self.registers(record, depth + 1),
             Follow::CurbeLoad => {

@@ -61,7 +61,7 @@ pub(super) enum Follow {
     Targets,
     BatchStart,
     BatchEnd,
-    StateBaseAddress,
+    BaseAddresses,
     InterfaceDescriptorLoad,
     CurbeLoad,
     IndirectData,
@@ -73,7 +73,7 @@ impl Follow {
         match container.name {
             "MI_BATCH_BUFFER_START" => Follow::BatchStart,
             "MI_BATCH_BUFFER_END" => Follow::BatchEnd,
-            "STATE_BASE_ADDRESS" => Follow::StateBaseAddress,
+            "STATE_BASE_ADDRESS" | "MFX_IND_OBJ_BASE_ADDR_STATE" => Follow::BaseAddresses,
             "MEDIA_INTERFACE_DESCRIPTOR_LOAD" => Follow::InterfaceDescriptorLoad,
             "MEDIA_CURBE_LOAD" => Follow::CurbeLoad,
             "GPGPU_WALKER" | "MEDIA_OBJECT" | "MEDIA_OBJECT_PRT" | "MEDIA_OBJECT_WALKER" => {

@@ -165,7 +165,7 @@ impl Walker<'_> {
         let container = plan.container;
         record.name = container.name;
         record.kind = if container.partial { Kind::Partial } else { Kind::Packet };
-        if follow == Follow::StateBaseAddress && !self.options.headers {
+        if follow == Follow::BaseAddresses && !self.options.headers {
             self.latch_bases(record, container);
         }
         if !self.options.headers {
@@ -192,17 +192,27 @@ impl Walker<'_> {
         Ok((length, next))
     }
 
-    /// STATE_BASE_ADDRESS: each base counts from now on if its modify enable is set.
+    /// STATE_BASE_ADDRESS and MFX_IND_OBJ_BASE_ADDR_STATE: each base counts from now on, of the former if its modify
+    /// enable is set.
     fn latch_bases(&mut self, record: &Record, container: &reflect::Container) {
         use genxml_core::address::SpaceKind::*;
         for (space, base, enable) in [
-            (GeneralState, "General State Base Address", "General State Base Address Modify Enable"),
-            (SurfaceState, "Surface State Base Address", "Surface State Base Address Modify Enable"),
-            (DynamicState, "Dynamic State Base Address", "Dynamic State Base Address Modify Enable"),
-            (IndirectObject, "Indirect Object Base Address", "Indirect Object Base Address Modify Enable"),
-            (Instruction, "Instruction Base Address", "Instruction Base Address Modify Enable"),
+            (GeneralState, "General State Base Address", Some("General State Base Address Modify Enable")),
+            (SurfaceState, "Surface State Base Address", Some("Surface State Base Address Modify Enable")),
+            (DynamicState, "Dynamic State Base Address", Some("Dynamic State Base Address Modify Enable")),
+            (
+                IndirectObject,
+                "Indirect Object Base Address",
+                Some("Indirect Object Base Address Modify Enable"),
+            ),
+            (Instruction, "Instruction Base Address", Some("Instruction Base Address Modify Enable")),
+            (MfxBitstream, "MFX Indirect Bitstream Object - Address", None),
+            (MfxMv, "MFX Indirect MV Object - Address", None),
+            (MfdItCoeff, "MFD Indirect IT-COEFF Object - Address", None),
+            (MfdItDblk, "MFD Indirect IT-DBLK Object - Address", None),
+            (MfcPakBse, "MFC Indirect PAK-BSE Object - Address", None),
         ] {
-            if record.stored(container, enable) == Some(1)
+            if enable.is_none_or(|enable| record.stored(container, enable) == Some(1))
                 && let Some(address) = record.address_of(container, base)
             {
                 self.state.bases.set(space, address);
