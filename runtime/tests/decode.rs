@@ -265,6 +265,49 @@ fn registers_are_named_with_their_fields() {
     assert_eq!(seen.iter().filter(|record| record.kind == Kind::Register).count(), 1);
 }
 
+/// Oracle: the dwords that intel-vaapi-driver's gen8_mfd.c writes for a last MPEG-2 slice, computed by hand.
+#[test]
+fn offsets_of_the_video_engine_count_from_their_bases() {
+    let mut dwords = vec![0x7003_0018];
+    let mut bases = [0u32; 25];
+    // Base and upper bound of the bitstream, then the base of motion vectors.
+    (bases[0], bases[3], bases[5]) = (0x0040_0000, 0x8000_0000, 0x0050_0000);
+    dwords.extend(bases);
+    // 200 bytes at offset 0x123; column 2, row 3, 40 macroblocks, last slice and macroblock, bit 5; quantiser 9, next row 6.
+    dwords.extend([
+        0x7328_0003,
+        200,
+        0x123,
+        2 << 24 | 3 << 16 | 40 << 8 | 1 << 5 | 1 << 3 | 5,
+        9 << 24 | 6 << 8,
+    ]);
+    // A VP8 macroblock without motion vectors.
+    dwords.extend([0x7449_0005, 0, 0x40, 1 << 13, 7 << 16 | 8, 0, 0]);
+    let seen = of_dwords(EngineId::Video, &dwords);
+    assert_eq!(seen[0].name, "MFX_IND_OBJ_BASE_ADDR_STATE");
+    assert_eq!(seen[1].name, "MFD_MPEG2_BSD_OBJECT");
+    let Value::Address { value, absolute, .. } = seen[1].value("Indirect BSD Data Start Address") else {
+        panic!()
+    };
+    assert_eq!((value, absolute), (0x123, Some(0x0040_0123)));
+    for (name, value) in [
+        ("Slice Horizontal Position", 2),
+        ("Slice Vertical Position", 3),
+        ("Macroblock Count", 40),
+        ("First Macroblock Bit Offset", 5),
+        ("Quantizer Scale Code", 9),
+        ("Next Slice Vertical Position", 6),
+    ] {
+        assert_eq!(seen[1].value(name), Value::Uint(value), "{name}");
+    }
+    assert_eq!(seen[1].value("Last Pic Slice"), Value::Bool(true));
+    let data = seen[2].value("Indirect PAK-MV Data Start Address Offset");
+    assert!(matches!(data, Value::Address { absolute: Some(0x0050_0040), .. }), "{data:?}");
+    assert_eq!(seen[2].value("MbYCnt (Vertical Origin)"), Value::Uint(7));
+    assert!(seen[2].items.iter().any(|item| item.name == "MB Type 3-Bits - Intra MB"));
+    assert!(seen[2].items.iter().all(|item| item.name != "MB Type 3-Bits - Inter MB"));
+}
+
 #[test]
 fn what_is_wrong_is_said() {
     // Reserved bits of MI_BATCH_BUFFER_END.
@@ -519,6 +562,13 @@ fn real_captures_are_read_completely() {
             name if name.contains("pipe_control") => {
                 expected.extend(["PIPE_CONTROL", "Write Immediate Data (1)"])
             }
+            name if name.contains("va_jpg") => expected.extend([
+                "MFX_PIPE_MODE_SELECT",
+                "Standard Select: JPEG (3)",
+                "MFX_JPEG_PIC_STATE",
+                "MFX_JPEG_HUFF_TABLE_STATE",
+                "MFD_JPEG_BSD_OBJECT",
+            ]),
             name if name.contains("rendercopy") => expected.extend(["3DPRIMITIVE", "3DSTATE_PS"]),
             _ => {}
         }
