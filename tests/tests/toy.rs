@@ -6,6 +6,22 @@ use genxml::packet;
 use genxml_tests::toy::toy::*;
 use genxml_tests::toy::{BlitterPacket, CONTAINERS, ENUMS, RenderPacket};
 
+/// `Debug` names what the XML names, in meant values, without opcode, length and reserved bits.
+#[test]
+fn debug() {
+    let small = Small { shape: Shape::NONE, level: 16u8.try_into().unwrap() };
+    assert_eq!(format!("{small:?}"), "SMALL { Shape: NONE (7), Level: 16 }");
+    let text = format!("{:?}", Scalars::new());
+    for part in [
+        "SCALARS { Small: SMALL { Shape: LINE (1), Level: 1 }, Signed: -3, Crossing: 0, Bool: true, Minus One: ",
+        "Shifted: 256, Log: 8, U Fixed: 0.5, S Fixed: -0.25, Nonzero: 1, Double: 0.5, Low Bits: 0, Graphics: 0x0",
+        "Mode: off (0)",
+    ] {
+        assert!(text.contains(part), "{part} is missing in {text}");
+    }
+    assert!(!text.contains("Ones") && !text.contains("Anything"), "{text}");
+}
+
 #[test]
 fn scalars() {
     let scalars = packet! {

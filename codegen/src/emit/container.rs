@@ -38,9 +38,11 @@ struct Emit<'a> {
 }
 
 impl Emit<'_> {
-    fn derives(&self) -> TokenStream {
-        let eq = (!self.float).then(|| quote!(Eq,));
-        quote!(#[derive(Clone, Copy, PartialEq, #eq Debug)])
+    /// Fixed containers write their `Debug` by the tables.
+    fn derives(&self, debug: bool) -> TokenStream {
+        let eq = (!self.float).then(|| quote!(, Eq));
+        let debug = debug.then(|| quote!(, Debug));
+        quote!(#[derive(Clone, Copy, PartialEq #eq #debug)])
     }
 
     /// A container whose size is known.
@@ -49,7 +51,7 @@ impl Emit<'_> {
         let name = ident(&block.name);
         let head = self.head(body);
         let members = self.members(block, false);
-        let derives = self.derives();
+        let derives = self.derives(false);
         let dwords = number(container.bits.div_ceil(32));
         let new = self.new_fn(id, block, &[]);
         let packed = self.packed(id, body, &TokenStream::new());
@@ -125,30 +127,24 @@ impl Emit<'_> {
             }
             #packed
             impl Fixed for #name {
-                const DWORDS: usize = #dwords;
-                #[inline]
-                fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
-                    match dwords.first_chunk() {
-                        Some(dwords) => Self::unpack(dwords),
-                        None => Err(UnpackError::Truncated {
-                            container: Self::NAME,
-                            needed: #dwords,
-                            available: dwords.len(),
-                        }),
-                    }
-                }
-                #[inline]
-                fn read_lossy(dwords: &[u32]) -> Self {
-                    Self::unpack_lossy(&array(dwords))
+                type Dwords = [u32; #dwords];
+                #[inline(always)]
+                fn to_dwords(&self) -> [u32; #dwords] {
+                    self.pack()
                 }
                 #[inline(always)]
-                fn write(&self, out: &mut [u32]) -> Result<usize, PackError> {
-                    let available = out.len();
-                    match out.first_chunk_mut() {
-                        Some(out) => *out = self.pack(),
-                        None => return Err(PackError::Space { packet: Self::NAME, needed: #dwords, available }),
-                    }
-                    Ok(#dwords)
+                fn from_dwords(dwords: &[u32; #dwords]) -> Result<Self, UnpackError> {
+                    Self::unpack(dwords)
+                }
+                #[inline(always)]
+                fn from_dwords_lossy(dwords: &[u32; #dwords]) -> Self {
+                    Self::unpack_lossy(dwords)
+                }
+            }
+            impl fmt::Debug for #name {
+                #[inline]
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    debug(Self::INFO, &self.pack(), f)
                 }
             }
             #instruction
@@ -165,7 +161,7 @@ impl Emit<'_> {
         let tail_name = ident(&tail.member);
         let tail_ty = self.element_ty(&tail.element);
         let tail_doc = docs::doc(&tail_doc(tail));
-        let derives = self.derives();
+        let derives = self.derives(true);
         let fixed = number(tail.group.start / 32);
         let needed = number((tail.group.start / 32).max(1));
         let new = self.new_fn(id, block, &[quote!(#tail_name: Entries::EMPTY)]);
@@ -642,7 +638,7 @@ impl Emit<'_> {
 
     fn set_type(&self, set: &Set, parent: &str) -> TokenStream {
         let name = ident(&set.ty);
-        let derives = self.derives();
+        let derives = self.derives(true);
         let doc = format!(" What [`{parent}`] holds, by its other fields.");
         let variants = set.alternatives.iter().map(|alternative| {
             let variant = ident(&alternative.variant);
@@ -673,7 +669,7 @@ impl Emit<'_> {
     /// The struct of an array's element.
     fn element_type(&self, block: &Block, variable: bool) -> TokenStream {
         let name = ident(&block.name);
-        let derives = self.derives();
+        let derives = self.derives(true);
         let members = self.members(block, true);
         let bits = number(block.bits);
         let place = Place::slice();

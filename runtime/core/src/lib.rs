@@ -7,6 +7,7 @@
 //! * [`bits`]: the only place that masks and shifts dwords of described structures
 //! * [`packet`]: traits and errors of everything that can be packed and unpacked; variable tails
 //! * [`check`]: what strict readers check, as tables
+//! * [`debug`](mod@debug): `Debug` of generated types, through the tables
 //! * [`reflect`]: tables that describe every container at run time
 //! * [`round_trip`](mod@round_trip): the laws of packing, for property tests
 #![no_std]
@@ -17,6 +18,7 @@ extern crate std;
 pub mod address;
 pub mod bits;
 pub mod check;
+pub mod debug;
 pub mod fixed;
 pub mod int;
 pub mod literal;

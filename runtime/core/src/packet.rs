@@ -24,25 +24,85 @@ pub trait Instruction: Packed {
     fn pack_into(&self, out: &mut [u32]) -> Result<usize, PackError>;
 }
 
+/// An array of dwords, the packed form of a [`Fixed`] container.
+pub trait Dwords: Copy {
+    /// How many.
+    const LENGTH: usize;
+    /// The first ones of `dwords`, if there are enough.
+    fn first(dwords: &[u32]) -> Option<&Self>;
+    /// The first ones of `dwords`, to be written.
+    fn first_mut(dwords: &mut [u32]) -> Option<&mut Self>;
+    /// The first ones of `dwords`, zero where they end.
+    fn padded(dwords: &[u32]) -> Self;
+}
+
+impl<const N: usize> Dwords for [u32; N] {
+    const LENGTH: usize = N;
+    #[inline(always)]
+    fn first(dwords: &[u32]) -> Option<&Self> {
+        dwords.first_chunk()
+    }
+    #[inline(always)]
+    fn first_mut(dwords: &mut [u32]) -> Option<&mut Self> {
+        dwords.first_chunk_mut()
+    }
+    #[inline(always)]
+    fn padded(dwords: &[u32]) -> Self {
+        array(dwords)
+    }
+}
+
 /// A container without a variable tail, for code that is generic over containers (a memory that reads a state, say).
 pub trait Fixed: Packed + Copy + fmt::Debug {
+    /// Its packed form.
+    type Dwords: Dwords;
     /// Size in dwords, rounded up.
-    const DWORDS: usize;
+    const DWORDS: usize = Self::Dwords::LENGTH;
+
+    /// As the type's own `pack`.
+    fn to_dwords(&self) -> Self::Dwords;
+
+    /// As the type's own `unpack`.
+    ///
+    /// # Errors
+    /// The first check that fails.
+    fn from_dwords(dwords: &Self::Dwords) -> Result<Self, UnpackError>;
+
+    /// As the type's own `unpack_lossy`.
+    fn from_dwords_lossy(dwords: &Self::Dwords) -> Self;
 
     /// The container at the start of `dwords`, strictly: opcode, length, must-be-zero, gaps and ranges are checked.
     ///
     /// # Errors
     /// [`UnpackError::Truncated`] if there are too few dwords, else the first check that fails.
-    fn read(dwords: &[u32]) -> Result<Self, UnpackError>;
+    #[inline]
+    fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
+        let (needed, available) = (Self::DWORDS, dwords.len());
+        match Self::Dwords::first(dwords) {
+            Some(dwords) => Self::from_dwords(dwords),
+            None => Err(UnpackError::Truncated { container: Self::NAME, needed, available }),
+        }
+    }
 
     /// The container at the start of `dwords`, as hardware reads it: nothing is checked, missing dwords are zero.
-    fn read_lossy(dwords: &[u32]) -> Self;
+    #[inline]
+    fn read_lossy(dwords: &[u32]) -> Self {
+        Self::from_dwords_lossy(&Self::Dwords::padded(dwords))
+    }
 
     /// Writes the container to the start of `out` and returns its length in dwords.
     ///
     /// # Errors
     /// [`PackError::Space`] if `out` is too short.
-    fn write(&self, out: &mut [u32]) -> Result<usize, PackError>;
+    #[inline(always)]
+    fn write(&self, out: &mut [u32]) -> Result<usize, PackError> {
+        let (needed, available) = (Self::DWORDS, out.len());
+        let Some(out) = Self::Dwords::first_mut(out) else {
+            return Err(PackError::Space { packet: Self::NAME, needed, available });
+        };
+        *out = self.to_dwords();
+        Ok(needed)
+    }
 }
 
 /// Why a packet could not be written.

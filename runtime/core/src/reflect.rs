@@ -209,6 +209,19 @@ pub enum Stored {
     Log2,
 }
 
+impl Stored {
+    /// The value that a stored one stands for; 0 where 64 bits do not hold it.
+    pub const fn meant(self, stored: u64) -> u64 {
+        match self {
+            Stored::Plain => stored,
+            Stored::MinusOne => stored.wrapping_add(1),
+            Stored::Shifted(by) if by < 64 => stored << by,
+            Stored::Log2 if stored < 64 => 1 << stored,
+            Stored::Shifted(_) | Stored::Log2 => 0,
+        }
+    }
+}
+
 /// An array of fields that repeats every `bits` bits from `start` on.
 #[derive(Debug)]
 pub struct Group {

@@ -5,7 +5,7 @@ use super::record::{Issue, Item, Value};
 use super::tables::{FieldPlan, GroupPlan, Part, Plan, Tables};
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
-use genxml_core::reflect::{Stored, Type};
+use genxml_core::reflect::Type;
 
 /// Base addresses by space; `None` where nothing has set one yet.
 #[derive(Debug, Clone, Default)]
@@ -115,7 +115,7 @@ impl Fields<'_> {
             Type::MustBeZero => (Value::Reserved, Some(Issue::MustBeZero)),
             Type::MustBeOne if stored == bits::ones(width) => return,
             Type::MustBeOne => (Value::Reserved, Some(Issue::MustBeOne)),
-            Type::Uint => (Value::Uint(meant(field.stored, stored)), None),
+            Type::Uint => (Value::Uint(field.stored.meant(stored)), None),
             Type::Int => (Value::Int(bits::sign_extend(stored, width)), None),
             Type::Bool => (Value::Bool(stored != 0), None),
             Type::Float if width == 32 => (Value::Float(f32::from_bits(stored as u32).into()), None),
@@ -197,16 +197,6 @@ impl Fields<'_> {
         issue: Option<Issue>,
     ) {
         self.items.push(Item { depth, name, index, start, end, stored, value, unit, issue });
-    }
-}
-
-/// The value that a stored one stands for.
-fn meant(how: Stored, stored: u64) -> u64 {
-    match how {
-        Stored::Plain => stored,
-        Stored::MinusOne => stored.wrapping_add(1),
-        Stored::Shifted(by) => stored.checked_shl(by).unwrap_or(0),
-        Stored::Log2 => u32::try_from(stored).ok().and_then(|by| 1u64.checked_shl(by)).unwrap_or(0),
     }
 }
 

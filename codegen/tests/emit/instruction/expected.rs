@@ -11,14 +11,14 @@ use genxml_core::{
 };
 
 use genxml_core::bits::{get, put};
-use genxml_core::packet::array;
+use genxml_core::debug::debug;
 use genxml_core::reflect::{Container, Enumeration};
 
 /// Fills what \[it\] is told to.
 ///
 /// `3DTOY_FILL` · 4 dwords · render, blitter · 2a p.7
 #[doc(alias = "3DTOY_FILL")]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ThreeDToyFill {
     /// dw1 5:0 · threads · 1 to 60
     pub threads: MinusOne<6>,
@@ -139,40 +139,27 @@ impl Packed for ThreeDToyFill {
 impl super::engine::RenderCommand for ThreeDToyFill {}
 impl super::engine::BlitterCommand for ThreeDToyFill {}
 impl Fixed for ThreeDToyFill {
-    const DWORDS: usize = 4;
-    #[inline]
-    fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
-        match dwords.first_chunk() {
-            Some(dwords) => Self::unpack(dwords),
-            None => {
-                Err(UnpackError::Truncated {
-                    container: Self::NAME,
-                    needed: 4,
-                    available: dwords.len(),
-                })
-            }
-        }
-    }
-
-    #[inline]
-    fn read_lossy(dwords: &[u32]) -> Self {
-        Self::unpack_lossy(&array(dwords))
+    type Dwords = [u32; 4];
+    #[inline(always)]
+    fn to_dwords(&self) -> [u32; 4] {
+        self.pack()
     }
 
     #[inline(always)]
-    fn write(&self, out: &mut [u32]) -> Result<usize, PackError> {
-        let available = out.len();
-        match out.first_chunk_mut() {
-            Some(out) => *out = self.pack(),
-            None => {
-                return Err(PackError::Space {
-                    packet: Self::NAME,
-                    needed: 4,
-                    available,
-                });
-            }
-        }
-        Ok(4)
+    fn from_dwords(dwords: &[u32; 4]) -> Result<Self, UnpackError> {
+        Self::unpack(dwords)
+    }
+
+    #[inline(always)]
+    fn from_dwords_lossy(dwords: &[u32; 4]) -> Self {
+        Self::unpack_lossy(dwords)
+    }
+}
+
+impl fmt::Debug for ThreeDToyFill {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(Self::INFO, &self.pack(), f)
     }
 }
 

@@ -6,18 +6,18 @@
 
 use core::fmt;
 use genxml_core::{
-    Check, Fixed, OutOfRange, PackError, Packed, PowerOfTwo, S, Shifted, U, UnpackError,
+    Check, Fixed, OutOfRange, Packed, PowerOfTwo, S, Shifted, U, UnpackError,
 };
 
 use genxml_core::bits::{get, get_array, put, put_array};
-use genxml_core::packet::array;
+use genxml_core::debug::debug;
 use genxml_core::reflect::{Container, Enumeration};
 
 /// `INNER`.
 ///
 /// `INNER` · 9 bits · structure
 #[doc(alias = "INNER")]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Inner {
     /// dw0 0
     pub index: Index,
@@ -88,40 +88,27 @@ impl Packed for Inner {
 }
 
 impl Fixed for Inner {
-    const DWORDS: usize = 1;
-    #[inline]
-    fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
-        match dwords.first_chunk() {
-            Some(dwords) => Self::unpack(dwords),
-            None => {
-                Err(UnpackError::Truncated {
-                    container: Self::NAME,
-                    needed: 1,
-                    available: dwords.len(),
-                })
-            }
-        }
-    }
-
-    #[inline]
-    fn read_lossy(dwords: &[u32]) -> Self {
-        Self::unpack_lossy(&array(dwords))
+    type Dwords = [u32; 1];
+    #[inline(always)]
+    fn to_dwords(&self) -> [u32; 1] {
+        self.pack()
     }
 
     #[inline(always)]
-    fn write(&self, out: &mut [u32]) -> Result<usize, PackError> {
-        let available = out.len();
-        match out.first_chunk_mut() {
-            Some(out) => *out = self.pack(),
-            None => {
-                return Err(PackError::Space {
-                    packet: Self::NAME,
-                    needed: 1,
-                    available,
-                });
-            }
-        }
-        Ok(1)
+    fn from_dwords(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
+        Self::unpack(dwords)
+    }
+
+    #[inline(always)]
+    fn from_dwords_lossy(dwords: &[u32; 1]) -> Self {
+        Self::unpack_lossy(dwords)
+    }
+}
+
+impl fmt::Debug for Inner {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(Self::INFO, &self.pack(), f)
     }
 }
 
@@ -129,7 +116,7 @@ impl Fixed for Inner {
 ///
 /// `OUTER` · 3 dwords · structure · 2d p.4
 #[doc(alias = "OUTER")]
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Outer {
     /// dw0 26:0
     pub low: Shifted<27, 5>,
@@ -221,40 +208,27 @@ impl Packed for Outer {
 }
 
 impl Fixed for Outer {
-    const DWORDS: usize = 3;
-    #[inline]
-    fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
-        match dwords.first_chunk() {
-            Some(dwords) => Self::unpack(dwords),
-            None => {
-                Err(UnpackError::Truncated {
-                    container: Self::NAME,
-                    needed: 3,
-                    available: dwords.len(),
-                })
-            }
-        }
-    }
-
-    #[inline]
-    fn read_lossy(dwords: &[u32]) -> Self {
-        Self::unpack_lossy(&array(dwords))
+    type Dwords = [u32; 3];
+    #[inline(always)]
+    fn to_dwords(&self) -> [u32; 3] {
+        self.pack()
     }
 
     #[inline(always)]
-    fn write(&self, out: &mut [u32]) -> Result<usize, PackError> {
-        let available = out.len();
-        match out.first_chunk_mut() {
-            Some(out) => *out = self.pack(),
-            None => {
-                return Err(PackError::Space {
-                    packet: Self::NAME,
-                    needed: 3,
-                    available,
-                });
-            }
-        }
-        Ok(3)
+    fn from_dwords(dwords: &[u32; 3]) -> Result<Self, UnpackError> {
+        Self::unpack(dwords)
+    }
+
+    #[inline(always)]
+    fn from_dwords_lossy(dwords: &[u32; 3]) -> Self {
+        Self::unpack_lossy(dwords)
+    }
+}
+
+impl fmt::Debug for Outer {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(Self::INFO, &self.pack(), f)
     }
 }
 
@@ -262,7 +236,7 @@ impl Fixed for Outer {
 ///
 /// `TOY_MODE` · 1 dword · register 0x7000 · bits 31:16 enable writes of 15:0
 #[doc(alias = "TOY_MODE")]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ToyMode {
     /// dw0 0
     pub fast: bool,
@@ -333,40 +307,27 @@ impl Packed for ToyMode {
 }
 
 impl Fixed for ToyMode {
-    const DWORDS: usize = 1;
-    #[inline]
-    fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
-        match dwords.first_chunk() {
-            Some(dwords) => Self::unpack(dwords),
-            None => {
-                Err(UnpackError::Truncated {
-                    container: Self::NAME,
-                    needed: 1,
-                    available: dwords.len(),
-                })
-            }
-        }
-    }
-
-    #[inline]
-    fn read_lossy(dwords: &[u32]) -> Self {
-        Self::unpack_lossy(&array(dwords))
+    type Dwords = [u32; 1];
+    #[inline(always)]
+    fn to_dwords(&self) -> [u32; 1] {
+        self.pack()
     }
 
     #[inline(always)]
-    fn write(&self, out: &mut [u32]) -> Result<usize, PackError> {
-        let available = out.len();
-        match out.first_chunk_mut() {
-            Some(out) => *out = self.pack(),
-            None => {
-                return Err(PackError::Space {
-                    packet: Self::NAME,
-                    needed: 1,
-                    available,
-                });
-            }
-        }
-        Ok(1)
+    fn from_dwords(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
+        Self::unpack(dwords)
+    }
+
+    #[inline(always)]
+    fn from_dwords_lossy(dwords: &[u32; 1]) -> Self {
+        Self::unpack_lossy(dwords)
+    }
+}
+
+impl fmt::Debug for ToyMode {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(Self::INFO, &self.pack(), f)
     }
 }
 

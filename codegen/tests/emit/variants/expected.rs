@@ -5,16 +5,16 @@
 #![allow(non_upper_case_globals, clippy::all)]
 
 use core::fmt;
-use genxml_core::{Check, Fixed, MinusOne, OutOfRange, PackError, Packed, U, UnpackError};
+use genxml_core::{Check, Fixed, MinusOne, OutOfRange, Packed, U, UnpackError};
 use genxml_core::bits::{get, put};
-use genxml_core::packet::array;
+use genxml_core::debug::debug;
 use genxml_core::reflect::{Container, Enumeration, Expr, Kind, Op};
 
 /// `TOY_STATE`.
 ///
 /// `TOY_STATE` · 2 dwords · structure · aligned to 64 bytes · 2d p.3
 #[doc(alias = "TOY_STATE")]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ToyState {
     /// dw0 1:0
     pub kind: Kind,
@@ -143,40 +143,27 @@ impl Packed for ToyState {
 }
 
 impl Fixed for ToyState {
-    const DWORDS: usize = 2;
-    #[inline]
-    fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
-        match dwords.first_chunk() {
-            Some(dwords) => Self::unpack(dwords),
-            None => {
-                Err(UnpackError::Truncated {
-                    container: Self::NAME,
-                    needed: 2,
-                    available: dwords.len(),
-                })
-            }
-        }
-    }
-
-    #[inline]
-    fn read_lossy(dwords: &[u32]) -> Self {
-        Self::unpack_lossy(&array(dwords))
+    type Dwords = [u32; 2];
+    #[inline(always)]
+    fn to_dwords(&self) -> [u32; 2] {
+        self.pack()
     }
 
     #[inline(always)]
-    fn write(&self, out: &mut [u32]) -> Result<usize, PackError> {
-        let available = out.len();
-        match out.first_chunk_mut() {
-            Some(out) => *out = self.pack(),
-            None => {
-                return Err(PackError::Space {
-                    packet: Self::NAME,
-                    needed: 2,
-                    available,
-                });
-            }
-        }
-        Ok(2)
+    fn from_dwords(dwords: &[u32; 2]) -> Result<Self, UnpackError> {
+        Self::unpack(dwords)
+    }
+
+    #[inline(always)]
+    fn from_dwords_lossy(dwords: &[u32; 2]) -> Self {
+        Self::unpack_lossy(dwords)
+    }
+}
+
+impl fmt::Debug for ToyState {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(Self::INFO, &self.pack(), f)
     }
 }
 
