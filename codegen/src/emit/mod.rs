@@ -104,7 +104,8 @@ pub fn round_trips(spec: &Spec, module: &str) -> String {
         }
         let path = format!("{module}::{}::{}", plan.units[body.container.file], plan.containers[index]);
         let kind = if body.tail.is_some() { "variable" } else { "fixed" };
-        text.push_str(&format!("    ::genxml_core::round_trip!({kind} {path}),\n"));
+        let default = if plan.needs_arguments(ContainerId(index)) { "" } else { " default" };
+        text.push_str(&format!("    ::genxml_core::round_trip!({kind}{default} {path}),\n"));
     }
     text.push(']');
     text

@@ -28,7 +28,7 @@ pub fn words(volume: &[String], line: usize) -> Vec<u32> {
 pub fn compare(spec: &Spec, container: &Container, words: &[u32]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut left = words.to_vec();
-    for place in layout::places(container).iter().filter(|place| place.end < 32 * words.len() as u32) {
+    for place in layout::places(container, 1).iter().filter(|place| place.end < 32 * words.len() as u32) {
         let (Some(field), true) = (place.field, place.end - place.start < 64) else { continue };
         let Some(default) = layout::default(spec, field) else { continue };
         let printed = extract(words, place.start, place.end);

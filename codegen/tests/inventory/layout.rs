@@ -25,7 +25,7 @@ impl Place<'_> {
         })
     }
 
-    fn is_pointer(&self) -> bool {
+    pub fn is_pointer(&self) -> bool {
         self.field.is_some_and(|field| matches!(field.ty, Type::Address { .. }))
     }
 
@@ -34,10 +34,10 @@ impl Place<'_> {
     }
 }
 
-/// All fields of a container; of a variable group, those of the first element.
-pub fn places(container: &Container) -> Vec<Place<'_>> {
+/// All fields of a container; of a variable group, those of the first `elements`.
+pub fn places(container: &Container, elements: u32) -> Vec<Place<'_>> {
     let mut out = Vec::new();
-    add(&container.fields, &container.groups, 0, None, &mut out);
+    add(&container.fields, &container.groups, 0, None, elements, &mut out);
     out
 }
 
@@ -46,6 +46,7 @@ fn add<'a>(
     groups: &'a [Group],
     base: u32,
     element: Option<u32>,
+    elements: u32,
     out: &mut Vec<Place<'a>>,
 ) {
     for field in fields {
@@ -53,17 +54,20 @@ fn add<'a>(
         out.push(Place { name: &field.name, start, end, field: Some(field), element });
     }
     for group in groups {
-        if group.count > 1 && !group.name.is_empty() {
+        let only = if group.fields.len() == 1 { group.fields[0].name.as_str() } else { "" };
+        let name = if group.name.is_empty() { only } else { &group.name };
+        if group.count > 1 && !name.is_empty() {
             let (start, end) = (base + group.start, base + group.start + group.count * group.bits - 1);
-            out.push(Place { name: &group.name, start, end, field: None, element });
+            out.push(Place { name, start, end, field: None, element });
         }
-        for number in 0..group.count.max(1) {
+        let count = if group.count == 0 { elements } else { group.count };
+        for number in 0..count {
             let start = base + group.start + number * group.bits;
             let end = start + group.bits - 1;
             if !group.name.is_empty() {
                 out.push(Place { name: &group.name, start, end, field: None, element: Some(number) });
             }
-            add(&group.fields, &group.groups, start, Some(number), out);
+            add(&group.fields, &group.groups, start, Some(number), elements, out);
         }
     }
 }
@@ -89,15 +93,26 @@ pub enum Match {
 
 /// The places that a row stands for, by position and name.
 pub fn find<'p, 'a>(row: &Row, places: &'p [Place<'a>]) -> (Match, Vec<&'p Place<'a>>) {
-    let Some((start, end)) = bits(row) else { return (Match::None, Vec::new()) };
-    let name = plain(row.get("name"));
+    match bits(row) {
+        Some((start, end)) => find_at(start, end, &plain(row.get("name")), places),
+        None => (Match::None, Vec::new()),
+    }
+}
+
+/// The places of these bits and, but for spelling, this name.
+pub fn find_at<'p, 'a>(
+    start: u32,
+    end: u32,
+    name: &str,
+    places: &'p [Place<'a>],
+) -> (Match, Vec<&'p Place<'a>>) {
     let here = places.iter().filter(|place| (place.start, place.end) == (start, end));
-    let found: Vec<_> = here.filter(|place| is_named(place, &name)).collect();
+    let found: Vec<_> = here.filter(|place| is_named(place, name)).collect();
     if !found.is_empty() {
         return (Match::Same, found);
     }
     // A pointer that the manual prints as `X` and `X High` is one field here.
-    let whole = name.strip_suffix("HIGH").unwrap_or(&name);
+    let whole = name.strip_suffix("HIGH").unwrap_or(name);
     let inside = |place: &&Place| place.start <= start && place.end >= end && plain(place.name) == whole;
     let pointers = places.iter().filter(inside).filter(|place| place.is_pointer());
     let pointers: Vec<_> = pointers.collect();
@@ -127,10 +142,20 @@ pub fn explained<'p, 'a>(
     here: &str,
     places: &'p [Place<'a>],
 ) -> Result<Vec<&'p Place<'a>>, String> {
+    let (start, end) = bits(row).ok_or("its position is malformed")?;
+    cover(start, end, here, places)
+}
+
+/// The places of the names in `here`, with a sign if they do not cover the bits.
+pub fn cover<'p, 'a>(
+    start: u32,
+    end: u32,
+    here: &str,
+    places: &'p [Place<'a>],
+) -> Result<Vec<&'p Place<'a>>, String> {
     if here.is_empty() {
         return Ok(Vec::new());
     }
-    let (start, end) = bits(row).ok_or("its position is malformed")?;
     let mut out = Vec::new();
     for name in here.split("; ") {
         let before = out.len();

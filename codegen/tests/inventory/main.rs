@@ -8,12 +8,16 @@
 //! * `inventory_names.tsv`: rows that bear another name here, or another number of values;
 //! * `inventory_missing.tsv`: rows that are not there yet; a row that is there must be struck off;
 //! * `field_explanations.tsv`: fields that differ in name or bits;
+//! * `fact_explanations.tsv`: the same of facts;
 //! * `default_explanations.tsv`: printed defaults that are not the field's.
 
+mod explanations;
+mod facts;
 mod heads;
 mod layout;
 mod names;
 mod tsv;
+mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,6 +25,7 @@ use std::path::{Path, PathBuf};
 use genxml_codegen::load_dir;
 use genxml_codegen::model::{Container, Kind, Spec};
 
+use explanations::Explanations;
 use layout::Match;
 use names::{Item, Names};
 use tsv::{Row, number};
@@ -243,7 +248,7 @@ fn fields_and_defaults() {
             }
             _ => continue,
         };
-        let places = layout::places(container);
+        let places = layout::places(container, 1);
         let mut seen: Vec<(u32, u32)> = Vec::new();
         for row in rows.get(name).into_iter().flatten() {
             let text = format!("{name}\t{}\t{}", row.get("line"), row.get("name"));
@@ -337,44 +342,4 @@ fn heads() {
     }
     println!("{count} heads");
     finish(problems);
-}
-
-/// A committed table of differences: structure and line of the manual (or `- field` for a field of ours that has no
-/// row) -> what is here instead.
-struct Explanations {
-    file: &'static str,
-    rows: BTreeMap<(String, String), String>,
-    used: std::cell::RefCell<BTreeSet<(String, String)>>,
-}
-
-impl Explanations {
-    fn read(file: &'static str) -> Explanations {
-        let rows = tsv::read(&here("tests/data").join(file));
-        for row in &rows {
-            assert!(
-                !row.get("why").is_empty(),
-                "{file}: {} {} without a reason",
-                row.get("structure"),
-                row.get("line")
-            );
-        }
-        let key = |row: &Row| (row.get("structure").to_owned(), row.get("line").to_owned());
-        let rows = rows.iter().map(|row| (key(row), row.get("here").to_owned())).collect();
-        Explanations { file, rows, used: Default::default() }
-    }
-
-    fn get(&self, structure: &str, line: &str) -> Option<&str> {
-        let key = (structure.to_owned(), line.to_owned());
-        let here = self.rows.get(&key)?;
-        self.used.borrow_mut().insert(key);
-        Some(here)
-    }
-
-    fn leftovers(&self) -> Vec<String> {
-        let used = self.used.borrow();
-        let unused = self.rows.keys().filter(|key| !used.contains(*key));
-        unused
-            .map(|(structure, line)| format!("{}: {structure} {line} explains nothing", self.file))
-            .collect()
-    }
 }

@@ -21,7 +21,7 @@ pub enum Item<'a> {
 
 /// A row of `inventory_names.tsv`.
 struct Other {
-    /// What it is called here; empty if that is the same.
+    /// What it is called here; empty if that is the same, `-` if it is left out on purpose.
     here: String,
     values: Option<usize>,
     bits: Option<u32>,
@@ -53,7 +53,8 @@ impl<'a> Names<'a> {
         let other = tsv::read(&data.join("inventory_names.tsv"));
         let other = other.iter().map(|row| {
             let (values, bits) = (row.get("values").parse().ok(), row.get("bits").parse().ok());
-            let reason = !row.get("why").is_empty() || values.is_none() && bits.is_none();
+            let reason =
+                !row.get("why").is_empty() || values.is_none() && bits.is_none() && row.get("here") != "-";
             assert!(reason, "inventory_names.tsv: {} without a reason", row.get("row"));
             (key(row), Other { here: row.get("here").to_owned(), values, bits })
         });
@@ -72,17 +73,36 @@ impl<'a> Names<'a> {
     /// What the row is here: by the committed table, else the container or enumeration of one of its `names`.
     /// A row that is allowed to be missing is noted, any other is a problem.
     pub fn find(&self, table: &str, names: &[&str], problems: &mut Vec<String>) -> Option<Item<'a>> {
+        self.find_with(table, names, false, problems)
+    }
+
+    /// As [`find`](Self::find); a command of which only the header is described is there if `header`.
+    pub fn find_with(
+        &self,
+        table: &str,
+        names: &[&str],
+        header: bool,
+        problems: &mut Vec<String>,
+    ) -> Option<Item<'a>> {
         let key = (table.to_owned(), names[0].to_owned());
         let other = self.other.get(&key);
         if other.is_some() {
             self.used.borrow_mut().insert(key.clone());
         }
-        let found = match other.filter(|other| !other.here.is_empty()) {
-            Some(other) => self.named(&other.here),
-            None => names.iter().filter(|name| !name.is_empty()).find_map(|name| self.named(name)),
+        let by_name = || names.iter().filter(|name| !name.is_empty()).find_map(|name| self.named(name));
+        let found = match other.map_or("", |other| &other.here) {
+            "" => by_name(),
+            // Left out on purpose.
+            "-" => {
+                if by_name().is_some() {
+                    problems.push(format!("{table}: {} is there, against inventory_names.tsv", names[0]));
+                }
+                return None;
+            }
+            here => self.named(here),
         };
-        // A command of which only the header is described is not there.
-        let found = found.filter(|item| !matches!(item, Item::Container(container) if container.partial));
+        let found =
+            found.filter(|item| header || !matches!(item, Item::Container(container) if container.partial));
         match (found.is_some(), self.allowed.contains(&key)) {
             (true, true) => {
                 problems.push(format!("{table}: {} is there: strike it off inventory_missing.tsv", names[0]));

@@ -14,8 +14,16 @@ impl Row {
     /// # Panics
     /// If the table has no such column.
     pub fn get(&self, column: &str) -> &str {
-        let cell = self.cells.iter().find(|(name, _)| name == column);
-        &cell.unwrap_or_else(|| panic!("no column {column}")).1
+        self.cell(column).unwrap_or_else(|| panic!("no column {column}"))
+    }
+
+    /// The cell of whichever column the table has, empty if neither.
+    pub fn either(&self, column: &str, other: &str) -> &str {
+        self.cell(column).or_else(|| self.cell(other)).unwrap_or_default()
+    }
+
+    fn cell(&self, column: &str) -> Option<&str> {
+        self.cells.iter().find(|(name, _)| name == column).map(|(_, cell)| cell.as_str())
     }
 }
 

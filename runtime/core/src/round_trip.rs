@@ -18,6 +18,12 @@ pub struct RoundTrip {
     pub info: &'static Container,
     /// Checks the laws for the container that `dwords` hold; opcode and length are made right first.
     pub check: fn(dwords: &[u32]) -> Result<Outcome, Broken>,
+    /// Reads strictly, as `unpack`.
+    pub strict: fn(dwords: &[u32]) -> Result<(), UnpackError>,
+    /// Reads as hardware does, with a length field that says how many the `dwords` are, and packs again.
+    pub repack: fn(dwords: &[u32], out: &mut [u32]) -> Result<usize, PackError>,
+    /// Packs what `new` gives, if it takes no arguments.
+    pub default: Option<fn(out: &mut [u32]) -> Result<usize, PackError>>,
 }
 
 /// How far a check went.
@@ -83,6 +89,30 @@ pub fn fixed<T: Fixed + PartialEq>(dwords: &[u32]) -> Result<Outcome, Broken> {
     Ok(outcome)
 }
 
+/// `unpack` of a container of fixed size.
+///
+/// # Errors
+/// The first check that fails.
+pub fn strict<T: Fixed>(dwords: &[u32]) -> Result<(), UnpackError> {
+    T::read(dwords).map(drop)
+}
+
+/// `unpack_lossy` and `pack` of a container of fixed size.
+///
+/// # Errors
+/// As [`Fixed::write`].
+pub fn repack<T: Fixed>(dwords: &[u32], out: &mut [u32]) -> Result<usize, PackError> {
+    T::read_lossy(dwords).write(out)
+}
+
+/// `pack` of a container of fixed size with everything at its default.
+///
+/// # Errors
+/// As [`Fixed::write`].
+pub fn default<T: Fixed + Default>(out: &mut [u32]) -> Result<usize, PackError> {
+    T::default().write(out)
+}
+
 /// `dwords` with a length field that says how many they are.
 pub fn with_length(info: &Container, dwords: &[u32]) -> [u32; ROOM] {
     let mut out = [0; ROOM];
@@ -125,13 +155,28 @@ fn text_hash(value: &impl fmt::Debug) -> u64 {
 }
 
 /// A [`RoundTrip`] of a generated type: `round_trip!(fixed path)`, or `round_trip!(variable path)` for one with a
-/// variable tail.
+/// variable tail; with `default` before the path if it implements `Default`.
 #[macro_export]
 macro_rules! round_trip {
+    (fixed default $($path:ident)::+) => {
+        $crate::round_trip::RoundTrip {
+            default: Some($crate::round_trip::default::<$($path)::+>),
+            ..$crate::round_trip!(fixed $($path)::+)
+        }
+    };
     (fixed $($path:ident)::+) => {
         $crate::round_trip::RoundTrip {
             info: <$($path)::+ as $crate::Packed>::INFO,
             check: $crate::round_trip::fixed::<$($path)::+>,
+            strict: $crate::round_trip::strict::<$($path)::+>,
+            repack: $crate::round_trip::repack::<$($path)::+>,
+            default: None,
+        }
+    };
+    (variable default $($path:ident)::+) => {
+        $crate::round_trip::RoundTrip {
+            default: Some(|out| $($path)::+::default().pack_into(out)),
+            ..$crate::round_trip!(variable $($path)::+)
         }
     };
     (variable $($path:ident)::+) => {
@@ -158,6 +203,13 @@ macro_rules! round_trip {
                 repacked(&first[..length], &second[..length])?;
                 Ok(outcome)
             },
+            strict: |dwords| $($path)::+::unpack(dwords).map(drop),
+            repack: |dwords, out| {
+                use $crate::round_trip::{with_length, ROOM};
+                let source = with_length(<$($path)::+ as $crate::Packed>::INFO, dwords);
+                $($path)::+::unpack_lossy(&source[..dwords.len().min(ROOM)]).pack_into(out)
+            },
+            default: None,
         }
     };
 }

@@ -1,0 +1,48 @@
+//! Committed tables of differences between the specification and the tables it is compared with.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::here;
+use crate::tsv::{self, Row};
+
+/// Structure and line of the manual (or `- field` for a field of ours that has no row; of facts, first bit and name) -> what
+/// is here instead.
+pub struct Explanations {
+    file: &'static str,
+    rows: BTreeMap<(String, String), String>,
+    used: RefCell<BTreeSet<(String, String)>>,
+}
+
+impl Explanations {
+    /// Reads a table of `codegen/tests/data`.
+    ///
+    /// # Panics
+    /// If it cannot be read, or a row gives no reason.
+    pub fn read(file: &'static str) -> Explanations {
+        let rows = tsv::read(&here("tests/data").join(file));
+        let key = |row: &Row| (row.get("structure").to_owned(), row.get("line").to_owned());
+        for row in &rows {
+            assert!(!row.get("why").is_empty(), "{file}: {:?} without a reason", key(row));
+        }
+        let rows = rows.iter().map(|row| (key(row), row.get("here").to_owned())).collect();
+        Explanations { file, rows, used: RefCell::default() }
+    }
+
+    /// What is here instead, if the difference is explained.
+    pub fn get(&self, structure: &str, line: &str) -> Option<&str> {
+        let key = (structure.to_owned(), line.to_owned());
+        let here = self.rows.get(&key)?;
+        self.used.borrow_mut().insert(key);
+        Some(here)
+    }
+
+    /// Rows that explain nothing.
+    pub fn leftovers(&self) -> Vec<String> {
+        let used = self.used.borrow();
+        let unused = self.rows.keys().filter(|key| !used.contains(*key));
+        unused
+            .map(|(structure, line)| format!("{}: {structure} {line} explains nothing", self.file))
+            .collect()
+    }
+}
