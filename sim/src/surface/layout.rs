@@ -2,7 +2,8 @@
 
 use crate::surface::{TileMode, format};
 use genxml::gen8::state::{
-    RenderSurfaceState, RenderSurfaceStateAuxiliary, RenderSurfaceStateExtent, SurfaceFormat, SurfaceType,
+    RenderSurfaceState, RenderSurfaceStateAuxiliary, RenderSurfaceStateExtent, RenderSurfaceStateView,
+    SurfaceFormat, SurfaceType,
 };
 
 /// What a surface is.
@@ -116,13 +117,17 @@ impl Surface {
             SurfaceType::SURFTYPE_1D | SurfaceType::SURFTYPE_2D => {}
             other => return missing("Surface Type", other.bits(), "only 1D, 2D and buffers are implemented"),
         }
-        if state.minimum_array_element.get() != 0 {
-            let value = state.minimum_array_element.get();
-            return missing("Minimum Array Element", value, "only one slice is implemented");
-        }
-        if state.number_of_multisamples.bits() != 0 {
-            let value = state.number_of_multisamples.bits();
-            return missing("Number of Multisamples", value, "only one sample is implemented");
+        if let RenderSurfaceStateView::Image { minimum_array_element, number_of_multisamples, .. } =
+            state.view
+        {
+            if minimum_array_element.get() != 0 {
+                let value = minimum_array_element.get();
+                return missing("Minimum Array Element", value, "only one slice is implemented");
+            }
+            if number_of_multisamples.bits() != 0 {
+                let value = number_of_multisamples.bits();
+                return missing("Number of Multisamples", value, "only one sample is implemented");
+            }
         }
         if state.vertical_line_stride.get() != 0 {
             return missing("Vertical Line Stride", 1, "interlaced access is not implemented");
