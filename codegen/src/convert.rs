@@ -6,8 +6,8 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::expr::{self, ExprError, Scope};
 use crate::load::Names;
 use crate::model::{
-    Access, Cond, Container, Enum, EnumValue, Expr, Field, Group, Kind, Rule, Severity as RuleSeverity, Span,
-    Spec, ValueSet,
+    Access, Cond, Container, EngineBase, Enum, EnumValue, Expr, Field, Group, Kind, Rule,
+    Severity as RuleSeverity, Span, Spec, ValueSet,
 };
 use crate::suggest;
 use crate::value::BITS_LIMIT;
@@ -120,6 +120,32 @@ pub(crate) fn word<T: Copy>(
         problems.push(Diagnostic::new(Code::Value, attribute.value_span.clone(), message).hint(hint));
     }
     found
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct EngineAttributes {
+    name: Option<At>,
+    base: Option<At>,
+    source: Option<At>,
+    doc: Option<At>,
+}
+
+/// An engine of the root.
+pub(crate) fn engine(element: &Element, problems: &mut Vec<Diagnostic>) -> EngineBase {
+    let a: EngineAttributes = xml::attributes(element, problems);
+    no_text(element, problems);
+    for child in element.children.iter().filter(|child| child.name != "doc") {
+        unknown_element(child, element, &["doc"], problems);
+    }
+    let base = required(element, a.base, "base", problems);
+    EngineBase {
+        name: element.text_of(a.name),
+        base: base.and_then(|at| number_below(element.at(at), 1 << 32, problems)).unwrap_or(0) as u32,
+        doc: doc(element, a.doc),
+        source: element.text_of(a.source),
+        span: element.span.clone(),
+    }
 }
 
 #[derive(Deserialize, Default)]
@@ -267,6 +293,12 @@ struct RegisterAttributes {
     name: Option<At>,
     length: Option<At>,
     num: Option<At>,
+    #[serde(rename = "per-engine")]
+    per_engine: Option<At>,
+    count: Option<At>,
+    stride: Option<At>,
+    #[serde(rename = "instance-of")]
+    instance_of: Option<At>,
     masked: Option<At>,
     access: Option<At>,
     partial: Option<At>,
@@ -395,6 +427,8 @@ impl Converter<'_> {
         let offset = num.and_then(|at| number_below(element.at(at), 1 << 32, self.problems)).unwrap_or(0);
         let access = [("rw", Access::ReadWrite), ("ro", Access::ReadOnly), ("wo", Access::WriteOnly)];
         let access = a.access.and_then(|at| word(element.at(at), &access, self.problems));
+        let mut number = |at: Option<At>| at.and_then(|at| number_below(element.at(at), 1 << 16, self.problems));
+        let (count, stride) = (number(a.count), number(a.stride));
         Common {
             length: a.length,
             size: None,
@@ -404,6 +438,10 @@ impl Converter<'_> {
             doc: a.doc,
             kind: Kind::Register {
                 offset: offset as u32,
+                per_engine: flag(element, a.per_engine, self.problems),
+                count: count.unwrap_or(1) as u32,
+                stride: stride.unwrap_or(0) as u32,
+                instance_of: element.text_of(a.instance_of),
                 masked: flag(element, a.masked, self.problems),
                 access: access.unwrap_or(Access::ReadWrite),
             },

@@ -23,9 +23,15 @@ pub struct Listed {
     pub variable: bool,
     /// How many fields (those of groups counted once) or values.
     pub fields: usize,
-    /// Byte offset of a register.
+    /// Byte offset of a register; from the base of each engine if `per_engine`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u32>,
+    /// Every engine has the register.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub per_engine: bool,
+    /// Number of registers in an array of them; 1 for everything else.
+    #[serde(skip_serializing_if = "is_one")]
+    pub count: u32,
     /// Only the header is described.
     pub partial: bool,
     /// Volume and page, or the fact's origin.
@@ -54,6 +60,11 @@ pub fn list(spec: &Spec) -> Vec<Listed> {
             Kind::Register { offset, .. } => Some(offset),
             _ => None,
         },
+        per_engine: matches!(container.kind, Kind::Register { per_engine: true, .. }),
+        count: match container.kind {
+            Kind::Register { count, .. } => count,
+            _ => 1,
+        },
         partial: container.partial,
         source: container.source.clone(),
         doc: container.doc.clone(),
@@ -68,6 +79,8 @@ pub fn list(spec: &Spec) -> Vec<Listed> {
         variable: false,
         fields: list.values.len(),
         offset: None,
+        per_engine: false,
+        count: 1,
         partial: false,
         source: list.source.clone(),
         doc: list.doc.clone(),
@@ -91,7 +104,11 @@ pub fn table(listed: &[Listed]) -> String {
                 _ => format!("{} fields", item.fields),
             };
             let engines = match (item.offset, item.engines.len()) {
-                (Some(offset), _) => format!("{offset:#x}"),
+                (Some(offset), _) => {
+                    let base = if item.per_engine { "base+" } else { "" };
+                    let array = if item.count > 1 { format!(" x{}", item.count) } else { String::new() };
+                    format!("{base}{offset:#x}{array}")
+                }
                 (None, 4) => "all".to_owned(),
                 _ => item.engines.join("|"),
             };
@@ -121,6 +138,11 @@ pub fn table(listed: &[Listed]) -> String {
         count("register"),
         count("enum")
     )
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_one(count: &u32) -> bool {
+    *count == 1
 }
 
 /// What a container is, in the schema's word.

@@ -310,8 +310,8 @@ fn header(trees: &[Tree], loaded: &mut Loaded) {
     }
 }
 
-const ITEMS: &[&str] = &["enum", "struct", "instruction", "register"];
-const ROOT_CHILDREN: &[&str] = &["import", "enum", "struct", "instruction", "register"];
+const ITEMS: &[&str] = &["engine", "enum", "struct", "instruction", "register"];
+const ROOT_CHILDREN: &[&str] = &["import", "engine", "enum", "struct", "instruction", "register"];
 
 /// The items of all files: a file's own, then the imported ones that it neither excludes nor defines itself.
 fn collect<'a>(trees: &'a [Tree], problems: &mut Vec<Diagnostic>) -> Vec<Item<'a>> {
@@ -421,6 +421,7 @@ fn resolve(items: &[Item<'_>], loaded: &mut Loaded) {
                 names.enums.entry(item.name.clone()).or_insert(EnumId(enums.len()));
                 enums.push(convert::named_enum(item.element, item.file, &mut loaded.diagnostics));
             }
+            "engine" => loaded.spec.engines.push(convert::engine(item.element, &mut loaded.diagnostics)),
             kind => {
                 if kind == "struct" {
                     names.structs.entry(item.name.clone()).or_insert(ContainerId(containers));
@@ -430,7 +431,7 @@ fn resolve(items: &[Item<'_>], loaded: &mut Loaded) {
         }
     }
     let mut pending = Vec::new();
-    for item in items.iter().filter(|item| item.element.name != "enum") {
+    for item in items.iter().filter(|item| !matches!(item.element.name.as_str(), "enum" | "engine")) {
         let problems_before = errors(&loaded.diagnostics);
         let foreign = loaded.spec.files[item.file].foreign;
         let container = convert::Converter {

@@ -18,6 +18,23 @@ pub struct Spec {
     pub enums: Vec<Enum>,
     /// Structures, instructions and registers of all units, in file order.
     pub containers: Vec<Container>,
+    /// Engines with registers of their own, in file order.
+    pub engines: Vec<EngineBase>,
+}
+
+/// An engine (`<engine>`): where its copy of the registers that each engine has starts.
+#[derive(Debug, Clone)]
+pub struct EngineBase {
+    /// The short name, `RCS`.
+    pub name: String,
+    /// Byte offset of its registers in the register space.
+    pub base: u32,
+    /// One line in our own words.
+    pub doc: String,
+    /// Volume and page, or the fact's origin.
+    pub source: String,
+    /// The element's opening tag.
+    pub span: Span,
 }
 
 /// Index into [`Spec::enums`].
@@ -137,6 +154,22 @@ pub struct Container {
     pub span: Span,
 }
 
+impl Container {
+    /// Byte offsets of a register in the register space: of each of an array, on each engine that has it.
+    pub fn register_places<'a>(&'a self, engines: &'a [EngineBase]) -> impl Iterator<Item = u32> + 'a {
+        let (offset, count, stride, engines) = match self.kind {
+            Kind::Register { offset, per_engine: true, count, stride, .. } => (offset, count, stride, engines),
+            Kind::Register { offset, count, stride, .. } => (offset, count, stride, [].as_slice()),
+            _ => (0, 0, 0, [].as_slice()),
+        };
+        let absolute = !matches!(self.kind, Kind::Register { per_engine: true, .. });
+        let bases = engines.iter().map(|engine| engine.base).chain(absolute.then_some(0));
+        bases.flat_map(move |base| {
+            (0..count).map(move |index| base.wrapping_add(offset).wrapping_add(index * stride))
+        })
+    }
+}
+
 /// What a container is.
 #[derive(Debug, Clone)]
 pub enum Kind {
@@ -154,8 +187,16 @@ pub enum Kind {
     },
     /// A register.
     Register {
-        /// Byte offset.
+        /// Byte offset; from the base of each engine if `per_engine`.
         offset: u32,
+        /// Every engine has one.
+        per_engine: bool,
+        /// It is one of so many.
+        count: u32,
+        /// Bytes from one of the array to the next.
+        stride: u32,
+        /// It is one engine's copy of this register, described more closely; empty if not.
+        instance_of: String,
         /// Bits 31:16 are write enables of 15:0.
         masked: bool,
         /// Access from commands.

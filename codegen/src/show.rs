@@ -132,8 +132,11 @@ impl<'a> Show<'a> {
                 facts.push(engine_names(engines).join(", "));
                 facts.push(format!("bias {bias}"));
             }
-            Kind::Register { offset, masked, access } => {
-                facts.push(format!("at {offset:#x}"));
+            Kind::Register { offset, per_engine, count, stride, masked, access, ref instance_of } => {
+                let base = if per_engine { "each engine's base + " } else { "" };
+                facts.push(format!("at {base}{offset:#x}"));
+                facts.extend((count > 1).then(|| format!("{count} of them, {stride} bytes apart")));
+                facts.extend((!instance_of.is_empty()).then(|| format!("one engine's {instance_of}")));
                 facts.extend(masked.then(|| "bits 31:16 enable writes of 15:0".to_owned()));
                 match access {
                     Access::ReadWrite => {}

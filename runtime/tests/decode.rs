@@ -256,7 +256,7 @@ fn registers_are_named_with_their_fields() {
     assert_eq!(seen[0].name, "MI_LOAD_REGISTER_IMM");
     let offsets: Vec<_> = seen[0].items.iter().filter(|item| item.name == "Register Offset").collect();
     let Value::Address { value, register, .. } = offsets[0].value else { panic!() };
-    assert_eq!((value, register), (0x22200, Some("BCS_SWCTRL")));
+    assert_eq!((value, register.map(|at| at.register.name)), (0x22200, Some("BCS_SWCTRL")));
     let Value::Address { register, .. } = offsets[1].value else { panic!() };
     assert_eq!(register, None);
     assert_eq!((seen[1].depth, seen[1].kind, seen[1].name), (1, Kind::Register, "BCS_SWCTRL"));
@@ -306,6 +306,35 @@ fn offsets_of_the_video_engine_count_from_their_bases() {
     assert_eq!(seen[2].value("MbYCnt (Vertical Origin)"), Value::Uint(7));
     assert!(seen[2].items.iter().any(|item| item.name == "MB Type 3-Bits - Intra MB"));
     assert!(seen[2].items.iter().all(|item| item.name != "MB Type 3-Bits - Inter MB"));
+}
+
+/// Registers that each engine has say of which one they are, arrays which element, pairs which half; where one engine's
+/// is described more closely, that description counts.
+#[test]
+fn registers_say_whose_they_are() {
+    use genxml::gen8::{engine_registers as er, engines};
+    let tables = Tables::gen8();
+    let name = |offset| tables.register(offset).map(|at| at.to_string()).unwrap_or_default();
+    let gpr = er::CsGpr::offset(engines::RCS, 3).unwrap();
+    assert_eq!((gpr, name(gpr)), (0x2618, "CS_GPR[3] of RCS".to_owned()));
+    assert_eq!(name(gpr + 4), "CS_GPR[3] of RCS, upper dword");
+    assert_eq!(er::CsGpr::offset(engines::RCS, 16), None);
+    assert_eq!(name(er::RingTail::offset(engines::VCS2)), "RING_TAIL of VCS2");
+    assert_eq!(name(0x2203c), "BCS_RING_BUFFER_CTL");
+    assert_eq!(name(0x1c06c), "RING_INSTDONE of VCS2");
+    assert_eq!(name(0x22010), "");
+
+    let pairs = [(0x22030, 0x40), (0x2261c, 7)].map(|(offset, value)| mi::MiLoadRegisterImmRegister {
+        register_offset: Address::new(offset).unwrap(),
+        data_dword: U::new(value).unwrap(),
+    });
+    let load = mi::MiLoadRegisterImm { register: (&pairs).into(), ..Default::default() };
+    let mut dwords = [0; 5];
+    load.pack_into(&mut dwords).unwrap();
+    let seen = of_dwords(EngineId::Blitter, &dwords);
+    assert_eq!((seen[1].name, seen[1].value("TAIL_ADDR")), ("RING_TAIL", Value::Uint(0x40)));
+    let item = &seen[2].items[0];
+    assert_eq!((item.name, item.start, item.end, item.stored), ("Value", 32, 63, 7));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::kernels::KernelCache;
 use crate::mem::{AddressSpace, PageFault, Vm};
 use crate::observe::{Observer, Stats};
 use crate::watchdog::{Budget, Exhausted};
-use genxml::core::reflect::{Access, Kind};
+use genxml::core::reflect::{Access, Kind, registers};
 use genxml::engine::EngineId;
 use genxml::gen8::media::MediaVfeState;
 use genxml::gen8::mi::PipelineSelectPipelineSelection;
@@ -76,11 +76,13 @@ struct RegisterKind {
 /// By byte offset; registers that the specification does not have take every write as it is.
 static REGISTER_KINDS: LazyLock<BTreeMap<u32, RegisterKind>> = LazyLock::new(|| {
     let mut kinds = BTreeMap::new();
-    for container in genxml::gen8::CONTAINERS {
-        if let Kind::Register { offset, masked, access } = container.kind {
+    for (offset, at) in registers(genxml::gen8::CONTAINERS, genxml::gen8::ENGINES) {
+        if let Kind::Register { masked, access, .. } = at.register.kind {
             let kind = RegisterKind { masked, read_only: access == Access::ReadOnly };
-            for dword in 0..container.bits.div_ceil(32) {
-                kinds.insert(offset + 4 * dword, kind);
+            // The closer description of one engine's register counts.
+            match at.engine {
+                Some(_) => _ = kinds.entry(offset).or_insert(kind),
+                None => _ = kinds.insert(offset, kind),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What must hold of a whole specification. SCHEMA.md lists the codes.
 //!
-//! Reading order: `names` (what there is, and only once), `field` (each field by itself), `layout` (fields among each
+//! Reading order: `names` (what there is, and only once), `register` (places of registers), `field` (each field by itself), `layout` (fields among each
 //! other), `variant` (alternatives), `condition` (comparisons), `instruction` (opcodes and lengths). Files of Mesa's,
 //! which do not say where they come from, are only checked for what would break a reader: names and circles.
 
@@ -9,6 +9,7 @@ mod field;
 mod instruction;
 mod layout;
 mod names;
+mod register;
 mod variant;
 
 use std::collections::HashSet;
@@ -26,6 +27,7 @@ pub fn check(spec: &Spec) -> Vec<Diagnostic> {
 pub fn check_except(spec: &Spec, broken: &HashSet<usize>) -> Vec<Diagnostic> {
     let mut check = Check { spec, found: Vec::new() };
     names::check(&mut check);
+    register::check(&mut check);
     for (index, container) in spec.containers.iter().enumerate() {
         if spec.files.get(container.file).is_some_and(|file| file.foreign) {
             continue;

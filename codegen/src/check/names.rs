@@ -44,7 +44,6 @@ pub(super) fn check(check: &mut Check<'_>) {
     values(check);
     sources(check);
     rules(check);
-    registers(check);
     cycles(check);
     for container in &spec.containers {
         if spec.files.get(container.file).is_some_and(|file| file.foreign) {
@@ -138,23 +137,6 @@ fn rules(check: &mut Check<'_>) {
             let message = format!("two rules have the id `{}`", rule.id);
             check.report(
                 Diagnostic::new(Code::DuplicateRule, place, message).also(first.clone(), "first here"),
-            );
-        }
-    }
-}
-
-fn registers(check: &mut Check<'_>) {
-    let mut offsets: HashMap<u32, &Container> = HashMap::new();
-    for register in &check.spec.containers {
-        let Kind::Register { offset, .. } = register.kind else { continue };
-        if check.spec.files[register.file].foreign {
-            continue;
-        }
-        if let Some(first) = offsets.insert(offset, register) {
-            let place = check.place(&register.span, "num");
-            let message = format!("`{}` and `{}` are both at {offset:#x}", register.name, first.name);
-            check.report(
-                Diagnostic::new(Code::RegisterOffset, place, message).also(first.span.clone(), "first here"),
             );
         }
     }

@@ -318,13 +318,7 @@ impl Emit<'_> {
                     pub const BITS: u32 = #bits;
                 }
             }
-            Kind::Register { offset, .. } => {
-                let offset = pattern(u64::from(offset));
-                quote! {
-                    /// Byte offset in the register space.
-                    pub const OFFSET: u32 = #offset;
-                }
-            }
+            Kind::Register { offset, per_engine, count, stride, .. } => place(offset, per_engine, count, stride),
             _ => TokenStream::new(),
         }
     }
@@ -924,4 +918,44 @@ fn tail_doc(tail: &Array) -> Vec<String> {
         doc[0].push('.');
     }
     doc
+}
+
+/// Where a register is: `OFFSET`, and for one of several `offset`.
+fn place(offset: u32, per_engine: bool, count: u32, stride: u32) -> TokenStream {
+    let offset = pattern(u64::from(offset));
+    let (count_, stride) = (number(count), number(stride));
+    let index = quote!(if index < #count_ { Some(Self::OFFSET + index * #stride) } else { None });
+    match (per_engine, count > 1) {
+        (false, false) => quote! {
+            /// Byte offset in the register space.
+            pub const OFFSET: u32 = #offset;
+        },
+        (true, false) => quote! {
+            /// Byte offset from the engine's base.
+            pub const OFFSET: u32 = #offset;
+            /// Byte offset in the register space, of this engine's.
+            pub const fn offset(engine: EngineBase) -> u32 { engine.base.wrapping_add(Self::OFFSET) }
+        },
+        (false, true) => quote! {
+            /// Byte offset of the first in the register space.
+            pub const OFFSET: u32 = #offset;
+            /// How many there are.
+            pub const COUNT: u32 = #count_;
+            /// Byte offset in the register space, if there are so many.
+            pub const fn offset(index: u32) -> Option<u32> { #index }
+        },
+        (true, true) => {
+            let index = quote! {
+                if index < #count_ { Some(engine.base.wrapping_add(Self::OFFSET + index * #stride)) } else { None }
+            };
+            quote! {
+                /// Byte offset of the first from the engine's base.
+                pub const OFFSET: u32 = #offset;
+                /// How many there are.
+                pub const COUNT: u32 = #count_;
+                /// Byte offset in the register space, of this engine's, if there are so many.
+                pub const fn offset(engine: EngineBase, index: u32) -> Option<u32> { #index }
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Doc comments: what the XML says of a thing, in one or two lines.
 
-use crate::model::{Access, Container, Enum, Field, Kind, Stored, Type};
+use crate::model::{Access, Container, EngineBase, Enum, Field, Kind, Stored, Type};
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -71,14 +71,16 @@ pub fn container(container: &Container) -> Vec<String> {
             let names: Vec<&str> = names.collect();
             (if names.len() == 4 { "every engine".to_string() } else { names.join(", ") }, String::new())
         }
-        Kind::Register { offset, masked, access } => {
+        Kind::Register { offset, per_engine, count, masked, access, .. } => {
             let access = match access {
                 Access::ReadWrite => "",
                 Access::ReadOnly => ", read only",
                 Access::WriteOnly => ", write only",
             };
             let masked = if masked { "bits 31:16 enable writes of 15:0" } else { "" };
-            (format!("register {offset:#x}{access}"), masked.to_string())
+            let array = if count > 1 { format!("{count} registers") } else { "register".to_string() };
+            let base = if per_engine { "base of the engine + " } else { "" };
+            (format!("{array} {base}{offset:#x}{access}"), masked.to_string())
         }
     };
     let name = format!("`{}`", container.name.replace('`', "'"));
@@ -87,6 +89,13 @@ pub fn container(container: &Container) -> Vec<String> {
         String::new(),
         facts(&[name, size, what, more, escape(&container.source)]),
     ]
+}
+
+/// Lines for an engine.
+pub fn engine(engine: &EngineBase) -> Vec<String> {
+    let doc = if engine.doc.is_empty() { &engine.name } else { &engine.doc };
+    let base = format!("registers from {:#x} on", engine.base);
+    vec![sentence(&escape(doc)), String::new(), facts(&[base, escape(&engine.source)])]
 }
 
 /// Starts with a capital, unless the first word is a name, and ends with a full stop.

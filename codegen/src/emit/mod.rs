@@ -21,9 +21,10 @@ mod plan;
 mod tables;
 mod text;
 
-use crate::model::{ContainerId, Field, Kind, Spec, Stored, Type};
+use crate::model::{ContainerId, EngineBase, Field, Kind, Spec, Stored, Type};
 use field::ident;
 use plan::Plan;
+use proc_macro2::TokenStream;
 use quote::quote;
 
 /// The files of the module tree: name and formatted text. `mod.rs` declares the others. `enabled` says which features
@@ -80,9 +81,11 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
     };
     let containers = plan.containers.iter().zip(&spec.containers).map(|(name, c)| table(name, c.file));
     let enums = plan.enums.iter().zip(&spec.enums).map(|(name, e)| table(name, e.file));
+    let registers = registers(&spec);
     let root = quote! {
         #(#modules)*
         #engines
+        #registers
         /// Every structure, instruction and register.
         pub static CONTAINERS: &[&genxml_core::reflect::Container] = &[#(#containers),*];
         /// Every enumeration.
@@ -90,6 +93,27 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
     };
     files.push(("mod.rs".into(), text::file(&spec, None, root)));
     files
+}
+
+/// The engines that have registers of their own, as a table and as constants.
+fn registers(spec: &Spec) -> Option<TokenStream> {
+    let engine = |engine: &EngineBase| {
+        let (name, base) = (&engine.name, field::pattern(u64::from(engine.base)));
+        quote!(genxml_core::reflect::EngineBase { name: #name, base: #base })
+    };
+    let table = spec.engines.iter().map(engine);
+    let constants = spec.engines.iter().map(|e| {
+        let (name, value, doc) = (ident(&names::value_name(&e.name)), engine(e), docs::doc(&docs::engine(e)));
+        quote!(#doc pub const #name: genxml_core::reflect::EngineBase = #value;)
+    });
+    (!spec.engines.is_empty()).then(|| {
+        quote! {
+            /// Where each engine's registers start: what the `offset` functions of registers take.
+            pub mod engines { #(#constants)* }
+            /// The engines that have registers of their own.
+            pub static ENGINES: &[genxml_core::reflect::EngineBase] = &[#(#table),*];
+        }
+    })
 }
 
 /// Calls of `genxml_core::round_trip!` for every generated container, for a property test: `module` is the path of the

@@ -76,14 +76,24 @@ fn kind(container: &Container) -> TokenStream {
                 }
             }
         }
-        Kind::Register { offset, masked, access } => {
+        Kind::Register { offset, per_engine, count, stride, masked, access, .. } => {
             let offset = pattern(u64::from(*offset));
+            let (count, stride) = (number(*count), number(*stride));
             let access = match access {
                 Access::ReadWrite => quote!(Access::ReadWrite),
                 Access::ReadOnly => quote!(Access::ReadOnly),
                 Access::WriteOnly => quote!(Access::WriteOnly),
             };
-            quote!(Kind::Register { offset: #offset, masked: #masked, access: #access })
+            quote! {
+                Kind::Register {
+                    offset: #offset,
+                    per_engine: #per_engine,
+                    count: #count,
+                    stride: #stride,
+                    masked: #masked,
+                    access: #access,
+                }
+            }
         }
     }
 }

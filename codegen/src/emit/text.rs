@@ -41,6 +41,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
         &[
             "Access",
             "Container",
+            "EngineBase",
             "Engines",
             "Enumeration",
             "Expr",

@@ -4,6 +4,7 @@
 //! them, which is why every link is a plain `&'static`.
 
 use crate::address::SpaceKind;
+use core::fmt;
 
 /// A structure, instruction or register.
 #[derive(Debug)]
@@ -83,13 +84,84 @@ pub enum Kind {
     },
     /// A register.
     Register {
-        /// Byte offset in the register space, for the first engine that has it.
+        /// Byte offset in the register space; from the base of each engine if `per_engine`.
         offset: u32,
+        /// Every engine has one.
+        per_engine: bool,
+        /// How many there are: an array if more than one.
+        count: u32,
+        /// Bytes from one of an array to the next.
+        stride: u32,
         /// True if bits 31:16 are write enables of bits 15:0.
         masked: bool,
         /// Who may do what with it.
         access: Access,
     },
+}
+
+/// Where an engine's copy of the registers starts that each engine has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EngineBase {
+    /// The engine's short name, `RCS`.
+    pub name: &'static str,
+    /// Byte offset in the register space.
+    pub base: u32,
+}
+
+/// A dword of the register space and what is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RegisterAt {
+    /// The register.
+    pub register: &'static Container,
+    /// The engine that it belongs to, if each has one.
+    pub engine: Option<&'static EngineBase>,
+    /// Which of an array, if it is one.
+    pub index: Option<u32>,
+    /// Which dword of the register.
+    pub dword: u32,
+}
+
+/// As people write it: `RING_TAIL of VCS`, `CS_GPR[3] of RCS, upper dword`.
+impl fmt::Display for RegisterAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.register.name)?;
+        if let Some(index) = self.index {
+            write!(f, "[{index}]")?;
+        }
+        if let Some(engine) = self.engine {
+            write!(f, " of {}", engine.name)?;
+        }
+        match self.dword {
+            0 => Ok(()),
+            1 => f.write_str(", upper dword"),
+            dword => write!(f, ", dword {dword}"),
+        }
+    }
+}
+
+/// Every dword of every register among `containers`, with its byte offset, in no order. Where two share a place, one is
+/// a closer description for one engine of what each engine has: it is the one that is not `per_engine`.
+pub fn registers(
+    containers: &'static [&'static Container],
+    engines: &'static [EngineBase],
+) -> impl Iterator<Item = (u32, RegisterAt)> {
+    containers.iter().flat_map(move |register| {
+        let (offset, per_engine, count, stride) = match register.kind {
+            Kind::Register { offset, per_engine, count, stride, .. } => (offset, per_engine, count, stride),
+            _ => (0, false, 0, 0),
+        };
+        let engines = engines.iter().filter(move |_| per_engine).map(Some);
+        let owners = engines.chain((!per_engine).then_some(None));
+        let indices = owners.flat_map(move |engine| (0..count).map(move |index| (engine, index)));
+        let dwords = register.dwords() as u32;
+        indices.flat_map(move |(engine, index)| {
+            let base = engine.map_or(0, |engine| engine.base);
+            let first = base.wrapping_add(offset).wrapping_add(index.wrapping_mul(stride));
+            let index = (count > 1).then_some(index);
+            (0..dwords)
+                .map(move |dword| (first.wrapping_add(4 * dword), RegisterAt { register, engine, index, dword }))
+        })
+    })
 }
 
 /// Access to a register from commands.

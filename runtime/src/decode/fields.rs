@@ -51,6 +51,15 @@ impl Fields<'_> {
         }
     }
 
+    /// A dword of `plan` behind its first, alone: under the name of the field that holds all of it, if one does.
+    pub fn raw(&mut self, plan: &Plan, dword: u32) {
+        let (start, end) = (32 * dword, 32 * dword + 31);
+        let whole = plan.container.fields.iter().find(|field| field.start <= start && end <= field.end);
+        let stored = self.dwords.first().copied().unwrap_or(0).into();
+        let name = whole.map_or("", |field| field.name);
+        self.push(0, name, None, (start, end), stored, Value::Raw, "", None);
+    }
+
     /// Bits that are there.
     fn total(&self) -> u32 {
         32 * self.dwords.len() as u32
@@ -135,7 +144,7 @@ impl Fields<'_> {
             Type::Address { space, .. } => {
                 let value = stored << (field.start % 32);
                 let register = match space {
-                    SpaceKind::Mmio => self.tables.register(value as u32).map(|register| register.name),
+                    SpaceKind::Mmio => self.tables.register(value as u32),
                     _ => None,
                 };
                 (Value::Address { value, space, absolute: self.bases.absolute(space, value), register }, None)

@@ -301,14 +301,19 @@ impl Walker<'_> {
         let offsets = packet.items.iter().filter_map(|item| item.register_offset());
         for (offset, pair) in offsets.zip(pairs) {
             let tables = self.tables;
-            let Some(id) = tables.register_plan(offset) else { continue };
+            let Some((at, id)) = tables.register_plan(offset) else { continue };
             let plan = tables.plan(id);
             let mut record = self.spare.pop().unwrap_or_default();
             record.reset(Kind::Register, depth, offset.into(), plan.container.name);
+            record.register = Some(at);
             record.dwords.push(pair[1]);
             record.length = 1;
             let Record { dwords, items, .. } = &mut record;
-            Fields { tables, bases: &self.state.bases, dwords, items }.all(plan);
+            let mut fields = Fields { tables, bases: &self.state.bases, dwords, items };
+            match at.dword {
+                0 => fields.all(plan),
+                dword => fields.raw(plan, dword),
+            }
             self.summary.problems += record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
             self.sink.record(&record)?;
             self.spare.push(record);

@@ -9,6 +9,7 @@
 //! | `address` | GPU address as text, `"0x100000"`; of registers the offset |
 //! | `name` | of packet, structure or register; what the data are |
 //! | `index` | position in a table, if it is an element of one |
+//! | `register` | of a register: name, position in an array, engine as text, `"CS_GPR[3] of RCS"` |
 //! | `length` | in dwords as the header says |
 //! | `dwords` | all dwords as numbers; not for kernels |
 //! | `fields` | array of fields, below |
@@ -19,7 +20,7 @@
 //! A field: `name`, `index` in an array, `dword` and `bits` (`"16:0"`; more than 31 where it goes into the next
 //! dword), `stored` bits, `value`, `unit`, `issue`, or `fields` if it holds others. `value` is a number, a boolean,
 //! the name of an enumeration's value, or for addresses text; then `space` says what it counts from, `absolute` is
-//! the GPU address if it is known and `register` a register's name. Integers above 2^53 are text in hexadecimal,
+//! the GPU address if it is known and `register` the register as text. Integers above 2^53 are text in hexadecimal,
 //! since many readers cannot hold them.
 
 use super::record::{Item, Record, Value};
@@ -174,7 +175,7 @@ impl<W: Write> JsonWriter<W> {
                 }
                 if let Some(register) = register {
                     self.buffer.extend_from_slice(b",\"register\":");
-                    self.string(register);
+                    self.string(&register.to_string());
                 }
             }
             Value::Nested | Value::Reserved | Value::Raw => {}
@@ -237,6 +238,10 @@ impl<W: Write> Sink for JsonWriter<W> {
         }
         if let Some(index) = record.index {
             _ = write!(self.buffer, ",\"index\":{index}");
+        }
+        if let Some(register) = record.register {
+            self.buffer.extend_from_slice(b",\"register\":");
+            self.string(&register.to_string());
         }
         if record.length != 0 {
             _ = write!(self.buffer, ",\"length\":{}", record.length);

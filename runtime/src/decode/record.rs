@@ -4,7 +4,7 @@
 //! [`depth`](Record::depth). A record is reused for the next packet, so that decoding does not allocate.
 
 use genxml_core::address::SpaceKind;
-use genxml_core::reflect::Container;
+use genxml_core::reflect::{Container, RegisterAt};
 use std::fmt;
 
 /// One thing found in a batch, or where a batch points to.
@@ -20,6 +20,8 @@ pub struct Record {
     pub name: &'static str,
     /// Which element of a table it is.
     pub index: Option<u32>,
+    /// The register, of a record of that kind: of which engine, which of an array.
+    pub register: Option<RegisterAt>,
     /// Length in dwords as the header says.
     pub length: u32,
     /// The dwords that are there: fewer than `length` if memory ends before; the header alone in an overview.
@@ -117,8 +119,8 @@ pub enum Value {
         space: SpaceKind,
         /// The GPU address, 48 bits, if the base of the space is known.
         absolute: Option<u64>,
-        /// The register's name if it is an offset in the register space.
-        register: Option<&'static str>,
+        /// The register if it is an offset in the register space.
+        register: Option<RegisterAt>,
     },
     /// Nothing of its own: the items that follow with a greater depth belong to it.
     Nested,
@@ -168,6 +170,7 @@ impl Record {
         self.kind = kind;
         self.name = name;
         self.index = None;
+        self.register = None;
         self.length = 0;
         self.dwords.clear();
         self.items.clear();

@@ -1,7 +1,7 @@
 //! Description tables prepared for decoding: instructions by header, registers by offset, fields in order.
 
 use genxml_core::address::SpaceKind;
-use genxml_core::reflect::{Container, Expr, Field, Group, Kind, Type};
+use genxml_core::reflect::{Container, EngineBase, Expr, Field, Group, Kind, RegisterAt, Type, registers};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -12,7 +12,8 @@ use crate::engine::EngineId;
 pub struct Tables {
     plans: Vec<Plan>,
     by_name: HashMap<&'static str, PlanId>,
-    registers: Vec<(u32, PlanId)>,
+    /// By byte offset, in order, each dword once.
+    registers: Vec<(u32, RegisterAt, PlanId)>,
     engines: [HeaderIndex; 4],
 }
 
@@ -104,19 +105,19 @@ struct HeaderIndex {
 }
 
 impl Tables {
-    /// Prepares the tables of `containers`. Where names repeat, the first counts.
-    pub fn new(containers: &[&'static Container]) -> Tables {
+    /// Prepares the tables of `containers`, and of the registers that each of `engines` has. Where names repeat, the
+    /// first counts.
+    pub fn new(containers: &'static [&'static Container], engines: &'static [EngineBase]) -> Tables {
         let mut builder = Builder { plans: Vec::new(), known: HashMap::new() };
         let mut by_name = HashMap::new();
-        let mut registers = Vec::new();
         for container in containers {
             let id = builder.plan(container);
             by_name.entry(container.name).or_insert(id);
-            if let Kind::Register { offset, .. } = container.kind {
-                registers.push((offset, id));
-            }
         }
-        registers.sort_by_key(|register| register.0);
+        // The closer description of one engine's register goes first.
+        let mut registers: Vec<_> =
+            registers(containers, engines).map(|(at, found)| (at, found, builder.plan(found.register))).collect();
+        registers.sort_by_key(|(offset, found, _)| (*offset, found.engine.is_some(), found.dword));
         registers.dedup_by_key(|register| register.0);
         let engines = EngineId::ALL.map(|engine| HeaderIndex::new(engine, &builder.plans));
         Tables { plans: builder.plans, by_name, registers, engines }
@@ -125,7 +126,7 @@ impl Tables {
     /// The tables of Broadwell.
     pub fn gen8() -> &'static Tables {
         static TABLES: OnceLock<Tables> = OnceLock::new();
-        TABLES.get_or_init(|| Tables::new(crate::gen8::CONTAINERS))
+        TABLES.get_or_init(|| Tables::new(crate::gen8::CONTAINERS, crate::gen8::ENGINES))
     }
 
     /// The instruction of `engine` with this header.
@@ -138,9 +139,9 @@ impl Tables {
         self.named(name).map(|id| self.plan(id).container)
     }
 
-    /// The register at this offset.
-    pub fn register(&self, offset: u32) -> Option<&'static Container> {
-        self.register_plan(offset).map(|id| self.plan(id).container)
+    /// What the register space has at this offset.
+    pub fn register(&self, offset: u32) -> Option<RegisterAt> {
+        self.register_plan(offset).map(|(at, _)| at)
     }
 
     #[inline]
@@ -166,9 +167,10 @@ impl Tables {
         self.by_name.get(name).copied()
     }
 
-    pub(super) fn register_plan(&self, offset: u32) -> Option<PlanId> {
+    pub(super) fn register_plan(&self, offset: u32) -> Option<(RegisterAt, PlanId)> {
         let at = self.registers.binary_search_by_key(&offset, |register| register.0).ok()?;
-        Some(self.registers[at].1)
+        let (_, at, id) = self.registers[at];
+        Some((at, id))
     }
 }
 

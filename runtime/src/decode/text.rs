@@ -138,7 +138,10 @@ impl<W: Write> TextWriter<W> {
             },
             _ => color::STATE,
         });
-        self.text(name);
+        match record.register {
+            Some(register) => _ = write!(self.buffer, "{register}"),
+            None => self.text(name),
+        }
         self.index(record.index);
         self.paint(color::RESET);
         if is_packet {
@@ -243,7 +246,7 @@ impl<W: Write> TextWriter<W> {
                     (SpaceKind::Graphics, ..) => {}
                     (SpaceKind::Mmio, _, Some(register)) => {
                         self.text(" (");
-                        self.text(register);
+                        _ = write!(self.buffer, "{register}");
                         self.text(")");
                     }
                     (SpaceKind::Mmio, ..) => {}

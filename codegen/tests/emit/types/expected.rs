@@ -535,6 +535,9 @@ pub static ToyMode: Container = Container {
     unit: "input",
     kind: Kind::Register {
         offset: 0x7000,
+        per_engine: false,
+        count: 1,
+        stride: 0,
         masked: true,
         access: Access::ReadWrite,
     },
