@@ -427,7 +427,8 @@ impl Converter<'_> {
         let offset = num.and_then(|at| number_below(element.at(at), 1 << 32, self.problems)).unwrap_or(0);
         let access = [("rw", Access::ReadWrite), ("ro", Access::ReadOnly), ("wo", Access::WriteOnly)];
         let access = a.access.and_then(|at| word(element.at(at), &access, self.problems));
-        let mut number = |at: Option<At>| at.and_then(|at| number_below(element.at(at), 1 << 16, self.problems));
+        let mut number =
+            |at: Option<At>| at.and_then(|at| number_below(element.at(at), 1 << 16, self.problems));
         let (count, stride) = (number(a.count), number(a.stride));
         Common {
             length: a.length,

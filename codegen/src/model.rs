@@ -158,7 +158,9 @@ impl Container {
     /// Byte offsets of a register in the register space: of each of an array, on each engine that has it.
     pub fn register_places<'a>(&'a self, engines: &'a [EngineBase]) -> impl Iterator<Item = u32> + 'a {
         let (offset, count, stride, engines) = match self.kind {
-            Kind::Register { offset, per_engine: true, count, stride, .. } => (offset, count, stride, engines),
+            Kind::Register { offset, per_engine: true, count, stride, .. } => {
+                (offset, count, stride, engines)
+            }
             Kind::Register { offset, count, stride, .. } => (offset, count, stride, [].as_slice()),
             _ => (0, 0, 0, [].as_slice()),
         };

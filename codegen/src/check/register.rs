@@ -62,7 +62,9 @@ fn dwords<'a>(register: &'a Container, engines: &'a [EngineBase]) -> impl Iterat
 /// The attributes that say where a register is.
 fn place(check: &mut Check<'_>, register: &Container) {
     let spec = check.spec;
-    let Kind::Register { offset, per_engine, count, stride, instance_of, .. } = &register.kind else { return };
+    let Kind::Register { offset, per_engine, count, stride, instance_of, .. } = &register.kind else {
+        return;
+    };
     let mut wrong = |attribute: &str, message: String, hint: Option<String>| {
         let place = check.place(&register.span, attribute);
         check.report(Diagnostic::new(Code::Register, place, message).maybe_hint(hint));
@@ -89,7 +91,8 @@ fn place(check: &mut Check<'_>, register: &Container) {
     if instance_of.is_empty() {
         return;
     }
-    let registers = spec.containers.iter().filter(|c| matches!(c.kind, Kind::Register { per_engine: true, .. }));
+    let registers =
+        spec.containers.iter().filter(|c| matches!(c.kind, Kind::Register { per_engine: true, .. }));
     match registers.clone().find(|register| register.name == *instance_of) {
         _ if *per_engine => {
             wrong("instance-of", format!("`{name}` is in each engine, so it is no single one"), None);

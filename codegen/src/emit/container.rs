@@ -318,7 +318,9 @@ impl Emit<'_> {
                     pub const BITS: u32 = #bits;
                 }
             }
-            Kind::Register { offset, per_engine, count, stride, .. } => place(offset, per_engine, count, stride),
+            Kind::Register { offset, per_engine, count, stride, .. } => {
+                place(offset, per_engine, count, stride)
+            }
             _ => TokenStream::new(),
         }
     }

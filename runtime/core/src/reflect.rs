@@ -158,8 +158,9 @@ pub fn registers(
             let base = engine.map_or(0, |engine| engine.base);
             let first = base.wrapping_add(offset).wrapping_add(index.wrapping_mul(stride));
             let index = (count > 1).then_some(index);
-            (0..dwords)
-                .map(move |dword| (first.wrapping_add(4 * dword), RegisterAt { register, engine, index, dword }))
+            (0..dwords).map(move |dword| {
+                (first.wrapping_add(4 * dword), RegisterAt { register, engine, index, dword })
+            })
         })
     })
 }

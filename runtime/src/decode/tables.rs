@@ -115,8 +115,9 @@ impl Tables {
             by_name.entry(container.name).or_insert(id);
         }
         // The closer description of one engine's register goes first.
-        let mut registers: Vec<_> =
-            registers(containers, engines).map(|(at, found)| (at, found, builder.plan(found.register))).collect();
+        let mut registers: Vec<_> = registers(containers, engines)
+            .map(|(at, found)| (at, found, builder.plan(found.register)))
+            .collect();
         registers.sort_by_key(|(offset, found, _)| (*offset, found.engine.is_some(), found.dword));
         registers.dedup_by_key(|register| register.0);
         let engines = EngineId::ALL.map(|engine| HeaderIndex::new(engine, &builder.plans));
