@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use crate::observe::Observer;
 use crate::watchdog;
 use genxml::gen8::media::{GpgpuWalker, GpgpuWalkerSimdSize};
-use genxml::gen8::payload::GpgpuThreadPayloadHeader;
+use genxml::gen8::thread_payloads::GpgpuThreadPayloadHeader;
 use genxml::gen8::registers::{GpgpuDispatchdimx, GpgpuDispatchdimy, GpgpuDispatchdimz};
 use genxml_core::{Address, U};
 

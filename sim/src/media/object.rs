@@ -5,7 +5,7 @@ use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
 use genxml::gen8::media::{MediaObject, MediaObjectThreadSynchronization};
-use genxml::gen8::payload::MediaThreadPayloadHeader;
+use genxml::gen8::thread_payloads::MediaThreadPayloadHeader;
 use genxml_core::{Address, U};
 
 /// Runs the thread of a media object. Threads run in the order of their packets, which satisfies every scoreboard

@@ -4,16 +4,17 @@
 //! Unit `input`, TOY 8.
 #![allow(non_upper_case_globals, clippy::all)]
 
-use genxml_core::{Check, Fixed, PackError, Packed, U, UnpackError};
+use core::fmt;
+use genxml_core::{Check, Fixed, Packed, U, UnpackError};
 use genxml_core::bits::{get, put};
-use genxml_core::packet::array;
+use genxml_core::debug::debug;
 use genxml_core::reflect::{Container, EngineBase};
 
 /// `TAIL`.
 ///
 /// `TAIL` · 1 dword · register base of the engine + 0x30 · 2c p.2
 #[doc(alias = "TAIL")]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Tail {
     /// dw0 31:0
     pub tail: U<32>,
@@ -82,40 +83,27 @@ impl Packed for Tail {
 }
 
 impl Fixed for Tail {
-    const DWORDS: usize = 1;
-    #[inline]
-    fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
-        match dwords.first_chunk() {
-            Some(dwords) => Self::unpack(dwords),
-            None => {
-                Err(UnpackError::Truncated {
-                    container: Self::NAME,
-                    needed: 1,
-                    available: dwords.len(),
-                })
-            }
-        }
-    }
-
-    #[inline]
-    fn read_lossy(dwords: &[u32]) -> Self {
-        Self::unpack_lossy(&array(dwords))
+    type Dwords = [u32; 1];
+    #[inline(always)]
+    fn to_dwords(&self) -> [u32; 1] {
+        self.pack()
     }
 
     #[inline(always)]
-    fn write(&self, out: &mut [u32]) -> Result<usize, PackError> {
-        let available = out.len();
-        match out.first_chunk_mut() {
-            Some(out) => *out = self.pack(),
-            None => {
-                return Err(PackError::Space {
-                    packet: Self::NAME,
-                    needed: 1,
-                    available,
-                });
-            }
-        }
-        Ok(1)
+    fn from_dwords(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
+        Self::unpack(dwords)
+    }
+
+    #[inline(always)]
+    fn from_dwords_lossy(dwords: &[u32; 1]) -> Self {
+        Self::unpack_lossy(dwords)
+    }
+}
+
+impl fmt::Debug for Tail {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(Self::INFO, &self.pack(), f)
     }
 }
 
@@ -123,7 +111,7 @@ impl Fixed for Tail {
 ///
 /// `GPR` · 2 dwords · 16 registers base of the engine + 0x600 · 2c p.3
 #[doc(alias = "GPR")]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Gpr {
     /// dw0 63:0
     pub value: U<64>,
@@ -198,40 +186,27 @@ impl Packed for Gpr {
 }
 
 impl Fixed for Gpr {
-    const DWORDS: usize = 2;
-    #[inline]
-    fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
-        match dwords.first_chunk() {
-            Some(dwords) => Self::unpack(dwords),
-            None => {
-                Err(UnpackError::Truncated {
-                    container: Self::NAME,
-                    needed: 2,
-                    available: dwords.len(),
-                })
-            }
-        }
-    }
-
-    #[inline]
-    fn read_lossy(dwords: &[u32]) -> Self {
-        Self::unpack_lossy(&array(dwords))
+    type Dwords = [u32; 2];
+    #[inline(always)]
+    fn to_dwords(&self) -> [u32; 2] {
+        self.pack()
     }
 
     #[inline(always)]
-    fn write(&self, out: &mut [u32]) -> Result<usize, PackError> {
-        let available = out.len();
-        match out.first_chunk_mut() {
-            Some(out) => *out = self.pack(),
-            None => {
-                return Err(PackError::Space {
-                    packet: Self::NAME,
-                    needed: 2,
-                    available,
-                });
-            }
-        }
-        Ok(2)
+    fn from_dwords(dwords: &[u32; 2]) -> Result<Self, UnpackError> {
+        Self::unpack(dwords)
+    }
+
+    #[inline(always)]
+    fn from_dwords_lossy(dwords: &[u32; 2]) -> Self {
+        Self::unpack_lossy(dwords)
+    }
+}
+
+impl fmt::Debug for Gpr {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(Self::INFO, &self.pack(), f)
     }
 }
 
@@ -239,7 +214,7 @@ impl Fixed for Gpr {
 ///
 /// `FENCE` · 2 dwords · 32 registers 0x100000 · 2c p.4
 #[doc(alias = "FENCE")]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fence {
     /// dw0 63:0
     pub value: U<64>,
@@ -310,40 +285,27 @@ impl Packed for Fence {
 }
 
 impl Fixed for Fence {
-    const DWORDS: usize = 2;
-    #[inline]
-    fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
-        match dwords.first_chunk() {
-            Some(dwords) => Self::unpack(dwords),
-            None => {
-                Err(UnpackError::Truncated {
-                    container: Self::NAME,
-                    needed: 2,
-                    available: dwords.len(),
-                })
-            }
-        }
-    }
-
-    #[inline]
-    fn read_lossy(dwords: &[u32]) -> Self {
-        Self::unpack_lossy(&array(dwords))
+    type Dwords = [u32; 2];
+    #[inline(always)]
+    fn to_dwords(&self) -> [u32; 2] {
+        self.pack()
     }
 
     #[inline(always)]
-    fn write(&self, out: &mut [u32]) -> Result<usize, PackError> {
-        let available = out.len();
-        match out.first_chunk_mut() {
-            Some(out) => *out = self.pack(),
-            None => {
-                return Err(PackError::Space {
-                    packet: Self::NAME,
-                    needed: 2,
-                    available,
-                });
-            }
-        }
-        Ok(2)
+    fn from_dwords(dwords: &[u32; 2]) -> Result<Self, UnpackError> {
+        Self::unpack(dwords)
+    }
+
+    #[inline(always)]
+    fn from_dwords_lossy(dwords: &[u32; 2]) -> Self {
+        Self::unpack_lossy(dwords)
+    }
+}
+
+impl fmt::Debug for Fence {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(Self::INFO, &self.pack(), f)
     }
 }
 
@@ -351,7 +313,7 @@ impl Fixed for Fence {
 ///
 /// `RCS_TAIL` · 1 dword · register 0x2030 · 2c p.5
 #[doc(alias = "RCS_TAIL")]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RcsTail {
     /// dw0 31:0
     pub tail: U<32>,
@@ -415,40 +377,27 @@ impl Packed for RcsTail {
 }
 
 impl Fixed for RcsTail {
-    const DWORDS: usize = 1;
-    #[inline]
-    fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
-        match dwords.first_chunk() {
-            Some(dwords) => Self::unpack(dwords),
-            None => {
-                Err(UnpackError::Truncated {
-                    container: Self::NAME,
-                    needed: 1,
-                    available: dwords.len(),
-                })
-            }
-        }
-    }
-
-    #[inline]
-    fn read_lossy(dwords: &[u32]) -> Self {
-        Self::unpack_lossy(&array(dwords))
+    type Dwords = [u32; 1];
+    #[inline(always)]
+    fn to_dwords(&self) -> [u32; 1] {
+        self.pack()
     }
 
     #[inline(always)]
-    fn write(&self, out: &mut [u32]) -> Result<usize, PackError> {
-        let available = out.len();
-        match out.first_chunk_mut() {
-            Some(out) => *out = self.pack(),
-            None => {
-                return Err(PackError::Space {
-                    packet: Self::NAME,
-                    needed: 1,
-                    available,
-                });
-            }
-        }
-        Ok(1)
+    fn from_dwords(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
+        Self::unpack(dwords)
+    }
+
+    #[inline(always)]
+    fn from_dwords_lossy(dwords: &[u32; 1]) -> Self {
+        Self::unpack_lossy(dwords)
+    }
+}
+
+impl fmt::Debug for RcsTail {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(Self::INFO, &self.pack(), f)
     }
 }
 
