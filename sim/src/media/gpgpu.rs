@@ -6,8 +6,8 @@ use crate::fault::Fault;
 use crate::observe::Observer;
 use crate::watchdog;
 use genxml::gen8::media::{GpgpuWalker, GpgpuWalkerSimdSize};
-use genxml::gen8::thread_payloads::GpgpuThreadPayloadHeader;
 use genxml::gen8::registers::{GpgpuDispatchdimx, GpgpuDispatchdimy, GpgpuDispatchdimz};
+use genxml::gen8::thread_payloads::GpgpuThreadPayloadHeader;
 use genxml_core::{Address, U};
 
 /// Groups from `first` up to, and not including, `end`, in X, Y and Z.
