@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use genxml_codegen::model::{Container, Kind, Type};
+use genxml_codegen::model::{Container, Kind, Spec, Type};
 
 use crate::explanations::Explanations;
 use crate::layout::{self, Place};
@@ -49,7 +49,7 @@ fn facts() {
                 problems.extend(found.iter().map(|problem| format!("facts: {name}: {problem}")));
             }
             let offset =
-                offset_problem(row, container).filter(|_| explanations.get(name, "offset").is_none());
+                offset_problem(row, &spec, container).filter(|_| explanations.get(name, "offset").is_none());
             problems.extend(offset.map(|problem| format!("facts: {name}: {problem}")));
             let Some((start, end)) = number(row.get("start_bit")).zip(number(row.get("end_bit"))) else {
                 continue;
@@ -110,15 +110,26 @@ fn container_problems(row: &Row, container: &Container, other_bits: Option<u32>)
     problems
 }
 
-/// What differs in a register's offset: absolute, or `base+0x28` of an engine.
-fn offset_problem(row: &Row, container: &Container) -> Option<String> {
-    let Kind::Register { offset, .. } = container.kind else { return None };
+/// What differs in a register's offset: absolute, of any engine or element; or `base+0x270 + n * 8 + 4` of each engine.
+fn offset_problem(row: &Row, spec: &Spec, container: &Container) -> Option<String> {
+    let Kind::Register { offset, per_engine, count, stride, .. } = container.kind else { return None };
     let printed = match row.get("field") {
         "(register)" => row.get("values"),
         _ => row.either("register_num", "group"),
     };
-    let wanted = number(printed.split(' ').next()?.trim_start_matches("base+"))?;
-    (wanted != u64::from(offset)).then(|| format!("offset {offset:#x}, the facts have {printed}"))
+    let relative = printed.starts_with("base+");
+    // Terms with a factor choose an element of an array: the first will do.
+    let terms = printed.trim_start_matches("base+").split(" + ").filter(|term| !term.contains('*'));
+    let wanted = terms.map(number).sum::<Option<u64>>()?;
+    let first: Vec<u32> = match (relative, per_engine) {
+        (true, true) => (0..count).map(|index| offset + index * stride).collect(),
+        // Tables for every chip count all from a base; here it may be the render engine's alone.
+        (true, false) => spec.engines.iter().map(|engine| offset.wrapping_sub(engine.base)).collect(),
+        (false, _) => container.register_places(&spec.engines).collect(),
+    };
+    let size = container.bits.div_ceil(32);
+    let found = first.iter().any(|at| (0..size).any(|dword| u64::from(*at) + u64::from(4 * dword) == wanted));
+    (!found).then(|| format!("offset {offset:#x}, the facts have {printed}"))
 }
 
 /// A field in the same bits (drivers name them freely, so that the name does not count), or what the project writes instead
