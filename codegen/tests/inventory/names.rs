@@ -1,7 +1,7 @@
 //! Finds what a row of the inventory names in the specification.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use genxml_codegen::model::{Container, Enum, Field, Group, Spec, Type};
@@ -30,6 +30,8 @@ struct Other {
 /// Names of the specification, and the committed tables of rows that bear another name here or are not there yet.
 pub struct Names<'a> {
     spec: &'a Spec,
+    /// What `genx spec list` lists: names and bits.
+    listed: HashSet<(String, u32)>,
     containers: HashMap<String, &'a Container>,
     enums: HashMap<String, &'a Enum>,
     other: HashMap<(String, String), Other>,
@@ -59,8 +61,10 @@ impl<'a> Names<'a> {
             (key(row), Other { here: row.get("here").to_owned(), values, bits })
         });
         let allowed = tsv::read(&data.join("inventory_missing.tsv"));
+        let listed = genxml_codegen::list(spec).into_iter().map(|item| (item.name, item.bits));
         Names {
             spec,
+            listed: listed.collect(),
             containers,
             enums,
             other: other.collect(),
@@ -103,6 +107,11 @@ impl<'a> Names<'a> {
         };
         let found =
             found.filter(|item| header || !matches!(item, Item::Container(container) if container.partial));
+        if let Some(Item::Container(Container { name, bits, .. })) = found
+            && !self.listed.contains(&(name.clone(), *bits))
+        {
+            problems.push(format!("{table}: {name} is not in the list of the specification"));
+        }
         match (found.is_some(), self.allowed.contains(&key)) {
             (true, true) => {
                 problems.push(format!("{table}: {} is there: strike it off inventory_missing.tsv", names[0]));
