@@ -27,7 +27,7 @@ struct Other {
     bits: Option<u32>,
 }
 
-/// Names of the specification, and the committed tables of rows that bear another name here or are not there yet.
+/// Names of the specification, and the committed table of rows that bear another name here.
 pub struct Names<'a> {
     spec: &'a Spec,
     /// What `genx spec list` lists: names and bits.
@@ -35,9 +35,7 @@ pub struct Names<'a> {
     containers: HashMap<String, &'a Container>,
     enums: HashMap<String, &'a Enum>,
     other: HashMap<(String, String), Other>,
-    allowed: BTreeSet<(String, String)>,
     used: RefCell<BTreeSet<(String, String)>>,
-    missing: RefCell<BTreeSet<(String, String)>>,
 }
 
 impl<'a> Names<'a> {
@@ -60,7 +58,6 @@ impl<'a> Names<'a> {
             assert!(reason, "inventory_names.tsv: {} without a reason", row.get("row"));
             (key(row), Other { here: row.get("here").to_owned(), values, bits })
         });
-        let allowed = tsv::read(&data.join("inventory_missing.tsv"));
         let listed = genxml_codegen::list(spec).into_iter().map(|item| (item.name, item.bits));
         Names {
             spec,
@@ -68,14 +65,12 @@ impl<'a> Names<'a> {
             containers,
             enums,
             other: other.collect(),
-            allowed: allowed.iter().map(key).collect(),
             used: RefCell::default(),
-            missing: RefCell::default(),
         }
     }
 
     /// What the row is here: by the committed table, else the container or enumeration of one of its `names`.
-    /// A row that is allowed to be missing is noted, any other is a problem.
+    /// A row without any is a problem.
     pub fn find(&self, table: &str, names: &[&str], problems: &mut Vec<String>) -> Option<Item<'a>> {
         self.find_with(table, names, false, problems)
     }
@@ -91,7 +86,7 @@ impl<'a> Names<'a> {
         let key = (table.to_owned(), names[0].to_owned());
         let other = self.other.get(&key);
         if other.is_some() {
-            self.used.borrow_mut().insert(key.clone());
+            self.used.borrow_mut().insert(key);
         }
         let by_name = || names.iter().filter(|name| !name.is_empty()).find_map(|name| self.named(name));
         let found = match other.map_or("", |other| &other.here) {
@@ -112,15 +107,8 @@ impl<'a> Names<'a> {
         {
             problems.push(format!("{table}: {name} is not in the list of the specification"));
         }
-        match (found.is_some(), self.allowed.contains(&key)) {
-            (true, true) => {
-                problems.push(format!("{table}: {} is there: strike it off inventory_missing.tsv", names[0]));
-            }
-            (false, true) => {
-                self.missing.borrow_mut().insert(key);
-            }
-            (false, false) => problems.push(format!("{table}: {} is missing", names[0])),
-            (true, false) => {}
+        if found.is_none() {
+            problems.push(format!("{table}: {} is missing", names[0]));
         }
         found
     }
@@ -160,18 +148,9 @@ impl<'a> Names<'a> {
 
     /// Problems of the committed tables themselves: rows of `table` that nothing asked for.
     pub fn leftovers(&self, table: &str) -> Vec<String> {
-        let (used, missing) = (self.used.borrow(), self.missing.borrow());
+        let used = self.used.borrow();
         let other = self.other.keys().filter(|key| key.0 == table && !used.contains(*key));
-        let other = other.map(|(table, row)| format!("inventory_names.tsv: no row {row} in {table}"));
-        let allowed = self.allowed.iter().filter(|key| key.0 == table && !missing.contains(*key));
-        let allowed =
-            allowed.map(|(table, row)| format!("inventory_missing.tsv: {row} of {table} is not missing"));
-        other.chain(allowed).collect()
-    }
-
-    /// How many rows are allowed to be missing and are.
-    pub fn missing(&self) -> usize {
-        self.missing.borrow().len()
+        other.map(|(table, row)| format!("inventory_names.tsv: no row {row} in {table}")).collect()
     }
 }
 
