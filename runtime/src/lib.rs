@@ -8,7 +8,7 @@
 //!
 //! # Features
 //!
-//! `3d`, `blitter`, `media`, `messages`, `registers`, `vebox` and `video`, all on by default, each give the types of one
+//! `3d`, `blitter`, `display`, `media`, `messages`, `registers`, `vebox` and `video`, all on by default, each give the types of one
 //! unit. Without, the unit's packets are still known to the decoder, and to the parsers as `Partial`; types that another
 //! unit's fields have stay. The rest (MI commands, state, structures) is always there.
 
