@@ -12,7 +12,10 @@ fn main() {
         .flatten()
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "xml"))
+        .filter(|path| {
+            let index = path.file_name().is_some_and(|name| name == "index.tsv");
+            index || path.extension().is_some_and(|extension| extension == "xml")
+        })
         .collect();
     paths.sort();
     let mut text = String::from("&[\n");

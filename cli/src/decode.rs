@@ -1,8 +1,10 @@
 //! `genx decode`: names every packet and field of a dump, and what it points to.
 
 use crate::output::{Error, Exit, bad_input};
+use crate::source::Source;
+use crate::tables::tables;
 use genxml::capture::Capture;
-use genxml::decode::{self, Color, Format, Options, Summary};
+use genxml::decode::{Color, Decoder, Format, Options, Summary, Tables};
 use genxml::engine::EngineId;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -16,6 +18,7 @@ use std::path::{Path, PathBuf};
   genx decode captures/gpgpu_fill --headers
   genx decode captures/gpgpu_fill --format json | jq -r .name
   genx decode batch.bin --raw --engine blitter --address 0x100000
+  genx decode skylake.bin --raw --engine render --spec gen9.xml
   xxd -r batch.hex | genx decode - --raw --engine render")]
 pub struct Args {
     /// A capture directory; with --raw a file of little-endian dwords, or - for standard input
@@ -44,6 +47,8 @@ pub struct Args {
     /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: When,
+    #[command(flatten)]
+    source: Source,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
@@ -99,11 +104,16 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         follow: !args.no_follow,
         ..Options::default()
     };
+    let tables = match args.source.spec.is_empty() {
+        true => Tables::gen8(),
+        false => tables(&args.source.load()?),
+    };
+    let decoder = Decoder::new(tables, options);
     let out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let summary = match (args.raw, args.engine) {
         (true, Some(engine)) => {
             let dwords = read_dwords(&args.input)?;
-            decode::raw(engine, args.address, &dwords, &options, out)
+            decoder.raw(engine, args.address, &dwords, out)
         }
         _ => {
             if args.input.is_file() || args.input == Path::new("-") {
@@ -113,7 +123,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
                 )));
             }
             let capture = Capture::open(&args.input).map_err(bad_input)?;
-            decode::capture(&capture, &options, out)
+            decoder.capture(&capture, out)
         }
     };
     let summary = summary.map_err(|error| bad_input(format!("cannot write to standard output: {error}")))?;

@@ -9,4 +9,6 @@ pub mod demo;
 pub mod output;
 pub mod picture;
 pub mod run;
+pub mod source;
 pub mod spec;
+pub mod tables;

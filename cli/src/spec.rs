@@ -1,9 +1,10 @@
 //! `genx spec`: the tables of the specification.
 
 use crate::output::{Error, Exit, bad_input, stdout};
-use genxml_codegen::model::Spec;
-use genxml_codegen::{self as codegen, Report, emit, list, list::table, load};
-use std::io::{IsTerminal, stderr};
+use crate::source::{Source, built_in, dialect, folders, indexes, render, xml_files};
+use genxml_codegen::diagnostic::Code;
+use genxml_codegen::load::{Loaded, read_dir, read_files, read_files_as};
+use genxml_codegen::{self as codegen, emit, index, list, list::table};
 use std::path::{Path, PathBuf};
 
 /// Tables of the specification: list them, show one, check them, write them as Rust.
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
   genx spec list --json
   genx spec show RENDER_SURFACE_STATE
   genx spec check spec-xml/gen8
+  genx spec check --foreign mesa/src/intel/genxml/gen90.xml
   genx spec emit -o generated")]
 pub struct Args {
     #[command(subcommand)]
@@ -27,39 +29,42 @@ enum Command {
         /// One JSON array instead of a table
         #[arg(long)]
         json: bool,
-        /// XML files or folders instead of the built-in specification
-        #[arg(long, value_name = "PATH")]
-        spec: Vec<PathBuf>,
+        #[command(flatten)]
+        source: Source,
     },
     /// One table in full: bits, types, units, ranges, values, rules, source
     Show {
         /// The manual's name, XY_COLOR_BLT for instance
         name: String,
-        /// XML files or folders instead of the built-in specification
-        #[arg(long, value_name = "PATH")]
-        spec: Vec<PathBuf>,
+        #[command(flatten)]
+        source: Source,
     },
     /// Prove that tables are consistent; exit 1 if they are not
     Check {
         /// XML files or folders; without, the built-in specification
         paths: Vec<PathBuf>,
+        /// Read by Mesa's rules: gaps, overlaps and doubles are allowed, and each file is a specification of its own
+        #[arg(long, requires = "paths")]
+        foreign: bool,
+        /// Write the index of each folder anew, if nothing else is wrong
+        #[arg(long, requires = "paths", conflicts_with = "foreign")]
+        bless: bool,
     },
     /// Write the generated Rust, to read
     Emit {
         /// Folder to write to
         #[arg(short, long, value_name = "DIR")]
         output: PathBuf,
-        /// XML files or folders instead of the built-in specification
-        #[arg(long, value_name = "PATH")]
-        spec: Vec<PathBuf>,
+        #[command(flatten)]
+        source: Source,
     },
 }
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
     match &args.command {
-        Command::List { json, spec } => {
-            let listed = list(&load(spec)?);
+        Command::List { json, source } => {
+            let listed = list(&source.load()?);
             if *json {
                 let text = serde_json::to_string_pretty(&listed).map_err(bad_input)?;
                 stdout(|out| writeln!(out, "{text}"))?;
@@ -68,14 +73,15 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
             }
             Ok(Exit::Ok)
         }
-        Command::Show { name, spec } => {
-            let text = codegen::show(&load(spec)?, name).map_err(bad_input)?;
+        Command::Show { name, source } => {
+            let text = codegen::show(&source.load()?, name).map_err(bad_input)?;
             stdout(|out| write!(out, "{text}"))?;
             Ok(Exit::Ok)
         }
-        Command::Check { paths } => check(paths),
-        Command::Emit { output, spec } => {
-            let files = emit::rust(&load(spec)?, &|_| true);
+        Command::Check { paths, bless: true, .. } => bless(paths),
+        Command::Check { paths, foreign, .. } => check(paths, *foreign),
+        Command::Emit { output, source } => {
+            let files = emit::rust(&source.load()?, &|_| true);
             codegen::write(&files, output).map_err(bad_input)?;
             stdout(|out| writeln!(out, "{} files in {}", files.len(), output.display()))?;
             Ok(Exit::Ok)
@@ -83,42 +89,36 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     }
 }
 
-/// The specification at `paths`, or the one that is built in; a report of what is wrong ends the command.
-fn load(paths: &[PathBuf]) -> Result<Spec, Error> {
-    let loaded = read(paths)?;
-    let report = loaded.report();
-    if report.errors() > 0 {
-        return Err(bad_input(format!("the specification cannot be used\n{}", render(&report))));
-    }
-    Ok(loaded.spec)
-}
-
-fn read(paths: &[PathBuf]) -> Result<load::Loaded, Error> {
-    if paths.is_empty() {
-        return Ok(load::read_texts(codegen::GEN8));
-    }
-    let mut files = Vec::new();
-    for path in paths {
-        if path.is_dir() {
-            let unreadable = |error| bad_input(format!("{}: {error}", path.display()));
-            files.extend(load::xml_files(path).map_err(unreadable)?);
-        } else {
-            files.push(path.clone());
-        }
-    }
-    if files.is_empty() {
-        return Err(bad_input(format!("{}: no *.xml here", Path::new(&paths[0]).display())));
-    }
-    Ok(load::read_files(&files))
-}
-
-fn render(report: &Report) -> String {
-    report.render(stderr().is_terminal())
-}
-
 /// Shows every problem and how many tables were looked at.
-fn check(paths: &[PathBuf]) -> Result<Exit, Error> {
-    let loaded = read(paths)?;
+fn check(paths: &[PathBuf], foreign: bool) -> Result<Exit, Error> {
+    let mut exit = Exit::Ok;
+    if paths.is_empty() {
+        return report("", &built_in());
+    }
+    if foreign {
+        for file in xml_files(paths)? {
+            let loaded = read_files_as(std::slice::from_ref(&file), dialect(true));
+            exit = exit.max(report(&format!("{}: ", file.display()), &loaded)?);
+        }
+        return Ok(exit);
+    }
+    // A folder of folders holds specifications of their own; all else is one.
+    if let [folder] = paths
+        && folder.is_dir()
+    {
+        let folders = folders(folder)?;
+        for folder in &folders {
+            let name = if folders.len() > 1 { format!("{}: ", folder.display()) } else { String::new() };
+            exit = exit.max(report(&name, &read_dir(folder))?);
+        }
+        return Ok(exit);
+    }
+    let mut files = xml_files(paths)?;
+    files.extend(indexes(paths));
+    report("", &read_files(&files))
+}
+
+fn report(name: &str, loaded: &Loaded) -> Result<Exit, Error> {
     let report = loaded.report();
     if !report.diagnostics.is_empty() {
         eprintln!("{}", render(&report));
@@ -127,11 +127,41 @@ fn check(paths: &[PathBuf]) -> Result<Exit, Error> {
     stdout(|out| {
         writeln!(
             out,
-            "{} containers ({partial} of them by their header only), {} enumerations: {}",
+            "{name}{} containers ({partial} of them by their header only), {} enumerations: {}",
             loaded.spec.containers.len(),
             loaded.spec.enums.len(),
             report.summary()
         )
     })?;
     Ok(if report.errors() > 0 { Exit::Differs } else { Exit::Ok })
+}
+
+/// Writes the index of each folder, unless something else than the index is wrong.
+fn bless(paths: &[PathBuf]) -> Result<Exit, Error> {
+    for path in paths {
+        if !path.is_dir() {
+            return Err(bad_input(format!(
+                "{}: not a folder, and only folders have an index",
+                path.display()
+            )));
+        }
+        for folder in folders(path)? {
+            let loaded = read_dir(&folder);
+            let mut wrong = loaded.report();
+            wrong.diagnostics.retain(|problem| problem.code != Code::Index);
+            if wrong.errors() > 0 {
+                eprintln!("{}", render(&wrong));
+                return Ok(Exit::Differs);
+            }
+            write_index(&folder, &index::text(&loaded.spec, &folder))?;
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+fn write_index(folder: &Path, text: &str) -> Result<(), Error> {
+    let path = folder.join(index::FILE);
+    std::fs::write(&path, text).map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
+    let things = text.lines().count().saturating_sub(1);
+    stdout(|out| writeln!(out, "{}: {things} containers and enumerations", path.display()))
 }

@@ -11,6 +11,7 @@ mod embedded;
 pub mod emit;
 pub mod expr;
 mod field;
+pub mod index;
 pub mod list;
 pub mod load;
 pub mod model;

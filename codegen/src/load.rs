@@ -11,6 +11,7 @@ use serde::Deserialize;
 use crate::check;
 use crate::convert;
 use crate::diagnostic::{Code, Diagnostic, Report, Severity};
+use crate::index::{self, Index};
 use crate::model::{Container, ContainerId, Enum, EnumId, Group, SourceFile, Spec, Type};
 use crate::suggest;
 use crate::xml::{self, At, Element};
@@ -24,6 +25,18 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// Containers of which something is missing, so that checks of the whole would only repeat it.
     pub broken: HashSet<usize>,
+    /// Lists of what the folders must hold, where they have one ([`index::FILE`](crate::index::FILE)).
+    pub indexes: Vec<Index>,
+}
+
+/// Whose rules a file is held to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dialect {
+    /// Ours if any element of the file says where it comes from (`source`), Mesa's otherwise.
+    #[default]
+    BySource,
+    /// Mesa's for every file: gaps, overlaps and doubles are allowed, names must resolve.
+    Mesa,
 }
 
 impl Loaded {
@@ -31,7 +44,15 @@ impl Loaded {
     pub fn report(&self) -> Report {
         let mut diagnostics = self.diagnostics.clone();
         diagnostics.extend(check::check_except(&self.spec, &self.broken));
-        Report::new(diagnostics, self.spec.files.clone())
+        let mut files = self.spec.files.clone();
+        // What could not be read is not missing from the folder.
+        if !diagnostics.iter().any(|d| matches!(d.code, Code::Xml | Code::Io)) {
+            for index in &self.indexes {
+                diagnostics.extend(index.check(&self.spec, files.len()));
+                files.push(index.file.clone());
+            }
+        }
+        Report::new(diagnostics, files)
     }
 
     fn finish(self) -> Result<Spec, Report> {
@@ -42,7 +63,7 @@ impl Loaded {
     }
 }
 
-/// Loads every `*.xml` of a folder, in the order of their names.
+/// Loads every `*.xml` of a folder, in the order of their names, and its index if it has one.
 pub fn load_dir(dir: &Path) -> Result<Spec, Report> {
     read_dir(dir).finish()
 }
@@ -61,7 +82,10 @@ pub fn load_texts(texts: &[(&str, &str)]) -> Result<Spec, Report> {
 pub fn read_dir(dir: &Path) -> Loaded {
     match xml_files(dir) {
         Ok(paths) if paths.is_empty() => failed(format!("no *.xml in {}", dir.display())),
-        Ok(paths) => read_files(&paths),
+        Ok(mut paths) => {
+            paths.extend(Some(dir.join(index::FILE)).filter(|path| path.is_file()));
+            read_files(&paths)
+        }
         Err(error) => failed(format!("cannot read {}: {error}", dir.display())),
     }
 }
@@ -83,22 +107,33 @@ fn failed(message: String) -> Loaded {
     Loaded { diagnostics: vec![Diagnostic::general(Code::Io, message)], ..Loaded::default() }
 }
 
-/// As [`load_files`], keeping what could be read beside what could not.
+/// As [`load_files`], keeping what could be read beside what could not. An [index](crate::index) among the files is
+/// compared with those beside it.
 pub fn read_files(paths: &[PathBuf]) -> Loaded {
+    read_files_as(paths, Dialect::default())
+}
+
+/// As [`read_files`], with the choice of whose rules hold.
+pub fn read_files_as(paths: &[PathBuf], dialect: Dialect) -> Loaded {
     let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
     let roots: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    read_with(&roots, &read)
+    read_with(&roots, &read, dialect)
 }
 
 /// As [`load_texts`], keeping what could be read beside what could not.
 pub fn read_texts(texts: &[(&str, &str)]) -> Loaded {
+    read_texts_as(texts, Dialect::default())
+}
+
+/// As [`read_texts`], with the choice of whose rules hold.
+pub fn read_texts_as(texts: &[(&str, &str)], dialect: Dialect) -> Loaded {
     let read = |path: &str| match texts.iter().find(|(name, _)| *name == path) {
         Some((_, text)) => Ok((*text).to_owned()),
         None => Err("no such file".to_owned()),
     };
     // A text that another imports is still a root: all that is given is loaded.
     let roots: Vec<String> = texts.iter().map(|(path, _)| (*path).to_owned()).collect();
-    read_with(&roots, &read)
+    read_with(&roots, &read, dialect)
 }
 
 /// Reads a file's text, or says why not.
@@ -111,13 +146,20 @@ struct Item<'a> {
     name: String,
 }
 
-fn read_with(roots: &[String], read: Read<'_>) -> Loaded {
-    let mut files = Files::default();
+fn read_with(roots: &[String], read: Read<'_>, dialect: Dialect) -> Loaded {
+    let mut files = Files { dialect, ..Files::default() };
+    let mut indexes = Vec::new();
     for root in roots {
-        files.root(root, read);
+        match index::is_index(root) {
+            false => files.root(root, read),
+            true => match read(root) {
+                Ok(text) => indexes.push(Index::new(root, text)),
+                Err(error) => files.unreadable(root, &error),
+            },
+        }
     }
     let Files { files, trees, problems, .. } = &mut files;
-    let mut loaded = Loaded { diagnostics: std::mem::take(problems), ..Loaded::default() };
+    let mut loaded = Loaded { diagnostics: std::mem::take(problems), indexes, ..Loaded::default() };
     loaded.spec.files = std::mem::take(files);
     if loaded.diagnostics.iter().any(|d| matches!(d.code, Code::Xml | Code::Io)) {
         return loaded; // half of the names are missing; anything further would be noise
@@ -132,6 +174,8 @@ fn read_with(roots: &[String], read: Read<'_>) -> Loaded {
 struct Tree {
     file: usize,
     root: Element,
+    /// As [`SourceFile::foreign`].
+    foreign: bool,
     /// Files imported, each with the names left out.
     imports: Vec<(usize, HashSet<String>)>,
 }
@@ -144,6 +188,7 @@ struct Files {
     /// Files whose imports are being read, to see circles.
     open: Vec<usize>,
     problems: Vec<Diagnostic>,
+    dialect: Dialect,
 }
 
 #[derive(Deserialize, Default)]
@@ -159,29 +204,32 @@ impl Files {
         }
         match read(path) {
             Ok(text) => drop(self.add(path, text, read)),
-            Err(error) => {
-                self.problems.push(Diagnostic::general(Code::Io, format!("cannot read {path}: {error}")));
-            }
+            Err(error) => self.unreadable(path, &error),
         }
+    }
+
+    fn unreadable(&mut self, path: &str, error: &str) {
+        self.problems.push(Diagnostic::general(Code::Io, format!("cannot read {path}: {error}")));
     }
 
     fn add(&mut self, path: &str, text: String, read: Read<'_>) -> usize {
         let file = self.files.len();
         let unit = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let tree = xml::parse(file, &text, &mut self.problems);
+        let foreign = tree.as_ref().is_some_and(|root| self.dialect == Dialect::Mesa || !has_source(root));
         self.files.push(SourceFile {
             path: path.to_owned(),
             unit: unit.unwrap_or_default(),
             feature: tree.as_ref().and_then(feature),
             text,
-            foreign: tree.as_ref().is_some_and(|root| !has_source(root)),
+            foreign,
         });
         self.by_path.insert(path.to_owned(), file);
         if let Some(root) = tree {
             self.open.push(file);
             let imports = self.imports(path, &root, read);
             self.open.pop();
-            self.trees.push(Tree { file, root, imports });
+            self.trees.push(Tree { file, root, foreign, imports });
         }
         file
     }
@@ -394,7 +442,8 @@ fn unused_excludes(
     let Some(element) = position.and_then(|at| imports.clone().nth(at)) else { return };
     for child in element.children.iter().filter(|child| child.name == "exclude") {
         let Some(name) = child.attributes.iter().find(|attribute| attribute.name == "name") else { continue };
-        if !theirs.iter().any(|item| item.name == name.value) {
+        // Mesa's lists name what an imported file once had.
+        if !tree.foreign && !theirs.iter().any(|item| item.name == name.value) {
             let message = format!("`{}` is excluded, but the imported file has none", name.value);
             problems.push(
                 Diagnostic::new(Code::Import, name.value_span.clone(), message)

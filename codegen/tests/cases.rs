@@ -1,6 +1,6 @@
 //! Broken specifications in, expected text out: one folder of `cases/` for each kind of problem.
 //!
-//! `input.xml` is loaded with the other XML files of its folder beside it; `expected.txt` is the whole report. After a
+//! `input.xml` is loaded with the other XML files and the index of its folder beside it; `expected.txt` is the whole report. After a
 //! deliberate change, `GENXML_BLESS=1 cargo test -p genxml-codegen` writes the expected texts anew: read the difference.
 
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use genxml_codegen::diagnostic::{Code, Report};
-use genxml_codegen::load;
+use genxml_codegen::{index, load};
 
 fn cases() -> Vec<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
@@ -19,9 +19,11 @@ fn cases() -> Vec<PathBuf> {
 
 /// The files of a case by name, `input.xml` first.
 fn texts(case: &Path) -> Vec<(String, String)> {
+    let index = Some(case.join(index::FILE)).filter(|path| path.is_file());
     let mut texts: Vec<(String, String)> = load::xml_files(case)
         .unwrap()
         .into_iter()
+        .chain(index)
         .map(|path| {
             (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(&path).unwrap())
         })

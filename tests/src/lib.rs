@@ -1,12 +1,19 @@
 //! End-to-end tests of the workspace.
 //!
 //! * [`toy`]: code generated from `toy/toy.xml`, which uses every feature of the schema
+//! * [`foreign`]: code generated from files in Mesa's schema
 //! * [`ROUND_TRIPS`]: every generated container of the workspace, for the laws of packing
 
 pub mod toy {
     //! Code generated from `toy/toy.xml`.
     pub use genxml::engine;
     include!(concat!(env!("OUT_DIR"), "/toy/mod.rs"));
+}
+
+pub mod foreign {
+    //! Code generated from `codegen/tests/foreign/new`.
+    pub use genxml::engine;
+    include!(concat!(env!("OUT_DIR"), "/foreign/mod.rs"));
 }
 
 use genxml_core::round_trip::RoundTrip;

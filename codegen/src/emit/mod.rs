@@ -24,6 +24,7 @@ mod text;
 use crate::model::{ContainerId, EngineBase, Field, Kind, Spec, Stored, Type};
 use field::ident;
 use plan::Plan;
+pub use plan::{length_field, opcode};
 use proc_macro2::TokenStream;
 use quote::quote;
 

@@ -44,7 +44,7 @@ use walk::Walker;
 /// How to decode and show.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Text or JSON; for [`capture`] and [`raw`].
+    /// Text or JSON, where the decoder writes itself.
     pub format: Format,
     /// ANSI colours in text; see [`Color::enabled`].
     pub color: bool,
@@ -230,36 +230,65 @@ impl<'a> Decoder<'a> {
         walker.level(address, end, 0)?;
         Ok(walker.summary)
     }
-}
 
-/// Decodes every submission of a capture to `out`. If the reader of `out` goes away (a closed pipe), the rest is not
-/// decoded and [`Summary::cut`] is set.
-///
-/// # Errors
-/// If `out` cannot be written for another reason.
-pub fn capture(capture: &Capture, options: &Options, out: impl Write) -> io::Result<Summary> {
-    with_writer(options, out, |sink, summary| {
-        let decoder = Decoder::new(Tables::gen8(), options.clone());
-        let mut contexts: HashMap<u32, State> = HashMap::new();
-        let mut playback = Playback::new(capture);
-        while let Some(event) = playback.step() {
-            if let Event::Exec(exec) = event {
-                sink.section(&Section::Exec { capture, exec })?;
-                let state = contexts.entry(exec.context).or_default();
-                let memory = playback.memory(exec);
-                let (address, length) = (exec.batch_address, exec.batch_length);
-                summary.add(decoder.batch(state, exec.engine, &memory, address, length, sink)?);
+    /// Decodes every submission of a capture to `out`. If the reader of `out` goes away (a closed pipe), the rest is
+    /// not decoded and [`Summary::cut`] is set.
+    ///
+    /// # Errors
+    /// If `out` cannot be written for another reason.
+    pub fn capture(&self, capture: &Capture, out: impl Write) -> io::Result<Summary> {
+        with_writer(&self.options, out, |sink, summary| {
+            let mut contexts: HashMap<u32, State> = HashMap::new();
+            let mut playback = Playback::new(capture);
+            while let Some(event) = playback.step() {
+                if let Event::Exec(exec) = event {
+                    sink.section(&Section::Exec { capture, exec })?;
+                    let state = contexts.entry(exec.context).or_default();
+                    let memory = playback.memory(exec);
+                    let (address, length) = (exec.batch_address, exec.batch_length);
+                    summary.add(self.batch(state, exec.engine, &memory, address, length, sink)?);
+                }
             }
-        }
-        Ok(())
-    })
+            Ok(())
+        })
+    }
+
+    /// Decodes dwords that stand at `address`, of which nothing else is known, to `out`. Jumps are followed inside the
+    /// dwords. See [`capture`](Self::capture) for a reader that goes away.
+    ///
+    /// # Errors
+    /// If `out` cannot be written for another reason.
+    pub fn raw(
+        &self,
+        engine: EngineId,
+        address: u64,
+        dwords: &[u32],
+        out: impl Write,
+    ) -> io::Result<Summary> {
+        with_writer(&self.options, out, |sink, summary| {
+            let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
+            let address = address & memory::VA_MASK;
+            sink.section(&Section::Raw { engine, address, dwords: dwords.len() as u64 })?;
+            let memory = (address, &bytes[..]);
+            let length = bytes.len() as u64;
+            summary.add(self.batch(&mut State::default(), engine, &memory, address, length, sink)?);
+            Ok(())
+        })
+    }
 }
 
-/// Decodes dwords that stand at `address`, of which nothing else is known, to `out`. Jumps are followed inside the
-/// dwords. See [`capture`] for a reader that goes away.
+/// Decodes every submission of a capture to `out` with the tables of Broadwell; see [`Decoder::capture`].
 ///
 /// # Errors
-/// If `out` cannot be written.
+/// If `out` cannot be written for another reason than that nobody reads it.
+pub fn capture(capture: &Capture, options: &Options, out: impl Write) -> io::Result<Summary> {
+    Decoder::new(Tables::gen8(), options.clone()).capture(capture, out)
+}
+
+/// Decodes dwords that stand at `address` to `out` with the tables of Broadwell; see [`Decoder::raw`].
+///
+/// # Errors
+/// If `out` cannot be written for another reason than that nobody reads it.
 pub fn raw(
     engine: EngineId,
     address: u64,
@@ -267,16 +296,7 @@ pub fn raw(
     options: &Options,
     out: impl Write,
 ) -> io::Result<Summary> {
-    with_writer(options, out, |sink, summary| {
-        let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
-        let address = address & memory::VA_MASK;
-        sink.section(&Section::Raw { engine, address, dwords: dwords.len() as u64 })?;
-        let decoder = Decoder::new(Tables::gen8(), options.clone());
-        let memory = (address, &bytes[..]);
-        let length = bytes.len() as u64;
-        summary.add(decoder.batch(&mut State::default(), engine, &memory, address, length, sink)?);
-        Ok(())
-    })
+    Decoder::new(Tables::gen8(), options.clone()).raw(engine, address, dwords, out)
 }
 
 fn with_writer(

@@ -1,0 +1,97 @@
+//! Specifications that a command reads: the one that is built in, or files and folders of XML.
+
+use crate::output::{Error, bad_input};
+use genxml_codegen::diagnostic::Code;
+use genxml_codegen::load::{self, Dialect, Loaded};
+use genxml_codegen::model::Spec;
+use genxml_codegen::{self as codegen, Report, index};
+use std::io::{IsTerminal, stderr};
+use std::path::{Path, PathBuf};
+
+/// The options of all commands that can work on another specification.
+#[derive(clap::Args, Debug, Default)]
+pub struct Source {
+    /// XML files or folders instead of the built-in specification; genxml files of Mesa's too
+    #[arg(long, value_name = "PATH")]
+    pub spec: Vec<PathBuf>,
+    /// Read those files by Mesa's rules: gaps, overlaps and doubles are allowed
+    #[arg(long, requires = "spec")]
+    pub foreign: bool,
+}
+
+impl Source {
+    /// The specification. A report of what is wrong ends the command.
+    pub fn load(&self) -> Result<Spec, Error> {
+        let loaded = match &self.spec[..] {
+            [] => built_in(),
+            paths => load::read_files_as(&xml_files(paths)?, dialect(self.foreign)),
+        };
+        let mut report = loaded.report();
+        // What a folder should hold besides is the business of `genx spec check`.
+        report.diagnostics.retain(|problem| problem.code != Code::Index);
+        if report.errors() > 0 {
+            return Err(bad_input(format!("the specification cannot be used\n{}", render(&report))));
+        }
+        Ok(loaded.spec)
+    }
+}
+
+/// The specification inside the program.
+pub fn built_in() -> Loaded {
+    load::read_texts(codegen::GEN8)
+}
+
+/// The choice that the option stands for.
+pub fn dialect(foreign: bool) -> Dialect {
+    if foreign { Dialect::Mesa } else { Dialect::BySource }
+}
+
+/// The report, coloured if standard error is a terminal.
+pub fn render(report: &Report) -> String {
+    report.render(stderr().is_terminal())
+}
+
+/// The files at `paths`; of folders, every `*.xml`.
+pub fn xml_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            files.extend(of_folder(path)?);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    match paths {
+        [folder, ..] if files.is_empty() => Err(bad_input(format!("{}: no *.xml here", folder.display()))),
+        _ => Ok(files),
+    }
+}
+
+/// The indexes of the folders among `paths`.
+pub fn indexes(paths: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
+    paths.iter().map(|path| path.join(index::FILE)).filter(|path| path.is_file())
+}
+
+/// A folder as specifications: itself if it holds `*.xml`, otherwise those of its folders that do.
+pub fn folders(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    if !of_folder(path)?.is_empty() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let unreadable = |error| bad_input(format!("{}: {error}", path.display()));
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(unreadable)? {
+        let inner = entry.map_err(unreadable)?.path();
+        if inner.is_dir() && !of_folder(&inner)?.is_empty() {
+            found.push(inner);
+        }
+    }
+    found.sort();
+    if found.is_empty() {
+        return Err(bad_input(format!("{}: no *.xml here", path.display())));
+    }
+    Ok(found)
+}
+
+fn of_folder(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    load::xml_files(path).map_err(|error| bad_input(format!("{}: {error}", path.display())))
+}

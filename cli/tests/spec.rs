@@ -1,0 +1,134 @@
+//! The contract of `genx spec` on files, and of `--spec`.
+
+mod common;
+
+use common::{finish, genx};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::tempdir;
+
+/// A folder of the repository.
+fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// The toy of both spellings of Mesa's schema.
+fn foreign(name: &str) -> String {
+    text(&repository("codegen/tests/foreign").join(name)).to_owned()
+}
+
+/// Oracle: the packets were put together by hand from the XML.
+#[test]
+fn dumps_are_decoded_with_tables_of_mesas_schema() {
+    let place = tempdir().unwrap();
+    let dump = place.path().join("toy.bin");
+    let dwords: [u32; 13] = [
+        0,           // TOY_NOOP
+        0x7805_0004, // TOY_STACK
+        0x0000_0107, // enabled, fast
+        0x0201_0005, // level 5, nibbles 1 and 2
+        0x0403_0006,
+        0x4000_0040,
+        0x0000_0001,
+        0x7806_0003, // TOY_LIST of two
+        0x0000_2358,
+        7,
+        0x0000_235c,
+        8,
+        0x7fff_0000, // nothing
+    ];
+    fs::write(&dump, dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<_>>()).unwrap();
+    for spec in [foreign("old/gen8.xml"), foreign("new/gen80.xml")] {
+        let (code, out, err) =
+            finish(genx(["decode", text(&dump), "--raw", "--engine", "render", "--spec", &spec]));
+        assert_eq!(code, 0, "{err}");
+        for word in [
+            "TOY_NOOP",
+            "TOY_STACK",
+            "Enable",
+            "FAST",
+            "Level",
+            "Nibble",
+            "0x140000040",
+            "TOY_LIST",
+            "0x2358",
+            "0x235c",
+        ] {
+            assert!(out.contains(word), "{word} not in {out}");
+        }
+        assert!(err.contains("1 of 4 packets are unknown"), "{err}");
+    }
+    // The built-in tables know none of these.
+    let (_, out, _) = finish(genx(["decode", text(&dump), "--raw", "--engine", "render"]));
+    assert!(!out.contains("TOY"), "{out}");
+    let (code, _, err) =
+        finish(genx(["decode", text(&dump), "--raw", "--engine", "render", "--spec", "/nowhere.xml"]));
+    assert_eq!(code, 2, "{err}");
+}
+
+#[test]
+fn foreign_files_are_checked_one_by_one() {
+    let (old, new) = (foreign("old/gen8.xml"), foreign("new/gen80.xml"));
+    let (code, out, err) = finish(genx(["spec", "check", "--foreign", &old, &new]));
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("6 containers") && out.lines().count() == 2, "{out}");
+    // Without a source in it, a file is taken for Mesa's anyway; two of one platform are doubles.
+    let (code, out, _) = finish(genx(["spec", "check", &new]));
+    assert_eq!(code, 0, "{out}");
+    let (code, _, err) = finish(genx(["spec", "check", &old, &new]));
+    assert_eq!(code, 1);
+    assert!(err.contains("E-DUPLICATE"), "{err}");
+    for command in [vec!["spec", "show", "TOY_STACK", "--spec", &new], vec!["spec", "list", "--spec", &old]] {
+        let (code, out, err) = finish(genx(command));
+        assert_eq!(code, 0, "{err}");
+        assert!(out.contains("TOY_STACK"), "{out}");
+    }
+}
+
+/// A folder of one's own needs no index; with one, whatever disappears or moves is seen.
+#[test]
+fn the_index_is_compared_and_renewed() {
+    let place = tempdir().unwrap();
+    let (folder, file) = (place.path().join("mine"), place.path().join("mine/a.xml"));
+    fs::create_dir(&folder).unwrap();
+    let before = r#"<genxml name="T" gen="8">
+  <struct name="S" length="1" partial="header" source="x">
+    <field name="A" dword="0" bits="7:0" type="uint"/>
+  </struct>
+  <struct name="R" length="1" source="x">
+    <field name="A" dword="0" bits="31:0" type="uint"/>
+  </struct>
+</genxml>"#;
+    fs::write(&file, before).unwrap();
+    let check = |path: &Path| finish(genx(["spec", "check", text(path)]));
+    assert_eq!(check(&folder).0, 0);
+    let (code, out, err) = finish(genx(["spec", "check", "--bless", text(&folder)]));
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("index.tsv: 2 containers and enumerations"), "{out}");
+    // A folder of folders stands for those inside.
+    assert_eq!((check(&folder).0, check(place.path()).0), (0, 0));
+    for (after, what) in [
+        (before.replace("7:0", "8:1"), "differs from the index in a name, place"),
+        (before.replace("\"R\"", "\"Q\""), "the struct `R` of the index is in none of the files"),
+        (before.replace("length=\"1\" partial", "length=\"2\" partial"), "number of bits: 64, not 32"),
+    ] {
+        fs::write(&file, &after).unwrap();
+        for path in [&folder, place.path()] {
+            let (code, _, err) = check(path);
+            assert_eq!(code, 1, "{what}");
+            assert!(err.contains("E-INDEX") && err.contains(what), "{what} not in {err}");
+        }
+        // The file alone has no index, and other commands do not ask for it.
+        assert_eq!(check(&file).0, 0);
+        assert_eq!(finish(genx(["spec", "list", "--spec", text(&folder)])).0, 0);
+    }
+    // What is wrong is not blessed.
+    fs::write(&file, before.replace("31:0", "30:0")).unwrap();
+    let (code, _, err) = finish(genx(["spec", "check", "--bless", text(&folder)]));
+    assert_eq!(code, 1);
+    assert!(err.contains("E-GAP") && !err.contains("E-INDEX"), "{err}");
+}

@@ -1,0 +1,221 @@
+//! The index of a folder: what its files must hold, so that nothing is lost or moved by accident.
+//!
+//! One line for each container and named enumeration: size, numbers of fields and values, and a digest of everything
+//! that decides about bits. [`Index::check`] compares it with a specification; [`text`] writes it anew. A folder without
+//! an index is not compared with anything. What this proves and what not is said in `spec-xml/SCHEMA.md`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::expr;
+use crate::list::{engine_names, is_inline, kind};
+use crate::model::{Container, Enum, EnumValue, Field, Group, Kind, SourceFile, Span, Spec, Type};
+
+/// Name of the file in its folder.
+pub const FILE: &str = "index.tsv";
+
+const HEADER: &str = "kind\tname\tbits\tfields\tvalues\tdigest";
+
+/// What to do if the change is meant.
+const HINT: &str = "if this is meant, `genx spec check --bless FOLDER` writes the index anew";
+
+/// True if the path is that of an index.
+pub fn is_index(path: &str) -> bool {
+    Path::new(path).file_name().is_some_and(|name| name == FILE)
+}
+
+/// An index as read.
+#[derive(Debug, Clone)]
+pub struct Index {
+    /// Its path and text.
+    pub(crate) file: SourceFile,
+}
+
+/// What a line says of a thing, or the specification does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Entry {
+    bits: u32,
+    fields: usize,
+    values: usize,
+    digest: u64,
+}
+
+/// Kind and name; no two things of a specification share both.
+type Key = (String, String);
+
+impl Index {
+    /// The index at `path`.
+    pub fn new(path: &str, text: String) -> Index {
+        Index {
+            file: SourceFile {
+                path: path.to_owned(),
+                unit: "index".to_owned(),
+                feature: None,
+                text,
+                foreign: false,
+            },
+        }
+    }
+
+    /// What the files beside the index have not, have besides, or have otherwise. Spans in the index name file `place`.
+    pub(crate) fn check(&self, spec: &Spec, place: usize) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        let mut expected: BTreeMap<Key, (Entry, Span)> = BTreeMap::new();
+        let mut start = 0;
+        for line in self.file.text.split_inclusive('\n') {
+            let span = Span { file: place, range: start..start + line.trim_end().len() };
+            start += line.len();
+            let line = line.trim_end();
+            if line.is_empty() || line == HEADER {
+                continue;
+            }
+            match entry(line) {
+                Some((key, entry)) => drop(expected.insert(key, (entry, span))),
+                None => found.push(
+                    Diagnostic::new(Code::Index, span, "this line of the index is malformed").hint(HINT),
+                ),
+            }
+        }
+        for (key, (entry, span)) in things(spec, Path::new(&self.file.path).parent()) {
+            let Some((wanted, line)) = expected.remove(&key) else {
+                let message = format!("the index has no {} `{}`", key.0, key.1);
+                found.push(Diagnostic::new(Code::Index, span, message).hint(HINT));
+                continue;
+            };
+            if let Some(difference) = difference(&entry, &wanted) {
+                let message = format!("`{}` {difference}", key.1);
+                found.push(Diagnostic::new(Code::Index, span, message).also(line, "the index").hint(HINT));
+            }
+        }
+        for ((kind, name), (_, line)) in expected {
+            let message = format!("the {kind} `{name}` of the index is in none of the files beside it");
+            found.push(Diagnostic::new(Code::Index, line, message).hint(HINT));
+        }
+        found
+    }
+}
+
+fn difference(found: &Entry, wanted: &Entry) -> Option<String> {
+    let counts = [
+        ("bits", found.bits as usize, wanted.bits as usize),
+        ("fields", found.fields, wanted.fields),
+        ("values", found.values, wanted.values),
+    ];
+    if let Some((what, found, wanted)) = counts.into_iter().find(|(_, found, wanted)| found != wanted) {
+        return Some(format!("differs from the index in its number of {what}: {found}, not {wanted}"));
+    }
+    (found.digest != wanted.digest)
+        .then(|| "differs from the index in a name, place, type, default, range or value".to_owned())
+}
+
+fn entry(line: &str) -> Option<(Key, Entry)> {
+    let columns: Vec<&str> = line.split('\t').collect();
+    let [kind, name, bits, fields, values, digest] = columns[..] else { return None };
+    let entry = Entry {
+        bits: bits.parse().ok()?,
+        fields: fields.parse().ok()?,
+        values: values.parse().ok()?,
+        digest: u64::from_str_radix(digest, 16).ok()?,
+    };
+    Some(((kind.to_owned(), name.to_owned()), entry))
+}
+
+/// The text of an index for what stands in the files of `folder`, sorted by kind and name.
+pub fn text(spec: &Spec, folder: &Path) -> String {
+    let lines: BTreeMap<Key, Entry> =
+        things(spec, Some(folder)).into_iter().map(|(key, (entry, _))| (key, entry)).collect();
+    let mut text = format!("{HEADER}\n");
+    for ((kind, name), Entry { bits, fields, values, digest }) in lines {
+        let _ = writeln!(text, "{kind}\t{name}\t{bits}\t{fields}\t{values}\t{digest:016x}");
+    }
+    text
+}
+
+/// Everything that a folder's files define, in their order; of two things of one name the first.
+fn things(spec: &Spec, folder: Option<&Path>) -> Vec<(Key, (Entry, Span))> {
+    let here =
+        |file: usize| spec.files.get(file).is_some_and(|file| Path::new(&file.path).parent() == folder);
+    let mut seen: HashMap<Key, ()> = HashMap::new();
+    let containers = spec.containers.iter().filter(|container| here(container.file)).map(|container| {
+        let key = (kind(&container.kind).to_owned(), container.name.clone());
+        (key, (of_container(spec, container), container.span.clone()))
+    });
+    let enums = spec
+        .enums
+        .iter()
+        .filter(|list| here(list.file) && !is_inline(spec, list))
+        .map(|list| (("enum".to_owned(), list.name.clone()), (of_enum(list), list.span.clone())));
+    containers.chain(enums).filter(|(key, _)| seen.insert(key.clone(), ()).is_none()).collect()
+}
+
+fn of_enum(list: &Enum) -> Entry {
+    let mut digest = Digest::default();
+    digest.add(&list.prefix);
+    digest.values(&list.values);
+    // The width is that of the fields that use it, which have their own lines.
+    Entry { bits: 0, fields: 0, values: list.values.len(), digest: digest.0 }
+}
+
+fn of_container(spec: &Spec, container: &Container) -> Entry {
+    let mut digest = Digest::default();
+    match container.kind {
+        Kind::Struct { align } => digest.add(&align),
+        Kind::Instruction { engines, bias } => digest.add(&(engine_names(engines), bias)),
+        Kind::Register { offset, masked, access } => digest.add(&(offset, masked, access)),
+    }
+    digest.add(&(container.partial, container.overlap_allowed));
+    let mut entry = Entry { bits: container.bits, fields: 0, values: 0, digest: 0 };
+    digest.members(spec, &container.fields, &container.groups, &mut entry);
+    entry.digest = digest.0;
+    entry
+}
+
+/// FNV-1a of 64 bits: stable for ever, and enough against accidents.
+struct Digest(u64);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Digest(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Digest {
+    fn add(&mut self, what: &impl std::fmt::Debug) {
+        for byte in format!("{what:?}\n").bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn values(&mut self, values: &[EnumValue]) {
+        for value in values {
+            self.add(&(&value.name, value.value, value.alias, value.expansion));
+        }
+    }
+
+    fn members(&mut self, spec: &Spec, fields: &[Field], groups: &[Group], entry: &mut Entry) {
+        entry.fields += fields.len();
+        for field in fields {
+            self.add(&(&field.name, field.start, field.end, field.stored, field.default, field.range));
+            self.add(&(field.opcode, field.required, field.nonzero, &field.variant));
+            self.add(&field.exists_if.as_ref().map(expr::display));
+            match &field.ty {
+                Type::Enum(id) => match spec.enums.get(id.0) {
+                    Some(list) if is_inline(spec, list) => {
+                        entry.values += list.values.len();
+                        self.values(&list.values);
+                    }
+                    Some(list) => self.add(&list.name),
+                    None => {}
+                },
+                Type::Struct(id) => self.add(&spec.containers.get(id.0).map(|inner| &inner.name)),
+                other => self.add(other),
+            }
+        }
+        for group in groups {
+            self.add(&(&group.name, group.start, group.bits, group.count));
+            self.members(spec, &group.fields, &group.groups, entry);
+        }
+    }
+}
