@@ -2,9 +2,11 @@
 
 use crate::output::{Error, Exit, bad_input, stdout};
 use crate::source::{Source, built_in, dialect, folders, indexes, render, xml_files};
+use genxml::decode::Color;
 use genxml_codegen::diagnostic::Code;
+use genxml_codegen::list::{Filter, table};
 use genxml_codegen::load::{Loaded, read_dir, read_files, read_files_as};
-use genxml_codegen::{self as codegen, emit, index, list, list::table};
+use genxml_codegen::{self as codegen, emit, index, list};
 use std::path::{Path, PathBuf};
 
 /// Tables of the specification: list them, show one, check them, write them as Rust.
@@ -12,8 +14,10 @@ use std::path::{Path, PathBuf};
 /// All work on the specification that is built in, unless files or folders of XML are given.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  genx spec list --json
+  genx spec list --kind register --unit blitter
+  genx spec list 'MI_*' --engine video --json
   genx spec show RENDER_SURFACE_STATE
+  genx spec show 0x2358
   genx spec check spec-xml/gen8
   genx spec check --foreign mesa/src/intel/genxml/gen90.xml
   genx spec emit -o generated")]
@@ -26,7 +30,18 @@ pub struct Args {
 enum Command {
     /// Name, kind, size and source of every container and enumeration
     List {
-        /// One JSON array instead of a table
+        /// Part of the name, or all of it with * and ?
+        name: Option<String>,
+        /// Only these: instruction, struct, register or enum
+        #[arg(long, value_name = "KIND", value_parser = ["instruction", "struct", "register", "enum"])]
+        kind: Option<String>,
+        /// Only of this unit (file), or those that begin so: render3d
+        #[arg(long, value_name = "UNIT")]
+        unit: Option<String>,
+        /// Only instructions that this engine takes
+        #[arg(long, value_name = "ENGINE", value_parser = ["render", "blitter", "video", "video-enhance"])]
+        engine: Option<String>,
+        /// One JSON array instead of a table: name, kind, class (the unit), dwords, fields, engine, source and more
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -34,7 +49,7 @@ enum Command {
     },
     /// One table in full: bits, types, units, ranges, values, rules, source
     Show {
-        /// The manual's name, XY_COLOR_BLT for instance
+        /// The manual's name in any case, XY_COLOR_BLT for instance, or a register's offset
         name: String,
         #[command(flatten)]
         source: Source,
@@ -63,8 +78,11 @@ enum Command {
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
     match &args.command {
-        Command::List { json, source } => {
+        Command::List { name, kind, unit, engine, json, source } => {
+            let filter =
+                Filter { name: name.clone(), kind: kind.clone(), unit: unit.clone(), engine: engine.clone() };
             let listed = list(&source.load()?);
+            let listed: Vec<_> = listed.iter().filter(|item| filter.keeps(item)).collect();
             if *json {
                 let text = serde_json::to_string_pretty(&listed).map_err(bad_input)?;
                 stdout(|out| writeln!(out, "{text}"))?;
@@ -74,7 +92,8 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
             Ok(Exit::Ok)
         }
         Command::Show { name, source } => {
-            let text = codegen::show(&source.load()?, name).map_err(bad_input)?;
+            let color = Color::Auto.enabled(&std::io::stdout());
+            let text = codegen::show_colored(&source.load()?, name, color).map_err(bad_input)?;
             stdout(|out| write!(out, "{text}"))?;
             Ok(Exit::Ok)
         }

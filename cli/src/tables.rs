@@ -8,7 +8,7 @@ use genxml_codegen::emit::{length_field, opcode};
 use genxml_codegen::model::{self, ContainerId, EnumId, Spec};
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{
-    Access, Container, Engines, Enumeration, Expr, Field, Group, Kind, Op, Stored, Type,
+    Access, Container, EngineBase, Engines, Enumeration, Expr, Field, Group, Kind, Op, Stored, Type,
 };
 
 /// The tables of a specification without errors.
@@ -20,7 +20,8 @@ pub fn tables(spec: &Spec) -> &'static Tables {
     };
     let all = (0..spec.containers.len()).filter_map(|index| builder.container(ContainerId(index)));
     let all: Vec<&'static Container> = all.collect();
-    leak(Tables::new(&all))
+    let base = |engine: &model::EngineBase| EngineBase { name: text(&engine.name), base: engine.base };
+    leak(Tables::new(list(all), list(spec.engines.iter().map(base).collect())))
 }
 
 fn leak<T>(value: T) -> &'static T {
@@ -161,8 +162,11 @@ fn kind(container: &model::Container) -> Kind {
                 variable: container.groups.iter().any(|group| group.count == 0),
             }
         }
-        model::Kind::Register { offset, masked, access } => Kind::Register {
+        model::Kind::Register { offset, per_engine, count, stride, masked, access, .. } => Kind::Register {
             offset,
+            per_engine,
+            count,
+            stride,
             masked,
             access: match access {
                 model::Access::ReadWrite => Access::ReadWrite,

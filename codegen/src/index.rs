@@ -163,7 +163,9 @@ fn of_container(spec: &Spec, container: &Container) -> Entry {
     match container.kind {
         Kind::Struct { align } => digest.add(&align),
         Kind::Instruction { engines, bias } => digest.add(&(engine_names(engines), bias)),
-        Kind::Register { offset, masked, access } => digest.add(&(offset, masked, access)),
+        Kind::Register { offset, per_engine, count, stride, masked, access, ref instance_of } => {
+            digest.add(&(offset, per_engine, count, stride, masked, access, instance_of));
+        }
     }
     digest.add(&(container.partial, container.overlap_allowed));
     let mut entry = Entry { bits: container.bits, fields: 0, values: 0, digest: 0 };

@@ -25,7 +25,7 @@ pub use diagnostic::{Diagnostic, Report};
 pub use embedded::GEN8;
 pub use list::list;
 pub use load::{load_dir, load_files, load_texts};
-pub use show::show;
+pub use show::{show, show_colored};
 
 use std::path::{Path, PathBuf};
 

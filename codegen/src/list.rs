@@ -11,9 +11,11 @@ pub struct Listed {
     pub name: String,
     /// `instruction`, `struct`, `register` or `enum`.
     pub kind: &'static str,
-    /// The file's stem: the unit of the GPU.
+    /// The file's stem: the unit of the GPU. In JSON `class`.
+    #[serde(rename = "class")]
     pub unit: String,
-    /// Engines that take an instruction; empty for everything else.
+    /// Engines that take an instruction; empty for everything else. In JSON `engine`.
+    #[serde(rename = "engine")]
     pub engines: Vec<&'static str>,
     /// Size of the fixed part in bits; of an enumeration, of the widest field that uses it.
     pub bits: u32,
@@ -88,45 +90,104 @@ pub fn list(spec: &Spec) -> Vec<Listed> {
     containers.chain(enums).collect()
 }
 
-/// The list as a table for people, with a line of totals.
-pub fn table(listed: &[Listed]) -> String {
-    let rows: Vec<[String; 6]> = listed
-        .iter()
-        .map(|item| {
-            let size = match item.kind {
-                "enum" => format!("{} bits", item.bits),
-                _ if !item.bits.is_multiple_of(32) => format!("{} bits", item.bits),
-                _ => format!("{}{} dw", item.dwords, if item.variable { "+" } else { "" }),
-            };
-            let what = match item.kind {
-                "enum" => format!("{} values", item.fields),
-                _ if item.partial => format!("{} fields, header only", item.fields),
-                _ => format!("{} fields", item.fields),
-            };
-            let engines = match (item.offset, item.engines.len()) {
-                (Some(offset), _) => {
-                    let base = if item.per_engine { "base+" } else { "" };
-                    let array = if item.count > 1 { format!(" x{}", item.count) } else { String::new() };
-                    format!("{base}{offset:#x}{array}")
+/// What to list; nothing given keeps everything.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Part of the name in any case; with `*` (anything) or `?` (a character) the whole of it.
+    pub name: Option<String>,
+    /// `instruction`, `struct`, `register` or `enum`.
+    pub kind: Option<String>,
+    /// The unit, or how its name begins.
+    pub unit: Option<String>,
+    /// An engine that takes the instruction.
+    pub engine: Option<String>,
+}
+
+impl Filter {
+    /// True if the item is one of those that are wanted.
+    pub fn keeps(&self, item: &Listed) -> bool {
+        let name = |pattern: &String| {
+            let (pattern, name) = (pattern.to_lowercase(), item.name.to_lowercase());
+            match pattern.contains(['*', '?']) {
+                true => matches(&pattern.chars().collect::<Vec<_>>(), &name.chars().collect::<Vec<_>>()),
+                false => name.contains(&pattern),
+            }
+        };
+        self.name.as_ref().is_none_or(name)
+            && self.kind.as_ref().is_none_or(|kind| kind == item.kind)
+            && self.unit.as_ref().is_none_or(|unit| item.unit.starts_with(unit.as_str()))
+            && self.engine.as_ref().is_none_or(|engine| item.engines.contains(&engine.as_str()))
+    }
+}
+
+/// Wildcards: after a `*` the rest is tried at each place, from the last `*` on only.
+fn matches(pattern: &[char], name: &[char]) -> bool {
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, n));
+                p += 1;
+            }
+            Some(c) if *c == '?' || *c == name[n] => {
+                p += 1;
+                n += 1;
+            }
+            _ => match &mut star {
+                Some((at, taken)) => {
+                    *taken += 1;
+                    (p, n) = (*at + 1, *taken);
                 }
-                (None, 4) => "all".to_owned(),
-                _ => item.engines.join("|"),
-            };
-            [item.name.clone(), item.kind.to_owned(), item.unit.clone(), engines, size, what]
-        })
-        .collect();
-    let mut widths = [0; 6];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+                None => return false,
+            },
         }
     }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+/// Names longer than this push the rest of their line to the right.
+const NAMES: usize = 44;
+
+/// The list as a table for people: a line of headings, one for each thing, and one of totals.
+pub fn table(listed: &[&Listed]) -> String {
+    let headings = ["name", "kind", "size", "fields", "where", "unit", "source"].map(str::to_owned);
+    let rows = listed.iter().map(|item| {
+        let size = match item.kind {
+            "enum" => format!("{} bits", item.bits),
+            _ if !item.bits.is_multiple_of(32) => format!("{} bits", item.bits),
+            _ => format!("{}{} dw", item.dwords, if item.variable { "+" } else { "" }),
+        };
+        let partial = if item.partial { " of more" } else { "" };
+        let engines = match (item.offset, item.engines.len()) {
+            (Some(offset), _) => {
+                let base = if item.per_engine { "base+" } else { "" };
+                let array = if item.count > 1 { format!(" x{}", item.count) } else { String::new() };
+                format!("{base}{offset:#x}{array}")
+            }
+            (None, 4) => "all".to_owned(),
+            _ => item.engines.join("|"),
+        };
+        let fields = format!("{}{partial}", item.fields);
+        [
+            item.name.clone(),
+            item.kind.to_owned(),
+            size,
+            fields,
+            engines,
+            item.unit.clone(),
+            item.source.clone(),
+        ]
+    });
+    let rows: Vec<[String; 7]> = [headings].into_iter().chain(rows).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let mut widths: [usize; 7] = std::array::from_fn(width);
+    widths[0] = widths[0].min(NAMES);
     let mut text = String::new();
-    for (row, item) in rows.iter().zip(listed) {
+    for row in &rows {
         for (cell, width) in row.iter().zip(widths) {
             text.push_str(&format!("{cell:width$}  "));
         }
-        text.push_str(&item.source);
         text.truncate(text.trim_end().len());
         text.push('\n');
     }

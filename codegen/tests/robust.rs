@@ -19,7 +19,7 @@ fn exercise(text: &str) {
     assert!(!report.to_string().is_empty());
     let _ = report.render(true);
     let listed = list(&loaded.spec);
-    let _ = list::table(&listed);
+    let _ = list::table(&listed.iter().collect::<Vec<_>>());
     for item in &listed {
         assert!(show(&loaded.spec, &item.name).is_ok(), "{} is listed", item.name);
     }
