@@ -23,7 +23,7 @@ const SEED: u64 = 0x6765_6e78_6d6c;
 const EACH: usize = 80;
 
 /// Mutations in one run.
-const BATCH: usize = 10;
+const BATCH: usize = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
@@ -39,13 +39,13 @@ enum Kind {
 impl Kind {
     /// Every kind, with the share in percent that the checks alone must see.
     const ALL: [(Kind, usize); 7] = [
-        (Kind::DeleteContainer, 10),
-        (Kind::DeleteField, 85),
-        (Kind::ShiftField, 85),
-        (Kind::WidenField, 85),
-        (Kind::NarrowField, 85),
-        (Kind::RenumberValue, 30),
-        (Kind::RenumberOpcode, 5),
+        (Kind::DeleteContainer, 5),
+        (Kind::DeleteField, 90),
+        (Kind::ShiftField, 95),
+        (Kind::WidenField, 95),
+        (Kind::NarrowField, 95),
+        (Kind::RenumberValue, 80),
+        (Kind::RenumberOpcode, 10),
     ];
 }
 

@@ -2,12 +2,10 @@
 
 use super::checks;
 use super::docs;
-use super::field::{Place, ident, index, number, pattern};
-use super::plan::{
-    Alternative, Array, Block, Body, Element, Member, Plan, Set, eval, is_member, length_field, put_bits,
-    put_defaults,
-};
-use crate::model::{ContainerId, Expr, Kind, Op, Type};
+use super::field::{Place, ident, number, pattern};
+use super::members::member_name;
+use super::plan::{Array, Block, Body, Element, Member, Plan, is_member, length_field, put_bits};
+use crate::model::{ContainerId, Kind, Type};
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -31,15 +29,15 @@ pub fn container(plan: &Plan, id: ContainerId) -> TokenStream {
     quote!(#main #(#extra)*)
 }
 
-struct Emit<'a> {
-    plan: &'a Plan<'a>,
-    file: usize,
+pub(super) struct Emit<'a> {
+    pub plan: &'a Plan<'a>,
+    pub file: usize,
     float: bool,
 }
 
 impl Emit<'_> {
     /// Fixed containers write their `Debug` by the tables.
-    fn derives(&self, debug: bool) -> TokenStream {
+    pub(super) fn derives(&self, debug: bool) -> TokenStream {
         let eq = (!self.float).then(|| quote!(, Eq));
         let debug = debug.then(|| quote!(, Debug));
         quote!(#[derive(Clone, Copy, PartialEq #eq #debug)])
@@ -411,7 +409,7 @@ impl Emit<'_> {
     }
 
     /// The members' declarations.
-    fn members(&self, block: &Block, relative: bool) -> TokenStream {
+    pub(super) fn members(&self, block: &Block, relative: bool) -> TokenStream {
         let members = block.members.iter().map(|member| {
             let name = ident(member_name(member));
             let (doc, ty) = match member {
@@ -429,13 +427,13 @@ impl Emit<'_> {
         quote!(#(#members)*)
     }
 
-    fn array_ty(&self, array: &Array) -> TokenStream {
+    pub(super) fn array_ty(&self, array: &Array) -> TokenStream {
         let element = self.element_ty(&array.element);
         let count = number(array.group.count);
         quote!([#element; #count])
     }
 
-    fn element_ty(&self, element: &Element) -> TokenStream {
+    pub(super) fn element_ty(&self, element: &Element) -> TokenStream {
         match element {
             Element::Field(field) => self.plan.ty(field, self.file),
             Element::Array(array) => self.array_ty(array),
@@ -445,296 +443,11 @@ impl Emit<'_> {
             }
         }
     }
-
-    fn member_default(&self, member: &Member, defaults: &[u32]) -> TokenStream {
-        match member {
-            Member::Field(_, field) => self.plan.default(field, self.file),
-            Member::Array(array) => self.array_default(array),
-            Member::Set(set) => {
-                let ty = ident(&set.ty);
-                let read = |(start, end): (u32, u32)| {
-                    (start..=end).rev().fold(0, |v, bit| v << 1 | bit_of(defaults, bit))
-                };
-                let chosen =
-                    set.alternatives.iter().find(|a| a.condition.is_none_or(|c| eval(c, &read) != 0));
-                let Some(chosen) = chosen.or(set.alternatives.last().filter(|_| !set.absent)) else {
-                    return quote!(#ty::Absent);
-                };
-                let variant = ident(&chosen.variant);
-                let fields = chosen.fields.iter().map(|(name, field)| {
-                    let (name, value) = (ident(name), self.plan.default(field, self.file));
-                    quote!(#name: #value)
-                });
-                quote!(#ty::#variant { #(#fields),* })
-            }
-        }
-    }
-
-    fn array_default(&self, array: &Array) -> TokenStream {
-        let element = match &array.element {
-            Element::Field(field) => self.plan.default(field, self.file),
-            Element::Array(array) => self.array_default(array),
-            Element::Block(block) => {
-                let name = ident(&block.name);
-                quote!(#name::new())
-            }
-        };
-        let count = number(array.group.count);
-        quote!([#element; #count])
-    }
-
-    /// Statements that write all members of `from`.
-    fn writes(&self, block: &Block, place: &Place, from: TokenStream, depth: usize) -> TokenStream {
-        let writes = block.members.iter().map(|member| {
-            let name = ident(member_name(member));
-            match member {
-                Member::Field(_, field) => self.plan.put(field, place, quote!(#from.#name)),
-                Member::Array(array) => self.write_array(array, place, quote!(#from.#name), depth),
-                Member::Set(set) => {
-                    let ty = ident(&set.ty);
-                    let arms = set.alternatives.iter().map(|alternative| {
-                        let variant = ident(&alternative.variant);
-                        let bound: Vec<_> =
-                            alternative.fields.iter().map(|(name, _)| binding(name)).collect();
-                        let patterns = alternative.fields.iter().zip(&bound).map(|((name, _), bound)| {
-                            let name = ident(name);
-                            if name == *bound { quote!(#name) } else { quote!(#name: #bound) }
-                        });
-                        let puts = alternative.fields.iter().zip(&bound);
-                        let puts =
-                            puts.map(|((_, field), bound)| self.plan.put(field, place, quote!(#bound)));
-                        quote!(#ty::#variant { #(#patterns),* } => { #(#puts)* })
-                    });
-                    let absent = set.absent.then(|| quote!(#ty::Absent => {}));
-                    quote!(match #from.#name { #(#arms)* #absent })
-                }
-            }
-        });
-        quote!(#(#writes)*)
-    }
-
-    fn write_array(&self, array: &Array, place: &Place, value: TokenStream, depth: usize) -> TokenStream {
-        let index = index(depth);
-        let inner = place.element(array.group.start, array.group.bits, &index);
-        let value = quote!(#value[#index as usize]);
-        let write = match &array.element {
-            Element::Field(field) => self.plan.put(field, &inner, value),
-            Element::Array(array) => self.write_array(array, &inner, value, depth + 1),
-            Element::Block(_) => {
-                let (put, at) = (&inner.put, inner.at(0));
-                quote!(#value.put(#put, #at);)
-            }
-        };
-        let count = number(array.group.count);
-        quote! {
-            let mut #index = 0;
-            while #index < #count {
-                #write
-                #index += 1;
-            }
-        }
-    }
-
-    /// Statements that prepare, and the members' values.
-    fn reads(&self, block: &Block, place: &Place, depth: usize) -> (TokenStream, TokenStream) {
-        let mut before = Vec::new();
-        let mut values = Vec::new();
-        for member in &block.members {
-            let name = ident(member_name(member));
-            let value = match member {
-                Member::Field(_, field) => self.plan.get(field, place, self.file),
-                Member::Set(set) => self.read_set(set, place),
-                Member::Array(array) => {
-                    let local = binding(&array.member);
-                    let default = self.array_default(array);
-                    before.push(quote!(let mut #local = #default;));
-                    before.push(self.read_array(array, place, quote!(#local), depth));
-                    if local == name {
-                        values.push(quote!(#name,));
-                        continue;
-                    }
-                    quote!(#local)
-                }
-            };
-            values.push(quote!(#name: #value,));
-        }
-        (quote!(#(#before)*), quote!(#(#values)*))
-    }
-
-    fn read_set(&self, set: &Set, place: &Place) -> TokenStream {
-        let ty = ident(&set.ty);
-        let value = |alternative: &Alternative| {
-            let variant = ident(&alternative.variant);
-            let fields = alternative.fields.iter().map(|(name, field)| {
-                let (name, value) = (ident(name), self.plan.get(field, place, self.file));
-                quote!(#name: #value)
-            });
-            quote!(#ty::#variant { #(#fields),* })
-        };
-        let mut text = if set.absent { Some(quote!({ #ty::Absent })) } else { None };
-        for alternative in set.alternatives.iter().rev() {
-            let value = value(alternative);
-            text = Some(match (text, alternative.condition) {
-                (Some(rest), Some(condition)) => {
-                    let condition = condition_of(condition, place);
-                    quote!(if #condition { #value } else #rest)
-                }
-                _ => quote!({ #value }),
-            });
-        }
-        text.unwrap_or_else(|| quote!({ #ty::Absent }))
-    }
-
-    fn read_array(&self, array: &Array, place: &Place, value: TokenStream, depth: usize) -> TokenStream {
-        let index = index(depth);
-        let inner = place.element(array.group.start, array.group.bits, &index);
-        let value = quote!(#value[#index as usize]);
-        let read = match &array.element {
-            Element::Field(field) => {
-                let get = self.plan.get(field, &inner, self.file);
-                quote!(#value = #get;)
-            }
-            Element::Array(array) => self.read_array(array, &inner, value, depth + 1),
-            Element::Block(block) => {
-                let (name, at, get) = (ident(&block.name), inner.at(0), &inner.get);
-                quote!(#value = #name::get(#get, #at);)
-            }
-        };
-        let count = number(array.group.count);
-        quote! {
-            let mut #index = 0;
-            while #index < #count {
-                #read
-                #index += 1;
-            }
-        }
-    }
-
-    /// The types of a block's sets and arrays.
-    fn extra_types(&self, block: &Block, out: &mut Vec<TokenStream>) {
-        for member in &block.members {
-            match member {
-                Member::Field(..) => {}
-                Member::Set(set) => out.push(self.set_type(set, &block.name)),
-                Member::Array(array) => self.extra_array(array, out),
-            }
-        }
-    }
-
-    fn extra_array(&self, array: &Array, out: &mut Vec<TokenStream>) {
-        match &array.element {
-            Element::Field(_) => {}
-            Element::Array(inner) => self.extra_array(inner, out),
-            Element::Block(block) => {
-                out.push(self.element_type(block, array.group.count == 0));
-                self.extra_types(block, out);
-            }
-        }
-    }
-
-    fn set_type(&self, set: &Set, parent: &str) -> TokenStream {
-        let name = ident(&set.ty);
-        let derives = self.derives(true);
-        let doc = format!(" What [`{parent}`] holds, by its other fields.");
-        let variants = set.alternatives.iter().map(|alternative| {
-            let variant = ident(&alternative.variant);
-            let doc = match alternative.condition {
-                Some(condition) => format!(" Where {}.", docs::escape(&words(condition))),
-                None => " Otherwise.".to_string(),
-            };
-            let fields = alternative.fields.iter().map(|(name, field)| {
-                let (name, ty) = (ident(name), self.plan.ty(field, self.file));
-                let doc = docs::doc(&docs::field(field, false));
-                quote!(#doc #name: #ty)
-            });
-            quote!(#[doc = #doc] #variant { #(#fields),* })
-        });
-        let absent = set.absent.then(|| {
-            quote!(
-                #[doc = " None of these: the bits are zero."]
-                Absent,
-            )
-        });
-        quote! {
-            #[doc = #doc]
-            #derives
-            pub enum #name { #(#variants,)* #absent }
-        }
-    }
-
-    /// The struct of an array's element.
-    fn element_type(&self, block: &Block, variable: bool) -> TokenStream {
-        let name = ident(&block.name);
-        let derives = self.derives(true);
-        let members = self.members(block, true);
-        let bits = number(block.bits);
-        let place = Place::slice();
-        let writes = self.writes(block, &place, quote!(self), 0);
-        let (before, values) = self.reads(block, &place, 0);
-        let mut defaults = vec![0; block.bits.div_ceil(32) as usize];
-        put_defaults(&block.fields.iter().map(|f| (*f).clone()).collect::<Vec<_>>(), 0, &mut defaults);
-        let fields = block.members.iter().map(|member| {
-            let (name, value) = (ident(member_name(member)), self.member_default(member, &defaults));
-            quote!(#name: #value)
-        });
-        let ones = block.fields.iter().filter(|field| field.ty == Type::MustBeOne && field.variant.is_none());
-        let ones = ones.map(|field| {
-            let (start, end) = (place.at(field.start), place.at(field.end));
-            let ones = pattern(u64::MAX >> (63 - (field.end - field.start).min(63)));
-            quote!(put(dwords, #start, #end, #ones);)
-        });
-        let doc = format!(" One element of an array of {bits} bits each.");
-        let entry = variable.then(|| {
-            quote! {
-                impl Entry for #name {
-                    const BITS: u32 = #bits;
-                    #[inline]
-                    fn put(&self, dwords: &mut [u32], start: u32) {
-                        #name::put(self, dwords, start);
-                    }
-                    #[inline]
-                    fn get(dwords: &[u32], start: u32) -> Self {
-                        #name::get(dwords, start)
-                    }
-                }
-            }
-        });
-        quote! {
-            #[doc = #doc]
-            #derives
-            pub struct #name { #members }
-            impl #name {
-                /// All fields at their defaults.
-                #[inline(always)]
-                pub const fn new() -> Self {
-                    Self { #(#fields),* }
-                }
-                /// Writes the element at bit `start`, where all is zero so far.
-                #[inline(always)]
-                pub const fn put(&self, dwords: &mut [u32], start: u32) {
-                    #(#ones)*
-                    #writes
-                }
-                /// Reads the element at bit `start`.
-                #[inline(always)]
-                pub const fn get(dwords: &[u32], start: u32) -> Self {
-                    #before
-                    Self { #values }
-                }
-            }
-            impl Default for #name {
-                fn default() -> Self {
-                    Self::new()
-                }
-            }
-            #entry
-        }
-    }
 }
 
 impl Plan<'_> {
     /// True if a variable array holds the structure directly.
-    fn is_entry(&self, id: ContainerId) -> bool {
+    pub(super) fn is_entry(&self, id: ContainerId) -> bool {
         self.bodies
             .iter()
             .filter_map(|body| body.tail.as_ref())
@@ -761,140 +474,6 @@ fn fixed_dwords(container: &crate::model::Container) -> Vec<u32> {
         put_bits(&mut dwords, field.start, field.end, value);
     }
     dwords
-}
-
-fn bit_of(dwords: &[u32], bit: u32) -> u64 {
-    dwords.get((bit / 32) as usize).map_or(0, |dword| u64::from(dword >> (bit % 32) & 1))
-}
-
-/// Name of a member.
-pub fn member_name<'a>(member: &'a Member) -> &'a str {
-    match member {
-        Member::Field(name, _) => name,
-        Member::Set(set) => &set.member,
-        Member::Array(array) => &array.member,
-    }
-}
-
-/// A local variable for a member, beside those that the text uses.
-fn binding(name: &str) -> proc_macro2::Ident {
-    const USED: &[&str] = &[
-        "dwords",
-        "start",
-        "get",
-        "put",
-        "get_array",
-        "put_array",
-        "array",
-        "narrow",
-        "i",
-        "j",
-        "k",
-        "out",
-        "length",
-        "tail",
-        "end",
-    ];
-    if USED.contains(&name) { ident(&format!("{name}_value")) } else { ident(name) }
-}
-
-/// A condition as Rust where `if` stands before it.
-fn condition_of(expr: &Expr, place: &Place) -> TokenStream {
-    match expr {
-        Expr::Binary(op @ (Op::Or | Op::And), left, right) => {
-            let (left, right) = (truth(left, place), truth(right, place));
-            if *op == Op::Or { quote!(#left || #right) } else { quote!(#left && #right) }
-        }
-        other => truth(other, place),
-    }
-}
-
-/// A condition as Rust, true or false.
-fn truth(expr: &Expr, place: &Place) -> TokenStream {
-    let operands = |left, right| (value(left, place), value(right, place));
-    match expr {
-        Expr::Binary(Op::Or, left, right) => {
-            let (left, right) = (truth(left, place), truth(right, place));
-            quote!((#left || #right))
-        }
-        Expr::Binary(Op::And, left, right) => {
-            let (left, right) = (truth(left, place), truth(right, place));
-            quote!((#left && #right))
-        }
-        Expr::Not(inner) => {
-            let inner = truth(inner, place);
-            quote!(!(#inner))
-        }
-        Expr::Binary(op @ (Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge), left, right) => {
-            let (left, right) = operands(left, right);
-            match op {
-                Op::Eq => quote!(#left == #right),
-                Op::Ne => quote!(#left != #right),
-                Op::Lt => quote!(#left < #right),
-                Op::Le => quote!(#left <= #right),
-                Op::Gt => quote!(#left > #right),
-                _ => quote!(#left >= #right),
-            }
-        }
-        other => {
-            let value = value(other, place);
-            quote!(#value != 0)
-        }
-    }
-}
-
-/// An expression as Rust, a `u64`.
-fn value(expr: &Expr, place: &Place) -> TokenStream {
-    match expr {
-        Expr::Number(number) => pattern(*number),
-        Expr::Field { start, end, .. } => {
-            let (start, end, dwords) = (place.at(*start), place.at(*end), &place.get);
-            quote!(get(#dwords, #start, #end))
-        }
-        Expr::Binary(op @ (Op::BitAnd | Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem), left, right) => {
-            let (left, right) = (value(left, place), value(right, place));
-            match op {
-                Op::BitAnd => quote!((#left & #right)),
-                Op::Add => quote!(u64::wrapping_add(#left, #right)),
-                Op::Sub => quote!(u64::wrapping_sub(#left, #right)),
-                Op::Mul => quote!(u64::wrapping_mul(#left, #right)),
-                Op::Div => quote!(match u64::checked_div(#left, #right) { Some(times) => times, None => 0 }),
-                _ => quote!(match u64::checked_rem(#left, #right) { Some(rest) => rest, None => 0 }),
-            }
-        }
-        other => {
-            let truth = truth(other, place);
-            quote!((#truth) as u64)
-        }
-    }
-}
-
-/// A condition for people.
-pub fn words(expr: &Expr) -> String {
-    match expr {
-        Expr::Number(value) => value.to_string(),
-        Expr::Field { name, .. } => name.clone(),
-        Expr::Not(inner) => format!("not ({})", words(inner)),
-        Expr::Binary(op, left, right) => {
-            let op = match op {
-                Op::Or => "or",
-                Op::And => "and",
-                Op::Eq => "=",
-                Op::Ne => "≠",
-                Op::Lt => "<",
-                Op::Le => "≤",
-                Op::Gt => ">",
-                Op::Ge => "≥",
-                Op::BitAnd => "&",
-                Op::Add => "+",
-                Op::Sub => "-",
-                Op::Mul => "×",
-                Op::Div => "/",
-                Op::Rem => "mod",
-            };
-            format!("{} {op} {}", words(left), words(right))
-        }
-    }
 }
 
 fn array_doc(array: &Array, relative: bool) -> Vec<String> {

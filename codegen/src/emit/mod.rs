@@ -11,15 +11,18 @@
 //! * `docs`: doc comments; `text`: formatting
 
 mod checks;
+mod condition;
 mod container;
 mod docs;
 mod enumeration;
 mod field;
+mod members;
 pub mod names;
 mod packets;
 mod plan;
 mod tables;
 mod text;
+mod types;
 
 use crate::model::{ContainerId, EngineBase, Field, Kind, Spec, Stored, Type};
 use field::ident;

@@ -1,0 +1,227 @@
+//! How the members of a block are written to dwords and read from them.
+
+use super::condition::condition_of;
+use super::container::Emit;
+use super::field::{Place, ident, index, number};
+use super::plan::{Alternative, Array, Block, Element, Member, Set, eval};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+impl Emit<'_> {
+    pub(super) fn member_default(&self, member: &Member, defaults: &[u32]) -> TokenStream {
+        match member {
+            Member::Field(_, field) => self.plan.default(field, self.file),
+            Member::Array(array) => self.array_default(array),
+            Member::Set(set) => {
+                let ty = ident(&set.ty);
+                let read = |(start, end): (u32, u32)| {
+                    (start..=end).rev().fold(0, |v, bit| v << 1 | bit_of(defaults, bit))
+                };
+                let chosen =
+                    set.alternatives.iter().find(|a| a.condition.is_none_or(|c| eval(c, &read) != 0));
+                let Some(chosen) = chosen.or(set.alternatives.last().filter(|_| !set.absent)) else {
+                    return quote!(#ty::Absent);
+                };
+                let variant = ident(&chosen.variant);
+                let fields = chosen.fields.iter().map(|(name, field)| {
+                    let (name, value) = (ident(name), self.plan.default(field, self.file));
+                    quote!(#name: #value)
+                });
+                quote!(#ty::#variant { #(#fields),* })
+            }
+        }
+    }
+
+    pub(super) fn array_default(&self, array: &Array) -> TokenStream {
+        let element = match &array.element {
+            Element::Field(field) => self.plan.default(field, self.file),
+            Element::Array(array) => self.array_default(array),
+            Element::Block(block) => {
+                let name = ident(&block.name);
+                quote!(#name::new())
+            }
+        };
+        let count = number(array.group.count);
+        quote!([#element; #count])
+    }
+
+    /// Statements that write all members of `from`.
+    pub(super) fn writes(
+        &self,
+        block: &Block,
+        place: &Place,
+        from: TokenStream,
+        depth: usize,
+    ) -> TokenStream {
+        let writes = block.members.iter().map(|member| {
+            let name = ident(member_name(member));
+            match member {
+                Member::Field(_, field) => self.plan.put(field, place, quote!(#from.#name)),
+                Member::Array(array) => self.write_array(array, place, quote!(#from.#name), depth),
+                Member::Set(set) => {
+                    let ty = ident(&set.ty);
+                    let arms = set.alternatives.iter().map(|alternative| {
+                        let variant = ident(&alternative.variant);
+                        let bound: Vec<_> =
+                            alternative.fields.iter().map(|(name, _)| binding(name)).collect();
+                        let patterns = alternative.fields.iter().zip(&bound).map(|((name, _), bound)| {
+                            let name = ident(name);
+                            if name == *bound { quote!(#name) } else { quote!(#name: #bound) }
+                        });
+                        let puts = alternative.fields.iter().zip(&bound);
+                        let puts =
+                            puts.map(|((_, field), bound)| self.plan.put(field, place, quote!(#bound)));
+                        quote!(#ty::#variant { #(#patterns),* } => { #(#puts)* })
+                    });
+                    let absent = set.absent.then(|| quote!(#ty::Absent => {}));
+                    quote!(match #from.#name { #(#arms)* #absent })
+                }
+            }
+        });
+        quote!(#(#writes)*)
+    }
+
+    pub(super) fn write_array(
+        &self,
+        array: &Array,
+        place: &Place,
+        value: TokenStream,
+        depth: usize,
+    ) -> TokenStream {
+        let index = index(depth);
+        let inner = place.element(array.group.start, array.group.bits, &index);
+        let value = quote!(#value[#index as usize]);
+        let write = match &array.element {
+            Element::Field(field) => self.plan.put(field, &inner, value),
+            Element::Array(array) => self.write_array(array, &inner, value, depth + 1),
+            Element::Block(_) => {
+                let (put, at) = (&inner.put, inner.at(0));
+                quote!(#value.put(#put, #at);)
+            }
+        };
+        let count = number(array.group.count);
+        quote! {
+            let mut #index = 0;
+            while #index < #count {
+                #write
+                #index += 1;
+            }
+        }
+    }
+
+    /// Statements that prepare, and the members' values.
+    pub(super) fn reads(&self, block: &Block, place: &Place, depth: usize) -> (TokenStream, TokenStream) {
+        let mut before = Vec::new();
+        let mut values = Vec::new();
+        for member in &block.members {
+            let name = ident(member_name(member));
+            let value = match member {
+                Member::Field(_, field) => self.plan.get(field, place, self.file),
+                Member::Set(set) => self.read_set(set, place),
+                Member::Array(array) => {
+                    let local = binding(&array.member);
+                    let default = self.array_default(array);
+                    before.push(quote!(let mut #local = #default;));
+                    before.push(self.read_array(array, place, quote!(#local), depth));
+                    if local == name {
+                        values.push(quote!(#name,));
+                        continue;
+                    }
+                    quote!(#local)
+                }
+            };
+            values.push(quote!(#name: #value,));
+        }
+        (quote!(#(#before)*), quote!(#(#values)*))
+    }
+
+    pub(super) fn read_set(&self, set: &Set, place: &Place) -> TokenStream {
+        let ty = ident(&set.ty);
+        let value = |alternative: &Alternative| {
+            let variant = ident(&alternative.variant);
+            let fields = alternative.fields.iter().map(|(name, field)| {
+                let (name, value) = (ident(name), self.plan.get(field, place, self.file));
+                quote!(#name: #value)
+            });
+            quote!(#ty::#variant { #(#fields),* })
+        };
+        let mut text = if set.absent { Some(quote!({ #ty::Absent })) } else { None };
+        for alternative in set.alternatives.iter().rev() {
+            let value = value(alternative);
+            text = Some(match (text, alternative.condition) {
+                (Some(rest), Some(condition)) => {
+                    let condition = condition_of(condition, place);
+                    quote!(if #condition { #value } else #rest)
+                }
+                _ => quote!({ #value }),
+            });
+        }
+        text.unwrap_or_else(|| quote!({ #ty::Absent }))
+    }
+
+    pub(super) fn read_array(
+        &self,
+        array: &Array,
+        place: &Place,
+        value: TokenStream,
+        depth: usize,
+    ) -> TokenStream {
+        let index = index(depth);
+        let inner = place.element(array.group.start, array.group.bits, &index);
+        let value = quote!(#value[#index as usize]);
+        let read = match &array.element {
+            Element::Field(field) => {
+                let get = self.plan.get(field, &inner, self.file);
+                quote!(#value = #get;)
+            }
+            Element::Array(array) => self.read_array(array, &inner, value, depth + 1),
+            Element::Block(block) => {
+                let (name, at, get) = (ident(&block.name), inner.at(0), &inner.get);
+                quote!(#value = #name::get(#get, #at);)
+            }
+        };
+        let count = number(array.group.count);
+        quote! {
+            let mut #index = 0;
+            while #index < #count {
+                #read
+                #index += 1;
+            }
+        }
+    }
+}
+
+fn bit_of(dwords: &[u32], bit: u32) -> u64 {
+    dwords.get((bit / 32) as usize).map_or(0, |dword| u64::from(dword >> (bit % 32) & 1))
+}
+
+/// Name of a member.
+pub fn member_name<'a>(member: &'a Member) -> &'a str {
+    match member {
+        Member::Field(name, _) => name,
+        Member::Set(set) => &set.member,
+        Member::Array(array) => &array.member,
+    }
+}
+
+/// A local variable for a member, beside those that the text uses.
+pub(super) fn binding(name: &str) -> proc_macro2::Ident {
+    const USED: &[&str] = &[
+        "dwords",
+        "start",
+        "get",
+        "put",
+        "get_array",
+        "put_array",
+        "array",
+        "narrow",
+        "i",
+        "j",
+        "k",
+        "out",
+        "length",
+        "tail",
+        "end",
+    ];
+    if USED.contains(&name) { ident(&format!("{name}_value")) } else { ident(name) }
+}
