@@ -132,3 +132,29 @@ fn the_index_is_compared_and_renewed() {
     assert_eq!(code, 1);
     assert!(err.contains("E-GAP") && !err.contains("E-INDEX"), "{err}");
 }
+
+#[test]
+fn lists_say_what_a_script_needs() {
+    let (code, out, err) = finish(genx(["spec", "list", "xy_color_*", "--engine", "blitter", "--json"]));
+    assert_eq!(code, 0, "{err}");
+    let listed: Vec<serde_json::Value> = serde_json::from_str(&out).unwrap();
+    assert!(!listed.is_empty());
+    let fill = listed.iter().find(|item| item["name"] == "XY_COLOR_BLT").expect("it is listed");
+    assert_eq!(
+        (&fill["kind"], &fill["class"], &fill["dwords"]),
+        (&"instruction".into(), &"blitter".into(), &7.into())
+    );
+    assert_eq!(fill["engine"], serde_json::json!(["blitter"]));
+    assert!(
+        fill["fields"].as_u64() > Some(10) && fill["source"].as_str().is_some_and(|text| !text.is_empty())
+    );
+    let (code, out, err) = finish(genx(["spec", "list", "--kind", "register", "--unit", "registers"]));
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("name ") && out.ends_with(" registers, 0 enums\n"), "{out}");
+    assert_eq!(finish(genx(["spec", "list", "--kind", "thing"])).0, 2);
+    // The picture is plain text when nobody watches.
+    let (code, out, err) = finish(genx(["spec", "show", "xy_color_blt"]));
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("XY_COLOR_BLT\n") && !out.contains('\x1b'), "{out}");
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+}

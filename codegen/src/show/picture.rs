@@ -120,7 +120,7 @@ pub(super) fn draw(canvas: &mut Canvas, cells: &[Cell], indent: usize) {
     // A deep element must not push the frame out of the page.
     let margin = " ".repeat(indent.min(4));
     canvas.put(
-        &format!("{margin}          31            24 23            16 15             8 7              0"),
+        &format!("{margin}          31           24 23           16 15            8 7             0"),
         Style::Faint,
     );
     canvas.end_line();
