@@ -140,7 +140,7 @@ fn captures() -> Vec<PathBuf> {
 }
 
 /// Memory that nothing maps, before and behind what the input has.
-const CANARIES: [u8; 8 * 4096] = [0xa5; 8 * 4096];
+static CANARIES: [u8; 8 * 4096] = [0xa5; 8 * 4096];
 
 fn canary(gpu: &mut Gpu) -> Frames {
     let frames = gpu.alloc(CANARIES.len() as u64).unwrap();

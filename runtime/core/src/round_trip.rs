@@ -23,8 +23,11 @@ pub struct RoundTrip {
     /// Reads as hardware does, with a length field that says how many the `dwords` are, and packs again.
     pub repack: fn(dwords: &[u32], out: &mut [u32]) -> Result<usize, PackError>,
     /// Packs what `new` gives, if it takes no arguments.
-    pub default: Option<fn(out: &mut [u32]) -> Result<usize, PackError>>,
+    pub default: Option<Pack>,
 }
+
+/// Packs a value; the number of dwords comes back.
+pub type Pack = fn(out: &mut [u32]) -> Result<usize, PackError>;
 
 /// How far a check went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
