@@ -342,3 +342,31 @@ fn heads() {
     println!("{count} heads");
     finish(problems);
 }
+
+/// Everything that the inventory finds stands in the index of the folder, with its bits: so `genx spec check` proves without
+/// the inventory that no row is missing.
+#[test]
+fn index() {
+    let Some(shared) = shared() else { return };
+    let path = here("../spec-xml/gen8/index.tsv");
+    if !path.is_file() {
+        return println!("skipped: spec-xml/gen8 has no index");
+    }
+    let index: BTreeSet<(String, Option<u64>)> =
+        tsv::read(&path).iter().map(|row| (row.get("name").to_owned(), number(row.get("bits")))).collect();
+    let (spec, mut problems, mut count) = (spec(), Vec::new(), 0);
+    let names = Names::new(&spec, &here("tests/data"));
+    for table in ["enums", "commands", "structs"] {
+        for row in &tsv::read(&shared.join(format!("inventory/{table}.tsv"))) {
+            let mnemonic = if table == "structs" { row.get("mnemonic") } else { "" };
+            let found = names.find(table, &[row.get("name"), mnemonic], &mut Vec::new());
+            let Some(Item::Container(Container { name, bits, .. })) = found else { continue };
+            count += 1;
+            if !index.contains(&(name.clone(), Some(u64::from(*bits)))) {
+                problems.push(format!("index: {name} of {bits} bits is not in it"));
+            }
+        }
+    }
+    println!("{count} containers");
+    finish(problems);
+}
