@@ -1,6 +1,7 @@
 //! Code generated from files in Mesa's schema. Oracle: dwords worked out by hand from the XML.
 
-use genxml_core::{Packed, lit};
+use genxml::packet;
+use genxml_core::lit;
 use genxml_tests::foreign::gen75::{Basket, Fruit, ToyNoop};
 use genxml_tests::foreign::gen80::{ToyStack, ToyStackMode};
 
@@ -13,7 +14,7 @@ fn packets_of_mesas_schema() {
     let dwords = [0x7805_0004, 1 | 3 << 1 | 1 << 8, 0, 0, 0x40, 1];
     assert_eq!(stack.pack(), dwords);
     assert_eq!(ToyStack::unpack(&dwords), Ok(stack));
-    let basket = Basket { fruit: Fruit::PEAR, weight: lit!(2.5), drift: lit!(-1) };
+    let basket = packet! { Basket { fruit: Fruit::PEAR, weight: 2.5, drift: -1 } };
     assert_eq!(basket.pack(), [2 | 40 << 4 | 0xf8 << 16]);
     assert_eq!((ToyNoop::new().pack(), ToyNoop::NAME), ([0], "TOY_NOOP"));
 }
