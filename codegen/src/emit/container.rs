@@ -363,6 +363,7 @@ impl Emit<'_> {
         let default = (!self.plan.needs_arguments(id)).then(|| {
             quote! {
                 impl Default for #name #lifetime {
+                    #[inline]
                     fn default() -> Self {
                         Self::new()
                     }

@@ -25,15 +25,6 @@ pub fn enumeration(e: &Enum, rust_name: &str, tables: &str) -> TokenStream {
         let doc = docs::doc(&[text]);
         quote!(#doc pub const #constant: Self = #name(#number);)
     });
-    let mut seen = Vec::new();
-    let mut arms = Vec::new();
-    for entry in &e.values {
-        if !seen.contains(&entry.value) {
-            seen.push(entry.value);
-            let (number, text) = (pattern(entry.value), &entry.name);
-            arms.push(quote!(#number => Some(#text),));
-        }
-    }
     let expansion = e.values.iter().any(|value| value.expansion.is_some()).then(|| {
         let arms = e.values.iter().filter_map(|entry| {
             let (number, bits) = (pattern(entry.value), pattern(entry.expansion?));
@@ -52,7 +43,7 @@ pub fn enumeration(e: &Enum, rust_name: &str, tables: &str) -> TokenStream {
     quote! {
         #doc
         #alias
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
         #[repr(transparent)]
         pub struct #name(#storage);
         impl #name {
@@ -63,11 +54,11 @@ pub fn enumeration(e: &Enum, rust_name: &str, tables: &str) -> TokenStream {
             ///
             /// # Errors
             /// [`OutOfRange`] if it has more bits than the widest field of this type.
+            #[inline]
             pub const fn new(value: u64) -> Result<Self, OutOfRange> {
-                if value <= #max {
-                    Ok(#name(value #cast))
-                } else {
-                    Err(OutOfRange { value: value as i128, min: 0, max: #max, multiple_of: 1 })
+                match OutOfRange::check(value, #max) {
+                    None => Ok(#name(value #cast)),
+                    Some(error) => Err(error),
                 }
             }
             /// From a stored pattern, for decoders.
@@ -81,20 +72,16 @@ pub fn enumeration(e: &Enum, rust_name: &str, tables: &str) -> TokenStream {
                 self.0 #widen
             }
             /// The manual's name of the value, if it has one.
+            #[inline]
             pub const fn name(self) -> Option<&'static str> {
-                match self.0 {
-                    #(#arms)*
-                    _ => None,
-                }
+                Self::INFO.name_of(self.bits())
             }
             #expansion
         }
         impl fmt::Debug for #name {
+            #[inline]
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                match self.name() {
-                    Some(name) => f.write_str(name),
-                    None => write!(f, "{}", self.0),
-                }
+                debug_value(Self::INFO, self.bits(), f)
             }
         }
     }

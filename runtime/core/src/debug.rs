@@ -1,7 +1,7 @@
 //! `Debug` of generated types: a container's fields by the tables, in meant values.
 
 use crate::bits;
-use crate::reflect::{Container, Field, Group, Kind, Type};
+use crate::reflect::{Container, Enumeration, Field, Group, Kind, Type};
 use core::fmt::{self, Debug, Formatter};
 
 /// Shows a container by its tables: the manual's name and all fields that exist, but for opcode, length and reserved
@@ -14,6 +14,14 @@ pub fn debug(info: &'static Container, dwords: &[u32], f: &mut Formatter<'_>) ->
         _ => 0,
     };
     Fields { name: info.name, fields: info.fields, groups: info.groups, dwords, base: 0, hidden }.fmt(f)
+}
+
+/// Shows a value of an enumeration: its name, or the number if it has none.
+pub fn debug_value(list: &'static Enumeration, value: u64, f: &mut Formatter<'_>) -> fmt::Result {
+    match list.name_of(value) {
+        Some(name) => f.write_str(name),
+        None => value.fmt(f),
+    }
 }
 
 /// The fields of a container or of a group's element that starts at bit `base`.

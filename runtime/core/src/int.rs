@@ -19,6 +19,17 @@ pub struct OutOfRange {
     pub multiple_of: u64,
 }
 
+impl OutOfRange {
+    /// The error, if `value` is greater than `max`; for generated code.
+    #[doc(hidden)]
+    pub const fn check(value: u64, max: u64) -> Option<OutOfRange> {
+        if value <= max {
+            return None;
+        }
+        Some(OutOfRange { value: value as i128, min: 0, max: max as i128, multiple_of: 1 })
+    }
+}
+
 impl fmt::Display for OutOfRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} does not fit {}..={}", self.value, self.min, self.max)?;

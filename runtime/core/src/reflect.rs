@@ -323,8 +323,17 @@ pub struct Enumeration {
 
 impl Enumeration {
     /// The name of `value`, if it has one.
-    pub fn name_of(&self, value: u64) -> Option<&'static str> {
-        self.values.binary_search_by_key(&value, |v| v.0).ok().map(|index| self.values[index].1)
+    pub const fn name_of(&self, value: u64) -> Option<&'static str> {
+        let (mut low, mut high) = (0, self.values.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.values[middle] {
+                (number, name) if number == value => return Some(name),
+                (number, _) if number < value => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        None
     }
 }
 

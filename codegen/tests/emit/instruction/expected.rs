@@ -11,7 +11,7 @@ use genxml_core::{
 };
 
 use genxml_core::bits::{get, put};
-use genxml_core::debug::debug;
+use genxml_core::debug::{debug, debug_value};
 use genxml_core::reflect::{Container, Enumeration};
 
 /// Fills what \[it\] is told to.
@@ -177,7 +177,7 @@ impl Instruction for ThreeDToyFill {
 
 /// Values of 3DTOY_FILL Depth.
 #[doc(alias = "3DTOY_FILL Depth")]
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(transparent)]
 pub struct ThreeDToyFillDepth(u32);
 
@@ -192,16 +192,11 @@ impl ThreeDToyFillDepth {
     ///
     /// # Errors
     /// [`OutOfRange`] if it has more bits than the widest field of this type.
+    #[inline]
     pub const fn new(value: u64) -> Result<Self, OutOfRange> {
-        if value <= 3 {
-            Ok(ThreeDToyFillDepth(value as u32))
-        } else {
-            Err(OutOfRange {
-                value: value as i128,
-                min: 0,
-                max: 3,
-                multiple_of: 1,
-            })
+        match OutOfRange::check(value, 3) {
+            None => Ok(ThreeDToyFillDepth(value as u32)),
+            Some(error) => Err(error),
         }
     }
 
@@ -218,21 +213,16 @@ impl ThreeDToyFillDepth {
     }
 
     /// The manual's name of the value, if it has one.
+    #[inline]
     pub const fn name(self) -> Option<&'static str> {
-        match self.0 {
-            0 => Some("8 bits"),
-            3 => Some("32 bits"),
-            _ => None,
-        }
+        Self::INFO.name_of(self.bits())
     }
 }
 
 impl fmt::Debug for ThreeDToyFillDepth {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name() {
-            Some(name) => f.write_str(name),
-            None => write!(f, "{}", self.0),
-        }
+        debug_value(Self::INFO, self.bits(), f)
     }
 }
 

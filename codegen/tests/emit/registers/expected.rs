@@ -72,6 +72,7 @@ impl Tail {
 }
 
 impl Default for Tail {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -175,6 +176,7 @@ impl Gpr {
 }
 
 impl Default for Gpr {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -274,6 +276,7 @@ impl Fence {
 }
 
 impl Default for Fence {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -366,6 +369,7 @@ impl RcsTail {
 }
 
 impl Default for RcsTail {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }

@@ -151,6 +151,7 @@ impl<'a> ToyWrite<'a> {
 }
 
 impl Default for ToyWrite<'_> {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }

@@ -10,7 +10,7 @@ use genxml_core::{
 };
 
 use genxml_core::bits::{get, get_array, put, put_array};
-use genxml_core::debug::debug;
+use genxml_core::debug::{debug, debug_value};
 use genxml_core::reflect::{Container, Enumeration};
 
 /// `INNER`.
@@ -77,6 +77,7 @@ impl Inner {
 }
 
 impl Default for Inner {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -197,6 +198,7 @@ impl Outer {
 }
 
 impl Default for Outer {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -296,6 +298,7 @@ impl ToyMode {
 }
 
 impl Default for ToyMode {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -334,7 +337,7 @@ impl fmt::Debug for ToyMode {
 /// Patterns that an index stands for.
 ///
 /// `Index` · 2b p.1
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(transparent)]
 pub struct Index(u32);
 
@@ -349,16 +352,11 @@ impl Index {
     ///
     /// # Errors
     /// [`OutOfRange`] if it has more bits than the widest field of this type.
+    #[inline]
     pub const fn new(value: u64) -> Result<Self, OutOfRange> {
-        if value <= 1 {
-            Ok(Index(value as u32))
-        } else {
-            Err(OutOfRange {
-                value: value as i128,
-                min: 0,
-                max: 1,
-                multiple_of: 1,
-            })
+        match OutOfRange::check(value, 1) {
+            None => Ok(Index(value as u32)),
+            Some(error) => Err(error),
         }
     }
 
@@ -375,12 +373,9 @@ impl Index {
     }
 
     /// The manual's name of the value, if it has one.
+    #[inline]
     pub const fn name(self) -> Option<&'static str> {
-        match self.0 {
-            0 => Some("none"),
-            1 => Some("Both"),
-            _ => None,
-        }
+        Self::INFO.name_of(self.bits())
     }
 
     /// The bits that the value stands for.
@@ -394,11 +389,9 @@ impl Index {
 }
 
 impl fmt::Debug for Index {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name() {
-            Some(name) => f.write_str(name),
-            None => write!(f, "{}", self.0),
-        }
+        debug_value(Self::INFO, self.bits(), f)
     }
 }
 

@@ -7,7 +7,7 @@
 use core::fmt;
 use genxml_core::{Check, Fixed, MinusOne, OutOfRange, Packed, U, UnpackError};
 use genxml_core::bits::{get, put};
-use genxml_core::debug::debug;
+use genxml_core::debug::{debug, debug_value};
 use genxml_core::reflect::{Container, Enumeration, Expr, Kind, Op};
 
 /// `TOY_STATE`.
@@ -132,6 +132,7 @@ impl ToyState {
 }
 
 impl Default for ToyState {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -187,7 +188,7 @@ pub enum ToyStateExtent {
 }
 
 /// Values of Kind.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(transparent)]
 pub struct Kind(u32);
 
@@ -202,16 +203,11 @@ impl Kind {
     ///
     /// # Errors
     /// [`OutOfRange`] if it has more bits than the widest field of this type.
+    #[inline]
     pub const fn new(value: u64) -> Result<Self, OutOfRange> {
-        if value <= 3 {
-            Ok(Kind(value as u32))
-        } else {
-            Err(OutOfRange {
-                value: value as i128,
-                min: 0,
-                max: 3,
-                multiple_of: 1,
-            })
+        match OutOfRange::check(value, 3) {
+            None => Ok(Kind(value as u32)),
+            Some(error) => Err(error),
         }
     }
 
@@ -228,21 +224,16 @@ impl Kind {
     }
 
     /// The manual's name of the value, if it has one.
+    #[inline]
     pub const fn name(self) -> Option<&'static str> {
-        match self.0 {
-            0 => Some("BUFFER"),
-            1 => Some("IMAGE"),
-            _ => None,
-        }
+        Self::INFO.name_of(self.bits())
     }
 }
 
 impl fmt::Debug for Kind {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name() {
-            Some(name) => f.write_str(name),
-            None => write!(f, "{}", self.0),
-        }
+        debug_value(Self::INFO, self.bits(), f)
     }
 }
 
