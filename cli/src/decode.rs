@@ -1,12 +1,13 @@
 //! `genx decode`: names every packet and field of a dump, and what it points to.
 
+use crate::input::read_dwords;
 use crate::output::{Error, Exit, bad_input};
 use crate::source::Source;
 use crate::tables::tables;
 use genxml::capture::Capture;
 use genxml::decode::{Color, Decoder, Format, Options, Summary, Tables};
 use genxml::engine::EngineId;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Decode a dump: every packet and field, and the state, surfaces and kernels that they point to.
@@ -30,7 +31,7 @@ pub struct Args {
     #[arg(long, value_name = "E", requires = "raw")]
     engine: Option<EngineId>,
     /// GPU address of the first raw dword
-    #[arg(long, value_name = "A", default_value = "0", value_parser = address)]
+    #[arg(long, value_name = "A", default_value = "0", value_parser = crate::input::address)]
     address: u64,
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -69,16 +70,6 @@ enum When {
     Always,
     /// No
     Never,
-}
-
-/// A number as people write addresses: decimal, or hexadecimal after 0x.
-fn address(text: &str) -> Result<u64, String> {
-    let digits = text.replace('_', "");
-    let parsed = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
-        Some(hex) => u64::from_str_radix(hex, 16),
-        None => digits.parse(),
-    };
-    parsed.map_err(|_| "not a number; write 4096 or 0x1000".to_owned())
 }
 
 /// Runs the subcommand.
@@ -139,24 +130,4 @@ fn report(summary: &Summary) {
     if summary.limited {
         eprintln!("genx: the batch is longer than the decoder follows; the rest was left out");
     }
-}
-
-/// Little-endian dwords of a file or of standard input.
-fn read_dwords(path: &Path) -> Result<Vec<u32>, Error> {
-    let fail = |error: io::Error| bad_input(format!("{}: {error}", path.display()));
-    let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
-    } else {
-        bytes = std::fs::read(path).map_err(fail)?;
-    }
-    let (dwords, rest) = bytes.as_chunks::<4>();
-    if !rest.is_empty() {
-        eprintln!(
-            "genx: {}: the last {} bytes are no whole dword and are left out",
-            path.display(),
-            rest.len()
-        );
-    }
-    Ok(dwords.iter().map(|dword| u32::from_le_bytes(*dword)).collect())
 }

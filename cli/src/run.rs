@@ -1,8 +1,10 @@
 //! `genx run`: executes a capture on the model and compares memory with what the capture expects.
 
+use crate::check;
 use crate::output::{Error, Exit, bad_input, stdout};
 use crate::picture;
 use genxml::capture::{Capture, Expectation, Frame};
+use genxml::check::{self as rules, Finding, Rules, Summary};
 use genxml_sim::Stats;
 use genxml_sim::observe::Event;
 use genxml_sim::replay::{Replay, Step};
@@ -15,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// Execute a capture on the model and compare memory with what the capture expects.
 ///
-/// Exit code: 0 all well, 1 an expectation differs, 2 unusable input, 3 a GPU fault, a hang, or something that the
+/// Exit code: 0 all well, 1 an expectation differs or --check finds an error, 2 unusable input, 3 a GPU fault, a hang, or something that the
 /// model does not implement.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
@@ -25,7 +27,7 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     /// A capture directory, with manifest.json and data.bin.zst
     input: PathBuf,
-    /// Check every packet against the programming rules of the manual (not part of this version)
+    /// Check the capture against the programming restrictions of the manual too, as `genx check` does
     #[arg(long)]
     check: bool,
     /// Write the memory that each expectation names to DIR/NAME.bin, and each frame to DIR/frameN.png
@@ -56,10 +58,6 @@ struct Compared<'a> {
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
-    if args.check {
-        let text = "run --check: the rules engine is not part of this version; run without --check";
-        return Err(Error { exit: Exit::Fault, text: Some(text.into()) });
-    }
     if args.input.is_file() {
         return Err(bad_input(format!(
             "{}: only capture directories can be run so far, not files (AUB)",
@@ -67,6 +65,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         )));
     }
     let capture = Capture::open(&args.input).map_err(bad_input)?;
+    let checked = args.check.then(|| checked(&capture));
     let mut dump = args.dump.as_deref().map(Dump::new).transpose()?;
     let mut trace = args.trace.as_deref().map(Trace::new).transpose()?;
     let execs = capture.execs().count() as u64;
@@ -116,13 +115,17 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     }
 
     let differing = compared.iter().filter(|c| c.difference.is_some()).count();
-    let exit = match (&fault, differing) {
+    let ran = match (&fault, differing) {
         (Some(_), _) => Exit::Fault,
         (None, 0) => Exit::Ok,
         (None, _) => Exit::Differs,
     };
+    let exit = checked.as_ref().map_or(Exit::Ok, |(_, summary)| check::exit(summary)).max(ran);
     if args.json {
-        let value = as_json(&capture, execs, &stats, &compared, fault.as_ref(), exit);
+        let mut value = as_json(&capture, execs, &stats, &compared, fault.as_ref(), exit);
+        if let Some((findings, summary)) = &checked {
+            value["check"] = check::as_json(findings, summary);
+        }
         stdout(|out| writeln!(out, "{value:#}"))?;
     } else {
         for difference in compared.iter().filter_map(|c| c.difference.as_ref()) {
@@ -131,12 +134,16 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         if let Some((seq, fault)) = &fault {
             eprintln!("genx: {}: exec {seq}: {fault}", capture.name());
         }
-        let verdict = match exit {
+        let verdict = match ran {
             Exit::Ok => "ok",
             Exit::Differs => "DIFFERS",
             _ => "STOPPED",
         };
         stdout(|out| {
+            if let Some((findings, summary)) = &checked {
+                findings.iter().try_for_each(|finding| check::write_finding(out, finding))?;
+                writeln!(out, "{}: {}", capture.name(), check::verdict(summary))?;
+            }
             writeln!(
                 out,
                 "{}: {verdict}: {execs} submissions, {} of {} expectations met",
@@ -148,6 +155,13 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         })?;
     }
     Ok(exit)
+}
+
+/// What the rules engine finds in the capture.
+fn checked(capture: &Capture) -> (Vec<Finding>, Summary) {
+    let mut findings = Vec::new();
+    let summary = rules::capture(capture, &Rules::gen8(), &mut |finding| findings.push(finding.clone()));
+    (findings, summary)
 }
 
 /// A bar on a terminal when there is something to wait for.

@@ -67,6 +67,8 @@ impl Builder<'_> {
             bits: container.bits,
             fields: self.fields(&container.fields),
             groups: self.groups(&container.groups),
+            // A decoder needs none.
+            rules: &[],
             partial: container.partial,
             doc: text(&container.doc),
             source: text(&container.source),
@@ -143,7 +145,11 @@ fn enumeration(e: &model::Enum) -> &'static Enumeration {
         e.values.iter().map(|value| (value.value, text(&value.name))).collect();
     values.sort_by_key(|(value, _)| *value);
     values.dedup_by_key(|(value, _)| *value);
-    leak(Enumeration { name: text(&e.name), values: list(values) })
+    let mut bits: Vec<(u64, u16)> =
+        e.values.iter().filter_map(|v| Some((v.value, u16::try_from(v.bits?).ok()?))).collect();
+    bits.sort_unstable();
+    bits.dedup_by_key(|(value, _)| *value);
+    leak(Enumeration { name: text(&e.name), values: list(values), bits: list(bits) })
 }
 
 fn kind(container: &model::Container) -> Kind {

@@ -1,4 +1,4 @@
-//! The contract of `genx demo`, `decode` and `spec`.
+//! The contract of `genx demo`, `decode`, `check` and `spec`.
 
 mod common;
 
@@ -121,6 +121,53 @@ fn decode_names_the_corpus() {
 }
 
 #[test]
+fn check_finds_explains_and_obeys() {
+    let place = tempdir().unwrap();
+    // 3DPRIMITIVE with both Indirect Parameter Enable (dw0 10) and End Offset Enable (dw1 9), which exclude each other.
+    let file = place.path().join("batch.bin");
+    let dwords: [u32; 8] = [0x7b00_0405, 0x204, 3, 0, 1, 0, 0, 0x0500_0000];
+    fs::write(&file, dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<u8>>()).unwrap();
+    let raw = ["check", file.to_str().unwrap(), "--raw", "--engine", "render", "--address", "0x1000"];
+    let with = |more: &[&str]| finish(genx(raw.iter().chain(more).copied().collect::<Vec<_>>()));
+    let (code, out, err) = with(&[]);
+    assert_eq!((code, err.as_str()), (1, ""), "{out}");
+    for word in ["error 3DPRIM-INDIRECT-END", "0x1000", "[End Offset Enable] = 1", "2a p."] {
+        assert!(out.contains(word), "{word} not in {out}");
+    }
+    let (code, out, _) = with(&["--json"]);
+    assert_eq!(code, 1);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let findings = json["findings"].as_array().unwrap();
+    let finding = findings.iter().find(|finding| finding["rule"] == "3DPRIM-INDIRECT-END").unwrap();
+    assert_eq!(finding["operands"][0]["name"], "[Indirect Parameter Enable]");
+    assert_eq!((&finding["address"], &finding["engine"]), (&"0x1000".into(), &"render".into()));
+    assert_eq!(with(&["--allow", "3DPRIM*"]).0, 0);
+    assert_eq!(with(&["--warn", "3DPRIM-INDIRECT-END"]).0, 0);
+    let (code, _, err) = with(&["--deny", "3DPRIM-INDIRECT-ENT"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("3DPRIM-INDIRECT-END"), "{err}");
+
+    let (code, out, err) = finish(genx(["check", "--explain", "3DPRIM-INDIRECT-END"]));
+    assert_eq!((code, err.as_str()), (0, ""));
+    for word in ["error", "3DPRIMITIVE", "[Indirect Parameter Enable] == 0", "2a p."] {
+        assert!(out.contains(word), "{word} not in {out}");
+    }
+    assert!(finish(genx(["check", "--list"])).1.lines().count() > 300);
+    assert_eq!(finish(genx(["check"])).0, 2);
+    assert_eq!(finish(genx(["check", "/nonexistent"])).0, 2);
+
+    let capture = tempdir().unwrap();
+    fill_capture(capture.path(), |_| ());
+    let path = capture.path().to_str().unwrap();
+    let (code, out, err) = finish(genx(["check", path]));
+    assert_eq!(code, 0, "{out}{err}");
+    let (code, out, err) = finish(genx(["run", path, "--check", "--json"]));
+    assert_eq!(code, 0, "{out}{err}");
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["check"]["errors"], 0);
+}
+
+#[test]
 fn spec_lists_shows_checks_and_emits() {
     let (code, out, err) = finish(genx(["spec", "list", "--json"]));
     assert_eq!(code, 0, "{err}");
@@ -154,7 +201,7 @@ fn spec_lists_shows_checks_and_emits() {
 
 #[test]
 fn help_has_examples() {
-    for command in ["run", "decode", "demo", "spec"] {
+    for command in ["run", "decode", "check", "demo", "spec"] {
         let (code, out, _) = finish(genx([command, "--help"]));
         assert_eq!(code, 0);
         assert!(out.contains("Examples:"), "{command}: {out}");

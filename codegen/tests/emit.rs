@@ -99,8 +99,8 @@ fn features() {
         }
         assert_eq!(
             names.len(),
-            tables.len() + types.len() + 2,
-            "{names:?} and nothing more than mod and packets"
+            tables.len() + types.len() + 3,
+            "{names:?} and nothing more than mod, packets and rule_tables"
         );
     }
     let files = genxml_codegen::emit::rust(&spec, &|_| false);

@@ -4,6 +4,7 @@
 //! * [`engine`]: the engines and which packets they take
 //! * [`batch`]: batches and the state that they point to
 //! * [`capture`]: recorded submissions of programs, with the memory that they left
+//! * [`check`](mod@check): the manual's programming restrictions, looked for in dumps
 //! * [`decode`]: what batches say and point to, as records, text or JSON
 //!
 //! # Features
@@ -14,6 +15,7 @@
 
 pub mod batch;
 pub mod capture;
+pub mod check;
 pub mod decode;
 pub mod engine;
 

@@ -7,7 +7,7 @@
 //! * [`names`]: the mapping from the manual's names
 //! * `plan`: what types and members there will be
 //! * `field`: one field's type, default, reading and writing
-//! * `container`, `enumeration`, `packets`, `tables`, `checks`: the items
+//! * `container`, `enumeration`, `packets`, `tables`, `rules`, `checks`: the items
 //! * `docs`: doc comments; `text`: formatting
 
 mod checks;
@@ -20,6 +20,7 @@ mod members;
 pub mod names;
 mod packets;
 mod plan;
+mod rules;
 mod tables;
 mod text;
 mod types;
@@ -36,6 +37,7 @@ use quote::quote;
 pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
     let spec = prepare(spec);
     let plan = Plan::new(&spec, enabled);
+    let lasts = rules::Lasts::new(&spec);
     let mut files = Vec::new();
     let mut modules = Vec::new();
     for (file, unit) in plan.units.iter().enumerate() {
@@ -61,7 +63,7 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
         }
         let statics = containers
             .iter()
-            .map(|id| tables::container(&plan, &spec.containers[id.0], &plan.containers[id.0]));
+            .map(|id| tables::container(&plan, &lasts, &spec.containers[id.0], &plan.containers[id.0]));
         let statics: Vec<_> = statics
             .chain(enums.iter().map(|index| tables::enumeration(&spec.enums[*index], &plan.enums[*index])))
             .collect();
@@ -79,6 +81,10 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
         ));
         quote!(pub mod packets; pub use packets::{#(#names),*};)
     });
+    // Of no file: what it names is elsewhere.
+    let last = rules::Rules { plan: &plan, lasts: &lasts, file: usize::MAX }.lasts();
+    files
+        .push(("rule_tables.rs".into(), text::file(&spec, Some("What rules ask of earlier packets."), last)));
     let table = |name: &String, file: usize| {
         let (module, name) = (ident(&format!("{}_tables", plan.units[file])), ident(name));
         quote!(&#module::#name)
@@ -88,6 +94,9 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
     let registers = registers(&spec);
     let root = quote! {
         #(#modules)*
+        #[doc(hidden)]
+        pub mod rule_tables;
+        pub use rule_tables::LASTS;
         #engines
         #registers
         /// Every structure, instruction and register.

@@ -2,12 +2,13 @@
 
 use super::field::{ident, number, pattern, space_type};
 use super::plan::{Plan, length_field, opcode};
+use super::rules::{Lasts, Rules};
 use crate::model::{Access, Container, Enum, Expr, Field, Group, Kind, Stored, Type};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 /// The static of a container.
-pub fn container(plan: &Plan, container: &Container, rust_name: &str) -> TokenStream {
+pub fn container(plan: &Plan, lasts: &Lasts, container: &Container, rust_name: &str) -> TokenStream {
     let name = &container.name;
     let ident_ = ident(rust_name);
     let unit = &plan.spec.files[container.file].unit;
@@ -15,6 +16,7 @@ pub fn container(plan: &Plan, container: &Container, rust_name: &str) -> TokenSt
     let bits = number(container.bits);
     let fields = fields(plan, &container.fields, container.file);
     let groups = groups(plan, &container.groups, container.file);
+    let rules = Rules { plan, lasts, file: container.file }.of(container);
     let (partial, doc, source) = (container.partial, &container.doc, &container.source);
     quote! {
         pub static #ident_: Container = Container {
@@ -25,6 +27,7 @@ pub fn container(plan: &Plan, container: &Container, rust_name: &str) -> TokenSt
             bits: #bits,
             fields: #fields,
             groups: #groups,
+            rules: #rules,
             partial: #partial,
             doc: #doc,
             source: #source,
@@ -44,7 +47,18 @@ pub fn enumeration(e: &Enum, rust_name: &str) -> TokenStream {
         let value = pattern(*value);
         quote!((#value, #name))
     });
-    quote!(pub static #ident_: Enumeration = Enumeration { name: #name, values: &[#(#values),*] };)
+    let mut bits: Vec<(u64, u64)> =
+        e.values.iter().filter_map(|value| Some((value.value, value.bits?))).collect();
+    bits.sort_unstable();
+    bits.dedup_by_key(|(value, _)| *value);
+    let bits = bits.iter().map(|(value, bits)| {
+        let (value, bits) = (pattern(*value), Literal::u64_unsuffixed(*bits));
+        quote!((#value, #bits))
+    });
+    quote! {
+        pub static #ident_: Enumeration =
+            Enumeration { name: #name, values: &[#(#values),*], bits: &[#(#bits),*] };
+    }
 }
 
 fn kind(container: &Container) -> TokenStream {
@@ -187,7 +201,7 @@ fn ty(plan: &Plan, field: &Field, file: usize) -> TokenStream {
 }
 
 /// Path of a static, seen from the tables of `file`.
-fn table(plan: &Plan, name: &str, home: usize, file: usize) -> TokenStream {
+pub fn table(plan: &Plan, name: &str, home: usize, file: usize) -> TokenStream {
     let name = ident(name);
     if home == file {
         quote!(#name)

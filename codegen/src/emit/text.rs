@@ -30,6 +30,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
             "UFix",
             "UnpackError",
             "address",
+            "rule",
         ],
     ),
     ("genxml_core::address", &["SpaceKind"]),

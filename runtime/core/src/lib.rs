@@ -9,6 +9,7 @@
 //! * [`check`]: what strict readers check, as tables
 //! * [`debug`](mod@debug): `Debug` of generated types, through the tables
 //! * [`reflect`]: tables that describe every container at run time
+//! * [`rule`]: programming restrictions, and how they are evaluated
 //! * [`round_trip`](mod@round_trip): the laws of packing, for property tests
 #![no_std]
 
@@ -25,6 +26,7 @@ pub mod literal;
 pub mod packet;
 pub mod reflect;
 pub mod round_trip;
+pub mod rule;
 
 pub use address::{Address, Space};
 pub use check::Check;

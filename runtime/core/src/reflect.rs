@@ -4,6 +4,7 @@
 //! them, which is why every link is a plain `&'static`.
 
 use crate::address::SpaceKind;
+use crate::rule::Rule;
 use core::fmt;
 
 /// A structure, instruction or register.
@@ -23,6 +24,8 @@ pub struct Container {
     pub fields: &'static [Field],
     /// Arrays of fields, fixed or variable.
     pub groups: &'static [Group],
+    /// Programming restrictions.
+    pub rules: &'static [Rule],
     /// True if only the header is described so far and the rest of the bits are unknown.
     pub partial: bool,
     /// One line of what it does, in our own words; may be empty.
@@ -319,6 +322,8 @@ pub struct Enumeration {
     pub name: &'static str,
     /// Values in ascending order.
     pub values: &'static [(u64, &'static str)],
+    /// Values that stand for a number of bits, as surface formats do, in ascending order.
+    pub bits: &'static [(u64, u16)],
 }
 
 impl Enumeration {
@@ -334,6 +339,11 @@ impl Enumeration {
             }
         }
         None
+    }
+
+    /// The number of bits that `value` stands for, if it has one.
+    pub fn bits_of(&self, value: u64) -> Option<u16> {
+        self.bits.binary_search_by_key(&value, |v| v.0).ok().map(|index| self.bits[index].1)
     }
 }
 
@@ -377,39 +387,42 @@ pub enum Op {
     Rem,
 }
 
+impl Op {
+    /// The result. Arithmetic wraps; dividing by zero gives zero, and so does the remainder.
+    pub const fn apply(self, l: u64, r: u64) -> u64 {
+        match self {
+            Op::Or => (l != 0 || r != 0) as u64,
+            Op::And => (l != 0 && r != 0) as u64,
+            Op::Eq => (l == r) as u64,
+            Op::Ne => (l != r) as u64,
+            Op::Lt => (l < r) as u64,
+            Op::Le => (l <= r) as u64,
+            Op::Gt => (l > r) as u64,
+            Op::Ge => (l >= r) as u64,
+            Op::BitAnd => l & r,
+            Op::Add => l.wrapping_add(r),
+            Op::Sub => l.wrapping_sub(r),
+            Op::Mul => l.wrapping_mul(r),
+            Op::Div => match l.checked_div(r) {
+                Some(times) => times,
+                None => 0,
+            },
+            Op::Rem => match l.checked_rem(r) {
+                Some(rest) => rest,
+                None => 0,
+            },
+        }
+    }
+}
+
 impl Expr {
-    /// The value for a container that starts at bit `base` of `dwords`. Arithmetic wraps; dividing by zero
-    /// gives zero, and so does the remainder.
+    /// The value for a container that starts at bit `base` of `dwords`.
     pub const fn eval(&self, dwords: &[u32], base: u32) -> u64 {
         match *self {
             Expr::Number(value) => value,
             Expr::Field { start, end, .. } => crate::bits::get(dwords, base + start, base + end),
             Expr::Not(expr) => (expr.eval(dwords, base) == 0) as u64,
-            Expr::Binary(op, left, right) => {
-                let (l, r) = (left.eval(dwords, base), right.eval(dwords, base));
-                match op {
-                    Op::Or => (l != 0 || r != 0) as u64,
-                    Op::And => (l != 0 && r != 0) as u64,
-                    Op::Eq => (l == r) as u64,
-                    Op::Ne => (l != r) as u64,
-                    Op::Lt => (l < r) as u64,
-                    Op::Le => (l <= r) as u64,
-                    Op::Gt => (l > r) as u64,
-                    Op::Ge => (l >= r) as u64,
-                    Op::BitAnd => l & r,
-                    Op::Add => l.wrapping_add(r),
-                    Op::Sub => l.wrapping_sub(r),
-                    Op::Mul => l.wrapping_mul(r),
-                    Op::Div => match l.checked_div(r) {
-                        Some(times) => times,
-                        None => 0,
-                    },
-                    Op::Rem => match l.checked_rem(r) {
-                        Some(rest) => rest,
-                        None => 0,
-                    },
-                }
-            }
+            Expr::Binary(op, left, right) => op.apply(left.eval(dwords, base), right.eval(dwords, base)),
         }
     }
 

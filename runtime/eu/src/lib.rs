@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`instruction`] says what an instruction is, [`ops`] lists the operations, [`decode`](mod@decode)
 //! reads dwords, [`compaction`] the 8-byte forms, [`encode`] writes, [`kernel`] walks through memory, [`disasm`] makes
-//! text and [`message`] words of messages. [`gen8`] is generated from the specification and holds every bit position.
+//! text, [`message`] words of messages, [`surface`] says what messages do with surfaces. [`gen8`] is generated from the specification and holds every bit position.
 //!
 //! ```
 //! use genxml_eu::instruction::{DataType, Destination, Immediate, Operand, Register};
@@ -26,6 +26,7 @@ pub mod instruction;
 pub mod kernel;
 pub mod message;
 pub mod ops;
+pub mod surface;
 
 /// Instruction formats, enumerations and compaction tables, generated from the specification.
 pub mod gen8 {

@@ -10,20 +10,19 @@
 //! be.
 
 use super::fields::Fields;
-use super::kernel::{self, Used};
+use super::kernel::{self, MAX_SAMPLERS, Used};
 use super::record::{Kind, Record};
 use super::tables::{FieldPlan, Follow, Part, Plan, PlanId, is_target};
 use super::walk::Walker;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{self, Type};
 use std::io;
+use std::rc::Rc;
 
 /// Interface descriptors of one load: the field takes no more (2a p.487).
 const MAX_DESCRIPTORS: u64 = 64;
 /// Binding table entries shown when nothing says how many there are.
 const MAX_GUESSED: u32 = 32;
-/// Samplers that a message can address without a pointer of its own (4 bits).
-const MAX_SAMPLERS: u32 = 16;
 /// Bytes of constants or thread data shown.
 const MAX_DATA: u64 = 64 << 10;
 /// Structures may point to structures this often.
@@ -36,8 +35,14 @@ impl Walker<'_> {
         let plan = tables.plan(id);
         let container = plan.container;
         match follow {
-            Follow::Nothing | Follow::BatchStart | Follow::BatchEnd | Follow::BaseAddresses => Ok(()),
-            Follow::Targets => self.targets(plan, record, depth + 1, 0),
+            Follow::Nothing
+            | Follow::BatchStart
+            | Follow::BatchEnd
+            | Follow::BaseAddresses
+            | Follow::BindingTable(_)
+            | Follow::SamplerTable(_) => Ok(()),
+            Follow::Draw => self.draw(depth + 1),
+            Follow::Targets | Follow::Stage(_) => self.targets(plan, record, depth + 1, 0),
             Follow::LoadRegisterImm => self.registers(record, depth + 1),
             Follow::CurbeLoad => {
                 let length = record.stored(container, "CURBE Total Data Length");
@@ -82,7 +87,7 @@ impl Walker<'_> {
         self.state.bases.absolute(space, record.address_of(container, name)?)
     }
 
-    fn no_base(&mut self, depth: u32, space: SpaceKind) -> io::Result<()> {
+    pub fn no_base(&mut self, depth: u32, space: SpaceKind) -> io::Result<()> {
         self.note(
             depth,
             0,
@@ -104,6 +109,8 @@ impl Walker<'_> {
         let mut record = self.spare.pop().unwrap_or_default();
         record.reset(Kind::Struct, depth, at, plan.container.name);
         record.index = index;
+        record.plan = Some(id);
+        record.uses = self.roles;
         let needed = plan.container.bits.div_ceil(32) as usize;
         record.length = needed as u32;
         let there = self.memory.dwords(at, needed, &mut record.dwords);
@@ -174,15 +181,12 @@ impl Walker<'_> {
             Some(at) => self.kernel(at, depth)?,
             None => {
                 self.no_base(depth, SpaceKind::Instruction)?;
-                Used::default()
+                Rc::default()
             }
         };
         // The count is in units of four.
         let hint = 4 * record.stored(container, "Sampler Count").unwrap_or(0).min(4) as u32;
-        let samplers = match used.complete {
-            true => used.samplers,
-            false => used.samplers | ((1u32 << hint.min(MAX_SAMPLERS)) - 1) as u16,
-        };
+        let samplers = used.samplers_or(hint);
         if samplers != 0 {
             self.sampler_table(
                 self.resolve(record, container, "Sampler State Pointer"),
@@ -198,7 +202,13 @@ impl Walker<'_> {
         }
     }
 
-    fn sampler_table(&mut self, at: Option<u64>, samplers: u16, depth: u32, nesting: u32) -> io::Result<()> {
+    pub fn sampler_table(
+        &mut self,
+        at: Option<u64>,
+        samplers: u16,
+        depth: u32,
+        nesting: u32,
+    ) -> io::Result<()> {
         let Some(at) = at else { return self.no_base(depth, SpaceKind::DynamicState) };
         let Some(id) = self.tables.named("SAMPLER_STATE") else { return Ok(()) };
         let size = u64::from(self.tables.plan(id).container.bits / 8);
@@ -208,7 +218,14 @@ impl Walker<'_> {
         Ok(())
     }
 
-    fn binding_table(&mut self, at: u64, hint: u32, used: &Used, depth: u32, nesting: u32) -> io::Result<()> {
+    pub fn binding_table(
+        &mut self,
+        at: u64,
+        hint: u32,
+        used: &Used,
+        depth: u32,
+        nesting: u32,
+    ) -> io::Result<()> {
         let Some(id) = self.tables.named("BINDING_TABLE_STATE") else { return Ok(()) };
         let container = self.tables.plan(id).container;
         let guess = !used.complete && hint == 0;
@@ -222,7 +239,10 @@ impl Walker<'_> {
                 break;
             }
             if needed || entry[0] != 0 || !used.complete && index < hint {
-                self.structure(id, at + 4 * u64::from(index), Some(index), depth, nesting)?;
+                self.roles = Some(used.uses(index));
+                let shown = self.structure(id, at + 4 * u64::from(index), Some(index), depth, nesting);
+                self.roles = None;
+                shown?;
             }
         }
         if there < end && (0..end).any(|index| index >= there && used.surface(index)) {
@@ -246,21 +266,37 @@ impl Walker<'_> {
     }
 
     /// The kernel at `at`, disassembled once per batch.
-    fn kernel(&mut self, at: u64, depth: u32) -> io::Result<Used> {
+    fn kernel(&mut self, at: u64, depth: u32) -> io::Result<Rc<Used>> {
+        if let Some(used) = self.kernels.get(&at).cloned() {
+            self.note(depth, at, format_args!("kernel at {at:#x}: shown before"))?;
+            return Ok(used);
+        }
         let mut record = self.spare.pop().unwrap_or_default();
         record.reset(Kind::Kernel, depth, at, "kernel");
-        let shown = !self.kernels.insert(at);
-        let used = kernel::read(self.memory, at, self.budget.saturating_mul(4), &mut record, !shown);
+        let used = Rc::new(kernel::read(
+            self.memory,
+            at,
+            self.budget.saturating_mul(4),
+            &mut record,
+            self.options.kernels,
+        ));
         if record.dwords.is_empty() {
             self.note(depth, at, format_args!("kernel at {at:#x}: nothing is mapped there"))?;
-        } else if shown {
-            self.note(depth, at, format_args!("kernel at {at:#x}: shown before"))?;
         } else {
+            self.kernels.insert(at, Rc::clone(&used));
             self.budget = self.budget.saturating_sub(record.dwords.len() as u64);
             self.sink.record(&record)?;
         }
         self.spare.push(record);
         Ok(used)
+    }
+
+    /// What the kernel at `at` uses; shows it only if it was not shown before.
+    pub fn kernel_used(&mut self, at: u64, depth: u32) -> io::Result<Rc<Used>> {
+        match self.kernels.get(&at) {
+            Some(used) => Ok(Rc::clone(used)),
+            None => self.kernel(at, depth),
+        }
     }
 
     /// Memory without structure.
@@ -306,6 +342,7 @@ impl Walker<'_> {
             let mut record = self.spare.pop().unwrap_or_default();
             record.reset(Kind::Register, depth, offset.into(), plan.container.name);
             record.register = Some(at);
+            record.plan = Some(id);
             record.dwords.push(pair[1]);
             record.length = 1;
             let Record { dwords, items, .. } = &mut record;

@@ -1,11 +1,15 @@
 //! Kernels: where they end, what they use, how they read.
 
 use super::memory::Memory;
-use super::record::Record;
+use super::record::{Record, Uses};
 use genxml_core::bits;
+use genxml_core::rule::Roles;
 use genxml_eu::instruction::{Descriptor, SharedFunction};
-use genxml_eu::{Opcode, instructions};
+use genxml_eu::{Opcode, instructions, surface};
 use std::fmt::Write as _;
+
+/// Samplers that a message can address without a pointer of its own (4 bits).
+pub(super) const MAX_SAMPLERS: u32 = 16;
 
 /// Longest kernel that is read.
 pub(super) const MAX_BYTES: u64 = 1 << 20;
@@ -16,15 +20,11 @@ const FIRST_BYTES: usize = 4096;
 /// Instructions that make no sense after which it is taken for something else than a kernel.
 const MAX_NONSENSE: u32 = 8;
 
-/// Indices from here on are not entries of a binding table but ways to address memory: 254 shared local memory,
-/// 253 and 255 without a surface (2d Binding Table Index).
-const FIRST_SPECIAL: u64 = 240;
-
 /// Binding table entries and samplers that a kernel's messages name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Used {
-    /// One bit per binding table index.
-    pub surfaces: [u64; 4],
+    /// What messages do with each binding table index, as far as any is named.
+    pub surfaces: Vec<Option<Roles>>,
     /// One bit per sampler.
     pub samplers: u16,
     /// The kernel was read to its end and every message has its descriptor in the instruction.
@@ -34,12 +34,45 @@ pub(super) struct Used {
 impl Used {
     /// True if a message names this binding table index.
     pub fn surface(&self, index: u32) -> bool {
-        index < 256 && self.surfaces[index as usize / 64] >> (index % 64) & 1 != 0
+        self.surfaces.get(index as usize).is_some_and(Option::is_some)
+    }
+
+    /// What messages do with this binding table index.
+    pub fn uses(&self, index: u32) -> Uses {
+        let roles = self.surfaces.get(index as usize).copied().flatten().unwrap_or_default();
+        Uses { roles, complete: self.complete }
     }
 
     /// One more than the greatest index used, 0 if none is.
     pub fn surfaces_end(&self) -> u32 {
-        (0..256).rev().find(|&index| self.surface(index)).map_or(0, |index| index + 1)
+        self.surfaces.len() as u32
+    }
+
+    /// The samplers that messages name, and if that is not all, as many as the count for prefetching says.
+    pub fn samplers_or(&self, count: u32) -> u16 {
+        match self.complete {
+            true => self.samplers,
+            false => self.samplers | ((1u32 << count.min(MAX_SAMPLERS)) - 1) as u16,
+        }
+    }
+
+    /// What both kernels use.
+    pub fn add(&mut self, other: &Used) {
+        for (index, roles) in other.surfaces.iter().enumerate() {
+            if let Some(roles) = roles {
+                self.name(index, *roles);
+            }
+        }
+        self.samplers |= other.samplers;
+        self.complete &= other.complete;
+    }
+
+    fn name(&mut self, index: usize, roles: Roles) {
+        if self.surfaces.len() <= index {
+            self.surfaces.resize(index + 1, None);
+        }
+        let before = self.surfaces[index].unwrap_or_default();
+        self.surfaces[index] = Some(before.and(roles));
     }
 }
 
@@ -67,21 +100,19 @@ pub(super) fn read(memory: &dyn Memory, at: u64, limit: u64, record: &mut Record
     bytes.truncate(length);
     record.dwords.extend(bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
     record.length = record.dwords.len() as u32;
-    if show {
-        for instruction in instructions(&bytes) {
-            let mut text = String::new();
-            let position = match instruction {
-                Ok(located) => {
-                    _ = write!(text, "{located}");
-                    located.position
-                }
-                Err(error) => {
-                    _ = write!(text, "{error}");
-                    error.position
-                }
-            };
-            record.lines.push((position as u32, text));
-        }
+    for instruction in show.then(|| instructions(&bytes)).into_iter().flatten() {
+        let mut text = String::new();
+        let position = match instruction {
+            Ok(located) => {
+                _ = write!(text, "{located}");
+                located.position
+            }
+            Err(error) => {
+                _ = write!(text, "{error}");
+                error.position
+            }
+        };
+        record.lines.push((position as u32, text));
     }
     used
 }
@@ -124,22 +155,13 @@ fn scan(bytes: &[u8]) -> (Used, usize, bool) {
 }
 
 impl Used {
-    /// Notes what a message names: bits 7:0 of its descriptor are the binding table index of everything that goes
-    /// through one, bits 11:8 the sampler of a sampler message (2d message descriptors).
+    /// Notes what a message names: its surface, and bits 11:8 of a sampler message's descriptor (2d message descriptors).
     fn message(&mut self, function: SharedFunction, descriptor: u32) {
-        use SharedFunction::*;
-        match function {
-            Sampler | DataPortSampler | DataPortRender | DataPortConstant | DataPort0 | DataPort1
-            | MotionEstimation | CheckAndRefinement => {
-                let index = bits::get(&[descriptor], 0, 7);
-                if index < FIRST_SPECIAL {
-                    self.surfaces[index as usize / 64] |= 1 << (index % 64);
-                }
-                if function == Sampler {
-                    self.samplers |= 1 << bits::get(&[descriptor], 8, 11);
-                }
-            }
-            _ => {}
+        if let Some(index) = surface::binding_table_index(function, descriptor) {
+            self.name(index.into(), surface::roles(function, descriptor));
+        }
+        if function == SharedFunction::Sampler {
+            self.samplers |= 1 << bits::get(&[descriptor], 8, 11);
         }
     }
 }

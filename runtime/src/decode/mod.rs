@@ -18,6 +18,7 @@
 //! * [`TextWriter`], [`JsonWriter`]: the sinks that there are
 
 mod digits;
+mod draw;
 mod fields;
 mod follow;
 mod json;
@@ -30,7 +31,8 @@ mod walk;
 
 pub use json::JsonWriter;
 pub use memory::Memory;
-pub use record::{Issue, Item, Kind, Record, Value};
+pub use record::{Issue, Item, Kind, Record, Uses, Value};
+pub(crate) use tables::PlanId;
 pub use tables::Tables;
 pub use text::TextWriter;
 pub use walk::State;
@@ -54,6 +56,8 @@ pub struct Options {
     pub offsets: bool,
     /// Follow what packets point to, jumps included.
     pub follow: bool,
+    /// Disassemble kernels; without, they are read only for what they use.
+    pub kernels: bool,
     /// Dwords to decode per batch before giving up, whatever loops there may be.
     pub max_dwords: u64,
 }
@@ -66,6 +70,7 @@ impl Default for Options {
             headers: false,
             offsets: true,
             follow: true,
+            kernels: true,
             max_dwords: 16 << 20,
         }
     }
@@ -221,7 +226,9 @@ impl<'a> Decoder<'a> {
             engine,
             summary: Summary::default(),
             budget: self.options.max_dwords,
-            kernels: HashSet::new(),
+            kernels: HashMap::new(),
+            draws: HashSet::new(),
+            roles: None,
             conditional: HashSet::new(),
             spare: Vec::new(),
         };

@@ -3,8 +3,10 @@
 //! Records come in the order in which a reader wants them: a packet, then what it points to with a greater
 //! [`depth`](Record::depth). A record is reused for the next packet, so that decoding does not allocate.
 
+use super::tables::PlanId;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{Container, RegisterAt};
+use genxml_core::rule::Roles;
 use std::fmt;
 
 /// One thing found in a batch, or where a batch points to.
@@ -32,6 +34,19 @@ pub struct Record {
     pub lines: Vec<(u32, String)>,
     /// The remark, or a remark on the packet; empty if there is none.
     pub note: String,
+    /// Of what a binding table entry leads to: how kernels use it, if that is known.
+    pub uses: Option<Uses>,
+    /// The container in the tables.
+    pub(crate) plan: Option<PlanId>,
+}
+
+/// How kernels use a surface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Uses {
+    /// What their messages do with it.
+    pub roles: Roles,
+    /// There are no other messages: the kernels were read to their ends, and every descriptor is in the instruction.
+    pub complete: bool,
 }
 
 /// What a record is.
@@ -176,6 +191,8 @@ impl Record {
         self.items.clear();
         self.lines.clear();
         self.note.clear();
+        self.uses = None;
+        self.plan = None;
     }
 
     /// The field with this name, at any depth; the first if there are several.

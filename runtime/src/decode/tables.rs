@@ -5,6 +5,7 @@ use genxml_core::reflect::{Container, EngineBase, Expr, Field, Group, Kind, Regi
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use super::draw::STAGES;
 use crate::engine::EngineId;
 
 /// The containers of a generation, ready for a decoder.
@@ -19,7 +20,7 @@ pub struct Tables {
 
 /// Index into [`Tables::plans`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct PlanId(u32);
+pub(crate) struct PlanId(u32);
 
 /// A container with its fields and groups in the order of their bits and all that can be known before decoding.
 #[derive(Debug)]
@@ -67,11 +68,29 @@ pub(super) enum Follow {
     CurbeLoad,
     IndirectData,
     LoadRegisterImm,
+    /// A stage of the 3D pipeline; its kernels are followed as targets.
+    Stage(usize),
+    /// Where a stage's binding table is: looked at with the draw that uses it.
+    BindingTable(usize),
+    /// Where a stage's samplers are.
+    SamplerTable(usize),
+    Draw,
 }
 
 impl Follow {
     fn of(container: &Container) -> Follow {
+        for (prefix, follow) in [
+            ("3DSTATE_BINDING_TABLE_POINTERS_", Follow::BindingTable as fn(usize) -> Follow),
+            ("3DSTATE_SAMPLER_STATE_POINTERS_", Follow::SamplerTable),
+            ("3DSTATE_", Follow::Stage),
+        ] {
+            let stage = container.name.strip_prefix(prefix);
+            if let Some(stage) = stage.and_then(|stage| STAGES.iter().position(|name| *name == stage)) {
+                return follow(stage);
+            }
+        }
         match container.name {
+            "3DPRIMITIVE" => Follow::Draw,
             "MI_BATCH_BUFFER_START" => Follow::BatchStart,
             "MI_BATCH_BUFFER_END" => Follow::BatchEnd,
             "STATE_BASE_ADDRESS" | "MFX_IND_OBJ_BASE_ADDR_STATE" => Follow::BaseAddresses,
@@ -104,6 +123,13 @@ struct HeaderIndex {
     candidates: Vec<(u32, u32, PlanId, u32)>,
 }
 
+impl PlanId {
+    /// As an index.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl Tables {
     /// Prepares the tables of `containers`, and of the registers that each of `engines` has. Where names repeat, the
     /// first counts.
@@ -133,6 +159,11 @@ impl Tables {
     /// The instruction of `engine` with this header.
     pub fn instruction(&self, engine: EngineId, header: u32) -> Option<&'static Container> {
         self.find(engine, header).map(|id| self.plan(id).container)
+    }
+
+    /// The containers in the order of [`PlanId::index`].
+    pub(crate) fn containers(&self) -> impl Iterator<Item = &'static Container> {
+        self.plans.iter().map(|plan| plan.container)
     }
 
     /// The container with this name.
@@ -168,7 +199,7 @@ impl Tables {
         self.by_name.get(name).copied()
     }
 
-    pub(super) fn register_plan(&self, offset: u32) -> Option<(RegisterAt, PlanId)> {
+    pub(crate) fn register_plan(&self, offset: u32) -> Option<(RegisterAt, PlanId)> {
         let at = self.registers.binary_search_by_key(&offset, |register| register.0).ok()?;
         let (_, at, id) = self.registers[at];
         Some((at, id))

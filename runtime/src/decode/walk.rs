@@ -3,15 +3,18 @@
 //! Everything is bounded: a chain of jumps never visits an address twice, levels nest to [`MAX_DEPTH`], and a budget
 //! of dwords per batch ends whatever is left. No address is read that memory does not have.
 
+use super::draw::{STAGES, Stage};
 use super::fields::{Bases, Fields};
+use super::kernel::Used;
 use super::memory::{Memory, VA_MASK};
-use super::record::{Kind, Record};
+use super::record::{Kind, Record, Uses};
 use super::tables::{Follow, PlanId, Tables};
 use super::{Options, Sink, Summary};
 use crate::engine::EngineId;
 use genxml_core::reflect;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
+use std::rc::Rc;
 
 /// How deep second-level and conditional batches may nest. Hardware knows two levels.
 const MAX_DEPTH: u32 = 8;
@@ -20,6 +23,7 @@ const MAX_DEPTH: u32 = 8;
 #[derive(Debug, Clone, Default)]
 pub struct State {
     pub(super) bases: Bases,
+    pub(super) stages: [Stage; STAGES.len()],
 }
 
 /// One walk.
@@ -33,8 +37,12 @@ pub(super) struct Walker<'a> {
     pub summary: Summary,
     /// Dwords that may still be decoded.
     pub budget: u64,
-    /// Kernels that were shown.
-    pub kernels: HashSet<u64>,
+    /// Kernels that were shown, and what they use.
+    pub kernels: HashMap<u64, Rc<Used>>,
+    /// Stages of draws whose tables were shown.
+    pub draws: HashSet<(usize, Stage)>,
+    /// How kernels use the binding table entry that is being shown.
+    pub roles: Option<Uses>,
     /// Targets of conditional jumps that were shown.
     pub conditional: HashSet<u64>,
     /// Records not in use.
@@ -164,9 +172,16 @@ impl Walker<'_> {
         let plan = self.tables.plan(id);
         let container = plan.container;
         record.name = container.name;
+        record.plan = Some(id);
         record.kind = if container.partial { Kind::Partial } else { Kind::Packet };
         if follow == Follow::BaseAddresses && !self.options.headers {
             self.latch_bases(record, container);
+        }
+        match follow {
+            Follow::Stage(stage) => self.state.stages[stage].latch(record, container),
+            Follow::BindingTable(stage) => self.state.stages[stage].latch_binding_table(record, container),
+            Follow::SamplerTable(stage) => self.state.stages[stage].latch_sampler_table(record, container),
+            _ => {}
         }
         if !self.options.headers {
             let described = u64::from(container.bits.div_ceil(32));

@@ -1,0 +1,254 @@
+//! `genx check`: a dump against the programming restrictions of the manual.
+
+use crate::input::read_dwords;
+use crate::output::{Error, Exit, bad_input, stdout};
+use genxml::capture::Capture;
+use genxml::check::{self, Finding, Level, Rules, Summary};
+use genxml::engine::EngineId;
+use genxml_codegen::suggest;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Check a dump against the programming restrictions of the manual.
+///
+/// Every packet and every structure that packets point to is checked by itself, against the state before it, and against
+/// how kernels use it. What a dump does not tell is never held against it.
+///
+/// Exit code: 0 no rule of severity error is violated, 1 one is, 2 unusable input.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  genx check captures/gpgpu_fill
+  genx check captures/gpgpu_fill --json | jq -r '.findings[].rule'
+  genx check captures/gpgpu_fill --allow 'MSF-*' --deny IDD-GROUP-SIZE
+  genx check batch.bin --raw --engine render
+  genx check --explain RSS-MS-2D")]
+pub struct Args {
+    /// A capture directory; with --raw a file of little-endian dwords, or - for standard input
+    #[arg(required_unless_present_any = ["explain", "list"])]
+    input: Option<PathBuf>,
+    /// Print what a rule says, and where the manual says it
+    #[arg(long, value_name = "ID", conflicts_with_all = ["input", "list"])]
+    explain: Option<String>,
+    /// Print the id, severity and text of every rule
+    #[arg(long, conflicts_with = "input")]
+    list: bool,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+    /// The input is dwords and nothing else
+    #[arg(long, requires = "engine")]
+    raw: bool,
+    /// The engine that raw dwords are for: render, blitter, video, video-enhance
+    #[arg(long, value_name = "E", requires = "raw")]
+    engine: Option<EngineId>,
+    /// GPU address of the first raw dword
+    #[arg(long, value_name = "A", default_value = "0", value_parser = crate::input::address)]
+    address: u64,
+    #[command(flatten)]
+    levels: Levels,
+}
+
+/// How rules count instead of how the specification has it.
+#[derive(clap::Args, Debug, Default)]
+pub struct Levels {
+    /// Leave out a rule; with a * at the end, all whose ids start so
+    #[arg(long, value_name = "ID")]
+    allow: Vec<String>,
+    /// Let a rule count as a warning
+    #[arg(long, value_name = "ID")]
+    warn: Vec<String>,
+    /// Let a rule count as an error
+    #[arg(long, value_name = "ID")]
+    deny: Vec<String>,
+}
+
+impl Levels {
+    /// The rules of Broadwell with these levels.
+    pub fn rules(&self) -> Result<Rules, Error> {
+        let mut rules = Rules::gen8();
+        for (ids, level) in
+            [(&self.warn, Level::Warn), (&self.deny, Level::Deny), (&self.allow, Level::Allow)]
+        {
+            for id in ids {
+                rules.set(id, level).map_err(|error| unknown(&rules, id, &error))?;
+            }
+        }
+        Ok(rules)
+    }
+}
+
+fn unknown(rules: &Rules, id: &str, error: &check::UnknownRule) -> Error {
+    match suggest::nearest(id, rules.all().map(|(_, rule)| rule.id)) {
+        Some(nearest) => bad_input(format!("{error}; did you mean `{nearest}`?")),
+        None => bad_input(format!("{error}; genx check --list names them")),
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Args) -> Result<Exit, Error> {
+    let rules = args.levels.rules()?;
+    if let Some(id) = &args.explain {
+        return explain(&rules, id, args.json);
+    }
+    let Some(input) = args.input.as_deref().filter(|_| !args.list) else { return list(&rules, args.json) };
+    let mut findings = Vec::new();
+    let mut each = |finding: &Finding| findings.push(finding.clone());
+    let summary = match (args.raw, args.engine) {
+        (true, Some(engine)) => check::raw(engine, args.address, &read_dwords(input)?, &rules, &mut each),
+        _ if input.is_file() || input == Path::new("-") => {
+            return Err(bad_input(format!(
+                "{}: only capture directories can be checked so far; for plain dwords use --raw --engine E",
+                input.display()
+            )));
+        }
+        _ => check::capture(&Capture::open(input).map_err(bad_input)?, &rules, &mut each),
+    };
+    if args.json {
+        let value = as_json(&findings, &summary);
+        stdout(|out| writeln!(out, "{value:#}"))?;
+    } else {
+        stdout(|out| {
+            findings.iter().try_for_each(|finding| write_finding(out, finding))?;
+            writeln!(out, "{}", verdict(&summary))
+        })?;
+    }
+    Ok(exit(&summary))
+}
+
+/// How a check ends.
+pub fn exit(summary: &Summary) -> Exit {
+    if summary.errors > 0 { Exit::Differs } else { Exit::Ok }
+}
+
+/// The numbers in a line.
+pub fn verdict(summary: &Summary) -> String {
+    let count = |number: u64, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
+    let Summary { packets, unknown, errors, warnings, workarounds, limited } = *summary;
+    let mut text = format!(
+        "{}: {}, {}, {}",
+        count(packets, "packet"),
+        count(errors, "error"),
+        count(warnings, "warning"),
+        count(workarounds, "missing workaround"),
+    );
+    if unknown > 0 {
+        text.push_str(&format!("; {} unknown and not checked", count(unknown, "packet")));
+    }
+    if limited {
+        text.push_str("; the rest of a batch that is too long was left out");
+    }
+    text
+}
+
+/// Conditions from this length on are not repeated with every finding.
+const LONG: usize = 200;
+
+/// A finding as text: what is wrong, where, and the values that make it so.
+pub fn write_finding(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
+    let rule = finding.rule;
+    let source = if rule.source.is_empty() { String::new() } else { format!(" ({})", rule.source) };
+    writeln!(out, "{} {}: {}{source}", finding.severity.name(), rule.id, rule.message)?;
+    write!(out, "  at {:#x}: {}", finding.address, finding.container.name)?;
+    if let Some(index) = finding.index {
+        write!(out, " [{index}]")?;
+    }
+    let (packet, address) = finding.packet;
+    if packet != finding.container.name {
+        write!(out, ", of {packet} at {address:#x}")?;
+    }
+    match finding.submission {
+        Some(submission) => writeln!(out, "; exec {submission}, {} engine", finding.engine)?,
+        None => writeln!(out, "; {} engine", finding.engine)?,
+    }
+    for operand in &finding.operands {
+        writeln!(out, "    {operand}")?;
+    }
+    match rule.text.len() {
+        0..LONG => writeln!(out, "  required: {}\n", rule.text),
+        _ => writeln!(out, "  required: see genx check --explain {}\n", rule.id),
+    }
+}
+
+/// Findings and numbers as JSON.
+pub fn as_json(findings: &[Finding], summary: &Summary) -> Value {
+    let findings: Vec<Value> = findings
+        .iter()
+        .map(|finding| {
+            let operands: Vec<Value> = finding
+                .operands
+                .iter()
+                .map(|operand| json!({"name": operand.name, "value": operand.value, "text": operand.text}))
+                .collect();
+            json!({
+                "rule": finding.rule.id,
+                "severity": finding.severity.name(),
+                "message": finding.rule.message,
+                "source": finding.rule.source,
+                "require": finding.rule.text,
+                "container": finding.container.name,
+                "index": finding.index,
+                "exec": finding.submission,
+                "engine": finding.engine.name(),
+                "address": format!("{:#x}", finding.address),
+                "batch": format!("{:#x}", finding.batch),
+                "packet": {"name": finding.packet.0, "address": format!("{:#x}", finding.packet.1)},
+                "operands": operands,
+            })
+        })
+        .collect();
+    json!({
+        "findings": findings,
+        "packets": summary.packets,
+        "unknown": summary.unknown,
+        "errors": summary.errors,
+        "warnings": summary.warnings,
+        "workarounds": summary.workarounds,
+        "limited": summary.limited,
+    })
+}
+
+fn explain(rules: &Rules, id: &str, json: bool) -> Result<Exit, Error> {
+    let found = rules.find(id).ok_or_else(|| unknown(rules, id, &check::UnknownRule(id.to_owned())))?;
+    let (container, rule) = found;
+    if json {
+        let value = rule_json(container.name, rule);
+        stdout(|out| writeln!(out, "{value:#}"))?;
+        return Ok(Exit::Ok);
+    }
+    stdout(|out| {
+        writeln!(out, "{} · {} · {}", rule.id, rule.severity.name(), container.name)?;
+        writeln!(out, "{}", rule.message)?;
+        writeln!(out, "\nrequired: {}", rule.text)?;
+        let source = if rule.source.is_empty() { container.source } else { rule.source };
+        writeln!(out, "source:   {source}")
+    })?;
+    Ok(Exit::Ok)
+}
+
+fn rule_json(container: &str, rule: &genxml::core::rule::Rule) -> Value {
+    json!({
+        "rule": rule.id,
+        "severity": rule.severity.name(),
+        "container": container,
+        "message": rule.message,
+        "require": rule.text,
+        "source": rule.source,
+    })
+}
+
+fn list(rules: &Rules, json: bool) -> Result<Exit, Error> {
+    if json {
+        let all: Vec<Value> = rules.all().map(|(container, rule)| rule_json(container.name, rule)).collect();
+        stdout(|out| writeln!(out, "{:#}", Value::Array(all)))?;
+        return Ok(Exit::Ok);
+    }
+    let width = rules.all().map(|(_, rule)| rule.id.len()).max().unwrap_or(0);
+    stdout(|out| {
+        rules.all().try_for_each(|(container, rule)| {
+            let (id, severity) = (rule.id, rule.severity.name());
+            writeln!(out, "{id:width$}  {severity:10}  {}: {}", container.name, rule.message)
+        })
+    })?;
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,93 @@
+//! Which surface a message goes to, and what it does with it.
+
+use crate::gen8::messages as md;
+use crate::instruction::SharedFunction;
+use genxml_core::bits;
+use genxml_core::rule::{Role, Roles};
+
+/// Indices from here on are not entries of a binding table but ways to address memory: 254 shared local memory,
+/// 253 and 255 without a surface (2d Binding Table Index).
+const FIRST_SPECIAL: u64 = 240;
+
+/// The binding table index that a message names, if it goes through one: bits 7:0 of the descriptor of everything that
+/// does (2d message descriptors).
+pub fn binding_table_index(function: SharedFunction, descriptor: u32) -> Option<u8> {
+    use SharedFunction::*;
+    let index = bits::get(&[descriptor], 0, 7);
+    let through = matches!(
+        function,
+        Sampler
+            | DataPortSampler
+            | DataPortRender
+            | DataPortConstant
+            | DataPort0
+            | DataPort1
+            | MotionEstimation
+            | CheckAndRefinement
+    );
+    (through && index < FIRST_SPECIAL).then_some(index as u8)
+}
+
+/// What a message does with the surface that it names; nothing for messages of which no description is known.
+pub fn roles(function: SharedFunction, descriptor: u32) -> Roles {
+    use Role::*;
+    let roles: &[Role] = match function {
+        SharedFunction::Sampler => &[Sampled, Read],
+        SharedFunction::DataPortSampler | SharedFunction::DataPortConstant => {
+            match md::ReadOnlyDataPortMessageDescriptor::unpack_lossy(&[descriptor]).message_type {
+                md::MtDpRo::MT_CC_DWS => &[Scattered, Read],
+                md::MtDpRo::MT_SC_MB => &[Media, Read],
+                md::MtDpRo::MT_CC_OWB
+                | md::MtDpRo::MT_CC_OWUB
+                | md::MtDpRo::MT_SC_OWUB
+                | md::MtDpRo::MT_CC_OWDB => &[Block, Read],
+                _ => &[],
+            }
+        }
+        SharedFunction::DataPortRender => {
+            use crate::gen8::eu_messages::{MsdRtw, MtDpRt};
+            match MsdRtw::unpack_lossy(&[descriptor]).message_type {
+                MtDpRt::MT_RTW => &[RenderTarget, Written],
+                MtDpRt::MT_RTR => &[RenderTarget, Read],
+                _ => &[],
+            }
+        }
+        SharedFunction::DataPort0 => data_port_0(descriptor),
+        SharedFunction::DataPort1 => data_port_1(descriptor),
+        _ => &[],
+    };
+    Roles::of(roles)
+}
+
+fn data_port_0(descriptor: u32) -> &'static [Role] {
+    use Role::*;
+    let message = md::DataPort0MessageDescriptor::unpack_lossy(&[descriptor]);
+    // Scratch block messages use no surface.
+    if message.legacy_dap_dc_message.bits() == 1 {
+        return &[];
+    }
+    match message.message_type {
+        md::MtDp0::MT0R_OWB | md::MtDp0::MT0R_OWUB | md::MtDp0::MT0R_OWDB => &[Block, Read],
+        md::MtDp0::MT0W_OWB | md::MtDp0::MT0W_OWDB => &[Block, Written],
+        md::MtDp0::MT0R_DWS | md::MtDp0::MT0R_BS => &[Scattered, Read],
+        md::MtDp0::MT0W_DWS | md::MtDp0::MT0W_BS => &[Scattered, Written],
+        _ => &[],
+    }
+}
+
+fn data_port_1(descriptor: u32) -> &'static [Role] {
+    use Role::*;
+    use md::MtDp1;
+    match md::DataPort1MessageDescriptor::unpack_lossy(&[descriptor]).message_type {
+        MtDp1::MT1R_T | MtDp1::MT1R_MB => &[Media, Read],
+        MtDp1::MT1W_MB => &[Media, Written],
+        MtDp1::MT1R_US => &[Untyped, Read],
+        MtDp1::MT1W_US => &[Untyped, Written],
+        MtDp1::MT1R_TS => &[Typed, Read],
+        MtDp1::MT1W_TS => &[Typed, Written],
+        MtDp1::MT1A_UI | MtDp1::MT1A_UI4X2 => &[Untyped, Atomic, Read, Written],
+        MtDp1::MT1A_TA | MtDp1::MT1A_TA4X2 => &[Typed, Atomic, Read, Written],
+        MtDp1::MT1A_TC | MtDp1::MT1A_TC4X2 => &[Atomic, Read, Written],
+        _ => &[],
+    }
+}

@@ -1,0 +1,170 @@
+//! A violation: where it is, and the values that make it one.
+
+use super::tracker::Now;
+use crate::engine::EngineId;
+use genxml_core::reflect::Container;
+use genxml_core::rule::{Base, Cond, Facts, FieldRef, Frame, Quantifier, Rule, Severity};
+use std::fmt;
+
+/// A rule is violated.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// How severe it counts: as the rule says, unless told otherwise.
+    pub severity: Severity,
+    /// What violates it.
+    pub container: &'static Container,
+    /// Number of the submission, in captures.
+    pub submission: Option<u64>,
+    /// The engine.
+    pub engine: EngineId,
+    /// GPU address of what violates the rule; of a register its offset.
+    pub address: u64,
+    /// Position in the array, if it is an element of one.
+    pub index: Option<u32>,
+    /// Where the batch starts.
+    pub batch: u64,
+    /// Name and address of the packet itself, or of the one that led here.
+    pub packet: (&'static str, u64),
+    /// The values that the condition looked at.
+    pub operands: Vec<Operand>,
+}
+
+/// A value that a condition looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operand {
+    /// The field as the condition writes it, elements of groups with their number; or a function.
+    pub name: String,
+    /// The stored bits, or the function's value; none if it is not known.
+    pub value: Option<u64>,
+    /// The name of the value.
+    pub text: Option<&'static str>,
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = ", self.name)?;
+        match (self.value, self.text) {
+            (Some(value), Some(text)) => write!(f, "{value} ({text})"),
+            (Some(value), None) if value > 9 => write!(f, "{value} ({value:#x})"),
+            (Some(value), None) => write!(f, "{value}"),
+            (None, _) => f.write_str("unknown"),
+        }
+    }
+}
+
+/// One line: severity, id, place and what is wrong.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.severity.name(), self.rule.id, self.container.name)?;
+        if let Some(index) = self.index {
+            write!(f, " [{index}]")?;
+        }
+        write!(f, " at {:#x}", self.address)?;
+        if let Some(submission) = self.submission {
+            write!(f, " (exec {submission})")?;
+        }
+        write!(f, ": {}", self.rule.message)
+    }
+}
+
+/// Where the checker is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub submission: Option<u64>,
+    pub engine: EngineId,
+    pub batch: u64,
+    pub packet: (&'static str, u64),
+}
+
+impl Place {
+    pub fn new(engine: EngineId) -> Place {
+        Place { submission: None, engine, batch: 0, packet: ("", 0) }
+    }
+}
+
+/// The values that a violated rule looked at.
+pub(super) fn operands(rule: &Rule, frame: &Frame<'_>, facts: &Now<'_>) -> Vec<Operand> {
+    let mut operands = Operands { facts, found: Vec::new() };
+    operands.collect(&rule.require, frame, &[]);
+    operands.found
+}
+
+struct Operands<'a> {
+    facts: &'a Now<'a>,
+    found: Vec<Operand>,
+}
+
+impl Operands<'_> {
+    fn push(&mut self, name: String, value: Option<u64>, text: Option<&'static str>) {
+        if !self.found.iter().any(|operand| operand.name == name) {
+            self.found.push(Operand { name, value, text });
+        }
+    }
+
+    /// `path` names the elements around, outermost first.
+    fn collect(&mut self, cond: &Cond, frame: &Frame<'_>, path: &[String]) {
+        match cond {
+            Cond::Number(_) | Cond::Index => {}
+            Cond::Field(field) => self.field(field, frame, path),
+            Cond::Not(inner) | Cond::In(inner, _) | Cond::Bits(inner, _) => self.collect(inner, frame, path),
+            Cond::Binary(_, left, right) => {
+                self.collect(left, frame, path);
+                self.collect(right, frame, path);
+            }
+            Cond::Last(index) => {
+                let name = format!("last({})", self.facts.rules.last_name(*index));
+                let value = self.facts.last(*index);
+                let alone = self.facts.rules.lasts[usize::from(*index)].condition.is_none();
+                let name = if alone { name } else { name.replace(')', ", ...)") };
+                self.push(name, value, (value == Some(0)).then_some("never"));
+            }
+            Cond::Role(role) => {
+                let value = self.facts.role(*role).map(u64::from);
+                self.push(format!("role({})", role.name()), value, None);
+            }
+            Cond::Over(what, group, body) => {
+                // The element that decides it, if one does.
+                let mut decided = false;
+                if *what == Quantifier::All {
+                    let facts = self.facts;
+                    let mut at = 0;
+                    group.elements(frame, facts, &mut |element| {
+                        decided = body.eval(element, facts) == Some(0);
+                        if decided {
+                            let mut path = path.to_vec();
+                            path.push(format!("{}[{at}]", group.name));
+                            self.collect(body, element, &path);
+                        }
+                        at += 1;
+                        !decided
+                    });
+                }
+                if !decided {
+                    let value = cond.eval(frame, self.facts);
+                    let name = match what {
+                        Quantifier::Count => format!("count({})", group.name),
+                        _ => format!("{}({}, ...)", what.name(), group.name),
+                    };
+                    self.push(name, value, None);
+                }
+            }
+        }
+    }
+
+    fn field(&mut self, field: &FieldRef, frame: &Frame<'_>, path: &[String]) {
+        let value = field.get(frame, self.facts);
+        let text = value.zip(field.list).and_then(|(value, list)| list.name_of(value));
+        let name = match field.base {
+            Base::Own(outward) => {
+                let inside = path.len().saturating_sub(outward.into());
+                let mut parts: Vec<&str> = path[..inside].iter().map(String::as_str).collect();
+                parts.push(field.name);
+                format!("[{}]", parts.join("."))
+            }
+            Base::State(_) => format!("[{}]", field.name),
+        };
+        self.push(name, value, text);
+    }
+}

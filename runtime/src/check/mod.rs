@@ -1,0 +1,276 @@
+//! The rules engine: what the manual forbids, looked for in a dump.
+//!
+//! The specification's `rule` elements are conditions over the fields of a packet or structure, and over what came
+//! before it. The decoder walks the dump; every packet, register write and structure that it meets is checked against
+//! the rules of its container and then remembered, for each context and engine by itself. What was never seen is
+//! unknown, and a rule is violated only if its condition is known to be false ([`genxml_core::rule`]).
+//!
+//! ```no_run
+//! use genxml::{capture::Capture, check};
+//! let capture = Capture::open("some/capture")?;
+//! let rules = check::Rules::gen8();
+//! let summary = check::capture(&capture, &rules, &mut |finding| println!("{finding}"));
+//! assert_eq!(summary.errors, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! * [`Rules`]: the rules of a generation, and how severe each one counts
+//! * [`capture`], [`raw`]: the whole job
+//! * [`Finding`]: a violation with its place and the values that make it one
+
+mod finding;
+mod rules;
+mod tracker;
+
+pub use finding::{Finding, Operand};
+pub use rules::{Level, Rules, UnknownRule};
+
+use crate::capture::{Capture, Event, Playback};
+use crate::decode::{Decoder, Options, Record, Section, Sink, State};
+use crate::engine::EngineId;
+use finding::Place;
+use genxml_core::rule::{Frame, Severity};
+use rules::{Inside, Plan};
+use std::collections::{HashMap, HashSet};
+use std::io;
+use tracker::{Now, Tracker};
+
+/// What was checked and found, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Packets, unknown ones included.
+    pub packets: u64,
+    /// Packets that the tables do not know: not checked.
+    pub unknown: u64,
+    /// Findings of severity error.
+    pub errors: u64,
+    /// Findings of severity warning.
+    pub warnings: u64,
+    /// Findings of severity workaround.
+    pub workarounds: u64,
+    /// The limit of dwords was reached and something was left out.
+    pub limited: bool,
+}
+
+/// Checks every submission of a capture; `each` gets what is found, in order.
+pub fn capture(capture: &Capture, rules: &Rules, each: &mut dyn FnMut(&Finding)) -> Summary {
+    let mut checker = Checker::new(rules, each);
+    let mut states: HashMap<u32, State> = HashMap::new();
+    let mut playback = Playback::new(capture);
+    while let Some(event) = playback.step() {
+        if let Event::Exec(exec) = event {
+            let state = states.entry(exec.context).or_default();
+            let memory = playback.memory(exec);
+            checker.begin(Some(exec.seq), exec.context, exec.engine, exec.batch_address);
+            checker.batch(state, &memory, exec.batch_length);
+        }
+    }
+    checker.summary
+}
+
+/// Checks dwords that stand at `address`, of which nothing else is known.
+pub fn raw(
+    engine: EngineId,
+    address: u64,
+    dwords: &[u32],
+    rules: &Rules,
+    each: &mut dyn FnMut(&Finding),
+) -> Summary {
+    let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
+    let mut checker = Checker::new(rules, each);
+    checker.begin(None, 0, engine, address);
+    checker.batch(&mut State::default(), &(address, &bytes[..]), bytes.len() as u64);
+    checker.summary
+}
+
+/// Checks records as a decoder yields them.
+pub struct Checker<'a> {
+    rules: &'a Rules,
+    each: &'a mut dyn FnMut(&Finding),
+    trackers: HashMap<(u32, EngineId), Tracker>,
+    /// Of the batch under way; the tracker is in `current` meanwhile.
+    place: Place,
+    context: u32,
+    current: Tracker,
+    /// Structures are met once for every pointer to them: the same violation is told once a submission.
+    told: HashSet<(usize, u64)>,
+    summary: Summary,
+}
+
+impl<'a> Checker<'a> {
+    /// A checker that has seen nothing yet; `each` gets what is found.
+    pub fn new(rules: &'a Rules, each: &'a mut dyn FnMut(&Finding)) -> Self {
+        Checker {
+            rules,
+            each,
+            trackers: HashMap::new(),
+            place: Place::new(EngineId::Render),
+            context: 0,
+            current: Tracker::new(rules),
+            told: HashSet::new(),
+            summary: Summary::default(),
+        }
+    }
+
+    /// The records that follow are of this submission.
+    pub fn begin(&mut self, submission: Option<u64>, context: u32, engine: EngineId, batch: u64) {
+        let next = self.trackers.remove(&(context, engine));
+        let before = (self.context, self.place.engine);
+        if (context, engine) != before {
+            let next = next.unwrap_or_else(|| Tracker::new(self.rules));
+            self.trackers.insert(before, std::mem::replace(&mut self.current, next));
+        }
+        self.context = context;
+        self.place = Place { submission, batch, ..Place::new(engine) };
+        self.told.clear();
+    }
+
+    /// What was found so far.
+    pub fn summary(&self) -> Summary {
+        self.summary
+    }
+
+    fn batch(&mut self, state: &mut State, memory: &dyn crate::decode::Memory, length: u64) {
+        let options = Options { kernels: false, ..Options::default() };
+        let decoder = Decoder::new(self.rules.tables(), options);
+        let (engine, address) = (self.place.engine, self.place.batch);
+        // The checker is a sink that never fails.
+        if let Ok(summary) = decoder.batch(state, engine, memory, address, length, self) {
+            self.summary.packets += summary.packets;
+            self.summary.unknown += summary.unknown;
+            self.summary.limited |= summary.limited;
+        }
+    }
+}
+
+impl Sink for Checker<'_> {
+    fn section(&mut self, section: &Section<'_>) -> io::Result<()> {
+        match section {
+            Section::Exec { exec, .. } => {
+                self.begin(Some(exec.seq), exec.context, exec.engine, exec.batch_address);
+            }
+            Section::Raw { engine, address, .. } => self.begin(None, 0, *engine, *address),
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        use crate::decode::Kind;
+        let packet = match record.kind {
+            Kind::Packet | Kind::Partial | Kind::Unknown => true,
+            Kind::Struct | Kind::Register => false,
+            Kind::Data | Kind::Kernel | Kind::Note => return Ok(()),
+        };
+        if packet {
+            self.current.next_packet();
+            self.place.packet = (record.name, record.address);
+        }
+        // Each engine has registers of its own; of long or several ones, the first dword is looked at.
+        if let Some(at) = record.register {
+            let other = at
+                .engine
+                .is_some_and(|engine| engine.name.to_ascii_lowercase().parse() != Ok(self.place.engine));
+            if other || at.dword != 0 || at.index.unwrap_or(0) != 0 {
+                return Ok(());
+            }
+        }
+        let Some(plan) = record.plan else { return Ok(()) };
+        let plan = self.rules.plan(plan);
+        Pass {
+            rules: self.rules,
+            record,
+            place: &self.place,
+            facts: self.current.facts(self.rules, record.uses),
+            once: !packet,
+            told: &mut self.told,
+            summary: &mut self.summary,
+            each: &mut *self.each,
+        }
+        .container(plan, 0, record.index);
+        self.current.latch(self.rules, plan, record);
+        Ok(())
+    }
+}
+
+/// The check of one record.
+struct Pass<'a> {
+    rules: &'a Rules,
+    record: &'a Record,
+    place: &'a Place,
+    facts: Now<'a>,
+    /// The same violation is told once.
+    once: bool,
+    told: &'a mut HashSet<(usize, u64)>,
+    summary: &'a mut Summary,
+    each: &'a mut dyn FnMut(&Finding),
+}
+
+impl Pass<'_> {
+    /// The container that starts at this bit of the record, and the structures inside it.
+    fn container(&mut self, plan: &Plan, base: u32, index: Option<u32>) {
+        let frame = Frame::inside(&self.record.dwords, base);
+        for (rule, severity) in &plan.rules {
+            if !rule.require.violated(&frame, &self.facts) {
+                continue;
+            }
+            let finding = Finding {
+                rule,
+                severity: *severity,
+                container: plan.container,
+                submission: self.place.submission,
+                engine: self.place.engine,
+                address: self.record.address + u64::from(base / 8),
+                index,
+                batch: self.place.batch,
+                packet: self.place.packet,
+                operands: finding::operands(rule, &frame, &self.facts),
+            };
+            if self.once && !self.told.insert((std::ptr::from_ref(*rule).addr(), finding.address)) {
+                continue;
+            }
+            match severity {
+                Severity::Error => self.summary.errors += 1,
+                Severity::Warning => self.summary.warnings += 1,
+                Severity::Workaround => self.summary.workarounds += 1,
+            }
+            (self.each)(&finding);
+        }
+        self.inside(&plan.inside, base);
+    }
+
+    fn inside(&mut self, parts: &[Inside], base: u32) {
+        let dwords = &self.record.dwords;
+        let total = 32 * dwords.len() as u64;
+        for part in parts {
+            match part {
+                Inside::Struct { field, plan } => {
+                    let there = u64::from(base) + u64::from(field.end) < total;
+                    if there && field.exists_if.is_none_or(|condition| condition.holds(dwords, base)) {
+                        self.container(self.rules.inner(*plan), base + field.start, None);
+                    }
+                }
+                Inside::Group { group, parts } => {
+                    let start = base + group.start;
+                    let room =
+                        total.saturating_sub(start.into()).checked_div(group.bits.into()).unwrap_or(0) as u32;
+                    let count = if group.count == 0 { room } else { group.count.min(room) };
+                    for index in 0..count {
+                        self.element(parts, start + index * group.bits, index);
+                    }
+                }
+            }
+        }
+    }
+
+    /// An element of a group; if it is one structure, the structure has the element's number.
+    fn element(&mut self, parts: &[Inside], base: u32, index: u32) {
+        match parts {
+            [Inside::Struct { field, plan }] => {
+                if field.exists_if.is_none_or(|condition| condition.holds(&self.record.dwords, base)) {
+                    self.container(self.rules.inner(*plan), base + field.start, Some(index));
+                }
+            }
+            parts => self.inside(parts, base),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The rules of a generation, prepared: those of each container, and what must be remembered for their sake.
+
+use crate::decode::{PlanId, Tables};
+use genxml_core::reflect::{Container, Field, Group, Kind, Type};
+use genxml_core::rule::{Base, Cond, Last, Rule, Severity};
+use std::collections::HashMap;
+
+/// The rules of a generation.
+#[derive(Debug)]
+pub struct Rules {
+    tables: &'static Tables,
+    plans: Vec<Plan>,
+    containers: &'static [&'static Container],
+    pub(super) lasts: &'static [Last],
+    /// For every container where it is remembered, if a rule asks for it.
+    slots: Vec<Option<u16>>,
+    pub(super) slot_count: usize,
+}
+
+/// What is to be done with one container.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub container: &'static Container,
+    /// Its rules, and how severe they count.
+    pub rules: Vec<(&'static Rule, Severity)>,
+    /// Entries of `LASTS` that it may be the answer to.
+    pub lasts: Vec<u16>,
+    pub slot: Option<u16>,
+    pub forgets: Forgets,
+    /// Structures inside it that have rules, or hold some that have.
+    pub inside: Vec<Inside>,
+}
+
+/// A structure inside a container, or a group with such structures in its elements.
+#[derive(Debug)]
+pub(super) enum Inside {
+    /// The field, and the index of the plan of its type.
+    Struct { field: &'static Field, plan: usize },
+    /// The group.
+    Group { group: &'static Group, parts: Vec<Inside> },
+}
+
+/// Which register a packet gives a value that the dump does not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Forgets {
+    Nothing,
+    /// The one at the offset in this field.
+    Register {
+        start: u32,
+        end: u32,
+    },
+}
+
+/// How a rule counts instead of how the specification has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Not at all.
+    Allow,
+    /// As a warning.
+    Warn,
+    /// As an error.
+    Deny,
+}
+
+/// No rule has this id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no rule `{0}`")]
+pub struct UnknownRule(pub String);
+
+impl Rules {
+    /// The rules of Broadwell.
+    pub fn gen8() -> Rules {
+        Rules::new(Tables::gen8(), crate::gen8::CONTAINERS, crate::gen8::LASTS)
+    }
+
+    /// The rules of `containers`, of which `tables` were made, with their `LASTS`.
+    pub fn new(
+        tables: &'static Tables,
+        containers: &'static [&'static Container],
+        lasts: &'static [Last],
+    ) -> Rules {
+        let mut slots = vec![None; containers.len()];
+        let mut slot_count = 0;
+        for rule in containers.iter().flat_map(|container| container.rules) {
+            states(&rule.require, &mut |container| {
+                if let Some(slot @ None) = slots.get_mut(usize::from(container)) {
+                    *slot = Some(slot_count);
+                    slot_count += 1;
+                }
+            });
+        }
+        let index: HashMap<*const Container, usize> = containers
+            .iter()
+            .enumerate()
+            .map(|(index, container)| (std::ptr::from_ref(*container), index))
+            .collect();
+        let places: HashMap<*const Container, usize> = tables
+            .containers()
+            .enumerate()
+            .map(|(plan, container)| (std::ptr::from_ref(container), plan))
+            .collect();
+        let plans = tables.containers().map(|container| {
+            let index = index.get(&std::ptr::from_ref(container));
+            let is_it = |last: &&(usize, &Last)| index == Some(&usize::from(last.1.packet));
+            Plan {
+                container,
+                rules: container.rules.iter().map(|rule| (rule, rule.severity)).collect(),
+                lasts: lasts
+                    .iter()
+                    .enumerate()
+                    .filter(|last| is_it(&last))
+                    .map(|last| last.0 as u16)
+                    .collect(),
+                slot: index.and_then(|index| slots[*index]),
+                forgets: forgets(container),
+                inside: inside(container.fields, container.groups, &places),
+            }
+        });
+        let plans = plans.collect();
+        Rules { tables, plans, containers, lasts, slots, slot_count: slot_count.into() }
+    }
+
+    /// Every rule with its container, in the order of the specification.
+    pub fn all(&self) -> impl Iterator<Item = (&'static Container, &'static Rule)> {
+        self.containers.iter().flat_map(|container| container.rules.iter().map(|rule| (*container, rule)))
+    }
+
+    /// The rule with this id, and its container.
+    pub fn find(&self, id: &str) -> Option<(&'static Container, &'static Rule)> {
+        self.all().find(|(_, rule)| rule.id == id)
+    }
+
+    /// Lets rules count differently: the one with this id, or if it ends with `*` all that start so.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn set(&mut self, id: &str, level: Level) -> Result<(), UnknownRule> {
+        let means = |rule: &Rule| match id.strip_suffix('*') {
+            Some(start) => rule.id.starts_with(start),
+            None => rule.id == id,
+        };
+        if !self.all().any(|(_, rule)| means(rule)) {
+            return Err(UnknownRule(id.to_owned()));
+        }
+        for plan in &mut self.plans {
+            match level {
+                Level::Allow => plan.rules.retain(|(rule, _)| !means(rule)),
+                Level::Warn | Level::Deny => {
+                    let severity = if level == Level::Deny { Severity::Error } else { Severity::Warning };
+                    plan.rules.iter_mut().filter(|(rule, _)| means(rule)).for_each(|rule| rule.1 = severity);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn tables(&self) -> &'static Tables {
+        self.tables
+    }
+
+    pub(super) fn plan(&self, id: PlanId) -> &Plan {
+        &self.plans[id.index()]
+    }
+
+    pub(super) fn inner(&self, plan: usize) -> &Plan {
+        &self.plans[plan]
+    }
+
+    pub(super) fn slot(&self, container: u16) -> Option<u16> {
+        self.slots.get(usize::from(container)).copied().flatten()
+    }
+
+    /// Where the register at this offset is remembered.
+    pub(super) fn register(&self, offset: u32) -> Option<u16> {
+        self.tables.register_plan(offset).and_then(|(_, plan)| self.plan(plan).slot)
+    }
+
+    /// The name of the packet that an entry of `LASTS` looks for.
+    pub(super) fn last_name(&self, index: u16) -> &'static str {
+        let last = self.lasts.get(usize::from(index));
+        last.and_then(|last| self.containers.get(usize::from(last.packet))).map_or("?", |packet| packet.name)
+    }
+}
+
+/// Calls `each` with every other container that a condition looks at.
+fn states(cond: &Cond, each: &mut dyn FnMut(u16)) {
+    let mut base = |base: Base| {
+        if let Base::State(container) = base {
+            each(container);
+        }
+    };
+    match cond {
+        Cond::Number(_) | Cond::Last(_) | Cond::Index | Cond::Role(_) => {}
+        Cond::Field(field) => base(field.base),
+        Cond::Not(inner) | Cond::In(inner, _) | Cond::Bits(inner, _) => states(inner, each),
+        Cond::Binary(_, left, right) => {
+            states(left, each);
+            states(right, each);
+        }
+        Cond::Over(_, group, body) => {
+            base(group.base);
+            states(body, each);
+        }
+    }
+}
+
+/// The structures with rules in fields and groups.
+fn inside(
+    fields: &'static [Field],
+    groups: &'static [Group],
+    places: &HashMap<*const Container, usize>,
+) -> Vec<Inside> {
+    let mut parts = Vec::new();
+    for field in fields {
+        let Type::Struct(inner) = field.ty else { continue };
+        let Some(&plan) = places.get(&std::ptr::from_ref(inner)) else { continue };
+        if !inner.rules.is_empty() || !inside(inner.fields, inner.groups, places).is_empty() {
+            parts.push(Inside::Struct { field, plan });
+        }
+    }
+    for group in groups {
+        let inner = inside(group.fields, group.groups, places);
+        if !inner.is_empty() {
+            parts.push(Inside::Group { group, parts: inner });
+        }
+    }
+    parts
+}
+
+/// Registers that are loaded from memory or from other registers are not known afterwards.
+fn forgets(container: &Container) -> Forgets {
+    let field = match container.name {
+        "MI_LOAD_REGISTER_MEM" => "Register Address",
+        "MI_LOAD_REGISTER_REG" => "Destination Register Address",
+        _ => return Forgets::Nothing,
+    };
+    match (container.kind, container.fields.iter().find(|other| other.name == field)) {
+        (Kind::Instruction { .. }, Some(field)) => Forgets::Register { start: field.start, end: field.end },
+        _ => Forgets::Nothing,
+    }
+}

@@ -1,0 +1,144 @@
+//! What one engine of one context has seen so far.
+
+use super::rules::{Forgets, Plan, Rules};
+use crate::decode::{Kind, Record, Uses};
+use genxml_core::bits;
+use genxml_core::reflect;
+use genxml_core::rule::{Facts, Frame, Role};
+
+/// What was seen.
+#[derive(Debug)]
+pub(super) struct Tracker {
+    /// Packets so far, the one at hand included.
+    place: u64,
+    /// By slot of [`Rules`].
+    seen: Vec<Seen>,
+    /// By entry of `LASTS`.
+    lasts: Vec<u64>,
+    /// Entries of `LASTS` that the packet at hand is the answer to, once another one comes: what it leads to belongs to it.
+    pending: Vec<u16>,
+}
+
+/// The last container of a kind.
+#[derive(Debug, Default, Clone)]
+struct Seen {
+    dwords: Vec<u32>,
+    known: Known,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// There was none.
+    #[default]
+    Nothing,
+    /// Everything.
+    All,
+    /// Of a masked register, the bits that were ever written.
+    Bits(u32),
+}
+
+impl Tracker {
+    pub fn new(rules: &Rules) -> Tracker {
+        Tracker {
+            place: 0,
+            seen: vec![Seen::default(); rules.slot_count],
+            lasts: vec![0; rules.lasts.len()],
+            pending: Vec::new(),
+        }
+    }
+
+    /// Another packet begins.
+    pub fn next_packet(&mut self) {
+        for last in self.pending.drain(..) {
+            self.lasts[usize::from(last)] = self.place;
+        }
+        self.place += 1;
+    }
+
+    /// What is known at the packet at hand, before it takes effect.
+    pub fn facts<'a>(&'a self, rules: &'a Rules, uses: Option<Uses>) -> Now<'a> {
+        Now { rules, tracker: self, uses }
+    }
+
+    /// Remembers a container.
+    pub fn latch(&mut self, rules: &Rules, plan: &Plan, record: &Record) {
+        for &last in &plan.lasts {
+            let condition = rules.lasts[usize::from(last)].condition;
+            if condition
+                .is_none_or(|cond| cond.eval(&Frame::new(&record.dwords), &()).is_some_and(|it| it != 0))
+            {
+                self.pending.push(last);
+            }
+        }
+        if let Forgets::Register { start, end } = plan.forgets {
+            let offset = bits::get(&record.dwords, start, end) << (start % 32);
+            if let Some(slot) = rules.register(offset as u32) {
+                self.seen[usize::from(slot)].known = Known::Nothing;
+            }
+        }
+        // Of an array of structures the first one stands for all.
+        if record.kind == Kind::Struct && record.index.is_some_and(|index| index > 0) {
+            return;
+        }
+        let Some(slot) = plan.slot else { return };
+        let seen = &mut self.seen[usize::from(slot)];
+        match (plan.container.kind, record.dwords.first()) {
+            (reflect::Kind::Register { masked: true, .. }, Some(&written)) => seen.write_masked(written),
+            _ => {
+                seen.dwords.clear();
+                seen.dwords.extend_from_slice(&record.dwords);
+                seen.known = Known::All;
+            }
+        }
+    }
+}
+
+impl Seen {
+    /// A write to a register whose bits 31:16 say which of bits 15:0 it changes.
+    fn write_masked(&mut self, written: u32) {
+        let enabled = bits::get(&[written], 16, 31) as u32;
+        let before = match self.known {
+            Known::Nothing => 0,
+            Known::All => u32::MAX,
+            Known::Bits(bits) => bits,
+        };
+        let old = self.dwords.first().copied().unwrap_or(0);
+        self.dwords.clear();
+        self.dwords.push(old & !enabled | written & enabled);
+        self.known = Known::Bits(before | enabled);
+    }
+}
+
+/// The facts at one packet.
+pub(super) struct Now<'a> {
+    pub rules: &'a Rules,
+    tracker: &'a Tracker,
+    uses: Option<Uses>,
+}
+
+impl Facts for Now<'_> {
+    fn state(&self, container: u16, first: u32, last: u32) -> Option<&[u32]> {
+        let seen = &self.tracker.seen[usize::from(self.rules.slot(container)?)];
+        let known = match seen.known {
+            Known::Nothing => false,
+            Known::All => true,
+            Known::Bits(known) => {
+                last < 32 && bits::get(&[known], first, last) == bits::ones(last - first + 1)
+            }
+        };
+        known.then_some(&seen.dwords)
+    }
+
+    fn last(&self, index: u16) -> Option<u64> {
+        self.tracker.lasts.get(usize::from(index)).copied()
+    }
+
+    fn role(&self, role: Role) -> Option<bool> {
+        let uses = self.uses?;
+        // That some other message uses it so cannot be excluded unless all are known.
+        match uses.roles.contains(role) {
+            true => Some(true),
+            false => uses.complete.then_some(false),
+        }
+    }
+}
