@@ -11,7 +11,7 @@ use genxml_core::{
 };
 
 use genxml_core::bits::{get, get_array, put, put_array};
-use genxml_core::debug::debug;
+use genxml_core::debug::{debug, debug_value};
 use genxml_core::reflect::{Container, Enumeration};
 
 /// `TOY_INNER`.
@@ -78,6 +78,7 @@ impl ToyInner {
 }
 
 impl Default for ToyInner {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -258,6 +259,7 @@ impl<'a> ToySet<'a> {
 }
 
 impl Default for ToySet<'_> {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -333,7 +335,7 @@ impl Entry for ToySetEntry {
 ///
 /// `TOY_FORMAT` · 2d p.1
 #[doc(alias = "TOY_FORMAT")]
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(transparent)]
 pub struct ToyFormat(u32);
 
@@ -350,16 +352,11 @@ impl ToyFormat {
     ///
     /// # Errors
     /// [`OutOfRange`] if it has more bits than the widest field of this type.
+    #[inline]
     pub const fn new(value: u64) -> Result<Self, OutOfRange> {
-        if value <= 0xffff {
-            Ok(ToyFormat(value as u32))
-        } else {
-            Err(OutOfRange {
-                value: value as i128,
-                min: 0,
-                max: 0xffff,
-                multiple_of: 1,
-            })
+        match OutOfRange::check(value, 0xffff) {
+            None => Ok(ToyFormat(value as u32)),
+            Some(error) => Err(error),
         }
     }
 
@@ -376,22 +373,16 @@ impl ToyFormat {
     }
 
     /// The manual's name of the value, if it has one.
+    #[inline]
     pub const fn name(self) -> Option<&'static str> {
-        match self.0 {
-            1 => Some("R8"),
-            2 => Some("RG8"),
-            3 => Some("YUY2"),
-            _ => None,
-        }
+        Self::INFO.name_of(self.bits())
     }
 }
 
 impl fmt::Debug for ToyFormat {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name() {
-            Some(name) => f.write_str(name),
-            None => write!(f, "{}", self.0),
-        }
+        debug_value(Self::INFO, self.bits(), f)
     }
 }
 
