@@ -1,7 +1,7 @@
 //! The index of a folder: what its files must hold, so that nothing is lost or moved by accident.
 //!
 //! One line for each container and named enumeration: size, numbers of fields and values, and a digest of everything
-//! that decides about bits. [`Index::check`] compares it with a specification; [`text`] writes it anew. A folder without
+//! that decides about bits. Loading compares it with what it finds; [`text`] writes it anew. A folder without
 //! an index is not compared with anything. What this proves and what not is said in `spec-xml/SCHEMA.md`.
 
 use std::collections::{BTreeMap, HashMap};

@@ -25,7 +25,7 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// Containers of which something is missing, so that checks of the whole would only repeat it.
     pub broken: HashSet<usize>,
-    /// Lists of what the folders must hold, where they have one ([`index::FILE`](crate::index::FILE)).
+    /// Lists of what the folders must hold, where they have one ([`index::FILE`]).
     pub indexes: Vec<Index>,
 }
 
@@ -107,7 +107,7 @@ fn failed(message: String) -> Loaded {
     Loaded { diagnostics: vec![Diagnostic::general(Code::Io, message)], ..Loaded::default() }
 }
 
-/// As [`load_files`], keeping what could be read beside what could not. An [index](crate::index) among the files is
+/// As [`load_files`], keeping what could be read beside what could not. An [index] among the files is
 /// compared with those beside it.
 pub fn read_files(paths: &[PathBuf]) -> Loaded {
     read_files_as(paths, Dialect::default())

@@ -165,7 +165,7 @@ impl Emit<'_> {
         let new = self.new_fn(id, block, &[quote!(#tail_name: Entries::EMPTY)]);
         let packed = self.packed(id, body, &quote!(<'_>));
 
-        let place = Place { put: quote!(dwords), ..Place::array() };
+        let place = Place { put: quote!(dwords), array: false, ..Place::array() };
         let words = fixed_dwords(container);
         let fixed_bits = words.iter().enumerate().filter(|(_, word)| **word != 0).map(|(at, word)| {
             let (at, word) = (number(at as u32), pattern(u64::from(*word)));

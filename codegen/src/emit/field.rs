@@ -45,17 +45,19 @@ pub struct Place {
     pub put: TokenStream,
     /// The dwords as an argument to `get`.
     pub get: TokenStream,
+    /// `dwords` is an array of the container's size, so that its dwords are named by their number.
+    pub array: bool,
 }
 
 impl Place {
     /// A local array `dwords`, or a parameter that is a reference to one.
     pub fn array() -> Self {
-        Place { base: None, put: quote!(&mut dwords), get: quote!(dwords) }
+        Place { base: None, put: quote!(&mut dwords), get: quote!(dwords), array: true }
     }
 
     /// A slice `dwords` from bit `start` on.
     pub fn slice() -> Self {
-        Place { base: Some(quote!(start)), put: quote!(dwords), get: quote!(dwords) }
+        Place { base: Some(quote!(start)), put: quote!(dwords), get: quote!(dwords), array: false }
     }
 
     /// Bit `offset` of the block.
@@ -68,6 +70,13 @@ impl Place {
         }
     }
 
+    /// Dword, shift and mask of a field that lies in one dword of an array.
+    fn dword(&self, field: &Field) -> Option<(Literal, u32, TokenStream)> {
+        let inside = self.array && field.start / 32 == field.end / 32;
+        let mask = pattern(u64::MAX >> (64 - (field.end - field.start + 1).min(64)));
+        inside.then(|| (number(field.start / 32), field.start % 32, mask))
+    }
+
     /// The same dwords, element `index` of an array further.
     pub fn element(&self, start: u32, bits: u32, index: &Ident) -> Self {
         let start = (start > 0).then(|| self.at(start)).or(self.base.clone());
@@ -76,7 +85,7 @@ impl Place {
             Some(start) => quote!(#start + #bits * #index),
             None => quote!(#bits * #index),
         };
-        Place { base: Some(base), ..self.clone() }
+        Place { base: Some(base), array: false, ..self.clone() }
     }
 }
 
@@ -236,13 +245,26 @@ impl Plan<'_> {
             }
             _ => quote!(#value.bits()),
         };
-        quote!(put(#dwords, #start, #end, #bits);)
+        match place.dword(field) {
+            Some((dword, 0, _)) => quote!(dwords[#dword] |= (#bits) as u32;),
+            Some((dword, shift, _)) => {
+                let shift = number(shift);
+                quote!(dwords[#dword] |= ((#bits) as u32) << #shift;)
+            }
+            None => quote!(put(#dwords, #start, #end, #bits);),
+        }
     }
 
     /// The expression that reads the field.
     pub fn get(&self, field: &Field, place: &Place, file: usize) -> TokenStream {
         let (start, end, dwords) = (place.at(field.start), place.at(field.end), &place.get);
-        let bits = quote!(get(#dwords, #start, #end));
+        let bits = match place.dword(field) {
+            Some((dword, shift, mask)) => {
+                let shift = number(shift);
+                quote!(bits_of(dwords[#dword], #shift, #mask))
+            }
+            None => quote!(get(#dwords, #start, #end)),
+        };
         match &field.ty {
             Type::Struct(id) => {
                 let name = path(&self.container_path(*id, file));

@@ -34,7 +34,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("genxml_core::address", &["SpaceKind"]),
-    ("genxml_core::bits", &["get", "get_array", "narrow", "put", "put_array"]),
+    ("genxml_core::bits", &["bits_of", "get", "get_array", "narrow", "put", "put_array"]),
     ("genxml_core::debug", &["debug", "debug_value"]),
     ("genxml_core::packet", &["array", "body", "fixed_length"]),
     (

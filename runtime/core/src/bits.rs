@@ -20,6 +20,13 @@ pub const fn get(dwords: &[u32], start: u32, end: u32) -> u64 {
     value & ones(width)
 }
 
+/// Bits of one dword, as [`get`] of them: `value` is that dword. Generated code uses it where positions are known: there
+/// is nothing to fold, which makes thousands of fields quick to compile.
+#[inline(always)]
+pub const fn bits_of(value: u32, shift: u32, mask: u32) -> u64 {
+    (value >> shift & mask) as u64
+}
+
 /// Sets bits `start..=end`, which are zero so far, to `value`, which fits them: both are the caller's duty and hold
 /// for the bounded types of this crate. Dwords beyond the slice are left out.
 #[inline(always)]

@@ -10,7 +10,7 @@ use genxml_core::{
     UnpackError, address,
 };
 
-use genxml_core::bits::{get, put};
+use genxml_core::bits::{bits_of, get, put};
 use genxml_core::debug::{debug, debug_value};
 use genxml_core::reflect::{Container, Enumeration};
 
@@ -55,11 +55,11 @@ impl ThreeDToyFill {
         let mut dwords = [0; 4];
         dwords[0] = 0x6123_0002;
         dwords[3] = 0xfffe_0000;
-        put(&mut dwords, 32, 37, self.threads.bits());
-        put(&mut dwords, 38, 39, self.depth.bits());
+        dwords[1] |= (self.threads.bits()) as u32;
+        dwords[1] |= ((self.depth.bits()) as u32) << 6;
         put(&mut dwords, 44, 95, self.target.bits() >> 12);
-        put(&mut dwords, 96, 111, self.bias.bits());
-        put(&mut dwords, 112, 112, self.on as u64);
+        dwords[3] |= (self.bias.bits()) as u32;
+        dwords[3] |= ((self.on as u64) as u32) << 16;
         dwords
     }
 
@@ -79,11 +79,11 @@ impl ThreeDToyFill {
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 4]) -> Self {
         Self {
-            threads: MinusOne::from_bits(get(dwords, 32, 37)),
-            depth: ThreeDToyFillDepth::from_bits(get(dwords, 38, 39)),
+            threads: MinusOne::from_bits(bits_of(dwords[1], 0, 0x3f)),
+            depth: ThreeDToyFillDepth::from_bits(bits_of(dwords[1], 6, 3)),
             target: Address::from_bits(get(dwords, 44, 95) << 12),
-            bias: SFix::from_bits(get(dwords, 96, 111)),
-            on: get(dwords, 112, 112) != 0,
+            bias: SFix::from_bits(bits_of(dwords[3], 0, 0xffff)),
+            on: bits_of(dwords[3], 16, 1) != 0,
         }
     }
 

@@ -6,7 +6,7 @@
 
 use core::fmt;
 use genxml_core::{Check, Fixed, Packed, U, UnpackError};
-use genxml_core::bits::{get, put};
+use genxml_core::bits::{bits_of, get, put};
 use genxml_core::debug::debug;
 use genxml_core::reflect::{Container, EngineBase};
 
@@ -42,7 +42,7 @@ impl Tail {
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 1] {
         let mut dwords = [0; 1];
-        put(&mut dwords, 0, 31, self.tail.bits());
+        dwords[0] |= (self.tail.bits()) as u32;
         dwords
     }
 
@@ -62,7 +62,7 @@ impl Tail {
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 1]) -> Self {
         Self {
-            tail: U::from_bits(get(dwords, 0, 31)),
+            tail: U::from_bits(bits_of(dwords[0], 0, 0xffff_ffff)),
         }
     }
 
@@ -339,7 +339,7 @@ impl RcsTail {
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 1] {
         let mut dwords = [0; 1];
-        put(&mut dwords, 0, 31, self.tail.bits());
+        dwords[0] |= (self.tail.bits()) as u32;
         dwords
     }
 
@@ -359,7 +359,7 @@ impl RcsTail {
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 1]) -> Self {
         Self {
-            tail: U::from_bits(get(dwords, 0, 31)),
+            tail: U::from_bits(bits_of(dwords[0], 0, 0xffff_ffff)),
         }
     }
 

@@ -10,7 +10,7 @@ use genxml_core::{
     UnpackError,
 };
 
-use genxml_core::bits::{get, get_array, put, put_array};
+use genxml_core::bits::{bits_of, get, get_array, put, put_array};
 use genxml_core::debug::{debug, debug_value};
 use genxml_core::reflect::{Container, Enumeration};
 
@@ -46,8 +46,8 @@ impl ToyInner {
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 1] {
         let mut dwords = [0; 1];
-        put(&mut dwords, 0, 15, self.low.bits());
-        put(&mut dwords, 16, 31, self.format.bits());
+        dwords[0] |= (self.low.bits()) as u32;
+        dwords[0] |= ((self.format.bits()) as u32) << 16;
         dwords
     }
 
@@ -67,8 +67,8 @@ impl ToyInner {
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 1]) -> Self {
         Self {
-            low: U::from_bits(get(dwords, 0, 15)),
-            format: ToyFormat::from_bits(get(dwords, 16, 31)),
+            low: U::from_bits(bits_of(dwords[0], 0, 0xffff)),
+            format: ToyFormat::from_bits(bits_of(dwords[0], 16, 0xffff)),
         }
     }
 

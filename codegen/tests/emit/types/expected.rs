@@ -9,7 +9,7 @@ use genxml_core::{
     Check, Fixed, OutOfRange, Packed, PowerOfTwo, S, Shifted, U, UnpackError,
 };
 
-use genxml_core::bits::{get, get_array, put, put_array};
+use genxml_core::bits::{bits_of, get_array, put_array};
 use genxml_core::debug::{debug, debug_value};
 use genxml_core::reflect::{Container, Enumeration};
 
@@ -45,8 +45,8 @@ impl Inner {
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 1] {
         let mut dwords = [0; 1];
-        put(&mut dwords, 0, 0, self.index.bits());
-        put(&mut dwords, 1, 8, self.level.bits());
+        dwords[0] |= (self.index.bits()) as u32;
+        dwords[0] |= ((self.level.bits()) as u32) << 1;
         dwords
     }
 
@@ -66,8 +66,8 @@ impl Inner {
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 1]) -> Self {
         Self {
-            index: Index::from_bits(get(dwords, 0, 0)),
-            level: S::from_bits(get(dwords, 1, 8)),
+            index: Index::from_bits(bits_of(dwords[0], 0, 1)),
+            level: S::from_bits(bits_of(dwords[0], 1, 0xff)),
         }
     }
 
@@ -154,11 +154,11 @@ impl Outer {
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 3] {
         let mut dwords = [0; 3];
-        put(&mut dwords, 0, 26, self.low.bits());
+        dwords[0] |= (self.low.bits()) as u32;
         put_array(&mut dwords, 27, 9, &self.inner.pack());
-        put(&mut dwords, 36, 60, self.rest.bits());
-        put(&mut dwords, 61, 63, self.log.bits());
-        put(&mut dwords, 64, 95, self.scale.to_bits() as u64);
+        dwords[1] |= ((self.rest.bits()) as u32) << 4;
+        dwords[1] |= ((self.log.bits()) as u32) << 29;
+        dwords[2] |= (self.scale.to_bits() as u64) as u32;
         dwords
     }
 
@@ -178,11 +178,11 @@ impl Outer {
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 3]) -> Self {
         Self {
-            low: Shifted::from_bits(get(dwords, 0, 26)),
+            low: Shifted::from_bits(bits_of(dwords[0], 0, 0x7ff_ffff)),
             inner: Inner::unpack_lossy(&get_array(dwords, 27, 9)),
-            rest: U::from_bits(get(dwords, 36, 60)),
-            log: PowerOfTwo::from_bits(get(dwords, 61, 63)),
-            scale: f32::from_bits(get(dwords, 64, 95) as u32),
+            rest: U::from_bits(bits_of(dwords[1], 4, 0x1ff_ffff)),
+            log: PowerOfTwo::from_bits(bits_of(dwords[1], 29, 7)),
+            scale: f32::from_bits(bits_of(dwords[2], 0, 0xffff_ffff) as u32),
         }
     }
 
@@ -266,8 +266,8 @@ impl ToyMode {
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 1] {
         let mut dwords = [0; 1];
-        put(&mut dwords, 0, 0, self.fast as u64);
-        put(&mut dwords, 16, 31, self.mask.bits());
+        dwords[0] |= (self.fast as u64) as u32;
+        dwords[0] |= ((self.mask.bits()) as u32) << 16;
         dwords
     }
 
@@ -287,8 +287,8 @@ impl ToyMode {
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 1]) -> Self {
         Self {
-            fast: get(dwords, 0, 0) != 0,
-            mask: U::from_bits(get(dwords, 16, 31)),
+            fast: bits_of(dwords[0], 0, 1) != 0,
+            mask: U::from_bits(bits_of(dwords[0], 16, 0xffff)),
         }
     }
 

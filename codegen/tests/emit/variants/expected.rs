@@ -6,7 +6,7 @@
 
 use core::fmt;
 use genxml_core::{Check, Fixed, MinusOne, OutOfRange, Packed, U, UnpackError};
-use genxml_core::bits::{get, put};
+use genxml_core::bits::{bits_of, get};
 use genxml_core::debug::{debug, debug_value};
 use genxml_core::reflect::{Container, Enumeration, Expr, Kind, Op};
 
@@ -48,15 +48,15 @@ impl ToyState {
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 2] {
         let mut dwords = [0; 2];
-        put(&mut dwords, 0, 1, self.kind.bits());
-        put(&mut dwords, 2, 31, self.count.bits());
+        dwords[0] |= (self.kind.bits()) as u32;
+        dwords[0] |= ((self.count.bits()) as u32) << 2;
         match self.extent {
             ToyStateExtent::Image { width, height } => {
-                put(&mut dwords, 32, 45, width.bits());
-                put(&mut dwords, 46, 59, height.bits());
+                dwords[1] |= (width.bits()) as u32;
+                dwords[1] |= ((height.bits()) as u32) << 14;
             }
             ToyStateExtent::Buffer { entries } => {
-                put(&mut dwords, 32, 63, entries.bits());
+                dwords[1] |= (entries.bits()) as u32;
             }
             ToyStateExtent::Absent => {}
         }
@@ -79,16 +79,16 @@ impl ToyState {
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 2]) -> Self {
         Self {
-            kind: Kind::from_bits(get(dwords, 0, 1)),
-            count: U::from_bits(get(dwords, 2, 31)),
+            kind: Kind::from_bits(bits_of(dwords[0], 0, 3)),
+            count: U::from_bits(bits_of(dwords[0], 2, 0x3fff_ffff)),
             extent: if get(dwords, 0, 1) == 1 {
                 ToyStateExtent::Image {
-                    width: MinusOne::from_bits(get(dwords, 32, 45)),
-                    height: MinusOne::from_bits(get(dwords, 46, 59)),
+                    width: MinusOne::from_bits(bits_of(dwords[1], 0, 0x3fff)),
+                    height: MinusOne::from_bits(bits_of(dwords[1], 14, 0x3fff)),
                 }
             } else if get(dwords, 0, 1) == 0 {
                 ToyStateExtent::Buffer {
-                    entries: MinusOne::from_bits(get(dwords, 32, 63)),
+                    entries: MinusOne::from_bits(bits_of(dwords[1], 0, 0xffff_ffff)),
                 }
             } else {
                 ToyStateExtent::Absent
