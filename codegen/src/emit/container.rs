@@ -36,20 +36,18 @@ pub(super) struct Emit<'a> {
 }
 
 impl Emit<'_> {
-    /// Fixed containers write their `Debug` by the tables.
-    pub(super) fn derives(&self, debug: bool) -> TokenStream {
-        let eq = (!self.float).then(|| quote!(, Eq));
-        let debug = debug.then(|| quote!(, Debug));
-        quote!(#[derive(Clone, Copy, PartialEq #eq #debug)])
+    pub(super) fn derives(&self) -> TokenStream {
+        let eq = (!self.float).then(|| quote!(Eq,));
+        quote!(#[derive(Clone, Copy, PartialEq, #eq Debug)])
     }
 
-    /// A container whose size is known.
+    /// A container whose size is known. What costs most to compile, comparing and showing each field, goes through the
+    /// dwords: two values are equal if they are packed alike.
     fn fixed(&self, id: ContainerId, body: &Body) -> TokenStream {
         let (container, block) = (body.container, &body.block);
         let name = ident(&block.name);
         let head = self.head(body);
         let members = self.members(block, false);
-        let derives = self.derives(false);
         let dwords = number(container.bits.div_ceil(32));
         let new = self.new_fn(id, block, &[]);
         let packed = self.packed(id, body, &TokenStream::new());
@@ -85,7 +83,7 @@ impl Emit<'_> {
         let entry = self.plan.is_entry(id).then(|| self.container_entry(body));
         quote! {
             #head
-            #derives
+            #[derive(Clone, Copy)]
             pub struct #name { #members }
             impl #name {
                 /// The manual's name.
@@ -139,6 +137,13 @@ impl Emit<'_> {
                     Self::unpack_lossy(dwords)
                 }
             }
+            impl PartialEq for #name {
+                #[inline]
+                fn eq(&self, other: &Self) -> bool {
+                    self.pack() == other.pack()
+                }
+            }
+            impl Eq for #name {}
             impl fmt::Debug for #name {
                 #[inline]
                 fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -159,7 +164,7 @@ impl Emit<'_> {
         let tail_name = ident(&tail.member);
         let tail_ty = self.element_ty(&tail.element);
         let tail_doc = docs::doc(&tail_doc(tail));
-        let derives = self.derives(true);
+        let derives = self.derives();
         let fixed = number(tail.group.start / 32);
         let needed = number((tail.group.start / 32).max(1));
         let new = self.new_fn(id, block, &[quote!(#tail_name: Entries::EMPTY)]);

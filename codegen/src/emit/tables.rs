@@ -117,37 +117,41 @@ fn fields(plan: &Plan, fields: &[Field], file: usize) -> TokenStream {
         let (name, start, end) = (&field.name, number(field.start), number(field.end));
         let ty = ty(plan, field, file);
         let stored = match field.stored {
-            Stored::Plain => quote!(Stored::Plain),
-            Stored::MinusOne => quote!(Stored::MinusOne),
+            Stored::Plain => None,
+            Stored::MinusOne => Some(quote!(MinusOne)),
             Stored::Shifted(shift) => {
                 let shift = number(shift);
-                quote!(Stored::Shifted(#shift))
+                Some(quote!(Shifted(#shift)))
             }
-            Stored::Log2 => quote!(Stored::Log2),
+            Stored::Log2 => Some(quote!(Log2)),
         };
-        let default = option(field.default.map(pattern));
-        let range = option(field.range.map(|(min, max)| {
+        let stored = stored.map(|stored| quote!(stored: Stored::#stored,));
+        let default = field.default.map(|value| {
+            let value = pattern(value);
+            quote!(default: Some(#value),)
+        });
+        let range = field.range.map(|(min, max)| {
             let (min, max) = (pattern(min), pattern(max));
-            quote!((#min, #max))
-        }));
-        let exists_if = option(field.exists_if.as_ref().map(|condition| {
+            quote!(range: Some((#min, #max)),)
+        });
+        let exists_if = field.exists_if.as_ref().map(|condition| {
             let condition = expr(condition);
-            quote!(&#condition)
-        }));
-        let (unit, doc, source) = (&field.unit, &field.doc, &field.source);
+            quote!(exists_if: Some(&#condition),)
+        });
+        let text = |name: &str, text: &str| {
+            let name = ident(name);
+            (!text.is_empty()).then(|| quote!(#name: #text,))
+        };
+        let (unit, doc, source) =
+            (text("unit", &field.unit), text("doc", &field.doc), text("source", &field.source));
         quote! {
             Field {
                 name: #name,
                 start: #start,
                 end: #end,
                 ty: #ty,
-                stored: #stored,
-                default: #default,
-                range: #range,
-                exists_if: #exists_if,
-                unit: #unit,
-                doc: #doc,
-                source: #source,
+                #stored #default #range #exists_if #unit #doc #source
+                ..Field::PLAIN
             }
         }
     });
@@ -231,12 +235,5 @@ pub fn expr(e: &Expr) -> TokenStream {
             let (left, right) = (expr(left), expr(right));
             quote!(Expr::Binary(Op::#op, &#left, &#right))
         }
-    }
-}
-
-fn option(value: Option<TokenStream>) -> TokenStream {
-    match value {
-        Some(value) => quote!(Some(#value)),
-        None => quote!(None),
     }
 }

@@ -35,7 +35,7 @@ impl Emit<'_> {
 
     pub(super) fn set_type(&self, set: &Set, parent: &str) -> TokenStream {
         let name = ident(&set.ty);
-        let derives = self.derives(true);
+        let derives = self.derives();
         let doc = format!(" What [`{parent}`] holds, by its other fields.");
         let variants = set.alternatives.iter().map(|alternative| {
             let variant = ident(&alternative.variant);
@@ -66,7 +66,7 @@ impl Emit<'_> {
     /// The struct of an array's element.
     pub(super) fn element_type(&self, block: &Block, variable: bool) -> TokenStream {
         let name = ident(&block.name);
-        let derives = self.derives(true);
+        let derives = self.derives();
         let members = self.members(block, true);
         let bits = number(block.bits);
         let place = Place::slice();

@@ -236,6 +236,23 @@ pub struct Field {
     pub source: &'static str,
 }
 
+impl Field {
+    /// A field about which nothing is said but where it is: what tables leave out is as here.
+    pub const PLAIN: Field = Field {
+        name: "",
+        start: 0,
+        end: 0,
+        ty: Type::Uint,
+        stored: Stored::Plain,
+        default: None,
+        range: None,
+        exists_if: None,
+        unit: "",
+        doc: "",
+        source: "",
+    };
+}
+
 /// How a field's bits are read.
 #[derive(Debug, Clone, Copy)]
 pub enum Type {

@@ -18,7 +18,7 @@ use genxml_core::reflect::{Container, Enumeration};
 ///
 /// `3DTOY_FILL` · 4 dwords · render, blitter · 2a p.7
 #[doc(alias = "3DTOY_FILL")]
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct ThreeDToyFill {
     /// dw1 5:0 · threads · 1 to 60
     pub threads: MinusOne<6>,
@@ -156,6 +156,14 @@ impl Fixed for ThreeDToyFill {
     }
 }
 
+impl PartialEq for ThreeDToyFill {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.pack() == other.pack()
+    }
+}
+
+impl Eq for ThreeDToyFill {}
 impl fmt::Debug for ThreeDToyFill {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -254,52 +262,30 @@ pub static ThreeDToyFill: Container = Container {
             start: 0,
             end: 7,
             ty: Type::Uint,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Reserved",
             start: 8,
             end: 15,
             ty: Type::MustBeZero,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Opcode",
             start: 16,
             end: 28,
             ty: Type::Uint,
-            stored: Stored::Plain,
             default: Some(0x123),
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Command Type",
             start: 29,
             end: 31,
             ty: Type::Uint,
-            stored: Stored::Plain,
             default: Some(3),
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Threads",
@@ -307,38 +293,23 @@ pub static ThreeDToyFill: Container = Container {
             end: 37,
             ty: Type::Uint,
             stored: Stored::MinusOne,
-            default: None,
             range: Some((0, 0x3b)),
-            exists_if: None,
             unit: "threads",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Depth",
             start: 38,
             end: 39,
             ty: Type::Enum(&ThreeDToyFillDepth),
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Reserved",
             start: 40,
             end: 43,
             ty: Type::Reserved,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Target",
@@ -349,52 +320,31 @@ pub static ThreeDToyFill: Container = Container {
                 align: 4096,
                 target: "",
             },
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Bias",
             start: 96,
             end: 111,
             ty: Type::SFixed(8),
-            stored: Stored::Plain,
             default: Some(0x180),
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
             source: "2a p.8",
+            ..Field::PLAIN
         },
         Field {
             name: "On",
             start: 112,
             end: 112,
             ty: Type::Bool,
-            stored: Stored::Plain,
             default: Some(1),
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Ones",
             start: 113,
             end: 127,
             ty: Type::MustBeOne,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
     ],
     groups: &[],
@@ -423,26 +373,15 @@ pub static ToyLater: Container = Container {
             start: 0,
             end: 7,
             ty: Type::Uint,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Opcode",
             start: 16,
             end: 31,
             ty: Type::Uint,
-            stored: Stored::Plain,
             default: Some(0x7777),
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
     ],
     groups: &[],

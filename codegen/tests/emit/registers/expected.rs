@@ -14,7 +14,7 @@ use genxml_core::reflect::{Container, EngineBase};
 ///
 /// `TAIL` · 1 dword · register base of the engine + 0x30 · 2c p.2
 #[doc(alias = "TAIL")]
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Tail {
     /// dw0 31:0
     pub tail: U<32>,
@@ -101,6 +101,14 @@ impl Fixed for Tail {
     }
 }
 
+impl PartialEq for Tail {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.pack() == other.pack()
+    }
+}
+
+impl Eq for Tail {}
 impl fmt::Debug for Tail {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -112,7 +120,7 @@ impl fmt::Debug for Tail {
 ///
 /// `GPR` · 2 dwords · 16 registers base of the engine + 0x600 · 2c p.3
 #[doc(alias = "GPR")]
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Gpr {
     /// dw0 63:0
     pub value: U<64>,
@@ -205,6 +213,14 @@ impl Fixed for Gpr {
     }
 }
 
+impl PartialEq for Gpr {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.pack() == other.pack()
+    }
+}
+
+impl Eq for Gpr {}
 impl fmt::Debug for Gpr {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -216,7 +232,7 @@ impl fmt::Debug for Gpr {
 ///
 /// `FENCE` · 2 dwords · 32 registers 0x100000 · 2c p.4
 #[doc(alias = "FENCE")]
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Fence {
     /// dw0 63:0
     pub value: U<64>,
@@ -305,6 +321,14 @@ impl Fixed for Fence {
     }
 }
 
+impl PartialEq for Fence {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.pack() == other.pack()
+    }
+}
+
+impl Eq for Fence {}
 impl fmt::Debug for Fence {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -316,7 +340,7 @@ impl fmt::Debug for Fence {
 ///
 /// `RCS_TAIL` · 1 dword · register 0x2030 · 2c p.5
 #[doc(alias = "RCS_TAIL")]
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct RcsTail {
     /// dw0 31:0
     pub tail: U<32>,
@@ -398,6 +422,14 @@ impl Fixed for RcsTail {
     }
 }
 
+impl PartialEq for RcsTail {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.pack() == other.pack()
+    }
+}
+
+impl Eq for RcsTail {}
 impl fmt::Debug for RcsTail {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -411,7 +443,7 @@ impl fmt::Debug for RcsTail {
 //! Tables of unit `input`.
 #![allow(non_upper_case_globals, clippy::all)]
 
-use genxml_core::reflect::{Access, Container, Field, Kind, Stored, Type};
+use genxml_core::reflect::{Access, Container, Field, Kind, Type};
 
 pub static Tail: Container = Container {
     name: "TAIL",
@@ -432,13 +464,7 @@ pub static Tail: Container = Container {
             start: 0,
             end: 31,
             ty: Type::Uint,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
     ],
     groups: &[],
@@ -467,13 +493,7 @@ pub static Gpr: Container = Container {
             start: 0,
             end: 63,
             ty: Type::Uint,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
     ],
     groups: &[],
@@ -502,13 +522,7 @@ pub static Fence: Container = Container {
             start: 0,
             end: 63,
             ty: Type::Uint,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
     ],
     groups: &[],
@@ -537,13 +551,7 @@ pub static RcsTail: Container = Container {
             start: 0,
             end: 31,
             ty: Type::Uint,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
     ],
     groups: &[],

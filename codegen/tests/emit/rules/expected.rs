@@ -18,7 +18,7 @@ use genxml_core::reflect::{Container, Enumeration};
 ///
 /// `TOY_INNER` · 1 dword · structure · 2d p.1
 #[doc(alias = "TOY_INNER")]
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct ToyInner {
     /// dw0 15:0
     pub low: U<16>,
@@ -107,6 +107,14 @@ impl Fixed for ToyInner {
     }
 }
 
+impl PartialEq for ToyInner {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.pack() == other.pack()
+    }
+}
+
+impl Eq for ToyInner {}
 impl fmt::Debug for ToyInner {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -394,7 +402,7 @@ impl fmt::Debug for ToyFormat {
 
 use genxml_core::rule;
 use genxml_core::reflect::{
-    Container, Engines, Enumeration, Field, Group, Kind, Op, Stored, Type,
+    Container, Engines, Enumeration, Field, Group, Kind, Op, Type,
 };
 
 pub static ToyInner: Container = Container {
@@ -409,26 +417,14 @@ pub static ToyInner: Container = Container {
             start: 0,
             end: 15,
             ty: Type::Uint,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Format",
             start: 16,
             end: 31,
             ty: Type::Enum(&ToyFormat),
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
     ],
     groups: &[],
@@ -457,52 +453,29 @@ pub static ToySet: Container = Container {
             start: 0,
             end: 7,
             ty: Type::Uint,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Reserved",
             start: 8,
             end: 15,
             ty: Type::MustBeZero,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Opcode",
             start: 16,
             end: 31,
             ty: Type::Uint,
-            stored: Stored::Plain,
             default: Some(0x7801),
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Body",
             start: 32,
             end: 63,
             ty: Type::Struct(&ToyInner),
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
     ],
     groups: &[
@@ -517,26 +490,14 @@ pub static ToySet: Container = Container {
                     start: 0,
                     end: 7,
                     ty: Type::Uint,
-                    stored: Stored::Plain,
-                    default: None,
-                    range: None,
-                    exists_if: None,
-                    unit: "",
-                    doc: "",
-                    source: "",
+                    ..Field::PLAIN
                 },
                 Field {
                     name: "Reserved",
                     start: 8,
                     end: 31,
                     ty: Type::MustBeZero,
-                    stored: Stored::Plain,
-                    default: None,
-                    range: None,
-                    exists_if: None,
-                    unit: "",
-                    doc: "",
-                    source: "",
+                    ..Field::PLAIN
                 },
             ],
             groups: &[],

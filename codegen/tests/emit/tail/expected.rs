@@ -258,7 +258,7 @@ impl Entry for ToyWriteRegister {
 #![allow(non_upper_case_globals, clippy::all)]
 
 use genxml_core::address::SpaceKind;
-use genxml_core::reflect::{Container, Engines, Field, Group, Kind, Stored, Type};
+use genxml_core::reflect::{Container, Engines, Field, Group, Kind, Type};
 
 pub static ToyWrite: Container = Container {
     name: "TOY_WRITE",
@@ -279,39 +279,22 @@ pub static ToyWrite: Container = Container {
             start: 0,
             end: 7,
             ty: Type::Uint,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Reserved",
             start: 8,
             end: 22,
             ty: Type::MustBeZero,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Opcode",
             start: 23,
             end: 31,
             ty: Type::Uint,
-            stored: Stored::Plain,
             default: Some(0x22),
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
     ],
     groups: &[
@@ -326,13 +309,7 @@ pub static ToyWrite: Container = Container {
                     start: 0,
                     end: 1,
                     ty: Type::MustBeZero,
-                    stored: Stored::Plain,
-                    default: None,
-                    range: None,
-                    exists_if: None,
-                    unit: "",
-                    doc: "",
-                    source: "",
+                    ..Field::PLAIN
                 },
                 Field {
                     name: "Offset",
@@ -343,26 +320,14 @@ pub static ToyWrite: Container = Container {
                         align: 4,
                         target: "",
                     },
-                    stored: Stored::Plain,
-                    default: None,
-                    range: None,
-                    exists_if: None,
-                    unit: "",
-                    doc: "",
-                    source: "",
+                    ..Field::PLAIN
                 },
                 Field {
                     name: "Reserved",
                     start: 23,
                     end: 31,
                     ty: Type::MustBeZero,
-                    stored: Stored::Plain,
-                    default: None,
-                    range: None,
-                    exists_if: None,
-                    unit: "",
-                    doc: "",
-                    source: "",
+                    ..Field::PLAIN
                 },
             ],
             groups: &[
@@ -377,13 +342,7 @@ pub static ToyWrite: Container = Container {
                             start: 0,
                             end: 7,
                             ty: Type::Uint,
-                            stored: Stored::Plain,
-                            default: None,
-                            range: None,
-                            exists_if: None,
-                            unit: "",
-                            doc: "",
-                            source: "",
+                            ..Field::PLAIN
                         },
                     ],
                     groups: &[],

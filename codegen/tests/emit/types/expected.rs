@@ -17,7 +17,7 @@ use genxml_core::reflect::{Container, Enumeration};
 ///
 /// `INNER` · 9 bits · structure
 #[doc(alias = "INNER")]
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Inner {
     /// dw0 0
     pub index: Index,
@@ -106,6 +106,14 @@ impl Fixed for Inner {
     }
 }
 
+impl PartialEq for Inner {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.pack() == other.pack()
+    }
+}
+
+impl Eq for Inner {}
 impl fmt::Debug for Inner {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -117,7 +125,7 @@ impl fmt::Debug for Inner {
 ///
 /// `OUTER` · 3 dwords · structure · 2d p.4
 #[doc(alias = "OUTER")]
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 pub struct Outer {
     /// dw0 26:0
     pub low: Shifted<27, 5>,
@@ -227,6 +235,14 @@ impl Fixed for Outer {
     }
 }
 
+impl PartialEq for Outer {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.pack() == other.pack()
+    }
+}
+
+impl Eq for Outer {}
 impl fmt::Debug for Outer {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -238,7 +254,7 @@ impl fmt::Debug for Outer {
 ///
 /// `TOY_MODE` · 1 dword · register 0x7000 · bits 31:16 enable writes of 15:0
 #[doc(alias = "TOY_MODE")]
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct ToyMode {
     /// dw0 0
     pub fast: bool,
@@ -327,6 +343,14 @@ impl Fixed for ToyMode {
     }
 }
 
+impl PartialEq for ToyMode {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.pack() == other.pack()
+    }
+}
+
+impl Eq for ToyMode {}
 impl fmt::Debug for ToyMode {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -415,26 +439,14 @@ pub static Inner: Container = Container {
             start: 0,
             end: 0,
             ty: Type::Enum(&Index),
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Level",
             start: 1,
             end: 8,
             ty: Type::Int,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
     ],
     groups: &[],
@@ -457,38 +469,21 @@ pub static Outer: Container = Container {
             end: 26,
             ty: Type::Uint,
             stored: Stored::Shifted(5),
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Inner",
             start: 27,
             end: 35,
             ty: Type::Struct(&Inner),
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Rest",
             start: 36,
             end: 60,
             ty: Type::Uint,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Log",
@@ -496,25 +491,15 @@ pub static Outer: Container = Container {
             end: 63,
             ty: Type::Uint,
             stored: Stored::Log2,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Scale",
             start: 64,
             end: 95,
             ty: Type::Float,
-            stored: Stored::Plain,
             default: Some(0x3f80_0000),
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
     ],
     groups: &[],
@@ -543,39 +528,22 @@ pub static ToyMode: Container = Container {
             start: 0,
             end: 0,
             ty: Type::Bool,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Reserved",
             start: 1,
             end: 15,
             ty: Type::Reserved,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Mask",
             start: 16,
             end: 31,
             ty: Type::Uint,
-            stored: Stored::Plain,
             default: Some(1),
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
     ],
     groups: &[],

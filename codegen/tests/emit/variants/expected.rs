@@ -14,7 +14,7 @@ use genxml_core::reflect::{Container, Enumeration, Expr, Kind, Op};
 ///
 /// `TOY_STATE` · 2 dwords · structure · aligned to 64 bytes · 2d p.3
 #[doc(alias = "TOY_STATE")]
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct ToyState {
     /// dw0 1:0
     pub kind: Kind,
@@ -161,6 +161,14 @@ impl Fixed for ToyState {
     }
 }
 
+impl PartialEq for ToyState {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.pack() == other.pack()
+    }
+}
+
+impl Eq for ToyState {}
 impl fmt::Debug for ToyState {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -257,26 +265,15 @@ pub static ToyState: Container = Container {
             start: 0,
             end: 1,
             ty: Type::Enum(&Kind),
-            stored: Stored::Plain,
             default: Some(1),
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Count",
             start: 2,
             end: 31,
             ty: Type::Uint,
-            stored: Stored::Plain,
-            default: None,
-            range: None,
-            exists_if: None,
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Width",
@@ -284,8 +281,6 @@ pub static ToyState: Container = Container {
             end: 45,
             ty: Type::Uint,
             stored: Stored::MinusOne,
-            default: None,
-            range: None,
             exists_if: Some(
                 &Expr::Binary(
                     Op::Eq,
@@ -297,9 +292,7 @@ pub static ToyState: Container = Container {
                     &Expr::Number(1),
                 ),
             ),
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Entries",
@@ -307,8 +300,6 @@ pub static ToyState: Container = Container {
             end: 63,
             ty: Type::Uint,
             stored: Stored::MinusOne,
-            default: None,
-            range: None,
             exists_if: Some(
                 &Expr::Binary(
                     Op::Eq,
@@ -320,9 +311,7 @@ pub static ToyState: Container = Container {
                     &Expr::Number(0),
                 ),
             ),
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
         Field {
             name: "Height",
@@ -330,8 +319,6 @@ pub static ToyState: Container = Container {
             end: 59,
             ty: Type::Uint,
             stored: Stored::MinusOne,
-            default: None,
-            range: None,
             exists_if: Some(
                 &Expr::Binary(
                     Op::Eq,
@@ -343,9 +330,7 @@ pub static ToyState: Container = Container {
                     &Expr::Number(1),
                 ),
             ),
-            unit: "",
-            doc: "",
-            source: "",
+            ..Field::PLAIN
         },
     ],
     groups: &[],
