@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// genxml-eu: instruction formats (`eu.xml`, `eu_*.xml`), and the messages that EU threads send with their
-    /// descriptors, headers and payloads. genxml shows the latter beside its own units.
+    /// descriptors, headers and payloads. genxml-gen8 shows the latter beside its own units.
     Eu,
-    /// genxml: everything else.
+    /// genxml-gen8: everything else.
     Runtime,
 }
 

@@ -9,26 +9,22 @@
 //!
 //! # Features
 //!
-//! `3d`, `blitter`, `display`, `media`, `messages`, `registers`, `vebox` and `video`, all on by default, each give the types of one
-//! unit. Without, the unit's packets are still known to the decoder, and to the parsers as `Partial`; types that another
+//! `3d`, `blitter`, `display`, `media`, `messages`, `registers`, `vebox` and `video`, all on by default, each give the
+//! types of one unit. Without, the unit's packets are still known to the decoder, and to the parsers as `Partial`; types that another
 //! unit's fields have stay. The rest (MI commands, state, structures) is always there.
 
 pub mod batch;
 pub mod capture;
 pub mod check;
 pub mod decode;
-pub mod engine;
 
 /// Packets, state structures, registers and enumerations of Gen8, generated from the specification: a module for each
 /// unit, and per engine an enum of its packets with a parser.
 pub mod gen8 {
-    pub use crate::engine;
-    pub use genxml_eu::gen8::{descriptors, messages};
-    #[cfg(feature = "messages")]
-    pub use genxml_eu::gen8::{message_headers, message_payloads};
-    include!(concat!(env!("OUT_DIR"), "/mod.rs"));
+    pub use genxml_gen8::*;
 }
 
 pub use genxml_core as core;
 pub use genxml_eu as eu;
+pub use genxml_gen8::engine;
 pub use genxml_macros::packet;

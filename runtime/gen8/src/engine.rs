@@ -79,7 +79,7 @@ impl FromStr for EngineId {
     }
 }
 
-/// An engine, as a type: what a [`Batch`](crate::batch::Batch) is for.
+/// An engine, as a type: what a batch is for.
 pub trait Engine: Copy + fmt::Debug + Default + 'static {
     /// The engine as a value.
     const ID: EngineId;

@@ -1,0 +1,12 @@
+//! Packets, state structures, registers and enumerations of Gen8, generated from the specification: a module for each
+//! unit, and per engine an enum of its packets with a parser.
+//!
+//! `genxml::gen8` is this crate. It stands alone so that what is generated is compiled once, whatever is edited above it.
+
+pub mod engine;
+
+pub use genxml_eu::gen8::{descriptors, messages};
+#[cfg(feature = "messages")]
+pub use genxml_eu::gen8::{message_headers, message_payloads};
+
+include!(concat!(env!("OUT_DIR"), "/mod.rs"));
