@@ -49,7 +49,14 @@ impl Converter<'_> {
         for child in element.children.iter().filter(|child| !known.contains(&child.name.as_str())) {
             unknown_element(child, element, &known, self.problems);
         }
-        let name = required(element, a.name, "name", self.problems);
+        // In Mesa's files, bits that must be one may have no name.
+        let nameless =
+            self.foreign && a.name.is_none() && matches!(&*element.text_of(a.r#type), "mbo" | "mbz");
+        let name = if nameless {
+            Some("Reserved".to_string())
+        } else {
+            required(element, a.name, "name", self.problems).map(|at| element.text_of(Some(at)))
+        };
         let place = self.place(element, &a);
         let stored = self.stored(element, a.stored_as);
         let variant = self.variant(element, a.variant);
@@ -57,14 +64,14 @@ impl Converter<'_> {
         let flags = [a.opcode, a.required, a.nonzero].map(|at| flag(element, at, self.problems));
         let name = name?;
         let (Some((start, end)), Some(ty)) = (place, ty) else {
-            self.lost.push(element.text_of(Some(name)));
+            self.lost.push(name);
             return None;
         };
         let width = end - start + 1;
         let doubt = [a.derived, a.doubtful].map(|at| element.text_of(at));
         let pending = a.exists_if.map(|at| (element.at(at).value.clone(), element.at(at).value_span.clone()));
         let field = Field {
-            name: element.text_of(Some(name)),
+            name,
             start,
             end,
             default: self.default(element, a.default, &ty, width),
@@ -327,6 +334,10 @@ impl Converter<'_> {
         let attribute = element.at(at?);
         match value::default(&attribute.value, ty, width, self.enums) {
             Ok(value) => Some(value),
+            // Mesa's files give some defaults of fixed point as stored.
+            Err(_) if self.foreign && value::fits(&attribute.value, width).is_some() => {
+                value::fits(&attribute.value, width)
+            }
             Err(message) => {
                 let message = format!("the default of `{}` is wrong: {message}", field_name(element));
                 self.problems.push(Diagnostic::new(Code::Default, attribute.value_span.clone(), message));

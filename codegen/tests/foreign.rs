@@ -210,3 +210,24 @@ fn a_plain_reader_finds_the_same_places() {
         assert_eq!(fields, &theirs[name], "{name}");
     }
 }
+
+/// What Mesa's files leave out or write their own way: bits without a name, defaults of fixed point as stored, a
+/// generation that is empty.
+#[test]
+fn spellings_that_only_mesa_has() {
+    let text = r#"<genxml name="RT" gen="">
+      <struct name="S" length="1">
+        <field start="3" end="3" type="mbo"/>
+        <field name="Coefficient" start="4" end="8" type="u0.5" default="5"/>
+        <field name="Half" start="9" end="13" type="u0.5" default="0.5"/>
+      </struct></genxml>"#;
+    let spec = load_texts(&[("rt.xml", text)]).unwrap_or_else(|report| panic!("{report}"));
+    let fields = &spec.containers[0].fields;
+    assert_eq!((fields[0].name.as_str(), &fields[0].ty), ("Reserved", &Type::MustBeOne));
+    assert_eq!((fields[1].default, fields[2].default), (Some(5), Some(16)));
+    let ours = text.replace("<struct", "<struct source=\"p.1\"");
+    let report = load::read_texts(&[("rt.xml", &ours)]).report().to_string();
+    for part in ["E-MISSING", "E-DEFAULT"] {
+        assert!(report.contains(part), "{part} is missing in {report}");
+    }
+}
