@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Every packet and every structure that packets point to is checked by itself, against the state before it, and against
 /// how kernels use it. What a dump does not tell is never held against it.
+/// Not checked yet: the instructions of kernels and the messages that they send, though --list shows their rules.
 ///
 /// Exit code: 0 no rule of severity error is violated, 1 one is, 2 unusable input.
 #[derive(clap::Args, Debug)]
