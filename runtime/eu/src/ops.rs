@@ -158,7 +158,7 @@ ops! {
     Fbl 0x4c "fbl" 1 Basic [P] "2a fbl" "first set bit from below";
     Cbit 0x4d "cbit" 1 Basic [P] "2a cbit" "count set bits";
     Addc 0x4e "addc" 2 Basic [P C] "2a addc" "addition, carry to the accumulator";
-    Subb 0x4f "subb" 2 Basic [P S] "2a subb" "subtraction, borrow to the accumulator";
+    Subb 0x4f "subb" 2 Basic [P C S] "2a subb" "subtraction, borrow to the accumulator";
     Sad2 0x50 "sad2" 2 Basic [P C S M] "G45 vol 4 sad2" "sum of absolute differences of pairs";
     Sada2 0x51 "sada2" 2 Basic [P C S M] "G45 vol 4 sada2" "as sad2, added to the accumulator";
     Dp4 0x54 "dp4" 2 Basic [P C S M] "2a dp4" "dot product of four";

@@ -6,7 +6,7 @@ use std::path::Path;
 use genxml_eu::ops::{Modifiers, OPS};
 
 /// The property tables of these say that they take no condition, but their syntax has one: it is taken.
-const CONDITION_BY_SYNTAX: [&str; 3] = ["not", "or", "lrp"];
+const CONDITION_BY_SYNTAX: [&str; 4] = ["not", "or", "lrp", "subb"];
 
 /// Every instruction that has a page has its number, and takes the modifiers that its property table says.
 #[test]
