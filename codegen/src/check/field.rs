@@ -57,9 +57,8 @@ fn width(check: &mut Check<'_>, container: &Container, field: &Field) {
         Type::Address { .. } if field.end - field.start / 32 * 32 >= 64 => {
             wrong("a pointer has 64 from the start of its dword".into())
         }
-        Type::Uint | Type::Int | Type::UFixed { .. } | Type::SFixed { .. } if width > 64 => {
-            wrong("a number has at most 64".into())
-        }
+        Type::Uint | Type::Int if width > 64 => wrong("a number has at most 64".into()),
+        Type::UFixed { .. } | Type::SFixed { .. } if width > 32 => wrong("fixed point has at most 32".into()),
         Type::Enum(_) if width > 32 => wrong("an enumeration has at most 32".into()),
         _ => None,
     };
@@ -89,6 +88,9 @@ fn stored(check: &mut Check<'_>, field: &Field) {
         _ if field.ty != Type::Uint => format!("`{}` is not uint, so it is stored as it is", field.name),
         Stored::Shifted(by) if by + width > 64 => {
             format!("`{}` shifted by {by} needs {} bits", field.name, by + width)
+        }
+        Stored::MinusOne if width > 32 => {
+            format!("`{}` has {width} bits; a count stored minus one has at most 32", field.name)
         }
         Stored::Log2 if width > 6 => {
             format!("`{}` would hold 2 to the power of up to {}", field.name, ones(width))

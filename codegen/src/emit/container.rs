@@ -3,7 +3,7 @@
 use super::checks;
 use super::docs;
 use super::field::{Place, ident, number, pattern};
-use super::members::member_name;
+use super::members::{Packing, member_name};
 use super::plan::{Array, Block, Body, Element, Member, Plan, is_member, length_field, put_bits};
 use crate::model::{ContainerId, Kind, Type};
 use proc_macro2::TokenStream;
@@ -53,14 +53,11 @@ impl Emit<'_> {
         let packed = self.packed(id, body, &TokenStream::new());
 
         let place = Place::array();
-        let words = fixed_dwords(container);
-        let writes = self.writes(block, &place, quote!(self), 0);
-        let fixed_bits = words.iter().enumerate().filter(|(_, word)| **word != 0).map(|(at, word)| {
-            let (at, word) = (number(at as u32), pattern(u64::from(*word)));
-            quote!(dwords[#at] = #word;)
-        });
-        let fixed_bits: Vec<TokenStream> = fixed_bits.collect();
-        let mutable = (!writes.is_empty() || !fixed_bits.is_empty()).then(|| quote!(mut));
+        let Packing { array, rest } = self.dwords(block, &fixed_dwords(container), &[]);
+        let pack = match rest.is_empty() {
+            true => array,
+            false => quote!(let mut dwords = #array; #rest dwords),
+        };
         let checks = checks::of(self.plan, body);
         let (lossy_before, lossy) = self.reads(block, &place, 0);
         let unused = if lossy.is_empty() { quote!(_dwords) } else { quote!(dwords) };
@@ -95,10 +92,7 @@ impl Emit<'_> {
                 /// The dwords, first one first.
                 #[inline(always)]
                 pub const fn pack(&self) -> [u32; #dwords] {
-                    let #mutable dwords = [0; #dwords];
-                    #(#fixed_bits)*
-                    #writes
-                    dwords
+                    #pack
                 }
                 /// Reads the dwords and checks every bit that has one legal value, and ranges.
                 ///
@@ -170,13 +164,7 @@ impl Emit<'_> {
         let new = self.new_fn(id, block, &[quote!(#tail_name: Entries::EMPTY)]);
         let packed = self.packed(id, body, &quote!(<'_>));
 
-        let place = Place { put: quote!(dwords), array: false, ..Place::array() };
-        let words = fixed_dwords(container);
-        let fixed_bits = words.iter().enumerate().filter(|(_, word)| **word != 0).map(|(at, word)| {
-            let (at, word) = (number(at as u32), pattern(u64::from(*word)));
-            quote!(dwords[#at] = #word;)
-        });
-        let writes = self.writes(block, &place, quote!(self), 0);
+        let place = Place { array: false, ..Place::array() };
         let (lossy_before, lossy) = self.reads(block, &place, 0);
         let checks = checks::of(self.plan, body);
 
@@ -191,7 +179,14 @@ impl Emit<'_> {
                 let (start, end, bias) = (number(field.start), number(field.end), number(bias));
                 let max = pattern(u64::MAX >> (64 - (field.end - field.start + 1)));
                 let length_name = &field.name;
-                let write = quote!(put(dwords, #start, #end, (length - #bias) as u64););
+                let write = match field.start % 32 {
+                    0 => quote!((length - #bias) as u32),
+                    shift => {
+                        let shift = number(shift);
+                        quote!(((length - #bias) as u32) << #shift)
+                    }
+                };
+                let write = (field.start / 32, write);
                 let check = quote! {
                     if length < #bias || length - #bias > #max {
                         return Err(PackError::Length { packet: Self::NAME, dwords: length, max: #max + #bias });
@@ -213,6 +208,13 @@ impl Emit<'_> {
             }
         };
         let (check_length, strict_length) = check_length.unzip();
+        let mut words = fixed_dwords(container);
+        words.resize(tail.group.start as usize / 32, 0);
+        let Packing { array, rest } = self.dwords(block, &words, &Vec::from_iter(write_length));
+        let pack = match rest.is_empty() {
+            true => quote!(*head = #array;),
+            false => quote!(let mut dwords = #array; #rest *head = dwords;),
+        };
         let constants = self.constants(body);
         let instruction = matches!(container.kind, Kind::Instruction { .. }).then(|| {
             quote! {
@@ -258,14 +260,12 @@ impl Emit<'_> {
                     let length = self.dwords();
                     #check_length
                     let available = out.len();
-                    let Some(dwords) = out.get_mut(..length) else {
+                    let out = out.get_mut(..length).and_then(<[u32]>::split_first_chunk_mut);
+                    let Some((head, tail)) = out else {
                         return Err(PackError::Space { packet: Self::NAME, needed: length, available });
                     };
-                    dwords.fill(0);
-                    #(#fixed_bits)*
-                    #write_length
-                    #writes
-                    self.#tail_name.put(&mut dwords[#fixed..]);
+                    #pack
+                    self.#tail_name.put(tail);
                     Ok(length)
                 }
                 /// Length in dwords that the header says.

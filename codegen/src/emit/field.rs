@@ -70,7 +70,7 @@ impl Place {
         }
     }
 
-    /// Dword, shift and mask of a field that lies in one dword of an array.
+    /// Dword, shift and mask of a field that lies in one dword of an array, to read it.
     fn dword(&self, field: &Field) -> Option<(Literal, u32, TokenStream)> {
         let inside = self.array && field.start / 32 == field.end / 32;
         let mask = pattern(u64::MAX >> (64 - (field.end - field.start + 1).min(64)));
@@ -92,15 +92,15 @@ impl Place {
 impl Plan<'_> {
     /// The Rust type.
     pub fn ty(&self, field: &Field, file: usize) -> TokenStream {
-        let width = number(field.end - field.start + 1);
+        let (width, newtype) = (number(field.end - field.start + 1), self.newtype(field));
         match (&field.ty, field.stored) {
             (Type::Bool, _) if field.start == field.end => quote!(bool),
             (Type::Float, _) => match float_bits(field) {
                 Some(32) => quote!(f32),
                 Some(_) => quote!(f64),
-                None => quote!(U<#width>),
+                None => quote!(#newtype<#width>),
             },
-            (Type::Int, _) => quote!(S<#width>),
+            (Type::Int, _) => quote!(#newtype<#width>),
             (Type::UFixed { int, frac }, _) => {
                 let (int, frac) = (number(*int), number(*frac));
                 quote!(UFix<#int, #frac>)
@@ -123,7 +123,7 @@ impl Plan<'_> {
                 quote!(Shifted<#width, #shift>)
             }
             (_, Stored::Log2) => quote!(PowerOfTwo<#width>),
-            _ => quote!(U<#width>),
+            _ => quote!(#newtype<#width>),
         }
     }
 
@@ -207,7 +207,9 @@ impl Plan<'_> {
 
     /// The bounded type without its parameters.
     fn newtype(&self, field: &Field) -> TokenStream {
+        let wide = field.end - field.start >= 32;
         let name = match (&field.ty, field.stored) {
+            (Type::Int, _) if wide => "S64",
             (Type::Int, _) => "S",
             (Type::UFixed { .. }, _) => "UFix",
             (Type::SFixed { .. }, _) => "SFix",
@@ -215,43 +217,96 @@ impl Plan<'_> {
             (Type::Uint, Stored::MinusOne) => "MinusOne",
             (Type::Uint, Stored::Shifted(_)) => "Shifted",
             (Type::Uint, Stored::Log2) => "PowerOfTwo",
+            _ if wide => "U64",
             _ => "U",
         };
         let name = ident(name);
         quote!(#name)
     }
 
-    /// The statement that writes `value`.
+    /// The statement that writes `value` at a place known at run time only.
     pub fn put(&self, field: &Field, place: &Place, value: TokenStream) -> TokenStream {
         let (start, end, dwords) = (place.at(field.start), place.at(field.end), &place.put);
+        if let Type::Struct(id) = &field.ty {
+            let bits = number(self.spec.containers[id.0].bits.min(field.end - field.start + 1));
+            return quote!(put_array(#dwords, #start, #bits, &#value.pack()););
+        }
+        let bits = match address_shift(field) {
+            shift if shift > 0 && matches!(field.ty, Type::Address { .. }) => {
+                let shift = number(shift);
+                quote!(#value.bits() >> #shift)
+            }
+            _ if field.ty == Type::Bool && field.start == field.end => quote!(#value as u64),
+            _ => self.bits(field, value),
+        };
+        quote!(put(#dwords, #start, #end, #bits);)
+    }
+
+    /// What the field adds to each dword of an array that it lies in; nothing for a structure of several dwords.
+    pub fn terms(&self, field: &Field, value: TokenStream) -> Option<Vec<(u32, TokenStream)>> {
+        let (mut start, end) = (field.start, field.end);
+        let one = start / 32 == end / 32;
+        let mut wide = true;
         let bits = match &field.ty {
             Type::Struct(id) => {
-                let bits = number(self.spec.containers[id.0].bits.min(field.end - field.start + 1));
-                return quote!(put_array(#dwords, #start, #bits, &#value.pack()););
+                let bits = self.spec.containers[id.0].bits;
+                if !one || bits > end - start + 1 {
+                    return None;
+                }
+                wide = false;
+                quote!(#value.pack()[0])
             }
-            Type::Bool if field.start == field.end => quote!(#value as u64),
+            Type::Bool if start == end => {
+                wide = false;
+                quote!(#value as u32)
+            }
+            Type::Float if float_bits(field) == Some(32) => {
+                wide = false;
+                quote!(#value.to_bits())
+            }
+            // At its place in the pointer already, and zero elsewhere.
+            Type::Address { .. } => {
+                let shift = address_shift(field);
+                if shift == start % 32 {
+                    start -= shift;
+                    self.bits(field, value)
+                } else {
+                    let shift = number(shift);
+                    quote!((#value.bits() >> #shift))
+                }
+            }
+            _ => self.bits(field, value),
+        };
+        let terms = (start / 32..=end / 32).map(|dword| {
+            let term = match (32 * dword).checked_sub(start) {
+                None | Some(0) => {
+                    let bits = if wide { quote!(#bits as u32) } else { bits.clone() };
+                    match number(start % 32) {
+                        _ if start % 32 == 0 => bits,
+                        shift => quote!((#bits) << #shift),
+                    }
+                }
+                Some(behind) => {
+                    let behind = number(behind);
+                    quote!((#bits >> #behind) as u32)
+                }
+            };
+            (dword, term)
+        });
+        Some(terms.collect())
+    }
+
+    /// The stored pattern as a `u64`.
+    fn bits(&self, field: &Field, value: TokenStream) -> TokenStream {
+        let width = field.end - field.start + 1;
+        match &field.ty {
             Type::Float if float_bits(field) == Some(32) => quote!(#value.to_bits() as u64),
             Type::Float if float_bits(field) == Some(64) => quote!(#value.to_bits()),
-            Type::Address { .. } => match address_shift(field) {
-                0 => quote!(#value.bits()),
-                shift => {
-                    let shift = number(shift);
-                    quote!(#value.bits() >> #shift)
-                }
-            },
-            Type::Enum(id) if self.spec.enums[id.0].bits > field.end - field.start + 1 => {
-                let width = number(field.end - field.start + 1);
+            Type::Enum(id) if self.spec.enums[id.0].bits > width => {
+                let width = number(width);
                 quote!(narrow(#value.bits(), #width))
             }
             _ => quote!(#value.bits()),
-        };
-        match place.dword(field) {
-            Some((dword, 0, _)) => quote!(dwords[#dword] |= (#bits) as u32;),
-            Some((dword, shift, _)) => {
-                let shift = number(shift);
-                quote!(dwords[#dword] |= ((#bits) as u32) << #shift;)
-            }
-            None => quote!(put(#dwords, #start, #end, #bits);),
         }
     }
 

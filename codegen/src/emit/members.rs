@@ -2,10 +2,19 @@
 
 use super::condition::condition_of;
 use super::container::Emit;
-use super::field::{Place, ident, index, number};
+use super::field::{Place, ident, index, number, pattern};
 use super::plan::{Alternative, Array, Block, Element, Member, Set, eval};
+use crate::model::Field;
 use proc_macro2::TokenStream;
 use quote::quote;
+
+/// How a block is packed into an array.
+pub(super) struct Packing {
+    /// The array, as far as each dword is one expression.
+    pub array: TokenStream,
+    /// Statements that add the rest to `dwords`.
+    pub rest: TokenStream,
+}
 
 impl Emit<'_> {
     pub(super) fn member_default(&self, member: &Member, defaults: &[u32]) -> TokenStream {
@@ -45,6 +54,38 @@ impl Emit<'_> {
         quote!([#element; #count])
     }
 
+    /// Every dword of a block at the start of an array as an expression over `self`, and statements for what is not one
+    /// expression: alternatives, arrays, structures of several dwords. `words` are the fixed bits.
+    pub(super) fn dwords(&self, block: &Block, words: &[u32], more: &[(u32, TokenStream)]) -> Packing {
+        let fixed = words.iter().map(|word| (*word != 0).then(|| pattern(u64::from(*word))));
+        let mut dwords: Vec<Vec<TokenStream>> = fixed.map(|word| word.into_iter().collect()).collect();
+        let mut rest = Vec::new();
+        let mut add = |terms: Vec<(u32, TokenStream)>| {
+            for (dword, term) in terms {
+                if let Some(dword) = dwords.get_mut(dword as usize) {
+                    dword.push(term);
+                }
+            }
+        };
+        add(more.to_vec());
+        for member in &block.members {
+            let name = ident(member_name(member));
+            let terms = match member {
+                Member::Field(_, field) => self.plan.terms(field, quote!(self.#name)),
+                _ => None,
+            };
+            match terms {
+                Some(terms) => add(terms),
+                None => rest.push(self.write(member, &Place::array(), quote!(self), 0)),
+            }
+        }
+        let dwords = dwords.into_iter().map(|terms| match terms.as_slice() {
+            [] => quote!(0),
+            terms => quote!(#(#terms)|*),
+        });
+        Packing { array: quote!([#(#dwords),*]), rest: quote!(#(#rest)*) }
+    }
+
     /// Statements that write all members of `from`.
     pub(super) fn writes(
         &self,
@@ -53,32 +94,46 @@ impl Emit<'_> {
         from: TokenStream,
         depth: usize,
     ) -> TokenStream {
-        let writes = block.members.iter().map(|member| {
-            let name = ident(member_name(member));
-            match member {
-                Member::Field(_, field) => self.plan.put(field, place, quote!(#from.#name)),
-                Member::Array(array) => self.write_array(array, place, quote!(#from.#name), depth),
-                Member::Set(set) => {
-                    let ty = ident(&set.ty);
-                    let arms = set.alternatives.iter().map(|alternative| {
-                        let variant = ident(&alternative.variant);
-                        let bound: Vec<_> =
-                            alternative.fields.iter().map(|(name, _)| binding(name)).collect();
-                        let patterns = alternative.fields.iter().zip(&bound).map(|((name, _), bound)| {
-                            let name = ident(name);
-                            if name == *bound { quote!(#name) } else { quote!(#name: #bound) }
-                        });
-                        let puts = alternative.fields.iter().zip(&bound);
-                        let puts =
-                            puts.map(|((_, field), bound)| self.plan.put(field, place, quote!(#bound)));
-                        quote!(#ty::#variant { #(#patterns),* } => { #(#puts)* })
-                    });
-                    let absent = set.absent.then(|| quote!(#ty::Absent => {}));
-                    quote!(match #from.#name { #(#arms)* #absent })
-                }
-            }
-        });
+        let writes = block.members.iter().map(|member| self.write(member, place, from.clone(), depth));
         quote!(#(#writes)*)
+    }
+
+    /// Statements that write a member of `from`.
+    fn write(&self, member: &Member, place: &Place, from: TokenStream, depth: usize) -> TokenStream {
+        let name = ident(member_name(member));
+        match member {
+            Member::Field(_, field) => self.write_field(field, place, quote!(#from.#name)),
+            Member::Array(array) => self.write_array(array, place, quote!(#from.#name), depth),
+            Member::Set(set) => {
+                let ty = ident(&set.ty);
+                let arms = set.alternatives.iter().map(|alternative| {
+                    let variant = ident(&alternative.variant);
+                    let bound: Vec<_> = alternative.fields.iter().map(|(name, _)| binding(name)).collect();
+                    let patterns = alternative.fields.iter().zip(&bound).map(|((name, _), bound)| {
+                        let name = ident(name);
+                        if name == *bound { quote!(#name) } else { quote!(#name: #bound) }
+                    });
+                    let puts = alternative.fields.iter().zip(&bound);
+                    let puts = puts.map(|((_, field), bound)| self.write_field(field, place, quote!(#bound)));
+                    quote!(#ty::#variant { #(#patterns),* } => { #(#puts)* })
+                });
+                let absent = set.absent.then(|| quote!(#ty::Absent => {}));
+                quote!(match #from.#name { #(#arms)* #absent })
+            }
+        }
+    }
+
+    fn write_field(&self, field: &Field, place: &Place, value: TokenStream) -> TokenStream {
+        match self.plan.terms(field, value.clone()).filter(|_| place.array) {
+            Some(terms) => {
+                let statements = terms.into_iter().map(|(dword, term)| {
+                    let dword = number(dword);
+                    quote!(dwords[#dword] |= #term;)
+                });
+                quote!(#(#statements)*)
+            }
+            None => self.plan.put(field, place, value),
+        }
     }
 
     pub(super) fn write_array(

@@ -87,7 +87,9 @@ pub enum Element<'a> {
 /// Names that generated types cannot have because the text uses them.
 const TAKEN: &[&str] = &[
     "U",
+    "U64",
     "S",
+    "S64",
     "MinusOne",
     "Shifted",
     "PowerOfTwo",

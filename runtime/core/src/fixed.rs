@@ -3,15 +3,15 @@
 use crate::bits::{ones, sign_extend};
 use core::fmt;
 
-/// Unsigned fixed point with `I` integer and `F` fraction bits (the manual's `U I.F`).
+/// Unsigned fixed point with `I` integer and `F` fraction bits (the manual's `U I.F`), at most 32 in all.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
-pub struct UFix<const I: u32, const F: u32>(u64);
+pub struct UFix<const I: u32, const F: u32>(u32);
 
-/// Two's complement fixed point with a sign, `I` integer and `F` fraction bits (the manual's `S I.F`).
+/// Two's complement fixed point with a sign, `I` integer and `F` fraction bits (the manual's `S I.F`), at most 32 in all.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
-pub struct SFix<const I: u32, const F: u32>(i64);
+pub struct SFix<const I: u32, const F: u32>(i32);
 
 /// A number that a fixed-point field cannot hold, or that is not a number.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -33,6 +33,7 @@ impl fmt::Display for NotFixed {
 impl core::error::Error for NotFixed {}
 
 /// `value` times 2^fraction, rounded to nearest, ties to even. Exact: scaling by a power of two does not round.
+#[inline(always)]
 const fn scale(value: f64, fraction: u32) -> f64 {
     // 2^52 pushes the fraction out of the significand, so the addition rounds as IEEE 754 says.
     const PUSH: f64 = (1u64 << 52) as f64;
@@ -51,10 +52,11 @@ impl<const I: u32, const F: u32> UFix<I, F> {
     pub const ZERO: Self = UFix(0);
 
     /// The nearest representable number (ties to even), or an error if `value` rounds outside the range.
+    #[inline(always)]
     pub const fn new(value: f64) -> Result<Self, NotFixed> {
         let scaled = scale(value, F);
-        if scaled >= 0.0 && scaled <= ones(I + F) as f64 && scaled < u64::MAX as f64 {
-            Ok(UFix(scaled as u64))
+        if scaled >= 0.0 && scaled <= ones(I + F) as f64 {
+            Ok(UFix(scaled as u32))
         } else {
             Err(NotFixed { value, min: 0.0, max: ones(I + F) as f64 / (1u64 << F) as f64 })
         }
@@ -63,13 +65,13 @@ impl<const I: u32, const F: u32> UFix<I, F> {
     /// From a stored pattern.
     #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
-        UFix(bits & ones(I + F))
+        UFix((bits & ones(I + F)) as u32)
     }
 
     /// The stored pattern.
     #[inline(always)]
     pub const fn bits(self) -> u64 {
-        self.0
+        self.0 as u64
     }
 
     /// The value, exact up to 53 significant bits.
@@ -84,11 +86,12 @@ impl<const I: u32, const F: u32> SFix<I, F> {
     pub const ZERO: Self = SFix(0);
 
     /// The nearest representable number (ties to even), or an error if `value` rounds outside the range.
+    #[inline(always)]
     pub const fn new(value: f64) -> Result<Self, NotFixed> {
         let scaled = scale(value, F);
         let max = (ones(I + F + 1) >> 1) as f64;
-        if scaled >= -max - 1.0 && scaled <= max && scaled < i64::MAX as f64 {
-            Ok(SFix(scaled as i64))
+        if scaled >= -max - 1.0 && scaled <= max {
+            Ok(SFix(scaled as i32))
         } else {
             let one = (1u64 << F) as f64;
             Err(NotFixed { value, min: (-max - 1.0) / one, max: max / one })
@@ -98,7 +101,7 @@ impl<const I: u32, const F: u32> SFix<I, F> {
     /// From a stored pattern.
     #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
-        SFix(sign_extend(bits & ones(I + F + 1), I + F + 1))
+        SFix(sign_extend(bits & ones(I + F + 1), I + F + 1) as i32)
     }
 
     /// The stored pattern.

@@ -42,95 +42,124 @@ impl fmt::Display for OutOfRange {
 
 impl core::error::Error for OutOfRange {}
 
-/// An unsigned integer of `N` bits, 1 to 64: 0..=2^N-1.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-#[repr(transparent)]
-pub struct U<const N: u32>(u64);
+/// Bounded integers: type, what it is stored in, the type of its values, and its doc.
+macro_rules! unsigned {
+    ($($(#[$doc:meta])* $type:ident($stored:ident), at most $most:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        #[repr(transparent)]
+        pub struct $type<const N: u32>($stored);
 
-impl<const N: u32> U<N> {
-    /// Zero.
-    pub const ZERO: Self = U(0);
-    /// The greatest value, all bits set.
-    pub const MAX: Self = U(ones(N));
+        impl<const N: u32> $type<N> {
+            /// Zero.
+            pub const ZERO: Self = $type(0);
+            /// The greatest value, all bits set.
+            pub const MAX: Self = $type(Self::ONES as $stored);
+            const ONES: u64 = {
+                assert!(N >= 1 && N <= $most, concat!("an integer of 1 to ", $most, " bits"));
+                ones(N)
+            };
 
-    /// `value` if it fits `N` bits.
-    #[inline(always)]
-    pub const fn new(value: u64) -> Result<Self, OutOfRange> {
-        if value <= ones(N) {
-            Ok(U(value))
-        } else {
-            Err(OutOfRange { value: value as i128, min: 0, max: ones(N) as i128, multiple_of: 1 })
+            /// `value` if it fits `N` bits.
+            #[inline(always)]
+            pub const fn new(value: u64) -> Result<Self, OutOfRange> {
+                if value <= Self::ONES {
+                    Ok($type(value as $stored))
+                } else {
+                    Err(OutOfRange { value: value as i128, min: 0, max: Self::ONES as i128, multiple_of: 1 })
+                }
+            }
+
+            /// The low `N` bits of a stored pattern, for decoders.
+            #[inline(always)]
+            pub const fn from_bits(bits: u64) -> Self {
+                $type((bits & Self::ONES) as $stored)
+            }
+
+            /// The stored pattern.
+            #[inline(always)]
+            pub const fn bits(self) -> u64 {
+                self.0 as u64
+            }
+
+            /// The value.
+            #[inline(always)]
+            pub const fn get(self) -> u64 {
+                self.0 as u64
+            }
         }
-    }
-
-    /// The low `N` bits of a stored pattern, for decoders.
-    #[inline(always)]
-    pub const fn from_bits(bits: u64) -> Self {
-        U(bits & ones(N))
-    }
-
-    /// The stored pattern.
-    #[inline(always)]
-    pub const fn bits(self) -> u64 {
-        self.0
-    }
-
-    /// The value.
-    #[inline(always)]
-    pub const fn get(self) -> u64 {
-        self.0
-    }
+    )*};
+}
+unsigned! {
+    /// An unsigned integer of `N` bits, 1 to 32: 0..=2^N-1.
+    U(u32), at most 32;
+    /// An unsigned integer of `N` bits, 33 to 64 (fewer are fine): 0..=2^N-1.
+    U64(u64), at most 64;
 }
 
-/// A two's complement integer of `N` bits, 1 to 64: -2^(N-1)..=2^(N-1)-1.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-#[repr(transparent)]
-pub struct S<const N: u32>(i64);
+/// The same with a sign.
+macro_rules! signed {
+    ($($(#[$doc:meta])* $type:ident($stored:ident), at most $most:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        #[repr(transparent)]
+        pub struct $type<const N: u32>($stored);
 
-impl<const N: u32> S<N> {
-    /// Zero.
-    pub const ZERO: Self = S(0);
-    const MIN_VALUE: i64 = -1 << (N - 1);
-    const MAX_VALUE: i64 = (ones(N) >> 1) as i64;
+        impl<const N: u32> $type<N> {
+            /// Zero.
+            pub const ZERO: Self = $type(0);
+            const MIN_VALUE: i64 = -Self::MAX_VALUE - 1;
+            const MAX_VALUE: i64 = {
+                assert!(N >= 1 && N <= $most, concat!("an integer of 1 to ", $most, " bits"));
+                (ones(N) >> 1) as i64
+            };
 
-    /// `value` if it fits `N` bits.
-    #[inline(always)]
-    pub const fn new(value: i64) -> Result<Self, OutOfRange> {
-        if value >= Self::MIN_VALUE && value <= Self::MAX_VALUE {
-            Ok(S(value))
-        } else {
-            Err(OutOfRange {
-                value: value as i128,
-                min: Self::MIN_VALUE as i128,
-                max: Self::MAX_VALUE as i128,
-                multiple_of: 1,
-            })
+            /// `value` if it fits `N` bits.
+            #[inline(always)]
+            pub const fn new(value: i64) -> Result<Self, OutOfRange> {
+                if value >= Self::MIN_VALUE && value <= Self::MAX_VALUE {
+                    Ok($type(value as $stored))
+                } else {
+                    Err(OutOfRange {
+                        value: value as i128,
+                        min: Self::MIN_VALUE as i128,
+                        max: Self::MAX_VALUE as i128,
+                        multiple_of: 1,
+                    })
+                }
+            }
+
+            /// The low `N` bits of a stored pattern, sign-extended, for decoders.
+            #[inline(always)]
+            pub const fn from_bits(bits: u64) -> Self {
+                $type(sign_extend(bits & ones(N), N) as $stored)
+            }
+
+            /// The stored pattern.
+            #[inline(always)]
+            pub const fn bits(self) -> u64 {
+                self.0 as u64 & ones(N)
+            }
+
+            /// The value.
+            #[inline(always)]
+            pub const fn get(self) -> i64 {
+                self.0 as i64
+            }
         }
-    }
-
-    /// The low `N` bits of a stored pattern, sign-extended, for decoders.
-    #[inline(always)]
-    pub const fn from_bits(bits: u64) -> Self {
-        S(sign_extend(bits & ones(N), N))
-    }
-
-    /// The stored pattern.
-    #[inline(always)]
-    pub const fn bits(self) -> u64 {
-        self.0 as u64 & ones(N)
-    }
-
-    /// The value.
-    #[inline(always)]
-    pub const fn get(self) -> i64 {
-        self.0
-    }
+    )*};
+}
+signed! {
+    /// A two's complement integer of `N` bits, 1 to 32: -2^(N-1)..=2^(N-1)-1.
+    S(i32), at most 32;
+    /// A two's complement integer of `N` bits, 33 to 64 (fewer are fine): -2^(N-1)..=2^(N-1)-1.
+    S64(i64), at most 64;
 }
 
-/// A count that hardware stores minus one in `N` bits, 1 to 63: 1..=2^N.
+/// A count that hardware stores minus one in `N` bits, 1 to 32: 1..=2^N.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
-pub struct MinusOne<const N: u32>(u64);
+pub struct MinusOne<const N: u32>(u32);
 
 impl<const N: u32> MinusOne<N> {
     /// One, stored as zero.
@@ -140,7 +169,7 @@ impl<const N: u32> MinusOne<N> {
     #[inline(always)]
     pub const fn new(value: u64) -> Result<Self, OutOfRange> {
         if value >= 1 && value - 1 <= ones(N) {
-            Ok(MinusOne(value - 1))
+            Ok(MinusOne((value - 1) as u32))
         } else {
             Err(OutOfRange { value: value as i128, min: 1, max: ones(N) as i128 + 1, multiple_of: 1 })
         }
@@ -149,19 +178,19 @@ impl<const N: u32> MinusOne<N> {
     /// From a stored pattern, for decoders.
     #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
-        MinusOne(bits & ones(N))
+        MinusOne((bits & ones(N)) as u32)
     }
 
     /// The stored pattern, one less than the value.
     #[inline(always)]
     pub const fn bits(self) -> u64 {
-        self.0
+        self.0 as u64
     }
 
     /// The value, at least 1.
     #[inline(always)]
     pub const fn get(self) -> u64 {
-        self.0 + 1
+        self.0 as u64 + 1
     }
 }
 
@@ -268,7 +297,9 @@ macro_rules! text {
 }
 text! {
     [const N: u32] U<N>;
+    [const N: u32] U64<N>;
     [const N: u32] S<N>;
+    [const N: u32] S64<N>;
     [const N: u32] MinusOne<N>;
     [const N: u32, const SHIFT: u32] Shifted<N, SHIFT>;
     [const N: u32] PowerOfTwo<N>;
@@ -297,6 +328,7 @@ macro_rules! try_from {
 try_from! {
     u8 u16 u32 u64: u64,
     [const N: u32] U<N>;
+    [const N: u32] U64<N>;
     [const N: u32] MinusOne<N>;
     [const N: u32, const SHIFT: u32] Shifted<N, SHIFT>;
     [const N: u32] PowerOfTwo<N>;
@@ -304,4 +336,5 @@ try_from! {
 try_from! {
     i8 i16 i32 i64: i64,
     [const N: u32] S<N>;
+    [const N: u32] S64<N>;
 }

@@ -31,6 +31,6 @@ pub mod rule;
 pub use address::{Address, Space};
 pub use check::Check;
 pub use fixed::{SFix, UFix};
-pub use int::{MinusOne, OutOfRange, PowerOfTwo, S, Shifted, U};
+pub use int::{MinusOne, OutOfRange, PowerOfTwo, S, S64, Shifted, U, U64};
 pub use literal::{FloatLiteral, Literal};
 pub use packet::{Entries, Entry, Fixed, Instruction, PackError, Packed, ParseError, UnpackError};

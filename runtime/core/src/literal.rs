@@ -2,7 +2,7 @@
 
 use crate::address::{Address, Space};
 use crate::fixed::{SFix, UFix};
-use crate::int::{MinusOne, OutOfRange, PowerOfTwo, S, Shifted, U};
+use crate::int::{MinusOne, OutOfRange, PowerOfTwo, S, S64, Shifted, U, U64};
 
 /// Types that may hold the integer literal `V`. Use it through [`lit!`](crate::lit).
 #[diagnostic::on_unimplemented(
@@ -194,7 +194,9 @@ macro_rules! literal {
 // What is out of range of 64 bits is replaced by a value that narrower fields refuse as well.
 literal! {
     [const N: u32,] U<N>, u64, u64::MAX, Range;
+    [const N: u32,] U64<N>, u64, u64::MAX, Range;
     [const N: u32,] S<N>, i64, i64::MAX, Range;
+    [const N: u32,] S64<N>, i64, i64::MAX, Range;
     [const N: u32,] MinusOne<N>, u64, 0, Range;
     [const N: u32, const SHIFT: u32,] Shifted<N, SHIFT>, u64, u64::MAX, Range;
     [const N: u32,] PowerOfTwo<N>, u64, 0, PowerOfTwo;
@@ -245,7 +247,7 @@ mod tests {
     #[test]
     fn literals_that_fit() {
         let minimum: S<8> = lit!(-128);
-        let all: U<64> = lit!(0xffff_ffff_ffff_ffff);
+        let all: U64<64> = lit!(0xffff_ffff_ffff_ffff);
         let shifted: Shifted<4, 7> = lit!(128);
         let log: PowerOfTwo<3> = lit!(128);
         let address: Address<Graphics, 64, 64> = lit!(0x8000_0000_0040);
@@ -265,7 +267,7 @@ mod tests {
         assert_eq!(message::<256, U<8>>(), "256 does not fit 0..=255");
         assert_eq!(message::<-1, U<8>>(), "-1 does not fit 0..=255");
         assert_eq!(
-            message::<{ 1 << 64 }, U<64>>(),
+            message::<{ 1 << 64 }, U64<64>>(),
             "18446744073709551616 does not fit 0..=18446744073709551615"
         );
         assert_eq!(message::<-129, S<8>>(), "-129 does not fit -128..=127");

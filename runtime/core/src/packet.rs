@@ -310,17 +310,22 @@ pub trait Entry: Copy {
     fn get(dwords: &[u32], start: u32) -> Self;
 }
 
-impl<const N: u32> Entry for crate::U<N> {
-    const BITS: u32 = N;
-    #[inline(always)]
-    fn put(&self, dwords: &mut [u32], start: u32) {
-        bits::put(dwords, start, start + N - 1, self.bits());
-    }
-    #[inline(always)]
-    fn get(dwords: &[u32], start: u32) -> Self {
-        Self::from_bits(bits::get(dwords, start, start + N - 1))
-    }
+macro_rules! entry {
+    ($($type:ident)*) => {$(
+        impl<const N: u32> Entry for crate::$type<N> {
+            const BITS: u32 = N;
+            #[inline(always)]
+            fn put(&self, dwords: &mut [u32], start: u32) {
+                bits::put(dwords, start, start + N - 1, self.bits());
+            }
+            #[inline(always)]
+            fn get(dwords: &[u32], start: u32) -> Self {
+                Self::from_bits(bits::get(dwords, start, start + N - 1))
+            }
+        }
+    )*};
 }
+entry! { U U64 }
 
 /// The variable tail of a packet: elements to be written, or dwords as read.
 #[derive(Clone, Copy)]
@@ -369,10 +374,29 @@ impl<'a, T: Entry> Entries<'a, T> {
         })
     }
 
-    /// Writes the elements to `out`, whose dwords are zero so far and which is at least [`dwords`](Self::dwords) long.
+    /// Writes the elements to `out`, which is [`dwords`](Self::dwords) long; what it held is lost.
+    #[inline]
     pub fn put(&self, out: &mut [u32]) {
-        for (index, value) in self.iter().enumerate() {
-            value.put(out, index as u32 * T::BITS);
+        match *self {
+            // Elements of whole dwords, nearly all: each has a place of its own.
+            Entries::Values(values) if T::BITS.is_multiple_of(32) => {
+                for (value, out) in values.iter().zip(out.chunks_exact_mut(T::BITS as usize / 32)) {
+                    out.fill(0);
+                    value.put(out, 0);
+                }
+            }
+            Entries::Values(values) => {
+                out.fill(0);
+                for (index, value) in values.iter().enumerate() {
+                    value.put(out, index as u32 * T::BITS);
+                }
+            }
+            Entries::Dwords(dwords) => {
+                out.fill(0);
+                for index in 0..self.len() as u32 {
+                    T::get(dwords, index * T::BITS).put(out, index * T::BITS);
+                }
+            }
         }
     }
 }

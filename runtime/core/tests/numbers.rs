@@ -2,7 +2,7 @@
 //! power of two, rounded in integers.
 
 use genxml_core::address::{DynamicState, Graphics};
-use genxml_core::{Address, MinusOne, PowerOfTwo, S, SFix, Shifted, U, UFix};
+use genxml_core::{Address, MinusOne, PowerOfTwo, S, SFix, Shifted, U, U64, UFix};
 use proptest::prelude::*;
 
 /// `value * 2^fraction`, to the nearest integer, ties to even; `None` if it is not finite or far too large.
@@ -72,7 +72,7 @@ proptest! {
     fn integers_hold_their_range_and_no_more(value: u64, small in 0u64..300, signed: i64) {
         for value in [value, small] {
             prop_assert_eq!(U::<7>::new(value).ok().map(U::get), (value < 128).then_some(value));
-            prop_assert_eq!(U::<64>::new(value).map(U::get), Ok(value));
+            prop_assert_eq!(U64::<64>::new(value).map(U64::get), Ok(value));
             prop_assert_eq!(MinusOne::<7>::new(value).ok().map(MinusOne::get), (1..=128).contains(&value).then_some(value));
             let shifted = value % 32 == 0 && value < 32 * 8;
             prop_assert_eq!(Shifted::<3, 5>::new(value).ok().map(Shifted::get), shifted.then_some(value));

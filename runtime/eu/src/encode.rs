@@ -5,7 +5,7 @@ use crate::encoding as enc;
 use crate::gen8::eu as gen8;
 use crate::instruction::*;
 use crate::ops::{Format, Opcode};
-use genxml_core::U;
+use genxml_core::{U, U64};
 
 /// An instruction that cannot be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -354,7 +354,7 @@ impl Encoder<'_> {
                 controls.src0_type =
                     gen8::EuInstructionOperandControlsSrc0Type::Immediate { src0_src_imm_type };
                 if immediate.ty.size() == 8 {
-                    let source_0_immediate = U::from_bits(immediate.bits);
+                    let source_0_immediate = U64::from_bits(immediate.bits);
                     gen8::EuInstructionSourcesImm64 { source_0_immediate }.pack()
                 } else {
                     let source_0_immediate = self.immediate(&immediate)?;
@@ -406,7 +406,7 @@ impl Encoder<'_> {
                     function_control_fc: fc,
                     controls_b: self.controls_b(),
                     operand_control: controls,
-                    reg_source: U::ZERO,
+                    reg_source: U64::ZERO,
                 }
                 .pack()[0]
             }

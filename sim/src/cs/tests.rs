@@ -1,6 +1,6 @@
 use crate::fault::Fault;
 use crate::testing::{BATCH, Bench, DATA, at, batch, u};
-use genxml::core::U;
+use genxml::core::{U, U64};
 use genxml::gen8::media::{MediaCurbeLoad, MediaInterfaceDescriptorLoad};
 use genxml::gen8::mi::*;
 use genxml::gen8::registers::BcsSwctrl;
@@ -162,13 +162,13 @@ fn pipe_control() {
     let write = |operation, address| PipeControl {
         post_sync_operation: operation,
         address: at(address),
-        immediate_data: u(0x1122_3344_5566_7788),
+        immediate_data: U64::from_bits(0x1122_3344_5566_7788),
         ..PipeControl::new()
     };
     let register = PipeControl {
         lri_post_sync_operation: PipeControlLriPostSyncOperation::MMIO_WRITE_IMMEDIATE_DATA,
         address: at(GPR.into()),
-        immediate_data: u(77),
+        immediate_data: U64::from_bits(77),
         ..PipeControl::new()
     };
     bench

@@ -10,7 +10,7 @@ use genxml_core::{
     UnpackError, address,
 };
 
-use genxml_core::bits::{bits_of, get, put};
+use genxml_core::bits::{bits_of, get};
 use genxml_core::debug::{debug, debug_value};
 use genxml_core::reflect::{Container, Enumeration};
 
@@ -52,15 +52,13 @@ impl ThreeDToyFill {
     /// The dwords, first one first.
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 4] {
-        let mut dwords = [0; 4];
-        dwords[0] = 0x6123_0002;
-        dwords[3] = 0xfffe_0000;
-        dwords[1] |= (self.threads.bits()) as u32;
-        dwords[1] |= ((self.depth.bits()) as u32) << 6;
-        put(&mut dwords, 44, 95, self.target.bits() >> 12);
-        dwords[3] |= (self.bias.bits()) as u32;
-        dwords[3] |= ((self.on as u64) as u32) << 16;
-        dwords
+        [
+            0x6123_0002,
+            self.threads.bits() as u32 | (self.depth.bits() as u32) << 6
+                | self.target.bits() as u32,
+            (self.target.bits() >> 32) as u32,
+            0xfffe_0000 | self.bias.bits() as u32 | (self.on as u32) << 16,
+        ]
     }
 
     /// Reads the dwords and checks every bit that has one legal value, and ranges.

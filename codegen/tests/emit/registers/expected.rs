@@ -5,8 +5,8 @@
 #![allow(non_upper_case_globals, clippy::all)]
 
 use core::fmt;
-use genxml_core::{Check, Fixed, Packed, U, UnpackError};
-use genxml_core::bits::{bits_of, get, put};
+use genxml_core::{Check, Fixed, Packed, U, U64, UnpackError};
+use genxml_core::bits::{bits_of, get};
 use genxml_core::debug::debug;
 use genxml_core::reflect::{Container, EngineBase};
 
@@ -41,9 +41,7 @@ impl Tail {
     /// The dwords, first one first.
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 1] {
-        let mut dwords = [0; 1];
-        dwords[0] |= (self.tail.bits()) as u32;
-        dwords
+        [self.tail.bits() as u32]
     }
 
     /// Reads the dwords and checks every bit that has one legal value, and ranges.
@@ -123,7 +121,7 @@ impl fmt::Debug for Tail {
 #[derive(Clone, Copy)]
 pub struct Gpr {
     /// dw0 63:0
-    pub value: U<64>,
+    pub value: U64<64>,
 }
 
 impl Gpr {
@@ -147,15 +145,13 @@ impl Gpr {
     /// All fields at their defaults.
     #[inline(always)]
     pub const fn new() -> Self {
-        Self { value: U::ZERO }
+        Self { value: U64::ZERO }
     }
 
     /// The dwords, first one first.
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 2] {
-        let mut dwords = [0; 2];
-        put(&mut dwords, 0, 63, self.value.bits());
-        dwords
+        [self.value.bits() as u32, (self.value.bits() >> 32) as u32]
     }
 
     /// Reads the dwords and checks every bit that has one legal value, and ranges.
@@ -174,7 +170,7 @@ impl Gpr {
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 2]) -> Self {
         Self {
-            value: U::from_bits(get(dwords, 0, 63)),
+            value: U64::from_bits(get(dwords, 0, 63)),
         }
     }
 
@@ -235,7 +231,7 @@ impl fmt::Debug for Gpr {
 #[derive(Clone, Copy)]
 pub struct Fence {
     /// dw0 63:0
-    pub value: U<64>,
+    pub value: U64<64>,
 }
 
 impl Fence {
@@ -255,15 +251,13 @@ impl Fence {
     /// All fields at their defaults.
     #[inline(always)]
     pub const fn new() -> Self {
-        Self { value: U::ZERO }
+        Self { value: U64::ZERO }
     }
 
     /// The dwords, first one first.
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 2] {
-        let mut dwords = [0; 2];
-        put(&mut dwords, 0, 63, self.value.bits());
-        dwords
+        [self.value.bits() as u32, (self.value.bits() >> 32) as u32]
     }
 
     /// Reads the dwords and checks every bit that has one legal value, and ranges.
@@ -282,7 +276,7 @@ impl Fence {
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 2]) -> Self {
         Self {
-            value: U::from_bits(get(dwords, 0, 63)),
+            value: U64::from_bits(get(dwords, 0, 63)),
         }
     }
 
@@ -362,9 +356,7 @@ impl RcsTail {
     /// The dwords, first one first.
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 1] {
-        let mut dwords = [0; 1];
-        dwords[0] |= (self.tail.bits()) as u32;
-        dwords
+        [self.tail.bits() as u32]
     }
 
     /// Reads the dwords and checks every bit that has one legal value, and ranges.

@@ -10,7 +10,7 @@ use genxml_core::{
     UnpackError,
 };
 
-use genxml_core::bits::{bits_of, get, get_array, put, put_array};
+use genxml_core::bits::{bits_of, get, get_array, put};
 use genxml_core::debug::{debug, debug_value};
 use genxml_core::reflect::{Container, Enumeration};
 
@@ -45,10 +45,7 @@ impl ToyInner {
     /// The dwords, first one first.
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 1] {
-        let mut dwords = [0; 1];
-        dwords[0] |= (self.low.bits()) as u32;
-        dwords[0] |= ((self.format.bits()) as u32) << 16;
-        dwords
+        [self.low.bits() as u32 | (self.format.bits() as u32) << 16]
     }
 
     /// Reads the dwords and checks every bit that has one legal value, and ranges.
@@ -170,18 +167,16 @@ impl<'a> ToySet<'a> {
             });
         }
         let available = out.len();
-        let Some(dwords) = out.get_mut(..length) else {
+        let out = out.get_mut(..length).and_then(<[u32]>::split_first_chunk_mut);
+        let Some((head, tail)) = out else {
             return Err(PackError::Space {
                 packet: Self::NAME,
                 needed: length,
                 available,
             });
         };
-        dwords.fill(0);
-        dwords[0] = 0x7801_0000;
-        put(dwords, 0, 7, (length - 2) as u64);
-        put_array(dwords, 32, 32, &self.body.pack());
-        self.entry.put(&mut dwords[2..]);
+        *head = [0x7801_0000 | (length - 2) as u32, self.body.pack()[0]];
+        self.entry.put(tail);
         Ok(length)
     }
 

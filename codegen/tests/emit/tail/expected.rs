@@ -55,17 +55,16 @@ impl<'a> ToyWrite<'a> {
             });
         }
         let available = out.len();
-        let Some(dwords) = out.get_mut(..length) else {
+        let out = out.get_mut(..length).and_then(<[u32]>::split_first_chunk_mut);
+        let Some((head, tail)) = out else {
             return Err(PackError::Space {
                 packet: Self::NAME,
                 needed: length,
                 available,
             });
         };
-        dwords.fill(0);
-        dwords[0] = 0x1100_0000;
-        put(dwords, 0, 7, (length - 2) as u64);
-        self.register.put(&mut dwords[1..]);
+        *head = [0x1100_0000 | (length - 2) as u32];
+        self.register.put(tail);
         Ok(length)
     }
 

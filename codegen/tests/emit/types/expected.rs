@@ -44,10 +44,7 @@ impl Inner {
     /// The dwords, first one first.
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 1] {
-        let mut dwords = [0; 1];
-        dwords[0] |= (self.index.bits()) as u32;
-        dwords[0] |= ((self.level.bits()) as u32) << 1;
-        dwords
+        [self.index.bits() as u32 | (self.level.bits() as u32) << 1]
     }
 
     /// Reads the dwords and checks every bit that has one legal value, and ranges.
@@ -161,12 +158,12 @@ impl Outer {
     /// The dwords, first one first.
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 3] {
-        let mut dwords = [0; 3];
-        dwords[0] |= (self.low.bits()) as u32;
+        let mut dwords = [
+            self.low.bits() as u32,
+            (self.rest.bits() as u32) << 4 | (self.log.bits() as u32) << 29,
+            self.scale.to_bits(),
+        ];
         put_array(&mut dwords, 27, 9, &self.inner.pack());
-        dwords[1] |= ((self.rest.bits()) as u32) << 4;
-        dwords[1] |= ((self.log.bits()) as u32) << 29;
-        dwords[2] |= (self.scale.to_bits() as u64) as u32;
         dwords
     }
 
@@ -281,10 +278,7 @@ impl ToyMode {
     /// The dwords, first one first.
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 1] {
-        let mut dwords = [0; 1];
-        dwords[0] |= (self.fast as u64) as u32;
-        dwords[0] |= ((self.mask.bits()) as u32) << 16;
-        dwords
+        [self.fast as u32 | (self.mask.bits() as u32) << 16]
     }
 
     /// Reads the dwords and checks every bit that has one legal value, and ranges.

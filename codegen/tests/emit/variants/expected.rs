@@ -47,16 +47,14 @@ impl ToyState {
     /// The dwords, first one first.
     #[inline(always)]
     pub const fn pack(&self) -> [u32; 2] {
-        let mut dwords = [0; 2];
-        dwords[0] |= (self.kind.bits()) as u32;
-        dwords[0] |= ((self.count.bits()) as u32) << 2;
+        let mut dwords = [self.kind.bits() as u32 | (self.count.bits() as u32) << 2, 0];
         match self.extent {
             ToyStateExtent::Image { width, height } => {
-                dwords[1] |= (width.bits()) as u32;
-                dwords[1] |= ((height.bits()) as u32) << 14;
+                dwords[1] |= width.bits() as u32;
+                dwords[1] |= (height.bits() as u32) << 14;
             }
             ToyStateExtent::Buffer { entries } => {
-                dwords[1] |= (entries.bits()) as u32;
+                dwords[1] |= entries.bits() as u32;
             }
             ToyStateExtent::Absent => {}
         }

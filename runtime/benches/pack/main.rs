@@ -1,5 +1,10 @@
-//! Nanoseconds per packet: packing constants, packing values known at run time, reading back.
+//! Nanoseconds per packet: packing constants, packing values known at run time, packing structs in memory beside the
+//! same by hand, reading back.
 //! `cargo bench -p genxml --bench pack`
+
+mod data;
+mod hand;
+mod mix;
 
 use divan::{Bencher, black_box, counter::ItemsCount};
 use genxml::core::{Address, Entries, Instruction, lit};
@@ -11,6 +16,7 @@ use genxml::gen8::state::StateBaseAddress;
 use genxml::packet;
 
 fn main() {
+    mix::table();
     divan::main();
 }
 
