@@ -1,6 +1,6 @@
 //! `genx check`: a dump against the programming restrictions of the manual.
 
-use crate::input::read_dwords;
+use crate::input::{read_bytes, read_dwords};
 use crate::output::{Error, Exit, bad_input, stdout};
 use genxml::capture::Capture;
 use genxml::check::{self, Finding, Level, Rules, Summary};
@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 /// Check a dump against the programming restrictions of the manual.
 ///
 /// Every packet and every structure that packets point to is checked by itself, against the state before it, and against
-/// how kernels use it. What a dump does not tell is never held against it.
-/// Not checked yet: the instructions of kernels and the messages that they send, though --list shows their rules.
+/// how kernels use it. Of kernels, every instruction is checked, and its message where the descriptor stands in the
+/// instruction. What a dump does not tell is never held against it: message headers and payloads are in registers,
+/// so the rules of MH_*, MHC_* and MACD_* structures, which --list shows, are held against nothing.
 ///
 /// Exit code: 0 no rule of severity error is violated, 1 one is, 2 unusable input.
 #[derive(clap::Args, Debug)]
@@ -23,9 +24,10 @@ use std::path::{Path, PathBuf};
   genx check captures/gpgpu_fill --json | jq -r '.findings[].rule'
   genx check captures/gpgpu_fill --allow 'MSF-*' --deny IDD-GROUP-SIZE
   genx check batch.bin --raw --engine render
+  genx check kernel.bin --kernel
   genx check --explain RSS-MS-2D")]
 pub struct Args {
-    /// A capture directory; with --raw a file of little-endian dwords, or - for standard input
+    /// A capture directory; with --raw or --kernel a file, or - for standard input
     #[arg(required_unless_present_any = ["explain", "list"])]
     input: Option<PathBuf>,
     /// Print what a rule says, and where the manual says it
@@ -37,13 +39,16 @@ pub struct Args {
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
-    /// The input is dwords and nothing else
+    /// The input is dwords of a batch and nothing else, little-endian
     #[arg(long, requires = "engine")]
     raw: bool,
+    /// The input is the instructions of a kernel and nothing else
+    #[arg(long, conflicts_with = "raw")]
+    kernel: bool,
     /// The engine that raw dwords are for: render, blitter, video, video-enhance
     #[arg(long, value_name = "E", requires = "raw")]
     engine: Option<EngineId>,
-    /// GPU address of the first raw dword
+    /// GPU address of the first raw dword or instruction
     #[arg(long, value_name = "A", default_value = "0", value_parser = crate::input::address)]
     address: u64,
     #[command(flatten)]
@@ -97,9 +102,11 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let mut each = |finding: &Finding| findings.push(finding.clone());
     let summary = match (args.raw, args.engine) {
         (true, Some(engine)) => check::raw(engine, args.address, &read_dwords(input)?, &rules, &mut each),
+        _ if args.kernel => check::kernel(args.address, &read_bytes(input)?, &rules, &mut each),
         _ if input.is_file() || input == Path::new("-") => {
             return Err(bad_input(format!(
-                "{}: only capture directories can be checked so far; for plain dwords use --raw --engine E",
+                "{}: only capture directories can be checked so far; for plain dwords use --raw --engine E, for \
+                 instructions --kernel",
                 input.display()
             )));
         }
@@ -125,16 +132,38 @@ pub fn exit(summary: &Summary) -> Exit {
 /// The numbers in a line.
 pub fn verdict(summary: &Summary) -> String {
     let count = |number: u64, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
-    let Summary { packets, unknown, errors, warnings, workarounds, limited } = *summary;
-    let mut text = format!(
-        "{}: {}, {}, {}",
-        count(packets, "packet"),
+    let Summary {
+        packets,
+        unknown,
+        kernels,
+        instructions,
+        unfinished,
+        errors,
+        warnings,
+        workarounds,
+        limited,
+    } = *summary;
+    let mut text = match (packets, kernels) {
+        (_, 0) => count(packets, "packet"),
+        (0, _) => count(instructions, "instruction"),
+        _ => format!(
+            "{}, {} of {}",
+            count(packets, "packet"),
+            count(instructions, "instruction"),
+            count(kernels, "kernel")
+        ),
+    };
+    text += &format!(
+        ": {}, {}, {}",
         count(errors, "error"),
         count(warnings, "warning"),
         count(workarounds, "missing workaround"),
     );
     if unknown > 0 {
         text.push_str(&format!("; {} unknown and not checked", count(unknown, "packet")));
+    }
+    if unfinished > 0 {
+        text.push_str(&format!("; {} without an end of thread not checked", count(unfinished, "kernel")));
     }
     if limited {
         text.push_str("; the rest of a batch that is too long was left out");
@@ -161,6 +190,9 @@ pub fn write_finding(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
     match finding.submission {
         Some(submission) => writeln!(out, "; exec {submission}, {} engine", finding.engine)?,
         None => writeln!(out, "; {} engine", finding.engine)?,
+    }
+    if let Some(instruction) = &finding.instruction {
+        writeln!(out, "  in {instruction}")?;
     }
     for operand in &finding.operands {
         writeln!(out, "    {operand}")?;
@@ -194,6 +226,11 @@ pub fn as_json(findings: &[Finding], summary: &Summary) -> Value {
                 "address": format!("{:#x}", finding.address),
                 "batch": format!("{:#x}", finding.batch),
                 "packet": {"name": finding.packet.0, "address": format!("{:#x}", finding.packet.1)},
+                "kernel": finding.instruction.as_ref().map(|instruction| json!({
+                    "address": format!("{:#x}", instruction.kernel),
+                    "offset": format!("{:#x}", instruction.offset),
+                    "instruction": instruction.text,
+                })),
                 "operands": operands,
             })
         })
@@ -202,6 +239,9 @@ pub fn as_json(findings: &[Finding], summary: &Summary) -> Value {
         "findings": findings,
         "packets": summary.packets,
         "unknown": summary.unknown,
+        "kernels": summary.kernels,
+        "instructions": summary.instructions,
+        "unfinished_kernels": summary.unfinished,
         "errors": summary.errors,
         "warnings": summary.warnings,
         "workarounds": summary.workarounds,

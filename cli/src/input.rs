@@ -14,15 +14,20 @@ pub fn address(text: &str) -> Result<u64, String> {
     parsed.map_err(|_| "not a number; write 4096 or 0x1000".to_owned())
 }
 
+/// The bytes of a file or of standard input.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Error> {
+    let fail = |error: io::Error| bad_input(format!("{}: {error}", path.display()));
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
+        return Ok(bytes);
+    }
+    std::fs::read(path).map_err(fail)
+}
+
 /// Little-endian dwords of a file or of standard input.
 pub fn read_dwords(path: &Path) -> Result<Vec<u32>, Error> {
-    let fail = |error: io::Error| bad_input(format!("{}: {error}", path.display()));
-    let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
-    } else {
-        bytes = std::fs::read(path).map_err(fail)?;
-    }
+    let bytes = read_bytes(path)?;
     let (dwords, rest) = bytes.as_chunks::<4>();
     if !rest.is_empty() {
         eprintln!(

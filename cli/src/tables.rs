@@ -68,6 +68,7 @@ impl Builder<'_> {
             fields: self.fields(&container.fields),
             groups: self.groups(&container.groups),
             // A decoder needs none.
+            views: &[],
             rules: &[],
             partial: container.partial,
             doc: text(&container.doc),

@@ -7,7 +7,7 @@ use crate::expr::{self, ExprError, Scope};
 use crate::load::Names;
 use crate::model::{
     Access, Cond, Container, EngineBase, Enum, EnumValue, Expr, Field, Group, Kind, Rule,
-    Severity as RuleSeverity, Span, Spec, ValueSet,
+    Severity as RuleSeverity, Span, Spec, ValueSet, View,
 };
 use crate::suggest;
 use crate::value::BITS_LIMIT;
@@ -368,6 +368,8 @@ pub(crate) struct Converter<'a> {
     pub index: usize,
     /// Rules so far, of all containers.
     pub pending: &'a mut Vec<PendingRule>,
+    /// Conditions of views so far, of all containers.
+    pub pending_views: &'a mut Vec<PendingView>,
     /// Names of fields that could not be read: conditions that name them are not to blame.
     pub lost: Vec<String>,
 }
@@ -389,12 +391,14 @@ impl Converter<'_> {
             mark_opcode(&mut fields);
         }
         self.rules(element);
+        let views = self.views(element);
         Container {
             name: self.container.clone(),
             file: self.file,
             bits: self.bits(element, &common, &fields, &groups),
             fields,
             groups,
+            views,
             rules: Vec::new(),
             partial: self.partial(element, common.partial),
             overlap_allowed: self.foreign || self.overlap(element, common.overlap),
@@ -529,10 +533,10 @@ impl Converter<'_> {
                 "field" => fields.extend(self.field(child)),
                 "group" => groups.extend(self.group(child, depth)),
                 "doc" => {}
-                "rule" if depth == 0 => {}
+                "rule" | "view" if depth == 0 => {}
                 _ => {
                     let known: &[&str] = if depth == 0 {
-                        &["field", "group", "rule", "doc"]
+                        &["field", "group", "view", "rule", "doc"]
                     } else {
                         &["field", "group", "doc"]
                     };
@@ -611,6 +615,26 @@ impl Converter<'_> {
         fields
     }
 
+    /// Reads the views; their conditions name fields of nested structures, so they wait as those of rules do.
+    fn views(&mut self, element: &Element) -> Vec<View> {
+        let mut views = Vec::new();
+        for child in element.children.iter().filter(|child| child.name == "view") {
+            let Some((field, condition)) = self.view(child) else { continue };
+            let text = condition.as_ref().map_or("", |(text, _)| text.as_str());
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            if let Some(condition) = condition {
+                self.pending_views.push(PendingView {
+                    container: self.index,
+                    view: views.len(),
+                    condition,
+                    lost: self.lost.clone(),
+                });
+            }
+            views.push(View { field, exists_if: None, text });
+        }
+        views
+    }
+
     /// Reads the rules; their conditions may name any container, so they wait until all are known.
     fn rules(&mut self, element: &Element) {
         for child in element.children.iter().filter(|child| child.name == "rule") {
@@ -669,6 +693,25 @@ impl PendingRule {
         let require =
             reported(expr::parse_rule(text, spec, self.container), text, span, &self.lost, problems)?;
         Some(Rule { require, ..self.rule })
+    }
+}
+
+/// A view whose condition is not parsed yet.
+pub(crate) struct PendingView {
+    /// Index of its container.
+    pub container: usize,
+    /// Index among the container's views.
+    pub view: usize,
+    condition: (String, Span),
+    /// Fields of its container that could not be read.
+    lost: Vec<String>,
+}
+
+impl PendingView {
+    /// Parses the condition, now that every container is known.
+    pub fn resolve(&self, spec: &Spec, problems: &mut Vec<Diagnostic>) -> Option<Cond> {
+        let (text, span) = &self.condition;
+        reported(expr::parse_view(text, spec, self.container), text, span, &self.lost, problems)
     }
 }
 

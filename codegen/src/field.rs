@@ -39,7 +39,44 @@ struct FieldAttributes {
     doubtful: Option<At>,
 }
 
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "kebab-case")]
+struct ViewAttributes {
+    name: Option<At>,
+    start: Option<At>,
+    end: Option<At>,
+    dword: Option<At>,
+    bits: Option<At>,
+    r#type: Option<At>,
+    exists_if: Option<At>,
+    source: Option<At>,
+    doc: Option<At>,
+}
+
 impl Converter<'_> {
+    /// A view and its condition: a field with less to say.
+    pub fn view(&mut self, element: &Element) -> Option<(Field, Pending)> {
+        let a: ViewAttributes = xml::attributes(element, self.problems);
+        let ViewAttributes { name, start, end, dword, bits, r#type, exists_if, source, doc } = a;
+        no_text(element, self.problems);
+        for child in element.children.iter().filter(|child| child.name != "doc") {
+            unknown_element(child, element, &["doc"], self.problems);
+        }
+        let a = FieldAttributes {
+            name,
+            start,
+            end,
+            dword,
+            bits,
+            r#type,
+            exists_if,
+            source,
+            doc,
+            ..FieldAttributes::default()
+        };
+        self.read_field(element, &a)
+    }
+
     /// A field and its condition, which can be parsed when all fields are known; or nothing if its name, place or type
     /// is unusable.
     pub fn field(&mut self, element: &Element) -> Option<(Field, Pending)> {
@@ -49,6 +86,10 @@ impl Converter<'_> {
         for child in element.children.iter().filter(|child| !known.contains(&child.name.as_str())) {
             unknown_element(child, element, &known, self.problems);
         }
+        self.read_field(element, &a)
+    }
+
+    fn read_field(&mut self, element: &Element, a: &FieldAttributes) -> Option<(Field, Pending)> {
         // In Mesa's files, bits that must be one may have no name.
         let nameless =
             self.foreign && a.name.is_none() && matches!(&*element.text_of(a.r#type), "mbo" | "mbz");
@@ -57,10 +98,10 @@ impl Converter<'_> {
         } else {
             required(element, a.name, "name", self.problems).map(|at| element.text_of(Some(at)))
         };
-        let place = self.place(element, &a);
+        let place = self.place(element, a);
         let stored = self.stored(element, a.stored_as);
         let variant = self.variant(element, a.variant);
-        let ty = self.ty(element, &a, place, variant.as_ref());
+        let ty = self.ty(element, a, place, variant.as_ref());
         let flags = [a.opcode, a.required, a.nonzero].map(|at| flag(element, at, self.problems));
         let name = name?;
         let (Some((start, end)), Some(ty)) = (place, ty) else {

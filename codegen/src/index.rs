@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::expr;
 use crate::list::{engine_names, is_inline, kind};
-use crate::model::{Container, Enum, EnumValue, Field, Group, Kind, SourceFile, Span, Spec, Type};
+use crate::model::{Container, Enum, EnumValue, Field, Group, Kind, SourceFile, Span, Spec, Type, View};
 
 /// Name of the file in its folder.
 pub const FILE: &str = "index.tsv";
@@ -170,6 +170,10 @@ fn of_container(spec: &Spec, container: &Container) -> Entry {
     digest.add(&(container.partial, container.overlap_allowed));
     let mut entry = Entry { bits: container.bits, fields: 0, values: 0, digest: 0 };
     digest.members(spec, &container.fields, &container.groups, &mut entry);
+    for View { field, text, .. } in &container.views {
+        digest.add(&(&field.name, field.start, field.end, text));
+        digest.ty(spec, &field.ty, &mut entry);
+    }
     entry.digest = digest.0;
     entry
 }
@@ -196,24 +200,28 @@ impl Digest {
         }
     }
 
+    fn ty(&mut self, spec: &Spec, ty: &Type, entry: &mut Entry) {
+        match ty {
+            Type::Enum(id) => match spec.enums.get(id.0) {
+                Some(list) if is_inline(spec, list) => {
+                    entry.values += list.values.len();
+                    self.values(&list.values);
+                }
+                Some(list) => self.add(&list.name),
+                None => {}
+            },
+            Type::Struct(id) => self.add(&spec.containers.get(id.0).map(|inner| &inner.name)),
+            other => self.add(other),
+        }
+    }
+
     fn members(&mut self, spec: &Spec, fields: &[Field], groups: &[Group], entry: &mut Entry) {
         entry.fields += fields.len();
         for field in fields {
             self.add(&(&field.name, field.start, field.end, field.stored, field.default, field.range));
             self.add(&(field.opcode, field.required, field.nonzero, &field.variant));
             self.add(&field.exists_if.as_ref().map(expr::display));
-            match &field.ty {
-                Type::Enum(id) => match spec.enums.get(id.0) {
-                    Some(list) if is_inline(spec, list) => {
-                        entry.values += list.values.len();
-                        self.values(&list.values);
-                    }
-                    Some(list) => self.add(&list.name),
-                    None => {}
-                },
-                Type::Struct(id) => self.add(&spec.containers.get(id.0).map(|inner| &inner.name)),
-                other => self.add(other),
-            }
+            self.ty(spec, &field.ty, entry);
         }
         for group in groups {
             self.add(&(&group.name, group.start, group.bits, group.count));

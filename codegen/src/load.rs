@@ -482,7 +482,7 @@ fn resolve(items: &[Item<'_>], loaded: &mut Loaded) {
             }
         }
     }
-    let mut pending = Vec::new();
+    let (mut pending, mut pending_views) = (Vec::new(), Vec::new());
     for item in items.iter().filter(|item| !matches!(item.element.name.as_str(), "enum" | "engine")) {
         let problems_before = errors(&loaded.diagnostics);
         let foreign = loaded.spec.files[item.file].foreign;
@@ -495,6 +495,7 @@ fn resolve(items: &[Item<'_>], loaded: &mut Loaded) {
             container: item.name.clone(),
             index: loaded.spec.containers.len(),
             pending: &mut pending,
+            pending_views: &mut pending_views,
             lost: Vec::new(),
         }
         .container(item.element);
@@ -504,6 +505,11 @@ fn resolve(items: &[Item<'_>], loaded: &mut Loaded) {
         loaded.spec.containers.push(container);
     }
     loaded.spec.enums = enums;
+    // Conditions of views name fields of nested structures, which are all there now.
+    for view in pending_views {
+        let condition = view.resolve(&loaded.spec, &mut loaded.diagnostics);
+        loaded.spec.containers[view.container].views[view.view].exists_if = condition;
+    }
     // Conditions of rules name any container and enumeration: now all are there.
     for rule in pending {
         let container = rule.container;

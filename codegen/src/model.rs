@@ -140,6 +140,8 @@ pub struct Container {
     pub fields: Vec<Field>,
     /// Arrays, in order of their first bit; at most one of them is variable, and that is the last.
     pub groups: Vec<Group>,
+    /// Closer descriptions of bits that fields hold (`view`), in file order.
+    pub views: Vec<View>,
     /// Programming restrictions.
     pub rules: Vec<Rule>,
     /// Only the header is described so far (`partial`); bits that no field names are unknown, not reserved.
@@ -275,6 +277,18 @@ pub struct Field {
     pub doubt: String,
     /// The element's opening tag.
     pub span: Span,
+}
+
+/// Bits of a container once more, as something that the fields themselves do not say (`view`): rules name it, and the
+/// rules of its structure hold while its condition does.
+#[derive(Debug, Clone)]
+pub struct View {
+    /// Name, place and type.
+    pub field: Field,
+    /// The bits are this only if it holds (`exists-if`); about the container alone, inside nested structures too.
+    pub exists_if: Option<Cond>,
+    /// The condition as written, white space joined; empty if there is none.
+    pub text: String,
 }
 
 /// Type of a field.

@@ -15,15 +15,20 @@ pub(super) fn check(check: &mut Check<'_>, container: &Container) {
         }
     });
     for rule in &container.rules {
-        rule_comparisons(check, &rule.require, &rule.span);
+        rule_comparisons(check, &rule.require, (&rule.span, "require"));
+    }
+    for view in &container.views {
+        if let Some(condition) = &view.exists_if {
+            rule_comparisons(check, condition, (&view.field.span, "exists-if"));
+        }
     }
 }
 
 /// As [`comparisons`], in the condition of a rule.
-fn rule_comparisons(check: &mut Check<'_>, condition: &Cond, span: &Span) {
+fn rule_comparisons(check: &mut Check<'_>, condition: &Cond, place: (&Span, &str)) {
     match condition {
         Cond::Number(_) | Cond::Field(_) | Cond::Index | Cond::Role(_) => {}
-        Cond::Not(inner) | Cond::Bits(inner, _) => rule_comparisons(check, inner, span),
+        Cond::Not(inner) | Cond::Bits(inner, _) => rule_comparisons(check, inner, place),
         Cond::In(inner, ranges) => {
             if let Cond::Field(field) = &**inner
                 && let Some((first, _)) =
@@ -31,14 +36,14 @@ fn rule_comparisons(check: &mut Check<'_>, condition: &Cond, span: &Span) {
             {
                 let bits = field.end - field.start + 1;
                 let message = format!("`[{}]` is never {first}: it has {bits} bits", field.name);
-                let place = check.place(span, "require");
+                let place = check.place(place.0, place.1);
                 check.report(Diagnostic::new(Code::Never, place, message));
             }
-            rule_comparisons(check, inner, span);
+            rule_comparisons(check, inner, place);
         }
         Cond::Last(_, inner) | Cond::Over(_, _, inner) => {
             if let Some(inner) = inner {
-                rule_comparisons(check, inner, span);
+                rule_comparisons(check, inner, place);
             }
         }
         Cond::Binary(op, left, right) => {
@@ -58,11 +63,11 @@ fn rule_comparisons(check: &mut Check<'_>, condition: &Cond, span: &Span) {
                     &format!("{left} {} {right}", expr::symbol(*op)),
                     &field.name,
                     (field.start, field.end),
-                    (span, "require"),
+                    place,
                 );
             }
-            rule_comparisons(check, left, span);
-            rule_comparisons(check, right, span);
+            rule_comparisons(check, left, place);
+            rule_comparisons(check, right, place);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Check, Scope, bits_text, for_each_scope};
 use crate::convert::end_of_group;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::model::{Container, Kind, Span};
+use crate::model::{Container, Kind, Span, View};
 
 /// Something that occupies bits.
 struct Part<'a> {
@@ -24,6 +24,7 @@ pub(super) fn check(check: &mut Check<'_>, container: &Container) {
         check.report(Diagnostic::new(Code::Align, place, message));
     }
     groups(check, container);
+    view_bounds(check, container);
     for_each_scope(container, &mut |scope| {
         let parts = parts(scope);
         bounds(check, container, scope, &parts);
@@ -54,6 +55,20 @@ fn parts(scope: Scope<'_>) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = fields.chain(groups).collect();
     parts.sort_by_key(|part| (part.start, part.end));
     parts
+}
+
+fn view_bounds(check: &mut Check<'_>, container: &Container) {
+    for View { field, .. } in container.views.iter().filter(|view| view.field.end >= container.bits) {
+        let message = format!(
+            "the view `{}` reaches to bit {} of `{}`, which has {}",
+            field.name, field.end, container.name, container.bits
+        );
+        let place = check.place(&field.span, "bits");
+        check.report(
+            Diagnostic::new(Code::Bounds, place, message)
+                .also(container.span.clone(), "the size is set here"),
+        );
+    }
 }
 
 fn bounds(check: &mut Check<'_>, container: &Container, scope: Scope<'_>, parts: &[Part<'_>]) {

@@ -37,6 +37,9 @@ pub fn check_except(spec: &Spec, broken: &HashSet<usize>) -> Vec<Diagnostic> {
                 field::check(&mut check, container, field);
             }
         });
+        for view in &container.views {
+            field::check(&mut check, container, &view.field);
+        }
         if !broken.contains(&index) {
             layout::check(&mut check, container);
             variant::check(&mut check, container);

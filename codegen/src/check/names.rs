@@ -53,6 +53,7 @@ pub(super) fn check(check: &mut Check<'_>) {
             fields(check, scope);
             targets(check, scope.fields);
         });
+        views(check, container);
     }
 }
 
@@ -162,6 +163,10 @@ fn cycles(check: &mut Check<'_>) {
                     _ => None,
                 }));
             });
+            edges.extend(container.views.iter().filter_map(|view| match view.field.ty {
+                Type::Struct(id) => Some((id.0, &view.field)),
+                _ => None,
+            }));
             edges
         })
         .collect();
@@ -234,6 +239,21 @@ fn fields(check: &mut Check<'_>, scope: Scope<'_>) {
             let message = format!("{what} `{name}` is named as `{first}` is");
             check.report(
                 Diagnostic::new(Code::DuplicateField, place, message).also(other.clone(), "first here"),
+            );
+        }
+    }
+}
+
+/// Conditions name views as they name fields.
+fn views(check: &mut Check<'_>, container: &Container) {
+    let fields = container.fields.iter().filter(|field| is_member(field));
+    let mut seen: HashMap<&str, &Span> = fields.map(|field| (field.name.as_str(), &field.span)).collect();
+    for crate::model::View { field, .. } in &container.views {
+        if let Some(first) = seen.insert(&field.name, &field.span) {
+            let place = check.place(&field.span, "name");
+            let message = format!("the view `{}` is named as something else is", field.name);
+            check.report(
+                Diagnostic::new(Code::DuplicateField, place, message).also(first.clone(), "first here"),
             );
         }
     }

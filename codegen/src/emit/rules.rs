@@ -98,7 +98,8 @@ impl Rules<'_> {
         }
     }
 
-    fn cond(&self, cond: &Cond) -> TokenStream {
+    /// A condition.
+    pub fn cond(&self, cond: &Cond) -> TokenStream {
         match cond {
             Cond::Number(value) => {
                 let value = pattern(*value);

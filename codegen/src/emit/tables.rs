@@ -16,7 +16,21 @@ pub fn container(plan: &Plan, lasts: &Lasts, container: &Container, rust_name: &
     let bits = number(container.bits);
     let fields = fields(plan, &container.fields, container.file);
     let groups = groups(plan, &container.groups, container.file);
-    let rules = Rules { plan, lasts, file: container.file }.of(container);
+    let rules = Rules { plan, lasts, file: container.file };
+    let views = container.views.iter().map(|view| {
+        let (name, start, end) = (&view.field.name, number(view.field.start), number(view.field.end));
+        let ty = ty(plan, &view.field, container.file);
+        let exists_if = match &view.exists_if {
+            Some(condition) => {
+                let condition = rules.cond(condition);
+                quote!(Some(&#condition))
+            }
+            None => quote!(None),
+        };
+        quote!(View { name: #name, start: #start, end: #end, ty: #ty, exists_if: #exists_if })
+    });
+    let views = quote!(&[#(#views),*]);
+    let rules = rules.of(container);
     let (partial, doc, source) = (container.partial, &container.doc, &container.source);
     quote! {
         pub static #ident_: Container = Container {
@@ -27,6 +41,7 @@ pub fn container(plan: &Plan, lasts: &Lasts, container: &Container, rust_name: &
             bits: #bits,
             fields: #fields,
             groups: #groups,
+            views: #views,
             rules: #rules,
             partial: #partial,
             doc: #doc,

@@ -54,6 +54,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
             "Op",
             "Stored",
             "Type",
+            "View",
         ],
     ),
 ];

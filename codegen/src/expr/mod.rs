@@ -65,6 +65,11 @@ pub fn parse_rule(text: &str, spec: &Spec, container: usize) -> Result<Cond> {
     resolve::rule(parse::tree(text)?, spec, container)
 }
 
+/// Parses the condition of a view of the container with this index and resolves its names.
+pub fn parse_view(text: &str, spec: &Spec, container: usize) -> Result<Cond> {
+    resolve::view(parse::tree(text)?, spec, container)
+}
+
 /// Parses the values of a `<set>` of an enumeration: values, ranges and earlier sets, separated by spaces.
 pub fn parse_set(text: &str, list: &Enum) -> Result<Vec<(u64, u64)>> {
     resolve::set(parse::words(text)?, list)

@@ -7,13 +7,13 @@ use super::{ExprError, Result, Scope};
 use crate::diagnostic::Code;
 use crate::model::{
     Base, Cond, Container, ContainerId, Enum, Expr, Field, FieldRef, Group, GroupRef, Kind, Op, Quantifier,
-    Role, Spec, Type,
+    Role, Spec, Type, View,
 };
 use crate::suggest;
 
 /// A condition of a field.
 pub(super) fn small(tree: Tree, scope: Scope<'_>) -> Result<Expr> {
-    let level = Level { fields: scope.fields, groups: &[], what: "here" };
+    let level = Level { fields: scope.fields, groups: &[], views: &[], what: "here" };
     let resolver = Resolver {
         enums: scope.enums,
         containers: &[],
@@ -40,15 +40,24 @@ fn plain(cond: Cond) -> Expr {
 
 /// A condition of a rule.
 pub(super) fn rule(tree: Tree, spec: &Spec, container: usize) -> Result<Cond> {
+    of_container(tree, spec, container, Place::Rule)
+}
+
+/// A condition of a view.
+pub(super) fn view(tree: Tree, spec: &Spec, container: usize) -> Result<Cond> {
+    of_container(tree, spec, container, Place::View)
+}
+
+fn of_container(tree: Tree, spec: &Spec, container: usize, place: Place) -> Result<Cond> {
     let Some(own) = spec.containers.get(container) else {
-        return Err(ExprError::syntax(0..0, "a rule of no container"));
+        return Err(ExprError::syntax(0..0, "a condition of no container"));
     };
     let resolver = Resolver {
         enums: &spec.enums,
         containers: &spec.containers,
-        levels: vec![Level { fields: &own.fields, groups: &own.groups, what: "here" }],
+        levels: vec![Level::of(own, "here")],
         variant: None,
-        place: Place::Rule,
+        place,
     };
     resolver.cond(tree, None)
 }
@@ -140,6 +149,8 @@ enum Place {
     Rule,
     /// The second argument of `last`.
     Last,
+    /// `exists-if` of a view.
+    View,
     /// `exists-if` of a field.
     Field,
 }
@@ -149,8 +160,20 @@ enum Place {
 struct Level<'a> {
     fields: &'a [Field],
     groups: &'a [Group],
+    views: &'a [View],
     /// For messages.
     what: &'a str,
+}
+
+impl<'a> Level<'a> {
+    fn of(container: &'a Container, what: &'a str) -> Level<'a> {
+        Level { fields: &container.fields, groups: &container.groups, views: &container.views, what }
+    }
+
+    /// Fields, then views.
+    fn all(self) -> impl Iterator<Item = &'a Field> {
+        self.fields.iter().chain(self.views.iter().map(|view| &view.field))
+    }
 }
 
 /// Something that a name in brackets means.
@@ -228,6 +251,12 @@ impl<'a> Resolver<'a> {
             Place::Last => {
                 let message = format!(
                     "{what} cannot stand in the condition of `last`, which is about that packet alone"
+                );
+                Err(ExprError::kind(range.clone(), message))
+            }
+            Place::View => {
+                let message = format!(
+                    "{what} cannot stand in the condition of a view, which is about its container alone"
                 );
                 Err(ExprError::kind(range.clone(), message))
             }
@@ -309,12 +338,8 @@ impl<'a> Resolver<'a> {
             let message = format!("`{name}` is no instruction: it has no place among the packets");
             return Err(ExprError::kind(place.clone(), message));
         }
-        let inner = Resolver {
-            levels: vec![Level { fields: &container.fields, groups: &container.groups, what: name }],
-            place: Place::Last,
-            variant: None,
-            ..*self
-        };
+        let inner =
+            Resolver { levels: vec![Level::of(container, name)], place: Place::Last, variant: None, ..*self };
         let condition = condition.map(|tree| inner.cond(tree, None)).transpose()?;
         Ok(Cond::Last(ContainerId(id), condition.map(Box::new)))
     }
@@ -348,7 +373,12 @@ impl<'a> Resolver<'a> {
             }
         };
         let mut levels = self.levels.clone();
-        levels.push(Level { fields: &group.fields, groups: &group.groups, what: "in the element" });
+        levels.push(Level {
+            fields: &group.fields,
+            groups: &group.groups,
+            views: &[],
+            what: "in the element",
+        });
         let inner = Resolver { levels, ..*self };
         let body = body.map(|tree| inner.cond(tree, None)).transpose()?;
         let group = GroupRef { base, name, start, bits: group.bits, count: group.count };
@@ -425,7 +455,7 @@ impl<'a> Resolver<'a> {
             };
             let container = &self.containers[id];
             self.no_state(&format!("`{name}`"), range)?;
-            let level = Level { fields: &container.fields, groups: &container.groups, what: "" };
+            let level = Level::of(container, "");
             if let Some((start, part)) = self.path(level, 0, rest, range, group)? {
                 return Ok(part.at(Base::State(ContainerId(id)), start));
             }
@@ -477,7 +507,7 @@ impl<'a> Resolver<'a> {
                 && let Type::Struct(id) = field.ty
                 && let Some(inner) = self.containers.get(id.0)
             {
-                let inner = Level { fields: &inner.fields, groups: &inner.groups, what: "" };
+                let inner = Level::of(inner, "");
                 if let Some(found) = self.path(inner, from + field.start, rest, range, wants_group)? {
                     return Ok(Some(found));
                 }
@@ -493,7 +523,7 @@ impl<'a> Resolver<'a> {
                     let message = format!("`{head}` has {} elements, counted from 0", group.count);
                     return Err(ExprError::kind(range.clone(), message));
                 }
-                let inner = Level { fields: &group.fields, groups: &group.groups, what: "" };
+                let inner = Level { fields: &group.fields, groups: &group.groups, views: &[], what: "" };
                 let start = from + group.start + index as u32 * group.bits;
                 if let Some(found) = self.path(inner, start, rest, range, wants_group)? {
                     return Ok(Some(found));
@@ -553,7 +583,7 @@ fn group_name(group: &Group) -> &str {
 fn names<'a>(level: Level<'a>, group: bool) -> Vec<&'a str> {
     match group {
         true => level.groups.iter().map(group_name).collect(),
-        false => level.fields.iter().map(|field| field.name.as_str()).collect(),
+        false => level.all().map(|field| field.name.as_str()).collect(),
     }
 }
 
@@ -564,7 +594,7 @@ fn own<'a>(
     range: &Range<usize>,
     variant: Option<&(String, String)>,
 ) -> Result<Option<&'a Field>> {
-    let mut found = level.fields.iter().filter(|field| field.name == name);
+    let mut found = level.all().filter(|field| field.name == name);
     let Some(first) = found.next() else { return Ok(None) };
     if found.all(|field| (field.start, field.end) == (first.start, first.end)) {
         return Ok(Some(first));

@@ -15,7 +15,9 @@ use picture::{Cell, draw, join, letters};
 
 use crate::expr;
 use crate::list::{engine_names, is_inline, kind};
-use crate::model::{Access, Container, Enum, Expr, Field, Group, Kind, Rule, Severity, Spec, Stored, Type};
+use crate::model::{
+    Access, Container, Enum, Expr, Field, Group, Kind, Rule, Severity, Spec, Stored, Type, View,
+};
 
 /// Lists of values longer than this that have a name of their own are only named.
 const VALUES_SHOWN: usize = 16;
@@ -181,6 +183,9 @@ impl<'a> Show<'a> {
         }
         self.canvas.end_line();
         self.scope(&container.fields, &container.groups, 0);
+        for view in &container.views {
+            self.view(view);
+        }
         for rule in &container.rules {
             self.rule(rule);
         }
@@ -411,6 +416,26 @@ impl<'a> Show<'a> {
             Stored::Log2 if stored < 64 => (1u64 << stored).to_string(),
             Stored::Log2 => format!("2^{stored}"),
         }
+    }
+
+    fn view(&mut self, view: &View) {
+        let field = &view.field;
+        let what = match &field.ty {
+            Type::Struct(id) => self.spec.containers.get(id.0).map(|inner| inner.name.as_str()),
+            Type::Enum(id) => self.spec.enums.get(id.0).map(|list| list.name.as_str()),
+            _ => None,
+        };
+        self.canvas.end_line();
+        let bits = crate::check::bits_text(field.start, field.end);
+        let mut head = vec![plain(format!("view of {bits}: ")), (field.name.clone(), Style::Title)];
+        if let Some(what) = what.filter(|what| *what != field.name) {
+            head.push((format!(", {what}"), Style::Type));
+        }
+        if !view.text.is_empty() {
+            head.push(plain(" if "));
+            head.push((view.text.clone(), Style::Condition));
+        }
+        self.canvas.wrap(0, 2, &head);
     }
 
     fn rule(&mut self, rule: &Rule) {

@@ -4,7 +4,7 @@
 //! them, which is why every link is a plain `&'static`.
 
 use crate::address::SpaceKind;
-use crate::rule::Rule;
+use crate::rule::{Cond, Frame, Rule};
 use core::fmt;
 
 /// A structure, instruction or register.
@@ -24,6 +24,8 @@ pub struct Container {
     pub fields: &'static [Field],
     /// Arrays of fields, fixed or variable.
     pub groups: &'static [Group],
+    /// Bits that the fields hold once more, seen closer.
+    pub views: &'static [View],
     /// Programming restrictions.
     pub rules: &'static [Rule],
     /// True if only the header is described so far and the rest of the bits are unknown.
@@ -251,6 +253,29 @@ impl Field {
         doc: "",
         source: "",
     };
+}
+
+/// Bits that fields hold, as something that depends on the rest of the container: operands by register file and
+/// access mode, messages by receiver and type. Rules name them, and the rules of their structures hold with them.
+#[derive(Debug)]
+pub struct View {
+    /// Its name; of a view of the whole container often that of the structure.
+    pub name: &'static str,
+    /// First bit, from the start of the container.
+    pub start: u32,
+    /// Last bit, inclusive.
+    pub end: u32,
+    /// How the bits are read.
+    pub ty: Type,
+    /// The bits are this only if it holds; about the container alone.
+    pub exists_if: Option<&'static Cond>,
+}
+
+impl View {
+    /// True if the bits of the container that `frame` stands at are this.
+    pub fn exists(&self, frame: &Frame<'_>) -> bool {
+        self.exists_if.is_none_or(|condition| condition.eval(frame, &()).is_some_and(|value| value != 0))
+    }
 }
 
 /// How a field's bits are read.

@@ -41,7 +41,7 @@ impl Iterator for Instructions<'_> {
 }
 
 /// Up to four dwords from the start of `bytes`, and how many there are.
-fn dwords(bytes: &[u8]) -> ([u32; 4], usize) {
+pub(crate) fn dwords(bytes: &[u8]) -> ([u32; 4], usize) {
     let mut dwords = [0; 4];
     let mut count = 0;
     for (dword, chunk) in dwords.iter_mut().zip(bytes.chunks_exact(4)) {

@@ -2,7 +2,8 @@
 //!
 //! Reading order: [`instruction`] says what an instruction is, [`ops`] lists the operations, [`decode`](mod@decode)
 //! reads dwords, [`compaction`] the 8-byte forms, [`encode`] writes, [`kernel`] walks through memory, [`disasm`] makes
-//! text, [`message`] words of messages, [`surface`] says what messages do with surfaces. [`gen8`] is generated from the specification and holds every bit position.
+//! text, [`message`] words of messages, [`surface`] says what messages do with surfaces, [`native`] which container describes
+//! an instruction. [`gen8`] is generated from the specification and holds every bit position.
 //!
 //! ```
 //! use genxml_eu::instruction::{DataType, Destination, Immediate, Operand, Register};
@@ -25,6 +26,7 @@ mod encoding;
 pub mod instruction;
 pub mod kernel;
 pub mod message;
+pub mod native;
 pub mod ops;
 pub mod surface;
 
@@ -38,4 +40,5 @@ pub use decode::{DecodeError, Problem, decode};
 pub use encode::EncodeError;
 pub use instruction::Instruction;
 pub use kernel::{instructions, length_until_eot};
+pub use native::natives;
 pub use ops::Opcode;

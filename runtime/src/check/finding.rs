@@ -19,7 +19,7 @@ pub struct Finding {
     pub submission: Option<u64>,
     /// The engine.
     pub engine: EngineId,
-    /// GPU address of what violates the rule; of a register its offset.
+    /// GPU address of what violates the rule; of a register its offset; of a part of an instruction, the instruction's.
     pub address: u64,
     /// Position in the array, if it is an element of one.
     pub index: Option<u32>,
@@ -29,6 +29,38 @@ pub struct Finding {
     pub packet: (&'static str, u64),
     /// The values that the condition looked at.
     pub operands: Vec<Operand>,
+    /// Of an instruction: which one.
+    pub instruction: Option<InKernel>,
+}
+
+/// An instruction of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InKernel {
+    /// GPU address of the kernel.
+    pub kernel: u64,
+    /// Bytes from there to the instruction.
+    pub offset: u64,
+    /// The instruction, disassembled; or why it cannot be.
+    pub text: String,
+}
+
+impl InKernel {
+    /// The instruction at `offset` of a kernel with these bytes.
+    pub(super) fn new(kernel: u64, bytes: &[u8], offset: u64) -> InKernel {
+        let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
+        let text = match genxml_eu::instructions(rest).next() {
+            Some(Ok(located)) => located.instruction.to_string(),
+            Some(Err(error)) => format!("({}) {}", error.raw, error.problem),
+            None => String::new(),
+        };
+        InKernel { kernel, offset, text: text.split_whitespace().collect::<Vec<_>>().join(" ") }
+    }
+}
+
+impl fmt::Display for InKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel {:#x} +{:#x}: {}", self.kernel, self.offset, self.text)
+    }
 }
 
 /// A value that a condition looked at.
@@ -65,6 +97,9 @@ impl fmt::Display for Finding {
         if let Some(submission) = self.submission {
             write!(f, " (exec {submission})")?;
         }
+        if let Some(instruction) = &self.instruction {
+            write!(f, " ({instruction})")?;
+        }
         write!(f, ": {}", self.rule.message)
     }
 }
@@ -84,15 +119,21 @@ impl Place {
     }
 }
 
-/// The values that a violated rule looked at.
-pub(super) fn operands(rule: &Rule, frame: &Frame<'_>, facts: &Now<'_>) -> Vec<Operand> {
-    let mut operands = Operands { facts, found: Vec::new() };
+/// The values that a violated rule looked at; `inside` names the fields that hold the container, outermost first.
+pub(super) fn operands(
+    rule: &Rule,
+    frame: &Frame<'_>,
+    facts: &Now<'_>,
+    inside: &[&'static str],
+) -> Vec<Operand> {
+    let mut operands = Operands { facts, inside, found: Vec::new() };
     operands.collect(&rule.require, frame, &[]);
     operands.found
 }
 
 struct Operands<'a> {
     facts: &'a Now<'a>,
+    inside: &'a [&'static str],
     found: Vec<Operand>,
 }
 
@@ -159,7 +200,8 @@ impl Operands<'_> {
         let name = match field.base {
             Base::Own(outward) => {
                 let inside = path.len().saturating_sub(outward.into());
-                let mut parts: Vec<&str> = path[..inside].iter().map(String::as_str).collect();
+                let mut parts = self.inside.to_vec();
+                parts.extend(path[..inside].iter().map(String::as_str));
                 parts.push(field.name);
                 format!("[{}]", parts.join("."))
             }

@@ -5,6 +5,9 @@
 //! the rules of its container and then remembered, for each context and engine by itself. What was never seen is
 //! unknown, and a rule is violated only if its condition is known to be false ([`genxml_core::rule`]).
 //!
+//! Kernels that packets lead to are checked too: each instruction, and the descriptor of the message that it sends
+//! if that stands in the instruction. What is in registers (message headers and payloads, computed descriptors) is not.
+//!
 //! ```no_run
 //! use genxml::{capture::Capture, check};
 //! let capture = Capture::open("some/capture")?;
@@ -15,20 +18,21 @@
 //! ```
 //!
 //! * [`Rules`]: the rules of a generation, and how severe each one counts
-//! * [`capture`], [`raw`]: the whole job
+//! * [`capture`], [`raw`], [`kernel`]: the whole job
 //! * [`Finding`]: a violation with its place and the values that make it one
 
 mod finding;
 mod rules;
 mod tracker;
 
-pub use finding::{Finding, Operand};
+pub use finding::{Finding, InKernel, Operand};
 pub use rules::{Level, Rules, UnknownRule};
 
 use crate::capture::{Capture, Event, Playback};
 use crate::decode::{Decoder, Options, Record, Section, Sink, State};
 use crate::engine::EngineId;
 use finding::Place;
+use genxml_core::reflect::Container;
 use genxml_core::rule::{Frame, Severity};
 use rules::{Inside, Plan};
 use std::collections::{HashMap, HashSet};
@@ -42,6 +46,12 @@ pub struct Summary {
     pub packets: u64,
     /// Packets that the tables do not know: not checked.
     pub unknown: u64,
+    /// Kernels that were checked, each once for the same address and contents.
+    pub kernels: u64,
+    /// Instructions of these kernels.
+    pub instructions: u64,
+    /// Kernels without an end of thread: not checked, since they may be something else.
+    pub unfinished: u64,
     /// Findings of severity error.
     pub errors: u64,
     /// Findings of severity warning.
@@ -83,6 +93,15 @@ pub fn raw(
     checker.summary
 }
 
+/// Checks the instructions of a kernel at `address`, to the last of its bytes.
+pub fn kernel(address: u64, bytes: &[u8], rules: &Rules, each: &mut dyn FnMut(&Finding)) -> Summary {
+    let mut checker = Checker::new(rules, each);
+    checker.begin(None, 0, EngineId::Render, address);
+    checker.place.packet = ("kernel", address);
+    checker.kernel(address, bytes);
+    checker.summary
+}
+
 /// Checks records as a decoder yields them.
 pub struct Checker<'a> {
     rules: &'a Rules,
@@ -94,6 +113,8 @@ pub struct Checker<'a> {
     current: Tracker,
     /// Structures are met once for every pointer to them: the same violation is told once a submission.
     told: HashSet<(usize, u64)>,
+    /// Kernels that were checked: address and contents.
+    kernels: HashSet<(u64, Box<[u32]>)>,
     summary: Summary,
 }
 
@@ -108,6 +129,7 @@ impl<'a> Checker<'a> {
             context: 0,
             current: Tracker::new(rules),
             told: HashSet::new(),
+            kernels: HashSet::new(),
             summary: Summary::default(),
         }
     }
@@ -141,6 +163,32 @@ impl<'a> Checker<'a> {
             self.summary.limited |= summary.limited;
         }
     }
+
+    /// Every instruction by itself, in its 16-byte form, and its message if the descriptor stands in it.
+    fn kernel(&mut self, address: u64, bytes: &[u8]) {
+        self.summary.kernels += 1;
+        for native in genxml_eu::natives(bytes) {
+            self.summary.instructions += 1;
+            let container = native.container();
+            let Some(plan) = container.and_then(|container| self.rules.instruction(container)) else {
+                continue;
+            };
+            Pass {
+                rules: self.rules,
+                dwords: &native.dwords,
+                address: address + native.position,
+                kernel: Some((address, bytes)),
+                inside: Vec::new(),
+                place: &self.place,
+                facts: Now::nothing(self.rules),
+                once: false,
+                told: &mut self.told,
+                summary: &mut self.summary,
+                each: &mut *self.each,
+            }
+            .container(plan, 0, None);
+        }
+    }
 }
 
 impl Sink for Checker<'_> {
@@ -159,7 +207,19 @@ impl Sink for Checker<'_> {
         let packet = match record.kind {
             Kind::Packet | Kind::Partial | Kind::Unknown => true,
             Kind::Struct | Kind::Register => false,
-            Kind::Data | Kind::Kernel | Kind::Note => return Ok(()),
+            Kind::Kernel => {
+                match self.kernels.insert((record.address, record.dwords.as_slice().into())) {
+                    true if record.whole => {
+                        let dwords = record.dwords.iter();
+                        let bytes: Vec<u8> = dwords.flat_map(|dword| dword.to_le_bytes()).collect();
+                        self.kernel(record.address, &bytes);
+                    }
+                    true => self.summary.unfinished += 1,
+                    false => {}
+                }
+                return Ok(());
+            }
+            Kind::Data | Kind::Note => return Ok(()),
         };
         if packet {
             self.current.next_packet();
@@ -178,7 +238,10 @@ impl Sink for Checker<'_> {
         let plan = self.rules.plan(plan);
         Pass {
             rules: self.rules,
-            record,
+            dwords: &record.dwords,
+            address: record.address,
+            kernel: None,
+            inside: Vec::new(),
             place: &self.place,
             facts: self.current.facts(self.rules, record.uses),
             once: !packet,
@@ -192,10 +255,15 @@ impl Sink for Checker<'_> {
     }
 }
 
-/// The check of one record.
+/// The check of one record or instruction.
 struct Pass<'a> {
     rules: &'a Rules,
-    record: &'a Record,
+    dwords: &'a [u32],
+    address: u64,
+    /// Of an instruction: its kernel.
+    kernel: Option<(u64, &'a [u8])>,
+    /// Of an instruction: the fields that hold the structure at hand. A closer view of all of it does not count.
+    inside: Vec<&'static str>,
     place: &'a Place,
     facts: Now<'a>,
     /// The same violation is told once.
@@ -208,7 +276,7 @@ struct Pass<'a> {
 impl Pass<'_> {
     /// The container that starts at this bit of the record, and the structures inside it.
     fn container(&mut self, plan: &Plan, base: u32, index: Option<u32>) {
-        let frame = Frame::inside(&self.record.dwords, base);
+        let frame = Frame::inside(self.dwords, base);
         for (rule, severity) in &plan.rules {
             if !rule.require.violated(&frame, &self.facts) {
                 continue;
@@ -219,11 +287,17 @@ impl Pass<'_> {
                 container: plan.container,
                 submission: self.place.submission,
                 engine: self.place.engine,
-                address: self.record.address + u64::from(base / 8),
+                address: match self.kernel {
+                    Some(_) => self.address,
+                    None => self.address + u64::from(base / 8),
+                },
                 index,
                 batch: self.place.batch,
                 packet: self.place.packet,
-                operands: finding::operands(rule, &frame, &self.facts),
+                operands: finding::operands(rule, &frame, &self.facts, &self.inside),
+                instruction: self
+                    .kernel
+                    .map(|(kernel, bytes)| InKernel::new(kernel, bytes, self.address.wrapping_sub(kernel))),
             };
             if self.once && !self.told.insert((std::ptr::from_ref(*rule).addr(), finding.address)) {
                 continue;
@@ -235,18 +309,28 @@ impl Pass<'_> {
             }
             (self.each)(&finding);
         }
-        self.inside(&plan.inside, base);
+        self.parts(plan.container, &plan.inside, base);
     }
 
-    fn inside(&mut self, parts: &[Inside], base: u32) {
-        let dwords = &self.record.dwords;
+    fn parts(&mut self, container: &'static Container, parts: &[Inside], base: u32) {
+        let dwords = self.dwords;
         let total = 32 * dwords.len() as u64;
         for part in parts {
             match part {
                 Inside::Struct { field, plan } => {
                     let there = u64::from(base) + u64::from(field.end) < total;
                     if there && field.exists_if.is_none_or(|condition| condition.holds(dwords, base)) {
-                        self.container(self.rules.inner(*plan), base + field.start, None);
+                        self.held(field.name, *plan, base + field.start);
+                    }
+                }
+                Inside::View { view, plan } => {
+                    let there = u64::from(base) + u64::from(view.end) < total;
+                    if !there || !view.exists(&Frame::inside(dwords, base)) {
+                        continue;
+                    }
+                    match (view.start, view.end + 1) == (0, container.bits) {
+                        true => self.container(self.rules.inner(*plan), base, None),
+                        false => self.held(view.name, *plan, base + view.start),
                     }
                 }
                 Inside::Group { group, parts } => {
@@ -255,22 +339,31 @@ impl Pass<'_> {
                         total.saturating_sub(start.into()).checked_div(group.bits.into()).unwrap_or(0) as u32;
                     let count = if group.count == 0 { room } else { group.count.min(room) };
                     for index in 0..count {
-                        self.element(parts, start + index * group.bits, index);
+                        self.element(container, parts, start + index * group.bits, index);
                     }
                 }
             }
         }
     }
 
+    /// A structure in a field.
+    fn held(&mut self, field: &'static str, plan: usize, base: u32) {
+        if self.kernel.is_some() {
+            self.inside.push(field);
+        }
+        self.container(self.rules.inner(plan), base, None);
+        self.inside.pop();
+    }
+
     /// An element of a group; if it is one structure, the structure has the element's number.
-    fn element(&mut self, parts: &[Inside], base: u32, index: u32) {
+    fn element(&mut self, container: &'static Container, parts: &[Inside], base: u32, index: u32) {
         match parts {
             [Inside::Struct { field, plan }] => {
-                if field.exists_if.is_none_or(|condition| condition.holds(&self.record.dwords, base)) {
+                if field.exists_if.is_none_or(|condition| condition.holds(self.dwords, base)) {
                     self.container(self.rules.inner(*plan), base + field.start, Some(index));
                 }
             }
-            parts => self.inside(parts, base),
+            parts => self.parts(container, parts, base),
         }
     }
 }

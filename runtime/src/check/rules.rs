@@ -1,7 +1,7 @@
 //! The rules of a generation, prepared: those of each container, and what must be remembered for their sake.
 
 use crate::decode::{PlanId, Tables};
-use genxml_core::reflect::{Container, Field, Group, Kind, Type};
+use genxml_core::reflect::{Container, Field, Group, Kind, Type, View};
 use genxml_core::rule::{Base, Cond, Last, Rule, Severity};
 use std::collections::HashMap;
 
@@ -15,6 +15,10 @@ pub struct Rules {
     /// For every container where it is remembered, if a rule asks for it.
     slots: Vec<Option<u16>>,
     pub(super) slot_count: usize,
+    /// What describes instructions of kernels and their messages.
+    kernels: &'static [&'static Container],
+    /// Plans by what they are of, as far as instructions may be.
+    instructions: HashMap<*const Container, usize>,
 }
 
 /// What is to be done with one container.
@@ -38,6 +42,8 @@ pub(super) enum Inside {
     Struct { field: &'static Field, plan: usize },
     /// The group.
     Group { group: &'static Group, parts: Vec<Inside> },
+    /// The view, and the index of the plan of its type.
+    View { view: &'static View, plan: usize },
 }
 
 /// Which register a packet gives a value that the dump does not tell.
@@ -70,14 +76,17 @@ pub struct UnknownRule(pub String);
 impl Rules {
     /// The rules of Broadwell.
     pub fn gen8() -> Rules {
-        Rules::new(Tables::gen8(), crate::gen8::CONTAINERS, crate::gen8::LASTS)
+        let kernels = genxml_eu::gen8::CONTAINERS;
+        Rules::new(Tables::gen8(), crate::gen8::CONTAINERS, crate::gen8::LASTS, kernels)
     }
 
-    /// The rules of `containers`, of which `tables` were made, with their `LASTS`.
+    /// The rules of `containers`, of which `tables` were made, with their `LASTS`; and those of `kernels`, which
+    /// describe instructions and messages.
     pub fn new(
         tables: &'static Tables,
         containers: &'static [&'static Container],
         lasts: &'static [Last],
+        kernels: &'static [&'static Container],
     ) -> Rules {
         let mut slots = vec![None; containers.len()];
         let mut slot_count = 0;
@@ -113,16 +122,40 @@ impl Rules {
                     .collect(),
                 slot: index.and_then(|index| slots[*index]),
                 forgets: forgets(container),
-                inside: inside(container.fields, container.groups, &places),
+                inside: inside(container, &places),
             }
         });
-        let plans = plans.collect();
-        Rules { tables, plans, containers, lasts, slots, slot_count: slot_count.into() }
+        let mut plans: Vec<Plan> = plans.collect();
+        let first = plans.len();
+        let instructions: HashMap<*const Container, usize> = kernels
+            .iter()
+            .enumerate()
+            .map(|(index, container)| (std::ptr::from_ref(*container), first + index))
+            .collect();
+        plans.extend(kernels.iter().map(|container| Plan {
+            container,
+            rules: container.rules.iter().map(|rule| (rule, rule.severity)).collect(),
+            lasts: Vec::new(),
+            slot: None,
+            forgets: Forgets::Nothing,
+            inside: inside(container, &instructions),
+        }));
+        Rules {
+            tables,
+            plans,
+            containers,
+            lasts,
+            slots,
+            slot_count: slot_count.into(),
+            kernels,
+            instructions,
+        }
     }
 
     /// Every rule with its container, in the order of the specification.
     pub fn all(&self) -> impl Iterator<Item = (&'static Container, &'static Rule)> {
-        self.containers.iter().flat_map(|container| container.rules.iter().map(|rule| (*container, rule)))
+        let all = self.containers.iter().chain(self.kernels);
+        all.flat_map(|container| container.rules.iter().map(|rule| (*container, rule)))
     }
 
     /// The rule with this id, and its container.
@@ -166,6 +199,11 @@ impl Rules {
         &self.plans[plan]
     }
 
+    /// What is to be done with an instruction that this container describes.
+    pub(super) fn instruction(&self, container: &'static Container) -> Option<&Plan> {
+        self.instructions.get(&std::ptr::from_ref(container)).map(|plan| &self.plans[*plan])
+    }
+
     pub(super) fn slot(&self, container: u16) -> Option<u16> {
         self.slots.get(usize::from(container)).copied().flatten()
     }
@@ -204,8 +242,25 @@ fn states(cond: &Cond, each: &mut dyn FnMut(u16)) {
     }
 }
 
-/// The structures with rules in fields and groups.
-fn inside(
+/// The structures with rules in fields, groups and views.
+fn inside(container: &'static Container, places: &HashMap<*const Container, usize>) -> Vec<Inside> {
+    let mut parts = members(container.fields, container.groups, places);
+    for view in container.views {
+        let Type::Struct(inner) = view.ty else { continue };
+        if let Some(plan) = of_interest(inner, places) {
+            parts.push(Inside::View { view, plan });
+        }
+    }
+    parts
+}
+
+/// The place of a structure that has rules, or holds some that have.
+fn of_interest(inner: &'static Container, places: &HashMap<*const Container, usize>) -> Option<usize> {
+    let plan = *places.get(&std::ptr::from_ref(inner))?;
+    (!inner.rules.is_empty() || !inside(inner, places).is_empty()).then_some(plan)
+}
+
+fn members(
     fields: &'static [Field],
     groups: &'static [Group],
     places: &HashMap<*const Container, usize>,
@@ -213,13 +268,12 @@ fn inside(
     let mut parts = Vec::new();
     for field in fields {
         let Type::Struct(inner) = field.ty else { continue };
-        let Some(&plan) = places.get(&std::ptr::from_ref(inner)) else { continue };
-        if !inner.rules.is_empty() || !inside(inner.fields, inner.groups, places).is_empty() {
+        if let Some(plan) = of_interest(inner, places) {
             parts.push(Inside::Struct { field, plan });
         }
     }
     for group in groups {
-        let inner = inside(group.fields, group.groups, places);
+        let inner = members(group.fields, group.groups, places);
         if !inner.is_empty() {
             parts.push(Inside::Group { group, parts: inner });
         }

@@ -57,7 +57,7 @@ impl Tracker {
 
     /// What is known at the packet at hand, before it takes effect.
     pub fn facts<'a>(&'a self, rules: &'a Rules, uses: Option<Uses>) -> Now<'a> {
-        Now { rules, tracker: self, uses }
+        Now { rules, tracker: Some(self), uses }
     }
 
     /// Remembers a container.
@@ -112,13 +112,21 @@ impl Seen {
 /// The facts at one packet.
 pub(super) struct Now<'a> {
     pub rules: &'a Rules,
-    tracker: &'a Tracker,
+    /// None: nothing is known, since what is looked at stands outside the stream of packets.
+    tracker: Option<&'a Tracker>,
     uses: Option<Uses>,
+}
+
+impl<'a> Now<'a> {
+    /// Nothing.
+    pub fn nothing(rules: &'a Rules) -> Now<'a> {
+        Now { rules, tracker: None, uses: None }
+    }
 }
 
 impl Facts for Now<'_> {
     fn state(&self, container: u16, first: u32, last: u32) -> Option<&[u32]> {
-        let seen = &self.tracker.seen[usize::from(self.rules.slot(container)?)];
+        let seen = &self.tracker?.seen[usize::from(self.rules.slot(container)?)];
         let known = match seen.known {
             Known::Nothing => false,
             Known::All => true,
@@ -130,7 +138,7 @@ impl Facts for Now<'_> {
     }
 
     fn last(&self, index: u16) -> Option<u64> {
-        self.tracker.lasts.get(usize::from(index)).copied()
+        self.tracker?.lasts.get(usize::from(index)).copied()
     }
 
     fn role(&self, role: Role) -> Option<bool> {

@@ -90,6 +90,7 @@ pub(super) fn read(memory: &dyn Memory, at: u64, limit: u64, record: &mut Record
         bytes.truncate(there);
         let (used, length, ended) = scan(&bytes);
         if ended || there < want || want == limit {
+            record.whole = ended;
             if !ended {
                 record.note.push_str("no end of thread");
             }

@@ -38,6 +38,8 @@ pub struct Record {
     pub uses: Option<Uses>,
     /// The container in the tables.
     pub(crate) plan: Option<PlanId>,
+    /// Of a kernel: its dwords reach to the end of thread.
+    pub(crate) whole: bool,
 }
 
 /// How kernels use a surface.
@@ -193,6 +195,7 @@ impl Record {
         self.note.clear();
         self.uses = None;
         self.plan = None;
+        self.whole = false;
     }
 
     /// The field with this name, at any depth; the first if there are several.

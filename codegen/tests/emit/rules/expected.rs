@@ -423,6 +423,7 @@ pub static ToyInner: Container = Container {
         },
     ],
     groups: &[],
+    views: &[],
     rules: &[],
     partial: false,
     doc: "",
@@ -498,6 +499,7 @@ pub static ToySet: Container = Container {
             groups: &[],
         },
     ],
+    views: &[],
     rules: &[
         rule::Rule {
             id: "TOY-SET",

@@ -349,6 +349,7 @@ pub static ToyWrite: Container = Container {
             ],
         },
     ],
+    views: &[],
     rules: &[],
     partial: false,
     doc: "Registers and their values",

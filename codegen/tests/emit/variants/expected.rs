@@ -332,6 +332,7 @@ pub static ToyState: Container = Container {
         },
     ],
     groups: &[],
+    views: &[],
     rules: &[],
     partial: false,
     doc: "",
