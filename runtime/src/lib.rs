@@ -12,10 +12,20 @@
 //! `3d`, `blitter`, `display`, `media`, `messages`, `registers`, `vebox` and `video`, all on by default, each give the
 //! types of one unit. Without, the unit's packets are still known to the decoder, and to the parsers as `Partial`; types that another
 //! unit's fields have stay. The rest (MI commands, state, structures) is always there.
+//!
+//! `std`, on by default, gives what reads and writes files and takes whole dumps apart: [`capture`], [`check`](mod@check)
+//! and [`decode`]. Without it the crate is `no_std` and needs `alloc`; packets pack and batches build all the same.
+#![cfg_attr(not(feature = "std"), no_std)]
 
+extern crate alloc;
+
+#[cfg(feature = "std")]
 pub mod batch;
+#[cfg(feature = "std")]
 pub mod capture;
+#[cfg(feature = "std")]
 pub mod check;
+#[cfg(feature = "std")]
 pub mod decode;
 
 /// Packets, state structures, registers and enumerations of Gen8, generated from the specification: a module for each

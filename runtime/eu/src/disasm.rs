@@ -7,6 +7,9 @@
 use crate::instruction::*;
 use crate::kernel::Located;
 use crate::ops::{Format, Opcode};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 impl fmt::Display for Instruction {

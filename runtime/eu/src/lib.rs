@@ -17,6 +17,13 @@
 //! assert_eq!(mov.to_string().split_whitespace().collect::<Vec<_>>().join(" "), "mov (1|M0) r4.0<1>:ud 0xF:ud");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! `no_std`; the disassembler makes text with `alloc`.
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 pub mod compaction;
 pub mod decode;

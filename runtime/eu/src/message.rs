@@ -4,6 +4,8 @@
 
 use crate::gen8::{descriptors as mdc, eu, eu_messages as msd, messages as md};
 use crate::instruction::*;
+use alloc::format;
+use alloc::string::{String, ToString};
 
 /// `wr:3h+0, rd:0; hdc.dc1; media block write`: lengths in registers, receiver, message.
 pub fn comment(instruction: &Instruction) -> Option<String> {

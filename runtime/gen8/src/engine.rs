@@ -1,8 +1,10 @@
 //! Engines: as values, as types, and the traits that say which packets they take.
 
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use core::fmt;
+use core::str::FromStr;
 use genxml_core::reflect::Engines;
-use std::fmt;
-use std::str::FromStr;
 
 /// An engine of the GPU, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

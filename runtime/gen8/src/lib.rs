@@ -2,6 +2,10 @@
 //! unit, and per engine an enum of its packets with a parser.
 //!
 //! `genxml::gen8` is this crate. It stands alone so that what is generated is compiled once, whatever is edited above it.
+//! `no_std`, with `alloc` for the parts that are text.
+#![no_std]
+
+extern crate alloc;
 
 pub mod engine;
 

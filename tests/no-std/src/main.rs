@@ -1,0 +1,63 @@
+//! Packs and builds a batch with an allocator of a few lines and without the standard library: were it linked somewhere
+//! below, there would be two panic handlers. Ends with 0 if what came out is right.
+#![no_std]
+#![no_main]
+
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+mod bump;
+
+use genxml::core::{S, lit};
+use genxml::gen8::blitter::{BlitColorDepth, BlitRasterOperation, XyColorBlt};
+
+const RED_SQUARE: [u32; XyColorBlt::DWORDS] = XyColorBlt {
+    color_depth: BlitColorDepth::_32BPP,
+    raster_operation: BlitRasterOperation::PATTERN_COPY,
+    destination_pitch: lit!(1024),
+    destination_x2_coordinate_right: lit!(64),
+    destination_base_address: lit!(0x10_0000),
+    solid_pattern_color: lit!(0xff0000),
+    ..XyColorBlt::new()
+}
+.pack();
+
+/// What is wrong, as a number.
+fn run(height: i64) -> Result<(), i32> {
+    let height = S::new(height).map_err(|_| 1)?;
+    let square = XyColorBlt {
+        destination_y2_coordinate_bottom: height,
+        ..XyColorBlt::unpack(&RED_SQUARE).map_err(|_| 2)?
+    };
+    if square.pack()[3] != 0x0040_0040 { Err(3) } else { Ok(()) }
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {
+        core::hint::spin_loop();
+    }
+}
+
+/// The compiled `alloc` of hosts mentions it; nothing unwinds here.
+#[cfg(not(target_os = "none"))]
+#[unsafe(no_mangle)]
+pub extern "C" fn rust_eh_personality() {}
+
+/// Where the C library starts the program.
+#[cfg(not(target_os = "none"))]
+#[unsafe(no_mangle)]
+pub extern "C" fn main() -> i32 {
+    run(64).map_or_else(|wrong| wrong, |()| 0)
+}
+
+/// Where a loader would start it.
+#[cfg(target_os = "none")]
+#[unsafe(no_mangle)]
+pub extern "C" fn _start() -> ! {
+    let _ = run(64);
+    loop {
+        core::hint::spin_loop();
+    }
+}

@@ -1,0 +1,51 @@
+//! `genxml` without its feature `std`: a program with a panic handler of its own can only be built if nothing below it
+//! links the standard library. It is built for the host, where it also runs, and for a target that has no `std`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Has no operating system; of Rust's libraries only `core` and `alloc`.
+const BARE: &str = "x86_64-unknown-none";
+
+/// Beside the build of the compile-fail tests, which leaves the generator and other things that both need.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests").join("trybuild")
+}
+
+/// Builds the program for a target, or says why not.
+fn build(tuple: &str, features: &str) -> Result<(), String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("no-std");
+    // The versions of the workspace, so that nothing is downloaded.
+    std::fs::copy(folder.join("../../Cargo.lock"), folder.join("Cargo.lock"))
+        .map_err(|error| error.to_string())?;
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--offline", "--quiet", "--color=never", "--target", tuple, "--features", features]);
+    let output = cargo.arg("--target-dir").arg(target()).current_dir(folder).output();
+    let output = output.map_err(|error| error.to_string())?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+/// What `rustc` prints.
+fn rustc(arguments: &[&str]) -> String {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).args(arguments).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+#[test]
+fn without_the_standard_library() {
+    let host = rustc(&["--print", "host-tuple"]);
+    build(&host, "").unwrap();
+    let status = Command::new(target().join(&host).join("debug/no-std")).status().unwrap();
+    assert!(status.success(), "{status}: the number is that of `run` in no-std/src/main.rs");
+
+    // That it would be noticed.
+    let error = build(&host, "std").unwrap_err();
+    assert!(error.contains("found duplicate lang item `panic_impl`"), "{error}");
+
+    if Path::new(&rustc(&["--print", "target-libdir", "--target", BARE])).exists() {
+        build(BARE, "").unwrap();
+    } else {
+        eprintln!("not built for {BARE}, which is not installed: `rustup target add {BARE}`");
+    }
+}
