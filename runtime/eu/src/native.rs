@@ -48,7 +48,7 @@ pub fn container(opcode: Opcode) -> &'static Container {
 /// that have no 16-byte form.
 pub fn natives(bytes: &[u8]) -> impl Iterator<Item = Native> + '_ {
     let mut position = 0;
-    std::iter::from_fn(move || {
+    core::iter::from_fn(move || {
         loop {
             let (found, count) = dwords(bytes.get(position..)?);
             let first = *found[..count].first()?;
