@@ -6,6 +6,7 @@
 //! * [`capture`]: recorded submissions of programs, with the memory that they left
 //! * [`check`](mod@check): the manual's programming restrictions, looked for in dumps
 //! * [`decode`]: what batches say and point to, as records, text or JSON
+//! * [`mi`]: expressions that the command streamer evaluates itself, put into a batch
 //!
 //! # Features
 //!
@@ -14,7 +15,7 @@
 //! unit's fields have stay. The rest (MI commands, state, structures) is always there.
 //!
 //! `std`, on by default, gives what reads and writes files and takes whole dumps apart: [`capture`], [`check`](mod@check)
-//! and [`decode`]. Without it the crate is `no_std` and needs `alloc`; packets pack and batches build all the same.
+//! and [`decode`], and, with `registers`, [`mi`]. Without it the crate is `no_std` and needs `alloc`; packets pack and batches build all the same.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
@@ -27,6 +28,8 @@ pub mod capture;
 pub mod check;
 #[cfg(feature = "std")]
 pub mod decode;
+#[cfg(all(feature = "std", feature = "registers"))]
+pub mod mi;
 
 /// Packets, state structures, registers and enumerations of Gen8, generated from the specification: a module for each
 /// unit, and per engine an enum of its packets with a parser.

@@ -34,3 +34,10 @@ pub const ARITHMETIC_NAN: u32 = 0x7fc0_0000;
 /// flushed. INTERFACE_DESCRIPTOR_DATA says this for Denorm Mode 0; for mode 1, which leaves it to the kernel, nothing
 /// says what the kernel finds, and the model starts it the same way.
 pub const SUBNORMAL_BITS_AT_START: u32 = 1 << 6 | 1 << 10;
+
+/// Does MI_CONDITIONAL_BATCH_BUFFER_END compare unsigned? No source says; MI_SEMAPHORE_WAIT does.
+pub const CONDITIONAL_END_IS_UNSIGNED: bool = true;
+
+/// What an MI_ATOMIC on a dword leaves in bits 63:32 of the general register that it returns memory in: zero, or what was
+/// there? No source says; 32-bit results are zero-extended elsewhere.
+pub const ATOMIC_RETURNS_ZERO_ABOVE: bool = true;

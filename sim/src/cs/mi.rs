@@ -1,16 +1,17 @@
 //! MI commands: the command streamer's own.
 
 use super::Flow;
+use crate::assumptions::CONDITIONAL_END_IS_UNSIGNED;
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
 use genxml::engine::EngineId;
 use genxml::gen8::mi::{
-    MiBatchBufferStart, MiBatchBufferStartSecondLevelBatchBuffer, MiCopyMemMem, MiFlushDw,
-    MiFlushDwDestinationAddressType, MiFlushDwPostSyncOperation, MiLoadRegisterImm, MiLoadRegisterMem,
-    MiLoadRegisterReg, MiNoop, MiPredicate, MiPredicateCombineOperation, MiPredicateCompareOperation,
-    MiPredicateLoadOperation, MiSemaphoreWait, MiSemaphoreWaitCompareOperation, MiSemaphoreWaitMemoryType,
-    MiStoreDataImm, MiStoreDataImmStoreQword, MiStoreRegisterMem,
+    MiBatchBufferStart, MiBatchBufferStartSecondLevelBatchBuffer, MiConditionalBatchBufferEnd, MiCopyMemMem,
+    MiFlushDw, MiFlushDwDestinationAddressType, MiFlushDwPostSyncOperation, MiLoadRegisterImm,
+    MiLoadRegisterMem, MiLoadRegisterReg, MiNoop, MiPredicate, MiPredicateCombineOperation,
+    MiPredicateCompareOperation, MiPredicateLoadOperation, MiSemaphoreWait, MiSemaphoreWaitCompareOperation,
+    MiSemaphoreWaitMemoryType, MiStoreDataImm, MiStoreDataImmStoreQword, MiStoreRegisterMem,
 };
 
 /// Registers by offset from their engine's base (gen8_facts 1.2, 2.4).
@@ -130,8 +131,8 @@ pub fn load_register_reg<O: Observer>(
     exec: &mut Exec<'_, O>,
     packet: &MiLoadRegisterReg,
 ) -> Result<(), Fault> {
-    let value = exec.read_register(4 * packet.source_register_address.get() as u32);
-    exec.state.write_register(4 * packet.destination_register_address.get() as u32, value, !0);
+    let value = exec.read_register(packet.source_register_address.get() as u32);
+    exec.state.write_register(packet.destination_register_address.get() as u32, value, !0);
     Ok(())
 }
 
@@ -230,7 +231,26 @@ pub fn semaphore_wait<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiSemaphoreW
     if passes { Ok(()) } else { Err(Fault::Wait { memory, data, at: exec.at }) }
 }
 
-fn refuse_ggtt<O: Observer>(exec: &Exec<'_, O>, global: bool) -> Result<(), Fault> {
+/// MI_CONDITIONAL_BATCH_BUFFER_END: ends the batch unless memory is greater than the packet's data.
+pub fn conditional_batch_buffer_end<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &MiConditionalBatchBufferEnd,
+) -> Result<Flow, Fault> {
+    refuse_ggtt(exec, packet.use_global_gtt.get() != 0)?;
+    if packet.compare_semaphore.get() == 0 {
+        return Err(exec.unimplemented("Compare Semaphore = 0", "no source says when it ends the batch then"));
+    }
+    let memory = read(exec, packet.compare_address.va48(), "Compare Address")?;
+    let data = packet.compare_data_dword.get() as u32;
+    let greater = match CONDITIONAL_END_IS_UNSIGNED {
+        true => memory > data,
+        false => memory.cast_signed() > data.cast_signed(),
+    };
+    Ok(if greater { Flow::Next } else { Flow::End })
+}
+
+/// The model has no global table: what asks for it stops.
+pub(super) fn refuse_ggtt<O: Observer>(exec: &Exec<'_, O>, global: bool) -> Result<(), Fault> {
     if global {
         Err(exec.unimplemented("a global GTT address", "there is no global table yet"))
     } else {

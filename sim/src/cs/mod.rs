@@ -1,13 +1,14 @@
 //! The command streamer: fetches packets of a batch and has them executed, one after the other.
 //!
 //! * [`run`]: the fetch loop, with the levels of batches;
-//! * [`mi`]: commands of the streamer itself, the same on every engine; [`math`]: MI_MATH;
+//! * [`mi`]: commands of the streamer itself, the same on every engine; [`math`]: MI_MATH; [`atomic`]: MI_ATOMIC;
 //! * [`render`]: PIPE_CONTROL, state and media commands of the render engine.
 //!
 //! Levels (gen8_facts 2.1): a submission is a first-level batch. MI_BATCH_BUFFER_START for the first level replaces
 //! it; for the second level it is a call, and there is no deeper level: inside a second-level batch it is a jump that
 //! still returns to the first level. MI_BATCH_BUFFER_END goes back one level, from the first to the ring.
 
+pub mod atomic;
 pub mod math;
 pub mod mi;
 pub mod render;
@@ -36,6 +37,8 @@ pub enum Flow {
     Call(u64),
     /// What called this batch.
     Return,
+    /// Nothing: the submission is over.
+    End,
 }
 
 /// A batch being executed.
@@ -108,6 +111,8 @@ pub fn run<O: Observer>(
                 Some(first_level) => batch = first_level,
                 None => return Ok(()),
             },
+            // From the second level it ends the first as well (gen8_facts 2.1).
+            Flow::End => return Ok(()),
         }
     }
 }
@@ -168,9 +173,14 @@ macro_rules! packets {
             $packet::MiMath(packet) => math::math($exec, $engine, &packet),
             $packet::MiPredicate(packet) => mi::set_predicate_result($exec, $engine, &packet),
             $packet::MiSemaphoreWait(packet) => mi::semaphore_wait($exec, &packet),
+            $packet::MiAtomic(packet) => atomic::atomic($exec, $engine, &packet),
+            $packet::MiConditionalBatchBufferEnd(packet) => {
+                return mi::conditional_batch_buffer_end($exec, &packet);
+            }
             // Points of preemption and of waiting for flushes: one submission runs at a time, in order. Nobody
-            // listens to the interrupt.
-            $packet::MiArbCheck(_)
+            // listens to the interrupt, or waits for the signal.
+            $packet::MiSemaphoreSignal(_)
+            | $packet::MiArbCheck(_)
             | $packet::MiArbOnOff(_)
             | $packet::MiSuspendFlush(_)
             | $packet::MiUserInterrupt(_) => Ok(()),

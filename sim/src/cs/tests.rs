@@ -267,8 +267,8 @@ fn registers_and_memory() {
         ..MiLoadRegisterMem::new()
     };
     let copy = MiLoadRegisterReg {
-        source_register_address: u(u64::from(GPR) / 4),
-        destination_register_address: u(u64::from(GPR) / 4 + 2),
+        source_register_address: at(GPR.into()),
+        destination_register_address: at(u64::from(GPR) + 8),
     };
     let store_memory = |offset: u32, to| MiStoreRegisterMem {
         register_address: at(offset.into()),

@@ -1,0 +1,80 @@
+//! Why an expression cannot be put into a batch.
+
+use crate::batch::BatchError;
+use genxml_core::OutOfRange;
+
+/// Why an expression or another operation of a [`Builder`](super::Builder) cannot be put into a batch.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MiError {
+    /// The batch does not take the packet.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    /// All general registers hold something.
+    #[error(
+        "all {count} general registers are in use: drop kept values and variables, or keep a part of the expression \
+         first"
+    )]
+    OutOfRegisters {
+        /// How many there are.
+        count: u32,
+    },
+    /// The general register that is asked for by number holds something.
+    #[error("general register {index} is in use")]
+    RegisterInUse {
+        /// Its number.
+        index: u32,
+    },
+    /// There are fewer registers of this kind.
+    #[error("there is no {name}[{index}]")]
+    NoSuchRegister {
+        /// The register's name.
+        name: &'static str,
+        /// The number that was asked for.
+        index: u32,
+    },
+    /// A general register was named by its offset, which the allocator of general registers knows nothing of.
+    #[error(
+        "the register at {offset:#x} is general register {index}, which the builder gives out itself: use \
+         `Gprs::take({index})`"
+    )]
+    Managed {
+        /// Its offset.
+        offset: u32,
+        /// Its number.
+        index: u32,
+    },
+    /// A kept value or variable belongs to a builder with other general registers.
+    #[error(
+        "general register {index} belongs to another builder: share the registers of both with \
+         `Builder::with_gprs`"
+    )]
+    Foreign {
+        /// Its number.
+        index: u32,
+    },
+    /// The expression is nested so deeply that walking it could overflow the stack.
+    #[error("the expression is nested more than {limit} operations deep: keep a part of it first")]
+    TooDeep {
+        /// The deepest that is taken.
+        limit: u32,
+    },
+    /// A division by the constant 0.
+    #[error("division by zero")]
+    DivisionByZero,
+    /// An address or a register offset that its field cannot hold.
+    #[error("{what}: {source}")]
+    Range {
+        /// What it is.
+        what: &'static str,
+        /// Why it does not fit.
+        source: OutOfRange,
+    },
+}
+
+impl MiError {
+    /// For `map_err` on addresses.
+    pub(super) fn range(what: &'static str) -> impl Fn(OutOfRange) -> MiError {
+        move |source| MiError::Range { what, source }
+    }
+}

@@ -1,0 +1,283 @@
+//! Copies, fills, semaphores, atomics and the conditional end of a batch.
+
+use super::builder::Builder;
+use super::emit::{Emit, MiEngine, MiPacket};
+use super::error::MiError;
+use super::gpr::Gpr;
+use super::node;
+use super::place::{Dword, Mem, MemoryAddress, Width, behind};
+use super::value::{Storable, Value};
+use crate::engine::EngineId;
+use crate::gen8::mi::{
+    MiAtomic, MiAtomicAtomicOpcode as Opcode, MiAtomicDataSize, MiAtomicOperand, MiConditionalBatchBufferEnd,
+    MiCopyMemMem, MiSemaphoreSignal, MiSemaphoreSignalTargetEngineSelect as Target, MiSemaphoreWait,
+    MiSemaphoreWaitCompareOperation as Compare, MiSemaphoreWaitWaitMode, MiStoreDataImm,
+};
+use genxml_core::{Address, U};
+
+/// Dwords of one MI_STORE_DATA_IMM of [`Builder::fill`].
+const FILL: u64 = 64;
+
+/// What memory must be, compared with a constant, unsigned, for a semaphore to let the engine go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Until {
+    /// Memory is equal.
+    Equal(u32),
+    /// Memory differs.
+    NotEqual(u32),
+    /// Memory is greater.
+    GreaterThan(u32),
+    /// Memory is greater or equal.
+    AtLeast(u32),
+    /// Memory is less.
+    LessThan(u32),
+    /// Memory is less or equal.
+    AtMost(u32),
+}
+
+/// What an atomic does to memory with its operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Atomic {
+    /// Memory and operand.
+    And,
+    /// Memory or operand.
+    Or,
+    /// Memory exclusive-or operand.
+    Xor,
+    /// The operand.
+    Exchange,
+    /// Memory + operand.
+    Add,
+    /// Memory - operand.
+    Subtract,
+    /// Operand - memory.
+    ReverseSubtract,
+    /// The greater, as two's complement.
+    SignedMaximum,
+    /// The smaller, as two's complement.
+    SignedMinimum,
+    /// The greater, unsigned.
+    Maximum,
+    /// The smaller, unsigned.
+    Minimum,
+}
+
+impl Atomic {
+    fn opcode(self, wide: bool) -> Opcode {
+        let (dword, qword) = match self {
+            Atomic::And => (Opcode::ATOMIC_4B_AND, Opcode::ATOMIC_8B_AND),
+            Atomic::Or => (Opcode::ATOMIC_4B_OR, Opcode::ATOMIC_8B_OR),
+            Atomic::Xor => (Opcode::ATOMIC_4B_XOR, Opcode::ATOMIC_8B_XOR),
+            Atomic::Exchange => (Opcode::ATOMIC_4B_MOVE, Opcode::ATOMIC_8B_MOVE),
+            Atomic::Add => (Opcode::ATOMIC_4B_ADD, Opcode::ATOMIC_8B_ADD),
+            Atomic::Subtract => (Opcode::ATOMIC_4B_SUB, Opcode::ATOMIC_8B_SUB),
+            Atomic::ReverseSubtract => (Opcode::ATOMIC_4B_REVERSE_SUB, Opcode::ATOMIC_8B_REVERSE_SUB),
+            Atomic::SignedMaximum => (Opcode::ATOMIC_4B_SIGNED_MAX, Opcode::ATOMIC_8B_SIGNED_MAX),
+            Atomic::SignedMinimum => (Opcode::ATOMIC_4B_SIGNED_MIN, Opcode::ATOMIC_8B_SIGNED_MIN),
+            Atomic::Maximum => (Opcode::ATOMIC_4B_UNSIGNED_MAX, Opcode::ATOMIC_8B_UNSIGNED_MAX),
+            Atomic::Minimum => (Opcode::ATOMIC_4B_UNSIGNED_MIN, Opcode::ATOMIC_8B_UNSIGNED_MIN),
+        };
+        if wide { qword } else { dword }
+    }
+}
+
+impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
+    /// Copies dwords, in an order that is right if both places overlap. 5 dwords of batch for each.
+    ///
+    /// # Errors
+    /// [`MiError::Range`] if memory ends beyond 48 bits.
+    pub fn copy(&mut self, to: MemoryAddress, from: MemoryAddress, dwords: u64) -> Result<(), MiError> {
+        let backwards = to.va48() > from.va48();
+        for index in 0..dwords {
+            let offset = 4 * if backwards { dwords - 1 - index } else { index };
+            let packet = MiCopyMemMem {
+                destination_memory_address: behind(to, offset)?,
+                source_memory_address: behind(from, offset)?,
+                ..MiCopyMemMem::new()
+            };
+            self.emit(&MiPacket::CopyMemMem(packet))?;
+        }
+        Ok(())
+    }
+
+    /// Fills dwords with a constant. About a dword of batch for each.
+    ///
+    /// # Errors
+    /// [`MiError::Range`] if memory ends beyond 48 bits.
+    pub fn fill(&mut self, to: MemoryAddress, value: u32, dwords: u64) -> Result<(), MiError> {
+        let data = [U::from_bits(value.into()); FILL as usize];
+        let mut done = 0;
+        while done < dwords {
+            let now = FILL.min(dwords - done);
+            let packet = MiStoreDataImm {
+                data_dword: data[..now as usize].into(),
+                ..MiStoreDataImm::new(behind(to, 4 * done)?)
+            };
+            self.emit(&MiPacket::StoreDataImm(packet))?;
+            done += now;
+        }
+        Ok(())
+    }
+
+    /// The engine waits until a dword in memory is as wanted, looking again and again.
+    ///
+    /// # Errors
+    /// [`MiError::Batch`].
+    pub fn wait(&mut self, semaphore: Mem<Dword>, until: Until) -> Result<(), MiError> {
+        let (compare_operation, data) = match until {
+            Until::Equal(data) => (Compare::SAD_EQUAL_SDD, data),
+            Until::NotEqual(data) => (Compare::SAD_NOT_EQUAL_SDD, data),
+            Until::GreaterThan(data) => (Compare::SAD_GREATER_THAN_SDD, data),
+            Until::AtLeast(data) => (Compare::SAD_GREATER_THAN_OR_EQUAL_SDD, data),
+            Until::LessThan(data) => (Compare::SAD_LESS_THAN_SDD, data),
+            Until::AtMost(data) => (Compare::SAD_LESS_THAN_OR_EQUAL_SDD, data),
+        };
+        let packet = MiSemaphoreWait {
+            compare_operation,
+            wait_mode: MiSemaphoreWaitWaitMode::POLLING_MODE,
+            semaphore_data_dword: U::from_bits(data.into()),
+            semaphore_address: semaphore.address(),
+            ..MiSemaphoreWait::new()
+        };
+        self.emit(&MiPacket::SemaphoreWait(packet)).map(drop)
+    }
+
+    /// Tells a context that waits on another engine to look at its semaphore. [`Video`](EngineId::Video) is the first
+    /// video engine.
+    ///
+    /// # Errors
+    /// [`MiError::Batch`].
+    pub fn signal(&mut self, engine: EngineId, context_id: u32) -> Result<(), MiError> {
+        let packet = MiSemaphoreSignal {
+            target_engine_select: match engine {
+                EngineId::Render => Target::RCS,
+                EngineId::Blitter => Target::BCS,
+                EngineId::Video => Target::VCS0,
+                EngineId::VideoEnhance => Target::VECS,
+            },
+            target_context_id: U::from_bits(context_id.into()),
+            ..MiSemaphoreSignal::new()
+        };
+        self.emit(&MiPacket::SemaphoreSignal(packet)).map(drop)
+    }
+
+    /// Ends the batch here unless a dword in memory is greater than `data`, unsigned. Only a first-level batch may do
+    /// that.
+    ///
+    /// # Errors
+    /// [`MiError::Range`] if the address is not a multiple of 8.
+    pub fn end_unless_greater(&mut self, memory: Mem<Dword>, data: u32) -> Result<(), MiError> {
+        let what = MiError::range("the address that a conditional end compares");
+        let packet = MiConditionalBatchBufferEnd {
+            compare_semaphore: U::MAX,
+            compare_data_dword: U::from_bits(data.into()),
+            compare_address: Address::new(memory.address().get()).map_err(what)?,
+            ..MiConditionalBatchBufferEnd::new()
+        };
+        self.emit(&MiPacket::ConditionalBatchBufferEnd(packet)).map(drop)
+    }
+
+    /// An atomic operation on memory. A constant operand is part of the command; any other goes through general
+    /// registers 0 and 1, which must be free.
+    ///
+    /// # Errors
+    /// [`MiError::RegisterInUse`]; as [`store`](Self::store) for the operand.
+    pub fn atomic<W: Width>(
+        &mut self,
+        memory: Mem<W>,
+        what: Atomic,
+        operand: impl Storable<W>,
+    ) -> Result<(), MiError> {
+        let opcode = what.opcode(W::WIDE);
+        self.emit_atomic(memory, opcode, [Some(operand.storable()), None], false)
+    }
+
+    /// The same; returns what memory held before. Takes general registers 4 and 5 for it, which must be free, and
+    /// keeps 4 as [`keep`](Self::keep) does.
+    ///
+    /// # Errors
+    /// As [`atomic`](Self::atomic).
+    pub fn atomic_fetch<W: Width>(
+        &mut self,
+        memory: Mem<W>,
+        what: Atomic,
+        operand: impl Storable<W>,
+    ) -> Result<Value<W>, MiError> {
+        let opcode = what.opcode(W::WIDE);
+        self.returned(|mi| mi.emit_atomic(memory, opcode, [Some(operand.storable()), None], true))
+    }
+
+    /// Stores `new` if memory holds `expected`, and returns what it held before. Operands and the result are in
+    /// registers as for [`atomic_fetch`](Self::atomic_fetch); `new` takes 2 and 3, unless both are constants.
+    ///
+    /// # Errors
+    /// As [`atomic`](Self::atomic).
+    pub fn compare_and_write<W: Width>(
+        &mut self,
+        memory: Mem<W>,
+        expected: impl Storable<W>,
+        new: impl Storable<W>,
+    ) -> Result<Value<W>, MiError> {
+        let opcode = match W::WIDE {
+            true => Opcode::ATOMIC_8B_COMPARE_AND_WRITE,
+            false => Opcode::ATOMIC_4B_COMPARE_AND_WRITE,
+        };
+        let operands = [Some(expected.storable()), Some(new.storable())];
+        self.returned(|mi| mi.emit_atomic(memory, opcode, operands, true))
+    }
+
+    /// Runs an atomic that returns something, with the registers reserved that it returns it in.
+    fn returned<W: Width>(
+        &mut self,
+        atomic: impl FnOnce(&mut Self) -> Result<(), MiError>,
+    ) -> Result<Value<W>, MiError> {
+        let (low, _high) = (self.gprs.take(4)?, self.gprs.take(5)?);
+        atomic(self)?;
+        let whole = node::gpr(low, u64::MAX);
+        Ok(Value::new(if W::WIDE { whole } else { node::low(&whole) }))
+    }
+
+    fn emit_atomic<W: Width>(
+        &mut self,
+        memory: Mem<W>,
+        opcode: Opcode,
+        operands: [Option<Value<W>>; 2],
+        returns: bool,
+    ) -> Result<(), MiError> {
+        let constants = operands.each_ref().map(|operand| match operand {
+            Some(operand) => operand.constant(),
+            None => Some(0),
+        });
+        let size = if W::WIDE { MiAtomicDataSize::QWORD } else { MiAtomicDataSize::DWORD };
+        let packet = MiAtomic {
+            atomic_opcode: opcode,
+            data_size: size,
+            // Commands behind it read memory, and registers, as it leaves them.
+            cs_stall: U::MAX,
+            return_data_control: if returns { U::MAX } else { U::ZERO },
+            memory_address: memory.address(),
+            ..MiAtomic::new()
+        };
+        if let [Some(one), Some(two)] = constants {
+            // Room for 16 bytes each.
+            let dword = |value: u64, index: u32| U::from_bits(value.checked_shr(32 * index).unwrap_or(0));
+            let inline = [0, 1, 2, 3].map(|index| MiAtomicOperand {
+                operand1_data_dword: dword(one, index),
+                operand2_data_dword: dword(two, index),
+            });
+            let packet = MiAtomic { inline_data: U::MAX, operand: (&inline).into(), ..packet };
+            return self.emit(&MiPacket::Atomic(packet)).map(drop);
+        }
+        // Each operand has room for 16 bytes: a pair of general registers.
+        let mut taken: Vec<Gpr> = Vec::new();
+        for (first, operand) in [0, 2].into_iter().zip(&operands) {
+            if let Some(operand) = operand {
+                taken.push(self.gprs.take(first)?);
+                taken.push(self.gprs.take(first + 1)?);
+                let gpr = taken.get(taken.len() - 2).cloned();
+                self.lower().keep(&operand.node, gpr)?;
+            }
+        }
+        self.emit(&MiPacket::Atomic(packet)).map(drop)
+    }
+}

@@ -1,0 +1,116 @@
+//! Arithmetic, predicates and synchronisation by the command streamer itself: what it takes to use a result of the GPU in
+//! the same batch, without the CPU in between.
+//!
+//! Every engine's command streamer has 16 general registers of 64 bits and a small ALU, MI_MATH, that adds, subtracts and
+//! combines them. Commands move dwords between memory, registers and constants. A [`Builder`] turns expressions into
+//! such commands: it finds free registers, loads operands, gathers steps in few MI_MATH packets and leaves out what
+//! need not be done.
+//!
+//! # From nothing to a result
+//!
+//! A query left two counters in memory, as a begin and an end. What lies between, plus a bias, cut to 40 bits, shall be stored
+//! behind them, but only if anything was counted:
+//!
+//! ```
+//! use genxml::batch::{Batch, Buffer};
+//! use genxml::core::Address;
+//! use genxml::engine::Render;
+//! use genxml::gen8::RenderPacket;
+//! use genxml::mi::{Builder, Operand, mem64};
+//!
+//! let query = Buffer::new("query", 0x10000, 4096)?;
+//! // A multiple of 4 below 2^48; anything else is an error here.
+//! let begin = mem64(Address::new(query.address())?);
+//! let (end, result) = (begin.offset(8)?, begin.offset(16)?);
+//!
+//! let mut batch = Batch::<Render>::new("batch", 0x20000, 4096)?;
+//! let mut mi = Builder::new(&mut batch);
+//! let counted = mi.keep(end - begin)?;
+//! let sum = (&counted + 17) & 0xff_ffff_ffff;
+//! mi.store_if(&counted.is_nonzero(), result, sum)?;
+//!
+//! // What that took: loads, the difference, the predicate, constants, the sum, and stores that look at the predicate.
+//! let (mut dwords, mut names) = (batch.dwords(), Vec::new());
+//! while !dwords.is_empty() {
+//!     let (packet, length) = RenderPacket::parse(dwords)?;
+//!     names.push(packet.info().name);
+//!     dwords = &dwords[length..];
+//! }
+//! assert_eq!(names[..5], [["MI_LOAD_REGISTER_MEM"; 4].as_slice(), &["MI_MATH"]].concat());
+//! assert_eq!(names[5..7], ["MI_LOAD_REGISTER_REG"; 2]);
+//! assert_eq!(names[7..9], ["MI_LOAD_REGISTER_IMM", "MI_PREDICATE"]);
+//! assert_eq!(names[9..12], ["MI_LOAD_REGISTER_IMM", "MI_LOAD_REGISTER_IMM", "MI_MATH"]);
+//! assert_eq!(names[12..], ["MI_STORE_REGISTER_MEM"; 2]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What can be written
+//!
+//! * Operands: [`mem32`] and [`mem64`], registers by their generated type ([`Builder::register`]) or offset ([`Reg::at`]), `u64`
+//!   constants, variables ([`Gpr`]) and values made of them. 32 bits have zeros above.
+//! * Operators: `+ - * / % & | ^ << >>` with an operand on either side (the left one not a plain `u64`: `5u64.value() - x`),
+//!   `!x` and `-x`. All count in 64 bits, unsigned, and wrap.
+//! * Methods of [`Operand`]: halves, sign extension, shifts, minimum and maximum, and comparisons, which give a
+//!   [`Condition`]. Conditions combine by `& | ^ !`, and choose by [`select`](Condition::select).
+//! * Operations of the [`Builder`]: stores, plain and predicated; variables; jumps over packets and loops; copies and
+//!   fills; semaphores, atomics, and ends of batches.
+//!
+//! # When things happen
+//!
+//! An expression is a description. It is evaluated where the batch stores it, each time anew, with what memory and
+//! registers hold at that point. What shall be read now, and once, is [kept](Builder::keep):
+//!
+//! ```
+//! # use genxml::{batch::Batch, core::Address, engine::Blitter, mi::{Builder, Operand, mem32, mem64}};
+//! # let mut batch = Batch::<Blitter>::new("batch", 0x20000, 4096)?;
+//! # let mut mi = Builder::new(&mut batch);
+//! let (counter, old) = (mem64(Address::new(0x1000)?), mem64(Address::new(0x1008)?));
+//! let before = mi.keep(counter)?; // a general register, until `before` is dropped
+//! mi.store(counter, counter + 1)?;
+//! mi.store(old, before)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What it costs
+//!
+//! In dwords of the batch: an operation of the ALU takes 4. A load of 64 bits takes 8 from memory, 6 from registers, 5 for a
+//! constant other than 0 and -1, which cost nothing. Narrower is cheaper: `mem64(a).low()` loads 32 bits only. There is no
+//! shifter and no multiplier; [`Operand`] says what takes their place, and what that costs. Constants are folded,
+//! whatever of an expression is known.
+//!
+//! # What goes wrong
+//!
+//! Widths do not compile where they do not fit: 64 bits go to 32 as [`low`](Operand::low) or [`high`](Operand::high),
+//! a condition goes as [`mask`](Condition::mask) or [`to_bit`](Condition::to_bit). Everything else is an [`MiError`] of the operation
+//! that evaluates: too few general registers, a division by zero, an address beyond 48 bits, a batch that is full.
+//!
+//! ```
+//! # use genxml::{batch::Batch, engine::Render, mi::{Builder, MiError}};
+//! # let mut batch = Batch::<Render>::new("batch", 0x20000, 4096)?;
+//! # let mut mi = Builder::new(&mut batch);
+//! let held = (0..16).map(|value| mi.variable(value)).collect::<Result<Vec<_>, MiError>>()?;
+//! let error = mi.variable(16).unwrap_err();
+//! assert_eq!(
+//!     error.to_string(),
+//!     "all 16 general registers are in use: drop kept values and variables, or keep a part of the expression first"
+//! );
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod builder;
+mod emit;
+mod error;
+mod gpr;
+mod lower;
+mod memory;
+mod node;
+mod place;
+mod value;
+
+pub use builder::Builder;
+pub use emit::{Emit, MiEngine, MiPacket, PostSync};
+pub use error::MiError;
+pub use gpr::{Gpr, Gprs};
+pub use memory::{Atomic, Until};
+pub use place::{Dword, Mem, MemoryAddress, Qword, Reg, RegisterDwords, Target, Width, mem32, mem64};
+pub use value::{Condition, Operand, Storable, Value};

@@ -1,0 +1,515 @@
+//! Expressions as trees with shared parts, made smaller as they are made.
+//!
+//! A node knows which of its bits may be set. That is how halves that are zero cost nothing, comparisons with too
+//! great constants vanish and divisions find out that 32 bits are enough.
+
+use super::error::MiError;
+use super::gpr::Gpr;
+use super::place::{MemoryAddress, Offset, behind, upper};
+use std::rc::Rc;
+
+/// Deepest nesting: walking it must not overflow the stack of a thread.
+const MAX_DEPTH: u32 = 1000;
+
+/// A part of an expression.
+pub(super) type Link = Rc<Node>;
+
+#[derive(Debug)]
+pub(super) struct Node {
+    pub kind: Kind,
+    /// Bits that may be set; so also the greatest value.
+    pub bits: u64,
+    /// General registers that evaluation takes, about: what takes more goes first.
+    pub need: u8,
+    depth: u32,
+}
+
+#[derive(Debug)]
+pub(super) enum Kind {
+    Const(u64),
+    Memory {
+        address: MemoryAddress,
+        wide: bool,
+    },
+    Register {
+        offset: Offset,
+        wide: bool,
+    },
+    Gpr(Gpr),
+    /// Bits 31:0.
+    Low(Link),
+    /// Bits 63:32, at 31:0.
+    High(Link),
+    /// Bits 31:0, at 63:32.
+    Raise(Link),
+    /// Bits 31:0 of the first, below bits 31:0 of the second.
+    Join(Link, Link),
+    Not(Link),
+    Binary(Binary, Link, Link),
+    /// To the left by 1 to 31 bits.
+    Shift(Link, u32),
+    /// All ones or zero.
+    Flag(Flag, Link, Link),
+    /// Something that went wrong when the expression was made.
+    Failed(MiError),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Binary {
+    Add,
+    Sub,
+    And,
+    Or,
+    Xor,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Flag {
+    Equal,
+    /// Unsigned.
+    Less,
+    /// Of the sum.
+    Carry,
+}
+
+impl Kind {
+    fn links(&self) -> [Option<&Link>; 2] {
+        match self {
+            Kind::Const(_) | Kind::Memory { .. } | Kind::Register { .. } | Kind::Gpr(_) | Kind::Failed(_) => {
+                [None, None]
+            }
+            Kind::Low(x) | Kind::High(x) | Kind::Raise(x) | Kind::Not(x) | Kind::Shift(x, _) => {
+                [Some(x), None]
+            }
+            Kind::Join(x, y) | Kind::Binary(_, x, y) | Kind::Flag(_, x, y) => [Some(x), Some(y)],
+        }
+    }
+}
+
+impl Node {
+    pub fn links(&self) -> impl Iterator<Item = &Link> {
+        self.kind.links().into_iter().flatten()
+    }
+
+    pub fn constant(&self) -> Option<u64> {
+        match self.kind {
+            Kind::Const(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// True if it is made by MI_MATH, false if by moving dwords.
+    pub fn calculated(&self) -> bool {
+        matches!(self.kind, Kind::Not(_) | Kind::Binary(..) | Kind::Shift(..) | Kind::Flag(..))
+    }
+}
+
+fn make(kind: Kind, bits: u64) -> Link {
+    let [one, two] = kind.links();
+    let links = || [one, two].into_iter().flatten();
+    if let Some(failed) = links().find(|link| matches!(link.kind, Kind::Failed(_))) {
+        return failed.clone();
+    }
+    let depth = 1 + links().map(|link| link.depth).max().unwrap_or(0);
+    if depth > MAX_DEPTH {
+        return failed(MiError::TooDeep { limit: MAX_DEPTH });
+    }
+    let need = match (one, two) {
+        (Some(one), Some(two)) if one.need == two.need && !Rc::ptr_eq(one, two) => one.need.saturating_add(1),
+        (Some(one), Some(two)) => one.need.max(two.need),
+        (Some(one), None) => one.need.max(1),
+        _ => !matches!(kind, Kind::Const(0 | u64::MAX) | Kind::Gpr(_)) as u8,
+    };
+    Rc::new(Node { kind, bits, need, depth })
+}
+
+/// All ones up to the highest bit of `value`.
+fn ones(value: u64) -> u64 {
+    u64::MAX.checked_shr(value.leading_zeros()).unwrap_or(0)
+}
+
+const LOW: u64 = u32::MAX as u64;
+
+pub(super) fn failed(error: MiError) -> Link {
+    make(Kind::Failed(error), 0)
+}
+
+pub(super) fn constant(value: u64) -> Link {
+    make(Kind::Const(value), value)
+}
+
+pub(super) fn memory(address: MemoryAddress, wide: bool) -> Link {
+    make(Kind::Memory { address, wide }, if wide { u64::MAX } else { LOW })
+}
+
+pub(super) fn register(offset: Offset, wide: bool) -> Link {
+    make(Kind::Register { offset, wide }, if wide { u64::MAX } else { LOW })
+}
+
+pub(super) fn gpr(gpr: Gpr, bits: u64) -> Link {
+    make(Kind::Gpr(gpr), bits)
+}
+
+/// Bits 31:0.
+pub(super) fn low(x: &Link) -> Link {
+    match &x.kind {
+        Kind::Const(value) => constant(value & LOW),
+        _ if x.bits <= LOW => x.clone(),
+        Kind::Memory { address, .. } => memory(*address, false),
+        Kind::Register { offset, .. } => register(*offset, false),
+        Kind::Join(low, _) => self::low(low),
+        Kind::Raise(_) => constant(0),
+        _ => make(Kind::Low(x.clone()), x.bits & LOW),
+    }
+}
+
+/// Bits 63:32, at 31:0.
+pub(super) fn high(x: &Link) -> Link {
+    match &x.kind {
+        Kind::Const(value) => constant(value >> 32),
+        _ if x.bits <= LOW => constant(0),
+        Kind::Memory { address, .. } => match behind(*address, 4) {
+            Ok(address) => memory(address, false),
+            Err(error) => failed(error),
+        },
+        Kind::Register { offset, .. } => match upper(*offset) {
+            Ok(offset) => register(offset, false),
+            Err(error) => failed(error),
+        },
+        Kind::Join(_, high) => low(high),
+        Kind::Raise(x) => low(x),
+        _ => make(Kind::High(x.clone()), x.bits >> 32),
+    }
+}
+
+fn raise(x: &Link) -> Link {
+    match x.kind {
+        Kind::Const(value) => constant(value << 32),
+        _ if x.bits & LOW == 0 => constant(0),
+        _ => make(Kind::Raise(x.clone()), x.bits << 32),
+    }
+}
+
+fn join(low: &Link, high: &Link) -> Link {
+    let bits = low.bits & LOW | high.bits << 32;
+    match (low.constant(), high.constant()) {
+        (Some(low), Some(high)) => constant(low & LOW | high << 32),
+        _ if high.bits & LOW == 0 => self::low(low),
+        _ if low.bits & LOW == 0 => raise(high),
+        _ => make(Kind::Join(low.clone(), high.clone()), bits),
+    }
+}
+
+pub(super) fn not(x: &Link) -> Link {
+    match &x.kind {
+        Kind::Const(value) => constant(!value),
+        Kind::Not(x) => x.clone(),
+        _ => make(Kind::Not(x.clone()), u64::MAX),
+    }
+}
+
+/// `x` as `y + c`.
+fn addend(x: &Link) -> (&Link, u64) {
+    if let Kind::Binary(op, y, z) = &x.kind
+        && let Some(value) = z.constant()
+    {
+        match op {
+            Binary::Add => return (y, value),
+            Binary::Sub => return (y, value.wrapping_neg()),
+            _ => {}
+        }
+    }
+    (x, 0)
+}
+
+/// `x + value`. 1 and -1 are taken from the ALU's own constants: plus 1 is minus all ones.
+fn add_constant(x: &Link, value: u64) -> Link {
+    let (x, before) = addend(x);
+    let value = value.wrapping_add(before);
+    let bits = x.bits.checked_add(value).map_or(u64::MAX, ones);
+    match value {
+        0 => x.clone(),
+        1 => make(Kind::Binary(Binary::Sub, x.clone(), constant(u64::MAX)), bits),
+        _ => make(Kind::Binary(Binary::Add, x.clone(), constant(value)), bits),
+    }
+}
+
+pub(super) fn binary(op: Binary, a: &Link, b: &Link) -> Link {
+    let same = Rc::ptr_eq(a, b);
+    match (op, a.constant(), b.constant()) {
+        (Binary::Add, Some(a), Some(b)) => constant(a.wrapping_add(b)),
+        (Binary::Sub, Some(a), Some(b)) => constant(a.wrapping_sub(b)),
+        (Binary::And, Some(a), Some(b)) => constant(a & b),
+        (Binary::Or, Some(a), Some(b)) => constant(a | b),
+        (Binary::Xor, Some(a), Some(b)) => constant(a ^ b),
+        (Binary::Add | Binary::And | Binary::Or | Binary::Xor, Some(_), None) => binary(op, b, a),
+        (Binary::Add, _, Some(value)) => add_constant(a, value),
+        (Binary::Sub, _, Some(value)) => add_constant(a, value.wrapping_neg()),
+        // -1 - x
+        (Binary::Sub, Some(u64::MAX), _) => not(b),
+        (Binary::Sub | Binary::Xor, ..) if same => constant(0),
+        (Binary::And | Binary::Or, ..) if same => a.clone(),
+        (Binary::And, ..) if a.bits & b.bits == 0 => constant(0),
+        (Binary::And, _, Some(mask)) if a.bits & !mask == 0 => a.clone(),
+        (Binary::And, _, Some(LOW)) => low(a),
+        (Binary::Or | Binary::Xor, _, Some(0)) => a.clone(),
+        (Binary::Or, _, Some(u64::MAX)) => b.clone(),
+        (Binary::Xor, _, Some(u64::MAX)) => not(a),
+        _ => {
+            let bits = match op {
+                Binary::Add => a.bits.checked_add(b.bits).map_or(u64::MAX, ones),
+                Binary::Sub => u64::MAX,
+                Binary::And => a.bits & b.bits,
+                Binary::Or | Binary::Xor => a.bits | b.bits,
+            };
+            make(Kind::Binary(op, a.clone(), b.clone()), bits)
+        }
+    }
+}
+
+/// What is known to be `bits` at most, for other reasons than its operation.
+fn known(x: Link, bits: u64) -> Link {
+    match &x.kind {
+        Kind::Binary(op, a, b) if x.bits & !bits != 0 => {
+            make(Kind::Binary(*op, a.clone(), b.clone()), x.bits & bits)
+        }
+        Kind::High(y) if x.bits & !bits != 0 => make(Kind::High(y.clone()), x.bits & bits),
+        _ => x,
+    }
+}
+
+pub(super) fn add(a: &Link, b: &Link) -> Link {
+    binary(Binary::Add, a, b)
+}
+
+pub(super) fn sub(a: &Link, b: &Link) -> Link {
+    binary(Binary::Sub, a, b)
+}
+
+pub(super) fn and(a: &Link, b: &Link) -> Link {
+    binary(Binary::And, a, b)
+}
+
+pub(super) fn xor(a: &Link, b: &Link) -> Link {
+    binary(Binary::Xor, a, b)
+}
+
+/// All ones if a flag is set, else zero.
+pub(super) fn flag(flag: Flag, a: &Link, b: &Link) -> Link {
+    let same = Rc::ptr_eq(a, b);
+    let truth = |truth: bool| constant(if truth { u64::MAX } else { 0 });
+    match (flag, a.constant(), b.constant()) {
+        (Flag::Equal, Some(a), Some(b)) => truth(a == b),
+        (Flag::Less, Some(a), Some(b)) => truth(a < b),
+        (Flag::Carry, Some(a), Some(b)) => truth(a.checked_add(b).is_none()),
+        (Flag::Equal, Some(_), None) => self::flag(flag, b, a),
+        (Flag::Equal, ..) if same => truth(true),
+        (Flag::Less, ..) if same => truth(false),
+        (Flag::Equal, _, Some(value)) if value & !a.bits != 0 => truth(false),
+        (Flag::Equal, _, Some(0)) if matches!(a.kind, Kind::Flag(..)) => not(a),
+        (Flag::Less, _, Some(value)) if a.bits < value => truth(true),
+        (Flag::Less, _, Some(0)) | (Flag::Less, Some(u64::MAX), _) => truth(false),
+        (Flag::Less, Some(value), _) if b.bits <= value => truth(false),
+        (Flag::Less, Some(0), _) => not(&self::flag(Flag::Equal, b, a)),
+        (Flag::Carry, ..) if a.bits.checked_add(b.bits).is_some() => truth(false),
+        _ => make(Kind::Flag(flag, a.clone(), b.clone()), u64::MAX),
+    }
+}
+
+/// 1 for a mask of all ones, 0 for zero.
+pub(super) fn bit(mask: &Link) -> Link {
+    known(sub(&constant(0), mask), 1)
+}
+
+/// `a` where `mask` is all ones, `b` where it is zero.
+pub(super) fn select(mask: &Link, a: &Link, b: &Link) -> Link {
+    match (mask.constant(), a.constant(), b.constant()) {
+        (Some(0), ..) => b.clone(),
+        (Some(_), ..) => a.clone(),
+        _ if Rc::ptr_eq(a, b) => a.clone(),
+        (_, _, Some(0)) => and(mask, a),
+        (_, Some(0), _) => and(&not(mask), b),
+        (_, Some(u64::MAX), _) => binary(Binary::Or, mask, b),
+        (_, _, Some(u64::MAX)) => binary(Binary::Or, &not(mask), a),
+        _ => known(xor(b, &and(&xor(a, b), mask)), a.bits | b.bits),
+    }
+}
+
+/// `x << by`; nothing is left at 64 and more.
+pub(super) fn shift_left(x: &Link, by: u64) -> Link {
+    match (by, x.constant()) {
+        (0, _) => x.clone(),
+        (64.., _) => constant(0),
+        (_, Some(value)) => constant(value << by),
+        _ if x.bits << by == 0 => constant(0),
+        (32.., _) => shift_left(&raise(x), by - 32),
+        _ => make(Kind::Shift(x.clone(), by as u32), x.bits << by),
+    }
+}
+
+/// `x >> by`, zeros from above; nothing is left at 64 and more. The ALU shifts to the left only: what is wanted is
+/// shifted into an upper half, and taken from there.
+pub(super) fn shift_right(x: &Link, by: u64) -> Link {
+    match (by, x.constant()) {
+        (0, _) => x.clone(),
+        (64.., _) => constant(0),
+        (_, Some(value)) => constant(value >> by),
+        (32.., _) => shift_right_low(&high(x), by - 32),
+        _ if x.bits <= LOW => shift_right_low(x, by),
+        _ => join(&high(&shift_left(x, 32 - by)), &shift_right_low(&high(x), by)),
+    }
+}
+
+/// `x >> by` where `x` has 32 bits.
+fn shift_right_low(x: &Link, by: u64) -> Link {
+    if by == 0 { x.clone() } else { high(&shift_left(x, 32 - by)) }
+}
+
+/// `x >> by`, copies of bit 63 from above; only those are left at 64 and more.
+pub(super) fn shift_right_signed(x: &Link, by: &Link) -> Link {
+    let sign = flag(Flag::Carry, x, x);
+    xor(&shift(x, by, shift_right, &sign), &sign)
+}
+
+/// `x`, shifted by a value one binary digit after the other, after `invert` was applied and before it is again.
+fn shift(x: &Link, by: &Link, way: fn(&Link, u64) -> Link, invert: &Link) -> Link {
+    let mut x = xor(x, invert);
+    if let Some(by) = by.constant() {
+        return way(&x, by);
+    }
+    for digit in 0..6 {
+        let set = not(&flag(Flag::Equal, &and(by, &constant(1 << digit)), &constant(0)));
+        x = select(&set, &way(&x, 1 << digit), &x);
+    }
+    and(&x, &flag(Flag::Less, by, &constant(64)))
+}
+
+pub(super) fn shift_left_by(x: &Link, by: &Link) -> Link {
+    shift(x, by, shift_left, &constant(0))
+}
+
+pub(super) fn shift_right_by(x: &Link, by: &Link) -> Link {
+    shift(x, by, shift_right, &constant(0))
+}
+
+pub(super) fn multiply(a: &Link, b: &Link) -> Link {
+    let bits = a.bits.checked_mul(b.bits).map_or(u64::MAX, ones);
+    match (a.constant(), b.constant()) {
+        (Some(a), Some(b)) => constant(a.wrapping_mul(b)),
+        (None, Some(factor)) => known(multiply_constant(a, factor), bits),
+        (Some(factor), None) => known(multiply_constant(b, factor), bits),
+        // The fewer digits, the fewer steps.
+        (None, None) if a.bits.leading_zeros() >= b.bits.leading_zeros() => known(long_multiply(a, b), bits),
+        (None, None) => known(long_multiply(b, a), bits),
+    }
+}
+
+/// By doubling, adding and subtracting, one digit of the factor after the other, the highest first.
+fn multiply_constant(x: &Link, factor: u64) -> Link {
+    // Binary digits, or 1, 0 and -1 without neighbours other than 0: what takes fewer steps.
+    let (mut digits, mut signed) = (Vec::new(), Vec::new());
+    let (mut rest, mut signed_rest) = (factor, u128::from(factor));
+    while rest != 0 {
+        digits.push((rest % 2) as i8);
+        rest /= 2;
+    }
+    while signed_rest != 0 {
+        match signed_rest % 4 {
+            3 => (signed.push(-1), signed_rest += 1).0,
+            digit => signed.push((digit % 2) as i8),
+        }
+        signed_rest /= 2;
+    }
+    let steps = |digits: &[i8]| digits.len() + digits.iter().filter(|digit| **digit != 0).count();
+    if steps(&signed) < steps(&digits) {
+        digits = signed;
+    }
+    // The topmost digit is 1. One that stands for 2^64 is shifted out.
+    if digits.pop().is_none() {
+        return constant(0);
+    }
+    let mut product = x.clone();
+    let mut places = 0;
+    for digit in digits.into_iter().rev() {
+        places += 1;
+        if digit != 0 {
+            product = shift_left(&product, places);
+            product = if digit > 0 { add(&product, x) } else { sub(&product, x) };
+            places = 0;
+        }
+    }
+    shift_left(&product, places)
+}
+
+/// Steps of a long multiplication or division: the digits that `x` may have.
+fn steps(x: &Link) -> u64 {
+    (64 - x.bits.leading_zeros()).into()
+}
+
+/// One digit of `a` after the other, the highest first.
+fn long_multiply(a: &Link, b: &Link) -> Link {
+    let steps = steps(a);
+    let mut digits = shift_left(a, 64 - steps);
+    let mut product = constant(0);
+    for _ in 0..steps {
+        let digit = flag(Flag::Carry, &digits, &digits);
+        digits = add(&digits, &digits);
+        product = add(&add(&product, &product), &and(&digit, b));
+    }
+    product
+}
+
+/// Quotient and remainder, which mean nothing if the divisor is 0 when it runs.
+pub(super) fn divide(a: &Link, b: &Link) -> (Link, Link) {
+    match (a.constant(), b.constant()) {
+        (_, Some(0)) => (failed(MiError::DivisionByZero), failed(MiError::DivisionByZero)),
+        (Some(a), Some(b)) => (constant(a / b), constant(a % b)),
+        (_, Some(divisor)) if divisor.is_power_of_two() => {
+            (shift_right(a, divisor.trailing_zeros().into()), and(a, &constant(divisor - 1)))
+        }
+        (_, Some(divisor)) if a.bits < divisor => (constant(0), a.clone()),
+        (_, Some(divisor)) if a.bits <= LOW => {
+            let quotient = divide_low(a, divisor);
+            let remainder = sub(a, &multiply(&quotient, b));
+            (quotient, known(remainder, ones(divisor - 1)))
+        }
+        _ => long_divide(a, b),
+    }
+}
+
+/// By a multiplication with 2^(32+s) / divisor, where 2^s is the greatest power of two below it: one of the two
+/// whole numbers next to that fraction gives the right quotient for all 32-bit numbers (the lower one after 1 was added
+/// to them), because the smaller of the two errors is at most half the divisor, so at most 2^s.
+fn divide_low(x: &Link, divisor: u64) -> Link {
+    let s = u64::from(divisor.ilog2());
+    let (factor, rest) = ((1u64 << (32 + s)) / divisor, (1u64 << (32 + s)) % divisor);
+    let product = if divisor - rest <= 1 << s {
+        multiply(x, &constant(factor + 1))
+    } else {
+        add(&multiply(x, &constant(factor)), &constant(factor))
+    };
+    known(shift_right(&high(&product), s), ones(x.bits / divisor))
+}
+
+/// One digit of the dividend after the other, the highest first. The quotient's digits enter below as the dividend's
+/// leave above.
+fn long_divide(a: &Link, b: &Link) -> (Link, Link) {
+    let steps = steps(a);
+    let mut digits = shift_left(a, 64 - steps);
+    let mut rest = constant(0);
+    // The greatest that `rest` can be, if the divisor is not 0.
+    let mut greatest = 0u64;
+    for _ in 0..steps {
+        let digit = flag(Flag::Carry, &digits, &digits);
+        // A bit that leaves above: more than any divisor.
+        let over = if greatest >> 63 == 0 { constant(0) } else { flag(Flag::Carry, &rest, &rest) };
+        greatest = greatest.checked_mul(2).map_or(u64::MAX, |twice| twice + 1);
+        rest = known(sub(&add(&rest, &rest), &digit), ones(greatest));
+        let fits = binary(Binary::Or, &over, &not(&flag(Flag::Less, &rest, b)));
+        greatest = greatest.min(b.bits.saturating_sub(1));
+        rest = known(sub(&rest, &and(&fits, b)), ones(greatest));
+        digits = sub(&add(&digits, &digits), &fits);
+    }
+    let quotient = b.constant().map_or(a.bits, |divisor| a.bits / divisor.max(1));
+    (known(digits, ones(quotient)), rest)
+}

@@ -1,0 +1,201 @@
+//! Where values come from and go to: memory and registers, of 32 or 64 bits.
+
+use super::error::MiError;
+use super::gpr::Gpr;
+use genxml_core::address::{Graphics, Mmio};
+use genxml_core::reflect::{EngineBase, Kind};
+use genxml_core::{Address, Fixed};
+use std::marker::PhantomData;
+
+/// An address of a dword in the context's memory.
+pub type MemoryAddress = Address<Graphics, 4, 64>;
+
+/// A width, as a type: [`Dword`] or [`Qword`].
+pub trait Width: Copy + std::fmt::Debug + sealed::Sealed + 'static {
+    /// True for 64 bits.
+    const WIDE: bool;
+}
+
+/// 32 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dword;
+
+/// 64 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Qword;
+
+impl Width for Dword {
+    const WIDE: bool = false;
+}
+impl Width for Qword {
+    const WIDE: bool = true;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Dword {}
+    impl Sealed for super::Qword {}
+}
+
+/// A dword or qword in memory; made by [`mem32`] and [`mem64`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mem<W: Width> {
+    address: MemoryAddress,
+    width: PhantomData<W>,
+}
+
+/// The dword at `address`.
+pub const fn mem32(address: MemoryAddress) -> Mem<Dword> {
+    Mem { address, width: PhantomData }
+}
+
+/// The qword at `address`; a multiple of 4 is enough.
+pub const fn mem64(address: MemoryAddress) -> Mem<Qword> {
+    Mem { address, width: PhantomData }
+}
+
+impl<W: Width> Mem<W> {
+    /// Its address.
+    pub const fn address(self) -> MemoryAddress {
+        self.address
+    }
+
+    /// What lies `bytes` bytes behind it.
+    ///
+    /// # Errors
+    /// [`MiError::Range`] if that is not a multiple of 4, or beyond 48 bits.
+    pub fn offset(self, bytes: u64) -> Result<Self, MiError> {
+        Ok(Mem { address: behind(self.address, bytes)?, ..self })
+    }
+}
+
+/// The address `bytes` bytes further on.
+pub(super) fn behind(address: MemoryAddress, bytes: u64) -> Result<MemoryAddress, MiError> {
+    Address::new(address.va48().saturating_add(bytes)).map_err(MiError::range("an address in memory"))
+}
+
+/// A register of 32 bits, or a pair of 64. [`Builder::register`](super::Builder::register) finds those that the
+/// specification describes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reg<W: Width> {
+    offset: Offset,
+    width: PhantomData<W>,
+}
+
+/// Byte offset of a register.
+pub(super) type Offset = Address<Mmio, 4, 23>;
+
+impl<W: Width> Reg<W> {
+    /// The register at a byte offset, for those that the specification does not describe.
+    ///
+    /// # Errors
+    /// [`MiError::Range`] if the offset is not a multiple of 4 below 2^23.
+    pub fn at(offset: u32) -> Result<Self, MiError> {
+        let offset = Address::new(offset.into()).map_err(MiError::range("a register's offset"))?;
+        Ok(Reg { offset, width: PhantomData })
+    }
+
+    /// Its byte offset in the register space.
+    pub const fn offset(self) -> u32 {
+        self.offset.get() as u32
+    }
+
+    pub(super) const fn place(self) -> Offset {
+        self.offset
+    }
+}
+
+impl Mem<Qword> {
+    /// Bits 31:0, as a place of their own.
+    pub const fn low_half(self) -> Mem<Dword> {
+        mem32(self.address)
+    }
+
+    /// Bits 63:32, as a place of their own.
+    ///
+    /// # Errors
+    /// [`MiError::Range`] if they lie beyond 48 bits.
+    pub fn high_half(self) -> Result<Mem<Dword>, MiError> {
+        self.low_half().offset(4)
+    }
+}
+
+impl Reg<Qword> {
+    /// The register of bits 31:0.
+    pub const fn low_half(self) -> Reg<Dword> {
+        Reg { offset: self.offset, width: PhantomData }
+    }
+
+    /// The register of bits 63:32.
+    ///
+    /// # Errors
+    /// [`MiError::Range`] if it lies beyond the register space.
+    pub fn high_half(self) -> Result<Reg<Dword>, MiError> {
+        Ok(Reg { offset: upper(self.offset)?, width: PhantomData })
+    }
+}
+
+/// The dword behind a register, its upper half.
+pub(super) fn upper(offset: Offset) -> Result<Offset, MiError> {
+    Address::new(offset.get() + 4).map_err(MiError::range("the upper half of a register"))
+}
+
+/// Arrays of one and of two dwords: the packed form of registers.
+pub trait RegisterDwords {
+    /// The register's width.
+    type Width: Width;
+}
+
+impl RegisterDwords for [u32; 1] {
+    type Width = Dword;
+}
+impl RegisterDwords for [u32; 2] {
+    type Width = Qword;
+}
+
+/// The register `R`, the `index`th of its kind, of an engine.
+pub(super) fn register<R: Fixed<Dwords: RegisterDwords>>(
+    engine: EngineBase,
+    index: u32,
+) -> Result<Reg<<R::Dwords as RegisterDwords>::Width>, MiError> {
+    const { assert!(matches!(R::INFO.kind, Kind::Register { .. }), "this type is no register") }
+    match R::INFO.kind {
+        Kind::Register { offset, per_engine, count, stride, .. } if index < count.max(1) => {
+            let base = if per_engine { engine.base } else { 0 };
+            Reg::at(base.wrapping_add(offset).wrapping_add(stride.wrapping_mul(index)))
+        }
+        _ => Err(MiError::NoSuchRegister { name: R::NAME, index }),
+    }
+}
+
+/// What takes a value of width `W`.
+#[derive(Clone, Debug)]
+pub struct Target<W: Width> {
+    pub(super) place: Place,
+    width: PhantomData<W>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    Memory(MemoryAddress),
+    Register(Offset),
+    Gpr(Gpr),
+}
+
+impl<W: Width> From<Mem<W>> for Target<W> {
+    fn from(mem: Mem<W>) -> Self {
+        Target { place: Place::Memory(mem.address), width: PhantomData }
+    }
+}
+
+impl<W: Width> From<Reg<W>> for Target<W> {
+    fn from(register: Reg<W>) -> Self {
+        Target { place: Place::Register(register.offset), width: PhantomData }
+    }
+}
+
+impl From<&Gpr> for Target<Qword> {
+    fn from(gpr: &Gpr) -> Self {
+        Target { place: Place::Gpr(gpr.clone()), width: PhantomData }
+    }
+}

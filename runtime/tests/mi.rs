@@ -1,0 +1,417 @@
+//! Packets of the expression builder, dword by dword.
+//!
+//! Oracle: the commands as Linux writes them (`i915/gt/intel_gpu_commands.h`): `MI_INSTR(opcode, length)` is
+//! `opcode << 23 | length`, steps of MI_MATH are `opcode << 20 | operand << 10 | operand`. What the batches compute is
+//! tested in `tests/tests/mi.rs`.
+
+#![cfg(all(feature = "std", feature = "registers"))]
+
+use genxml::batch::{Batch, BatchError};
+use genxml::core::Address;
+use genxml::engine::{Blitter, EngineId, Render, Video, VideoEnhance};
+use genxml::gen8::engine_registers::{CsGpr, MiPredicateResult, RingTimestamp};
+use genxml::gen8::mi::MiSetPredicatePredicateEnable;
+use genxml::mi::*;
+
+const LRI: u32 = 0x22 << 23;
+const LRM: u32 = 0x29 << 23 | 2;
+const LRR: u32 = 0x2a << 23 | 1;
+const SRM: u32 = 0x24 << 23 | 2;
+const SDI: u32 = 0x20 << 23;
+const COPY: u32 = 0x2e << 23 | 3;
+const MATH: u32 = 0x1a << 23;
+const PREDICATE: u32 = 0x0c << 23;
+const LOADINV_EQUAL: u32 = PREDICATE | 3 << 6 | 2;
+
+/// General registers of the render engine; the builder starts with the last.
+const fn gpr(index: u32) -> u32 {
+    0x2600 + 8 * index
+}
+
+const A: u32 = 0x20;
+const B: u32 = 0x21;
+const ACCU: u32 = 0x31;
+const ZF: u32 = 0x32;
+const CF: u32 = 0x33;
+const ADD: u32 = 0x100 << 20;
+const SUB: u32 = 0x101 << 20;
+const AND: u32 = 0x102 << 20;
+const OR: u32 = 0x103 << 20;
+
+const fn load(to: u32, register: u32) -> u32 {
+    0x080 << 20 | to << 10 | register
+}
+const fn loadinv(to: u32, register: u32) -> u32 {
+    0x480 << 20 | to << 10 | register
+}
+const fn load0(to: u32) -> u32 {
+    0x081 << 20 | to << 10
+}
+const fn load1(to: u32) -> u32 {
+    0x481 << 20 | to << 10
+}
+const fn store(register: u32, from: u32) -> u32 {
+    0x180 << 20 | register << 10 | from
+}
+const fn storeinv(register: u32, from: u32) -> u32 {
+    0x580 << 20 | register << 10 | from
+}
+
+fn at(address: u64) -> MemoryAddress {
+    Address::new(address).unwrap()
+}
+
+fn q(address: u64) -> Mem<Qword> {
+    mem64(at(address))
+}
+
+fn d(address: u64) -> Mem<Dword> {
+    mem32(at(address))
+}
+
+type Mi<'b, E> = Builder<'b, E, Batch<E>>;
+
+/// The dwords that a program emits.
+fn build<E: MiEngine>(
+    program: impl FnOnce(&mut Mi<'_, E>) -> Result<(), MiError>,
+) -> Result<Vec<u32>, MiError> {
+    let mut batch = Batch::<E>::new("batch", 0x10_0000, 1 << 16)?;
+    program(&mut Builder::new(&mut batch))?;
+    Ok(batch.dwords().to_vec())
+}
+
+fn render(program: impl FnOnce(&mut Mi<'_, Render>) -> Result<(), MiError>) -> Vec<u32> {
+    build(program).unwrap()
+}
+
+#[test]
+fn moves() {
+    let (one, two) = (q(0x1000), q(0x2000));
+    assert_eq!(render(|mi| mi.store(one, 0x1_0000_0002)), [SDI | 1 << 21 | 3, 0x1000, 0, 2, 1]);
+    // A qword needs an address that is a multiple of 8.
+    let odd = render(|mi| mi.store(q(0x1004), 0x1_0000_0002));
+    assert_eq!(odd, [SDI | 2, 0x1004, 0, 2, SDI | 2, 0x1008, 0, 1]);
+    assert_eq!(render(|mi| mi.store(d(0x1000), 7)), [SDI | 2, 0x1000, 0, 7]);
+    assert_eq!(render(|mi| mi.store(one, two)), [COPY, 0x1000, 0, 0x2000, 0, COPY, 0x1004, 0, 0x2004, 0]);
+    // The upper half is cleared; nothing more is read.
+    assert_eq!(render(|mi| mi.store(one, d(0x2000))), [COPY, 0x1000, 0, 0x2000, 0, SDI | 2, 0x1004, 0, 0]);
+    assert_eq!(render(|mi| mi.store(d(0x1000), two.low())), [COPY, 0x1000, 0, 0x2000, 0]);
+    assert_eq!(render(|mi| mi.store(d(0x1000), two.high())), [COPY, 0x1000, 0, 0x2004, 0]);
+
+    let time = |mi: &Mi<'_, Render>| mi.register::<RingTimestamp>().unwrap();
+    assert_eq!(render(|mi| mi.store(one, time(mi))), [SRM, 0x2358, 0x1000, 0, SRM, 0x235c, 0x1004, 0]);
+    let wide = Reg::<Qword>::at(0x2400).unwrap();
+    assert_eq!(render(|mi| mi.store(wide, 0x1_0000_0002)), [LRI | 3, 0x2400, 2, 0x2404, 1]);
+    assert_eq!(render(|mi| mi.store(wide, one)), [LRM, 0x2400, 0x1000, 0, LRM, 0x2404, 0x1004, 0]);
+    assert_eq!(render(|mi| mi.store(wide, time(mi))), [LRR, 0x2358, 0x2400, LRR, 0x235c, 0x2404]);
+    let narrow = Reg::<Dword>::at(0x2400).unwrap();
+    assert_eq!(render(|mi| mi.store(narrow, 9)), [LRI | 1, 0x2400, 9]);
+    assert_eq!(render(|mi| mi.store(narrow, d(0x1000))), [LRM, 0x2400, 0x1000, 0]);
+    // A value that is there already.
+    assert_eq!(render(|mi| mi.store(one, one)), [0u32; 0]);
+}
+
+/// Halves that cross over are not overwritten before they are read.
+#[test]
+fn overlapping_moves() {
+    let swapped = render(|mi| mi.store(q(0x1000), (q(0x1000) << 32) | q(0x1000).high()));
+    // By the ALU: both operands are loaded before anything is stored.
+    assert_eq!(swapped[swapped.len() - 8..], [SRM, gpr(15), 0x1000, 0, SRM, gpr(15) + 4, 0x1004, 0]);
+    assert_eq!(
+        render(|mi| mi.store(q(0x1000), q(0x1000) << 32)),
+        [COPY, 0x1004, 0, 0x1000, 0, SDI | 2, 0x1000, 0, 0]
+    );
+    assert_eq!(
+        render(|mi| mi.store(q(0x1004), q(0x1000))),
+        [COPY, 0x1008, 0, 0x1004, 0, COPY, 0x1004, 0, 0x1000, 0]
+    );
+}
+
+#[test]
+fn arithmetic() {
+    let sum = render(|mi| mi.store(q(0x1000), q(0x2000) + q(0x3000)));
+    let loads = [
+        [LRM, gpr(15), 0x2000, 0],
+        [LRM, gpr(15) + 4, 0x2004, 0],
+        [LRM, gpr(14), 0x3000, 0],
+        [LRM, gpr(14) + 4, 0x3004, 0],
+    ];
+    let math = [MATH | 3, load(A, 15), load(B, 14), ADD, store(15, ACCU)];
+    let stores = [SRM, gpr(15), 0x1000, 0, SRM, gpr(15) + 4, 0x1004, 0];
+    assert_eq!(sum, [&loads.concat()[..], &math, &stores].concat());
+
+    // 0, -1 and 1 cost no register, an inversion no step, and the loads of a whole expression come first.
+    let dwords = render(|mi| {
+        let x = d(0x2000).value();
+        mi.store(d(0x1000), ((!&x & d(0x2004)) - (x + 1)).low())
+    });
+    let loads = [
+        vec![LRM, gpr(15), 0x2000, 0, LRI | 1, gpr(15) + 4, 0],
+        vec![LRM, gpr(14), 0x2004, 0, LRI | 1, gpr(14) + 4, 0],
+    ];
+    let math = [
+        vec![MATH | 11],
+        vec![loadinv(A, 15), load(B, 14), AND, store(14, ACCU)],
+        vec![load(A, 15), load1(B), SUB, store(15, ACCU)],
+        vec![load(A, 14), load(B, 15), SUB, store(15, ACCU)],
+    ];
+    assert_eq!(dwords, [loads.concat(), math.concat(), vec![SRM, gpr(15), 0x1000, 0]].concat());
+}
+
+#[test]
+fn comparisons() {
+    let math = |value: fn(Mem<Qword>, Mem<Qword>) -> Value| {
+        let dwords = render(|mi| mi.store(q(0x1000), value(q(0x2000), q(0x3000))));
+        let start = dwords.iter().position(|dword| dword >> 8 == MATH >> 8).unwrap();
+        dwords[start + 1..=start + 1 + dwords[start] as usize % 256].to_vec()
+    };
+    let (a, b) = (load(A, 15), load(B, 14));
+    assert_eq!(math(|x, y| x.equal_to(y).mask()), [a, b, SUB, store(15, ZF)]);
+    assert_eq!(math(|x, y| x.not_equal_to(y).mask()), [a, b, SUB, storeinv(15, ZF)]);
+    assert_eq!(math(|x, y| x.less_than(y).mask()), [a, b, SUB, store(15, CF)]);
+    assert_eq!(math(|x, y| x.at_least(y).mask()), [a, b, SUB, storeinv(15, CF)]);
+    assert_eq!(math(|x, _| x.is_zero().mask()), [a, load0(B), SUB, store(15, ZF)]);
+    assert_eq!(math(|x, _| !x), [loadinv(A, 15), load0(B), OR, store(15, ACCU)]);
+    // Doubled thrice.
+    let double = [load(A, 15), load(B, 15), ADD, store(15, ACCU)];
+    assert_eq!(math(|x, _| x << 3), [double; 3].concat());
+}
+
+/// What is known needs no packet.
+#[test]
+#[expect(clippy::erasing_op, clippy::modulo_one, reason = "these are what is folded")]
+fn constants_are_folded() {
+    let x = || d(0x2000).value();
+    let same = [
+        x() + 0,
+        x() | 0,
+        x() & 0xffff_ffff,
+        x() & u64::MAX,
+        x() ^ 0,
+        x() * 1,
+        x() / 1,
+        x() << 0,
+        !!x(),
+        (x() + 5) - 5,
+        (x() << 32) >> 32,
+        x().low().value(),
+        x().minimum(u64::MAX),
+        Condition::constant(true).select(x(), q(0x3000)),
+        x().less_than(1 << 32).select(x(), 3),
+    ];
+    for (index, value) in same.into_iter().enumerate() {
+        assert_eq!(render(|mi| mi.store(d(0x1000), value.low())), [COPY, 0x1000, 0, 0x2000, 0], "{index}");
+    }
+    let zero = [x() * 0, x() >> 32, x().high().value(), x() << 64, x() & (1 << 40), x() / (1 << 32), x() % 1];
+    for (index, value) in zero.into_iter().enumerate() {
+        assert_eq!(value.constant(), Some(0), "{index}");
+    }
+    assert_eq!(x().equal_to(1 << 32).mask().constant(), Some(0));
+    assert_eq!((7u64.value() * 6 - 2).constant(), Some(40));
+    assert_eq!((u64::MAX.value().shift_right_signed(3)).constant(), Some(u64::MAX));
+}
+
+#[test]
+fn predicates() {
+    let (src0, src1) = (0x2400, 0x2408);
+    // A comparison for equality is the predicate's own.
+    assert_eq!(
+        render(|mi| mi.set_predicate(&q(0x1000).is_nonzero())),
+        [
+            vec![LRM, src0, 0x1000, 0, LRM, src0 + 4, 0x1004, 0],
+            vec![LRI | 3, src1, 0, src1 + 4, 0, LOADINV_EQUAL],
+        ]
+        .concat()
+    );
+    // Others go through a general register, as bit 0.
+    let less = render(|mi| mi.set_predicate(&q(0x1000).less_than(q(0x2000))));
+    assert_eq!(less[less.len() - 3..], [LRR, gpr(15), 0x2418]);
+    assert_eq!(less[16], MATH | 7);
+    assert_eq!(render(|mi| mi.set_predicate(&Condition::constant(true))), [PREDICATE | 2 << 6]);
+    assert_eq!(render(|mi| mi.set_predicate(&Condition::constant(false))), [PREDICATE | 2 << 6 | 1]);
+    let stored = render(|mi| mi.store_predicated(d(0x1000), 5));
+    assert_eq!(stored, [LRI | 3, gpr(15), 5, gpr(15) + 4, 0, SRM | 1 << 21, gpr(15), 0x1000, 0]);
+    assert_eq!(render(|mi| mi.store_if(&Condition::constant(false), q(0x1000), q(0x2000))), [0u32; 0]);
+    assert_eq!(render(|mi| mi.skip_commands(MiSetPredicatePredicateEnable::NOOP_ALWAYS)), [1 << 23 | 15]);
+
+    // The jump goes behind the block. 4 + 4 + 5 + 1 dwords set the predicate, 3 jump, 4 are jumped over.
+    let block = render(|mi| mi.if_true(&q(0x1000).is_nonzero(), |mi| mi.store(d(0x2000), 1)));
+    let jump = 0x31 << 23 | 1 | 1 << 8 | 1 << 15;
+    assert_eq!(block[13..], [PREDICATE | 2 << 6 | 2, jump, 0x10_0054, 0, SDI | 2, 0x2000, 0, 1]);
+    let mut batch = Batch::<Render>::new("called", 0x8000, 4096).unwrap();
+    let mut mi = Builder::new(&mut batch).second_level();
+    mi.repeat_while(|mi| {
+        mi.store(d(0x2000), 1)?;
+        Ok(q(0x1000).is_nonzero())
+    })
+    .unwrap();
+    assert_eq!(batch.dwords()[18..], [jump | 1 << 22, 0x8000, 0]);
+}
+
+#[test]
+fn engines_have_their_own_registers() {
+    fn gpr15<E: MiEngine>() -> (u32, u32) {
+        let dwords = build::<E>(|mi| mi.store(d(0x1000), (d(0x2000) + 3).low())).unwrap();
+        let mut batch = Batch::<E>::new("batch", 0, 4096).unwrap();
+        let result = Builder::<E, _>::new(&mut batch).register::<MiPredicateResult>().unwrap();
+        (dwords[1], result.offset())
+    }
+    assert_eq!(gpr15::<Render>(), (0x2678, 0x2418));
+    assert_eq!(gpr15::<Blitter>(), (0x22678, 0x22418));
+    assert_eq!(gpr15::<Video>(), (0x12678, 0x12418));
+    assert_eq!(gpr15::<VideoEnhance>(), (0x1a678, 0x1a418));
+}
+
+#[test]
+fn memory_and_synchronisation() {
+    assert_eq!(
+        render(|mi| mi.copy(at(0x1000), at(0x2000), 2)),
+        [COPY, 0x1000, 0, 0x2000, 0, COPY, 0x1004, 0, 0x2004, 0]
+    );
+    // Backwards where the source would be overwritten.
+    assert_eq!(
+        render(|mi| mi.copy(at(0x2004), at(0x2000), 2)),
+        [COPY, 0x2008, 0, 0x2004, 0, COPY, 0x2004, 0, 0x2000, 0]
+    );
+    let filled = render(|mi| mi.fill(at(0x1000), 0xdead, 65));
+    assert_eq!((filled[0], filled[1], filled[66]), (SDI | 65, 0x1000, 0xdead));
+    assert_eq!(filled[67..], [SDI | 2, 0x1100, 0, 0xdead]);
+    assert_eq!(
+        render(|mi| mi.wait(d(0x1000), Until::AtLeast(5))),
+        [0x1c << 23 | 2 | 1 << 15 | 1 << 12, 5, 0x1000, 0]
+    );
+    assert_eq!(render(|mi| mi.signal(EngineId::Blitter, 7)), [0x1b << 23 | 2 << 15, 7]);
+    assert_eq!(render(|mi| mi.end_unless_greater(d(0x1000), 4)), [0x36 << 23 | 2 | 1 << 21, 4, 0x1000, 0]);
+    // Operand dwords take turns: 1.0, 2.0, 1.1, 2.1 ...
+    let atomic = |opcode: u32| 0x2f << 23 | 9 | opcode << 8 | 1 << 17 | 1 << 18;
+    assert_eq!(
+        render(|mi| mi.atomic(q(0x1000), Atomic::Add, 0x1_0000_0002)),
+        [atomic(0x27) | 1 << 19, 0x1000, 0, 2, 0, 1, 0, 0, 0, 0, 0]
+    );
+    assert_eq!(
+        render(|mi| mi.compare_and_write(d(0x1000), 3, 4).map(drop)),
+        [atomic(0x0e) | 1 << 16, 0x1000, 0, 3, 4, 0, 0, 0, 0, 0, 0]
+    );
+    let late = |what| {
+        let render = render(|mi| mi.write_after_work(q(0x1000), what));
+        (render, build::<Blitter>(|mi| mi.write_after_work(q(0x1000), what)).unwrap())
+    };
+    let pipe_control = 0x7a00_0004;
+    let flush_dw = 0x26 << 23 | 3;
+    assert_eq!(
+        late(PostSync::Immediate(0x1_0000_0002)),
+        (vec![pipe_control, 1 << 14, 0x1000, 0, 2, 1], vec![flush_dw | 1 << 14, 0x1000, 0, 2, 1])
+    );
+    assert_eq!(
+        late(PostSync::Timestamp),
+        (vec![pipe_control, 3 << 14, 0x1000, 0, 0, 0], vec![flush_dw | 3 << 14, 0x1000, 0, 0, 0])
+    );
+}
+
+/// An MI_MATH holds 64 steps at most: sources disagree on the width of its length field.
+#[test]
+fn long_programs_are_cut() {
+    let dwords = render(|mi| mi.store(q(0x1000), q(0x2000) << 31));
+    let lengths: Vec<u32> =
+        dwords.iter().filter(|dword| *dword >> 8 == MATH >> 8).map(|dword| dword % 256).collect();
+    assert_eq!(lengths, [63, 59]);
+}
+
+#[test]
+fn general_registers_are_given_back() {
+    let mut batch = Batch::<Render>::new("batch", 0, 1 << 16).unwrap();
+    let gprs = Gprs::new();
+    let mut mi = Builder::with_gprs(&mut batch, gprs.clone());
+    let seven = gprs.take(7).unwrap();
+    assert_eq!(gprs.take(7).unwrap_err().to_string(), "general register 7 is in use");
+    assert_eq!(gprs.take(16).unwrap_err(), MiError::NoSuchRegister { name: CsGpr::NAME, index: 16 });
+    let kept = mi.keep(q(0x1000) + q(0x2000)).unwrap();
+    let derived = kept.clone() * 3;
+    let variable = mi.variable(0).unwrap();
+    assert_eq!(gprs.free(), 13);
+    drop((kept, variable));
+    // An expression still names it.
+    assert_eq!(gprs.free(), 14);
+    mi.store(q(0x3000), &derived).unwrap();
+    drop((derived, seven));
+    assert_eq!(gprs.free(), 16);
+
+    // Constants need none.
+    assert_eq!(mi.keep(5).unwrap().constant(), Some(5));
+    // A chain takes two, however long; a full tree one more for each level.
+    let chain = (0..100).fold(0u64.value(), |sum, index| q(0x1000 + 8 * index) + sum);
+    let held: Vec<Gpr> = (2..16).map(|index| gprs.take(index).unwrap()).collect();
+    mi.store(q(0x3000), chain).unwrap();
+    drop(held);
+    fn tree(levels: u64) -> Value {
+        match levels {
+            0 => q(0x1000).value(),
+            _ => tree(levels - 1) + tree(levels - 1),
+        }
+    }
+    let _held: Vec<Gpr> = (5..16).map(|index| gprs.take(index).unwrap()).collect();
+    mi.store(q(0x3000), tree(4)).unwrap();
+    let error = mi.store(q(0x3000), tree(5)).unwrap_err();
+    assert_eq!(error, MiError::OutOfRegisters { count: 16 });
+    assert_eq!(gprs.free(), 5);
+}
+
+#[test]
+fn errors() {
+    let fails =
+        |program: fn(&mut Mi<'_, Render>) -> Result<(), MiError>| build(program).unwrap_err().to_string();
+    assert_eq!(fails(|mi| mi.store(q(0x1000), q(0x2000) / 0)), "division by zero");
+    assert_eq!(fails(|mi| mi.store(d(0x1000), (q(0x2000) % 0 + 1).low())), "division by zero");
+    // Chains of any length neither overflow the stack nor panic.
+    let deep =
+        |levels: u64| (0..levels).fold(q(0x1000).value(), |sum, index| (sum ^ q(0x1000 + 8 * index)) + 3);
+    let error = render_error(|mi| mi.store(q(0x1000), deep(100_000)));
+    assert_eq!(
+        error.to_string(),
+        "the expression is nested more than 1000 operations deep: keep a part of it first"
+    );
+    build::<Render>(|mi| mi.store(q(0x1000), deep(490))).unwrap();
+    assert_eq!(
+        fails(|mi| mi.store(q(0xffff_ffff_fffc), 1)),
+        "an address in memory: 281474976710656 does not fit 0..=281474976710652 in steps of 4"
+    );
+    assert_eq!(
+        fails(|mi| mi.store(Reg::<Dword>::at(0x2600)?, 1)),
+        "the register at 0x2600 is general register 0, which the builder gives out itself: use `Gprs::take(0)`"
+    );
+    assert_eq!(
+        fails(|mi| mi.store(q(0x1000), Reg::<Qword>::at(0x25fc)? + 1)),
+        "the register at 0x2600 is general register 0, which the builder gives out itself: use `Gprs::take(0)`"
+    );
+    assert_eq!(
+        fails(|_| Reg::<Dword>::at(0x2601).map(drop)),
+        "a register's offset: 9729 does not fit 0..=8388604 in steps of 4"
+    );
+    assert_eq!(fails(|mi| mi.register_of::<CsGpr>(16).map(drop)), "there is no CS_GPR[16]");
+    assert_eq!(
+        fails(|mi| mi.end_unless_greater(d(0x1004), 4)),
+        "the address that a conditional end compares: 4100 does not fit 0..=281474976710648 in steps of 8"
+    );
+    assert_eq!(
+        fails(|mi| {
+            let mut other = Batch::<Render>::new("other", 0, 4096)?;
+            let foreign = Builder::new(&mut other).keep(q(0x1000))?;
+            mi.store(q(0x1000), foreign + 1)
+        }),
+        "general register 15 belongs to another builder: share the registers of both with `Builder::with_gprs`"
+    );
+    assert_eq!(
+        fails(|mi| {
+            let _four = mi.gprs().take(4)?;
+            mi.atomic_fetch(d(0x1000), Atomic::Add, 1).map(drop)
+        }),
+        "general register 4 is in use"
+    );
+    let mut batch = Batch::<Render>::new("small", 0, 32).unwrap();
+    let error = Builder::new(&mut batch).store(q(0x1000), q(0x2000) + q(0x3000)).unwrap_err();
+    assert!(matches!(error, MiError::Batch(BatchError::Full { .. })), "{error}");
+}
+
+fn render_error(program: impl FnOnce(&mut Mi<'_, Render>) -> Result<(), MiError>) -> MiError {
+    build(program).unwrap_err()
+}
