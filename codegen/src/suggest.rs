@@ -12,7 +12,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// The hint for it: ``did you mean `x`?``.
-pub(crate) fn hint<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub fn hint<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(word, candidates).map(|name| format!("did you mean `{name}`?"))
 }
 

@@ -1,9 +1,9 @@
-//! `packet!`: a struct literal whose numbers become checked constants.
+//! `packet!`: a struct literal whose numbers become checked constants, and whose `?` converts.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Error, Expr, ExprStruct, Lit, Result, UnOp};
+use syn::{Error, Expr, ExprStruct, Lit, Member, Path, Result, UnOp};
 
 /// What the macro stands for.
 pub fn expand(input: TokenStream) -> Result<TokenStream> {
@@ -14,7 +14,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
         ));
     }
     match syn::parse2(input) {
-        Ok(Expr::Struct(literal)) => structure(&literal),
+        Ok(Expr::Struct(literal)) => structure(&literal, &Question::Return),
         Ok(other) => {
             Err(Error::new_spanned(other, "expected a packet: a type's name and its fields in braces"))
         }
@@ -24,63 +24,165 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     }
 }
 
-fn structure(literal: &ExprStruct) -> Result<TokenStream> {
-    if let Some(attribute) = literal.attrs.first() {
-        return Err(Error::new_spanned(attribute, "attributes have no meaning here"));
-    }
-    let path = &literal.path;
-    let fields = literal.fields.iter().map(|field| {
-        let (attributes, member) = (&field.attrs, &field.member);
-        let value = value(&field.expr)?;
-        Ok(quote!(#(#attributes)* #member: #value))
-    });
-    let fields = fields.collect::<Result<Vec<_>>>()?;
-    let rest = match (&literal.dot2_token, &literal.rest) {
-        (None, _) => None,
-        (Some(_), Some(base)) => Some(quote!(..#base)),
-        (Some(dots), None) => Some(quote_spanned!(dots.span()=> ..#path::new())),
-    };
-    Ok(quote!(#path { #(#fields,)* #rest }))
+/// What becomes of the error of a field's `?`.
+pub enum Question {
+    /// Rust's own `?`: the function returns.
+    Return,
+    /// The tokens, around an error called `error`.
+    Leave(TokenStream),
 }
 
-/// A field's value.
-fn value(expr: &Expr) -> Result<TokenStream> {
-    match expr {
-        Expr::Lit(literal) => number(&literal.lit, None, expr),
-        Expr::Unary(unary) => match (&unary.op, &*unary.expr) {
-            (UnOp::Neg(minus), Expr::Lit(literal)) => number(&literal.lit, Some(quote!(#minus)), expr),
-            _ => Ok(quote!(#expr)),
-        },
-        Expr::Array(array) => {
-            let elements = array.elems.iter().map(value).collect::<Result<Vec<_>>>()?;
-            Ok(quote!([#(#elements),*]))
+/// A struct literal as a packet.
+pub fn structure(literal: &ExprStruct, question: &Question) -> Result<TokenStream> {
+    Packet { literal, question }.structure(literal, &mut Vec::new())
+}
+
+/// The outermost literal: what it is tells which tables name the fields.
+struct Packet<'a> {
+    literal: &'a ExprStruct,
+    question: &'a Question,
+}
+
+impl Packet<'_> {
+    /// A literal that the members `path` of the outermost lead to.
+    fn structure(&self, literal: &ExprStruct, path: &mut Vec<String>) -> Result<TokenStream> {
+        if let Some(attribute) = literal.attrs.first() {
+            return Err(Error::new_spanned(attribute, "attributes have no meaning here"));
         }
-        Expr::Repeat(repeat) => {
-            let (element, length) = (value(&repeat.expr)?, &repeat.len);
-            Ok(quote!([#element; #length]))
+        let ty = &literal.path;
+        let mut fields = Vec::new();
+        for field in &literal.fields {
+            let (attributes, member) = (&field.attrs, &field.member);
+            if let Member::Unnamed(index) = member {
+                return Err(Error::new_spanned(index, "fields of packets have names"));
+            }
+            path.push(member.to_token_stream().to_string().trim_start_matches("r#").to_owned());
+            let value = self.value(&field.expr, path)?;
+            path.pop();
+            fields.push(quote!(#(#attributes)* #member: #value));
         }
-        Expr::Struct(literal) => structure(literal),
-        other => Ok(quote!(#other)),
+        let rest = match (&literal.dot2_token, &literal.rest) {
+            (None, _) => None,
+            (Some(_), Some(base)) => Some(quote!(..#base)),
+            (Some(dots), None) => Some(quote_spanned!(dots.span()=> ..#ty::new())),
+        };
+        let mut tokens = ty.to_token_stream();
+        literal.brace_token.surround(&mut tokens, |tokens| tokens.extend(quote!(#(#fields,)* #rest)));
+        Ok(tokens)
+    }
+
+    /// A field's value.
+    fn value(&self, expr: &Expr, path: &mut Vec<String>) -> Result<TokenStream> {
+        match expr {
+            Expr::Lit(literal) => self.number(&literal.lit, None, expr, path),
+            Expr::Unary(unary) => match (&unary.op, &*unary.expr) {
+                (UnOp::Neg(minus), Expr::Lit(literal)) => {
+                    self.number(&literal.lit, Some(quote!(#minus)), expr, path)
+                }
+                _ => Ok(quote!(#expr)),
+            },
+            Expr::Array(array) => {
+                let elements = array.elems.iter().map(|element| self.value(element, path));
+                let elements = elements.collect::<Result<Vec<_>>>()?;
+                let mut tokens = TokenStream::new();
+                array.bracket_token.surround(&mut tokens, |tokens| tokens.extend(quote!(#(#elements),*)));
+                Ok(tokens)
+            }
+            Expr::Repeat(repeat) => {
+                let (element, length) = (self.value(&repeat.expr, path)?, &repeat.len);
+                let mut tokens = TokenStream::new();
+                repeat.bracket_token.surround(&mut tokens, |tokens| tokens.extend(quote!(#element; #length)));
+                Ok(tokens)
+            }
+            Expr::Struct(literal) => self.structure(literal, path),
+            Expr::Try(question) => {
+                if let Expr::Lit(literal) = &*question.expr {
+                    return Err(Error::new_spanned(
+                        literal,
+                        "a literal needs no `?`: it is checked when the program is compiled",
+                    ));
+                }
+                let mark = question.question_token;
+                // Parentheses around an argument are one pair too many.
+                let value = match &*question.expr {
+                    Expr::Paren(inner) => &inner.expr,
+                    other => other,
+                };
+                let at = self.at(value.span(), path);
+                let fit = quote_spanned!(value.span()=> ::genxml::core::fit::fit(#at, #value));
+                Ok(match self.question {
+                    Question::Return => quote!(#fit #mark),
+                    Question::Leave(leave) => quote!(match #fit {
+                        ::core::result::Result::Ok(value) => value,
+                        ::core::result::Result::Err(error) => #leave,
+                    }),
+                })
+            }
+            other => Ok(quote!(#other)),
+        }
+    }
+
+    /// A literal; `minus` stands before it. The checked constant carries the literal's place, so that is what the
+    /// compiler shows.
+    fn number(
+        &self,
+        literal: &Lit,
+        minus: Option<TokenStream>,
+        whole: &Expr,
+        path: &[String],
+    ) -> Result<TokenStream> {
+        let span = whole.span();
+        match literal {
+            Lit::Int(int) if int.suffix().is_empty() => {
+                let at = self.at(span, path);
+                let number =
+                    quote_spanned!(span=> ::genxml::core::literal::integer_for::<{ #minus #int }, _>);
+                Ok(quote_spanned!(span=> const { #number(#at) }))
+            }
+            Lit::Float(float) if float.suffix().is_empty() => {
+                let at = self.at(span, path);
+                let bits = quote_spanned!(span=> f64::to_bits(#minus #float));
+                let number = quote_spanned!(span=> ::genxml::core::literal::float_for::<{ #bits }, _>);
+                Ok(quote_spanned!(span=> const { #number(#at) }))
+            }
+            Lit::Int(_) | Lit::Float(_) => {
+                let suffix = match literal {
+                    Lit::Int(int) => int.suffix(),
+                    Lit::Float(float) => float.suffix(),
+                    _ => "",
+                };
+                let message = format!("write the number without `{suffix}`: its type is that of the field");
+                Err(Error::new_spanned(literal, message))
+            }
+            _ => Ok(quote!(#minus #literal)),
+        }
+    }
+
+    /// The constant that names the field.
+    fn at(&self, span: Span, path: &[String]) -> TokenStream {
+        let path = path.iter();
+        let (ty, name) = container(&self.literal.path);
+        quote_spanned! {span=>
+            const {
+                #[allow(unused_imports)]
+                use ::genxml::core::fit::Untold as _;
+                &::genxml::core::At::new(::genxml::core::fit::Probe::<#ty>::TABLES, #name, &[#(#path),*])
+            }
+        }
     }
 }
 
-/// A literal; `minus` stands before it. The checked constant carries the literal's place, so that is what the
-/// compiler shows.
-fn number(literal: &Lit, minus: Option<TokenStream>, whole: &Expr) -> Result<TokenStream> {
-    let span = whole.span();
-    match literal {
-        Lit::Int(int) if int.suffix().is_empty() => {
-            Ok(quote_spanned!(span=> ::genxml::core::lit!(#minus #int)))
-        }
-        Lit::Float(float) if float.suffix().is_empty() => {
-            Ok(quote_spanned!(span=> ::genxml::core::lit!(float #minus #float)))
-        }
-        Lit::Int(int) => Err(Error::new_spanned(
-            literal,
-            format!("write the number without `{}`: its type is that of the field", int.suffix()),
-        )),
-        _ => Ok(quote!(#minus #literal)),
+/// The type that a literal is of, and its name: `Set::Alternative` is of `Set`.
+fn container(path: &Path) -> (Path, String) {
+    let mut ty = path.clone();
+    let capital = |name: &str| name.starts_with(|c: char| c.is_ascii_uppercase());
+    let count = ty.segments.len();
+    if count > 1 && capital(&ty.segments[count - 2].ident.to_string()) {
+        ty.segments.pop();
+        ty.segments.pop_punct();
     }
+    let name = ty.segments.last().map(|segment| segment.ident.to_string());
+    (ty, name.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -96,13 +198,53 @@ mod tests {
         tokens.to_string().replace(" , }", " }")
     }
 
+    fn at(path: TokenStream) -> TokenStream {
+        quote!(const {
+            #[allow(unused_imports)]
+            use ::genxml::core::fit::Untold as _;
+            &::genxml::core::At::new(::genxml::core::fit::Probe::<A>::TABLES, "A", &[#path])
+        })
+    }
+
+    fn integer(number: TokenStream, path: TokenStream) -> TokenStream {
+        let at = at(path);
+        quote!(const { ::genxml::core::literal::integer_for::<{ #number }, _>(#at) })
+    }
+
     #[test]
     fn numbers_become_checked() {
-        let expected = quote!(A { b: ::genxml::core::lit!(3), c: ::genxml::core::lit!(-4), ..A::new() });
+        let (b, c) = (integer(quote!(3), quote!("b")), integer(quote!(-4), quote!("c")));
+        let expected = quote!(A { b: #b, c: #c, ..A::new() });
         assert_eq!(text("A { b: 3, c: -4, .. }"), Ok(plain(expected)));
-        let expected =
-            quote!(A { b: [::genxml::core::lit!(1), x], c: B { d: ::genxml::core::lit!(float 0.5) } });
+        let (b, d) = (integer(quote!(1), quote!("b")), at(quote!("c", "d")));
+        let float = quote!(::genxml::core::literal::float_for::<{ f64::to_bits(0.5) }, _>);
+        let expected = quote!(A { b: [#b, x], c: B { d: const { #float(#d) } } });
         assert_eq!(text("A { b: [1, x], c: B { d: 0.5 } }"), Ok(plain(expected)));
+    }
+
+    #[test]
+    fn questions_convert() {
+        let (b, d) = (at(quote!("b")), at(quote!("c", "d")));
+        let (b, d) = (quote!(::genxml::core::fit::fit(#b, n)?), quote!(::genxml::core::fit::fit(#d, f(3))?));
+        let expected = quote!(A { b: #b, c: [C::D { d: #d }], e: (x?) });
+        assert_eq!(text("A { b: n?, c: [C::D { d: f(3)? }], e: (x?) }"), Ok(plain(expected)));
+        let literal = syn::parse_str("A { b: n? }").expect("a literal");
+        let left = structure(&literal, &Question::Leave(quote!(break Err(error)))).expect("a packet");
+        assert!(left.to_string().contains("Err (error) => break Err (error)"), "{left}");
+    }
+
+    #[test]
+    fn types() {
+        for (path, ty, name) in [
+            ("A", "A", "A"),
+            ("a::b::C", "a::b::C", "C"),
+            ("a::Set::One", "a::Set", "Set"),
+            ("Set::One", "Set", "Set"),
+        ] {
+            let (found, text) = container(&syn::parse_str(path).expect("a path"));
+            let ty: Path = syn::parse_str(ty).expect("a path");
+            assert_eq!((quote!(#found).to_string(), text.as_str()), (quote!(#ty).to_string(), name));
+        }
     }
 
     #[test]
@@ -117,6 +259,8 @@ mod tests {
             ("", "expected a packet: `packet! { Type { field: value, .. } }`"),
             ("f(3)", "expected a packet: a type's name and its fields in braces"),
             ("A { b: 3u32 }", "write the number without `u32`: its type is that of the field"),
+            ("A { b: 3? }", "a literal needs no `?`: it is checked when the program is compiled"),
+            ("A { 0: 3 }", "fields of packets have names"),
         ] {
             assert_eq!(text(input), Err(message.to_string()));
         }

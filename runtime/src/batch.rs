@@ -25,7 +25,7 @@ use crate::engine::{Command, Engine, EngineId};
 use crate::gen8::mi::MiBatchBufferEnd;
 use genxml_core::address::Space;
 use genxml_core::reflect::Kind;
-use genxml_core::{Address, Fixed, OutOfRange, PackError};
+use genxml_core::{Address, FieldError, Fixed, OutOfRange, PackError};
 use std::marker::PhantomData;
 
 /// Dwords that stay free for MI_BATCH_BUFFER_END and the padding to a qword.
@@ -64,6 +64,9 @@ pub enum BatchError {
     /// The packet has no encoding.
     #[error(transparent)]
     Pack(#[from] PackError),
+    /// A run-time value does not fit its field.
+    #[error(transparent)]
+    Field(Box<FieldError>),
     /// The offset does not fit the field that it is meant for.
     #[error("{what} at +{offset:#x} of {buffer}: the offset does not fit its field: {source}")]
     Offset {
@@ -92,6 +95,20 @@ pub enum BatchError {
         /// Where, in bytes from the start of the batch.
         offset: usize,
     },
+}
+
+impl From<FieldError> for BatchError {
+    fn from(error: FieldError) -> Self {
+        BatchError::Field(Box::new(error))
+    }
+}
+
+/// `?` in a field of `packet!` passes it on.
+impl genxml_core::fit::Named for BatchError {
+    type Error = BatchError;
+    fn named(self, _: &'static genxml_core::At) -> BatchError {
+        self
+    }
 }
 
 /// Memory at a GPU address.

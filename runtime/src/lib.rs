@@ -2,7 +2,7 @@
 //!
 //! * [`gen8`]: the packets, generated from the specification
 //! * [`engine`]: the engines and which packets they take
-//! * [`batch`]: batches and the state that they point to
+//! * [`batch`](mod@batch): batches and the state that they point to
 //! * [`capture`]: recorded submissions of programs, with the memory that they left
 //! * [`check`](mod@check): the manual's programming restrictions, looked for in dumps
 //! * [`decode`]: what batches say and point to, as records, text or JSON
@@ -40,4 +40,157 @@ pub mod gen8 {
 pub use genxml_core as core;
 pub use genxml_eu as eu;
 pub use genxml_gen8::engine;
+
+/// A packet, or any generated structure, with numbers written as plain literals and run-time values behind a `?`.
+///
+/// ```
+/// use genxml::core::{Address, FieldError, address::Graphics};
+/// use genxml::gen8::blitter::{BlitColorDepth, XyColorBlt};
+/// use genxml::packet;
+///
+/// fn fill(target: Address<Graphics, 1, 64>, pitch: usize) -> Result<XyColorBlt, FieldError> {
+///     Ok(packet! {
+///         XyColorBlt {
+///             color_depth: BlitColorDepth::_32BPP, // expressions stand as they are
+///             solid_pattern_color: 0xff0000,       // checked when compiled: it must fit the field
+///             destination_base_address: target,
+///             destination_pitch: pitch?,           // checked when run; the error names the field
+///             ..                                   // the rest at its default
+///         }
+///     })
+/// }
+/// assert!(fill(Address::ZERO, 256).is_ok());
+/// assert_eq!(
+///     fill(Address::ZERO, 40_000).unwrap_err().to_string(),
+///     "XY_COLOR_BLT: Destination Pitch (dw1 15:0) = 40000 does not fit -32768..=32767"
+/// );
+/// ```
+///
+/// It is a struct literal in which
+///
+/// * every number, `-1` and `0.5` too, stands for a checked constant of the field's type. It must fit the field's bits and
+///   the range that the manual allows; otherwise the program does not compile, and the message names the field.
+/// * `value?` converts a run-time value and checks the same; what may stand there says [`Fit`](crate::core::Fit): integers of
+///   every size, floats for fixed point, and results of conversions such as `Address::new(x)`. What does not fit leaves
+///   the function with a [`FieldError`](crate::core::FieldError), as `?` does. Rust's own `?` is written `(value?)`.
+/// * `..` stands for `..Type::new()`. A structure with required fields has no `new()` without arguments: write
+///   `..Type::new(...)`.
+///
+/// That holds inside arrays, and inside struct literals that stand for a field; parentheses, calls and everything else are
+/// left alone. One value alone is checked by [`core::fit!`](crate::core::fit!), one literal by [`core::lit!`](crate::core::lit!).
 pub use genxml_macros::packet;
+
+/// Packets in order, into a batch; the value is a result, which `?` may follow.
+///
+/// ```
+/// use genxml::batch;
+/// use genxml::batch::{Batch, BatchError};
+/// use genxml::engine::Render;
+/// use genxml::gen8::mi::{MiNoop, PipeControl};
+///
+/// fn setup(batch: &mut Batch<Render>, stall: bool, marks: &[u32]) -> Result<(), BatchError> {
+///     batch! { batch =>
+///         if stall {
+///             PipeControl { command_streamer_stall_enable: true, stall_at_pixel_scoreboard: true, .. };
+///         }
+///         for &mark in marks {
+///             MiNoop { identification_number_register_write_enable: true, identification_number: mark?, .. };
+///         }
+///         MiNoop::new();
+///     }
+/// }
+/// let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?;
+/// setup(&mut batch, true, &[1, 2])?;
+/// assert_eq!(batch.dwords().len(), 6 + 2 + 1);
+///
+/// let error = setup(&mut batch, false, &[1 << 22]).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "MI_NOOP: Identification Number (dw0 21:0) = 4194304 does not fit 0..=4194303"
+/// );
+/// # Ok::<(), BatchError>(())
+/// ```
+///
+/// Before `=>` stands the batch: any value with a method `emit` that takes a reference to a packet and returns a result.
+/// Behind it stand packets, each with a `;`: struct literals as in [`packet!`], or any other expression whose value is a
+/// packet. `if`, `for` and `let` are Rust's, with packets in the braces of the first two; a block in braces is plain Rust.
+///
+/// The first error, of `emit` or of a field's `?`, ends the macro and is its value; a `?` elsewhere is Rust's own. Where
+/// the position of a packet matters, for a patch later, call `emit` yourself: it returns it.
+pub use genxml_macros::batch;
+
+/// A packet, state structure or register of your own, described as the specification describes the manual's: it gets what
+/// generated types have, `new`, `pack`, `unpack`, `unpack_lossy`, the tables (`INFO`) that decoders and `Debug` read, the traits
+/// of [`core`](mod@crate::core) and the markers of the engines that take it.
+///
+/// ```
+/// use genxml::Packet;
+/// use genxml::batch::{Batch, BatchError};
+/// use genxml::core::{MinusOne, U};
+/// use genxml::engine::Render;
+/// use genxml::packet;
+///
+/// #[derive(Clone, Copy, Packet)]
+/// #[packet(
+///     name = "MY_COMMAND", engine = "render", length = 2,
+///     opcode(bits = "31:16", value = 0x7a42), dword_length(bits = "7:0"), zero(bits = "15:8"),
+///     zero(dword = 1, bits = "31:25")
+/// )]
+/// struct MyCommand {
+///     #[field(dword = 1, bits = "15:0", default = 0xffff, unit = "one bit per sample")]
+///     mask: U<16>,
+///     #[field(dword = 1, bits = "24:16", range = "1..500")]
+///     threads: MinusOne<9>,
+/// }
+///
+/// fn emit(batch: &mut Batch<Render>, threads: usize) -> Result<(), BatchError> {
+///     batch.emit(&packet! { MyCommand { threads: threads?, .. } })?;
+///     Ok(())
+/// }
+/// let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?;
+/// emit(&mut batch, 64)?;
+/// assert_eq!(batch.dwords(), [0x7a42_0000, 63 << 16 | 0xffff]);
+/// assert_eq!(
+///     emit(&mut batch, 501).unwrap_err().to_string(),
+///     "MY_COMMAND: Threads (dw1 24:16) = 501 does not fit 1..=500"
+/// );
+/// assert_eq!(format!("{:?}", MyCommand::new()), "MY_COMMAND { Mask: 65535, Threads: 1 }");
+/// # Ok::<(), BatchError>(())
+/// ```
+///
+/// The struct derives `Clone` and `Copy` too; `PartialEq`, `Eq` and `Debug` come with the packet, but for one with a tail,
+/// which derives them.
+///
+/// `#[packet(...)]` says, of the whole:
+///
+/// | attribute | meaning |
+/// |---|---|
+/// | `name = "MY_COMMAND"` | as a manual would write it |
+/// | `length = 2` | dwords; not with a tail |
+/// | `opcode(bits = "31:16", value = 0x7a42)` | bits that tell the command apart; without any, it is a structure |
+/// | `engine = "render\|blitter"` | which engines take it; all, if not said |
+/// | `dword_length(bits = "7:0")`, `bias = 2` | the length field, which holds the dwords less the bias (2 unless said) |
+/// | `zero(dword = 1, bits = "31:16")` | must be zero; in dword 0 unless said |
+/// | `one(...)`, `reserved(...)` | must be one; anything is read, zero is written |
+/// | `align = 64` | of a structure in memory, in bytes |
+/// | `register = 0x2358`, `access = "ro"`, `masked` | it is a register, at this offset |
+/// | `source = "2a p.188"`, `doc = "..."` | where it is described, and what it is |
+///
+/// `#[field(...)]` says, of each field:
+///
+/// | attribute | meaning |
+/// |---|---|
+/// | `dword = 1, bits = "15:0"` | where it is; bits may go beyond the dword, as in `"63:0"`; of an array, the bits of all elements |
+/// | `name = "Sample Mask"` | the manual's name, by default that of the field in other letters |
+/// | `default = 1` | as stored; of fixed point and floats the number itself. Zero, if not said |
+/// | `range = "1..500"` | what the manual allows, in meant values |
+/// | `required` | `new` takes it |
+/// | `nonzero` | must not be zero |
+/// | `nested` | the type is a structure; a type that the macro does not know is an enumeration otherwise |
+/// | `unit`, `source`, `doc` | for the tables |
+///
+/// Types are `bool`, `f32`, `f64`, those of [`core`](mod@crate::core) (`U<16>`, `U64<48>`, `S`, `S64`, `MinusOne`, `Shifted`, `PowerOfTwo`, `UFix`, `SFix`,
+/// `Address`), generated enumerations and structures, other derived structures, arrays `[T; 4]` of all these, and last in
+/// the struct `Entries<'a, T>`, a tail without a fixed length. Bits that belong to no field or to two, and types of another
+/// width than the bits, do not compile.
+pub use genxml_macros::Packet;

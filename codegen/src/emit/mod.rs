@@ -108,6 +108,34 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
     files
 }
 
+/// One container, for a macro that writes it where it stands in a program.
+pub struct One {
+    /// Name of the type and of its static.
+    pub name: String,
+    /// Names of the types of the other containers and enumerations, in the order of [`Spec::containers`] and
+    /// [`Spec::enums`].
+    pub others: (Vec<String>, Vec<String>),
+    /// `use` lines for what follows.
+    pub uses: TokenStream,
+    /// The type with its implementations. They name the static, what other files hold and the markers of engines as
+    /// [`rust`] lays out modules: `super::unit_tables::Name`, `super::unit::Name`, `super::engine::RenderCommand`.
+    pub types: TokenStream,
+    /// The static that describes it.
+    pub table: TokenStream,
+}
+
+/// The text of one container of a checked specification.
+pub fn one(spec: &Spec, id: ContainerId) -> One {
+    let spec = prepare(spec);
+    let plan = Plan::new(&spec, &|_| true);
+    let lasts = rules::Lasts::new(&spec);
+    let name = plan.containers[id.0].clone();
+    let types = container::container(&plan, id);
+    let table = tables::container(&plan, &lasts, &spec.containers[id.0], &name);
+    let uses = text::uses(quote!(#types #table));
+    One { name, others: (plan.containers.clone(), plan.enums.clone()), uses, types, table }
+}
+
 /// The engines that have registers of their own, as a table and as constants.
 fn registers(spec: &Spec) -> Option<TokenStream> {
     let engine = |engine: &EngineBase| {

@@ -61,17 +61,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
 
 /// The formatted file. Without `doc` it is to be included and carries no inner attributes.
 pub fn file(spec: &Spec, doc: Option<&str>, tokens: TokenStream) -> String {
-    let mut used = BTreeSet::new();
-    free_names(tokens.clone(), &mut used);
-    let uses = doc.map(|_| {
-        let uses = IMPORTS.iter().filter_map(|(path, names)| {
-            let path = super::field::path(path);
-            let names: Vec<_> =
-                names.iter().filter(|name| used.contains(**name)).map(|n| super::field::ident(n)).collect();
-            (!names.is_empty()).then(|| quote!(use #path::{#(#names),*};))
-        });
-        quote!(#(#uses)*)
-    });
+    let uses = doc.map(|_| uses(tokens.clone()));
     let parsed = syn::parse2(quote!(#uses #tokens));
     let body = match &parsed {
         Ok(file) => prettyplease::unparse(file),
@@ -89,6 +79,19 @@ pub fn file(spec: &Spec, doc: Option<&str>, tokens: TokenStream) -> String {
     }
     text.push_str(&spaced(&body));
     text
+}
+
+/// `use` lines for what the text names of `genxml_core`.
+pub fn uses(tokens: TokenStream) -> TokenStream {
+    let mut used = BTreeSet::new();
+    free_names(tokens, &mut used);
+    let uses = IMPORTS.iter().filter_map(|(path, names)| {
+        let path = super::field::path(path);
+        let names: Vec<_> =
+            names.iter().filter(|name| used.contains(**name)).map(|n| super::field::ident(n)).collect();
+        (!names.is_empty()).then(|| quote!(use #path::{#(#names),*};))
+    });
+    quote!(#(#uses)*)
 }
 
 /// Identifiers that must be in scope: not behind `::`, `.` or `fn`, and if in lower case, called or the start of a path.

@@ -1,8 +1,12 @@
 //! Literals that the compiler checks.
 
 use crate::address::{Address, Space};
+use crate::at::At;
+use crate::bits::sign_extend;
+use crate::fit::{Pattern, integer};
 use crate::fixed::{SFix, UFix};
 use crate::int::{MinusOne, OutOfRange, PowerOfTwo, S, S64, Shifted, U, U64};
+use crate::message::Text;
 
 /// Types that may hold the integer literal `V`. Use it through [`lit!`](crate::lit).
 #[diagnostic::on_unimplemented(
@@ -13,6 +17,9 @@ use crate::int::{MinusOne, OutOfRange, PowerOfTwo, S, S64, Shifted, U, U64};
 pub trait Literal<const V: i128>: Copy {
     /// The literal as a value of this type, or why it does not fit.
     const RESULT: Result<Self, Refused>;
+    /// As stored, for types that the manual gives ranges for.
+    #[doc(hidden)]
+    const PATTERN: Option<Pattern> = None;
 }
 
 /// Types that may hold the floating-point literal whose `f64` has these bits. Use it through
@@ -25,6 +32,9 @@ pub trait Literal<const V: i128>: Copy {
 pub trait FloatLiteral<const BITS: u64>: Copy {
     /// The literal as a value of this type, or why it does not fit.
     const RESULT: Result<Self, Refused>;
+    /// As stored, for types that the manual gives ranges for.
+    #[doc(hidden)]
+    const PATTERN: Option<Pattern> = None;
 }
 
 /// Why a field cannot hold a literal.
@@ -74,6 +84,20 @@ macro_rules! lit {
     };
 }
 
+/// [`for_field`] of an integer.
+#[doc(hidden)]
+#[track_caller]
+pub const fn integer_for<const V: i128, T: Literal<V>>(at: &At) -> T {
+    for_field(at, T::RESULT, T::PATTERN)
+}
+
+/// [`for_field`] of a number with a fraction.
+#[doc(hidden)]
+#[track_caller]
+pub const fn float_for<const BITS: u64, T: FloatLiteral<BITS>>(at: &At) -> T {
+    for_field(at, T::RESULT, T::PATTERN)
+}
+
 /// The value, or a compile error at the place of the call.
 ///
 /// # Panics
@@ -83,97 +107,68 @@ pub const fn checked<T: Copy>(result: Result<T, Refused>) -> T {
     match result {
         Ok(value) => value,
         Err(refused) => {
-            let text = Text::new().refused(refused);
+            let text = refused.write(Text::new());
             panic!("{}", text.as_str())
         }
     }
 }
 
-/// A message made at compile time.
-struct Text {
-    bytes: [u8; 160],
-    length: usize,
+impl Refused {
+    /// Adds the reason in words.
+    const fn write(self, text: Text) -> Text {
+        match self {
+            Refused::Range(error) => text.integer(error),
+            Refused::PowerOfTwo(error) => text.power_of_two(error),
+            Refused::Address(error) => text.address(error),
+            Refused::Fixed { int, fraction, signed } => {
+                let bits = int + fraction;
+                let least = if signed { -(1i128 << bits) } else { 0 };
+                let text = text.text("the number does not fit ").fixed(least, fraction);
+                text.text("..=").fixed((1i128 << bits) - 1, fraction)
+            }
+            Refused::Inexact => text.text("the floating-point field cannot hold the integer exactly"),
+        }
+    }
+
+    /// Adds the reason in words, for a field that the tables know.
+    const fn write_at(self, at: &At, text: Text) -> Text {
+        match self {
+            Refused::Range(error) | Refused::PowerOfTwo(error) | Refused::Address(error) => {
+                integer(at, error, text.text(" = "))
+            }
+            Refused::Fixed { .. } => match at.write_range(text.text(": the number does not fit ")) {
+                Some(text) => text,
+                None => self.write(text.text(": ")),
+            },
+            Refused::Inexact => self.write(text.text(": ")),
+        }
+    }
 }
 
-impl Text {
-    const fn new() -> Self {
-        Text { bytes: [0; 160], length: 0 }
-    }
-
-    const fn as_str(&self) -> &str {
-        match core::str::from_utf8(self.bytes.split_at(self.length).0) {
-            Ok(text) => text,
-            Err(_) => "the literal does not fit the field",
-        }
-    }
-
-    const fn text(mut self, text: &str) -> Self {
-        let mut i = 0;
-        while i < text.len() && self.length < self.bytes.len() {
-            self.bytes[self.length] = text.as_bytes()[i];
-            self.length += 1;
-            i += 1;
-        }
-        self
-    }
-
-    const fn number(self, value: i128) -> Self {
-        self.digits(value, 10)
-    }
-
-    const fn hex(self, value: i128) -> Self {
-        let this = if value < 0 { self.text("-0x") } else { self.text("0x") };
-        this.digits(value.unsigned_abs() as i128, 16)
-    }
-
-    const fn digits(self, value: i128, base: u128) -> Self {
-        let mut this = if value < 0 { self.text("-") } else { self };
-        let mut digits = [0u8; 40];
-        let (mut rest, mut count) = (value.unsigned_abs(), 0);
-        loop {
-            digits[count] = b"0123456789abcdef"[(rest % base) as usize];
-            count += 1;
-            rest /= base;
-            if rest == 0 {
-                break;
+/// The literal as a value of `at`'s field, or a compile error that names the field; for `packet!`.
+///
+/// # Panics
+/// If the literal was refused, or the manual does not allow it; within `const` that is the compile error.
+#[doc(hidden)]
+#[track_caller]
+pub const fn for_field<T: Copy>(at: &At, result: Result<T, Refused>, pattern: Option<Pattern>) -> T {
+    let text = match (result, pattern) {
+        (Err(refused), _) => refused.write_at(at, at.write(Text::new())),
+        (Ok(_), Some(pattern)) if !pattern.within(at.range) => {
+            match at.write_range(at.write(Text::new()).text(": the manual allows ")) {
+                Some(text) => text,
+                None => Text::new(),
             }
         }
-        while count > 0 && this.length < this.bytes.len() {
-            count -= 1;
-            this.bytes[this.length] = digits[count];
-            this.length += 1;
-        }
-        this
-    }
-
-    const fn refused(self, refused: Refused) -> Self {
-        match refused {
-            Refused::Range(OutOfRange { value, min, max, multiple_of }) => {
-                let this = self.number(value).text(" does not fit ").number(min).text("..=").number(max);
-                if multiple_of > 1 { this.text(" in steps of ").number(multiple_of as i128) } else { this }
-            }
-            Refused::PowerOfTwo(OutOfRange { value, max, .. }) => {
-                self.number(value).text(" is not a power of two up to ").number(max)
-            }
-            Refused::Address(OutOfRange { value, multiple_of, .. }) if value % multiple_of as i128 != 0 => {
-                self.hex(value).text(" is not a multiple of ").hex(multiple_of as i128)
-            }
-            Refused::Address(OutOfRange { value, max, .. }) => {
-                self.hex(value).text(" does not fit 0..=").hex(max)
-            }
-            Refused::Fixed { int, fraction, signed } => {
-                let this = self.text("the literal does not fit a fixed-point field of ").number(int as i128);
-                let this = this.text(" integer and ").number(fraction as i128).text(" fraction bits");
-                if signed { this.text(" with a sign") } else { this.text(" without a sign") }
-            }
-            Refused::Inexact => self.text("the floating-point field cannot hold the integer exactly"),
-        }
-    }
+        (Ok(value), _) => return value,
+    };
+    panic!("{}", text.as_str())
 }
 
 /// The literal as the type that `new` takes; those that 64 bits cannot hold are refused with `new`'s own bounds.
 macro_rules! literal {
-    ($([$($generics:tt)*] $type:ty, $wide:ident, $least:expr, $refused:ident;)*) => {$(
+    ($([$($generics:tt)*] $type:ty, $wide:ident, $least:expr, $refused:ident, |$value:ident| $pattern:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<$($generics)* const V: i128> Literal<V> for $type {
             const RESULT: Result<Self, Refused> = {
                 let fits = V >= $wide::MIN as i128 && V <= $wide::MAX as i128;
@@ -188,24 +183,36 @@ macro_rules! literal {
                     Err(error) => Err(Refused::$refused(OutOfRange { value: V, ..error })),
                 }
             };
+            const PATTERN: Option<Pattern> = match <Self as Literal<V>>::RESULT {
+                Ok($value) => $pattern,
+                Err(_) => None,
+            };
         }
     )*};
 }
 // What is out of range of 64 bits is replaced by a value that narrower fields refuse as well.
 literal! {
-    [const N: u32,] U<N>, u64, u64::MAX, Range;
-    [const N: u32,] U64<N>, u64, u64::MAX, Range;
-    [const N: u32,] S<N>, i64, i64::MAX, Range;
-    [const N: u32,] S64<N>, i64, i64::MAX, Range;
-    [const N: u32,] MinusOne<N>, u64, 0, Range;
-    [const N: u32, const SHIFT: u32,] Shifted<N, SHIFT>, u64, u64::MAX, Range;
-    [const N: u32,] PowerOfTwo<N>, u64, 0, PowerOfTwo;
-    [SP: Space, const ALIGN: u64, const N: u32,] Address<SP, ALIGN, N>, u64, 1 << 63, Address;
+    [const N: u32,] U<N>, u64, u64::MAX, Range, |value| Some(Pattern::Unsigned(value.bits()));
+    [const N: u32,] U64<N>, u64, u64::MAX, Range, |value| Some(Pattern::Unsigned(value.bits()));
+    [const N: u32,] S<N>, i64, i64::MAX, Range, |value| Some(Pattern::Signed(value.get()));
+    [const N: u32,] S64<N>, i64, i64::MAX, Range, |value| Some(Pattern::Signed(value.get()));
+    [const N: u32,] MinusOne<N>, u64, 0, Range, |value| Some(Pattern::Unsigned(value.bits()));
+    [const N: u32, const SHIFT: u32,] Shifted<N, SHIFT>, u64, u64::MAX, Range,
+        |value| Some(Pattern::Unsigned(value.bits()));
+    [const N: u32,] PowerOfTwo<N>, u64, 0, PowerOfTwo, |value| Some(Pattern::Unsigned(value.bits()));
+    [SP: Space, const ALIGN: u64, const N: u32,] Address<SP, ALIGN, N>, u64, 1 << 63, Address, |_value| None;
 }
 
 macro_rules! fixed {
-    ($($type:ident $signed:literal;)*) => {$(
+    ($($type:ident $signed:literal |$value:ident| $pattern:expr;)*) => {$(
         impl<const I: u32, const F: u32> $type<I, F> {
+            const fn pattern(result: Result<Self, Refused>) -> Option<Pattern> {
+                match result {
+                    Ok($value) => Some($pattern),
+                    Err(_) => None,
+                }
+            }
+
             const fn literal(value: f64) -> Result<Self, Refused> {
                 match Self::new(value) {
                     Ok(value) => Ok(value),
@@ -213,25 +220,31 @@ macro_rules! fixed {
                 }
             }
         }
+        #[diagnostic::do_not_recommend]
         impl<const I: u32, const F: u32, const V: i128> Literal<V> for $type<I, F> {
             const RESULT: Result<Self, Refused> = Self::literal(V as f64);
+            const PATTERN: Option<Pattern> = Self::pattern(<Self as Literal<V>>::RESULT);
         }
+        #[diagnostic::do_not_recommend]
         impl<const I: u32, const F: u32, const BITS: u64> FloatLiteral<BITS> for $type<I, F> {
             const RESULT: Result<Self, Refused> = Self::literal(f64::from_bits(BITS));
+            const PATTERN: Option<Pattern> = Self::pattern(<Self as FloatLiteral<BITS>>::RESULT);
         }
     )*};
 }
 fixed! {
-    UFix false;
-    SFix true;
+    UFix false |value| Pattern::Unsigned(value.bits());
+    SFix true |value| Pattern::Signed(sign_extend(value.bits(), I + F + 1));
 }
 
 macro_rules! float {
     ($($type:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<const V: i128> Literal<V> for $type {
             const RESULT: Result<Self, Refused> =
                 if V as $type as i128 == V { Ok(V as $type) } else { Err(Refused::Inexact) };
         }
+        #[diagnostic::do_not_recommend]
         impl<const BITS: u64> FloatLiteral<BITS> for $type {
             const RESULT: Result<Self, Refused> = Ok(f64::from_bits(BITS) as $type);
         }
@@ -262,7 +275,7 @@ mod tests {
     fn messages() {
         fn message<const V: i128, T: Literal<V>>() -> std::string::String {
             let Err(refused) = T::RESULT else { panic!("{V} fits") };
-            Text::new().refused(refused).as_str().into()
+            refused.write(Text::new()).as_str().into()
         }
         assert_eq!(message::<256, U<8>>(), "256 does not fit 0..=255");
         assert_eq!(message::<-1, U<8>>(), "-1 does not fit 0..=255");
@@ -274,10 +287,7 @@ mod tests {
         assert_eq!(message::<0, MinusOne<6>>(), "0 does not fit 1..=64");
         assert_eq!(message::<100, Shifted<4, 7>>(), "100 does not fit 0..=1920 in steps of 128");
         assert_eq!(message::<3, PowerOfTwo<3>>(), "3 is not a power of two up to 128");
-        assert_eq!(
-            message::<16, UFix<4, 8>>(),
-            "the literal does not fit a fixed-point field of 4 integer and 8 fraction bits without a sign"
-        );
+        assert_eq!(message::<16, UFix<4, 8>>(), "the number does not fit 0..=15.99609375");
         assert_eq!(message::<0x41, Address<Graphics, 64, 32>>(), "0x41 is not a multiple of 0x40");
         assert_eq!(
             message::<0x1_0000_0000, Address<Graphics, 64, 32>>(),

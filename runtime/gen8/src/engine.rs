@@ -98,7 +98,7 @@ macro_rules! engines {
         #[diagnostic::on_unimplemented(
             message = "`{Self}` is not a command of this engine",
             label = "this engine does not take `{Self}`",
-            note = "the `engine` attribute of the command in spec-xml says which engines take it"
+            note = "the first line of a command's documentation says which engines take it; state goes into a heap"
         )]
         pub trait $command: genxml_core::Instruction {}
         // Otherwise rustc speaks of the marker trait and lists other commands.
@@ -111,7 +111,7 @@ macro_rules! engines {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a command of the engine `{E}`",
     label = "a batch for `{E}` does not take `{Self}`",
-    note = "the `engine` attribute of the command in spec-xml says which engines take it"
+    note = "the first line of a command's documentation says which engines take it; state goes into a heap"
 )]
 pub trait Command<E: Engine>: genxml_core::Instruction {}
 

@@ -1,0 +1,78 @@
+use super::*;
+
+fn error(input: &str) -> String {
+    let tokens = input.parse().expect("tokens");
+    match expand(tokens) {
+        Err(error) => error.into_iter().map(|error| error.to_string()).collect::<Vec<_>>().join(" | "),
+        Ok(tokens) => format!("expands to {tokens}"),
+    }
+}
+
+/// A command of two dwords whose dword 1 has these fields.
+fn command(fields: &str) -> String {
+    format!(
+        "#[packet(name = \"MY_COMMAND\", engine = \"render\", length = 2, opcode(bits = \"31:8\", value = 0x7a0400),
+         dword_length(bits = \"7:0\"))] struct MyCommand {{ {fields} }}"
+    )
+}
+
+#[test]
+fn good() {
+    let text = error(&command("#[field(dword = 1, bits = \"31:0\")] data: U<32>"));
+    for part in [
+        "impl :: genxml :: core :: Packed for MyCommand".replace(":: genxml :: core :: ", ""),
+        "use :: genxml :: core :: {".into(),
+        "impl :: genxml :: engine :: RenderCommand for MyCommand".into(),
+        "const INFO : & 'static Container = & MyCommand ;".into(),
+        "pub static MyCommand : Container".into(),
+    ] {
+        assert!(text.contains(&part), "{part} is missing in {text}");
+    }
+    assert!(!text.contains("super") && !text.contains("pub struct"), "{text}");
+}
+
+#[test]
+fn errors() {
+    for (fields, message) in [
+        ("data: U<32>", "where is `data`? Add `#[field(dword = 1, bits = \"15:0\")]`"),
+        ("#[field(bits = \"31:0\")] data: U<32>", "in which dword is `data`? Add `dword = 1`"),
+        ("#[field(dword = 1)] data: U<32>", "which bits has `data`? Add `bits = \"15:0\"`"),
+        (
+            "#[field(dword = 1, bits = \"0:31\")] data: U<32>",
+            "`0:31` is no range of bits: write \"15:0\", or \"3\" for one",
+        ),
+        ("#[field(dword = 1, bits = \"31:0\")] data: U<31>", "these are 32 bits, `U<31>` has 31"),
+        (
+            "#[field(dword = 1, bits = \"31:0\")] data: [U<9>; 4]",
+            "these are 8 bits for each element, `[U<9>;4]` has 9",
+        ),
+        ("#[field(dword = 1, bits = \"31:0\")] data: u32", "an integer of 32 bits is `U<32>`"),
+        (
+            "#[field(dword = 1, bits = \"31:0\", defalt = 3)] data: U<32>",
+            "`defalt` is no attribute here; did you mean `default`?",
+        ),
+        (
+            "#[field(dword = 1, bits = \"31:0\", name = \"The Data\")] data: U<32>",
+            "a field with this name is called `the_data`",
+        ),
+        (
+            "#[field(dword = 1, bits = \"31:6\")] data: Address<DynamicState, 64, 26>",
+            "these 26 bits end 32 bits after the start of the dword: the type is `Address<_, _, 32>`",
+        ),
+    ] {
+        assert_eq!(error(&command(fields)), message, "{fields}");
+    }
+    for (fields, part) in [
+        (
+            "#[field(dword = 1, bits = \"15:0\")] a: U<16>, #[field(dword = 1, bits = \"31:15\")] b: U<17>",
+            "share",
+        ),
+        ("#[field(dword = 1, bits = \"15:0\")] a: U<16>", "belong"),
+        ("#[field(dword = 2, bits = \"31:0\")] a: U<32>", "reaches beyond"),
+        ("#[field(dword = 1, bits = \"31:0\", default = 0x100000000)] a: U<32>", "default"),
+        ("#[field(dword = 1, bits = \"31:0\", range = \"9..3\")] a: U<32>", "empty"),
+    ] {
+        let text = error(&command(fields));
+        assert!(text.contains(part), "{part} is missing in {text}");
+    }
+}

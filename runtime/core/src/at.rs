@@ -1,0 +1,214 @@
+//! The field that a value is for, found by its Rust name in the tables.
+
+use crate::message::Text;
+use crate::names;
+use crate::reflect::{Container, Field, Group, Stored, Type};
+
+/// A place for a value: a member of a generated type, or of what is nested in one. Made by the macros, as a constant.
+#[derive(Debug)]
+pub struct At {
+    /// The manual's name of the container, or the Rust name of a type that has no tables.
+    container: &'static str,
+    /// The Rust name of the member.
+    member: &'static str,
+    found: Option<Found>,
+    /// Least and greatest stored value that the manual allows; of signed types, sign-extended.
+    pub(crate) range: Option<(u64, u64)>,
+}
+
+/// What the tables say of a member.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    field: &'static Field,
+    /// Where the structure or element starts that has the field.
+    base: u32,
+    /// The structure's member that leads to the field, if it is nested.
+    within: Option<&'static str>,
+    /// It is in an array: the position is that of the first element.
+    element: bool,
+}
+
+impl At {
+    /// The member that `path` leads to, from the members of the outermost type. `rust_type` is its name, for types
+    /// without tables.
+    #[doc(hidden)]
+    pub const fn new(
+        info: Option<&'static Container>,
+        rust_type: &'static str,
+        path: &'static [&'static str],
+    ) -> At {
+        let member = if path.is_empty() { "" } else { path[path.len() - 1] };
+        let Some(info) = info else {
+            return At { container: rust_type, member, found: None, range: None };
+        };
+        let found = find(info, path);
+        let range = match found {
+            Some(Found { field, .. }) => field.range,
+            None => None,
+        };
+        At { container: info.name, member, found, range }
+    }
+
+    /// As [`new`](Self::new), for macros whose user names the member: it must be there.
+    ///
+    /// # Panics
+    /// If there is no such member; within `const` that is the compile error.
+    #[doc(hidden)]
+    #[track_caller]
+    pub const fn known(info: &'static Container, path: &'static [&'static str]) -> At {
+        let at = At::new(Some(info), "", path);
+        if at.found.is_none() {
+            let text = Text::new().text(info.name).text(" has no field `").text(at.member).text("`");
+            panic!("{}", text.as_str())
+        }
+        at
+    }
+
+    /// The manual's name of the container.
+    pub const fn container(&self) -> &'static str {
+        self.container
+    }
+
+    /// The manual's name of the field, or the member's where the tables have none.
+    pub const fn name(&self) -> &'static str {
+        match self.found {
+            Some(Found { field, .. }) => field.name,
+            None => self.member,
+        }
+    }
+
+    /// The field in the tables, unless several have the name.
+    pub const fn field(&self) -> Option<&'static Field> {
+        match self.found {
+            Some(Found { field, .. }) => Some(field),
+            None => None,
+        }
+    }
+
+    /// First and last bit from the container's start; in an array, of the first element.
+    pub const fn bits(&self) -> Option<(u32, u32)> {
+        match self.found {
+            Some(Found { field, base, .. }) => Some((base + field.start, base + field.end)),
+            None => None,
+        }
+    }
+
+    /// `3DSTATE_VS: Maximum Number of Threads (dw7 31:23)`.
+    pub(crate) const fn write(&self, text: Text) -> Text {
+        let text = text.text(self.container).text(": ");
+        let (Some(found), Some((start, end))) = (self.found, self.bits()) else {
+            return text.text(self.member);
+        };
+        let text = match found.within {
+            Some(member) => text.text(member).text(": "),
+            None => text,
+        };
+        let text = text.text(found.field.name).text(" (dw").number((start / 32) as i128).text(" ");
+        let first = (start % 32) as i128;
+        let text = if end == start {
+            text.number(first)
+        } else {
+            text.number((end - start) as i128 + first).text(":").number(first)
+        };
+        if found.element { text.text(", first element)") } else { text.text(")") }
+    }
+
+    /// The manual's range as the text shows it; nothing if there is none.
+    pub(crate) const fn write_range(&self, text: Text) -> Option<Text> {
+        let (Some((min, max)), Some(field)) = (self.range, self.field()) else { return None };
+        Some(bound(field, max, bound(field, min, text).text("..=")))
+    }
+}
+
+/// A stored value in the meant one's text.
+const fn bound(field: &Field, stored: u64, text: Text) -> Text {
+    match (field.ty, field.stored) {
+        (Type::Int, _) => text.number(stored as i64 as i128),
+        (Type::UFixed(fraction), _) => text.fixed(stored as i128, fraction),
+        (Type::SFixed(fraction), _) => text.fixed(stored as i64 as i128, fraction),
+        (_, Stored::Plain) => text.number(stored as i128),
+        (_, form) => text.number(form.meant(stored) as i128),
+    }
+}
+
+/// Follows a path of members. Sets of alternatives have none in the tables: their fields are the container's.
+const fn find(info: &'static Container, path: &[&str]) -> Option<Found> {
+    let (mut fields, mut groups) = (info.fields, info.groups);
+    let (mut base, mut within, mut element) = (0, None, false);
+    let mut step = 0;
+    while step < path.len() {
+        let (member, last) = (path[step], step + 1 == path.len());
+        step += 1;
+        match only(fields, member) {
+            Some(field) if last => return Some(Found { field, base, within, element }),
+            Some(field) => {
+                if let Type::Struct(inner) = field.ty {
+                    (fields, groups) = (inner.fields, inner.groups);
+                    base += field.start;
+                    if within.is_none() {
+                        within = Some(field.name);
+                    }
+                }
+                continue;
+            }
+            None => {}
+        }
+        let mut i = 0;
+        while i < groups.len() {
+            let group: &'static Group = &groups[i];
+            i += 1;
+            if !named(group, member) {
+                continue;
+            }
+            let mut inner = group;
+            base += inner.start;
+            while inner.fields.is_empty() && inner.groups.len() == 1 {
+                inner = &inner.groups[0];
+                base += inner.start;
+            }
+            (fields, groups, element) = (inner.fields, inner.groups, true);
+            if last && fields.len() == 1 {
+                return Some(Found { field: &fields[0], base, within, element });
+            }
+            // An array of structures: the members that follow are the structure's.
+            if !last
+                && fields.len() == 1
+                && let Type::Struct(structure) = fields[0].ty
+            {
+                base += fields[0].start;
+                (fields, groups) = (structure.fields, structure.groups);
+            }
+            break;
+        }
+    }
+    None
+}
+
+/// The field that becomes the member, if there is just one.
+const fn only(fields: &'static [Field], member: &str) -> Option<&'static Field> {
+    let (mut found, mut i) = (None, 0);
+    while i < fields.len() {
+        let field = &fields[i];
+        i += 1;
+        let reserved = matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved);
+        if !reserved && names::matches(field.name, member) {
+            if found.is_some() {
+                return None;
+            }
+            found = Some(field);
+        }
+    }
+    found
+}
+
+/// Whether the group becomes the member: by its own name, or by that of the one field or group in it.
+const fn named(group: &Group, member: &str) -> bool {
+    if !group.name.is_empty() {
+        return names::matches(group.name, member);
+    }
+    match (group.fields, group.groups) {
+        ([field], []) => names::matches(field.name, member),
+        ([], [inner]) if !inner.name.is_empty() => names::matches(inner.name, member),
+        _ => names::matches("Entries", member),
+    }
+}

@@ -1,0 +1,104 @@
+//! `?` in packets: run-time values are checked for their field, and errors name it.
+//! Oracle: bits and ranges as the manual has them, written by hand.
+
+use genxml::batch::{Batch, BatchError, Heap};
+use genxml::core::address::SurfaceState;
+use genxml::core::reflect::{Field, Group, Type};
+use genxml::core::{Address, FieldError, U, fit, names};
+use genxml::engine::Render;
+use genxml::gen8::mi::MiNoop;
+use genxml::gen8::render3d_stages::ThreeDStateVs;
+use genxml::gen8::state::BindingTableState;
+use genxml::packet;
+use genxml_codegen::emit::names::field_name;
+
+fn threads(count: u32) -> Result<ThreeDStateVs, FieldError> {
+    Ok(packet! { ThreeDStateVs { maximum_number_of_threads: count?, .. } })
+}
+
+#[test]
+fn integers() {
+    assert_eq!(threads(504).map(|vs| vs.maximum_number_of_threads.get()), Ok(504));
+    let error = threads(600).expect_err("too many");
+    assert_eq!((error.container(), error.field()), ("3DSTATE_VS", "Maximum Number of Threads"));
+    // 9 bits hold the number less one, 512 at most; the manual allows 504.
+    assert_eq!(
+        error.to_string(),
+        "3DSTATE_VS: Maximum Number of Threads (dw7 31:23) = 600 does not fit 1..=504"
+    );
+}
+
+#[test]
+fn without_the_macro() -> Result<(), FieldError> {
+    let mut vs = ThreeDStateVs::new();
+    vs.maximum_number_of_threads = fit!(ThreeDStateVs.maximum_number_of_threads, 36usize)?;
+    assert_eq!(vs.maximum_number_of_threads.bits(), 35);
+    Ok(())
+}
+
+/// A conversion's own error gets the field's name, a heap's is passed on.
+#[test]
+fn results() -> Result<(), BatchError> {
+    fn entry(offset: u64) -> Result<BindingTableState, FieldError> {
+        Ok(packet! { BindingTableState { surface_state_pointer: Address::new(offset)?, .. } })
+    }
+    assert_eq!(
+        entry(0x41).expect_err("misaligned").to_string(),
+        "BINDING_TABLE_STATE: Surface State Pointer (dw0 31:6) = 0x41 is not a multiple of 0x40"
+    );
+    let mut heap = Heap::<SurfaceState>::new("surfaces", 0x1000, 4096)?;
+    let pointed =
+        packet! { BindingTableState { surface_state_pointer: heap.put(&BindingTableState::new())?, .. } };
+    assert_eq!(pointed.surface_state_pointer.get(), 0);
+    let own: Result<u32, BatchError> = Ok(3);
+    let noop = packet! { MiNoop { identification_number: (own?)?, .. } };
+    assert_eq!(noop.identification_number, U::new(3).expect("fits"));
+    Ok(())
+}
+
+#[test]
+fn batches() -> Result<(), BatchError> {
+    let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?;
+    let emit = |batch: &mut Batch<Render>, numbers: &[u64]| -> Result<(), BatchError> {
+        genxml::batch! { batch =>
+            let first = ThreeDStateVs::new();
+            first;
+            for number in numbers {
+                MiNoop { identification_number: (*number)?, .. };
+            }
+        }
+    };
+    emit(&mut batch, &[1, 2])?;
+    assert_eq!(batch.dwords()[9..], [1, 2]);
+    let error = emit(&mut batch, &[3, u64::MAX]).expect_err("too large");
+    assert_eq!(
+        error.to_string(),
+        "MI_NOOP: Identification Number (dw0 21:0) = 18446744073709551615 does not fit 0..=4194303"
+    );
+    assert_eq!(batch.dwords().len(), 2 * 9 + 3);
+    Ok(())
+}
+
+/// The tables' names and the members of the generated types go together for every field of Gen8.
+/// Oracle: the mapping of names that the generator uses.
+#[test]
+fn names_of_members() {
+    fn visit(fields: &[Field], groups: &[Group], count: &mut usize) {
+        let member =
+            |field: &&Field| !matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved);
+        for field in fields.iter().filter(member) {
+            let rust = field_name(field.name);
+            assert!(names::matches(field.name, &rust), "{} is {rust}", field.name);
+            assert!(
+                !names::matches(field.name, &format!("{rust}x")) && !names::matches(field.name, &rust[1..])
+            );
+            *count += 1;
+        }
+        groups.iter().for_each(|group| visit(group.fields, group.groups, count));
+    }
+    let mut count = 0;
+    for container in genxml::gen8::CONTAINERS {
+        visit(container.fields, container.groups, &mut count);
+    }
+    assert!(count > 3000, "{count} fields");
+}
