@@ -1,0 +1,19 @@
+//! Nobody has the upper half.
+use genxml::Packet;
+use genxml::core::U;
+
+#[derive(Clone, Copy, Packet)]
+#[packet(
+    name = "MY_COMMAND",
+    engine = "render",
+    length = 2,
+    opcode(bits = "31:16", value = 0x7a42),
+    dword_length(bits = "7:0"),
+    zero(bits = "15:8")
+)]
+struct MyCommand {
+    #[field(dword = 1, bits = "15:0")]
+    mask: U<16>,
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+//! Types that a field cannot have.
+use genxml::Packet;
+
+#[derive(Clone, Copy, Packet)]
+#[packet(
+    name = "MY_COMMAND",
+    engine = "render",
+    length = 2,
+    opcode(bits = "31:16", value = 0x7a42),
+    dword_length(bits = "7:0"),
+    zero(bits = "15:8")
+)]
+struct MyCommand {
+    #[field(dword = 1, bits = "15:0")]
+    mask: u16,
+    #[field(dword = 1, bits = "31:16")]
+    text: Vec<u8>,
+}
+
+fn main() {}

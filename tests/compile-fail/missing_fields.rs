@@ -1,0 +1,8 @@
+//! Without `..`, every field must be given.
+use genxml::gen8::mi::MiNoop;
+use genxml::packet;
+
+fn main() {
+    let noop = packet! { MiNoop { identification_number: 1 } };
+    println!("{noop:?}");
+}

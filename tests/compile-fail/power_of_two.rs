@@ -1,0 +1,7 @@
+//! What is stored as a logarithm is a power of two.
+use genxml::core::{PowerOfTwo, lit};
+
+fn main() {
+    let samples: PowerOfTwo<3> = lit!(12);
+    println!("{samples}");
+}

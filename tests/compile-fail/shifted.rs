@@ -1,0 +1,8 @@
+//! The pitch between slices is counted in steps of four rows.
+use genxml::gen8::state::RenderSurfaceState;
+use genxml::packet;
+
+fn main() {
+    let surface = packet! { RenderSurfaceState { surface_qpitch: 66, .. } };
+    println!("{:?}", surface.pack());
+}

@@ -1,0 +1,9 @@
+//! A field that another packet has.
+use genxml::gen8::mi::MiNoop;
+use genxml::packet;
+
+fn main() {
+    let number = 3u32;
+    let noop = packet! { MiNoop { identification_nr: 3, destination_pitch: number?, .. } };
+    println!("{noop:?}");
+}
