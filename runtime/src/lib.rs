@@ -1,5 +1,7 @@
 //! Typed packets of Intel Broadwell graphics: build batches, decode dumps.
 //!
+//! Start with the guide, in the module `guide`. The modules, in reading order:
+//!
 //! * [`gen8`]: the packets, generated from the specification
 //! * [`engine`]: the engines and which packets they take
 //! * [`batch`](mod@batch): batches and the state that they point to
@@ -28,6 +30,9 @@ pub mod capture;
 pub mod check;
 #[cfg(feature = "std")]
 pub mod decode;
+#[cfg(feature = "std")]
+pub mod guide;
+pub mod merge;
 #[cfg(all(feature = "std", feature = "registers"))]
 pub mod mi;
 

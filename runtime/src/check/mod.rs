@@ -18,7 +18,7 @@
 //! ```
 //!
 //! * [`Rules`]: the rules of a generation, and how severe each one counts
-//! * [`capture`], [`raw`], [`kernel`]: the whole job
+//! * [`capture`], [`memory`], [`raw`], [`kernel`]: the whole job
 //! * [`Finding`]: a violation with its place and the values that make it one
 
 mod finding;
@@ -75,6 +75,22 @@ pub fn capture(capture: &Capture, rules: &Rules, each: &mut dyn FnMut(&Finding))
             checker.batch(state, &memory, exec.batch_length);
         }
     }
+    checker.summary
+}
+
+/// Checks the batch of `length` bytes at `address` with what it points to in `memory`: a
+/// [`Submission`](crate::batch::Submission) that was just built, say.
+pub fn memory(
+    engine: EngineId,
+    memory: &dyn crate::decode::Memory,
+    address: u64,
+    length: u64,
+    rules: &Rules,
+    each: &mut dyn FnMut(&Finding),
+) -> Summary {
+    let mut checker = Checker::new(rules, each);
+    checker.begin(None, 0, engine, address);
+    checker.batch(&mut State::default(), memory, length);
     checker.summary
 }
 
