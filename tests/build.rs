@@ -28,5 +28,7 @@ fn run(out: &Path) -> Result<(), Report> {
     };
     list("runtime", &runtime, "genxml::gen8")?;
     list("eu", &eu, "genxml_eu::gen8")?;
-    list("toy", &toy, "crate::toy")
+    list("toy", &toy, "crate::toy")?;
+    let text = emit::one_of_each(&load_files(&runtime)?, "genxml::gen8");
+    genxml_codegen::write(&[("one_of_each.rs".to_owned(), text)], out)
 }

@@ -176,6 +176,22 @@ pub fn round_trips(spec: &Spec, module: &str) -> String {
     text
 }
 
+/// Text of `one_of_each! { path, ... }` over every container of a known size, for a benchmark that packs one of each.
+/// `module` is the path of the generated module.
+pub fn one_of_each(spec: &Spec, module: &str) -> String {
+    let spec = prepare(spec);
+    let plan = Plan::new(&spec, &|_| true);
+    let mut text = String::from("one_of_each! {\n");
+    for (index, body) in plan.bodies.iter().enumerate() {
+        if plan.is_typed(body.container) && body.tail.is_none() {
+            let (unit, name) = (&plan.units[body.container.file], &plan.containers[index]);
+            text.push_str(&format!("    c{index} {module}::{unit}::{name},\n"));
+        }
+    }
+    text.push('}');
+    text
+}
+
 /// Adds what the XML leaves unsaid: a masked register's write enables (bits 31:16) are those of all its fields, so that
 /// packing it writes what it holds; where the XML has no field for them, there is one.
 fn prepare(spec: &Spec) -> Spec {

@@ -117,6 +117,7 @@ macro_rules! packets {
             }
             let items = Generated::all();
             let by_hand: Vec<_> = items.iter().map(ByHand::from).collect();
+            println!("{:<24} {:>15} bytes {:>7} bytes", "in memory", size_of::<Generated>(), size_of::<ByHand>());
             let (mut one, mut two) = ([[0; DWORDS]; COUNT], [[0; DWORDS]; COUNT]);
             let times = compare(
                 || each(black_box(&items), black_box(&mut one), Generated::pack),

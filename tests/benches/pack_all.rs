@@ -1,0 +1,88 @@
+//! Packs one of every container of a known size out of structs in memory: bytes per second over the whole specification.
+//! `cargo bench -p genxml-tests --bench pack_all`
+//!
+//! `once` runs straight through some 80 KiB of code, more than the instruction cache holds: it is bound by fetching it.
+//! `again` packs each container several times before the next, as a program does that fills arrays of state.
+
+use divan::counter::BytesCount;
+use divan::{Bencher, black_box};
+use genxml_core::Fixed;
+
+fn main() {
+    println!("{} bytes out of structs of {}", 4 * DWORDS, size_of::<OneOfEach>());
+    divan::main();
+}
+
+macro_rules! one_of_each {
+    ($($name:ident $type:ty,)*) => {
+        /// One of each.
+        struct OneOfEach { $($name: $type,)* }
+
+        /// Dwords of all.
+        const DWORDS: usize = 0 $(+ <$type as Fixed>::DWORDS)*;
+
+        impl OneOfEach {
+            /// Values of all fields, made by the readers out of dwords.
+            fn read(mut dwords: impl FnMut() -> Vec<u32>) -> Box<Self> {
+                Box::new(OneOfEach { $($name: <$type>::read_lossy(&dwords()),)* })
+            }
+
+            /// Each container `TIMES` times.
+            #[inline(never)]
+            fn again(&self, out: &mut [u32; DWORDS]) {
+                let mut end = 0;
+                $(for _ in 0..TIMES {
+                    put(black_box(&mut *out), end, black_box(&self.$name).pack());
+                }
+                end += <$type as Fixed>::DWORDS;)*
+                let _ = end;
+            }
+
+            #[inline(never)]
+            fn pack(&self, out: &mut [u32; DWORDS]) {
+                let mut end = 0;
+                $(end = put(out, end, self.$name.pack());)*
+                let _ = end;
+            }
+        }
+    };
+}
+include!(concat!(env!("OUT_DIR"), "/one_of_each.rs"));
+
+/// Copies a container to `start` and returns its end.
+#[inline(always)]
+fn put<const N: usize>(out: &mut [u32; DWORDS], start: usize, dwords: [u32; N]) -> usize {
+    out[start..start + N].copy_from_slice(&dwords);
+    start + N
+}
+
+/// How often `again` packs each.
+const TIMES: usize = 16;
+
+/// Values with every field varied.
+fn varied() -> Box<OneOfEach> {
+    let mut state = 1u64;
+    OneOfEach::read(|| {
+        let mut random = || {
+            // xorshift64*, by Vigna.
+            state ^= state >> 12;
+            state ^= state << 25;
+            state ^= state >> 27;
+            (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
+        };
+        (0..1024).map(|_| random()).collect()
+    })
+}
+
+#[divan::bench]
+fn once(bencher: Bencher) {
+    let (all, mut out) = (varied(), Box::new([0; DWORDS]));
+    bencher.counter(BytesCount::new(4 * DWORDS)).bench_local(|| black_box(&all).pack(black_box(&mut out)));
+}
+
+#[divan::bench]
+fn again(bencher: Bencher) {
+    let (all, mut out) = (varied(), Box::new([0; DWORDS]));
+    let bytes = BytesCount::new(4 * DWORDS * TIMES);
+    bencher.counter(bytes).bench_local(|| black_box(&all).again(black_box(&mut out)));
+}
