@@ -75,6 +75,8 @@ impl Packet<'_> {
     fn value(&self, expr: &Expr, path: &mut Vec<String>) -> Result<TokenStream> {
         match expr {
             Expr::Lit(literal) => self.number(&literal.lit, None, expr, path),
+            // A value that comes through another macro's `$value:expr`.
+            Expr::Group(group) => self.value(&group.expr, path),
             Expr::Unary(unary) => match (&unary.op, &*unary.expr) {
                 (UnOp::Neg(minus), Expr::Lit(literal)) => {
                     self.number(&literal.lit, Some(quote!(#minus)), expr, path)

@@ -15,11 +15,19 @@ const FILL: XyColorBlt = packet! {
     }
 };
 
+/// A literal that comes through another macro is still one.
+macro_rules! pitch {
+    ($pitch:expr) => {
+        packet! { XyColorBlt { destination_pitch: $pitch, .. } }
+    };
+}
+
 fn main() -> Result<(), BatchError> {
     let mut batch = Batch::<Blitter>::new("batch", 0x1000, 4096)?;
     batch.emit(&FILL)?;
     let wider = packet! { XyColorBlt { destination_pitch: 512, ..FILL } };
     batch.emit(&wider)?;
+    batch.emit(&pitch!(64))?;
     assert_eq!(FILL.pack()[1], 0x4300_ff00);
     Ok(())
 }
