@@ -40,7 +40,7 @@ fn without_the_macro() -> Result<(), FieldError> {
 #[test]
 fn results() -> Result<(), BatchError> {
     fn entry(offset: u64) -> Result<BindingTableState, FieldError> {
-        Ok(packet! { BindingTableState { surface_state_pointer: Address::new(offset)?, .. } })
+        Ok(packet! { BindingTableState { surface_state_pointer: Address::new(offset)? } })
     }
     assert_eq!(
         entry(0x41).expect_err("misaligned").to_string(),
@@ -48,7 +48,7 @@ fn results() -> Result<(), BatchError> {
     );
     let mut heap = Heap::<SurfaceState>::new("surfaces", 0x1000, 4096)?;
     let pointed =
-        packet! { BindingTableState { surface_state_pointer: heap.put(&BindingTableState::new())?, .. } };
+        packet! { BindingTableState { surface_state_pointer: heap.put(&BindingTableState::new())? } };
     assert_eq!(pointed.surface_state_pointer.get(), 0);
     let own: Result<u32, BatchError> = Ok(3);
     let noop = packet! { MiNoop { identification_number: (own?)?, .. } };
