@@ -7,8 +7,11 @@
 //! * [`batch`](mod@batch): batches and the state that they point to
 //! * [`capture`]: recorded submissions of programs, with the memory that they left
 //! * [`check`](mod@check): the manual's programming restrictions, looked for in dumps
+//! * [`read`]: batches as typed packets, one after the other
+//! * [`diff`]: what differs between packets, by field, and between batches, by packet
 //! * [`decode`]: what batches say and point to, as records, text or JSON
 //! * [`mi`]: expressions that the command streamer evaluates itself, put into a batch
+//! * `json` (feature `serde`): packets as JSON of named fields, and back
 //!
 //! # Features
 //!
@@ -16,8 +19,11 @@
 //! types of one unit. Without, the unit's packets are still known to the decoder, and to the parsers as `Partial`; types that another
 //! unit's fields have stay. The rest (MI commands, state, structures) is always there.
 //!
-//! `std`, on by default, gives what reads and writes files and takes whole dumps apart: [`capture`], [`check`](mod@check)
-//! and [`decode`], and, with `registers`, [`mi`]. Without it the crate is `no_std` and needs `alloc`; packets pack and batches build all the same.
+//! `serde`, off by default, gives every type `Serialize` and `Deserialize`, and the module `json`.
+//!
+//! `std`, on by default, gives what reads and writes files and takes whole dumps apart: [`capture`], [`check`](mod@check),
+//! [`decode`] and [`diff`], and, with `registers`, [`mi`]. Without it the crate is `no_std` and needs `alloc`; packets pack and unpack and batches build all
+//! the same.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
@@ -31,10 +37,15 @@ pub mod check;
 #[cfg(feature = "std")]
 pub mod decode;
 #[cfg(feature = "std")]
+pub mod diff;
+#[cfg(feature = "std")]
 pub mod guide;
+#[cfg(feature = "serde")]
+pub mod json;
 pub mod merge;
 #[cfg(all(feature = "std", feature = "registers"))]
 pub mod mi;
+pub mod read;
 
 /// Packets, state structures, registers and enumerations of Gen8, generated from the specification: a module for each
 /// unit, and per engine an enum of its packets with a parser.

@@ -1,41 +1,137 @@
-//! The tables that strict readers run: `genxml_core::Check`.
+//! What strict readers check: as a table (`genxml_core::Check`), which finds the first check that fails, and as one
+//! expression over whole dwords, which says quickly that none does.
 
-use super::field::{address_shift, number, path, pattern};
+use super::condition::condition_of;
+use super::field::{Place, address_shift, number, path, pattern};
 use super::plan::{Body, Plan, is_member};
 use super::tables;
-use crate::model::{Container, Expr, Field, Group, Kind, Type};
-use proc_macro2::TokenStream;
+use crate::model::{Container, ContainerId, Expr, Field, Group, Kind, Type};
+use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// `&[Check::...]` of a container.
-pub fn of(plan: &Plan, body: &Body) -> TokenStream {
-    let container = body.container;
-    let checks = Checks { plan, container };
-    let fields: Vec<&Field> = container.fields.iter().collect();
-    let rows = checks.block(&fields, &container.groups, container.bits);
-    quote!(&[#(#rows),*])
-}
-
-struct Checks<'a> {
+/// The checks of a container in order of their first bit.
+pub struct Checks<'a> {
     plan: &'a Plan<'a>,
     container: &'a Container,
+    rows: Vec<Row<'a>>,
 }
 
-impl Checks<'_> {
-    fn block(&self, fields: &[&Field], groups: &[Group], bits: u32) -> Vec<TokenStream> {
+/// As `genxml_core::Check`.
+enum Row<'a> {
+    Fixed {
+        field: &'a str,
+        start: u32,
+        end: u32,
+        value: u64,
+    },
+    Gap {
+        start: u32,
+        end: u32,
+    },
+    Range {
+        field: &'a str,
+        start: u32,
+        end: u32,
+        signed: bool,
+        min: u64,
+        max: u64,
+    },
+    Nested {
+        id: ContainerId,
+        start: u32,
+    },
+    Each {
+        start: u32,
+        bits: u32,
+        count: u32,
+        rows: Vec<Row<'a>>,
+    },
+    /// Without a condition: whenever none before holds.
+    First(Vec<(Option<&'a Expr>, Vec<Row<'a>>)>),
+}
+
+impl<'a> Checks<'a> {
+    /// Those of `body`.
+    pub fn new(plan: &'a Plan<'a>, body: &Body<'a>) -> Self {
+        let container = body.container;
+        let mut checks = Checks { plan, container, rows: Vec::new() };
+        let fields: Vec<&Field> = container.fields.iter().collect();
+        checks.rows = checks.block(&fields, &container.groups, container.bits);
+        checks
+    }
+
+    /// True if nothing is checked.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// `&[Check::...]`.
+    pub fn table(&self) -> TokenStream {
+        let rows = self.rows.iter().map(|row| self.row(row));
+        quote!(&[#(#rows),*])
+    }
+
+    fn row(&self, row: &Row) -> TokenStream {
+        match row {
+            Row::Fixed { field, start, end, value } => {
+                let (start, end, value) = (number(*start), number(*end), pattern(*value));
+                quote!(Check::Fixed { field: #field, start: #start, end: #end, value: #value })
+            }
+            Row::Gap { start, end } => {
+                let (start, end) = (number(*start), number(*end));
+                quote!(Check::Gap { start: #start, end: #end })
+            }
+            Row::Range { field, start, end, signed, min, max } => {
+                let (start, end) = (number(*start), number(*end));
+                let (min, max) = (pattern(*min), pattern(*max));
+                quote! {
+                    Check::Range { field: #field, start: #start, end: #end, signed: #signed, min: #min, max: #max }
+                }
+            }
+            Row::Nested { id, start } => {
+                let ty = path(&self.plan.container_path(*id, self.container.file));
+                let start = number(*start);
+                quote!(Check::Nested { container: #ty::NAME, start: #start, checks: #ty::CHECKS })
+            }
+            Row::Each { start, bits, count, rows } => {
+                let (start, bits, count) = (number(*start), number(*bits), number(*count));
+                let rows = rows.iter().map(|row| self.row(row));
+                quote!(Check::Each { start: #start, bits: #bits, count: #count, checks: &[#(#rows),*] })
+            }
+            Row::First(alternatives) => {
+                let alternatives = alternatives.iter().map(|(condition, rows)| {
+                    let always = Expr::Number(1);
+                    let condition = tables::expr(condition.unwrap_or(&always));
+                    let rows = rows.iter().map(|row| self.row(row));
+                    quote!((&#condition, &[#(#rows),*]))
+                });
+                quote!(Check::First(&[#(#alternatives),*]))
+            }
+        }
+    }
+
+    /// An expression over `dwords`, an array of the container's size or a slice of at least that: true if no check
+    /// fails. Nothing if it would be long, or if an element of the tail does not fill dwords.
+    pub fn fits(&self) -> Option<TokenStream> {
+        let mut quick = Quick { at: None, ..Quick::default() };
+        quick.rows(self, 0)?;
+        (quick.terms.len() <= LONGEST).then(|| quick.text())
+    }
+
+    fn block(&self, fields: &[&'a Field], groups: &'a [Group], bits: u32) -> Vec<Row<'a>> {
         let common: Vec<&Field> = fields.iter().copied().filter(|field| field.variant.is_none()).collect();
-        let mut rows: Vec<(u32, TokenStream)> = Vec::new();
+        let mut rows: Vec<(u32, Row)> = Vec::new();
         for field in &common {
             rows.extend(self.field(field).into_iter().map(|row| (field.start, row)));
         }
         for group in groups {
             let inner: Vec<&Field> = group.fields.iter().collect();
-            let checks = self.block(&inner, &group.groups, group.bits);
-            if !checks.is_empty() {
-                let (start, bits, count) = (number(group.start), number(group.bits), number(group.count));
-                let row = quote!(Check::Each { start: #start, bits: #bits, count: #count, checks: &[#(#checks),*] });
-                rows.push((group.start, row));
+            let inner = self.block(&inner, &group.groups, group.bits);
+            if !inner.is_empty() {
+                let Group { start, bits, count, .. } = *group;
+                rows.push((group.start, Row::Each { start, bits, count, rows: inner }));
             }
         }
         let mut covered: Vec<Range<u32>> = common.iter().map(|field| field.start..field.end + 1).collect();
@@ -64,22 +160,22 @@ impl Checks<'_> {
     /// The row of one set of alternatives.
     fn set(
         &self,
-        members: &[&Field],
+        members: &[&'a Field],
         common: &[Range<u32>],
         union: &[Range<u32>],
         bits: u32,
-    ) -> Option<TokenStream> {
+    ) -> Option<Row<'a>> {
         let mut names: Vec<&str> = Vec::new();
         for (_, alternative) in members.iter().filter_map(|field| field.variant.as_ref()) {
             if !names.contains(&alternative.as_str()) {
                 names.push(alternative);
             }
         }
-        let mut rows: Vec<(Option<&Expr>, Vec<TokenStream>)> = Vec::new();
+        let mut rows: Vec<(Option<&Expr>, Vec<Row>)> = Vec::new();
         for name in names {
             let fields: Vec<&Field> =
                 members.iter().copied().filter(|f| alternative_of(f) == Some(name)).collect();
-            let mut checks: Vec<TokenStream> = fields.iter().flat_map(|field| self.field(field)).collect();
+            let mut checks: Vec<Row> = fields.iter().flat_map(|field| self.field(field)).collect();
             let mut covered = common.to_vec();
             covered.extend(fields.iter().map(|field| field.start..field.end + 1));
             checks.extend(gaps(&covered, bits).into_iter().flat_map(|gap| within(gap, union)).map(gap_row));
@@ -91,20 +187,12 @@ impl Checks<'_> {
             rows.push((None, absent.collect()));
         }
         let empty = rows.iter().all(|(_, checks)| checks.is_empty());
-        let rows = rows.iter().map(|(condition, checks)| {
-            let always = Expr::Number(1);
-            let condition = tables::expr(condition.unwrap_or(&always));
-            quote!((&#condition, &[#(#checks),*]))
-        });
-        (!empty).then(|| quote!(Check::First(&[#(#rows),*])))
+        (!empty).then_some(Row::First(rows))
     }
 
-    fn field(&self, field: &Field) -> Vec<TokenStream> {
-        let name = &field.name;
-        let fixed = |start: u32, end: u32, value: u64| {
-            let (start, end, value) = (number(start), number(end), pattern(value));
-            quote!(Check::Fixed { field: #name, start: #start, end: #end, value: #value })
-        };
+    fn field(&self, field: &'a Field) -> Vec<Row<'a>> {
+        let name = field.name.as_str();
+        let fixed = |start: u32, end: u32, value: u64| Row::Fixed { field: name, start, end, value };
         let ones = |bits: u32| u64::MAX >> (64 - bits.clamp(1, 64));
         let variable = self.container.groups.iter().any(|group| group.count == 0);
         let bias = match self.container.kind {
@@ -130,11 +218,7 @@ impl Checks<'_> {
                 return pieces.map(|(start, end)| fixed(start, end, value(end - start + 1))).collect();
             }
             Type::Struct(id) if self.plan.is_typed(&self.plan.spec.containers[id.0]) => {
-                let ty = path(&self.plan.container_path(*id, self.container.file));
-                let start = number(field.start);
-                return vec![
-                    quote!(Check::Nested { container: #ty::NAME, start: #start, checks: #ty::CHECKS }),
-                ];
+                return vec![Row::Nested { id: *id, start: field.start }];
             }
             Type::Address { align, .. } => {
                 let low = align.trailing_zeros().saturating_sub(address_shift(field));
@@ -147,24 +231,182 @@ impl Checks<'_> {
         if !is_member(field) || (field.range.is_none() && !field.nonzero) {
             return Vec::new();
         }
-        let (start, end) = (number(field.start), number(field.end));
-        let signed = matches!(field.ty, Type::Int | Type::SFixed { .. });
+        let signed = matches!(field.ty, Type::Int | Type::SFixed { .. }) && field.range.is_some();
         let (min, max) = match field.range {
             Some((0, max)) if field.nonzero => (1, max),
             Some(range) => range,
             None => (1, ones(field.end - field.start + 1)),
         };
-        let signed = signed && field.range.is_some();
-        let (min, max) = (pattern(min), pattern(max));
-        let range = quote! {
-            Check::Range { field: #name, start: #start, end: #end, signed: #signed, min: #min, max: #max }
-        };
+        let range = Row::Range { field: name, start: field.start, end: field.end, signed, min, max };
         match (&field.exists_if, &field.variant) {
-            (Some(condition), None) => {
-                let condition = tables::expr(condition);
-                vec![quote!(Check::First(&[(&#condition, &[#range])]))]
-            }
+            (Some(condition), None) => vec![Row::First(vec![(Some(condition), vec![range])])],
             _ => vec![range],
+        }
+    }
+}
+
+/// Terms of [`Checks::fits`] that are still quicker than the table.
+const LONGEST: usize = 64;
+
+/// Rows flattened: what must be in which bits of each dword, and conditions besides.
+#[derive(Default)]
+struct Quick {
+    /// The dword that positions count from, where that is known at run time only.
+    at: Option<TokenStream>,
+    /// Mask and value by dword.
+    masks: BTreeMap<u32, (u32, u32)>,
+    /// More that must hold.
+    terms: Vec<TokenStream>,
+}
+
+impl Quick {
+    fn rows(&mut self, checks: &Checks, base: u32) -> Option<()> {
+        self.all(checks, &checks.rows, base)
+    }
+
+    fn all(&mut self, checks: &Checks, rows: &[Row], base: u32) -> Option<()> {
+        rows.iter().try_for_each(|row| self.row(checks, row, base))
+    }
+
+    fn row(&mut self, checks: &Checks, row: &Row, base: u32) -> Option<()> {
+        match row {
+            Row::Fixed { start, end, value, .. } => self.fixed(base + start, base + end, *value),
+            Row::Gap { start, end } => self.fixed(base + start, base + end, 0),
+            Row::Range { start, end, signed, min, max, .. } => {
+                self.terms.push(self.range((base + start, base + end), *signed, *min, *max));
+            }
+            Row::Nested { id, start } => {
+                let inner = Checks::new(checks.plan, &checks.plan.bodies[id.0]);
+                self.rows(&inner, base + start)?;
+            }
+            Row::Each { start, bits, count: 0, rows } => {
+                if self.at.is_some() || base > 0 || start % 32 != 0 || bits % 32 != 0 {
+                    return None;
+                }
+                let mut element = Quick { at: Some(quote!(at)), ..Quick::default() };
+                element.all(checks, rows, 0)?;
+                let (start, dwords, element) = (number(start / 32), number(bits / 32), element.text());
+                self.terms.push(quote!({
+                    let mut at = #start;
+                    while at + #dwords <= dwords.len() && (#element) {
+                        at += #dwords;
+                    }
+                    at + #dwords > dwords.len()
+                }));
+            }
+            Row::Each { start, bits, count, rows } => {
+                for index in 0..*count {
+                    self.all(checks, rows, base + start + index * bits)?;
+                    if self.terms.len() > LONGEST {
+                        return None;
+                    }
+                }
+            }
+            Row::First(alternatives) => {
+                let mut text = quote!(true);
+                for (condition, rows) in alternatives.iter().rev() {
+                    let mut quick = Quick { at: self.at.clone(), ..Quick::default() };
+                    quick.all(checks, rows, base)?;
+                    let then = quick.text();
+                    text = match condition {
+                        Some(condition) => {
+                            let condition = condition_of(condition, &self.place(base));
+                            quote!(if #condition { #then } else { #text })
+                        }
+                        None => then,
+                    };
+                }
+                self.terms.push(text);
+            }
+        }
+        Some(())
+    }
+
+    fn fixed(&mut self, start: u32, end: u32, value: u64) {
+        for bit in start..=end {
+            let (mask, expected) = self.masks.entry(bit / 32).or_default();
+            *mask |= 1 << (bit % 32);
+            *expected |= ((value >> (bit - start).min(63) & 1) as u32) << (bit % 32);
+        }
+    }
+
+    fn range(&self, (start, end): (u32, u32), signed: bool, min: u64, max: u64) -> TokenStream {
+        let width = end - start + 1;
+        let ones = u64::MAX >> (64 - width.clamp(1, 64));
+        let value = if start / 32 == end / 32 {
+            let (dword, shift, mask) = (self.dword(start / 32), number(start % 32), pattern(ones));
+            quote!(bits_of(#dword, #shift, #mask))
+        } else {
+            let place = self.place(0);
+            let (start, end) = (place.at(start), place.at(end));
+            quote!(get(dwords, #start, #end))
+        };
+        let (least, most, width) = (pattern(min), pattern(max), number(width));
+        match (min, max) {
+            _ if signed => quote!(within_signed(#value, #width, #least, #most)),
+            (0, _) => quote!(#value <= #most),
+            (_, max) if max >= ones => quote!(#value >= #least),
+            _ => quote!(within(#value, #least, #most)),
+        }
+    }
+
+    fn dword(&self, index: u32) -> TokenStream {
+        let literal = number(index);
+        match &self.at {
+            None => quote!(dwords[#literal]),
+            Some(at) if index == 0 => quote!(dwords[#at]),
+            Some(at) => quote!(dwords[#at + #literal]),
+        }
+    }
+
+    /// Bit `base` as a place to read conditions from.
+    fn place(&self, base: u32) -> Place {
+        let base = (base > 0).then(|| number(base));
+        let base = match (&self.at, base) {
+            (None, None) => None,
+            (None, Some(base)) => Some(quote!(#base)),
+            (Some(at), None) => Some(quote!(32 * #at as u32)),
+            (Some(at), Some(base)) => Some(quote!(32 * #at as u32 + #base)),
+        };
+        Place { base, put: quote!(dwords), get: quote!(dwords), array: false }
+    }
+
+    /// All of it, one expression.
+    fn text(&self) -> TokenStream {
+        let masks: Vec<TokenStream> = self
+            .masks
+            .iter()
+            .map(|(index, (mask, value))| {
+                let dword = self.dword(*index);
+                let masked = match *mask {
+                    u32::MAX => dword,
+                    mask => {
+                        let mask = pattern(u64::from(mask));
+                        quote!(#dword & #mask)
+                    }
+                };
+                match *value {
+                    0 => masked,
+                    value => {
+                        let value = pattern(u64::from(value));
+                        quote!((#masked ^ #value))
+                    }
+                }
+            })
+            .collect();
+        let masks = (!masks.is_empty()).then(|| quote!(#(#masks)|* == 0));
+        let terms: Vec<TokenStream> = masks.into_iter().chain(self.terms.iter().cloned()).collect();
+        match &terms[..] {
+            [] => quote!(true),
+            [term] => term.clone(),
+            terms => {
+                // What starts with `if` cannot be an operand as it is.
+                let terms = terms.iter().map(|term| match term.clone().into_iter().next() {
+                    Some(TokenTree::Ident(word)) if word == "if" => quote!((#term)),
+                    _ => term.clone(),
+                });
+                quote!(#(#terms)&&*)
+            }
         }
     }
 }
@@ -177,9 +419,8 @@ fn alternative_of(field: &Field) -> Option<&str> {
     field.variant.as_ref().map(|(_, alternative)| alternative.as_str())
 }
 
-fn gap_row(gap: Range<u32>) -> TokenStream {
-    let (start, end) = (number(gap.start), number(gap.end - 1));
-    quote!(Check::Gap { start: #start, end: #end })
+fn gap_row<'a>(gap: Range<u32>) -> Row<'a> {
+    Row::Gap { start: gap.start, end: gap.end - 1 }
 }
 
 /// Bits of `0..bits` that no range covers, cut at dwords.

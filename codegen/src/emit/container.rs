@@ -1,6 +1,6 @@
 //! A container as Rust: the struct, `new`, `pack`, `unpack`, and the types of its arrays and alternatives.
 
-use super::checks;
+use super::checks::Checks;
 use super::docs;
 use super::field::{Place, ident, number, pattern};
 use super::members::{Packing, member_name};
@@ -58,7 +58,7 @@ impl Emit<'_> {
             true => array,
             false => quote!(let mut dwords = #array; #rest dwords),
         };
-        let checks = checks::of(self.plan, body);
+        let (checks, refuse) = self.checks(body);
         let (lossy_before, lossy) = self.reads(block, &place, 0);
         let unused = if lossy.is_empty() { quote!(_dwords) } else { quote!(dwords) };
 
@@ -100,10 +100,8 @@ impl Emit<'_> {
                 /// The first check that fails, with the field and its value.
                 #[inline]
                 pub const fn unpack(dwords: &[u32; #dwords]) -> Result<Self, UnpackError> {
-                    match Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
-                        Ok(()) => Ok(Self::unpack_lossy(dwords)),
-                        Err(error) => Err(error),
-                    }
+                    #refuse
+                    Ok(Self::unpack_lossy(dwords))
                 }
                 /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
                 #[inline(always)]
@@ -166,7 +164,7 @@ impl Emit<'_> {
 
         let place = Place { array: false, ..Place::array() };
         let (lossy_before, lossy) = self.reads(block, &place, 0);
-        let checks = checks::of(self.plan, body);
+        let (checks, refuse) = self.checks(body);
 
         let bias = match container.kind {
             Kind::Instruction { bias, .. } => bias,
@@ -282,7 +280,7 @@ impl Emit<'_> {
                     let Some(dwords) = dwords.get(..needed) else {
                         return Err(UnpackError::Truncated { container: Self::NAME, needed, available });
                     };
-                    Check::all(Self::CHECKS, Self::NAME, dwords, 0)?;
+                    #refuse
                     let value = Self::unpack_lossy(dwords);
                     #strict_length
                     Ok(value)
@@ -300,8 +298,43 @@ impl Emit<'_> {
                 pub const CHECKS: &'static [Check] = #checks;
             }
             #packed
+            impl<'a> genxml_core::read::Codec<'a> for #name<'a> {
+                #[inline]
+                fn decode(dwords: &'a [u32]) -> Result<Self, UnpackError> {
+                    Self::unpack(dwords)
+                }
+                #[inline]
+                fn decode_lossy(dwords: &'a [u32]) -> Self {
+                    Self::unpack_lossy(dwords)
+                }
+                #[inline]
+                fn encoded_dwords(&self) -> usize {
+                    self.dwords()
+                }
+                #[inline]
+                fn encode(&self, out: &mut [u32]) -> Result<usize, PackError> {
+                    self.pack_into(out)
+                }
+            }
             #instruction
         }
+    }
+
+    /// The table of the checks, and the statement that returns the first that fails.
+    fn checks(&self, body: &Body) -> (TokenStream, TokenStream) {
+        let checks = Checks::new(self.plan, body);
+        let first = quote!(let Err(error) = Check::all(Self::CHECKS, Self::NAME, dwords, 0));
+        let refuse = match checks.fits() {
+            _ if checks.is_empty() => TokenStream::new(),
+            Some(fits) => quote! {
+                let fits = #fits;
+                if !fits && #first {
+                    return Err(error);
+                }
+            },
+            None => quote!(if #first { return Err(error); }),
+        };
+        (checks.table(), refuse)
     }
 
     /// Doc comment and alias.

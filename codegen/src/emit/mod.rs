@@ -56,8 +56,13 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
             .iter()
             .map(|index| enumeration::enumeration(&spec.enums[*index], &plan.enums[*index], &tables));
         if typed {
-            let types: Vec<_> =
-                containers.iter().map(|id| container::container(&plan, *id)).chain(types).collect();
+            let serial = serial(&plan, &containers);
+            let types: Vec<_> = containers
+                .iter()
+                .map(|id| container::container(&plan, *id))
+                .chain(types)
+                .chain([serial])
+                .collect();
             let doc = format!("Unit `{}`, {} {}.", spec.files[file].unit, spec.name, spec.generation);
             files.push((format!("{unit}.rs"), text::file(&spec, Some(&doc), quote!(#(#types)*))));
         }
@@ -134,6 +139,15 @@ pub fn one(spec: &Spec, id: ContainerId) -> One {
     let table = tables::container(&plan, &lasts, &spec.containers[id.0], &name);
     let uses = text::uses(quote!(#types #table));
     One { name, others: (plan.containers.clone(), plan.enums.clone()), uses, types, table }
+}
+
+/// What gives the containers `serde`, where that is wanted.
+fn serial(plan: &Plan, containers: &[ContainerId]) -> TokenStream {
+    let types = containers.iter().filter(|id| plan.is_typed(plan.bodies[id.0].container));
+    let (variable, fixed): (Vec<_>, Vec<_>) = types.partition(|id| plan.bodies[id.0].tail.is_some());
+    let name = |id: &ContainerId| ident(&plan.containers[id.0]);
+    let (variable, fixed) = (variable.into_iter().map(name), fixed.into_iter().map(name));
+    quote!(genxml_core::serial! { #(#fixed)*; #(#variable)* })
 }
 
 /// The engines that have registers of their own, as a table and as constants.

@@ -145,6 +145,8 @@ fn fields(plan: &Plan, fields: &[Field], file: usize) -> TokenStream {
             let value = pattern(value);
             quote!(default: Some(#value),)
         });
+        let required = (field.required && field.variant.is_none() && super::plan::is_member(field))
+            .then(|| quote!(required: true,));
         let range = field.range.map(|(min, max)| {
             let (min, max) = (pattern(min), pattern(max));
             quote!(range: Some((#min, #max)),)
@@ -153,6 +155,7 @@ fn fields(plan: &Plan, fields: &[Field], file: usize) -> TokenStream {
             let condition = expr(condition);
             quote!(exists_if: Some(&#condition),)
         });
+        let alternative = field.variant.is_some().then(|| quote!(alternative: true,));
         let text = |name: &str, text: &str| {
             let name = ident(name);
             (!text.is_empty()).then(|| quote!(#name: #text,))
@@ -165,7 +168,7 @@ fn fields(plan: &Plan, fields: &[Field], file: usize) -> TokenStream {
                 start: #start,
                 end: #end,
                 ty: #ty,
-                #stored #default #range #exists_if #unit #doc #source
+                #stored #default #required #range #exists_if #alternative #unit #doc #source
                 ..Field::PLAIN
             }
         }

@@ -32,13 +32,16 @@ const IMPORTS: &[(&str, &[&str])] = &[
             "UFix",
             "UnpackError",
             "address",
+            "opcodes",
             "rule",
         ],
     ),
     ("genxml_core::address", &["SpaceKind"]),
     ("genxml_core::bits", &["bits_of", "get", "get_array", "narrow", "put", "put_array"]),
+    ("genxml_core::check", &["within", "within_signed"]),
     ("genxml_core::debug", &["debug", "debug_value"]),
-    ("genxml_core::packet", &["array", "body", "fixed_length"]),
+    ("genxml_core::opcodes", &["Found", "OpcodeTable"]),
+    ("genxml_core::read", &["EnginePacket", "Lazy", "Packets", "Untyped"]),
     (
         "genxml_core::reflect",
         &[

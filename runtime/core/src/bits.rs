@@ -48,6 +48,16 @@ pub const fn put(dwords: &mut [u32], start: u32, end: u32, value: u64) {
 pub const fn get_array<const N: usize>(dwords: &[u32], start: u32, bits: u32) -> [u32; N] {
     let mut out = [0; N];
     let mut done = 0;
+    if start.is_multiple_of(32) && bits.is_multiple_of(32) {
+        while done < bits {
+            let dword = ((start + done) / 32) as usize;
+            if dword < dwords.len() {
+                out[(done / 32) as usize] = dwords[dword];
+            }
+            done += 32;
+        }
+        return out;
+    }
     while done < bits {
         let last = if bits - done > 32 { done + 31 } else { bits - 1 };
         out[(done / 32) as usize] = get(dwords, start + done, start + last) as u32;

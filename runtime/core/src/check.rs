@@ -64,6 +64,19 @@ pub enum Check {
     First(&'static [(&'static Expr, &'static [Check])]),
 }
 
+/// True if `value` lies between two.
+#[inline(always)]
+pub const fn within(value: u64, min: u64, max: u64) -> bool {
+    value >= min && value <= max
+}
+
+/// True if the low `width` bits of `value` lie between those of two others, all as two's complement.
+#[inline(always)]
+pub const fn within_signed(value: u64, width: u32, min: u64, max: u64) -> bool {
+    let value = sign_extend(value, width);
+    value >= sign_extend(min & ones(width), width) && value <= sign_extend(max & ones(width), width)
+}
+
 impl Check {
     /// Runs `checks` over the container that starts at bit `base` of `dwords`.
     ///
@@ -110,13 +123,8 @@ impl Check {
             Check::Range { field, start, end, signed, min, max } => {
                 let width = end - start + 1;
                 let found = get(dwords, base + start, base + end);
-                let fits = if signed {
-                    let value = sign_extend(found, width);
-                    value >= sign_extend(min & ones(width), width)
-                        && value <= sign_extend(max & ones(width), width)
-                } else {
-                    found >= min && found <= max
-                };
+                let fits =
+                    if signed { within_signed(found, width, min, max) } else { within(found, min, max) };
                 if !fits {
                     return Err(UnpackError::Range { container, field, start: base + start, found });
                 }

@@ -34,7 +34,7 @@ impl core::error::Error for NotFixed {}
 
 /// `value` times 2^fraction, rounded to nearest, ties to even. Exact: scaling by a power of two does not round.
 #[inline(always)]
-const fn scale(value: f64, fraction: u32) -> f64 {
+pub(crate) const fn scale(value: f64, fraction: u32) -> f64 {
     // 2^52 pushes the fraction out of the significand, so the addition rounds as IEEE 754 says.
     const PUSH: f64 = (1u64 << 52) as f64;
     let scaled = value * (1u64 << fraction) as f64;

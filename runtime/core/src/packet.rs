@@ -1,7 +1,7 @@
 //! Traits and errors of everything that can be packed and unpacked.
 
 use crate::bits;
-use crate::reflect::{Container, Kind};
+use crate::reflect::Container;
 use core::fmt;
 
 /// A generated container: a structure, an instruction or a register.
@@ -46,7 +46,7 @@ impl<const N: usize> Dwords for [u32; N] {
     fn first_mut(dwords: &mut [u32]) -> Option<&mut Self> {
         dwords.first_chunk_mut()
     }
-    #[inline(always)]
+    #[inline]
     fn padded(dwords: &[u32]) -> Self {
         array(dwords)
     }
@@ -87,7 +87,15 @@ pub trait Fixed: Packed + Copy + fmt::Debug {
     /// The container at the start of `dwords`, as hardware reads it: nothing is checked, missing dwords are zero.
     #[inline]
     fn read_lossy(dwords: &[u32]) -> Self {
-        Self::from_dwords_lossy(&Self::Dwords::padded(dwords))
+        let padded;
+        let dwords = match Self::Dwords::first(dwords) {
+            Some(dwords) => dwords,
+            None => {
+                padded = Self::Dwords::padded(dwords);
+                &padded
+            }
+        };
+        Self::from_dwords_lossy(dwords)
     }
 
     /// Writes the container to the start of `out` and returns its length in dwords.
@@ -251,49 +259,9 @@ impl From<UnpackError> for ParseError {
     }
 }
 
-/// The dwords of one packet, for generated parsers: `length` of `dwords`, and as the array that a container of fixed
-/// size is read from.
-#[doc(hidden)]
-pub fn body<'a>(
-    info: &'static Container,
-    dwords: &'a [u32],
-    length: usize,
-) -> Result<&'a [u32], UnpackError> {
-    dwords.get(..length).ok_or(UnpackError::Truncated {
-        container: info.name,
-        needed: length,
-        available: dwords.len(),
-    })
-}
-
-/// Refuses a packet whose length lies outside `min..=max` dwords.
-#[doc(hidden)]
-pub fn fixed_length(
-    info: &'static Container,
-    length: usize,
-    min: usize,
-    max: usize,
-) -> Result<(), UnpackError> {
-    if length >= min && length <= max {
-        return Ok(());
-    }
-    let (bias, start) = match info.kind {
-        Kind::Instruction { bias, length_field: Some((start, _)), .. } => (bias as usize, start),
-        _ => (0, 0),
-    };
-    Err(UnpackError::Fixed {
-        container: info.name,
-        field: "DWord Length",
-        start,
-        expected: max.saturating_sub(bias) as u64,
-        found: length.saturating_sub(bias) as u64,
-    })
-}
-
 /// The first `N` of `dwords`, zero where they end.
-#[doc(hidden)]
-#[inline(always)]
-pub fn array<const N: usize>(dwords: &[u32]) -> [u32; N] {
+#[cold]
+fn array<const N: usize>(dwords: &[u32]) -> [u32; N] {
     let mut out = [0; N];
     let length = if dwords.len() < N { dwords.len() } else { N };
     out[..length].copy_from_slice(&dwords[..length]);

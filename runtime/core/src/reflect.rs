@@ -226,10 +226,15 @@ pub struct Field {
     pub stored: Stored,
     /// Value unless the program sets another, as stored.
     pub default: Option<u64>,
+    /// True if a program must set it: there is no sensible default.
+    pub required: bool,
     /// Least and greatest stored values that the manual allows.
     pub range: Option<(u64, u64)>,
     /// The field exists only if this holds.
     pub exists_if: Option<&'static Expr>,
+    /// One of alternatives: where its condition does not hold, another field or nothing has its bits. Other fields with a
+    /// condition are only without effect then.
+    pub alternative: bool,
     /// Unit of the value; may be empty.
     pub unit: &'static str,
     /// One line in our own words; may be empty.
@@ -247,8 +252,10 @@ impl Field {
         ty: Type::Uint,
         stored: Stored::Plain,
         default: None,
+        required: false,
         range: None,
         exists_if: None,
+        alternative: false,
         unit: "",
         doc: "",
         source: "",
@@ -381,6 +388,11 @@ impl Enumeration {
             }
         }
         None
+    }
+
+    /// The value of this name; the first, if several have it.
+    pub fn value_of(&self, name: &str) -> Option<u64> {
+        self.values.iter().find(|(_, other)| *other == name).map(|(value, _)| *value)
     }
 
     /// The number of bits that `value` stands for, if it has one.

@@ -7,6 +7,7 @@
 //!
 //! The code generator lists the containers: `genxml_codegen::emit::round_trips`.
 
+use crate::check::Check;
 use crate::packet::{Fixed, PackError, UnpackError};
 use crate::reflect::{Container, Kind};
 use core::fmt::{self, Write};
@@ -18,6 +19,8 @@ pub struct RoundTrip {
     pub info: &'static Container,
     /// Checks the laws for the container that `dwords` hold; opcode and length are made right first.
     pub check: fn(dwords: &[u32]) -> Result<Outcome, Broken>,
+    /// What strict readers check.
+    pub checks: &'static [Check],
     /// Reads strictly, as `unpack`.
     pub strict: fn(dwords: &[u32]) -> Result<(), UnpackError>,
     /// Reads as hardware does, with a length field that says how many the `dwords` are, and packs again.
@@ -171,6 +174,7 @@ macro_rules! round_trip {
         $crate::round_trip::RoundTrip {
             info: <$($path)::+ as $crate::Packed>::INFO,
             check: $crate::round_trip::fixed::<$($path)::+>,
+            checks: <$($path)::+>::CHECKS,
             strict: $crate::round_trip::strict::<$($path)::+>,
             repack: $crate::round_trip::repack::<$($path)::+>,
             default: None,
@@ -206,6 +210,7 @@ macro_rules! round_trip {
                 repacked(&first[..length], &second[..length])?;
                 Ok(outcome)
             },
+            checks: <$($path)::+>::CHECKS,
             strict: |dwords| $($path)::+::unpack(dwords).map(drop),
             repack: |dwords, out| {
                 use $crate::round_trip::{with_length, ROOM};

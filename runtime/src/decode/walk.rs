@@ -11,6 +11,7 @@ use super::record::{Kind, Record, Uses};
 use super::tables::{Follow, PlanId, Tables};
 use super::{Options, Sink, Summary};
 use crate::engine::EngineId;
+use genxml_core::opcodes::unknown_length;
 use genxml_core::reflect;
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -135,7 +136,7 @@ impl Walker<'_> {
         let found = self.tables.find(self.engine, header);
         let length = match found {
             Some(id) => described_length(self.tables, id, header),
-            None => unknown_length(self.engine, header),
+            None => unknown_length(self.engine.set(), header) as u64,
         };
         record.length = length as u32;
         self.summary.packets += 1;
@@ -305,22 +306,6 @@ pub(super) fn described_length(tables: &Tables, id: PlanId, header: u32) -> u64 
         _ => u64::from(container.bits.div_ceil(32)),
     }
     .max(1)
-}
-
-/// Length in dwords of a packet that the tables do not know, by the rules of its kind (MI opcodes below 0x10 and
-/// single-dword render commands have no length field; media commands have a longer one). Facts: Mesa's batch
-/// decoder, i915's command parser.
-pub(super) fn unknown_length(engine: EngineId, header: u32) -> u64 {
-    let field = |start, end| genxml_core::bits::get(&[header], start, end);
-    match (field(29, 31), field(27, 28)) {
-        (0, _) if field(23, 28) < 0x10 => 1,
-        (0 | 2, _) => field(0, 7) + 2,
-        (3, 1) => 1,
-        (3, 2) if engine == EngineId::Render => field(0, 15) + 2,
-        (3, 2) => field(0, 11) + 2,
-        (3, _) => field(0, 7) + 2,
-        _ => 1,
-    }
 }
 
 fn unknown_name(header: u32) -> &'static str {

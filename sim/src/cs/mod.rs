@@ -161,21 +161,21 @@ fn find(engine: EngineId, header: u32) -> Option<(&'static Container, usize)> {
 macro_rules! packets {
     ($exec:ident, $engine:ident, $dwords:ident: $packet:ident { $($name:ident => $execute:expr,)* }) => {
         match $packet::parse($dwords).map_err(|error| malformed($exec, &error))?.0 {
-            $packet::MiNoop(packet) => mi::noop($exec, $engine, &packet),
-            $packet::MiBatchBufferStart(packet) => return mi::batch_buffer_start($exec, $engine, &packet),
+            $packet::MiNoop(packet) => mi::noop($exec, $engine, &packet.unpack_lossy()),
+            $packet::MiBatchBufferStart(packet) => return mi::batch_buffer_start($exec, $engine, &packet.unpack_lossy()),
             $packet::MiBatchBufferEnd(_) => return Ok(Flow::Return),
-            $packet::MiStoreDataImm(packet) => mi::store_data_imm($exec, &packet),
-            $packet::MiLoadRegisterImm(packet) => mi::load_register_imm($exec, &packet),
-            $packet::MiLoadRegisterMem(packet) => mi::load_register_mem($exec, &packet),
-            $packet::MiLoadRegisterReg(packet) => mi::load_register_reg($exec, &packet),
-            $packet::MiStoreRegisterMem(packet) => mi::store_register_mem($exec, $engine, &packet),
-            $packet::MiCopyMemMem(packet) => mi::copy_mem_mem($exec, &packet),
-            $packet::MiMath(packet) => math::math($exec, $engine, &packet),
-            $packet::MiPredicate(packet) => mi::set_predicate_result($exec, $engine, &packet),
-            $packet::MiSemaphoreWait(packet) => mi::semaphore_wait($exec, &packet),
-            $packet::MiAtomic(packet) => atomic::atomic($exec, $engine, &packet),
+            $packet::MiStoreDataImm(packet) => mi::store_data_imm($exec, &packet.unpack_lossy()),
+            $packet::MiLoadRegisterImm(packet) => mi::load_register_imm($exec, &packet.unpack_lossy()),
+            $packet::MiLoadRegisterMem(packet) => mi::load_register_mem($exec, &packet.unpack_lossy()),
+            $packet::MiLoadRegisterReg(packet) => mi::load_register_reg($exec, &packet.unpack_lossy()),
+            $packet::MiStoreRegisterMem(packet) => mi::store_register_mem($exec, $engine, &packet.unpack_lossy()),
+            $packet::MiCopyMemMem(packet) => mi::copy_mem_mem($exec, &packet.unpack_lossy()),
+            $packet::MiMath(packet) => math::math($exec, $engine, &packet.unpack_lossy()),
+            $packet::MiPredicate(packet) => mi::set_predicate_result($exec, $engine, &packet.unpack_lossy()),
+            $packet::MiSemaphoreWait(packet) => mi::semaphore_wait($exec, &packet.unpack_lossy()),
+            $packet::MiAtomic(packet) => atomic::atomic($exec, $engine, &packet.unpack_lossy()),
             $packet::MiConditionalBatchBufferEnd(packet) => {
-                return mi::conditional_batch_buffer_end($exec, &packet);
+                return mi::conditional_batch_buffer_end($exec, &packet.unpack_lossy());
             }
             // Points of preemption and of waiting for flushes: one submission runs at a time, in order. Nobody
             // listens to the interrupt, or waits for the signal.
@@ -184,7 +184,7 @@ macro_rules! packets {
             | $packet::MiArbOnOff(_)
             | $packet::MiSuspendFlush(_)
             | $packet::MiUserInterrupt(_) => Ok(()),
-            $($packet::$name(packet) => $execute($exec, &packet),)*
+            $($packet::$name(packet) => $execute($exec, &packet.unpack_lossy()),)*
             #[allow(unreachable_patterns)]
             _ => Err(not_implemented($exec, $engine, $dwords[0])),
         }

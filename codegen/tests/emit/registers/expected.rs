@@ -50,10 +50,7 @@ impl Tail {
     /// The first check that fails, with the field and its value.
     #[inline]
     pub const fn unpack(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
-        match Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
-            Ok(()) => Ok(Self::unpack_lossy(dwords)),
-            Err(error) => Err(error),
-        }
+        Ok(Self::unpack_lossy(dwords))
     }
 
     /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
@@ -160,10 +157,7 @@ impl Gpr {
     /// The first check that fails, with the field and its value.
     #[inline]
     pub const fn unpack(dwords: &[u32; 2]) -> Result<Self, UnpackError> {
-        match Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
-            Ok(()) => Ok(Self::unpack_lossy(dwords)),
-            Err(error) => Err(error),
-        }
+        Ok(Self::unpack_lossy(dwords))
     }
 
     /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
@@ -266,10 +260,7 @@ impl Fence {
     /// The first check that fails, with the field and its value.
     #[inline]
     pub const fn unpack(dwords: &[u32; 2]) -> Result<Self, UnpackError> {
-        match Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
-            Ok(()) => Ok(Self::unpack_lossy(dwords)),
-            Err(error) => Err(error),
-        }
+        Ok(Self::unpack_lossy(dwords))
     }
 
     /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
@@ -365,10 +356,7 @@ impl RcsTail {
     /// The first check that fails, with the field and its value.
     #[inline]
     pub const fn unpack(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
-        match Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
-            Ok(()) => Ok(Self::unpack_lossy(dwords)),
-            Err(error) => Err(error),
-        }
+        Ok(Self::unpack_lossy(dwords))
     }
 
     /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
@@ -427,6 +415,10 @@ impl fmt::Debug for RcsTail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         debug(Self::INFO, &self.pack(), f)
     }
+}
+
+genxml_core::serial! {
+    Tail Gpr Fence RcsTail;
 }
 
 // ===== input_tables.rs

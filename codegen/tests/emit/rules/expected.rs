@@ -54,10 +54,7 @@ impl ToyInner {
     /// The first check that fails, with the field and its value.
     #[inline]
     pub const fn unpack(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
-        match Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
-            Ok(()) => Ok(Self::unpack_lossy(dwords)),
-            Err(error) => Err(error),
-        }
+        Ok(Self::unpack_lossy(dwords))
     }
 
     /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
@@ -199,7 +196,17 @@ impl<'a> ToySet<'a> {
                 available,
             });
         };
-        Check::all(Self::CHECKS, Self::NAME, dwords, 0)?;
+        let fits = (dwords[0] & 0xffff_ff00 ^ 0x7801_0000) == 0
+            && {
+                let mut at = 2;
+                while at + 1 <= dwords.len() && (dwords[at] & 0xffff_ff00 == 0) {
+                    at += 1;
+                }
+                at + 1 > dwords.len()
+            };
+        if !fits && let Err(error) = Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
+            return Err(error);
+        }
         let value = Self::unpack_lossy(dwords);
         let whole = value.dwords();
         if whole != dwords.len() {
@@ -274,6 +281,28 @@ impl Packed for ToySet<'_> {
 }
 
 impl super::engine::RenderCommand for ToySet<'_> {}
+impl<'a> genxml_core::read::Codec<'a> for ToySet<'a> {
+    #[inline]
+    fn decode(dwords: &'a [u32]) -> Result<Self, UnpackError> {
+        Self::unpack(dwords)
+    }
+
+    #[inline]
+    fn decode_lossy(dwords: &'a [u32]) -> Self {
+        Self::unpack_lossy(dwords)
+    }
+
+    #[inline]
+    fn encoded_dwords(&self) -> usize {
+        self.dwords()
+    }
+
+    #[inline]
+    fn encode(&self, out: &mut [u32]) -> Result<usize, PackError> {
+        self.pack_into(out)
+    }
+}
+
 impl Instruction for ToySet<'_> {
     #[inline]
     fn dwords(&self) -> usize {
@@ -387,6 +416,10 @@ impl fmt::Debug for ToyFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         debug_value(Self::INFO, self.bits(), f)
     }
+}
+
+genxml_core::serial! {
+    ToyInner; ToySet
 }
 
 // ===== input_tables.rs
@@ -645,80 +678,140 @@ pub static ToyFormat: Enumeration = Enumeration {
 //! The instructions of each engine.
 #![allow(non_upper_case_globals, clippy::all)]
 
-use genxml_core::{ParseError, UnpackError};
-use genxml_core::packet::body;
-use genxml_core::reflect::Container;
+use core::fmt;
+use genxml_core::{ParseError, UnpackError, opcodes};
+use genxml_core::debug::debug;
+use genxml_core::opcodes::{Found, OpcodeTable};
+use genxml_core::read::{EnginePacket, Lazy, Packets, Untyped};
+use genxml_core::reflect::{Container, Engines};
 
-/// An instruction of the render engine.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// A packet of the render engine, where it lies: what the variants hold is read when it is unpacked.
+#[derive(Clone, Copy)]
 pub enum RenderPacket<'a> {
     /// `TOY_SET`.
-    ToySet(super::input::ToySet<'a>),
+    ToySet(Lazy<'a, super::input::ToySet<'a>>),
     /// An instruction without a type: only its header is described, or the feature of its unit is off.
-    Partial(&'static Container),
+    Partial(Lazy<'a, Untyped>),
 }
 
 impl RenderPacket<'_> {
-    /// Every instruction of the engine.
+    /// Every instruction of the engine, those without a type last.
     pub const INSTRUCTIONS: [&'static Container; 1] = [&super::input_tables::ToySet];
     /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with `header`.
     #[inline]
     pub fn position(header: u32) -> Option<usize> {
-        match header & 0xffff_0000 {
-            0x7801_0000 => return Some(0),
-            _ => {}
-        }
-        None
+        Self::lookup(header).map(|found| found.position)
     }
 
     /// The instruction that starts with `header`.
+    #[inline]
     pub fn find(header: u32) -> Option<&'static Container> {
-        static INSTRUCTIONS: [&Container; 1] = RenderPacket::INSTRUCTIONS;
-        Self::position(header).map(|position| INSTRUCTIONS[position])
+        Self::lookup(header).map(|found| Self::instructions()[found.position])
     }
 
     /// Length in dwords of the packet that starts with `header`, if the instruction is known.
+    #[inline]
     pub fn length(header: u32) -> Option<usize> {
-        Self::find(header).map(|info| info.packet_dwords(header))
+        Self::lookup(header).map(|found| found.length)
     }
 
     /// The description of this instruction.
     pub fn info(&self) -> &'static Container {
         match self {
             Self::ToySet(_) => &super::input_tables::ToySet,
-            Self::Partial(info) => info,
+            Self::Partial(view) => {
+                view.header().and_then(Self::find).unwrap_or(Untyped::INFO)
+            }
         }
     }
 }
 
 impl<'a> RenderPacket<'a> {
-    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; reserved bits
-    /// are not looked at.
+    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as an error, and the walk
+    /// goes on behind it. With [`strict`](Packets::strict) every bit is checked.
+    #[inline]
+    pub const fn iter(dwords: &'a [u32]) -> Packets<'a, Self> {
+        Packets::new(dwords)
+    }
+
+    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; nothing else
+    /// is looked at.
     ///
     /// # Errors
     /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`] for a packet
     /// that goes on after the end of `dwords` or that has a length which its instruction cannot have.
+    #[inline]
     pub fn parse(dwords: &'a [u32]) -> Result<(Self, usize), ParseError> {
+        Self::read(dwords)
+    }
+
+    /// The packet's dwords, header included.
+    #[inline]
+    pub fn dwords(&self) -> &'a [u32] {
+        match *self {
+            Self::ToySet(Lazy { dwords, .. }) | Self::Partial(Lazy { dwords, .. }) => {
+                dwords
+            }
+        }
+    }
+}
+
+impl<'a> EnginePacket<'a> for RenderPacket<'a> {
+    const ENGINE: Engines = Engines(1);
+    #[inline(always)]
+    fn lookup(header: u32) -> Option<Found> {
         static INSTRUCTIONS: [&Container; 1] = RenderPacket::INSTRUCTIONS;
-        let Some(&header) = dwords.first() else {
-            let error = UnpackError::Truncated {
-                container: "a packet",
-                needed: 1,
-                available: 0,
-            };
-            return Err(ParseError::Unpack(error));
-        };
-        let Some(position) = Self::position(header) else {
-            return Err(ParseError::Unknown { header });
-        };
-        let info = INSTRUCTIONS[position];
-        let length = info.packet_dwords(header);
-        let body = body(info, dwords, length)?;
-        let packet = match position {
-            0 => Self::ToySet(super::input::ToySet::unpack_lossy(body)),
-            _ => Self::Partial(info),
-        };
-        Ok((packet, length))
+        static TABLE: OpcodeTable<
+            1,
+            { opcodes::entries(&RenderPacket::INSTRUCTIONS) },
+        > = OpcodeTable::new(&INSTRUCTIONS);
+        TABLE.find(header)
+    }
+
+    #[inline]
+    fn instructions() -> &'static [&'static Container] {
+        static INSTRUCTIONS: [&Container; 1] = RenderPacket::INSTRUCTIONS;
+        &INSTRUCTIONS
+    }
+
+    #[inline(always)]
+    fn view(position: usize, dwords: &'a [u32]) -> Self {
+        static EMPTY: [RenderPacket; 1] = [RenderPacket::ToySet(Lazy::new(&[]))];
+        let mut packet = EMPTY[position];
+        match &mut packet {
+            RenderPacket::ToySet(Lazy { dwords: empty, .. })
+            | RenderPacket::Partial(Lazy { dwords: empty, .. }) => {
+                *empty = dwords;
+            }
+        }
+        packet
+    }
+
+    #[inline]
+    fn dwords(&self) -> &'a [u32] {
+        RenderPacket::dwords(self)
+    }
+
+    #[inline]
+    fn check(&self) -> Result<(), UnpackError> {
+        match self {
+            Self::ToySet(view) => view.unpack().map(drop),
+            Self::Partial(..) => Ok(()),
+        }
+    }
+}
+
+/// By dwords, reserved bits included.
+impl PartialEq for RenderPacket<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.dwords() == other.dwords()
+    }
+}
+
+impl Eq for RenderPacket<'_> {}
+impl fmt::Debug for RenderPacket<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(self.info(), self.dwords(), f)
     }
 }
 

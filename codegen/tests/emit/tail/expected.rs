@@ -87,7 +87,17 @@ impl<'a> ToyWrite<'a> {
                 available,
             });
         };
-        Check::all(Self::CHECKS, Self::NAME, dwords, 0)?;
+        let fits = (dwords[0] & 0xffff_ff00 ^ 0x1100_0000) == 0
+            && {
+                let mut at = 1;
+                while at + 2 <= dwords.len() && (dwords[at] & 0xff80_0003 == 0) {
+                    at += 2;
+                }
+                at + 2 > dwords.len()
+            };
+        if !fits && let Err(error) = Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
+            return Err(error);
+        }
         let value = Self::unpack_lossy(dwords);
         let whole = value.dwords();
         if whole != dwords.len() {
@@ -165,6 +175,28 @@ impl super::engine::RenderCommand for ToyWrite<'_> {}
 impl super::engine::BlitterCommand for ToyWrite<'_> {}
 impl super::engine::VideoCommand for ToyWrite<'_> {}
 impl super::engine::VideoEnhanceCommand for ToyWrite<'_> {}
+impl<'a> genxml_core::read::Codec<'a> for ToyWrite<'a> {
+    #[inline]
+    fn decode(dwords: &'a [u32]) -> Result<Self, UnpackError> {
+        Self::unpack(dwords)
+    }
+
+    #[inline]
+    fn decode_lossy(dwords: &'a [u32]) -> Self {
+        Self::unpack_lossy(dwords)
+    }
+
+    #[inline]
+    fn encoded_dwords(&self) -> usize {
+        self.dwords()
+    }
+
+    #[inline]
+    fn encode(&self, out: &mut [u32]) -> Result<usize, PackError> {
+        self.pack_into(out)
+    }
+}
+
 impl Instruction for ToyWrite<'_> {
     #[inline]
     fn dwords(&self) -> usize {
@@ -248,6 +280,10 @@ impl Entry for ToyWriteRegister {
     fn get(dwords: &[u32], start: u32) -> Self {
         ToyWriteRegister::get(dwords, start)
     }
+}
+
+genxml_core::serial! {
+    ; ToyWrite
 }
 
 // ===== input_tables.rs
@@ -362,299 +398,531 @@ pub static ToyWrite: Container = Container {
 //! The instructions of each engine.
 #![allow(non_upper_case_globals, clippy::all)]
 
-use genxml_core::{ParseError, UnpackError};
-use genxml_core::packet::body;
-use genxml_core::reflect::Container;
+use core::fmt;
+use genxml_core::{ParseError, UnpackError, opcodes};
+use genxml_core::debug::debug;
+use genxml_core::opcodes::{Found, OpcodeTable};
+use genxml_core::read::{EnginePacket, Lazy, Packets, Untyped};
+use genxml_core::reflect::{Container, Engines};
 
-/// An instruction of the render engine.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// A packet of the render engine, where it lies: what the variants hold is read when it is unpacked.
+#[derive(Clone, Copy)]
 pub enum RenderPacket<'a> {
     /// `TOY_WRITE`.
-    ToyWrite(super::input::ToyWrite<'a>),
+    ToyWrite(Lazy<'a, super::input::ToyWrite<'a>>),
     /// An instruction without a type: only its header is described, or the feature of its unit is off.
-    Partial(&'static Container),
+    Partial(Lazy<'a, Untyped>),
 }
 
 impl RenderPacket<'_> {
-    /// Every instruction of the engine.
+    /// Every instruction of the engine, those without a type last.
     pub const INSTRUCTIONS: [&'static Container; 1] = [&super::input_tables::ToyWrite];
     /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with `header`.
     #[inline]
     pub fn position(header: u32) -> Option<usize> {
-        match header & 0xff80_0000 {
-            0x1100_0000 => return Some(0),
-            _ => {}
-        }
-        None
+        Self::lookup(header).map(|found| found.position)
     }
 
     /// The instruction that starts with `header`.
+    #[inline]
     pub fn find(header: u32) -> Option<&'static Container> {
-        static INSTRUCTIONS: [&Container; 1] = RenderPacket::INSTRUCTIONS;
-        Self::position(header).map(|position| INSTRUCTIONS[position])
+        Self::lookup(header).map(|found| Self::instructions()[found.position])
     }
 
     /// Length in dwords of the packet that starts with `header`, if the instruction is known.
+    #[inline]
     pub fn length(header: u32) -> Option<usize> {
-        Self::find(header).map(|info| info.packet_dwords(header))
+        Self::lookup(header).map(|found| found.length)
     }
 
     /// The description of this instruction.
     pub fn info(&self) -> &'static Container {
         match self {
             Self::ToyWrite(_) => &super::input_tables::ToyWrite,
-            Self::Partial(info) => info,
+            Self::Partial(view) => {
+                view.header().and_then(Self::find).unwrap_or(Untyped::INFO)
+            }
         }
     }
 }
 
 impl<'a> RenderPacket<'a> {
-    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; reserved bits
-    /// are not looked at.
+    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as an error, and the walk
+    /// goes on behind it. With [`strict`](Packets::strict) every bit is checked.
+    #[inline]
+    pub const fn iter(dwords: &'a [u32]) -> Packets<'a, Self> {
+        Packets::new(dwords)
+    }
+
+    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; nothing else
+    /// is looked at.
     ///
     /// # Errors
     /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`] for a packet
     /// that goes on after the end of `dwords` or that has a length which its instruction cannot have.
+    #[inline]
     pub fn parse(dwords: &'a [u32]) -> Result<(Self, usize), ParseError> {
-        static INSTRUCTIONS: [&Container; 1] = RenderPacket::INSTRUCTIONS;
-        let Some(&header) = dwords.first() else {
-            let error = UnpackError::Truncated {
-                container: "a packet",
-                needed: 1,
-                available: 0,
-            };
-            return Err(ParseError::Unpack(error));
-        };
-        let Some(position) = Self::position(header) else {
-            return Err(ParseError::Unknown { header });
-        };
-        let info = INSTRUCTIONS[position];
-        let length = info.packet_dwords(header);
-        let body = body(info, dwords, length)?;
-        let packet = match position {
-            0 => Self::ToyWrite(super::input::ToyWrite::unpack_lossy(body)),
-            _ => Self::Partial(info),
-        };
-        Ok((packet, length))
+        Self::read(dwords)
+    }
+
+    /// The packet's dwords, header included.
+    #[inline]
+    pub fn dwords(&self) -> &'a [u32] {
+        match *self {
+            Self::ToyWrite(Lazy { dwords, .. }) | Self::Partial(Lazy { dwords, .. }) => {
+                dwords
+            }
+        }
     }
 }
 
-/// An instruction of the blitter engine.
-#[derive(Clone, Copy, PartialEq, Debug)]
+impl<'a> EnginePacket<'a> for RenderPacket<'a> {
+    const ENGINE: Engines = Engines(1);
+    #[inline(always)]
+    fn lookup(header: u32) -> Option<Found> {
+        static INSTRUCTIONS: [&Container; 1] = RenderPacket::INSTRUCTIONS;
+        static TABLE: OpcodeTable<
+            1,
+            { opcodes::entries(&RenderPacket::INSTRUCTIONS) },
+        > = OpcodeTable::new(&INSTRUCTIONS);
+        TABLE.find(header)
+    }
+
+    #[inline]
+    fn instructions() -> &'static [&'static Container] {
+        static INSTRUCTIONS: [&Container; 1] = RenderPacket::INSTRUCTIONS;
+        &INSTRUCTIONS
+    }
+
+    #[inline(always)]
+    fn view(position: usize, dwords: &'a [u32]) -> Self {
+        static EMPTY: [RenderPacket; 1] = [RenderPacket::ToyWrite(Lazy::new(&[]))];
+        let mut packet = EMPTY[position];
+        match &mut packet {
+            RenderPacket::ToyWrite(Lazy { dwords: empty, .. })
+            | RenderPacket::Partial(Lazy { dwords: empty, .. }) => {
+                *empty = dwords;
+            }
+        }
+        packet
+    }
+
+    #[inline]
+    fn dwords(&self) -> &'a [u32] {
+        RenderPacket::dwords(self)
+    }
+
+    #[inline]
+    fn check(&self) -> Result<(), UnpackError> {
+        match self {
+            Self::ToyWrite(view) => view.unpack().map(drop),
+            Self::Partial(..) => Ok(()),
+        }
+    }
+}
+
+/// By dwords, reserved bits included.
+impl PartialEq for RenderPacket<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.dwords() == other.dwords()
+    }
+}
+
+impl Eq for RenderPacket<'_> {}
+impl fmt::Debug for RenderPacket<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(self.info(), self.dwords(), f)
+    }
+}
+
+/// A packet of the blitter engine, where it lies: what the variants hold is read when it is unpacked.
+#[derive(Clone, Copy)]
 pub enum BlitterPacket<'a> {
     /// `TOY_WRITE`.
-    ToyWrite(super::input::ToyWrite<'a>),
+    ToyWrite(Lazy<'a, super::input::ToyWrite<'a>>),
     /// An instruction without a type: only its header is described, or the feature of its unit is off.
-    Partial(&'static Container),
+    Partial(Lazy<'a, Untyped>),
 }
 
 impl BlitterPacket<'_> {
-    /// Every instruction of the engine.
+    /// Every instruction of the engine, those without a type last.
     pub const INSTRUCTIONS: [&'static Container; 1] = [&super::input_tables::ToyWrite];
     /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with `header`.
     #[inline]
     pub fn position(header: u32) -> Option<usize> {
-        match header & 0xff80_0000 {
-            0x1100_0000 => return Some(0),
-            _ => {}
-        }
-        None
+        Self::lookup(header).map(|found| found.position)
     }
 
     /// The instruction that starts with `header`.
+    #[inline]
     pub fn find(header: u32) -> Option<&'static Container> {
-        static INSTRUCTIONS: [&Container; 1] = BlitterPacket::INSTRUCTIONS;
-        Self::position(header).map(|position| INSTRUCTIONS[position])
+        Self::lookup(header).map(|found| Self::instructions()[found.position])
     }
 
     /// Length in dwords of the packet that starts with `header`, if the instruction is known.
+    #[inline]
     pub fn length(header: u32) -> Option<usize> {
-        Self::find(header).map(|info| info.packet_dwords(header))
+        Self::lookup(header).map(|found| found.length)
     }
 
     /// The description of this instruction.
     pub fn info(&self) -> &'static Container {
         match self {
             Self::ToyWrite(_) => &super::input_tables::ToyWrite,
-            Self::Partial(info) => info,
+            Self::Partial(view) => {
+                view.header().and_then(Self::find).unwrap_or(Untyped::INFO)
+            }
         }
     }
 }
 
 impl<'a> BlitterPacket<'a> {
-    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; reserved bits
-    /// are not looked at.
+    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as an error, and the walk
+    /// goes on behind it. With [`strict`](Packets::strict) every bit is checked.
+    #[inline]
+    pub const fn iter(dwords: &'a [u32]) -> Packets<'a, Self> {
+        Packets::new(dwords)
+    }
+
+    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; nothing else
+    /// is looked at.
     ///
     /// # Errors
     /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`] for a packet
     /// that goes on after the end of `dwords` or that has a length which its instruction cannot have.
+    #[inline]
     pub fn parse(dwords: &'a [u32]) -> Result<(Self, usize), ParseError> {
-        static INSTRUCTIONS: [&Container; 1] = BlitterPacket::INSTRUCTIONS;
-        let Some(&header) = dwords.first() else {
-            let error = UnpackError::Truncated {
-                container: "a packet",
-                needed: 1,
-                available: 0,
-            };
-            return Err(ParseError::Unpack(error));
-        };
-        let Some(position) = Self::position(header) else {
-            return Err(ParseError::Unknown { header });
-        };
-        let info = INSTRUCTIONS[position];
-        let length = info.packet_dwords(header);
-        let body = body(info, dwords, length)?;
-        let packet = match position {
-            0 => Self::ToyWrite(super::input::ToyWrite::unpack_lossy(body)),
-            _ => Self::Partial(info),
-        };
-        Ok((packet, length))
+        Self::read(dwords)
+    }
+
+    /// The packet's dwords, header included.
+    #[inline]
+    pub fn dwords(&self) -> &'a [u32] {
+        match *self {
+            Self::ToyWrite(Lazy { dwords, .. }) | Self::Partial(Lazy { dwords, .. }) => {
+                dwords
+            }
+        }
     }
 }
 
-/// An instruction of the video engine.
-#[derive(Clone, Copy, PartialEq, Debug)]
+impl<'a> EnginePacket<'a> for BlitterPacket<'a> {
+    const ENGINE: Engines = Engines(2);
+    #[inline(always)]
+    fn lookup(header: u32) -> Option<Found> {
+        static INSTRUCTIONS: [&Container; 1] = BlitterPacket::INSTRUCTIONS;
+        static TABLE: OpcodeTable<
+            1,
+            { opcodes::entries(&BlitterPacket::INSTRUCTIONS) },
+        > = OpcodeTable::new(&INSTRUCTIONS);
+        TABLE.find(header)
+    }
+
+    #[inline]
+    fn instructions() -> &'static [&'static Container] {
+        static INSTRUCTIONS: [&Container; 1] = BlitterPacket::INSTRUCTIONS;
+        &INSTRUCTIONS
+    }
+
+    #[inline(always)]
+    fn view(position: usize, dwords: &'a [u32]) -> Self {
+        static EMPTY: [BlitterPacket; 1] = [BlitterPacket::ToyWrite(Lazy::new(&[]))];
+        let mut packet = EMPTY[position];
+        match &mut packet {
+            BlitterPacket::ToyWrite(Lazy { dwords: empty, .. })
+            | BlitterPacket::Partial(Lazy { dwords: empty, .. }) => {
+                *empty = dwords;
+            }
+        }
+        packet
+    }
+
+    #[inline]
+    fn dwords(&self) -> &'a [u32] {
+        BlitterPacket::dwords(self)
+    }
+
+    #[inline]
+    fn check(&self) -> Result<(), UnpackError> {
+        match self {
+            Self::ToyWrite(view) => view.unpack().map(drop),
+            Self::Partial(..) => Ok(()),
+        }
+    }
+}
+
+/// By dwords, reserved bits included.
+impl PartialEq for BlitterPacket<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.dwords() == other.dwords()
+    }
+}
+
+impl Eq for BlitterPacket<'_> {}
+impl fmt::Debug for BlitterPacket<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(self.info(), self.dwords(), f)
+    }
+}
+
+/// A packet of the video engine, where it lies: what the variants hold is read when it is unpacked.
+#[derive(Clone, Copy)]
 pub enum VideoPacket<'a> {
     /// `TOY_WRITE`.
-    ToyWrite(super::input::ToyWrite<'a>),
+    ToyWrite(Lazy<'a, super::input::ToyWrite<'a>>),
     /// An instruction without a type: only its header is described, or the feature of its unit is off.
-    Partial(&'static Container),
+    Partial(Lazy<'a, Untyped>),
 }
 
 impl VideoPacket<'_> {
-    /// Every instruction of the engine.
+    /// Every instruction of the engine, those without a type last.
     pub const INSTRUCTIONS: [&'static Container; 1] = [&super::input_tables::ToyWrite];
     /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with `header`.
     #[inline]
     pub fn position(header: u32) -> Option<usize> {
-        match header & 0xff80_0000 {
-            0x1100_0000 => return Some(0),
-            _ => {}
-        }
-        None
+        Self::lookup(header).map(|found| found.position)
     }
 
     /// The instruction that starts with `header`.
+    #[inline]
     pub fn find(header: u32) -> Option<&'static Container> {
-        static INSTRUCTIONS: [&Container; 1] = VideoPacket::INSTRUCTIONS;
-        Self::position(header).map(|position| INSTRUCTIONS[position])
+        Self::lookup(header).map(|found| Self::instructions()[found.position])
     }
 
     /// Length in dwords of the packet that starts with `header`, if the instruction is known.
+    #[inline]
     pub fn length(header: u32) -> Option<usize> {
-        Self::find(header).map(|info| info.packet_dwords(header))
+        Self::lookup(header).map(|found| found.length)
     }
 
     /// The description of this instruction.
     pub fn info(&self) -> &'static Container {
         match self {
             Self::ToyWrite(_) => &super::input_tables::ToyWrite,
-            Self::Partial(info) => info,
+            Self::Partial(view) => {
+                view.header().and_then(Self::find).unwrap_or(Untyped::INFO)
+            }
         }
     }
 }
 
 impl<'a> VideoPacket<'a> {
-    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; reserved bits
-    /// are not looked at.
+    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as an error, and the walk
+    /// goes on behind it. With [`strict`](Packets::strict) every bit is checked.
+    #[inline]
+    pub const fn iter(dwords: &'a [u32]) -> Packets<'a, Self> {
+        Packets::new(dwords)
+    }
+
+    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; nothing else
+    /// is looked at.
     ///
     /// # Errors
     /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`] for a packet
     /// that goes on after the end of `dwords` or that has a length which its instruction cannot have.
+    #[inline]
     pub fn parse(dwords: &'a [u32]) -> Result<(Self, usize), ParseError> {
-        static INSTRUCTIONS: [&Container; 1] = VideoPacket::INSTRUCTIONS;
-        let Some(&header) = dwords.first() else {
-            let error = UnpackError::Truncated {
-                container: "a packet",
-                needed: 1,
-                available: 0,
-            };
-            return Err(ParseError::Unpack(error));
-        };
-        let Some(position) = Self::position(header) else {
-            return Err(ParseError::Unknown { header });
-        };
-        let info = INSTRUCTIONS[position];
-        let length = info.packet_dwords(header);
-        let body = body(info, dwords, length)?;
-        let packet = match position {
-            0 => Self::ToyWrite(super::input::ToyWrite::unpack_lossy(body)),
-            _ => Self::Partial(info),
-        };
-        Ok((packet, length))
+        Self::read(dwords)
+    }
+
+    /// The packet's dwords, header included.
+    #[inline]
+    pub fn dwords(&self) -> &'a [u32] {
+        match *self {
+            Self::ToyWrite(Lazy { dwords, .. }) | Self::Partial(Lazy { dwords, .. }) => {
+                dwords
+            }
+        }
     }
 }
 
-/// An instruction of the video enhancement engine.
-#[derive(Clone, Copy, PartialEq, Debug)]
+impl<'a> EnginePacket<'a> for VideoPacket<'a> {
+    const ENGINE: Engines = Engines(4);
+    #[inline(always)]
+    fn lookup(header: u32) -> Option<Found> {
+        static INSTRUCTIONS: [&Container; 1] = VideoPacket::INSTRUCTIONS;
+        static TABLE: OpcodeTable<1, { opcodes::entries(&VideoPacket::INSTRUCTIONS) }> = OpcodeTable::new(
+            &INSTRUCTIONS,
+        );
+        TABLE.find(header)
+    }
+
+    #[inline]
+    fn instructions() -> &'static [&'static Container] {
+        static INSTRUCTIONS: [&Container; 1] = VideoPacket::INSTRUCTIONS;
+        &INSTRUCTIONS
+    }
+
+    #[inline(always)]
+    fn view(position: usize, dwords: &'a [u32]) -> Self {
+        static EMPTY: [VideoPacket; 1] = [VideoPacket::ToyWrite(Lazy::new(&[]))];
+        let mut packet = EMPTY[position];
+        match &mut packet {
+            VideoPacket::ToyWrite(Lazy { dwords: empty, .. })
+            | VideoPacket::Partial(Lazy { dwords: empty, .. }) => {
+                *empty = dwords;
+            }
+        }
+        packet
+    }
+
+    #[inline]
+    fn dwords(&self) -> &'a [u32] {
+        VideoPacket::dwords(self)
+    }
+
+    #[inline]
+    fn check(&self) -> Result<(), UnpackError> {
+        match self {
+            Self::ToyWrite(view) => view.unpack().map(drop),
+            Self::Partial(..) => Ok(()),
+        }
+    }
+}
+
+/// By dwords, reserved bits included.
+impl PartialEq for VideoPacket<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.dwords() == other.dwords()
+    }
+}
+
+impl Eq for VideoPacket<'_> {}
+impl fmt::Debug for VideoPacket<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(self.info(), self.dwords(), f)
+    }
+}
+
+/// A packet of the video enhancement engine, where it lies: what the variants hold is read when it is unpacked.
+#[derive(Clone, Copy)]
 pub enum VideoEnhancePacket<'a> {
     /// `TOY_WRITE`.
-    ToyWrite(super::input::ToyWrite<'a>),
+    ToyWrite(Lazy<'a, super::input::ToyWrite<'a>>),
     /// An instruction without a type: only its header is described, or the feature of its unit is off.
-    Partial(&'static Container),
+    Partial(Lazy<'a, Untyped>),
 }
 
 impl VideoEnhancePacket<'_> {
-    /// Every instruction of the engine.
+    /// Every instruction of the engine, those without a type last.
     pub const INSTRUCTIONS: [&'static Container; 1] = [&super::input_tables::ToyWrite];
     /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with `header`.
     #[inline]
     pub fn position(header: u32) -> Option<usize> {
-        match header & 0xff80_0000 {
-            0x1100_0000 => return Some(0),
-            _ => {}
-        }
-        None
+        Self::lookup(header).map(|found| found.position)
     }
 
     /// The instruction that starts with `header`.
+    #[inline]
     pub fn find(header: u32) -> Option<&'static Container> {
-        static INSTRUCTIONS: [&Container; 1] = VideoEnhancePacket::INSTRUCTIONS;
-        Self::position(header).map(|position| INSTRUCTIONS[position])
+        Self::lookup(header).map(|found| Self::instructions()[found.position])
     }
 
     /// Length in dwords of the packet that starts with `header`, if the instruction is known.
+    #[inline]
     pub fn length(header: u32) -> Option<usize> {
-        Self::find(header).map(|info| info.packet_dwords(header))
+        Self::lookup(header).map(|found| found.length)
     }
 
     /// The description of this instruction.
     pub fn info(&self) -> &'static Container {
         match self {
             Self::ToyWrite(_) => &super::input_tables::ToyWrite,
-            Self::Partial(info) => info,
+            Self::Partial(view) => {
+                view.header().and_then(Self::find).unwrap_or(Untyped::INFO)
+            }
         }
     }
 }
 
 impl<'a> VideoEnhancePacket<'a> {
-    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; reserved bits
-    /// are not looked at.
+    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as an error, and the walk
+    /// goes on behind it. With [`strict`](Packets::strict) every bit is checked.
+    #[inline]
+    pub const fn iter(dwords: &'a [u32]) -> Packets<'a, Self> {
+        Packets::new(dwords)
+    }
+
+    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; nothing else
+    /// is looked at.
     ///
     /// # Errors
     /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`] for a packet
     /// that goes on after the end of `dwords` or that has a length which its instruction cannot have.
+    #[inline]
     pub fn parse(dwords: &'a [u32]) -> Result<(Self, usize), ParseError> {
+        Self::read(dwords)
+    }
+
+    /// The packet's dwords, header included.
+    #[inline]
+    pub fn dwords(&self) -> &'a [u32] {
+        match *self {
+            Self::ToyWrite(Lazy { dwords, .. }) | Self::Partial(Lazy { dwords, .. }) => {
+                dwords
+            }
+        }
+    }
+}
+
+impl<'a> EnginePacket<'a> for VideoEnhancePacket<'a> {
+    const ENGINE: Engines = Engines(8);
+    #[inline(always)]
+    fn lookup(header: u32) -> Option<Found> {
         static INSTRUCTIONS: [&Container; 1] = VideoEnhancePacket::INSTRUCTIONS;
-        let Some(&header) = dwords.first() else {
-            let error = UnpackError::Truncated {
-                container: "a packet",
-                needed: 1,
-                available: 0,
-            };
-            return Err(ParseError::Unpack(error));
-        };
-        let Some(position) = Self::position(header) else {
-            return Err(ParseError::Unknown { header });
-        };
-        let info = INSTRUCTIONS[position];
-        let length = info.packet_dwords(header);
-        let body = body(info, dwords, length)?;
-        let packet = match position {
-            0 => Self::ToyWrite(super::input::ToyWrite::unpack_lossy(body)),
-            _ => Self::Partial(info),
-        };
-        Ok((packet, length))
+        static TABLE: OpcodeTable<
+            1,
+            { opcodes::entries(&VideoEnhancePacket::INSTRUCTIONS) },
+        > = OpcodeTable::new(&INSTRUCTIONS);
+        TABLE.find(header)
+    }
+
+    #[inline]
+    fn instructions() -> &'static [&'static Container] {
+        static INSTRUCTIONS: [&Container; 1] = VideoEnhancePacket::INSTRUCTIONS;
+        &INSTRUCTIONS
+    }
+
+    #[inline(always)]
+    fn view(position: usize, dwords: &'a [u32]) -> Self {
+        static EMPTY: [VideoEnhancePacket; 1] = [
+            VideoEnhancePacket::ToyWrite(Lazy::new(&[])),
+        ];
+        let mut packet = EMPTY[position];
+        match &mut packet {
+            VideoEnhancePacket::ToyWrite(Lazy { dwords: empty, .. })
+            | VideoEnhancePacket::Partial(Lazy { dwords: empty, .. }) => {
+                *empty = dwords;
+            }
+        }
+        packet
+    }
+
+    #[inline]
+    fn dwords(&self) -> &'a [u32] {
+        VideoEnhancePacket::dwords(self)
+    }
+
+    #[inline]
+    fn check(&self) -> Result<(), UnpackError> {
+        match self {
+            Self::ToyWrite(view) => view.unpack().map(drop),
+            Self::Partial(..) => Ok(()),
+        }
+    }
+}
+
+/// By dwords, reserved bits included.
+impl PartialEq for VideoEnhancePacket<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.dwords() == other.dwords()
+    }
+}
+
+impl Eq for VideoEnhancePacket<'_> {}
+impl fmt::Debug for VideoEnhancePacket<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(self.info(), self.dwords(), f)
     }
 }
 

@@ -53,10 +53,7 @@ impl Inner {
     /// The first check that fails, with the field and its value.
     #[inline]
     pub const fn unpack(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
-        match Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
-            Ok(()) => Ok(Self::unpack_lossy(dwords)),
-            Err(error) => Err(error),
-        }
+        Ok(Self::unpack_lossy(dwords))
     }
 
     /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
@@ -173,10 +170,11 @@ impl Outer {
     /// The first check that fails, with the field and its value.
     #[inline]
     pub const fn unpack(dwords: &[u32; 3]) -> Result<Self, UnpackError> {
-        match Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
-            Ok(()) => Ok(Self::unpack_lossy(dwords)),
-            Err(error) => Err(error),
+        let fits = true;
+        if !fits && let Err(error) = Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
+            return Err(error);
         }
+        Ok(Self::unpack_lossy(dwords))
     }
 
     /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
@@ -287,10 +285,7 @@ impl ToyMode {
     /// The first check that fails, with the field and its value.
     #[inline]
     pub const fn unpack(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
-        match Check::all(Self::CHECKS, Self::NAME, dwords, 0) {
-            Ok(()) => Ok(Self::unpack_lossy(dwords)),
-            Err(error) => Err(error),
-        }
+        Ok(Self::unpack_lossy(dwords))
     }
 
     /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
@@ -411,6 +406,10 @@ impl fmt::Debug for Index {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         debug_value(Self::INFO, self.bits(), f)
     }
+}
+
+genxml_core::serial! {
+    Inner Outer ToyMode;
 }
 
 // ===== input_tables.rs

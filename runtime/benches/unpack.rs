@@ -1,0 +1,348 @@
+//! Nanoseconds to read packets back, strictly and as hardware does, and bytes of batch per second of typed iteration.
+//! `cargo bench -p genxml --bench unpack`
+//!
+//! The packets hold random values that strict readers accept, 64 of each kind in turn.
+
+use divan::counter::BytesCount;
+use divan::{Bencher, black_box};
+use genxml::core::bits::{ones, put};
+use genxml::core::packet::Fixed;
+use genxml::core::reflect::Container;
+use genxml::gen8::mi::PipeControl;
+use genxml::gen8::render3d_fetch::{ThreeDPrimitive, ThreeDStateVertexElements, VertexElementState};
+use genxml::gen8::render3d_pixel::{BlendState, ThreeDStatePs};
+use genxml::gen8::render3d_raster::ThreeDStateSbe;
+use genxml::gen8::render3d_stages::ThreeDStateVs;
+use genxml::gen8::state::{RenderSurfaceState, SamplerState};
+
+fn main() {
+    divan::main();
+}
+
+/// Packets of each kind; a power of two.
+const KINDS: usize = 64;
+
+/// xorshift64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// A well-formed container: random dwords, packed anew, with fields that have a range moved into it.
+    fn packet<T: Fixed>(&mut self) -> T::Dwords {
+        loop {
+            let mut dwords = vec![0u32; T::DWORDS];
+            dwords.iter_mut().for_each(|dword| *dword = self.next() as u32);
+            self.restrict(T::INFO, &mut dwords);
+            let packed = T::read_lossy(&dwords).to_dwords();
+            if T::from_dwords(&packed).is_ok() {
+                return packed;
+            }
+        }
+    }
+
+    fn restrict(&mut self, info: &Container, dwords: &mut [u32]) {
+        for field in info.fields {
+            let Some((min, max)) = field.range else { continue };
+            for bit in field.start..=field.end {
+                dwords[(bit / 32) as usize] &= !(1 << (bit % 32));
+            }
+            let span = max.wrapping_sub(min) & ones(field.end - field.start + 1);
+            let value = min.wrapping_add(self.next() % span.saturating_add(1));
+            put(dwords, field.start, field.end, value & ones(field.end - field.start + 1));
+        }
+    }
+}
+
+/// 64 packets of a kind.
+struct Samples<T: Fixed>(Vec<T::Dwords>);
+
+impl<T: Fixed> Samples<T> {
+    fn new(random: &mut Random) -> Self {
+        Samples((0..KINDS).map(|_| random.packet::<T>()).collect())
+    }
+
+    #[inline(always)]
+    fn lossy(&self, index: usize) {
+        black_box(T::from_dwords_lossy(black_box(&self.0[index % KINDS])));
+    }
+
+    #[inline(always)]
+    fn strict(&self, index: usize) {
+        _ = black_box(T::from_dwords(black_box(&self.0[index % KINDS])));
+    }
+}
+
+/// The mix of the issue: 336 bytes.
+struct Mix {
+    vs: Samples<ThreeDStateVs>,
+    ps: Samples<ThreeDStatePs>,
+    sbe: Samples<ThreeDStateSbe>,
+    surface: Samples<RenderSurfaceState>,
+    sampler: Samples<SamplerState>,
+    blend: Samples<BlendState>,
+    primitive: Samples<ThreeDPrimitive>,
+    pipe_control: Samples<PipeControl>,
+    elements: Vec<[u32; 9]>,
+}
+
+const MIX_BYTES: usize = 4 * (9 + 12 + 4 + 16 + 4 + 17 + 7 + 6 + 9);
+
+impl Mix {
+    fn new() -> Self {
+        let random = &mut Random(0x9e37_79b9_7f4a_7c15);
+        let elements = (0..KINDS).map(|_| {
+            let element =
+                [(); 4].map(|()| VertexElementState::read_lossy(&random.packet::<VertexElementState>()));
+            let mut dwords = [0; 9];
+            let packet = ThreeDStateVertexElements { element: (&element).into() };
+            assert_eq!(packet.pack_into(&mut dwords), Ok(9));
+            dwords
+        });
+        let elements = elements.collect();
+        Mix {
+            vs: Samples::new(random),
+            ps: Samples::new(random),
+            sbe: Samples::new(random),
+            surface: Samples::new(random),
+            sampler: Samples::new(random),
+            blend: Samples::new(random),
+            primitive: Samples::new(random),
+            pipe_control: Samples::new(random),
+            elements,
+        }
+    }
+}
+
+/// Runs `read` with a count that goes up.
+fn counted(bencher: Bencher, bytes: usize, mut read: impl FnMut(usize)) {
+    let mut index = 0usize;
+    bencher.counter(BytesCount::new(bytes)).bench_local(|| {
+        read(index);
+        index = index.wrapping_add(1);
+    });
+}
+
+/// All four elements, which the packet reads as they are asked for.
+#[inline(always)]
+fn elements(packet: &ThreeDStateVertexElements<'_>) {
+    for index in 0..4 {
+        black_box(packet.element.get(index));
+    }
+}
+
+#[inline(always)]
+fn elements_lossy(dwords: &[u32; 9]) {
+    elements(&ThreeDStateVertexElements::unpack_lossy(black_box(dwords)));
+}
+
+#[inline(always)]
+fn elements_strict(dwords: &[u32; 9]) {
+    if let Ok(packet) = ThreeDStateVertexElements::unpack(black_box(dwords)) {
+        elements(&packet);
+    }
+}
+
+#[divan::bench]
+fn mix_lossy(bencher: Bencher) {
+    let mix = Mix::new();
+    counted(bencher, MIX_BYTES, |index| {
+        mix.vs.lossy(index);
+        mix.ps.lossy(index);
+        mix.sbe.lossy(index);
+        mix.surface.lossy(index);
+        mix.sampler.lossy(index);
+        mix.blend.lossy(index);
+        mix.primitive.lossy(index);
+        mix.pipe_control.lossy(index);
+        elements_lossy(&mix.elements[index % KINDS]);
+    });
+}
+
+#[divan::bench]
+fn mix_strict(bencher: Bencher) {
+    let mix = Mix::new();
+    counted(bencher, MIX_BYTES, |index| {
+        mix.vs.strict(index);
+        mix.ps.strict(index);
+        mix.sbe.strict(index);
+        mix.surface.strict(index);
+        mix.sampler.strict(index);
+        mix.blend.strict(index);
+        mix.primitive.strict(index);
+        mix.pipe_control.strict(index);
+        elements_strict(&mix.elements[index % KINDS]);
+    });
+}
+
+/// The kinds of the mix alone.
+mod alone {
+    use super::*;
+
+    macro_rules! alone {
+        ($($name:ident: $field:ident, $dwords:literal;)*) => {$(
+            mod $name {
+                use super::*;
+
+                #[divan::bench]
+                fn lossy(bencher: Bencher) {
+                    let mix = Mix::new();
+                    counted(bencher, 4 * $dwords, |index| mix.$field.lossy(index));
+                }
+
+                #[divan::bench]
+                fn strict(bencher: Bencher) {
+                    let mix = Mix::new();
+                    counted(bencher, 4 * $dwords, |index| mix.$field.strict(index));
+                }
+            }
+        )*};
+    }
+    alone! {
+        threed_state_vs: vs, 9;
+        threed_state_ps: ps, 12;
+        threed_state_sbe: sbe, 4;
+        render_surface_state: surface, 16;
+        sampler_state: sampler, 4;
+        blend_state: blend, 17;
+        threed_primitive: primitive, 7;
+        pipe_control: pipe_control, 6;
+    }
+
+    mod threed_state_vertex_elements {
+        use super::*;
+
+        #[divan::bench]
+        fn lossy(bencher: Bencher) {
+            let mix = Mix::new();
+            counted(bencher, 36, |index| elements_lossy(&mix.elements[index % KINDS]));
+        }
+
+        #[divan::bench]
+        fn strict(bencher: Bencher) {
+            let mix = Mix::new();
+            counted(bencher, 36, |index| elements_strict(&mix.elements[index % KINDS]));
+        }
+    }
+}
+
+/// A large batch: packets of the mix and what a driver puts between, in random order, 4 MB.
+fn batch() -> Vec<u32> {
+    use genxml::gen8::mi::{MiLoadRegisterImm, MiLoadRegisterImmRegister, MiNoop, MiStoreDataImm};
+    use genxml::gen8::render3d_binding::ThreeDStateBindingTablePointersVs;
+    use genxml::gen8::render3d_constants::ThreeDStateConstantVs;
+    use genxml::gen8::state::StateBaseAddress;
+    let mut out = Vec::new();
+    let random = &mut Random(0x2545_f491_4f6c_dd1d);
+    let mut buffer = [0; 64];
+    while out.len() < 1 << 20 {
+        macro_rules! one {
+            ($type:ty) => {
+                out.extend_from_slice(&random.packet::<$type>())
+            };
+        }
+        match random.next() % 14 {
+            0 => one!(ThreeDStateVs),
+            1 => one!(ThreeDStatePs),
+            2 => one!(ThreeDStateSbe),
+            3 => one!(ThreeDPrimitive),
+            4 | 5 => one!(PipeControl),
+            6 => one!(StateBaseAddress),
+            7 | 8 => one!(ThreeDStateBindingTablePointersVs),
+            9 => one!(ThreeDStateConstantVs),
+            10 => one!(MiNoop),
+            11 => {
+                let pairs = [(); 3].map(|()| MiLoadRegisterImmRegister {
+                    register_offset: genxml::core::Address::from_bits(random.next() & 0x7f_fffc),
+                    data_dword: genxml::core::U::from_bits(random.next()),
+                });
+                let count = random.next() as usize % 3 + 1;
+                let packet = MiLoadRegisterImm { register: (&pairs[..count]).into(), ..Default::default() };
+                let length = packet.pack_into(&mut buffer).expect("room");
+                out.extend_from_slice(&buffer[..length]);
+            }
+            12 => {
+                let address = genxml::core::Address::from_bits(random.next());
+                let values = [genxml::core::U::from_bits(7)];
+                let packet = MiStoreDataImm { data_dword: (&values).into(), ..MiStoreDataImm::new(address) };
+                let length = packet.pack_into(&mut buffer).expect("room");
+                out.extend_from_slice(&buffer[..length]);
+            }
+            _ => {
+                let element =
+                    [(); 4].map(|()| VertexElementState::read_lossy(&random.packet::<VertexElementState>()));
+                let packet = ThreeDStateVertexElements { element: (&element).into() };
+                let length = packet.pack_into(&mut buffer).expect("room");
+                out.extend_from_slice(&buffer[..length]);
+            }
+        }
+    }
+    out
+}
+
+/// Typed iteration over a large batch.
+mod iterate {
+    use super::*;
+    use divan::counter::ItemsCount;
+    use genxml::gen8::RenderPacket;
+
+    fn over(bencher: Bencher, dwords: &[u32], read: impl Fn(&[u32]) -> u64) {
+        let packets = RenderPacket::iter(dwords).count();
+        bencher
+            .counter(BytesCount::new(4 * dwords.len()))
+            .counter(ItemsCount::new(packets))
+            .bench_local(|| read(black_box(dwords)));
+    }
+
+    /// Finds each packet, and matches on its kind.
+    #[divan::bench]
+    fn matching(bencher: Bencher) {
+        over(bencher, &batch(), |dwords| {
+            let mut sum = 0;
+            for item in RenderPacket::iter(dwords) {
+                sum += match item {
+                    Ok(item) => match item.packet {
+                        RenderPacket::ThreeDPrimitive(packet) => packet.dwords().len() as u64,
+                        RenderPacket::PipeControl(_) => 2,
+                        RenderPacket::ThreeDStateVs(_) => 3,
+                        _ => 4,
+                    },
+                    Err(error) => error.skipped as u64,
+                };
+            }
+            sum
+        });
+    }
+
+    /// And reads some.
+    #[divan::bench]
+    fn unpacking_three_kinds(bencher: Bencher) {
+        over(bencher, &batch(), |dwords| {
+            let mut sum = 0;
+            for item in RenderPacket::iter(dwords).flatten() {
+                sum += match item.packet {
+                    RenderPacket::ThreeDPrimitive(packet) => {
+                        packet.unpack_lossy().vertex_count_per_instance.get()
+                    }
+                    RenderPacket::PipeControl(packet) => packet.unpack_lossy().address.get(),
+                    RenderPacket::ThreeDStateVs(packet) => {
+                        packet.unpack_lossy().scratch_space_base_pointer.get()
+                    }
+                    _ => 0,
+                };
+            }
+            sum
+        });
+    }
+
+    /// Checks every bit of each.
+    #[divan::bench]
+    fn strict(bencher: Bencher) {
+        over(bencher, &batch(), |dwords| RenderPacket::iter(dwords).strict().flatten().count() as u64);
+    }
+}

@@ -1,0 +1,256 @@
+//! A container's fields as its dwords have them: what `Debug`, diffs and JSON walk.
+//!
+//! [`Level::of`] starts at a container; [`Level::fields`] and [`Level::arrays`] give what exists under the conditions of
+//! the specification, without opcode, length and reserved bits, and lead further down.
+
+use crate::bits;
+use crate::reflect::{Container, Field, Group, Kind, Stored, Type};
+use core::fmt;
+
+/// The fields and arrays of a container, or of an element of an array.
+#[derive(Clone, Copy, Debug)]
+pub struct Level<'a> {
+    /// The manual's name of the container, or the array's.
+    pub name: &'static str,
+    /// All fields, whether they exist or not.
+    pub fields: &'static [Field],
+    /// All arrays.
+    pub groups: &'static [Group],
+    /// The outermost container. What lies behind the end reads as zero.
+    pub dwords: &'a [u32],
+    /// Where the level starts, in bits.
+    pub base: u32,
+    /// Bits of the first dword that are opcode or length.
+    hidden: u32,
+}
+
+impl<'a> Level<'a> {
+    /// The container that starts with `dwords`.
+    pub fn of(info: &'static Container, dwords: &'a [u32]) -> Self {
+        let hidden = match info.kind {
+            Kind::Instruction { opcode_mask, length_field, .. } => {
+                let length =
+                    length_field.map_or(0, |(start, end)| (bits::ones(end - start + 1) as u32) << start);
+                opcode_mask | length
+            }
+            _ => 0,
+        };
+        Level { hidden, ..Level::nested(info, dwords, 0) }
+    }
+
+    /// The structure that starts at bit `base`.
+    pub fn nested(info: &'static Container, dwords: &'a [u32], base: u32) -> Self {
+        Level { name: info.name, fields: info.fields, groups: info.groups, dwords, base, hidden: 0 }
+    }
+
+    /// The same place of another container of the kind.
+    pub const fn over<'b>(&self, dwords: &'b [u32]) -> Level<'b> {
+        let Level { name, fields, groups, base, hidden, .. } = *self;
+        Level { name, fields, groups, dwords, base, hidden }
+    }
+
+    /// True if the field's condition holds; if it has none, that of no other field which shares its bits.
+    pub fn exists(&self, field: &Field) -> bool {
+        let holds = |field: &Field| field.exists_if.map(|condition| condition.holds(self.dwords, self.base));
+        holds(field).unwrap_or_else(|| {
+            let shared = |other: &&Field| other.start <= field.end && field.start <= other.end;
+            !self.fields.iter().filter(shared).any(|other| holds(other) == Some(true))
+        })
+    }
+
+    /// True if the field is neither reserved nor opcode nor length.
+    pub fn is_data(&self, field: &Field) -> bool {
+        let hidden = field.end < 32 && self.hidden >> field.start & 1 == 1;
+        !hidden && !matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved)
+    }
+
+    /// The fields that exist.
+    pub fn fields(self) -> impl Iterator<Item = Member<'a>> {
+        let fields = self.fields.iter().filter(move |field| self.is_data(field) && self.exists(field));
+        fields.map(move |field| self.member(field))
+    }
+
+    /// A field of the level, whether it exists or not.
+    pub fn member(&self, field: &'static Field) -> Member<'a> {
+        Member { field, dwords: self.dwords, base: self.base }
+    }
+
+    /// The arrays.
+    pub fn arrays(self) -> impl Iterator<Item = Elements<'a>> {
+        self.groups.iter().map(move |group| Elements {
+            group,
+            dwords: self.dwords,
+            start: self.base + group.start,
+        })
+    }
+}
+
+/// A field of what starts at bit `base` of `dwords`.
+#[derive(Clone, Copy, Debug)]
+pub struct Member<'a> {
+    /// Its description.
+    pub field: &'static Field,
+    /// The outermost container.
+    pub dwords: &'a [u32],
+    /// Where the field's level starts, in bits.
+    pub base: u32,
+}
+
+impl<'a> Member<'a> {
+    /// First and last bit in the outermost container.
+    pub const fn bits(&self) -> (u32, u32) {
+        (self.base + self.field.start, self.base + self.field.end)
+    }
+
+    /// The structure that the field is, if it is one.
+    pub fn level(&self) -> Option<Level<'a>> {
+        match self.field.ty {
+            Type::Struct(info) => Some(Level::nested(info, self.dwords, self.bits().0)),
+            _ => None,
+        }
+    }
+
+    /// The stored bits; of a field wider than 64 the first ones.
+    pub fn stored(&self) -> u64 {
+        let (start, end) = self.bits();
+        bits::get(self.dwords, start, end.min(start + 63))
+    }
+
+    /// What a field of more than 64 bits holds, 32 bits at a time.
+    pub fn words(self) -> impl Iterator<Item = u32> + 'a {
+        let (start, end) = self.bits();
+        let first = (start..=end).step_by(32);
+        first.map(move |first| bits::get(self.dwords, first, end.min(first + 31)) as u32)
+    }
+
+    /// The value as meant.
+    pub fn value(&self) -> Value {
+        let (start, end) = self.bits();
+        let (width, stored) = (end - start + 1, self.stored());
+        let unit = |fraction: u32| (1u64 << fraction.min(63)) as f64;
+        match self.field.ty {
+            _ if width > 64 => Value::Wide,
+            Type::Bool if width == 1 => Value::Bool(stored != 0),
+            Type::Int => Value::Int(bits::sign_extend(stored, width)),
+            Type::Float if width == 32 => Value::Single(f32::from_bits(stored as u32)),
+            Type::Float if width == 64 => Value::Float(f64::from_bits(stored)),
+            Type::UFixed(fraction) => Value::Float(stored as f64 / unit(fraction)),
+            Type::SFixed(fraction) => Value::Float(bits::sign_extend(stored, width) as f64 / unit(fraction)),
+            Type::Enum(list) => Value::Enum { value: stored, name: list.name_of(stored) },
+            Type::Address { .. } => Value::Address(stored << self.address_shift()),
+            _ => Value::Uint(self.field.stored.meant(stored)),
+        }
+    }
+
+    /// Bit of the pointer that an address's first bit is.
+    pub const fn address_shift(&self) -> u32 {
+        match self.field.stored {
+            Stored::Shifted(by) => by,
+            _ => self.field.start % 32,
+        }
+    }
+}
+
+/// An array.
+#[derive(Clone, Copy, Debug)]
+pub struct Elements<'a> {
+    /// Its description.
+    pub group: &'static Group,
+    /// The outermost container.
+    pub dwords: &'a [u32],
+    /// Where the first element starts, in bits.
+    pub start: u32,
+}
+
+/// An element of an array.
+#[derive(Clone, Copy, Debug)]
+pub enum Element<'a> {
+    /// The array is one of plain values.
+    Field(Member<'a>),
+    /// An element has members.
+    Level(Level<'a>),
+}
+
+impl<'a> Elements<'a> {
+    /// The array's name, or its only field's where it has none.
+    pub fn name(&self) -> &'static str {
+        fn of(group: &'static Group) -> &'static str {
+            match (group.name, group.fields, group.groups) {
+                ("", [field], []) => field.name,
+                ("", [], [inner]) => of(inner),
+                ("", ..) => "Entries",
+                (name, ..) => name,
+            }
+        }
+        of(self.group)
+    }
+
+    /// Number of elements; of a variable array those that the dwords have whole.
+    pub fn count(&self) -> u32 {
+        let room = (32 * self.dwords.len() as u32).saturating_sub(self.start);
+        match self.group.count {
+            0 => room.checked_div(self.group.bits).unwrap_or(0),
+            count => count,
+        }
+    }
+
+    /// Element `index`, which need not exist.
+    pub fn get(&self, index: u32) -> Element<'a> {
+        let (group, dwords) = (self.group, self.dwords);
+        let base = self.start + index * group.bits;
+        match (group.fields, group.groups) {
+            ([field], []) => Element::Field(Member { field, dwords, base }),
+            (fields, groups) => {
+                let name = self.name();
+                Element::Level(Level { name, fields, groups, dwords, base, hidden: 0 })
+            }
+        }
+    }
+
+    /// All elements.
+    pub fn iter(self) -> impl Iterator<Item = Element<'a>> {
+        (0..self.count()).map(move |index| self.get(index))
+    }
+}
+
+/// A field's value as meant: with the one added that hardware leaves out, addresses in bytes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Value {
+    /// One bit.
+    Bool(bool),
+    /// An unsigned integer.
+    Uint(u64),
+    /// A signed integer.
+    Int(i64),
+    /// Fixed point, or an IEEE double.
+    Float(f64),
+    /// An IEEE single.
+    Single(f32),
+    /// A value of a list, and its name if it has one.
+    Enum {
+        /// As stored.
+        value: u64,
+        /// The manual's name.
+        name: Option<&'static str>,
+    },
+    /// A byte address or offset.
+    Address(u64),
+    /// More than 64 bits: see [`Member::words`].
+    Wide,
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Value::Bool(value) => value.fmt(f),
+            Value::Uint(value) => value.fmt(f),
+            Value::Int(value) => value.fmt(f),
+            Value::Float(value) => fmt::Debug::fmt(&value, f),
+            Value::Single(value) => fmt::Debug::fmt(&value, f),
+            Value::Enum { value, name: Some(name) } => write!(f, "{name} ({value})"),
+            Value::Enum { value, name: None } => value.fmt(f),
+            Value::Address(value) => write!(f, "{value:#x}"),
+            Value::Wide => f.write_str("(wide)"),
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! Reading a batch: packet after packet, each as a variant of its engine's enum.
+//!
+//! ```text
+//! for item in RenderPacket::iter(&dwords) {
+//!     match item?.packet {
+//!         RenderPacket::ThreeDStateVs(vs) => println!("{:?}", vs.unpack()?),
+//!         RenderPacket::MiBatchBufferEnd(_) => break,
+//!         _ => {}
+//!     }
+//! }
+//! ```
+//!
+//! * [`Packets`]: the iterator, which `iter` of the generated enums makes; [`Packets::strict`] checks every bit
+//! * [`Lazy`]: what the enums' variants hold: the packet's dwords, and its type to read them as
+//! * [`ReadError`]: what is no packet, where, and how much was left out to go on
+//! * [`Codec`]: any container from and to dwords, for code that is generic over them
+//! * [`EnginePacket`]: what the generated enums have in common
+//!
+//! Nothing is decoded before a program asks for it, so to walk over packets costs a few nanoseconds each.
+
+use crate::debug::debug;
+use crate::opcodes::{self, Found};
+use crate::packet::{Fixed, PackError, Packed, ParseError, UnpackError};
+use crate::reflect::{Container, Engines, Kind};
+use core::fmt;
+use core::marker::PhantomData;
+
+/// Any container, of fixed size or with a variable tail, from and to dwords.
+///
+/// Programs that know the type call its own `pack`, `unpack` and `unpack_lossy`.
+pub trait Codec<'a>: Packed + fmt::Debug {
+    /// Reads the container at the start of `dwords` and checks every bit that has one legal value, and ranges.
+    ///
+    /// # Errors
+    /// [`UnpackError::Truncated`] if there are too few dwords, else the first check that fails.
+    fn decode(dwords: &'a [u32]) -> Result<Self, UnpackError>;
+
+    /// Reads the container at the start of `dwords` as hardware does: nothing is checked, missing dwords are zero.
+    fn decode_lossy(dwords: &'a [u32]) -> Self;
+
+    /// Length of its packed form in dwords.
+    fn encoded_dwords(&self) -> usize;
+
+    /// Writes the container to the start of `out` and returns its length in dwords.
+    ///
+    /// # Errors
+    /// [`PackError::Space`] if `out` is too short, [`PackError::Length`] if a tail does not fit the length field.
+    fn encode(&self, out: &mut [u32]) -> Result<usize, PackError>;
+}
+
+impl<'a, T: Fixed> Codec<'a> for T {
+    #[inline(always)]
+    fn decode(dwords: &'a [u32]) -> Result<Self, UnpackError> {
+        Self::read(dwords)
+    }
+
+    #[inline(always)]
+    fn decode_lossy(dwords: &'a [u32]) -> Self {
+        Self::read_lossy(dwords)
+    }
+
+    #[inline(always)]
+    fn encoded_dwords(&self) -> usize {
+        Self::DWORDS
+    }
+
+    #[inline(always)]
+    fn encode(&self, out: &mut [u32]) -> Result<usize, PackError> {
+        self.write(out)
+    }
+}
+
+/// A packet where it lies: dwords that are to be read as a `T`.
+///
+/// Opcode and length were looked at when it was found; all else is looked at when it is unpacked.
+pub struct Lazy<'a, T> {
+    #[doc(hidden)]
+    pub dwords: &'a [u32],
+    #[doc(hidden)]
+    pub of: PhantomData<T>,
+}
+
+impl<T> Clone for Lazy<'_, T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Lazy<'_, T> {}
+
+impl<'a, T> Lazy<'a, T> {
+    /// `dwords` as a `T`, which they need not be.
+    #[inline(always)]
+    pub const fn new(dwords: &'a [u32]) -> Self {
+        Lazy { dwords, of: PhantomData }
+    }
+
+    /// The packet's dwords, header included.
+    #[inline(always)]
+    pub const fn dwords(self) -> &'a [u32] {
+        self.dwords
+    }
+}
+
+/// What a [`Lazy`] is of whose instruction has no type: only its header is described, or its unit's feature is off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Untyped {}
+
+impl Untyped {
+    /// What is said of an instruction that no table describes.
+    pub const INFO: &'static Container = {
+        static INFO: Container = Container {
+            name: "an instruction without a description",
+            rust_name: "",
+            unit: "",
+            kind: Kind::Struct { align: 4 },
+            bits: 32,
+            fields: &[],
+            groups: &[],
+            rules: &[],
+            views: &[],
+            partial: true,
+            doc: "",
+            source: "",
+        };
+        &INFO
+    };
+}
+
+impl Lazy<'_, Untyped> {
+    /// The first dword.
+    pub fn header(self) -> Option<u32> {
+        self.dwords.first().copied()
+    }
+}
+
+impl<'a, T: Codec<'a>> Lazy<'a, T> {
+    /// The packet, if every bit that has one legal value holds it and all values lie in their ranges.
+    ///
+    /// # Errors
+    /// The first check that fails, with the field and its value.
+    #[inline(always)]
+    pub fn unpack(self) -> Result<T, UnpackError> {
+        T::decode(self.dwords)
+    }
+
+    /// The packet as hardware reads it: reserved bits are not looked at, and dwords that its length leaves out are zero.
+    #[inline(always)]
+    pub fn unpack_lossy(self) -> T {
+        T::decode_lossy(self.dwords)
+    }
+}
+
+/// By dwords, reserved bits included.
+impl<T> PartialEq for Lazy<'_, T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.dwords == other.dwords
+    }
+}
+
+impl<T> Eq for Lazy<'_, T> {}
+
+impl<T: Packed> fmt::Debug for Lazy<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(T::INFO, self.dwords, f)
+    }
+}
+
+/// The packets of an engine: the generated enums.
+pub trait EnginePacket<'a>: Copy + fmt::Debug {
+    /// The engine.
+    const ENGINE: Engines;
+
+    /// The instruction that starts with `header`.
+    fn lookup(header: u32) -> Option<Found>;
+
+    /// Every instruction of the engine; [`Found::position`] is a position in it.
+    fn instructions() -> &'static [&'static Container];
+
+    /// The variant of the instruction at `position`. The dwords are the packet's; they are at least one.
+    fn view(position: usize, dwords: &'a [u32]) -> Self;
+
+    /// The packet's dwords, header included.
+    fn dwords(&self) -> &'a [u32];
+
+    /// Checks every bit that has one legal value, and ranges; of packets without a type nothing.
+    ///
+    /// # Errors
+    /// The first check that fails.
+    fn check(&self) -> Result<(), UnpackError>;
+
+    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; nothing else is
+    /// looked at.
+    ///
+    /// # Errors
+    /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`] for a packet
+    /// that goes on after the end of `dwords` or that has a length which its instruction cannot have.
+    #[inline(always)]
+    fn read(dwords: &'a [u32]) -> Result<(Self, usize), ParseError> {
+        let Some(&header) = dwords.first() else {
+            let error = UnpackError::Truncated { container: "a packet", needed: 1, available: 0 };
+            return Err(ParseError::Unpack(error));
+        };
+        let Some(found) = Self::lookup(header) else {
+            return Err(ParseError::Unknown { header });
+        };
+        let (min, max) = found.lengths;
+        match dwords.get(..found.length) {
+            Some(body) if found.length >= min && found.length <= max => {
+                Ok((Self::view(found.position, body), found.length))
+            }
+            _ => Err(opcodes::refuse(Self::instructions()[found.position], found, dwords.len())),
+        }
+    }
+}
+
+/// A packet and where it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Item<'a, P> {
+    /// Its first dword, counted from the start of the batch.
+    pub at: usize,
+    /// Its dwords, header included.
+    pub dwords: &'a [u32],
+    /// The packet.
+    pub packet: P,
+}
+
+impl<P> Item<'_, P> {
+    /// Where it is in bytes from the start of the batch.
+    pub const fn offset(&self) -> usize {
+        4 * self.at
+    }
+}
+
+/// Dwords of a batch that are no packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReadError {
+    /// The first of them, counted from the start of the batch.
+    pub at: usize,
+    /// How many were left out: the next packet is looked for behind. What an unknown header says of its length counts;
+    /// a packet that is cut short ends the batch.
+    pub skipped: usize,
+    /// What is wrong with them.
+    pub error: ParseError,
+}
+
+impl ReadError {
+    /// Where they are in bytes from the start of the batch.
+    pub const fn offset(&self) -> usize {
+        4 * self.at
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = if self.skipped == 1 { "" } else { "s" };
+        write!(f, "batch +{:#x}: {}; {} dword{s} skipped", self.offset(), self.error, self.skipped)
+    }
+}
+
+impl core::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+/// The packets of a batch in order, to the end of the dwords. What is no packet comes as an error, and the walk goes on
+/// behind it.
+///
+/// Batches may end before their dwords do: stop at `MiBatchBufferEnd`. Jumps are not followed (the decoder does).
+#[derive(Clone, Debug)]
+pub struct Packets<'a, P> {
+    dwords: &'a [u32],
+    at: usize,
+    strict: bool,
+    of: PhantomData<P>,
+}
+
+impl<'a, P: EnginePacket<'a>> Packets<'a, P> {
+    /// Those in `dwords`. Opcodes and lengths are checked, nothing else is looked at.
+    pub const fn new(dwords: &'a [u32]) -> Self {
+        Packets { dwords, at: 0, strict: false, of: PhantomData }
+    }
+
+    /// Checks every packet as its `unpack` does: reserved bits, must-be-zero, ranges. One that fails comes as an error.
+    pub const fn strict(self) -> Self {
+        Packets { strict: true, ..self }
+    }
+
+    /// The dword that is read next, counted from the start of the batch.
+    pub const fn position(&self) -> usize {
+        self.at
+    }
+
+    /// The dwords that are not read yet.
+    pub fn rest(&self) -> &'a [u32] {
+        self.dwords.get(self.at..).unwrap_or(&[])
+    }
+
+    /// The error of a packet that is not well formed.
+    #[inline(never)]
+    fn checked(&mut self, packet: &P) -> Option<ReadError> {
+        let error = packet.check().err()?;
+        Some(self.skip(error.into()))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn skip(&mut self, error: ParseError) -> ReadError {
+        let (at, rest) = (self.at, self.rest());
+        let header = rest.first().copied().unwrap_or(0);
+        let length = match P::lookup(header) {
+            Some(found) => found.length,
+            None => opcodes::unknown_length(P::ENGINE, header),
+        };
+        let skipped = length.min(rest.len());
+        self.at += skipped;
+        ReadError { at, skipped, error }
+    }
+}
+
+impl<'a, P: EnginePacket<'a>> Iterator for Packets<'a, P> {
+    type Item = Result<Item<'a, P>, ReadError>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        let (at, rest) = (self.at, self.dwords.get(self.at..)?);
+        if rest.is_empty() {
+            return None;
+        }
+        match P::read(rest) {
+            Ok((packet, length)) => {
+                if self.strict
+                    && let Some(error) = self.checked(&packet)
+                {
+                    return Some(Err(error));
+                }
+                self.at += length;
+                Some(Ok(Item { at, dwords: &rest[..length], packet }))
+            }
+            Err(error) => Some(Err(self.skip(error))),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let rest = self.rest().len();
+        (usize::from(rest > 0), Some(rest))
+    }
+}
+
+impl<'a, P: EnginePacket<'a>> core::iter::FusedIterator for Packets<'a, P> {}

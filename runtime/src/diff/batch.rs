@@ -1,0 +1,156 @@
+//! Two batches.
+
+use super::align::common;
+use super::packet::{PacketDiff, packets};
+use crate::engine::EngineId;
+use crate::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket};
+use genxml_core::read::{EnginePacket, Packets};
+use genxml_core::reflect::Container;
+use std::collections::HashMap;
+use std::fmt;
+
+/// What leads from one batch to another.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BatchDiff<'a> {
+    /// In order of both batches.
+    pub steps: Vec<Step<'a>>,
+}
+
+/// A packet of either batch, or one of both.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Step<'a> {
+    /// The same in both.
+    Same(Place<'a>, Place<'a>),
+    /// One packet of the first batch became one of the same kind in the second.
+    Changed(Place<'a>, Place<'a>, PacketDiff),
+    /// Only in the first.
+    Removed(Place<'a>),
+    /// Only in the second.
+    Added(Place<'a>),
+}
+
+/// A packet of a batch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place<'a> {
+    /// Its first dword, counted from the start of the batch.
+    pub at: usize,
+    /// Its dwords.
+    pub dwords: &'a [u32],
+    /// Its kind; nothing for dwords that are no packet.
+    pub container: Option<&'static Container>,
+}
+
+impl Place<'_> {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.container.map_or("(no packet)", |container| container.name)
+    }
+}
+
+impl BatchDiff<'_> {
+    /// True if the batches hold the same packets.
+    pub fn is_empty(&self) -> bool {
+        self.steps.iter().all(|step| matches!(step, Step::Same(..)))
+    }
+}
+
+/// Only what differs: `-` removed, `+` added, `~` changed, with places in bytes.
+impl fmt::Display for BatchDiff<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for step in &self.steps {
+            match step {
+                Step::Same(..) => {}
+                Step::Changed(old, new, diff) => write!(f, "~ +{:#x} +{:#x} {diff}", 4 * old.at, 4 * new.at)?,
+                Step::Removed(old) => writeln!(f, "- +{:#x} {}", 4 * old.at, old.name())?,
+                Step::Added(new) => writeln!(f, "+ +{:#x} {}", 4 * new.at, new.name())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Compares two batches of `engine` packet by packet. Packets that are the same are paired first, as many as can be in
+/// order; between them packets of the same kind; what is left was removed or added. Jumps are not followed.
+///
+/// ```
+/// use genxml::diff::{Step, batches};
+/// use genxml::engine::EngineId;
+/// use genxml::gen8::mi::{MiNoop, PipeControl};
+///
+/// let flush = |dc_flush_enable| PipeControl { dc_flush_enable, ..Default::default() }.pack();
+/// let before = [&flush(false)[..], &MiNoop::default().pack()].concat();
+/// let after = [&MiNoop::default().pack()[..], &flush(true), &MiNoop::default().pack()].concat();
+/// let diff = batches(EngineId::Render, &before, &after);
+/// assert_eq!(diff.to_string(), "\
+/// + +0x0 MI_NOOP
+/// ~ +0x0 +0x4 PIPE_CONTROL
+///   DC Flush Enable: false -> true (dw1 5)
+/// ");
+/// assert!(matches!(diff.steps[2], Step::Same(..)));
+/// ```
+pub fn batches<'a>(engine: EngineId, a: &'a [u32], b: &'a [u32]) -> BatchDiff<'a> {
+    match engine {
+        EngineId::Render => of::<RenderPacket>(a, b),
+        EngineId::Blitter => of::<BlitterPacket>(a, b),
+        EngineId::Video => of::<VideoPacket>(a, b),
+        EngineId::VideoEnhance => of::<VideoEnhancePacket>(a, b),
+    }
+}
+
+fn of<'a, P: EnginePacket<'a>>(a: &'a [u32], b: &'a [u32]) -> BatchDiff<'a> {
+    let (old, new) = (places::<P>(a), places::<P>(b));
+    // Equal packets have equal numbers, in the second list packets of equal kind.
+    let (mut contents, mut kinds) = (HashMap::new(), HashMap::new());
+    let mut numbers = |places: &[Place<'a>]| -> (Vec<u32>, Vec<u32>) {
+        let numbers = places.iter().map(|place| {
+            let (all, known) = (contents.len() as u32, kinds.len() as u32);
+            let kind = match place.container {
+                Some(container) => (container.name, 0),
+                None => ("", place.dwords.first().copied().unwrap_or(0)),
+            };
+            (*contents.entry(place.dwords).or_insert(all), *kinds.entry(kind).or_insert(known))
+        });
+        numbers.unzip()
+    };
+    let (old_contents, old_kinds) = numbers(&old);
+    let (new_contents, new_kinds) = numbers(&new);
+    let mut steps = Vec::new();
+    let (mut x, mut y) = (0, 0);
+    let anchors = common(&old_contents, &new_contents);
+    for (to_x, to_y) in anchors.into_iter().chain([(old.len(), new.len())]) {
+        for (pair_x, pair_y) in common(&old_kinds[x..to_x], &new_kinds[y..to_y])
+            .into_iter()
+            .map(|(pair_x, pair_y)| (x + pair_x, y + pair_y))
+            .chain([(to_x, to_y)])
+            .collect::<Vec<_>>()
+        {
+            steps.extend(old[x..pair_x].iter().copied().map(Step::Removed));
+            steps.extend(new[y..pair_y].iter().copied().map(Step::Added));
+            (x, y) = (pair_x, pair_y);
+            if let (Some(&old), Some(&new)) = (old.get(x), new.get(y)) {
+                (x, y) = (x + 1, y + 1);
+                if old.dwords == new.dwords {
+                    steps.push(Step::Same(old, new));
+                } else if let Some(container) = old.container {
+                    steps.push(Step::Changed(old, new, packets(container, old.dwords, new.dwords)));
+                } else {
+                    steps.extend([Step::Removed(old), Step::Added(new)]);
+                }
+            }
+        }
+    }
+    BatchDiff { steps }
+}
+
+fn places<'a, P: EnginePacket<'a>>(dwords: &'a [u32]) -> Vec<Place<'a>> {
+    let place = |(at, length): (usize, usize), known: bool| {
+        let body = &dwords[at..at + length];
+        let found = P::lookup(body[0]).filter(|_| known);
+        Place { at, dwords: body, container: found.map(|found| P::instructions()[found.position]) }
+    };
+    let items = Packets::<P>::new(dwords).map(|item| match item {
+        Ok(item) => place((item.at, item.dwords.len()), true),
+        Err(error) => place((error.at, error.skipped), false),
+    });
+    items.collect()
+}

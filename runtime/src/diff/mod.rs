@@ -1,0 +1,47 @@
+//! What differs between two packets, field by field, and between two batches, packet by packet.
+//!
+//! ```
+//! use genxml::diff::Diff;
+//! use genxml::gen8::mi::PipeControl;
+//!
+//! let before = PipeControl::default();
+//! let after = PipeControl { dc_flush_enable: true, ..before };
+//! let diff = before.diff(&after);
+//! assert_eq!(diff.to_string(), "PIPE_CONTROL\n  DC Flush Enable: false -> true (dw1 5)\n");
+//! assert_eq!(diff.changes[0].bits, (37, 37));
+//! ```
+//!
+//! * [`Diff`]: two values of one generated type; [`packets`]: two packets as dwords, of any container
+//! * [`batches`]: two batches: packets are paired, what was added and removed is found
+//!
+//! Values are compared as stored and shown as meant, enumerations with their names. Where a field exists on one side
+//! only, because another field's value says so, the other side is absent.
+
+mod align;
+mod batch;
+mod packet;
+
+pub use batch::{BatchDiff, Place, Step, batches};
+pub use packet::{Change, PacketDiff, Side, packets};
+
+use genxml_core::read::Codec;
+
+/// Comparison of two values of a generated type, field by field.
+pub trait Diff {
+    /// What is different in `other`.
+    fn diff(&self, other: &Self) -> PacketDiff;
+}
+
+impl<'a, T: Codec<'a>> Diff for T {
+    fn diff(&self, other: &Self) -> PacketDiff {
+        packets(T::INFO, &packed(self), &packed(other))
+    }
+}
+
+/// The dwords of any container; none if its tail is longer than its length field can say.
+fn packed<'a, T: Codec<'a>>(value: &T) -> Vec<u32> {
+    let mut out = vec![0; value.encoded_dwords()];
+    let length = value.encode(&mut out).unwrap_or(0);
+    out.truncate(length);
+    out
+}

@@ -1,0 +1,111 @@
+//! Packets as JSON of named fields, and back (feature `serde`).
+//!
+//! ```
+//! use genxml::gen8::mi::PipeControl;
+//! use genxml::json;
+//!
+//! // Any generated type is Serialize, and Deserialize if it has no variable tail.
+//! let flush = PipeControl { dc_flush_enable: true, ..Default::default() };
+//! let text = serde_json::to_string(&flush)?;
+//! assert!(text.contains(r#""DC Flush Enable":true"#));
+//! assert_eq!(serde_json::from_str::<PipeControl>(&text)?, flush);
+//!
+//! // By name: what is left out takes its default, and mistakes are told.
+//! let fields = serde_json::json!({ "DC Flush Enable": true, "Post Sync Operation": "Write Timestamp", "Address": "0x1000" });
+//! let dwords = json::from_json("PIPE_CONTROL", &fields)?;
+//! assert_eq!(dwords, [0x7a00_0004, 0xc020, 0x1000, 0, 0, 0]);
+//! let error = json::from_json("PIPE_CONTROL", &serde_json::json!({ "DC Flush Enabel": true })).unwrap_err();
+//! assert_eq!(error.to_string(), "PIPE_CONTROL has no field `DC Flush Enabel`; did you mean `DC Flush Enable`?");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! How each kind of field is written stands in [`serial`](genxml_core::serial). [`Named`] is a packet of any kind that
+//! owns its dwords: `{"PIPE_CONTROL": {...}}`.
+
+use crate::decode::Tables;
+use genxml_core::reflect::Container;
+use genxml_core::serial::{Reason, Refused, Shown, Tree, build, nearest};
+use serde::de::Error as _;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+/// Why JSON is not a container.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum JsonError {
+    /// No container has this name.
+    #[error("no instruction, structure or register is called `{name}`{}", hint.map(|hint| format!("; did you mean `{hint}`?")).unwrap_or_default())]
+    Unknown {
+        /// The name.
+        name: String,
+        /// A name that is meant, perhaps.
+        hint: Option<&'static str>,
+    },
+    /// A field is not as it must be.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+}
+
+/// The container of Gen8 with this name.
+fn container(name: &str) -> Result<&'static Container, JsonError> {
+    Tables::gen8().container(name).ok_or_else(|| {
+        let hint = nearest(name, crate::gen8::CONTAINERS.iter().map(|info| info.name));
+        JsonError::Unknown { name: name.to_owned(), hint }
+    })
+}
+
+/// The fields of the container `info` that starts with `dwords`.
+pub fn to_json(info: &'static Container, dwords: &[u32]) -> Value {
+    // Maps have text for keys and numbers are finite: that is all that could fail.
+    serde_json::to_value(Shown::new(info, dwords)).unwrap_or(Value::Null)
+}
+
+/// The dwords of the container called `name` with these fields.
+///
+/// # Errors
+/// A name that Gen8 does not have; the first field that is unknown, missing, or has a value that it cannot hold.
+pub fn from_json(name: &str, fields: &Value) -> Result<Vec<u32>, JsonError> {
+    let info = container(name)?;
+    Ok(build(info, &tree(info, fields)?)?)
+}
+
+fn tree(info: &'static Container, fields: &Value) -> Result<Tree, Refused> {
+    Tree::deserialize(fields).map_err(|error| Refused {
+        container: info.name,
+        path: String::new(),
+        reason: Reason::Kind { expected: "a map of fields", found: error.to_string() },
+    })
+}
+
+/// A packet, structure or register of Gen8 of any kind, with its dwords. As JSON `{"MI_NOOP": {...}}`; read what it
+/// holds with the type's `unpack`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Named {
+    /// Its kind.
+    pub container: &'static Container,
+    /// Its dwords.
+    pub dwords: Vec<u32>,
+}
+
+impl Serialize for Named {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(1))?;
+        map.serialize_entry(self.container.name, &Shown::new(self.container, &self.dwords))?;
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Named {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let tree = Tree::deserialize(deserializer)?;
+        let Tree::Map(entries) = &tree else {
+            return Err(D::Error::custom("a packet is written as {\"NAME\": {fields}}"));
+        };
+        let [(name, fields)] = &entries[..] else {
+            return Err(D::Error::custom("a packet is written as {\"NAME\": {fields}}, one name each"));
+        };
+        let container = container(name).map_err(D::Error::custom)?;
+        let dwords = build(container, fields).map_err(D::Error::custom)?;
+        Ok(Named { container, dwords })
+    }
+}

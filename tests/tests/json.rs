@@ -1,0 +1,149 @@
+//! Packets as named fields and back. Oracle: the packet, of every generated container with random values, and the strict
+//! readers, which must refuse what JSON refuses.
+
+use genxml::gen8::mi::{MiLoadRegisterImm, PipeControl};
+use genxml::gen8::render3d_pixel::BlendState;
+use genxml::json::{Named, from_json, to_json};
+use genxml_core::packet::UnpackError;
+use genxml_core::round_trip::ROOM;
+use genxml_core::serial::{Reason, Tree, build};
+use serde_json::{Value, json};
+
+/// xorshift64.
+fn next(state: &mut u64) -> u32 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state as u32
+}
+
+/// Through text, as a file would hold it.
+fn tree(value: &Value) -> Tree {
+    serde_json::from_str(&value.to_string()).expect("JSON")
+}
+
+#[test]
+fn every_container_comes_back() {
+    let (mut same, mut refused) = (0, 0);
+    for trip in genxml_tests::ROUND_TRIPS.iter().copied().flatten() {
+        let mut state = 0x2545_f491_4f6c_dd1d;
+        for round in 0..60u32 {
+            let random: Vec<u32> = (0..trip.info.dwords().max(2) + 4)
+                .map(|_| match round % 4 {
+                    0 => 0,
+                    1 => next(&mut state) & next(&mut state) & next(&mut state),
+                    _ => next(&mut state),
+                })
+                .collect();
+            let mut dwords = [0; ROOM];
+            let Ok(length) = (trip.repack)(&random, &mut dwords) else { continue };
+            let dwords = &dwords[..length];
+            let value = to_json(trip.info, dwords);
+            match build(trip.info, &tree(&value)) {
+                Ok(back) => {
+                    assert_eq!(back, dwords, "{} from {value}", trip.info.name);
+                    same += 1;
+                }
+                Err(error) => {
+                    let strict = (trip.strict)(dwords);
+                    let ranges = matches!(
+                        (&error.reason, strict),
+                        (Reason::Range { .. }, Err(UnpackError::Range { .. }))
+                    );
+                    assert!(ranges, "{}: {error}, but {strict:?} from {value}", trip.info.name);
+                    refused += 1;
+                }
+            }
+        }
+    }
+    println!("{same} came back, {refused} were refused");
+    assert!(same > 20_000, "{same} came back, {refused} were refused");
+}
+
+/// With nothing said a packet is what the type's `new` gives; where that takes arguments, they are missing.
+#[test]
+fn defaults_are_the_types_own() {
+    let mut missing = 0;
+    for trip in genxml_tests::ROUND_TRIPS.iter().copied().flatten() {
+        let built = build(trip.info, &Tree::Map(Vec::new()));
+        let mut dwords = [0; ROOM];
+        match (trip.default, built) {
+            (Some(default), built) => match default(&mut dwords) {
+                Ok(length) => {
+                    assert_eq!(built.expect(trip.info.name), dwords[..length], "{}", trip.info.name)
+                }
+                Err(_) => {
+                    assert!(matches!(built, Err(error) if matches!(error.reason, Reason::Length { .. })))
+                }
+            },
+            (None, Err(error)) => {
+                assert_eq!(error.reason, Reason::Missing, "{error}");
+                missing += 1;
+            }
+            (None, Ok(_)) => panic!("{} takes arguments, JSON misses none", trip.info.name),
+        }
+    }
+    assert!(missing > 0);
+}
+
+#[test]
+fn typed() {
+    let flush = PipeControl { dc_flush_enable: true, ..Default::default() };
+    let text = serde_json::to_string(&flush).expect("JSON");
+    assert_eq!(serde_json::from_str::<PipeControl>(&text).expect("a packet"), flush);
+    let mut blend = BlendState::default();
+    blend.entry[7].write_disable_alpha = true;
+    let value = serde_json::to_value(blend).expect("JSON");
+    assert_eq!(value["Entry"][7]["Write Disable Alpha"], json!(true));
+    assert_eq!(serde_json::from_value::<BlendState>(value).expect("a state"), blend);
+
+    let text = r#"{"MI_LOAD_REGISTER_IMM": {"Register": [{"Register Offset": "0x2358", "Data DWord": 5}]}}"#;
+    let named: Named = serde_json::from_str(text).expect("a packet");
+    assert_eq!(named.dwords, [0x1100_0001, 0x2358, 5]);
+    let packet = MiLoadRegisterImm::unpack(&named.dwords).expect("well formed");
+    assert_eq!(packet.register.len(), 1);
+    let again: Named = serde_json::from_value(serde_json::to_value(&named).expect("JSON")).expect("a packet");
+    assert_eq!(again, named);
+    assert_eq!(serde_json::to_value(packet).expect("JSON")["Register"][0]["Data DWord"], json!(5));
+}
+
+#[test]
+fn mistakes_are_told() {
+    let told = |name: &str, fields: Value| from_json(name, &fields).expect_err("a mistake").to_string();
+    assert_eq!(
+        told("PIPE_CONTOL", json!({})),
+        "no instruction, structure or register is called `PIPE_CONTOL`; did you mean `PIPE_CONTROL`?"
+    );
+    assert_eq!(told("PIPE_CONTROL", json!({ "Zorro": 1 })), "PIPE_CONTROL has no field `Zorro`");
+    assert_eq!(
+        told("PIPE_CONTROL", json!({ "Post Sync Operation": "Write Timestmp" })),
+        "PIPE_CONTROL: Post Sync Operation = `Write Timestmp` is not a value of \
+         PIPE_CONTROL Post Sync Operation; did you mean `Write Timestamp`?"
+    );
+    assert_eq!(
+        told("PIPE_CONTROL", json!({ "Address": "0x1002" })),
+        "PIPE_CONTROL: Address = \"0x1002\" does not fit 0x0..=0xfffffffffffffffc in steps of 4 (dw2 63:2)"
+    );
+    assert_eq!(
+        told("PIPE_CONTROL", json!({ "DC Flush Enable": "yes" })),
+        "PIPE_CONTROL: DC Flush Enable = \"yes\" is not true or false"
+    );
+    assert_eq!(
+        told("PIPE_CONTROL", json!([])),
+        "PIPE_CONTROL is written as a map of fields, not a list of 0"
+    );
+    assert_eq!(
+        told("RENDER_SURFACE_STATE", json!({ "Width": 20000 })),
+        "RENDER_SURFACE_STATE: Width = 20000 does not fit 1..=16384 (dw2 13:0)"
+    );
+    let absent = told(
+        "RENDER_SURFACE_STATE",
+        json!({ "Surface Type": "SURFTYPE_STRBUF", "Minimum Array Element": 1 }),
+    );
+    assert_eq!(absent, "RENDER_SURFACE_STATE: Minimum Array Element exists only if Surface Type != 5");
+    assert_eq!(
+        told("BLEND_STATE", json!({ "Entry": [{}] })),
+        "BLEND_STATE: Entry has 8 elements, 1 are there"
+    );
+    assert_eq!(from_json("PIPE_CONTROL", &json!({ "Post Sync Operation": 3 })).expect("a number")[1], 0xc000);
+}
