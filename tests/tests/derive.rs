@@ -1,5 +1,8 @@
 //! `#[derive(Packet)]`: packets of a program's own. Oracle: the generated types of the same tables, and dwords by hand.
 
+// `zero` stands once for each run of bits.
+#![allow(clippy::duplicated_attributes)]
+
 use genxml::batch::{Batch, BatchError};
 use genxml::core::address::{Address, DynamicState, Graphics};
 use genxml::core::reflect::{Access, Kind};

@@ -120,7 +120,7 @@ fn alternatives() {
     let surface = AlternativesExtent::Surface { start: lit!(4), height: lit!(-1) };
     let small = Small { shape: Shape::POINT, level: lit!(2) };
     let tail = AlternativesTail::Parts { small, more: lit!(1) };
-    let value = packet! { Alternatives { shape: Shape::SURFACE_2D, depth: 4, extent: surface, tail: tail } };
+    let value = packet! { Alternatives { shape: Shape::SURFACE_2D, depth: 4, extent: surface, tail } };
     assert_eq!(value.pack(), [2 | 4 << 3, 3 | 0x3fff << 8, 1 << 3 | 1 << 7]);
     assert_eq!(Alternatives::unpack(&value.pack()), Ok(value));
     // Depth % 4 + 1 == 2 makes the last dword a float; shape 5 is a surface as well; 0 and 7 have no extent.
