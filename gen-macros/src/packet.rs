@@ -59,7 +59,11 @@ impl Packet<'_> {
             path.push(member.to_token_stream().to_string().trim_start_matches("r#").to_owned());
             let value = self.value(&field.expr, path)?;
             path.pop();
-            fields.push(quote!(#(#attributes)* #member: #value));
+            fields.push(match field.colon_token {
+                // Shorthand stays, or linters speak of what nobody wrote.
+                None => quote!(#(#attributes)* #member),
+                Some(_) => quote!(#(#attributes)* #member: #value),
+            });
         }
         let rest = match (&literal.dot2_token, &literal.rest) {
             (None, _) => None,
@@ -251,7 +255,7 @@ mod tests {
 
     #[test]
     fn others_stay() {
-        let expected = quote!(A { on: true, e: E::X, f: f(3), g: (1), h: h, ..base });
+        let expected = quote!(A { on: true, e: E::X, f: f(3), g: (1), h, ..base });
         assert_eq!(text("A { on: true, e: E::X, f: f(3), g: (1), h, ..base }"), Ok(plain(expected)));
     }
 
