@@ -8,7 +8,8 @@ use genxml_codegen::emit::{length_field, opcode};
 use genxml_codegen::model::{self, ContainerId, EnumId, Spec};
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{
-    Access, Container, EngineBase, Engines, Enumeration, Expr, Field, Group, Kind, Op, Stored, Type,
+    Access, Container, EngineBase, Engines, Enumeration, Expr, Field, Group, Kind, Op, Pipelines, Stored,
+    Type,
 };
 
 /// The tables of a specification without errors.
@@ -158,10 +159,11 @@ fn enumeration(e: &model::Enum) -> &'static Enumeration {
 fn kind(container: &model::Container) -> Kind {
     match container.kind {
         model::Kind::Struct { align } => Kind::Struct { align: align.max(1) },
-        model::Kind::Instruction { engines, bias } => {
+        model::Kind::Instruction { engines, pipelines, bias } => {
             let (opcode_mask, opcode) = opcode(container);
             Kind::Instruction {
                 engines: Engines(engines),
+                pipelines: Pipelines(pipelines),
                 bias,
                 opcode_mask,
                 opcode,

@@ -281,6 +281,7 @@ struct InstructionAttributes {
     bias: Option<At>,
     length: Option<At>,
     engine: Option<At>,
+    pipeline: Option<At>,
     partial: Option<At>,
     overlap: Option<At>,
     source: Option<At>,
@@ -349,6 +350,30 @@ struct Common {
 const ENGINES: &[(&str, u8)] =
     &[("render", 1), ("blitter", 2), ("video", 4), ("video-enhance", 8), ("compute", 1), ("copy", 2)];
 
+/// Pipelines of the render engine by name, as bits of `genxml_core::reflect::Pipelines`.
+pub(crate) const PIPELINES: &[(&str, u8)] = &[("3d", 1), ("media", 2), ("gpgpu", 4)];
+
+/// Of an instruction that does not say which pipelines it needs: it is taken in all.
+pub(crate) const ALL_PIPELINES: u8 = 7;
+
+/// Words joined by vertical bars, as a set of bits.
+pub(crate) fn words(attribute: &Attribute, words: &[(&str, u8)], problems: &mut Vec<Diagnostic>) -> u8 {
+    let mut set = 0;
+    let mut at = attribute.value_span.range.start;
+    for value in attribute.value.split('|') {
+        let range = at..at + value.len();
+        at = range.end + 1;
+        let part = Attribute {
+            name: attribute.name.clone(),
+            value: value.to_owned(),
+            name_span: attribute.name_span.clone(),
+            value_span: Span { file: attribute.value_span.file, range },
+        };
+        set |= word(&part, words, problems).unwrap_or(0);
+    }
+    set
+}
+
 /// The text and place of a condition that is not parsed yet.
 pub(crate) type Pending = Option<(String, Span)>;
 
@@ -361,6 +386,8 @@ pub(crate) struct Converter<'a> {
     pub problems: &'a mut Vec<Diagnostic>,
     /// The file says nowhere where it comes from: Mesa's.
     pub foreign: bool,
+    /// What the file says of pipelines.
+    pub pipelines: u8,
     pub file: usize,
     /// Name of the container.
     pub container: String,
@@ -456,21 +483,9 @@ impl Converter<'_> {
     fn instruction(&mut self, element: &Element) -> Common {
         let a: InstructionAttributes = xml::attributes(element, self.problems);
         required(element, a.name, "name", self.problems);
-        let mut engines = 0;
-        if let Some(attribute) = a.engine.map(|at| element.at(at)) {
-            let mut at = attribute.value_span.range.start;
-            for value in attribute.value.split('|') {
-                let range = at..at + value.len();
-                at = range.end + 1;
-                let part = Attribute {
-                    name: attribute.name.clone(),
-                    value: value.to_owned(),
-                    name_span: attribute.name_span.clone(),
-                    value_span: Span { file: attribute.value_span.file, range },
-                };
-                engines |= word(&part, ENGINES, self.problems).unwrap_or(0);
-            }
-        }
+        let engines = a.engine.map_or(15, |at| words(element.at(at), ENGINES, self.problems));
+        let pipelines =
+            a.pipeline.map_or(self.pipelines, |at| words(element.at(at), PIPELINES, self.problems));
         let bias = a.bias.and_then(|at| number_below(element.at(at), 1 << 16, self.problems));
         let has_length = element.children.iter().any(|child| {
             child.name == "field" && child.attributes.iter().any(|a| a.name == "name" && is_length(&a.value))
@@ -485,10 +500,7 @@ impl Converter<'_> {
             overlap: a.overlap,
             source: a.source,
             doc: a.doc,
-            kind: Kind::Instruction {
-                engines: if a.engine.is_none() { 15 } else { engines },
-                bias: bias.unwrap_or(1) as u32,
-            },
+            kind: Kind::Instruction { engines, pipelines, bias: bias.unwrap_or(1) as u32 },
         }
     }
 

@@ -69,6 +69,7 @@ codes! {
     Cycle = "E-CYCLE", "A structure contains itself.";
     Opcode = "E-OPCODE", "Two instructions of one engine cannot be told apart.";
     NoOpcode = "E-NO-OPCODE", "An instruction has no opcode bits, or one without a value.";
+    Pipeline = "E-PIPELINE", "Pipelines are named for a command that is not the render engine's.";
     Length = "E-LENGTH", "The length field contradicts the length and bias, or is missing.";
     Variant = "E-VARIANT", "The alternatives of a variant set do not exclude each other.";
     Align = "E-ALIGN", "An alignment is no power of two, or contradicts the field's lowest bit.";

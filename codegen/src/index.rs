@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::path::Path;
 
+use crate::convert::ALL_PIPELINES;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::expr;
-use crate::list::{engine_names, is_inline, kind};
+use crate::list::{engine_names, is_inline, kind, pipeline_names};
 use crate::model::{Container, Enum, EnumValue, Field, Group, Kind, SourceFile, Span, Spec, Type, View};
 
 /// Name of the file in its folder.
@@ -53,6 +54,7 @@ impl Index {
                 path: path.to_owned(),
                 unit: "index".to_owned(),
                 feature: None,
+                pipelines: ALL_PIPELINES,
                 text,
                 foreign: false,
             },
@@ -162,7 +164,13 @@ fn of_container(spec: &Spec, container: &Container) -> Entry {
     let mut digest = Digest::default();
     match container.kind {
         Kind::Struct { align } => digest.add(&align),
-        Kind::Instruction { engines, bias } => digest.add(&(engine_names(engines), bias)),
+        Kind::Instruction { engines, pipelines, bias } => {
+            digest.add(&(engine_names(engines), bias));
+            // Only where it is said, so that digests of other instructions stay what they were.
+            if pipelines != ALL_PIPELINES {
+                digest.add(&pipeline_names(pipelines));
+            }
+        }
         Kind::Register { offset, per_engine, count, stride, masked, access, ref instance_of } => {
             digest.add(&(offset, per_engine, count, stride, masked, access, instance_of));
         }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::convert::{ALL_PIPELINES, PIPELINES};
 use crate::model::{Enum, Kind, Spec};
 
 /// An enumeration or container.
@@ -17,6 +18,10 @@ pub struct Listed {
     /// Engines that take an instruction; empty for everything else. In JSON `engine`.
     #[serde(rename = "engine")]
     pub engines: Vec<&'static str>,
+    /// Pipelines that take an instruction; empty for everything else and for an instruction that all take. In JSON
+    /// `pipeline`.
+    #[serde(rename = "pipeline", skip_serializing_if = "Vec::is_empty")]
+    pub pipelines: Vec<&'static str>,
     /// Size of the fixed part in bits; of an enumeration, of the widest field that uses it.
     pub bits: u32,
     /// The same in dwords, rounded up.
@@ -53,6 +58,10 @@ pub fn list(spec: &Spec) -> Vec<Listed> {
             Kind::Instruction { engines, .. } => engine_names(engines),
             _ => Vec::new(),
         },
+        pipelines: match container.kind {
+            Kind::Instruction { pipelines, .. } if pipelines != ALL_PIPELINES => pipeline_names(pipelines),
+            _ => Vec::new(),
+        },
         bits: container.bits,
         dwords: container.bits.div_ceil(32),
         variable: container.groups.iter().any(|group| group.count == 0),
@@ -76,6 +85,7 @@ pub fn list(spec: &Spec) -> Vec<Listed> {
         kind: "enum",
         unit: unit(list.file),
         engines: Vec::new(),
+        pipelines: Vec::new(),
         bits: list.bits,
         dwords: 1,
         variable: false,
@@ -219,6 +229,11 @@ pub(crate) fn kind(kind: &Kind) -> &'static str {
 pub(crate) fn engine_names(set: u8) -> Vec<&'static str> {
     let all = [(1, "render"), (2, "blitter"), (4, "video"), (8, "video-enhance")];
     all.into_iter().filter(|(bit, _)| set & bit != 0).map(|(_, name)| name).collect()
+}
+
+/// The pipelines of a set, as the specification spells them.
+pub(crate) fn pipeline_names(set: u8) -> Vec<&'static str> {
+    PIPELINES.iter().filter(|(_, bit)| set & bit != 0).map(|(name, _)| *name).collect()
 }
 
 /// True if the values stand inside a field.

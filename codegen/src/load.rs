@@ -221,6 +221,9 @@ impl Files {
             path: path.to_owned(),
             unit: unit.unwrap_or_default(),
             feature: tree.as_ref().and_then(feature),
+            pipelines: tree
+                .as_ref()
+                .map_or(convert::ALL_PIPELINES, |root| pipelines(root, &mut self.problems)),
             text,
             foreign,
         });
@@ -294,6 +297,12 @@ fn feature(root: &Element) -> Option<String> {
         .map(|attribute| attribute.value.clone())
 }
 
+/// The root's `pipeline`.
+fn pipelines(root: &Element, problems: &mut Vec<Diagnostic>) -> u8 {
+    let found = root.attributes.iter().find(|attribute| attribute.name == "pipeline");
+    found.map_or(convert::ALL_PIPELINES, |at| convert::words(at, convert::PIPELINES, problems))
+}
+
 /// True if any element says where it comes from: then the file is ours, and everything is checked.
 fn has_source(element: &Element) -> bool {
     element.attributes.iter().any(|attribute| attribute.name == "source")
@@ -307,6 +316,8 @@ struct RootAttributes {
     r#gen: Option<At>,
     #[serde(rename = "feature")]
     _feature: Option<At>,
+    #[serde(rename = "pipeline")]
+    _pipeline: Option<At>,
     #[serde(rename = "source")]
     _source: Option<At>,
     #[serde(rename = "doc")]
@@ -485,12 +496,16 @@ fn resolve(items: &[Item<'_>], loaded: &mut Loaded) {
     let (mut pending, mut pending_views) = (Vec::new(), Vec::new());
     for item in items.iter().filter(|item| !matches!(item.element.name.as_str(), "enum" | "engine")) {
         let problems_before = errors(&loaded.diagnostics);
-        let foreign = loaded.spec.files[item.file].foreign;
+        let (foreign, pipelines) = {
+            let file = &loaded.spec.files[item.file];
+            (file.foreign, file.pipelines)
+        };
         let container = convert::Converter {
             names: &names,
             enums: &mut enums,
             problems: &mut loaded.diagnostics,
             foreign,
+            pipelines,
             file: item.file,
             container: item.name.clone(),
             index: loaded.spec.containers.len(),

@@ -54,6 +54,9 @@ pub struct SourceFile {
     pub unit: String,
     /// The feature of the generating crate that the unit's types need (`feature`); none: they are always there.
     pub feature: Option<String>,
+    /// Pipelines that the unit's instructions need unless they say otherwise (`pipeline`), as in
+    /// [`Kind::Instruction`].
+    pub pipelines: u8,
     /// The whole text.
     pub text: String,
     /// No element says where it comes from (`source`): a file of Mesa's, in which gaps and overlaps are allowed.
@@ -186,6 +189,8 @@ pub enum Kind {
     Instruction {
         /// Bit set as in `genxml_core::reflect::Engines`: 1 render, 2 blitter, 4 video, 8 video-enhance.
         engines: u8,
+        /// Bit set as in `genxml_core::reflect::Pipelines`: 1 3D, 2 media, 4 GPGPU; all of them if unstated.
+        pipelines: u8,
         /// Length is the DWord Length field plus this.
         bias: u32,
     },

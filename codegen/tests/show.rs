@@ -98,7 +98,7 @@ fn the_model_is_as_written() {
     assert_eq!((base.start, base.end), (44, 95));
     assert_eq!(base.ty, Type::Address { space: "graphics".into(), align: 4096, target: "STATE".into() });
     let thing = spec.containers.iter().find(|container| container.name == "3DSTATE_THING").unwrap();
-    assert!(matches!(thing.kind, Kind::Instruction { engines: 9, bias: 2 }));
+    assert!(matches!(thing.kind, Kind::Instruction { engines: 9, bias: 2, .. }));
     assert_eq!((thing.bits, thing.groups[0].count, thing.groups[0].bits), (64, 0, 64));
     assert!(thing.fields.iter().any(|field| field.length) && thing.fields.iter().any(|field| field.opcode));
 }

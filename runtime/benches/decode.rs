@@ -10,6 +10,7 @@ use genxml::core::{Address, lit};
 use genxml::decode::{self, Format, Options};
 use genxml::engine::{EngineId, Render};
 use genxml::gen8::{media, mi, state};
+use genxml::pipeline::Gpgpu;
 
 const BYTES: usize = 1 << 20;
 
@@ -18,7 +19,7 @@ fn main() {
 }
 
 fn batch() -> Vec<u32> {
-    let mut batch = Batch::<Render>::new("batch", 0x100000, BYTES + 4096).expect("a page");
+    let mut batch = Batch::<Render>::new("batch", 0x100000, BYTES + 4096).expect("a page").assume::<Gpgpu>();
     let pairs = [mi::MiLoadRegisterImmRegister {
         register_offset: Address::new(0x7034).expect("aligned"),
         data_dword: lit!(5),
@@ -51,7 +52,7 @@ fn batch() -> Vec<u32> {
             .expect("room");
         batch.emit(&mi::MiNoop::default()).expect("room");
     }
-    let batch = batch.finish();
+    let batch = batch.finish().expect("no labels");
     batch.buffer.bytes()[..batch.length]
         .as_chunks()
         .0

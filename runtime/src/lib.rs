@@ -4,6 +4,7 @@
 //!
 //! * [`gen8`]: the packets, generated from the specification
 //! * [`engine`]: the engines and which packets they take
+//! * [`pipeline`]: the pipelines of the render engine and which packets they take
 //! * [`batch`](mod@batch): batches and the state that they point to
 //! * [`capture`]: recorded submissions of programs, with the memory that they left
 //! * [`check`](mod@check): the manual's programming restrictions, looked for in dumps
@@ -28,7 +29,6 @@
 
 extern crate alloc;
 
-#[cfg(feature = "std")]
 pub mod batch;
 #[cfg(feature = "std")]
 pub mod capture;
@@ -55,7 +55,7 @@ pub mod gen8 {
 
 pub use genxml_core as core;
 pub use genxml_eu as eu;
-pub use genxml_gen8::engine;
+pub use genxml_gen8::{engine, pipeline};
 
 /// A packet, or any generated structure, with numbers written as plain literals and run-time values behind a `?`.
 ///
@@ -185,6 +185,7 @@ pub use genxml_macros::batch;
 /// | `length = 2` | dwords; not with a tail |
 /// | `opcode(bits = "31:16", value = 0x7a42)` | bits that tell the command apart; without any, it is a structure |
 /// | `engine = "render\|blitter"` | which engines take it; all, if not said |
+/// | `pipeline = "media\|gpgpu"` | which pipelines of the render engine take it (`3d`, `media`, `gpgpu`); all, if not said |
 /// | `dword_length(bits = "7:0")`, `bias = 2` | the length field, which holds the dwords less the bias (2 unless said) |
 /// | `zero(dword = 1, bits = "31:16")` | must be zero; in dword 0 unless said |
 /// | `one(...)`, `reserved(...)` | must be one; anything is read, zero is written |

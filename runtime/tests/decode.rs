@@ -9,6 +9,7 @@ use genxml::core::{Address, Packed, U, lit};
 use genxml::decode::{self, Decoder, Format, Issue, Kind, Options, Record, State, Tables, Value};
 use genxml::engine::{EngineId, Render};
 use genxml::gen8::{media, mi, registers, state};
+use genxml::pipeline::Gpgpu;
 use proptest::prelude::*;
 use std::io;
 
@@ -93,7 +94,7 @@ fn a_batch_of_our_own_is_read_with_all_that_it_points_to() {
         sampler_count: state::InterfaceDescriptorDataSamplerCount::BETWEEN_1_AND_4_SAMPLERS_USED,
         ..Default::default()
     };
-    let mut batch = Batch::<Render>::new("batch", 0x10000, 4096).unwrap();
+    let mut batch = Batch::<Render>::new("batch", 0x10000, 4096).unwrap().assume::<Gpgpu>();
     let bases = state::StateBaseAddress {
         surface_state_base_address: Address::new(surfaces.base()).unwrap(),
         surface_state_base_address_modify_enable: true,
@@ -115,7 +116,7 @@ fn a_batch_of_our_own_is_read_with_all_that_it_points_to() {
     };
     batch.emit(&load).unwrap();
     let others = [kernels.finish(), surfaces.finish(), dynamic.finish()];
-    let submission = Submission::new(batch.finish(), others);
+    let submission = Submission::new(batch.finish().unwrap(), others);
 
     let seen = records(EngineId::Render, &submission, submission.batch_address, submission.batch_length);
     let names: Vec<_> = seen.iter().map(|record| (record.depth, record.name)).collect();
@@ -168,10 +169,10 @@ fn fixed_point_and_signed_fields_have_their_sign() {
         dynamic_state_base_address_modify_enable: true,
         ..Default::default()
     };
-    let mut batch = Batch::<Render>::new("batch", 0x10000, 4096).unwrap();
+    let mut batch = Batch::<Render>::new("batch", 0x10000, 4096).unwrap().assume::<Gpgpu>();
     batch.emit(&bases).unwrap();
     batch.emit(&load).unwrap();
-    let submission = Submission::new(batch.finish(), [dynamic.finish()]);
+    let submission = Submission::new(batch.finish().unwrap(), [dynamic.finish()]);
     let seen = records(EngineId::Render, &submission, 0x10000, 0);
     let sampler = seen.iter().find(|record| record.name == "SAMPLER_STATE").unwrap();
     assert_eq!(sampler.value("Texture LOD Bias"), Value::Float(-1.5));
@@ -220,10 +221,10 @@ fn alternatives_are_told_apart() {
             dynamic_state_base_address_modify_enable: true,
             ..Default::default()
         };
-        let mut batch = Batch::<Render>::new("batch", 0x10000, 4096).unwrap();
+        let mut batch = Batch::<Render>::new("batch", 0x10000, 4096).unwrap().assume::<Gpgpu>();
         batch.emit(&bases).unwrap();
         batch.emit(&load).unwrap();
-        let submission = Submission::new(batch.finish(), [surfaces.finish(), dynamic.finish()]);
+        let submission = Submission::new(batch.finish().unwrap(), [surfaces.finish(), dynamic.finish()]);
         let seen = records(EngineId::Render, &submission, 0x10000, 0);
         let surface = seen.iter().find(|record| record.name == "RENDER_SURFACE_STATE").unwrap();
         let heights = surface.items.iter().filter(|item| item.name == "Height");
@@ -665,7 +666,7 @@ fn unused_buffers_do_not_disturb() {
     batch
         .emit(&mi::MiStoreDataImm { data_dword: (&values).into(), ..mi::MiStoreDataImm::new(target) })
         .unwrap();
-    let submission = Submission::new(batch.finish(), [empty]);
+    let submission = Submission::new(batch.finish().unwrap(), [empty]);
     let seen = records(EngineId::Render, &submission, 0x10000, submission.batch_length);
     assert_eq!(seen[0].value("Data DWord"), Value::Uint(1));
     assert_eq!(seen.len(), 2);

@@ -6,13 +6,13 @@
 
 pub mod toy {
     //! Code generated from `toy/toy.xml`.
-    pub use genxml::engine;
+    pub use genxml::{engine, pipeline};
     include!(concat!(env!("OUT_DIR"), "/toy/mod.rs"));
 }
 
 pub mod foreign {
     //! Code generated from `codegen/tests/foreign/new`.
-    pub use genxml::engine;
+    pub use genxml::{engine, pipeline};
     include!(concat!(env!("OUT_DIR"), "/foreign/mod.rs"));
 }
 

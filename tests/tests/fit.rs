@@ -10,6 +10,7 @@ use genxml::gen8::mi::MiNoop;
 use genxml::gen8::render3d_stages::ThreeDStateVs;
 use genxml::gen8::state::BindingTableState;
 use genxml::packet;
+use genxml::pipeline::ThreeD;
 use genxml_codegen::emit::names::field_name;
 
 fn threads(count: u32) -> Result<ThreeDStateVs, FieldError> {
@@ -58,8 +59,8 @@ fn results() -> Result<(), BatchError> {
 
 #[test]
 fn batches() -> Result<(), BatchError> {
-    let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?;
-    let emit = |batch: &mut Batch<Render>, numbers: &[u64]| -> Result<(), BatchError> {
+    let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?.assume::<ThreeD>();
+    let emit = |batch: &mut Batch<Render, ThreeD>, numbers: &[u64]| -> Result<(), BatchError> {
         genxml::batch! { batch =>
             let first = ThreeDStateVs::new();
             first;

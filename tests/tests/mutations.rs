@@ -91,8 +91,8 @@ fn own_inputs() -> Vec<Input> {
         .unwrap();
     vec![
         genx::demo::fill::submission().unwrap().into(),
-        Submission::new(blits.finish(), [page(0x10_0000), page(0x18_0000)]).into(),
-        Submission::new(streamer.finish(), [page(0x10_0000)]).into(),
+        Submission::new(blits.finish().unwrap(), [page(0x10_0000), page(0x18_0000)]).into(),
+        Submission::new(streamer.finish().unwrap(), [page(0x10_0000)]).into(),
     ]
 }
 

@@ -10,7 +10,6 @@ use genxml::eu::instruction::{Register, SharedFunction};
 use genxml::eu::{EncodeError, Opcode};
 use genxml::gen8::media::*;
 use genxml::gen8::messages::*;
-use genxml::gen8::mi::*;
 use genxml::gen8::state::*;
 use genxml_sim::{Gpu, Stats};
 use std::error::Error;
@@ -105,30 +104,29 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
             depth: MinusOne::ONE,
         },
         surface_pitch: lit!((WIDTH * PIXEL_BYTES) as i128),
-        surface_base_address: lit!(TARGET as i128),
+        surface_base_address: surfaces.writes(&target, 0)?,
         ..RenderSurfaceState::new()
     };
-    let binding_table = [BindingTableState { surface_state_pointer: surfaces.put(&surface)? }];
+    let surface = surfaces.put(&surface)?;
 
     let mut instructions = Heap::<Instructions>::new("instructions", INSTRUCTIONS, 4096)?;
     let mut dynamic = Heap::<DynamicState>::new("dynamic state", DYNAMIC, 4096)?;
     let descriptor = InterfaceDescriptorData {
-        kernel_start_pointer: instructions.put_dwords("kernel", &kernel()?)?,
-        binding_table_pointer: surfaces.put_all(&binding_table)?,
+        kernel_start_pointer: instructions.kernel(&kernel()?)?,
+        binding_table_pointer: surfaces.binding_table(&[surface])?,
         binding_table_entry_count: lit!(1),
         number_of_threads_in_gpgpu_thread_group: lit!(1),
         ..InterfaceDescriptorData::new()
     };
 
-    let mut batch = Batch::<Render>::new("batch", BATCH, 4096)?;
-    batch.emit(&PipelineSelect { pipeline_selection: PipelineSelectPipelineSelection::GPGPU })?;
+    let mut batch = Batch::<Render>::new("batch", BATCH, 4096)?.select_gpgpu()?;
     batch.emit(&StateBaseAddress {
         surface_state_base_address_modify_enable: true,
-        surface_state_base_address: lit!(SURFACES as i128),
+        surface_state_base_address: batch.reads(&surfaces, 0)?,
         dynamic_state_base_address_modify_enable: true,
-        dynamic_state_base_address: lit!(DYNAMIC as i128),
+        dynamic_state_base_address: batch.reads(&dynamic, 0)?,
         instruction_base_address_modify_enable: true,
-        instruction_base_address: lit!(INSTRUCTIONS as i128),
+        instruction_base_address: batch.reads(&instructions, 0)?,
         ..StateBaseAddress::new()
     })?;
     batch.emit(&MediaVfeState {
@@ -137,10 +135,7 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
         urb_entry_allocation_size: lit!(2),
         ..MediaVfeState::new()
     })?;
-    batch.emit(&MediaInterfaceDescriptorLoad {
-        interface_descriptor_total_length: lit!(32),
-        interface_descriptor_data_start_address: dynamic.put(&descriptor)?,
-    })?;
+    batch.emit(&dynamic.interface_descriptors(&[descriptor])?)?;
     batch.emit(&GpgpuWalker {
         simd_size: GpgpuWalkerSimdSize::SIMD8,
         thread_group_id_x_dimension: lit!((WIDTH / BLOCK) as i128),
@@ -151,7 +146,7 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
         ..GpgpuWalker::new()
     })?;
     batch.emit(&MediaStateFlush::new())?;
-    Ok(Submission::new(batch.finish(), [surfaces.finish(), dynamic.finish(), instructions.finish(), target]))
+    Ok(batch.finish()?.submit([surfaces.finish(), dynamic.finish(), instructions.finish(), target])?)
 }
 
 /// Runs the submission on a new GPU: the bytes of the target, red, green, blue and alpha, and what was done.

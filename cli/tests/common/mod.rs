@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each test file uses its part
 
 use genx::demo::fill;
-use genxml::batch::{Batch, Buffer, Submission};
+use genxml::batch::{Batch, Buffer};
 use genxml::capture::{CaptureWriter, Compare};
 use genxml::engine::Engine;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub fn batch_capture<E: Engine>(directory: &Path, build: impl FnOnce(&mut Batch<
     let mut batch = Batch::<E>::new("batch", 0x2_0000, 4096).unwrap();
     build(&mut batch);
     let mut writer = CaptureWriter::new("batch");
-    Submission::new(batch.finish(), [target]).write(1, &mut writer);
+    batch.finish().unwrap().submit([target]).unwrap().write(1, &mut writer);
     writer.finish(directory).unwrap();
 }
 

@@ -3,12 +3,26 @@
 use std::collections::HashSet;
 
 use super::Check;
+use crate::convert::ALL_PIPELINES;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::list::engine_names;
 use crate::model::{Container, Kind, Type};
 use crate::value::ones;
 
 pub(super) fn check(check: &mut Check<'_>, container: &Container) {
-    let Kind::Instruction { bias, .. } = container.kind else { return };
+    let Kind::Instruction { bias, engines, pipelines } = container.kind else { return };
+    if pipelines != ALL_PIPELINES && engines != 1 {
+        let message = format!(
+            "`{}` names pipelines of the render engine, but is a command of {}",
+            container.name,
+            engine_names(engines).join(", ")
+        );
+        let place = check.place(&container.span, "pipeline");
+        check.report(
+            Diagnostic::new(Code::Pipeline, place, message)
+                .hint("only the render engine has pipelines: engine=\"render\""),
+        );
+    }
     opcode_fields(check, container);
     length(check, container, bias);
 }

@@ -5,6 +5,7 @@ use super::docs;
 use super::field::{Place, ident, number, pattern};
 use super::members::{Packing, member_name};
 use super::plan::{Array, Block, Body, Element, Member, Plan, is_member, length_field, put_bits};
+use crate::convert::ALL_PIPELINES;
 use crate::model::{ContainerId, Kind, Type};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -408,9 +409,9 @@ impl Emit<'_> {
                 }
             }
         });
-        let engines = match body.container.kind {
-            Kind::Instruction { engines, .. } => engines,
-            _ => 0,
+        let (engines, pipelines) = match body.container.kind {
+            Kind::Instruction { engines, pipelines, .. } => (engines, pipelines),
+            _ => (0, 0),
         };
         let markers = ["RenderCommand", "BlitterCommand", "VideoCommand", "VideoEnhanceCommand"];
         let markers =
@@ -418,6 +419,20 @@ impl Emit<'_> {
                 let marker = ident(marker);
                 quote!(impl super::engine::#marker for #name #lifetime {})
             });
+        let pipelines = match pipelines {
+            ALL_PIPELINES => {
+                quote!(impl<P: super::pipeline::Pipeline> super::pipeline::InPipeline<P> for #name #lifetime {})
+            }
+            set => ["ThreeD", "Media", "Gpgpu"]
+                .iter()
+                .enumerate()
+                .filter(|(bit, _)| set >> bit & 1 == 1)
+                .map(|(_, pipeline)| {
+                    let pipeline = ident(pipeline);
+                    quote!(impl super::pipeline::InPipeline<super::pipeline::#pipeline> for #name #lifetime {})
+                })
+                .collect(),
+        };
         quote! {
             #default
             impl Packed for #name #lifetime {
@@ -425,6 +440,7 @@ impl Emit<'_> {
                 const INFO: &'static Container = &super::#tables::#name;
             }
             #(#markers)*
+            #pipelines
         }
     }
 

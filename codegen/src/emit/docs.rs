@@ -1,5 +1,7 @@
 //! Doc comments: what the XML says of a thing, in one or two lines.
 
+use crate::convert::ALL_PIPELINES;
+use crate::list::pipeline_names;
 use crate::model::{Access, Container, EngineBase, Enum, Field, Kind, Stored, Type};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -64,12 +66,16 @@ pub fn container(container: &Container) -> Vec<String> {
     let (what, more) = match container.kind {
         Kind::Struct { align: 0 | 1 } => ("structure".to_string(), String::new()),
         Kind::Struct { align } => ("structure".to_string(), format!("aligned to {align} bytes")),
-        Kind::Instruction { engines, .. } => {
+        Kind::Instruction { engines, pipelines, .. } => {
             let names = ["render", "blitter", "video", "video-enhance"];
             let names =
                 names.iter().enumerate().filter(|(bit, _)| engines >> bit & 1 == 1).map(|(_, name)| *name);
             let names: Vec<&str> = names.collect();
-            (if names.len() == 4 { "every engine".to_string() } else { names.join(", ") }, String::new())
+            let pipelines = match pipelines {
+                ALL_PIPELINES => String::new(),
+                pipelines => format!("pipeline {}", pipeline_names(pipelines).join(" or ")),
+            };
+            (if names.len() == 4 { "every engine".to_string() } else { names.join(", ") }, pipelines)
         }
         Kind::Register { offset, per_engine, count, masked, access, .. } => {
             let access = match access {

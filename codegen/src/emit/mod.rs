@@ -2,7 +2,8 @@
 //!
 //! [`rust`] gives the files of one module tree: `mod.rs`, a file per unit, its tables, and the packet enums. The text
 //! names `genxml_core`, and beside itself a module `engine` with the marker traits `RenderCommand`, `BlitterCommand`,
-//! `VideoCommand` and `VideoEnhanceCommand`, which the including crate writes.
+//! `VideoCommand` and `VideoEnhanceCommand`, and a module `pipeline` with the trait `InPipeline` and the types `ThreeD`,
+//! `Media` and `Gpgpu`, which the including crate writes.
 //!
 //! * [`names`]: the mapping from the manual's names
 //! * `plan`: what types and members there will be
@@ -123,7 +124,8 @@ pub struct One {
     /// `use` lines for what follows.
     pub uses: TokenStream,
     /// The type with its implementations. They name the static, what other files hold and the markers of engines as
-    /// [`rust`] lays out modules: `super::unit_tables::Name`, `super::unit::Name`, `super::engine::RenderCommand`.
+    /// [`rust`] lays out modules: `super::unit_tables::Name`, `super::unit::Name`, `super::engine::RenderCommand`,
+    /// `super::pipeline::InPipeline`.
     pub types: TokenStream,
     /// The static that describes it.
     pub table: TokenStream,

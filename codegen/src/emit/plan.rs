@@ -124,7 +124,7 @@ const TAKEN: &[&str] = &[
 impl<'a> Plan<'a> {
     /// `enabled` says which features are on.
     pub fn new(spec: &'a Spec, enabled: &dyn Fn(&str) -> bool) -> Self {
-        let mut modules = Scope::with(&["engine", "packets"]);
+        let mut modules = Scope::with(&["engine", "packets", "pipeline"]);
         let units = spec.files.iter().map(|file| modules.take(field_name(&file.unit))).collect();
         let mut scopes: Vec<Scope> = spec.files.iter().map(|_| Scope::with(TAKEN)).collect();
         let containers = spec.containers.iter().map(|c| scopes[c.file].take(type_name(&c.name))).collect();

@@ -82,8 +82,9 @@ fn kind(container: &Container) -> TokenStream {
             let align = number((*align).max(1));
             quote!(Kind::Struct { align: #align })
         }
-        Kind::Instruction { engines, bias } => {
+        Kind::Instruction { engines, pipelines, bias } => {
             let (engines, bias) = (Literal::u8_unsuffixed(*engines), number(*bias));
+            let pipelines = Literal::u8_unsuffixed(*pipelines);
             let (mask, value) = opcode(container);
             let (mask, value) = (pattern(u64::from(mask)), pattern(u64::from(value)));
             let length = match length_field(container).filter(|field| field.end < 32) {
@@ -97,6 +98,7 @@ fn kind(container: &Container) -> TokenStream {
             quote! {
                 Kind::Instruction {
                     engines: Engines(#engines),
+                    pipelines: Pipelines(#pipelines),
                     bias: #bias,
                     opcode_mask: #mask,
                     opcode: #value,

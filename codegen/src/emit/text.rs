@@ -55,6 +55,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
             "Group",
             "Kind",
             "Op",
+            "Pipelines",
             "Stored",
             "Type",
             "View",

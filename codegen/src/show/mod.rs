@@ -13,8 +13,9 @@ use canvas::{Canvas, Piece, Style, WIDTH, dotted};
 use find::{Found, find, users};
 use picture::{Cell, draw, join, letters};
 
+use crate::convert::ALL_PIPELINES;
 use crate::expr;
-use crate::list::{engine_names, is_inline, kind};
+use crate::list::{engine_names, is_inline, kind, pipeline_names};
 use crate::model::{
     Access, Container, Enum, Expr, Field, Group, Kind, Rule, Severity, Spec, Stored, Type, View,
 };
@@ -150,8 +151,11 @@ impl<'a> Show<'a> {
         match container.kind {
             Kind::Struct { align } if align > 1 => facts.push(format!("aligned to {align} bytes")),
             Kind::Struct { .. } => {}
-            Kind::Instruction { engines, bias } => {
+            Kind::Instruction { engines, pipelines, bias } => {
                 facts.push(engine_names(engines).join(", "));
+                if pipelines != ALL_PIPELINES {
+                    facts.push(format!("pipeline {}", pipeline_names(pipelines).join(" or ")));
+                }
                 facts.push(format!("bias {bias}"));
             }
             Kind::Register { offset, per_engine, count, stride, masked, access, ref instance_of } => {

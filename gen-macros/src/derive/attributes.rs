@@ -58,8 +58,9 @@ impl Member {
     }
 }
 
-const CONTAINER: &[&str] =
-    &["name", "engine", "length", "bias", "align", "register", "masked", "access", "source", "doc"];
+const CONTAINER: &[&str] = &[
+    "name", "engine", "pipeline", "length", "bias", "align", "register", "masked", "access", "source", "doc",
+];
 const HIDDEN: &[&str] = &["opcode", "dword_length", "zero", "one", "reserved"];
 const HIDDEN_VALUES: &[&str] = &["dword", "bits", "value"];
 const FIELD: &[&str] =

@@ -122,9 +122,10 @@ impl Moved<'_> {
     fn outside(&self, module: &str, name: &str) -> TokenStream {
         let found = self.names.iter().find(|(other, _)| other == name);
         match (module, found) {
-            ("engine", _) => {
-                let marker = Ident::new(name, self.ident.span());
-                quote!(::genxml::engine::#marker)
+            ("engine" | "pipeline", _) => {
+                let (module, marker) =
+                    (Ident::new(module, self.ident.span()), Ident::new(name, self.ident.span()));
+                quote!(::genxml::#module::#marker)
             }
             ("others", Some((_, path))) => path.to_token_stream(),
             ("others_tables", Some((_, path))) => quote!((*#path::INFO)),

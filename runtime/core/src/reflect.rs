@@ -76,6 +76,8 @@ pub enum Kind {
     Instruction {
         /// Engines that take it.
         engines: Engines,
+        /// Pipelines of the render engine that it works in.
+        pipelines: Pipelines,
         /// Added to the DWord Length field to get the packet's length.
         bias: u32,
         /// Bits of dword 0 that tell it apart.
@@ -205,6 +207,34 @@ impl Engines {
     /// The names of the engines in the set as the specification spells them.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         [(1, "render"), (2, "blitter"), (4, "video"), (8, "video-enhance")]
+            .into_iter()
+            .filter(move |(bit, _)| self.0 & bit != 0)
+            .map(|(_, name)| name)
+    }
+}
+
+/// A set of pipelines of the render engine: what PIPELINE_SELECT chooses between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Pipelines(pub u8);
+
+impl Pipelines {
+    /// The 3D pipeline.
+    pub const THREE_D: Pipelines = Pipelines(1);
+    /// The media pipeline.
+    pub const MEDIA: Pipelines = Pipelines(2);
+    /// The GPGPU pipeline.
+    pub const GPGPU: Pipelines = Pipelines(4);
+    /// All of them: also of commands that no pipeline has to do with.
+    pub const ALL: Pipelines = Pipelines(7);
+
+    /// True if the sets share a pipeline.
+    pub const fn intersects(self, other: Pipelines) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The names of the pipelines in the set as the specification spells them.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        [(1, "3d"), (2, "media"), (4, "gpgpu")]
             .into_iter()
             .filter(move |(bit, _)| self.0 & bit != 0)
             .map(|(_, name)| name)

@@ -8,6 +8,7 @@
 extern crate alloc;
 
 pub mod engine;
+pub mod pipeline;
 
 pub use genxml_eu::gen8::{descriptors, messages};
 #[cfg(feature = "messages")]

@@ -4,11 +4,13 @@ use crate::batch::{Batch, BatchError, Position};
 use crate::engine::{Blitter, Command, Engine, Render, Video, VideoEnhance};
 use crate::gen8::engines;
 use crate::gen8::mi::*;
+use crate::pipeline::{InPipeline, Neutral, Pipeline};
 use genxml_core::address::Graphics;
 use genxml_core::reflect::EngineBase;
 use genxml_core::{Address, U, U64};
 
-/// Something that takes the packets of engine `E`, one behind the other: a [`Batch`], or what wraps one.
+/// Something that takes the packets of engine `E`, one behind the other: a [`Batch`] in any pipeline, or what wraps one.
+/// The packets are those that every pipeline takes.
 pub trait Emit<E: Engine> {
     /// Names a packet, to replace it later.
     type Position: Copy;
@@ -17,27 +19,36 @@ pub trait Emit<E: Engine> {
     ///
     /// # Errors
     /// If it does not fit.
-    fn emit<C: Command<E>>(&mut self, packet: &C) -> Result<Self::Position, BatchError>;
+    fn emit<C: Command<E> + InPipeline<Neutral>>(&mut self, packet: &C)
+    -> Result<Self::Position, BatchError>;
 
     /// Replaces a packet by one of the same kind and length.
     ///
     /// # Errors
     /// If there is another packet.
-    fn patch<C: Command<E>>(&mut self, position: Self::Position, packet: &C) -> Result<(), BatchError>;
+    fn patch<C: Command<E> + InPipeline<Neutral>>(
+        &mut self,
+        position: Self::Position,
+        packet: &C,
+    ) -> Result<(), BatchError>;
 
     /// GPU address of the next packet.
     fn address(&self) -> u64;
 }
 
-impl<E: Engine> Emit<E> for Batch<E> {
+impl<E: Engine, P: Pipeline> Emit<E> for Batch<E, P> {
     type Position = Position;
 
-    fn emit<C: Command<E>>(&mut self, packet: &C) -> Result<Position, BatchError> {
-        Batch::emit(self, packet)
+    fn emit<C: Command<E> + InPipeline<Neutral>>(&mut self, packet: &C) -> Result<Position, BatchError> {
+        self.emit_neutral(packet)
     }
 
-    fn patch<C: Command<E>>(&mut self, position: Position, packet: &C) -> Result<(), BatchError> {
-        Batch::patch(self, position, packet)
+    fn patch<C: Command<E> + InPipeline<Neutral>>(
+        &mut self,
+        position: Position,
+        packet: &C,
+    ) -> Result<(), BatchError> {
+        self.patch_neutral(position, packet)
     }
 
     fn address(&self) -> u64 {

@@ -197,6 +197,7 @@ fn execute<O: Observer>(exec: &mut Exec<'_, O>, engine: EngineId, dwords: &[u32]
         EngineId::Render => packets!(exec, engine, dwords: RenderPacket {
             PipeControl => render::pipe_control,
             PipelineSelect => render::pipeline_select,
+            ThreeDStateCcStatePointers => render::cc_state_pointers,
             StateBaseAddress => render::state_base_address,
             StateSip => render::state_sip,
             StatePrefetch => render::state_prefetch,

@@ -54,7 +54,7 @@ impl Run {
     ) -> Result<Run, Fault> {
         let mut batch = Batch::<E>::new("batch", BATCH, BATCH_SIZE).unwrap();
         build(&mut Builder::new(&mut batch)).unwrap();
-        let submission = Submission::new(batch.finish(), []);
+        let submission = Submission::new(batch.finish().unwrap(), []);
         let mut gpu = Gpu::new();
         let context = gpu.create_context().unwrap();
         for buffer in &submission.buffers {

@@ -407,7 +407,7 @@ fn registers_shared_by_builders() {
     let other = mi.keep(input(0)).unwrap();
     assert_eq!(mi.gprs().free(), 14);
     mi.store(output(1), kept + other).unwrap();
-    let submission = Submission::new(batch.finish(), []);
+    let submission = Submission::new(batch.finish().unwrap(), []);
     let mut gpu = Gpu::new();
     let context = gpu.create_context().unwrap();
     gpu.load(context, BATCH, submission.buffers[0].bytes()).unwrap();

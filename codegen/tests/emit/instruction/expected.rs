@@ -138,6 +138,7 @@ impl Packed for ThreeDToyFill {
 
 impl super::engine::RenderCommand for ThreeDToyFill {}
 impl super::engine::BlitterCommand for ThreeDToyFill {}
+impl<P: super::pipeline::Pipeline> super::pipeline::InPipeline<P> for ThreeDToyFill {}
 impl Fixed for ThreeDToyFill {
     type Dwords = [u32; 4];
     #[inline(always)]
@@ -245,7 +246,9 @@ genxml_core::serial! {
 #![allow(non_upper_case_globals, clippy::all)]
 
 use genxml_core::address::SpaceKind;
-use genxml_core::reflect::{Container, Engines, Enumeration, Field, Kind, Stored, Type};
+use genxml_core::reflect::{
+    Container, Engines, Enumeration, Field, Kind, Pipelines, Stored, Type,
+};
 
 pub static ThreeDToyFill: Container = Container {
     name: "3DTOY_FILL",
@@ -253,6 +256,7 @@ pub static ThreeDToyFill: Container = Container {
     unit: "input",
     kind: Kind::Instruction {
         engines: Engines(3),
+        pipelines: Pipelines(7),
         bias: 2,
         opcode_mask: 0xffff_0000,
         opcode: 0x6123_0000,
@@ -366,6 +370,7 @@ pub static ToyLater: Container = Container {
     unit: "input",
     kind: Kind::Instruction {
         engines: Engines(1),
+        pipelines: Pipelines(6),
         bias: 2,
         opcode_mask: 0xffff_0000,
         opcode: 0x7777_0000,

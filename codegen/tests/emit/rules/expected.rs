@@ -281,6 +281,7 @@ impl Packed for ToySet<'_> {
 }
 
 impl super::engine::RenderCommand for ToySet<'_> {}
+impl<P: super::pipeline::Pipeline> super::pipeline::InPipeline<P> for ToySet<'_> {}
 impl<'a> genxml_core::read::Codec<'a> for ToySet<'a> {
     #[inline]
     fn decode(dwords: &'a [u32]) -> Result<Self, UnpackError> {
@@ -430,7 +431,7 @@ genxml_core::serial! {
 
 use genxml_core::rule;
 use genxml_core::reflect::{
-    Container, Engines, Enumeration, Field, Group, Kind, Op, Type,
+    Container, Engines, Enumeration, Field, Group, Kind, Op, Pipelines, Type,
 };
 
 pub static ToyInner: Container = Container {
@@ -469,6 +470,7 @@ pub static ToySet: Container = Container {
     unit: "input",
     kind: Kind::Instruction {
         engines: Engines(1),
+        pipelines: Pipelines(7),
         bias: 2,
         opcode_mask: 0xffff_0000,
         opcode: 0x7801_0000,

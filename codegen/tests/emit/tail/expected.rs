@@ -175,6 +175,7 @@ impl super::engine::RenderCommand for ToyWrite<'_> {}
 impl super::engine::BlitterCommand for ToyWrite<'_> {}
 impl super::engine::VideoCommand for ToyWrite<'_> {}
 impl super::engine::VideoEnhanceCommand for ToyWrite<'_> {}
+impl<P: super::pipeline::Pipeline> super::pipeline::InPipeline<P> for ToyWrite<'_> {}
 impl<'a> genxml_core::read::Codec<'a> for ToyWrite<'a> {
     #[inline]
     fn decode(dwords: &'a [u32]) -> Result<Self, UnpackError> {
@@ -293,7 +294,7 @@ genxml_core::serial! {
 #![allow(non_upper_case_globals, clippy::all)]
 
 use genxml_core::address::SpaceKind;
-use genxml_core::reflect::{Container, Engines, Field, Group, Kind, Type};
+use genxml_core::reflect::{Container, Engines, Field, Group, Kind, Pipelines, Type};
 
 pub static ToyWrite: Container = Container {
     name: "TOY_WRITE",
@@ -301,6 +302,7 @@ pub static ToyWrite: Container = Container {
     unit: "input",
     kind: Kind::Instruction {
         engines: Engines(15),
+        pipelines: Pipelines(7),
         bias: 2,
         opcode_mask: 0xff80_0000,
         opcode: 0x1100_0000,

@@ -1,0 +1,71 @@
+//! Where a batch that grows gets its buffers from.
+
+use super::buffer::{Buffer, PAGE};
+use super::error::BatchError;
+use alloc::format;
+use alloc::sync::Arc;
+
+/// Gives buffers to a batch that grows: an [`Arena`], or a closure that asks the driver's own allocator.
+///
+/// ```
+/// use genxml::batch::{Batch, Buffer};
+/// use genxml::engine::Render;
+///
+/// let mut next = 0x10_0000;
+/// let batch = Batch::<Render>::growing(move |bytes: usize| {
+///     let buffer = Buffer::new("batch", next, bytes.next_multiple_of(4096))?;
+///     next += 0x1_0000;
+///     Ok(buffer)
+/// })?;
+/// assert_eq!(batch.address(), 0x10_0000);
+/// # Ok::<(), genxml::batch::BatchError>(())
+/// ```
+pub trait Allocate {
+    /// A buffer of at least `bytes` bytes, all zero, that nobody else uses.
+    ///
+    /// # Errors
+    /// Whatever keeps it from doing so; [`BatchError::Arena`] of an [`Arena`].
+    fn allocate(&mut self, bytes: usize) -> Result<Buffer, BatchError>;
+}
+
+impl<F: FnMut(usize) -> Result<Buffer, BatchError>> Allocate for F {
+    fn allocate(&mut self, bytes: usize) -> Result<Buffer, BatchError> {
+        self(bytes)
+    }
+}
+
+/// A range of addresses that is handed out in chunks, from the first on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arena {
+    name: Arc<str>,
+    next: u64,
+    end: u64,
+    chunk: usize,
+    count: usize,
+}
+
+impl Arena {
+    /// `size` bytes of addresses from `address` on, in buffers of `chunk` bytes (or as many as are wanted at once, if
+    /// that is more), rounded up to pages. The buffers are called `name`, `name 2`, `name 3`...
+    pub fn new(name: impl Into<Arc<str>>, address: u64, size: u64, chunk: usize) -> Self {
+        Arena { name: name.into(), next: address, end: address.saturating_add(size), chunk, count: 0 }
+    }
+}
+
+impl Allocate for Arena {
+    fn allocate(&mut self, bytes: usize) -> Result<Buffer, BatchError> {
+        let needed = bytes.max(self.chunk).max(1).next_multiple_of(PAGE as usize);
+        let available = self.end.saturating_sub(self.next);
+        if needed as u64 > available {
+            return Err(BatchError::Arena { arena: self.name.clone(), needed, available });
+        }
+        self.count += 1;
+        let name = match self.count {
+            1 => self.name.clone(),
+            count => format!("{} {count}", self.name).into(),
+        };
+        let buffer = Buffer::new(name, self.next, needed)?;
+        self.next += needed as u64;
+        Ok(buffer)
+    }
+}

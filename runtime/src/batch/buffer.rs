@@ -1,0 +1,130 @@
+//! Memory at a GPU address.
+
+use super::error::BatchError;
+use super::reloc::Relocation;
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use genxml_core::reflect::Container;
+
+/// Size of a page of GPU memory in bytes: where buffers start.
+pub const PAGE: u64 = 4096;
+
+/// Something that has a place in GPU memory, so that packets can refer to it: a [`Buffer`], a
+/// [`Heap`](super::Heap), a finished batch.
+pub trait Object {
+    /// Its name, for people.
+    fn name(&self) -> &Arc<str>;
+    /// Address of the first byte, 48 bits.
+    fn address(&self) -> u64;
+    /// Size in bytes.
+    fn size(&self) -> u64;
+}
+
+/// What a heap put somewhere: so that offsets can be checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Content {
+    /// Bytes from the start of the buffer.
+    pub offset: u64,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Name of the structure, or what the program calls it.
+    pub what: &'static str,
+    /// The structure, if it is one.
+    pub container: Option<&'static Container>,
+}
+
+/// Memory at a GPU address: what the kernel calls a buffer object.
+///
+/// ```
+/// use genxml::batch::Buffer;
+///
+/// let mut target = Buffer::new("target", 0x10000, 4096)?;
+/// target.bytes_mut()[0] = 0xff;
+/// assert_eq!(target.address(), 0x10000);
+/// # Ok::<(), genxml::batch::BatchError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Buffer {
+    pub(super) name: Arc<str>,
+    pub(super) address: u64,
+    pub(super) bytes: Vec<u8>,
+    pub(super) handle: u32,
+    pub(super) low: bool,
+    pub(super) relocations: Vec<Relocation>,
+    pub(super) contents: Vec<Content>,
+}
+
+impl Buffer {
+    /// `size` zero bytes at `address`, which is a page's. With softpin this is where the buffer will be; with
+    /// relocations it is where it is presumed to be.
+    ///
+    /// # Errors
+    /// [`BatchError::Place`] if the address is not a multiple of 4096 or the buffer ends beyond 2^48.
+    pub fn new(name: impl Into<Arc<str>>, address: u64, size: usize) -> Result<Self, BatchError> {
+        let name = name.into();
+        let end = address.checked_add(size as u64);
+        if !address.is_multiple_of(PAGE) || size == 0 || end.is_none_or(|end| end > 1 << 48) {
+            return Err(BatchError::Place { buffer: name, address, size: size as u64 });
+        }
+        let (relocations, contents) = (Vec::new(), Vec::new());
+        Ok(Buffer { name, address, bytes: vec![0; size], handle: 0, low: false, relocations, contents })
+    }
+
+    /// Its name, for people and captures.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Address of the first byte, 48 bits.
+    pub const fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// The kernel's handle of it (GEM), for [`Submission::exec`](super::Submission::exec); 0 unless set.
+    pub const fn handle(&self) -> u32 {
+        self.handle
+    }
+
+    /// The same buffer with the kernel's handle.
+    #[must_use]
+    pub fn with_handle(mut self, handle: u32) -> Self {
+        self.handle = handle;
+        self
+    }
+
+    /// The contents.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The contents, to be changed.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
+    /// Where this buffer holds addresses of others, in the order in which they were written.
+    pub fn relocations(&self) -> &[Relocation] {
+        &self.relocations
+    }
+
+    pub(super) fn put_dwords(&mut self, at: usize, dwords: &[u32]) {
+        for (bytes, dword) in self.bytes[at..].as_chunks_mut().0.iter_mut().zip(dwords) {
+            *bytes = dword.to_le_bytes();
+        }
+    }
+}
+
+impl Object for Buffer {
+    fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    fn address(&self) -> u64 {
+        self.address
+    }
+
+    fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+}

@@ -1,0 +1,488 @@
+//! The batch itself: packets one behind the other, in one buffer or a chain of them.
+
+use super::arena::Allocate;
+use super::buffer::{Buffer, Object};
+use super::error::BatchError;
+use super::label::{LabelState, Place};
+use super::reloc::{Access, References};
+use crate::engine::{Command, Engine};
+use crate::gen8::mi::{
+    MiBatchBufferEnd, MiBatchBufferStart, MiBatchBufferStartAddressSpaceIndicator as Table,
+    MiBatchBufferStartSecondLevelBatchBuffer as Level,
+};
+use crate::pipeline::{InPipeline, Neutral, Pipeline};
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
+use core::mem;
+use genxml_core::address::{Graphics, Space, SpaceKind};
+use genxml_core::reflect::{Container, Kind};
+use genxml_core::{Address, Fixed, Instruction, Packed};
+
+/// Dwords that stay free in each buffer for MI_BATCH_BUFFER_END and the padding to a qword.
+const END: usize = 2;
+
+/// The same in a batch that grows: for the jump to the next buffer, padded to a qword.
+const CHAIN: usize = MiBatchBufferStart::DWORDS + 1;
+
+/// Place of a packet in its batch, for [`Batch::patch`] and [`Batch::edit`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    segment: u32,
+    dword: u32,
+    dwords: u32,
+}
+
+impl Position {
+    /// Bytes from the start of the buffer that the packet is in.
+    pub const fn offset(self) -> usize {
+        4 * self.dword as usize
+    }
+
+    /// Which buffer of the batch: 0 for all of a batch that does not grow.
+    pub const fn segment(self) -> usize {
+        self.segment as usize
+    }
+}
+
+/// A buffer's worth of packets.
+pub(super) struct Segment {
+    buffer: Buffer,
+    /// As long as the buffer; zero from `used` on.
+    pub dwords: Vec<u32>,
+    pub used: usize,
+    pub references: References,
+}
+
+impl Segment {
+    fn new(buffer: Buffer) -> Segment {
+        let dwords = vec![0; buffer.bytes.len() / 4];
+        Segment { buffer, dwords, used: 0, references: References::default() }
+    }
+
+    /// The buffer with the packets in it.
+    fn finish(mut self) -> Buffer {
+        self.buffer.put_dwords(0, &self.dwords[..self.used]);
+        Buffer { relocations: self.references.placed, ..self.buffer }
+    }
+}
+
+/// What does not depend on engine and pipeline.
+pub(super) struct Core {
+    pub current: Segment,
+    /// Dwords of the current segment that packets may take.
+    limit: usize,
+    /// Those before it, each of which jumps to the next.
+    pub full: Vec<Segment>,
+    grow: Option<Box<dyn Allocate>>,
+    pub level: Level,
+    pub labels: Vec<LabelState>,
+    pub assumed: Vec<(SpaceKind, u64)>,
+}
+
+/// A batch for engine `E`, whose packets are taken by pipeline `P` of it.
+///
+/// [`Batch::new`] puts it in one buffer; [`Batch::growing`] takes another buffer when one is full and jumps there. A
+/// batch is [`Neutral`] at first: `select_3d`, `select_media` and `select_gpgpu` give a batch that takes the commands of
+/// that pipeline.
+///
+/// ```
+/// use genxml::batch::Batch;
+/// use genxml::engine::Render;
+/// use genxml::gen8::media::MediaStateFlush;
+/// use genxml::gen8::mi::MiNoop;
+///
+/// let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?;
+/// batch.emit(&MiNoop::new())?;
+/// let mut batch = batch.select_gpgpu()?;
+/// batch.emit(&MediaStateFlush::new())?;
+/// let finished = batch.finish()?;
+/// assert_eq!(finished.length % 8, 0);
+/// # Ok::<(), genxml::batch::BatchError>(())
+/// ```
+///
+/// A command of another pipeline does not compile:
+///
+/// ```compile_fail
+/// # use genxml::batch::Batch;
+/// # use genxml::engine::Render;
+/// # use genxml::gen8::media::GpgpuWalker;
+/// let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?.select_3d()?;
+/// batch.emit(&GpgpuWalker::new())?;
+/// # Ok::<(), genxml::batch::BatchError>(())
+/// ```
+pub struct Batch<E: Engine, P: Pipeline = Neutral> {
+    pub(super) core: Core,
+    marker: PhantomData<(E, P)>,
+}
+
+impl<E: Engine> Batch<E> {
+    /// An empty batch at `address` of at most `size` bytes.
+    ///
+    /// # Errors
+    /// As [`Buffer::new`].
+    pub fn new(name: impl Into<Arc<str>>, address: u64, size: usize) -> Result<Self, BatchError> {
+        Ok(Self::in_buffer(Buffer::new(name, address, size)?))
+    }
+
+    /// An empty batch in a buffer of the driver's, whose contents it replaces.
+    pub fn in_buffer(buffer: Buffer) -> Self {
+        Self::with(buffer, None)
+    }
+
+    /// An empty batch that takes buffers of `allocator`, the first now and another when one is full. Each jumps to the
+    /// next with MI_BATCH_BUFFER_START.
+    ///
+    /// ```
+    /// use genxml::batch::{Arena, Batch};
+    /// use genxml::engine::Blitter;
+    /// use genxml::gen8::mi::MiNoop;
+    ///
+    /// let mut batch = Batch::<Blitter>::growing(Arena::new("batch", 0x10_0000, 0x10_0000, 4096))?;
+    /// for _ in 0..2000 {
+    ///     batch.emit(&MiNoop::new())?;
+    /// }
+    /// assert_eq!(batch.finish()?.chained.len(), 1);
+    /// # Ok::<(), genxml::batch::BatchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the allocator.
+    pub fn growing(mut allocator: impl Allocate + 'static) -> Result<Self, BatchError> {
+        let buffer = allocator.allocate(4 * CHAIN)?;
+        Ok(Self::with(buffer, Some(Box::new(allocator))))
+    }
+
+    fn with(buffer: Buffer, grow: Option<Box<dyn Allocate>>) -> Self {
+        let reserve = if grow.is_some() { CHAIN } else { END };
+        let current = Segment::new(buffer);
+        let core = Core {
+            limit: current.dwords.len().saturating_sub(reserve),
+            current,
+            full: Vec::new(),
+            grow,
+            level: Level::FIRST_LEVEL_BATCH,
+            labels: Vec::new(),
+            assumed: Vec::new(),
+        };
+        Batch { core, marker: PhantomData }
+    }
+}
+
+impl<E: Engine, P: Pipeline> Batch<E, P> {
+    /// Appends a packet.
+    ///
+    /// # Errors
+    /// [`BatchError::Full`] if the buffer is too small, with room for the end of the batch, or what the allocator of a
+    /// growing batch says; [`BatchError::Pack`] if the packet is longer than its length field can say;
+    /// [`BatchError::Unplaced`] if an address was taken with [`reads`](Self::reads) that the packet does not hold.
+    #[inline]
+    pub fn emit<C: Command<E> + InPipeline<P>>(&mut self, packet: &C) -> Result<Position, BatchError> {
+        self.core.emit(packet)
+    }
+
+    /// As [`emit`](Self::emit), for code that does not know the pipeline: what is neutral goes with all.
+    pub(crate) fn emit_neutral<C: Command<E> + InPipeline<Neutral>>(
+        &mut self,
+        packet: &C,
+    ) -> Result<Position, BatchError> {
+        self.core.emit(packet)
+    }
+
+    /// As [`patch`](Self::patch), for code that does not know the pipeline.
+    pub(crate) fn patch_neutral<C: Command<E> + InPipeline<Neutral>>(
+        &mut self,
+        position: Position,
+        packet: &C,
+    ) -> Result<(), BatchError> {
+        self.core.patch(position, packet)
+    }
+
+    /// The address of `object` + `delta`, which the GPU will read, for the packet that is emitted next. The batch
+    /// remembers where in the packet it went: [`Submission::exec`](super::Submission::exec) tells the kernel.
+    ///
+    /// ```
+    /// use genxml::batch::{Batch, Buffer};
+    /// use genxml::engine::Render;
+    /// use genxml::gen8::mi::MiCopyMemMem;
+    ///
+    /// let (from, to) = (Buffer::new("from", 0x10000, 4096)?, Buffer::new("to", 0x20000, 4096)?);
+    /// let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?;
+    /// let (source, destination) = (batch.reads(&from, 0)?, batch.writes(&to, 16)?);
+    /// batch.emit(&MiCopyMemMem {
+    ///     source_memory_address: source,
+    ///     destination_memory_address: destination,
+    ///     ..MiCopyMemMem::new()
+    /// })?;
+    /// let submission = batch.finish()?.submit([from, to])?;
+    /// assert_eq!(submission.buffers[0].relocations().len(), 2);
+    /// # Ok::<(), genxml::batch::BatchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BatchError::Outside`] if the object is not so long; [`BatchError::Offset`] if the address does not fit its field.
+    pub fn reads<const A: u64, const N: u32>(
+        &self,
+        object: &(impl Object + ?Sized),
+        delta: u64,
+    ) -> Result<Address<Graphics, A, N>, BatchError> {
+        self.core.current.references.take(object, delta, Access::Read)
+    }
+
+    /// As [`reads`](Self::reads), of an object that the GPU will write.
+    ///
+    /// # Errors
+    /// As [`reads`](Self::reads).
+    pub fn writes<const A: u64, const N: u32>(
+        &self,
+        object: &(impl Object + ?Sized),
+        delta: u64,
+    ) -> Result<Address<Graphics, A, N>, BatchError> {
+        self.core.current.references.take(object, delta, Access::Write)
+    }
+
+    /// Replaces the packet at `position` by another of the same kind and length.
+    ///
+    /// # Errors
+    /// [`BatchError::Patch`] if there is another packet or it has another length.
+    pub fn patch<C: Command<E> + InPipeline<P>>(
+        &mut self,
+        position: Position,
+        packet: &C,
+    ) -> Result<(), BatchError> {
+        self.core.patch(position, packet)
+    }
+
+    /// Changes fields of the packet at `position`: the closure gets it as it was emitted.
+    ///
+    /// ```
+    /// use genxml::batch::Batch;
+    /// use genxml::engine::Render;
+    /// use genxml::gen8::mi::PipeControl;
+    ///
+    /// let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?;
+    /// let position = batch.emit(&PipeControl::new())?;
+    /// batch.edit(position, |flush: &mut PipeControl| flush.depth_cache_flush_enable = true)?;
+    /// assert_eq!(batch.dwords()[1], 1);
+    /// # Ok::<(), genxml::batch::BatchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BatchError::Patch`] if another packet is there.
+    pub fn edit<C: Command<E> + InPipeline<P> + Fixed>(
+        &mut self,
+        position: Position,
+        change: impl FnOnce(&mut C),
+    ) -> Result<(), BatchError> {
+        let mut packet = self.core.read::<C>(position)?;
+        change(&mut packet);
+        self.core.patch(position, &packet)
+    }
+
+    /// GPU address of the next packet.
+    pub fn address(&self) -> u64 {
+        self.core.current.buffer.address + 4 * self.core.current.used as u64
+    }
+
+    /// The packets so far; of a batch that grows, those in the newest buffer.
+    pub fn dwords(&self) -> &[u32] {
+        &self.core.current.dwords[..self.core.current.used]
+    }
+
+    /// Says that the context has `base` as the base of space `S` when the batch starts, from an earlier batch. Offsets
+    /// of that space are then accepted without STATE_BASE_ADDRESS in this batch.
+    #[must_use]
+    pub fn assume_base<S: Space>(mut self, base: u64) -> Self {
+        self.core.assumed.push((S::KIND, base));
+        self
+    }
+
+    /// The same batch, of which another pipeline is known.
+    pub(super) fn retyped<Q: Pipeline>(self) -> Batch<E, Q> {
+        Batch { core: self.core, marker: PhantomData }
+    }
+
+    /// Ends the batch with MI_BATCH_BUFFER_END, padded to a qword as the kernel wants it.
+    ///
+    /// # Errors
+    /// [`BatchError::Unbound`] if a jump leads to a label that is nowhere.
+    pub fn finish(mut self) -> Result<FinishedBatch<E>, BatchError> {
+        self.core.resolved()?;
+        // `emit` left the room.
+        let current = &mut self.core.current;
+        let end = MiBatchBufferEnd::new().pack();
+        current.dwords[current.used..][..end.len()].copy_from_slice(&end);
+        current.used = (current.used + end.len()).next_multiple_of(2);
+        let mut lengths = self.core.full.iter().map(|segment| segment.used);
+        let length = 4 * lengths.next().unwrap_or(self.core.current.used);
+        let (full, last) = (self.core.full, self.core.current.finish());
+        let mut buffers: Vec<Buffer> = full.into_iter().map(Segment::finish).collect();
+        buffers.push(last);
+        let buffer = buffers.remove(0);
+        let (chained, assumed) = (buffers, self.core.assumed);
+        Ok(FinishedBatch { buffer, length, chained, assumed, engine: PhantomData })
+    }
+}
+
+impl Core {
+    #[inline(always)]
+    pub fn emit<C: Instruction>(&mut self, packet: &C) -> Result<Position, BatchError> {
+        let dwords = packet.dwords();
+        if dwords > self.limit - self.current.used {
+            self.next_buffer(C::NAME, dwords)?;
+        }
+        let dword = self.current.used;
+        let end = dword + dwords;
+        if let Err(error) = packet.pack_into(&mut self.current.dwords[dword..end]) {
+            return Err(self.undo(error.into()));
+        }
+        self.current.used = end;
+        if self.current.references.waiting() {
+            self.place(C::INFO, dword)?;
+        }
+        Ok(Position { segment: self.full.len() as u32, dword: dword as u32, dwords: dwords as u32 })
+    }
+
+    /// What a packet that failed left behind is removed.
+    #[cold]
+    fn undo(&mut self, error: BatchError) -> BatchError {
+        self.current.dwords[self.current.used..].fill(0);
+        self.current.references.forget();
+        error
+    }
+
+    #[cold]
+    fn place(&mut self, container: &'static Container, dword: usize) -> Result<(), BatchError> {
+        let Segment { dwords, used, references, .. } = &mut self.current;
+        references.place(container, &dwords[dword..*used], 4 * dword as u64)
+    }
+
+    /// Goes on in another buffer that has room for a packet of `dwords`.
+    #[cold]
+    fn next_buffer(&mut self, what: &'static str, dwords: usize) -> Result<(), BatchError> {
+        let full = |buffer: &Buffer, available: usize| BatchError::Full {
+            buffer: buffer.name.clone(),
+            what,
+            needed: 4 * dwords,
+            available: 4 * available,
+            size: buffer.bytes.len(),
+        };
+        let Some(allocator) = &mut self.grow else {
+            return Err(full(&self.current.buffer, self.limit - self.current.used));
+        };
+        let next = Segment::new(allocator.allocate(4 * (dwords + CHAIN))?);
+        let limit = next.dwords.len().saturating_sub(CHAIN);
+        if dwords > limit {
+            return Err(full(&next.buffer, limit));
+        }
+        // The jump goes where `limit` left room for it; the addresses that wait are for the packet behind it.
+        let mut references = mem::take(&mut self.current.references);
+        self.current.references.placed = mem::take(&mut references.placed);
+        let jump = MiBatchBufferStart {
+            address_space_indicator: Table::PPGTT,
+            second_level_batch_buffer: self.level,
+            ..MiBatchBufferStart::new(self.current.references.take(&next.buffer, 0, Access::Read)?)
+        };
+        let at = self.current.used;
+        let end = at + MiBatchBufferStart::DWORDS;
+        self.current.dwords[at..end].copy_from_slice(&jump.pack());
+        self.current.references.place(
+            MiBatchBufferStart::INFO,
+            &self.current.dwords[at..end],
+            4 * at as u64,
+        )?;
+        self.current.used = end.next_multiple_of(2);
+        self.full.push(mem::replace(&mut self.current, Segment { references, ..next }));
+        self.limit = limit;
+        Ok(())
+    }
+
+    pub fn segment(&mut self, index: usize) -> Option<&mut Segment> {
+        match self.full.len() {
+            current if index == current => Some(&mut self.current),
+            _ => self.full.get_mut(index),
+        }
+    }
+
+    /// The place of a buffer, for references to it.
+    pub fn place_of(&self, segment: usize) -> Place {
+        Place::of(&self.full.get(segment).unwrap_or(&self.current).buffer)
+    }
+
+    /// The dwords at `position`, if a packet `C` of that many dwords is there.
+    fn packet<C: Packed>(&mut self, position: Position, new_dwords: usize) -> Result<&mut [u32], BatchError> {
+        let Position { segment, dword, dwords } = position;
+        let (dword, dwords) = (dword as usize, dwords as usize);
+        let place = self.segment(segment as usize).and_then(|segment| {
+            let used = segment.used;
+            segment.dwords[..used].get_mut(dword..dword + dwords)
+        });
+        let old = place.as_ref().and_then(|place| place.first().copied()).unwrap_or(0);
+        let same = match C::INFO.kind {
+            Kind::Instruction { opcode_mask, opcode, .. } => old & opcode_mask == opcode,
+            _ => false,
+        };
+        match place {
+            Some(place) if same && new_dwords == dwords => Ok(place),
+            _ => Err(BatchError::Patch {
+                new: C::NAME,
+                new_dwords,
+                old,
+                old_dwords: dwords,
+                offset: position.offset(),
+            }),
+        }
+    }
+
+    pub fn read<C: Fixed>(&mut self, position: Position) -> Result<C, BatchError> {
+        Ok(C::read_lossy(self.packet::<C>(position, C::DWORDS)?))
+    }
+
+    pub fn patch<C: Instruction>(&mut self, position: Position, packet: &C) -> Result<(), BatchError> {
+        let place = self.packet::<C>(position, packet.dwords())?;
+        let old = place.to_vec();
+        place.fill(0);
+        if let Err(error) = packet.pack_into(place) {
+            place.copy_from_slice(&old);
+            return Err(error.into());
+        }
+        let (at, length) = (position.offset() as u64, old.len());
+        // Addresses that wait were taken from the newest segment, whichever the packet is in.
+        let waiting = self.current.references.waiting().then(|| self.current.references.take_waiting());
+        let Some(segment) = self.segment(position.segment as usize) else { return Ok(()) };
+        let dwords = &segment.dwords[position.dword as usize..][..length];
+        segment.references.changed(C::INFO, dwords, at);
+        match waiting {
+            Some(waiting) => segment.references.replace(waiting, C::INFO, dwords, at),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<E: Engine, P: Pipeline> fmt::Debug for Batch<E, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch")
+            .field("name", &self.core.current.buffer.name)
+            .field("address", &format_args!("{:#x}", self.core.current.buffer.address))
+            .field("dwords", &self.core.current.used)
+            .field("full", &self.core.full.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A batch that has its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinishedBatch<E: Engine> {
+    /// The buffer, of a batch that grew the first one.
+    pub buffer: Buffer,
+    /// Bytes that the batch takes of it.
+    pub length: usize,
+    /// The buffers that a growing batch went on in.
+    pub chained: Vec<Buffer>,
+    /// Bases that the context is said to have.
+    pub(super) assumed: Vec<(SpaceKind, u64)>,
+    pub(super) engine: PhantomData<E>,
+}

@@ -1,0 +1,238 @@
+//! Why something cannot be put into a batch, heap or submission.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use genxml_core::{FieldError, OutOfRange, PackError};
+
+/// Why something cannot be put into a batch, heap or submission. Each says what, where, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BatchError {
+    /// The address of a buffer is not a page's, or the buffer ends beyond 48 bits.
+    #[error("buffer {buffer}: {size} bytes at {address:#x} do not start on a page of 4096 bytes below 2^48")]
+    Place {
+        /// The buffer's name.
+        buffer: Arc<str>,
+        /// The address.
+        address: u64,
+        /// Its size.
+        size: u64,
+    },
+    /// The buffer is full.
+    #[error("{what} takes {needed} bytes, {available} of {size} are left in {buffer}: give it a larger size")]
+    Full {
+        /// The buffer's name.
+        buffer: Arc<str>,
+        /// What should go there.
+        what: &'static str,
+        /// Bytes that it takes, alignment included.
+        needed: usize,
+        /// Bytes that are left.
+        available: usize,
+        /// The buffer's size.
+        size: usize,
+    },
+    /// An arena has no room for another buffer.
+    #[error(
+        "arena {arena} has no room for {needed} bytes more, {available} are left: give it a larger range"
+    )]
+    Arena {
+        /// The arena's name.
+        arena: Arc<str>,
+        /// Bytes that were wanted.
+        needed: usize,
+        /// Bytes that are left.
+        available: u64,
+    },
+    /// The packet has no encoding.
+    #[error(transparent)]
+    Pack(#[from] PackError),
+    /// A run-time value does not fit its field.
+    #[error(transparent)]
+    Field(Box<FieldError>),
+    /// A value does not fit its type.
+    #[error(transparent)]
+    Value(Box<OutOfRange>),
+    /// The offset does not fit the field that it is meant for.
+    #[error("{what} at +{offset:#x} of {buffer}: the offset does not fit its field: {source}")]
+    Offset {
+        /// The buffer's name.
+        buffer: Arc<str>,
+        /// What lies there.
+        what: &'static str,
+        /// Its offset.
+        offset: u64,
+        /// Why.
+        source: Box<OutOfRange>,
+    },
+    /// A reference goes beyond its object.
+    #[error("+{delta:#x} is not inside {object}, which has {size} bytes")]
+    Outside {
+        /// The object's name.
+        object: Arc<str>,
+        /// The offset that was asked for.
+        delta: u64,
+        /// Its size.
+        size: u64,
+    },
+    /// A packet can only be replaced by one of the same kind and length.
+    #[error(
+        "cannot patch {new} of {new_dwords} dwords over {old:#010x} of {old_dwords} dwords at +{offset:#x}"
+    )]
+    Patch {
+        /// Name of the new packet.
+        new: &'static str,
+        /// Its length.
+        new_dwords: usize,
+        /// Header of the packet that is there.
+        old: u32,
+        /// Its length.
+        old_dwords: usize,
+        /// Where, in bytes from the start of the buffer.
+        offset: usize,
+    },
+    /// `reads` or `writes` gave an address, and the next packet (or structure) does not hold it.
+    #[error(
+        "{packet} does not hold the address {address:#x} of {object} that was taken for it: take an address right before the packet that uses it"
+    )]
+    Unplaced {
+        /// The packet or structure that came.
+        packet: &'static str,
+        /// The object's name.
+        object: Arc<str>,
+        /// The address.
+        address: u64,
+    },
+    /// The kernel cannot relocate the field: it writes 64 bits, and they are not all the address's.
+    #[error(
+        "{field} of {packet} cannot be relocated: the kernel writes 64 bits there, and not all of them belong to the address"
+    )]
+    Unrelocatable {
+        /// The packet or structure.
+        packet: &'static str,
+        /// Its field.
+        field: &'static str,
+    },
+    /// A label is of another batch.
+    #[error(
+        "the label is of another batch, not of {batch}: `target` of that batch gives what `jump_to` takes"
+    )]
+    ForeignLabel {
+        /// The batch that was asked.
+        batch: Arc<str>,
+    },
+    /// A label cannot be in two places.
+    #[error("label {label} of {batch} is at {address:#x} already")]
+    Bound {
+        /// The batch.
+        batch: Arc<str>,
+        /// Number of the label, in order of creation.
+        label: usize,
+        /// Where it is.
+        address: u64,
+    },
+    /// A jump has no target.
+    #[error(
+        "label {label} of {batch} is nowhere, but the MI_BATCH_BUFFER_START at +{offset:#x} jumps to it: `bind` it"
+    )]
+    Unbound {
+        /// The batch.
+        batch: Arc<str>,
+        /// Number of the label, in order of creation.
+        label: usize,
+        /// Bytes from the start of its buffer to the jump.
+        offset: usize,
+    },
+    /// Second-level batches call no others: hardware has two levels.
+    #[error("{batch} is a second-level batch and cannot call {routine}: there is no third level")]
+    Nested {
+        /// The batch that called.
+        batch: Arc<str>,
+        /// What it called.
+        routine: Arc<str>,
+    },
+    /// Only an empty batch can become a second-level batch.
+    #[error("{batch} has packets already: only an empty batch can become a second-level batch")]
+    NotEmpty {
+        /// The batch.
+        batch: Arc<str>,
+    },
+    /// Two buffers of a submission share addresses.
+    #[error("{first} and {second} both have the address {address:#x}")]
+    Overlap {
+        /// The buffer that starts first.
+        first: Arc<str>,
+        /// The other one.
+        second: Arc<str>,
+        /// The first address that both have.
+        address: u64,
+    },
+    /// Something that packets refer to is not in the submission.
+    #[error("{place} refers to {object} at {address:#x}, which is not in the submission")]
+    Missing {
+        /// Who refers.
+        place: Arc<str>,
+        /// To what.
+        object: Arc<str>,
+        /// The address.
+        address: u64,
+    },
+    /// A base address points to none of the submission's buffers.
+    #[error("{place}: {field} is {address:#x}, where no buffer of the submission is")]
+    NoBuffer {
+        /// Packet and place.
+        place: Arc<str>,
+        /// The field.
+        field: &'static str,
+        /// The address.
+        address: u64,
+    },
+    /// An offset counts from a base that no STATE_BASE_ADDRESS before it has set.
+    #[error(
+        "{place}: {field} is an offset of {space} space, whose base was not set before: emit STATE_BASE_ADDRESS, or say `assume_base`"
+    )]
+    NoBase {
+        /// Packet and place.
+        place: Arc<str>,
+        /// The field.
+        field: &'static str,
+        /// The space's name in the specification.
+        space: &'static str,
+    },
+    /// An offset leads to where nothing was put: it is of another heap, or made up.
+    #[error(
+        "{place}: {field} is +{offset:#x} of {heap}, where {found}: is the offset of another heap than the base?"
+    )]
+    Dangling {
+        /// Packet or structure, and place.
+        place: Arc<str>,
+        /// The field.
+        field: &'static str,
+        /// The offset.
+        offset: u64,
+        /// The buffer at the base.
+        heap: Arc<str>,
+        /// What is there instead.
+        found: Arc<str>,
+    },
+}
+
+impl From<OutOfRange> for BatchError {
+    fn from(error: OutOfRange) -> Self {
+        BatchError::Value(Box::new(error))
+    }
+}
+
+impl From<FieldError> for BatchError {
+    fn from(error: FieldError) -> Self {
+        BatchError::Field(Box::new(error))
+    }
+}
+
+/// `?` in a field of `packet!` passes it on.
+impl genxml_core::fit::Named for BatchError {
+    type Error = BatchError;
+    fn named(self, _: &'static genxml_core::At) -> BatchError {
+        self
+    }
+}

@@ -1,0 +1,309 @@
+//! State in memory that is found by offsets from a base address.
+
+use super::buffer::{Buffer, Content, Object};
+use super::error::BatchError;
+use super::reloc::{Access, References};
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+use core::slice;
+use genxml_core::address::{DynamicState, Graphics, Instruction, Space, SpaceKind, SurfaceState};
+use genxml_core::reflect::{Container, Kind};
+use genxml_core::{Address, Fixed};
+
+use crate::gen8::state::{BindingTableState, SamplerState};
+
+/// Least alignment in a heap: a cache line, which is also what most state needs.
+const LINE: u64 = 64;
+
+/// Bytes that stay zero behind a kernel: the instruction fetch reads ahead of the thread. Compilers for Gen8 pad with
+/// eight instructions of 16 bytes.
+const PREFETCH: usize = 8 * 16;
+
+/// State in memory that is found by offsets from one base address: surface states and binding tables from Surface
+/// State Base Address, and so on. The buffer's address is that base.
+///
+/// What is put there is aligned as the structure and the field that takes the offset want it, and at least to 64
+/// bytes. The offset has the type of that field: an offset of dynamic state does not go where surface state is wanted.
+///
+/// ```
+/// use genxml::batch::Heap;
+/// use genxml::core::address::SurfaceState;
+/// use genxml::gen8::state::{InterfaceDescriptorData, RenderSurfaceState};
+///
+/// let mut surfaces = Heap::<SurfaceState>::new("surfaces", 0x4000, 4096)?;
+/// let color = surfaces.put(&RenderSurfaceState::new())?;
+/// let table = surfaces.binding_table(&[color])?;
+/// let descriptor = InterfaceDescriptorData { binding_table_pointer: table, ..InterfaceDescriptorData::new() };
+/// assert_eq!(descriptor.binding_table_pointer.get(), 64);
+/// # Ok::<(), genxml::batch::BatchError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Heap<S: Space> {
+    buffer: Buffer,
+    used: usize,
+    references: References,
+    space: PhantomData<S>,
+}
+
+impl<S: Space> Heap<S> {
+    /// An empty heap.
+    ///
+    /// # Errors
+    /// As [`Buffer::new`].
+    pub fn new(name: impl Into<Arc<str>>, address: u64, size: usize) -> Result<Self, BatchError> {
+        let mut buffer = Buffer::new(name, address, size)?;
+        // The driver's Wa32bitGeneralStateOffset and Wa32bitInstructionBaseOffset (facts: i915's uAPI).
+        buffer.low = matches!(S::KIND, SpaceKind::GeneralState | SpaceKind::Instruction);
+        Ok(Heap { buffer, used: 0, references: References::default(), space: PhantomData })
+    }
+
+    /// What STATE_BASE_ADDRESS has to say for this space, as a number. [`Batch::reads`](super::Batch::reads) gives it as
+    /// an address that follows when the heap is moved.
+    pub const fn base(&self) -> u64 {
+        self.buffer.address
+    }
+
+    /// Bytes that are taken.
+    pub const fn used(&self) -> usize {
+        self.used
+    }
+
+    /// The address of `object` + `delta`, which the GPU will read, for the structure that is put next.
+    ///
+    /// # Errors
+    /// As [`Batch::reads`](super::Batch::reads).
+    pub fn reads<const A: u64, const N: u32>(
+        &self,
+        object: &(impl Object + ?Sized),
+        delta: u64,
+    ) -> Result<Address<Graphics, A, N>, BatchError> {
+        self.references.take(object, delta, Access::Read)
+    }
+
+    /// The address of `object` + `delta`, which the GPU will write, for the structure that is put next: of a render
+    /// target, say.
+    ///
+    /// # Errors
+    /// As [`Batch::reads`](super::Batch::reads).
+    pub fn writes<const A: u64, const N: u32>(
+        &self,
+        object: &(impl Object + ?Sized),
+        delta: u64,
+    ) -> Result<Address<Graphics, A, N>, BatchError> {
+        self.references.take(object, delta, Access::Write)
+    }
+
+    /// Copies a structure into the heap and returns its offset, for the field that takes it.
+    ///
+    /// # Errors
+    /// [`BatchError::Full`]; [`BatchError::Offset`] if the field cannot hold the offset; [`BatchError::Unplaced`] if an
+    /// address was taken that the structure does not hold.
+    pub fn put<T: Fixed, const A: u64, const N: u32>(
+        &mut self,
+        value: &T,
+    ) -> Result<Address<S, A, N>, BatchError> {
+        self.put_all(slice::from_ref(value))
+    }
+
+    /// Copies structures one behind the other (viewports, interface descriptors) and returns the offset of the first.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn put_all<T: Fixed, const A: u64, const N: u32>(
+        &mut self,
+        values: &[T],
+    ) -> Result<Address<S, A, N>, BatchError> {
+        let mut dwords = vec![0; T::DWORDS * values.len()];
+        for (place, value) in dwords.chunks_exact_mut(T::DWORDS.max(1)).zip(values) {
+            value.write(place)?;
+        }
+        let align = match T::INFO.kind {
+            Kind::Struct { align } => align.into(),
+            _ => 1,
+        };
+        let address = self.place(T::NAME, &dwords, align, 0, Some(T::INFO))?;
+        if self.references.waiting() {
+            for (index, dwords) in dwords.chunks_exact(T::DWORDS.max(1)).enumerate() {
+                let at = address.get() + 4 * (index * T::DWORDS) as u64;
+                self.references.place(T::INFO, dwords, at)?;
+            }
+        }
+        Ok(address)
+    }
+
+    /// Copies dwords, of constants say, and returns their offset.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn put_dwords<const A: u64, const N: u32>(
+        &mut self,
+        what: &'static str,
+        dwords: &[u32],
+    ) -> Result<Address<S, A, N>, BatchError> {
+        self.place(what, dwords, 1, 0, None)
+    }
+
+    /// `behind` bytes stay zero behind the dwords.
+    fn place<const A: u64, const N: u32>(
+        &mut self,
+        what: &'static str,
+        dwords: &[u32],
+        align: u64,
+        behind: usize,
+        container: Option<&'static Container>,
+    ) -> Result<Address<S, A, N>, BatchError> {
+        let start = self.used.next_multiple_of(LINE.max(align).max(A) as usize);
+        let size = self.buffer.bytes.len();
+        let end = start + 4 * dwords.len() + behind;
+        if end > size {
+            return Err(BatchError::Full {
+                buffer: self.buffer.name.clone(),
+                what,
+                needed: end - self.used,
+                available: size - self.used,
+                size,
+            });
+        }
+        let offset = start as u64;
+        let address = Address::new(offset).map_err(|source| {
+            let buffer = self.buffer.name.clone();
+            BatchError::Offset { buffer, what, offset, source: Box::new(source) }
+        })?;
+        self.buffer.put_dwords(start, dwords);
+        self.buffer.contents.push(Content { offset, bytes: 4 * dwords.len() as u64, what, container });
+        self.used = end;
+        Ok(address)
+    }
+
+    /// The buffer with all that was put there.
+    pub fn finish(self) -> Buffer {
+        Buffer { relocations: self.references.placed, ..self.buffer }
+    }
+}
+
+impl Heap<SurfaceState> {
+    /// A binding table: what binding table index 0, 1, ... of a kernel lead to.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put). The offset of a table has 16 bits, so tables go first into a heap larger than 64 KiB.
+    pub fn binding_table<const A: u64, const N: u32>(
+        &mut self,
+        surfaces: &[Address<SurfaceState, 64, 32>],
+    ) -> Result<Address<SurfaceState, A, N>, BatchError> {
+        let entry = |surface: &_| BindingTableState { surface_state_pointer: *surface };
+        let table: Vec<BindingTableState> = surfaces.iter().map(entry).collect();
+        self.put_all(&table)
+    }
+}
+
+impl Heap<DynamicState> {
+    /// An array of sampler states: what sampler index 0, 1, ... of a kernel lead to.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn samplers<const A: u64, const N: u32>(
+        &mut self,
+        samplers: &[SamplerState],
+    ) -> Result<Address<DynamicState, A, N>, BatchError> {
+        self.put_all(samplers)
+    }
+
+    /// Constants of kernels, filled with zeros to whole registers of 32 bytes.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn constants<const A: u64, const N: u32>(
+        &mut self,
+        dwords: &[u32],
+    ) -> Result<Address<DynamicState, A, N>, BatchError> {
+        self.padded(dwords, 8)
+    }
+
+    /// Constants, filled to a multiple of `unit` dwords.
+    fn padded<const A: u64, const N: u32>(
+        &mut self,
+        dwords: &[u32],
+        unit: usize,
+    ) -> Result<Address<DynamicState, A, N>, BatchError> {
+        let behind = 4 * (dwords.len().next_multiple_of(unit) - dwords.len());
+        self.place("constants", dwords, 1, behind, None)
+    }
+
+    /// Interface descriptors, and the command that loads them.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put); [`BatchError::Offset`] if there are more than the command can load.
+    #[cfg(feature = "media")]
+    pub fn interface_descriptors(
+        &mut self,
+        descriptors: &[crate::gen8::state::InterfaceDescriptorData],
+    ) -> Result<crate::gen8::media::MediaInterfaceDescriptorLoad, BatchError> {
+        let start = self.put_all(descriptors)?;
+        let bytes = 4 * crate::gen8::state::InterfaceDescriptorData::DWORDS * descriptors.len();
+        Ok(crate::gen8::media::MediaInterfaceDescriptorLoad {
+            interface_descriptor_data_start_address: start,
+            interface_descriptor_total_length: self.length("interface descriptors", start.get(), bytes)?,
+        })
+    }
+
+    /// Constants for the kernels of media objects and thread groups, filled to whole 64 bytes as the command wants it, and
+    /// the command that loads them (MEDIA_CURBE_LOAD).
+    ///
+    /// # Errors
+    /// As [`put`](Self::put); [`BatchError::Offset`] if there is more than the command can load.
+    #[cfg(feature = "media")]
+    pub fn curbe(&mut self, dwords: &[u32]) -> Result<crate::gen8::media::MediaCurbeLoad, BatchError> {
+        let start = self.padded(dwords, 16)?;
+        let bytes = 4 * dwords.len().next_multiple_of(16);
+        Ok(crate::gen8::media::MediaCurbeLoad {
+            curbe_data_start_address: start,
+            curbe_total_data_length: self.length("constants", start.get(), bytes)?,
+        })
+    }
+
+    /// A length as the field that takes it.
+    #[cfg(feature = "media")]
+    fn length<T: TryFrom<u64, Error = genxml_core::OutOfRange>>(
+        &self,
+        what: &'static str,
+        offset: u64,
+        bytes: usize,
+    ) -> Result<T, BatchError> {
+        T::try_from(bytes as u64).map_err(|source| BatchError::Offset {
+            buffer: self.buffer.name.clone(),
+            what,
+            offset,
+            source: Box::new(source),
+        })
+    }
+}
+
+impl Heap<Instruction> {
+    /// A kernel, at a cache line, with zeros behind it for the instruction fetch that reads ahead.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn kernel<const A: u64, const N: u32>(
+        &mut self,
+        instructions: &[u32],
+    ) -> Result<Address<Instruction, A, N>, BatchError> {
+        self.place("kernel", instructions, LINE, PREFETCH, None)
+    }
+}
+
+impl<S: Space> Object for Heap<S> {
+    fn name(&self) -> &Arc<str> {
+        &self.buffer.name
+    }
+
+    fn address(&self) -> u64 {
+        self.buffer.address
+    }
+
+    fn size(&self) -> u64 {
+        self.buffer.bytes.len() as u64
+    }
+}

@@ -1,0 +1,116 @@
+//! PIPELINE_SELECT as a type: which pipeline a render batch is in.
+
+use super::builder::Batch;
+use super::error::BatchError;
+use crate::engine::Render;
+use crate::gen8::mi::{PipeControl, PipelineSelect, PipelineSelectPipelineSelection as Selection};
+use crate::gen8::render3d_pixel_tables::ThreeDStateCcStatePointers;
+use crate::pipeline::{Gpgpu, Media, Pipeline, ThreeD};
+use genxml_core::reflect::{Container, Kind};
+use genxml_core::{Instruction, PackError, Packed, bits};
+
+impl<P: Pipeline> Batch<Render, P> {
+    /// Chooses the 3D pipeline, with the flushes that the change needs: a PIPE_CONTROL that writes caches back and stalls,
+    /// one that invalidates the read-only caches (facts: Mesa's hasvk), PIPELINE_SELECT. Nothing if it is chosen already.
+    ///
+    /// ```
+    /// use genxml::batch::Batch;
+    /// use genxml::engine::Render;
+    /// use genxml::gen8::render3d_fetch::ThreeDPrimitive;
+    ///
+    /// let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?.select_3d()?;
+    /// batch.emit(&ThreeDPrimitive::new())?;
+    /// # Ok::<(), genxml::batch::BatchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Batch::emit`].
+    pub fn select_3d(self) -> Result<Batch<Render, ThreeD>, BatchError> {
+        self.select(Selection::_3D)
+    }
+
+    /// Chooses the media pipeline, as [`select_3d`](Self::select_3d) does.
+    ///
+    /// # Errors
+    /// As [`Batch::emit`].
+    pub fn select_media(self) -> Result<Batch<Render, Media>, BatchError> {
+        self.select(Selection::MEDIA)
+    }
+
+    /// Chooses the GPGPU pipeline, as [`select_3d`](Self::select_3d) does. Before, COLOR_CALC_STATE is made invalid with
+    /// 3DSTATE_CC_STATE_POINTERS, which Broadwell needs (facts: the manual of PIPELINE_SELECT as Mesa quotes it).
+    ///
+    /// # Errors
+    /// As [`Batch::emit`].
+    pub fn select_gpgpu(self) -> Result<Batch<Render, Gpgpu>, BatchError> {
+        self.select(Selection::GPGPU)
+    }
+
+    /// Says that the context is in pipeline `Q` here: an earlier batch chose it, or this one by a PIPELINE_SELECT of its
+    /// own. Nothing is emitted; whether it is true is the program's duty.
+    ///
+    /// ```
+    /// use genxml::batch::Batch;
+    /// use genxml::engine::Render;
+    /// use genxml::gen8::media::MediaStateFlush;
+    /// use genxml::pipeline::Media;
+    ///
+    /// let mut batch = Batch::<Render>::new("later", 0x1000, 4096)?.assume::<Media>();
+    /// batch.emit(&MediaStateFlush::new())?;
+    /// # Ok::<(), genxml::batch::BatchError>(())
+    /// ```
+    #[must_use]
+    pub fn assume<Q: Pipeline>(self) -> Batch<Render, Q> {
+        self.retyped()
+    }
+
+    fn select<Q: Pipeline>(mut self, pipeline_selection: Selection) -> Result<Batch<Render, Q>, BatchError> {
+        if P::SET == Q::SET {
+            return Ok(self.retyped());
+        }
+        if pipeline_selection == Selection::GPGPU {
+            self.core.emit(&Empty(&ThreeDStateCcStatePointers))?;
+        }
+        self.core.emit(&PipeControl {
+            render_target_cache_flush_enable: true,
+            depth_cache_flush_enable: true,
+            dc_flush_enable: true,
+            command_streamer_stall_enable: true,
+            ..PipeControl::new()
+        })?;
+        self.core.emit(&PipeControl {
+            texture_cache_invalidation_enable: true,
+            constant_cache_invalidation_enable: true,
+            state_cache_invalidation_enable: true,
+            instruction_cache_invalidate_enable: true,
+            ..PipeControl::new()
+        })?;
+        self.core.emit(&PipelineSelect { pipeline_selection })?;
+        Ok(self.retyped())
+    }
+}
+
+/// A packet with nothing but its opcode and length, from its table: its type is there only with the feature `3d`.
+struct Empty(&'static Container);
+
+impl Packed for Empty {
+    const NAME: &'static str = "3DSTATE_CC_STATE_POINTERS";
+    const INFO: &'static Container = &ThreeDStateCcStatePointers;
+}
+
+impl Instruction for Empty {
+    fn dwords(&self) -> usize {
+        self.0.dwords()
+    }
+
+    fn pack_into(&self, out: &mut [u32]) -> Result<usize, PackError> {
+        let dwords = self.dwords();
+        if let (Kind::Instruction { opcode, bias, length_field: Some((start, end)), .. }, Some(header)) =
+            (self.0.kind, out.first_mut())
+        {
+            *header = opcode;
+            bits::put(out, start, end, dwords as u64 - u64::from(bias));
+        }
+        Ok(dwords)
+    }
+}

@@ -1,0 +1,77 @@
+//! State heaps.
+
+use genxml::batch::Heap;
+use genxml::core::address::{DynamicState, Instruction, SurfaceState};
+use genxml::core::{Address, U};
+use genxml::gen8::{media, state};
+
+#[test]
+fn heaps_give_offsets_of_their_space() {
+    let mut surfaces = Heap::<SurfaceState>::new("surfaces", 0x4000, 4096).unwrap();
+    let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x8000, 192).unwrap();
+    let surface = surfaces.put(&state::RenderSurfaceState::default()).unwrap();
+    let second = surfaces.put(&state::RenderSurfaceState::default()).unwrap();
+    let table = surfaces.binding_table(&[surface, second]).unwrap();
+    assert_eq!((surface.get(), second.get(), table.get()), (0, 64, 128));
+
+    let descriptor = state::InterfaceDescriptorData { binding_table_pointer: table, ..Default::default() };
+    let constants: Address<DynamicState, 1, 32> = dynamic.put_dwords("constants", &[1, 2, 3]).unwrap();
+    let load = media::MediaInterfaceDescriptorLoad {
+        interface_descriptor_data_start_address: dynamic.put(&descriptor).unwrap(),
+        interface_descriptor_total_length: U::new(32).unwrap(),
+    };
+    assert_eq!((constants.get(), load.interface_descriptor_data_start_address.get()), (0, 64));
+    assert_eq!((dynamic.base(), dynamic.used()), (0x8000, 96));
+    let error = dynamic.put_all::<_, 32, 32>(&[descriptor; 9]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "INTERFACE_DESCRIPTOR_DATA takes 320 bytes, 96 of 192 are left in dynamic: give it a larger size"
+    );
+    let bytes = surfaces.finish();
+    assert_eq!(bytes.bytes()[128..136], [0, 0, 0, 0, 64, 0, 0, 0]);
+}
+
+#[test]
+fn an_offset_that_its_field_cannot_hold_is_refused() {
+    let mut surfaces = Heap::<SurfaceState>::new("surfaces", 0x4000, 1 << 17).unwrap();
+    surfaces.put_dwords::<64, 32>("filler", &[0; 1 << 14]).unwrap();
+    let surface = surfaces.put(&state::RenderSurfaceState::new()).unwrap();
+    // Binding table pointers have 16 bits.
+    let error = surfaces.binding_table::<32, 16>(&[surface]).unwrap_err();
+    let why = Address::<SurfaceState, 32, 16>::new(0x10040).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("BINDING_TABLE_STATE at +0x10040 of surfaces: the offset does not fit its field: {why}")
+    );
+}
+
+#[test]
+fn kernels_constants_samplers_and_descriptors() {
+    let mut kernels = Heap::<Instruction>::new("kernels", 0x4000, 4096).unwrap();
+    let first: Address<Instruction, 64, 48> = kernels.kernel(&[1; 4]).unwrap();
+    let second: Address<Instruction, 64, 48> = kernels.kernel(&[2; 4]).unwrap();
+    // Behind each are at least 128 zero bytes.
+    assert_eq!((first.get(), second.get()), (0, 192));
+    let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x8000, 8192).unwrap();
+    let samplers: Address<DynamicState, 32, 32> = dynamic.samplers(&[state::SamplerState::new(); 3]).unwrap();
+    let load = dynamic.curbe(&[7; 17]).unwrap();
+    assert_eq!((samplers.get(), load.curbe_data_start_address.get()), (0, 64));
+    // 17 dwords are two times 64 bytes.
+    assert_eq!(load.curbe_total_data_length.get(), 128);
+    let load = dynamic.interface_descriptors(&[state::InterfaceDescriptorData::new(); 2]).unwrap();
+    assert_eq!(load.interface_descriptor_data_start_address.get(), 192);
+    assert_eq!(load.interface_descriptor_total_length.get(), 64);
+    let buffer = dynamic.finish();
+    assert_eq!(super::dwords(&buffer)[16..35], {
+        let mut constants = [7; 19];
+        constants[17..].fill(0);
+        constants
+    });
+    let mut large = Heap::<DynamicState>::new("large", 0x10000, 1 << 20).unwrap();
+    let error = large.curbe(&[0; 1 << 15]).unwrap_err();
+    let why = U::<17>::new(1 << 17).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("constants at +0x0 of large: the offset does not fit its field: {why}")
+    );
+}

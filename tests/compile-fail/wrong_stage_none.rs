@@ -1,0 +1,10 @@
+//! Before a pipeline is chosen, only commands that all take compile.
+use genxml::batch::{Batch, BatchError};
+use genxml::engine::Render;
+use genxml::gen8::media::GpgpuWalker;
+
+fn main() -> Result<(), BatchError> {
+    let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?;
+    batch.emit(&GpgpuWalker::new())?;
+    Ok(())
+}
