@@ -26,6 +26,7 @@
 //! ```
 
 use crate::engine::{BlitterCommand, RenderCommand, VideoCommand, VideoEnhanceCommand};
+use crate::pipeline::{InPipeline, Pipeline};
 use genxml_core::packet::Dwords as _;
 use genxml_core::reflect::{Container, Field, Group, Kind, Type};
 use genxml_core::{Fixed, Instruction, PackError, Packed, bits};
@@ -204,6 +205,7 @@ impl<T: Fixed + RenderCommand> RenderCommand for Merged<T> {}
 impl<T: Fixed + BlitterCommand> BlitterCommand for Merged<T> {}
 impl<T: Fixed + VideoCommand> VideoCommand for Merged<T> {}
 impl<T: Fixed + VideoEnhanceCommand> VideoEnhanceCommand for Merged<T> {}
+impl<T: Fixed + InPipeline<P>, P: Pipeline> InPipeline<P> for Merged<T> {}
 
 fn get(dwords: &[u32], bit: u32) -> bool {
     bits::get(dwords, bit, bit) != 0

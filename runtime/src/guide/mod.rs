@@ -1,14 +1,74 @@
-//! The guide, a chapter a page. What is quoted is compiled and run with the tests.
+//! The guide: from zero to a drawn triangle, a chapter a page. What is quoted is compiled and run with the tests.
 //!
 //! 1. [`packets`]: what a batch buffer is; packets and fields; literals, run-time values, enumerations, required fields
-//! 2. [`reading`]: dwords back to packets, dumps to text
-//! 3. [`checking`]: the manual's restrictions; running on the model
+//! 2. [`memory`]: addresses and offsets; buffers and heaps of state
+//! 3. [`batches`]: engines and pipelines; chains, jumps, second-level batches; what the command streamer computes itself
+//! 4. [`triangle`]: all state of a draw
+//! 5. [`reading`]: dwords back to packets, dumps to text
+//! 6. [`checking`]: the manual's restrictions; running on the model
+//! 7. [`mistakes`]: what goes wrong, and what you are told
 
 #[doc = include_str!("packets.md")]
 pub mod packets {}
+
+#[doc = include_str!("memory.md")]
+pub mod memory {}
+
+#[doc = include_str!("batches.md")]
+pub mod batches {}
+
+#[doc = include_str!("triangle.md")]
+///
+/// ```ignore
+#[doc = include_str!("../../examples/triangle.rs")]
+/// ```
+pub mod triangle {}
 
 #[doc = include_str!("reading.md")]
 pub mod reading {}
 
 #[doc = include_str!("checking.md")]
 pub mod checking {}
+
+#[doc = include_str!("mistakes.md")]
+///
+/// # A command of another engine
+///
+/// ```ignore
+#[doc = include_str!("../../../tests/compile-fail/wrong_engine.rs")]
+/// ```
+///
+/// ```text
+#[doc = include_str!("../../../tests/compile-fail/wrong_engine.stderr")]
+/// ```
+///
+/// # A literal that does not fit
+///
+/// ```ignore
+#[doc = include_str!("../../../tests/compile-fail/literal_too_wide.rs")]
+/// ```
+///
+/// ```text
+#[doc = include_str!("../../../tests/compile-fail/literal_too_wide.stderr")]
+/// ```
+///
+/// # An offset from another base
+///
+/// ```ignore
+#[doc = include_str!("../../../tests/compile-fail/wrong_base.rs")]
+/// ```
+///
+/// ```text
+#[doc = include_str!("../../../tests/compile-fail/wrong_base.stderr")]
+/// ```
+///
+/// # An address that is not aligned
+///
+/// ```ignore
+#[doc = include_str!("../../../tests/compile-fail/misaligned_address.rs")]
+/// ```
+///
+/// ```text
+#[doc = include_str!("../../../tests/compile-fail/misaligned_address.stderr")]
+/// ```
+pub mod mistakes {}

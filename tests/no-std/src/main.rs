@@ -9,11 +9,14 @@ extern crate std;
 
 mod bump;
 
+use genxml::batch::Batch;
 use genxml::core::{S, lit};
-use genxml::gen8::blitter::{BlitColorDepth, BlitRasterOperation, XyColorBlt};
+use genxml::engine::Blitter;
+use genxml::gen8::blitter::{BlitByteMask, BlitColorDepth, BlitRasterOperation, XyColorBlt};
 
 const RED_SQUARE: [u32; XyColorBlt::DWORDS] = XyColorBlt {
     color_depth: BlitColorDepth::_32BPP,
+    _32bpp_byte_mask: BlitByteMask::WRITE_RGBA,
     raster_operation: BlitRasterOperation::PATTERN_COPY,
     destination_pitch: lit!(1024),
     destination_x2_coordinate_right: lit!(64),
@@ -30,7 +33,14 @@ fn run(height: i64) -> Result<(), i32> {
         destination_y2_coordinate_bottom: height,
         ..XyColorBlt::unpack(&RED_SQUARE).map_err(|_| 2)?
     };
-    if square.pack()[3] != 0x0040_0040 { Err(3) } else { Ok(()) }
+    if square.pack()[3] != 0x0040_0040 {
+        return Err(3);
+    }
+    let mut batch = Batch::<Blitter>::new("batch", 0x20_0000, 4096).map_err(|_| 4)?;
+    batch.emit(&square).map_err(|_| 5)?;
+    let finished = batch.finish().map_err(|_| 6)?;
+    // The packet, the end, filled to whole qwords.
+    if finished.length != 4 * (XyColorBlt::DWORDS + 1) { Err(7) } else { Ok(()) }
 }
 
 #[panic_handler]

@@ -1,0 +1,155 @@
+//! A picture filled with one colour by GPGPU threads, run on the model: a kernel from typed instructions, the state that
+//! leads to it, and a walker that starts 8 x 8 threads of 8 x 8 pixels each.
+
+use genxml::batch::{Batch, Buffer, Heap};
+use genxml::core::address::{DynamicState, Instruction as Instructions, SurfaceState};
+use genxml::core::lit;
+use genxml::engine::Render;
+use genxml::eu::instruction::{
+    DataType, Descriptor, Destination, Immediate, Operand, Region, Register, Send, SharedFunction, Source,
+};
+use genxml::eu::{Instruction, Opcode};
+use genxml::gen8::media::*;
+use genxml::gen8::messages::*;
+use genxml::gen8::state::*;
+use genxml::packet;
+use genxml_sim::Gpu;
+use std::error::Error;
+
+/// Width and height of the picture, in pixels of 4 bytes.
+pub const SIZE: usize = 64;
+
+const TARGET: u64 = 0x100_0000;
+
+/// `operation` on `channels` dwords.
+fn dwords<const N: usize>(operation: Opcode, channels: u8, to: Register, from: [Operand; N]) -> Instruction {
+    let mut instruction = Instruction::new(operation, channels);
+    instruction.no_mask = true;
+    instruction.destination = Some(Destination::new(to, DataType::Ud));
+    instruction.sources[..N].copy_from_slice(&from);
+    instruction
+}
+
+fn send(function: SharedFunction, descriptor: u32, payload: Register, end_of_thread: bool) -> Instruction {
+    let region = Operand::Register(Source::new(payload, DataType::Ud, Region::packed(8)));
+    let mut instruction = dwords(Opcode::Send, 8, Register::NULL, [region]);
+    instruction.send = Some(Send { function, descriptor: Descriptor::Immediate(descriptor), end_of_thread });
+    instruction
+}
+
+/// One thread: the block at group `r0.1`, `r0.6` gets the colour, by one media block write.
+fn kernel(color: u32) -> Result<Vec<u32>, Box<dyn Error>> {
+    const fn dword(number: u8, index: u8) -> Register {
+        Register::Grf { number, byte: 4 * index }
+    }
+    let scalar = |register| Operand::Register(Source::new(register, DataType::Ud, Region::SCALAR));
+    let packed = |register| Operand::Register(Source::new(register, DataType::Ud, Region::packed(8)));
+    let number = |bits: u32| Operand::Immediate(Immediate { ty: DataType::Ud, bits: bits.into() });
+
+    let extent = packet! { MhcMbControl { block_width: 32, block_height: 8, .. } };
+    let write = packet! {
+        Msd1wMb { header_present: true, message_length: 9, binding_table_index: 0, .. }
+    };
+    let end = packet! { TsEot { message_length: 1, .. } };
+    let mut instructions = vec![
+        // The message's header: left in bytes, top in rows, size.
+        dwords(Opcode::Mov, 8, Register::grf(10), [number(0)]),
+        dwords(Opcode::Shl, 1, dword(10, 0), [scalar(dword(0, 1)), number(5)]),
+        dwords(Opcode::Shl, 1, dword(10, 1), [scalar(dword(0, 6)), number(3)]),
+        dwords(Opcode::Mov, 1, dword(10, 2), [number(extent.pack()[0])]),
+    ];
+    instructions.extend((11..19).map(|row| dwords(Opcode::Mov, 8, Register::grf(row), [number(color)])));
+    instructions.extend([
+        send(SharedFunction::DataPort1, write.pack()[0], Register::grf(10), false),
+        dwords(Opcode::Mov, 8, Register::grf(112), [packed(Register::grf(0))]),
+        send(SharedFunction::ThreadSpawner, end.pack()[0], Register::grf(112), true),
+    ]);
+    let encoded: Result<Vec<[u32; 4]>, _> = instructions.iter().map(Instruction::encode).collect();
+    Ok(encoded?.concat())
+}
+
+/// The pixels of a picture filled with `color`.
+///
+/// # Errors
+/// None in practice.
+pub fn filled(color: u32) -> Result<Vec<u32>, Box<dyn Error>> {
+    let target = Buffer::new("target", TARGET, 4 * SIZE * SIZE)?;
+    let mut surfaces = Heap::<SurfaceState>::new("surface state", 0x20_0000, 4096)?;
+    let surface = packet! {
+        RenderSurfaceState {
+            surface_type: SurfaceType::SURFTYPE_2D,
+            surface_format: SurfaceFormat::R8G8B8A8_UNORM,
+            tile_mode: TileMode::LINEAR,
+            extent: RenderSurfaceStateExtent::Image { width: lit!(64), height: lit!(64), depth: lit!(1) },
+            surface_horizontal_alignment: RenderSurfaceStateSurfaceHorizontalAlignment::HALIGN_4,
+            surface_vertical_alignment: RenderSurfaceStateSurfaceVerticalAlignment::VALIGN_4,
+            surface_pitch: 256,
+            surface_base_address: surfaces.writes(&target, 0)?,
+            ..
+        }
+    };
+    let surface = surfaces.put(&surface)?;
+    let mut instructions = Heap::<Instructions>::new("instructions", 0x30_0000, 4096)?;
+    let mut dynamic = Heap::<DynamicState>::new("dynamic state", 0x40_0000, 4096)?;
+    let descriptor = packet! {
+        InterfaceDescriptorData {
+            kernel_start_pointer: instructions.kernel(&kernel(color)?)?,
+            binding_table_pointer: surfaces.binding_table(&[surface])?,
+            binding_table_entry_count: 1,
+            number_of_threads_in_gpgpu_thread_group: 1,
+            ..
+        }
+    };
+
+    let mut batch = Batch::<Render>::new("batch", 0x10_0000, 4096)?.select_gpgpu()?;
+    batch.emit(&StateBaseAddress {
+        surface_state_base_address_modify_enable: true,
+        surface_state_base_address: batch.reads(&surfaces, 0)?,
+        dynamic_state_base_address_modify_enable: true,
+        dynamic_state_base_address: batch.reads(&dynamic, 0)?,
+        instruction_base_address_modify_enable: true,
+        instruction_base_address: batch.reads(&instructions, 0)?,
+        ..StateBaseAddress::new()
+    })?;
+    batch.emit(&packet! {
+        MediaVfeState {
+            maximum_number_of_threads: 64,
+            number_of_urb_entries: 2,
+            urb_entry_allocation_size: 2,
+            ..
+        }
+    })?;
+    batch.emit(&dynamic.interface_descriptors(&[descriptor])?)?;
+    batch.emit(&packet! {
+        GpgpuWalker {
+            simd_size: GpgpuWalkerSimdSize::SIMD8,
+            thread_group_id_x_dimension: 8,
+            thread_group_id_y_dimension: 8,
+            thread_group_id_z_dimension: 1,
+            right_execution_mask: 0xff,
+            bottom_execution_mask: 0xffff_ffff,
+            ..
+        }
+    })?;
+    batch.emit(&MediaStateFlush::new())?;
+    let heaps = [surfaces.finish(), dynamic.finish(), instructions.finish(), target];
+    let submission = batch.finish()?.submit(heaps)?;
+
+    let mut gpu = Gpu::new();
+    let context = gpu.create_context()?;
+    for buffer in &submission.buffers {
+        gpu.load(context, buffer.address(), buffer.bytes())?;
+    }
+    gpu.submit(context, submission.engine, submission.batch_address, submission.batch_length)?;
+    (0..SIZE * SIZE).map(|pixel| Ok(gpu.vm(context).read_u32(TARGET + 4 * pixel as u64)?)).collect()
+}
+
+/// Fills with blue and says what the corner is.
+///
+/// # Errors
+/// None in practice.
+pub fn main() -> Result<(), Box<dyn Error>> {
+    let pixels = filled(0xffff_0000)?;
+    println!("{} pixels, the first is {:#010x}", pixels.len(), pixels[0]);
+    Ok(())
+}
