@@ -192,6 +192,8 @@ fn emit(packet: &Expr, target: &Target<'_>) -> Result<TokenStream> {
         other => quote_spanned!(span=> &#other),
     };
     Ok(quote! {
+        // `..` may stand where every field is given.
+        #[allow(clippy::needless_update)]
         match #batch.emit(#value) {
             ::core::result::Result::Ok(_) => {}
             ::core::result::Result::Err(error) => break #label ::core::result::Result::Err(error),

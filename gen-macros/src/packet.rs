@@ -14,7 +14,16 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
         ));
     }
     match syn::parse2(input) {
-        Ok(Expr::Struct(literal)) => structure(&literal, &Question::Return),
+        Ok(Expr::Struct(literal)) => {
+            let tokens = structure(&literal, &Question::Return)?;
+            // `..` may stand where every field is given, at no remark of the linter's. An arm of a match takes the
+            // attribute and leaves the literal what it is: an expression of the expected type.
+            Ok(if defaults(&literal) {
+                quote!(match () { #[allow(clippy::needless_update)] () => #tokens })
+            } else {
+                tokens
+            })
+        }
         Ok(other) => {
             Err(Error::new_spanned(other, "expected a packet: a type's name and its fields in braces"))
         }
@@ -35,6 +44,21 @@ pub enum Question {
 /// A struct literal as a packet.
 pub fn structure(literal: &ExprStruct, question: &Question) -> Result<TokenStream> {
     Packet { literal, question }.structure(literal, &mut Vec::new())
+}
+
+/// Does the literal, or one inside it, leave fields to their defaults?
+fn defaults(literal: &ExprStruct) -> bool {
+    fn inside(expr: &Expr) -> bool {
+        match expr {
+            Expr::Struct(literal) => defaults(literal),
+            Expr::Group(group) => inside(&group.expr),
+            Expr::Array(array) => array.elems.iter().any(inside),
+            Expr::Repeat(repeat) => inside(&repeat.expr),
+            _ => false,
+        }
+    }
+    let here = literal.dot2_token.is_some() && literal.rest.is_none();
+    here || literal.fields.iter().any(|field| inside(&field.expr))
 }
 
 /// The outermost literal: what it is tells which tables name the fields.
@@ -220,7 +244,9 @@ mod tests {
     #[test]
     fn numbers_become_checked() {
         let (b, c) = (integer(quote!(3), quote!("b")), integer(quote!(-4), quote!("c")));
-        let expected = quote!(A { b: #b, c: #c, ..A::new() });
+        let expected = quote! {
+            match () { #[allow(clippy::needless_update)] () => A { b: #b, c: #c, ..A::new() } }
+        };
         assert_eq!(text("A { b: 3, c: -4, .. }"), Ok(plain(expected)));
         let (b, d) = (integer(quote!(1), quote!("b")), at(quote!("c", "d")));
         let float = quote!(::genxml::core::literal::float_for::<{ f64::to_bits(0.5) }, _>);
