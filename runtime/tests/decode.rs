@@ -144,7 +144,7 @@ fn a_batch_of_our_own_is_read_with_all_that_it_points_to() {
     else {
         panic!()
     };
-    assert_eq!((value, absolute), (64, Some(0x30040)));
+    assert_eq!((value, absolute), (128, Some(0x30080)));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::reloc::Relocation;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use genxml_core::address::SpaceKind;
 use genxml_core::reflect::Container;
 
 /// Size of a page of GPU memory in bytes: where buffers start.
@@ -26,7 +27,7 @@ pub trait Object {
 pub(super) struct Content {
     /// Bytes from the start of the buffer.
     pub offset: u64,
-    /// Its size in bytes.
+    /// Its size in bytes; 0 of an empty array, where anything may lie.
     pub bytes: u64,
     /// Name of the structure, or what the program calls it.
     pub what: &'static str,
@@ -52,7 +53,10 @@ pub struct Buffer {
     pub(super) handle: u32,
     pub(super) low: bool,
     pub(super) relocations: Vec<Relocation>,
-    pub(super) contents: Vec<Content>,
+    /// What a heap put there; nothing is known of other buffers.
+    pub(super) contents: Option<Vec<Content>>,
+    /// Bases that the context is said to have where the batch that starts here does.
+    pub(super) assumed: Vec<(SpaceKind, u64)>,
 }
 
 impl Buffer {
@@ -67,8 +71,16 @@ impl Buffer {
         if !address.is_multiple_of(PAGE) || size == 0 || end.is_none_or(|end| end > 1 << 48) {
             return Err(BatchError::Place { buffer: name, address, size: size as u64 });
         }
-        let (relocations, contents) = (Vec::new(), Vec::new());
-        Ok(Buffer { name, address, bytes: vec![0; size], handle: 0, low: false, relocations, contents })
+        Ok(Buffer {
+            name,
+            address,
+            bytes: vec![0; size],
+            handle: 0,
+            low: false,
+            relocations: Vec::new(),
+            contents: None,
+            assumed: Vec::new(),
+        })
     }
 
     /// Its name, for people and captures.

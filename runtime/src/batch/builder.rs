@@ -18,6 +18,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use genxml_core::address::{Graphics, Space, SpaceKind};
 use genxml_core::reflect::{Container, Kind};
 use genxml_core::{Address, Fixed, Instruction, Packed};
@@ -81,7 +82,12 @@ pub(super) struct Core {
     pub level: Level,
     pub labels: Vec<LabelState>,
     pub assumed: Vec<(SpaceKind, u64)>,
+    /// Tells the batch from others.
+    pub id: usize,
 }
+
+/// Numbers of batches.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// A batch for engine `E`, whose packets are taken by pipeline `P` of it.
 ///
@@ -123,13 +129,16 @@ impl<E: Engine> Batch<E> {
     /// An empty batch at `address` of at most `size` bytes.
     ///
     /// # Errors
-    /// As [`Buffer::new`].
+    /// As [`Buffer::new`]; [`BatchError::Full`] if there is no room for the end of the batch, 8 bytes.
     pub fn new(name: impl Into<Arc<str>>, address: u64, size: usize) -> Result<Self, BatchError> {
-        Ok(Self::in_buffer(Buffer::new(name, address, size)?))
+        Self::in_buffer(Buffer::new(name, address, size)?)
     }
 
     /// An empty batch in a buffer of the driver's, whose contents it replaces.
-    pub fn in_buffer(buffer: Buffer) -> Self {
+    ///
+    /// # Errors
+    /// [`BatchError::Full`] if there is no room for the end of the batch, 8 bytes.
+    pub fn in_buffer(buffer: Buffer) -> Result<Self, BatchError> {
         Self::with(buffer, None)
     }
 
@@ -150,25 +159,34 @@ impl<E: Engine> Batch<E> {
     /// ```
     ///
     /// # Errors
-    /// Those of the allocator.
+    /// Those of the allocator; [`BatchError::Full`] if its buffer has no room for the jump to the next, 16 bytes.
     pub fn growing(mut allocator: impl Allocate + 'static) -> Result<Self, BatchError> {
         let buffer = allocator.allocate(4 * CHAIN)?;
-        Ok(Self::with(buffer, Some(Box::new(allocator))))
+        Self::with(buffer, Some(Box::new(allocator)))
     }
 
-    fn with(buffer: Buffer, grow: Option<Box<dyn Allocate>>) -> Self {
-        let reserve = if grow.is_some() { CHAIN } else { END };
+    fn with(buffer: Buffer, grow: Option<Box<dyn Allocate>>) -> Result<Self, BatchError> {
+        let (what, reserve) = match grow {
+            Some(_) => (MiBatchBufferStart::NAME, CHAIN),
+            None => (MiBatchBufferEnd::NAME, END),
+        };
         let current = Segment::new(buffer);
+        let Some(limit) = current.dwords.len().checked_sub(reserve) else {
+            let size = current.buffer.bytes.len();
+            let buffer = current.buffer.name;
+            return Err(BatchError::Full { buffer, what, needed: 4 * reserve, available: size, size });
+        };
         let core = Core {
-            limit: current.dwords.len().saturating_sub(reserve),
+            limit,
             current,
             full: Vec::new(),
             grow,
             level: Level::FIRST_LEVEL_BATCH,
             labels: Vec::new(),
             assumed: Vec::new(),
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
         };
-        Batch { core, marker: PhantomData }
+        Ok(Batch { core, marker: PhantomData })
     }
 }
 
@@ -292,8 +310,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         &self.core.current.dwords[..self.core.current.used]
     }
 
-    /// Says that the context has `base` as the base of space `S` when the batch starts, from an earlier batch. Offsets
-    /// of that space are then accepted without STATE_BASE_ADDRESS in this batch.
+    /// Says that the context has `base` as the base of space `S` when the batch starts, from an earlier batch or, of a
+    /// second-level batch, from its caller. Offsets of that space are then accepted without STATE_BASE_ADDRESS before.
     #[must_use]
     pub fn assume_base<S: Space>(mut self, base: u64) -> Self {
         self.core.assumed.push((S::KIND, base));
@@ -321,9 +339,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         let (full, last) = (self.core.full, self.core.current.finish());
         let mut buffers: Vec<Buffer> = full.into_iter().map(Segment::finish).collect();
         buffers.push(last);
-        let buffer = buffers.remove(0);
-        let (chained, assumed) = (buffers, self.core.assumed);
-        Ok(FinishedBatch { buffer, length, chained, assumed, engine: PhantomData })
+        let buffer = Buffer { assumed: self.core.assumed, ..buffers.remove(0) };
+        Ok(FinishedBatch { buffer, length, chained: buffers, engine: PhantomData })
     }
 }
 
@@ -331,18 +348,22 @@ impl Core {
     #[inline(always)]
     pub fn emit<C: Instruction>(&mut self, packet: &C) -> Result<Position, BatchError> {
         let dwords = packet.dwords();
-        if dwords > self.limit - self.current.used {
-            self.next_buffer(C::NAME, dwords)?;
+        if dwords > self.limit - self.current.used
+            && let Err(error) = self.next_buffer(C::NAME, dwords)
+        {
+            return Err(self.undo(error));
         }
         let dword = self.current.used;
         let end = dword + dwords;
         if let Err(error) = packet.pack_into(&mut self.current.dwords[dword..end]) {
             return Err(self.undo(error.into()));
         }
-        self.current.used = end;
-        if self.current.references.waiting() {
-            self.place(C::INFO, dword)?;
+        if self.current.references.waiting()
+            && let Err(error) = self.place(C::INFO, dword, end)
+        {
+            return Err(self.undo(error));
         }
+        self.current.used = end;
         Ok(Position { segment: self.full.len() as u32, dword: dword as u32, dwords: dwords as u32 })
     }
 
@@ -355,9 +376,9 @@ impl Core {
     }
 
     #[cold]
-    fn place(&mut self, container: &'static Container, dword: usize) -> Result<(), BatchError> {
-        let Segment { dwords, used, references, .. } = &mut self.current;
-        references.place(container, &dwords[dword..*used], 4 * dword as u64)
+    fn place(&mut self, container: &'static Container, dword: usize, end: usize) -> Result<(), BatchError> {
+        let Segment { dwords, references, .. } = &mut self.current;
+        references.place(container, &dwords[dword..end], 4 * dword as u64)
     }
 
     /// Goes on in another buffer that has room for a packet of `dwords`.
@@ -379,8 +400,7 @@ impl Core {
             return Err(full(&next.buffer, limit));
         }
         // The jump goes where `limit` left room for it; the addresses that wait are for the packet behind it.
-        let mut references = mem::take(&mut self.current.references);
-        self.current.references.placed = mem::take(&mut references.placed);
+        let waiting = self.current.references.take_waiting();
         let jump = MiBatchBufferStart {
             address_space_indicator: Table::PPGTT,
             second_level_batch_buffer: self.level,
@@ -395,7 +415,8 @@ impl Core {
             4 * at as u64,
         )?;
         self.current.used = end.next_multiple_of(2);
-        self.full.push(mem::replace(&mut self.current, Segment { references, ..next }));
+        self.full.push(mem::replace(&mut self.current, next));
+        self.current.references = References::of(waiting);
         self.limit = limit;
         Ok(())
     }
@@ -442,23 +463,26 @@ impl Core {
     }
 
     pub fn patch<C: Instruction>(&mut self, position: Position, packet: &C) -> Result<(), BatchError> {
+        // Addresses that wait were taken from the newest segment, whichever the packet is in.
+        let waiting = self.current.references.take_waiting();
         let place = self.packet::<C>(position, packet.dwords())?;
         let old = place.to_vec();
         place.fill(0);
-        if let Err(error) = packet.pack_into(place) {
-            place.copy_from_slice(&old);
-            return Err(error.into());
+        let packed = packet.pack_into(place);
+        let Some(Segment { dwords, references, .. }) = self.segment(position.segment()) else {
+            return Ok(());
+        };
+        let place = &mut dwords[position.dword as usize..][..old.len()];
+        let at = position.offset() as u64;
+        let placed = packed.map_err(BatchError::from).and_then(|_| match waiting.is_empty() {
+            true => Ok(()),
+            false => references.replace(&waiting, C::INFO, place, at),
+        });
+        match &placed {
+            Ok(()) => references.changed(C::INFO, place, at),
+            Err(_) => place.copy_from_slice(&old),
         }
-        let (at, length) = (position.offset() as u64, old.len());
-        // Addresses that wait were taken from the newest segment, whichever the packet is in.
-        let waiting = self.current.references.waiting().then(|| self.current.references.take_waiting());
-        let Some(segment) = self.segment(position.segment as usize) else { return Ok(()) };
-        let dwords = &segment.dwords[position.dword as usize..][..length];
-        segment.references.changed(C::INFO, dwords, at);
-        match waiting {
-            Some(waiting) => segment.references.replace(waiting, C::INFO, dwords, at),
-            None => Ok(()),
-        }
+        placed
     }
 }
 
@@ -482,7 +506,5 @@ pub struct FinishedBatch<E: Engine> {
     pub length: usize,
     /// The buffers that a growing batch went on in.
     pub chained: Vec<Buffer>,
-    /// Bases that the context is said to have.
-    pub(super) assumed: Vec<(SpaceKind, u64)>,
     pub(super) engine: PhantomData<E>,
 }

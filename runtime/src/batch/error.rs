@@ -75,6 +75,12 @@ pub enum BatchError {
         /// Its size.
         size: u64,
     },
+    /// A reference to address 0: fields that are 0 point nowhere.
+    #[error("{object} is at address 0, which in a field means nowhere: give it another address")]
+    AtZero {
+        /// The object's name.
+        object: Arc<str>,
+    },
     /// A packet can only be replaced by one of the same kind and length.
     #[error(
         "cannot patch {new} of {new_dwords} dwords over {old:#010x} of {old_dwords} dwords at +{offset:#x}"
@@ -102,6 +108,36 @@ pub enum BatchError {
         object: Arc<str>,
         /// The address.
         address: u64,
+    },
+    /// More fields hold an address than it was taken for: which of them are references cannot be said.
+    #[error(
+        "{fields} fields of {packet} hold the address {address:#x} of {object}, which was taken {taken} times: take it once for each"
+    )]
+    Ambiguous {
+        /// The packet or structure.
+        packet: &'static str,
+        /// The object's name.
+        object: Arc<str>,
+        /// The address.
+        address: u64,
+        /// How many fields hold it.
+        fields: usize,
+        /// How often it was taken.
+        taken: usize,
+    },
+    /// The kernel cannot relocate the field: what it adds to the object's address has 31 bits.
+    #[error(
+        "{field} of {packet} cannot be relocated: it is {object} + {delta:#x}, and the kernel adds at most 0x7fffffff"
+    )]
+    TooFar {
+        /// The packet or structure.
+        packet: &'static str,
+        /// Its field.
+        field: &'static str,
+        /// The object's name.
+        object: Arc<str>,
+        /// What would have to be added.
+        delta: u64,
     },
     /// The kernel cannot relocate the field: it writes 64 bits, and they are not all the address's.
     #[error(
@@ -133,15 +169,25 @@ pub enum BatchError {
     },
     /// A jump has no target.
     #[error(
-        "label {label} of {batch} is nowhere, but the MI_BATCH_BUFFER_START at +{offset:#x} jumps to it: `bind` it"
+        "label {label} of {batch} is nowhere, but the MI_BATCH_BUFFER_START at +{offset:#x} of {buffer} jumps to it: `bind` it"
     )]
     Unbound {
         /// The batch.
         batch: Arc<str>,
         /// Number of the label, in order of creation.
         label: usize,
-        /// Bytes from the start of its buffer to the jump.
+        /// The buffer that the jump is in.
+        buffer: Arc<str>,
+        /// Bytes from the start of that buffer to the jump.
         offset: usize,
+    },
+    /// A label that is nowhere yet cannot be a target for other batches.
+    #[error("label {label} of {batch} is nowhere yet: `bind` it before others jump to it")]
+    Nowhere {
+        /// The batch.
+        batch: Arc<str>,
+        /// Number of the label, in order of creation.
+        label: usize,
     },
     /// Second-level batches call no others: hardware has two levels.
     #[error("{batch} is a second-level batch and cannot call {routine}: there is no third level")]
@@ -166,6 +212,14 @@ pub enum BatchError {
         second: Arc<str>,
         /// The first address that both have.
         address: u64,
+    },
+    /// A submission is moved to fewer or more places than it has buffers.
+    #[error("{given} addresses for {buffers} buffers: each needs one")]
+    Places {
+        /// How many addresses came.
+        given: usize,
+        /// How many buffers there are.
+        buffers: usize,
     },
     /// Something that packets refer to is not in the submission.
     #[error("{place} refers to {object} at {address:#x}, which is not in the submission")]

@@ -107,8 +107,9 @@ impl Submission {
     /// ```
     ///
     /// # Errors
-    /// [`BatchError::Missing`] if something refers to an object that is not there, [`BatchError::Unrelocatable`] if a field
-    /// is not of the form that the kernel writes.
+    /// [`BatchError::Missing`] if something refers to an object that is not there; of relocations, [`BatchError::Unrelocatable`]
+    /// if a field is not of the form that the kernel writes, [`BatchError::TooFar`] if it is more than 2^31 bytes behind
+    /// the start of its object.
     pub fn exec(&self, placement: Placement) -> Result<ExecBuffer, BatchError> {
         self.references()?;
         if placement == Placement::Relocated {
@@ -159,7 +160,8 @@ impl Submission {
         let entries = buffer.relocations.iter().filter_map(|relocation| {
             Some(RelocationEntry {
                 target_handle: self.index(relocation.target)? as u32,
-                delta: relocation.delta,
+                // `relocatable` has seen to it that it fits.
+                delta: relocation.delta as u32,
                 offset: relocation.offset,
                 presumed_offset: canonical(relocation.target),
                 read_domains: I915_GEM_DOMAIN_RENDER,

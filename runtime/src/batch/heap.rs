@@ -27,6 +27,7 @@ const PREFETCH: usize = 8 * 16;
 ///
 /// What is put there is aligned as the structure and the field that takes the offset want it, and at least to 64
 /// bytes. The offset has the type of that field: an offset of dynamic state does not go where surface state is wanted.
+/// The first 64 bytes stay free: offset 0 is what a pointer holds that is not used.
 ///
 /// ```
 /// use genxml::batch::Heap;
@@ -37,7 +38,7 @@ const PREFETCH: usize = 8 * 16;
 /// let color = surfaces.put(&RenderSurfaceState::new())?;
 /// let table = surfaces.binding_table(&[color])?;
 /// let descriptor = InterfaceDescriptorData { binding_table_pointer: table, ..InterfaceDescriptorData::new() };
-/// assert_eq!(descriptor.binding_table_pointer.get(), 64);
+/// assert_eq!(descriptor.binding_table_pointer.get(), 128);
 /// # Ok::<(), genxml::batch::BatchError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -55,9 +56,10 @@ impl<S: Space> Heap<S> {
     /// As [`Buffer::new`].
     pub fn new(name: impl Into<Arc<str>>, address: u64, size: usize) -> Result<Self, BatchError> {
         let mut buffer = Buffer::new(name, address, size)?;
+        buffer.contents = Some(Vec::new());
         // The driver's Wa32bitGeneralStateOffset and Wa32bitInstructionBaseOffset (facts: i915's uAPI).
         buffer.low = matches!(S::KIND, SpaceKind::GeneralState | SpaceKind::Instruction);
-        Ok(Heap { buffer, used: 0, references: References::default(), space: PhantomData })
+        Ok(Heap { buffer, used: LINE as usize, references: References::default(), space: PhantomData })
     }
 
     /// What STATE_BASE_ADDRESS has to say for this space, as a number. [`Batch::reads`](super::Batch::reads) gives it as
@@ -66,7 +68,7 @@ impl<S: Space> Heap<S> {
         self.buffer.address
     }
 
-    /// Bytes that are taken.
+    /// Bytes that are taken, with the 64 that stay free at the start.
     pub const fn used(&self) -> usize {
         self.used
     }
@@ -118,20 +120,16 @@ impl<S: Space> Heap<S> {
     ) -> Result<Address<S, A, N>, BatchError> {
         let mut dwords = vec![0; T::DWORDS * values.len()];
         for (place, value) in dwords.chunks_exact_mut(T::DWORDS.max(1)).zip(values) {
-            value.write(place)?;
+            if let Err(error) = value.write(place) {
+                self.references.forget();
+                return Err(error.into());
+            }
         }
         let align = match T::INFO.kind {
             Kind::Struct { align } => align.into(),
             _ => 1,
         };
-        let address = self.place(T::NAME, &dwords, align, 0, Some(T::INFO))?;
-        if self.references.waiting() {
-            for (index, dwords) in dwords.chunks_exact(T::DWORDS.max(1)).enumerate() {
-                let at = address.get() + 4 * (index * T::DWORDS) as u64;
-                self.references.place(T::INFO, dwords, at)?;
-            }
-        }
-        Ok(address)
+        self.place(T::NAME, &dwords, align, 0, Some(T::INFO))
     }
 
     /// Copies dwords, of constants say, and returns their offset.
@@ -146,7 +144,7 @@ impl<S: Space> Heap<S> {
         self.place(what, dwords, 1, 0, None)
     }
 
-    /// `behind` bytes stay zero behind the dwords.
+    /// `behind` bytes stay zero behind the dwords. Nothing changes if that fails, but no address waits any more.
     fn place<const A: u64, const N: u32>(
         &mut self,
         what: &'static str,
@@ -159,21 +157,29 @@ impl<S: Space> Heap<S> {
         let size = self.buffer.bytes.len();
         let end = start + 4 * dwords.len() + behind;
         if end > size {
+            self.references.forget();
             return Err(BatchError::Full {
                 buffer: self.buffer.name.clone(),
                 what,
                 needed: end - self.used,
-                available: size - self.used,
+                available: size.saturating_sub(self.used),
                 size,
             });
         }
         let offset = start as u64;
         let address = Address::new(offset).map_err(|source| {
+            self.references.forget();
             let buffer = self.buffer.name.clone();
             BatchError::Offset { buffer, what, offset, source: Box::new(source) }
         })?;
+        if let Some(container) = container
+            && self.references.waiting()
+        {
+            self.references.place(container, dwords, offset)?;
+        }
         self.buffer.put_dwords(start, dwords);
-        self.buffer.contents.push(Content { offset, bytes: 4 * dwords.len() as u64, what, container });
+        let content = Content { offset, bytes: 4 * dwords.len() as u64, what, container };
+        self.buffer.contents.get_or_insert_default().push(content);
         self.used = end;
         Ok(address)
     }

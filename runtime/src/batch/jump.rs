@@ -35,14 +35,14 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// A label that is nowhere yet: jumps to it are filled in when it is bound.
     pub fn label(&mut self) -> Label<P> {
         self.core.labels.push(LabelState::default());
-        Label { batch: self.core.id(), index: self.core.labels.len() - 1, pipeline: PhantomData }
+        Label { batch: self.core.id, index: self.core.labels.len() - 1, pipeline: PhantomData }
     }
 
     /// A label at the next packet, for jumps back.
     pub fn here(&mut self) -> Label<P> {
         let place = (self.core.full.len(), self.core.current.used);
         self.core.labels.push(LabelState { place: Some(place), ..LabelState::default() });
-        Label { batch: self.core.id(), index: self.core.labels.len() - 1, pipeline: PhantomData }
+        Label { batch: self.core.id, index: self.core.labels.len() - 1, pipeline: PhantomData }
     }
 
     /// Puts the label at the next packet.
@@ -82,16 +82,15 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// The place of a label, for jumps of other batches.
     ///
     /// # Errors
-    /// [`BatchError::Unbound`] if it is nowhere yet, [`BatchError::ForeignLabel`] if it is another batch's.
+    /// [`BatchError::Nowhere`] if it is not bound yet, [`BatchError::ForeignLabel`] if it is another batch's.
     pub fn target(&mut self, label: Label<P>) -> Result<Target<E, P>, BatchError> {
-        let offset = 4 * self.core.current.used;
         match self.core.state(label)?.place {
             Some((segment, dword)) => Ok(Target {
                 buffer: self.core.place_of(segment),
                 delta: 4 * dword as u64,
                 marker: PhantomData,
             }),
-            None => Err(BatchError::Unbound { batch: self.core.name(), label: label.index, offset }),
+            None => Err(BatchError::Nowhere { batch: self.core.name(), label: label.index }),
         }
     }
 
@@ -170,17 +169,12 @@ impl<E: Engine, P: Pipeline> Routine<E, P> {
 }
 
 impl Core {
-    /// What tells the batch from others.
-    fn id(&self) -> u64 {
-        self.place_of(0).address
-    }
-
     fn name(&self) -> Arc<str> {
         self.place_of(0).name
     }
 
     fn state<P: Pipeline>(&mut self, label: Label<P>) -> Result<&mut LabelState, BatchError> {
-        let (same, batch) = (label.batch == self.id(), self.name());
+        let (same, batch) = (label.batch == self.id, self.name());
         match self.labels.get_mut(label.index) {
             Some(state) if same => Ok(state),
             _ => Err(BatchError::ForeignLabel { batch }),
@@ -240,7 +234,8 @@ impl Core {
         match open {
             None => Ok(()),
             Some((label, jump)) => {
-                Err(BatchError::Unbound { batch: self.name(), label, offset: jump.offset() })
+                let (batch, buffer) = (self.name(), self.place_of(jump.segment()).name);
+                Err(BatchError::Unbound { batch, label, buffer, offset: jump.offset() })
             }
         }
     }

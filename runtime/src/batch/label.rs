@@ -13,15 +13,15 @@ use core::marker::PhantomData;
 /// Jumps from and to it happen in the pipeline `P`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Label<P: Pipeline> {
-    /// Address of the batch's first buffer: which batch.
-    pub(super) batch: u64,
+    /// Which batch: a number that no other has.
+    pub(super) batch: usize,
     pub(super) index: usize,
     pub(super) pipeline: PhantomData<P>,
 }
 
 impl<P: Pipeline> fmt::Debug for Label<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "label {} of the batch at {:#x}", self.index, self.batch)
+        write!(f, "label {} of batch number {}", self.index, self.batch)
     }
 }
 

@@ -8,7 +8,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use genxml_core::address::{Graphics, SpaceKind};
-use genxml_core::reflect::Container;
+use genxml_core::reflect::{Container, Field, Kind};
 use genxml_core::{Address, OutOfRange, bits};
 
 /// What the GPU does with an object.
@@ -33,7 +33,7 @@ pub struct Relocation {
     pub address: u64,
     /// What is added to the object's address: its lowest bits may be other fields of the dword, as in
     /// STATE_BASE_ADDRESS, because the kernel writes the whole of it.
-    pub delta: u32,
+    pub delta: u64,
     /// What the GPU does there.
     pub access: Access,
     /// Name of the packet or structure.
@@ -46,15 +46,12 @@ pub struct Relocation {
 
 /// An address that was given out and that no packet holds yet.
 #[derive(Debug, Clone)]
-struct Waiting {
+pub(super) struct Waiting {
     target: u64,
     object: Arc<str>,
     address: u64,
     access: Access,
 }
-
-/// Addresses that wait for their packet.
-pub(super) struct Waitings(Vec<Waiting>);
 
 /// References of one buffer: those that wait for their packet, and those that are placed.
 #[derive(Debug, Clone, Default)]
@@ -63,6 +60,9 @@ pub(super) struct References {
     waiting: RefCell<Vec<Waiting>>,
     pub placed: Vec<Relocation>,
 }
+
+/// Most that the kernel adds to an object's address: its sum takes `delta` as an `int` (i915, relocate_entry).
+pub(super) const MAX_DELTA: u64 = i32::MAX as u64;
 
 const VA_BITS: u32 = 48;
 
@@ -77,6 +77,11 @@ pub(super) const fn canonical(address: u64) -> u64 {
 }
 
 impl References {
+    /// None but those that wait.
+    pub fn of(waiting: Vec<Waiting>) -> Self {
+        References { waiting: RefCell::new(waiting), placed: Vec::new() }
+    }
+
     /// The address of `object` + `delta` for the next packet.
     pub fn take<const A: u64, const N: u32>(
         &self,
@@ -88,6 +93,9 @@ impl References {
             return Err(BatchError::Outside { object: object.name().clone(), delta, size: object.size() });
         }
         let (target, address) = (object.address(), object.address() + delta);
+        if address == 0 {
+            return Err(BatchError::AtZero { object: object.name().clone() });
+        }
         let typed = Address::new(address).map_err(|source: OutOfRange| BatchError::Offset {
             buffer: object.name().clone(),
             what: "the reference",
@@ -110,12 +118,11 @@ impl References {
         self.waiting.get_mut().clear();
     }
 
-    /// Hands over what waits, to be placed elsewhere.
-    pub fn take_waiting(&mut self) -> Waitings {
-        Waitings(core::mem::take(self.waiting.get_mut()))
-    }
-
-    /// Finds the fields that hold the waiting addresses in the packet or structure at byte `at` of the buffer.
+    /// Finds the fields that hold the waiting addresses: in structures `container` one behind the other, from byte `at`
+    /// of the buffer on. Nothing waits afterwards; if an address is not found, none is placed.
+    ///
+    /// # Errors
+    /// [`BatchError::Unplaced`]; [`BatchError::Ambiguous`] if more fields hold an address than it was taken for.
     pub fn place(
         &mut self,
         container: &'static Container,
@@ -123,67 +130,28 @@ impl References {
         at: u64,
     ) -> Result<(), BatchError> {
         let waiting = self.take_waiting();
-        self.place_these(waiting, container, dwords, at)
+        self.placed.append(&mut resolve(&[], &waiting, container, dwords, at)?);
+        Ok(())
     }
 
-    /// As [`place`](Self::place), of these addresses.
-    pub fn place_these(
-        &mut self,
-        Waitings(mut waiting): Waitings,
-        container: &'static Container,
-        dwords: &[u32],
-        at: u64,
-    ) -> Result<(), BatchError> {
-        let placed = &mut self.placed;
-        fields::addresses(container, dwords, &mut |found| {
-            if found.space != SpaceKind::Graphics {
-                return;
-            }
-            // A field that drops low bits (its alignment) was given an address without them.
-            let Some(index) = waiting.iter().position(|one| va(one.address) == va(found.value)) else {
-                return;
-            };
-            let one = waiting.remove(index);
-            let (dword, qword) = qword(dwords, found.start);
-            let delta = va(qword).wrapping_sub(one.target);
-            let high = qword >> VA_BITS;
-            let whole = found.end >= 32 * dword + VA_BITS - 1
-                && delta <= u64::from(u32::MAX)
-                && (high == 0 || high == canonical(qword) >> VA_BITS);
-            placed.push(Relocation {
-                offset: at + 4 * u64::from(dword),
-                target: one.target,
-                object: one.object,
-                address: va(found.value),
-                delta: delta as u32,
-                access: one.access,
-                packet: container.name,
-                field: found.field.name,
-                whole,
-            });
-        });
-        match waiting.pop() {
-            None => Ok(()),
-            Some(one) => {
-                Err(BatchError::Unplaced { packet: container.name, object: one.object, address: one.address })
-            }
-        }
+    /// Hands over what waits, to be placed elsewhere.
+    pub fn take_waiting(&mut self) -> Vec<Waiting> {
+        core::mem::take(self.waiting.get_mut())
     }
 
-    /// As [`place_these`](Self::place_these), where references to the same fields may stand already.
+    /// As [`place`](Self::place), of these addresses, where references may stand already: in the same fields they are
+    /// replaced.
     pub fn replace(
         &mut self,
-        waiting: Waitings,
+        waiting: &[Waiting],
         container: &'static Container,
         dwords: &[u32],
         at: u64,
     ) -> Result<(), BatchError> {
-        let mut before = core::mem::take(&mut self.placed);
-        let result = self.place_these(waiting, container, dwords, at);
-        before.retain(|old| self.placed.iter().all(|new| new.offset != old.offset));
-        before.append(&mut self.placed);
-        self.placed = before;
-        result
+        let mut new = resolve(&self.placed, waiting, container, dwords, at)?;
+        self.placed.retain(|old| new.iter().all(|new| new.offset != old.offset));
+        self.placed.append(&mut new);
+        Ok(())
     }
 
     /// After the packet of these dwords at byte `at` was changed: deltas follow flags below their addresses, and what
@@ -200,11 +168,100 @@ impl References {
                 .iter()
                 .find(|(offset, address, _)| *offset == relocation.offset && *address == relocation.address);
             if let Some((_, _, qword)) = same {
-                relocation.delta = qword.wrapping_sub(relocation.target) as u32;
+                relocation.delta = qword.wrapping_sub(relocation.target);
             }
             same.is_some() || !range.contains(&relocation.offset)
         });
     }
+}
+
+/// The references that the waiting addresses become, in the order in which they were taken. A field that is one of
+/// `placed` keeps its reference if that leaves enough.
+fn resolve(
+    placed: &[Relocation],
+    waiting: &[Waiting],
+    container: &'static Container,
+    dwords: &[u32],
+    at: u64,
+) -> Result<Vec<Relocation>, BatchError> {
+    let mut fields = holders(waiting, container, dwords, at);
+    let mut new = Vec::new();
+    for (index, one) in waiting.iter().enumerate() {
+        let holds = |field: &Holder| field.address == va(one.address);
+        let taken = waiting[index..].iter().filter(|other| va(other.address) == va(one.address)).count();
+        let mut excess = fields.iter().filter(|field| holds(field)).count().saturating_sub(taken);
+        fields.retain(|field| {
+            let stands = |old: &Relocation| old.offset == field.offset && old.address == field.address;
+            let keeps = excess > 0 && holds(field) && placed.iter().any(stands);
+            excess -= usize::from(keeps);
+            !keeps
+        });
+        let (packet, object, address) = (container.name, one.object.clone(), one.address);
+        if excess > 0 {
+            return Err(BatchError::Ambiguous { packet, object, address, fields: taken + excess, taken });
+        }
+        match fields.iter().position(holds) {
+            Some(field) => new.push(fields.remove(field).relocation(one, container)),
+            None => return Err(BatchError::Unplaced { packet, object, address }),
+        }
+    }
+    Ok(new)
+}
+
+/// A field that holds an address which waits.
+struct Holder {
+    field: &'static Field,
+    /// Bytes from the start of the buffer.
+    offset: u64,
+    address: u64,
+    qword: u64,
+    /// The field has room for a whole address.
+    wide: bool,
+}
+
+impl Holder {
+    fn relocation(&self, one: &Waiting, container: &'static Container) -> Relocation {
+        let high = self.qword >> VA_BITS;
+        Relocation {
+            offset: self.offset,
+            target: one.target,
+            object: one.object.clone(),
+            address: self.address,
+            delta: va(self.qword).wrapping_sub(one.target),
+            access: one.access,
+            packet: container.name,
+            field: self.field.name,
+            whole: self.wide && (high == 0 || high == canonical(self.qword) >> VA_BITS),
+        }
+    }
+}
+
+/// The fields that hold waiting addresses, of structures `container` one behind the other from byte `at` on.
+fn holders(waiting: &[Waiting], container: &'static Container, dwords: &[u32], at: u64) -> Vec<Holder> {
+    let mut holders = Vec::new();
+    // A packet is one, whatever its length.
+    let length = match container.kind {
+        Kind::Struct { .. } => container.dwords().max(1),
+        _ => dwords.len().max(1),
+    };
+    for (index, dwords) in dwords.chunks(length).enumerate() {
+        let at = at + 4 * (index * length) as u64;
+        fields::addresses(container, dwords, &mut |found| {
+            // A field that drops low bits (its alignment) was given an address without them.
+            let address = va(found.value);
+            if found.space == SpaceKind::Graphics && waiting.iter().any(|one| va(one.address) == address) {
+                let (dword, qword) = qword(dwords, found.start);
+                holders.push(Holder {
+                    field: found.field,
+                    offset: at + 4 * u64::from(dword),
+                    address,
+                    qword,
+                    wide: found.end >= 32 * dword + VA_BITS - 1,
+                });
+            }
+        });
+    }
+    holders
 }
 
 /// The dword where the address of a field starts, and the 64 bits from there on.

@@ -1,9 +1,9 @@
 //! What an engine runs: a batch with everything that is mapped when it does.
 
-use super::buffer::{Buffer, Object};
+use super::buffer::{Buffer, Object, PAGE};
 use super::builder::FinishedBatch;
 use super::error::BatchError;
-use super::reloc::{canonical, va};
+use super::reloc::{MAX_DELTA, Relocation, canonical, va};
 use super::verify;
 #[cfg(feature = "std")]
 use crate::capture::{CaptureWriter, WriteObject};
@@ -33,9 +33,12 @@ impl<E: Engine> FinishedBatch<E> {
     /// * the bases in STATE_BASE_ADDRESS are those of buffers that are there;
     /// * an offset is used after its base was set (or [`assume_base`](super::Batch::assume_base) says that it is), and leads
     ///   to something that was put into the heap at that base, of the kind that the field wants. Offset 0 is taken for
-    ///   a pointer that is not used. Pointers inside of state in heaps are checked with the last bases.
+    ///   a pointer that is not used; a heap gives none out. Pointers inside of state are checked where a packet leads
+    ///   to it, with the bases of that point.
     ///
-    /// It reads every packet once, as fast as a decoder does. [`Submission::new`] is the way around.
+    /// Packets are followed as the command streamer would: through jumps (both ways, if they are predicated), calls and
+    /// other batches, as far as they are in the submission. Each is read once for each set of bases, and routines for
+    /// each call. [`Submission::new`] is the way around.
     ///
     /// ```
     /// use genxml::batch::{Batch, BatchError, Heap};
@@ -44,7 +47,6 @@ impl<E: Engine> FinishedBatch<E> {
     /// use genxml::gen8::state::{InterfaceDescriptorData, StateBaseAddress};
     ///
     /// let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x8000, 4096)?;
-    /// dynamic.put_dwords::<64, 32>("constants", &[1, 2, 3])?;
     /// let load = dynamic.interface_descriptors(&[InterfaceDescriptorData::new()])?;
     /// let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?.select_gpgpu()?;
     /// batch.emit(&load)?; // without STATE_BASE_ADDRESS
@@ -57,12 +59,10 @@ impl<E: Engine> FinishedBatch<E> {
     /// [`BatchError::Overlap`], [`BatchError::Missing`], [`BatchError::NoBuffer`], [`BatchError::NoBase`],
     /// [`BatchError::Dangling`].
     pub fn submit(self, others: impl IntoIterator<Item = Buffer>) -> Result<Submission, BatchError> {
-        let chain = 1 + self.chained.len();
-        let (length, assumed) = (self.length, self.assumed.clone());
         let submission = Submission::new(self, others);
-        submission.overlaps()?;
+        disjoint(submission.buffers.iter().map(|buffer| (buffer, buffer.address)))?;
         submission.references()?;
-        verify::offsets(&submission, chain, length, &assumed)?;
+        verify::offsets(&submission)?;
         Ok(submission)
     }
 }
@@ -93,22 +93,6 @@ impl Submission {
         self.buffers.iter().position(|buffer| buffer.address == address)
     }
 
-    fn overlaps(&self) -> Result<(), BatchError> {
-        let mut sorted: Vec<&Buffer> = self.buffers.iter().collect();
-        sorted.sort_by_key(|buffer| buffer.address);
-        for pair in sorted.windows(2) {
-            let [first, second] = pair else { continue };
-            if second.address < first.address + first.size() {
-                return Err(BatchError::Overlap {
-                    first: first.name.clone(),
-                    second: second.name.clone(),
-                    address: second.address,
-                });
-            }
-        }
-        Ok(())
-    }
-
     /// What references lead to is there.
     pub(super) fn references(&self) -> Result<(), BatchError> {
         for buffer in &self.buffers {
@@ -134,19 +118,23 @@ impl Submission {
     /// those addresses gives, but for fields of 48 bits, whose upper 16 bits the kernel writes too if bit 47 is set.
     ///
     /// # Errors
-    /// [`BatchError::Place`] for an address that cannot be, [`BatchError::Missing`] and [`BatchError::Unrelocatable`] as
-    /// [`exec`](Self::exec).
+    /// [`BatchError::Places`] if there is not an address for each buffer, [`BatchError::Place`] for one that cannot be,
+    /// [`BatchError::Overlap`] if two buffers would share addresses; [`BatchError::Missing`], [`BatchError::Unrelocatable`]
+    /// and [`BatchError::TooFar`] as [`exec`](Self::exec). Nothing is moved then.
     pub fn relocate(&mut self, addresses: &[u64]) -> Result<(), BatchError> {
+        if addresses.len() != self.buffers.len() {
+            return Err(BatchError::Places { given: addresses.len(), buffers: self.buffers.len() });
+        }
         self.references()?;
         self.relocatable()?;
         for (buffer, address) in self.buffers.iter().zip(addresses) {
-            Buffer::new(buffer.name.clone(), *address, 1).and_then(|_| {
-                let end = address.checked_add(buffer.size()).filter(|end| *end <= 1 << 48);
-                let place =
-                    BatchError::Place { buffer: buffer.name.clone(), address: *address, size: buffer.size() };
-                end.ok_or(place)
-            })?;
+            let end = address.checked_add(buffer.size()).filter(|end| *end <= 1 << 48);
+            if !address.is_multiple_of(PAGE) || end.is_none() {
+                let (buffer, size) = (buffer.name.clone(), buffer.size());
+                return Err(BatchError::Place { buffer, address: *address, size });
+            }
         }
+        disjoint(self.buffers.iter().zip(addresses.iter().copied()))?;
         let moved: Vec<(u64, u64)> =
             self.buffers.iter().zip(addresses).map(|(buffer, new)| (buffer.address, *new)).collect();
         let new = |old: u64| moved.iter().find(|(from, _)| *from == old).map_or(old, |(_, to)| *to);
@@ -154,7 +142,7 @@ impl Submission {
             for relocation in &mut buffer.relocations {
                 let at = relocation.offset as usize;
                 let target = new(relocation.target);
-                let value = canonical(target + u64::from(relocation.delta));
+                let value = canonical(target + relocation.delta);
                 if let Some(place) = buffer.bytes.get_mut(at..at + 8) {
                     place.copy_from_slice(&value.to_le_bytes());
                 }
@@ -171,11 +159,15 @@ impl Submission {
     /// No reference is where the kernel cannot write it.
     pub(super) fn relocatable(&self) -> Result<(), BatchError> {
         let mut all = self.buffers.iter().flat_map(|buffer| &buffer.relocations);
-        match all.find(|relocation| !relocation.whole) {
-            Some(relocation) => {
-                Err(BatchError::Unrelocatable { packet: relocation.packet, field: relocation.field })
-            }
+        let wrong = all.find(|relocation| !relocation.whole || relocation.delta > MAX_DELTA);
+        match wrong.map(|one| (one.packet, one.field, one)) {
             None => Ok(()),
+            Some((packet, field, Relocation { whole: false, .. })) => {
+                Err(BatchError::Unrelocatable { packet, field })
+            }
+            Some((packet, field, one)) => {
+                Err(BatchError::TooFar { packet, field, object: one.object.clone(), delta: one.delta })
+            }
         }
     }
 
@@ -191,6 +183,20 @@ impl Submission {
             .collect();
         writer.exec(context, self.engine, self.batch_address, self.batch_length, &objects)
     }
+}
+
+/// No two buffers share addresses, each being at the address with it.
+fn disjoint<'a>(buffers: impl Iterator<Item = (&'a Buffer, u64)>) -> Result<(), BatchError> {
+    let mut sorted: Vec<_> = buffers.collect();
+    sorted.sort_by_key(|(_, address)| *address);
+    for pair in sorted.windows(2) {
+        let [(first, start), (second, address)] = pair else { continue };
+        if *address < start + first.size() {
+            let (first, second) = (first.name.clone(), second.name.clone());
+            return Err(BatchError::Overlap { first, second, address: *address });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(feature = "std")]

@@ -11,10 +11,12 @@ use crate::gen8::mi::{
 };
 use crate::gen8::state::StateBaseAddress;
 use crate::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use genxml_core::address::SpaceKind;
+use genxml_core::opcodes::unknown_length;
 use genxml_core::reflect::Container;
 use genxml_core::{Fixed, Packed};
 
@@ -27,6 +29,14 @@ const SPACES: [SpaceKind; 5] = [
     SpaceKind::Instruction,
 ];
 
+/// State that may lie behind a pointer to another structure: pointer's target, first part of the names.
+const KINDS: [(&str, &str); 3] = [
+    // Media samplers (AVS, convolve, erode and so on) are in the same tables.
+    ("SAMPLER_STATE", "SAMPLER_STATE_8x8"),
+    ("SAMPLER_INDIRECT_STATE", "SAMPLER_INDIRECT_STATE_BORDER_COLOR"),
+    ("RENDER_SURFACE_STATE", "MEDIA_SURFACE_STATE"),
+];
+
 /// Base addresses of [`SPACES`], once they are known.
 type Bases = [Option<u64>; SPACES.len()];
 
@@ -34,63 +44,99 @@ fn slot(space: SpaceKind) -> Option<usize> {
     SPACES.iter().position(|one| *one == space)
 }
 
-/// Checks the packets of the batch, whose buffers are the first `chain` ones, and the state in heaps.
-pub(super) fn offsets(
-    submission: &Submission,
-    chain: usize,
-    length: usize,
-    assumed: &[(SpaceKind, u64)],
-) -> Result<(), BatchError> {
-    let mut bases = Bases::default();
-    for (space, base) in assumed {
-        if let Some(slot) = slot(*space) {
-            bases[slot] = Some(*base);
-        }
-    }
-    let mut checker = Checker { submission, bases };
-    for (index, buffer) in submission.buffers.iter().take(chain).enumerate() {
-        checker.packets(buffer, if index == 0 { length } else { buffer.bytes.len() })?;
-    }
-    for buffer in &submission.buffers {
-        checker.state(buffer)?;
+/// Checks the packets of the batch, as the command streamer would run them, and the state that they lead to.
+pub(super) fn offsets(submission: &Submission) -> Result<(), BatchError> {
+    let mut checker = Checker { submission, seen: BTreeSet::new(), state: BTreeSet::new(), open: Vec::new() };
+    checker.go(Point { at: submission.batch_address, back: None, bases: Bases::default() });
+    while let Some(point) = checker.open.pop() {
+        checker.packets(point)?;
     }
     Ok(())
 }
 
-struct Checker<'a> {
-    submission: &'a Submission,
+/// Where the command streamer is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Point {
+    /// Address of the next packet.
+    at: u64,
+    /// Where it goes on after a second-level batch, if it is in one.
+    back: Option<u64>,
     bases: Bases,
 }
 
-impl Checker<'_> {
-    /// Packets one behind the other, to the end of the batch or the jump to the next buffer; second-level batches where
-    /// they are called.
-    fn packets(&mut self, buffer: &Buffer, length: usize) -> Result<(), BatchError> {
-        let dwords = dwords(&buffer.bytes[..length.min(buffer.bytes.len())]);
-        let mut at = 0;
+/// State that lies in a heap.
+type State<'a> = (&'a Buffer, &'a Content);
+
+struct Checker<'a> {
+    submission: &'a Submission,
+    /// Where jumps led to and where they were not taken: nothing is looked at twice from there on.
+    seen: BTreeSet<Point>,
+    /// State that was checked: address and bases.
+    state: BTreeSet<(u64, Bases)>,
+    /// Points to go on from.
+    open: Vec<Point>,
+}
+
+impl<'a> Checker<'a> {
+    /// Goes on at a point too, if it is in the submission and was not seen.
+    fn go(&mut self, mut point: Point) {
+        let Some(buffer) = self.submission.find(point.at) else { return };
+        for (space, base) in &buffer.assumed {
+            if let Some(slot) = slot(*space) {
+                point.bases[slot].get_or_insert(*base);
+            }
+        }
+        if self.seen.insert(point) {
+            self.open.push(point);
+        }
+    }
+
+    /// Packets one behind the other, to the end of the batch or a jump.
+    fn packets(&mut self, point: Point) -> Result<(), BatchError> {
+        let Some(buffer) = self.submission.find(point.at) else { return Ok(()) };
+        let Point { at: start, back, mut bases } = point;
+        let mut length = buffer.bytes.len();
+        if buffer.address == self.submission.batch_address {
+            length = length.min(self.submission.batch_length as usize);
+        }
+        let dwords = dwords(&buffer.bytes[..length]);
+        let mut at = ((start - buffer.address) / 4) as usize;
         while at < dwords.len() {
-            let Some(container) = find(self.submission.engine, dwords[at]) else { return Ok(()) };
+            let here = Point { at: buffer.address + 4 * at as u64, back, bases };
+            if here.at != start && self.seen.contains(&here) {
+                return Ok(());
+            }
+            let engine = self.submission.engine;
+            let Some(container) = find(engine, dwords[at]) else {
+                at += unknown_length(engine.set(), dwords[at]);
+                continue;
+            };
             let end = (at + container.packet_dwords(dwords[at])).min(dwords.len());
             let packet = &dwords[at..end];
             let place = || format!("{} at +{:#x} of {}", container.name, 4 * at, buffer.name);
             if container == StateBaseAddress::INFO {
-                self.latch(&StateBaseAddress::read_lossy(packet), &place)?;
+                self.latch(&StateBaseAddress::read_lossy(packet), &mut bases, &place)?;
             } else {
-                self.pointers(container, packet, &place)?;
+                self.pointers(container, packet, &bases, &place)?;
             }
+            let next = Point { at: buffer.address + 4 * end as u64, back, bases };
             if container == MiBatchBufferStart::INFO {
                 let start = MiBatchBufferStart::read_lossy(packet);
                 let target = va(start.batch_buffer_start_address.get());
-                let second = start.second_level_batch_buffer == Level::SECOND_LEVEL_BATCH;
-                if second
-                    && let Some(routine) = self.submission.find(target)
-                    && routine.address == target
-                    && routine.address != buffer.address
-                {
-                    self.packets(routine, routine.bytes.len())?;
+                let call = start.second_level_batch_buffer == Level::SECOND_LEVEL_BATCH && back.is_none();
+                let back = if call { Some(next.at) } else { back };
+                self.go(Point { at: target, back, bases });
+                // A routine that is elsewhere comes back.
+                let unknown = call && self.submission.find(target).is_none();
+                if start.predication_enable || unknown {
+                    self.go(next);
                 }
+                return Ok(());
             }
             if container == MiBatchBufferEnd::INFO {
+                if let Some(at) = back {
+                    self.go(Point { at, back: None, bases });
+                }
                 return Ok(());
             }
             at = end;
@@ -98,8 +144,13 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn latch(&mut self, packet: &StateBaseAddress, place: &dyn Fn() -> String) -> Result<(), BatchError> {
-        let bases = [
+    fn latch(
+        &self,
+        packet: &StateBaseAddress,
+        bases: &mut Bases,
+        place: &dyn Fn() -> String,
+    ) -> Result<(), BatchError> {
+        let fields = [
             (
                 packet.general_state_base_address_modify_enable,
                 packet.general_state_base_address,
@@ -126,7 +177,7 @@ impl Checker<'_> {
                 "Instruction Base Address",
             ),
         ];
-        for (slot, (enabled, base, field)) in bases.into_iter().enumerate() {
+        for (slot, (enabled, base, field)) in fields.into_iter().enumerate() {
             if !enabled {
                 continue;
             }
@@ -135,73 +186,70 @@ impl Checker<'_> {
             if address != 0 && self.submission.find(address).is_none() {
                 return Err(BatchError::NoBuffer { place: place().into(), field, address });
             }
-            self.bases[slot] = Some(address);
+            bases[slot] = Some(address);
         }
         Ok(())
     }
 
-    /// State that heaps hold, with the last bases: spaces without one are left out.
-    fn state(&self, buffer: &Buffer) -> Result<(), BatchError> {
-        for content in &buffer.contents {
-            let Some(container) = content.container else { continue };
-            let size = 4 * container.dwords();
-            let bytes = &buffer.bytes[content.offset as usize..][..content.bytes as usize];
-            for (index, element) in bytes.chunks_exact(size.max(4)).enumerate() {
-                let place = || {
-                    let offset = content.offset + (index * size) as u64;
-                    format!("{} at +{offset:#x} of {}", container.name, buffer.name)
-                };
-                self.each(container, &dwords(element), &mut |found| match self.base(found.space) {
-                    Some(Some(base)) => self.pointer(&found, base, &place),
-                    _ => Ok(()),
-                })?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The offsets that a packet holds.
+    /// The offsets that a packet holds, and what is behind them.
     fn pointers(
-        &self,
+        &mut self,
         container: &'static Container,
         packet: &[u32],
+        bases: &Bases,
         place: &dyn Fn() -> String,
     ) -> Result<(), BatchError> {
-        self.each(container, packet, &mut |found| match self.base(found.space) {
-            None => Ok(()),
-            Some(None) => Err(BatchError::NoBase {
+        let mut behind = Vec::new();
+        for (one, slot) in offsets_in(container, packet) {
+            let base = bases[slot].ok_or_else(|| BatchError::NoBase {
                 place: place().into(),
-                field: found.field.name,
-                space: found.space.name(),
-            }),
-            Some(Some(base)) => self.pointer(&found, base, place),
-        })
-    }
-
-    /// The offsets in `dwords` that are not zero, until one is wrong.
-    fn each(
-        &self,
-        container: &'static Container,
-        dwords: &[u32],
-        check: &mut dyn FnMut(Found) -> Result<(), BatchError>,
-    ) -> Result<(), BatchError> {
-        let mut result = Ok(());
-        fields::addresses(container, dwords, &mut |found| {
-            if result.is_ok() && found.value != 0 {
-                result = check(found);
+                field: one.field.name,
+                space: one.space.name(),
+            })?;
+            behind.extend(self.pointer(&one, base, place)?);
+        }
+        while let Some((heap, content)) = behind.pop() {
+            if self.state.insert((heap.address + content.offset, *bases)) {
+                self.state_in(heap, content, bases, &mut behind)?;
             }
-        });
-        result
+        }
+        Ok(())
     }
 
-    /// The base of a space that STATE_BASE_ADDRESS sets.
-    fn base(&self, space: SpaceKind) -> Option<Option<u64>> {
-        slot(space).map(|slot| self.bases[slot])
+    /// The offsets inside of state; spaces without a base are left out. What they lead to is added to `behind`.
+    fn state_in(
+        &self,
+        heap: &'a Buffer,
+        content: &'a Content,
+        bases: &Bases,
+        behind: &mut Vec<State<'a>>,
+    ) -> Result<(), BatchError> {
+        let Some(container) = content.container else { return Ok(()) };
+        let size = 4 * container.dwords();
+        let bytes = &heap.bytes[content.offset as usize..][..content.bytes as usize];
+        for (index, element) in bytes.chunks_exact(size.max(4)).enumerate() {
+            let place = || {
+                let offset = content.offset + (index * size) as u64;
+                format!("{} at +{offset:#x} of {}", container.name, heap.name)
+            };
+            for (found, slot) in offsets_in(container, &dwords(element)) {
+                if let Some(base) = bases[slot] {
+                    behind.extend(self.pointer(&found, base, &place)?);
+                }
+            }
+        }
+        Ok(())
     }
 
-    fn pointer(&self, found: &Found, base: u64, place: &dyn Fn() -> String) -> Result<(), BatchError> {
+    /// What an offset leads to, if it is known; wrong ones are errors.
+    fn pointer(
+        &self,
+        found: &Found,
+        base: u64,
+        place: &dyn Fn() -> String,
+    ) -> Result<Option<State<'a>>, BatchError> {
         let offset = va(found.value);
-        let Some(heap) = self.submission.find(base) else { return Ok(()) };
+        let Some(heap) = self.submission.find(base) else { return Ok(None) };
         let at = base - heap.address + offset;
         let wrong = |what: String| BatchError::Dangling {
             place: place().into(),
@@ -210,25 +258,44 @@ impl Checker<'_> {
             heap: heap.name.clone(),
             found: what.into(),
         };
+        let contents = heap.contents.as_deref().unwrap_or_default();
+        let there = &contents[..contents.partition_point(|content| content.offset <= at)];
+        // Of an empty array nothing is expected.
+        if there.iter().rev().take_while(|content| content.offset == at).any(|content| content.bytes == 0) {
+            return Ok(None);
+        }
         if at >= heap.bytes.len() as u64 {
             return Err(wrong(format!("only {} bytes are", heap.bytes.len())));
         }
         // Only heaps know what was put where.
-        if heap.contents.is_empty() {
-            return Ok(());
+        if heap.contents.is_none() {
+            return Ok(None);
         }
-        let there = heap.contents.partition_point(|content| content.offset <= at);
-        let content = there.checked_sub(1).and_then(|index| heap.contents.get(index));
-        match content.filter(|content| at < content.offset + content.bytes) {
+        match there.last().filter(|content| at < content.offset + content.bytes) {
             None => Err(wrong("nothing was put".to_string())),
-            Some(Content { what, container: Some(_), .. })
-                if !found.target.is_empty() && found.target != *what =>
-            {
-                Err(wrong(format!("{what} lies and not {}", found.target)))
+            Some(content) if content.container.is_none() || fits(found.target, content.what) => {
+                Ok(Some((heap, content)))
             }
-            Some(_) => Ok(()),
+            Some(content) => Err(wrong(format!("{} lies and not {}", content.what, found.target))),
         }
     }
+}
+
+/// True if state called `what` may lie behind a pointer to `target`.
+fn fits(target: &str, what: &str) -> bool {
+    let also = |(pointer, start): &(&str, &str)| *pointer == target && what.starts_with(start);
+    target.is_empty() || target == what || KINDS.iter().any(also)
+}
+
+/// The offsets that a packet or structure holds and that are not zero, with the slot of their base.
+fn offsets_in(container: &'static Container, dwords: &[u32]) -> Vec<(Found, usize)> {
+    let mut all = Vec::new();
+    fields::addresses(container, dwords, &mut |found| {
+        if let Some(slot) = slot(found.space).filter(|_| found.value != 0) {
+            all.push((found, slot));
+        }
+    });
+    all
 }
 
 fn dwords(bytes: &[u8]) -> Vec<u32> {

@@ -65,16 +65,24 @@ fn labels_are_checked() {
     );
     assert_eq!(one.bind(label).unwrap_err().to_string(), "label 0 of one is at 0x1000 already");
     let open = one.label();
-    assert!(matches!(one.target(open), Err(BatchError::Unbound { label: 1, .. })));
+    assert_eq!(
+        one.target(open).unwrap_err().to_string(),
+        "label 1 of one is nowhere yet: `bind` it before others jump to it"
+    );
     one.emit(&MiNoop::new()).unwrap();
     one.jump(open).unwrap();
     assert_eq!(
         one.finish().unwrap_err().to_string(),
-        "label 1 of one is nowhere, but the MI_BATCH_BUFFER_START at +0x4 jumps to it: `bind` it"
+        "label 1 of one is nowhere, but the MI_BATCH_BUFFER_START at +0x4 of one jumps to it: `bind` it"
     );
     // A label that nothing jumps to may stay open.
     two.label();
     two.finish().unwrap();
+    // Batches are told apart even if they are at one address.
+    let (mut three, mut four) = (batch("three", 0x1000), batch("four", 0x1000));
+    let label = three.here();
+    four.label();
+    assert!(matches!(four.jump(label), Err(BatchError::ForeignLabel { .. })));
 }
 
 #[test]
@@ -126,5 +134,23 @@ fn second_level_batches_are_called() {
     assert_eq!(
         late.routine(|_| Ok(())).unwrap_err().to_string(),
         "late has packets already: only an empty batch can become a second-level batch"
+    );
+}
+
+/// The buffer that the jump is in, of a batch that grew.
+#[test]
+fn an_open_jump_is_where_it_is_said_to_be() {
+    let mut batch = Batch::<Render>::growing(Arena::new("batch", 0x10_0000, 0x10_0000, 4096)).unwrap();
+    for _ in 0..1500 {
+        batch.emit(&MiNoop::new()).unwrap();
+    }
+    let open = batch.label();
+    let jump = batch.jump(open).unwrap();
+    assert_eq!(
+        batch.finish().unwrap_err().to_string(),
+        format!(
+            "label 0 of batch is nowhere, but the MI_BATCH_BUFFER_START at +{:#x} of batch 2 jumps to it: `bind` it",
+            jump.offset()
+        )
     );
 }

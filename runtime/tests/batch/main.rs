@@ -1,6 +1,7 @@
 //! Batches and heaps: what is put in comes out where it was said to be, and what is wrong is said.
 
 mod chain;
+mod follow;
 mod heap;
 mod jump;
 mod packets;

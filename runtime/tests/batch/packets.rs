@@ -108,3 +108,66 @@ fn submissions_become_captures() {
     assert_eq!((exec.engine, exec.batch_address, exec.batch_length), (EngineId::Blitter, 0x3000, 32));
     assert_eq!(exec.objects.len(), 2);
 }
+
+/// MI_BATCH_BUFFER_END and its filler take 8 bytes, the jump of a growing batch 16.
+#[test]
+fn a_buffer_too_small_for_the_end_is_refused() {
+    for size in [1, 3, 4, 7] {
+        let error = Batch::<Render>::new("tiny", 0x1000, size).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "MI_BATCH_BUFFER_END takes 8 bytes, {size} of {size} are left in tiny: give it a larger size"
+            )
+        );
+    }
+    for size in 8..16 {
+        let batch = Batch::<Render>::new("tiny", 0x1000, size).unwrap();
+        assert_eq!(batch.finish().unwrap().length, 8);
+    }
+    let error = Batch::<Render>::growing(|_: usize| Buffer::new("tiny", 0x1000, 12)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "MI_BATCH_BUFFER_START takes 16 bytes, 12 of 12 are left in tiny: give it a larger size"
+    );
+    let mut next = 0x1000;
+    let mut batch = Batch::<Render>::growing(move |_: usize| {
+        next += 0x1000;
+        Buffer::new("small", next, 20)
+    })
+    .unwrap();
+    for _ in 0..3 {
+        batch.emit(&mi::MiNoop::new()).unwrap();
+    }
+    assert_eq!(batch.finish().unwrap().chained.len(), 2);
+}
+
+/// What fails leaves neither a packet nor an address that waits.
+#[test]
+fn packets_that_fail_leave_nothing() {
+    let target = Buffer::new("target", 0x10000, 4096).unwrap();
+    let mut batch = Batch::<Render>::new("batch", 0x1000, 64).unwrap();
+    let noop = batch.emit(&mi::MiNoop::new()).unwrap();
+    let before = batch.dwords().to_vec();
+    // An address that the packet does not hold.
+    batch.writes::<4, 64>(&target, 8).unwrap();
+    let error = batch.emit(&mi::PipeControl::new()).unwrap_err();
+    assert!(matches!(error, BatchError::Unplaced { .. }), "{error}");
+    assert_eq!(batch.dwords(), before);
+    // A packet that is too long.
+    let values = [U::new(7).unwrap(); 20];
+    let address = batch.writes(&target, 0).unwrap();
+    let long = mi::MiStoreDataImm { data_dword: (&values).into(), ..mi::MiStoreDataImm::new(address) };
+    assert!(matches!(batch.emit(&long), Err(BatchError::Full { .. })));
+    batch.emit(&mi::MiNoop::new()).unwrap();
+    // A patch over another packet, and one that does not hold the address.
+    batch.writes::<4, 64>(&target, 8).unwrap();
+    assert!(matches!(batch.patch(noop, &mi::PipeControl::new()), Err(BatchError::Patch { .. })));
+    let position = batch.emit(&mi::PipeControl::new()).unwrap();
+    let before = batch.dwords().to_vec();
+    batch.writes::<4, 64>(&target, 8).unwrap();
+    let error = batch.patch(position, &mi::PipeControl { notify_enable: true, ..mi::PipeControl::new() });
+    assert!(matches!(error, Err(BatchError::Unplaced { .. })), "{error:?}");
+    assert_eq!(batch.dwords(), before);
+    assert!(batch.finish().unwrap().buffer.relocations().is_empty());
+}

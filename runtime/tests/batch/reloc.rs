@@ -102,8 +102,8 @@ fn a_submission_moves_itself() {
     moved.relocate(&THERE).unwrap();
     assert_eq!(moved, submission(THERE));
     assert_eq!(
-        moved.relocate(&[0x800]).unwrap_err().to_string(),
-        "buffer batch: 1 bytes at 0x800 do not start on a page of 4096 bytes below 2^48"
+        moved.relocate(&[0x800; 6]).unwrap_err().to_string(),
+        "buffer batch: 4096 bytes at 0x800 do not start on a page of 4096 bytes below 2^48"
     );
 }
 
@@ -126,7 +126,7 @@ fn the_kernel_gets_objects_with_their_flags() {
     let surface = RelocationEntry {
         target_handle: 5,
         delta: 4096,
-        offset: 32,
+        offset: 96,
         presumed_offset: HERE[5],
         read_domains: 2,
         write_domain: 2,
@@ -208,4 +208,80 @@ fn wrong_references_are_refused() {
         "Prefetch Pointer of STATE_PREFETCH cannot be relocated: the kernel writes 64 bits there, and not all of them \
          belong to the address"
     );
+}
+
+/// A field that is 0 points nowhere, so nothing can be said of one that points to address 0.
+#[test]
+fn references_to_address_0_are_refused() {
+    let zero = Buffer::new("zero", 0, 4096).unwrap();
+    let batch = Batch::<Render>::new("batch", 0x10000, 4096).unwrap();
+    let error = batch.reads::<4, 64>(&zero, 0).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "zero is at address 0, which in a field means nowhere: give it another address"
+    );
+    batch.reads::<4, 64>(&zero, 4).unwrap();
+}
+
+/// References are matched by value: which field is meant must be clear.
+#[test]
+fn an_address_in_more_fields_than_it_was_taken_for_is_refused() {
+    let target = Buffer::new("target", 0x1000, 4096).unwrap();
+    let mut batch = Batch::<Render>::new("batch", 0x10000, 4096).unwrap();
+    let copy = |source, destination| MiCopyMemMem {
+        source_memory_address: source,
+        destination_memory_address: destination,
+        ..MiCopyMemMem::new()
+    };
+    let one = batch.reads(&target, 8).unwrap();
+    let error = batch.emit(&copy(one, one)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "2 fields of MI_COPY_MEM_MEM hold the address 0x1008 of target, which was taken 1 times: take it once for each"
+    );
+    let (one, two) = (batch.reads(&target, 8).unwrap(), batch.reads(&target, 8).unwrap());
+    let position = batch.emit(&copy(one, two)).unwrap();
+    // One field of a packet that is known to hold the address in both.
+    let other = batch.reads(&target, 16).unwrap();
+    batch.edit(position, |copy: &mut MiCopyMemMem| copy.source_memory_address = other).unwrap();
+    let same = batch.reads(&target, 8).unwrap();
+    batch.edit(position, |copy: &mut MiCopyMemMem| copy.source_memory_address = same).unwrap();
+    let buffer = batch.finish().unwrap().buffer;
+    let mut found: Vec<_> = buffer.relocations().iter().map(|one| (one.offset, one.address)).collect();
+    found.sort_unstable();
+    assert_eq!(found, [(4, 0x1008), (12, 0x1008)]);
+}
+
+/// The kernel's `delta` is an `int` where it is added (i915, relocate_entry).
+#[test]
+fn deltas_have_31_bits() {
+    let target = Buffer::new("target", 0x1000, 0x8000_1000).unwrap();
+    let submission = |delta| {
+        let mut batch = Batch::<Render>::new("batch", 0x1_0000_0000, 4096).unwrap();
+        let address = batch.writes(&target, delta).unwrap();
+        batch.emit(&PipeControl { address, ..PipeControl::new() }).unwrap();
+        Submission::new(batch.finish().unwrap(), [target.clone()])
+    };
+    submission(0x7fff_fffc).exec(Placement::Relocated).unwrap();
+    submission(0x8000_0000).exec(Placement::Softpin).unwrap();
+    assert_eq!(
+        submission(0x8000_0000).exec(Placement::Relocated).unwrap_err().to_string(),
+        "Address of PIPE_CONTROL cannot be relocated: it is target + 0x80000000, and the kernel adds at most 0x7fffffff"
+    );
+}
+
+#[test]
+fn moving_needs_a_place_for_each_buffer() {
+    let mut moved = submission(HERE);
+    assert_eq!(
+        moved.relocate(&[0x1000]).unwrap_err().to_string(),
+        "1 addresses for 6 buffers: each needs one"
+    );
+    let mut places = THERE;
+    places[1] = places[0];
+    assert_eq!(
+        moved.relocate(&places).unwrap_err().to_string(),
+        "batch and batch both have the address 0x700000000"
+    );
+    assert_eq!(moved, submission(HERE));
 }
