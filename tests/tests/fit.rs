@@ -50,7 +50,7 @@ fn results() -> Result<(), BatchError> {
     let mut heap = Heap::<SurfaceState>::new("surfaces", 0x1000, 4096)?;
     let pointed =
         packet! { BindingTableState { surface_state_pointer: heap.put(&BindingTableState::new())? } };
-    assert_eq!(pointed.surface_state_pointer.get(), 0);
+    assert_eq!(pointed.surface_state_pointer.get(), 64);
     let own: Result<u32, BatchError> = Ok(3);
     let noop = packet! { MiNoop { identification_number: (own?)?, .. } };
     assert_eq!(noop.identification_number, U::new(3).expect("fits"));
