@@ -56,7 +56,7 @@ fn names_stay_apart() {
     let text = &files.iter().find(|(name, _)| name == "unit.rs").expect("the unit's file").1;
     for item in [
         "pub struct MiThing {",
-        "pub struct MiThing2(u32)",
+        "pub struct MiThing2(u8)",
         "pub struct Address2 {",
         "pub a_b_2: U<16>",
         "pub self_: U<32>",

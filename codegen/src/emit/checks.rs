@@ -371,30 +371,40 @@ impl Quick {
         Place { base, put: quote!(dwords), get: quote!(dwords), array: false }
     }
 
+    /// That all masked dwords are right: a call for those of a whole packet, which is quick to compile, or one by one.
+    fn masked(&self) -> Option<TokenStream> {
+        let last = *self.masks.keys().next_back()?;
+        if self.at.is_none() && self.masks.len() > 2 {
+            let rows = (0..=last).map(|index| self.masks.get(&index).copied().unwrap_or_default());
+            let (masks, values): (Vec<u32>, Vec<u32>) = rows.unzip();
+            let text =
+                |dwords: Vec<u32>| dwords.into_iter().map(|dword| pattern(dword.into())).collect::<Vec<_>>();
+            let (masks, values) = (text(masks), text(values));
+            return Some(quote!(masked(dwords, &[#(#masks),*], &[#(#values),*])));
+        }
+        let dwords = self.masks.iter().map(|(index, (mask, value))| {
+            let dword = self.dword(*index);
+            let masked = match *mask {
+                u32::MAX => dword,
+                mask => {
+                    let mask = pattern(u64::from(mask));
+                    quote!(#dword & #mask)
+                }
+            };
+            match *value {
+                0 => masked,
+                value => {
+                    let value = pattern(u64::from(value));
+                    quote!((#masked ^ #value))
+                }
+            }
+        });
+        Some(quote!(#(#dwords)|* == 0))
+    }
+
     /// All of it, one expression.
     fn text(&self) -> TokenStream {
-        let masks: Vec<TokenStream> = self
-            .masks
-            .iter()
-            .map(|(index, (mask, value))| {
-                let dword = self.dword(*index);
-                let masked = match *mask {
-                    u32::MAX => dword,
-                    mask => {
-                        let mask = pattern(u64::from(mask));
-                        quote!(#dword & #mask)
-                    }
-                };
-                match *value {
-                    0 => masked,
-                    value => {
-                        let value = pattern(u64::from(value));
-                        quote!((#masked ^ #value))
-                    }
-                }
-            })
-            .collect();
-        let masks = (!masks.is_empty()).then(|| quote!(#(#masks)|* == 0));
+        let masks = self.masked();
         let terms: Vec<TokenStream> = masks.into_iter().chain(self.terms.iter().cloned()).collect();
         match &terms[..] {
             [] => quote!(true),

@@ -81,7 +81,7 @@ impl Emit<'_> {
         let entry = self.plan.is_entry(id).then(|| self.container_entry(body));
         quote! {
             #head
-            #[derive(Clone, Copy)]
+            #[derive(Copy)]
             pub struct #name { #members }
             impl #name {
                 /// The manual's name.
@@ -118,29 +118,35 @@ impl Emit<'_> {
             impl Fixed for #name {
                 type Dwords = [u32; #dwords];
                 #[inline(always)]
-                fn to_dwords(&self) -> [u32; #dwords] {
+                fn to_dwords(&self) -> Self::Dwords {
                     self.pack()
                 }
                 #[inline(always)]
-                fn from_dwords(dwords: &[u32; #dwords]) -> Result<Self, UnpackError> {
+                fn from_dwords(dwords: &Self::Dwords) -> Result<Self, UnpackError> {
                     Self::unpack(dwords)
                 }
                 #[inline(always)]
-                fn from_dwords_lossy(dwords: &[u32; #dwords]) -> Self {
+                fn from_dwords_lossy(dwords: &Self::Dwords) -> Self {
                     Self::unpack_lossy(dwords)
+                }
+            }
+            impl Clone for #name {
+                #[inline(always)]
+                fn clone(&self) -> Self {
+                    *self
                 }
             }
             impl PartialEq for #name {
                 #[inline]
                 fn eq(&self, other: &Self) -> bool {
-                    self.pack() == other.pack()
+                    alike(self, other)
                 }
             }
             impl Eq for #name {}
             impl fmt::Debug for #name {
                 #[inline]
                 fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    debug(Self::INFO, &self.pack(), f)
+                    debug(self, f)
                 }
             }
             #instruction

@@ -12,8 +12,17 @@ pub fn enumeration(e: &Enum, rust_name: &str, tables: &str) -> TokenStream {
     let doc = docs::doc(&docs::enumeration(e));
     let alias = docs::alias(&e.name, rust_name);
     let bits = e.bits.clamp(1, 64);
-    let (storage, cast) = if bits <= 32 { (ident("u32"), quote!(as u32)) } else { (ident("u64"), quote!()) };
-    let widen = (bits <= 32).then(|| quote!(as u64));
+    // As small as it can be: packets in memory are mostly these.
+    let storage = match bits {
+        0..=8 => Some("u8"),
+        9..=16 => Some("u16"),
+        17..=32 => Some("u32"),
+        _ => None,
+    };
+    let (storage, cast, widen) = match storage.map(ident) {
+        Some(storage) => (storage.clone(), quote!(as #storage), quote!(as u64)),
+        None => (ident("u64"), quote!(), quote!()),
+    };
     let max = pattern(u64::MAX >> (64 - bits));
     let names = value_names(e);
     let constants = names.iter().zip(&e.values).map(|((constant, value), entry)| {
@@ -43,7 +52,7 @@ pub fn enumeration(e: &Enum, rust_name: &str, tables: &str) -> TokenStream {
     quote! {
         #doc
         #alias
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+        #[derive(Clone, Copy, PartialEq, Hash, Default)]
         #[repr(transparent)]
         pub struct #name(#storage);
         impl #name {
@@ -78,6 +87,7 @@ pub fn enumeration(e: &Enum, rust_name: &str, tables: &str) -> TokenStream {
             }
             #expansion
         }
+        impl Eq for #name {}
         impl fmt::Debug for #name {
             #[inline]
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -170,7 +170,7 @@ fn engine(plan: &Plan, name: &Ident, words: &str, bit: u8, list: &[usize]) -> To
         impl Eq for #name<'_> {}
         impl fmt::Debug for #name<'_> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                debug(self.info(), self.dwords(), f)
+                debug_dwords(self.info(), self.dwords(), f)
             }
         }
     }

@@ -74,10 +74,14 @@ fn code(ident: &Ident, one: emit::One, others: &Others) -> TokenStream {
     }
 }
 
-/// Without the struct, which the program has.
+/// Without the struct, which the program has, and what it derives itself.
 fn implementations(types: TokenStream, own: &str) -> TokenStream {
     let Ok(file) = syn::parse2::<syn::File>(types.clone()) else { return types };
-    let items = file.items.iter().filter(|item| !matches!(item, Item::Struct(item) if item.ident == own));
+    let items = file.items.iter().filter(|item| match item {
+        Item::Struct(item) => item.ident != own,
+        Item::Impl(item) => !item.trait_.as_ref().is_some_and(|(path, _)| path.is_ident("Clone")),
+        _ => true,
+    });
     quote!(#(#items)*)
 }
 

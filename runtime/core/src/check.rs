@@ -64,6 +64,18 @@ pub enum Check {
     First(&'static [(&'static Expr, &'static [Check])]),
 }
 
+/// True if the dwords have these values where they are masked; false if there are fewer of them.
+#[inline(always)]
+pub const fn masked<const N: usize>(dwords: &[u32], masks: &[u32; N], values: &[u32; N]) -> bool {
+    let Some(dwords) = dwords.first_chunk::<N>() else { return false };
+    let (mut wrong, mut i) = (0, 0);
+    while i < N {
+        wrong |= dwords[i] & masks[i] ^ values[i];
+        i += 1;
+    }
+    wrong == 0
+}
+
 /// True if `value` lies between two.
 #[inline(always)]
 pub const fn within(value: u64, min: u64, max: u64) -> bool {

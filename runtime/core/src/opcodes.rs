@@ -73,14 +73,19 @@ impl<const N: usize, const L: usize> OpcodeTable<N, L> {
             top += 1;
         }
         let mut table = OpcodeTable { instructions, rows, entries: [NONE; L], shapes: [Shape::NONE; N] };
+        let mut shapes = [Shape::NONE; N];
+        let mut position = 0;
+        while position < N {
+            shapes[position] = Shape { position: position as u32, ..shape(instructions[position]) };
+            position += 1;
+        }
         // Those with the most opcode bits first: what they do not match may still match one with fewer.
         let (mut ones, mut at) = (32, 0);
         loop {
             let mut position = 0;
             while position < N {
-                let shape = shape(instructions[position]);
-                if shape.mask.count_ones() == ones {
-                    table.shapes[at] = Shape { position: position as u32, ..shape };
+                if shapes[position].mask.count_ones() == ones {
+                    table.shapes[at] = shapes[position];
                     at += 1;
                 }
                 position += 1;
@@ -212,7 +217,7 @@ const fn shape(info: &Container) -> Shape {
         shape.bias = bias;
         // What a field with a range leaves out at the packet's end reads as zero.
         let mut index = 0;
-        while index < info.fields.len() {
+        while index < info.fields.len() && info.fields[index].start <= start {
             let field = &info.fields[index];
             if field.start == start
                 && field.end == end

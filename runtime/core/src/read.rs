@@ -18,7 +18,7 @@
 //!
 //! Nothing is decoded before a program asks for it, so to walk over packets costs a few nanoseconds each.
 
-use crate::debug::debug;
+use crate::debug::debug_dwords;
 use crate::opcodes::{self, Found};
 use crate::packet::{Fixed, PackError, Packed, ParseError, UnpackError};
 use crate::reflect::{Container, Engines, Kind};
@@ -163,7 +163,7 @@ impl<T> Eq for Lazy<'_, T> {}
 
 impl<T: Packed> fmt::Debug for Lazy<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(T::INFO, self.dwords, f)
+        debug_dwords(T::INFO, self.dwords, f)
     }
 }
 

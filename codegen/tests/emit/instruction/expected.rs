@@ -12,13 +12,14 @@ use genxml_core::{
 
 use genxml_core::bits::{bits_of, get};
 use genxml_core::debug::{debug, debug_value};
+use genxml_core::packet::alike;
 use genxml_core::reflect::{Container, Enumeration};
 
 /// Fills what \[it\] is told to.
 ///
 /// `3DTOY_FILL` · 4 dwords · render, blitter · 2a p.7
 #[doc(alias = "3DTOY_FILL")]
-#[derive(Clone, Copy)]
+#[derive(Copy)]
 pub struct ThreeDToyFill {
     /// dw1 5:0 · threads · 1 to 60
     pub threads: MinusOne<6>,
@@ -142,25 +143,32 @@ impl<P: super::pipeline::Pipeline> super::pipeline::InPipeline<P> for ThreeDToyF
 impl Fixed for ThreeDToyFill {
     type Dwords = [u32; 4];
     #[inline(always)]
-    fn to_dwords(&self) -> [u32; 4] {
+    fn to_dwords(&self) -> Self::Dwords {
         self.pack()
     }
 
     #[inline(always)]
-    fn from_dwords(dwords: &[u32; 4]) -> Result<Self, UnpackError> {
+    fn from_dwords(dwords: &Self::Dwords) -> Result<Self, UnpackError> {
         Self::unpack(dwords)
     }
 
     #[inline(always)]
-    fn from_dwords_lossy(dwords: &[u32; 4]) -> Self {
+    fn from_dwords_lossy(dwords: &Self::Dwords) -> Self {
         Self::unpack_lossy(dwords)
+    }
+}
+
+impl Clone for ThreeDToyFill {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
 impl PartialEq for ThreeDToyFill {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.pack() == other.pack()
+        alike(self, other)
     }
 }
 
@@ -168,7 +176,7 @@ impl Eq for ThreeDToyFill {}
 impl fmt::Debug for ThreeDToyFill {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(Self::INFO, &self.pack(), f)
+        debug(self, f)
     }
 }
 
@@ -186,9 +194,9 @@ impl Instruction for ThreeDToyFill {
 
 /// Values of 3DTOY_FILL Depth.
 #[doc(alias = "3DTOY_FILL Depth")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Hash, Default)]
 #[repr(transparent)]
-pub struct ThreeDToyFillDepth(u32);
+pub struct ThreeDToyFillDepth(u8);
 
 impl ThreeDToyFillDepth {
     /// `8 bits` = 0.
@@ -204,7 +212,7 @@ impl ThreeDToyFillDepth {
     #[inline]
     pub const fn new(value: u64) -> Result<Self, OutOfRange> {
         match OutOfRange::check(value, 3) {
-            None => Ok(ThreeDToyFillDepth(value as u32)),
+            None => Ok(ThreeDToyFillDepth(value as u8)),
             Some(error) => Err(error),
         }
     }
@@ -212,7 +220,7 @@ impl ThreeDToyFillDepth {
     /// From a stored pattern, for decoders.
     #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
-        ThreeDToyFillDepth((bits & 3) as u32)
+        ThreeDToyFillDepth((bits & 3) as u8)
     }
 
     /// The stored pattern.
@@ -228,6 +236,7 @@ impl ThreeDToyFillDepth {
     }
 }
 
+impl Eq for ThreeDToyFillDepth {}
 impl fmt::Debug for ThreeDToyFillDepth {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -417,7 +426,7 @@ pub static ThreeDToyFillDepth: Enumeration = Enumeration {
 
 use core::fmt;
 use genxml_core::{ParseError, UnpackError, opcodes};
-use genxml_core::debug::debug;
+use genxml_core::debug::debug_dwords;
 use genxml_core::opcodes::{Found, OpcodeTable};
 use genxml_core::read::{EnginePacket, Lazy, Packets, Untyped};
 use genxml_core::reflect::{Container, Engines};
@@ -554,7 +563,7 @@ impl PartialEq for RenderPacket<'_> {
 impl Eq for RenderPacket<'_> {}
 impl fmt::Debug for RenderPacket<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self.info(), self.dwords(), f)
+        debug_dwords(self.info(), self.dwords(), f)
     }
 }
 
@@ -688,7 +697,7 @@ impl PartialEq for BlitterPacket<'_> {
 impl Eq for BlitterPacket<'_> {}
 impl fmt::Debug for BlitterPacket<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self.info(), self.dwords(), f)
+        debug_dwords(self.info(), self.dwords(), f)
     }
 }
 

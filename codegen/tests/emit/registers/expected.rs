@@ -8,13 +8,14 @@ use core::fmt;
 use genxml_core::{Check, Fixed, Packed, U, U64, UnpackError};
 use genxml_core::bits::{bits_of, get};
 use genxml_core::debug::debug;
+use genxml_core::packet::alike;
 use genxml_core::reflect::{Container, EngineBase};
 
 /// `TAIL`.
 ///
 /// `TAIL` · 1 dword · register base of the engine + 0x30 · 2c p.2
 #[doc(alias = "TAIL")]
-#[derive(Clone, Copy)]
+#[derive(Copy)]
 pub struct Tail {
     /// dw0 31:0
     pub tail: U<32>,
@@ -81,25 +82,32 @@ impl Packed for Tail {
 impl Fixed for Tail {
     type Dwords = [u32; 1];
     #[inline(always)]
-    fn to_dwords(&self) -> [u32; 1] {
+    fn to_dwords(&self) -> Self::Dwords {
         self.pack()
     }
 
     #[inline(always)]
-    fn from_dwords(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
+    fn from_dwords(dwords: &Self::Dwords) -> Result<Self, UnpackError> {
         Self::unpack(dwords)
     }
 
     #[inline(always)]
-    fn from_dwords_lossy(dwords: &[u32; 1]) -> Self {
+    fn from_dwords_lossy(dwords: &Self::Dwords) -> Self {
         Self::unpack_lossy(dwords)
+    }
+}
+
+impl Clone for Tail {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
 impl PartialEq for Tail {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.pack() == other.pack()
+        alike(self, other)
     }
 }
 
@@ -107,7 +115,7 @@ impl Eq for Tail {}
 impl fmt::Debug for Tail {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(Self::INFO, &self.pack(), f)
+        debug(self, f)
     }
 }
 
@@ -115,7 +123,7 @@ impl fmt::Debug for Tail {
 ///
 /// `GPR` · 2 dwords · 16 registers base of the engine + 0x600 · 2c p.3
 #[doc(alias = "GPR")]
-#[derive(Clone, Copy)]
+#[derive(Copy)]
 pub struct Gpr {
     /// dw0 63:0
     pub value: U64<64>,
@@ -188,25 +196,32 @@ impl Packed for Gpr {
 impl Fixed for Gpr {
     type Dwords = [u32; 2];
     #[inline(always)]
-    fn to_dwords(&self) -> [u32; 2] {
+    fn to_dwords(&self) -> Self::Dwords {
         self.pack()
     }
 
     #[inline(always)]
-    fn from_dwords(dwords: &[u32; 2]) -> Result<Self, UnpackError> {
+    fn from_dwords(dwords: &Self::Dwords) -> Result<Self, UnpackError> {
         Self::unpack(dwords)
     }
 
     #[inline(always)]
-    fn from_dwords_lossy(dwords: &[u32; 2]) -> Self {
+    fn from_dwords_lossy(dwords: &Self::Dwords) -> Self {
         Self::unpack_lossy(dwords)
+    }
+}
+
+impl Clone for Gpr {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
 impl PartialEq for Gpr {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.pack() == other.pack()
+        alike(self, other)
     }
 }
 
@@ -214,7 +229,7 @@ impl Eq for Gpr {}
 impl fmt::Debug for Gpr {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(Self::INFO, &self.pack(), f)
+        debug(self, f)
     }
 }
 
@@ -222,7 +237,7 @@ impl fmt::Debug for Gpr {
 ///
 /// `FENCE` · 2 dwords · 32 registers 0x100000 · 2c p.4
 #[doc(alias = "FENCE")]
-#[derive(Clone, Copy)]
+#[derive(Copy)]
 pub struct Fence {
     /// dw0 63:0
     pub value: U64<64>,
@@ -291,25 +306,32 @@ impl Packed for Fence {
 impl Fixed for Fence {
     type Dwords = [u32; 2];
     #[inline(always)]
-    fn to_dwords(&self) -> [u32; 2] {
+    fn to_dwords(&self) -> Self::Dwords {
         self.pack()
     }
 
     #[inline(always)]
-    fn from_dwords(dwords: &[u32; 2]) -> Result<Self, UnpackError> {
+    fn from_dwords(dwords: &Self::Dwords) -> Result<Self, UnpackError> {
         Self::unpack(dwords)
     }
 
     #[inline(always)]
-    fn from_dwords_lossy(dwords: &[u32; 2]) -> Self {
+    fn from_dwords_lossy(dwords: &Self::Dwords) -> Self {
         Self::unpack_lossy(dwords)
+    }
+}
+
+impl Clone for Fence {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
 impl PartialEq for Fence {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.pack() == other.pack()
+        alike(self, other)
     }
 }
 
@@ -317,7 +339,7 @@ impl Eq for Fence {}
 impl fmt::Debug for Fence {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(Self::INFO, &self.pack(), f)
+        debug(self, f)
     }
 }
 
@@ -325,7 +347,7 @@ impl fmt::Debug for Fence {
 ///
 /// `RCS_TAIL` · 1 dword · register 0x2030 · 2c p.5
 #[doc(alias = "RCS_TAIL")]
-#[derive(Clone, Copy)]
+#[derive(Copy)]
 pub struct RcsTail {
     /// dw0 31:0
     pub tail: U<32>,
@@ -387,25 +409,32 @@ impl Packed for RcsTail {
 impl Fixed for RcsTail {
     type Dwords = [u32; 1];
     #[inline(always)]
-    fn to_dwords(&self) -> [u32; 1] {
+    fn to_dwords(&self) -> Self::Dwords {
         self.pack()
     }
 
     #[inline(always)]
-    fn from_dwords(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
+    fn from_dwords(dwords: &Self::Dwords) -> Result<Self, UnpackError> {
         Self::unpack(dwords)
     }
 
     #[inline(always)]
-    fn from_dwords_lossy(dwords: &[u32; 1]) -> Self {
+    fn from_dwords_lossy(dwords: &Self::Dwords) -> Self {
         Self::unpack_lossy(dwords)
+    }
+}
+
+impl Clone for RcsTail {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
 impl PartialEq for RcsTail {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.pack() == other.pack()
+        alike(self, other)
     }
 }
 
@@ -413,7 +442,7 @@ impl Eq for RcsTail {}
 impl fmt::Debug for RcsTail {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(Self::INFO, &self.pack(), f)
+        debug(self, f)
     }
 }
 

@@ -12,13 +12,14 @@ use genxml_core::{
 
 use genxml_core::bits::{bits_of, get, get_array, put};
 use genxml_core::debug::{debug, debug_value};
+use genxml_core::packet::alike;
 use genxml_core::reflect::{Container, Enumeration};
 
 /// `TOY_INNER`.
 ///
 /// `TOY_INNER` · 1 dword · structure · 2d p.1
 #[doc(alias = "TOY_INNER")]
-#[derive(Clone, Copy)]
+#[derive(Copy)]
 pub struct ToyInner {
     /// dw0 15:0
     pub low: U<16>,
@@ -86,25 +87,32 @@ impl Packed for ToyInner {
 impl Fixed for ToyInner {
     type Dwords = [u32; 1];
     #[inline(always)]
-    fn to_dwords(&self) -> [u32; 1] {
+    fn to_dwords(&self) -> Self::Dwords {
         self.pack()
     }
 
     #[inline(always)]
-    fn from_dwords(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
+    fn from_dwords(dwords: &Self::Dwords) -> Result<Self, UnpackError> {
         Self::unpack(dwords)
     }
 
     #[inline(always)]
-    fn from_dwords_lossy(dwords: &[u32; 1]) -> Self {
+    fn from_dwords_lossy(dwords: &Self::Dwords) -> Self {
         Self::unpack_lossy(dwords)
+    }
+}
+
+impl Clone for ToyInner {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
 impl PartialEq for ToyInner {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.pack() == other.pack()
+        alike(self, other)
     }
 }
 
@@ -112,7 +120,7 @@ impl Eq for ToyInner {}
 impl fmt::Debug for ToyInner {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(Self::INFO, &self.pack(), f)
+        debug(self, f)
     }
 }
 
@@ -368,9 +376,9 @@ impl Entry for ToySetEntry {
 ///
 /// `TOY_FORMAT` · 2d p.1
 #[doc(alias = "TOY_FORMAT")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Hash, Default)]
 #[repr(transparent)]
-pub struct ToyFormat(u32);
+pub struct ToyFormat(u16);
 
 impl ToyFormat {
     /// `R8` = 1.
@@ -388,7 +396,7 @@ impl ToyFormat {
     #[inline]
     pub const fn new(value: u64) -> Result<Self, OutOfRange> {
         match OutOfRange::check(value, 0xffff) {
-            None => Ok(ToyFormat(value as u32)),
+            None => Ok(ToyFormat(value as u16)),
             Some(error) => Err(error),
         }
     }
@@ -396,7 +404,7 @@ impl ToyFormat {
     /// From a stored pattern, for decoders.
     #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
-        ToyFormat((bits & 0xffff) as u32)
+        ToyFormat((bits & 0xffff) as u16)
     }
 
     /// The stored pattern.
@@ -412,6 +420,7 @@ impl ToyFormat {
     }
 }
 
+impl Eq for ToyFormat {}
 impl fmt::Debug for ToyFormat {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -682,7 +691,7 @@ pub static ToyFormat: Enumeration = Enumeration {
 
 use core::fmt;
 use genxml_core::{ParseError, UnpackError, opcodes};
-use genxml_core::debug::debug;
+use genxml_core::debug::debug_dwords;
 use genxml_core::opcodes::{Found, OpcodeTable};
 use genxml_core::read::{EnginePacket, Lazy, Packets, Untyped};
 use genxml_core::reflect::{Container, Engines};
@@ -813,7 +822,7 @@ impl PartialEq for RenderPacket<'_> {
 impl Eq for RenderPacket<'_> {}
 impl fmt::Debug for RenderPacket<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self.info(), self.dwords(), f)
+        debug_dwords(self.info(), self.dwords(), f)
     }
 }
 

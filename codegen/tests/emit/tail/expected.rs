@@ -402,7 +402,7 @@ pub static ToyWrite: Container = Container {
 
 use core::fmt;
 use genxml_core::{ParseError, UnpackError, opcodes};
-use genxml_core::debug::debug;
+use genxml_core::debug::debug_dwords;
 use genxml_core::opcodes::{Found, OpcodeTable};
 use genxml_core::read::{EnginePacket, Lazy, Packets, Untyped};
 use genxml_core::reflect::{Container, Engines};
@@ -533,7 +533,7 @@ impl PartialEq for RenderPacket<'_> {
 impl Eq for RenderPacket<'_> {}
 impl fmt::Debug for RenderPacket<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self.info(), self.dwords(), f)
+        debug_dwords(self.info(), self.dwords(), f)
     }
 }
 
@@ -663,7 +663,7 @@ impl PartialEq for BlitterPacket<'_> {
 impl Eq for BlitterPacket<'_> {}
 impl fmt::Debug for BlitterPacket<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self.info(), self.dwords(), f)
+        debug_dwords(self.info(), self.dwords(), f)
     }
 }
 
@@ -792,7 +792,7 @@ impl PartialEq for VideoPacket<'_> {
 impl Eq for VideoPacket<'_> {}
 impl fmt::Debug for VideoPacket<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self.info(), self.dwords(), f)
+        debug_dwords(self.info(), self.dwords(), f)
     }
 }
 
@@ -924,7 +924,7 @@ impl PartialEq for VideoEnhancePacket<'_> {
 impl Eq for VideoEnhancePacket<'_> {}
 impl fmt::Debug for VideoEnhancePacket<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self.info(), self.dwords(), f)
+        debug_dwords(self.info(), self.dwords(), f)
     }
 }
 

@@ -11,13 +11,14 @@ use genxml_core::{
 
 use genxml_core::bits::{bits_of, get_array, put_array};
 use genxml_core::debug::{debug, debug_value};
+use genxml_core::packet::alike;
 use genxml_core::reflect::{Container, Enumeration};
 
 /// `INNER`.
 ///
 /// `INNER` · 9 bits · structure
 #[doc(alias = "INNER")]
-#[derive(Clone, Copy)]
+#[derive(Copy)]
 pub struct Inner {
     /// dw0 0
     pub index: Index,
@@ -85,25 +86,32 @@ impl Packed for Inner {
 impl Fixed for Inner {
     type Dwords = [u32; 1];
     #[inline(always)]
-    fn to_dwords(&self) -> [u32; 1] {
+    fn to_dwords(&self) -> Self::Dwords {
         self.pack()
     }
 
     #[inline(always)]
-    fn from_dwords(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
+    fn from_dwords(dwords: &Self::Dwords) -> Result<Self, UnpackError> {
         Self::unpack(dwords)
     }
 
     #[inline(always)]
-    fn from_dwords_lossy(dwords: &[u32; 1]) -> Self {
+    fn from_dwords_lossy(dwords: &Self::Dwords) -> Self {
         Self::unpack_lossy(dwords)
+    }
+}
+
+impl Clone for Inner {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
 impl PartialEq for Inner {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.pack() == other.pack()
+        alike(self, other)
     }
 }
 
@@ -111,7 +119,7 @@ impl Eq for Inner {}
 impl fmt::Debug for Inner {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(Self::INFO, &self.pack(), f)
+        debug(self, f)
     }
 }
 
@@ -119,7 +127,7 @@ impl fmt::Debug for Inner {
 ///
 /// `OUTER` · 3 dwords · structure · 2d p.4
 #[doc(alias = "OUTER")]
-#[derive(Clone, Copy)]
+#[derive(Copy)]
 pub struct Outer {
     /// dw0 26:0
     pub low: Shifted<27, 5>,
@@ -215,25 +223,32 @@ impl Packed for Outer {
 impl Fixed for Outer {
     type Dwords = [u32; 3];
     #[inline(always)]
-    fn to_dwords(&self) -> [u32; 3] {
+    fn to_dwords(&self) -> Self::Dwords {
         self.pack()
     }
 
     #[inline(always)]
-    fn from_dwords(dwords: &[u32; 3]) -> Result<Self, UnpackError> {
+    fn from_dwords(dwords: &Self::Dwords) -> Result<Self, UnpackError> {
         Self::unpack(dwords)
     }
 
     #[inline(always)]
-    fn from_dwords_lossy(dwords: &[u32; 3]) -> Self {
+    fn from_dwords_lossy(dwords: &Self::Dwords) -> Self {
         Self::unpack_lossy(dwords)
+    }
+}
+
+impl Clone for Outer {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
 impl PartialEq for Outer {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.pack() == other.pack()
+        alike(self, other)
     }
 }
 
@@ -241,7 +256,7 @@ impl Eq for Outer {}
 impl fmt::Debug for Outer {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(Self::INFO, &self.pack(), f)
+        debug(self, f)
     }
 }
 
@@ -249,7 +264,7 @@ impl fmt::Debug for Outer {
 ///
 /// `TOY_MODE` · 1 dword · register 0x7000 · bits 31:16 enable writes of 15:0
 #[doc(alias = "TOY_MODE")]
-#[derive(Clone, Copy)]
+#[derive(Copy)]
 pub struct ToyMode {
     /// dw0 0
     pub fast: bool,
@@ -317,25 +332,32 @@ impl Packed for ToyMode {
 impl Fixed for ToyMode {
     type Dwords = [u32; 1];
     #[inline(always)]
-    fn to_dwords(&self) -> [u32; 1] {
+    fn to_dwords(&self) -> Self::Dwords {
         self.pack()
     }
 
     #[inline(always)]
-    fn from_dwords(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
+    fn from_dwords(dwords: &Self::Dwords) -> Result<Self, UnpackError> {
         Self::unpack(dwords)
     }
 
     #[inline(always)]
-    fn from_dwords_lossy(dwords: &[u32; 1]) -> Self {
+    fn from_dwords_lossy(dwords: &Self::Dwords) -> Self {
         Self::unpack_lossy(dwords)
+    }
+}
+
+impl Clone for ToyMode {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
 impl PartialEq for ToyMode {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.pack() == other.pack()
+        alike(self, other)
     }
 }
 
@@ -343,16 +365,16 @@ impl Eq for ToyMode {}
 impl fmt::Debug for ToyMode {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(Self::INFO, &self.pack(), f)
+        debug(self, f)
     }
 }
 
 /// Patterns that an index stands for.
 ///
 /// `Index` · 2b p.1
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Hash, Default)]
 #[repr(transparent)]
-pub struct Index(u32);
+pub struct Index(u8);
 
 impl Index {
     /// `none` = 0.
@@ -368,7 +390,7 @@ impl Index {
     #[inline]
     pub const fn new(value: u64) -> Result<Self, OutOfRange> {
         match OutOfRange::check(value, 1) {
-            None => Ok(Index(value as u32)),
+            None => Ok(Index(value as u8)),
             Some(error) => Err(error),
         }
     }
@@ -376,7 +398,7 @@ impl Index {
     /// From a stored pattern, for decoders.
     #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
-        Index((bits & 1) as u32)
+        Index((bits & 1) as u8)
     }
 
     /// The stored pattern.
@@ -401,6 +423,7 @@ impl Index {
     }
 }
 
+impl Eq for Index {}
 impl fmt::Debug for Index {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,13 +8,14 @@ use core::fmt;
 use genxml_core::{Check, Fixed, MinusOne, OutOfRange, Packed, U, UnpackError};
 use genxml_core::bits::{bits_of, get};
 use genxml_core::debug::{debug, debug_value};
+use genxml_core::packet::alike;
 use genxml_core::reflect::{Container, Enumeration, Expr, Kind, Op};
 
 /// `TOY_STATE`.
 ///
 /// `TOY_STATE` · 2 dwords · structure · aligned to 64 bytes · 2d p.3
 #[doc(alias = "TOY_STATE")]
-#[derive(Clone, Copy)]
+#[derive(Copy)]
 pub struct ToyState {
     /// dw0 1:0
     pub kind: Kind,
@@ -149,25 +150,32 @@ impl Packed for ToyState {
 impl Fixed for ToyState {
     type Dwords = [u32; 2];
     #[inline(always)]
-    fn to_dwords(&self) -> [u32; 2] {
+    fn to_dwords(&self) -> Self::Dwords {
         self.pack()
     }
 
     #[inline(always)]
-    fn from_dwords(dwords: &[u32; 2]) -> Result<Self, UnpackError> {
+    fn from_dwords(dwords: &Self::Dwords) -> Result<Self, UnpackError> {
         Self::unpack(dwords)
     }
 
     #[inline(always)]
-    fn from_dwords_lossy(dwords: &[u32; 2]) -> Self {
+    fn from_dwords_lossy(dwords: &Self::Dwords) -> Self {
         Self::unpack_lossy(dwords)
+    }
+}
+
+impl Clone for ToyState {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
 impl PartialEq for ToyState {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.pack() == other.pack()
+        alike(self, other)
     }
 }
 
@@ -175,7 +183,7 @@ impl Eq for ToyState {}
 impl fmt::Debug for ToyState {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(Self::INFO, &self.pack(), f)
+        debug(self, f)
     }
 }
 
@@ -199,9 +207,9 @@ pub enum ToyStateExtent {
 }
 
 /// Values of Kind.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Hash, Default)]
 #[repr(transparent)]
-pub struct Kind(u32);
+pub struct Kind(u8);
 
 impl Kind {
     /// `BUFFER` = 0.
@@ -217,7 +225,7 @@ impl Kind {
     #[inline]
     pub const fn new(value: u64) -> Result<Self, OutOfRange> {
         match OutOfRange::check(value, 3) {
-            None => Ok(Kind(value as u32)),
+            None => Ok(Kind(value as u8)),
             Some(error) => Err(error),
         }
     }
@@ -225,7 +233,7 @@ impl Kind {
     /// From a stored pattern, for decoders.
     #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
-        Kind((bits & 3) as u32)
+        Kind((bits & 3) as u8)
     }
 
     /// The stored pattern.
@@ -241,6 +249,7 @@ impl Kind {
     }
 }
 
+impl Eq for Kind {}
 impl fmt::Debug for Kind {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
