@@ -139,14 +139,14 @@ impl Emit<'_> {
             impl PartialEq for #name {
                 #[inline]
                 fn eq(&self, other: &Self) -> bool {
-                    alike(self, other)
+                    alike(&self.pack(), &other.pack())
                 }
             }
             impl Eq for #name {}
             impl fmt::Debug for #name {
                 #[inline]
                 fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    debug(self, f)
+                    debug::<Self>(&self.pack(), f)
                 }
             }
             #instruction

@@ -37,11 +37,10 @@ const IMPORTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("genxml_core::address", &["SpaceKind"]),
-    ("genxml_core::bits", &["bits_of", "get", "get_array", "narrow", "put", "put_array"]),
+    ("genxml_core::bits", &["alike", "bits_of", "get", "get_array", "narrow", "put", "put_array"]),
     ("genxml_core::check", &["masked", "within", "within_signed"]),
     ("genxml_core::debug", &["debug", "debug_dwords", "debug_value"]),
     ("genxml_core::opcodes", &["Found", "OpcodeTable"]),
-    ("genxml_core::packet", &["alike"]),
     ("genxml_core::read", &["EnginePacket", "Lazy", "Packets", "Untyped"]),
     (
         "genxml_core::reflect",

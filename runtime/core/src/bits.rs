@@ -27,6 +27,12 @@ pub const fn bits_of(value: u32, shift: u32, mask: u32) -> u64 {
     (value >> shift & mask) as u64
 }
 
+/// True if two packets are the same dwords, which is what equal means for them.
+#[inline]
+pub fn alike<const N: usize>(one: &[u32; N], other: &[u32; N]) -> bool {
+    one == other
+}
+
 /// Sets bits `start..=end`, which are zero so far, to `value`, which fits them: both are the caller's duty and hold
 /// for the bounded types of this crate. Dwords beyond the slice are left out.
 #[inline(always)]

@@ -1,13 +1,13 @@
 //! `Debug` of generated types: a container's fields by the tables, in meant values.
 
 use crate::members::{Element, Elements, Level, Member, Value};
-use crate::packet::Fixed;
+use crate::packet::Packed;
 use crate::reflect::{Container, Enumeration};
 use core::fmt::{self, Debug, Formatter};
 
-/// Shows a container of fixed size, as [`debug_dwords`].
-pub fn debug<T: Fixed>(value: &T, f: &mut Formatter<'_>) -> fmt::Result {
-    debug_dwords(T::INFO, value.to_dwords().as_ref(), f)
+/// Shows a container of the type by its dwords, as [`debug_dwords`].
+pub fn debug<T: Packed>(dwords: &[u32], f: &mut Formatter<'_>) -> fmt::Result {
+    debug_dwords(T::INFO, dwords, f)
 }
 
 /// Shows a container by its tables: the manual's name and all fields that exist, but for opcode, length and reserved

@@ -25,7 +25,7 @@ pub trait Instruction: Packed {
 }
 
 /// An array of dwords, the packed form of a [`Fixed`] container.
-pub trait Dwords: Copy + AsRef<[u32]> {
+pub trait Dwords: Copy {
     /// How many.
     const LENGTH: usize;
     /// The first ones of `dwords`, if there are enough.
@@ -111,12 +111,6 @@ pub trait Fixed: Packed + Copy + fmt::Debug {
         *out = self.to_dwords();
         Ok(needed)
     }
-}
-
-/// True if two values are packed alike, which is what equal means for them.
-#[inline]
-pub fn alike<T: Fixed>(one: &T, other: &T) -> bool {
-    one.to_dwords().as_ref() == other.to_dwords().as_ref()
 }
 
 /// Why a packet could not be written.

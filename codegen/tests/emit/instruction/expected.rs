@@ -10,9 +10,8 @@ use genxml_core::{
     UnpackError, address,
 };
 
-use genxml_core::bits::{bits_of, get};
+use genxml_core::bits::{alike, bits_of, get};
 use genxml_core::debug::{debug, debug_value};
-use genxml_core::packet::alike;
 use genxml_core::reflect::{Container, Enumeration};
 
 /// Fills what \[it\] is told to.
@@ -168,7 +167,7 @@ impl Clone for ThreeDToyFill {
 impl PartialEq for ThreeDToyFill {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        alike(self, other)
+        alike(&self.pack(), &other.pack())
     }
 }
 
@@ -176,7 +175,7 @@ impl Eq for ThreeDToyFill {}
 impl fmt::Debug for ThreeDToyFill {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self, f)
+        debug::<Self>(&self.pack(), f)
     }
 }
 

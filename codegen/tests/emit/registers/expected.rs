@@ -6,9 +6,8 @@
 
 use core::fmt;
 use genxml_core::{Check, Fixed, Packed, U, U64, UnpackError};
-use genxml_core::bits::{bits_of, get};
+use genxml_core::bits::{alike, bits_of, get};
 use genxml_core::debug::debug;
-use genxml_core::packet::alike;
 use genxml_core::reflect::{Container, EngineBase};
 
 /// `TAIL`.
@@ -107,7 +106,7 @@ impl Clone for Tail {
 impl PartialEq for Tail {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        alike(self, other)
+        alike(&self.pack(), &other.pack())
     }
 }
 
@@ -115,7 +114,7 @@ impl Eq for Tail {}
 impl fmt::Debug for Tail {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self, f)
+        debug::<Self>(&self.pack(), f)
     }
 }
 
@@ -221,7 +220,7 @@ impl Clone for Gpr {
 impl PartialEq for Gpr {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        alike(self, other)
+        alike(&self.pack(), &other.pack())
     }
 }
 
@@ -229,7 +228,7 @@ impl Eq for Gpr {}
 impl fmt::Debug for Gpr {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self, f)
+        debug::<Self>(&self.pack(), f)
     }
 }
 
@@ -331,7 +330,7 @@ impl Clone for Fence {
 impl PartialEq for Fence {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        alike(self, other)
+        alike(&self.pack(), &other.pack())
     }
 }
 
@@ -339,7 +338,7 @@ impl Eq for Fence {}
 impl fmt::Debug for Fence {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self, f)
+        debug::<Self>(&self.pack(), f)
     }
 }
 
@@ -434,7 +433,7 @@ impl Clone for RcsTail {
 impl PartialEq for RcsTail {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        alike(self, other)
+        alike(&self.pack(), &other.pack())
     }
 }
 
@@ -442,7 +441,7 @@ impl Eq for RcsTail {}
 impl fmt::Debug for RcsTail {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self, f)
+        debug::<Self>(&self.pack(), f)
     }
 }
 

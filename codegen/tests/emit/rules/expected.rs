@@ -10,9 +10,8 @@ use genxml_core::{
     UnpackError,
 };
 
-use genxml_core::bits::{bits_of, get, get_array, put};
+use genxml_core::bits::{alike, bits_of, get, get_array, put};
 use genxml_core::debug::{debug, debug_value};
-use genxml_core::packet::alike;
 use genxml_core::reflect::{Container, Enumeration};
 
 /// `TOY_INNER`.
@@ -112,7 +111,7 @@ impl Clone for ToyInner {
 impl PartialEq for ToyInner {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        alike(self, other)
+        alike(&self.pack(), &other.pack())
     }
 }
 
@@ -120,7 +119,7 @@ impl Eq for ToyInner {}
 impl fmt::Debug for ToyInner {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self, f)
+        debug::<Self>(&self.pack(), f)
     }
 }
 

@@ -9,9 +9,8 @@ use genxml_core::{
     Check, Fixed, OutOfRange, Packed, PowerOfTwo, S, Shifted, U, UnpackError,
 };
 
-use genxml_core::bits::{bits_of, get_array, put_array};
+use genxml_core::bits::{alike, bits_of, get_array, put_array};
 use genxml_core::debug::{debug, debug_value};
-use genxml_core::packet::alike;
 use genxml_core::reflect::{Container, Enumeration};
 
 /// `INNER`.
@@ -111,7 +110,7 @@ impl Clone for Inner {
 impl PartialEq for Inner {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        alike(self, other)
+        alike(&self.pack(), &other.pack())
     }
 }
 
@@ -119,7 +118,7 @@ impl Eq for Inner {}
 impl fmt::Debug for Inner {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self, f)
+        debug::<Self>(&self.pack(), f)
     }
 }
 
@@ -248,7 +247,7 @@ impl Clone for Outer {
 impl PartialEq for Outer {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        alike(self, other)
+        alike(&self.pack(), &other.pack())
     }
 }
 
@@ -256,7 +255,7 @@ impl Eq for Outer {}
 impl fmt::Debug for Outer {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self, f)
+        debug::<Self>(&self.pack(), f)
     }
 }
 
@@ -357,7 +356,7 @@ impl Clone for ToyMode {
 impl PartialEq for ToyMode {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        alike(self, other)
+        alike(&self.pack(), &other.pack())
     }
 }
 
@@ -365,7 +364,7 @@ impl Eq for ToyMode {}
 impl fmt::Debug for ToyMode {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self, f)
+        debug::<Self>(&self.pack(), f)
     }
 }
 

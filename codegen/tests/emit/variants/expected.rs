@@ -6,9 +6,8 @@
 
 use core::fmt;
 use genxml_core::{Check, Fixed, MinusOne, OutOfRange, Packed, U, UnpackError};
-use genxml_core::bits::{bits_of, get};
+use genxml_core::bits::{alike, bits_of, get};
 use genxml_core::debug::{debug, debug_value};
-use genxml_core::packet::alike;
 use genxml_core::reflect::{Container, Enumeration, Expr, Kind, Op};
 
 /// `TOY_STATE`.
@@ -175,7 +174,7 @@ impl Clone for ToyState {
 impl PartialEq for ToyState {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        alike(self, other)
+        alike(&self.pack(), &other.pack())
     }
 }
 
@@ -183,7 +182,7 @@ impl Eq for ToyState {}
 impl fmt::Debug for ToyState {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(self, f)
+        debug::<Self>(&self.pack(), f)
     }
 }
 
