@@ -111,7 +111,7 @@ impl Builder<'_> {
             required: field.required && field.variant.is_none(),
             range: field.range,
             exists_if: field.exists_if.as_ref().map(expr),
-            alternative: field.variant.is_some(),
+            alternative: field.variant.as_ref().map(|(set, name)| (text(set), text(name))),
             unit: text(&field.unit),
             doc: text(&field.doc),
             source: text(&field.source),

@@ -8,7 +8,7 @@ use crate::convert::{
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Enum, EnumId, Field, Stored, Type};
 use crate::suggest;
-use crate::value::{self, BITS_LIMIT, BUILT_IN};
+use crate::value::{self, BITS_LIMIT, BUILT_IN, ones};
 use crate::xml::{self, At, Element};
 
 #[derive(Deserialize, Default)]
@@ -109,6 +109,11 @@ impl Converter<'_> {
             return None;
         };
         let width = end - start + 1;
+        let range = self.range(element, a.range, &ty, stored, width);
+        let range = match flags[2] {
+            true => self.nonzero(element, a.nonzero, &ty, range, width),
+            false => range,
+        };
         let doubt = [a.derived, a.doubtful].map(|at| element.text_of(at));
         let pending = a.exists_if.map(|at| (element.at(at).value.clone(), element.at(at).value_span.clone()));
         let field = Field {
@@ -116,7 +121,7 @@ impl Converter<'_> {
             start,
             end,
             default: self.default(element, a.default, &ty, width),
-            range: self.range(element, a.range, &ty, stored, width),
+            range,
             ty,
             stored,
             opcode: flags[0],
@@ -404,6 +409,9 @@ impl Converter<'_> {
             );
             None
         };
+        if !matches!(ty, Type::Uint | Type::Int | Type::UFixed { .. } | Type::SFixed { .. }) {
+            return wrong("only integers and fixed-point numbers have one".into());
+        }
         let Some((low, high)) = attribute.value.split_once("..") else {
             return wrong(format!("`{}` has no `..`", attribute.value));
         };
@@ -418,6 +426,37 @@ impl Converter<'_> {
             }
             (Err(message), _) | (_, Err(message)) => wrong(message),
         }
+    }
+
+    /// The range of a field that must not be zero: all that look at ranges refuse zero then.
+    fn nonzero(
+        &mut self,
+        element: &Element,
+        at: Option<At>,
+        ty: &Type,
+        range: Option<(u64, u64)>,
+        width: u32,
+    ) -> Option<(u64, u64)> {
+        let signed = matches!(ty, Type::Int | Type::SFixed { .. });
+        let without = match (ty, range) {
+            (Type::Uint | Type::UFixed { .. }, None) => Some((1, ones(width))),
+            (Type::Uint | Type::UFixed { .. }, Some((least, greatest))) => {
+                (greatest > 0).then_some((least.max(1), greatest))
+            }
+            // Where zero lies inside, two ranges would be left.
+            (_, Some((least, greatest))) if signed && (least as i64 > 0 || (greatest as i64) < 0) => range,
+            _ => None,
+        };
+        // Mesa's files say it of other types too; strict readers check it.
+        if without.is_none() && !self.foreign {
+            let message = format!("`nonzero` of `{}` leaves no range", field_name(element));
+            let attribute = at.map_or(element.span.clone(), |at| element.at(at).value_span.clone());
+            self.problems.push(
+                Diagnostic::new(Code::Range, attribute, message)
+                    .hint("unsigned integers and fixed-point numbers may be `nonzero`"),
+            );
+        }
+        without.or(range)
     }
 }
 

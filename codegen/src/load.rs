@@ -32,7 +32,8 @@ pub struct Loaded {
 /// Whose rules a file is held to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
-    /// Ours if any element of the file says where it comes from (`source`), Mesa's otherwise.
+    /// Ours if any element says where it comes from (`source`), Mesa's otherwise. The files that are given are held to the
+    /// same rules, so that one that says nothing is not left unchecked; what they import is by itself.
     #[default]
     BySource,
     /// Mesa's for every file: gaps, overlaps and doubles are allowed, names must resolve.
@@ -158,6 +159,7 @@ fn read_with(roots: &[String], read: Read<'_>, dialect: Dialect) -> Loaded {
             },
         }
     }
+    files.same_dialect();
     let Files { files, trees, problems, .. } = &mut files;
     let mut loaded = Loaded { diagnostics: std::mem::take(problems), indexes, ..Loaded::default() };
     loaded.spec.files = std::mem::take(files);
@@ -198,6 +200,21 @@ struct NameOnly {
 }
 
 impl Files {
+    /// One file of ours makes the others so that are not imported.
+    fn same_dialect(&mut self) {
+        let imported = imported(&self.trees);
+        let roots = || (0..self.files.len()).filter(|file| !imported.contains(file));
+        if roots().all(|file| self.files[file].foreign) {
+            return;
+        }
+        for file in roots().collect::<Vec<_>>() {
+            self.files[file].foreign = false;
+        }
+        for tree in &mut self.trees {
+            tree.foreign = self.files[tree.file].foreign;
+        }
+    }
+
     fn root(&mut self, path: &str, read: Read<'_>) {
         if self.by_path.contains_key(path) {
             return;
@@ -289,6 +306,11 @@ impl Files {
     }
 }
 
+/// The files that others import.
+fn imported(trees: &[Tree]) -> HashSet<usize> {
+    trees.iter().flat_map(|tree| tree.imports.iter().map(|(file, _)| *file)).collect()
+}
+
 /// The root's `feature`.
 fn feature(root: &Element) -> Option<String> {
     root.attributes
@@ -326,8 +348,7 @@ struct RootAttributes {
 
 /// The platform of the specification, from the roots of its files. Imported files are of other platforms.
 fn header(trees: &[Tree], loaded: &mut Loaded) {
-    let imported: HashSet<usize> =
-        trees.iter().flat_map(|tree| tree.imports.iter().map(|(file, _)| *file)).collect();
+    let imported = imported(trees);
     let mut first: Option<&Element> = None;
     let mut in_order: Vec<&Tree> = trees.iter().collect();
     in_order.sort_by_key(|tree| tree.file);
@@ -342,7 +363,7 @@ fn header(trees: &[Tree], loaded: &mut Loaded) {
         let attributes: RootAttributes = xml::attributes(root, problems);
         convert::required(root, attributes.name, "name", problems);
         // Mesa's description of ray tracing serves several generations and leaves it empty.
-        if has_source(root) || attributes.r#gen.is_none() {
+        if !tree.foreign || attributes.r#gen.is_none() {
             convert::required(root, attributes.r#gen, "gen", problems);
         }
         convert::no_text(root, problems);
@@ -380,8 +401,7 @@ fn collect<'a>(trees: &'a [Tree], problems: &mut Vec<Diagnostic>) -> Vec<Item<'a
     let own: HashMap<usize, Vec<Item<'a>>> =
         trees.iter().map(|tree| (tree.file, own_items(tree, problems))).collect();
     let by_file: HashMap<usize, &Tree> = trees.iter().map(|tree| (tree.file, tree)).collect();
-    let imported: HashSet<usize> =
-        trees.iter().flat_map(|tree| tree.imports.iter().map(|(file, _)| *file)).collect();
+    let imported = imported(trees);
     let mut items = Vec::new();
     let mut files: Vec<usize> = by_file.keys().copied().filter(|file| !imported.contains(file)).collect();
     files.sort_unstable();
@@ -538,7 +558,7 @@ fn errors(diagnostics: &[Diagnostic]) -> usize {
     diagnostics.iter().filter(|d| d.severity == Severity::Error).count()
 }
 
-/// Sets each enumeration's width to that of the widest field.
+/// Sets each enumeration's width to that of the widest field, or of the greatest value if that needs more bits.
 fn widths(spec: &mut Spec) {
     fn visit(container: &[crate::model::Field], groups: &[Group], enums: &mut [Enum]) {
         for field in container {
@@ -551,6 +571,10 @@ fn widths(spec: &mut Spec) {
         }
     }
     let Spec { enums, containers, .. } = spec;
+    for list in enums.iter_mut() {
+        let greatest = list.values.iter().map(|value| value.value).max().unwrap_or(0);
+        list.bits = list.bits.max(64 - greatest.leading_zeros());
+    }
     for Container { fields, groups, .. } in containers.iter() {
         visit(fields, groups, enums);
     }

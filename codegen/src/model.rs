@@ -59,7 +59,8 @@ pub struct SourceFile {
     pub pipelines: u8,
     /// The whole text.
     pub text: String,
-    /// No element says where it comes from (`source`): a file of Mesa's, in which gaps and overlaps are allowed.
+    /// No element says where it comes from (`source`), here or in a file beside it: a file of Mesa's, in which gaps and
+    /// overlaps are allowed.
     pub foreign: bool,
 }
 
@@ -81,7 +82,7 @@ pub struct Enum {
     pub file: usize,
     /// Prefix of the value names (`prefix`), or empty. Kept apart from the names.
     pub prefix: String,
-    /// Bits of the widest field of this type; 1 if none uses it.
+    /// Bits of the widest field of this type, or of the greatest value if that has more; at least 1.
     pub bits: u32,
     /// Values in file order.
     pub values: Vec<EnumValue>,

@@ -101,6 +101,9 @@ pub(crate) fn default(text: &str, ty: &Type, width: u32, enums: &[Enum]) -> Resu
         }
         Type::Float if !hex => {
             let value: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
+            if width != 64 && value.is_finite() && !(value as f32).is_finite() {
+                return Err(format!("{text} is too large for 32 bits"));
+            }
             return Ok(if width == 64 { value.to_bits() } else { u64::from((value as f32).to_bits()) });
         }
         Type::UFixed { frac, .. } if !hex => {

@@ -90,8 +90,9 @@ fn the_model_is_as_written() {
     let level = field("HALF", "Level");
     assert_eq!(
         (level.ty, level.default, level.range),
-        (Type::UFixed { int: 4, frac: 8 }, Some(384), Some((0, 3712)))
+        (Type::UFixed { int: 4, frac: 8 }, Some(384), Some((1, 3712)))
     );
+    assert!(level.nonzero, "zero is out of the range");
     assert_eq!(field("STATE", "Ratio").default, Some(u64::from(1.0f32.to_bits())));
     assert_eq!(field("HALF", "Format").default, Some(1));
     let base = field("STATE", "Base");

@@ -1,11 +1,11 @@
 //! `batch!`: packets in order, into a batch.
 
 use crate::packet::{self, Question};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{Error, Expr, Lifetime, Local, Pat, Result, Stmt, Token, braced};
+use syn::{Error, Expr, Lifetime, Local, Pat, Result, Stmt, Token, UnOp, braced};
 
 /// What the macro stands for: a block whose value is the result.
 pub fn expand(input: TokenStream) -> Result<TokenStream> {
@@ -18,13 +18,43 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
         return Err(Error::new_spanned(batch, "no packet follows"));
     }
     let label = Lifetime::new("'batch", Span::mixed_site());
-    let statements = block(&statements, &Target { batch: &batch, label: &label })?;
-    Ok(quote! {
-        #label: {
-            #statements
-            ::core::result::Result::Ok(())
+    let bound = Ident::new("batch", Span::mixed_site());
+    let emits = |batch: TokenStream| -> Result<TokenStream> {
+        let statements = block(&statements, &Target { batch: &batch, label: &label })?;
+        Ok(quote!(#statements ::core::result::Result::Ok(())))
+    };
+    // A place is named again for each packet, as a method's receiver, so that it may be a batch or a reference to one. What
+    // does something is evaluated once: the match keeps alive what it borrows from.
+    let inside = match &batch {
+        Expr::Unary(_) | Expr::Reference(_) if is_place(&batch) => emits(quote!((#batch)))?,
+        batch if is_place(batch) => emits(quote!(#batch))?,
+        Expr::Field(_) | Expr::Index(_) | Expr::Unary(_) => {
+            let statements = emits(quote!(#bound))?;
+            quote!(match &mut #batch { #bound => { #statements } })
         }
-    })
+        _ => {
+            let statements = emits(quote!(#bound))?;
+            quote!(match #batch { #[allow(unused_mut)] mut #bound => { #statements } })
+        }
+    };
+    Ok(quote!(#label: { #inside }))
+}
+
+/// Is it a variable, or a part of one that is found without doing anything?
+fn is_place(batch: &Expr) -> bool {
+    match batch {
+        Expr::Path(_) => true,
+        Expr::Field(field) => is_place(&field.base),
+        Expr::Paren(inner) => is_place(&inner.expr),
+        Expr::Group(inner) => is_place(&inner.expr),
+        Expr::Reference(reference) => is_place(&reference.expr),
+        Expr::Unary(unary) => matches!(unary.op, UnOp::Deref(_)) && is_place(&unary.expr),
+        Expr::Index(index) => {
+            let plain = matches!(&*index.index, Expr::Path(_) | Expr::Lit(_));
+            plain && is_place(&index.expr)
+        }
+        _ => false,
+    }
 }
 
 struct Input {
@@ -130,7 +160,7 @@ fn statement(input: ParseStream<'_>) -> Result<Statement> {
 
 /// Where packets go, and the block that an error ends.
 struct Target<'a> {
-    batch: &'a Expr,
+    batch: &'a TokenStream,
     label: &'a Lifetime,
 }
 
@@ -168,17 +198,6 @@ fn tokens(statement: &Statement, target: &Target<'_>) -> Result<TokenStream> {
 
 fn emit(packet: &Expr, target: &Target<'_>) -> Result<TokenStream> {
     let (batch, label) = (target.batch, target.label);
-    let batch = match batch {
-        Expr::Path(_)
-        | Expr::Field(_)
-        | Expr::Index(_)
-        | Expr::Call(_)
-        | Expr::MethodCall(_)
-        | Expr::Paren(_) => {
-            quote!(#batch)
-        }
-        other => quote!((#other)),
-    };
     let span = packet.span();
     let value = match packet {
         Expr::Struct(literal) => {
@@ -221,6 +240,28 @@ mod tests {
             ("batch => while x { }", "expected a packet, `let`, `if`, `for`, or plain Rust in braces"),
         ] {
             assert_eq!(error(input), message, "{input}");
+        }
+    }
+
+    /// What does something is written once.
+    #[test]
+    fn batches() {
+        for (batch, count) in [
+            ("frame", 2),
+            ("self.frame", 2),
+            ("frame[i]", 2),
+            ("(frame)", 2),
+            ("*frame", 2),
+            ("&mut frame", 2),
+            ("frame()", 1),
+            ("self.frame().b", 1),
+            ("frame[f()]", 1),
+            ("*frame()", 1),
+            ("{ frame }", 1),
+        ] {
+            let text = error(&format!("{batch} => A {{ x: 1 }}; C {{ x: 1 }};"));
+            let batch: TokenStream = batch.parse().expect("tokens");
+            assert_eq!(text.matches(&batch.to_string()).count(), count, "{text}");
         }
     }
 

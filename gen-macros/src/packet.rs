@@ -1,7 +1,8 @@
 //! `packet!`: a struct literal whose numbers become checked constants, and whose `?` converts.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use std::cell::RefCell;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, ExprStruct, Lit, Member, Path, Result, UnOp};
 
@@ -14,16 +15,16 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
         ));
     }
     match syn::parse2(input) {
-        Ok(Expr::Struct(literal)) => {
-            let tokens = structure(&literal, &Question::Return)?;
-            // `..` may stand where every field is given, at no remark of the linter's. An arm of a match takes the
-            // attribute and leaves the literal what it is: an expression of the expected type.
-            Ok(if defaults(&literal) {
-                quote!(match () { #[allow(clippy::needless_update)] () => #tokens })
-            } else {
-                tokens
-            })
+        // `..` may stand where every field is given, at no remark of the linter's. An arm of a match takes the attribute, but
+        // what is borrowed in an arm ends with it: values that may borrow stand before, and live as long as the statement.
+        Ok(Expr::Struct(literal)) if defaults(&literal) => {
+            let early = RefCell::default();
+            let packet = Packet { literal: &literal, question: &Question::Return, early: Some(&early) };
+            let tokens = packet.structure(&literal, &mut Vec::new())?;
+            let (names, values): (Vec<Ident>, Vec<TokenStream>) = early.into_inner().into_iter().unzip();
+            Ok(quote!(match (#(#values,)*) { #[allow(clippy::needless_update)] (#(#names,)*) => #tokens }))
         }
+        Ok(Expr::Struct(literal)) => structure(&literal, &Question::Return),
         Ok(other) => {
             Err(Error::new_spanned(other, "expected a packet: a type's name and its fields in braces"))
         }
@@ -43,7 +44,7 @@ pub enum Question {
 
 /// A struct literal as a packet.
 pub fn structure(literal: &ExprStruct, question: &Question) -> Result<TokenStream> {
-    Packet { literal, question }.structure(literal, &mut Vec::new())
+    Packet { literal, question, early: None }.structure(literal, &mut Vec::new())
 }
 
 /// Does the literal, or one inside it, leave fields to their defaults?
@@ -61,10 +62,26 @@ fn defaults(literal: &ExprStruct) -> bool {
     here || literal.fields.iter().any(|field| inside(&field.expr))
 }
 
+/// Does it name what is there already, so that nothing ends with the expression?
+fn is_plain(expr: &Expr) -> bool {
+    match expr {
+        Expr::Path(_) | Expr::Lit(_) | Expr::Const(_) => true,
+        Expr::Field(field) => is_plain(&field.base),
+        Expr::Group(inner) => is_plain(&inner.expr),
+        Expr::Index(index) => is_plain(&index.expr) && is_plain(&index.index),
+        Expr::Paren(inner) => is_plain(&inner.expr),
+        Expr::Reference(inner) => is_plain(&inner.expr),
+        Expr::Unary(unary) => is_plain(&unary.expr),
+        _ => false,
+    }
+}
+
 /// The outermost literal: what it is tells which tables name the fields.
 struct Packet<'a> {
     literal: &'a ExprStruct,
     question: &'a Question,
+    /// Values that are evaluated before the literal, with the names that stand for them in it.
+    early: Option<&'a RefCell<Vec<(Ident, TokenStream)>>>,
 }
 
 impl Packet<'_> {
@@ -91,7 +108,14 @@ impl Packet<'_> {
         }
         let rest = match (&literal.dot2_token, &literal.rest) {
             (None, _) => None,
-            (Some(_), Some(base)) => Some(quote!(..#base)),
+            (Some(_), Some(base)) => {
+                let base = self.evaluated(base, quote!(#base));
+                Some(quote!(..#base))
+            }
+            (Some(dots), None) if container(ty).0.segments.len() < ty.segments.len() => {
+                let message = "an alternative has no defaults: give all its fields";
+                return Err(Error::new_spanned(dots, message));
+            }
             (Some(dots), None) => Some(quote_spanned!(dots.span()=> ..#ty::new())),
         };
         let mut tokens = ty.to_token_stream();
@@ -109,7 +133,7 @@ impl Packet<'_> {
                 (UnOp::Neg(minus), Expr::Lit(literal)) => {
                     self.number(&literal.lit, Some(quote!(#minus)), expr, path)
                 }
-                _ => Ok(quote!(#expr)),
+                _ => Ok(self.evaluated(expr, quote!(#expr))),
             },
             Expr::Array(array) => {
                 let elements = array.elems.iter().map(|element| self.value(element, path));
@@ -124,7 +148,14 @@ impl Packet<'_> {
                 repeat.bracket_token.surround(&mut tokens, |tokens| tokens.extend(quote!(#element; #length)));
                 Ok(tokens)
             }
-            Expr::Struct(literal) => self.structure(literal, path),
+            // An alternative's name tells its fields from those of others.
+            Expr::Struct(literal) => {
+                let ty = literal.path.segments.last();
+                path.extend(ty.map(|segment| segment.ident.to_string()));
+                let inside = self.structure(literal, path);
+                path.truncate(path.len() - usize::from(ty.is_some()));
+                inside
+            }
             Expr::Try(question) => {
                 if let Expr::Lit(literal) = &*question.expr {
                     return Err(Error::new_spanned(
@@ -140,16 +171,27 @@ impl Packet<'_> {
                 };
                 let at = self.at(value.span(), path);
                 let fit = quote_spanned!(value.span()=> ::genxml::core::fit::fit(#at, #value));
-                Ok(match self.question {
+                let value = match self.question {
                     Question::Return => quote!(#fit #mark),
                     Question::Leave(leave) => quote!(match #fit {
                         ::core::result::Result::Ok(value) => value,
                         ::core::result::Result::Err(error) => #leave,
                     }),
-                })
+                };
+                Ok(self.evaluated(expr, value))
             }
-            other => Ok(quote!(#other)),
+            other => Ok(self.evaluated(other, quote!(#other))),
         }
+    }
+
+    /// What stands for a value in the literal; its place is the value's, so that is what the compiler shows.
+    fn evaluated(&self, expr: &Expr, value: TokenStream) -> TokenStream {
+        let Some(early) = self.early.filter(|_| !is_plain(expr)) else { return value };
+        let mut early = early.borrow_mut();
+        let name = format!("value{}", early.len());
+        let name = Ident::new(&name, expr.span().resolved_at(Span::mixed_site()));
+        early.push((name.clone(), value));
+        name.to_token_stream()
     }
 
     /// A literal; `minus` stands before it. The checked constant carries the literal's place, so that is what the
@@ -248,7 +290,7 @@ mod tests {
             match () { #[allow(clippy::needless_update)] () => A { b: #b, c: #c, ..A::new() } }
         };
         assert_eq!(text("A { b: 3, c: -4, .. }"), Ok(plain(expected)));
-        let (b, d) = (integer(quote!(1), quote!("b")), at(quote!("c", "d")));
+        let (b, d) = (integer(quote!(1), quote!("b")), at(quote!("c", "B", "d")));
         let float = quote!(::genxml::core::literal::float_for::<{ f64::to_bits(0.5) }, _>);
         let expected = quote!(A { b: [#b, x], c: B { d: const { #float(#d) } } });
         assert_eq!(text("A { b: [1, x], c: B { d: 0.5 } }"), Ok(plain(expected)));
@@ -256,13 +298,29 @@ mod tests {
 
     #[test]
     fn questions_convert() {
-        let (b, d) = (at(quote!("b")), at(quote!("c", "d")));
+        let (b, d) = (at(quote!("b")), at(quote!("c", "D", "d")));
         let (b, d) = (quote!(::genxml::core::fit::fit(#b, n)?), quote!(::genxml::core::fit::fit(#d, f(3))?));
         let expected = quote!(A { b: #b, c: [C::D { d: #d }], e: (x?) });
         assert_eq!(text("A { b: n?, c: [C::D { d: f(3)? }], e: (x?) }"), Ok(plain(expected)));
         let literal = syn::parse_str("A { b: n? }").expect("a literal");
         let left = structure(&literal, &Question::Leave(quote!(break Err(error)))).expect("a packet");
         assert!(left.to_string().contains("Err (error) => break Err (error)"), "{left}");
+    }
+
+    /// Values that may borrow stand outside of the arm.
+    #[test]
+    fn values_stand_before_the_match() {
+        let expected = quote! {
+            match (f(&g()), h()?, i,) {
+                #[allow(clippy::needless_update)]
+                (value0, value1, value2,) => A { b: value0, c: B { d: [value1, x.y], ..B::new() }, ..value2 }
+            }
+        };
+        let expected = plain(expected).replace("h () ?", "FIT ?").replace(", i ,", ", i () ,");
+        let at = at(quote!("c", "B", "d"));
+        let fit = quote!(::genxml::core::fit::fit(#at, h())).to_string();
+        let text = text("A { b: f(&g()), c: B { d: [h()?, x.y], .. }, ..i() }").expect("a packet");
+        assert_eq!(text.replace(&fit, "FIT"), expected);
     }
 
     #[test]
@@ -292,6 +350,7 @@ mod tests {
             ("f(3)", "expected a packet: a type's name and its fields in braces"),
             ("A { b: 3u32 }", "write the number without `u32`: its type is that of the field"),
             ("A { b: 3? }", "a literal needs no `?`: it is checked when the program is compiled"),
+            ("A { b: C::D { .. } }", "an alternative has no defaults: give all its fields"),
             ("A { 0: 3 }", "fields of packets have names"),
         ] {
             assert_eq!(text(input), Err(message.to_string()));

@@ -1,7 +1,9 @@
 //! What `packet!` takes; also makes the cases be built, not only checked: literals are evaluated by code generation.
 use genxml::batch::{Batch, BatchError};
-use genxml::engine::Blitter;
+use genxml::core::U;
+use genxml::engine::{Blitter, Render};
 use genxml::gen8::blitter::{BlitColorDepth, XyColorBlt};
+use genxml::gen8::mi::MiStoreDataIndex;
 use genxml::packet;
 
 const FILL: XyColorBlt = packet! {
@@ -22,7 +24,23 @@ macro_rules! pitch {
     };
 }
 
+/// The type may come through another macro, from its crate.
+macro_rules! noop {
+    ($type:path) => {
+        packet! { $type { identification_number: 3, .. } }
+    };
+}
+
+fn words() -> Vec<U<32>> {
+    vec![U::from_bits(7); 3]
+}
+
 fn main() -> Result<(), BatchError> {
+    // What a literal borrows lives as long as the statement, `..` or not.
+    let mut render = Batch::<Render>::new("render", 0x8000, 4096)?;
+    render.emit(&packet! { MiStoreDataIndex { data_dword: words()[..].into(), .. } })?;
+    render.emit(&noop!(genxml::gen8::mi::MiNoop))?;
+
     let mut batch = Batch::<Blitter>::new("batch", 0x1000, 4096)?;
     batch.emit(&FILL)?;
     let wider = packet! { XyColorBlt { destination_pitch: 512, ..FILL } };

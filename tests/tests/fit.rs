@@ -4,11 +4,11 @@
 use genxml::batch::{Batch, BatchError, Heap};
 use genxml::core::address::SurfaceState;
 use genxml::core::reflect::{Field, Group, Type};
-use genxml::core::{Address, FieldError, U, fit, names};
+use genxml::core::{Address, FieldError, MinusOne, U, fit, lit, names};
 use genxml::engine::Render;
 use genxml::gen8::mi::MiNoop;
 use genxml::gen8::render3d_stages::ThreeDStateVs;
-use genxml::gen8::state::BindingTableState;
+use genxml::gen8::state::{BindingTableState, RenderSurfaceState, RenderSurfaceStateExtent};
 use genxml::packet;
 use genxml::pipeline::ThreeD;
 use genxml_codegen::emit::names::field_name;
@@ -34,6 +34,36 @@ fn without_the_macro() -> Result<(), FieldError> {
     let mut vs = ThreeDStateVs::new();
     vs.maximum_number_of_threads = fit!(ThreeDStateVs.maximum_number_of_threads, 36usize)?;
     assert_eq!(vs.maximum_number_of_threads.bits(), 35);
+    Ok(())
+}
+
+/// Oracle: 2d p.334: a buffer's width holds 7 bits of its size, an image's all 14.
+#[test]
+fn alternatives() -> Result<(), FieldError> {
+    let buffer = |width: u32| -> Result<RenderSurfaceState, FieldError> {
+        let extent = RenderSurfaceStateExtent::Buffer { width: lit!(1), height: lit!(2), depth: lit!(3) };
+        let state = RenderSurfaceState { extent, ..RenderSurfaceState::new() };
+        Ok(packet! {
+            RenderSurfaceState {
+                extent: RenderSurfaceStateExtent::Buffer { width: width?, height: 16383, depth: 1023 },
+                ..state
+            }
+        })
+    };
+    assert!(buffer(127).is_ok());
+    assert_eq!(
+        buffer(128).expect_err("too wide").to_string(),
+        "RENDER_SURFACE_STATE: Width (dw2 13:0) = 128 does not fit 0..=127"
+    );
+    let image =
+        |width: u32| -> Result<MinusOne<14>, _> { fit!(RenderSurfaceState.extent.Image.width, width) };
+    assert_eq!(image(16384)?.get(), 16384);
+    assert_eq!(
+        image(16385).expect_err("too wide").to_string(),
+        "RENDER_SURFACE_STATE: Width (dw2 13:0) = 16385 does not fit 1..=16384"
+    );
+    let width: U<14> = fit!(RenderSurfaceState.extent.Buffer.width, 127u8)?;
+    assert_eq!(width.get(), 127);
     Ok(())
 }
 

@@ -281,3 +281,23 @@ fn reflection() {
     );
     assert_eq!(<Scalars as Packed>::INFO.dwords(), 12);
 }
+
+/// What no field uses is as wide as its values.
+#[test]
+fn lone_enumerations_hold_their_values() {
+    assert_eq!((Lone::BITS, Lone::from_bits(5), Lone::new(7).map(Lone::bits)), (3, Lone::LAST, Ok(7)));
+    assert!(Lone::new(8).is_err());
+    assert_eq!((Shape::BITS, Small::BITS), (3, 7));
+}
+
+/// Nothing may stand behind the last bit of a structure by itself.
+#[test]
+fn bits_behind_a_structure_are_refused() {
+    let dwords = Small::new().pack();
+    assert_eq!(Small::unpack(&dwords), Ok(Small::new()));
+    assert!(matches!(
+        Small::unpack(&[dwords[0] | 0x8000_0080]),
+        Err(UnpackError::Reserved { container: "SMALL", dword: 0, bits: 0x8000_0080 })
+    ));
+    assert!(Small::unpack_lossy(&[dwords[0] | 0x80]) == Small::new());
+}

@@ -102,6 +102,13 @@ fn stored(check: &mut Check<'_>, field: &Field) {
 }
 
 fn default(check: &mut Check<'_>, field: &Field) {
+    if field.nonzero && field.default.is_none() && !field.required {
+        let message = format!("`{}` must not be zero, but is unless a program sets it", field.name);
+        let place = check.place(&field.span, "nonzero");
+        check.report(
+            Diagnostic::new(Code::Default, place, message).hint("give a `default`, or say `required`"),
+        );
+    }
     let (Some(default), Some((low, high))) = (field.default, field.range) else { return };
     let width = field.end - field.start + 1;
     let inside = match field.ty {
@@ -114,7 +121,8 @@ fn default(check: &mut Check<'_>, field: &Field) {
     };
     if !inside {
         let place = check.place(&field.span, "default");
-        let range = check.place(&field.span, "range");
+        let zero = field.nonzero && default == 0;
+        let range = check.place(&field.span, if zero { "nonzero" } else { "range" });
         let message = format!("the default of `{}`, stored as {default}, is outside its range", field.name);
         check.report(Diagnostic::new(Code::Default, place, message).also(range, "the range"));
     }

@@ -201,10 +201,12 @@ impl<'a> Checks<'a> {
         };
         if field.length {
             let dwords = (self.container.bits / 32).saturating_sub(bias);
-            return if variable {
-                Vec::new()
-            } else {
-                vec![fixed(field.start, field.end, u64::from(dwords))]
+            let (start, end) = (field.start, field.end);
+            // With a range, a packet may end before all that the table describes.
+            return match field.range {
+                _ if variable => Vec::new(),
+                Some((min, max)) => vec![Row::Range { field: name, start, end, signed: false, min, max }],
+                None => vec![fixed(start, end, u64::from(dwords))],
             };
         }
         if field.opcode {
@@ -232,11 +234,8 @@ impl<'a> Checks<'a> {
             return Vec::new();
         }
         let signed = matches!(field.ty, Type::Int | Type::SFixed { .. }) && field.range.is_some();
-        let (min, max) = match field.range {
-            Some((0, max)) if field.nonzero => (1, max),
-            Some(range) => range,
-            None => (1, ones(field.end - field.start + 1)),
-        };
+        // Of Mesa's fields without a range, some must not be zero.
+        let (min, max) = field.range.unwrap_or((1, ones(field.end - field.start + 1)));
         let range = Row::Range { field: name, start: field.start, end: field.end, signed, min, max };
         match (&field.exists_if, &field.variant) {
             (Some(condition), None) => vec![Row::First(vec![(Some(condition), vec![range])])],

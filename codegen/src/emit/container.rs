@@ -341,7 +341,18 @@ impl Emit<'_> {
             },
             None => quote!(if #first { return Err(error); }),
         };
-        (checks.table(), refuse)
+        // Behind the last bit nothing may stand; where the structure is part of another, that is the other's.
+        let bits = body.container.bits;
+        let rest = (!bits.is_multiple_of(32) && body.tail.is_none()).then(|| {
+            let (start, end) = (number(bits), number(bits.next_multiple_of(32) - 1));
+            quote! {
+                let rest = &[Check::Gap { start: #start, end: #end }];
+                if let Err(error) = Check::all(rest, Self::NAME, dwords, 0) {
+                    return Err(error);
+                }
+            }
+        });
+        (checks.table(), quote!(#refuse #rest))
     }
 
     /// Doc comment and alias.

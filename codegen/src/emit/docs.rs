@@ -133,7 +133,9 @@ pub fn field(field: &Field, relative: bool) -> Vec<String> {
         (Some(_), Type::Bool) => "default on".to_string(),
         (Some(value), _) => format!("default {}", show(value)),
     };
-    let range = field.range.map_or(String::new(), |(min, max)| format!("{} to {}", show(min), show(max)));
+    let all = (1, u64::MAX >> (64 - width.clamp(1, 64)));
+    let range = field.range.filter(|range| !field.nonzero || *range != all);
+    let range = range.map_or(String::new(), |(min, max)| format!("{} to {}", show(min), show(max)));
     let target = match &field.ty {
         Type::Address { target, .. } if !target.is_empty() => format!("of `{}`", target.replace('`', "'")),
         _ => String::new(),

@@ -1,7 +1,7 @@
 //! An enumeration as Rust: a newtype that keeps values without a name.
 
 use super::docs;
-use super::field::{ident, pattern, value_names};
+use super::field::{ident, number, pattern, value_names};
 use crate::model::Enum;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -23,6 +23,7 @@ pub fn enumeration(e: &Enum, rust_name: &str, tables: &str) -> TokenStream {
         Some(storage) => (storage.clone(), quote!(as #storage), quote!(as u64)),
         None => (ident("u64"), quote!(), quote!()),
     };
+    let width = number(bits);
     let max = pattern(u64::MAX >> (64 - bits));
     let names = value_names(e);
     let constants = names.iter().zip(&e.values).map(|((constant, value), entry)| {
@@ -57,6 +58,8 @@ pub fn enumeration(e: &Enum, rust_name: &str, tables: &str) -> TokenStream {
         pub struct #name(#storage);
         impl #name {
             #(#constants)*
+            /// Size in bits: of the widest field of this type.
+            pub const BITS: u32 = #width;
             /// Its description at run time.
             pub const INFO: &'static Enumeration = &super::#tables::#name;
             /// `value`, named or not, if it fits the field.

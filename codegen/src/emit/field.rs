@@ -364,7 +364,7 @@ pub fn space_type(space: &str) -> String {
 /// Constants of an enumeration with their values. Names that occur more than once all get their value behind them.
 pub fn value_names(e: &Enum) -> Vec<(String, u64)> {
     let plain: Vec<String> = e.values.iter().map(|value| super::names::value_name(&value.name)).collect();
-    let mut scope = super::names::Scope::with(&["INFO"]);
+    let mut scope = super::names::Scope::with(&["INFO", "BITS"]);
     let names = plain.iter().zip(&e.values).map(|(name, value)| {
         let twice = plain.iter().filter(|other| *other == name).count() > 1;
         let name = if twice { format!("{name}_{}", value.value) } else { name.clone() };

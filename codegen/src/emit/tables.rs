@@ -157,7 +157,7 @@ fn fields(plan: &Plan, fields: &[Field], file: usize) -> TokenStream {
             let condition = expr(condition);
             quote!(exists_if: Some(&#condition),)
         });
-        let alternative = field.variant.is_some().then(|| quote!(alternative: true,));
+        let alternative = field.variant.as_ref().map(|(set, name)| quote!(alternative: Some((#set, #name)),));
         let text = |name: &str, text: &str| {
             let name = ident(name);
             (!text.is_empty()).then(|| quote!(#name: #text,))

@@ -145,7 +145,8 @@ fn write(
                 _ => None,
             };
             let inner = level(*op);
-            let left_text = write(left, inner, bits(right), name);
+            // Comparisons do not chain.
+            let left_text = write(left, inner + u8::from(inner == 3), bits(right), name);
             let right_text = write(right, inner + 1, bits(left), name);
             let text = format!("{left_text} {} {right_text}", symbol(*op));
             if inner < outer { format!("({text})") } else { text }

@@ -202,6 +202,7 @@ impl Parser {
     fn binary(&mut self, least: u8, depth: usize) -> Result<Tree> {
         let mut left = self.unary(depth + 1)?;
         let mut length = depth;
+        let mut compared = false;
         while let Some((token, range)) = self.tokens.get(self.next).cloned() {
             let tight = match &token {
                 Token::Op(op) => level(*op),
@@ -211,6 +212,11 @@ impl Parser {
             if tight < least.max(1) {
                 break;
             }
+            if compared && tight == IN_LEVEL {
+                return Err(ExprError::syntax(range, "a comparison of the result of a comparison")
+                    .hint("write `a <= b && b <= c`, or parentheses".to_owned()));
+            }
+            compared = tight == IN_LEVEL;
             length += 1; // a long chain is as deep a tree as nested parentheses
             self.limit(length, range.clone())?;
             self.next += 1;

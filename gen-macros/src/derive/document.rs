@@ -25,7 +25,7 @@ const OWN: &[&str] = &["dword", "bits", "nested"];
 impl Document {
     pub fn new(container: &Container, members: &[Member], others: &Others) -> Self {
         // `source` tells that gaps and overlaps are errors.
-        let text = "<genxml name=\"-\" gen=\"0\" source=\"derive\">".to_owned();
+        let text = "<genxml name=\"-\" gen=\"0\" source=\"derive\"><import name=\"others.xml\"/>".to_owned();
         let mut this = Document { text, others: String::new(), places: Vec::new() };
         this.container(container, members);
         this.text.push_str("</genxml>");

@@ -3,7 +3,7 @@
 //! A field `Address<DynamicState, 64, 32>` holds an offset from Dynamic State Base Address, a multiple of 64, below
 //! 2^32; a pointer to a surface state cannot be put there.
 
-use crate::bits::sign_extend;
+use crate::bits::{ones, sign_extend};
 use crate::int::OutOfRange;
 use core::{fmt, hash, marker::PhantomData};
 
@@ -93,9 +93,11 @@ impl<SP: Space, const ALIGN: u64, const N: u32> Address<SP, ALIGN, N> {
 
     const LAST: u64 = if N >= 64 { (1 << 48) - 1 } else { (1 << N) - 1 };
 
-    /// From a stored pattern, already at its place in the pointer, for decoders.
+    /// From a stored pattern, already at its place in the pointer, for decoders. Bits from `N` on and those below the
+    /// alignment are not the field's and are left out.
     #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
+        let bits = bits & ones(N);
         Address(bits - bits % ALIGN, PhantomData)
     }
 

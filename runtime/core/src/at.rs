@@ -59,6 +59,12 @@ impl At {
         let at = At::new(Some(info), "", path);
         if at.found.is_none() {
             let text = Text::new().text(info.name).text(" has no field `").text(at.member).text("`");
+            let text = match path {
+                [member] if several(info.fields, member) => {
+                    text.text(" outside of alternatives: write `.set.Alternative.").text(member).text("`")
+                }
+                _ => text,
+            };
             panic!("{}", text.as_str())
         }
         at
@@ -131,15 +137,25 @@ const fn bound(field: &Field, stored: u64, text: Text) -> Text {
     }
 }
 
-/// Follows a path of members. Sets of alternatives have none in the tables: their fields are the container's.
+/// Follows a path of members, each followed or not by the name of the type that is written there. Fields of alternatives
+/// are the container's: a set's member and the alternative's name say which of them are meant.
 const fn find(info: &'static Container, path: &[&str]) -> Option<Found> {
     let (mut fields, mut groups) = (info.fields, info.groups);
     let (mut base, mut within, mut element) = (0, None, false);
+    let mut of = Of { set: None, alternative: None };
     let mut step = 0;
     while step < path.len() {
         let (member, last) = (path[step], step + 1 == path.len());
         step += 1;
-        match only(fields, member) {
+        if names::is_type(member) {
+            if of.set.is_some() {
+                of.alternative = Some(member);
+            }
+            continue;
+        }
+        let scope = of;
+        of = Of { set: None, alternative: None };
+        match only(fields, scope, member) {
             Some(field) if last => return Some(Found { field, base, within, element }),
             Some(field) => {
                 if let Type::Struct(inner) = field.ty {
@@ -149,6 +165,10 @@ const fn find(info: &'static Container, path: &[&str]) -> Option<Found> {
                         within = Some(field.name);
                     }
                 }
+                continue;
+            }
+            None if is_set(fields, member) => {
+                of.set = Some(member);
                 continue;
             }
             None => {}
@@ -167,16 +187,14 @@ const fn find(info: &'static Container, path: &[&str]) -> Option<Found> {
                 base += inner.start;
             }
             (fields, groups, element) = (inner.fields, inner.groups, true);
-            if last && fields.len() == 1 {
-                return Some(Found { field: &fields[0], base, within, element });
-            }
-            // An array of structures: the members that follow are the structure's.
-            if !last
-                && fields.len() == 1
-                && let Type::Struct(structure) = fields[0].ty
-            {
-                base += fields[0].start;
-                (fields, groups) = (structure.fields, structure.groups);
+            match single(fields) {
+                Some(field) if last => return Some(Found { field, base, within, element }),
+                // An array of structures: the members that follow are the structure's.
+                Some(Field { start, ty: Type::Struct(structure), .. }) => {
+                    base += *start;
+                    (fields, groups) = (structure.fields, structure.groups);
+                }
+                _ => {}
             }
             break;
         }
@@ -184,14 +202,66 @@ const fn find(info: &'static Container, path: &[&str]) -> Option<Found> {
     None
 }
 
+/// The alternative that members are looked up in.
+#[derive(Clone, Copy)]
+struct Of<'a> {
+    /// The member that its set is.
+    set: Option<&'a str>,
+    /// Its type's name.
+    alternative: Option<&'a str>,
+}
+
+impl Of<'_> {
+    /// Whether the field may be one of these.
+    const fn has(self, field: &Field) -> bool {
+        match (self.set, self.alternative, field.alternative) {
+            (None, ..) => true,
+            (Some(_), _, None) => false,
+            (Some(set), None, Some((name, _))) => names::matches(name, set),
+            (Some(set), Some(ty), Some((name, alternative))) => {
+                names::matches(name, set) && names::matches_type(alternative, ty)
+            }
+        }
+    }
+}
+
+/// Whether the member is a set of alternatives.
+const fn is_set(fields: &'static [Field], member: &str) -> bool {
+    let mut i = 0;
+    while i < fields.len() {
+        if let Some((set, _)) = fields[i].alternative
+            && names::matches(set, member)
+        {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// Whether alternatives have a field for the member.
+const fn several(fields: &'static [Field], member: &str) -> bool {
+    let mut i = 0;
+    while i < fields.len() {
+        if fields[i].alternative.is_some() && names::matches(fields[i].name, member) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+const fn is_data(field: &Field) -> bool {
+    !matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved)
+}
+
 /// The field that becomes the member, if there is just one.
-const fn only(fields: &'static [Field], member: &str) -> Option<&'static Field> {
+const fn only(fields: &'static [Field], of: Of<'_>, member: &str) -> Option<&'static Field> {
     let (mut found, mut i) = (None, 0);
     while i < fields.len() {
         let field = &fields[i];
         i += 1;
-        let reserved = matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved);
-        if !reserved && names::matches(field.name, member) {
+        if is_data(field) && of.has(field) && names::matches(field.name, member) {
             if found.is_some() {
                 return None;
             }
@@ -201,14 +271,29 @@ const fn only(fields: &'static [Field], member: &str) -> Option<&'static Field> 
     found
 }
 
+/// The field of an array's element that has no other beside reserved bits.
+const fn single(fields: &'static [Field]) -> Option<&'static Field> {
+    let (mut found, mut i) = (None, 0);
+    while i < fields.len() {
+        if is_data(&fields[i]) {
+            if found.is_some() {
+                return None;
+            }
+            found = Some(&fields[i]);
+        }
+        i += 1;
+    }
+    found
+}
+
 /// Whether the group becomes the member: by its own name, or by that of the one field or group in it.
 const fn named(group: &Group, member: &str) -> bool {
     if !group.name.is_empty() {
         return names::matches(group.name, member);
     }
-    match (group.fields, group.groups) {
-        ([field], []) => names::matches(field.name, member),
-        ([], [inner]) if !inner.name.is_empty() => names::matches(inner.name, member),
+    match (single(group.fields), group.groups) {
+        (Some(field), []) => names::matches(field.name, member),
+        (None, [inner]) if !inner.name.is_empty() => names::matches(inner.name, member),
         _ => names::matches("Entries", member),
     }
 }

@@ -200,15 +200,18 @@ fn passed<E: Named>(error: E, at: &'static At) -> E::Error {
 ///     "3DSTATE_VS: Maximum Number of Threads (dw7 31:23) = 600 does not fit 1..=512"
 /// );
 /// ```
+///
+/// Members of members follow one another, `fit!(Container.structure.field, value)`; behind a set of alternatives stands the
+/// alternative: `fit!(RenderSurfaceState.extent.Buffer.width, value)`.
 #[macro_export]
 macro_rules! fit {
-    ($($container:ident)::+ . $field:ident, $value:expr $(,)?) => {
+    ($($container:ident)::+ $(. $member:ident)+, $value:expr $(,)?) => {
         $crate::fit::Fit::fit(
             $value,
             const {
                 &$crate::At::known(
                     <$($container)::+ as $crate::Packed>::INFO,
-                    &[::core::stringify!($field)],
+                    &[$(::core::stringify!($member)),+],
                 )
             },
         )
@@ -412,7 +415,7 @@ mod tests {
     use crate::reflect::{Field, Group, Kind};
     use std::string::ToString;
 
-    static FIELDS: [Field; 7] = [
+    static FIELDS: [Field; 9] = [
         Field { name: "Count", start: 0, end: 8, stored: Stored::MinusOne, ..Field::PLAIN },
         Field { name: "Level", start: 9, end: 12, range: Some((1, 9)), ..Field::PLAIN },
         Field {
@@ -427,6 +430,21 @@ mod tests {
         Field { name: "Twice", start: 32, end: 33, ..Field::PLAIN },
         Field { name: "Twice", start: 34, end: 35, range: Some((1, 1)), ..Field::PLAIN },
         Field {
+            name: "Width",
+            start: 36,
+            end: 42,
+            range: Some((0, 9)),
+            alternative: Some(("The Extent", "Buffer")),
+            ..Field::PLAIN
+        },
+        Field {
+            name: "Width",
+            start: 36,
+            end: 42,
+            alternative: Some(("The Extent", "Image")),
+            ..Field::PLAIN
+        },
+        Field {
             name: "Start",
             start: 70,
             end: 95,
@@ -434,8 +452,10 @@ mod tests {
             ..Field::PLAIN
         },
     ];
-    static ELEMENT: [Field; 1] =
-        [Field { name: "Log", start: 2, end: 3, stored: Stored::Log2, ..Field::PLAIN }];
+    static ELEMENT: [Field; 2] = [
+        Field { name: "Reserved", start: 0, end: 1, ty: Type::MustBeZero, ..Field::PLAIN },
+        Field { name: "Log", start: 2, end: 3, stored: Stored::Log2, ..Field::PLAIN },
+    ];
     static GROUPS: [Group; 1] =
         [Group { name: "", start: 96, bits: 4, count: 8, fields: &ELEMENT, groups: &[] }];
     static INFO: Container = Container {
@@ -525,6 +545,25 @@ mod tests {
         const AT: &At = &At::new(Some(&INFO), "Thing", &["twice"]);
         assert_eq!(text(Fit::<U<2>>::fit(4u8, AT)), "A_THING: twice = 4 does not fit 0..=3");
         assert_eq!(text(Fit::<U<2>>::fit(3u8, AT)), "fits");
+    }
+
+    /// Alternatives may give a name to different fields: the alternative's name tells which is meant.
+    #[test]
+    fn alternatives() {
+        let width = |value: u8| -> Result<U<7>, _> { fit!(Thing.the_extent.Buffer.width, value) };
+        assert_eq!(
+            (text(width(9)), text(width(10))),
+            ("fits".into(), "A_THING: Width (dw1 10:4) = 10 does not fit 0..=9".into())
+        );
+        let width = |value: u8| -> Result<U<7>, _> { fit!(Thing.the_extent.Image.width, value) };
+        assert_eq!(
+            (text(width(127)), text(width(128))),
+            ("fits".into(), "A_THING: Width (dw1 10:4) = 128 does not fit 0..=127".into())
+        );
+        const UNKNOWN: &At = &At::new(Some(&INFO), "Thing", &["width"]);
+        assert!(UNKNOWN.field().is_none());
+        const OTHER: &At = &At::new(Some(&INFO), "Thing", &["the_extent", "Other", "width"]);
+        assert!(OTHER.field().is_none());
     }
 
     #[test]

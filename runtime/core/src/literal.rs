@@ -57,6 +57,8 @@ pub enum Refused {
     },
     /// A floating-point field cannot hold the integer exactly.
     Inexact,
+    /// The number is beyond what a floating-point field can hold.
+    Infinite,
 }
 
 /// A literal for a bounded field, checked at compile time; the type comes from where it is used.
@@ -127,6 +129,7 @@ impl Refused {
                 text.text("..=").fixed((1i128 << bits) - 1, fraction)
             }
             Refused::Inexact => text.text("the floating-point field cannot hold the integer exactly"),
+            Refused::Infinite => text.text("the number is too large for the floating-point field"),
         }
     }
 
@@ -140,7 +143,7 @@ impl Refused {
                 Some(text) => text,
                 None => self.write(text.text(": ")),
             },
-            Refused::Inexact => self.write(text.text(": ")),
+            Refused::Inexact | Refused::Infinite => self.write(text.text(": ")),
         }
     }
 }
@@ -246,7 +249,11 @@ macro_rules! float {
         }
         #[diagnostic::do_not_recommend]
         impl<const BITS: u64> FloatLiteral<BITS> for $type {
-            const RESULT: Result<Self, Refused> = Ok(f64::from_bits(BITS) as $type);
+            const RESULT: Result<Self, Refused> = {
+                let wide = f64::from_bits(BITS);
+                let value = wide as $type;
+                if wide.is_finite() && !value.is_finite() { Err(Refused::Infinite) } else { Ok(value) }
+            };
         }
     )*};
 }
@@ -269,6 +276,19 @@ mod tests {
         assert_eq!((minimum.get(), all.get(), shifted.bits(), log.bits()), (-128, u64::MAX, 1, 7));
         assert_eq!(address.get(), 0xffff_8000_0000_0040);
         assert_eq!((single, double, fixed.get()), (3.0, 0.1, 2.0));
+    }
+
+    /// Oracle: the greatest f32 is 3.4028235e38 (IEEE 754).
+    #[test]
+    fn floats_do_not_become_infinite() {
+        fn result<const BITS: u64>() -> Result<f32, Refused> {
+            <f32 as FloatLiteral<BITS>>::RESULT
+        }
+        assert_eq!(result::<{ f64::to_bits(3.4028234e38) }>(), Ok(f32::MAX));
+        assert_eq!(result::<{ f64::to_bits(1e39) }>(), Err(Refused::Infinite));
+        assert_eq!(result::<{ f64::to_bits(-1e39) }>(), Err(Refused::Infinite));
+        assert_eq!(<f64 as FloatLiteral<{ f64::to_bits(1e39) }>>::RESULT, Ok(1e39));
+        assert_eq!(result::<{ f64::to_bits(f64::INFINITY) }>(), Ok(f32::INFINITY), "who says so gets it");
     }
 
     #[test]

@@ -37,3 +37,45 @@ pub const fn matches(manual: &str, rust: &str) -> bool {
     }
     started && (at == rust.len() || (at + 1 == rust.len() && rust[at] == b'_'))
 }
+
+/// True if a type, or an alternative of a set, called `rust` may stand for the manual's `manual`: letters and digits are the
+/// same but for their case; a leading `3D` is `ThreeD`, and a leading digit gets a `_` before it.
+///
+/// ```
+/// use genxml_core::names::matches_type;
+/// assert!(matches_type("MB Type", "MbType") && matches_type("3D Image", "ThreeDImage") && matches_type("2D", "_2d"));
+/// assert!(!matches_type("Image", "Images") && !matches_type("Images", "Image"));
+/// ```
+pub const fn matches_type(manual: &str, rust: &str) -> bool {
+    let (mut manual, mut rust) = (manual.as_bytes(), rust.as_bytes());
+    if let ([b'3', b'D' | b'd', left @ ..], [b'T', b'h', b'r', b'e', b'e', b'D', right @ ..]) = (manual, rust)
+    {
+        (manual, rust) = (left, right);
+    }
+    loop {
+        while let [skipped, rest @ ..] = manual
+            && !skipped.is_ascii_alphanumeric()
+        {
+            manual = rest;
+        }
+        while let [b'_', rest @ ..] = rust {
+            rust = rest;
+        }
+        match (manual, rust) {
+            ([], []) => return true,
+            ([one, left @ ..], [other, right @ ..]) if one.eq_ignore_ascii_case(other) => {
+                (manual, rust) = (left, right);
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// True if `rust` is how types are called, not members: its first letter is a capital one.
+pub const fn is_type(rust: &str) -> bool {
+    let mut bytes = rust.as_bytes();
+    while let [b'_' | b'0'..=b'9', rest @ ..] = bytes {
+        bytes = rest;
+    }
+    matches!(bytes, [b'A'..=b'Z', ..])
+}

@@ -1,7 +1,7 @@
 //! Traits and errors of everything that can be packed and unpacked.
 
 use crate::bits;
-use crate::reflect::Container;
+use crate::reflect::{Container, Kind};
 use core::fmt;
 
 /// A generated container: a structure, an instruction or a register.
@@ -71,13 +71,24 @@ pub trait Fixed: Packed + Copy + fmt::Debug {
     /// As the type's own `unpack_lossy`.
     fn from_dwords_lossy(dwords: &Self::Dwords) -> Self;
 
-    /// The container at the start of `dwords`, strictly: opcode, length, must-be-zero, gaps and ranges are checked.
+    /// The container at the start of `dwords`, strictly: opcode, length, must-be-zero, gaps and ranges are checked. Where
+    /// the manual gives a range for the length, dwords that the header leaves out at the end are zero.
     ///
     /// # Errors
     /// [`UnpackError::Truncated`] if there are too few dwords, else the first check that fails.
     #[inline]
     fn read(dwords: &[u32]) -> Result<Self, UnpackError> {
-        let (needed, available) = (Self::DWORDS, dwords.len());
+        let available = dwords.len();
+        let mut needed = Self::DWORDS;
+        if let Some((end, bias)) = const { shortened(Self::INFO) } {
+            let length = bits::get(dwords, 0, end) as usize + bias as usize;
+            if length < needed {
+                needed = length;
+                if let Some(dwords) = dwords.get(..length) {
+                    return Self::from_dwords(&Self::Dwords::padded(dwords));
+                }
+            }
+        }
         match Self::Dwords::first(dwords) {
             Some(dwords) => Self::from_dwords(dwords),
             None => Err(UnpackError::Truncated { container: Self::NAME, needed, available }),
@@ -111,6 +122,22 @@ pub trait Fixed: Packed + Copy + fmt::Debug {
         *out = self.to_dwords();
         Ok(needed)
     }
+}
+
+/// Last bit of the length field and the bias of an instruction whose length has a range.
+const fn shortened(info: &Container) -> Option<(u32, u32)> {
+    let Kind::Instruction { length_field: Some((0, end)), bias, variable: false, .. } = info.kind else {
+        return None;
+    };
+    let mut index = 0;
+    while index < info.fields.len() {
+        let field = &info.fields[index];
+        index += 1;
+        if field.start == 0 && field.end == end {
+            return if field.range.is_some() { Some((end, bias)) } else { None };
+        }
+    }
+    None
 }
 
 /// Why a packet could not be written.

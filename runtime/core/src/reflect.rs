@@ -262,9 +262,9 @@ pub struct Field {
     pub range: Option<(u64, u64)>,
     /// The field exists only if this holds.
     pub exists_if: Option<&'static Expr>,
-    /// One of alternatives: where its condition does not hold, another field or nothing has its bits. Other fields with a
-    /// condition are only without effect then.
-    pub alternative: bool,
+    /// One of alternatives, by the names of their set and of the alternative: where its condition does not hold, another
+    /// field or nothing has its bits. Other fields with a condition are only without effect then.
+    pub alternative: Option<(&'static str, &'static str)>,
     /// Unit of the value; may be empty.
     pub unit: &'static str,
     /// One line in our own words; may be empty.
@@ -285,7 +285,7 @@ impl Field {
         required: false,
         range: None,
         exists_if: None,
-        alternative: false,
+        alternative: None,
         unit: "",
         doc: "",
         source: "",

@@ -118,3 +118,12 @@ fn text() {
     let error = UFix::<4, 8>::new(16.0).expect_err("too large");
     assert_eq!(error.to_string(), "16 does not fit 0..=15.99609375");
 }
+
+/// What lies beyond the field is not the field's: packing adds the bits as they are.
+#[test]
+fn addresses_keep_their_own_bits() {
+    let address = Address::<Graphics, 4, 48>::from_bits(0xffff_8000_0000_1003);
+    assert_eq!((address.bits(), Address::new(address.get())), (0x8000_0000_1000, Ok(address)));
+    assert_eq!(Address::<DynamicState, 64, 32>::from_bits(u64::MAX).bits(), 0xffff_ffc0);
+    assert_eq!(Address::<Graphics, 1, 64>::from_bits(u64::MAX).bits(), u64::MAX);
+}

@@ -202,6 +202,8 @@ impl ThreeDToyFillDepth {
     pub const _8_BITS: Self = ThreeDToyFillDepth(0);
     /// `32 bits` = 3.
     pub const _32_BITS: Self = ThreeDToyFillDepth(3);
+    /// Size in bits: of the widest field of this type.
+    pub const BITS: u32 = 2;
     /// Its description at run time.
     pub const INFO: &'static Enumeration = &super::input_tables::ThreeDToyFillDepth;
     /// `value`, named or not, if it fits the field.

@@ -386,6 +386,8 @@ impl ToyFormat {
     pub const RG8: Self = ToyFormat(2);
     /// `YUY2` = 3.
     pub const YUY2: Self = ToyFormat(3);
+    /// Size in bits: of the widest field of this type.
+    pub const BITS: u32 = 16;
     /// Its description at run time.
     pub const INFO: &'static Enumeration = &super::input_tables::ToyFormat;
     /// `value`, named or not, if it fits the field.

@@ -53,6 +53,10 @@ impl Inner {
     /// The first check that fails, with the field and its value.
     #[inline]
     pub const fn unpack(dwords: &[u32; 1]) -> Result<Self, UnpackError> {
+        let rest = &[Check::Gap { start: 9, end: 31 }];
+        if let Err(error) = Check::all(rest, Self::NAME, dwords, 0) {
+            return Err(error);
+        }
         Ok(Self::unpack_lossy(dwords))
     }
 
@@ -380,6 +384,8 @@ impl Index {
     pub const NONE: Self = Index(0);
     /// `Both` = 1. all of them
     pub const BOTH: Self = Index(1);
+    /// Size in bits: of the widest field of this type.
+    pub const BITS: u32 = 1;
     /// Its description at run time.
     pub const INFO: &'static Enumeration = &super::input_tables::Index;
     /// `value`, named or not, if it fits the field.

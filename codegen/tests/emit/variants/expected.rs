@@ -215,6 +215,8 @@ impl Kind {
     pub const BUFFER: Self = Kind(0);
     /// `IMAGE` = 1.
     pub const IMAGE: Self = Kind(1);
+    /// Size in bits: of the widest field of this type.
+    pub const BITS: u32 = 2;
     /// Its description at run time.
     pub const INFO: &'static Enumeration = &super::input_tables::Kind;
     /// `value`, named or not, if it fits the field.
@@ -307,7 +309,7 @@ pub static ToyState: Container = Container {
                     &Expr::Number(1),
                 ),
             ),
-            alternative: true,
+            alternative: Some(("Extent", "Image")),
             ..Field::PLAIN
         },
         Field {
@@ -327,7 +329,7 @@ pub static ToyState: Container = Container {
                     &Expr::Number(0),
                 ),
             ),
-            alternative: true,
+            alternative: Some(("Extent", "Buffer")),
             ..Field::PLAIN
         },
         Field {
@@ -347,7 +349,7 @@ pub static ToyState: Container = Container {
                     &Expr::Number(1),
                 ),
             ),
-            alternative: true,
+            alternative: Some(("Extent", "Image")),
             ..Field::PLAIN
         },
     ],

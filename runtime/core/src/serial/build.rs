@@ -76,7 +76,7 @@ impl Builder {
         self.names(&level, &data, entries, path)?;
         let mut given: Vec<Option<&Tree>> = entries.iter().map(|(_, tree)| Some(tree)).collect();
         let (mut waiting, mut plain): (Vec<_>, Vec<_>) =
-            data.into_iter().partition(|field| field.alternative);
+            data.into_iter().partition(|field| field.alternative.is_some());
         waiting.sort_by_key(|field| field.exists_if.is_none());
         plain.sort_by_key(|field| field.exists_if.is_some());
         for field in plain {

@@ -22,7 +22,7 @@ impl Serialize for Shown<'_> {
         for field in self.0.fields.iter().filter(|field| self.0.is_data(field)) {
             let member = self.0.member(field);
             // What has no effect is there all the same.
-            let held = !field.alternative && member.stored() != 0;
+            let held = field.alternative.is_none() && member.stored() != 0;
             if !held && !self.0.exists(field) {
                 continue;
             }
