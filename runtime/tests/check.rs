@@ -1,14 +1,20 @@
 //! The rules engine: rules against their own words in Rust, sequences of packets by hand, and what real drivers do.
 
 mod common;
+#[path = "check/draws.rs"]
+mod draws;
+#[path = "check/fields.rs"]
+mod fields;
 #[path = "check/kernels.rs"]
 mod kernels;
+#[path = "check/search.rs"]
+mod search;
 
 use genxml::capture::Capture;
 use genxml::check::{self, Finding, Level, Rules, Summary};
 use genxml::core::bits;
-use genxml::core::reflect::{Container, Field, Group, Kind, Type};
-use genxml::core::rule::{Base, Cond, Frame, Rule, Severity};
+use genxml::core::reflect::{Field, Group, Kind, Type};
+use genxml::core::rule::{Frame, Severity};
 use genxml::decode::Tables;
 use genxml::engine::EngineId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -196,138 +202,6 @@ fn rules_mean_what_they_say() {
         }
         assert!(kept > 20 && broken > 20, "{id}: {kept} times kept, {broken} times broken");
     }
-}
-
-/// Bits that a condition reads of its own container, and numbers that it compares with; false if it looks elsewhere.
-fn operands(cond: &Cond, at: &[u32], ranges: &mut Vec<(u32, u32)>, numbers: &mut Vec<u64>) -> bool {
-    match cond {
-        Cond::Number(number) => numbers.push(*number),
-        Cond::Index => {}
-        Cond::Last(_) | Cond::Role(_) => return false,
-        Cond::Field(field) => match field.base {
-            Base::State(_) => return false,
-            Base::Own(outward) => {
-                let base = at[at.len() - 1 - usize::from(outward)];
-                ranges.push((base + field.start, base + field.end));
-            }
-        },
-        Cond::Not(inner) => return operands(inner, at, ranges, numbers),
-        Cond::Bits(inner, list) => {
-            numbers.extend(list.bits.iter().map(|value| value.0));
-            return operands(inner, at, ranges, numbers);
-        }
-        Cond::In(inner, set) => {
-            numbers.extend(set.iter().flat_map(|range| [range.0, range.1]));
-            return operands(inner, at, ranges, numbers);
-        }
-        Cond::Binary(_, left, right) => {
-            return operands(left, at, ranges, numbers) & operands(right, at, ranges, numbers);
-        }
-        Cond::Over(_, group, body) => {
-            let Base::Own(outward) = group.base else { return false };
-            let base = at[at.len() - 1 - usize::from(outward)] + group.start;
-            let count = if group.count == 0 { ELEMENTS } else { group.count };
-            return (0..count).all(|index| {
-                let at: Vec<u32> = at.iter().copied().chain([base + index * group.bits]).collect();
-                operands(body, &at, ranges, numbers)
-            });
-        }
-    }
-    true
-}
-
-/// Elements of variable groups that are tried.
-const ELEMENTS: u32 = 4;
-
-/// Values for which the rule holds, and for which it does not, are found by trying.
-fn both_ways(container: &Container, rule: &Rule) -> Option<(bool, bool)> {
-    let (mut ranges, mut numbers) = (Vec::new(), vec![0, 1, u64::MAX]);
-    if !operands(&rule.require, &[0], &mut ranges, &mut numbers) {
-        return None;
-    }
-    ranges.sort_unstable();
-    ranges.dedup();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let tail =
-        container.groups.iter().filter(|group| group.count == 0).map(|group| group.bits * ELEMENTS / 32);
-    let most = ranges.iter().map(|range| range.1 / 32 + 1).max().unwrap_or(0) as usize;
-    let mut words = vec![0; (container.dwords() + tail.sum::<u32>() as usize).max(most)];
-    let mut dice = Dice(7);
-    let mut reached = |want| {
-        let mut best = u64::MAX;
-        for step in 0..400_000 {
-            if step % 2048 == 0 {
-                words.fill(0);
-                best = u64::MAX;
-            }
-            let before = words.clone();
-            for _ in 0..=dice.below(3).min(ranges.len()) {
-                let Some((start, end)) = ranges.get(dice.below(ranges.len().max(1))).copied() else {
-                    continue;
-                };
-                let number = numbers[dice.below(numbers.len())];
-                // Products: a part of a field is asked for by dividing it.
-                let factor = numbers[dice.below(numbers.len())];
-                let value = match dice.below(8) {
-                    0 => dice.next(),
-                    1 => number.wrapping_add(1),
-                    2 => number.wrapping_sub(1),
-                    3 | 4 => bits::get(&words, start, end) ^ number.wrapping_mul(factor),
-                    _ => number,
-                };
-                bits::put(&mut words, start, end, value & bits::ones(end - start + 1));
-            }
-            let now = distance(&rule.require, want, &Frame::new(&words));
-            match now {
-                0 => {
-                    return rule.require.eval(&Frame::new(&words), &()).map(|value| value != 0) == Some(want);
-                }
-                _ if now > best => words = before,
-                _ => best = now,
-            }
-        }
-        false
-    };
-    Some((reached(true), reached(false)))
-}
-
-/// How many comparisons would have to come out differently for the condition to be what is wanted, at least.
-fn distance(cond: &Cond, want: bool, frame: &Frame<'_>) -> u64 {
-    use genxml::core::reflect::Op;
-    let both = |left, right| (distance(left, want, frame), distance(right, want, frame));
-    match cond {
-        Cond::Not(inner) => distance(inner, !want, frame),
-        Cond::Binary(op @ (Op::And | Op::Or), left, right) => {
-            match (both(left, right), want == (*op == Op::And)) {
-                ((left, right), true) => left + right,
-                ((left, right), false) => left.min(right),
-            }
-        }
-        other => u64::from(other.eval(frame, &()).map(|value| value != 0) != Some(want)),
-    }
-}
-
-/// A rule that cannot be violated says nothing, one that cannot be kept is wrong.
-#[test]
-fn every_rule_over_its_own_fields_can_be_kept_and_broken() {
-    let own = genxml::gen8::CONTAINERS.iter().chain(genxml::eu::gen8::CONTAINERS);
-    let mut wrong = Vec::new();
-    let (mut tried, mut others) = (0, 0);
-    for container in own {
-        for rule in container.rules {
-            match both_ways(container, rule) {
-                Some((true, true)) => tried += 1,
-                Some((kept, broken)) => {
-                    wrong.push(format!("{}: kept {kept}, broken {broken}: {}", rule.id, rule.text));
-                }
-                None => others += 1,
-            }
-        }
-    }
-    println!("{tried} rules over own fields can be kept and broken; {others} are about more than that");
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(tried > 250, "{tried}");
 }
 
 #[test]
@@ -526,7 +400,7 @@ fn rules_can_count_differently() {
     let warned = run(&|rules| rules.set("3DPRIM-INDIRECT-END", Level::Warn).unwrap());
     assert_eq!((warned.errors, warned.warnings), (plain.errors - 1, plain.warnings + 1));
     let nothing = run(&|rules| rules.set("3DPRIM-*", Level::Allow).unwrap());
-    assert!(nothing.errors < plain.errors || plain.errors == 1);
+    assert_eq!((plain.errors, nothing.errors), (1, 0));
     assert!(Rules::gen8().set("3DPRIM-NOTHING", Level::Deny).is_err());
 }
 

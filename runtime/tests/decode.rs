@@ -434,6 +434,18 @@ fn jumps_and_calls_are_followed_and_end() {
             "0 MI_BATCH_BUFFER_END"
         ]
     );
+    // One that is not followed: the batch goes on, for the predicate may not hold.
+    let not_followed = |predicated| {
+        let dwords = [&start(0x1010, false, predicated)[..], &[NOOP, END]].concat();
+        text(EngineId::Render, &dwords, &Options { follow: false, ..Options::default() })
+    };
+    assert!(not_followed(true).contains("MI_BATCH_BUFFER_END"), "{}", not_followed(true));
+    assert!(!not_followed(false).contains("MI_BATCH_BUFFER_END"), "{}", not_followed(false));
+    let mut global = start(0x9_0000, false, true);
+    global[0] &= !(1 << 8);
+    let seen = flat(&[&global[..], &[NOOP, END]].concat());
+    assert!(seen[1].contains("address of the GGTT"), "{seen:?}");
+    assert_eq!(seen.last().unwrap(), "0 MI_BATCH_BUFFER_END");
     // To nowhere.
     let seen = names(&start(0x9000, false, false));
     assert!(seen[1].1.contains("no memory here"), "{seen:?}");

@@ -12,6 +12,7 @@ fn corpus() -> Option<PathBuf> {
     if path.is_dir() {
         return Some(path);
     }
+    assert!(std::env::var_os("GENXML_CORPUS").is_none(), "GENXML_CORPUS: nothing at {}", path.display());
     eprintln!("skipped: no corpus at {} (set GENXML_CORPUS)", path.display());
     None
 }

@@ -21,6 +21,7 @@ static SUBMISSIONS: LazyLock<Vec<Submission>> = LazyLock::new(|| {
     let corpus = std::env::var("GENXML_CORPUS").unwrap_or_else(|_| beside.to_owned());
     let mut submissions = vec![own()];
     let Ok(entries) = std::fs::read_dir(Path::new(&corpus).join("images")) else {
+        assert!(std::env::var_os("GENXML_CORPUS").is_none(), "GENXML_CORPUS: nothing at {}", corpus);
         eprintln!("no corpus at {corpus} (set GENXML_CORPUS): only our own batch");
         return submissions;
     };

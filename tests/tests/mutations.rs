@@ -133,6 +133,11 @@ fn captures() -> Vec<PathBuf> {
         }
     }
     if found.is_empty() {
+        assert!(
+            std::env::var_os("GENXML_CORPUS").is_none(),
+            "GENXML_CORPUS: nothing at {}",
+            corpus.display()
+        );
         eprintln!("skipped: no corpus of captures at {}; own inputs only", corpus.display());
     }
     found.sort();

@@ -1,4 +1,4 @@
-//! Which surface a message goes to, and what it does with it.
+//! Which surface and sampler a message goes to, and what it does with them.
 
 use crate::gen8::messages as md;
 use crate::instruction::SharedFunction;
@@ -10,22 +10,38 @@ use genxml_core::rule::{Role, Roles};
 const FIRST_SPECIAL: u64 = 240;
 
 /// The binding table index that a message names, if it goes through one: bits 7:0 of the descriptor of everything that
-/// does (2d message descriptors).
+/// does (2d message descriptors). Scratch block messages have an offset there, fences nothing.
 pub fn binding_table_index(function: SharedFunction, descriptor: u32) -> Option<u8> {
     use SharedFunction::*;
+    let through = match function {
+        DataPort0 => {
+            let message = md::DataPort0MessageDescriptor::unpack_lossy(&[descriptor]);
+            message.legacy_dap_dc_message.bits() == 0 && message.message_type != md::MtDp0::MT0_MEMFENCE
+        }
+        Sampler | DataPortSampler | DataPortRender | DataPortConstant | DataPort1 | MotionEstimation
+        | CheckAndRefinement => true,
+        _ => false,
+    };
     let index = bits::get(&[descriptor], 0, 7);
-    let through = matches!(
-        function,
-        Sampler
-            | DataPortSampler
-            | DataPortRender
-            | DataPortConstant
-            | DataPort0
-            | DataPort1
-            | MotionEstimation
-            | CheckAndRefinement
-    );
     (through && index < FIRST_SPECIAL).then_some(index as u8)
+}
+
+/// The sampler that a message names, if its operation has one: loads and questions about the surface do not
+/// (2d p.257-258, bits 11:8).
+pub fn sampler_index(function: SharedFunction, descriptor: u32) -> Option<u8> {
+    use md::MessageDescriptorSamplingEngineMessageType as Type;
+    use md::MessageDescriptorSamplingEngineSimdMode10 as Mode;
+    if function != SharedFunction::Sampler {
+        return None;
+    }
+    let message = md::MessageDescriptorSamplingEngine::unpack_lossy(&[descriptor]);
+    let none = matches!(
+        message.message_type,
+        Type::LD | Type::RESINFO | Type::SAMPLEINFO | Type::LD_MCS | Type::LD2DMS | Type::LD2DSS
+    );
+    // In the widest mode the numbers mean other operations, which all have a state.
+    let samples = !none || message.simd_mode_1_0 == Mode::SIMD32_64;
+    samples.then(|| message.sampler_index.get() as u8)
 }
 
 /// What a message does with the surface that it names; nothing for messages of which no description is known.

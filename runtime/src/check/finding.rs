@@ -1,9 +1,12 @@
 //! A violation: where it is, and the values that make it one.
 
+use super::fields;
 use super::tracker::Now;
+use crate::decode::Issue;
 use crate::engine::EngineId;
 use genxml_core::reflect::Container;
 use genxml_core::rule::{Base, Cond, Facts, FieldRef, Frame, Quantifier, Rule, Severity};
+use std::borrow::Cow;
 use std::fmt;
 
 /// A rule is violated.
@@ -29,8 +32,28 @@ pub struct Finding {
     pub packet: (&'static str, u64),
     /// The values that the condition looked at.
     pub operands: Vec<Operand>,
+    /// Of the rules about single fields (`FIELD-RANGE` and so on): what is wrong with the field, the only operand.
+    pub issue: Option<Issue>,
     /// Of an instruction: which one.
     pub instruction: Option<InKernel>,
+}
+
+impl Finding {
+    /// The condition that does not hold.
+    pub fn required(&self) -> Cow<'static, str> {
+        match (self.issue, self.operands.first()) {
+            (Some(issue), Some(field)) => fields::required(issue, &field.name).into(),
+            _ => self.rule.text.into(),
+        }
+    }
+
+    /// Volume and page of the manual; of a single field, those of its container.
+    pub fn source(&self) -> &'static str {
+        match self.issue {
+            Some(_) => self.container.source,
+            None => self.rule.source,
+        }
+    }
 }
 
 /// An instruction of a kernel.
@@ -100,7 +123,11 @@ impl fmt::Display for Finding {
         if let Some(instruction) = &self.instruction {
             write!(f, " ({instruction})")?;
         }
-        write!(f, ": {}", self.rule.message)
+        write!(f, ": {}", self.rule.message)?;
+        match (self.issue, self.operands.first()) {
+            (Some(_), Some(field)) => write!(f, ": {field}"),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -120,21 +147,23 @@ impl Place {
 }
 
 /// The values that a violated rule looked at; `inside` names the fields that hold the container, outermost first.
+/// Behind them the bits of the container's own fields among them.
 pub(super) fn operands(
     rule: &Rule,
     frame: &Frame<'_>,
     facts: &Now<'_>,
     inside: &[&'static str],
-) -> Vec<Operand> {
-    let mut operands = Operands { facts, inside, found: Vec::new() };
+) -> (Vec<Operand>, Vec<(u32, u32)>) {
+    let mut operands = Operands { facts, inside, found: Vec::new(), bits: Vec::new() };
     operands.collect(&rule.require, frame, &[]);
-    operands.found
+    (operands.found, operands.bits)
 }
 
 struct Operands<'a> {
     facts: &'a Now<'a>,
     inside: &'a [&'static str],
     found: Vec<Operand>,
+    bits: Vec<(u32, u32)>,
 }
 
 impl Operands<'_> {
@@ -195,6 +224,9 @@ impl Operands<'_> {
     }
 
     fn field(&mut self, field: &FieldRef, frame: &Frame<'_>, path: &[String]) {
+        if let (Base::Own(_), []) = (field.base, path) {
+            self.bits.push((field.start, field.end));
+        }
         let value = field.get(frame, self.facts);
         let text = value.zip(field.list).and_then(|(value, list)| list.name_of(value));
         let name = match field.base {

@@ -5,6 +5,9 @@
 //! the rules of its container and then remembered, for each context and engine by itself. What was never seen is
 //! unknown, and a rule is violated only if its condition is known to be false ([`genxml_core::rule`]).
 //!
+//! Single fields are checked too: ranges, bits that must be zero or one, reserved bits and values without a name
+//! ([`Rules::of_fields`]).
+//!
 //! Kernels that packets lead to are checked too: each instruction, and the descriptor of the message that it sends
 //! if that stands in the instruction. What is in registers (message headers and payloads, computed descriptors) is not.
 //!
@@ -21,6 +24,7 @@
 //! * [`capture`], [`memory`], [`raw`], [`kernel`]: the whole job
 //! * [`Finding`]: a violation with its place and the values that make it one
 
+mod fields;
 mod finding;
 mod rules;
 mod tracker;
@@ -29,11 +33,11 @@ pub use finding::{Finding, InKernel, Operand};
 pub use rules::{Level, Rules, UnknownRule};
 
 use crate::capture::{Capture, Event, Playback};
-use crate::decode::{Decoder, Options, Record, Section, Sink, State};
+use crate::decode::{Decoder, Issue, Item, Options, Record, Section, Sink, State, items_at};
 use crate::engine::EngineId;
 use finding::Place;
 use genxml_core::reflect::Container;
-use genxml_core::rule::{Frame, Severity};
+use genxml_core::rule::{Frame, Rule, Severity};
 use rules::{Inside, Plan};
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -118,6 +122,9 @@ pub fn kernel(address: u64, bytes: &[u8], rules: &Rules, each: &mut dyn FnMut(&F
     checker.summary
 }
 
+/// A rule, where it is violated, and of a single field its first bit.
+type Told = (usize, u64, u32);
+
 /// Checks records as a decoder yields them.
 pub struct Checker<'a> {
     rules: &'a Rules,
@@ -128,7 +135,7 @@ pub struct Checker<'a> {
     context: u32,
     current: Tracker,
     /// Structures are met once for every pointer to them: the same violation is told once a submission.
-    told: HashSet<(usize, u64)>,
+    told: HashSet<Told>,
     /// Kernels that were checked: address and contents.
     kernels: HashSet<(u64, Box<[u32]>)>,
     summary: Summary,
@@ -169,7 +176,8 @@ impl<'a> Checker<'a> {
     }
 
     fn batch(&mut self, state: &mut State, memory: &dyn crate::decode::Memory, length: u64) {
-        let options = Options { kernels: false, ..Options::default() };
+        // Rules compare what a draw uses with all that was set since the last one.
+        let options = Options { kernels: false, every_draw: true, ..Options::default() };
         let decoder = Decoder::new(self.rules.tables(), options);
         let (engine, address) = (self.place.engine, self.place.batch);
         // The checker is a sink that never fails.
@@ -189,7 +197,11 @@ impl<'a> Checker<'a> {
             let Some(plan) = container.and_then(|container| self.rules.instruction(container)) else {
                 continue;
             };
-            Pass {
+            let message = plan.container.fields.iter().find(|field| field.name == "Message");
+            let mut pass = Pass {
+                message: message.map(|field| field.start),
+                fields: Vec::new(),
+                blamed: Vec::new(),
                 rules: self.rules,
                 dwords: &native.dwords,
                 address: address + native.position,
@@ -201,8 +213,9 @@ impl<'a> Checker<'a> {
                 told: &mut self.told,
                 summary: &mut self.summary,
                 each: &mut *self.each,
-            }
-            .container(plan, 0, None);
+            };
+            pass.container(plan, 0, None);
+            pass.finish();
         }
     }
 }
@@ -252,7 +265,10 @@ impl Sink for Checker<'_> {
         }
         let Some(plan) = record.plan else { return Ok(()) };
         let plan = self.rules.plan(plan);
-        Pass {
+        let mut pass = Pass {
+            message: None,
+            fields: Vec::new(),
+            blamed: Vec::new(),
             rules: self.rules,
             dwords: &record.dwords,
             address: record.address,
@@ -264,15 +280,35 @@ impl Sink for Checker<'_> {
             told: &mut self.told,
             summary: &mut self.summary,
             each: &mut *self.each,
-        }
-        .container(plan, 0, record.index);
+        };
+        pass.note_items(plan.container, &record.items, record.index);
+        pass.container(plan, 0, record.index);
+        pass.finish();
         self.current.latch(self.rules, plan, record);
         Ok(())
     }
 }
 
+/// A violation before its place is known.
+struct Found {
+    rule: &'static Rule,
+    severity: Severity,
+    container: &'static Container,
+    /// First bit of the container in the record, of a single field that of the field.
+    base: u32,
+    index: Option<u32>,
+    operands: Vec<Operand>,
+    issue: Option<Issue>,
+}
+
 /// The check of one record or instruction.
 struct Pass<'a> {
+    /// Issues of single fields, with their bits in the record.
+    fields: Vec<((u32, u32), Found)>,
+    /// Of an instruction: where its message starts.
+    message: Option<u32>,
+    /// Bits of fields that violated rules looked at.
+    blamed: Vec<(u32, u32)>,
     rules: &'a Rules,
     dwords: &'a [u32],
     address: u64,
@@ -284,7 +320,7 @@ struct Pass<'a> {
     facts: Now<'a>,
     /// The same violation is told once.
     once: bool,
-    told: &'a mut HashSet<(usize, u64)>,
+    told: &'a mut HashSet<Told>,
     summary: &'a mut Summary,
     each: &'a mut dyn FnMut(&Finding),
 }
@@ -297,35 +333,91 @@ impl Pass<'_> {
             if !rule.require.violated(&frame, &self.facts) {
                 continue;
             }
-            let finding = Finding {
+            let (operands, bits) = finding::operands(rule, &frame, &self.facts, &self.inside);
+            self.blamed.extend(bits.iter().map(|(start, end)| (base + start, base + end)));
+            self.found(Found {
                 rule,
                 severity: *severity,
                 container: plan.container,
-                submission: self.place.submission,
-                engine: self.place.engine,
-                address: match self.kernel {
-                    Some(_) => self.address,
-                    None => self.address + u64::from(base / 8),
-                },
+                base,
                 index,
-                batch: self.place.batch,
-                packet: self.place.packet,
-                operands: finding::operands(rule, &frame, &self.facts, &self.inside),
-                instruction: self
-                    .kernel
-                    .map(|(kernel, bytes)| InKernel::new(kernel, bytes, self.address.wrapping_sub(kernel))),
-            };
-            if self.once && !self.told.insert((std::ptr::from_ref(*rule).addr(), finding.address)) {
-                continue;
-            }
-            match severity {
-                Severity::Error => self.summary.errors += 1,
-                Severity::Warning => self.summary.warnings += 1,
-                Severity::Workaround => self.summary.workarounds += 1,
-            }
-            (self.each)(&finding);
+                operands,
+                issue: None,
+            });
         }
         self.parts(plan.container, &plan.inside, base);
+    }
+
+    /// What describes an instruction's message or operand: its rules, and of a message for later its fields one by one.
+    /// Of operands no single fields, for encoders differ in bits that do not matter there.
+    fn described(&mut self, plan: &Plan, base: u32) {
+        if self.message == Some(base) {
+            let mut items = Vec::new();
+            items_at(self.rules.kernel_tables(), plan.container, self.dwords, base, &mut items);
+            items.iter_mut().for_each(fields::of_message);
+            self.note_items(plan.container, &items, None);
+        }
+        self.container(plan, base, None);
+    }
+
+    /// Keeps the issues of single fields until the rules have spoken.
+    fn note_items(&mut self, container: &'static Container, items: &[Item], index: Option<u32>) {
+        for (at, item) in items.iter().enumerate() {
+            let Some(issue) = item.issue else { continue };
+            let Some((rule, severity)) = self.rules.of_issue(issue) else { continue };
+            let operands = vec![fields::operand(items, at, &self.inside)];
+            let (base, issue) = (item.start, Some(issue));
+            let found = Found { rule, severity, container, base, index, operands, issue };
+            self.fields.push(((item.start, item.end), found));
+        }
+    }
+
+    /// Tells the issues of single fields, apart from fields of which a rule has told more, or a wider description the
+    /// same.
+    fn finish(mut self) {
+        let mut told: Vec<((u32, u32), usize)> = Vec::new();
+        for (bits, found) in std::mem::take(&mut self.fields) {
+            let rule = std::ptr::from_ref(found.rule).addr();
+            if !self.blamed.contains(&bits) && !told.contains(&(bits, rule)) {
+                told.push((bits, rule));
+                self.found(found);
+            }
+        }
+    }
+
+    /// Tells a violation.
+    fn found(&mut self, found: Found) {
+        let Found { rule, severity, container, base, index, operands, issue } = found;
+        let dword = match (self.kernel, issue) {
+            (Some(_), _) | (_, Some(_)) => 0,
+            (None, None) => base / 32,
+        };
+        let finding = Finding {
+            rule,
+            severity,
+            container,
+            submission: self.place.submission,
+            engine: self.place.engine,
+            address: self.address + 4 * u64::from(dword),
+            index,
+            batch: self.place.batch,
+            packet: self.place.packet,
+            operands,
+            issue,
+            instruction: self
+                .kernel
+                .map(|(kernel, bytes)| InKernel::new(kernel, bytes, self.address.wrapping_sub(kernel))),
+        };
+        let bit = if issue.is_some() { base } else { 0 };
+        if self.once && !self.told.insert((std::ptr::from_ref(rule).addr(), finding.address, bit)) {
+            return;
+        }
+        match severity {
+            Severity::Error => self.summary.errors += 1,
+            Severity::Warning => self.summary.warnings += 1,
+            Severity::Workaround => self.summary.workarounds += 1,
+        }
+        (self.each)(&finding);
     }
 
     fn parts(&mut self, container: &'static Container, parts: &[Inside], base: u32) {
@@ -345,8 +437,8 @@ impl Pass<'_> {
                         continue;
                     }
                     match (view.start, view.end + 1) == (0, container.bits) {
-                        true => self.container(self.rules.inner(*plan), base, None),
-                        false => self.held(view.name, *plan, base + view.start),
+                        true => self.described(self.rules.inner(*plan), base),
+                        false => self.view(view.name, *plan, base + view.start),
                     }
                 }
                 Inside::Group { group, parts } => {
@@ -362,13 +454,22 @@ impl Pass<'_> {
         }
     }
 
+    /// A part of an instruction that has a description of its own.
+    fn view(&mut self, name: &'static str, plan: usize, base: u32) {
+        self.inside.push(name);
+        self.described(self.rules.inner(plan), base);
+        self.inside.pop();
+    }
+
     /// A structure in a field.
     fn held(&mut self, field: &'static str, plan: usize, base: u32) {
         if self.kernel.is_some() {
             self.inside.push(field);
         }
         self.container(self.rules.inner(plan), base, None);
-        self.inside.pop();
+        if self.kernel.is_some() {
+            self.inside.pop();
+        }
     }
 
     /// An element of a group; if it is one structure, the structure has the element's number.

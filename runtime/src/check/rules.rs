@@ -1,6 +1,7 @@
 //! The rules of a generation, prepared: those of each container, and what must be remembered for their sake.
 
-use crate::decode::{PlanId, Tables};
+use super::fields;
+use crate::decode::{Issue, PlanId, Tables};
 use genxml_core::reflect::{Container, Field, Group, Kind, Type, View};
 use genxml_core::rule::{Base, Cond, Last, Rule, Severity};
 use std::collections::HashMap;
@@ -19,6 +20,10 @@ pub struct Rules {
     kernels: &'static [&'static Container],
     /// Plans by what they are of, as far as instructions may be.
     instructions: HashMap<*const Container, usize>,
+    /// The fields of instructions and messages.
+    kernel_tables: Tables,
+    /// How severe the rules about single fields count, in their order; none if not at all.
+    of_fields: [Option<Severity>; fields::RULES.len()],
 }
 
 /// What is to be done with one container.
@@ -149,10 +154,17 @@ impl Rules {
             slot_count: slot_count.into(),
             kernels,
             instructions,
+            kernel_tables: Tables::new(kernels, &[]),
+            of_fields: fields::RULES.each_ref().map(|rule| Some(rule.severity)),
         }
     }
 
-    /// Every rule with its container, in the order of the specification.
+    /// The rules about single fields, which hold for every container: `FIELD-RANGE` and so on.
+    pub fn of_fields() -> &'static [Rule] {
+        &fields::RULES
+    }
+
+    /// Every rule of a container with it, in the order of the specification.
     pub fn all(&self) -> impl Iterator<Item = (&'static Container, &'static Rule)> {
         let all = self.containers.iter().chain(self.kernels);
         all.flat_map(|container| container.rules.iter().map(|rule| (*container, rule)))
@@ -172,8 +184,16 @@ impl Rules {
             Some(start) => rule.id.starts_with(start),
             None => rule.id == id,
         };
-        if !self.all().any(|(_, rule)| means(rule)) {
+        if !self.all().map(|(_, rule)| rule).chain(&fields::RULES).any(means) {
             return Err(UnknownRule(id.to_owned()));
+        }
+        let of_fields = fields::RULES.iter().zip(&mut self.of_fields);
+        for (_, severity) in of_fields.filter(|(rule, _)| means(rule)) {
+            *severity = match level {
+                Level::Allow => None,
+                Level::Warn => Some(Severity::Warning),
+                Level::Deny => Some(Severity::Error),
+            };
         }
         for plan in &mut self.plans {
             match level {
@@ -202,6 +222,16 @@ impl Rules {
     /// What is to be done with an instruction that this container describes.
     pub(super) fn instruction(&self, container: &'static Container) -> Option<&Plan> {
         self.instructions.get(&std::ptr::from_ref(container)).map(|plan| &self.plans[*plan])
+    }
+
+    /// The rule that an issue of a field breaks, unless it does not count.
+    pub(super) fn of_issue(&self, issue: Issue) -> Option<(&'static Rule, Severity)> {
+        let index = fields::index(issue);
+        self.of_fields[index].map(|severity| (&fields::RULES[index], severity))
+    }
+
+    pub(super) fn kernel_tables(&self) -> &Tables {
+        &self.kernel_tables
     }
 
     pub(super) fn slot(&self, container: u16) -> Option<u16> {
@@ -247,8 +277,8 @@ fn inside(container: &'static Container, places: &HashMap<*const Container, usiz
     let mut parts = members(container.fields, container.groups, places);
     for view in container.views {
         let Type::Struct(inner) = view.ty else { continue };
-        if let Some(plan) = of_interest(inner, places) {
-            parts.push(Inside::View { view, plan });
+        if let Some(plan) = places.get(&std::ptr::from_ref(inner)) {
+            parts.push(Inside::View { view, plan: *plan });
         }
     }
     parts
@@ -257,7 +287,9 @@ fn inside(container: &'static Container, places: &HashMap<*const Container, usiz
 /// The place of a structure that has rules, or holds some that have.
 fn of_interest(inner: &'static Container, places: &HashMap<*const Container, usize>) -> Option<usize> {
     let plan = *places.get(&std::ptr::from_ref(inner))?;
-    (!inner.rules.is_empty() || !inside(inner, places).is_empty()).then_some(plan)
+    // A view is a description that no field has.
+    let more = !inner.rules.is_empty() || !inner.views.is_empty();
+    (more || !inside(inner, places).is_empty()).then_some(plan)
 }
 
 fn members(

@@ -2,6 +2,8 @@
 //!
 //! Stages, binding tables and samplers come in packets of their own and in any order, so they are kept until the draw.
 
+use super::fields::Bases;
+use super::follow::BLEND_STATE;
 use super::kernel::Used;
 use super::record::Record;
 use super::walk::Walker;
@@ -12,10 +14,17 @@ use std::io;
 /// Stages that run kernels, in the order of the pipeline.
 pub(super) const STAGES: [&str; 5] = ["VS", "HS", "DS", "GS", "PS"];
 
+/// Where stages have the addresses of their kernels, in the order of [`Stage::kernels`].
+const KERNELS: [[&str; 2]; 3] = [
+    ["Kernel Start Pointer", "Kernel Start Pointer 0"],
+    ["Kernel Start Pointer 1", "Kernel Start Pointer 1"],
+    ["Kernel Start Pointer 2", "Kernel Start Pointer 2"],
+];
+
 /// What packets said of one stage.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Stage {
-    /// Offsets from the instruction base; none if the stage is off.
+    /// Offsets from the instruction base; none where the stage has no kernel.
     kernels: [Option<u64>; 3],
     /// Counts for prefetching, in entries.
     surfaces: u32,
@@ -30,23 +39,29 @@ impl Stage {
     /// 3DSTATE_VS and so on.
     pub fn latch(&mut self, record: &Record, container: &Container) {
         let on = |name| record.stored(container, name) == Some(1);
-        let pixels = ["8 Pixel Dispatch Enable", "16 Pixel Dispatch Enable", "32 Pixel Dispatch Enable"];
-        let enabled = ["Enable", "Function Enable"].into_iter().chain(pixels).any(on);
-        let several = pixels.into_iter().filter(|name| on(name)).count() > 1;
-        self.kernels =
-            ["Kernel Start Pointer", "Kernel Start Pointer 1", "Kernel Start Pointer 2"].map(|name| {
-                let offset = match name {
-                    "Kernel Start Pointer" => record
-                        .address_of(container, name)
-                        .or_else(|| record.address_of(container, "Kernel Start Pointer 0")),
-                    // Further kernels are for further widths; zero where there is none.
-                    _ => record.address_of(container, name).filter(|offset| several && *offset != 0),
-                };
-                offset.filter(|_| enabled)
-            });
+        let [eight, sixteen, wide] =
+            ["8 Pixel Dispatch Enable", "16 Pixel Dispatch Enable", "32 Pixel Dispatch Enable"].map(on);
+        let one = !sixteen || !wide;
+        // Of pixel shaders, the first kernel is that of 8 pixels or of the only width; the others are those of 32 and of
+        // 16 pixels where there are several widths (2a p.154, p.157-158).
+        let uses = [
+            on("Enable") || on("Function Enable") || eight || (sixteen || wide) && one,
+            wide && (eight || sixteen),
+            sixteen && (eight || wide),
+        ];
+        self.kernels = std::array::from_fn(|slot| {
+            let offset = KERNELS[slot].iter().find_map(|name| record.address_of(container, name));
+            offset.filter(|_| uses[slot])
+        });
         self.surfaces = record.stored(container, "Binding Table Entry Count").unwrap_or(0) as u32;
         // The count is in units of four.
         self.samplers = 4 * record.stored(container, "Sampler Count").unwrap_or(0).min(4) as u32;
+    }
+
+    /// True if the kernel in this field is one that the stage runs.
+    pub fn runs(&self, field: &str) -> bool {
+        let slot = KERNELS.iter().position(|names| names.contains(&field));
+        slot.is_some_and(|slot| self.kernels[slot].is_some())
     }
 
     /// 3DSTATE_BINDING_TABLE_POINTERS_VS and so on.
@@ -58,10 +73,21 @@ impl Stage {
     pub fn latch_sampler_table(&mut self, record: &Record, container: &Container) {
         self.sampler_table = pointer(record, container);
     }
+
+    /// The stage as it is with these bases; what has no base stays away.
+    fn resolved(&self, bases: &Bases) -> Stage {
+        let at = |space, offset: Option<u64>| offset.and_then(|offset| bases.absolute(space, offset));
+        Stage {
+            kernels: self.kernels.map(|kernel| at(SpaceKind::Instruction, kernel)),
+            binding_table: at(SpaceKind::SurfaceState, self.binding_table),
+            sampler_table: at(SpaceKind::DynamicState, self.sampler_table),
+            ..*self
+        }
+    }
 }
 
 /// The only address in a packet.
-fn pointer(record: &Record, container: &Container) -> Option<u64> {
+pub(super) fn pointer(record: &Record, container: &Container) -> Option<u64> {
     let field = container.fields.iter().find(|field| matches!(field.ty, Type::Address { .. }))?;
     record.address_of(container, field.name)
 }
@@ -71,21 +97,29 @@ impl Walker<'_> {
     pub fn draw(&mut self, depth: u32) -> io::Result<()> {
         for (index, name) in STAGES.into_iter().enumerate() {
             let stage = self.state.stages[index].clone();
-            if stage.kernels.iter().all(Option::is_none) || !self.draws.insert((index, stage.clone())) {
+            let resolved = stage.resolved(&self.state.bases);
+            if stage.kernels.iter().all(Option::is_none)
+                || !self.draws.insert((index, resolved.clone())) && !self.options.every_draw
+            {
                 continue;
             }
             let mut used = Used { complete: true, ..Used::default() };
-            for kernel in stage.kernels.iter().flatten() {
-                match self.state.bases.absolute(SpaceKind::Instruction, *kernel) {
-                    Some(at) => {
+            for (kernel, at) in stage.kernels.iter().zip(resolved.kernels) {
+                match (kernel, at) {
+                    (Some(_), Some(at)) => {
                         let kernel = self.kernel_used(at, depth)?;
                         used.add(&kernel);
                     }
-                    None => used.complete = false,
+                    (Some(_), None) => used.complete = false,
+                    (None, _) => {}
                 }
             }
-            if let Some(offset) = stage.binding_table {
-                match self.state.bases.absolute(SpaceKind::SurfaceState, offset) {
+            if name == "PS" {
+                self.blend_state(&used, depth)?;
+            }
+            self.met = None;
+            if stage.binding_table.is_some() {
+                match resolved.binding_table {
                     Some(at) if stage.surfaces > 0 || used.surfaces_end() > 0 => {
                         self.note(depth, at, format_args!("{name}: binding table"))?;
                         self.binding_table(at, stage.surfaces, &used, depth + 1, 1)?;
@@ -95,12 +129,26 @@ impl Walker<'_> {
                 }
             }
             let samplers = used.samplers_or(stage.samplers);
-            if let (Some(offset), true) = (stage.sampler_table, samplers != 0) {
-                let at = self.state.bases.absolute(SpaceKind::DynamicState, offset);
+            if stage.sampler_table.is_some() && samplers != 0 {
+                let at = resolved.sampler_table;
                 self.note(depth, at.unwrap_or(0), format_args!("{name}: samplers"))?;
-                self.sampler_table(at, samplers, depth + 1, 1)?;
+                self.sampler_table(at, samplers, &used, depth + 1, 1)?;
             }
         }
         Ok(())
+    }
+
+    /// Blending of further targets than the first, which was shown where it was pointed to: as many as the pixel shader
+    /// writes, for drivers allocate no more.
+    fn blend_state(&mut self, used: &Used, depth: u32) -> io::Result<()> {
+        let targets = used.render_targets().count() as u32;
+        let Some(offset) = self.state.blend.filter(|_| targets > 1) else { return Ok(()) };
+        let Some(at) = self.state.bases.absolute(SpaceKind::DynamicState, offset) else { return Ok(()) };
+        let Some(id) = self.tables.named(BLEND_STATE) else { return Ok(()) };
+        if !self.blends.insert((at, targets)) && !self.options.every_draw {
+            return Ok(());
+        }
+        self.note(depth, at, format_args!("PS: blend state of {targets} targets"))?;
+        self.part(id, at, targets, depth + 1)
     }
 }

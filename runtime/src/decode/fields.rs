@@ -5,7 +5,7 @@ use super::record::{Issue, Item, Value};
 use super::tables::{FieldPlan, GroupPlan, Part, Plan, Tables};
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
-use genxml_core::reflect::Type;
+use genxml_core::reflect::{self, Type};
 
 /// Base addresses by space; `None` where nothing has set one yet.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +32,18 @@ pub(super) struct Fields<'a> {
     pub bases: &'a Bases,
     pub dwords: &'a [u32],
     pub items: &'a mut Vec<Item>,
+}
+
+/// The fields of `container` and of the structures in it, which starts at bit `base` of `dwords`.
+pub(crate) fn items_at(
+    tables: &Tables,
+    container: &reflect::Container,
+    dwords: &[u32],
+    base: u32,
+    items: &mut Vec<Item>,
+) {
+    let Some(id) = tables.plan_of(container) else { return };
+    Fields { tables, bases: &Bases::default(), dwords, items }.parts(&tables.plan(id).parts, base, 0);
 }
 
 impl Fields<'_> {

@@ -23,6 +23,8 @@ use std::rc::Rc;
 const MAX_DESCRIPTORS: u64 = 64;
 /// Binding table entries shown when nothing says how many there are.
 const MAX_GUESSED: u32 = 32;
+/// What is as long as there are render targets.
+pub(super) const BLEND_STATE: &str = "BLEND_STATE";
 /// Bytes of constants or thread data shown.
 const MAX_DATA: u64 = 64 << 10;
 /// Structures may point to structures this often.
@@ -42,7 +44,9 @@ impl Walker<'_> {
             | Follow::BindingTable(_)
             | Follow::SamplerTable(_) => Ok(()),
             Follow::Draw => self.draw(depth + 1),
-            Follow::Targets | Follow::Stage(_) => self.targets(plan, record, depth + 1, 0),
+            Follow::Targets | Follow::Stage(_) | Follow::BlendState => {
+                self.targets(plan, record, depth + 1, 0)
+            }
             Follow::LoadRegisterImm => self.registers(record, depth + 1),
             Follow::CurbeLoad => {
                 let length = record.stored(container, "CURBE Total Data Length");
@@ -104,14 +108,35 @@ impl Walker<'_> {
         depth: u32,
         nesting: u32,
     ) -> io::Result<()> {
+        let bits = self.tables.plan(id).container.bits;
+        self.dwords(id, at, bits.div_ceil(32), index, depth, nesting)
+    }
+
+    /// The structure at `at` with the first `elements` elements of its array, and no more.
+    pub fn part(&mut self, id: PlanId, at: u64, elements: u32, depth: u32) -> io::Result<()> {
+        let container = self.tables.plan(id).container;
+        let end = container.groups.first().map(|group| group.start + elements.min(group.count) * group.bits);
+        self.dwords(id, at, end.unwrap_or(container.bits).div_ceil(32), None, depth, 1)
+    }
+
+    /// The first dwords of a structure with what they point to.
+    fn dwords(
+        &mut self,
+        id: PlanId,
+        at: u64,
+        needed: u32,
+        index: Option<u32>,
+        depth: u32,
+        nesting: u32,
+    ) -> io::Result<()> {
         let tables = self.tables;
         let plan = tables.plan(id);
         let mut record = self.spare.pop().unwrap_or_default();
         record.reset(Kind::Struct, depth, at, plan.container.name);
         record.index = index;
         record.plan = Some(id);
-        record.uses = self.roles;
-        let needed = plan.container.bits.div_ceil(32) as usize;
+        record.uses = self.entry.map(|(_, uses)| uses);
+        let needed = needed as usize;
         record.length = needed as u32;
         let there = self.memory.dwords(at, needed, &mut record.dwords);
         self.budget = self.budget.saturating_sub(needed as u64);
@@ -127,6 +152,9 @@ impl Walker<'_> {
             Fields { tables, bases: &self.state.bases, dwords, items }.all(plan);
             self.summary.problems += record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
             self.sink.record(&record)?;
+            if plan.container.name == "RENDER_SURFACE_STATE" {
+                self.met = self.entry;
+            }
             if nesting < MAX_NESTING && there == needed && self.budget > 0 {
                 if plan.container.name == "INTERFACE_DESCRIPTOR_DATA" {
                     self.descriptor(plan, &record, depth + 1, nesting + 1)?;
@@ -154,6 +182,11 @@ impl Walker<'_> {
                 continue;
             }
             let Type::Address { space, target, .. } = field.ty else { continue };
+            if let (SpaceKind::Instruction, Follow::Stage(stage)) = (space, plan.follow)
+                && !self.state.stages[stage].runs(field.name)
+            {
+                continue;
+            }
             let Some(value) = record.address_of(container, field.name) else { continue };
             let Some(at) = self.state.bases.absolute(space, value) else {
                 if value != 0 {
@@ -168,6 +201,10 @@ impl Walker<'_> {
             if space == SpaceKind::Instruction {
                 self.kernel(at, depth)?;
             } else if let Some(id) = self.tables.named(target) {
+                if target == BLEND_STATE {
+                    self.part(id, at, 1, depth)?;
+                    continue;
+                }
                 self.structure(id, at, None, depth, nesting)?;
             }
         }
@@ -184,28 +221,28 @@ impl Walker<'_> {
                 Rc::default()
             }
         };
+        self.met = None;
+        let hint = record.stored(container, "Binding Table Entry Count").unwrap_or(0) as u32;
+        match self.resolve(record, container, "Binding Table Pointer") {
+            Some(at) => self.binding_table(at, hint, &used, depth, nesting)?,
+            None => self.no_base(depth, SpaceKind::SurfaceState)?,
+        }
         // The count is in units of four.
         let hint = 4 * record.stored(container, "Sampler Count").unwrap_or(0).min(4) as u32;
         let samplers = used.samplers_or(hint);
-        if samplers != 0 {
-            self.sampler_table(
-                self.resolve(record, container, "Sampler State Pointer"),
-                samplers,
-                depth,
-                nesting,
-            )?;
+        if samplers == 0 {
+            return Ok(());
         }
-        let hint = record.stored(container, "Binding Table Entry Count").unwrap_or(0) as u32;
-        match self.resolve(record, container, "Binding Table Pointer") {
-            Some(at) => self.binding_table(at, hint, &used, depth, nesting),
-            None => self.no_base(depth, SpaceKind::SurfaceState),
-        }
+        let at = self.resolve(record, container, "Sampler State Pointer");
+        self.sampler_table(at, samplers, &used, depth, nesting)
     }
 
+    /// The samplers that are set in `samplers`. They are held against the surface before them if a message names both.
     pub fn sampler_table(
         &mut self,
         at: Option<u64>,
         samplers: u16,
+        used: &Used,
         depth: u32,
         nesting: u32,
     ) -> io::Result<()> {
@@ -213,7 +250,11 @@ impl Walker<'_> {
         let Some(id) = self.tables.named("SAMPLER_STATE") else { return Ok(()) };
         let size = u64::from(self.tables.plan(id).container.bits / 8);
         for index in (0..MAX_SAMPLERS).filter(|index| samplers >> index & 1 != 0) {
-            self.structure(id, at + u64::from(index) * size, Some(index), depth, nesting)?;
+            let met = |&(entry, _): &(u32, _)| used.meet(entry, index);
+            self.entry = self.met.filter(met);
+            let shown = self.structure(id, at + u64::from(index) * size, Some(index), depth, nesting);
+            self.entry = None;
+            shown?;
         }
         Ok(())
     }
@@ -239,9 +280,9 @@ impl Walker<'_> {
                 break;
             }
             if needed || entry[0] != 0 || !used.complete && index < hint {
-                self.roles = Some(used.uses(index));
+                self.entry = Some((index, used.uses(index)));
                 let shown = self.structure(id, at + 4 * u64::from(index), Some(index), depth, nesting);
-                self.roles = None;
+                self.entry = None;
                 shown?;
             }
         }

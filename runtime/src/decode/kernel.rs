@@ -2,10 +2,10 @@
 
 use super::memory::Memory;
 use super::record::{Record, Uses};
-use genxml_core::bits;
-use genxml_core::rule::Roles;
+use genxml_core::rule::{Role, Roles};
 use genxml_eu::instruction::{Descriptor, SharedFunction};
 use genxml_eu::{Opcode, instructions, surface};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Samplers that a message can address without a pointer of its own (4 bits).
@@ -27,6 +27,8 @@ pub(super) struct Used {
     pub surfaces: Vec<Option<Roles>>,
     /// One bit per sampler.
     pub samplers: u16,
+    /// Binding table indices and samplers that one message names together.
+    pub meetings: BTreeSet<(u8, u8)>,
     /// The kernel was read to its end and every message has its descriptor in the instruction.
     pub complete: bool,
 }
@@ -43,9 +45,27 @@ impl Used {
         Uses { roles, complete: self.complete }
     }
 
+    /// True if one message names both the binding table index and the sampler.
+    pub fn meet(&self, surface: u32, sampler: u32) -> bool {
+        let pair = u8::try_from(surface).ok().zip(u8::try_from(sampler).ok());
+        pair.is_some_and(|pair| self.meetings.contains(&pair))
+    }
+
     /// One more than the greatest index used, 0 if none is.
     pub fn surfaces_end(&self) -> u32 {
         self.surfaces.len() as u32
+    }
+
+    /// Binding table indices that are written as render targets.
+    pub fn render_targets(&self) -> impl Iterator<Item = u32> {
+        let written = |roles: &Option<Roles>| {
+            roles.is_some_and(|roles| roles.contains(Role::RenderTarget) && roles.contains(Role::Written))
+        };
+        self.surfaces
+            .iter()
+            .enumerate()
+            .filter(move |(_, roles)| written(roles))
+            .map(|(index, _)| index as u32)
     }
 
     /// The samplers that messages name, and if that is not all, as many as the count for prefetching says.
@@ -64,6 +84,7 @@ impl Used {
             }
         }
         self.samplers |= other.samplers;
+        self.meetings.extend(&other.meetings);
         self.complete &= other.complete;
     }
 
@@ -156,13 +177,17 @@ fn scan(bytes: &[u8]) -> (Used, usize, bool) {
 }
 
 impl Used {
-    /// Notes what a message names: its surface, and bits 11:8 of a sampler message's descriptor (2d message descriptors).
+    /// Notes the surface and the sampler that a message names.
     fn message(&mut self, function: SharedFunction, descriptor: u32) {
-        if let Some(index) = surface::binding_table_index(function, descriptor) {
+        let surface = surface::binding_table_index(function, descriptor);
+        if let Some(index) = surface {
             self.name(index.into(), surface::roles(function, descriptor));
         }
-        if function == SharedFunction::Sampler {
-            self.samplers |= 1 << bits::get(&[descriptor], 8, 11);
+        if let Some(sampler) = surface::sampler_index(function, descriptor) {
+            self.samplers |= 1 << sampler;
+            if let Some(index) = surface {
+                self.meetings.insert((index, sampler));
+            }
         }
     }
 }

@@ -29,6 +29,7 @@ mod tables;
 mod text;
 mod walk;
 
+pub(crate) use fields::items_at;
 pub use json::JsonWriter;
 pub use memory::Memory;
 pub use record::{Issue, Item, Kind, Record, Uses, Value};
@@ -58,6 +59,8 @@ pub struct Options {
     pub follow: bool,
     /// Disassemble kernels; without, they are read only for what they use.
     pub kernels: bool,
+    /// Show the tables and structures of every draw, those too that an earlier draw of the batch used in the same way.
+    pub every_draw: bool,
     /// Dwords to decode per batch before giving up, whatever loops there may be.
     pub max_dwords: u64,
 }
@@ -71,6 +74,7 @@ impl Default for Options {
             offsets: true,
             follow: true,
             kernels: true,
+            every_draw: false,
             max_dwords: 16 << 20,
         }
     }
@@ -228,7 +232,9 @@ impl<'a> Decoder<'a> {
             budget: self.options.max_dwords,
             kernels: HashMap::new(),
             draws: HashSet::new(),
-            roles: None,
+            blends: HashSet::new(),
+            entry: None,
+            met: None,
             conditional: HashSet::new(),
             spare: Vec::new(),
         };

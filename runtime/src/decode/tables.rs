@@ -13,6 +13,8 @@ use crate::engine::EngineId;
 pub struct Tables {
     plans: Vec<Plan>,
     by_name: HashMap<&'static str, PlanId>,
+    /// By the address of the container, as the builder has it.
+    by_container: HashMap<usize, PlanId>,
     /// By byte offset, in order, each dword once.
     registers: Vec<(u32, RegisterAt, PlanId)>,
     engines: [HeaderIndex; 4],
@@ -74,6 +76,8 @@ pub(super) enum Follow {
     BindingTable(usize),
     /// Where a stage's samplers are.
     SamplerTable(usize),
+    /// Where blending is: its length is known with the draw.
+    BlendState,
     Draw,
 }
 
@@ -91,6 +95,7 @@ impl Follow {
         }
         match container.name {
             "3DPRIMITIVE" => Follow::Draw,
+            "3DSTATE_BLEND_STATE_POINTERS" => Follow::BlendState,
             "MI_BATCH_BUFFER_START" => Follow::BatchStart,
             "MI_BATCH_BUFFER_END" => Follow::BatchEnd,
             "STATE_BASE_ADDRESS" | "MFX_IND_OBJ_BASE_ADDR_STATE" => Follow::BaseAddresses,
@@ -147,7 +152,8 @@ impl Tables {
         registers.sort_by_key(|(offset, found, _)| (*offset, found.engine.is_some(), found.dword));
         registers.dedup_by_key(|register| register.0);
         let engines = EngineId::ALL.map(|engine| HeaderIndex::new(engine, &builder.plans));
-        Tables { plans: builder.plans, by_name, registers, engines }
+        let by_container = builder.known.iter().map(|(container, id)| (container.addr(), *id)).collect();
+        Tables { plans: builder.plans, by_name, by_container, registers, engines }
     }
 
     /// The tables of Broadwell.
@@ -193,6 +199,10 @@ impl Tables {
     #[inline]
     pub(super) fn plan(&self, id: PlanId) -> &Plan {
         &self.plans[id.0 as usize]
+    }
+
+    pub(super) fn plan_of(&self, container: &Container) -> Option<PlanId> {
+        self.by_container.get(&std::ptr::from_ref(container).addr()).copied()
     }
 
     pub(super) fn named(&self, name: &str) -> Option<PlanId> {
@@ -247,18 +257,20 @@ impl Builder {
         if let Some(&id) = self.known.get(&std::ptr::from_ref(container)) {
             return id;
         }
-        let parts = self.parts(container, container.fields, container.groups);
+        let parts = self.parts(container, container.fields, container.groups, true);
         let id = PlanId(self.plans.len() as u32);
         self.plans.push(Plan { container, parts, follow: Follow::of(container) });
         self.known.insert(container, id);
         id
     }
 
+    /// Those of the container itself (`own`), or of the elements of a group in it.
     fn parts(
         &mut self,
         container: &'static Container,
         fields: &'static [Field],
         groups: &'static [Group],
+        own: bool,
     ) -> Vec<Part> {
         let mut parts: Vec<(u32, Part)> = Vec::new();
         for field in fields {
@@ -267,7 +279,7 @@ impl Builder {
                 _ => None,
             };
             let hidden = match container.kind {
-                Kind::Instruction { opcode_mask, length_field, .. } => {
+                Kind::Instruction { opcode_mask, length_field, .. } if own => {
                     let opcode =
                         field.end < 32 && (field.start..=field.end).all(|bit| opcode_mask >> bit & 1 != 0);
                     opcode || length_field == Some((field.start, field.end))
@@ -283,7 +295,7 @@ impl Builder {
             parts.push((field.start, Part::Field(FieldPlan { field, nested, hidden, unless })));
         }
         for group in groups {
-            let inner = self.parts(container, group.fields, group.groups);
+            let inner = self.parts(container, group.fields, group.groups, false);
             let flat = inner.len() == 1 && matches!(inner[0], Part::Field(FieldPlan { nested: None, .. }));
             parts.push((group.start, Part::Group(GroupPlan { group, parts: inner, flat })));
         }

@@ -3,7 +3,7 @@
 //! Everything is bounded: a chain of jumps never visits an address twice, levels nest to [`MAX_DEPTH`], and a budget
 //! of dwords per batch ends whatever is left. No address is read that memory does not have.
 
-use super::draw::{STAGES, Stage};
+use super::draw::{self, STAGES, Stage};
 use super::fields::{Bases, Fields};
 use super::kernel::Used;
 use super::memory::{Memory, VA_MASK};
@@ -25,6 +25,8 @@ const MAX_DEPTH: u32 = 8;
 pub struct State {
     pub(super) bases: Bases,
     pub(super) stages: [Stage; STAGES.len()],
+    /// Blending of all targets: offset from the dynamic state base.
+    pub(super) blend: Option<u64>,
 }
 
 /// One walk.
@@ -40,10 +42,14 @@ pub(super) struct Walker<'a> {
     pub budget: u64,
     /// Kernels that were shown, and what they use.
     pub kernels: HashMap<u64, Rc<Used>>,
-    /// Stages of draws whose tables were shown.
+    /// Stages of draws whose tables were shown, with GPU addresses.
     pub draws: HashSet<(usize, Stage)>,
-    /// How kernels use the binding table entry that is being shown.
-    pub roles: Option<Uses>,
+    /// Blend states that were shown for so many targets.
+    pub blends: HashSet<(u64, u32)>,
+    /// The binding table entry that is being shown, and how kernels use it.
+    pub entry: Option<(u32, Uses)>,
+    /// The entry that led to the surface which was shown last.
+    pub met: Option<(u32, Uses)>,
     /// Targets of conditional jumps that were shown.
     pub conditional: HashSet<u64>,
     /// Records not in use.
@@ -182,6 +188,9 @@ impl Walker<'_> {
             Follow::Stage(stage) => self.state.stages[stage].latch(record, container),
             Follow::BindingTable(stage) => self.state.stages[stage].latch_binding_table(record, container),
             Follow::SamplerTable(stage) => self.state.stages[stage].latch_sampler_table(record, container),
+            Follow::BlendState if record.stored(container, "Blend State Pointer Valid") == Some(1) => {
+                self.state.blend = draw::pointer(record, container);
+            }
             _ => {}
         }
         if !self.options.headers {
@@ -248,8 +257,11 @@ impl Walker<'_> {
         };
         let target = target & VA_MASK;
         let second_level = flag("Second Level Batch Buffer");
+        let predicated = flag("Predication Enable");
+        // Where the jump is not taken or comes back, the batch goes on.
+        let not_followed = if second_level || predicated { Next::On } else { Next::Return };
         if !self.options.follow {
-            return Ok(if second_level { Next::On } else { Next::Return });
+            return Ok(not_followed);
         }
         if record.stored(container, "Address Space Indicator") == Some(0)
             && self.memory.tail(target).is_empty()
@@ -257,7 +269,7 @@ impl Walker<'_> {
             let text =
                 format_args!("{target:#x} is an address of the GGTT, which is not there: not followed");
             self.note(depth + 1, target, text)?;
-            return Ok(if second_level { Next::On } else { Next::Return });
+            return Ok(not_followed);
         }
         if flag("Add Offset Enable") {
             self.note(
@@ -270,7 +282,7 @@ impl Walker<'_> {
             self.level(target, None, depth + 1)?;
             return Ok(Next::On);
         }
-        if flag("Predication Enable") {
+        if predicated {
             if depth >= MAX_DEPTH {
                 self.note(depth + 1, target, format_args!("levels are nested too deep: not followed"))?;
             } else if self.conditional.insert(target) {

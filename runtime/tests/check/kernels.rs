@@ -1,6 +1,7 @@
 //! Rules of instructions and of the messages that they send.
 
-use super::{Dice, common, distance, make, operands, packet};
+use super::search::{distance, own, replace};
+use super::{Dice, common, make, packet};
 use genxml::check::{self, Finding, Rules, Summary};
 use genxml::core::bits;
 use genxml::core::reflect::{Container, Type};
@@ -13,14 +14,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The container of instructions and messages with this name.
 fn container(name: &str) -> &'static Container {
     gen8::CONTAINERS.iter().find(|container| container.name == name).unwrap_or_else(|| panic!("no {name}"))
-}
-
-/// Sets bits that may have another value.
-fn replace(words: &mut [u32], start: u32, end: u32, value: u64) {
-    for bit in start..=end {
-        let (word, mask) = (&mut words[bit as usize / 32], 1 << (bit % 32));
-        *word = if value >> (bit - start) & 1 != 0 { *word | mask } else { *word & !mask };
-    }
 }
 
 /// Sets a field, by its path through structures and views.
@@ -141,15 +134,16 @@ fn applied() -> Vec<Applied> {
 fn search(one: &Applied, from: &[u32; 4], allowed: bool, rules: &Rules) -> Option<[u32; 4]> {
     let (mut ranges, mut numbers) = (Vec::new(), vec![0, 1, 2, 3, u64::MAX]);
     for (condition, base) in one.needs.iter().copied().chain([(&one.rule.require, one.base)]) {
-        assert!(operands(condition, &[base], &mut ranges, &mut numbers), "{}: names state", one.rule.id);
+        assert!(own(condition, base, &mut ranges, &mut numbers), "{}: names state", one.rule.id);
     }
     ranges.sort_unstable();
     ranges.dedup();
     numbers.sort_unstable();
     numbers.dedup();
     let missing = |words: &[u32]| -> u64 {
-        let needs = one.needs.iter().map(|(cond, base)| distance(cond, true, &Frame::inside(words, *base)));
-        needs.sum::<u64>() + distance(&one.rule.require, allowed, &Frame::inside(words, one.base))
+        let needs =
+            one.needs.iter().map(|(cond, base)| distance(cond, true, &Frame::inside(words, *base), &()));
+        needs.sum::<u64>() + distance(&one.rule.require, allowed, &Frame::inside(words, one.base), &())
     };
     let mut dice = Dice(11);
     let (mut words, mut best) = (*from, missing(from));

@@ -1,0 +1,103 @@
+//! What is wrong with single fields: values outside their ranges, reserved bits, values without a name.
+//!
+//! The decoder sees these as [`Issue`]s. Here each kind of issue has a rule of its own, so that findings, levels and
+//! explanations work as they do for the rules of the specification.
+
+use super::finding::Operand;
+use crate::decode::{Issue, Item};
+use genxml_core::rule::{Cond, Rule, Severity};
+use std::fmt::Write as _;
+
+/// One rule for each kind of issue; they hold for the fields of every container.
+pub(super) static RULES: [Rule; 5] = [
+    rule(
+        "FIELD-RANGE",
+        Severity::Error,
+        "each field with a range is inside it",
+        "a value is outside the range that the manual gives for the field",
+    ),
+    rule(
+        "FIELD-MBZ",
+        Severity::Error,
+        "each field of type mbz is 0",
+        "bits are set that the manual wants to be zero",
+    ),
+    rule(
+        "FIELD-MBO",
+        Severity::Error,
+        "each field of type mbo has all bits set",
+        "bits are not set that the manual wants to be one",
+    ),
+    rule("FIELD-RESERVED", Severity::Warning, "each field of type reserved is 0", "reserved bits are set"),
+    rule(
+        "FIELD-VALUE",
+        Severity::Warning,
+        "each field with named values has one of them, or 0",
+        "the manual has no such value of the field",
+    ),
+];
+
+const fn rule(id: &'static str, severity: Severity, text: &'static str, message: &'static str) -> Rule {
+    // The decoder finds what breaks it.
+    Rule { id, severity, require: Cond::Number(1), text, message, source: "" }
+}
+
+/// The index in [`RULES`] of what an issue breaks.
+pub(super) fn index(issue: Issue) -> usize {
+    match issue {
+        Issue::OutOfRange { .. } => 0,
+        Issue::MustBeZero => 1,
+        Issue::MustBeOne => 2,
+        Issue::ReservedSet => 3,
+        Issue::UnknownValue => 4,
+    }
+}
+
+/// Of messages, reserved bits do not count, in which encoders differ, nor the numbers of surfaces, which need no name.
+pub(super) fn of_message(item: &mut Item) {
+    match item.issue {
+        Some(Issue::ReservedSet) => item.issue = None,
+        Some(Issue::UnknownValue) if item.name == "Binding Table Index" => item.issue = None,
+        _ => {}
+    }
+}
+
+/// The field of an issue with its value, named as conditions name fields; `inside` are the fields around all items.
+pub(super) fn operand(items: &[Item], at: usize, inside: &[&'static str]) -> Operand {
+    let item = &items[at];
+    let mut path: Vec<String> = Vec::new();
+    let mut depth = item.depth;
+    for outer in items[..at].iter().rev() {
+        if outer.depth < depth {
+            depth = outer.depth;
+            path.push(part(outer));
+        }
+    }
+    path.extend(inside.iter().rev().map(|name| (*name).to_owned()));
+    path.reverse();
+    path.push(part(item));
+    Operand { name: format!("[{}]", path.join(".")), value: Some(item.stored), text: None }
+}
+
+/// The name of an item, with its number in an array; its bits if many have that name.
+fn part(item: &Item) -> String {
+    let mut name = item.name.to_owned();
+    if let Some(index) = item.index {
+        _ = write!(name, "[{index}]");
+    }
+    if matches!(item.value, crate::decode::Value::Reserved) {
+        let (first, last) = (item.start % 32, item.end - item.start / 32 * 32);
+        _ = write!(name, " dw{} {last}:{first}", item.start / 32);
+    }
+    name
+}
+
+/// The condition that the field does not fulfil.
+pub(super) fn required(issue: Issue, name: &str) -> String {
+    match issue {
+        Issue::OutOfRange { min, max } => format!("{name} in {{{min}..{max}}}"),
+        Issue::MustBeZero | Issue::ReservedSet => format!("{name} == 0"),
+        Issue::MustBeOne => format!("all bits of {name}"),
+        Issue::UnknownValue => format!("a value of {name} that has a name"),
+    }
+}

@@ -1,0 +1,270 @@
+//! Values for which a rule holds, and for which it does not, found by trying: the container's own fields, and what was
+//! seen before it, which stands in a stub of the tracked state.
+
+use super::Dice;
+use genxml::core::bits;
+use genxml::core::reflect::{Container, Op};
+use genxml::core::rule::{Base, Cond, Facts, Frame, Role, Roles, Rule};
+use std::collections::BTreeMap;
+
+/// Elements of variable groups that are tried.
+const ELEMENTS: u32 = 6;
+/// Attempts for each of the two.
+const STEPS: usize = 200_000;
+/// Attempts before all begins from zero again.
+const RESTART: usize = 2048;
+
+/// Something that a condition looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// Bits of the container.
+    Own(u32, u32),
+    /// Bits of the last container of this index.
+    State(u16, u32, u32),
+    /// An entry of `LASTS`.
+    Last(u16),
+    /// Whether the surface is used so; the number of the role.
+    Role(usize),
+}
+
+const ROLES: [Role; 10] = [
+    Role::Sampled,
+    Role::RenderTarget,
+    Role::Typed,
+    Role::Untyped,
+    Role::Scattered,
+    Role::Block,
+    Role::Media,
+    Role::Atomic,
+    Role::Read,
+    Role::Written,
+];
+
+/// A container and what came before it. Everything is known.
+struct World {
+    own: Vec<u32>,
+    states: BTreeMap<u16, Vec<u32>>,
+    lasts: BTreeMap<u16, u64>,
+    roles: [bool; ROLES.len()],
+}
+
+impl Facts for World {
+    fn state(&self, container: u16, _: u32, _: u32) -> Option<&[u32]> {
+        self.states.get(&container).map(Vec::as_slice)
+    }
+
+    fn last(&self, index: u16) -> Option<u64> {
+        self.lasts.get(&index).copied()
+    }
+
+    fn role(&self, role: Role) -> Option<bool> {
+        let used = ROLES.iter().zip(self.roles).filter(|(_, used)| *used);
+        Some(Roles::of(&used.map(|(role, _)| *role).collect::<Vec<_>>()).contains(role))
+    }
+}
+
+impl World {
+    fn get(&self, place: Place) -> u64 {
+        match place {
+            Place::Own(start, end) => bits::get(&self.own, start, end),
+            Place::State(container, start, end) => bits::get(&self.states[&container], start, end),
+            Place::Last(index) => self.lasts[&index],
+            Place::Role(role) => self.roles[role].into(),
+        }
+    }
+
+    fn set(&mut self, place: Place, value: u64) {
+        match place {
+            Place::Own(start, end) => replace(&mut self.own, start, end, value),
+            Place::State(container, start, end) => {
+                replace(self.states.get_mut(&container).expect("it was collected"), start, end, value);
+            }
+            Place::Last(index) => _ = self.lasts.insert(index, value),
+            Place::Role(role) => self.roles[role] = value & 1 != 0,
+        }
+    }
+}
+
+/// Sets bits that may have another value.
+pub fn replace(words: &mut [u32], start: u32, end: u32, value: u64) {
+    for bit in start..=end {
+        let (word, mask) = (&mut words[bit as usize / 32], 1 << (bit % 32));
+        *word = if value >> (bit - start) & 1 != 0 { *word | mask } else { *word & !mask };
+    }
+}
+
+/// What the condition looks at, and the numbers that it compares with. `at` are the elements around, each with the
+/// container that it is in.
+fn collect(cond: &Cond, at: &[(Option<u16>, u32)], places: &mut Vec<Place>, numbers: &mut Vec<u64>) {
+    let place = |(container, base): (Option<u16>, u32), start: u32, end: u32| match container {
+        None => Place::Own(base + start, base + end),
+        Some(container) => Place::State(container, base + start, base + end),
+    };
+    let base = |base: Base| match base {
+        Base::State(container) => (Some(container), 0),
+        Base::Own(outward) => at[at.len() - 1 - usize::from(outward)],
+    };
+    match cond {
+        Cond::Number(number) => numbers.push(*number),
+        Cond::Index => {}
+        Cond::Last(index) => places.push(Place::Last(*index)),
+        Cond::Role(role) => places.extend(ROLES.iter().position(|other| other == role).map(Place::Role)),
+        Cond::Field(field) => places.push(place(base(field.base), field.start, field.end)),
+        Cond::Not(inner) => collect(inner, at, places, numbers),
+        Cond::Bits(inner, list) => {
+            numbers.extend(list.bits.iter().map(|value| value.0));
+            collect(inner, at, places, numbers);
+        }
+        Cond::In(inner, set) => {
+            numbers.extend(set.iter().flat_map(|range| [range.0, range.1]));
+            collect(inner, at, places, numbers);
+        }
+        Cond::Binary(_, left, right) => {
+            collect(left, at, places, numbers);
+            collect(right, at, places, numbers);
+        }
+        Cond::Over(_, group, body) => {
+            let (container, start) = base(group.base);
+            let count = if group.count == 0 { ELEMENTS } else { group.count };
+            for index in 0..count {
+                let element = (container, start + group.start + index * group.bits);
+                let at: Vec<_> = at.iter().copied().chain([element]).collect();
+                collect(body, &at, places, numbers);
+            }
+            // A sum or count over elements without fields needs the container all the same.
+            if let Some(container) = container {
+                places.push(Place::State(container, group.start, group.start));
+            }
+        }
+    }
+}
+
+/// Bits of its own container, which starts at `base`, that a condition looks at, and the numbers that it compares with;
+/// false if it looks elsewhere.
+pub fn own(cond: &Cond, base: u32, ranges: &mut Vec<(u32, u32)>, numbers: &mut Vec<u64>) -> bool {
+    let mut places = Vec::new();
+    collect(cond, &[(None, base)], &mut places, numbers);
+    places.into_iter().all(|place| match place {
+        Place::Own(start, end) => {
+            ranges.push((start, end));
+            true
+        }
+        _ => false,
+    })
+}
+
+/// Dwords of a container with all the elements that are tried.
+fn dwords(container: &Container, most: u32) -> usize {
+    let tails = container.groups.iter().filter(|group| group.count == 0);
+    let tail: u32 = tails.map(|group| group.bits * ELEMENTS / 32).sum();
+    (container.dwords() + tail as usize).max(most as usize)
+}
+
+/// Whether values were found for which the rule holds, and for which it is known not to hold.
+pub fn both_ways(container: &Container, rule: &Rule) -> (bool, bool) {
+    let (mut places, mut numbers) = (Vec::new(), vec![0, 1, u64::MAX]);
+    collect(&rule.require, &[(None, 0)], &mut places, &mut numbers);
+    numbers.sort_unstable();
+    numbers.dedup();
+    places.sort_unstable();
+    places.dedup();
+    let mut world = World {
+        own: Vec::new(),
+        states: BTreeMap::new(),
+        lasts: BTreeMap::new(),
+        roles: [false; ROLES.len()],
+    };
+    let mut most = 0;
+    for place in &places {
+        match *place {
+            Place::Own(_, end) => most = most.max(end / 32 + 1),
+            Place::State(index, _, end) => {
+                let container = genxml::gen8::CONTAINERS[usize::from(index)];
+                let length = dwords(container, end / 32 + 1);
+                let state = world.states.entry(index).or_default();
+                state.resize(state.len().max(length), 0);
+            }
+            Place::Last(index) => _ = world.lasts.insert(index, 0),
+            Place::Role(_) => {}
+        }
+    }
+    world.own = vec![0; dwords(container, most)];
+    let kept = reached(&rule.require, true, &places, &numbers, &mut world);
+    (kept, reached(&rule.require, false, &places, &numbers, &mut world))
+}
+
+/// Changes values until the condition is what is wanted; never for the worse, but from zero again from time to time.
+fn reached(cond: &Cond, want: bool, places: &[Place], numbers: &[u64], world: &mut World) -> bool {
+    let mut dice = Dice(7);
+    let mut best = u64::MAX;
+    for step in 0..STEPS {
+        if step % RESTART == 0 {
+            places.iter().for_each(|place| world.set(*place, 0));
+            best = u64::MAX;
+        }
+        let mut before = Vec::new();
+        for _ in 0..=dice.below(3).min(places.len()) {
+            let Some(&place) = places.get(dice.below(places.len().max(1))) else { continue };
+            let number = numbers[dice.below(numbers.len())];
+            // Products: a part of a field is asked for by dividing it.
+            let factor = numbers[dice.below(numbers.len())];
+            let value = match (place, dice.below(9)) {
+                (Place::Last(_), _) => dice.next() % 4,
+                (_, 0) => dice.next(),
+                (_, 1) => number.wrapping_add(1),
+                (_, 2) => number.wrapping_sub(1),
+                (_, 3 | 4) => world.get(place) ^ number.wrapping_mul(factor),
+                // What another field has: many rules compare two.
+                (_, 5) => world.get(places[dice.below(places.len())]),
+                _ => number,
+            };
+            before.push((place, world.get(place)));
+            world.set(place, value);
+        }
+        let frame = Frame::new(&world.own);
+        let now = distance(cond, want, &frame, world);
+        if now == 0 {
+            return cond.eval(&frame, world).map(|value| value != 0) == Some(want);
+        }
+        if now > best {
+            before.into_iter().rev().for_each(|(place, value)| world.set(place, value));
+        } else {
+            best = now;
+        }
+    }
+    false
+}
+
+/// How many comparisons would have to come out differently for the condition to be what is wanted, at least.
+pub fn distance(cond: &Cond, want: bool, frame: &Frame<'_>, facts: &impl Facts) -> u64 {
+    let both = |left, right| (distance(left, want, frame, facts), distance(right, want, frame, facts));
+    match cond {
+        Cond::Not(inner) => distance(inner, !want, frame, facts),
+        Cond::Binary(op @ (Op::And | Op::Or), left, right) => {
+            match (both(left, right), want == (*op == Op::And)) {
+                ((left, right), true) => left + right,
+                ((left, right), false) => left.min(right),
+            }
+        }
+        other => u64::from(other.eval(frame, facts).map(|value| value != 0) != Some(want)),
+    }
+}
+
+/// A rule that cannot be violated says nothing, one that cannot be kept is wrong.
+#[test]
+fn every_rule_can_be_kept_and_broken() {
+    let all = genxml::gen8::CONTAINERS.iter().chain(genxml::eu::gen8::CONTAINERS);
+    let (mut wrong, mut tried) = (Vec::new(), 0);
+    for container in all {
+        for rule in container.rules {
+            let (kept, broken) = both_ways(container, rule);
+            tried += 1;
+            if !kept || !broken {
+                wrong.push(format!("{}: kept {kept}, broken {broken}: {}", rule.id, rule.text));
+            }
+        }
+    }
+    println!("{tried} rules, of which {} cannot be kept or broken", wrong.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(tried > 450, "{tried}");
+}
