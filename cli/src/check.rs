@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 /// Check a dump against the programming restrictions of the manual.
 ///
 /// Every packet and every structure that packets point to is checked by itself, against the state before it, and against
-/// how kernels use it. Of kernels, every instruction is checked, and its message where the descriptor stands in the
+/// how kernels use it; and so is every field: ranges, bits that must be zero or one, reserved bits, values without a name
+/// (the rules FIELD-*). Of kernels, every instruction is checked, and its message where the descriptor stands in the
 /// instruction. What a dump does not tell is never held against it: message headers and payloads are in registers,
 /// so the rules of MH_*, MHC_* and MACD_* structures, which --list shows, are held against nothing.
 ///
@@ -85,7 +86,8 @@ impl Levels {
 }
 
 fn unknown(rules: &Rules, id: &str, error: &check::UnknownRule) -> Error {
-    match suggest::nearest(id, rules.all().map(|(_, rule)| rule.id)) {
+    let of_fields = Rules::of_fields().iter().map(|rule| rule.id);
+    match suggest::nearest(id, of_fields.chain(rules.all().map(|(_, rule)| rule.id))) {
         Some(nearest) => bad_input(format!("{error}; did you mean `{nearest}`?")),
         None => bad_input(format!("{error}; genx check --list names them")),
     }
@@ -177,7 +179,8 @@ const LONG: usize = 200;
 /// A finding as text: what is wrong, where, and the values that make it so.
 pub fn write_finding(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
     let rule = finding.rule;
-    let source = if rule.source.is_empty() { String::new() } else { format!(" ({})", rule.source) };
+    let source = finding.source();
+    let source = if source.is_empty() { String::new() } else { format!(" ({source})") };
     writeln!(out, "{} {}: {}{source}", finding.severity.name(), rule.id, rule.message)?;
     write!(out, "  at {:#x}: {}", finding.address, finding.container.name)?;
     if let Some(index) = finding.index {
@@ -197,8 +200,9 @@ pub fn write_finding(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
     for operand in &finding.operands {
         writeln!(out, "    {operand}")?;
     }
-    match rule.text.len() {
-        0..LONG => writeln!(out, "  required: {}\n", rule.text),
+    let required = finding.required();
+    match required.len() {
+        0..LONG => writeln!(out, "  required: {required}\n"),
         _ => writeln!(out, "  required: see genx check --explain {}\n", rule.id),
     }
 }
@@ -217,8 +221,8 @@ pub fn as_json(findings: &[Finding], summary: &Summary) -> Value {
                 "rule": finding.rule.id,
                 "severity": finding.severity.name(),
                 "message": finding.rule.message,
-                "source": finding.rule.source,
-                "require": finding.rule.text,
+                "source": finding.source(),
+                "require": finding.required(),
                 "container": finding.container.name,
                 "index": finding.index,
                 "exec": finding.submission,
@@ -250,19 +254,26 @@ pub fn as_json(findings: &[Finding], summary: &Summary) -> Value {
 }
 
 fn explain(rules: &Rules, id: &str, json: bool) -> Result<Exit, Error> {
-    let found = rules.find(id).ok_or_else(|| unknown(rules, id, &check::UnknownRule(id.to_owned())))?;
-    let (container, rule) = found;
+    let of_fields = Rules::of_fields().iter().find(|rule| rule.id == id).map(|rule| (EVERY, "", rule));
+    let found = of_fields
+        .or_else(|| rules.find(id).map(|(container, rule)| (container.name, container.source, rule)));
+    let (container, source, rule) =
+        found.ok_or_else(|| unknown(rules, id, &check::UnknownRule(id.to_owned())))?;
     if json {
-        let value = rule_json(container.name, rule);
+        let value = rule_json(container, rule);
         stdout(|out| writeln!(out, "{value:#}"))?;
         return Ok(Exit::Ok);
     }
     stdout(|out| {
-        writeln!(out, "{} · {} · {}", rule.id, rule.severity.name(), container.name)?;
+        writeln!(out, "{} · {} · {}", rule.id, rule.severity.name(), container)?;
         writeln!(out, "{}", rule.message)?;
         writeln!(out, "\nrequired: {}", rule.text)?;
-        let source = if rule.source.is_empty() { container.source } else { rule.source };
-        writeln!(out, "source:   {source}")
+        match if rule.source.is_empty() { source } else { rule.source } {
+            "" => {
+                writeln!(out, "source:   that of the container, which genx spec show prints with its fields")
+            }
+            source => writeln!(out, "source:   {source}"),
+        }
     })?;
     Ok(Exit::Ok)
 }
@@ -278,17 +289,26 @@ fn rule_json(container: &str, rule: &genxml::core::rule::Rule) -> Value {
     })
 }
 
+/// Where the rules about single fields hold.
+const EVERY: &str = "every field";
+
+/// All rules with the name of what they are about.
+fn listed(rules: &Rules) -> impl Iterator<Item = (&'static str, &'static genxml::core::rule::Rule)> {
+    let of_fields = Rules::of_fields().iter().map(|rule| (EVERY, rule));
+    of_fields.chain(rules.all().map(|(container, rule)| (container.name, rule)))
+}
+
 fn list(rules: &Rules, json: bool) -> Result<Exit, Error> {
     if json {
-        let all: Vec<Value> = rules.all().map(|(container, rule)| rule_json(container.name, rule)).collect();
+        let all: Vec<Value> = listed(rules).map(|(container, rule)| rule_json(container, rule)).collect();
         stdout(|out| writeln!(out, "{:#}", Value::Array(all)))?;
         return Ok(Exit::Ok);
     }
-    let width = rules.all().map(|(_, rule)| rule.id.len()).max().unwrap_or(0);
+    let width = listed(rules).map(|(_, rule)| rule.id.len()).max().unwrap_or(0);
     stdout(|out| {
-        rules.all().try_for_each(|(container, rule)| {
+        listed(rules).try_for_each(|(container, rule)| {
             let (id, severity) = (rule.id, rule.severity.name());
-            writeln!(out, "{id:width$}  {severity:10}  {}: {}", container.name, rule.message)
+            writeln!(out, "{id:width$}  {severity:10}  {container}: {}", rule.message)
         })
     })?;
     Ok(Exit::Ok)

@@ -79,7 +79,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         OutputFormat::Json => Format::Json,
         OutputFormat::Html => {
             let text = "decode --format html: not part of this version; use text or json";
-            return Err(Error { exit: Exit::Fault, text: Some(text.into()) });
+            return Err(Error { exit: Exit::Fault, text: text.into() });
         }
     };
     let color = match args.color {

@@ -41,9 +41,7 @@ fn main() -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(error) => {
-            if let Some(text) = &error.text {
-                eprintln!("genx: {text}");
-            }
+            eprintln!("genx: {}", error.text);
             error.exit.into()
         }
     }

@@ -28,21 +28,22 @@ impl From<Exit> for ExitCode {
 pub struct Error {
     /// The exit code.
     pub exit: Exit,
-    /// What to tell the user; `None` if it has been told, or nobody listens any more.
-    pub text: Option<String>,
+    /// What to tell the user.
+    pub text: String,
 }
 
 /// The input cannot be used.
 pub fn bad_input(error: impl Display) -> Error {
-    Error { exit: Exit::BadInput, text: Some(error.to_string()) }
+    Error { exit: Exit::BadInput, text: error.to_string() }
 }
 
-/// Standard output is written through this. A reader that stops reading (`genx decode X | head`) is no error.
+/// Standard output is written through this. A reader that stops reading (`genx check X | head`) is no error, and does
+/// not change how the command ends.
 pub fn stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Error { exit: Exit::Ok, text: None }),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(bad_input(format!("cannot write to standard output: {error}"))),
     }
 }

@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 
 /// Execute a capture on the model and compare memory with what the capture expects.
 ///
+/// After a fault nothing more runs: submissions count if they ran to their end, and the JSON has `"ok": null` for
+/// expectations that were not reached.
+///
 /// Exit code: 0 all well, 1 an expectation differs or --check finds an error, 2 unusable input, 3 a GPU fault, a hang, or something that the
 /// model does not implement.
 #[derive(clap::Args, Debug)]
@@ -39,6 +42,9 @@ pub struct Args {
     /// Write a line per packet and thread to FILE
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// In the trace, a line per EU instruction too
+    #[arg(long, requires = "trace")]
+    trace_instructions: bool,
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -51,8 +57,7 @@ pub struct Args {
 }
 
 /// What one expectation came to.
-struct Compared<'a> {
-    expectation: &'a Expectation,
+struct Compared {
     difference: Option<genxml::capture::Mismatch>,
 }
 
@@ -67,7 +72,8 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let capture = Capture::open(&args.input).map_err(bad_input)?;
     let checked = args.check.then(|| checked(&capture));
     let mut dump = args.dump.as_deref().map(Dump::new).transpose()?;
-    let mut trace = args.trace.as_deref().map(Trace::new).transpose()?;
+    let instructions = args.trace_instructions;
+    let mut trace = args.trace.as_deref().map(|path| Trace::new(path, instructions)).transpose()?;
     let execs = capture.execs().count() as u64;
     let progress = progress(execs, args.json);
 
@@ -76,6 +82,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         replay.gpu().set_work_limit(units);
     }
     let mut stats = Stats::default();
+    let mut done = 0;
     let mut compared = Vec::new();
     let mut fault = None;
     while fault.is_none() {
@@ -87,7 +94,10 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         match step {
             Step::Exec { exec, result } => {
                 match result {
-                    Ok(more) => stats += more,
+                    Ok(more) => {
+                        stats += more;
+                        done += 1;
+                    }
                     Err(error) => {
                         stats += replay.gpu().last_stats();
                         fault = Some((exec.seq, error));
@@ -99,7 +109,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
                 if let Some(dump) = &mut dump {
                     dump.expectation(expectation, replay.bytes(expectation.object))?;
                 }
-                compared.push(Compared { expectation, difference: result.err() });
+                compared.push(Compared { difference: result.err() });
             }
             Step::Frame(frame) => {
                 if let Some(dump) = &mut dump {
@@ -122,7 +132,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     };
     let exit = checked.as_ref().map_or(Exit::Ok, |(_, summary)| check::exit(summary)).max(ran);
     if args.json {
-        let mut value = as_json(&capture, execs, &stats, &compared, fault.as_ref(), exit);
+        let mut value = as_json(&capture, (done, execs), &stats, &compared, fault.as_ref(), exit);
         if let Some((findings, summary)) = &checked {
             value["check"] = check::as_json(findings, summary);
         }
@@ -144,9 +154,10 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
                 findings.iter().try_for_each(|finding| check::write_finding(out, finding))?;
                 writeln!(out, "{}: {}", capture.name(), check::verdict(summary))?;
             }
+            let submissions = if done == execs { format!("{execs}") } else { format!("{done} of {execs}") };
             writeln!(
                 out,
-                "{}: {verdict}: {execs} submissions, {} of {} expectations met",
+                "{}: {verdict}: {submissions} submissions, {} of {} expectations met",
                 capture.name(),
                 compared.len() - differing,
                 capture.expectations().count(),
@@ -193,20 +204,24 @@ fn write_stats(out: &mut dyn Write, stats: &Stats) -> io::Result<()> {
 
 fn as_json(
     capture: &Capture,
-    execs: u64,
+    (done, execs): (u64, u64),
     stats: &Stats,
-    compared: &[Compared<'_>],
+    compared: &[Compared],
     fault: Option<&(u64, genxml_sim::Fault)>,
     exit: Exit,
 ) -> Value {
-    let expectations: Vec<Value> = compared
-        .iter()
-        .map(|Compared { expectation, difference }| {
+    // They come in the order of the capture, and end with a fault.
+    let expectations: Vec<Value> = capture
+        .expectations()
+        .enumerate()
+        .map(|(index, expectation)| {
+            let reached = compared.get(index);
+            let difference = reached.and_then(|compared| compared.difference.as_ref());
             json!({
                 "name": expectation.name,
                 "after_exec": expectation.after_exec,
-                "ok": difference.is_none(),
-                "first_difference": difference.as_ref().map(|d| json!({
+                "ok": reached.map(|_| difference.is_none()),
+                "first_difference": difference.map(|d| json!({
                     "address": format!("{:#x}", d.address),
                     "offset": d.offset,
                     "count": d.count,
@@ -218,7 +233,8 @@ fn as_json(
     json!({
         "capture": capture.name(),
         "exit": exit as u8,
-        "submissions": execs,
+        "submissions": done,
+        "submissions_in_capture": execs,
         "expectations": expectations,
         "fault": fault.map(|(seq, fault)| json!({ "exec": seq, "text": fault.to_string() })),
         "stats": counts(stats).into_iter().collect::<std::collections::BTreeMap<_, _>>(),
@@ -260,18 +276,19 @@ impl Dump {
     }
 }
 
-/// Where `--trace` writes: one line per event, words separated by spaces.
+/// Where `--trace` writes: one line per packet and thread, and per instruction if asked to, words separated by spaces.
 struct Trace {
     path: PathBuf,
+    instructions: bool,
     out: BufWriter<File>,
     result: io::Result<()>,
 }
 
 impl Trace {
-    fn new(path: &Path) -> Result<Self, Error> {
+    fn new(path: &Path, instructions: bool) -> Result<Self, Error> {
         let file = File::create(path)
             .map_err(|error| bad_input(format!("cannot create {}: {error}", path.display())))?;
-        Ok(Trace { path: path.to_owned(), out: BufWriter::new(file), result: Ok(()) })
+        Ok(Trace { path: path.to_owned(), instructions, out: BufWriter::new(file), result: Ok(()) })
     }
 
     fn event(&mut self, event: &Event<'_>) {
@@ -285,7 +302,7 @@ impl Trace {
             Event::Thread { kernel, payload } => {
                 writeln!(self.out, "thread {kernel:#014x} {} payload bytes", payload.len())
             }
-            Event::Instruction { kernel, ip, mask } => {
+            Event::Instruction { kernel, ip, mask } if self.instructions => {
                 writeln!(self.out, "instruction {kernel:#014x} +{ip:#06x} {mask:08x}")
             }
             _ => Ok(()),

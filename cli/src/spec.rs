@@ -54,7 +54,7 @@ enum Command {
         #[command(flatten)]
         source: Source,
     },
-    /// Prove that tables are consistent; exit 1 if they are not
+    /// Prove that tables are consistent; exit 1 if they are not, 2 if a file cannot be read
     Check {
         /// XML files or folders; without, the built-in specification
         paths: Vec<PathBuf>,
@@ -152,7 +152,12 @@ fn report(name: &str, loaded: &Loaded) -> Result<Exit, Error> {
             report.summary()
         )
     })?;
-    Ok(if report.errors() > 0 { Exit::Differs } else { Exit::Ok })
+    let unreadable = report.diagnostics.iter().any(|problem| problem.code == Code::Io);
+    Ok(match report.errors() {
+        0 => Exit::Ok,
+        _ if unreadable => Exit::BadInput,
+        _ => Exit::Differs,
+    })
 }
 
 /// Writes the index of each folder, unless something else than the index is wrong.

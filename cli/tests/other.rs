@@ -81,10 +81,33 @@ fn decode_reads_raw_dwords() {
 /// A reader that goes away is no error and leaves no message.
 #[test]
 fn decode_into_a_closed_pipe() {
-    let capture = tempdir().unwrap();
-    fill_capture(capture.path(), |_| ());
+    // A megabyte of MI_NOOP: more than any pipe holds.
+    let place = tempdir().unwrap();
+    let file = place.path().join("noops.bin");
+    fs::write(&file, vec![0; 1 << 20]).unwrap();
+    let raw = ["--raw", "--engine", "render"];
+    assert_eq!(into_a_closed_pipe(&["decode", file.to_str().unwrap()], &raw), (Some(0), Vec::new()));
+}
+
+/// Nor does it change the verdict.
+#[test]
+fn check_into_a_closed_pipe() {
+    let place = tempdir().unwrap();
+    let file = place.path().join("batch.bin");
+    // 3DPRIMITIVE with Indirect Parameter Enable (dw0 10) and End Offset Enable (dw1 9), over and over.
+    let draws = [0x7b00_0405_u32, 0x204, 3, 0, 1, 0, 0].repeat(4000);
+    fs::write(&file, draws.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<u8>>()).unwrap();
+    for format in [&[][..], &["--json"]] {
+        let more = [&["--raw", "--engine", "render"], format].concat();
+        assert_eq!(into_a_closed_pipe(&["check", file.to_str().unwrap()], &more), (Some(1), Vec::new()));
+    }
+}
+
+/// Exit code and standard error of the command, of whose output only the start is read.
+fn into_a_closed_pipe(command: &[&str], more: &[&str]) -> (Option<i32>, Vec<u8>) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_genx"))
-        .args(["decode", capture.path().to_str().unwrap()])
+        .args(command)
+        .args(more)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -92,7 +115,7 @@ fn decode_into_a_closed_pipe() {
     let mut first = String::new();
     BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+    (output.status.code(), output.stderr)
 }
 
 /// Every packet of every capture has a name; state, surfaces and kernels are found.
@@ -153,6 +176,9 @@ fn check_finds_explains_and_obeys() {
         assert!(out.contains(word), "{word} not in {out}");
     }
     assert!(finish(genx(["check", "--list"])).1.lines().count() > 300);
+    let (code, out, _) = finish(genx(["check", "--explain", "FIELD-MBZ"]));
+    assert!(code == 0 && out.contains("FIELD-MBZ · error · every field"), "{out}");
+    assert_eq!(with(&["--allow", "FIELD-*", "--allow", "3DPRIM*"]).0, 0);
     assert_eq!(finish(genx(["check"])).0, 2);
     assert_eq!(finish(genx(["check", "/nonexistent"])).0, 2);
 
@@ -192,6 +218,9 @@ fn spec_lists_shows_checks_and_emits() {
     let (code, _, err) = finish(genx(["spec", "check", broken.to_str().unwrap()]));
     assert_eq!(code, 1, "{err}");
     assert!(err.contains("broken.xml:3:"), "{err}");
+    let (code, _, err) = finish(genx(["spec", "check", place.path().join("nowhere.xml").to_str().unwrap()]));
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("nowhere.xml"), "{err}");
 
     let generated = place.path().join("generated");
     let (code, out, err) = finish(genx(["spec", "emit", "-o", generated.to_str().unwrap()]));

@@ -106,9 +106,48 @@ fn dump_trace_and_json() {
     assert_eq!(report["expectations"][0]["ok"], true);
     assert_eq!(report["stats"]["threads"], 1024);
     assert!(fs::read(dump.join("picture.bin")).unwrap() == fill_picture());
-    let trace = fs::read_to_string(trace).unwrap();
-    assert!(trace.lines().any(|line| line.contains("GPGPU_WALKER")), "{trace}");
-    assert_eq!(trace.lines().filter(|line| line.starts_with("thread")).count(), 1024);
+    assert_eq!((&report["submissions"], &report["submissions_in_capture"]), (&1.into(), &1.into()));
+    let text = fs::read_to_string(&trace).unwrap();
+    assert!(text.lines().any(|line| line.contains("GPGPU_WALKER")), "{text}");
+    let count = |text: &str, word| text.lines().filter(|line| line.starts_with(word)).count() as u64;
+    assert_eq!(count(&text, "thread"), 1024);
+    assert_eq!(count(&text, "packet"), report["stats"]["packets"]);
+    assert_eq!(text.lines().count() as u64, 1024 + count(&text, "packet"), "nothing else");
+
+    let more = ["--trace", trace.to_str().unwrap(), "--trace-instructions"];
+    assert_eq!(run(capture.path(), &more).0, 0);
+    let text = fs::read_to_string(&trace).unwrap();
+    assert_eq!(count(&text, "instruction"), report["stats"]["instructions"]);
+    assert_eq!(run(capture.path(), &["--trace-instructions"]).0, 2);
+}
+
+/// The first submission faults; the second and what is expected after it are not reached.
+#[test]
+fn what_was_not_reached_does_not_count() {
+    use genxml::batch::{Batch, Buffer};
+    use genxml::capture::{CaptureWriter, Compare};
+    let capture = tempdir().unwrap();
+    let mut writer = CaptureWriter::new("two");
+    for clear in [true, false] {
+        let mut batch = Batch::<Render>::new("batch", 0x2_0000, 4096).unwrap();
+        if clear {
+            batch.emit(&MiUrbClear::new()).unwrap();
+        }
+        let target = Buffer::new("target", 0x1_0000, 4096).unwrap();
+        batch.finish().unwrap().submit([target]).unwrap().write(1, &mut writer);
+    }
+    writer.expect(EXPECTATION, "target", 0, &[0; 16], &[], Compare::Exact);
+    writer.finish(capture.path()).unwrap();
+    let (code, out, err) = run(capture.path(), &[]);
+    assert_eq!(code, 3, "{err}");
+    assert!(out.contains("STOPPED: 0 of 2 submissions, 0 of 1 expectations met"), "{out}");
+    let (code, out, _) = run(capture.path(), &["--json"]);
+    assert_eq!(code, 3);
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&report["submissions"], &report["submissions_in_capture"]), (&0.into(), &2.into()));
+    let expectation = &report["expectations"][0];
+    assert_eq!(expectation["name"], EXPECTATION);
+    assert!(expectation["ok"].is_null() && expectation.get("ok").is_some(), "{expectation}");
 }
 
 #[test]

@@ -99,7 +99,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         Some(Name::Fill) => {
             let submission = fill::submission().map_err(bad_input)?;
             let (pixels, stats) =
-                fill::execute(&submission).map_err(|text| Error { exit: Exit::Fault, text: Some(text) })?;
+                fill::execute(&submission).map_err(|text| Error { exit: Exit::Fault, text })?;
             picture::write_rgba(&args.output, fill::WIDTH, fill::HEIGHT, &pixels)?;
             let excerpt = excerpt(&submission).map_err(bad_input)?;
             stdout(|out| {

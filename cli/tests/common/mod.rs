@@ -55,6 +55,11 @@ pub fn corpus() -> Option<PathBuf> {
     if path.join("images").is_dir() {
         Some(path)
     } else {
+        assert!(
+            std::env::var_os("GENXML_CORPUS").is_none(),
+            "GENXML_CORPUS: no captures at {}",
+            path.display()
+        );
         eprintln!("skipped: no corpus of captures at {}", path.display());
         None
     }
