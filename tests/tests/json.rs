@@ -107,6 +107,63 @@ fn typed() {
     assert_eq!(serde_json::to_value(packet).expect("JSON")["Register"][0]["Data DWord"], json!(5));
 }
 
+/// Packets whose length or contents the fields do not tell come back all the same.
+#[test]
+fn what_is_not_described_comes_back() {
+    let there_and_back = |name: &str, dwords: &[u32]| -> Value {
+        let container = genxml::decode::Tables::gen8().container(name).expect("a packet");
+        let named = Named { container, dwords: dwords.to_vec() };
+        let value = serde_json::to_value(&named).expect("JSON");
+        let back: Named =
+            serde_json::from_str(&value.to_string()).unwrap_or_else(|error| panic!("{error}: {value}"));
+        assert_eq!(back, named, "{value}");
+        value[name].clone()
+    };
+    // Of these only the header is known.
+    let value = there_and_back("MEDIA_GATEWAY_STATE", &[0x7003_0002, 7, 0, 9]);
+    assert_eq!(value, json!({ "$dwords": [7, 0, 9] }));
+    there_and_back("GPGPU_OBJECT", &[0x7104_0004, 0, 0, 0, 0, 0]);
+    assert_eq!(there_and_back("MI_SEMAPHORE_MBOX", &[0x0b00_0001, 5, 6]), json!({ "$dwords": [5, 6] }));
+    there_and_back("MI_SEMAPHORE_MBOX", &[0x0b00_0001, 0, 0]);
+    // As drivers of older generations write it.
+    let stall = 1 << 20;
+    for length in 4..=8 {
+        let mut dwords = vec![0x7a00_0000 | (length - 2), stall];
+        dwords.resize(length as usize, 0);
+        let value = there_and_back("PIPE_CONTROL", &dwords);
+        assert_eq!(value.get("$length").is_some(), length < 6, "{value}");
+        assert_eq!(value.get("$dwords").is_some(), length > 6, "{value}");
+    }
+    // A tail, with and without half an element.
+    there_and_back("MI_LOAD_REGISTER_IMM", &[0x1100_0003, 0x2358, 5, 0x235c, 6]);
+    there_and_back("MI_LOAD_REGISTER_IMM", &[0x1100_0002, 0x2358, 5, 0x235c]);
+
+    let told = |name: &str, fields: Value| from_json(name, &fields).expect_err("a mistake").to_string();
+    assert_eq!(
+        told("PIPE_CONTROL", json!({ "$length": 4, "Immediate Data": 1 })),
+        "PIPE_CONTROL has more fields than fit 4 dwords"
+    );
+    assert_eq!(
+        told("PIPE_CONTROL", json!({ "$length": 1_000_000 })),
+        "PIPE_CONTROL of 1000000 dwords cannot be expressed by its length field"
+    );
+    assert_eq!(
+        told("PIPE_CONTROL", json!({ "$length": -1 })),
+        "PIPE_CONTROL: $length = -1 is not a number of dwords"
+    );
+    assert_eq!(
+        told("PIPE_CONTROL", json!({ "$dwords": 1 })),
+        "PIPE_CONTROL: $dwords = 1 is not a list of dwords"
+    );
+    assert_eq!(
+        told("MI_NOOP", json!({ "$length": 2 })),
+        "MI_NOOP of 2 dwords cannot be expressed by its length field"
+    );
+    assert_eq!(told("BLEND_STATE", json!({ "$length": 2 })), "BLEND_STATE has no field `$length`");
+    let typed: PipeControl = serde_json::from_value(json!({ "$length": 4 })).expect("a packet");
+    assert_eq!(typed, PipeControl::default());
+}
+
 #[test]
 fn mistakes_are_told() {
     let told = |name: &str, fields: Value| from_json(name, &fields).expect_err("a mistake").to_string();

@@ -2,6 +2,7 @@
 
 use super::refused::{Reason, Refused, nearest};
 use super::tree::Tree;
+use super::{DWORDS, LENGTH, described};
 use crate::bits::{ones, put, sign_extend};
 use crate::check::{within, within_signed};
 use crate::fixed::scale;
@@ -17,35 +18,68 @@ use alloc::vec::Vec;
 /// # Errors
 /// The first field that is unknown, missing, or has a value that it cannot hold.
 pub fn build(info: &'static Container, tree: &Tree) -> Result<Vec<u32>, Refused> {
-    let mut length = info.dwords();
-    if let Some(tail) = Level::of(info, &[]).arrays().find(|array| array.group.count == 0) {
-        let elements = match tree {
-            Tree::Map(entries) => entries.iter().find(|(name, _)| name == tail.name()),
-            _ => None,
+    let given = |name: &str| match tree {
+        Tree::Map(entries) => entries.iter().find(|(other, _)| other == name).map(|(_, tree)| tree),
+        _ => None,
+    };
+    let tail = Level::of(info, &[]).arrays().find(|array| array.group.count == 0);
+    let elements = match tail.and_then(|tail| given(tail.name())) {
+        Some(Tree::List(elements)) => elements.len(),
+        _ => 0,
+    };
+    let described = described(info, |_| elements);
+    let instruction = matches!(info.kind, Kind::Instruction { .. });
+    let mut builder = Builder { container: info.name, instruction, dwords: Vec::new() };
+    let rest = given(DWORDS).map(|tree| raw(tree).map_err(|reason| builder.refused(DWORDS, reason)));
+    let rest = rest.transpose()?;
+    let full = match (&rest, tail) {
+        (Some(rest), _) => described + rest.len(),
+        (None, Some(_)) => described,
+        (None, None) => info.dwords(),
+    };
+    let length = match given(LENGTH) {
+        None => full,
+        Some(tree) => {
+            let length = integer(tree).and_then(|length| usize::try_from(length).ok());
+            length.ok_or_else(|| builder.refused(LENGTH, kind("a number of dwords", tree)))?
+        }
+    };
+    if let Kind::Instruction { bias, opcode_mask, opcode, length_field, .. } = info.kind {
+        let stored = (length as u64).checked_sub(bias.into());
+        let fits = match length_field {
+            Some((start, end)) => stored.is_some_and(|stored| stored <= ones(end - start + 1)),
+            None => length == info.dwords(),
         };
-        let count = match elements {
-            Some((_, Tree::List(elements))) => elements.len(),
-            _ => 0,
-        };
-        length = (tail.start / 32) as usize + (count * tail.group.bits as usize).div_ceil(32);
-    }
-    let mut builder = Builder { container: info.name, dwords: vec![0; length] };
-    let hidden = Level::of(info, &[]);
-    builder.level(hidden, tree, "")?;
-    if let Kind::Instruction { bias, opcode_mask, opcode, length_field, .. } = info.kind
-        && let Some(header) = builder.dwords.first_mut()
-    {
-        *header |= opcode & opcode_mask;
-        if let Some((start, end)) = length_field {
-            let stored =
-                (length as u64).checked_sub(bias.into()).filter(|stored| *stored <= ones(end - start + 1));
-            let Some(stored) = stored else {
-                return Err(builder.refused("", Reason::Length { dwords: length }));
-            };
+        if !fits || length == 0 {
+            return Err(builder.refused("", Reason::Length { dwords: length }));
+        }
+        builder.dwords = vec![0; full.max(length).max(info.dwords())];
+        builder.level(Level::of(info, &[]), tree, "")?;
+        builder.dwords[0] |= opcode & opcode_mask;
+        if let (Some((start, end)), Some(stored)) = (length_field, stored) {
             put(&mut builder.dwords, start, end, stored);
         }
+    } else {
+        builder.dwords = vec![0; full];
+        builder.level(Level::of(info, &[]), tree, "")?;
     }
+    let behind = rest.unwrap_or_default();
+    builder.dwords[described..][..behind.len()].copy_from_slice(&behind);
+    if builder.dwords.iter().skip(length).any(|dword| *dword != 0) {
+        return Err(builder.refused("", Reason::Short { dwords: length }));
+    }
+    builder.dwords.truncate(length);
     Ok(builder.dwords)
+}
+
+/// A list of dwords.
+fn raw(tree: &Tree) -> Result<Vec<u32>, Reason> {
+    let word = |tree: &Tree| integer(tree).and_then(|value| u32::try_from(value).ok());
+    let list = match tree {
+        Tree::List(list) => list.iter().map(word).collect(),
+        _ => None,
+    };
+    list.ok_or_else(|| kind("a list of dwords", tree))
 }
 
 /// Nothing is named.
@@ -53,6 +87,7 @@ const NOTHING: Tree = Tree::Map(Vec::new());
 
 struct Builder {
     container: &'static str,
+    instruction: bool,
     dwords: Vec<u32>,
 }
 
@@ -127,6 +162,10 @@ impl Builder {
     ) -> Result<(), Refused> {
         let names = || data.iter().map(|field| field.name).chain(level.arrays().map(|array| array.name()));
         for (index, (name, _)) in entries.iter().enumerate() {
+            let special = [LENGTH, DWORDS].contains(&name.as_str());
+            if path.is_empty() && special && self.instruction {
+                continue;
+            }
             if !names().any(|known| known == name) {
                 let hint = nearest(name, names());
                 return Err(self.refused(&join(path, name), Reason::Unknown { hint }));

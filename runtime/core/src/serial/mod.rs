@@ -15,6 +15,10 @@
 //! | float | number, or text with the stored pattern if it is not finite | the same |
 //! | more than 64 bits | list of dwords | the same |
 //!
+//! Two more names say what fields cannot: `"$length"` the dwords of an instruction that is shorter than its description,
+//! as older generations' are, and `"$dwords"` the dwords behind what is described: payloads of instructions of which only
+//! the header is known, and tails. Both are written where they are needed, so that every instruction comes back.
+//!
 //! What a map leaves out takes its default; a field without a sensible one must be there. Names that the container does
 //! not have are refused, and so are values that the field cannot hold: [`Refused`] says where and why.
 //!
@@ -25,6 +29,23 @@ mod refused;
 mod tree;
 mod write;
 
+/// The name under which an instruction's length in dwords stands if it is less than described.
+pub const LENGTH: &str = "$length";
+/// The name under which the dwords behind the described ones stand.
+pub const DWORDS: &str = "$dwords";
+
+/// Dwords that the fields of the container describe; `elements` are those of its variable tail, if it has one.
+fn described(info: &Container, elements: impl FnOnce(&Group) -> usize) -> usize {
+    if let Some(tail) = info.groups.iter().find(|group| group.count == 0) {
+        return (tail.start / 32) as usize + (elements(tail) * tail.bits as usize).div_ceil(32);
+    }
+    if !info.partial {
+        return info.dwords();
+    }
+    let end = info.fields.iter().map(|field| field.end / 32 + 1).max();
+    end.unwrap_or(0) as usize
+}
+
 pub use build::build;
 pub use refused::{Reason, Refused, nearest};
 pub use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
@@ -33,6 +54,7 @@ pub use write::Shown;
 
 use crate::packet::Fixed;
 use crate::read::Codec;
+use crate::reflect::{Container, Group};
 use alloc::vec;
 use serde_core::{de, ser};
 
@@ -52,7 +74,8 @@ pub fn serialize<'a, T: Codec<'a>, S: Serializer>(value: &T, serializer: S) -> R
 /// Those of the deserializer; [`Refused`] as a message.
 pub fn deserialize<'de, T: Fixed, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     let tree = Tree::deserialize(deserializer)?;
-    let dwords = build(T::INFO, &tree).map_err(de::Error::custom)?;
+    let mut dwords = build(T::INFO, &tree).map_err(de::Error::custom)?;
+    dwords.resize(dwords.len().max(T::INFO.dwords()), 0);
     Ok(T::read_lossy(&dwords))
 }
 

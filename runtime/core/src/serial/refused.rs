@@ -70,6 +70,11 @@ pub enum Reason {
         /// The packet's length in dwords.
         dwords: usize,
     },
+    /// The packet is said to be shorter than its fields are.
+    Short {
+        /// The packet's length in dwords.
+        dwords: usize,
+    },
 }
 
 impl fmt::Display for Refused {
@@ -105,6 +110,7 @@ impl fmt::Display for Refused {
             Reason::Length { dwords } => {
                 write!(f, " of {dwords} dwords cannot be expressed by its length field")
             }
+            Reason::Short { dwords } => write!(f, " has more fields than fit {dwords} dwords"),
         }
     }
 }

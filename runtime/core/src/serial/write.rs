@@ -1,18 +1,29 @@
 //! From dwords to named fields.
 
+use super::{DWORDS, LENGTH, described};
+use crate::bits;
 use crate::members::{Element, Elements, Level, Member, Value};
-use crate::reflect::{Container, Type};
+use crate::reflect::{Container, Kind, Type};
 use alloc::format;
 use serde_core::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 /// A container to be written: a map of its fields.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a>(Level<'a>);
+pub struct Shown<'a>(Level<'a>, Option<&'static Container>);
 
 impl<'a> Shown<'a> {
     /// The container that starts with `dwords`.
     pub fn new(info: &'static Container, dwords: &'a [u32]) -> Self {
-        Shown(Level::of(info, dwords))
+        let dwords = match info.kind {
+            // What lies behind the instruction is not its own.
+            Kind::Instruction { length_field: Some((start, end)), bias, .. } if !dwords.is_empty() => {
+                let length = bits::get(dwords, start, end).saturating_add(bias.into());
+                &dwords[..dwords.len().min(length.max(1) as usize)]
+            }
+            Kind::Instruction { .. } => &dwords[..dwords.len().min(info.dwords())],
+            _ => dwords,
+        };
+        Shown(Level::of(info, dwords), Some(info))
     }
 }
 
@@ -31,6 +42,18 @@ impl Serialize for Shown<'_> {
         for array in self.0.arrays() {
             map.serialize_entry(array.name(), &List(array))?;
         }
+        if let Some(info @ Container { kind: Kind::Instruction { .. }, .. }) = self.1 {
+            let dwords = self.0.dwords;
+            let tail = self.0.arrays().find(|array| array.group.count == 0);
+            let end = described(info, |_| tail.map_or(0, |tail| tail.count() as usize));
+            let rest = dwords.get(end..).unwrap_or_default();
+            if dwords.len() != info.dwords().max(end) && rest.is_empty() && tail.is_none() {
+                map.serialize_entry(LENGTH, &dwords.len())?;
+            }
+            if !rest.is_empty() && (dwords.len() != info.dwords() || rest.iter().any(|dword| *dword != 0)) {
+                map.serialize_entry(DWORDS, rest)?;
+            }
+        }
         map.end()
     }
 }
@@ -48,7 +71,7 @@ impl Serialize for One<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let member = self.0;
         if let Some(level) = member.level() {
-            return Shown(level).serialize(serializer);
+            return Shown(level, None).serialize(serializer);
         }
         let (start, end) = member.bits();
         let fixed = matches!(member.field.ty, Type::UFixed(_) | Type::SFixed(_));
@@ -86,7 +109,7 @@ impl Serialize for List<'_> {
         for element in self.0.iter() {
             match element {
                 Element::Field(member) => list.serialize_element(&One(member))?,
-                Element::Level(level) => list.serialize_element(&Shown(level))?,
+                Element::Level(level) => list.serialize_element(&Shown(level, None))?,
             }
         }
         list.end()
