@@ -6,9 +6,10 @@
 
 #![cfg(all(feature = "std", feature = "registers"))]
 
-use genxml::batch::{Batch, BatchError};
+use genxml::batch::{Access, Batch, BatchError, Buffer, EXEC_OBJECT_WRITE, Placement};
 use genxml::core::Address;
 use genxml::engine::{Blitter, EngineId, Render, Video, VideoEnhance};
+use genxml::gen8::RenderPacket;
 use genxml::gen8::engine_registers::{CsGpr, MiPredicateResult, RingTimestamp};
 use genxml::gen8::mi::MiSetPredicatePredicateEnable;
 use genxml::mi::*;
@@ -238,14 +239,20 @@ fn predicates() {
     let block = render(|mi| mi.if_true(&q(0x1000).is_nonzero(), |mi| mi.store(d(0x2000), 1)));
     let jump = 0x31 << 23 | 1 | 1 << 8 | 1 << 15;
     assert_eq!(block[13..], [PREDICATE | 2 << 6 | 2, jump, 0x10_0054, 0, SDI | 2, 0x2000, 0, 1]);
-    let mut batch = Batch::<Render>::new("called", 0x8000, 4096).unwrap();
-    let mut mi = Builder::new(&mut batch).second_level();
-    mi.repeat_while(|mi| {
-        mi.store(d(0x2000), 1)?;
-        Ok(q(0x1000).is_nonzero())
-    })
-    .unwrap();
-    assert_eq!(batch.dwords()[18..], [jump | 1 << 22, 0x8000, 0]);
+    // A batch that is called stays on its level.
+    let mut dwords: Vec<u32> = Vec::new();
+    Batch::<Render>::new("called", 0x8000, 4096)
+        .unwrap()
+        .routine(|batch| {
+            Builder::new(batch).repeat_while(|mi| {
+                mi.store(d(0x2000), 1)?;
+                Ok(q(0x1000).is_nonzero())
+            })?;
+            dwords.extend(batch.dwords());
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(dwords[18..], [jump | 1 << 22, 0x8000, 0]);
 }
 
 #[test]
@@ -296,15 +303,25 @@ fn memory_and_synchronisation() {
         let render = render(|mi| mi.write_after_work(q(0x1000), what));
         (render, build::<Blitter>(|mi| mi.write_after_work(q(0x1000), what)).unwrap())
     };
+    // As i915 ends a request (gen8_emit_fini_breadcrumb_rcs): render target, depth and data cache are written back, then
+    // the streamer waits (bit 20, and 7 for the flush) and writes.
     let pipe_control = 0x7a00_0004;
+    let flush = [pipe_control, 1 << 12 | 1 << 5 | 1, 0, 0, 0, 0];
+    let stall = 1 << 20 | 1 << 7;
     let flush_dw = 0x26 << 23 | 3;
     assert_eq!(
         late(PostSync::Immediate(0x1_0000_0002)),
-        (vec![pipe_control, 1 << 14, 0x1000, 0, 2, 1], vec![flush_dw | 1 << 14, 0x1000, 0, 2, 1])
+        (
+            [flush, [pipe_control, stall | 1 << 14, 0x1000, 0, 2, 1]].concat(),
+            vec![flush_dw | 1 << 14, 0x1000, 0, 2, 1]
+        )
     );
     assert_eq!(
         late(PostSync::Timestamp),
-        (vec![pipe_control, 3 << 14, 0x1000, 0, 0, 0], vec![flush_dw | 3 << 14, 0x1000, 0, 0, 0])
+        (
+            [flush, [pipe_control, stall | 3 << 14, 0x1000, 0, 0, 0]].concat(),
+            vec![flush_dw | 3 << 14, 0x1000, 0, 0, 0]
+        )
     );
 }
 
@@ -407,6 +424,27 @@ fn errors() {
         }),
         "general register 4 is in use"
     );
+    // Hardware wants qwords of atomics where qwords lie.
+    for atomic in [
+        |mi: &mut Mi<'_, Render>| mi.atomic(q(0x1004), Atomic::Add, 1),
+        |mi: &mut Mi<'_, Render>| mi.atomic_fetch(q(0x1004), Atomic::Add, q(0x2000)).map(drop),
+        |mi: &mut Mi<'_, Render>| mi.compare_and_write(q(0x1004), 1, 2).map(drop),
+    ] {
+        assert_eq!(
+            fails(atomic),
+            "the address of an atomic's qword: 4100 does not fit 0..=281474976710648 in steps of 8"
+        );
+    }
+    render(|mi| mi.atomic(d(0x1004), Atomic::Add, 1));
+    let target = Buffer::new("target", 0x1000, 16).unwrap();
+    assert_eq!(
+        Mem::<Qword>::of(&target, 12).unwrap_err().to_string(),
+        "+0xc is not inside target, which has 16 bytes"
+    );
+    assert_eq!(
+        Mem::<Dword>::of(&target, 12).unwrap().offset(4).unwrap_err().to_string(),
+        "+0x10 is not inside the object at 0x1000, which has 16 bytes"
+    );
     let mut batch = Batch::<Render>::new("small", 0, 32).unwrap();
     let error = Builder::new(&mut batch).store(q(0x1000), q(0x2000) + q(0x3000)).unwrap_err();
     assert!(matches!(error, MiError::Batch(BatchError::Full { .. })), "{error}");
@@ -414,4 +452,126 @@ fn errors() {
 
 fn render_error(program: impl FnOnce(&mut Mi<'_, Render>) -> Result<(), MiError>) -> MiError {
     build(program).unwrap_err()
+}
+
+/// How often packets read each address of memory.
+fn reads(dwords: &[u32]) -> Vec<(u32, usize)> {
+    let (mut at, mut found) = (0, std::collections::BTreeMap::new());
+    while at < dwords.len() {
+        let address = match dwords[at] {
+            LRM => Some(dwords[at + 2]),
+            COPY => Some(dwords[at + 3]),
+            _ => None,
+        };
+        address.map(|address| *found.entry(address).or_insert(0) += 1);
+        at += RenderPacket::length(dwords[at]).unwrap();
+    }
+    found.into_iter().collect()
+}
+
+/// Clones are one value: within one operation memory is read once, whichever way the value is used.
+#[test]
+fn a_value_is_read_once() {
+    let once = |program: &dyn Fn(&mut Mi<'_, Render>, Value) -> Result<(), MiError>| {
+        let narrow = render(|mi| program(mi, d(0x1000).value()));
+        assert_eq!(reads(&narrow), [(0x1000, 1)], "narrow");
+        let wide = render(|mi| program(mi, q(0x1000).value()));
+        assert_eq!(reads(&wide), [(0x1000, 1), (0x1004, 1)], "wide");
+    };
+    once(&|mi, v| mi.store(q(0x2000), &v | (&v << 32)));
+    once(&|mi, v| mi.store(q(0x2000), v.low().value() + (&v >> 4)));
+    once(&|mi, v| mi.store(q(0x2000), &v + &v));
+    once(&|mi, v| mi.store(q(0x2000), !&v & (&v << 3)));
+    once(&|mi, v| mi.set_predicate(&v.equal_to(&v & 0xff)));
+    once(&|mi, v| mi.set_predicate(&v.less_than(&v ^ 5)));
+    once(&|mi, v| mi.if_true(&v.equal_to(&v & 0xff), |_| Ok(())));
+    once(&|mi, v| mi.repeat_while(|_| Ok(v.not_equal_to(&v & 0xff))));
+    once(&|mi, v| mi.store_if(&v.is_nonzero(), q(0x2000), &v));
+    once(&|mi, v| mi.store_if(&v.less_than(7), q(0x2000), &v + 1));
+    once(&|mi, v| mi.store_if(&v.is_nonzero(), q(0x2000), v.is_nonzero().mask()));
+    once(&|mi, v| mi.compare_and_write(q(0x2000), &v, &v + 1).map(drop));
+    once(&|mi, v| mi.compare_and_write(q(0x2000), &v, &v).map(drop));
+    once(&|mi, v| mi.keep((&v << 32) + v.low()).map(drop));
+    // Both halves of a wide value, each more than once.
+    let wide = render(|mi| {
+        let v = q(0x1000).value();
+        let (low, high) = (v.low(), v.high());
+        mi.store(q(0x2000), (&low << 32) + &high + (&low ^ (&high << 32)))
+    });
+    assert_eq!(reads(&wide), [(0x1000, 1), (0x1004, 1)]);
+    assert_eq!(reads(&render(|mi| mi.store(q(0x2000), q(0x1000) >> 4))), [(0x1000, 1), (0x1004, 1)]);
+    // What is not wanted is not read.
+    assert_eq!(reads(&render(|mi| mi.store(q(0x2000), q(0x1000).high() + 1))), [(0x1004, 1)]);
+    assert_eq!(reads(&render(|mi| mi.store(q(0x2000), q(0x1000) >> 36))), [(0x1004, 1)]);
+    // A register that counts on.
+    let time = render(|mi| {
+        let time = mi.register::<RingTimestamp>()?.value();
+        mi.store(q(0x2000), &time | (&time << 32))
+    });
+    assert_eq!(time.windows(2).filter(|pair| *pair == [LRR, 0x2358]).count(), 1);
+}
+
+/// Both dwords of a copy, jumps and everything else follow their objects.
+#[test]
+fn packets_are_references_to_their_objects() {
+    let (from, to) = (Buffer::new("from", 0x10000, 4096).unwrap(), Buffer::new("to", 0x20000, 4096).unwrap());
+    let mut batch = Batch::<Render>::new("batch", 0x40000, 4096).unwrap();
+    let (a, b) = (Mem::<Qword>::of(&from, 8).unwrap(), Mem::<Qword>::of(&to, 16).unwrap());
+    Builder::new(&mut batch).store(b, a).unwrap();
+    let placed = |batch: Batch<Render>| {
+        let buffer = batch.finish().unwrap().buffer;
+        let found = buffer.relocations().iter().map(|one| (one.offset, one.address, one.access));
+        found.collect::<Vec<_>>()
+    };
+    let (read, write) = (Access::Read, Access::Write);
+    assert_eq!(
+        placed(batch),
+        [(4, 0x20010, write), (12, 0x10008, read), (24, 0x20014, write), (32, 0x1000c, read)]
+    );
+
+    let batch = || Batch::<Render>::new("batch", 0x40000, 4096).unwrap();
+    let with = |program: &dyn Fn(&mut Mi<'_, Render>) -> Result<(), MiError>| {
+        let mut batch = batch();
+        program(&mut Builder::new(&mut batch)).unwrap();
+        let found = placed(batch);
+        found.into_iter().map(|(_, address, access)| (address, access)).collect::<Vec<_>>()
+    };
+    assert_eq!(with(&|mi| mi.store(b, 5)), [(0x20010, write)]);
+    assert_eq!(with(&|mi| mi.store(b.offset(4)?, 5)), [(0x20014, write), (0x20018, write)]);
+    assert_eq!(with(&|mi| mi.store_predicated(b.low_half(), 5)), [(0x20010, write)]);
+    assert_eq!(with(&|mi| mi.keep(a).map(drop)), [(0x10008, read), (0x1000c, read)]);
+    assert_eq!(with(&|mi| mi.copy(b, a, 1)), [(0x20010, write), (0x10008, read)]);
+    assert_eq!(with(&|mi| mi.fill(b, 5, 65)), [(0x20010, write), (0x20110, write)]);
+    assert_eq!(with(&|mi| mi.wait(a.low_half(), Until::Equal(5))), [(0x10008, read)]);
+    assert_eq!(with(&|mi| mi.end_unless_greater(a.low_half(), 5)), [(0x10008, read)]);
+    assert_eq!(with(&|mi| mi.atomic(b, Atomic::Add, 5)), [(0x20010, write)]);
+    assert_eq!(with(&|mi| mi.write_after_work(b, PostSync::Timestamp)), [(0x20010, write)]);
+    // A jump is a reference to the batch itself: its label is dwords 13 and 3 behind it.
+    assert_eq!(
+        with(&|mi| mi.if_true(&q(0x1000).is_nonzero(), |_| Ok(()))),
+        [(0x40000 + 4 * (8 + 5 + 1 + 3), read)]
+    );
+    assert_eq!(with(&|mi| mi.repeat_while(|_| Ok(q(0x1000).is_nonzero()))), [(0x40000, read)]);
+
+    // The kernel is told who writes.
+    let mut batch = batch();
+    Builder::new(&mut batch).store(b, a).unwrap();
+    let exec = batch.finish().unwrap().submit([from, to]).unwrap().exec(Placement::Relocated).unwrap();
+    let writes = exec.objects.iter().map(|object| object.flags & EXEC_OBJECT_WRITE != 0);
+    assert_eq!(writes.collect::<Vec<_>>(), [false, false, true]);
+}
+
+/// Plain numbers are no references: an address that was taken for them would follow in one packet of several.
+#[test]
+fn addresses_taken_from_the_batch_are_refused() {
+    let target = Buffer::new("target", 0x10000, 4096).unwrap();
+    let mut batch = Batch::<Render>::new("batch", 0x40000, 4096).unwrap();
+    let mut mi = Builder::new(&mut batch);
+    let taken = mem64(mi.batch().writes(&target, 8).unwrap());
+    let error = mi.store(taken, q(0x1000)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "MI_COPY_MEM_MEM does not hold the address 0x10008 of target that was taken for it: take an address right before \
+         the packet that uses it"
+    );
 }

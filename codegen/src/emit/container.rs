@@ -437,6 +437,8 @@ impl Emit<'_> {
                 quote!(impl super::engine::#marker for #name #lifetime {})
             });
         let pipelines = match pipelines {
+            // It changes the pipeline: the module `pipeline` says who may emit it.
+            _ if body.container.name == "PIPELINE_SELECT" => quote!(),
             ALL_PIPELINES => {
                 quote!(impl<P: super::pipeline::Pipeline> super::pipeline::InPipeline<P> for #name #lifetime {})
             }

@@ -4,6 +4,7 @@
 //! chosen pipeline in its type, so a draw in the GPGPU pipeline does not compile. The `pipeline` attribute of the
 //! command in the specification decides.
 
+use crate::mi::{PipelineSelect, PipelineSelectPipelineSelection as Selection};
 use core::fmt;
 use genxml_core::reflect::Pipelines;
 
@@ -42,6 +43,33 @@ pipelines! {
     note = "the `pipeline` attribute of the command in spec-xml says which pipelines take it"
 )]
 pub trait InPipeline<P: Pipeline>: genxml_core::Instruction {}
+
+/// A pipeline that stays what it is when PIPELINE_SELECT comes: none.
+#[diagnostic::on_unimplemented(
+    message = "PIPELINE_SELECT is not emitted: it changes the pipeline, which the type of the batch has to know",
+    label = "the type would stay a batch in `{Self}`",
+    note = "`select_3d()`, `select_media()` and `select_gpgpu()` of the batch choose with the flushes that the change needs",
+    note = "`select_only()` emits PIPELINE_SELECT alone; `assume()` says that an earlier batch chose"
+)]
+pub trait Unchanged: Pipeline {}
+
+impl<P: Unchanged> InPipeline<P> for PipelineSelect {}
+
+/// A pipeline that PIPELINE_SELECT can choose.
+pub trait Selectable: Pipeline {
+    /// How it says that.
+    const SELECTION: Selection;
+}
+
+impl Selectable for ThreeD {
+    const SELECTION: Selection = Selection::_3D;
+}
+impl Selectable for Media {
+    const SELECTION: Selection = Selection::MEDIA;
+}
+impl Selectable for Gpgpu {
+    const SELECTION: Selection = Selection::GPGPU;
+}
 
 /// A pipeline that is right, or does not matter, where `P` is chosen: a second-level batch for `Self` can be called from a
 /// batch in `P`.

@@ -202,21 +202,21 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self.core.emit(packet)
     }
 
-    /// As [`emit`](Self::emit), for code that does not know the pipeline: what is neutral goes with all.
+    /// As [`emit`](Self::emit), for code that does not know the pipeline: what is neutral goes with all. The references are
+    /// object, address and what the GPU does there.
+    #[cfg(all(feature = "std", feature = "registers"))]
     pub(crate) fn emit_neutral<C: Command<E> + InPipeline<Neutral>>(
         &mut self,
         packet: &C,
-    ) -> Result<Position, BatchError> {
-        self.core.emit(packet)
-    }
-
-    /// As [`patch`](Self::patch), for code that does not know the pipeline.
-    pub(crate) fn patch_neutral<C: Command<E> + InPipeline<Neutral>>(
-        &mut self,
-        position: Position,
-        packet: &C,
+        references: impl Iterator<Item = (u64, u64, Access)>,
     ) -> Result<(), BatchError> {
-        self.core.patch(position, packet)
+        let waiting = &mut self.core.current.references;
+        if waiting.waiting() {
+            // They are of others, who wanted them in the next packet.
+            return Err(waiting.unplaced(C::NAME));
+        }
+        references.for_each(|(object, address, access)| waiting.add(object, address, access));
+        self.core.emit(packet).map(drop)
     }
 
     /// The address of `object` + `delta`, which the GPU will read, for the packet that is emitted next. The batch

@@ -203,6 +203,10 @@ pub enum BatchError {
         /// The batch.
         batch: Arc<str>,
     },
+    /// An expression of [`mi`](crate::mi), in code that gives errors of batches.
+    #[cfg(all(feature = "std", feature = "registers"))]
+    #[error(transparent)]
+    Expression(Box<crate::mi::MiError>),
     /// Two buffers of a submission share addresses.
     #[error("{first} and {second} both have the address {address:#x}")]
     Overlap {
@@ -269,6 +273,16 @@ pub enum BatchError {
         /// What is there instead.
         found: Arc<str>,
     },
+}
+
+#[cfg(all(feature = "std", feature = "registers"))]
+impl From<crate::mi::MiError> for BatchError {
+    fn from(error: crate::mi::MiError) -> Self {
+        match error {
+            crate::mi::MiError::Batch(error) => error,
+            error => BatchError::Expression(Box::new(error)),
+        }
+    }
 }
 
 impl From<OutOfRange> for BatchError {

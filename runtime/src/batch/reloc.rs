@@ -107,6 +107,21 @@ impl References {
         Ok(typed)
     }
 
+    /// An address for the next packet, in an object of which nothing but its place is known.
+    #[cfg(all(feature = "std", feature = "registers"))]
+    pub fn add(&mut self, target: u64, address: u64, access: Access) {
+        let object = alloc::format!("the object at {target:#x}").into();
+        self.waiting.get_mut().push(Waiting { target, object, address, access });
+    }
+
+    /// Forgets the addresses that wait: the error for a packet that is not the one they were taken for.
+    #[cfg(all(feature = "std", feature = "registers"))]
+    pub fn unplaced(&mut self, packet: &'static str) -> BatchError {
+        let first = self.take_waiting().into_iter().next();
+        let (object, address) = first.map_or((Arc::from(""), 0), |one| (one.object, one.address));
+        BatchError::Unplaced { packet, object, address }
+    }
+
     /// True if an address was given out that no packet holds yet.
     #[inline(always)]
     pub fn waiting(&mut self) -> bool {

@@ -5,7 +5,7 @@ use super::error::BatchError;
 use crate::engine::Render;
 use crate::gen8::mi::{PipeControl, PipelineSelect, PipelineSelectPipelineSelection as Selection};
 use crate::gen8::render3d_pixel_tables::ThreeDStateCcStatePointers;
-use crate::pipeline::{Gpgpu, Media, Pipeline, ThreeD};
+use crate::pipeline::{Gpgpu, Media, Pipeline, Selectable, ThreeD};
 use genxml_core::reflect::{Container, Kind};
 use genxml_core::{Instruction, PackError, Packed, bits};
 
@@ -26,7 +26,7 @@ impl<P: Pipeline> Batch<Render, P> {
     /// # Errors
     /// As [`Batch::emit`].
     pub fn select_3d(self) -> Result<Batch<Render, ThreeD>, BatchError> {
-        self.select(Selection::_3D)
+        self.select()
     }
 
     /// Chooses the media pipeline, as [`select_3d`](Self::select_3d) does.
@@ -34,7 +34,7 @@ impl<P: Pipeline> Batch<Render, P> {
     /// # Errors
     /// As [`Batch::emit`].
     pub fn select_media(self) -> Result<Batch<Render, Media>, BatchError> {
-        self.select(Selection::MEDIA)
+        self.select()
     }
 
     /// Chooses the GPGPU pipeline, as [`select_3d`](Self::select_3d) does. Before, COLOR_CALC_STATE is made invalid with
@@ -43,11 +43,30 @@ impl<P: Pipeline> Batch<Render, P> {
     /// # Errors
     /// As [`Batch::emit`].
     pub fn select_gpgpu(self) -> Result<Batch<Render, Gpgpu>, BatchError> {
-        self.select(Selection::GPGPU)
+        self.select()
     }
 
-    /// Says that the context is in pipeline `Q` here: an earlier batch chose it, or this one by a PIPELINE_SELECT of its
-    /// own. Nothing is emitted; whether it is true is the program's duty.
+    /// Chooses pipeline `Q` with PIPELINE_SELECT alone: the flushes before it are the program's duty.
+    ///
+    /// ```
+    /// use genxml::batch::Batch;
+    /// use genxml::engine::Render;
+    /// use genxml::pipeline::Media;
+    ///
+    /// let batch = Batch::<Render>::new("batch", 0x1000, 4096)?.select_only::<Media>()?;
+    /// assert_eq!(batch.dwords(), [0x6904_0001]);
+    /// # Ok::<(), genxml::batch::BatchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Batch::emit`].
+    pub fn select_only<Q: Selectable>(mut self) -> Result<Batch<Render, Q>, BatchError> {
+        self.core.emit(&PipelineSelect { pipeline_selection: Q::SELECTION })?;
+        Ok(self.retyped())
+    }
+
+    /// Says that the context is in pipeline `Q` here, because an earlier batch chose it. Nothing is emitted; whether it is
+    /// true is the program's duty.
     ///
     /// ```
     /// use genxml::batch::Batch;
@@ -64,11 +83,11 @@ impl<P: Pipeline> Batch<Render, P> {
         self.retyped()
     }
 
-    fn select<Q: Pipeline>(mut self, pipeline_selection: Selection) -> Result<Batch<Render, Q>, BatchError> {
+    fn select<Q: Selectable>(mut self) -> Result<Batch<Render, Q>, BatchError> {
         if P::SET == Q::SET {
             return Ok(self.retyped());
         }
-        if pipeline_selection == Selection::GPGPU {
+        if Q::SELECTION == Selection::GPGPU {
             self.core.emit(&Empty(&ThreeDStateCcStatePointers))?;
         }
         self.core.emit(&PipeControl {
@@ -85,8 +104,7 @@ impl<P: Pipeline> Batch<Render, P> {
             instruction_cache_invalidate_enable: true,
             ..PipeControl::new()
         })?;
-        self.core.emit(&PipelineSelect { pipeline_selection })?;
-        Ok(self.retyped())
+        self.select_only()
     }
 }
 

@@ -1,18 +1,14 @@
 //! The builder: operations on a batch.
 
-use super::emit::{Emit, MiEngine, MiPacket, PostSync};
+use super::emit::{Emit, MiEngine, MiPacket, PostSync, Predication, Reference};
 use super::error::MiError;
 use super::gpr::{Gpr, Gprs};
 use super::lower::Lower;
-use super::node::{self, Flag, Kind};
-use super::place::{self, Mem, Place, Qword, Reg, RegisterDwords, Target, Width};
+use super::node;
+use super::place::{self, Mem, Qword, Reg, RegisterDwords, Target, Width};
 use super::value::{Condition, Operand, Storable, Value};
-use crate::gen8::engine_registers::{MiPredicateResult, MiPredicateSrc0, MiPredicateSrc1};
-use crate::gen8::mi::{
-    MiBatchBufferStart, MiBatchBufferStartAddressSpaceIndicator, MiBatchBufferStartSecondLevelBatchBuffer,
-    MiPredicate, MiPredicateCombineOperation, MiPredicateCompareOperation, MiPredicateLoadOperation,
-    MiSetPredicate, MiSetPredicatePredicateEnable,
-};
+use crate::batch::Access;
+use crate::gen8::mi::{MiSetPredicate, MiSetPredicatePredicateEnable};
 use genxml_core::{Address, Fixed};
 use std::marker::PhantomData;
 
@@ -28,7 +24,6 @@ use std::marker::PhantomData;
 pub struct Builder<'b, E: MiEngine, B: Emit<E>> {
     pub(super) batch: &'b mut B,
     pub(super) gprs: Gprs,
-    second_level: bool,
     engine: PhantomData<E>,
 }
 
@@ -41,12 +36,7 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
     /// A builder that shares general registers with whoever has clones of `gprs`: builders before and after it, or
     /// other code that [took](Gprs::take) some.
     pub fn with_gprs(batch: &'b mut B, gprs: Gprs) -> Self {
-        Builder { batch, gprs, second_level: false, engine: PhantomData }
-    }
-
-    /// The same, for a batch that is called (a second-level batch): its jumps stay on that level.
-    pub fn second_level(self) -> Self {
-        Builder { second_level: true, ..self }
+        Builder { batch, gprs, engine: PhantomData }
     }
 
     /// The batch, for other packets.
@@ -93,8 +83,12 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         Lower::new(self.batch, &self.gprs)
     }
 
-    pub(super) fn emit(&mut self, packet: &MiPacket<'_>) -> Result<B::Position, MiError> {
-        Ok(E::emit(self.batch, packet)?)
+    pub(super) fn emit(
+        &mut self,
+        packet: &MiPacket<'_>,
+        references: impl IntoIterator<Item = Reference>,
+    ) -> Result<(), MiError> {
+        Ok(E::emit(self.batch, packet, references)?)
     }
 
     /// Stores a value in memory, a register or a variable. 32 bits stored as 64 have zeros above.
@@ -145,44 +139,44 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
     /// # Errors
     /// As [`store`](Self::store).
     pub fn set_predicate(&mut self, condition: &Condition) -> Result<(), MiError> {
-        let (below, inverted) = match &condition.mask.kind {
-            Kind::Not(below) => (below, true),
-            _ => (&condition.mask, false),
-        };
-        let compare_operation = match &below.kind {
-            Kind::Const(0) => MiPredicateCompareOperation::FALSE,
-            Kind::Const(_) => MiPredicateCompareOperation::TRUE,
-            Kind::Flag(Flag::Equal, a, b) => {
-                let one = self.register::<MiPredicateSrc0>()?.place();
-                let two = self.register::<MiPredicateSrc1>()?.place();
-                self.lower().store_two([(one, a), (two, b)])?;
-                MiPredicateCompareOperation::SRCS_EQUAL
-            }
-            _ => {
-                let to = Place::Register(self.register::<MiPredicateResult>()?.place());
-                return self.lower().store(&to, false, &condition.to_bit().node);
-            }
-        };
-        let packet = MiPredicate {
-            load_operation: match inverted {
-                true => MiPredicateLoadOperation::LOADINV,
-                false => MiPredicateLoadOperation::LOAD,
-            },
-            combine_operation: MiPredicateCombineOperation::SET,
-            compare_operation,
-        };
-        self.emit(&MiPacket::Predicate(packet)).map(drop)
+        let mut lower = self.lower();
+        lower.want(&condition.mask);
+        lower.predicate(&condition.mask)
     }
 
+    /// From here on, commands that the streamer allows there (few: see the manual) do nothing as the mode says.
+    ///
+    /// # Errors
+    /// [`MiError::Batch`].
+    pub fn skip_commands(&mut self, mode: MiSetPredicatePredicateEnable) -> Result<(), MiError> {
+        self.emit(&MiPacket::SetPredicate(MiSetPredicate { predicate_enable: mode }), None)
+    }
+
+    /// Writes a value or the time when all work before it is done. On the render engine caches are written back before
+    /// (render target, depth, data cache), so that results are in memory when the value is.
+    ///
+    /// # Errors
+    /// [`MiError::Range`] if the address is not a multiple of 8.
+    pub fn write_after_work(&mut self, to: Mem<Qword>, what: PostSync) -> Result<(), MiError> {
+        let address = Address::new(to.address().get()).map_err(MiError::range("the address of a qword"))?;
+        Ok(E::post_sync(self.batch, address, to.location.reference(Access::Write), what)?)
+    }
+}
+
+/// What looks at the predicate: on the render engine only.
+impl<E: Predication, B: Emit<E>> Builder<'_, E, B> {
     /// Stores a value in memory if the predicate is set; it is evaluated anyway.
     ///
     /// # Errors
     /// As [`store`](Self::store).
     pub fn store_predicated<W: Width>(&mut self, to: Mem<W>, value: impl Storable<W>) -> Result<(), MiError> {
-        self.lower().store_predicated(to.address(), W::WIDE, &value.storable().node)
+        let (value, mut lower) = (value.storable(), self.lower());
+        lower.want(&value.node);
+        lower.store_predicated(to.location, W::WIDE, &value.node)
     }
 
-    /// Stores a value in memory if a condition holds. Sets the predicate.
+    /// Stores a value in memory if a condition holds. Sets the predicate. What condition and value share is evaluated
+    /// once.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -196,18 +190,13 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
             Some(0) => Ok(()),
             Some(_) => self.store(to, value),
             None => {
-                self.set_predicate(condition)?;
-                self.store_predicated(to, value)
+                let (value, mut lower) = (value.storable(), self.lower());
+                lower.want(&condition.mask);
+                lower.want(&value.node);
+                lower.predicate(&condition.mask)?;
+                lower.store_predicated(to.location, W::WIDE, &value.node)
             }
         }
-    }
-
-    /// From here on, commands that the streamer allows there (few: see the manual) do nothing as the mode says.
-    ///
-    /// # Errors
-    /// [`MiError::Batch`].
-    pub fn skip_commands(&mut self, mode: MiSetPredicatePredicateEnable) -> Result<(), MiError> {
-        self.emit(&MiPacket::SetPredicate(MiSetPredicate { predicate_enable: mode })).map(drop)
     }
 
     /// Packets that run only if a condition holds: otherwise the streamer jumps over them. Sets the predicate.
@@ -227,12 +216,10 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
             Some(_) => return body(self),
             None => self.set_predicate(&!condition)?,
         }
-        let start = self.batch.address();
-        let jump = self.jump(start)?;
-        let position = self.emit(&MiPacket::BatchBufferStart(jump))?;
+        let behind = self.batch.label();
+        self.batch.jump_if(behind)?;
         body(self)?;
-        let behind = self.jump(self.batch.address())?;
-        Ok(E::patch(self.batch, position, &MiPacket::BatchBufferStart(behind))?)
+        Ok(self.batch.bind(behind)?)
     }
 
     /// Packets that run once, and again as long as the condition that they return holds. Sets the predicate.
@@ -243,35 +230,13 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         &mut self,
         body: impl FnOnce(&mut Self) -> Result<Condition, MiError>,
     ) -> Result<(), MiError> {
-        let start = self.jump(self.batch.address())?;
+        let start = self.batch.label();
+        self.batch.bind(start)?;
         let condition = body(self)?;
         if condition.mask.constant() == Some(0) {
             return Ok(());
         }
         self.set_predicate(&condition)?;
-        self.emit(&MiPacket::BatchBufferStart(start)).map(drop)
-    }
-
-    /// A jump that is taken if the predicate is set.
-    fn jump(&self, address: u64) -> Result<MiBatchBufferStart, MiError> {
-        let address = Address::new(address).map_err(MiError::range("the target of a jump"))?;
-        Ok(MiBatchBufferStart {
-            second_level_batch_buffer: match self.second_level {
-                true => MiBatchBufferStartSecondLevelBatchBuffer::SECOND_LEVEL_BATCH,
-                false => MiBatchBufferStartSecondLevelBatchBuffer::FIRST_LEVEL_BATCH,
-            },
-            predication_enable: true,
-            address_space_indicator: MiBatchBufferStartAddressSpaceIndicator::PPGTT,
-            ..MiBatchBufferStart::new(address)
-        })
-    }
-
-    /// Writes a value or the time when all work before it is done, and its results are in memory.
-    ///
-    /// # Errors
-    /// [`MiError::Range`] if the address is not a multiple of 8.
-    pub fn write_after_work(&mut self, to: Mem<Qword>, what: PostSync) -> Result<(), MiError> {
-        let to = Address::new(to.address().get()).map_err(MiError::range("the address of a qword"))?;
-        Ok(E::post_sync(self.batch, to, what)?)
+        Ok(self.batch.jump_if(start)?)
     }
 }

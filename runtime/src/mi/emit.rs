@@ -1,6 +1,6 @@
 //! Batches as the builder sees them, and what differs from engine to engine.
 
-use crate::batch::{Batch, BatchError, Position};
+use crate::batch::{Access, Batch, BatchError, Label};
 use crate::engine::{Blitter, Command, Engine, Render, Video, VideoEnhance};
 use crate::gen8::engines;
 use crate::gen8::mi::*;
@@ -9,50 +9,71 @@ use genxml_core::address::Graphics;
 use genxml_core::reflect::EngineBase;
 use genxml_core::{Address, U, U64};
 
+/// An address in a packet that follows an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reference {
+    /// Address of the object.
+    pub object: u64,
+    /// The address that the packet holds.
+    pub address: u64,
+    /// What the GPU does there.
+    pub access: Access,
+}
+
 /// Something that takes the packets of engine `E`, one behind the other: a [`Batch`] in any pipeline, or what wraps one.
 /// The packets are those that every pipeline takes.
 pub trait Emit<E: Engine> {
-    /// Names a packet, to replace it later.
-    type Position: Copy;
+    /// A place to jump to.
+    type Label: Copy;
 
-    /// Appends a packet.
+    /// Appends a packet that holds these references.
     ///
     /// # Errors
     /// If it does not fit.
-    fn emit<C: Command<E> + InPipeline<Neutral>>(&mut self, packet: &C)
-    -> Result<Self::Position, BatchError>;
-
-    /// Replaces a packet by one of the same kind and length.
-    ///
-    /// # Errors
-    /// If there is another packet.
-    fn patch<C: Command<E> + InPipeline<Neutral>>(
+    fn emit<C: Command<E> + InPipeline<Neutral>>(
         &mut self,
-        position: Self::Position,
         packet: &C,
+        references: impl IntoIterator<Item = Reference>,
     ) -> Result<(), BatchError>;
 
-    /// GPU address of the next packet.
-    fn address(&self) -> u64;
+    /// A place that is nowhere yet.
+    fn label(&mut self) -> Self::Label;
+
+    /// The label is at the next packet.
+    ///
+    /// # Errors
+    /// If it is somewhere already.
+    fn bind(&mut self, label: Self::Label) -> Result<(), BatchError>;
+
+    /// Goes on at the label if the predicate is set, at the level of the batch.
+    ///
+    /// # Errors
+    /// As [`emit`](Self::emit).
+    fn jump_if(&mut self, label: Self::Label) -> Result<(), BatchError>;
 }
 
 impl<E: Engine, P: Pipeline> Emit<E> for Batch<E, P> {
-    type Position = Position;
+    type Label = Label<P>;
 
-    fn emit<C: Command<E> + InPipeline<Neutral>>(&mut self, packet: &C) -> Result<Position, BatchError> {
-        self.emit_neutral(packet)
-    }
-
-    fn patch<C: Command<E> + InPipeline<Neutral>>(
+    fn emit<C: Command<E> + InPipeline<Neutral>>(
         &mut self,
-        position: Position,
         packet: &C,
+        references: impl IntoIterator<Item = Reference>,
     ) -> Result<(), BatchError> {
-        self.patch_neutral(position, packet)
+        let references = references.into_iter().map(|one| (one.object, one.address, one.access));
+        self.emit_neutral(packet, references)
     }
 
-    fn address(&self) -> u64 {
-        Batch::address(self)
+    fn label(&mut self) -> Label<P> {
+        Batch::label(self)
+    }
+
+    fn bind(&mut self, label: Label<P>) -> Result<(), BatchError> {
+        Batch::bind(self, label)
+    }
+
+    fn jump_if(&mut self, label: Label<P>) -> Result<(), BatchError> {
+        Batch::jump_if(self, label).map(drop)
     }
 }
 
@@ -82,16 +103,10 @@ macro_rules! packets {
             ///
             /// # Errors
             /// As [`Emit::emit`].
-            fn emit<B: Emit<Self>>(batch: &mut B, packet: &MiPacket<'_>) -> Result<B::Position, BatchError>;
-
-            /// Replaces a packet.
-            ///
-            /// # Errors
-            /// As [`Emit::patch`].
-            fn patch<B: Emit<Self>>(
+            fn emit<B: Emit<Self>>(
                 batch: &mut B,
-                position: B::Position,
                 packet: &MiPacket<'_>,
+                references: impl IntoIterator<Item = Reference>,
             ) -> Result<(), BatchError>;
 
             /// Has a qword written when all work before it is done: PIPE_CONTROL on render, MI_FLUSH_DW elsewhere.
@@ -101,6 +116,7 @@ macro_rules! packets {
             fn post_sync<B: Emit<Self>>(
                 batch: &mut B,
                 to: Address<Graphics, 8, 64>,
+                reference: Option<Reference>,
                 what: PostSync,
             ) -> Result<(), BatchError>;
         }
@@ -114,24 +130,18 @@ macro_rules! packets {
                     fn emit<B: Emit<Self>>(
                         batch: &mut B,
                         packet: &MiPacket<'_>,
-                    ) -> Result<B::Position, BatchError> {
-                        match packet { $(MiPacket::$name(packet) => batch.emit(packet),)* }
-                    }
-
-                    fn patch<B: Emit<Self>>(
-                        batch: &mut B,
-                        position: B::Position,
-                        packet: &MiPacket<'_>,
+                        references: impl IntoIterator<Item = Reference>,
                     ) -> Result<(), BatchError> {
-                        match packet { $(MiPacket::$name(packet) => batch.patch(position, packet),)* }
+                        match packet { $(MiPacket::$name(packet) => batch.emit(packet, references),)* }
                     }
 
                     fn post_sync<B: Emit<Self>>(
                         batch: &mut B,
                         to: Address<Graphics, 8, 64>,
+                        reference: Option<Reference>,
                         what: PostSync,
                     ) -> Result<(), BatchError> {
-                        $post_sync!(batch, to, what)
+                        $post_sync!(batch, to, reference, what)
                     }
                 }
             };
@@ -153,31 +163,37 @@ packets! {
     SemaphoreSignal: MiSemaphoreSignal,
     Atomic: MiAtomic<'a>,
     ConditionalBatchBufferEnd: MiConditionalBatchBufferEnd,
-    BatchBufferStart: MiBatchBufferStart,
 }
 
+/// Two packets, as i915 ends a request (gen8_emit_fini_breadcrumb_rcs): one that writes the caches back, and the write, for
+/// which the streamer waits until they have arrived. All in one packet was found to fail.
 macro_rules! pipe_control {
-    ($batch:ident, $to:ident, $what:ident) => {{
-        let address = Address::from_bits($to.bits());
-        let packet = match $what {
-            PostSync::Immediate(value) => PipeControl {
-                post_sync_operation: PipeControlPostSyncOperation::WRITE_IMMEDIATE_DATA,
-                immediate_data: U64::from_bits(value),
-                address,
-                ..PipeControl::new()
-            },
-            PostSync::Timestamp => PipeControl {
-                post_sync_operation: PipeControlPostSyncOperation::WRITE_TIMESTAMP,
-                address,
-                ..PipeControl::new()
-            },
+    ($batch:ident, $to:ident, $reference:ident, $what:ident) => {{
+        let flush = PipeControl {
+            render_target_cache_flush_enable: true,
+            depth_cache_flush_enable: true,
+            dc_flush_enable: true,
+            ..PipeControl::new()
         };
-        $batch.emit(&packet).map(drop)
+        $batch.emit(&flush, None)?;
+        let (post_sync_operation, value) = match $what {
+            PostSync::Immediate(value) => (PipeControlPostSyncOperation::WRITE_IMMEDIATE_DATA, value),
+            PostSync::Timestamp => (PipeControlPostSyncOperation::WRITE_TIMESTAMP, 0),
+        };
+        let write = PipeControl {
+            pipe_control_flush_enable: true,
+            command_streamer_stall_enable: true,
+            post_sync_operation,
+            address: Address::from_bits($to.bits()),
+            immediate_data: U64::from_bits(value),
+            ..PipeControl::new()
+        };
+        $batch.emit(&write, $reference)
     }};
 }
 
 macro_rules! flush_dw {
-    ($batch:ident, $to:ident, $what:ident) => {{
+    ($batch:ident, $to:ident, $reference:ident, $what:ident) => {{
         // Two dwords of data make it a write of a qword, and the packet its full length.
         let (post_sync_operation, value) = match $what {
             PostSync::Immediate(value) => (MiFlushDwPostSyncOperation::WRITE_IMMEDIATE_DATA, value),
@@ -185,11 +201,21 @@ macro_rules! flush_dw {
         };
         let data = [U::from_bits(value), U::from_bits(value >> 32)];
         let immediate_data = (&data).into();
-        $batch
-            .emit(&MiFlushDw { post_sync_operation, address: $to, immediate_data, ..MiFlushDw::new() })
-            .map(drop)
+        let write = MiFlushDw { post_sync_operation, address: $to, immediate_data, ..MiFlushDw::new() };
+        $batch.emit(&write, $reference)
     }};
 }
+
+/// An engine whose commands can look at the predicate: render. The bits of MI_STORE_REGISTER_MEM and
+/// MI_BATCH_BUFFER_START that ask for it are reserved where other engines' commands are described (spec-xml/ERRATA.md).
+#[diagnostic::on_unimplemented(
+    message = "commands of the engine `{Self}` do not look at the predicate",
+    label = "`{Self}` has no predicated stores and jumps",
+    note = "`Condition::select` chooses between values on every engine"
+)]
+pub trait Predication: MiEngine {}
+
+impl Predication for Render {}
 
 engine!(Render, RCS, pipe_control);
 engine!(Blitter, BCS, flush_dw);

@@ -3,16 +3,18 @@
 //! Steps of MI_MATH are collected, and emitted as late as possible: loads into registers that they do not touch go
 //! before them, so that one packet holds a whole expression.
 
-use super::emit::{Emit, MiEngine, MiPacket};
+use super::emit::{Emit, MiEngine, MiPacket, Reference};
 use super::error::MiError;
 use super::gpr::{Gpr, Gprs};
-use super::node::{Binary, Flag, Kind, Link, Node};
-use super::place::{MemoryAddress, Offset, Place, behind, upper};
-use crate::gen8::engine_registers::CsGpr;
+use super::node::{self, Binary, Flag, Kind, Link, Node};
+use super::place::{Location, Offset, Place, register, upper};
+use crate::batch::Access;
+use crate::gen8::engine_registers::{CsGpr, MiPredicateResult, MiPredicateSrc0, MiPredicateSrc1};
 use crate::gen8::mi::{
     MiCopyMemMem, MiLoadRegisterImm, MiLoadRegisterImmRegister, MiLoadRegisterMem, MiLoadRegisterReg, MiMath,
-    MiMathAluInstruction, MiMathAluOpcode, MiMathOperand, MiStoreDataImm, MiStoreDataImmStoreQword,
-    MiStoreRegisterMem,
+    MiMathAluInstruction, MiMathAluOpcode, MiMathOperand, MiPredicate, MiPredicateCombineOperation,
+    MiPredicateCompareOperation as Compare, MiPredicateLoadOperation, MiStoreDataImm,
+    MiStoreDataImmStoreQword, MiStoreRegisterMem,
 };
 use genxml_core::{Address, U};
 use std::collections::HashMap;
@@ -40,7 +42,7 @@ pub(super) struct Lower<'x, E: MiEngine, B: Emit<E>> {
 #[derive(Clone, Debug)]
 enum Source {
     Immediate(u32),
-    Memory(MemoryAddress),
+    Memory(Location),
     /// With the general register that it is part of, if it is.
     Register(Offset, #[expect(dead_code, reason = "held, so that nobody else takes it")] Option<Gpr>),
 }
@@ -48,7 +50,7 @@ enum Source {
 /// Where a dword goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum To {
-    Memory(MemoryAddress),
+    Memory(Location),
     Register(Offset),
 }
 
@@ -140,24 +142,43 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         self.flush()
     }
 
-    /// Has two expressions put into pairs of registers.
-    pub fn store_two(&mut self, pairs: [(Offset, &Link); 2]) -> Result<(), MiError> {
-        pairs.iter().for_each(|(_, node)| self.want(node));
-        let [(one, first), (two, second)] = pairs;
-        let (first, second) = (self.halves(first)?, self.halves(second)?);
-        self.put_both(To::Register(one), Some(To::Register(upper(one)?)), first.0, first.1)?;
-        self.put_both(To::Register(two), Some(To::Register(upper(two)?)), second.0, second.1)?;
-        self.flush()
+    /// Has the predicate set to a condition that is announced: all ones or zero.
+    pub fn predicate(&mut self, mask: &Link) -> Result<(), MiError> {
+        let (below, inverted) = peel(mask);
+        let compare_operation = match &below.kind {
+            Kind::Const(0) => Compare::FALSE,
+            Kind::Const(_) => Compare::TRUE,
+            Kind::Flag(Flag::Equal, a, b) if !self.wanted_again(below) => {
+                let one = register::<MiPredicateSrc0>(E::BASE, 0)?.place();
+                let two = register::<MiPredicateSrc1>(E::BASE, 0)?.place();
+                let (first, second) = (self.halves(a)?, self.halves(b)?);
+                self.put_both(To::Register(one), Some(To::Register(upper(one)?)), first.0, first.1)?;
+                self.put_both(To::Register(two), Some(To::Register(upper(two)?)), second.0, second.1)?;
+                self.flush()?;
+                Compare::SRCS_EQUAL
+            }
+            _ => {
+                let to = register::<MiPredicateResult>(E::BASE, 0)?.place();
+                // The bit is a part of this operation too: what it is made of is announced already, but for itself.
+                let bit = node::bit(mask);
+                let (low, _) = self.halves(&bit)?;
+                self.put(To::Register(to), &low, false)?;
+                return self.flush();
+            }
+        };
+        let packet = MiPredicate {
+            load_operation: match inverted {
+                true => MiPredicateLoadOperation::LOADINV,
+                false => MiPredicateLoadOperation::LOAD,
+            },
+            combine_operation: MiPredicateCombineOperation::SET,
+            compare_operation,
+        };
+        self.emit(&MiPacket::Predicate(packet), None)
     }
 
-    /// Has an expression stored in memory if the predicate is set.
-    pub fn store_predicated(
-        &mut self,
-        address: MemoryAddress,
-        wide: bool,
-        node: &Link,
-    ) -> Result<(), MiError> {
-        self.want(node);
+    /// Has an expression that is announced stored in memory if the predicate is set.
+    pub fn store_predicated(&mut self, to: Location, wide: bool, node: &Link) -> Result<(), MiError> {
         // Only registers can be stored that way.
         let (low, high) = match self.halves(node)? {
             (low @ Source::Register(..), high @ Source::Register(..)) => (low, high),
@@ -168,9 +189,9 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
                 self.sources(&gpr)?
             }
         };
-        self.put(To::Memory(address), &low, true)?;
+        self.put(To::Memory(to), &low, true)?;
         if wide {
-            self.put(To::Memory(behind(address, 4)?), &high, true)?;
+            self.put(To::Memory(to.behind(4)?), &high, true)?;
         }
         self.flush()
     }
@@ -183,6 +204,29 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         Ok(gpr)
     }
 
+    /// Has expressions evaluated into these registers.
+    pub fn keep_all(&mut self, pairs: &[(&Link, Gpr)]) -> Result<(), MiError> {
+        pairs.iter().for_each(|(node, _)| self.want(node));
+        for (node, gpr) in pairs {
+            if self.wanted_again(node) {
+                let shared = self.gpr(node)?;
+                let (low, high) = self.sources(&shared)?;
+                self.fill(gpr, low, high)?;
+            } else {
+                self.evaluate(node, Some(gpr.clone()))?;
+            }
+        }
+        self.flush()
+    }
+
+    fn emit(
+        &mut self,
+        packet: &MiPacket<'_>,
+        references: impl IntoIterator<Item = Reference>,
+    ) -> Result<(), MiError> {
+        Ok(E::emit(self.batch, packet, references)?)
+    }
+
     fn check(&self, gpr: &Gpr) -> Result<(), MiError> {
         if gpr.belongs_to(self.gprs) { Ok(()) } else { Err(MiError::Foreign { index: gpr.index() }) }
     }
@@ -190,9 +234,9 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
     /// Where the halves of a value go.
     fn to(&self, place: &Place, wide: bool) -> Result<(To, Option<To>), MiError> {
         Ok(match place {
-            Place::Memory(address) => {
-                let high = if wide { Some(To::Memory(behind(*address, 4)?)) } else { None };
-                (To::Memory(*address), high)
+            Place::Memory(location) => {
+                let high = if wide { Some(To::Memory(location.behind(4)?)) } else { None };
+                (To::Memory(*location), high)
             }
             Place::Register(offset) => {
                 self.not_managed(*offset)?;
@@ -243,9 +287,9 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
 
     /// Where the halves of an expression are found. What MI_MATH has to calculate is calculated.
     fn halves(&mut self, node: &Link) -> Result<(Source, Source), MiError> {
-        let shared = || self.uses.get(&std::ptr::from_ref(&**node)).is_some_and(|uses| *uses > 1);
-        let moved = matches!(node.kind, Kind::Low(_) | Kind::High(_) | Kind::Raise(_) | Kind::Join(..));
-        if node.calculated() || matches!(node.kind, Kind::Gpr(_)) || moved && shared() {
+        // What is wanted again is read once, into a general register.
+        let constant = matches!(node.kind, Kind::Const(_) | Kind::Failed(_));
+        if node.calculated() || matches!(node.kind, Kind::Gpr(_)) || !constant && self.wanted_again(node) {
             let gpr = self.gpr(node)?;
             return self.sources(&gpr);
         }
@@ -259,9 +303,9 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
             Kind::Const(value) => {
                 (Source::Immediate(*value as u32), Source::Immediate((*value >> 32) as u32))
             }
-            Kind::Memory { address, wide } => {
-                let high = if *wide { Source::Memory(behind(*address, 4)?) } else { zero };
-                (Source::Memory(*address), high)
+            Kind::Memory { location, wide } => {
+                let high = if *wide { Source::Memory(location.behind(4)?) } else { zero };
+                (Source::Memory(*location), high)
             }
             Kind::Register { offset, wide } => {
                 self.not_managed(*offset)?;
@@ -419,7 +463,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
     fn flush(&mut self) -> Result<(), MiError> {
         if !self.steps.is_empty() {
             let math = MiMath { instruction: self.steps.as_slice().into() };
-            E::emit(self.batch, &MiPacket::Math(math))?;
+            E::emit(self.batch, &MiPacket::Math(math), None)?;
             self.steps.clear();
             self.touched = 0;
         }
@@ -475,16 +519,16 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
                 };
                 let pairs = [pair(one, low), pair(two, high)];
                 let load = MiLoadRegisterImm { register: (&pairs).into(), ..MiLoadRegisterImm::new() };
-                E::emit(self.batch, &MiPacket::LoadRegisterImm(load))?;
+                self.emit(&MiPacket::LoadRegisterImm(load), None)?;
             }
-            (To::Memory(address), _) if address.va48().is_multiple_of(8) => {
+            (To::Memory(to), _) if to.address.va48().is_multiple_of(8) => {
                 let data = [U::from_bits(low.into()), U::from_bits(high.into())];
                 let store = MiStoreDataImm {
                     store_qword: MiStoreDataImmStoreQword::STORE_QWORD,
                     data_dword: (&data).into(),
-                    ..MiStoreDataImm::new(address)
+                    ..MiStoreDataImm::new(to.address)
                 };
-                E::emit(self.batch, &MiPacket::StoreDataImm(store))?;
+                self.emit(&MiPacket::StoreDataImm(store), to.reference(Access::Write))?;
             }
             _ => {
                 self.put(to_low, &Source::Immediate(low), false)?;
@@ -500,28 +544,29 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
             return Ok(());
         }
         match (to, from) {
-            (To::Memory(address), Source::Immediate(value)) => {
+            (To::Memory(to), Source::Immediate(value)) => {
                 let data = [U::from_bits((*value).into())];
-                let store = MiStoreDataImm { data_dword: (&data).into(), ..MiStoreDataImm::new(address) };
-                E::emit(self.batch, &MiPacket::StoreDataImm(store))?;
+                let store = MiStoreDataImm { data_dword: (&data).into(), ..MiStoreDataImm::new(to.address) };
+                self.emit(&MiPacket::StoreDataImm(store), to.reference(Access::Write))?;
             }
             (To::Memory(destination), Source::Memory(source)) => {
                 let copy = MiCopyMemMem {
-                    destination_memory_address: destination,
-                    source_memory_address: *source,
+                    destination_memory_address: destination.address,
+                    source_memory_address: source.address,
                     ..MiCopyMemMem::new()
                 };
-                E::emit(self.batch, &MiPacket::CopyMemMem(copy))?;
+                let references = [destination.reference(Access::Write), source.reference(Access::Read)];
+                self.emit(&MiPacket::CopyMemMem(copy), references.into_iter().flatten())?;
             }
-            (To::Memory(memory_address), Source::Register(offset, _)) => {
+            (To::Memory(to), Source::Register(offset, _)) => {
                 self.before(&[*offset])?;
                 let store = MiStoreRegisterMem {
                     predicate_enable,
                     register_address: *offset,
-                    memory_address,
+                    memory_address: to.address,
                     ..MiStoreRegisterMem::new()
                 };
-                E::emit(self.batch, &MiPacket::StoreRegisterMem(store))?;
+                self.emit(&MiPacket::StoreRegisterMem(store), to.reference(Access::Write))?;
             }
             (To::Register(offset), Source::Immediate(value)) => {
                 self.before(&[offset])?;
@@ -530,16 +575,16 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
                     data_dword: U::from_bits((*value).into()),
                 }];
                 let load = MiLoadRegisterImm { register: (&pairs).into(), ..MiLoadRegisterImm::new() };
-                E::emit(self.batch, &MiPacket::LoadRegisterImm(load))?;
+                self.emit(&MiPacket::LoadRegisterImm(load), None)?;
             }
-            (To::Register(register_address), Source::Memory(memory_address)) => {
+            (To::Register(register_address), Source::Memory(from)) => {
                 self.before(&[register_address])?;
                 let load = MiLoadRegisterMem {
                     register_address,
-                    memory_address: *memory_address,
+                    memory_address: from.address,
                     ..MiLoadRegisterMem::new()
                 };
-                E::emit(self.batch, &MiPacket::LoadRegisterMem(load))?;
+                self.emit(&MiPacket::LoadRegisterMem(load), from.reference(Access::Read))?;
             }
             (To::Register(destination), Source::Register(source, _)) => {
                 self.before(&[destination, *source])?;
@@ -547,7 +592,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
                     source_register_address: *source,
                     destination_register_address: destination,
                 };
-                E::emit(self.batch, &MiPacket::LoadRegisterReg(load))?;
+                self.emit(&MiPacket::LoadRegisterReg(load), None)?;
             }
         }
         Ok(())

@@ -3,16 +3,17 @@
 use super::builder::Builder;
 use super::emit::{Emit, MiEngine, MiPacket};
 use super::error::MiError;
-use super::gpr::Gpr;
 use super::node;
-use super::place::{Dword, Mem, MemoryAddress, Width, behind};
+use super::place::{Dword, Mem, Width};
 use super::value::{Storable, Value};
+use crate::batch::Access;
 use crate::engine::EngineId;
 use crate::gen8::mi::{
     MiAtomic, MiAtomicAtomicOpcode as Opcode, MiAtomicDataSize, MiAtomicOperand, MiConditionalBatchBufferEnd,
     MiCopyMemMem, MiSemaphoreSignal, MiSemaphoreSignalTargetEngineSelect as Target, MiSemaphoreWait,
     MiSemaphoreWaitCompareOperation as Compare, MiSemaphoreWaitWaitMode, MiStoreDataImm,
 };
+use genxml_core::address::Graphics;
 use genxml_core::{Address, U};
 
 /// Dwords of one MI_STORE_DATA_IMM of [`Builder::fill`].
@@ -85,17 +86,28 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
     /// Copies dwords, in an order that is right if both places overlap. 5 dwords of batch for each.
     ///
     /// # Errors
-    /// [`MiError::Range`] if memory ends beyond 48 bits.
-    pub fn copy(&mut self, to: MemoryAddress, from: MemoryAddress, dwords: u64) -> Result<(), MiError> {
-        let backwards = to.va48() > from.va48();
+    /// [`MiError::Range`] if memory ends beyond 48 bits, [`MiError::Batch`] if it is not all inside its object.
+    pub fn copy(
+        &mut self,
+        to: impl Into<Mem<Dword>>,
+        from: impl Into<Mem<Dword>>,
+        dwords: u64,
+    ) -> Result<(), MiError> {
+        let (to, from) = (to.into().location, from.into().location);
+        let backwards = to.address.va48() > from.address.va48();
         for index in 0..dwords {
             let offset = 4 * if backwards { dwords - 1 - index } else { index };
+            let (to, from) = (to.behind(offset)?, from.behind(offset)?);
+            if to == from {
+                continue;
+            }
             let packet = MiCopyMemMem {
-                destination_memory_address: behind(to, offset)?,
-                source_memory_address: behind(from, offset)?,
+                destination_memory_address: to.address,
+                source_memory_address: from.address,
                 ..MiCopyMemMem::new()
             };
-            self.emit(&MiPacket::CopyMemMem(packet))?;
+            let references = [to.reference(Access::Write), from.reference(Access::Read)];
+            self.emit(&MiPacket::CopyMemMem(packet), references.into_iter().flatten())?;
         }
         Ok(())
     }
@@ -103,17 +115,22 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
     /// Fills dwords with a constant. About a dword of batch for each.
     ///
     /// # Errors
-    /// [`MiError::Range`] if memory ends beyond 48 bits.
-    pub fn fill(&mut self, to: MemoryAddress, value: u32, dwords: u64) -> Result<(), MiError> {
+    /// [`MiError::Range`] if memory ends beyond 48 bits, [`MiError::Batch`] if it is not all inside its object.
+    pub fn fill(&mut self, to: impl Into<Mem<Dword>>, value: u32, dwords: u64) -> Result<(), MiError> {
+        let to = to.into().location;
+        if let Some(last) = dwords.checked_sub(1) {
+            to.behind(last.saturating_mul(4))?;
+        }
         let data = [U::from_bits(value.into()); FILL as usize];
         let mut done = 0;
         while done < dwords {
             let now = FILL.min(dwords - done);
+            let here = to.behind(4 * done)?;
             let packet = MiStoreDataImm {
                 data_dword: data[..now as usize].into(),
-                ..MiStoreDataImm::new(behind(to, 4 * done)?)
+                ..MiStoreDataImm::new(here.address)
             };
-            self.emit(&MiPacket::StoreDataImm(packet))?;
+            self.emit(&MiPacket::StoreDataImm(packet), here.reference(Access::Write))?;
             done += now;
         }
         Ok(())
@@ -139,7 +156,7 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
             semaphore_address: semaphore.address(),
             ..MiSemaphoreWait::new()
         };
-        self.emit(&MiPacket::SemaphoreWait(packet)).map(drop)
+        self.emit(&MiPacket::SemaphoreWait(packet), semaphore.location.reference(Access::Read))
     }
 
     /// Tells a context that waits on another engine to look at its semaphore. [`Video`](EngineId::Video) is the first
@@ -158,7 +175,7 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
             target_context_id: U::from_bits(context_id.into()),
             ..MiSemaphoreSignal::new()
         };
-        self.emit(&MiPacket::SemaphoreSignal(packet)).map(drop)
+        self.emit(&MiPacket::SemaphoreSignal(packet), None)
     }
 
     /// Ends the batch here unless a dword in memory is greater than `data`, unsigned. Only a first-level batch may do
@@ -174,14 +191,15 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
             compare_address: Address::new(memory.address().get()).map_err(what)?,
             ..MiConditionalBatchBufferEnd::new()
         };
-        self.emit(&MiPacket::ConditionalBatchBufferEnd(packet)).map(drop)
+        self.emit(&MiPacket::ConditionalBatchBufferEnd(packet), memory.location.reference(Access::Read))
     }
 
     /// An atomic operation on memory. A constant operand is part of the command; any other goes through general
     /// registers 0 and 1, which must be free.
     ///
     /// # Errors
-    /// [`MiError::RegisterInUse`]; as [`store`](Self::store) for the operand.
+    /// [`MiError::Range`] if the address of a qword is not a multiple of 8; [`MiError::RegisterInUse`]; as
+    /// [`store`](Self::store) for the operand.
     pub fn atomic<W: Width>(
         &mut self,
         memory: Mem<W>,
@@ -249,6 +267,11 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
             None => Some(0),
         });
         let size = if W::WIDE { MiAtomicDataSize::QWORD } else { MiAtomicDataSize::DWORD };
+        if W::WIDE {
+            Address::<Graphics, 8, 64>::new(memory.address().get())
+                .map_err(MiError::range("the address of an atomic's qword"))?;
+        }
+        let reference = memory.location.reference(Access::Write);
         let packet = MiAtomic {
             atomic_opcode: opcode,
             data_size: size,
@@ -266,18 +289,17 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
                 operand2_data_dword: dword(two, index),
             });
             let packet = MiAtomic { inline_data: U::MAX, operand: (&inline).into(), ..packet };
-            return self.emit(&MiPacket::Atomic(packet)).map(drop);
+            return self.emit(&MiPacket::Atomic(packet), reference);
         }
         // Each operand has room for 16 bytes: a pair of general registers.
-        let mut taken: Vec<Gpr> = Vec::new();
+        let (mut pairs, mut second) = (Vec::new(), Vec::new());
         for (first, operand) in [0, 2].into_iter().zip(&operands) {
             if let Some(operand) = operand {
-                taken.push(self.gprs.take(first)?);
-                taken.push(self.gprs.take(first + 1)?);
-                let gpr = taken.get(taken.len() - 2).cloned();
-                self.lower().keep(&operand.node, gpr)?;
+                pairs.push((&operand.node, self.gprs.take(first)?));
+                second.push(self.gprs.take(first + 1)?);
             }
         }
-        self.emit(&MiPacket::Atomic(packet)).map(drop)
+        self.lower().keep_all(&pairs)?;
+        self.emit(&MiPacket::Atomic(packet), reference)
     }
 }

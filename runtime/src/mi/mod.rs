@@ -13,14 +13,12 @@
 //!
 //! ```
 //! use genxml::batch::{Batch, Buffer};
-//! use genxml::core::Address;
 //! use genxml::engine::Render;
 //! use genxml::gen8::RenderPacket;
-//! use genxml::mi::{Builder, Operand, mem64};
+//! use genxml::mi::{Builder, Mem, Operand, Qword};
 //!
 //! let query = Buffer::new("query", 0x10000, 4096)?;
-//! // A multiple of 4 below 2^48; anything else is an error here.
-//! let begin = mem64(Address::new(query.address())?);
+//! let begin = Mem::<Qword>::of(&query, 0)?;
 //! let (end, result) = (begin.offset(8)?, begin.offset(16)?);
 //!
 //! let mut batch = Batch::<Render>::new("batch", 0x20000, 4096)?;
@@ -46,14 +44,15 @@
 //!
 //! # What can be written
 //!
-//! * Operands: [`mem32`] and [`mem64`], registers by their generated type ([`Builder::register`]) or offset ([`Reg::at`]), `u64`
+//! * Operands: memory of an object ([`Mem::of`]) or at an address that stays ([`mem32`], [`mem64`]), registers by their generated type ([`Builder::register`]) or offset ([`Reg::at`]), `u64`
 //!   constants, variables ([`Gpr`]) and values made of them. 32 bits have zeros above.
 //! * Operators: `+ - * / % & | ^ << >>` with an operand on either side (the left one not a plain `u64`: `5u64.value() - x`),
 //!   `!x` and `-x`. All count in 64 bits, unsigned, and wrap.
 //! * Methods of [`Operand`]: halves, sign extension, shifts, minimum and maximum, and comparisons, which give a
 //!   [`Condition`]. Conditions combine by `& | ^ !`, and choose by [`select`](Condition::select).
-//! * Operations of the [`Builder`]: stores, plain and predicated; variables; jumps over packets and loops; copies and
-//!   fills; semaphores, atomics, and ends of batches.
+//! * Operations of the [`Builder`]: stores; variables; copies and fills; semaphores, atomics, and ends of batches; on the
+//!   render engine, whose commands can look at a predicate ([`Predication`]), stores that depend on a condition, jumps over
+//!   packets and loops.
 //!
 //! # When things happen
 //!
@@ -108,7 +107,7 @@ mod place;
 mod value;
 
 pub use builder::Builder;
-pub use emit::{Emit, MiEngine, MiPacket, PostSync};
+pub use emit::{Emit, MiEngine, MiPacket, PostSync, Predication, Reference};
 pub use error::MiError;
 pub use gpr::{Gpr, Gprs};
 pub use memory::{Atomic, Until};

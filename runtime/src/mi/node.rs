@@ -5,7 +5,7 @@
 
 use super::error::MiError;
 use super::gpr::Gpr;
-use super::place::{MemoryAddress, Offset, behind, upper};
+use super::place::{Location, Offset};
 use std::rc::Rc;
 
 /// Deepest nesting: walking it must not overflow the stack of a thread.
@@ -28,7 +28,7 @@ pub(super) struct Node {
 pub(super) enum Kind {
     Const(u64),
     Memory {
-        address: MemoryAddress,
+        location: Location,
         wide: bool,
     },
     Register {
@@ -138,8 +138,8 @@ pub(super) fn constant(value: u64) -> Link {
     make(Kind::Const(value), value)
 }
 
-pub(super) fn memory(address: MemoryAddress, wide: bool) -> Link {
-    make(Kind::Memory { address, wide }, if wide { u64::MAX } else { LOW })
+pub(super) fn memory(location: Location, wide: bool) -> Link {
+    make(Kind::Memory { location, wide }, if wide { u64::MAX } else { LOW })
 }
 
 pub(super) fn register(offset: Offset, wide: bool) -> Link {
@@ -155,8 +155,6 @@ pub(super) fn low(x: &Link) -> Link {
     match &x.kind {
         Kind::Const(value) => constant(value & LOW),
         _ if x.bits <= LOW => x.clone(),
-        Kind::Memory { address, .. } => memory(*address, false),
-        Kind::Register { offset, .. } => register(*offset, false),
         Kind::Join(low, _) => self::low(low),
         Kind::Raise(_) => constant(0),
         _ => make(Kind::Low(x.clone()), x.bits & LOW),
@@ -168,14 +166,6 @@ pub(super) fn high(x: &Link) -> Link {
     match &x.kind {
         Kind::Const(value) => constant(value >> 32),
         _ if x.bits <= LOW => constant(0),
-        Kind::Memory { address, .. } => match behind(*address, 4) {
-            Ok(address) => memory(address, false),
-            Err(error) => failed(error),
-        },
-        Kind::Register { offset, .. } => match upper(*offset) {
-            Ok(offset) => register(offset, false),
-            Err(error) => failed(error),
-        },
         Kind::Join(_, high) => low(high),
         Kind::Raise(x) => low(x),
         _ => make(Kind::High(x.clone()), x.bits >> 32),

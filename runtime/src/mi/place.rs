@@ -1,7 +1,9 @@
 //! Where values come from and go to: memory and registers, of 32 or 64 bits.
 
+use super::emit::Reference;
 use super::error::MiError;
 use super::gpr::Gpr;
+use crate::batch::{Access, BatchError, Object};
 use genxml_core::address::{Graphics, Mmio};
 use genxml_core::reflect::{EngineBase, Kind};
 use genxml_core::{Address, Fixed};
@@ -37,41 +39,127 @@ mod sealed {
     impl Sealed for super::Qword {}
 }
 
-/// A dword or qword in memory; made by [`mem32`] and [`mem64`].
+/// A dword or qword in memory: in an object ([`Mem::of`]), or at an address that stays as it is ([`mem32`], [`mem64`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mem<W: Width> {
-    address: MemoryAddress,
+    pub(super) location: Location,
     width: PhantomData<W>,
 }
 
-/// The dword at `address`.
+/// The dword at `address`, which is where it will be (softpin). [`Mem::of`] is for memory that the kernel may move.
 pub const fn mem32(address: MemoryAddress) -> Mem<Dword> {
-    Mem { address, width: PhantomData }
+    Mem { location: Location { address, object: None }, width: PhantomData }
 }
 
-/// The qword at `address`; a multiple of 4 is enough.
+/// The qword at `address`, which is where it will be (softpin); a multiple of 4 is enough. [`Mem::of`] is for memory that
+/// the kernel may move.
 pub const fn mem64(address: MemoryAddress) -> Mem<Qword> {
-    Mem { address, width: PhantomData }
+    Mem { location: Location { address, object: None }, width: PhantomData }
 }
 
 impl<W: Width> Mem<W> {
+    /// What lies `delta` bytes behind the start of an object. Packets that name it are references to the object: they
+    /// follow when it is moved, and the kernel is told that it is written if they write.
+    ///
+    /// ```
+    /// use genxml::batch::{Batch, Buffer};
+    /// use genxml::engine::Render;
+    /// use genxml::mi::{Builder, Mem, Qword};
+    ///
+    /// let query = Buffer::new("query", 0x10000, 4096)?;
+    /// let begin = Mem::<Qword>::of(&query, 0)?;
+    /// let mut batch = Batch::<Render>::new("batch", 0x20000, 4096)?;
+    /// Builder::new(&mut batch).store(begin.offset(16)?, begin)?;
+    /// // Two copies of a dword each.
+    /// assert_eq!(batch.finish()?.buffer.relocations().len(), 4);
+    /// # Ok::<(), genxml::mi::MiError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`MiError::Batch`] if it is not inside the object, or the object is at address 0; [`MiError::Range`] if `delta` is
+    /// not a multiple of 4.
+    pub fn of(object: &(impl Object + ?Sized), delta: u64) -> Result<Self, MiError> {
+        let extent = Extent { address: object.address(), size: object.size() };
+        let bytes = if W::WIDE { 8 } else { 4 };
+        if delta.checked_add(bytes).is_none_or(|end| end > extent.size) {
+            let (object, size) = (object.name().clone(), extent.size);
+            return Err(BatchError::Outside { object, delta, size }.into());
+        }
+        if extent.address + delta == 0 {
+            return Err(BatchError::AtZero { object: object.name().clone() }.into());
+        }
+        let address = Address::new(extent.address + delta).map_err(MiError::range("an address in memory"))?;
+        Ok(Mem { location: Location { address, object: Some(extent) }, width: PhantomData })
+    }
+
     /// Its address.
     pub const fn address(self) -> MemoryAddress {
-        self.address
+        self.location.address
     }
 
     /// What lies `bytes` bytes behind it.
     ///
     /// # Errors
-    /// [`MiError::Range`] if that is not a multiple of 4, or beyond 48 bits.
+    /// [`MiError::Range`] if that is not a multiple of 4, or beyond 48 bits; [`MiError::Batch`] if it is not inside the
+    /// object any more.
     pub fn offset(self, bytes: u64) -> Result<Self, MiError> {
-        Ok(Mem { address: behind(self.address, bytes)?, ..self })
+        Ok(Mem { location: self.location.behind(bytes)?, ..self })
     }
 }
 
-/// The address `bytes` bytes further on.
-pub(super) fn behind(address: MemoryAddress, bytes: u64) -> Result<MemoryAddress, MiError> {
-    Address::new(address.va48().saturating_add(bytes)).map_err(MiError::range("an address in memory"))
+impl From<MemoryAddress> for Mem<Dword> {
+    fn from(address: MemoryAddress) -> Self {
+        mem32(address)
+    }
+}
+
+impl From<Mem<Qword>> for Mem<Dword> {
+    fn from(memory: Mem<Qword>) -> Self {
+        memory.low_half()
+    }
+}
+
+/// An object's place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Extent {
+    pub address: u64,
+    size: u64,
+}
+
+/// An address, with the object that it is in if it shall follow it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Location {
+    pub address: MemoryAddress,
+    pub object: Option<Extent>,
+}
+
+/// The same memory, however it was named.
+impl PartialEq for Location {
+    fn eq(&self, other: &Self) -> bool {
+        self.address == other.address
+    }
+}
+
+impl Eq for Location {}
+
+impl Location {
+    /// The dword `bytes` bytes further on.
+    pub fn behind(self, bytes: u64) -> Result<Self, MiError> {
+        let sum = self.address.va48().saturating_add(bytes);
+        let address = Address::new(sum).map_err(MiError::range("an address in memory"))?;
+        match self.object {
+            Some(Extent { address: start, size }) if sum + 4 > start + size => {
+                let object = format!("the object at {start:#x}").into();
+                Err(BatchError::Outside { object, delta: sum - start, size }.into())
+            }
+            object => Ok(Location { address, object }),
+        }
+    }
+
+    /// The reference to its object, if it has one.
+    pub fn reference(self, access: Access) -> Option<Reference> {
+        self.object.map(|object| Reference { object: object.address, address: self.address.va48(), access })
+    }
 }
 
 /// A register of 32 bits, or a pair of 64. [`Builder::register`](super::Builder::register) finds those that the
@@ -108,7 +196,7 @@ impl<W: Width> Reg<W> {
 impl Mem<Qword> {
     /// Bits 31:0, as a place of their own.
     pub const fn low_half(self) -> Mem<Dword> {
-        mem32(self.address)
+        Mem { location: self.location, width: PhantomData }
     }
 
     /// Bits 63:32, as a place of their own.
@@ -177,14 +265,14 @@ pub struct Target<W: Width> {
 
 #[derive(Clone, Debug)]
 pub(super) enum Place {
-    Memory(MemoryAddress),
+    Memory(Location),
     Register(Offset),
     Gpr(Gpr),
 }
 
 impl<W: Width> From<Mem<W>> for Target<W> {
     fn from(mem: Mem<W>) -> Self {
-        Target { place: Place::Memory(mem.address), width: PhantomData }
+        Target { place: Place::Memory(mem.location), width: PhantomData }
     }
 }
 

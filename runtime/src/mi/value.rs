@@ -264,7 +264,7 @@ macro_rules! operators {
 
 operand! {
     [W: Width] Value<W>: |self| self.node.clone();
-    [W: Width] Mem<W>: |self| node::memory(self.address(), W::WIDE);
+    [W: Width] Mem<W>: |self| node::memory(self.location, W::WIDE);
     [W: Width] Reg<W>: |self| node::register(self.place(), W::WIDE);
     [] Gpr: |self| node::gpr(self.clone(), u64::MAX);
 }

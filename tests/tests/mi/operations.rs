@@ -2,6 +2,7 @@
 
 use super::expressions::Compare;
 use super::*;
+use genxml::batch::Buffer;
 use genxml::engine::{Blitter, Engine, Render, Video, VideoEnhance};
 use genxml::mi::{Atomic, Gprs, Operand, PostSync, Until, Value};
 
@@ -248,7 +249,7 @@ fn copies_and_fills_of_memory() {
 fn predicated_stores_and_jumps() {
     for compare in Compare::ALL {
         for (a, b) in [(0, 0), (3, 5), (5, 3), (u64::MAX, 1), (1, u64::MAX), (1 << 63, 1 << 32)] {
-            let mut run = Run::new::<Video>(&[a, b], |mi| {
+            let mut run = Run::new::<Render>(&[a, b], |mi| {
                 let condition = compare.build(input(0), input(1));
                 mi.store_if(&condition, output(0), input(0) + 7)?;
                 mi.store_if(&!&condition, output32(2), 9)?;
@@ -415,4 +416,60 @@ fn registers_shared_by_builders() {
     gpu.load(context, OUTPUT, &1u64.to_le_bytes()).unwrap();
     gpu.submit(context, Render::ID, BATCH, submission.batch_length).unwrap();
     assert_eq!(Run { gpu, context }.output(1), 42);
+}
+
+/// What a batch does when the kernel has moved it and all that it refers to: loads, stores of both halves, predicated ones,
+/// jumps over packets and loops.
+#[test]
+fn moved_batches_do_the_same() {
+    let build = || -> Result<Submission, MiError> {
+        let query = Buffer::new("query", INPUT, 4096)?;
+        let result = Buffer::new("result", OUTPUT, 4096)?;
+        let input = |index: u64| Mem::<Qword>::of(&query, 8 * index);
+        let output = |index: u64| Mem::<Qword>::of(&result, 8 * index);
+        let mut batch = Batch::<Render>::new("batch", BATCH, 1 << 16)?;
+        let mut mi = Builder::new(&mut batch);
+        mi.store(output(0)?, input(0)?)?;
+        mi.store(output(1)?, input(0)? + input(1)?)?;
+        mi.store_if(&input(0)?.less_than(input(1)?), output(2)?, input(1)?)?;
+        mi.if_true(&input(0)?.is_zero(), |mi| mi.store(output(3)?, 1))?;
+        mi.if_true(&input(0)?.is_nonzero(), |mi| mi.store(output(4)?, 2))?;
+        let count = mi.variable(3)?;
+        mi.repeat_while(|mi| {
+            mi.store(&count, &count - 1)?;
+            mi.atomic(output(5)?, Atomic::Add, 10)?;
+            Ok(count.is_nonzero())
+        })?;
+        mi.copy(output(6)?, input(1)?, 2)?;
+        mi.fill(output(7)?, 7, 2)?;
+        mi.write_after_work(output(8)?, PostSync::Immediate(8))?;
+        Ok(batch.finish()?.submit([query, result])?)
+    };
+    let expected = [3, 8, 5, 0, 2, 30, 5, 0x7_0000_0007, 8];
+    let here = [BATCH, INPUT, OUTPUT];
+    for places in [here, [0x7_1234_5000, 0x9_0000_0000, 0x20_0000], [OUTPUT, BATCH, INPUT]] {
+        let mut submission = build().unwrap();
+        submission.relocate(&places).unwrap();
+        let mut gpu = Gpu::new();
+        let context = gpu.create_context().unwrap();
+        // What lies where it was before is not read.
+        for old in here {
+            gpu.load(context, old, &[0xcc; 4096]).unwrap();
+        }
+        for buffer in &mut submission.buffers {
+            if buffer.name() == "query" {
+                let bytes = buffer.bytes_mut();
+                bytes[0] = 3;
+                bytes[8] = 5;
+            }
+        }
+        for buffer in &submission.buffers {
+            gpu.load(context, buffer.address(), buffer.bytes()).unwrap();
+        }
+        gpu.submit(context, Render::ID, places[0], submission.batch_length).unwrap();
+        let mut run = Run { gpu, context };
+        for (index, value) in expected.into_iter().enumerate() {
+            assert_eq!(run.get(places[2] + 8 * index as u64), value, "{places:x?}, result {index}");
+        }
+    }
 }
