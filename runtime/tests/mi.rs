@@ -463,7 +463,9 @@ fn reads(dwords: &[u32]) -> Vec<(u32, usize)> {
             COPY => Some(dwords[at + 3]),
             _ => None,
         };
-        address.map(|address| *found.entry(address).or_insert(0) += 1);
+        if let Some(address) = address {
+            *found.entry(address).or_insert(0) += 1;
+        }
         at += RenderPacket::length(dwords[at]).unwrap();
     }
     found.into_iter().collect()
@@ -472,7 +474,8 @@ fn reads(dwords: &[u32]) -> Vec<(u32, usize)> {
 /// Clones are one value: within one operation memory is read once, whichever way the value is used.
 #[test]
 fn a_value_is_read_once() {
-    let once = |program: &dyn Fn(&mut Mi<'_, Render>, Value) -> Result<(), MiError>| {
+    type Program = dyn Fn(&mut Mi<'_, Render>, Value) -> Result<(), MiError>;
+    let once = |program: &Program| {
         let narrow = render(|mi| program(mi, d(0x1000).value()));
         assert_eq!(reads(&narrow), [(0x1000, 1)], "narrow");
         let wide = render(|mi| program(mi, q(0x1000).value()));

@@ -5,6 +5,7 @@ use super::reloc::Relocation;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::Container;
 
@@ -45,7 +46,7 @@ pub(super) struct Content {
 /// assert_eq!(target.address(), 0x10000);
 /// # Ok::<(), genxml::batch::BatchError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Buffer {
     pub(super) name: Arc<str>,
     pub(super) address: u64,
@@ -124,6 +125,17 @@ impl Buffer {
         for (bytes, dword) in self.bytes[at..].as_chunks_mut().0.iter_mut().zip(dwords) {
             *bytes = dword.to_le_bytes();
         }
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer")
+            .field("name", &self.name)
+            .field("address", &format_args!("{:#x}", self.address))
+            .field("size", &self.bytes.len())
+            .field("handle", &self.handle)
+            .finish_non_exhaustive()
     }
 }
 

@@ -99,29 +99,31 @@ impl<'a> Checker<'a> {
         if buffer.address == self.submission.batch_address {
             length = length.min(self.submission.batch_length as usize);
         }
-        let dwords = dwords(&buffer.bytes[..length]);
+        let words = buffer.bytes[..length].as_chunks().0;
+        let mut packet: Vec<u32> = Vec::new();
         let mut at = ((start - buffer.address) / 4) as usize;
-        while at < dwords.len() {
+        while let Some(header) = words.get(at).copied().map(u32::from_le_bytes) {
             let here = Point { at: buffer.address + 4 * at as u64, back, bases };
             if here.at != start && self.seen.contains(&here) {
                 return Ok(());
             }
             let engine = self.submission.engine;
-            let Some(container) = find(engine, dwords[at]) else {
-                at += unknown_length(engine.set(), dwords[at]);
+            let Some(container) = find(engine, header) else {
+                at += unknown_length(engine.set(), header);
                 continue;
             };
-            let end = (at + container.packet_dwords(dwords[at])).min(dwords.len());
-            let packet = &dwords[at..end];
+            let end = (at + container.packet_dwords(header)).min(words.len());
+            packet.clear();
+            packet.extend(words[at..end].iter().copied().map(u32::from_le_bytes));
             let place = || format!("{} at +{:#x} of {}", container.name, 4 * at, buffer.name);
             if container == StateBaseAddress::INFO {
-                self.latch(&StateBaseAddress::read_lossy(packet), &mut bases, &place)?;
+                self.latch(&StateBaseAddress::read_lossy(&packet), &mut bases, &place)?;
             } else {
-                self.pointers(container, packet, &bases, &place)?;
+                self.pointers(container, &packet, &bases, &place)?;
             }
             let next = Point { at: buffer.address + 4 * end as u64, back, bases };
             if container == MiBatchBufferStart::INFO {
-                let start = MiBatchBufferStart::read_lossy(packet);
+                let start = MiBatchBufferStart::read_lossy(&packet);
                 let target = va(start.batch_buffer_start_address.get());
                 let call = start.second_level_batch_buffer == Level::SECOND_LEVEL_BATCH && back.is_none();
                 let back = if call { Some(next.at) } else { back };
