@@ -3,7 +3,7 @@
 use super::expressions::Compare;
 use super::*;
 use genxml::batch::Buffer;
-use genxml::engine::{Blitter, Engine, Render, Video, VideoEnhance};
+use genxml::engine::{Blitter, Engine, Render, VideoEnhance};
 use genxml::mi::{Atomic, Gprs, Operand, PostSync, Until, Value};
 
 /// Every pair of numbers and each operation that takes two; the cheap ones in the properties above, these here once.
