@@ -149,8 +149,8 @@ pub use genxml_macros::batch;
 /// #[derive(Clone, Copy, Packet)]
 /// #[packet(
 ///     name = "MY_COMMAND", engine = "render", length = 2,
-///     opcode(bits = "31:16", value = 0x7a42), dword_length(bits = "7:0"), zero(bits = "15:8"),
-///     zero(dword = 1, bits = "31:25")
+///     opcode(bits = "31:16", value = 0x7a42), dword_length(bits = "7:0"),
+///     zero = "15:8, dw1 31:25"
 /// )]
 /// struct MyCommand {
 ///     #[field(dword = 1, bits = "15:0", default = 0xffff, unit = "one bit per sample")]
@@ -187,8 +187,8 @@ pub use genxml_macros::batch;
 /// | `engine = "render\|blitter"` | which engines take it; all, if not said |
 /// | `pipeline = "media\|gpgpu"` | which pipelines of the render engine take it (`3d`, `media`, `gpgpu`); all, if not said |
 /// | `dword_length(bits = "7:0")`, `bias = 2` | the length field, which holds the dwords less the bias (2 unless said) |
-/// | `zero(dword = 1, bits = "31:16")` | must be zero; in dword 0 unless said |
-/// | `one(...)`, `reserved(...)` | must be one; anything is read, zero is written |
+/// | `zero = "31:16, 3, dw1 15:0"` | must be zero; in dword 0 until another is named. For one range also `zero(dword = 1, bits = "15:0")` |
+/// | `one`, `reserved` | as `zero`: must be one; anything is read, zero is written |
 /// | `align = 64` | of a structure in memory, in bytes |
 /// | `register = 0x2358`, `access = "ro"`, `masked` | it is a register, at this offset |
 /// | `source = "2a p.188"`, `doc = "..."` | where it is described, and what it is |
@@ -202,7 +202,7 @@ pub use genxml_macros::batch;
 /// | `default = 1` | as stored; of fixed point and floats the number itself. Zero, if not said |
 /// | `range = "1..500"` | what the manual allows, in meant values |
 /// | `required` | `new` takes it |
-/// | `nonzero` | must not be zero |
+/// | `nonzero` | must not be zero: a number without a sign that has a `default` or is `required` |
 /// | `nested` | the type is a structure; a type that the macro does not know is an enumeration otherwise |
 /// | `unit`, `source`, `doc` | for the tables |
 ///

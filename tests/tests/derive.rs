@@ -1,8 +1,5 @@
 //! `#[derive(Packet)]`: packets of a program's own. Oracle: the generated types of the same tables, and dwords by hand.
 
-// `zero` stands once for each run of bits.
-#![allow(clippy::duplicated_attributes)]
-
 use genxml::batch::{Batch, BatchError};
 use genxml::core::address::{Address, DynamicState, Graphics};
 use genxml::core::reflect::{Access, Kind};
@@ -37,10 +34,9 @@ struct MyNoop {
     name = "MY_STATE",
     length = 8,
     align = 64,
-    zero(dword = 0, bits = "31:30"),
+    zero = "31:30, dw2 5:0",
     one(dword = 1, bits = "31"),
-    reserved(dword = 1, bits = "30:28"),
-    zero(dword = 2, bits = "5:0")
+    reserved = "dw1 30:28"
 )]
 struct MyState {
     #[field(dword = 0, bits = "8:0", default = 3, range = "2..100")]
@@ -78,10 +74,7 @@ struct MyState {
     engine = "render",
     opcode(bits = "31:23", value = 0x21),
     dword_length(bits = "7:0"),
-    zero(bits = "20:8"),
-    zero(bits = "22"),
-    zero(dword = 1, bits = "1:0"),
-    zero(dword = 1, bits = "31:12")
+    zero = "20:8, 22, dw1 1:0, 31:12"
 )]
 struct MyStore<'d> {
     #[field(dword = 0, bits = "21")]
@@ -174,6 +167,49 @@ fn tails() {
     assert_eq!(one[0], 0x21 << 23 | 5);
     assert_eq!(MyStore::unpack(&one), Ok(mine));
     assert_eq!(Instruction::dwords(&mine), 7);
+}
+
+/// The program's own names stay what they are, and the generated code does not look at them.
+mod shadowed {
+    #![allow(dead_code, unused_imports)]
+    use genxml::core::U;
+    use genxml::gen8::blitter::BlitColorDepth as Kind;
+    use genxml::gen8::state::MemoryObjectControlState as Group;
+    use std::fmt::Result;
+
+    pub struct Option;
+    pub enum Outcome {
+        Ok,
+        Err,
+        Some,
+        None,
+    }
+    use Outcome::{Err, None, Ok, Some};
+    pub trait Default {}
+    pub trait Clone {}
+    pub mod fmt {}
+    pub mod core {}
+    pub fn get() {}
+    pub fn bits_of() {}
+
+    #[derive(::core::clone::Clone, ::core::marker::Copy, genxml::Packet)]
+    #[packet(name = "FIELD", length = 1, zero = "31:24")]
+    pub struct Field {
+        #[field(dword = 0, bits = "1:0")]
+        pub kind: Kind,
+        #[field(dword = 0, bits = "8:2", nested)]
+        pub group: Group,
+        #[field(dword = 0, bits = "23:9", range = "1..9", default = 1)]
+        pub get: U<15>,
+    }
+}
+
+#[test]
+fn names_of_the_program_stay() {
+    let field = shadowed::Field { kind: BlitColorDepth::_32BPP, ..shadowed::Field::new() };
+    assert_eq!(field.pack(), [3 | 1 << 9]);
+    assert_eq!(shadowed::Field::unpack(&[3 | 1 << 9]), Ok(field));
+    assert_eq!((shadowed::Field::INFO.name, shadowed::Field::INFO.rust_name), ("FIELD", "Field"));
 }
 
 #[test]

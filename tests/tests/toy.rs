@@ -1,7 +1,7 @@
 //! The code generated from `toy/toy.xml`, feature by feature. Oracle: dwords worked out by hand from the XML.
 
 use genxml::core::reflect::{Expr, Field};
-use genxml::core::{Entries, Fixed, Instruction, PackError, Packed, ParseError, UnpackError, lit};
+use genxml::core::{Entries, Fixed, Instruction, PackError, Packed, ParseError, U, UnpackError, lit};
 use genxml::packet;
 use genxml_tests::toy::toy::*;
 use genxml_tests::toy::{BlitterPacket, CONTAINERS, ENUMS, RenderPacket};
@@ -300,4 +300,27 @@ fn bits_behind_a_structure_are_refused() {
         Err(UnpackError::Reserved { container: "SMALL", dword: 0, bits: 0x8000_0080 })
     ));
     assert!(Small::unpack_lossy(&[dwords[0] | 0x80]) == Small::new());
+}
+
+/// Bits that must be one are written inside alternatives and elements too, and what has no field is an alternative.
+#[test]
+fn fixed_bits_of_alternatives() {
+    let mark = [FixedBitsMark { level: lit!(1) }; 4];
+    for (mode, body, dword) in [
+        (0, FixedBitsBody::Plain { data: lit!(9) }, 9),
+        (1, FixedBitsBody::Tagged { tag: lit!(5) }, 0xff00_0005),
+        (2, FixedBitsBody::Empty {}, 0),
+        (3, FixedBitsBody::Full {}, 0xffff_ffff),
+    ] {
+        let bits = packet! { FixedBits { mode: U::from_bits(mode), body, mark, .. } };
+        let expected = [mode as u32, dword, 0x8181_8181];
+        assert_eq!((bits.pack(), FixedBits::unpack(&expected)), (expected, Ok(bits)));
+        assert_eq!(FixedBits::unpack(&expected).map(|bits| bits.body), Ok(body));
+        for (at, flip) in [(1, 1 << 31), (2, 1 << 15)] {
+            let mut wrong = expected;
+            wrong[at] ^= flip;
+            assert_eq!(FixedBits::unpack(&wrong).is_ok(), (mode, at) == (0, 1), "{mode} {wrong:x?}");
+        }
+    }
+    assert_eq!(FixedBits::new().pack(), [0, 9, 0x8080_8080]);
 }

@@ -115,7 +115,12 @@ impl Emit<'_> {
                     });
                     let puts = alternative.fields.iter().zip(&bound);
                     let puts = puts.map(|((_, field), bound)| self.write_field(field, place, quote!(#bound)));
-                    quote!(#ty::#variant { #(#patterns),* } => { #(#puts)* })
+                    let ones = alternative.ones.iter().map(|field| {
+                        let (put, start, end) = (&place.put, place.at(field.start), place.at(field.end));
+                        let ones = pattern(u64::MAX >> (63 - (field.end - field.start).min(63)));
+                        quote!(put(#put, #start, #end, #ones);)
+                    });
+                    quote!(#ty::#variant { #(#patterns),* } => { #(#puts)* #(#ones)* })
                 });
                 let absent = set.absent.then(|| quote!(#ty::Absent => {}));
                 quote!(match #from.#name { #(#arms)* #absent })

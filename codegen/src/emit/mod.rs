@@ -32,6 +32,7 @@ use plan::Plan;
 pub use plan::{length_field, opcode};
 use proc_macro2::TokenStream;
 use quote::quote;
+pub use text::home;
 
 /// The files of the module tree: name and formatted text. `mod.rs` declares the others. `enabled` says which features
 /// are on; a unit whose feature is off has tables, but no types unless others hold them.
@@ -116,14 +117,10 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
 
 /// One container, for a macro that writes it where it stands in a program.
 pub struct One {
-    /// Name of the type and of its static.
-    pub name: String,
     /// Names of the types of the other containers and enumerations, in the order of [`Spec::containers`] and
     /// [`Spec::enums`].
     pub others: (Vec<String>, Vec<String>),
-    /// `use` lines for what follows.
-    pub uses: TokenStream,
-    /// The type with its implementations. They name the static, what other files hold and the markers of engines as
+    /// The type with its implementations. They name what [`home`] knows without its path, the static, what other files hold and the markers of engines as
     /// [`rust`] lays out modules: `super::unit_tables::Name`, `super::unit::Name`, `super::engine::RenderCommand`,
     /// `super::pipeline::InPipeline`.
     pub types: TokenStream,
@@ -131,16 +128,16 @@ pub struct One {
     pub table: TokenStream,
 }
 
-/// The text of one container of a checked specification.
-pub fn one(spec: &Spec, id: ContainerId) -> One {
+/// The text of one container of a checked specification, whose type and static get the name.
+pub fn one(spec: &Spec, id: ContainerId, name: &str) -> One {
     let spec = prepare(spec);
-    let plan = Plan::new(&spec, &|_| true);
+    let mut plan = Plan::new(&spec, &|_| true);
+    plan.containers[id.0] = name.to_owned();
+    plan.bodies[id.0].block.name = name.to_owned();
     let lasts = rules::Lasts::new(&spec);
-    let name = plan.containers[id.0].clone();
     let types = container::container(&plan, id);
-    let table = tables::container(&plan, &lasts, &spec.containers[id.0], &name);
-    let uses = text::uses(quote!(#types #table));
-    One { name, others: (plan.containers.clone(), plan.enums.clone()), uses, types, table }
+    let table = tables::container(&plan, &lasts, &spec.containers[id.0], name);
+    One { others: (plan.containers.clone(), plan.enums.clone()), types, table }
 }
 
 /// What gives the containers `serde`, where that is wanted.

@@ -65,6 +65,22 @@ pub struct Alternative<'a> {
     pub variant: String,
     pub condition: Option<&'a Expr>,
     pub fields: Vec<(String, &'a Field)>,
+    /// Bits that are one where it is chosen.
+    pub ones: Vec<&'a Field>,
+}
+
+impl<'a> Set<'a> {
+    /// The alternative of the manual's name; a new one if there is none.
+    fn alternative(&mut self, name: &str) -> &mut Alternative<'a> {
+        let variant = type_name(name);
+        let found = self.alternatives.iter().position(|alternative| alternative.variant == variant);
+        let at = found.unwrap_or_else(|| {
+            let (fields, ones) = (Vec::new(), Vec::new());
+            self.alternatives.push(Alternative { variant, condition: None, fields, ones });
+            self.alternatives.len() - 1
+        });
+        &mut self.alternatives[at]
+    }
 }
 
 /// A group.
@@ -167,40 +183,37 @@ impl<'a> Plan<'a> {
         names: &mut Scope,
     ) -> Block<'a> {
         let mut members: Vec<(u32, Member<'a>)> = Vec::new();
-        for field in fields.iter().filter(|field| is_member(field)) {
+        // Members first: they say where a set stands. An alternative may have none but bits that are fixed.
+        let (data, rest): (Vec<&Field>, Vec<&Field>) = fields.iter().partition(|field| is_member(field));
+        for field in data.into_iter().chain(rest) {
             let Some((set, alternative)) = &field.variant else {
-                members.push((field.start, Member::Field(names.take(field_name(&field.name)), field)));
+                if is_member(field) {
+                    members.push((field.start, Member::Field(names.take(field_name(&field.name)), field)));
+                }
                 continue;
             };
-            let found = members.iter_mut().find_map(|(_, member)| match member {
-                Member::Set(s) if s.name == set => Some(s),
-                _ => None,
-            });
-            let set = match found {
-                Some(found) => found,
+            let found =
+                members.iter().position(|(_, member)| matches!(member, Member::Set(s) if s.name == set));
+            let at = match found {
+                Some(at) => at,
                 None => {
                     let ty = scope.take(format!("{name}{}", type_name(set)));
                     let member = names.take(field_name(set));
                     let new = Set { member, ty, name: set, alternatives: Vec::new(), absent: false };
                     members.push((field.start, Member::Set(new)));
-                    match members.last_mut() {
-                        Some((_, Member::Set(set))) => set,
-                        _ => unreachable!("just pushed"),
-                    }
+                    members.len() - 1
                 }
             };
-            let variant = type_name(alternative);
-            let alternative = match set.alternatives.iter().position(|a| a.variant == variant) {
-                Some(index) => &mut set.alternatives[index],
-                None => {
-                    set.alternatives.push(Alternative { variant, condition: None, fields: Vec::new() });
-                    set.alternatives.last_mut().unwrap_or_else(|| unreachable!("just pushed"))
-                }
-            };
+            let Member::Set(set) = &mut members[at].1 else { continue };
+            let alternative = set.alternative(alternative);
             alternative.condition = alternative.condition.or(field.exists_if.as_ref());
-            let mut taken = Scope::default();
-            alternative.fields.iter().for_each(|(name, _)| drop(taken.take(name.clone())));
-            alternative.fields.push((taken.take(field_name(&field.name)), field));
+            if is_member(field) {
+                let mut taken = Scope::default();
+                alternative.fields.iter().for_each(|(name, _)| drop(taken.take(name.clone())));
+                alternative.fields.push((taken.take(field_name(&field.name)), field));
+            } else if field.ty == Type::MustBeOne {
+                alternative.ones.push(field);
+            }
         }
         for group in groups {
             members.push((group.start, Member::Array(self.array(&name, group, scope, names))));
@@ -227,8 +240,12 @@ impl<'a> Plan<'a> {
         };
         let member = names.take(field_name(name));
         let variable = group.count == 0;
+        let ones = group.fields.iter().any(|field| field.ty == Type::MustBeOne);
         let element = match (data.next(), data.next(), &groups[..]) {
-            (Some(field), None, []) if field.variant.is_none() && (!variable || self.fills(field, group)) => {
+            // Bits that must be one need a type that writes them.
+            (Some(field), None, [])
+                if field.variant.is_none() && !ones && (!variable || self.fills(field, group)) =>
+            {
                 Element::Field(field)
             }
             (None, _, [inner]) if !variable && group.fields.is_empty() => {

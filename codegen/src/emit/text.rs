@@ -85,6 +85,11 @@ pub fn file(spec: &Spec, doc: Option<&str>, tokens: TokenStream) -> String {
     text
 }
 
+/// The path of a name that [`uses`] would import, without the name.
+pub fn home(name: &str) -> Option<&'static str> {
+    IMPORTS.iter().find(|(_, names)| names.contains(&name)).map(|(path, _)| *path)
+}
+
 /// `use` lines for what the text names of `genxml_core`.
 pub fn uses(tokens: TokenStream) -> TokenStream {
     let mut used = BTreeSet::new();

@@ -3,8 +3,8 @@
 use super::types::{Others, Shape, shape};
 use genxml_codegen::emit::names::field_name;
 use genxml_codegen::suggest;
-use proc_macro2::Span;
-use quote::ToTokens;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
 use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
 use syn::{Attribute, DeriveInput, Error, Field, Lit, Result, Token};
@@ -62,6 +62,8 @@ const CONTAINER: &[&str] = &[
     "name", "engine", "pipeline", "length", "bias", "align", "register", "masked", "access", "source", "doc",
 ];
 const HIDDEN: &[&str] = &["opcode", "dword_length", "zero", "one", "reserved"];
+/// Those of which there may be several.
+const RUNS: &[&str] = &["zero", "one", "reserved"];
 const HIDDEN_VALUES: &[&str] = &["dword", "bits", "value"];
 const FIELD: &[&str] =
     &["name", "dword", "bits", "default", "range", "required", "nonzero", "nested", "unit", "source", "doc"];
@@ -149,6 +151,10 @@ pub fn container(input: &DeriveInput) -> Result<Container> {
             return Err(unknown(&meta, &all));
         };
         let mut hidden = Hidden { kind: kind.into(), values: Vec::new(), span: meta.path.span() };
+        if meta.input.peek(Token![=]) && RUNS.contains(&kind) {
+            container.hidden.extend(runs(kind, &value(&meta, kind)?)?);
+            return Ok(());
+        }
         if !meta.input.peek(syn::token::Paren) {
             return Err(meta.error(format!("`{kind}` needs its bits: `{kind}(bits = \"31:16\")`")));
         }
@@ -244,6 +250,18 @@ pub fn member(field: &Field, others: &mut Others) -> Result<Member> {
 }
 
 impl Member {
+    /// A type that the macro knows by name only says itself how many bits it has: a constant that must be evaluated.
+    pub fn type_width(&self) -> Option<TokenStream> {
+        let path = self.shape.other.as_ref()?;
+        let (start, end) = self.bits;
+        let width = (end - start + 1) / self.shape.count.unwrap_or(1).max(1);
+        // A tail's elements are as large as their type: `Entries` asks for that.
+        let span = self.bits_span.resolved_at(Span::mixed_site());
+        let name = path.to_token_stream().to_string().replace(' ', "");
+        let check = quote_spanned!(span=> ::genxml::core::check::type_width);
+        Some(quote_spanned!(span=> const _: () = #check(#name, <#path>::BITS, #width);))
+    }
+
     /// The type's bits must be those of the attribute: the generator sees only the latter.
     fn widths(&self, field: &Field) -> Result<()> {
         let (start, end) = self.bits;
@@ -275,6 +293,27 @@ impl Member {
         };
         Err(Error::new(self.bits_span, message))
     }
+}
+
+/// `31:16, 3, dw1 15:0`: ranges, behind the dword that they and those that follow are in.
+fn runs(kind: &str, value: &Value) -> Result<Vec<Hidden>> {
+    let mut dword = "0";
+    let parts = value.text.split(',').map(|part| {
+        let mut bits = part.trim();
+        if let Some((first, rest)) = bits.split_once(char::is_whitespace)
+            && let Some(number) = first.strip_prefix("dw")
+        {
+            (dword, bits) = (number, rest.trim());
+        }
+        if range(bits).is_none() || dword.parse::<u16>().is_err() {
+            let message = format!("`{}` is no run of bits: write \"31:16, 3, dw1 15:0\"", part.trim());
+            return Err(Error::new(value.span, message));
+        }
+        let of = |name: &str, text: &str| Value { name: name.into(), text: text.into(), span: value.span };
+        let values = vec![of("dword", dword), of("bits", bits)];
+        Ok(Hidden { kind: kind.into(), values, span: value.span })
+    });
+    parts.collect()
 }
 
 /// `15:0` or `3`, low bit first.

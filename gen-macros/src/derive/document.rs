@@ -51,8 +51,8 @@ impl Document {
         // The generator's advice is for those who write its files.
         let hint = match problem.code {
             Code::Gap => Some(
-                "add `zero(dword = 1, bits = \"31:16\")` to `#[packet(...)]` for bits that must be zero, or `reserved(...)` \
-                 for bits that may hold anything",
+                "add `zero = \"dw1 31:16\"` to `#[packet(...)]` for bits that must be zero, or `reserved = ...` for bits that \
+                 may hold anything",
             ),
             Code::Overlap => Some("each bit belongs to one field"),
             _ => problem.hint.as_deref(),

@@ -20,13 +20,15 @@ fn command(fields: &str) -> String {
 fn good() {
     let text = error(&command("#[field(dword = 1, bits = \"31:0\")] data: U<32>"));
     for part in [
-        "impl :: genxml :: core :: Packed for MyCommand".replace(":: genxml :: core :: ", ""),
-        "use :: genxml :: core :: {".into(),
-        "impl :: genxml :: engine :: RenderCommand for MyCommand".into(),
-        "const INFO : & 'static Container = & MyCommand ;".into(),
-        "pub static MyCommand : Container".into(),
+        "impl :: genxml :: core :: Packed for MyCommand",
+        "use :: genxml :: core :: { Entry as _ ,",
+        "impl :: genxml :: engine :: RenderCommand for MyCommand",
+        "const INFO : & 'static :: genxml :: core :: reflect :: Container = & MyCommand ;",
+        "pub static MyCommand : :: genxml :: core :: reflect :: Container",
+        "-> :: core :: result :: Result < Self , :: genxml :: core :: UnpackError >",
+        ".. :: genxml :: core :: reflect :: Field :: PLAIN",
     ] {
-        assert!(text.contains(&part), "{part} is missing in {text}");
+        assert!(text.contains(part), "{part} is missing in {text}");
     }
     assert!(!text.contains("super") && !text.contains("pub struct"), "{text}");
 }
@@ -73,6 +75,33 @@ fn errors() {
         ("#[field(dword = 1, bits = \"31:0\", range = \"9..3\")] a: U<32>", "empty"),
     ] {
         let text = error(&command(fields));
+        assert!(text.contains(part), "{part} is missing in {text}");
+    }
+}
+
+/// `zero = "..."` is as many `zero(...)`, and its problems are told at its place.
+#[test]
+fn runs() {
+    let packet = |zero: &str| {
+        error(&format!(
+            "#[packet(name = \"S\", length = 2, {zero})] struct S {{ #[field(dword = 1, bits = \"9:3\")] a: U<7> }}"
+        ))
+    };
+    for zero in [
+        "zero = \"31:0, dw1 2:0, 31:10\"",
+        "zero = \"dw1 31:10\", reserved = \"dw0 31:1, dw1 2, 1\", one = \"0\", zero(dword = 1, bits = \"0\")",
+    ] {
+        let text = packet(zero);
+        assert!(text.starts_with("expands"), "{text}");
+    }
+    for (zero, part) in [
+        ("zero = \"31:0, dw1 2\"", "belong"),
+        ("zero = \"31:0; 3\"", "`31:0; 3` is no run of bits: write"),
+        ("zero = \"dwx 3\"", "is no run of bits"),
+        ("zero = \"\"", "`` is no run of bits"),
+        ("opcode = \"3\"", "`opcode` needs its bits"),
+    ] {
+        let text = packet(zero);
         assert!(text.contains(part), "{part} is missing in {text}");
     }
 }

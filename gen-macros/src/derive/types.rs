@@ -4,7 +4,7 @@ use quote::ToTokens;
 use syn::{Error, Expr, GenericArgument, Lit, Path, PathArguments, Result, Type, TypePath};
 
 /// A field's type.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Shape {
     /// `type` in the specification.
     pub ty: String,
@@ -13,6 +13,8 @@ pub struct Shape {
     /// Bits that the type has; of an address, from the start of the dword. None for those of other types.
     pub bits: Option<u32>,
     pub address: bool,
+    /// The type, if the macro knows it by name only.
+    pub other: Option<Path>,
     /// Elements of an array; 0 for a tail.
     pub count: Option<u32>,
 }
@@ -119,7 +121,7 @@ fn named(path: &Path, nested: bool, others: &mut Others) -> Result<Shape> {
             }
             other => return Err(Error::new_spanned(other, NAMED)),
         },
-        (_, 0) => Shape { ty: others.name(path, nested), ..Shape::default() },
+        (_, 0) => Shape { ty: others.name(path, nested), other: Some(path.clone()), ..Shape::default() },
         _ => return Err(Error::new_spanned(path, NAMED)),
     })
 }

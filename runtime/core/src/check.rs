@@ -1,6 +1,7 @@
 //! What strict readers check, as tables: bits with one legal value, bits that no field names, ranges.
 
 use crate::bits::{get, ones, sign_extend};
+use crate::message::Text;
 use crate::packet::UnpackError;
 use crate::reflect::Expr;
 
@@ -87,6 +88,21 @@ pub const fn within(value: u64, min: u64, max: u64) -> bool {
 pub const fn within_signed(value: u64, width: u32, min: u64, max: u64) -> bool {
     let value = sign_extend(value, width);
     value >= sign_extend(min & ones(width), width) && value <= sign_extend(max & ones(width), width)
+}
+
+/// Whether a type that `derive(Packet)` knows by its name has the bits that its field has.
+///
+/// # Panics
+/// If not; within `const` that is the compile error.
+#[doc(hidden)]
+#[track_caller]
+pub const fn type_width(name: &str, has: u32, width: u32) {
+    if has != width {
+        let text =
+            Text::new().text("`").text(name).text("` has ").number(has as i128).text(" bits, the field has ");
+        let text = text.number(width as i128);
+        panic!("{}", text.as_str())
+    }
 }
 
 impl Check {
