@@ -85,7 +85,7 @@ pub fn file(spec: &Spec, doc: Option<&str>, tokens: TokenStream) -> String {
     text
 }
 
-/// The path of a name that [`uses`] would import, without the name.
+/// The path of a name that generated files import, without the name.
 pub fn home(name: &str) -> Option<&'static str> {
     IMPORTS.iter().find(|(_, names)| names.contains(&name)).map(|(path, _)| *path)
 }

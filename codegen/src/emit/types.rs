@@ -36,7 +36,9 @@ impl Emit<'_> {
     pub(super) fn set_type(&self, set: &Set, parent: &str) -> TokenStream {
         let name = ident(&set.ty);
         let derives = self.derives();
-        let doc = format!(" What [`{parent}`] holds, by its other fields.");
+        let doc = format!(
+            " What [`{parent}`] holds, by its other fields. Packing writes what is given and does not compare."
+        );
         let variants = set.alternatives.iter().map(|alternative| {
             let variant = ident(&alternative.variant);
             let doc = match alternative.condition {

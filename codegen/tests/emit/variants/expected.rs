@@ -186,7 +186,7 @@ impl fmt::Debug for ToyState {
     }
 }
 
-/// What [`ToyState`] holds, by its other fields.
+/// What [`ToyState`] holds, by its other fields. Packing writes what is given and does not compare.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ToyStateExtent {
     /// Where Kind = 1.
