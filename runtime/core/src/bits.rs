@@ -77,8 +77,16 @@ pub const fn get_array<const N: usize>(dwords: &[u32], start: u32, bits: u32) ->
 pub const fn put_array(dwords: &mut [u32], start: u32, bits: u32, value: &[u32]) {
     let mut done = 0;
     while done < bits {
-        let last = if bits - done > 32 { done + 31 } else { bits - 1 };
-        put(dwords, start + done, start + last, value[(done / 32) as usize] as u64);
+        let (at, dword) = (start + done, value[(done / 32) as usize]);
+        if at % 32 == 0 && bits - done >= 32 {
+            // A whole dword is stored without a look at what is there.
+            if ((at / 32) as usize) < dwords.len() {
+                dwords[(at / 32) as usize] = dword;
+            }
+        } else {
+            let last = if bits - done > 32 { done + 31 } else { bits - 1 };
+            put(dwords, at, start + last, dword as u64);
+        }
         done += 32;
     }
 }
