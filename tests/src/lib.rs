@@ -3,6 +3,7 @@
 //! * [`toy`]: code generated from `toy/toy.xml`, which uses every feature of the schema
 //! * [`foreign`]: code generated from files in Mesa's schema
 //! * [`ROUND_TRIPS`]: every generated container of the workspace, for the laws of packing
+//! * [`Random`]: random packets of them
 
 pub mod toy {
     //! Code generated from `toy/toy.xml`.
@@ -15,6 +16,10 @@ pub mod foreign {
     pub use genxml::{engine, pipeline};
     include!(concat!(env!("OUT_DIR"), "/foreign/mod.rs"));
 }
+
+mod random;
+
+pub use random::Random;
 
 use genxml_core::round_trip::RoundTrip;
 

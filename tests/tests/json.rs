@@ -7,15 +7,8 @@ use genxml::json::{Named, from_json, to_json};
 use genxml_core::packet::UnpackError;
 use genxml_core::round_trip::ROOM;
 use genxml_core::serial::{Reason, Tree, build};
+use genxml_tests::Random;
 use serde_json::{Value, json};
-
-/// xorshift64.
-fn next(state: &mut u64) -> u32 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state as u32
-}
 
 /// Through text, as a file would hold it.
 fn tree(value: &Value) -> Tree {
@@ -26,26 +19,17 @@ fn tree(value: &Value) -> Tree {
 fn every_container_comes_back() {
     let (mut same, mut refused) = (0, 0);
     for trip in genxml_tests::ROUND_TRIPS.iter().copied().flatten() {
-        let mut state = 0x2545_f491_4f6c_dd1d;
+        let mut random = Random::new(trip.info.name);
         for round in 0..60u32 {
-            let random: Vec<u32> = (0..trip.info.dwords().max(2) + 4)
-                .map(|_| match round % 4 {
-                    0 => 0,
-                    1 => next(&mut state) & next(&mut state) & next(&mut state),
-                    _ => next(&mut state),
-                })
-                .collect();
-            let mut dwords = [0; ROOM];
-            let Ok(length) = (trip.repack)(&random, &mut dwords) else { continue };
-            let dwords = &dwords[..length];
-            let value = to_json(trip.info, dwords);
+            let Some(dwords) = random.packed(trip, round) else { continue };
+            let value = to_json(trip.info, &dwords);
             match build(trip.info, &tree(&value)) {
                 Ok(back) => {
                     assert_eq!(back, dwords, "{} from {value}", trip.info.name);
                     same += 1;
                 }
                 Err(error) => {
-                    let strict = (trip.strict)(dwords);
+                    let strict = (trip.strict)(&dwords);
                     let ranges = matches!(
                         (&error.reason, strict),
                         (Reason::Range { .. }, Err(UnpackError::Range { .. }))

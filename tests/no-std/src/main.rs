@@ -51,11 +51,13 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 }
 
 /// The compiled `alloc` of hosts mentions it; nothing unwinds here.
+// SAFETY: no other definition of the symbol is linked, or the linker would refuse both.
 #[cfg(not(target_os = "none"))]
 #[unsafe(no_mangle)]
 pub extern "C" fn rust_eh_personality() {}
 
 /// Where the C library starts the program.
+// SAFETY: `#![no_main]` leaves the symbol free, and the signature is C's without the arguments, which is allowed.
 #[cfg(not(target_os = "none"))]
 #[unsafe(no_mangle)]
 pub extern "C" fn main() -> i32 {
@@ -63,6 +65,7 @@ pub extern "C" fn main() -> i32 {
 }
 
 /// Where a loader would start it.
+// SAFETY: nothing else of the name is linked: there is neither a C library nor a runtime.
 #[cfg(target_os = "none")]
 #[unsafe(no_mangle)]
 pub extern "C" fn _start() -> ! {

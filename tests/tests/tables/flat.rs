@@ -6,6 +6,7 @@ use genxml_codegen::model::{Container, ContainerId, Expr, Field, Group, Kind, Op
 use genxml_core::bits::{get, put};
 use genxml_core::round_trip::{ROOM, RoundTrip};
 use genxml_core::{PackError, UnpackError};
+use genxml_tests::Random;
 
 /// A field at its place.
 pub struct Flat<'a> {
@@ -169,31 +170,6 @@ pub fn set(dwords: &mut [u32], start: u32, end: u32, value: u64) {
     }
     if end - start < 64 {
         put(dwords, start, end, value);
-    }
-}
-
-/// A generator of random numbers, the same in every run.
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: &str) -> Random {
-        Random(
-            seed.bytes().fold(0x9e37_79b9_7f4a_7c15, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-            }),
-        )
-    }
-
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn within(&mut self, (min, max): (u64, u64), mask: u64) -> u64 {
-        let span = max.wrapping_sub(min) & mask;
-        min.wrapping_add(if span == u64::MAX { self.next() } else { self.next() % (span + 1) }) & mask
     }
 }
 
