@@ -54,7 +54,7 @@ impl Emit<'_> {
         let packed = self.packed(id, body, &TokenStream::new());
 
         let place = Place::array();
-        let Packing { array, rest } = self.dwords(block, &fixed_dwords(container), &[]);
+        let Packing { array, rest } = self.dwords(block, &quote!(self), &fixed_dwords(container), &[]);
         let pack = match rest.is_empty() {
             true => array,
             false => quote!(let mut dwords = #array; #rest dwords),
@@ -215,7 +215,8 @@ impl Emit<'_> {
         let (check_length, strict_length) = check_length.unzip();
         let mut words = fixed_dwords(container);
         words.resize(tail.group.start as usize / 32, 0);
-        let Packing { array, rest } = self.dwords(block, &words, &Vec::from_iter(write_length));
+        let Packing { array, rest } =
+            self.dwords(block, &quote!(self), &words, &Vec::from_iter(write_length));
         let pack = match rest.is_empty() {
             true => quote!(*head = #array;),
             false => quote!(let mut dwords = #array; #rest *head = dwords;),

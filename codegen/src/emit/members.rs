@@ -3,8 +3,8 @@
 use super::condition::condition_of;
 use super::container::Emit;
 use super::field::{Place, ident, index, number, pattern};
-use super::plan::{Alternative, Array, Block, Element, Member, Set, eval};
-use crate::model::Field;
+use super::plan::{Alternative, Array, Block, Element, Member, Set, eval, put_bits};
+use crate::model::{Field, Type};
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -56,7 +56,13 @@ impl Emit<'_> {
 
     /// Every dword of a block at the start of an array as an expression over `self`, and statements for what is not one
     /// expression: alternatives, arrays, structures of several dwords. `words` are the fixed bits.
-    pub(super) fn dwords(&self, block: &Block, words: &[u32], more: &[(u32, TokenStream)]) -> Packing {
+    pub(super) fn dwords(
+        &self,
+        block: &Block,
+        from: &TokenStream,
+        words: &[u32],
+        more: &[(u32, TokenStream)],
+    ) -> Packing {
         let fixed = words.iter().map(|word| (*word != 0).then(|| pattern(u64::from(*word))));
         let mut dwords: Vec<Vec<TokenStream>> = fixed.map(|word| word.into_iter().collect()).collect();
         let mut rest = Vec::new();
@@ -71,12 +77,12 @@ impl Emit<'_> {
         for member in &block.members {
             let name = ident(member_name(member));
             let terms = match member {
-                Member::Field(_, field) => self.plan.terms(field, quote!(self.#name)),
+                Member::Field(_, field) => self.plan.terms(field, quote!(#from.#name)),
                 _ => None,
             };
             match terms {
                 Some(terms) => add(terms),
-                None => rest.push(self.write(member, &Place::array(), quote!(self), 0)),
+                None => rest.push(self.write(member, &Place::array(), from.clone(), 0)),
             }
         }
         let dwords = dwords.into_iter().map(|terms| match terms.as_slice() {
@@ -149,6 +155,9 @@ impl Emit<'_> {
         depth: usize,
     ) -> TokenStream {
         let index = index(depth);
+        if let Some(whole) = self.whole_dwords(array, place, &value) {
+            return whole;
+        }
         let inner = place.element(array.group.start, array.group.bits, &index);
         let value = quote!(#value[#index as usize]);
         let write = match &array.element {
@@ -167,6 +176,82 @@ impl Emit<'_> {
                 #index += 1;
             }
         }
+    }
+
+    /// A loop over the dwords of an array whose elements fill them: each is stored at once.
+    fn whole_dwords(&self, array: &Array, place: &Place, value: &TokenStream) -> Option<TokenStream> {
+        let group = array.group;
+        let field = match &array.element {
+            Element::Field(field) => field,
+            Element::Block(block) => return self.whole_blocks(array, block, place, value),
+            Element::Array(_) => return None,
+        };
+        let fills = matches!(group.bits, 4 | 8 | 16 | 32) && field.start == 0 && field.end + 1 == group.bits;
+        let each = 32 / group.bits.max(1);
+        if !place.array || !fills || group.start % 32 != 0 || group.count % each != 0 {
+            return None;
+        }
+        let terms = (0..each).map(|element| {
+            let (times, element_) = (number(each), number(element));
+            let at = match (element, each) {
+                (0, 1) => quote!(i),
+                (0, _) => quote!(#times * i),
+                _ => quote!(#times * i + #element_),
+            };
+            let term = match &self.plan.terms(field, quote!(#value[#at]))?[..] {
+                [(0, term)] => term.clone(),
+                _ => return None,
+            };
+            let shift = number(element * group.bits);
+            Some(if element == 0 { term } else { quote!((#term) << #shift) })
+        });
+        let terms = terms.collect::<Option<Vec<_>>>()?;
+        let (at, count) = (dword_at(group.start / 32, 1), number(group.count / each));
+        Some(quote! {
+            let mut i = 0;
+            while i < #count {
+                dwords[#at] = #(#terms)|*;
+                i += 1;
+            }
+        })
+    }
+
+    /// The same for elements of several fields.
+    fn whole_blocks(
+        &self,
+        array: &Array,
+        block: &Block,
+        place: &Place,
+        value: &TokenStream,
+    ) -> Option<TokenStream> {
+        let group = array.group;
+        if !place.array || group.bits % 32 != 0 || group.start % 32 != 0 || block.bits != group.bits {
+            return None;
+        }
+        let mut words = vec![0; (group.bits / 32) as usize];
+        for field in &block.fields {
+            if field.ty == Type::MustBeOne && field.variant.is_none() {
+                put_bits(&mut words, field.start, field.end, u64::MAX);
+            }
+        }
+        let Packing { array, rest } = self.dwords(block, &quote!(element), &words, &[]);
+        if !rest.is_empty() {
+            return None;
+        }
+        let (size, count) = (group.bits / 32, number(group.count));
+        let stores = (0..size).map(|word| {
+            let (word_, at) = (number(word), dword_at(group.start / 32 + word, size));
+            quote!(dwords[#at] = packed[#word_];)
+        });
+        Some(quote! {
+            let mut i = 0;
+            while i < #count {
+                let element = &#value[i];
+                let packed = #array;
+                #(#stores)*
+                i += 1;
+            }
+        })
     }
 
     /// Statements that prepare, and the members' values.
@@ -248,6 +333,17 @@ impl Emit<'_> {
                 #index += 1;
             }
         }
+    }
+}
+
+/// The index of dword `first` of element `i`, of so many dwords.
+fn dword_at(first: u32, size: u32) -> TokenStream {
+    let (first_, size_) = (number(first), number(size));
+    match (first, size) {
+        (0, 1) => quote!(i),
+        (0, _) => quote!(#size_ * i),
+        (_, 1) => quote!(#first_ + i),
+        _ => quote!(#first_ + #size_ * i),
     }
 }
 
