@@ -188,7 +188,7 @@ impl Emit<'_> {
         };
         let fills = matches!(group.bits, 4 | 8 | 16 | 32) && field.start == 0 && field.end + 1 == group.bits;
         let each = 32 / group.bits.max(1);
-        if !place.array || !fills || group.start % 32 != 0 || group.count % each != 0 {
+        if !place.array || !fills || !group.start.is_multiple_of(32) || !group.count.is_multiple_of(each) {
             return None;
         }
         let terms = (0..each).map(|element| {
@@ -225,7 +225,11 @@ impl Emit<'_> {
         value: &TokenStream,
     ) -> Option<TokenStream> {
         let group = array.group;
-        if !place.array || group.bits % 32 != 0 || group.start % 32 != 0 || block.bits != group.bits {
+        if !place.array
+            || !group.bits.is_multiple_of(32)
+            || !group.start.is_multiple_of(32)
+            || block.bits != group.bits
+        {
             return None;
         }
         let mut words = vec![0; (group.bits / 32) as usize];

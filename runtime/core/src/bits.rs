@@ -78,7 +78,7 @@ pub const fn put_array(dwords: &mut [u32], start: u32, bits: u32, value: &[u32])
     let mut done = 0;
     while done < bits {
         let (at, dword) = (start + done, value[(done / 32) as usize]);
-        if at % 32 == 0 && bits - done >= 32 {
+        if at.is_multiple_of(32) && bits - done >= 32 {
             // A whole dword is stored without a look at what is there.
             if ((at / 32) as usize) < dwords.len() {
                 dwords[(at / 32) as usize] = dword;
