@@ -19,6 +19,9 @@ fn main() {
     divan::main();
 }
 
+/// Reads per sample: many, so that the clock counts for nothing.
+const SAMPLE: u32 = 1000;
+
 /// Packets of each kind; a power of two.
 const KINDS: usize = 64;
 
@@ -148,7 +151,7 @@ fn elements_strict(dwords: &[u32; 9]) {
     }
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = SAMPLE)]
 fn mix_lossy(bencher: Bencher) {
     let mix = Mix::new();
     counted(bencher, MIX_BYTES, |index| {
@@ -164,7 +167,7 @@ fn mix_lossy(bencher: Bencher) {
     });
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = SAMPLE)]
 fn mix_strict(bencher: Bencher) {
     let mix = Mix::new();
     counted(bencher, MIX_BYTES, |index| {
@@ -189,13 +192,13 @@ mod alone {
             mod $name {
                 use super::*;
 
-                #[divan::bench]
+                #[divan::bench(sample_size = SAMPLE)]
                 fn lossy(bencher: Bencher) {
                     let mix = Mix::new();
                     counted(bencher, 4 * $dwords, |index| mix.$field.lossy(index));
                 }
 
-                #[divan::bench]
+                #[divan::bench(sample_size = SAMPLE)]
                 fn strict(bencher: Bencher) {
                     let mix = Mix::new();
                     counted(bencher, 4 * $dwords, |index| mix.$field.strict(index));
@@ -217,13 +220,13 @@ mod alone {
     mod threed_state_vertex_elements {
         use super::*;
 
-        #[divan::bench]
+        #[divan::bench(sample_size = SAMPLE)]
         fn lossy(bencher: Bencher) {
             let mix = Mix::new();
             counted(bencher, 36, |index| elements_lossy(&mix.elements[index % KINDS]));
         }
 
-        #[divan::bench]
+        #[divan::bench(sample_size = SAMPLE)]
         fn strict(bencher: Bencher) {
             let mix = Mix::new();
             counted(bencher, 36, |index| elements_strict(&mix.elements[index % KINDS]));

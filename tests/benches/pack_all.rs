@@ -74,7 +74,7 @@ fn varied() -> Box<OneOfEach> {
     })
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = 50)]
 fn once(bencher: Bencher) {
     let (all, mut out) = (varied(), Box::new([0; DWORDS]));
     bencher.counter(BytesCount::new(4 * DWORDS)).bench_local(|| black_box(&all).pack(black_box(&mut out)));

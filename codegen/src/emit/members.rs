@@ -267,6 +267,7 @@ impl Emit<'_> {
             let value = match member {
                 Member::Field(_, field) => self.plan.get(field, place, self.file),
                 Member::Set(set) => self.read_set(set, place),
+                Member::Array(array) if let Some(elements) = self.few(array, place) => elements,
                 Member::Array(array) => {
                     let local = binding(&array.member);
                     let default = self.array_default(array);
@@ -282,6 +283,30 @@ impl Emit<'_> {
             values.push(quote!(#name: #value,));
         }
         (quote!(#(#before)*), quote!(#(#values)*))
+    }
+
+    /// An array of few structures, each read where it will be: a loop would fill a copy of the array first.
+    fn few(&self, array: &Array, place: &Place) -> Option<TokenStream> {
+        let group = array.group;
+        if !place.array || group.count > FEW {
+            return None;
+        }
+        let elements = (0..group.count).map(|element| {
+            let at = number(group.start + element * group.bits);
+            let inner = Place { base: Some(quote!(#at)), array: false, ..place.clone() };
+            match &array.element {
+                Element::Field(field) if matches!(field.ty, Type::Struct(_)) && field.start == 0 => {
+                    Some(self.plan.get(field, &inner, self.file))
+                }
+                Element::Block(block) => {
+                    let (name, get) = (ident(&block.name), &inner.get);
+                    Some(quote!(#name::get(#get, #at)))
+                }
+                Element::Field(_) | Element::Array(_) => None,
+            }
+        });
+        let elements = elements.collect::<Option<Vec<_>>>()?;
+        Some(quote!([#(#elements),*]))
     }
 
     pub(super) fn read_set(&self, set: &Set, place: &Place) -> TokenStream {
@@ -350,6 +375,9 @@ fn dword_at(first: u32, size: u32) -> TokenStream {
         _ => quote!(#first_ + #size_ * i),
     }
 }
+
+/// Elements of an array that are read one by one.
+const FEW: u32 = 8;
 
 fn bit_of(dwords: &[u32], bit: u32) -> u64 {
     dwords.get((bit / 32) as usize).map_or(0, |dword| u64::from(dword >> (bit % 32) & 1))
