@@ -71,17 +71,17 @@ impl<T: Fixed> Samples<T> {
     }
 
     #[inline(always)]
-    fn lossy(&self, index: usize) {
-        black_box(T::from_dwords_lossy(black_box(&self.0[index % KINDS])));
-    }
-
-    #[inline(always)]
-    fn strict(&self, index: usize) {
-        _ = black_box(T::from_dwords(black_box(&self.0[index % KINDS])));
+    fn read<const STRICT: bool>(&self, index: usize) {
+        let dwords = black_box(&self.0[index % KINDS]);
+        if STRICT {
+            _ = black_box(T::from_dwords(dwords));
+        } else {
+            black_box(T::from_dwords_lossy(dwords));
+        }
     }
 }
 
-/// The mix of the issue: 336 bytes.
+/// The mix of packets: 336 bytes.
 struct Mix {
     vs: Samples<ThreeDStateVs>,
     ps: Samples<ThreeDStatePs>,
@@ -120,6 +120,34 @@ impl Mix {
             elements,
         }
     }
+
+    #[inline(always)]
+    fn read<const STRICT: bool>(&self, index: usize) {
+        self.vs.read::<STRICT>(index);
+        self.ps.read::<STRICT>(index);
+        self.sbe.read::<STRICT>(index);
+        self.surface.read::<STRICT>(index);
+        self.sampler.read::<STRICT>(index);
+        self.blend.read::<STRICT>(index);
+        self.primitive.read::<STRICT>(index);
+        self.pipe_control.read::<STRICT>(index);
+        self.read_elements::<STRICT>(index);
+    }
+
+    /// All four elements, which the packet reads as they are asked for.
+    #[inline(always)]
+    fn read_elements<const STRICT: bool>(&self, index: usize) {
+        let dwords = black_box(&self.elements[index % KINDS][..]);
+        let packet = match STRICT {
+            true => ThreeDStateVertexElements::unpack(dwords),
+            false => Ok(ThreeDStateVertexElements::unpack_lossy(dwords)),
+        };
+        if let Ok(packet) = packet {
+            for index in 0..4 {
+                black_box(packet.element.get(index));
+            }
+        }
+    }
 }
 
 /// Runs `read` with a count that goes up.
@@ -131,56 +159,16 @@ fn counted(bencher: Bencher, bytes: usize, mut read: impl FnMut(usize)) {
     });
 }
 
-/// All four elements, which the packet reads as they are asked for.
-#[inline(always)]
-fn elements(packet: &ThreeDStateVertexElements<'_>) {
-    for index in 0..4 {
-        black_box(packet.element.get(index));
-    }
-}
-
-#[inline(always)]
-fn elements_lossy(dwords: &[u32; 9]) {
-    elements(&ThreeDStateVertexElements::unpack_lossy(black_box(dwords)));
-}
-
-#[inline(always)]
-fn elements_strict(dwords: &[u32; 9]) {
-    if let Ok(packet) = ThreeDStateVertexElements::unpack(black_box(dwords)) {
-        elements(&packet);
-    }
-}
-
 #[divan::bench(sample_size = SAMPLE)]
 fn mix_lossy(bencher: Bencher) {
     let mix = Mix::new();
-    counted(bencher, MIX_BYTES, |index| {
-        mix.vs.lossy(index);
-        mix.ps.lossy(index);
-        mix.sbe.lossy(index);
-        mix.surface.lossy(index);
-        mix.sampler.lossy(index);
-        mix.blend.lossy(index);
-        mix.primitive.lossy(index);
-        mix.pipe_control.lossy(index);
-        elements_lossy(&mix.elements[index % KINDS]);
-    });
+    counted(bencher, MIX_BYTES, |index| mix.read::<false>(index));
 }
 
 #[divan::bench(sample_size = SAMPLE)]
 fn mix_strict(bencher: Bencher) {
     let mix = Mix::new();
-    counted(bencher, MIX_BYTES, |index| {
-        mix.vs.strict(index);
-        mix.ps.strict(index);
-        mix.sbe.strict(index);
-        mix.surface.strict(index);
-        mix.sampler.strict(index);
-        mix.blend.strict(index);
-        mix.primitive.strict(index);
-        mix.pipe_control.strict(index);
-        elements_strict(&mix.elements[index % KINDS]);
-    });
+    counted(bencher, MIX_BYTES, |index| mix.read::<true>(index));
 }
 
 /// The kinds of the mix alone.
@@ -195,13 +183,13 @@ mod alone {
                 #[divan::bench(sample_size = SAMPLE)]
                 fn lossy(bencher: Bencher) {
                     let mix = Mix::new();
-                    counted(bencher, 4 * $dwords, |index| mix.$field.lossy(index));
+                    counted(bencher, 4 * $dwords, |index| mix.$field.read::<false>(index));
                 }
 
                 #[divan::bench(sample_size = SAMPLE)]
                 fn strict(bencher: Bencher) {
                     let mix = Mix::new();
-                    counted(bencher, 4 * $dwords, |index| mix.$field.strict(index));
+                    counted(bencher, 4 * $dwords, |index| mix.$field.read::<true>(index));
                 }
             }
         )*};
@@ -223,13 +211,13 @@ mod alone {
         #[divan::bench(sample_size = SAMPLE)]
         fn lossy(bencher: Bencher) {
             let mix = Mix::new();
-            counted(bencher, 36, |index| elements_lossy(&mix.elements[index % KINDS]));
+            counted(bencher, 36, |index| mix.read_elements::<false>(index));
         }
 
         #[divan::bench(sample_size = SAMPLE)]
         fn strict(bencher: Bencher) {
             let mix = Mix::new();
-            counted(bencher, 36, |index| elements_strict(&mix.elements[index % KINDS]));
+            counted(bencher, 36, |index| mix.read_elements::<true>(index));
         }
     }
 }
