@@ -2,8 +2,8 @@
 //!
 //! Reading order: [`instruction`] says what an instruction is, [`ops`] lists the operations, [`decode`](mod@decode)
 //! reads dwords, [`compaction`] the 8-byte forms, [`encode`] writes, [`kernel`] walks through memory, [`disasm`] makes
-//! text, [`message`] words of messages, [`surface`] says what messages do with surfaces, [`native`] which container describes
-//! an instruction. [`gen8`] is generated from the specification and holds every bit position.
+//! text, [`syntax`] holds the words of both assembly languages, [`message`] words of messages, [`surface`] says what
+//! messages do with surfaces, [`native`] which container describes an instruction. [`gen8`] is generated from the specification and holds every bit position.
 //!
 //! ```
 //! use genxml_eu::instruction::{DataType, Destination, Immediate, Operand, Register};
@@ -36,6 +36,7 @@ pub mod message;
 pub mod native;
 pub mod ops;
 pub mod surface;
+pub mod syntax;
 
 /// Instruction formats, enumerations and compaction tables, generated from the specification.
 pub mod gen8 {
