@@ -1,6 +1,7 @@
 //! Gen8 execution unit instructions: decode, compaction, encode, disassembly.
 //!
-//! Reading order: [`instruction`] says what an instruction is, [`ops`] lists the operations, [`decode`](mod@decode)
+//! Reading order: [`instruction`] says what an instruction is, [`ops`] lists the operations, [`signature`] the types of
+//! their operands, [`decode`](mod@decode)
 //! reads dwords, [`compaction`] the 8-byte forms, [`encode`] writes, [`kernel`] walks through memory, [`disasm`] makes
 //! text, [`syntax`] holds the words of both assembly languages, [`message`] words of messages, [`surface`] says what
 //! messages do with surfaces, [`native`] which container describes an instruction. [`gen8`] is generated from the specification and holds every bit position.
@@ -35,6 +36,7 @@ pub mod kernel;
 pub mod message;
 pub mod native;
 pub mod ops;
+pub mod signature;
 pub mod surface;
 pub mod syntax;
 

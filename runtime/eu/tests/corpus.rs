@@ -246,3 +246,43 @@ fn the_end_is_found() {
     assert_eq!(send.descriptor, Descriptor::Immediate(0x0200_0010));
     assert!(genxml_eu::length_until_eot(&bytes[..100]).is_err());
 }
+
+/// Oracle: compilers. Every instruction of the real kernels and of Mesa's assembler tests has types of the table.
+#[test]
+fn types_are_in_the_table() {
+    let Some(corpus) = corpus() else { return };
+    let mut missing: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    let mut total = 0;
+    for (path, bytes) in kernels(&corpus) {
+        for Located { instruction: i, .. } in instructions(&bytes).flatten() {
+            let rows = i.math.map_or(i.opcode.signatures(), |math| math.signatures());
+            if rows.is_empty() {
+                continue;
+            }
+            let types = i.operands().map(|operand| match operand {
+                Operand::Register(source) => source.ty,
+                Operand::Immediate(immediate) => immediate.ty,
+                Operand::None => unreachable!(),
+            });
+            let types: Vec<_> = types.collect();
+            let destination = i.destination.map(|destination| destination.ty);
+            // A distance in the instruction has no type.
+            if i.branch.is_some() {
+                continue;
+            }
+            total += 1;
+            if !rows.iter().any(|row| row.allows(destination, &types)) {
+                let math = i.math.map_or("", |math| math.name());
+                let entry =
+                    missing.entry(format!("{} {math} {destination:?} {types:?}", i.opcode)).or_default();
+                entry.0 += 1;
+                entry.1 = format!("{} {i}", path.display());
+            }
+        }
+    }
+    println!("{total} instructions");
+    for (kind, (count, example)) in &missing {
+        println!("{count:6} {kind} {example}");
+    }
+    assert!(missing.is_empty(), "types that the table does not have");
+}
