@@ -45,7 +45,7 @@ pub mod gen8 {
     include!(concat!(env!("OUT_DIR"), "/mod.rs"));
 }
 
-pub use compaction::expand;
+pub use compaction::{CompactError, compact, compact_kernel, expand, expand_kernel};
 pub use decode::{DecodeError, Problem, decode};
 pub use encode::EncodeError;
 pub use instruction::Instruction;

@@ -1,39 +1,14 @@
 //! Real Gen8 kernels with Intel's and Mesa's reading of them. Everything here skips when the corpus is not there.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+mod common;
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use common::{corpus, dwords, hex, kernels, squeeze};
 use genxml_eu::instruction::{AccessMode, Descriptor, Operand, Source};
 use genxml_eu::kernel::Located;
 use genxml_eu::{Instruction, decode, instructions};
-
-/// The corpus: `GENXML_CORPUS`, or beside the project.
-fn corpus() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    let path = std::env::var_os("GENXML_CORPUS").map_or(beside, PathBuf::from);
-    let found = path.join("eu/kernels").is_dir();
-    if !found {
-        assert!(std::env::var_os("GENXML_CORPUS").is_none(), "GENXML_CORPUS: nothing at {}", path.display());
-        eprintln!("skipped: no corpus at {}", path.display());
-    }
-    found.then_some(path)
-}
-
-/// Kernels: path of the binary and its bytes.
-fn kernels(corpus: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut kernels = Vec::new();
-    for folder in std::fs::read_dir(corpus.join("eu/kernels")).unwrap() {
-        for file in std::fs::read_dir(folder.unwrap().path()).unwrap() {
-            let path = file.unwrap().path();
-            if path.extension().is_some_and(|extension| extension == "bin") {
-                let bytes = std::fs::read(&path).unwrap();
-                kernels.push((path, bytes));
-            }
-        }
-    }
-    kernels.sort();
-    kernels
-}
 
 /// Lines of IGA's text that are instructions, white space made single.
 fn oracle(path: &Path) -> Vec<String> {
@@ -42,21 +17,9 @@ fn oracle(path: &Path) -> Vec<String> {
     lines.filter(|line| !line.starts_with("//")).collect()
 }
 
-fn squeeze(line: &str) -> String {
-    line.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// Without the comment.
 fn code(line: &str) -> &str {
     line.split("//").next().unwrap_or(line).trim()
-}
-
-fn dwords(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(|chunk| u32::from_le_bytes(chunk.try_into().unwrap())).collect()
-}
-
-fn hex(text: &str) -> Vec<u8> {
-    (0..text.len() / 2).map(|i| u8::from_str_radix(&text[i * 2..i * 2 + 2], 16).unwrap()).collect()
 }
 
 /// Oracle: IGA's disassembly of every kernel. The code of each line must be equal, white space apart; comments on

@@ -1,0 +1,182 @@
+//! Compaction of a whole kernel: instructions move, so jumps are resolved again.
+
+use crate::compaction;
+use crate::decode::{DecodeError, Raw};
+use crate::gen8::eu as gen8;
+use crate::instruction::*;
+use crate::kernel::{Located, dwords, instructions};
+use crate::ops::{Format, Opcode};
+use alloc::vec::Vec;
+
+/// A kernel that cannot be compacted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CompactError {
+    /// What stands there is no instruction.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// A jump goes elsewhere than to an instruction of the kernel or to its end.
+    #[error("{operation} at byte {position:#x} jumps to byte {target:#x}, where no instruction begins")]
+    Target {
+        /// Byte position of the jump.
+        position: u64,
+        /// The operation.
+        operation: Opcode,
+        /// Where it goes, in bytes from the start of the kernel.
+        target: i64,
+    },
+    /// A jump whose target is computed or absolute, or a computation with the instruction pointer: where it goes when
+    /// instructions move cannot be known.
+    #[error(
+        "{operation} at byte {position:#x} depends on where instructions are, in a way that cannot be followed"
+    )]
+    Position {
+        /// Byte position of the instruction.
+        position: u64,
+        /// The operation.
+        operation: Opcode,
+    },
+}
+
+/// The kernel with every instruction compact whose bits have an 8-byte form ([`compact`](compaction::compact)), jumps
+/// corrected. The end is not padded: it may be 8 bytes off a multiple of 16, which Gen8 allows everywhere.
+///
+/// # Errors
+/// See [`CompactError`].
+pub fn compact_kernel(bytes: &[u8]) -> Result<Vec<u8>, CompactError> {
+    // Jumps are tried at their new distances.
+    arrange(bytes, |line| line.instruction.branch.is_some() || compaction::compact(&line.native).is_some())
+}
+
+/// The kernel with every instruction in its 16-byte form, jumps corrected.
+///
+/// # Errors
+/// See [`CompactError`].
+pub fn expand_kernel(bytes: &[u8]) -> Result<Vec<u8>, CompactError> {
+    arrange(bytes, |_| false)
+}
+
+/// The kernel with those instructions compact that `choose` names, as far as they can be.
+fn arrange(bytes: &[u8], choose: fn(&Line) -> bool) -> Result<Vec<u8>, CompactError> {
+    let mut lines = instructions(bytes).map(|line| Line::new(bytes, line?)).collect::<Result<Vec<_>, _>>()?;
+    let end = lines.last().map_or(0, |line| line.position + u64::from(line.instruction.length())) as i64;
+    for line in &mut lines {
+        line.compact = choose(line);
+    }
+    for line in &lines {
+        if let Some(target) = line.targets().find(|target| *target != end && find(&lines, *target).is_none())
+        {
+            let Line { position, instruction: Instruction { opcode: operation, .. }, .. } = *line;
+            return Err(CompactError::Target { position, operation, target });
+        }
+    }
+    // Whether a jump can be compact depends on its distance. From the shortest arrangement on distances only grow, so
+    // this ends.
+    loop {
+        let places = places(&lines);
+        let place = |target| find(&lines, target).map_or(places[lines.len()], |index| places[index]);
+        let mut text = Vec::with_capacity(bytes.len());
+        let mut too_far = Vec::new();
+        for (index, line) in lines.iter().enumerate() {
+            let native = line.moved(places[index] as i64, place);
+            match compaction::compact(&native).filter(|_| line.compact) {
+                Some(form) => text.extend(form.iter().flat_map(|dword| dword.to_le_bytes())),
+                None => {
+                    text.extend(native.iter().flat_map(|dword| dword.to_le_bytes()));
+                    too_far.extend(line.compact.then_some(index));
+                }
+            }
+        }
+        if too_far.is_empty() {
+            return Ok(text);
+        }
+        for index in too_far {
+            lines[index].compact = false;
+        }
+    }
+}
+
+/// Byte positions of the instructions as their forms are chosen, and of the end.
+fn places(lines: &[Line]) -> Vec<u64> {
+    let mut place = 0;
+    let mut places: Vec<u64> = Vec::with_capacity(lines.len() + 1);
+    for line in lines {
+        places.push(place);
+        place += if line.compact { 8 } else { 16 };
+    }
+    places.push(place);
+    places
+}
+
+fn find(lines: &[Line], position: i64) -> Option<usize> {
+    let position = u64::try_from(position).ok()?;
+    lines.binary_search_by_key(&position, |line| line.position).ok()
+}
+
+/// An instruction on its way.
+struct Line {
+    /// Byte position before.
+    position: u64,
+    instruction: Instruction,
+    /// The 16-byte form.
+    native: [u32; 4],
+    /// It is to be compact.
+    compact: bool,
+}
+
+impl Line {
+    fn new(bytes: &[u8], located: Located) -> Result<Line, CompactError> {
+        let Located { position, instruction } = located;
+        let (mut native, _) = dwords(&bytes[position as usize..]);
+        if instruction.compacted {
+            let raw = Raw::new(&native[..2]);
+            native = compaction::expand_dwords([native[0], native[1]]).map_err(|problem| DecodeError {
+                position,
+                raw,
+                problem,
+            })?;
+        }
+        let pointer =
+            |register: &Register| matches!(register, Register::Arf { file: Arf::InstructionPointer, .. });
+        let reads_pointer = instruction
+            .operands()
+            .any(|operand| matches!(operand, Operand::Register(source) if pointer(&source.register)));
+        let writes_pointer = instruction.destination.is_some_and(|place| pointer(&place.register));
+        let computed = match instruction.opcode.op().format {
+            Format::BranchOne | Format::BranchTwo | Format::JumpIndexed => instruction.branch.is_none(),
+            Format::Call => instruction.opcode == Opcode::Calla || instruction.branch.is_none(),
+            _ => reads_pointer || writes_pointer,
+        };
+        if computed {
+            return Err(CompactError::Position { position, operation: instruction.opcode });
+        }
+        Ok(Line { position, instruction, native, compact: false })
+    }
+
+    /// Where it jumps to, in old byte positions.
+    fn targets(&self) -> impl Iterator<Item = i64> {
+        let position = self.position as i64;
+        let distances = self.instruction.branch.map(|branch| [Some(branch.jip), branch.uip]);
+        distances.into_iter().flatten().flatten().map(move |distance| position + i64::from(distance))
+    }
+
+    /// The 16-byte form at a new place, `place` telling where an old position is now.
+    fn moved(&self, here: i64, place: impl Fn(i64) -> u64) -> [u32; 4] {
+        let Some(branch) = self.instruction.branch else { return self.native };
+        let distance = |old: i32| place(self.position as i64 + i64::from(old)) as i64 - here;
+        let jip = distance(branch.jip);
+        if self.instruction.opcode.op().format == Format::BranchTwo {
+            let mut form = gen8::EuInstructionBranchTwoSrc::unpack_lossy(&self.native);
+            form.jip = genxml_core::S::from_bits(jip as u64);
+            form.uip = genxml_core::S::from_bits(branch.uip.map_or(0, distance) as u64);
+            return form.pack();
+        }
+        let next = match self.instruction.opcode {
+            Opcode::Jmpi if self.compact => 8,
+            Opcode::Jmpi => 16,
+            _ => 0,
+        };
+        let mut form = gen8::EuInstructionBranchOneSrc::unpack_lossy(&self.native);
+        form.jip = genxml_core::S::from_bits((jip - next) as u64);
+        form.pack()
+    }
+}

@@ -1,0 +1,333 @@
+//! The 8-byte form of instructions (2d p.148-156), both ways.
+//!
+//! A compact instruction holds indices into tables; what stands there is cut into the fields of the native form.
+//! [`expand`] and [`compact`] keep every bit: `expand(compact(x)) == x`. [`Instruction::compact`] may choose other
+//! types that compute the same, as compilers do; [`compact_kernel`] does a whole kernel and its jumps.
+
+mod kernel;
+
+use crate::decode::{Problem, operation};
+use crate::gen8::eu as gen8;
+use crate::instruction::{DataType, Immediate, Instruction, Operand};
+use crate::ops::{Format, Opcode};
+
+pub use kernel::{CompactError, compact_kernel, expand_kernel};
+
+/// The 16-byte form of a compact instruction, or `None` if the operation has no compact form.
+pub fn expand(compact: u64) -> Option<[u32; 4]> {
+    expand_dwords([compact as u32, (compact >> 32) as u32]).ok()
+}
+
+pub(crate) fn expand_dwords(compact: [u32; 2]) -> Result<[u32; 4], Problem> {
+    let Some(opcode) = operation(compact[0]) else {
+        // Not an operation of Gen8: hardware does not look further.
+        return Ok([compact[0], 0, 0, 0]);
+    };
+    let expanded = match opcode.op().format {
+        Format::ThreeSource => three_sources(&compact),
+        Format::Bare => Some(bare(compact[0])),
+        _ => two_sources(&compact),
+    };
+    expanded.ok_or(Problem::NotCompactable { operation: opcode })
+}
+
+/// The 8-byte form that expands to exactly these 16 bytes, or `None` if there is none. Where rows of a table are equal
+/// the first is taken; in those of Gen8 no two are.
+///
+/// The end of thread has no place in it, since the lowest bits of a descriptor would have to be set with it.
+pub fn compact(native: &[u32; 4]) -> Option<[u32; 2]> {
+    match operation(native[0])?.op().format {
+        Format::ThreeSource => compact_three_sources(native),
+        Format::Bare => None,
+        Format::Send if gen8::EuInstructionSend::unpack_lossy(native).message.eot => None,
+        _ => compact_two_sources(native),
+    }
+}
+
+impl Instruction {
+    /// The 8-byte form, or `None` if there is none: of the instruction as it is, else of one that computes the same
+    /// with other types ([`for_compaction`](Self::for_compaction)). [`compacted`](Self::compacted) is not looked at;
+    /// distances stay.
+    pub fn compact(&self) -> Option<[u32; 2]> {
+        let mut instruction = *self;
+        if let (Opcode::Jmpi, Some(branch)) = (self.opcode, &mut instruction.branch) {
+            // The field counts from the end, which comes 8 bytes earlier than in the form that is encoded.
+            branch.jip = branch.jip.wrapping_add(8);
+        }
+        let form = |instruction: &Instruction| instruction.encode().ok().and_then(|native| compact(&native));
+        form(&instruction).or_else(|| form(&instruction.for_compaction()))
+    }
+
+    /// The same computation with types that the compaction tables have rows for: a move of 0.0 takes the vector of
+    /// floats that is zero, a move of a dword is unsigned. Moves that set a flag or saturate stay as they are, as does
+    /// all else.
+    pub fn for_compaction(&self) -> Instruction {
+        let mut changed = *self;
+        let (Some(destination), Operand::Immediate(immediate)) = (&mut changed.destination, self.sources[0])
+        else {
+            return changed;
+        };
+        if self.opcode != Opcode::Mov || self.condition.is_some() || self.saturate {
+            return changed;
+        }
+        match (destination.ty, immediate.ty) {
+            (DataType::F, DataType::F) if immediate.bits == 0 && destination.stride == 1 => {
+                changed.sources[0] = Operand::Immediate(Immediate { ty: DataType::Vf, bits: 0 });
+            }
+            (DataType::D, DataType::D) => {
+                destination.ty = DataType::Ud;
+                changed.sources[0] = Operand::Immediate(Immediate { ty: DataType::Ud, ..immediate });
+            }
+            _ => {}
+        }
+        changed
+    }
+}
+
+/// `nop` and `illegal` have no operands; their first dword stands for itself.
+fn bare(first: u32) -> [u32; 4] {
+    let mut header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
+    header.control.controls_b.cmpt_ctrl = false;
+    let [first] = header.pack();
+    [first, 0, 0, 0]
+}
+
+/// The index of the row that expands to `bits`.
+fn index<T: Copy>(
+    table: &genxml_core::reflect::Enumeration,
+    row: fn(u64) -> T,
+    expansion: fn(T) -> Option<u64>,
+    bits: u64,
+) -> Option<T> {
+    table.values.iter().map(|(value, _)| row(*value)).find(|row| expansion(*row) == Some(bits))
+}
+
+fn source_index(region: genxml_core::U<12>) -> Option<gen8::SrcIndex> {
+    let table = gen8::SrcIndex::INFO;
+    index(table, gen8::SrcIndex::from_bits, gen8::SrcIndex::expansion, region.bits())
+}
+
+/// Bits of a table's row as the dwords of a structure.
+fn row(expansion: Option<u64>) -> Option<[u32; 2]> {
+    expansion.map(|bits| [bits as u32, (bits >> 32) as u32])
+}
+
+fn two_sources(compact: &[u32; 2]) -> Option<[u32; 4]> {
+    let compact = gen8::EuInstructionCompactTwoSrc::unpack_lossy(compact);
+    let [control, _] = row(compact.control_index.expansion())?;
+    let control = gen8::EuCompactionControl::unpack_lossy(&[control]);
+    let [types, _] = row(compact.data_type_index.expansion())?;
+    let types = gen8::EuCompactionDataType::unpack_lossy(&[types]);
+    let [subregisters, _] = row(compact.sub_reg_index.expansion())?;
+    let subregisters = gen8::EuCompactionSubReg::unpack_lossy(&[subregisters]);
+    let region = |index: gen8::SrcIndex| index.expansion().map(genxml_core::U::from_bits);
+
+    let mut native = gen8::EuCompactionNativeTwoSrc {
+        opcode: compact.opcode,
+        access_mode: control.access_mode,
+        dep_ctrl: control.dep_ctrl,
+        controls: control.controls,
+        conditional_modifier: compact.conditional_modifier,
+        accumulator_write_control: compact.accumulator_write_control,
+        debug_ctrl: compact.debug_ctrl,
+        saturate: control.saturate,
+        flag: control.flag,
+        mask_ctrl: control.mask_ctrl,
+        operand_types: types.operand_types,
+        destination_subregister: subregisters.destination,
+        dst_reg_num: compact.dst_reg_num,
+        destination_mode: types.destination_mode,
+        source_0_subregister: subregisters.source_0,
+        src0_reg_num: compact.src0_reg_num,
+        source_0_region: region(compact.src0index)?,
+        src1_type: types.src1_type,
+        source_1_half: genxml_core::U::ZERO,
+    };
+    let operands = gen8::EuInstructionOperandControls::unpack_lossy(&[native.pack()[1]]);
+    let second_half = gen8::EuInstructionSourcesRegReg::unpack_lossy(&[native.pack()[2], 0]);
+    let immediate =
+        operands.src0_reg_file == gen8::RegFile::IMM || second_half.src1_reg_file == gen8::RegFile::IMM;
+    let source_1 = if immediate {
+        let parts =
+            gen8::EuCompactionImmediate { src1_reg_num: compact.src1_reg_num, src1index: compact.src1index };
+        // 13 bits; the highest is extended over the dword.
+        let [bits] = parts.pack();
+        genxml_core::S::<13>::from_bits(u64::from(bits)).get() as u32
+    } else {
+        let parts = gen8::EuCompactionNativeSrc1 {
+            subregister: subregisters.source_1,
+            reg_num: compact.src1_reg_num,
+            region: region(compact.src1index)?,
+        };
+        let [bits] = parts.pack();
+        bits
+    };
+    native.source_1_half = genxml_core::U::from_bits(u64::from(source_1));
+    Some(native.pack())
+}
+
+fn compact_two_sources(native: &[u32; 4]) -> Option<[u32; 2]> {
+    let form = gen8::EuCompactionNativeTwoSrc::unpack_lossy(native);
+    if form.pack() != *native {
+        // A bit is set that the compact form has no place for.
+        return None;
+    }
+    let operands = gen8::EuInstructionOperandControls::unpack_lossy(&[native[1]]);
+    let second_half = gen8::EuInstructionSourcesRegReg::unpack_lossy(&[native[2], native[3]]);
+    let immediate =
+        operands.src0_reg_file == gen8::RegFile::IMM || second_half.src1_reg_file == gen8::RegFile::IMM;
+    let (src1_subregister, src1_reg_num, src1index) = if immediate {
+        let bits = genxml_core::S::<13>::new(i64::from(native[3] as i32)).ok()?.bits();
+        let parts = gen8::EuCompactionImmediate::unpack_lossy(&[bits as u32]);
+        (genxml_core::U::ZERO, parts.src1_reg_num, parts.src1index)
+    } else {
+        let parts = gen8::EuCompactionNativeSrc1::unpack_lossy(&[native[3]]);
+        if parts.pack() != [native[3]] {
+            return None;
+        }
+        (parts.subregister, parts.reg_num, source_index(parts.region)?)
+    };
+    let [control] = gen8::EuCompactionControl {
+        access_mode: form.access_mode,
+        mask_ctrl: form.mask_ctrl,
+        dep_ctrl: form.dep_ctrl,
+        controls: form.controls,
+        saturate: form.saturate,
+        flag: form.flag,
+    }
+    .pack();
+    let [types] = gen8::EuCompactionDataType {
+        operand_types: form.operand_types,
+        src1_type: form.src1_type,
+        destination_mode: form.destination_mode,
+    }
+    .pack();
+    let [subregisters] = gen8::EuCompactionSubReg {
+        destination: form.destination_subregister,
+        source_0: form.source_0_subregister,
+        source_1: src1_subregister,
+    }
+    .pack();
+    use gen8::{ControlIndex, DataTypeIndex, SubRegIndex};
+    let compact = gen8::EuInstructionCompactTwoSrc {
+        opcode: form.opcode,
+        debug_ctrl: form.debug_ctrl,
+        control_index: index(
+            ControlIndex::INFO,
+            ControlIndex::from_bits,
+            ControlIndex::expansion,
+            u64::from(control),
+        )?,
+        data_type_index: index(
+            DataTypeIndex::INFO,
+            DataTypeIndex::from_bits,
+            DataTypeIndex::expansion,
+            u64::from(types),
+        )?,
+        sub_reg_index: index(
+            SubRegIndex::INFO,
+            SubRegIndex::from_bits,
+            SubRegIndex::expansion,
+            u64::from(subregisters),
+        )?,
+        accumulator_write_control: form.accumulator_write_control,
+        conditional_modifier: form.conditional_modifier,
+        compaction_control: true,
+        src0index: source_index(form.source_0_region)?,
+        src1index,
+        dst_reg_num: form.dst_reg_num,
+        src0_reg_num: form.src0_reg_num,
+        src1_reg_num,
+    };
+    Some(compact.pack())
+}
+
+fn three_sources(compact: &[u32; 2]) -> Option<[u32; 4]> {
+    let compact = gen8::EuInstructionCompactThreeSrc::unpack_lossy(compact);
+    let [control, _] = row(compact.control_index.expansion())?;
+    let control = gen8::EuCompactionThreeSrcControl::unpack_lossy(&[control]);
+    let source = gen8::EuCompactionThreeSrcSource::unpack_lossy(&row(compact.source_index.expansion())?);
+    let native = gen8::EuCompactionNativeThreeSrc {
+        opcode: compact.opcode,
+        controls: control.controls,
+        debug_ctrl: compact.debug_ctrl,
+        saturate: compact.saturate,
+        flag: control.flag,
+        mask_ctrl: control.mask_ctrl,
+        modifiers: source.modifiers,
+        types: source.types,
+        destination: source.destination,
+        dst_reg_num_6_0: compact.dst_reg_num_6_0,
+        src0_rep_ctrl: compact.src0_rep_ctrl,
+        src0_swizzle: source.source_0_swizzle,
+        src0_sub_reg_num: compact.src0_sub_reg_num,
+        src0_reg_num_6_0: compact.src0_reg_num_6_0,
+        src0_reg_num_7: source.source_0_reg_num_7,
+        src1_rep_ctrl: compact.src1_rep_ctrl,
+        src1_swizzle: source.source_1_swizzle,
+        src1_sub_reg_num: compact.src1_sub_reg_num,
+        src1_reg_num_6_0: compact.src1_reg_num_6_0,
+        src1_reg_num_7: source.source_1_reg_num_7,
+        src2_rep_ctrl: compact.src2_rep_ctrl,
+        src2_swizzle: source.source_2_swizzle,
+        src2_sub_reg_num: compact.src2_sub_reg_num,
+        src2_reg_num_6_0: compact.src2_reg_num_6_0,
+        src2_reg_num_7: source.source_2_reg_num_7,
+    };
+    Some(native.pack())
+}
+
+fn compact_three_sources(native: &[u32; 4]) -> Option<[u32; 2]> {
+    let form = gen8::EuCompactionNativeThreeSrc::unpack_lossy(native);
+    if form.pack() != *native {
+        return None;
+    }
+    let [control] = gen8::EuCompactionThreeSrcControl {
+        controls: form.controls,
+        flag: form.flag,
+        mask_ctrl: form.mask_ctrl,
+    }
+    .pack();
+    let [low, high] = gen8::EuCompactionThreeSrcSource {
+        modifiers: form.modifiers,
+        types: form.types,
+        destination: form.destination,
+        source_0_swizzle: form.src0_swizzle,
+        source_1_swizzle: form.src1_swizzle,
+        source_2_swizzle: form.src2_swizzle,
+        source_0_reg_num_7: form.src0_reg_num_7,
+        source_1_reg_num_7: form.src1_reg_num_7,
+        source_2_reg_num_7: form.src2_reg_num_7,
+    }
+    .pack();
+    use gen8::{ThreeSrcControlIndex, ThreeSrcSourceIndex};
+    let compact = gen8::EuInstructionCompactThreeSrc {
+        opcode: form.opcode,
+        debug_ctrl: form.debug_ctrl,
+        control_index: index(
+            ThreeSrcControlIndex::INFO,
+            ThreeSrcControlIndex::from_bits,
+            ThreeSrcControlIndex::expansion,
+            u64::from(control),
+        )?,
+        source_index: index(
+            ThreeSrcSourceIndex::INFO,
+            ThreeSrcSourceIndex::from_bits,
+            ThreeSrcSourceIndex::expansion,
+            u64::from(low) | u64::from(high) << 32,
+        )?,
+        dst_reg_num_6_0: form.dst_reg_num_6_0,
+        src0_rep_ctrl: form.src0_rep_ctrl,
+        compaction_control: true,
+        saturate: form.saturate,
+        src1_rep_ctrl: form.src1_rep_ctrl,
+        src2_rep_ctrl: form.src2_rep_ctrl,
+        src0_sub_reg_num: form.src0_sub_reg_num,
+        src1_sub_reg_num: form.src1_sub_reg_num,
+        src2_sub_reg_num: form.src2_sub_reg_num,
+        src0_reg_num_6_0: form.src0_reg_num_6_0,
+        src1_reg_num_6_0: form.src1_reg_num_6_0,
+        src2_reg_num_6_0: form.src2_reg_num_6_0,
+    };
+    Some(compact.pack())
+}
