@@ -236,7 +236,7 @@ ops! {
     Mach 0x49 "mach" 2 Basic [P C S M] [READS_ACCUMULATOR WRITES_ACCUMULATOR] MACH "G45 vol 4 mach" "high half of a product, with the accumulator";
     Lzd 0x4a "lzd" 1 Basic [P C S M] [NO_ACCUMULATOR_DESTINATION] DWORD_TO_UD "2a lzd" "count leading zeros";
     Fbh 0x4b "fbh" 1 Basic [P] [NO_ACCUMULATOR] DWORD_TO_UD "2a fbh" "first significant bit from above";
-    Fbl 0x4c "fbl" 1 Basic [P] [NO_ACCUMULATOR] UD_ONE "2a fbl" "first set bit from below";
+    Fbl 0x4c "fbl" 1 Basic [P] [NO_ACCUMULATOR] FBL "2a fbl" "first set bit from below";
     Cbit 0x4d "cbit" 1 Basic [P] [NO_ACCUMULATOR] CBIT "2a cbit" "count set bits";
     Addc 0x4e "addc" 2 Basic [P C] [WRITES_ACCUMULATOR] UD_TWO "2a addc" "addition, carry to the accumulator";
     Subb 0x4f "subb" 2 Basic [P C S] [WRITES_ACCUMULATOR] UD_TWO "2a subb" "subtraction, borrow to the accumulator";

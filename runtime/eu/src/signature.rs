@@ -96,6 +96,8 @@ pub enum Origin {
     Iga,
     /// Mesa's assembler and validator tests for Broadwell only.
     Mesa,
+    /// Kernels that drivers run on Broadwell (the corpus); no text has it.
+    Kernels,
 }
 
 impl Origin {
@@ -106,6 +108,7 @@ impl Origin {
             Origin::G45 => "G45 vol 4",
             Origin::Iga => "IGA",
             Origin::Mesa => "Mesa",
+            Origin::Kernels => "kernels",
         }
     }
 }
@@ -291,7 +294,7 @@ const fn three(destination: TypeSet, source: TypeSet, origin: Origin) -> Signatu
 
 /// The type tables, one constant for each that is printed.
 pub(crate) mod tables {
-    use super::Origin::{G45, Iga, Manual, Mesa};
+    use super::Origin::{G45, Iga, Kernels, Manual, Mesa};
     use super::*;
 
     pub const NO_OPERANDS: &[Signature] = &[];
@@ -325,8 +328,8 @@ pub(crate) mod tables {
     pub const NOT: &[Signature] = &[one(INT, INT, Manual), one(WIDE, WIDE, Manual)];
     /// shl: the older manual has the integers of its time.
     pub const SHL: &[Signature] = &[two(INT, INT, G45), two(WIDE, WIDE, Iga)];
-    /// shr: it is logical, so IGA has unsigned types only; the older manual and compilers' kernels have signed ones too.
-    pub const SHR: &[Signature] = &[two(INT, INT, G45), two(set!(Uw Ud Uq), set!(Uw Ud Uq), Iga)];
+    /// shr: IGA has unsigned types only, since it is logical; kernels have signed ones too.
+    pub const SHR: &[Signature] = &[two(INT, INT, G45), two(WIDE, WIDE, Kernels)];
     /// mov.
     pub const MOV: &[Signature] = &[
         one(INT, INT, G45),
@@ -372,7 +375,9 @@ pub(crate) mod tables {
     pub const BIT_FIELD_THREE: &[Signature] = &[three(UD, UD, Manual), three(D, D, Manual)];
     /// bfi1 (2a).
     pub const BFI1: &[Signature] = &[two(UD, UD, Manual), two(D, D, Manual)];
-    /// bfrev, fbl (2a).
+    /// fbl (2a); a word: kernels.
+    pub const FBL: &[Signature] = &[one(UD, UD, Manual), one(UD, set!(Uw), Kernels)];
+    /// bfrev (2a).
     pub const UD_ONE: &[Signature] = &[one(UD, UD, Manual)];
     /// lzd, fbh (2a).
     pub const DWORD_TO_UD: &[Signature] = &[one(UD, DWORD, Manual)];
@@ -381,12 +386,10 @@ pub(crate) mod tables {
     /// addc, subb (2a).
     pub const UD_TWO: &[Signature] = &[two(UD, UD, Manual)];
     /// mach: two dwords of one signedness.
-    pub const MACH: &[Signature] = &[two(UD, UD, Iga), two(D, D, Iga)];
-    /// mul: dwords and their qword products as Mesa's compiler makes them.
+    pub const MACH: &[Signature] = &[two(UD, UD, Iga), two(D, D, Iga), two(D, UD, Kernels)];
+    /// mul: qword products of dwords as Mesa's compiler makes them.
     pub const MUL: &[Signature] = &[
-        two(BYTE.with(WORD).with(DWORD), BYTE, Iga),
-        two(WORD.with(DWORD), WORD.with(BYTE), Iga),
-        two(DWORD, INT, Mesa),
+        two(INT, INT, G45),
         two(QWORD, DWORD, Mesa),
         two(F, F, G45),
         two(DF, DF, Iga),
@@ -420,7 +423,7 @@ pub(crate) mod tables {
     /// pow, fdiv.
     pub const MATH_TWO: &[Signature] = &[two(F, F, Manual), two(MIXED, MIXED, Iga)];
     /// Integer division (2a math).
-    pub const MATH_DIVISION: &[Signature] = &[two(UD, UD, Manual), two(D, D, Manual)];
+    pub const MATH_DIVISION: &[Signature] = &[two(UD, UD, Manual), two(D, D, Manual), two(D, UD, Kernels)];
     /// First step of the division macro.
     pub const MATH_INVM: &[Signature] = &[two(F, F, Manual), two(DF, DF, Iga)];
     /// First step of the square root macro.
