@@ -32,7 +32,7 @@ macro_rules! one_of_each {
             fn again(&self, out: &mut [u32; DWORDS]) {
                 let mut end = 0;
                 $(for _ in 0..TIMES {
-                    put(black_box(&mut *out), end, black_box(&self.$name).pack());
+                    put(black_box(&mut *out), end, black_box(&self.$name));
                 }
                 end += <$type as Fixed>::DWORDS;)*
                 let _ = end;
@@ -41,7 +41,7 @@ macro_rules! one_of_each {
             #[inline(never)]
             fn pack(&self, out: &mut [u32; DWORDS]) {
                 let mut end = 0;
-                $(end = put(out, end, self.$name.pack());)*
+                $(end = put(out, end, &self.$name);)*
                 let _ = end;
             }
         }
@@ -49,11 +49,10 @@ macro_rules! one_of_each {
 }
 include!(concat!(env!("OUT_DIR"), "/one_of_each.rs"));
 
-/// Copies a container to `start` and returns its end.
+/// Writes a container to `start` and returns its end.
 #[inline(always)]
-fn put<const N: usize>(out: &mut [u32; DWORDS], start: usize, dwords: [u32; N]) -> usize {
-    out[start..start + N].copy_from_slice(&dwords);
-    start + N
+fn put<T: Fixed>(out: &mut [u32; DWORDS], start: usize, container: &T) -> usize {
+    start + container.write(&mut out[start..]).unwrap_or(0)
 }
 
 /// How often `again` packs each.

@@ -30,6 +30,9 @@ pub fn container(plan: &Plan, id: ContainerId) -> TokenStream {
     quote!(#main #(#extra)*)
 }
 
+/// Bits of a container above which its arrays are written where they are wanted, not built and copied.
+const LONG: u32 = 1024;
+
 pub(super) struct Emit<'a> {
     pub plan: &'a Plan<'a>,
     pub file: usize,
@@ -55,9 +58,28 @@ impl Emit<'_> {
 
         let place = Place::array();
         let Packing { array, rest } = self.dwords(block, &quote!(self), &fixed_dwords(container), &[]);
-        let pack = match rest.is_empty() {
-            true => array,
-            false => quote!(let mut dwords = #array; #rest dwords),
+        let stores = (!rest.is_empty() && container.bits > LONG).then(|| {
+            let stores = self.stores(block, &quote!(self), &fixed_dwords(container));
+            quote! {
+                /// Writes all dwords.
+                #[inline(always)]
+                const fn store(&self, dwords: &mut [u32; #dwords]) {
+                    #stores
+                }
+            }
+        });
+        let (pack, put) = match (rest.is_empty(), &stores) {
+            (true, _) => (array, None),
+            (false, None) => (quote!(let mut dwords = #array; #rest dwords), None),
+            (false, Some(_)) => {
+                let put = quote! {
+                    #[inline(always)]
+                    fn put(&self, dwords: &mut Self::Dwords) {
+                        self.store(dwords);
+                    }
+                };
+                (quote!(let mut dwords = [0; #dwords]; self.store(&mut dwords); dwords), Some(put))
+            }
         };
         let (checks, refuse) = self.checks(body);
         let (lossy_before, lossy) = self.reads(block, &place, 0);
@@ -95,6 +117,7 @@ impl Emit<'_> {
                 pub const fn pack(&self) -> [u32; #dwords] {
                     #pack
                 }
+                #stores
                 /// Reads the dwords and checks every bit that has one legal value, and ranges.
                 ///
                 /// # Errors
@@ -121,6 +144,7 @@ impl Emit<'_> {
                 fn to_dwords(&self) -> Self::Dwords {
                     self.pack()
                 }
+                #put
                 #[inline(always)]
                 fn from_dwords(dwords: &Self::Dwords) -> Result<Self, UnpackError> {
                     Self::unpack(dwords)

@@ -55,6 +55,11 @@ impl Place {
         Place { base: None, put: quote!(&mut dwords), get: quote!(dwords), array: true }
     }
 
+    /// A parameter `dwords` that is a reference to an array, to be written.
+    pub fn reference() -> Self {
+        Place { put: quote!(dwords), ..Place::array() }
+    }
+
     /// A slice `dwords` from bit `start` on.
     pub fn slice() -> Self {
         Place { base: Some(quote!(start)), put: quote!(dwords), get: quote!(dwords), array: false }

@@ -8,6 +8,9 @@ use crate::model::{Field, Type};
 use proc_macro2::TokenStream;
 use quote::quote;
 
+/// Dwords of zeros in a row that are written by a loop.
+const LONG_GAP: usize = 8;
+
 /// How a block is packed into an array.
 pub(super) struct Packing {
     /// The array, as far as each dword is one expression.
@@ -63,6 +66,63 @@ impl Emit<'_> {
         words: &[u32],
         more: &[(u32, TokenStream)],
     ) -> Packing {
+        let (dwords, rest) = self.expressions(block, &Place::array(), from, words, more);
+        let dwords = dwords.into_iter().map(|dword| dword.unwrap_or(quote!(0)));
+        Packing { array: quote!([#(#dwords),*]), rest }
+    }
+
+    /// Statements that write every dword of a block to where the array reference `dwords` leads: no array is built first
+    /// that would have to be copied. For long blocks with arrays.
+    pub(super) fn stores(&self, block: &Block, from: &TokenStream, words: &[u32]) -> TokenStream {
+        let (dwords, rest) = self.expressions(block, &Place::reference(), from, words, &[]);
+        let mut covered = vec![false; dwords.len()];
+        for member in &block.members {
+            if let Member::Array(array) = member
+                && self.whole_dwords(array, &Place::reference(), from).is_some()
+            {
+                let (start, count) = (array.group.start / 32, array.group.count * array.group.bits / 32);
+                covered.iter_mut().skip(start as usize).take(count as usize).for_each(|dword| *dword = true);
+            }
+        }
+        let mut stores = Vec::new();
+        let mut at = 0;
+        while at < dwords.len() {
+            let place = number(at as u32);
+            match &dwords[at] {
+                Some(dword) => stores.push(quote!(dwords[#place] = #dword;)),
+                None if covered[at] => {}
+                None => {
+                    let zero = |at: &usize| dwords[*at].is_none() && !covered[*at];
+                    let count = (at..dwords.len()).take_while(zero).count();
+                    if count > LONG_GAP {
+                        let end = number((at + count) as u32);
+                        stores.push(quote! {
+                            let mut i = #place;
+                            while i < #end {
+                                dwords[i] = 0;
+                                i += 1;
+                            }
+                        });
+                        at += count;
+                        continue;
+                    }
+                    stores.push(quote!(dwords[#place] = 0;));
+                }
+            }
+            at += 1;
+        }
+        quote!(#(#stores)* #rest)
+    }
+
+    /// Each dword as an expression, if it has any bit, and the statements for the rest.
+    fn expressions(
+        &self,
+        block: &Block,
+        place: &Place,
+        from: &TokenStream,
+        words: &[u32],
+        more: &[(u32, TokenStream)],
+    ) -> (Vec<Option<TokenStream>>, TokenStream) {
         let fixed = words.iter().map(|word| (*word != 0).then(|| pattern(u64::from(*word))));
         let mut dwords: Vec<Vec<TokenStream>> = fixed.map(|word| word.into_iter().collect()).collect();
         let mut rest = Vec::new();
@@ -82,14 +142,11 @@ impl Emit<'_> {
             };
             match terms {
                 Some(terms) => add(terms),
-                None => rest.push(self.write(member, &Place::array(), from.clone(), 0)),
+                None => rest.push(self.write(member, place, from.clone(), 0)),
             }
         }
-        let dwords = dwords.into_iter().map(|terms| match terms.as_slice() {
-            [] => quote!(0),
-            terms => quote!(#(#terms)|*),
-        });
-        Packing { array: quote!([#(#dwords),*]), rest: quote!(#(#rest)*) }
+        let dwords = dwords.into_iter().map(|terms| (!terms.is_empty()).then(|| quote!(#(#terms)|*)));
+        (dwords.collect(), quote!(#(#rest)*))
     }
 
     /// Statements that write all members of `from`.

@@ -62,6 +62,12 @@ pub trait Fixed: Packed + Copy + fmt::Debug {
     /// As the type's own `pack`.
     fn to_dwords(&self) -> Self::Dwords;
 
+    /// Writes the dwords to where they are wanted.
+    #[inline(always)]
+    fn put(&self, dwords: &mut Self::Dwords) {
+        *dwords = self.to_dwords();
+    }
+
     /// As the type's own `unpack`.
     ///
     /// # Errors
@@ -119,7 +125,7 @@ pub trait Fixed: Packed + Copy + fmt::Debug {
         let Some(out) = Self::Dwords::first_mut(out) else {
             return Err(PackError::Space { packet: Self::NAME, needed, available });
         };
-        *out = self.to_dwords();
+        self.put(out);
         Ok(needed)
     }
 }

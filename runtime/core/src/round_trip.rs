@@ -80,7 +80,8 @@ pub const ROOM: usize = 2048;
 /// # Errors
 /// The first broken law.
 pub fn fixed<T: Fixed + PartialEq>(dwords: &[u32]) -> Result<Outcome, Broken> {
-    let (mut first, mut second) = ([0; ROOM], [0; ROOM]);
+    // The second time over what was there: every dword is written.
+    let (mut first, mut second) = ([0; ROOM], [u32::MAX; ROOM]);
     let x = T::read_lossy(dwords);
     let length = x.write(&mut first).map_err(Broken::Unpackable)?;
     let y = T::read_lossy(&first[..length]);
