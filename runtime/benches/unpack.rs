@@ -74,9 +74,9 @@ impl<T: Fixed> Samples<T> {
     fn read<const STRICT: bool>(&self, index: usize) {
         let dwords = black_box(&self.0[index % KINDS]);
         if STRICT {
-            _ = black_box(T::from_dwords(dwords));
+            _ = black_box(&T::from_dwords(dwords));
         } else {
-            black_box(T::from_dwords_lossy(dwords));
+            black_box(&T::from_dwords_lossy(dwords));
         }
     }
 }
@@ -144,7 +144,7 @@ impl Mix {
         };
         if let Ok(packet) = packet {
             for index in 0..4 {
-                black_box(packet.element.get(index));
+                black_box(&packet.element.get(index));
             }
         }
     }
