@@ -7,6 +7,7 @@
 pub mod check;
 pub mod decode;
 pub mod demo;
+pub mod eu;
 pub mod input;
 pub mod output;
 pub mod picture;

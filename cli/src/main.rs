@@ -1,7 +1,7 @@
 //! The `genx` command.
 
 use clap::{Parser, Subcommand};
-use genx::{check, decode, demo, run, spec};
+use genx::{check, decode, demo, eu, run, spec};
 use std::process::ExitCode;
 
 /// Build, decode and execute batch buffers of Intel Broadwell (Gen8) graphics.
@@ -12,6 +12,7 @@ use std::process::ExitCode;
   genx run captures/gpgpu_fill       execute a capture, compare memory with what hardware left
   genx decode captures/gpgpu_fill    every packet, field, surface and kernel of a capture
   genx check captures/gpgpu_fill     the manual's programming restrictions
+  genx eu ops mad                    an instruction of the execution unit
   genx spec show PIPE_CONTROL        a table of the specification
 
 Exit codes: 0 all well, 1 an expectation differs or a check found something, 2 unusable input, 3 a GPU fault, a hang,
@@ -27,6 +28,7 @@ enum Command {
     Run(run::Args),
     Decode(decode::Args),
     Check(check::Args),
+    Eu(eu::Args),
     Spec(spec::Args),
 }
 
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Eu(args) => eu::run(&args),
         Command::Spec(args) => spec::run(&args),
     };
     match result {

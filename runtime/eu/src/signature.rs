@@ -243,6 +243,10 @@ fn present(set: TypeSet) -> impl Iterator<Item = Option<DataType>> + Clone {
 }
 
 /// All functions of `math`, by number.
+pub fn math_functions() -> impl Iterator<Item = MathFunction> {
+    MATH_FUNCTIONS.into_iter().flatten()
+}
+
 static MATH_FUNCTIONS: [Option<MathFunction>; 14] = [
     Some(MathFunction::Inverse),
     Some(MathFunction::Log),
