@@ -41,3 +41,45 @@ pub const CONDITIONAL_END_IS_UNSIGNED: bool = true;
 /// What an MI_ATOMIC on a dword leaves in bits 63:32 of the general register that it returns memory in: zero, or what was
 /// there? No source says; 32-bit results are zero-extended elsewhere.
 pub const ATOMIC_RETURNS_ZERO_ABOVE: bool = true;
+
+/// `break` and `cont` both send their channels to the `while` of the loop (2a break, cont), where those that broke off
+/// must not begin again, even if the `while` has no predicate. The manual does not say how hardware tells them apart;
+/// the model marks the channels of a `break` until that `while` lets them out. An UIP that leads elsewhere, behind the
+/// `while` as before Gen7, marks nobody.
+pub const BREAK_MARKS_ITS_CHANNELS: bool = true;
+
+/// A `join` activates waiting channels "qualified with predicates" (2a join): those without the predicate wait on at
+/// it. Channels that came along with the thread have the same instruction pointer, so the model treats them alike.
+pub const JOIN_KEEPS_CHANNELS_WITHOUT_PREDICATE: bool = true;
+
+/// Channels that a branch's size leaves out: the loops of 2a if, else, halt, brd and brc go over all 32 channels with the
+/// enables of the instruction, those of cont and goto over its size, with the others going on. 004:2888 says that
+/// predicates of branches count for all dispatched channels, whatever the size. The model counts what the size leaves
+/// out as enabled channels that do not take the branch.
+pub const BRANCH_SIZE_LIMITS_WHO_TAKES_IT: bool = true;
+
+/// A branch with NoMask: write enables of all channels of its size are set then, also of those that wait elsewhere or
+/// were never dispatched. The model moves only channels that are where the thread is; the others would lose their place.
+pub const NO_MASK_BRANCHES_MOVE_ACTIVE_CHANNELS: bool = true;
+
+/// What `ret` does with the mask beside the return address. No source describes it; the channels that called are those that
+/// do not wait behind the call, so that the model needs no mask: the thread follows when the last channel returns.
+pub const RETURN_MASK_IS_NOT_LOOKED_AT: bool = true;
+
+/// An illegal opcode while its exception is disabled works as `nop` in hardware (G45 vol 4, 12.4.1). A model that runs
+/// on through zeros helps nobody: it stops and names the instruction.
+pub const ILLEGAL_OPCODES_STOP_UNLESS_ENABLED: bool = true;
+
+/// Single steps (G45 vol 4, 12.4.5): the system routine leaves the status of the breakpoint set, and "clears" Breakpoint
+/// Suppress; yet the instruction is issued with the breakpoint suppressed, and the routine entered before the next one.
+/// Since the bit suppresses when set (004:3195), the model takes the word for a slip: set status and set suppress bit
+/// make a step, set status alone enters the routine at once.
+pub const SUPPRESSED_BREAKPOINT_STEPS: bool = true;
+
+/// Writes of dispatch and vector mask in `sr0`, and of the bit of `cr0.0` that chooses between them: the masks are "used to
+/// initialize" (004:3040), so that writing them changes what is read and nothing else.
+pub const DISPATCH_MASK_IS_LATCHED: bool = true;
+
+/// Writes of registers that a program can only read (`n0`, `tm0`, `ce0`) are dropped; no source says more than that
+/// they are read-only.
+pub const MACHINE_REGISTERS_DROP_WRITES: bool = true;

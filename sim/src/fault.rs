@@ -81,6 +81,21 @@ pub enum Fault {
         /// The packet that started the thread.
         at: Place,
     },
+    /// A thread raised an exception, and no STATE_SIP says where the system routine is.
+    #[error(
+        "{at}: {exception} in the kernel at {}, +{ip:#x}, and there is no system routine (STATE_SIP)",
+        Va(*.kernel)
+    )]
+    Exception {
+        /// What was raised.
+        exception: crate::eu::Exception,
+        /// Address of the kernel's first instruction.
+        kernel: u64,
+        /// Byte offset of the instruction from there.
+        ip: u32,
+        /// The packet that started the thread.
+        at: Place,
+    },
     /// A field holds what its packet does not allow.
     #[error("{at}: {field} = {value:#x}: {why}")]
     BadPacket {
@@ -144,6 +159,7 @@ impl Fault {
             | Fault::Unimplemented { at, .. }
             | Fault::Hang { at, .. }
             | Fault::IllegalInstruction { at, .. }
+            | Fault::Exception { at, .. }
             | Fault::BadPacket { at, .. }
             | Fault::Wait { at, .. }
             | Fault::Malformed { at, .. }

@@ -48,8 +48,37 @@ pub fn decode<O: Observer>(exec: &mut Exec<'_, O>, address: u64, ip_base: u32) -
         }
         cache.remove(at);
     }
-    let mut source = Vec::new();
-    let kernel = Arc::new(decode8::kernel(address, ip_base, |offset| {
+    let mut entry = Entry { kernel: Arc::new(Kernel::new(address, ip_base)), source: Vec::new() };
+    grow(vm, &mut entry, 0);
+    let kernel = entry.kernel.clone();
+    keep(cache, entry);
+    kernel
+}
+
+/// Decodes what a thread reaches by a computed jump to byte `offset`.
+pub fn extend<O: Observer>(exec: &mut Exec<'_, O>, kernel: &mut Arc<Kernel>, offset: i32) {
+    let cache = &mut exec.state.kernels.0;
+    let known = cache.iter().position(|entry| Arc::ptr_eq(&entry.kernel, kernel));
+    // The caller gives its kernel away, so that nothing has to be copied.
+    let own = std::mem::take(kernel);
+    let mut entry = match known {
+        Some(at) => {
+            drop(own);
+            cache.remove(at)
+        }
+        None => Entry { kernel: own, source: Vec::new() },
+    };
+    grow(&exec.vm, &mut entry, offset);
+    *kernel = entry.kernel.clone();
+    // What was not in the cache has no complete list of what it was read from.
+    if known.is_some() {
+        keep(cache, entry);
+    }
+}
+
+fn grow(vm: &Vm<'_>, Entry { kernel, source }: &mut Entry, start: i32) {
+    let address = kernel.address;
+    decode8::extend(Arc::make_mut(kernel), start, |offset| {
         let bytes = fetch(vm, address, offset);
         source.push((offset, bytes));
         match bytes {
@@ -59,10 +88,12 @@ pub fn decode<O: Observer>(exec: &mut Exec<'_, O>, address: u64, ip_base: u32) -
                 Err(error) => Fetched::Garbage(error.problem.to_string()),
             },
         }
-    }));
+    });
+}
+
+fn keep(cache: &mut Vec<Entry>, entry: Entry) {
     if cache.len() >= CAPACITY {
         cache.remove(0);
     }
-    cache.push(Entry { kernel: kernel.clone(), source });
-    kernel
+    cache.push(entry);
 }

@@ -3,13 +3,14 @@
 //! Decoding never fails: what cannot be executed becomes a uop that says so when a thread reaches it. Kernels are
 //! followed along their control flow from the first instruction, so that what stands behind them does not matter.
 
+use super::control::belongs_to_machine;
 use super::convert::restricted_float;
 use super::fast::{self, Fast};
 use super::kernel::{Kernel, MAX_INSTRUCTIONS};
-use super::regions::{A0, ACC_FILE, CE0, CR0, FLAGS, GRF_BYTES, IP, N0, REGISTER, SR0, TDR0, TM0};
+use super::regions::{A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, N0, REGISTER, SP, SR0, TDR0, TM0};
 use super::uop::{
-    Branch, Condition, Dst, ExecType, Indirect, MAX_CHANNELS, Math, NOWHERE, Op, Predicate, SendInfo, Shape,
-    Src, Target, Type, Uop, in_accumulators, region, shape,
+    Branch, Condition, Dst, ExecType, Indirect, MAX_CHANNELS, Math, NOWHERE, Op, Predicate, Response,
+    SendInfo, Shape, Src, Target, Type, Uop, in_accumulators, region, shape,
 };
 use crate::assumptions::CHANNEL_ENABLES_HOLD_WITH_NO_MASK;
 use genxml_eu::instruction::{
@@ -29,16 +30,24 @@ pub enum Fetched {
 }
 
 /// Decodes what can be reached from offset 0; `fetch` reads the instruction at a byte offset.
-pub fn kernel(address: u64, ip_base: u32, mut fetch: impl FnMut(i32) -> Fetched) -> Kernel {
+pub fn kernel(address: u64, ip_base: u32, fetch: impl FnMut(i32) -> Fetched) -> Kernel {
+    let mut kernel = Kernel::new(address, ip_base);
+    extend(&mut kernel, 0, fetch);
+    kernel
+}
+
+/// Decodes what else can be reached from `start`, for a thread that gets there by a computed jump.
+pub fn extend(kernel: &mut Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fetched) {
     let mut found: BTreeMap<i32, Uop> = BTreeMap::new();
     let mut distances: BTreeMap<i32, isa::Branch> = BTreeMap::new();
-    let mut open = vec![0i32];
+    let mut breakpoints = Vec::new();
+    let mut open = vec![start];
     while let Some(mut offset) = open.pop() {
         loop {
-            if found.contains_key(&offset) {
+            if found.contains_key(&offset) || kernel.index(offset as u32).is_some() {
                 break;
             }
-            if found.len() >= MAX_INSTRUCTIONS {
+            if kernel.uops.len() + found.len() >= MAX_INSTRUCTIONS {
                 found.insert(offset, Uop::missing(offset as u32, "a kernel of so many instructions", "-"));
                 break;
             }
@@ -50,12 +59,15 @@ pub fn kernel(address: u64, ip_base: u32, mut fetch: impl FnMut(i32) -> Fetched)
                 }
             };
             let decoded = uop(&instruction, offset as u32);
-            let ends = decoded.op == Op::Illegal || instruction.ends_thread();
+            let ends = matches!(decoded.op, Op::Illegal | Op::IllegalOpcode) || instruction.ends_thread();
             found.insert(offset, decoded);
+            if instruction.breakpoint {
+                breakpoints.push(offset);
+            }
             if let Some(mut branch) = instruction.branch {
                 if instruction.opcode == Opcode::Calla {
                     // An absolute address, brought to a distance.
-                    branch.jip = branch.jip.wrapping_sub(ip_base as i32).wrapping_sub(offset);
+                    branch.jip = branch.jip.wrapping_sub(kernel.ip_base as i32).wrapping_sub(offset);
                 }
                 open.push(offset.wrapping_add(branch.jip));
                 open.extend(branch.uip.map(|uip| offset.wrapping_add(uip)));
@@ -67,23 +79,47 @@ pub fn kernel(address: u64, ip_base: u32, mut fetch: impl FnMut(i32) -> Fetched)
             offset = offset.wrapping_add(instruction.length() as i32);
         }
     }
-    let offsets: Vec<i32> = found.keys().copied().collect();
-    let index = |offset: i32| offsets.binary_search(&offset).map_or(NOWHERE, |index| index as u32);
-    let mut uops: Vec<Uop> = found.into_values().collect();
-    for (u, &offset) in uops.iter_mut().zip(&offsets) {
+    let first = kernel.uops.len();
+    kernel.append(found.into_values());
+    let mut uops = std::mem::take(&mut kernel.uops);
+    let index = |offset: i32| kernel.index(offset as u32).unwrap_or(NOWHERE);
+    for u in &mut uops[first..] {
+        let offset = u.offset as i32;
         u.next = index(offset.wrapping_add(i32::from(u.length)));
         if let Some(branch) = distances.get(&offset) {
             u.branch.jip = index(offset.wrapping_add(branch.jip));
             u.branch.uip = branch.uip.map_or(u.branch.jip, |uip| index(offset.wrapping_add(uip)));
         }
     }
-    Kernel { address, ip_base, entry: index(0), uops }
+    kernel.uops = uops;
+    for offset in breakpoints {
+        if let Some(index) = kernel.index(offset as u32) {
+            kernel.set_breakpoint(index);
+        }
+    }
 }
 
-/// Why an operand cannot be executed.
+/// The instruction at byte `offset` of `bytes`, for [`kernel`] and [`extend`].
+pub fn fetch_from(bytes: &[u8], offset: i32) -> Fetched {
+    let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
+    let mut dwords = [0u32; 4];
+    let mut count = 0;
+    for (dword, chunk) in dwords.iter_mut().zip(rest.chunks_exact(4)) {
+        *dword = bytemuck::pod_read_unaligned(chunk);
+        count += 1;
+    }
+    match genxml_eu::decode(&dwords[..count]) {
+        _ if count == 0 => Fetched::Garbage("no instruction is there".into()),
+        Ok(instruction) => Fetched::Instruction(Box::new(instruction)),
+        Err(error) => Fetched::Garbage(error.problem.to_string()),
+    }
+}
+
+/// Why an instruction cannot be executed.
 enum Refused {
     Missing(String),
     Illegal(String),
+    Opcode(String),
 }
 
 type Decoded<T> = Result<T, Refused>;
@@ -97,15 +133,13 @@ pub fn uop(instruction: &Instruction, offset: u32) -> Uop {
             Uop::missing(offset, format!("{} {what}", instruction.opcode), instruction.opcode.op().page)
         }
         Err(Refused::Illegal(what)) => Uop::illegal(offset, format!("{}: {what}", instruction.opcode)),
+        Err(Refused::Opcode(what)) => Uop::illegal_opcode(offset, what),
     };
     uop.length = length;
     uop
 }
 
 fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
-    if i.breakpoint {
-        return Err(Refused::Missing("with a breakpoint".into()));
-    }
     let op = operation(i)?;
     let n = usize::from(i.exec_size).clamp(1, MAX_CHANNELS);
     let mut u = Uop {
@@ -160,7 +194,7 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
     u.volatile = sources.iter().any(|operand| {
         let Operand::Register(source) = operand else { return false };
         let Register::Arf { file, .. } = source.register else { return false };
-        matches!(file, Arf::InstructionPointer | Arf::Timestamp | Arf::ChannelEnable | Arf::ThreadDependency)
+        matches!(file, Arf::InstructionPointer | Arf::Timestamp | Arf::ChannelEnable)
     });
     u.exec = ExecType::of(u.src[..sources.len()].iter().map(|src| src.ty));
     if u.exec == ExecType::Dword {
@@ -175,6 +209,7 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
     if matches!(op, Op::Sad2 | Op::Sada2) && n < 2 {
         return Err(Refused::Illegal("fewer than two channels".into()));
     }
+    check_jump(i, &u)?;
     u.fast = if matches!(op, Op::Jmpi | Op::Brd | Op::Brc | Op::Call | Op::Calla | Op::Ret | Op::Wait) {
         Fast::None
     } else {
@@ -202,7 +237,10 @@ fn widen_immediates(sources: &mut [Src]) {
 fn operation(i: &Instruction) -> Decoded<Op> {
     Ok(match i.opcode {
         Opcode::Illegal => {
-            return Err(Refused::Illegal("no operation of this generation has this opcode".into()));
+            return Err(Refused::Opcode(format!(
+                "no operation of this generation has the opcode {:#04x}",
+                i.illegal_code
+            )));
         }
         Opcode::Mov => Op::Mov,
         Opcode::Sel => Op::Sel,
@@ -352,7 +390,10 @@ fn architecture(file: Arf, number: u8, byte: u8) -> Decoded<(usize, usize)> {
         Arf::Notification => (N0, 12),
         Arf::InstructionPointer => (IP, 4),
         Arf::ThreadDependency => (TDR0, 16),
-        Arf::Timestamp => (TM0, 16),
+        // Of the eight dwords that are read together the upper five say nothing.
+        Arf::Timestamp => (TM0, REGISTER),
+        Arf::StackPointer => (SP, 16),
+        Arf::Debug => (DBG0, 8),
         _ => return Err(Refused::Missing(format!("with the register {file:?}"))),
     };
     let number = if file == Arf::Flag { 4 * usize::from(number) } else { usize::from(number) * REGISTER };
@@ -394,7 +435,7 @@ fn target(i: &Instruction, destination: &isa::Destination, n: usize, lanes: &mut
                 Target::Table(Box::new(table))
             }
         }
-        Register::Arf { file: Arf::Null | Arf::ThreadDependency, .. } => Target::Null,
+        Register::Arf { file: Arf::Null, .. } => Target::Null,
         Register::Arf { file: Arf::InstructionPointer, .. } => Target::Ip,
         Register::Arf { file: Arf::Accumulator, number, byte } => {
             let first = usize::from(number) * REGISTER + usize::from(byte);
@@ -405,16 +446,9 @@ fn target(i: &Instruction, destination: &isa::Destination, n: usize, lanes: &mut
                 size,
             )?)
         }
-        Register::Arf {
-            file: Arf::State | Arf::Timestamp | Arf::Notification | Arf::ChannelEnable, ..
-        } if i.opcode != Opcode::Wait => {
-            return Err(Refused::Missing(
-                "to a register that belongs to the machine (sr0, tm0, n0, ce0)".into(),
-            ));
-        }
         Register::Arf { file, number, byte } => {
             let (first, end) = architecture(file, number, byte)?;
-            control = file == Arf::Control;
+            control = belongs_to_machine(first);
             if first + (n - 1) * stride * size + size > end {
                 return Err(Refused::Missing(format!("to more than the register {file:?}")));
             }
@@ -574,21 +608,57 @@ fn send(i: &Instruction) -> Decoded<SendInfo> {
         Some(Register::Grf { number, .. }) if number > 127 => {
             return Err(Refused::Illegal(format!("response r{number}")));
         }
-        Some(Register::Grf { number, .. }) => Some(u16::from(number) * REGISTER as u16),
-        Some(Register::Indirect { .. }) => {
-            return Err(Refused::Missing("with an indirect destination".into()));
+        Some(Register::Grf { number, .. }) => Response::Register(u16::from(number) * REGISTER as u16),
+        Some(Register::Indirect { address, offset }) => {
+            Response::Indirect { address: address & 15, immediate: offset }
         }
         // Kernels name null, or any architecture register, where nothing comes back.
-        Some(Register::Arf { .. }) | None => None,
+        Some(Register::Arf { .. }) | None => Response::None,
     };
+    if let Descriptor::Address(byte) = send.descriptor
+        && (byte % 4 != 0 || byte > 28)
+    {
+        return Err(Refused::Illegal(format!("a descriptor at byte {byte} of a0")));
+    }
     Ok(SendInfo {
         function: send.function,
         eot: send.end_of_thread,
-        descriptor: match send.descriptor {
-            Descriptor::Immediate(bits) => Some(bits),
-            Descriptor::Address(_) => None,
-        },
+        descriptor: send.descriptor,
         payload: u16::from(number) * REGISTER as u16,
         response,
+        dependent: i.opcode == Opcode::Sendc,
     })
+}
+
+/// Checks the operands of branches that take their target from a register, and of `wait`.
+fn check_jump(i: &Instruction, u: &Uop) -> Decoded<()> {
+    match u.op {
+        Op::Wait => match i.sources[0] {
+            Operand::Register(isa::Source {
+                register: Register::Arf { file: Arf::Notification, number: 0, byte: 0 | 4 | 8 },
+                ..
+            }) => return Ok(()),
+            _ => return Err(Refused::Illegal("only n0.0, n0.1 and n0.2 can be waited for".into())),
+        },
+        Op::Call | Op::Calla => match u.dst.target {
+            Target::File { offset, .. } if usize::from(offset) < GRF_BYTES && offset % 8 == 0 => {}
+            Target::Null => {}
+            _ => {
+                let why = "the return address needs a general register, at a multiple of 8 bytes";
+                return Err(Refused::Illegal(why.into()));
+            }
+        },
+        Op::Jmpi | Op::Brd | Op::Brc | Op::Ret => {}
+        _ => return Ok(()),
+    }
+    match i.sources[0] {
+        Operand::None => Ok(()),
+        Operand::Register(source) if source.ty.size() == 4 && !source.negate && !source.absolute => {
+            match u.src[0].shape {
+                Shape::Scalar(_) | Shape::Contiguous(_) | Shape::Table(_) => Ok(()),
+                _ => Err(Refused::Illegal("a target that is not in a directly addressed register".into())),
+            }
+        }
+        _ => Err(Refused::Illegal("a target needs dwords without modifiers".into())),
+    }
 }

@@ -5,9 +5,11 @@
 //! to the place that the instruction names. Channels that an instruction's size leaves out count as not taking a
 //! branch. In single program flow all channels go where channel 0 goes.
 
+use super::control::Stop;
 use super::kernel::Kernel;
-use super::thread::{Thread, Trap};
+use super::thread::{Interrupt, Thread, Trap};
 use super::uop::{NOWHERE, Op, Shape, Target, Uop};
+use crate::assumptions::{BREAK_MARKS_ITS_CHANNELS, JOIN_KEEPS_CHANNELS_WITHOUT_PREDICATE};
 
 /// Where the channels of a thread are.
 #[derive(Clone, Debug)]
@@ -62,6 +64,11 @@ impl Flow {
         }
     }
 
+    /// Waiting channels with the index of the uop where they wait.
+    pub fn waiting(&self) -> impl Iterator<Item = (u8, u32)> + '_ {
+        (0u8..32).filter(|c| self.waiting >> c & 1 == 1).map(|c| (c, self.places[usize::from(c)]))
+    }
+
     /// Goes on at `next` if a channel is there, else at `other`.
     fn proceed(&mut self, next: u32, other: u32) {
         self.advance(next);
@@ -73,15 +80,16 @@ impl Flow {
 
 impl Thread {
     /// Executes a control flow instruction; `mask` are its enabled channels by execution mask and predicate.
-    pub(super) fn branch(&mut self, u: &Uop, mask: u32, kernel: &Kernel) -> Result<(), Trap> {
+    pub(super) fn branch(&mut self, u: &Uop, mask: u32, kernel: &Kernel) -> Result<(), Interrupt> {
         let channels = mask.checked_shl(u32::from(u.first)).unwrap_or(0);
         if u.op == Op::Jmpi {
             return self.jump_indexed(u, mask, kernel);
         }
-        if self.modes.single_flow {
-            return self.single_flow(u, channels, kernel);
-        }
         let (jip, uip) = self.targets(u, kernel)?;
+        if self.modes.single_flow {
+            self.single_flow(u, channels, (jip, uip), kernel);
+            return Ok(());
+        }
         let flow = &mut self.flow;
         let taken = channels & flow.active;
         let others = flow.active & !taken;
@@ -94,11 +102,19 @@ impl Thread {
                 flow.leave(flow.active, if u.branch.control { jip } else { uip });
                 flow.proceed(u.next, jip);
             }
-            Op::Endif | Op::Join => flow.proceed(u.next, jip),
+            Op::Endif => flow.proceed(u.next, jip),
+            Op::Join => {
+                // What the size leaves out goes on.
+                if JOIN_KEEPS_CHANNELS_WITHOUT_PREDICATE {
+                    let size = u.lanes.checked_shl(u32::from(u.first)).unwrap_or(0);
+                    flow.leave(others & size, flow.ip);
+                }
+                flow.proceed(u.next, jip);
+            }
             Op::While => {
-                let out = taken & flow.broken;
-                flow.broken &= !out;
-                let again = taken & !out;
+                // Whoever left the loop waited here; the mark is of no further use to any channel that is here.
+                let again = taken & !flow.broken;
+                flow.broken &= !flow.active;
                 if again == 0 {
                     flow.advance(u.next);
                 } else {
@@ -107,7 +123,7 @@ impl Thread {
                 }
             }
             Op::Break => {
-                if kernel.uops.get(uip as usize).is_some_and(|at| at.op == Op::While) {
+                if BREAK_MARKS_ITS_CHANNELS && kernel.operation(uip) == Some(Op::While) {
                     flow.broken |= taken;
                 }
                 flow.leave(taken, uip);
@@ -129,15 +145,7 @@ impl Thread {
                 flow.leave(others, uip);
                 flow.proceed(u.next, jip);
             }
-            Op::Brd => {
-                if taken == 0 {
-                    flow.advance(u.next);
-                } else {
-                    flow.leave(others, u.next);
-                    flow.advance(jip);
-                }
-            }
-            Op::Call | Op::Calla => {
+            Op::Brd | Op::Call | Op::Calla => {
                 if taken == 0 {
                     flow.advance(u.next);
                 } else {
@@ -147,57 +155,55 @@ impl Thread {
                 }
             }
             Op::Ret => {
+                // Channels that do not return yet are at the next instruction; the last to return takes the thread
+                // along to where the callers wait (assumptions::RETURN_MASK_IS_NOT_LOOKED_AT).
                 if taken == 0 {
                     flow.advance(u.next);
                 } else {
-                    // Channels that do not return yet are at the next instruction; the rest resume at the return
-                    // address, which the call stored (the mask beside it names the same channels).
                     flow.leave(taken, jip);
                     flow.proceed(u.next, jip);
                 }
             }
-            _ => return Err(Trap::Illegal(format!("{:?} is no branch", u.op))),
+            _ => return Err(Trap::Illegal(format!("{:?} is no branch", u.op)).into()),
         }
         Ok(())
     }
 
-    /// Where the branch leads. A target in a register is an offset from the branch, but for `calla` and `ret` an address.
-    fn targets(&self, u: &Uop, kernel: &Kernel) -> Result<(u32, u32), Trap> {
-        if !matches!(u.op, Op::Call | Op::Calla | Op::Ret | Op::Brd | Op::Brc) || u.branch.jip != NOWHERE {
+    /// Where the branch leads. A target in a register is an offset from the branch, but for `calla` and `ret` an
+    /// address. Nothing has happened yet when the kernel has to grow first.
+    fn targets(&mut self, u: &Uop, kernel: &Kernel) -> Result<(u32, u32), Interrupt> {
+        let computed = matches!(u.op, Op::Call | Op::Calla | Op::Ret | Op::Brd | Op::Brc);
+        if !computed || u.branch.jip != NOWHERE {
             return Ok((u.branch.jip, u.branch.uip));
         }
         let absolute = matches!(u.op, Op::Calla | Op::Ret);
-        let find = |value: u32| {
+        let mut find = |value: u32| {
             let offset =
-                if absolute { value.wrapping_sub(kernel.ip_base) } else { u.offset.wrapping_add(value) };
-            kernel.index(offset).ok_or_else(|| Trap::Missing {
-                what: format!("{:?} to +{offset:#x}, which no direct branch reaches", u.op),
-                page: "2a, control flow",
+                if absolute { value.wrapping_sub(kernel.ip_base) } else { u.offset.wrapping_add(value) } & !7;
+            kernel.index(offset).ok_or_else(|| {
+                self.pending.stop = Some(Stop::Decode(offset as i32));
+                self.pending.again = true;
+                Interrupt::Pause
             })
         };
-        let dword = |n: usize| match &u.src[0].shape {
-            Shape::Scalar(offset) | Shape::Contiguous(offset) => {
-                Ok(self.regs.u32(usize::from(*offset) + 4 * n))
-            }
-            Shape::Table(table) => Ok(self.regs.u32(usize::from(table[n]))),
-            _ => Err(Trap::Illegal(format!("{:?} with a target that is not in a general register", u.op))),
+        let [first, second] = match &u.src[0].shape {
+            Shape::Scalar(offset) | Shape::Contiguous(offset) => self.regs.dwords(usize::from(*offset)),
+            Shape::Table(table) => [0, 1].map(|n| self.regs.u32(usize::from(table[n]))),
+            _ => [0; 2],
         };
-        let first = find(dword(0)?)?;
-        let second = if u.op == Op::Brc { find(dword(1)?)? } else { NOWHERE };
-        Ok((first, second))
+        Ok((find(first)?, if u.op == Op::Brc { find(second)? } else { NOWHERE }))
     }
 
-    /// Stores the return address and the mask of the channels that called.
+    /// Stores the return address and the mask of the channels that called, if the instruction is a call.
     fn link(&mut self, u: &Uop, taken: u32, kernel: &Kernel) {
-        if let Target::File { offset, .. } = u.dst.target {
+        if let (Op::Call | Op::Calla, Target::File { offset, .. }) = (u.op, &u.dst.target) {
             let back = kernel.ip_base.wrapping_add(u.offset).wrapping_add(u32::from(u.length));
-            self.regs.set_u32(usize::from(offset), back);
-            self.regs.set_u32(usize::from(offset) + 4, taken);
+            self.regs.set_dwords(usize::from(*offset), [back, taken]);
         }
     }
 
     /// `jmpi` moves the thread with all its active channels if channel 0 of the instruction is enabled.
-    fn jump_indexed(&mut self, u: &Uop, mask: u32, kernel: &Kernel) -> Result<(), Trap> {
+    fn jump_indexed(&mut self, u: &Uop, mask: u32, kernel: &Kernel) -> Result<(), Interrupt> {
         if mask & 1 == 0 {
             self.flow.advance(u.next);
             return Ok(());
@@ -208,35 +214,24 @@ impl Thread {
         }
         let distance = match &u.src[0].shape {
             Shape::Scalar(offset) | Shape::Contiguous(offset) => self.regs.u32(usize::from(*offset)),
-            _ => return Err(Trap::Illegal("jmpi with a target that is not in a register".into())),
+            Shape::Table(table) => self.regs.u32(usize::from(table[0])),
+            _ => 0,
         };
-        let offset = u.offset.wrapping_add(u32::from(u.length)).wrapping_add(distance);
-        match kernel.index(offset) {
-            Some(index) => {
-                self.flow.arrive(index);
-                Ok(())
-            }
-            None => Err(Trap::Missing {
-                what: format!("jmpi to +{offset:#x}, which no direct branch reaches"),
-                page: "2a jmpi",
-            }),
-        }
+        self.jump_to(kernel, u.offset.wrapping_add(u32::from(u.length)).wrapping_add(distance) & !7)
     }
 
     /// Single program flow: the thread goes where channel 0 of the instruction goes (004:3284).
-    fn single_flow(&mut self, u: &Uop, channels: u32, kernel: &Kernel) -> Result<(), Trap> {
-        let (jip, uip) = self.targets(u, kernel)?;
+    fn single_flow(&mut self, u: &Uop, channels: u32, (jip, uip): (u32, u32), kernel: &Kernel) {
         let taken = channels >> u.first & 1 == 1;
         let target = match u.op {
             Op::If if taken => u.next,
             Op::If | Op::Else => uip,
-            Op::Endif | Op::Join => u.next,
             Op::While if self.flow.broken != 0 => {
                 self.flow.broken = 0;
                 u.next
             }
             Op::Break if taken => {
-                if kernel.uops.get(uip as usize).is_some_and(|at| at.op == Op::While) {
+                if BREAK_MARKS_ITS_CHANNELS && kernel.operation(uip) == Some(Op::While) {
                     self.flow.broken = u32::MAX;
                 }
                 uip
@@ -252,6 +247,5 @@ impl Thread {
             _ => u.next,
         };
         self.flow.advance(target);
-        Ok(())
     }
 }

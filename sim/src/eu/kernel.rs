@@ -1,27 +1,67 @@
-//! A decoded kernel, and the cache of them.
+//! A decoded kernel.
 
-use super::uop::Uop;
+use super::uop::{Op, Uop};
 
 /// Most instructions of a kernel; the largest known has about 10,000.
 pub const MAX_INSTRUCTIONS: usize = 1 << 17;
 
 /// A kernel as uops.
+///
+/// It holds what direct control flow can reach from where a thread has been; computed jumps make it grow
+/// ([`super::decode8::extend`]). Indices of uops never change.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
     /// Graphics address of the first instruction.
     pub address: u64,
     /// What `ip` holds at the first instruction: its offset from Instruction Base Address.
     pub ip_base: u32,
-    /// Instructions that direct control flow can reach, in the order of their offsets. Offsets are
-    /// signed: a branch may lead to before the first instruction.
+    /// Instructions. Offsets are signed: a branch may lead to before the first instruction.
     pub uops: Vec<Uop>,
-    /// Index of the first instruction.
-    pub entry: u32,
+    /// Offsets in order, with the index of the uop.
+    offsets: Vec<(i32, u32)>,
+    /// What instructions with a breakpoint do, by index.
+    breakpoints: Vec<(u32, Uop)>,
 }
 
 impl Kernel {
+    /// Nothing decoded yet.
+    pub fn new(address: u64, ip_base: u32) -> Kernel {
+        Kernel { address, ip_base, ..Kernel::default() }
+    }
+
     /// Index of the uop at byte `offset` from the first instruction; none if nothing was decoded there.
     pub fn index(&self, offset: u32) -> Option<u32> {
-        self.uops.binary_search_by_key(&(offset as i32), |u| u.offset as i32).ok().map(|index| index as u32)
+        let at = self.offsets.binary_search_by_key(&(offset as i32), |(offset, _)| *offset).ok()?;
+        Some(self.offsets[at].1)
+    }
+
+    /// The instruction behind a breakpoint.
+    pub fn behind_breakpoint(&self, index: u32) -> Option<&Uop> {
+        self.breakpoints.iter().find(|(at, _)| *at == index).map(|(_, uop)| uop)
+    }
+
+    /// The operation at `index`, with or without a breakpoint.
+    pub fn operation(&self, index: u32) -> Option<Op> {
+        match self.uops.get(index as usize)?.op {
+            Op::Breakpoint => self.behind_breakpoint(index).map(|uop| uop.op),
+            op => Some(op),
+        }
+    }
+
+    /// Appends instructions, in the order of their offsets; none of them is there already.
+    pub(super) fn append(&mut self, uops: impl IntoIterator<Item = Uop>) {
+        for uop in uops {
+            self.offsets.push((uop.offset as i32, self.uops.len() as u32));
+            self.uops.push(uop);
+        }
+        self.offsets.sort_unstable();
+    }
+
+    /// Puts a breakpoint before the instruction at `index`.
+    pub(super) fn set_breakpoint(&mut self, index: u32) {
+        if let Some(uop) = self.uops.get_mut(index as usize) {
+            let stub = Uop { op: Op::Breakpoint, fast: super::fast::Fast::None, ..uop.clone() };
+            self.breakpoints.push((index, std::mem::replace(uop, stub)));
+        }
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! Reading order: [`uop`] says what a decoded instruction is, [`decode8`] makes them from Gen8 instructions, a
 //! [`kernel`] is many of them; a [`thread`] runs them: [`regions`] and [`acc`] are its registers, [`flow`] its control
-//! flow, [`execute`] the path around every operation, [`ops`] and [`math`] the operations, [`convert`] the types,
+//! flow, [`control`] the machine's registers and exceptions, [`execute`] the path around every operation, [`ops`] and [`math`] the operations, [`convert`] the types,
 //! [`fast`] the short cuts.
 
 pub mod acc;
+pub mod control;
 pub mod convert;
 pub mod decode8;
 pub mod execute;
@@ -18,5 +19,6 @@ pub mod regions;
 pub mod thread;
 pub mod uop;
 
+pub use control::{Exception, Stop};
 pub use kernel::Kernel;
 pub use thread::{Environment, Launch, Message, Thread, Trap};

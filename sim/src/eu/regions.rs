@@ -27,8 +27,12 @@ pub const TM0: usize = IP + REGISTER;
 pub const CE0: usize = TM0 + REGISTER;
 /// `tdr0`: thread dependencies.
 pub const TDR0: usize = CE0 + REGISTER;
+/// `sp`: 16 bytes that a program uses as it likes.
+pub const SP: usize = TDR0 + REGISTER;
+/// `dbg0`: the same for 8 bytes.
+pub const DBG0: usize = SP + REGISTER;
 /// All bytes of the file.
-pub const FILE_BYTES: usize = TDR0 + REGISTER;
+pub const FILE_BYTES: usize = DBG0 + REGISTER;
 /// Bytes of accumulator storage: `acc0` and `acc1`.
 pub const ACC_FILE: usize = 2 * REGISTER;
 

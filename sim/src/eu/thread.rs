@@ -1,14 +1,16 @@
 //! A thread: registers, modes, and the loop that executes a kernel to its end.
 
 use super::acc::Accumulators;
+use super::control::{Exception, Pending, Stop};
 use super::execute;
 use super::fast::{self, Fast};
 use super::kernel::Kernel;
-use super::regions::{A0, CE0, CR0, IP, N0, Registers, SR0, TDR0, TM0, wrap};
-use super::uop::{Op, Predicate, SendInfo, Type, Uop};
+use super::regions::{A0, CR0, GRF_BYTES, REGISTER, Registers, SR0, wrap};
+use super::uop::{Op, Predicate, Response, SendInfo, Type, Uop};
 use crate::assumptions::VERTICAL_PREDICATE_COMBINES_REGISTERS;
 use crate::fault::Fault;
-use genxml_eu::instruction::SharedFunction;
+use genxml_eu::gen8::eu_registers::{ControlRegister, StateRegister};
+use genxml_eu::instruction::{Descriptor, SharedFunction};
 
 /// What an instruction ran into; becomes a [`Fault`] with the kernel's address.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,6 +24,33 @@ pub enum Trap {
     },
     /// The manual forbids it.
     Illegal(String),
+    /// An exception for which the context has no system routine.
+    Exception(Exception),
+}
+
+/// What keeps an instruction from being followed by the next one.
+#[derive(Debug)]
+pub(super) enum Interrupt {
+    /// The thread cannot go on.
+    Trap(Trap),
+    /// [`Pending`] says what comes next.
+    Pause,
+}
+
+impl From<Trap> for Interrupt {
+    fn from(trap: Trap) -> Interrupt {
+        Interrupt::Trap(trap)
+    }
+}
+
+/// How an instruction ended.
+enum Done {
+    /// On to the next one.
+    On,
+    /// [`Pending`] says what comes next.
+    Pause,
+    /// With the thread.
+    End,
 }
 
 /// How the thread computes, from `cr0.0`.
@@ -46,15 +75,15 @@ pub struct Modes {
 impl Modes {
     /// Reads `cr0.0` (004:3081-3250; bits 7 and 10 by Mesa's BRW_CR0_*).
     pub fn from_control(cr0: u32) -> Modes {
-        let bit = |n: u32| cr0 >> n & 1 == 1;
+        let control = ControlRegister::unpack_lossy(&[cr0, 0, 0, 0]);
         Modes {
-            alternative: bit(0),
-            accumulator_disabled: bit(1),
-            single_flow: bit(2),
-            keep_single: bit(7),
-            keep_double: bit(6),
-            keep_half: bit(10),
-            rounding: (cr0 >> 4 & 3) as u8,
+            alternative: control.alternative_float_mode,
+            accumulator_disabled: control.accumulator_disable,
+            single_flow: control.single_program_flow,
+            keep_single: control.single_precision_denorms,
+            keep_double: control.double_precision_denorms,
+            keep_half: control.half_precision_denorms,
+            rounding: control.rounding_mode.bits() as u8,
         }
     }
 
@@ -134,6 +163,10 @@ pub struct Launch {
     pub vector_mask: u32,
     /// `cr0.0`.
     pub control: u32,
+    /// `cr0.1`: which exceptions are enabled.
+    pub exceptions: u32,
+    /// What `ip` is at the first instruction of the system routine (STATE_SIP); none: exceptions become faults.
+    pub system_routine: Option<u32>,
     /// `sr0.0` and `sr0.1`.
     pub state: [u32; 2],
     /// Register contents from `r0` on.
@@ -195,6 +228,14 @@ pub struct Thread {
     pub(super) flow: super::flow::Flow,
     /// An instruction has written `ip` with this value.
     pub(super) jump: Option<u32>,
+    /// What has to be done before the next instruction.
+    pub(super) pending: Pending,
+    /// First instruction of the system routine, as `ip` has it.
+    pub(super) system_routine: Option<u32>,
+    /// The exceptions before the next instruction have been looked at.
+    passed: bool,
+    /// Instructions executed.
+    executed: u64,
 }
 
 impl Thread {
@@ -203,71 +244,242 @@ impl Thread {
         let mut regs = Registers::default();
         let payload = launch.payload.len().min(regs.grf().len());
         regs.grf_mut()[..payload].copy_from_slice(&launch.payload[..payload]);
-        regs.set_u32(SR0, launch.state[0]);
-        regs.set_u32(SR0 + 4, launch.state[1]);
-        regs.set_u32(SR0 + 8, launch.dispatch_mask);
-        regs.set_u32(SR0 + 12, launch.vector_mask);
-        regs.set_u32(CR0, launch.control);
-        // Bit 3 of cr0.0 chooses the mask (vector mask enable).
-        let enabled = if launch.control >> 3 & 1 == 1 { launch.vector_mask } else { launch.dispatch_mask };
+        let [state, ids] = launch.state;
+        let state = StateRegister::unpack_lossy(&[state, ids, launch.dispatch_mask, launch.vector_mask]);
+        regs.set_dwords(SR0, state.pack());
+        let control = ControlRegister {
+            master_exception_state: false,
+            ..ControlRegister::unpack_lossy(&[launch.control, launch.exceptions, 0, 0])
+        };
+        regs.set_dwords(CR0, control.pack());
+        // The mask is latched here (assumptions::DISPATCH_MASK_IS_LATCHED).
+        let enabled = if control.vector_mask_enable { launch.vector_mask } else { launch.dispatch_mask };
         Thread {
+            modes: Modes::from_control(regs.u32(CR0)),
             regs,
             acc: Accumulators::default(),
-            modes: Modes::from_control(launch.control),
             flow: super::flow::Flow::new(enabled),
             jump: None,
+            // The first instruction is where the kernel's offsets begin.
+            pending: Pending { goto: Some(0), ..Pending::default() },
+            system_routine: launch.system_routine,
+            passed: false,
+            executed: 0,
         }
     }
 
     /// Executes `kernel` from its first instruction to the end of the thread. Returns the number of instructions.
     ///
     /// # Errors
-    /// Any [`Fault`] that `world` gives or that an instruction runs into.
+    /// Any [`Fault`] that `world` gives or that an instruction runs into; a thread that waits for what is not there.
     pub fn run<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<u64, Fault> {
-        let uops = &kernel.uops[..];
-        let mut count = 0;
-        self.flow.ip = kernel.entry;
+        let stop = self.resume(kernel, world)?;
+        if stop == Stop::End { Ok(self.executed) } else { Err(self.stuck(stop, kernel, world)) }
+    }
+
+    /// The fault of a thread that stopped and that nobody can help.
+    pub fn stuck<E: Environment>(&self, stop: Stop, kernel: &Kernel, world: &E) -> Fault {
+        let (what, page) = match stop {
+            Stop::Notification(register) => (
+                format!("wait for a notification in n0.{register} (barriers between threads)"),
+                "G45 vol 4, wait",
+            ),
+            Stop::Dependency(fftid) => {
+                (format!("sendc that waits for the end of thread {fftid:#x}"), "2a sendc")
+            }
+            Stop::Decode(offset) => (format!("jump to a computed offset, {offset:#x}"), "2a, control flow"),
+            Stop::End => ("instructions behind the end of the thread".into(), "G45 vol 4, 11.5"),
+        };
+        world.trap(Trap::Missing { what, page }, self.position(kernel))
+    }
+
+    /// Executes `kernel` from where the thread is until it stops.
+    ///
+    /// # Errors
+    /// Any [`Fault`] that `world` gives or that an instruction runs into.
+    pub fn resume<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<Stop, Fault> {
         loop {
-            let Some(u) = uops.get(self.flow.ip as usize) else {
-                return Err(world.trap(Trap::Illegal("jump to where there is no instruction".into()), 0));
-            };
-            count += 1;
-            let enabled = if u.no_mask { u32::MAX } else { self.flow.active >> u.first };
-            let mut mask = enabled & u.lanes;
-            if u.predicate != Predicate::None && u.op != Op::Sel {
-                mask &= self.predicate(u);
-            }
-            world.step(u.offset, mask)?;
-            if u.fast != Fast::None && fast::run(self, u, mask) {
-                self.flow.advance(u.next);
-                continue;
-            }
-            if u.op == Op::Send {
-                if self.send(u, mask, kernel, world)? {
-                    return Ok(count);
+            let done = if self.pending.any() {
+                match self.settle(kernel, world)? {
+                    Some(stop) => return Ok(stop),
+                    None if self.pending.any() => self.single(kernel, world)?,
+                    None => Done::On,
                 }
-                self.flow.advance(u.next);
-                continue;
-            }
-            if let Err(trap) = self.step(u, mask, kernel, world) {
-                return Err(world.trap(trap, u.offset));
+            } else {
+                self.hot(kernel, world)?
+            };
+            if let Done::End = done {
+                return Ok(Stop::End);
             }
         }
     }
 
+    /// Executes one instruction. None: it is done.
+    ///
+    /// # Errors
+    /// Any [`Fault`] that `world` gives or that the instruction runs into.
+    pub fn step<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<Option<Stop>, Fault> {
+        if let Some(stop) = self.settle(kernel, world)? {
+            return Ok(Some(stop));
+        }
+        match self.single(kernel, world)? {
+            Done::End => Ok(Some(Stop::End)),
+            // Where it leads is not decoded, or it was no more than the wait for something.
+            Done::Pause => self.settle(kernel, world),
+            Done::On => Ok(None),
+        }
+    }
+
+    /// Instructions executed so far; one that waits counts once.
+    pub fn executed(&self) -> u64 {
+        self.executed
+    }
+
+    /// Byte offset of the next instruction from the kernel's first one.
+    pub fn position(&self, kernel: &Kernel) -> u32 {
+        let here = || kernel.uops.get(self.flow.ip as usize).map_or(0, |u| u.offset);
+        self.pending.goto.unwrap_or_else(here)
+    }
+
+    /// Channels that take part in the next instruction.
+    pub fn active(&self) -> u32 {
+        self.flow.active
+    }
+
+    /// Channels that wait elsewhere, with the byte offset of the instruction where they become active.
+    pub fn waiting(&self, kernel: &Kernel) -> Vec<(u8, u32)> {
+        let offset = |index: u32| kernel.uops.get(index as usize).map_or(0, |u| u.offset);
+        self.flow.waiting().map(|(channel, index)| (channel, offset(index))).collect()
+    }
+
+    /// Does what is pending until the thread stands before an instruction, or has to stop.
+    fn settle<E: Environment>(&mut self, kernel: &Kernel, world: &E) -> Result<Option<Stop>, Fault> {
+        loop {
+            if let Some(stop) = self.pending.stop.take() {
+                return Ok(Some(stop));
+            }
+            if let Some(offset) = self.pending.goto {
+                let Some(index) = kernel.index(offset) else {
+                    return Ok(Some(Stop::Decode(offset as i32)));
+                };
+                self.pending.goto = None;
+                self.flow.arrive(index);
+            }
+            if !self.pending.watch || self.pending.again || self.passed {
+                return Ok(None);
+            }
+            let (offset, index) = (self.position(kernel), self.flow.ip);
+            let breakpoint = kernel.behind_breakpoint(index).is_some();
+            match self.interrupted(breakpoint, offset, kernel) {
+                Ok(true) => {}
+                Ok(false) => {
+                    self.passed = breakpoint || self.pending.watch;
+                    return Ok(None);
+                }
+                Err(Interrupt::Trap(trap)) => return Err(world.trap(trap, offset)),
+                Err(Interrupt::Pause) => {}
+            }
+        }
+    }
+
+    /// Executes the instruction at which the thread stands.
+    fn single<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<Done, Fault> {
+        let Some(u) = kernel.uops.get(self.flow.ip as usize) else {
+            return Err(world.trap(nowhere(), 0));
+        };
+        let counted = !std::mem::take(&mut self.pending.again);
+        self.executed += u64::from(counted);
+        let done = self.instruction(u, kernel, world, counted);
+        self.passed = false;
+        done
+    }
+
+    /// Executes instructions until one of them ends the thread or leaves something pending.
+    fn hot<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<Done, Fault> {
+        let uops = &kernel.uops[..];
+        let mut count = 0;
+        let done = loop {
+            let Some(u) = uops.get(self.flow.ip as usize) else {
+                break Err(world.trap(nowhere(), 0));
+            };
+            count += 1;
+            match self.instruction(u, kernel, world, true) {
+                Ok(Done::On) => {}
+                done => break done,
+            }
+        };
+        self.executed += count;
+        done
+    }
+
+    #[inline(always)]
+    fn instruction<E: Environment>(
+        &mut self,
+        u: &Uop,
+        kernel: &Kernel,
+        world: &mut E,
+        counted: bool,
+    ) -> Result<Done, Fault> {
+        let enabled = if u.no_mask { u32::MAX } else { self.flow.active >> u.first };
+        let mut mask = enabled & u.lanes;
+        if u.predicate != Predicate::None && u.op != Op::Sel {
+            mask &= self.predicate(u);
+        }
+        if counted {
+            world.step(u.offset, mask)?;
+        }
+        if u.fast != Fast::None && fast::run(self, u, mask) {
+            self.flow.advance(u.next);
+            return Ok(Done::On);
+        }
+        if u.op == Op::Send {
+            return self.send(u, mask, world);
+        }
+        if u.op == Op::Breakpoint {
+            return self.breakpoint(u, kernel, world);
+        }
+        match self.other(u, mask, kernel, world) {
+            Ok(()) => Ok(Done::On),
+            Err(Interrupt::Pause) => Ok(Done::Pause),
+            Err(Interrupt::Trap(trap)) => Err(world.trap(trap, u.offset)),
+        }
+    }
+
+    /// An instruction with a breakpoint: the exception, or what it does otherwise.
+    #[cold]
+    fn breakpoint<E: Environment>(&mut self, u: &Uop, kernel: &Kernel, world: &mut E) -> Result<Done, Fault> {
+        let passed = std::mem::take(&mut self.passed);
+        match if passed { Ok(false) } else { self.interrupted(true, u.offset, kernel) } {
+            Ok(true) | Err(Interrupt::Pause) => Ok(Done::Pause),
+            Ok(false) => match kernel.behind_breakpoint(self.flow.ip) {
+                Some(real) => self.instruction(real, kernel, world, false),
+                None => Err(world.trap(nowhere(), u.offset)),
+            },
+            Err(Interrupt::Trap(trap)) => Err(world.trap(trap, u.offset)),
+        }
+    }
+
     /// Any instruction that is neither a message nor fast.
-    fn step<E: Environment>(&mut self, u: &Uop, mask: u32, kernel: &Kernel, world: &E) -> Result<(), Trap> {
+    fn other<E: Environment>(
+        &mut self,
+        u: &Uop,
+        mask: u32,
+        kernel: &Kernel,
+        world: &E,
+    ) -> Result<(), Interrupt> {
         match u.op {
             Op::Nop => self.flow.advance(u.next),
+            Op::IllegalOpcode => return self.illegal_opcode(u, kernel),
             Op::Illegal => {
-                return Err(Trap::Illegal(u.note.as_ref().map_or(String::new(), |note| note.what.clone())));
+                let why = u.note.as_ref().map_or(String::new(), |note| note.what.clone());
+                return Err(Trap::Illegal(why).into());
             }
             Op::Missing => {
                 let (what, page) =
                     u.note.as_ref().map_or((String::new(), ""), |note| (note.what.clone(), note.page));
-                return Err(Trap::Missing { what, page });
+                return Err(Trap::Missing { what, page }.into());
             }
-            Op::Wait => self.wait(u)?,
+            Op::Wait => return self.wait(u),
             Op::Jmpi
             | Op::If
             | Op::Else
@@ -282,19 +494,21 @@ impl Thread {
             | Op::Brc
             | Op::Call
             | Op::Calla
-            | Op::Ret => self.branch(u, mask, kernel)?,
+            | Op::Ret => return self.branch(u, mask, kernel),
             _ => {
                 if u.volatile {
                     self.refresh(u, kernel, world.timestamp());
                 }
+                if u.dst.control {
+                    return self.write_machine(u, mask, kernel);
+                }
                 if mask != 0 {
                     execute::alu(self, u, mask)?;
                 }
-                if u.dst.control {
-                    self.control_written()?;
-                }
                 match self.jump.take() {
-                    Some(address) => self.jump_to(kernel, address)?,
+                    Some(address) => {
+                        return self.jump_to(kernel, (address & !7).wrapping_sub(kernel.ip_base));
+                    }
                     None => self.flow.advance(u.next),
                 }
             }
@@ -302,86 +516,65 @@ impl Thread {
         Ok(())
     }
 
-    /// Continues at an absolute instruction address, for writes to `ip`.
-    pub(super) fn jump_to(&mut self, kernel: &Kernel, address: u32) -> Result<(), Trap> {
-        let offset = (address & !7).wrapping_sub(kernel.ip_base);
+    /// The thread with all its active channels continues at a byte offset from the kernel's first instruction.
+    pub(super) fn jump_to(&mut self, kernel: &Kernel, offset: u32) -> Result<(), Interrupt> {
         match kernel.index(offset) {
             Some(index) => {
                 self.flow.arrive(index);
                 Ok(())
             }
-            None => Err(Trap::Missing {
-                what: format!("jump to a computed address, {address:#x}, that no direct branch reaches"),
-                page: "G45 vol 4, 15.2.6",
-            }),
-        }
-    }
-
-    /// Brings registers up to date that change by themselves.
-    fn refresh(&mut self, u: &Uop, kernel: &Kernel, timestamp: u64) {
-        self.regs.set_u32(IP, kernel.ip_base.wrapping_add(u.offset));
-        self.regs.set_u64(TM0, timestamp);
-        // ce0 is already moved down to the instruction's own channels (gen8_facts 3.8).
-        self.regs.set_u32(CE0, self.flow.active >> u.first);
-        self.regs.set_u32(TDR0, 0);
-    }
-
-    /// Takes over what an instruction wrote to `cr0`.
-    fn control_written(&mut self) -> Result<(), Trap> {
-        let control = self.regs.u32(CR0);
-        if control >> 31 == 1 || self.regs.u32(CR0 + 4) >> 29 & 1 == 1 {
-            return Err(Trap::Missing { what: "software exception (cr0)".into(), page: "004:3150-3500" });
-        }
-        self.modes = Modes::from_control(control);
-        Ok(())
-    }
-
-    /// Takes one notification off the counter.
-    fn wait(&mut self, u: &Uop) -> Result<(), Trap> {
-        let counter = match u.src[0].shape {
-            super::uop::Shape::Scalar(offset) => usize::from(offset),
-            _ => N0,
-        };
-        match self.regs.u32(counter) {
-            0 => Err(Trap::Missing {
-                what: "wait for a notification (barriers between threads)".into(),
-                page: "G45 vol 4, wait",
-            }),
-            count => {
-                self.regs.set_u32(counter, count - 1);
-                self.flow.advance(u.next);
-                Ok(())
+            None => {
+                self.pending.goto = Some(offset);
+                Err(Interrupt::Pause)
             }
         }
     }
 
-    /// Sends a message; true if the thread ended with it.
-    fn send<E: Environment>(
-        &mut self,
-        u: &Uop,
-        mask: u32,
-        kernel: &Kernel,
-        world: &mut E,
-    ) -> Result<bool, Fault> {
-        let Some(SendInfo { function, eot, descriptor, payload, response }) = u.send else {
+    /// Sends a message.
+    fn send<E: Environment>(&mut self, u: &Uop, mask: u32, world: &mut E) -> Result<Done, Fault> {
+        let Some(SendInfo { function, eot, descriptor, payload, response, dependent }) = u.send else {
             return Err(world.trap(Trap::Illegal("send without a message".into()), u.offset));
         };
-        let _ = kernel;
+        if dependent && let Some(fftid) = self.awaited() {
+            self.pending.stop = Some(Stop::Dependency(fftid));
+            self.pending.again = true;
+            return Ok(Done::Pause);
+        }
         let message = Message {
             function,
             eot,
-            descriptor: descriptor.unwrap_or_else(|| self.regs.u32(A0)),
+            descriptor: match descriptor {
+                Descriptor::Immediate(bits) => bits,
+                Descriptor::Address(byte) => self.regs.u32(A0 + usize::from(byte)),
+            },
             mask,
             channels: u.size,
             payload: usize::from(payload),
-            response: response.map(usize::from),
+            response: match response {
+                Response::None => None,
+                Response::Register(offset) => Some(usize::from(offset)),
+                Response::Indirect { address, immediate } => {
+                    let at = i32::from(self.regs.u16(A0 + 2 * usize::from(address))) + i32::from(immediate);
+                    match usize::try_from(at) {
+                        Ok(at) if at.is_multiple_of(REGISTER) && at < GRF_BYTES => Some(at),
+                        _ => {
+                            let why = format!("a response to byte {at:#x}, where no general register begins");
+                            return Err(world.trap(Trap::Illegal(why), u.offset));
+                        }
+                    }
+                }
+            },
             ip: u.offset,
         };
         // A message without any channel is not sent; the end of a thread always is (gen8_facts 14).
         if mask != 0 || eot {
             world.send(&mut self.regs, &message)?;
         }
-        Ok(eot)
+        if eot {
+            return Ok(Done::End);
+        }
+        self.flow.advance(u.next);
+        Ok(Done::On)
     }
 
     /// The predicate of an instruction for its channels, channel 0 of the instruction lowest.
@@ -395,6 +588,11 @@ impl Thread {
         };
         if u.invert { !bits } else { bits }
     }
+}
+
+#[cold]
+fn nowhere() -> Trap {
+    Trap::Illegal("jump to where there is no instruction".into())
 }
 
 /// Predicates that combine flag bits.

@@ -4,7 +4,7 @@
 //! are per-channel offsets or one of two simple shapes, branch targets are indices of other uops.
 
 use super::regions::{ACC_FILE, FILE_BYTES};
-use genxml_eu::instruction::SharedFunction;
+use genxml_eu::instruction::{Descriptor, SharedFunction};
 
 /// Most channels that an instruction can have.
 pub const MAX_CHANNELS: usize = 32;
@@ -192,7 +192,11 @@ pub enum Op {
     Wait,
     Send,
     Nop,
-    /// An opcode that no Gen8 instruction has.
+    /// The instruction behind it has a breakpoint ([`super::Kernel::behind_breakpoint`]).
+    Breakpoint,
+    /// `illegal`, or an opcode that no Gen8 instruction has.
+    IllegalOpcode,
+    /// Something that breaks the rules; the reason stands in [`Uop::note`].
     Illegal,
     /// Something that the model does not do; the reason stands in [`Uop::note`].
     Missing,
@@ -326,7 +330,7 @@ pub struct Dst {
     pub ty: Type,
     /// Where the elements are.
     pub target: Target,
-    /// The write changes state that the thread keeps elsewhere too (cr0, sr0, n0): see [`super::thread`].
+    /// The write changes state that the thread keeps elsewhere too (cr0, sr0, n0): see [`super::control`].
     pub control: bool,
 }
 
@@ -337,12 +341,30 @@ pub struct SendInfo {
     pub function: SharedFunction,
     /// End of thread.
     pub eot: bool,
-    /// The descriptor, or none when it comes from `a0.0`.
-    pub descriptor: Option<u32>,
+    /// The descriptor, or where in `a0` it is.
+    pub descriptor: Descriptor,
     /// First payload register, as a byte offset.
     pub payload: u16,
-    /// First response register as a byte offset; none when the destination is null.
-    pub response: Option<u16>,
+    /// Where the response goes.
+    pub response: Response,
+    /// `sendc`: other threads have to end first.
+    pub dependent: bool,
+}
+
+/// First register of a response.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Response {
+    /// The destination is null.
+    None,
+    /// A byte offset.
+    Register(u16),
+    /// The register that `a0` names.
+    Indirect {
+        /// Subregister of `a0`.
+        address: u8,
+        /// Added to the address, in bytes.
+        immediate: i16,
+    },
 }
 
 /// Where a branch goes.
@@ -452,6 +474,11 @@ impl Uop {
     /// An instruction that stops the thread with a report when it is reached.
     pub fn missing(offset: u32, what: impl Into<String>, page: &'static str) -> Uop {
         Uop { op: Op::Missing, note: Some(Box::new(Note { what: what.into(), page })), ..Uop::nop(offset) }
+    }
+
+    /// An opcode that no instruction has.
+    pub fn illegal_opcode(offset: u32, what: impl Into<String>) -> Uop {
+        Uop { op: Op::IllegalOpcode, ..Uop::illegal(offset, what) }
     }
 
     /// An instruction that the manual forbids.

@@ -7,6 +7,7 @@ use crate::fault::Fault;
 use crate::kernels;
 use crate::observe::Observer;
 use crate::unit::{Bindings, Program};
+use genxml::eu::gen8::eu_registers::ControlRegister;
 use genxml::gen8::media::MediaVfeState;
 use genxml::gen8::state::InterfaceDescriptorData;
 
@@ -88,11 +89,24 @@ impl Dispatch {
             dispatch_mask: mask,
             vector_mask: groups * 15,
             control: self.control,
+            exceptions: exceptions(&self.descriptor),
+            system_routine: exec.state.sip.map(|sip| sip.system_instruction_pointer.get() as u32),
             state: [0; 2],
             payload,
         };
         self.program.run(exec, &launch)
     }
+}
+
+/// What `cr0.1` starts with.
+fn exceptions(descriptor: &InterfaceDescriptorData) -> u32 {
+    ControlRegister {
+        illegal_opcode_enable: descriptor.illegal_opcode_exception_enable,
+        software_exception_enable: descriptor.software_exception_enable,
+        mask_stack_enable: descriptor.mask_stack_exception_enable,
+        ..ControlRegister::new()
+    }
+    .pack()[1]
 }
 
 /// What `cr0.0` starts with (004:3081-3250): float mode, single program flow, rounding, and denorms: single floats

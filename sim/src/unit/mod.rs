@@ -10,9 +10,11 @@ pub mod spawner;
 mod tests;
 
 use crate::context::Exec;
+use crate::eu::Stop;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use crate::eu::thread::{Environment, Message, Trap};
 use crate::fault::Fault;
+use crate::kernels;
 use crate::observe::{Event, Observer};
 use crate::surface::Surface;
 use crate::watchdog::INSTRUCTION;
@@ -168,6 +170,9 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
                 format!("{what} (in the kernel at {}, +{offset:#x})", crate::fault::Va(self.kernel)),
                 page,
             ),
+            Trap::Exception(exception) => {
+                Fault::Exception { exception, kernel: self.kernel, ip: offset, at: self.exec.at }
+            }
             Trap::Illegal(why) => Fault::IllegalInstruction {
                 kernel: self.kernel,
                 ip: offset,
@@ -198,11 +203,17 @@ impl Program {
         launch: &crate::eu::Launch,
     ) -> Result<(), Fault> {
         exec.observer.event(&Event::Thread { kernel: self.kernel.address, payload: &launch.payload });
-        let mut port = Port { exec, bindings: &mut self.bindings, kernel: self.kernel.address };
         let mut thread = crate::eu::Thread::new(launch);
-        let count = thread.run(&self.kernel, &mut port)?;
+        loop {
+            let mut port = Port { exec, bindings: &mut self.bindings, kernel: self.kernel.address };
+            match thread.resume(&self.kernel, &mut port)? {
+                Stop::End => break,
+                Stop::Decode(offset) => kernels::extend(exec, &mut self.kernel, offset),
+                stop => return Err(thread.stuck(stop, &self.kernel, &port)),
+            }
+        }
         exec.stats.threads += 1;
-        exec.stats.instructions += count;
+        exec.stats.instructions += thread.executed();
         Ok(())
     }
 }

@@ -24,7 +24,7 @@ proptest! {
     fn never_panics(code in dwords(), mask: u32, control: u32, payload in prop::collection::vec(any::<u8>(), 4096)) {
         let instructions: Vec<_> = code.iter().filter_map(|dwords| decode_instruction(dwords).ok()).collect();
         let kernel = decode(&instructions);
-        let launch = Launch { dispatch_mask: mask, vector_mask: mask, control, state: [0; 2], payload };
+        let launch = Launch { dispatch_mask: mask, vector_mask: mask, control, payload, ..Launch::default() };
         let _ = Thread::new(&launch).run(&kernel, &mut World { steps: 500 });
         // Once more instruction by instruction: a fault of the first would hide the others.
         for instruction in &instructions {

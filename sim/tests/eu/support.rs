@@ -35,6 +35,9 @@ impl Environment for World {
                 return Fault::Unimplemented { what: what.into(), at: PLACE, page: "".into() };
             }
             Trap::Illegal(why) => why,
+            Trap::Exception(exception) => {
+                return Fault::Exception { exception, kernel: 0, ip: offset, at: PLACE };
+            }
         };
         Fault::IllegalInstruction { kernel: 0, ip: offset, why: why.into(), at: PLACE }
     }

@@ -1,0 +1,308 @@
+//! Registers that belong to the machine (`sr0`, `cr0`, `n0`, `tdr0`, `tm0`, `ce0`), and exceptions.
+//!
+//! An exception stores where the program was in `cr0.2` and goes on in the system routine, which returns by clearing
+//! the master bit of `cr0.0` (004 3.3.3.8, G45 vol 4 chapter 12). Exceptions do not nest: what happens in the routine
+//! is noted in `cr0.1` only.
+
+use super::execute;
+use super::kernel::Kernel;
+use super::regions::{CE0, CR0, GRF_BYTES, IP, N0, REGISTER, SR0, TDR0, TM0};
+use super::thread::{Interrupt, Modes, Thread, Trap};
+use super::uop::{Shape, Target, Uop};
+use crate::assumptions::{
+    ILLEGAL_OPCODES_STOP_UNLESS_ENABLED, MACHINE_REGISTERS_DROP_WRITES, SUPPRESSED_BREAKPOINT_STEPS,
+};
+use genxml_core::{Address, U, U64};
+use genxml_eu::gen8::eu_registers::{
+    ControlRegister, NotificationRegister, StateRegister, ThreadDependencyRegister, TimestampRegister,
+};
+use std::fmt;
+
+/// What interrupts a program (004:3150-3500).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exception {
+    /// An instruction with DebugCtrl, or any instruction while the status of an earlier one stays set.
+    Breakpoint,
+    /// From outside ([`Thread::halt`]), or by a write of `cr0.1`.
+    ExternalHalt,
+    /// The program set the bit of `cr0.1`.
+    Software,
+    /// `illegal`, or an operation that does not exist.
+    IllegalOpcode,
+}
+
+impl fmt::Display for Exception {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Exception::Breakpoint => "breakpoint",
+            Exception::ExternalHalt => "external halt",
+            Exception::Software => "software exception",
+            Exception::IllegalOpcode => "illegal opcode",
+        })
+    }
+}
+
+/// Where a thread stands that does not simply run on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Pending {
+    /// It goes on at this offset from the kernel's first instruction, which has no index yet.
+    pub goto: Option<u32>,
+    /// It cannot go on before something has happened.
+    pub stop: Option<Stop>,
+    /// The instruction was counted before it had to wait.
+    pub again: bool,
+    /// Each instruction may be the one before which an exception is raised.
+    pub watch: bool,
+}
+
+impl Pending {
+    /// True if the thread has to look before its next instruction.
+    pub fn any(&self) -> bool {
+        *self != Pending::default()
+    }
+}
+
+/// Why a thread stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// It sent its end.
+    End,
+    /// It jumps to this byte offset from the kernel's first instruction, and nothing is decoded there: it goes on once
+    /// [`super::decode8::extend`] has done that.
+    Decode(i32),
+    /// It waits for a notification in this subregister of `n0` ([`Thread::notify`]).
+    Notification(u8),
+    /// A `sendc` waits for the end of the thread with this FFTID ([`Thread::retired`]).
+    Dependency(u8),
+}
+
+impl Thread {
+    /// `cr0`.
+    pub fn control(&self) -> ControlRegister {
+        ControlRegister::unpack_lossy(&self.regs.dwords(CR0))
+    }
+
+    fn set_control(&mut self, control: &ControlRegister) {
+        self.regs.set_dwords(CR0, control.pack());
+        self.modes = Modes::from_control(self.regs.u32(CR0));
+    }
+
+    /// Raises the external halt exception before the next instruction.
+    pub fn halt(&mut self) {
+        self.set_control(&ControlRegister { external_halt_status: true, ..self.control() });
+        self.pending.watch = true;
+    }
+
+    /// A notification arrives in subregister `register` (0, 1 or 2) of `n0`. Counts hold 16 bits, the host's one.
+    pub fn notify(&mut self, register: u8) {
+        let mut counts = NotificationRegister::unpack_lossy(&self.regs.dwords(N0));
+        let more = |count: U<16>| U::new((count.get() + 1).min(0xffff)).unwrap_or(count);
+        match register {
+            0 => counts.thread_notification_count_0 = more(counts.thread_notification_count_0),
+            1 => counts.host_notification = U::from_bits(1),
+            _ => counts.thread_notification_count_2 = more(counts.thread_notification_count_2),
+        }
+        self.regs.set_dwords(N0, counts.pack());
+    }
+
+    /// The thread with this FFTID has ended: no `sendc` waits for it any more.
+    pub fn retired(&mut self, fftid: u8) {
+        for n in 0..8 {
+            let dependency = self.dependency(n);
+            if dependency.fftid.get() == u64::from(fftid) {
+                self.set_dependency(n, ThreadDependencyRegister { valid: false, ..dependency });
+            }
+        }
+    }
+
+    /// `tdr0.n`, `n` up to 7.
+    fn dependency(&self, n: usize) -> ThreadDependencyRegister {
+        ThreadDependencyRegister::unpack_lossy(&[self.regs.u16(TDR0 + 2 * n).into()])
+    }
+
+    /// Replaces `tdr0.n`, `n` up to 7.
+    pub fn set_dependency(&mut self, n: usize, dependency: ThreadDependencyRegister) {
+        let [bits] = dependency.pack();
+        self.regs.set_u16(TDR0 + 2 * (n & 7), bits as u16);
+    }
+
+    /// A thread that a `sendc` has to wait for.
+    pub(super) fn awaited(&self) -> Option<u8> {
+        (0..8).map(|n| self.dependency(n)).find(|d| d.valid).map(|d| d.fftid.get() as u8)
+    }
+
+    /// Brings registers up to date that change by themselves.
+    pub(super) fn refresh(&mut self, u: &Uop, kernel: &Kernel, timestamp: u64) {
+        self.regs.set_u32(IP, kernel.ip_base.wrapping_add(u.offset));
+        let clock = TimestampRegister { time: U64::from_bits(timestamp), event: false };
+        self.regs.set_dwords(TM0, clock.pack());
+        // ce0 is already moved down to the instruction's own channels (gen8_facts 3.8).
+        self.regs.set_u32(CE0, self.flow.active >> u.first);
+    }
+
+    /// Executes an instruction whose destination is a register of the machine, and what the write brings about.
+    pub(super) fn write_machine(&mut self, u: &Uop, mask: u32, kernel: &Kernel) -> Result<(), Interrupt> {
+        let Target::File { offset, stride } = u.dst.target else {
+            return Err(Trap::Illegal("a register of the machine as an indirect destination".into()).into());
+        };
+        let offset = usize::from(offset);
+        let register = offset - offset % REGISTER;
+        let before: [u32; 8] = self.regs.dwords(register);
+        let control = self.control();
+        if mask != 0 {
+            execute::alu(self, u, mask)?;
+        }
+        match register {
+            CR0 => return self.control_written(&control, u, kernel),
+            SR0 => {
+                let state = StateRegister::unpack_lossy(&self.regs.dwords(SR0));
+                self.regs.set_dwords(SR0, state.pack());
+            }
+            TDR0 => {
+                // A write clears the valid bit of what it touches, and nothing else (004:3690).
+                let written: Vec<usize> = (0..usize::from(u.size))
+                    .filter(|c| mask >> c & 1 == 1)
+                    .map(|c| offset + c * usize::from(stride) - TDR0)
+                    .flat_map(|first| first / 2..(first + u.dst.ty.size()).div_ceil(2))
+                    .collect();
+                self.regs.set_dwords(register, before);
+                for n in written.into_iter().filter(|n| *n < 8) {
+                    let dependency = ThreadDependencyRegister { valid: false, ..self.dependency(n) };
+                    self.set_dependency(n, dependency);
+                }
+            }
+            N0 | TM0 | CE0 if MACHINE_REGISTERS_DROP_WRITES => self.regs.set_dwords(register, before),
+            _ => {}
+        }
+        self.flow.advance(u.next);
+        Ok(())
+    }
+
+    /// Takes over what an instruction wrote to `cr0`.
+    fn control_written(
+        &mut self,
+        before: &ControlRegister,
+        u: &Uop,
+        kernel: &Kernel,
+    ) -> Result<(), Interrupt> {
+        let mut control = self.control();
+        let returns = before.master_exception_state && !control.master_exception_state;
+        // Software cannot set the bit.
+        control.master_exception_state &= before.master_exception_state;
+        self.set_control(&control);
+        let next = u.offset.wrapping_add(u32::from(u.length));
+        if returns {
+            let address = control.application_instruction_pointer.get() as u32;
+            self.pending.goto = Some(address.wrapping_sub(kernel.ip_base));
+        } else {
+            self.flow.advance(u.next);
+        }
+        if control.master_exception_state {
+            return Ok(());
+        }
+        if control.software_exception_status && control.software_exception_enable {
+            let at = self.pending.goto.unwrap_or(next);
+            self.raise(Exception::Software, at, kernel)?;
+        }
+        self.pending.watch =
+            control.external_halt_status || control.breakpoint_status && control.breakpoint_enable;
+        if self.pending.any() { Err(Interrupt::Pause) } else { Ok(()) }
+    }
+
+    /// An illegal opcode.
+    pub(super) fn illegal_opcode(&mut self, u: &Uop, kernel: &Kernel) -> Result<(), Interrupt> {
+        let mut control = self.control();
+        control.illegal_opcode_status = true;
+        self.set_control(&control);
+        if control.illegal_opcode_enable && !control.master_exception_state {
+            self.raise(Exception::IllegalOpcode, u.offset, kernel)?;
+            return Err(Interrupt::Pause);
+        }
+        if ILLEGAL_OPCODES_STOP_UNLESS_ENABLED {
+            let why = u.note.as_ref().map_or(String::new(), |note| note.what.clone());
+            return Err(Trap::Illegal(why).into());
+        }
+        self.pending.goto = Some(u.offset.wrapping_add(u32::from(u.length)));
+        Err(Interrupt::Pause)
+    }
+
+    /// True if an exception comes before the instruction at `offset`, which has a breakpoint or not. The thread is
+    /// then on its way to the system routine.
+    pub(super) fn interrupted(
+        &mut self,
+        breakpoint: bool,
+        offset: u32,
+        kernel: &Kernel,
+    ) -> Result<bool, Interrupt> {
+        let mut control = self.control();
+        let lingers = control.breakpoint_status;
+        if breakpoint {
+            control.breakpoint_status = true;
+        }
+        if control.master_exception_state {
+            self.set_control(&control);
+            return Ok(false);
+        }
+        if control.external_halt_status {
+            self.raise(Exception::ExternalHalt, offset, kernel)?;
+            return Ok(true);
+        }
+        if !(control.breakpoint_enable && (breakpoint || lingers)) {
+            self.set_control(&control);
+            self.pending.watch = false;
+            return Ok(false);
+        }
+        if control.breakpoint_suppress {
+            // This one goes through. If the routine left the status set, the next one does not: a single step.
+            control.breakpoint_suppress = false;
+            control.breakpoint_status = lingers;
+            self.set_control(&control);
+            self.pending.watch = lingers && SUPPRESSED_BREAKPOINT_STEPS;
+            return Ok(false);
+        }
+        self.set_control(&control);
+        self.raise(Exception::Breakpoint, offset, kernel)?;
+        Ok(true)
+    }
+
+    /// Enters the system routine, which will return to `back`.
+    fn raise(&mut self, exception: Exception, back: u32, kernel: &Kernel) -> Result<(), Trap> {
+        let Some(routine) = self.system_routine else { return Err(Trap::Exception(exception)) };
+        let address = kernel.ip_base.wrapping_add(back) & !7;
+        let control = ControlRegister {
+            master_exception_state: true,
+            application_instruction_pointer: Address::from_bits(address.into()),
+            ..self.control()
+        };
+        self.set_control(&control);
+        self.pending.goto = Some(routine.wrapping_sub(kernel.ip_base));
+        self.pending.watch = false;
+        Ok(())
+    }
+
+    /// Takes one notification off the counter that the instruction names, or waits for one.
+    pub(super) fn wait(&mut self, u: &Uop) -> Result<(), Interrupt> {
+        let counter = match u.src[0].shape {
+            Shape::Scalar(offset) => usize::from(offset),
+            _ => N0,
+        };
+        match self.regs.u32(counter) {
+            0 => {
+                let register = ((counter - N0) / 4) as u8;
+                self.pending.stop = Some(Stop::Notification(register));
+                self.pending.again = true;
+                Err(Interrupt::Pause)
+            }
+            count => {
+                self.regs.set_u32(counter, count - 1);
+                self.flow.advance(u.next);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// True if a file offset is a register of the machine, whose writes mean more than their bits.
+pub fn belongs_to_machine(offset: usize) -> bool {
+    offset >= GRF_BYTES && matches!(offset - offset % REGISTER, CR0 | SR0 | TDR0 | N0 | TM0 | CE0)
+}
