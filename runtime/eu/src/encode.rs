@@ -29,7 +29,16 @@ impl Instruction {
     /// Names the field that cannot hold what the instruction asks for: an execution size that is no power of two, an
     /// immediate where registers are needed, a stride that does not exist.
     pub fn encode(&self) -> Result<[u32; 4]> {
-        let encoder = Encoder { instruction: self };
+        self.encode_with(Unused::Mesa)
+    }
+
+    /// The 16-byte form in which bits without meaning stand as in the rows of the compaction tables.
+    pub(crate) fn encode_for_tables(&self) -> Result<[u32; 4]> {
+        self.encode_with(Unused::Tables)
+    }
+
+    fn encode_with(&self, unused: Unused) -> Result<[u32; 4]> {
+        let encoder = Encoder { instruction: self, unused };
         match self.opcode.op().format {
             Format::Bare => encoder.bare(),
             Format::ThreeSource => encoder.three_source(),
@@ -41,8 +50,18 @@ impl Instruction {
     }
 }
 
+/// What stands in bits that have no meaning.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unused {
+    /// What Mesa's assembler writes.
+    Mesa,
+    /// What the compaction tables have.
+    Tables,
+}
+
 struct Encoder<'a> {
     instruction: &'a Instruction,
+    unused: Unused,
 }
 
 impl Encoder<'_> {
@@ -52,6 +71,14 @@ impl Encoder<'_> {
 
     fn number<const N: u32>(&self, field: &'static str, value: u64) -> Result<U<N>> {
         U::new(value).map_err(|_| self.refuse(field, value as i64))
+    }
+
+    /// Type of the instruction pointer as an operand of `jmpi`.
+    fn pointer_type(&self) -> DataType {
+        match self.unused {
+            Unused::Mesa => DataType::Ud,
+            Unused::Tables => DataType::D,
+        }
     }
 
     fn align16(&self) -> bool {
@@ -141,8 +168,9 @@ impl Encoder<'_> {
         controls.mask_ctrl = i.no_mask;
         let destination = match (i.destination, i.opcode.op().format) {
             (Some(destination), _) => destination,
-            // Jumps write the instruction pointer, a wait its own source.
-            (None, Format::JumpIndexed) => Destination::new(INSTRUCTION_POINTER, DataType::D),
+            // Jumps write the instruction pointer, and so does Mesa's cont; a wait writes its own source.
+            (None, _) if i.opcode == Opcode::Cont => Destination::new(INSTRUCTION_POINTER, DataType::Ud),
+            (None, Format::JumpIndexed) => Destination::new(INSTRUCTION_POINTER, self.pointer_type()),
             (None, Format::Wait) => match i.sources[0] {
                 Operand::Register(source) => Destination::new(source.register, source.ty),
                 _ => return Err(self.refuse("Src0.RegFile", 0)),
@@ -152,7 +180,10 @@ impl Encoder<'_> {
             }
             (None, _) => Destination::new(Register::NULL, DataType::D),
         };
-        self.destination(&mut controls, &destination)?;
+        // An endif has not even the null register.
+        if i.opcode != Opcode::Endif {
+            self.destination(&mut controls, &destination)?;
+        }
         Ok(controls)
     }
 
@@ -357,8 +388,19 @@ impl Encoder<'_> {
                     let source_0_immediate = U64::from_bits(immediate.bits);
                     gen8::EuInstructionSourcesImm64 { source_0_immediate }.pack()
                 } else {
-                    let source_0_immediate = self.immediate(&immediate)?;
-                    gen8::EuInstructionSourcesImm32 { source_0: U::ZERO, source_0_immediate }.pack()
+                    // The source that is not there has the type of the immediate.
+                    let src1_src_type = match self.unused {
+                        Unused::Mesa => src0_src_imm_type,
+                        Unused::Tables => gen8::SrcImmType::UD,
+                    };
+                    gen8::EuInstructionSourcesRegImm {
+                        source_0: U::ZERO,
+                        src1_reg_file: gen8::RegFile::ARF,
+                        src1_src_type,
+                        source_0_address_immediate_9_9: false,
+                        source_1_immediate: self.immediate(&immediate)?,
+                    }
+                    .pack()
                 }
             }
             [Operand::Register(first), second] => {
@@ -487,21 +529,27 @@ impl Encoder<'_> {
             }
             .pack());
         }
-        // jmpi counts from the next instruction and names the instruction pointer as its source.
         let jump = i.opcode == Opcode::Jmpi;
         let mut source_0 = U::ZERO;
+        let mut src1_reg_file = gen8::RegFile::IMM;
         if jump {
-            let pointer = Source::new(INSTRUCTION_POINTER, DataType::D, Region::SCALAR);
+            // It counts from the next instruction and names the instruction pointer as its source.
+            let pointer = Source::new(INSTRUCTION_POINTER, self.pointer_type(), Region::SCALAR);
             source_0 = U::from_bits(self.source(&pointer, &self.place(&pointer.register)?)?);
-            let src0_src_type = gen8::SrcType::D;
+            let src0_src_type = self.source_type(pointer.ty)?;
             operand_controls.src0_type =
                 gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type };
+        } else if matches!(i.opcode, Opcode::While | Opcode::Endif) {
+            // As Mesa has it: the distance is an immediate source 0.
+            operand_controls.src0_reg_file = gen8::RegFile::IMM;
+            operand_controls.src0_type = immediate;
+            src1_reg_file = gen8::RegFile::ARF;
         }
         Ok(gen8::EuInstructionBranchOneSrc {
             header,
             operand_controls,
             source_0,
-            src1_reg_file: gen8::RegFile::IMM,
+            src1_reg_file,
             src1_src_type: gen8::SrcType::D,
             source_0_address_immediate_9_9: false,
             jip: genxml_core::S::from_bits(branch.jip.wrapping_sub(if jump { 16 } else { 0 }) as u64),
@@ -555,6 +603,7 @@ impl Encoder<'_> {
         };
         let swizzle = match source.macro_accumulator {
             Some(MacroAccumulator(number)) => [number % 4, number / 4, 0, 0],
+            None if source.replicate && self.unused == Unused::Tables => Source::IDENTITY,
             None => source.swizzle,
         };
         if let Some(select) = swizzle.iter().find(|select| **select > 3) {

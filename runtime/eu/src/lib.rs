@@ -26,6 +26,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod asm;
 pub mod compaction;
 pub mod decode;
 pub mod disasm;

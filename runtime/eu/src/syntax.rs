@@ -195,12 +195,16 @@ pub static FUNCTIONS: Names<SharedFunction> = Names {
         name(SharedFunction::DataPortRender, "hdc.rc", "render"),
         name(SharedFunction::Urb, "urb", "urb"),
         name(SharedFunction::ThreadSpawner, "spawner", "thread_spawner"),
-        name(SharedFunction::MotionEstimation, "vme", "vme"),
+        // Later generations gave Mesa's words for two numbers another meaning; its disassembler prints those.
+        also(SharedFunction::MotionEstimation, "vme", "rt accel", &["vme"]),
         name(SharedFunction::DataPortConstant, "hdc.cc", "const"),
         name(SharedFunction::DataPort0, "hdc.dc0", "data"),
         name(SharedFunction::PixelInterpolator, "pixi", "pixel interp"),
         name(SharedFunction::DataPort1, "hdc.dc1", "dp data 1"),
-        name(SharedFunction::CheckAndRefinement, "cre", "cre"),
+        also(SharedFunction::CheckAndRefinement, "cre", "cre", &["tgm"]),
+        name(SharedFunction::Reserved(1), "", "math"),
+        name(SharedFunction::Reserved(14), "", "slm"),
+        name(SharedFunction::Reserved(15), "", "ugm"),
     ],
 };
 

@@ -49,13 +49,18 @@ impl Instruction {
     /// with other types ([`for_compaction`](Self::for_compaction)). [`compacted`](Self::compacted) is not looked at;
     /// distances stay.
     pub fn compact(&self) -> Option<[u32; 2]> {
+        self.compact_exactly().or_else(|| self.for_compaction().compact_exactly())
+    }
+
+    /// The 8-byte form that decodes to this very instruction, or `None` if there is none. Bits that have no meaning may
+    /// differ from those of [`encode`](Self::encode).
+    pub fn compact_exactly(&self) -> Option<[u32; 2]> {
         let mut instruction = *self;
         if let (Opcode::Jmpi, Some(branch)) = (self.opcode, &mut instruction.branch) {
             // The field counts from the end, which comes 8 bytes earlier than in the form that is encoded.
             branch.jip = branch.jip.wrapping_add(8);
         }
-        let form = |instruction: &Instruction| instruction.encode().ok().and_then(|native| compact(&native));
-        form(&instruction).or_else(|| form(&instruction.for_compaction()))
+        instruction.encode_for_tables().ok().and_then(|native| compact(&native))
     }
 
     /// The same computation with types that the compaction tables have rows for: a move of 0.0 takes the vector of

@@ -1,0 +1,159 @@
+//! Places of the instructions, jump distances, and the bytes.
+
+use super::error::Fault;
+use super::parse::{Item, Place, Span, Target};
+use super::{Compaction, Line};
+use crate::decode;
+use crate::instruction::Branch;
+use crate::kernel::Located;
+use crate::ops::Opcode;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A label: the instruction it stands before, and where it is written.
+pub type Labels = BTreeMap<String, (usize, Span)>;
+
+/// Bytes and lines of a kernel.
+pub struct Laid {
+    pub bytes: Vec<u8>,
+    pub lines: Vec<Line>,
+    pub positions: Vec<u64>,
+}
+
+/// Lays out `items`.
+pub fn lay_out(items: &[Item], labels: &Labels, compaction: Compaction) -> Result<Laid, Vec<Fault>> {
+    let written = positions(items, |item| item.compacted.is_some());
+    let mut faults = Vec::new();
+    let short: Vec<bool> = items
+        .iter()
+        .map(|item| match compaction {
+            Compaction::AsWritten => item.compacted.is_some(),
+            Compaction::None => false,
+            Compaction::All => shrinks(item),
+        })
+        .collect();
+    let mut lengths = short.iter();
+    let positions = positions(items, |_| lengths.next().copied().unwrap_or_default());
+    let layout = Layout { labels, written: &written, positions: &positions };
+    let mut laid = Laid { bytes: Vec::new(), lines: Vec::new(), positions: Vec::new() };
+    for (index, (item, short)) in items.iter().zip(&short).enumerate() {
+        match layout.encode(item, index, *short) {
+            Ok(dwords) => {
+                let position = laid.bytes.len() as u64;
+                laid.bytes.extend(dwords.iter().flat_map(|dword| dword.to_le_bytes()));
+                match decode(&dwords) {
+                    Ok(instruction) => {
+                        let located = Located { position, instruction };
+                        laid.lines.push(Line { located, span: item.span.clone(), line: 0 });
+                    }
+                    Err(error) => faults.push(Fault::new(item.span.clone(), format!("{}", error.problem))),
+                }
+            }
+            Err(fault) => faults.push(fault),
+        }
+    }
+    laid.positions = positions;
+    if faults.is_empty() { Ok(laid) } else { Err(faults) }
+}
+
+/// Byte positions of the instructions, and of the end.
+fn positions(items: &[Item], mut short: impl FnMut(&Item) -> bool) -> Vec<u64> {
+    let mut position = 0;
+    let mut positions = Vec::with_capacity(items.len() + 1);
+    positions.push(0);
+    for item in items {
+        position += if short(item) { 8 } else { 16 };
+        positions.push(position);
+    }
+    positions
+}
+
+/// True if the instruction can be written in 8 bytes. Branches stay long: their distances depend on all others.
+fn shrinks(item: &Item) -> bool {
+    if item.jip.is_some() {
+        return false;
+    }
+    item.instruction.compact().is_some()
+}
+
+struct Layout<'a> {
+    labels: &'a Labels,
+    /// Positions as the text has them: numeric distances are meant in these.
+    written: &'a [u64],
+    positions: &'a [u64],
+}
+
+impl Layout<'_> {
+    fn position(&self, index: usize) -> i64 {
+        self.positions.get(index).copied().unwrap_or_default() as i64
+    }
+
+    fn encode(&self, item: &Item, index: usize, short: bool) -> Result<Vec<u32>, Fault> {
+        let mut instruction = item.instruction;
+        if let Some(jip) = &item.jip {
+            let jip = self.distance(item, index, jip)?;
+            let uip = item.uip.as_ref().map(|uip| self.distance(item, index, uip)).transpose()?;
+            instruction.branch = Some(Branch { jip, uip });
+        }
+        if !short {
+            let dwords = instruction.encode();
+            return dwords
+                .map(|dwords| dwords.to_vec())
+                .map_err(|error| Fault::new(item.span.clone(), format!("{error}")));
+        }
+        let asked = item.compacted.clone();
+        let compact = if asked.is_some() { instruction.compact_exactly() } else { instruction.compact() };
+        compact.map(|dwords| dwords.to_vec()).ok_or_else(|| {
+            let message = format!("this `{}` has no 8-byte form", instruction.opcode);
+            Fault::new(asked.unwrap_or(item.span.clone()), message).hint("leave the option out")
+        })
+    }
+
+    /// Bytes from the branch to its target; the position itself for `calla`.
+    fn distance(&self, item: &Item, index: usize, (target, span): &Place) -> Result<i32, Fault> {
+        let here = self.position(index);
+        let absolute = item.instruction.opcode == Opcode::Calla;
+        let distance = match target {
+            Target::Label(name) => {
+                let Some((at, _)) = self.labels.get(name) else {
+                    let fault = Fault::new(span.clone(), format!("there is no label `{name}`"));
+                    return Err(fault.like(name, self.labels.keys().map(String::as_str)));
+                };
+                self.position(*at) - if absolute { 0 } else { here }
+            }
+            Target::Distance(distance) if absolute => *distance,
+            Target::Distance(distance) => self.moved(index, *distance, item, span)?,
+        };
+        i32::try_from(distance)
+            .map_err(|_| Fault::new(span.clone(), format!("the distance {distance} does not fit 32 bits")))
+    }
+
+    /// A numeric distance, brought to the new positions if instructions have changed their lengths.
+    fn moved(&self, index: usize, distance: i64, item: &Item, span: &Span) -> Result<i64, Fault> {
+        // Mesa counts that of jmpi from the next instruction; the parser leaves that to us.
+        let distance = distance + item.distance_base();
+        if self.written == self.positions {
+            return Ok(distance);
+        }
+        let here = self.written.get(index).copied().unwrap_or_default() as i64;
+        let target = u64::try_from(here + distance).ok();
+        let at = target.and_then(|target| self.written.binary_search(&target).ok()).ok_or_else(|| {
+            Fault::new(span.clone(), format!("no instruction begins {distance} bytes from here"))
+                .hint("compaction moves instructions, name the target with a label")
+        })?;
+        Ok(self.position(at) - self.position(index))
+    }
+}
+
+impl Item {
+    /// What a numeric distance of the text is counted from, in bytes from the branch.
+    fn distance_base(&self) -> i64 {
+        match (self.from_next, &self.compacted) {
+            (false, _) => 0,
+            (true, None) => 16,
+            (true, Some(_)) => 8,
+        }
+    }
+}

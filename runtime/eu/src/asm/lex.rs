@@ -1,0 +1,136 @@
+//! Text into tokens, the same for both languages: words, numbers, single characters. Comments and the words behind
+//! Mesa's `MsgDesc:` are left out.
+
+use crate::syntax::Syntax;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// What a token is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Letters, digits and underscores, not beginning with a digit.
+    Word,
+    /// Begins with a digit; goes on with letters, digits, a decimal point and the sign of an exponent.
+    Number,
+    /// Any other single character.
+    Mark(char),
+    /// Behind the last token.
+    End,
+}
+
+/// A piece of the text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Token {
+    /// What it is.
+    pub kind: Kind,
+    /// First byte.
+    pub start: usize,
+    /// Behind the last byte.
+    pub end: usize,
+    /// The first token of its line.
+    pub first: bool,
+}
+
+impl Token {
+    /// Bytes of the source.
+    pub fn span(&self) -> Range<usize> {
+        self.start..self.end
+    }
+}
+
+/// The tokens of `source`, the last being [`Kind::End`]; or the place of a comment that has no end.
+pub fn tokens(source: &str, syntax: Syntax) -> (Vec<Token>, Option<Range<usize>>) {
+    let mut lexer = Lexer { source, at: 0, first: true, unclosed: None };
+    let mut tokens: Vec<Token> = Vec::new();
+    while let Some(token) = lexer.token() {
+        let follows_message = token.kind == Kind::Mark(':')
+            && tokens.last().is_some_and(|last| &source[last.span()] == "MsgDesc");
+        if syntax == Syntax::Mesa && follows_message {
+            tokens.pop();
+            // What the message asks for, in words: the number before says it all.
+            lexer.skip_while(|c| c != '{' && c != ';');
+            continue;
+        }
+        tokens.push(token);
+    }
+    tokens.push(Token { kind: Kind::End, start: source.len(), end: source.len(), first: true });
+    (tokens, lexer.unclosed)
+}
+
+struct Lexer<'a> {
+    source: &'a str,
+    at: usize,
+    /// Nothing of this line has been read yet.
+    first: bool,
+    unclosed: Option<Range<usize>>,
+}
+
+impl Lexer<'_> {
+    fn rest(&self) -> &str {
+        self.source.get(self.at..).unwrap_or_default()
+    }
+
+    fn skip_while(&mut self, go_on: impl Fn(char) -> bool) {
+        let rest = self.rest();
+        self.at += rest.find(|c| !go_on(c)).unwrap_or(rest.len());
+    }
+
+    fn token(&mut self) -> Option<Token> {
+        loop {
+            let first = self.rest().chars().next()?;
+            if first == '\n' {
+                self.first = true;
+                self.at += 1;
+            } else if first.is_whitespace() {
+                self.at += first.len_utf8();
+            } else if first == '#' || self.rest().starts_with("//") {
+                self.skip_while(|c| c != '\n');
+            } else if self.rest().starts_with("/*") {
+                match self.rest().find("*/") {
+                    Some(length) => self.at += length + 2,
+                    None => {
+                        self.unclosed = Some(self.at..self.at + 2);
+                        self.at = self.source.len();
+                    }
+                }
+            } else {
+                break;
+            }
+        }
+        let start = self.at;
+        let first = self.rest().chars().next()?;
+        let kind = if first.is_ascii_digit() {
+            self.number();
+            Kind::Number
+        } else if first.is_ascii_alphabetic() || first == '_' {
+            self.skip_while(|c| c.is_ascii_alphanumeric() || c == '_');
+            Kind::Word
+        } else {
+            self.at += first.len_utf8();
+            Kind::Mark(first)
+        };
+        let token = Token { kind, start, end: self.at, first: self.first };
+        self.first = false;
+        Some(token)
+    }
+
+    fn number(&mut self) {
+        let hex = self.rest().starts_with("0x") || self.rest().starts_with("0X");
+        loop {
+            self.skip_while(|c| c.is_ascii_alphanumeric() || c == '_');
+            let bytes = self.source.as_bytes();
+            let byte =
+                |offset: isize| self.at.checked_add_signed(offset).and_then(|at| bytes.get(at)).copied();
+            let digit = |offset| byte(offset).is_some_and(|b| b.is_ascii_digit());
+            let point = byte(0) == Some(b'.') && digit(1);
+            let exponent = matches!(byte(0), Some(b'+' | b'-'))
+                && matches!(byte(-1), Some(b'e' | b'E'))
+                && digit(-2)
+                && digit(1);
+            if hex || !(point || exponent) {
+                return;
+            }
+            self.at += 1;
+        }
+    }
+}

@@ -1,0 +1,535 @@
+//! Mesa's syntax: `(+f0.0) add.sat.z.f0.0(8) g4<1>F g2<8,8,1>F 0x3f800000F { align1 1Q };`, over as many lines as one
+//! likes.
+//!
+//! What the disassembler prints is read as it is meant there. Branches that it shows without targets (`goto`, `call`)
+//! take them as the others do, behind `JIP:` and `UIP:`.
+
+use super::error::Fault;
+use super::iga;
+use super::lex::Kind;
+use super::number::{self, Number};
+use super::parse::{Base, Item, Parse, Parser, Place, Span, Statement, Target};
+use crate::instruction::*;
+use crate::ops::{Format, Opcode};
+use crate::syntax;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+
+/// The statement that begins at the next token.
+pub fn statement(p: &mut Parser<'_>) -> Parse<Statement> {
+    if p.peek().kind == Kind::Word && p.peek_at(1).kind == Kind::Mark(':') {
+        let token = p.next();
+        p.next();
+        return Ok(Statement::Label(p.text(token).to_owned(), token.span()));
+    }
+    let start = p.peek().start;
+    let mut item = instruction(p)?;
+    item.span = start..p.expect(';')?.end;
+    Ok(Statement::Instruction(Box::new(item)))
+}
+
+fn instruction(p: &mut Parser<'_>) -> Parse<Item> {
+    let mut i = Instruction::new(Opcode::Nop, 1);
+    predicate(p, &mut i)?;
+    let head = p.peek().start;
+    i.opcode = p.opcode()?;
+    suffixes(p, &mut i)?;
+    if i.opcode == Opcode::Math {
+        i.math = Some(p.name(&syntax::MATH)?);
+    }
+    if p.eat('(') {
+        i.exec_size = p.choice("execution size", &[1, 2, 4, 8, 16, 32])?;
+        p.expect(')')?;
+    }
+    let head = head..p.peek().start;
+    let mut item = Item::new(i, head.clone());
+    operands(p, &mut item)?;
+    options(p, &mut item)?;
+    finish(&mut item.instruction, head)?;
+    Ok(item)
+}
+
+fn operands(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
+    let i = &mut item.instruction;
+    match i.opcode.op().format {
+        Format::Bare => {}
+        Format::Basic | Format::ThreeSource | Format::Math => {
+            i.destination = Some(destination(p)?);
+            let count = usize::from(i.math.map_or(i.opcode.op().sources, MathFunction::sources));
+            for index in 0..count {
+                i.sources[index] = operand(p, i, index + 1 == count)?;
+            }
+            // Functions of one source are written with a second, which is null.
+            if i.math.is_some() && count == 1 && p.peek_word() == Some("null") {
+                i.sources[1] = Operand::Register(source(p, i)?);
+            }
+        }
+        Format::Send => {
+            i.destination = Some(destination(p)?);
+            i.sources[0] = Operand::Register(source(p, i)?);
+            i.send = Some(message(p, i)?);
+        }
+        Format::Wait => {
+            let place = destination(p)?;
+            let source = Source::new(place.register, place.ty, Region::SCALAR);
+            i.sources[0] = Operand::Register(source);
+            // As Mesa writes the source that is not there.
+            let null = Source::new(Register::NULL, DataType::F, Region::new(8, 8, 1));
+            i.sources[1] = Operand::Register(null);
+            i.no_mask = true;
+        }
+        Format::Return => {
+            targets_are_there(p, i)?;
+            i.sources[0] = Operand::Register(source(p, i)?);
+        }
+        Format::JumpIndexed if p.peek_word() != Some("JIP") => {
+            let start = p.peek().start;
+            match operand(p, i, true)? {
+                Operand::Immediate(immediate) => {
+                    let end = p.tokens.get(p.at.wrapping_sub(1)).map_or(start, |token| token.end);
+                    let distance = i64::from(immediate.bits as u32 as i32);
+                    item.jip = Some((Target::Distance(distance), start..end));
+                    item.from_next = true;
+                }
+                register => i.sources[0] = register,
+            }
+        }
+        Format::BranchOne | Format::BranchTwo | Format::JumpIndexed | Format::Call => {
+            targets_are_there(p, i)?;
+            if i.opcode.op().format == Format::Call {
+                i.destination = Some(destination(p)?);
+            }
+            if matches!(i.opcode, Opcode::Brd | Opcode::Brc | Opcode::Call | Opcode::Calla)
+                && p.peek_word() != Some("JIP")
+            {
+                i.sources[0] = Operand::Register(source(p, i)?);
+                return Ok(());
+            }
+            item.jip = Some(named_target(p, "JIP")?);
+            if i.opcode.op().format == Format::BranchTwo {
+                item.uip = Some(named_target(p, "UIP")?);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `goto(16) { align1 1H };` is all that the disassembler prints.
+fn targets_are_there(p: &Parser<'_>, i: &Instruction) -> Parse<()> {
+    if !p.is('{') && !p.is(';') {
+        return Ok(());
+    }
+    let (what, how) = match i.opcode.op().format {
+        Format::Return => ("a source", "g125<2,2,1>UD"),
+        Format::Call => ("a destination and a target", "g125<1>UD JIP: LABEL0"),
+        Format::BranchTwo => ("its targets", "JIP: LABEL0 UIP: LABEL1"),
+        _ => ("its target", "JIP: LABEL0"),
+    };
+    let message = format!("`{}` lacks {what}", i.opcode);
+    let fault = Fault::new(p.peek().span(), message).expected(format!("`{how}`"));
+    Err(fault.hint("Mesa's disassembler leaves that out of some branches"))
+}
+
+/// `(+f0.0)`, `(-f0.1.any8h)`
+fn predicate(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
+    if !p.eat('(') {
+        return Ok(());
+    }
+    let inverse = !p.eat('+') && (p.eat('-') || p.eat('~'));
+    i.flag = p.flag()?;
+    let control = p.predicate_control()?;
+    i.predicate = Some(Predicate { control, inverse });
+    p.expect(')')?;
+    Ok(())
+}
+
+/// `.sat.z.f0.0`
+fn suffixes(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
+    while p.eat('.') {
+        let (word, span) = p.word("`sat` or a condition")?;
+        match word {
+            "sat" => i.saturate = true,
+            "breakpoint" => i.breakpoint = true,
+            word => {
+                let found = syntax::CONDITIONS.find(word, p.syntax);
+                i.condition = Some(found.ok_or_else(|| p.no_name(&syntax::CONDITIONS, word, span.clone()))?);
+                if matches!(i.opcode.op().format, Format::Math | Format::Send) {
+                    return Err(Fault::new(span, format!("`{}` takes no condition", i.opcode)));
+                }
+                let flag = p.peek_at(1);
+                if p.is('.') && p.text(flag).starts_with('f') {
+                    p.next();
+                    let flag = p.flag()?;
+                    p.condition_flag(i, flag, span)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Letters in front of a type: `xyDF` is `xy` and `DF`.
+fn split_at_capital(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c: char| c.is_ascii_uppercase()).unwrap_or(text.len()))
+}
+
+/// A type, with or without colon, or what is left of the word before it.
+fn data_type(p: &mut Parser<'_>, glued: &str, span: Span) -> Parse<DataType> {
+    if !glued.is_empty() {
+        let found = syntax::TYPES.find(glued, p.syntax);
+        return found.ok_or_else(|| p.no_name(&syntax::TYPES, glued, span));
+    }
+    p.eat(':');
+    p.name(&syntax::TYPES)
+}
+
+fn register_type(p: &mut Parser<'_>, base: &Base, glued: &str, span: Span) -> Parse<DataType> {
+    // The disassembler prints these two without a type.
+    let default = match base.register {
+        Register::Arf { file: Arf::InstructionPointer, .. } => Some(DataType::Ud),
+        Register::Arf { file: Arf::ThreadDependency, .. } => Some(DataType::Uw),
+        _ => None,
+    };
+    let typed = !glued.is_empty()
+        || p.is(':')
+        || p.peek_word().is_some_and(|word| syntax::TYPES.find(word, p.syntax).is_some());
+    let place = p.peek().span();
+    let ty = match default {
+        Some(ty) if !typed => ty,
+        _ => data_type(p, glued, span)?,
+    };
+    if matches!(ty, DataType::V | DataType::Uv | DataType::Vf) {
+        let fault = Fault::new(place, format!("registers have no type {}", ty.name()));
+        return Err(fault.hint("packed vectors are immediates"));
+    }
+    Ok(ty)
+}
+
+/// The word behind a dot, cut before the type that follows it at once.
+fn selection<'a>(p: &mut Parser<'a>) -> (Option<&'a str>, &'a str, Span) {
+    let token = p.peek_at(1);
+    if !p.is('.') || token.kind != Kind::Word {
+        let span = p.peek().span();
+        return (None, "", span);
+    }
+    p.next();
+    p.next();
+    let (channels, ty) = split_at_capital(p.text(token));
+    (Some(channels), ty, token.span())
+}
+
+fn base(p: &mut Parser<'_>) -> Parse<Base> {
+    if p.peek_word() == Some("Indirect") {
+        let fault = Fault::new(p.peek().span(), "the operand is not there");
+        return Err(fault.hint("Mesa's disassembler does not print indirect operands of Align16"));
+    }
+    p.base()
+}
+
+/// `g4.1<2>.xyUD`
+fn destination(p: &mut Parser<'_>) -> Parse<Destination> {
+    let start = p.at;
+    let base = base(p)?;
+    // Whether the word of a0 is named.
+    let named =
+        p.tokens.get(start..p.at).is_some_and(|tokens| tokens.iter().any(|t| t.kind == Kind::Mark('.')));
+    let index = p.subregister_index()?;
+    let mut stride = 1;
+    if p.eat('<') {
+        stride = p.choice("destination stride", &[0, 1, 2, 4])?;
+        p.expect('>')?;
+    }
+    let (channels, glued, span) = selection(p);
+    let write_mask = match channels {
+        Some(channels) => p.write_mask(channels, span.clone())?,
+        None => 15,
+    };
+    let ty = register_type(p, &base, glued, span)?;
+    let mut register = p.subregister(&base, index, ty)?;
+    if let Register::Indirect { address, offset } = register {
+        // The disassembler prints the word of a0 divided by the size of the type, and leaves out only word 0.
+        let word = match address {
+            0 if named && ty.size() > 1 => 1,
+            word => u32::from(word) * u32::from(ty.size()),
+        };
+        if word > 15 {
+            let message = format!("there is no word {word} in a0");
+            return Err(Fault::new(base.span, message)
+                .hint(format!("of destinations Mesa counts a0 in units of the type, {} words", ty.size())));
+        }
+        register = Register::Indirect { address: word as u8, offset };
+    }
+    // A packed byte destination is only for byte moves; Mesa spreads the null register too.
+    let spread = register.is_null() && ty.size() == 1 && stride == 1;
+    Ok(Destination { stride: if spread { 2 } else { stride }, write_mask, ..Destination::new(register, ty) })
+}
+
+fn operand(p: &mut Parser<'_>, i: &Instruction, last: bool) -> Parse<Operand> {
+    let start = p.peek();
+    let ahead = usize::from(matches!(start.kind, Kind::Mark('-' | '+')));
+    let value = p.peek_at(ahead);
+    if value.kind != Kind::Number && value.kind != Kind::Mark('[') {
+        return source(p, i).map(Operand::Register);
+    }
+    let immediate = immediate(p)?;
+    let span = start.start..value.end;
+    if i.opcode.op().format == Format::ThreeSource {
+        return Err(Fault::new(span, "three-source instructions take registers only")
+            .hint("move the number to a register and read it with <0,1,0>"));
+    }
+    if !last {
+        let message = "only the last source can be an immediate";
+        return Err(Fault::new(span, message).hint("exchange the sources or take a register"));
+    }
+    Ok(Operand::Immediate(immediate))
+}
+
+/// `-1023D`, `0x3f800000F`, `0x07ffUW`, `[0F, 1F, 2F, 3F]VF`. Integers of float types are their bits.
+fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
+    let start = p.peek().start;
+    let negative = !p.eat('+') && p.eat('-');
+    if !negative && p.is('[') {
+        return iga::packed(p);
+    }
+    let token = p.next();
+    let text = p.text(token);
+    let (digits, suffix) = split_at_capital(text);
+    let no_number = || {
+        let fault = Fault::new(token.span(), format!("`{text}` is no number"));
+        match text.starts_with("0x") {
+            true => fault.hint("hexadecimal digits are small letters, capitals begin the type"),
+            false => fault.hint("a type in capitals follows the digits: 1D, 0x00ffUW"),
+        }
+    };
+    let number = number::number(digits).ok_or_else(no_number)?;
+    let span = token.start + digits.len()..token.end;
+    let ty = data_type(p, suffix, span)?;
+    let number = match number {
+        Number::Decimal(bits) if ty.is_float() => Number::Bits(bits),
+        number => number,
+    };
+    p.immediate(negative, number, digits, ty, start..token.end)
+}
+
+/// `-(abs)g2.4<0,1,0>F`, `g[a0.2 16]<VxH,1,0>UB`, `g2<4>.xyzwF`
+fn source(p: &mut Parser<'_>, i: &Instruction) -> Parse<Source> {
+    let logic = matches!(i.opcode, Opcode::And | Opcode::Or | Opcode::Xor | Opcode::Not);
+    let sign = p.peek();
+    let complement = p.eat('~');
+    let negate = complement || p.eat('-');
+    if complement && !logic {
+        let message = format!("sources of `{}` have no modifier ~", i.opcode);
+        return Err(Fault::new(sign.span(), message).expected("`-`"));
+    }
+    let mut absolute = false;
+    if p.eat('(') {
+        let (word, span) = p.word("abs")?;
+        if word != "abs" {
+            return Err(Fault::new(span, format!("`{word}` is no source modifier")).expected("abs"));
+        }
+        p.expect(')')?;
+        absolute = true;
+    }
+    let base = base(p)?;
+    let index = p.subregister_index()?;
+    let region = region(p)?;
+    let (channels, glued, span) = selection(p);
+    let swizzle = match channels {
+        Some(channels) => p.swizzle(channels, span.clone())?,
+        None => Source::IDENTITY,
+    };
+    let ty = register_type(p, &base, glued, span)?;
+    let register = p.subregister(&base, index, ty)?;
+    let region = region.unwrap_or(match base.register {
+        // Printed without a region.
+        Register::Arf { file: Arf::ThreadDependency, .. } => Region::packed(i.exec_size.min(8)),
+        _ => Region::SCALAR,
+    });
+    Ok(Source { negate, absolute, swizzle, ..Source::new(register, ty, region) })
+}
+
+/// `<8,8,1>`, `<8;8,1>`, `<VxH,1,0>`, `<1,0>` (each row its own address), `<4>`
+fn region(p: &mut Parser<'_>) -> Parse<Option<Region>> {
+    const STRIDES: [u8; 7] = [0, 1, 2, 4, 8, 16, 32];
+    const WIDTHS: [u8; 5] = [1, 2, 4, 8, 16];
+    const STEPS: [u8; 4] = [0, 1, 2, 4];
+    if !p.eat('<') {
+        return Ok(None);
+    }
+    let first = p.peek();
+    let vertical = if p.peek_word() == Some("VxH") {
+        p.next();
+        Vertical::Addresses
+    } else {
+        Vertical::Stride(p.choice("vertical stride", &STRIDES)?)
+    };
+    if p.eat('>') {
+        return Ok(Some(Region { vertical, width: 1, horizontal: 0 }));
+    }
+    if !p.eat(',') && !p.eat(';') {
+        return Err(p.unexpected("`,` and the width, as in <8,8,1>"));
+    }
+    let second = p.peek();
+    let width = p.choice("width", &[0, 1, 2, 4, 8, 16])?;
+    let region = match vertical {
+        Vertical::Stride(width) if p.is('>') => {
+            if !WIDTHS.contains(&width) {
+                let message = format!("{width} is no width");
+                return Err(Fault::new(first.span(), message).expected("1, 2, 4, 8 or 16"));
+            }
+            let step = p.text(second).parse().ok().filter(|step| STEPS.contains(step));
+            let horizontal = step.ok_or_else(|| {
+                let message = format!("{} is no horizontal stride", p.text(second));
+                Fault::new(second.span(), message).expected("0, 1, 2 or 4")
+            })?;
+            Region { vertical: Vertical::Addresses, width, horizontal }
+        }
+        _ if width == 0 => {
+            return Err(Fault::new(second.span(), "0 is no width").expected("1, 2, 4, 8 or 16"));
+        }
+        _ => {
+            p.expect(',')?;
+            Region { vertical, width, horizontal: p.choice("horizontal stride", &STEPS)? }
+        }
+    };
+    p.expect('>')?;
+    Ok(Some(region))
+}
+
+/// `0x0c847000 sampler`, `a0<0,1,0>UD 0x00000200 dp data 1`
+fn message(p: &mut Parser<'_>, i: &Instruction) -> Parse<Send> {
+    let mut address = None;
+    if p.peek_word() == Some("a0") {
+        match source(p, i)?.register {
+            Register::Arf { byte, .. } => address = Some(Descriptor::Address(byte)),
+            _ => return Err(p.unexpected("the address register a0")),
+        }
+    }
+    // Behind an address register these are the bits of its operand, printed once more.
+    let descriptor = p.integer("the message descriptor", u64::from(u32::MAX))? as u32;
+    let start = p.peek();
+    let (mut words, mut end) = (String::new(), start.end);
+    while matches!(p.peek().kind, Kind::Word | Kind::Number) {
+        let token = p.next();
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(p.text(token));
+        end = token.end;
+    }
+    if words.is_empty() {
+        return Err(p.unexpected("a shared function"));
+    }
+    let function = syntax::FUNCTIONS.find(&words, p.syntax);
+    let function = function.ok_or_else(|| p.no_name(&syntax::FUNCTIONS, &words, start.start..end))?;
+    let send = super::message(0, Descriptor::Immediate(descriptor), false);
+    Ok(Send { function, descriptor: address.unwrap_or(send.descriptor), ..send })
+}
+
+/// `JIP: LABEL0`
+fn named_target(p: &mut Parser<'_>, name: &str) -> Parse<Place> {
+    if p.peek_word() != Some(name) {
+        return Err(p.unexpected(format!("`{name}:` and a target")));
+    }
+    p.next();
+    p.expect(':')?;
+    iga::target(p)
+}
+
+/// `{ align1 WE_all 1Q }`
+fn options(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
+    if !p.eat('{') {
+        return if p.is(';') { Ok(()) } else { Err(p.unexpected("options in braces or `;`")) };
+    }
+    while !p.eat('}') {
+        let token = p.peek();
+        let word = p.text(token);
+        if !matches!(token.kind, Kind::Word | Kind::Number) {
+            return Err(p.unexpected("an option or `}`"));
+        }
+        let Some(option) = syntax::OPTIONS.find(word, p.syntax) else {
+            let fault = p.no_name(&syntax::OPTIONS, word, token.span());
+            let older = ["compr", "compr4", "sechalf"].contains(&word);
+            return Err(if older {
+                fault.hint("Gen6 and later name the channels: 1Q, 2Q, 1H, 2H")
+            } else {
+                fault
+            });
+        };
+        p.next();
+        iga::apply(item, option, token.span())?;
+        p.eat(',');
+    }
+    Ok(())
+}
+
+/// What depends on the access mode, which stands at the end.
+fn finish(i: &mut Instruction, head: Span) -> Parse<()> {
+    let three = i.opcode.op().format == Format::ThreeSource;
+    let align16 = i.access_mode == AccessMode::Align16;
+    if three && !align16 {
+        let fault = Fault::new(head, format!("`{}` works in Align16 only", i.opcode));
+        return Err(fault.expected("`align16` among the options"));
+    }
+    if three {
+        same_type(i);
+    }
+    for operand in &mut i.sources {
+        let Operand::Register(source) = operand else { continue };
+        if three {
+            source.replicate = source.region.vertical == Vertical::Stride(0);
+            source.region = Region::new(4, 4, 1);
+            if source.replicate {
+                // The swizzle does not matter then; Mesa's is x.
+                source.region = Region::SCALAR;
+                source.swizzle = [0; 4];
+            }
+        } else if align16 {
+            let vertical = match source.region.vertical {
+                // Rows are four channels.
+                Vertical::Stride(8) => Vertical::Stride(4),
+                vertical => vertical,
+            };
+            source.region = Region { vertical, width: 4, horizontal: 1 };
+        }
+    }
+    let extended = i.opcode == Opcode::Madm || i.math.is_some_and(|f| f.is_macro() && align16);
+    if extended {
+        extended_accumulators(i);
+    }
+    Ok(())
+}
+
+/// Three sources have one type; if they are written with several, it is that of the destination.
+fn same_type(i: &mut Instruction) {
+    let types = i.sources.map(|operand| match operand {
+        Operand::Register(source) => Some(source.ty),
+        _ => None,
+    });
+    let Some(destination) = i.destination else { return };
+    if types.iter().all(|ty| *ty == types[0]) {
+        return;
+    }
+    for operand in &mut i.sources {
+        if let Operand::Register(source) = operand {
+            source.ty = destination.ty;
+        }
+    }
+}
+
+/// Mesa shows the numbers of extended accumulators as the write masks and swizzles that hold them.
+fn extended_accumulators(i: &mut Instruction) {
+    if let Some(destination) = &mut i.destination {
+        destination.macro_accumulator = Some(MacroAccumulator(destination.write_mask));
+        destination.write_mask = 15;
+    }
+    for operand in &mut i.sources {
+        if let Operand::Register(source) = operand {
+            let [x, y, ..] = source.swizzle;
+            source.macro_accumulator = Some(MacroAccumulator(x + y * 4));
+            source.swizzle = Source::IDENTITY;
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The assembler, for both languages that people know: Intel's (IGA) and Mesa's.
+//!
+//! ```
+//! use genxml_eu::asm::{Options, assemble};
+//! use genxml_eu::syntax::Syntax;
+//!
+//! let source = "
+//!     L0:  add (8|M0)  (eq)f0.0  r4.0<1>:d  r4.0<8;8,1>:d  -1:w
+//!          (W&f0.0.any8h) jmpi L0
+//! ";
+//! let kernel = assemble(source, Syntax::Iga, &Options::default()).unwrap();
+//! assert_eq!(kernel.bytes.len(), 32);
+//! assert_eq!(kernel.lines[1].located.targets().collect::<Vec<_>>(), [0]);
+//!
+//! let errors = assemble("ad (8|M0) r4.0<1>:d r4.0<8;8,1>:d -1:w", Syntax::Iga, &Options::default()).unwrap_err();
+//! assert_eq!(errors[0].to_string(), "1:1: `ad` is no operation; did you mean `add`?");
+//! ```
+//!
+//! What both languages read beyond what their own tools print:
+//! * comments `// ...`, `# ...` and `/* ... */`; labels before any instruction;
+//! * jump targets as labels or as distances in bytes, from the first byte of the branch (of Mesa's `jmpi 16D` from the
+//!   next instruction, as its disassembler prints it; of `calla` from the start of memory);
+//! * IGA: `{Align16}`, or what only Align16 has: `<4>` regions, `.xyzw` behind a region; `[1.0,2,-4,0]:vf`; regions left
+//!   out, for `<1>` and for elements in a row;
+//! * Mesa: `goto`, `join`, `call`, `ret`, `brd` and `brc` with their targets and operands, which its disassembler
+//!   does not print.
+
+mod error;
+mod iga;
+mod layout;
+mod lex;
+mod mesa;
+mod number;
+mod parse;
+
+pub use error::AsmError;
+
+use crate::encoding;
+use crate::gen8::eu as gen8;
+use crate::instruction::{Descriptor, Send, SharedFunction};
+use crate::kernel::Located;
+use crate::syntax::Syntax;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+use error::Fault;
+use lex::Kind;
+use parse::{Item, Parser, Statement};
+
+/// How to assemble.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Which instructions get the 8-byte form.
+    pub compaction: Compaction,
+}
+
+/// Which instructions get the 8-byte form.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Compaction {
+    /// Those that say so (`{Compacted}`); it is an error if one of them has none.
+    #[default]
+    AsWritten,
+    /// None, whatever they say.
+    None,
+    /// All that have one but branches. Jumps keep their targets.
+    All,
+}
+
+/// An assembled kernel.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Assembly {
+    /// The instructions in memory.
+    pub bytes: Vec<u8>,
+    /// Instructions in order.
+    pub lines: Vec<Line>,
+    /// Byte positions of the labels.
+    pub labels: BTreeMap<String, u64>,
+}
+
+/// An instruction and where it comes from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Line {
+    /// The instruction as its bytes read, with its position.
+    pub located: Located,
+    /// Line of the source, from 1.
+    pub line: usize,
+    /// Bytes of the source.
+    pub span: Range<usize>,
+}
+
+/// Errors beyond these are not looked for.
+const MOST_ERRORS: usize = 50;
+
+/// Assembles a kernel.
+///
+/// # Errors
+/// All errors of the text, up to fifty: first those of its words, and if there are none those of labels, distances and
+/// encodings.
+pub fn assemble(source: &str, syntax: Syntax, options: &Options) -> Result<Assembly, Vec<AsmError>> {
+    let (items, labels) = parse(source, syntax).map_err(|faults| located(source, faults))?;
+    let laid =
+        layout::lay_out(&items, &labels, options.compaction).map_err(|faults| located(source, faults))?;
+    let mut lines = laid.lines;
+    let (mut line, mut counted) = (1, 0);
+    for entry in &mut lines {
+        line += source.get(counted..entry.span.start).unwrap_or_default().matches('\n').count();
+        counted = entry.span.start;
+        entry.line = line;
+    }
+    let position = |at: usize| laid.positions.get(at).copied().unwrap_or_default();
+    let labels = labels.into_iter().map(|(name, (at, _))| (name, position(at))).collect();
+    Ok(Assembly { bytes: laid.bytes, lines, labels })
+}
+
+impl Assembly {
+    /// The instructions as dwords.
+    pub fn dwords(&self) -> Vec<u32> {
+        let dword = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
+        self.bytes.chunks_exact(4).map(dword).collect()
+    }
+}
+
+impl Syntax {
+    /// The language that `source` looks like. Mesa's instructions end in semicolons and say `align1`, IGA's sizes look
+    /// like `(8|M0)`; what shows neither is taken for IGA's.
+    pub fn detect(source: &str) -> Syntax {
+        let (tokens, _) = lex::tokens(source, Syntax::Iga);
+        let text =
+            |index: usize| tokens.get(index).map_or("", |token| source.get(token.span()).unwrap_or_default());
+        for index in 0..tokens.len() {
+            match text(index) {
+                "|" if text(index + 1).starts_with('M') => return Syntax::Iga,
+                "align1" | "align16" | "JIP" | "MsgDesc" => return Syntax::Mesa,
+                // g4<1>UD
+                ">" if text(index + 1).starts_with(|c: char| c.is_ascii_uppercase()) => return Syntax::Mesa,
+                _ => {}
+            }
+        }
+        if (0..tokens.len()).any(|index| text(index) == ";") { Syntax::Mesa } else { Syntax::Iga }
+    }
+}
+
+fn located(source: &str, mut faults: Vec<Fault>) -> Vec<AsmError> {
+    faults.truncate(MOST_ERRORS);
+    faults.into_iter().map(|fault| fault.locate(source)).collect()
+}
+
+fn parse(source: &str, syntax: Syntax) -> Result<(Vec<Item>, layout::Labels), Vec<Fault>> {
+    let (tokens, unclosed) = lex::tokens(source, syntax);
+    let mut faults = Vec::new();
+    if let Some(span) = unclosed {
+        faults.push(Fault::new(span, "the comment has no end").expected("`*/`"));
+    }
+    let mut p = Parser { source, tokens: &tokens, at: 0, limit: tokens.len(), syntax };
+    let (mut items, mut labels) = (Vec::new(), layout::Labels::new());
+    while p.at + 1 < tokens.len() && faults.len() < MOST_ERRORS {
+        if p.eat(';') {
+            continue;
+        }
+        p.limit = end_of_statement(&p);
+        let start = p.at;
+        let parsed = match syntax {
+            Syntax::Iga => iga::statement(&mut p),
+            Syntax::Mesa => mesa::statement(&mut p),
+        };
+        match parsed {
+            Ok(Statement::Instruction(item)) => items.push(*item),
+            Ok(Statement::Label(name, span)) => {
+                if let Some((_, before)) = labels.get(&name) {
+                    let line = source.get(..before.start).unwrap_or_default().matches('\n').count() + 1;
+                    let message = format!("the label `{name}` stands in line {line} already");
+                    faults.push(Fault::new(span, message));
+                } else {
+                    labels.insert(name, (items.len(), span));
+                }
+            }
+            Err(fault) => {
+                faults.push(fault);
+                recover(&mut p, start);
+            }
+        }
+        p.limit = tokens.len();
+    }
+    if faults.is_empty() { Ok((items, labels)) } else { Err(faults) }
+}
+
+/// The token behind the statement that begins here: IGA's end with the line, Mesa's with a semicolon (but not with
+/// that of a region `<8;8,1>`).
+fn end_of_statement(p: &Parser<'_>) -> usize {
+    let end = p.tokens.len() - 1;
+    let mut in_region = false;
+    for at in p.at..end {
+        let token = &p.tokens[at];
+        if token.first && at > p.at {
+            if p.syntax == Syntax::Iga {
+                return at;
+            }
+            in_region = false;
+        }
+        match token.kind {
+            Kind::Mark('<') => in_region = true,
+            Kind::Mark('>') => in_region = false,
+            Kind::Mark(';') if p.syntax == Syntax::Mesa && !in_region => return at + 1,
+            _ => {}
+        }
+    }
+    end
+}
+
+/// Goes on with the next statement: behind the semicolon, or at the line that shows where it is missing.
+fn recover(p: &mut Parser<'_>, start: usize) {
+    let stopped = p.peek();
+    let missing = p.syntax == Syntax::Mesa && stopped.first && p.at > start && stopped.kind != Kind::End;
+    if !missing {
+        p.at = p.limit;
+    }
+}
+
+/// A message to the function with this number. A descriptor holds the end of thread in bit 31.
+fn message(function: u8, descriptor: Descriptor, end_of_thread: bool) -> Send {
+    let sfid = gen8::Sfid::new(u64::from(function)).ok();
+    let known = sfid.and_then(|sfid| encoding::SHARED_FUNCTION.decode(sfid));
+    let function = known.unwrap_or(SharedFunction::Reserved(function));
+    match descriptor {
+        Descriptor::Immediate(dword) => {
+            let message = gen8::EuInstructionOperandSendMsg::unpack_lossy(&[dword]);
+            let end_of_thread = end_of_thread || message.eot;
+            let [dword] = gen8::EuInstructionOperandSendMsg { eot: false, ..message }.pack();
+            Send { function, descriptor: Descriptor::Immediate(dword), end_of_thread }
+        }
+        address => Send { function, descriptor: address, end_of_thread },
+    }
+}

@@ -1,0 +1,468 @@
+//! What the parsers of both languages share: a place in the tokens, and the parts of an instruction that look alike.
+
+use super::error::Fault;
+use super::lex::{Kind, Token};
+use super::number::{self, Number, Refused};
+use crate::instruction::*;
+use crate::ops::{OPS, Opcode};
+use crate::syntax::{self, Names, Syntax};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use core::ops::Range;
+
+pub type Parse<T> = Result<T, Fault>;
+pub type Span = Range<usize>;
+
+/// Where a branch goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// A label.
+    Label(String),
+    /// Bytes from the first byte of the branch; of `calla` from the start of memory.
+    Distance(i64),
+}
+
+/// A target with its place.
+pub type Place = (Target, Span);
+
+/// A statement.
+pub enum Statement {
+    Label(String, Span),
+    Instruction(alloc::boxed::Box<Item>),
+}
+
+/// An instruction as it was written.
+pub struct Item {
+    pub instruction: Instruction,
+    /// All of it.
+    pub span: Span,
+    pub jip: Option<Place>,
+    pub uip: Option<Place>,
+    /// The word that asks for the 8-byte form.
+    pub compacted: Option<Span>,
+    /// A numeric distance counts from the next instruction.
+    pub from_next: bool,
+}
+
+impl Item {
+    pub fn new(instruction: Instruction, span: Span) -> Self {
+        Item { instruction, span, jip: None, uip: None, compacted: None, from_next: false }
+    }
+}
+
+/// A place in the tokens.
+pub struct Parser<'a> {
+    pub source: &'a str,
+    pub tokens: &'a [Token],
+    /// The next token.
+    pub at: usize,
+    /// Tokens from here on are not looked at: the statement ends.
+    pub limit: usize,
+    pub syntax: Syntax,
+}
+
+impl<'a> Parser<'a> {
+    pub fn peek_at(&self, ahead: usize) -> Token {
+        let index = self.at.saturating_add(ahead);
+        match self.tokens.get(index) {
+            Some(token) if index < self.limit => *token,
+            _ => {
+                // Errors at the end of a statement point behind its last token.
+                let last = self.limit.checked_sub(1).and_then(|last| self.tokens.get(last));
+                let end = last.map_or(self.source.len(), |token| token.end);
+                Token { kind: Kind::End, start: end, end, first: false }
+            }
+        }
+    }
+
+    pub fn peek(&self) -> Token {
+        self.peek_at(0)
+    }
+
+    pub fn text(&self, token: Token) -> &'a str {
+        self.source.get(token.span()).unwrap_or_default()
+    }
+
+    /// Goes on behind the next token.
+    pub fn next(&mut self) -> Token {
+        let token = self.peek();
+        if token.kind != Kind::End {
+            self.at += 1;
+        }
+        token
+    }
+
+    pub fn is(&self, mark: char) -> bool {
+        self.peek().kind == Kind::Mark(mark)
+    }
+
+    pub fn eat(&mut self, mark: char) -> bool {
+        let is = self.is(mark);
+        if is {
+            self.next();
+        }
+        is
+    }
+
+    /// An error at the next token.
+    pub fn unexpected(&self, expected: impl Into<String>) -> Fault {
+        let token = self.peek();
+        let message = match token.kind {
+            Kind::End => "the instruction ends here".to_owned(),
+            _ => format!("unexpected `{}`", self.text(token)),
+        };
+        Fault::new(token.span(), message).expected(expected)
+    }
+
+    pub fn expect(&mut self, mark: char) -> Parse<Token> {
+        if self.is(mark) { Ok(self.next()) } else { Err(self.unexpected(format!("`{mark}`"))) }
+    }
+
+    /// The next token if it is a word.
+    pub fn peek_word(&self) -> Option<&'a str> {
+        let token = self.peek();
+        (token.kind == Kind::Word).then(|| self.text(token))
+    }
+
+    pub fn word(&mut self, expected: &str) -> Parse<(&'a str, Span)> {
+        match self.peek_word() {
+            Some(word) => Ok((word, self.next().span())),
+            None => Err(self.unexpected(expected)),
+        }
+    }
+
+    /// A word of `names`.
+    pub fn name<T: Copy + PartialEq>(&mut self, names: &'static Names<T>) -> Parse<T> {
+        let (word, span) = self.word(&article(names.kind))?;
+        names.find(word, self.syntax).ok_or_else(|| self.no_name(names, word, span))
+    }
+
+    pub fn no_name<T: Copy + PartialEq>(&self, names: &'static Names<T>, word: &str, span: Span) -> Fault {
+        Fault::new(span, format!("`{word}` is no {}", names.kind)).like(word, names.words(self.syntax))
+    }
+
+    /// A decimal or hexadecimal integer up to `most`.
+    pub fn integer(&mut self, what: &str, most: u64) -> Parse<u64> {
+        let token = self.peek();
+        if token.kind != Kind::Number {
+            return Err(self.unexpected(what));
+        }
+        match number::number(self.text(token)) {
+            Some(Number::Decimal(value) | Number::Bits(value)) if value <= most => {
+                self.next();
+                Ok(value)
+            }
+            Some(Number::Decimal(_) | Number::Bits(_)) => {
+                let message = format!("{} is too large for {what}", self.text(token));
+                Err(Fault::new(token.span(), message).expected(format!("0 to {most}")))
+            }
+            _ => Err(self.unexpected(what)),
+        }
+    }
+
+    /// One of `values`.
+    pub fn choice(&mut self, what: &str, values: &[u8]) -> Parse<u8> {
+        let token = self.peek();
+        let value = self.integer(what, u64::MAX)?;
+        let found = values.iter().find(|allowed| u64::from(**allowed) == value).copied();
+        found.ok_or_else(|| {
+            let message = format!("{value} is no {what}");
+            Fault::new(token.span(), message).expected(list(values))
+        })
+    }
+
+    /// The operation, without what follows behind a dot.
+    pub fn opcode(&mut self) -> Parse<Opcode> {
+        let (word, span) = self.word("an operation")?;
+        let found = OPS.iter().find(|op| op.name == word);
+        found.map(|op| op.opcode).ok_or_else(|| {
+            let fault = Fault::new(span, format!("`{word}` is no operation"));
+            match ELSEWHERE.iter().find(|(name, _)| *name == word) {
+                Some((_, hint)) => fault.hint(*hint),
+                None => fault.like(word, OPS.iter().map(|op| op.name)),
+            }
+        })
+    }
+
+    /// `f0.1`
+    pub fn flag(&mut self) -> Parse<Flag> {
+        let (word, span) = self.word("a flag, f0.0 to f1.1")?;
+        let register = match word {
+            "f0" => 0,
+            "f1" => 1,
+            _ => {
+                let message = format!("`{word}` is no flag register");
+                return Err(Fault::new(span, message).expected("f0 or f1"));
+            }
+        };
+        let subregister = if self.eat('.') { self.choice("flag subregister", &[0, 1])? } else { 0 };
+        Ok(Flag { register, subregister })
+    }
+
+    /// What stands behind the flag of a predicate.
+    pub fn predicate_control(&mut self) -> Parse<PredicateControl> {
+        if self.eat('.') { self.name(&syntax::PREDICATES) } else { Ok(PredicateControl::Sequential) }
+    }
+
+    /// `r4`, `acc0`, `null`, `r[a0.2,16]`; what follows a dot is the caller's.
+    pub fn base(&mut self) -> Parse<Base> {
+        let what = "a register";
+        let (word, span) = self.word(what)?;
+        let digits = word.trim_start_matches(|c: char| !c.is_ascii_digit());
+        let letters = &word[..word.len() - digits.len()];
+        let general = letters == "r" || (letters == "g" && self.syntax == Syntax::Mesa);
+        if general && digits.is_empty() && self.is('[') {
+            return self.indirect(span);
+        }
+        let refuse = |message: String| Err(Fault::new(span.clone(), message));
+        let number = if digits.is_empty() { Some(0) } else { digits.parse::<u8>().ok() };
+        if general && !digits.is_empty() {
+            return match number {
+                Some(number @ 0..128) => Ok(Base { register: Register::grf(number), span }),
+                _ => {
+                    let fault = refuse(format!("there is no general register {digits}"));
+                    fault.map_err(|fault| fault.expected(format!("{letters}0 to {letters}127")))
+                }
+            };
+        }
+        if letters == "ARF" || letters == "arf" {
+            return self.reserved_register(letters, digits, span);
+        }
+        let Some(file) = syntax::ARFS.find(letters, self.syntax) else {
+            let hint = match (self.syntax, letters) {
+                (Syntax::Iga, "g") => Some("general registers are written r0 to r127"),
+                (_, "m") => Some("Gen8 has no message registers, messages are sent from general ones"),
+                _ => None,
+            };
+            let fault = refuse(format!("`{word}` is no register")).map_err(|fault: Fault| match hint {
+                Some(hint) => fault.hint(hint),
+                None => fault.like(letters, syntax::ARFS.words(self.syntax)),
+            });
+            return fault;
+        };
+        let single = matches!(file, Arf::Null | Arf::InstructionPointer);
+        match number {
+            Some(number) if number < 16 && single == digits.is_empty() => {
+                Ok(Base { register: Register::Arf { file, number, byte: 0 }, span })
+            }
+            _ => refuse(format!("there is no register {word}")),
+        }
+    }
+
+    /// `ARF208` is Mesa's word for a byte that names no register it knows, `arf13.0` ours.
+    fn reserved_register(&mut self, letters: &str, digits: &str, span: Span) -> Parse<Base> {
+        let known = |kind: u8| {
+            let arf = crate::gen8::eu::Arf::new(u64::from(kind)).ok();
+            arf.and_then(|arf| crate::encoding::ARF.decode(arf)).unwrap_or(Arf::Reserved(kind))
+        };
+        let number = digits.parse::<u8>().ok();
+        let parts = match (letters, number) {
+            ("ARF", Some(byte)) => Some((byte / 16, byte % 16)),
+            ("arf", Some(kind @ 0..16)) if self.eat('.') => {
+                Some((kind, self.integer("a register number", 15)? as u8))
+            }
+            _ => None,
+        };
+        let (kind, number) =
+            parts.ok_or_else(|| Fault::new(span.clone(), format!("`{letters}{digits}` is no register")))?;
+        Ok(Base { register: Register::Arf { file: known(kind), number, byte: 0 }, span })
+    }
+
+    /// `[a0.2,16]` or Mesa's `[a0.2 16]`.
+    fn indirect(&mut self, span: Span) -> Parse<Base> {
+        self.expect('[')?;
+        let (word, word_span) = self.word("the address register a0")?;
+        if word != "a0" {
+            let message = format!("`{word}` holds no addresses");
+            return Err(Fault::new(word_span, message).expected("a0"));
+        }
+        let address = if self.eat('.') { self.integer("a word of a0", 15)? as u8 } else { 0 };
+        self.eat(',');
+        let start = self.peek().start;
+        let negative = !self.eat('+') && self.eat('-');
+        let mut offset = 0;
+        if self.peek().kind == Kind::Number {
+            offset = self.integer("an offset", u64::from(u32::MAX))? as i64;
+        } else if !self.is(']') {
+            return Err(self.unexpected("an offset in bytes or `]`"));
+        }
+        let offset = if negative { -offset } else { offset };
+        let end = self.expect(']')?.end;
+        if !(-512..512).contains(&offset) {
+            let message = format!("the offset {offset} does not fit its ten bits");
+            return Err(Fault::new(start..end - 1, message).expected("-512 to 511"));
+        }
+        let register = Register::Indirect { address, offset: offset as i16 };
+        Ok(Base { register, span: span.start..end })
+    }
+
+    /// `place` from element `index` on, elements being of type `ty`.
+    pub fn subregister(&self, base: &Base, index: Option<(u64, Span)>, ty: DataType) -> Parse<Register> {
+        let Some((index, span)) = index else { return Ok(base.register) };
+        let size = u64::from(ty.size());
+        let bytes = index.saturating_mul(size);
+        if bytes >= 32 {
+            let message = format!("a register has no element {index} of type {}", ty.name());
+            return Err(Fault::new(span, message).expected(format!("0 to {}", 31 / size)));
+        }
+        Ok(match base.register {
+            Register::Grf { number, .. } => Register::Grf { number, byte: bytes as u8 },
+            Register::Arf { file, number, .. } => Register::Arf { file, number, byte: bytes as u8 },
+            indirect => indirect,
+        })
+    }
+
+    /// The number of a subregister behind a dot, if there is one.
+    pub fn subregister_index(&mut self) -> Parse<Option<(u64, Span)>> {
+        let numbered = self.is('.') && self.peek_at(1).kind == Kind::Number;
+        if !numbered {
+            return Ok(None);
+        }
+        self.next();
+        let span = self.peek().span();
+        Ok(Some((self.integer("a subregister", 31)?, span)))
+    }
+
+    /// Channels of a mask or of a swizzle: `xyz`.
+    pub fn channels(&self, word: &str, span: &Span) -> Parse<[Option<u8>; 4]> {
+        let mut channels = [None; 4];
+        let refuse = || {
+            let message = format!("`{word}` is no choice of channels");
+            Err(Fault::new(span.clone(), message).expected("up to four of x, y, z, w"))
+        };
+        if word.len() > 4 {
+            return refuse();
+        }
+        for (slot, letter) in channels.iter_mut().zip(word.chars()) {
+            *slot = Some(match letter {
+                'x' => 0,
+                'y' => 1,
+                'z' => 2,
+                'w' => 3,
+                _ => return refuse(),
+            });
+        }
+        Ok(channels)
+    }
+
+    /// `xy` as a write mask: each channel once, in order.
+    pub fn write_mask(&self, word: &str, span: Span) -> Parse<u8> {
+        let channels = self.channels(word, &span)?;
+        let mut mask = 0u8;
+        for channel in channels.into_iter().flatten() {
+            let bit = 1 << channel;
+            if mask >= bit {
+                let message = format!("`{word}` is no write mask");
+                return Err(Fault::new(span, message).expected("channels in the order x, y, z, w"));
+            }
+            mask += bit;
+        }
+        Ok(mask)
+    }
+
+    /// `x` or `xyzw` as a swizzle.
+    pub fn swizzle(&self, word: &str, span: Span) -> Parse<[u8; 4]> {
+        match self.channels(word, &span)? {
+            [Some(x), None, ..] => Ok([x; 4]),
+            [Some(x), Some(y), Some(z), Some(w)] => Ok([x, y, z, w]),
+            _ => {
+                let message = format!("`{word}` is no swizzle");
+                Err(Fault::new(span, message).expected("one channel or four"))
+            }
+        }
+    }
+
+    /// An immediate; `text` is its number.
+    pub fn immediate(
+        &self,
+        negative: bool,
+        number: Number,
+        text: &str,
+        ty: DataType,
+        span: Span,
+    ) -> Parse<Immediate> {
+        number::immediate(negative, number, text, ty).map_err(|refused| {
+            let name = ty.name();
+            let sign = if negative { "-" } else { "" };
+            match refused {
+                Refused::Type => Fault::new(span, format!("there are no immediates of type {name}"))
+                    .hint("take a word, the destination may be bytes all the same"),
+                Refused::Range if ty.is_float() => {
+                    Fault::new(span, format!("{sign}{text} is no number of type {name}"))
+                }
+                Refused::Range => {
+                    let (least, greatest) = match ty {
+                        DataType::V | DataType::Uv | DataType::Vf => (0, i128::from(u32::MAX)),
+                        ty => number::range(ty),
+                    };
+                    Fault::new(span, format!("{sign}{text} does not fit the type {name}"))
+                        .expected(format!("{least} to {greatest}"))
+                }
+                Refused::Kind => {
+                    let expected = match ty {
+                        DataType::V | DataType::Uv | DataType::Vf => "eight hexadecimal digits",
+                        ty if ty.is_float() => "a decimal number, or its bits without a sign",
+                        _ => "an integer",
+                    };
+                    Fault::new(span, format!("{sign}{text} cannot be of type {name}")).expected(expected)
+                }
+            }
+        })
+    }
+
+    /// The flag of an instruction is one: that of the predicate, the condition's must be the same.
+    pub fn condition_flag(&self, instruction: &mut Instruction, flag: Flag, span: Span) -> Parse<()> {
+        if instruction.predicate.is_some() && instruction.flag != flag {
+            let Flag { register, subregister } = instruction.flag;
+            let message = "predicate and condition use different flags";
+            return Err(Fault::new(span, message)
+                .expected(format!("f{register}.{subregister}, as the instruction holds one flag")));
+        }
+        instruction.flag = flag;
+        Ok(())
+    }
+}
+
+/// A register without its subregister.
+pub struct Base {
+    pub register: Register,
+    pub span: Span,
+}
+
+/// Operations that people know from other generations.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("sends", "split sends came with Gen9, join the payloads"),
+    ("sendsc", "split sends came with Gen9, join the payloads"),
+    ("rol", "rotations came with Gen11"),
+    ("ror", "rotations came with Gen11"),
+    ("dim", "Gen7.5 had it; mov takes immediates of type df"),
+    ("f32to16", "Gen7 had it; mov to type hf converts"),
+    ("f16to32", "Gen7 had it; mov from type hf converts"),
+    ("iff", "Gen6 has no iff any more, if takes both targets"),
+    ("do", "Gen6 has no do any more, while jumps to a label"),
+    ("nenop", "Gen8 has only nop"),
+    ("sync", "synchronisation by sync came with Gen12"),
+    ("add3", "three-source integer addition came with Gen12.5"),
+    ("dp4a", "dp4a came with Gen12"),
+];
+
+/// `a type`, `an option`
+pub fn article(kind: &str) -> String {
+    let vowel = kind.starts_with(['a', 'e', 'i', 'o', 'u']);
+    format!("{} {kind}", if vowel { "an" } else { "a" })
+}
+
+/// `1, 2, 4 or 8`
+fn list(values: &[u8]) -> String {
+    let mut text = String::new();
+    for (index, value) in values.iter().enumerate() {
+        let separator = match index {
+            0 => "",
+            index if index + 1 == values.len() => " or ",
+            _ => ", ",
+        };
+        text.push_str(&format!("{separator}{value}"));
+    }
+    text
+}
