@@ -3,7 +3,7 @@
 //! Reading order: [`instruction`] says what an instruction is, [`ops`] lists the operations, [`signature`] the types of
 //! their operands, [`decode`](mod@decode)
 //! reads dwords, [`compaction`] the 8-byte forms, [`encode`] writes, [`kernel`] walks through memory, [`disasm`] makes
-//! text, [`syntax`] holds the words of both assembly languages, [`message`] words of messages, [`surface`] says what
+//! text in two languages, [`syntax`] holds the words of both, [`message`] says what messages ask for, [`surface`] says what
 //! messages do with surfaces, [`native`] which container describes an instruction. [`gen8`] is generated from the specification and holds every bit position.
 //!
 //! ```

@@ -3,85 +3,11 @@
 mod common;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use common::{corpus, dwords, hex, kernels, squeeze};
-use genxml_eu::instruction::{AccessMode, Descriptor, Operand, Source};
+use genxml_eu::instruction::{AccessMode, Descriptor, Operand};
 use genxml_eu::kernel::Located;
 use genxml_eu::{Instruction, decode, instructions};
-
-/// Lines of IGA's text that are instructions, white space made single.
-fn oracle(path: &Path) -> Vec<String> {
-    let text = std::fs::read_to_string(path.with_extension("iga.asm")).unwrap();
-    let lines = text.lines().map(squeeze).filter(|line| !line.is_empty() && !line.ends_with(':'));
-    lines.filter(|line| !line.starts_with("//")).collect()
-}
-
-/// Without the comment.
-fn code(line: &str) -> &str {
-    line.split("//").next().unwrap_or(line).trim()
-}
-
-/// Oracle: IGA's disassembly of every kernel. The code of each line must be equal, white space apart; comments on
-/// messages may differ and are counted.
-#[test]
-fn text_equals_iga() {
-    let Some(corpus) = corpus() else { return };
-    let (mut total, mut equal, mut swizzles) = (0, 0, 0);
-    let (mut same_comment, mut messages) = (0, 0);
-    let mut kinds: BTreeMap<String, (usize, String)> = BTreeMap::new();
-    let mut comments: BTreeMap<String, (usize, String)> = BTreeMap::new();
-    for (path, bytes) in kernels(&corpus) {
-        let lines = oracle(&path);
-        let ours: Vec<_> = instructions(&bytes).collect();
-        assert_eq!(ours.len(), lines.len(), "{}: number of instructions", path.display());
-        for (line, ours) in lines.iter().zip(ours) {
-            let ours = ours.unwrap_or_else(|error| panic!("{}: {error}: {line}", path.display()));
-            let text = squeeze(&ours.to_string());
-            total += 1;
-            let swizzled = ours.instruction.operands().any(|operand| match operand {
-                Operand::Register(source) => source.swizzle != Source::IDENTITY,
-                _ => false,
-            });
-            if code(&text) == code(line) {
-                equal += 1;
-            } else if swizzled {
-                // IGA shows the swizzle of an Align16 source as the region <1;1,0>.
-                swizzles += 1;
-            } else {
-                let entry = kinds.entry(ours.instruction.opcode.to_string()).or_default();
-                entry.0 += 1;
-                entry.1 = format!("{}:\n    iga  {line}\n    ours {text}", path.display());
-            }
-            if line.contains("send") {
-                messages += 1;
-                let comment = |line: &str| line.split_once("//").map_or("", |(_, c)| c).trim().to_string();
-                if comment(&text) == comment(line) {
-                    same_comment += 1;
-                } else {
-                    let kind = comment(line).split(';').skip(1).collect::<Vec<_>>().join(";");
-                    let entry = comments.entry(kind).or_default();
-                    entry.0 += 1;
-                    entry.1 = format!("iga {} | ours {}", comment(line), comment(&text));
-                }
-            }
-        }
-    }
-    println!(
-        "{equal} of {total} instructions have IGA's text, {swizzles} have swizzles; {same_comment} of {messages} comments"
-    );
-    for (kind, (count, example)) in &kinds {
-        println!("{count:6} {kind}, as in {example}");
-    }
-    for (kind, (count, example)) in &comments {
-        println!("{count:6} comment {kind}, as in {example}");
-    }
-    assert!(total >= 61_000, "only {total} instructions");
-    // A fence whose unused surface index is set is named only "synchronized".
-    assert!(same_comment + 1 >= messages, "comments that differ from IGA's");
-    assert_eq!(swizzles, 32, "mirroring kernels of the media driver");
-    assert_eq!(equal + swizzles, total, "code that differs from IGA's");
-}
 
 /// Oracle: full forms made by Mesa's compaction, taken from real kernels.
 #[test]

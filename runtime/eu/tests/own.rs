@@ -1,8 +1,10 @@
 //! Instructions with encodings that are known without the corpus, and properties over random bits.
 
+use genxml_eu::disasm::listing;
 use genxml_eu::gen8::eu::{ControlIndex, EuOpcode};
 use genxml_eu::instruction::*;
 use genxml_eu::ops::OPS;
+use genxml_eu::syntax::Syntax;
 use genxml_eu::{Instruction, Opcode, Problem, decode, expand, instructions};
 use proptest::prelude::*;
 
@@ -185,6 +187,7 @@ proptest! {
             last = position;
         }
         let _ = genxml_eu::length_until_eot(&bytes);
-        prop_assert!(!genxml_eu::disasm::listing(&bytes).is_empty());
+        prop_assert!(listing(&bytes, Syntax::Iga).starts_with("L0:"));
+        prop_assert_eq!(listing(&bytes, Syntax::Mesa).is_empty(), bytes.len() < 4);
     }
 }

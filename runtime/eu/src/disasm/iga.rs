@@ -1,0 +1,447 @@
+//! IGA's text, from the typed instruction.
+
+use super::text::{Line, general, scientific};
+use crate::instruction::*;
+use crate::kernel::Located;
+use crate::message;
+use crate::ops::{Format, Opcode, Traits};
+use crate::syntax::{self, Syntax};
+use core::fmt::{self, Write};
+
+/// A whole kernel. Labels stand where a basic block begins: at the start, at targets and behind what ends a block.
+pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
+    let mut targets = alloc::vec![0];
+    for line in crate::kernel::instructions(bytes).flatten() {
+        targets.extend(line.targets());
+        if ends_block(&line.instruction) {
+            targets.push(line.position + u64::from(line.instruction.length()));
+        }
+    }
+    targets.sort_unstable();
+    targets.dedup();
+    let mut targets = targets.into_iter().peekable();
+    for line in crate::kernel::instructions(bytes) {
+        let position = line.as_ref().map_or_else(|error| error.position, |located| located.position);
+        while let Some(target) = targets.next_if(|target| *target <= position) {
+            // A target inside of an instruction is named before it.
+            writeln!(out, "L{target}:")?;
+        }
+        match line {
+            Ok(Located { position, instruction }) => {
+                write(out, &instruction, Some(position))?;
+                out.write_str("\n")?;
+            }
+            Err(error) => writeln!(out, "        // {}: {}", error.raw, error.problem)?,
+        }
+    }
+    for target in targets {
+        writeln!(out, "L{target}:")?;
+    }
+    Ok(())
+}
+
+fn ends_block(instruction: &Instruction) -> bool {
+    use Format::{BranchOne, BranchTwo, Call, JumpIndexed, Return};
+    let format = instruction.opcode.op().format;
+    matches!(format, BranchOne | BranchTwo | Call | JumpIndexed | Return) || instruction.ends_thread()
+}
+
+/// One instruction, its targets as labels if its position is known.
+pub(super) fn write<W: Write + ?Sized>(out: &mut W, i: &Instruction, position: Option<u64>) -> fmt::Result {
+    Printer { line: Line::new(out), i }.instruction(position)
+}
+
+struct Printer<'a, W: ?Sized> {
+    line: Line<'a, W>,
+    i: &'a Instruction,
+}
+
+/// Column of the name.
+const NAME: usize = 8;
+
+impl<W: Write + ?Sized> Printer<'_, W> {
+    fn instruction(&mut self, position: Option<u64>) -> fmt::Result {
+        let i = self.i;
+        self.predicate()?;
+        self.line.reach(NAME);
+        let start = self.line.column();
+        self.line.text(i.opcode.name())?;
+        if let Some(function) = i.math {
+            self.line.text(".")?;
+            self.line.text(function.name())?;
+        }
+        if i.branch_ctrl {
+            self.line.text(".b")?;
+        }
+        if !matches!(i.opcode.op().format, Format::Bare | Format::JumpIndexed | Format::Wait) {
+            self.line.text(" (")?;
+            self.line.unsigned(u64::from(shown_size(i)))?;
+            self.line.text("|M")?;
+            self.line.unsigned(u64::from(i.channel_offset))?;
+            self.line.text(")")?;
+        }
+        self.condition(start + 13)?;
+        self.line.reach(start + 24);
+        self.operands(position)?;
+        self.options()?;
+        if let Some(send) = &i.send {
+            self.line.pad(0);
+            self.line.text("// ")?;
+            message::comment(&mut self.line, send)?;
+        }
+        if i.illegal_code != 0 {
+            self.line.pad(0);
+            self.line.text("// operation 0x")?;
+            self.line.hex(u64::from(i.illegal_code), 2)?;
+            self.line.text(" does not exist")?;
+        }
+        Ok(())
+    }
+
+    /// `(W&~f0.1.any8h)`
+    fn predicate(&mut self) -> fmt::Result {
+        let i = self.i;
+        if !i.no_mask && i.predicate.is_none() {
+            return Ok(());
+        }
+        self.line.text(match (i.no_mask, i.predicate) {
+            (false, _) => "(",
+            (true, None) => "(W",
+            (true, Some(_)) => "(W&",
+        })?;
+        if let Some(predicate) = i.predicate {
+            self.line.text(if predicate.inverse { "~" } else { "" })?;
+            self.flag()?;
+            if let Some(word) = syntax::PREDICATES.name(predicate.control, Syntax::Iga) {
+                self.line.text(".")?;
+                self.line.text(word)?;
+            }
+        }
+        self.line.text(")")?;
+        self.line.space();
+        Ok(())
+    }
+
+    fn flag(&mut self) -> fmt::Result {
+        self.line.text("f")?;
+        self.line.unsigned(u64::from(self.i.flag.register))?;
+        self.line.text(".")?;
+        self.line.unsigned(u64::from(self.i.flag.subregister))
+    }
+
+    /// `(ge)f0.1`; the steps of the macros report an early out in the flag.
+    fn condition(&mut self, column: usize) -> fmt::Result {
+        let name = match self.i.condition {
+            _ if self.i.math.is_some_and(MathFunction::is_macro) => "eo",
+            None => return Ok(()),
+            Some(condition) => syntax::CONDITIONS.name(condition, Syntax::Iga).unwrap_or_default(),
+        };
+        self.line.pad(column);
+        self.line.text("(")?;
+        self.line.text(name)?;
+        self.line.text(")")?;
+        self.flag()
+    }
+
+    /// White space before the operand with number `index`, each having its column.
+    fn place(&mut self, column: &mut usize, index: usize) {
+        self.line.reach(*column);
+        self.line.space();
+        *column = self.line.column() + if index == 0 { 14 } else { 18 };
+    }
+
+    fn operands(&mut self, position: Option<u64>) -> fmt::Result {
+        let i = self.i;
+        let (mut column, mut count) = (0, 0);
+        let mut place = |printer: &mut Self| {
+            printer.place(&mut column, count);
+            count += 1;
+        };
+        if let Some(destination) = &i.destination {
+            place(self);
+            self.line.text(if i.saturate { "(sat)" } else { "" })?;
+            self.destination(destination)?;
+        }
+        for (index, operand) in i.operands().enumerate() {
+            place(self);
+            match operand {
+                Operand::None => {}
+                Operand::Immediate(immediate) => self.immediate(immediate)?,
+                Operand::Register(source) => self.source(source, index)?,
+            }
+        }
+        if let Some(send) = &i.send {
+            place(self);
+            let function = function_number(send.function) + if send.end_of_thread { 32 } else { 0 };
+            self.line.text("0x")?;
+            self.line.hex_capital(u64::from(function), 1)?;
+            place(self);
+            match send.descriptor {
+                Descriptor::Immediate(descriptor) => {
+                    self.line.text("0x")?;
+                    self.line.hex_capital(u64::from(descriptor), 8)?;
+                }
+                Descriptor::Address(byte) => {
+                    self.line.text("a0.")?;
+                    self.line.unsigned(u64::from(byte / 4))?;
+                }
+            }
+        }
+        if let Some(branch) = &i.branch {
+            for distance in [Some(branch.jip), branch.uip].into_iter().flatten() {
+                place(self);
+                let position = position.filter(|_| i.opcode != Opcode::Calla);
+                match position.and_then(|position| position.checked_add_signed(i64::from(distance))) {
+                    Some(target) => {
+                        self.line.text("L")?;
+                        self.line.unsigned(target)?;
+                    }
+                    None => self.line.signed(i64::from(distance))?,
+                }
+            }
+        }
+        self.line.reach(column);
+        Ok(())
+    }
+
+    fn options(&mut self) -> fmt::Result {
+        let i = self.i;
+        let options = [
+            (i.acc_write, "AccWrEn"),
+            (i.thread_control == ThreadControl::Atomic, "Atomic"),
+            (i.breakpoint, "Breakpoint"),
+            (i.compacted, "Compacted"),
+            (i.ends_thread(), "EOT"),
+            (i.no_dd_check, "NoDDChk"),
+            (i.no_dd_clear, "NoDDClr"),
+            (i.thread_control == ThreadControl::Switch, "Switch"),
+        ];
+        let mut before = "{";
+        for (_, name) in options.into_iter().filter(|(on, _)| *on) {
+            if before == "{" {
+                self.line.space();
+            }
+            self.line.text(before)?;
+            self.line.text(name)?;
+            before = ",";
+        }
+        if before == "," { self.line.text("}") } else { Ok(()) }
+    }
+
+    /// The register, with the subregister in elements of `size` bytes unless that is zero.
+    fn register(
+        &mut self,
+        register: &Register,
+        size: u8,
+        accumulator: Option<MacroAccumulator>,
+    ) -> fmt::Result {
+        let byte = match *register {
+            Register::Grf { number, byte } => {
+                self.line.text("r")?;
+                self.line.unsigned(u64::from(number))?;
+                byte
+            }
+            Register::Indirect { address, offset } => {
+                self.line.text("r[a0.")?;
+                self.line.unsigned(u64::from(address))?;
+                if offset != 0 {
+                    self.line.text(",")?;
+                    self.line.signed(i64::from(offset))?;
+                }
+                return self.line.text("]");
+            }
+            Register::Arf { file, number, byte } => {
+                match file {
+                    Arf::Reserved(kind) => {
+                        self.line.text("arf")?;
+                        self.line.unsigned(u64::from(kind))?;
+                        self.line.text(".")?;
+                    }
+                    file => self.line.text(syntax::ARFS.name(file, Syntax::Iga).unwrap_or_default())?,
+                }
+                if matches!(file, Arf::Null | Arf::InstructionPointer) {
+                    return Ok(());
+                }
+                self.line.unsigned(u64::from(number))?;
+                byte
+            }
+        };
+        match accumulator {
+            Some(MacroAccumulator(number @ 0..8)) => {
+                self.line.text(".mme")?;
+                self.line.unsigned(u64::from(number))
+            }
+            Some(_) => self.line.text(".nomme"),
+            None if size == 0 => Ok(()),
+            None => {
+                self.line.text(".")?;
+                self.line.unsigned(u64::from(byte / size))
+            }
+        }
+    }
+
+    /// `:ud`, which sends leave out.
+    fn ty(&mut self, ty: DataType) -> fmt::Result {
+        if self.i.send.is_some() && ty == DataType::Ud {
+            return Ok(());
+        }
+        self.line.text(":")?;
+        self.line.text(ty.name())
+    }
+
+    fn destination(&mut self, destination: &Destination) -> fmt::Result {
+        let i = self.i;
+        if i.send.is_some() {
+            // Registers of messages have no subregister.
+            self.register(&destination.register, 0, None)?;
+            return self.ty(destination.ty);
+        }
+        self.register(&destination.register, destination.ty.size(), destination.macro_accumulator)?;
+        if i.opcode.op().format != Format::Call && destination.macro_accumulator.is_none() {
+            self.line.text("<")?;
+            self.line.unsigned(u64::from(destination.stride))?;
+            self.line.text(">")?;
+            if destination.write_mask != 15 && shown_size(i) == i.exec_size {
+                self.line.text(".")?;
+                for channel in (0..4u8).filter(|channel| destination.write_mask >> channel & 1 == 1) {
+                    self.line.text(channel_name(channel))?;
+                }
+            }
+        }
+        self.ty(destination.ty)
+    }
+
+    fn source(&mut self, source: &Source, index: usize) -> fmt::Result {
+        let i = self.i;
+        if source.negate {
+            let logic = i.opcode.op().traits.contains(Traits::LOGIC);
+            self.line.text(if logic { "~" } else { "-" })?;
+        }
+        self.line.text(if source.absolute { "(abs)" } else { "" })?;
+        if i.send.is_some() {
+            self.register(&source.register, 0, None)?;
+            return self.ty(source.ty);
+        }
+        self.register(&source.register, source.ty.size(), source.macro_accumulator)?;
+        let format = i.opcode.op().format;
+        if format == Format::JumpIndexed {
+            return Ok(());
+        }
+        if source.macro_accumulator.is_none() && format != Format::Return {
+            self.region(source, index)?;
+        }
+        if source.swizzle != Source::IDENTITY {
+            self.line.text(".")?;
+            for channel in source.swizzle {
+                self.line.text(channel_name(channel))?;
+            }
+        }
+        self.ty(source.ty)
+    }
+
+    fn region(&mut self, source: &Source, index: usize) -> fmt::Result {
+        let Region { vertical, width, horizontal } = source.region;
+        // Three-source regions are written in the short form of later generations: no width, and no vertical stride
+        // for the last source.
+        if self.i.opcode.op().format == Format::ThreeSource {
+            return self.line.text(match (source.replicate, index) {
+                (true, 2) => "<0>",
+                (true, _) => "<0;0>",
+                (false, 2) => "<1>",
+                (false, _) => "<2;1>",
+            });
+        }
+        self.line.text("<")?;
+        if let Vertical::Stride(vertical) = vertical {
+            self.line.unsigned(u64::from(vertical))?;
+            if self.i.access_mode == AccessMode::Align16 {
+                return self.line.text(">");
+            }
+            self.line.text(";")?;
+        }
+        self.line.unsigned(u64::from(width))?;
+        self.line.text(",")?;
+        self.line.unsigned(u64::from(horizontal))?;
+        self.line.text(">")
+    }
+
+    /// Signed integers decimal, unsigned and packed ones hexadecimal, floats decimal if that is exact.
+    fn immediate(&mut self, immediate: &Immediate) -> fmt::Result {
+        let bits = immediate.bits;
+        match immediate.ty {
+            DataType::B => self.line.signed(i64::from(bits as i8))?,
+            DataType::W => self.line.signed(i64::from(bits as i16))?,
+            DataType::D => self.line.signed(i64::from(bits as i32))?,
+            DataType::Q => self.line.signed(bits as i64)?,
+            DataType::F => {
+                let value = f32::from_bits(bits as u32);
+                let same =
+                    |text: &str| text.parse().is_ok_and(|parsed: f32| parsed.to_bits() == value.to_bits());
+                self.float(f64::from(value), bits, 22, &same)?;
+            }
+            DataType::Df => {
+                let same = |text: &str| text.parse().is_ok_and(|parsed: f64| parsed.to_bits() == bits);
+                self.float(f64::from_bits(bits), bits, 51, &same)?;
+            }
+            _ => self.hexadecimal(bits)?,
+        }
+        self.ty_of_immediate(immediate.ty)
+    }
+
+    fn ty_of_immediate(&mut self, ty: DataType) -> fmt::Result {
+        self.line.text(":")?;
+        self.line.text(ty.name())
+    }
+
+    fn hexadecimal(&mut self, bits: u64) -> fmt::Result {
+        self.line.text("0x")?;
+        self.line.hex_capital(bits, 1)
+    }
+
+    /// Infinities and NaNs by name, bit `quiet` telling quiet ones and the bits below being the payload; else six
+    /// digits, else seven, whichever is exact first, else the bits.
+    fn float(&mut self, value: f64, bits: u64, quiet: u32, same: &dyn Fn(&str) -> bool) -> fmt::Result {
+        if !value.is_finite() {
+            self.line.text(if value.is_sign_negative() { "-" } else { "" })?;
+            if value.is_infinite() {
+                return self.line.text("inf");
+            }
+            self.line.text(if bits >> quiet & 1 == 1 { "qnan(0x" } else { "snan(0x" })?;
+            self.line.hex_capital(bits & ((1 << quiet) - 1), 1)?;
+            return self.line.text(")");
+        }
+        let short = general(value);
+        if same(short.as_str()) {
+            self.line.text(short.as_str())?;
+            let whole = !short.as_str().contains(['.', 'e']);
+            return self.line.text(if whole { ".0" } else { "" });
+        }
+        let long = scientific(value, 6, false);
+        if same(long.as_str()) { self.line.text(long.as_str()) } else { self.hexadecimal(bits) }
+    }
+}
+
+/// Channels as IGA shows them: a three-source instruction cannot have one channel, so four of which only x is written
+/// stand for one.
+fn shown_size(i: &Instruction) -> u8 {
+    let x_only = i.destination.is_some_and(|destination| destination.write_mask == 1);
+    let scalar = i.opcode.op().format == Format::ThreeSource && i.exec_size == 4 && x_only;
+    if scalar { 1 } else { i.exec_size }
+}
+
+fn channel_name(channel: u8) -> &'static str {
+    match channel {
+        0 => "x",
+        1 => "y",
+        2 => "z",
+        _ => "w",
+    }
+}
+
+/// The number of a shared function.
+fn function_number(function: SharedFunction) -> u8 {
+    match function {
+        SharedFunction::Reserved(number) => number,
+        function => crate::encoding::SHARED_FUNCTION.encode(function).map_or(0, |sfid| sfid.bits() as u8),
+    }
+}

@@ -1,0 +1,708 @@
+//! Mesa's text: field by field from the 16 bytes, stray bits and all, as Mesa's disassembler reads them.
+
+use super::mesa_messages;
+use super::text::{Line, general, restricted_float};
+use crate::compaction;
+use crate::decode::{DecodeError, Problem, Raw, length, operation};
+use crate::encoding as enc;
+use crate::gen8::eu as gen8;
+use crate::instruction::{Arf, DataType, Vertical};
+use crate::kernel::dwords;
+use crate::ops::{Format, Opcode, Traits};
+use crate::syntax::{self, Syntax};
+use alloc::collections::BTreeMap;
+use core::fmt::{self, Write};
+
+/// How jumps are shown.
+pub(super) enum Targets<'a> {
+    /// In bytes from the jump.
+    Numbers,
+    /// By the label of the target.
+    Labels {
+        /// Labels by byte position.
+        labels: &'a BTreeMap<i64, usize>,
+        /// Where the jump is.
+        position: i64,
+    },
+}
+
+/// A whole kernel.
+pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
+    let labels = labels(bytes);
+    for (position, native) in natives(bytes) {
+        if let Some(number) = labels.get(&position) {
+            write!(out, "\nLABEL{number}:\n")?;
+        }
+        match native {
+            Ok((dwords, compacted)) => {
+                write(out, &dwords, compacted, &Targets::Labels { labels: &labels, position })?;
+                out.write_str("\n")?;
+            }
+            Err(error) => writeln!(out, "// {}: {}", error.raw, error.problem)?,
+        }
+    }
+    Ok(())
+}
+
+/// Position, and the 16 bytes with whether they were 8, or why there are none.
+type Item = (i64, Result<([u32; 4], bool), DecodeError>);
+
+fn natives(bytes: &[u8]) -> impl Iterator<Item = Item> {
+    let mut position = 0;
+    core::iter::from_fn(move || {
+        let (found, count) = dwords(bytes.get(position..)?);
+        let first = *found[..count].first()?;
+        let (at, needed) = (position, length(first));
+        position += needed as usize;
+        let fail = |problem| DecodeError { position: at as u64, raw: Raw::new(&found[..count]), problem };
+        let native = if count * 4 < needed as usize {
+            Err(fail(Problem::Truncated { needed, available: count as u32 * 4 }))
+        } else if needed == 8 {
+            compaction::expand_dwords([found[0], found[1]]).map(|native| (native, true)).map_err(fail)
+        } else {
+            Ok((found, false))
+        };
+        Some((at as i64, native))
+    })
+}
+
+/// Labels are numbered as jumps name them, outer target first.
+fn labels(bytes: &[u8]) -> BTreeMap<i64, usize> {
+    let mut labels = BTreeMap::new();
+    let mut name = |target: i64| {
+        let number = labels.len();
+        labels.entry(target).or_insert(number);
+    };
+    for (position, native) in natives(bytes) {
+        let Ok((dwords, _)) = native else { continue };
+        let Some(opcode) = operation(dwords[0]) else { continue };
+        let branch = gen8::EuInstructionBranchTwoSrc::unpack_lossy(&dwords);
+        if has_uip(opcode) {
+            name(position + branch.uip.get());
+        }
+        if has_jip(opcode) {
+            name(position + branch.jip.get());
+        }
+    }
+    labels
+}
+
+/// Operations whose two distances Mesa shows.
+fn has_uip(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::If | Opcode::Else | Opcode::Break | Opcode::Cont | Opcode::Halt)
+}
+
+/// Operations whose distance Mesa shows.
+fn has_jip(opcode: Opcode) -> bool {
+    has_uip(opcode) || matches!(opcode, Opcode::Endif | Opcode::While)
+}
+
+/// Whether Mesa shows a destination, and how many sources.
+fn operands(opcode: Opcode) -> (bool, u8) {
+    let op = opcode.op();
+    match (opcode, op.format) {
+        (Opcode::Smov, _) => (false, 0),
+        (Opcode::Movi, _) | (_, Format::Math) => (true, 2),
+        (_, Format::Basic | Format::Send) => (true, op.sources),
+        (_, Format::Wait) => (true, 0),
+        _ => (false, 0),
+    }
+}
+
+/// The text of the 16 bytes `dwords`.
+pub(super) fn write<W: Write + ?Sized>(
+    out: &mut W,
+    dwords: &[u32; 4],
+    compacted: bool,
+    targets: &Targets<'_>,
+) -> fmt::Result {
+    Printer {
+        line: Line::new(out),
+        dwords,
+        header: gen8::EuInstructionHeader::unpack_lossy(&[dwords[0]]),
+        controls: gen8::EuInstructionOperandControls::unpack_lossy(&[dwords[1]]),
+        // Mesa does not know join, and takes what it does not know as illegal.
+        opcode: operation(dwords[0]).filter(|opcode| *opcode != Opcode::Join).unwrap_or(Opcode::Illegal),
+    }
+    .instruction(compacted, targets)
+}
+
+struct Printer<'a, W: ?Sized> {
+    line: Line<'a, W>,
+    dwords: &'a [u32; 4],
+    header: gen8::EuInstructionHeader,
+    controls: gen8::EuInstructionOperandControls,
+    opcode: Opcode,
+}
+
+/// True if more may follow: some registers are shown without region and type.
+type More = Result<bool, fmt::Error>;
+
+impl<W: Write + ?Sized> Printer<'_, W> {
+    fn instruction(&mut self, compacted: bool, targets: &Targets<'_>) -> fmt::Result {
+        let opcode = self.opcode;
+        self.predicate()?;
+        self.line.text(opcode.name())?;
+        self.modifiers()?;
+        if opcode != Opcode::Nop {
+            self.line.text("(")?;
+            let size = self.header.control.controls_a.exec_size;
+            match enc::EXEC_SIZE.decode(size) {
+                Some(channels) => self.line.unsigned(u64::from(channels))?,
+                None => self.invalid("execution size", size.bits())?,
+            }
+            self.line.text(")")?;
+        }
+        self.operands(targets)?;
+        if opcode.op().format == Format::Send {
+            self.message()?;
+        }
+        self.line.pad(64);
+        if opcode != Opcode::Nop {
+            self.options(compacted)?;
+        }
+        self.line.text(";")
+    }
+
+    fn invalid(&mut self, what: &str, value: u64) -> fmt::Result {
+        invalid(&mut self.line, what, value)
+    }
+
+    fn flag(&mut self) -> fmt::Result {
+        self.line.text("f")?;
+        self.line.unsigned(self.controls.flag_register_number.get())?;
+        self.line.text(".")?;
+        self.line.unsigned(self.controls.flag_subregister_number.get())
+    }
+
+    fn predicate(&mut self) -> fmt::Result {
+        use gen8::EuInstructionControlsAPredicateControl::{Align1, Align16};
+        let controls = self.header.control.controls_a;
+        let (what, value, meaning) = match controls.predicate_control {
+            Align1 { pred_ctrl } => {
+                let meaning = enc::PREDICATE_ALIGN1.decode(pred_ctrl);
+                ("predicate control align1", pred_ctrl.bits(), meaning)
+            }
+            Align16 { pred_ctrl_align16: pred_ctrl } => {
+                let meaning = enc::PREDICATE_ALIGN16.decode(pred_ctrl);
+                ("predicate control align16", pred_ctrl.bits(), meaning)
+            }
+        };
+        if value == 0 {
+            return Ok(());
+        }
+        self.line.text(if controls.pred_inv { "(-" } else { "(+" })?;
+        self.flag()?;
+        match meaning.flatten() {
+            None => self.invalid(what, value)?,
+            Some(control) => {
+                if let Some(word) = syntax::PREDICATES.name(control, Syntax::Mesa) {
+                    self.line.text(".")?;
+                    self.line.text(word)?;
+                }
+            }
+        }
+        self.line.text(")")?;
+        self.line.space();
+        Ok(())
+    }
+
+    /// Everything between the name and the size.
+    fn modifiers(&mut self) -> fmt::Result {
+        let format = self.opcode.op().format;
+        let controls = self.header.control.controls_b;
+        if controls.saturate && format != Format::Send {
+            self.line.text(".sat")?;
+        }
+        if controls.debug_ctrl {
+            self.line.text(".breakpoint")?;
+        }
+        if format == Format::Math {
+            self.line.space();
+            let function = gen8::EuInstructionMath::unpack_lossy(self.dwords).function_control_fc;
+            let name = enc::MATH.decode(function).and_then(|f| syntax::MATH.name(f, Syntax::Mesa));
+            return match name {
+                Some(name) => self.line.text(name),
+                // A function of older generations.
+                None if function.bits() == 8 => self.line.text("sincos"),
+                None => self.invalid("function", function.bits()),
+            };
+        }
+        let condition = self.header.control.cond_modifier;
+        if format == Format::Send || condition == gen8::CondModifier::NONE {
+            return Ok(());
+        }
+        match enc::CONDITION.decode(condition) {
+            Some(meaning) => {
+                self.line.text(".")?;
+                let name = meaning.and_then(|meaning| syntax::CONDITIONS.name(meaning, Syntax::Mesa));
+                self.line.text(name.unwrap_or_default())?;
+            }
+            // Reserved since Sandy Bridge.
+            None if condition.bits() == 7 => self.line.text(".r")?,
+            None => self.invalid("conditional modifier", condition.bits())?,
+        }
+        if !matches!(self.opcode, Opcode::Sel | Opcode::Csel | Opcode::If | Opcode::While) {
+            self.line.text(".")?;
+            self.flag()?;
+        }
+        Ok(())
+    }
+
+    fn operands(&mut self, targets: &Targets<'_>) -> fmt::Result {
+        let opcode = self.opcode;
+        if has_jip(opcode) {
+            let branch = gen8::EuInstructionBranchTwoSrc::unpack_lossy(self.dwords);
+            self.line.pad(16);
+            self.target("JIP: ", branch.jip.get(), targets)?;
+            if has_uip(opcode) {
+                self.line.pad(38);
+                self.target("UIP: ", branch.uip.get(), targets)?;
+            }
+            return Ok(());
+        }
+        if opcode == Opcode::Jmpi {
+            self.line.pad(16);
+            return self.source_1();
+        }
+        if opcode.op().format == Format::ThreeSource {
+            return self.three_sources();
+        }
+        let (destination, sources) = operands(opcode);
+        if destination {
+            self.line.pad(16);
+            self.destination()?;
+        }
+        if sources > 0 {
+            self.line.pad(32);
+            self.source_0()?;
+        }
+        if sources > 1 {
+            self.line.pad(48);
+            self.source_1()?;
+        }
+        Ok(())
+    }
+
+    fn target(&mut self, name: &str, distance: i64, targets: &Targets<'_>) -> fmt::Result {
+        self.line.text(name)?;
+        match targets {
+            Targets::Numbers => {
+                self.line.space();
+                self.line.signed(distance)
+            }
+            Targets::Labels { labels, position } => match labels.get(&(position + distance)) {
+                Some(number) => {
+                    self.line.text(" LABEL")?;
+                    self.line.unsigned(*number as u64)
+                }
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// The register, `number` being all eight bits of it.
+    fn register(&mut self, file: gen8::RegFile, number: u64) -> More {
+        let prefix = match file {
+            gen8::RegFile::ARF => {
+                let register = gen8::ArfRegisterNumber::unpack_lossy(&[number as u32]);
+                let arf = enc::ARF.decode(register.register);
+                let name = arf.and_then(|arf| syntax::ARFS.name(arf, Syntax::Mesa));
+                self.line.text(name.unwrap_or("ARF"))?;
+                match arf {
+                    Some(Arf::Null) => {}
+                    Some(Arf::InstructionPointer) => return Ok(false),
+                    Some(Arf::ThreadDependency) => {
+                        self.line.text("0")?;
+                        return Ok(false);
+                    }
+                    _ if name.is_some() => self.line.unsigned(register.number.get())?,
+                    _ => self.line.unsigned(number)?,
+                }
+                return Ok(true);
+            }
+            gen8::RegFile::GRF => "g",
+            gen8::RegFile::IMM => "imm",
+            // Message registers of older generations.
+            _ => "m",
+        };
+        self.line.text(prefix)?;
+        self.line.unsigned(number)?;
+        Ok(true)
+    }
+
+    fn subregister(&mut self, byte: u64, ty: Option<DataType>) -> fmt::Result {
+        if byte == 0 {
+            return Ok(());
+        }
+        self.line.text(".")?;
+        self.line.unsigned(byte / size(ty))
+    }
+
+    fn ty(&mut self, ty: Option<DataType>) -> fmt::Result {
+        self.line.text(ty.and_then(|ty| syntax::TYPES.name(ty, Syntax::Mesa)).unwrap_or("INVALID"))
+    }
+
+    fn stride(&mut self, stride: gen8::HorzStride) -> fmt::Result {
+        self.line.unsigned(u64::from(enc::HORZ_STRIDE.decode(stride).unwrap_or_default()))
+    }
+
+    fn mask(&mut self, mask: u64) -> fmt::Result {
+        if mask == 15 {
+            return Ok(());
+        }
+        self.line.text(".")?;
+        for (channel, name) in CHANNELS.iter().enumerate() {
+            if mask >> channel & 1 == 1 {
+                self.line.text(name)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn destination(&mut self) -> fmt::Result {
+        let controls = self.controls;
+        let ty = enc::DESTINATION_TYPE.decode(controls.destination_data_type);
+        let file = controls.destination_register_file;
+        let region = [controls.destination_register_region.get() as u32];
+        if self.align16() {
+            use gen8::EuInstructionOperandDstAlign16Address::{Direct, Indirect};
+            let destination = gen8::EuInstructionOperandDstAlign16::unpack_lossy(&region);
+            return match destination.address {
+                Direct { destination_subregister_number: byte, destination_register_number: number } => {
+                    if !self.register(file, number.get())? {
+                        return Ok(());
+                    }
+                    self.subregister(byte.get(), ty)?;
+                    self.line.text("<1>")?;
+                    self.mask(destination.destination_channel_enable.get())?;
+                    self.ty(ty)
+                }
+                Indirect { .. } => self.line.text(INDIRECT_ALIGN16),
+            };
+        }
+        use gen8::EuInstructionOperandDstAlign1Address::{Direct, Indirect};
+        let destination = gen8::EuInstructionOperandDstAlign1::unpack_lossy(&region);
+        match destination.address {
+            Direct { destination_subregister_number: byte, destination_register_number: number } => {
+                if !self.register(file, number.get())? {
+                    return Ok(());
+                }
+                self.subregister(byte.get(), ty)?;
+            }
+            Indirect { destination_address_immediate: low, destination_address_subregister_number: word } => {
+                // Mesa divides the word of a0 as if it were a byte of the destination.
+                let sign = controls.destination_address_immediate_9_9;
+                self.indirect(word.get(), word.get() / size(ty), low.get(), sign)?;
+            }
+        }
+        self.line.text("<")?;
+        self.stride(destination.destination_horizontal_stride)?;
+        self.line.text(">")?;
+        self.ty(ty)
+    }
+
+    /// `g[a0.2 -32]`; `shown` is printed for the word of a0 if there is one.
+    fn indirect(&mut self, word: u64, shown: u64, low: u64, sign: bool) -> fmt::Result {
+        self.line.text("g[a0")?;
+        if word != 0 {
+            self.line.text(".")?;
+            self.line.unsigned(shown)?;
+        }
+        let offset = low as i64 - if sign { 512 } else { 0 };
+        if offset != 0 {
+            self.line.text(" ")?;
+            self.line.signed(offset)?;
+        }
+        self.line.text("]")
+    }
+
+    fn align16(&self) -> bool {
+        self.header.control.controls_a.access_mode == gen8::AccessMode::ALIGN16
+    }
+
+    fn source_0(&mut self) -> fmt::Result {
+        let sources = gen8::EuInstructionSourcesRegReg::unpack_lossy(&[self.dwords[2], self.dwords[3]]);
+        match self.controls.src0_type {
+            gen8::EuInstructionOperandControlsSrc0Type::Immediate { src0_src_imm_type } => {
+                self.immediate(src0_src_imm_type)
+            }
+            gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type } => {
+                let sign = sources.source_0_address_immediate_9_9;
+                self.source(sources.source_0.get(), self.controls.src0_reg_file, src0_src_type, sign)
+            }
+        }
+    }
+
+    fn source_1(&mut self) -> fmt::Result {
+        let half = [self.dwords[2], self.dwords[3]];
+        let sources = gen8::EuInstructionSourcesRegReg::unpack_lossy(&half);
+        if sources.src1_reg_file == gen8::RegFile::IMM {
+            let sources = gen8::EuInstructionSourcesRegImm::unpack_lossy(&half);
+            return self.immediate(sources.src1_src_type);
+        }
+        let sign = sources.source_1_address_immediate_9_9;
+        self.source(sources.source_1.get(), sources.src1_reg_file, sources.src1_src_type, sign)
+    }
+
+    fn negation(&mut self, negate: bool, absolute: bool) -> fmt::Result {
+        if negate {
+            let logic = self.opcode.op().traits.contains(Traits::LOGIC);
+            self.line.text(if logic { "~" } else { "-" })?;
+        }
+        self.line.text(if absolute { "(abs)" } else { "" })
+    }
+
+    fn vertical(&mut self, stride: gen8::VertStride) -> fmt::Result {
+        match enc::VERT_STRIDE.decode(stride) {
+            Some(Vertical::Stride(stride)) => self.line.unsigned(u64::from(stride)),
+            Some(Vertical::Addresses) => self.line.text("VxH"),
+            None => self.invalid("vert stride", stride.bits()),
+        }
+    }
+
+    /// A register source from its 25 bits.
+    fn source(&mut self, bits: u64, file: gen8::RegFile, ty: gen8::SrcType, sign: bool) -> fmt::Result {
+        let ty = enc::SOURCE_TYPE.decode(ty);
+        if self.align16() {
+            use gen8::EuInstructionOperandSrcRegAlign16Address::{Direct, Indirect};
+            let source = gen8::EuInstructionOperandSrcRegAlign16::unpack_lossy(&[bits as u32]);
+            return match source.address {
+                Direct { source_subregister_number_4_4: byte, source_register_number: number } => {
+                    self.negation(source.source_modifier_negate, source.source_modifier_absolute)?;
+                    if !self.register(file, number.get())? {
+                        return Ok(());
+                    }
+                    self.subregister(byte.get(), ty)?;
+                    self.line.text("<")?;
+                    self.vertical(source.source_vertical_stride)?;
+                    self.line.text(">")?;
+                    self.swizzle([
+                        source.channel_select_x,
+                        source.channel_select_y,
+                        source.channel_select_z,
+                        source.channel_select_w,
+                    ])?;
+                    self.ty(ty)
+                }
+                Indirect { .. } => self.line.text(INDIRECT_ALIGN16),
+            };
+        }
+        use gen8::EuInstructionOperandSrcRegAlign1Address::{Direct, Indirect};
+        let source = gen8::EuInstructionOperandSrcRegAlign1::unpack_lossy(&[bits as u32]);
+        self.negation(source.source_modifier_negate, source.source_modifier_absolute)?;
+        match source.address {
+            Direct { source_subregister_number: byte, source_register_number: number } => {
+                if !self.register(file, number.get())? {
+                    return Ok(());
+                }
+                self.subregister(byte.get(), ty)?;
+            }
+            Indirect { source_address_immediate_8_0: low, source_address_subregister_number: word } => {
+                self.indirect(word.get(), word.get(), low.get(), sign)?;
+            }
+        }
+        self.line.text("<")?;
+        self.vertical(source.source_vertical_stride)?;
+        self.line.text(",")?;
+        match enc::WIDTH.decode(source.source_width) {
+            Some(width) => self.line.unsigned(u64::from(width))?,
+            None => self.invalid("width", source.source_width.bits())?,
+        }
+        self.line.text(",")?;
+        self.stride(source.source_horizontal_stride)?;
+        self.line.text(">")?;
+        self.ty(ty)
+    }
+
+    fn swizzle(&mut self, selects: [gen8::ChanSel; 4]) -> fmt::Result {
+        let selects = selects.map(|select| select.bits() as usize);
+        if selects == [0, 1, 2, 3] {
+            return Ok(());
+        }
+        self.line.text(".")?;
+        let all = selects.iter().all(|select| *select == selects[0]);
+        for select in &selects[..if all { 1 } else { 4 }] {
+            self.line.text(CHANNELS.get(*select).copied().unwrap_or("?"))?;
+        }
+        Ok(())
+    }
+
+    fn three_sources(&mut self) -> fmt::Result {
+        let three = gen8::EuInstructionBasicThreeSrc::unpack_lossy(self.dwords);
+        self.line.pad(16);
+        // Mesa shows no operands of an encoding that does not exist before Gen10.
+        if self.align16() {
+            let ty = enc::THREE_SOURCE_TYPE.decode(three.destination_data_type);
+            self.register(gen8::RegFile::GRF, three.destination_register_number.get())?;
+            self.subregister(three.destination_subregister_number.get(), ty)?;
+            self.line.text("<1>")?;
+            self.mask(three.destination_channel_enable.get())?;
+            self.ty(ty)?;
+        }
+        let sources = [
+            (&three.source_0, three.source_0_modifier_negate, three.source_0_modifier_absolute),
+            (&three.source_1, three.source_1_modifier_negate, three.source_1_modifier_absolute),
+            (&three.source_2, three.source_2_modifier_negate, three.source_2_modifier_absolute),
+        ];
+        let ty = enc::THREE_SOURCE_TYPE.decode(three.source_data_type);
+        for ((source, negate, absolute), column) in sources.into_iter().zip([32, 48, 64]) {
+            self.line.pad(column);
+            if !self.align16() {
+                continue;
+            }
+            self.negation(negate, absolute)?;
+            self.register(gen8::RegFile::GRF, source.source_register_number.get())?;
+            let scalar = source.source_replicate_control == gen8::RepCtrl::REPLICATE;
+            let byte = source.source_subregister_number_4_2.get();
+            if byte != 0 || scalar {
+                self.line.text(".")?;
+                self.line.unsigned(byte / size(ty))?;
+            }
+            self.line.text(if scalar { "<0,1,0>" } else { "<4,4,1>" })?;
+            if !scalar {
+                self.swizzle([
+                    source.channel_select_x,
+                    source.channel_select_y,
+                    source.channel_select_z,
+                    source.channel_select_w,
+                ])?;
+            }
+            self.ty(ty)?;
+        }
+        Ok(())
+    }
+
+    fn immediate(&mut self, ty: gen8::SrcImmType) -> fmt::Result {
+        let half = [self.dwords[2], self.dwords[3]];
+        let dword = gen8::EuInstructionSourcesImm32::unpack_lossy(&half).source_0_immediate.get();
+        let qword = gen8::EuInstructionSourcesImm64::unpack_lossy(&half).source_0_immediate.get();
+        let Some(ty) = enc::IMMEDIATE_TYPE.decode(ty) else { return Ok(()) };
+        let (bits, width) = match ty {
+            DataType::D => {
+                self.line.signed(i64::from(dword as u32 as i32))?;
+                return self.ty(Some(ty));
+            }
+            DataType::W => {
+                self.line.signed(i64::from(dword as u16 as i16))?;
+                return self.ty(Some(ty));
+            }
+            DataType::Hf => return self.line.text("Half Float IMM"),
+            DataType::Uq | DataType::Q | DataType::Df => (qword, 16),
+            DataType::Uw => (u64::from(dword as u16), 4),
+            DataType::F | DataType::Vf => (dword, 1),
+            _ => (dword, 8),
+        };
+        self.line.text("0x")?;
+        self.line.hex(bits, width)?;
+        self.ty(Some(ty))?;
+        match ty {
+            DataType::F => {
+                self.comment(general(f64::from(f32::from_bits(bits as u32))).as_str(), "F")?;
+            }
+            DataType::Df => self.comment(general(f64::from_bits(bits)).as_str(), "DF")?,
+            DataType::Vf => {
+                self.line.pad(48);
+                self.line.text("/*")?;
+                for (index, byte) in (bits as u32).to_le_bytes().into_iter().enumerate() {
+                    self.line.text(if index == 0 { " [" } else { ", " })?;
+                    self.line.text(general(restricted_float(byte)).as_str())?;
+                    self.line.text("F")?;
+                }
+                self.line.text("]VF */")?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn comment(&mut self, number: &str, ty: &str) -> fmt::Result {
+        self.line.pad(48);
+        self.line.text("/* ")?;
+        self.line.text(number)?;
+        self.line.text(ty)?;
+        self.line.text(" */")
+    }
+
+    /// The descriptor, and what it asks for in a line of its own.
+    fn message(&mut self) -> fmt::Result {
+        let send = gen8::EuInstructionSend::unpack_lossy(self.dwords);
+        let immediate = send.src1_reg_file == gen8::RegFile::IMM;
+        self.line.pad(48);
+        if !immediate {
+            self.source_1()?;
+            self.line.pad(64);
+        }
+        self.line.text("0x")?;
+        self.line.hex(u64::from(self.dwords[3]), 8)?;
+        self.line.end()?;
+        self.line.pad(28);
+        mesa_messages::write(
+            &mut self.line,
+            send.shared_function_id_sfid,
+            immediate.then_some(self.dwords[3]),
+        )
+    }
+
+    fn options(&mut self, compacted: bool) -> fmt::Result {
+        let gen8::EuInstructionControls { controls_a, controls_b, .. } = self.header.control;
+        self.line.text(if self.align16() { "{ align16" } else { "{ align1" })?;
+        let flag = |line: &mut Line<'_, W>, on: bool, word: &str| {
+            if on { line.text(word) } else { Ok(()) }
+        };
+        flag(&mut self.line, self.controls.mask_ctrl, " WE_all")?;
+        let (no_clear, no_check) = enc::DEPENDENCY.decode(controls_a.dep_ctrl).unwrap_or_default();
+        match (no_clear, no_check) {
+            (true, true) => self.line.text(" NoDDClr,NoDDChk")?,
+            _ => {
+                flag(&mut self.line, no_clear, " NoDDClr")?;
+                flag(&mut self.line, no_check, " NoDDChk")?;
+            }
+        }
+        let (quarter, nibble) = (controls_a.qtr_ctrl.get(), controls_a.nib_ctrl.get());
+        let (number, unit) = match enc::EXEC_SIZE.decode(controls_a.exec_size) {
+            Some(size) if size < 8 => (quarter * 2 + nibble + 1, "N"),
+            _ if nibble != 0 => (quarter * 2 + nibble + 1, "N"),
+            Some(8) => (quarter + 1, "Q"),
+            Some(16) => (quarter / 2 + 1, "H"),
+            _ => (0, ""),
+        };
+        if number > 0 {
+            self.line.text(" ")?;
+            self.line.unsigned(number)?;
+            self.line.text(unit)?;
+        }
+        flag(&mut self.line, compacted, " compacted")?;
+        match controls_a.thread_control {
+            gen8::ThreadCtrl::NORMAL => {}
+            gen8::ThreadCtrl::ATOMIC => self.line.text(" atomic")?,
+            gen8::ThreadCtrl::SWITCH => self.line.text(" switch")?,
+            control => self.invalid("thread control", control.bits())?,
+        }
+        let branch = matches!(self.opcode, Opcode::If | Opcode::Else);
+        flag(&mut self.line, controls_b.acc_wr_ctrl, if branch { " BranchCtrl" } else { " AccWrEnable" })?;
+        if self.opcode.op().format == Format::Send {
+            let end = gen8::EuInstructionSend::unpack_lossy(self.dwords).message.eot;
+            flag(&mut self.line, end, " EOT")?;
+        }
+        self.line.text(" }")
+    }
+}
+
+/// What Mesa writes for a value that has no word.
+pub(super) fn invalid<W: Write + ?Sized>(line: &mut Line<'_, W>, what: &str, value: u64) -> fmt::Result {
+    line.text("*** invalid ")?;
+    line.text(what)?;
+    line.text(" value ")?;
+    line.unsigned(value)?;
+    line.space();
+    Ok(())
+}
+
+const CHANNELS: [&str; 4] = ["x", "y", "z", "w"];
+const INDIRECT_ALIGN16: &str = "Indirect align16 address mode not supported";
+
+/// Bytes of an element; 1 of a type that does not exist.
+fn size(ty: Option<DataType>) -> u64 {
+    ty.map_or(1, |ty| u64::from(ty.size()))
+}

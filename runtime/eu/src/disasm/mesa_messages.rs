@@ -1,0 +1,345 @@
+//! Messages in Mesa's words: the second line of a send.
+
+use super::mesa::invalid;
+use super::text::Line;
+use crate::encoding as enc;
+use crate::gen8::{eu, eu_messages as msd, messages as md};
+use crate::instruction::SharedFunction;
+use crate::syntax::{self, Syntax};
+use core::fmt::{self, Write};
+
+/// `dp data 1 MsgDesc: ( DC typed surface write, Surface = 1, SIMD16, Mask = 0x0) mlen 7 rlen 0`; without a descriptor
+/// that it is in a register.
+pub(super) fn write<W: Write + ?Sized>(
+    line: &mut Line<'_, W>,
+    function: eu::Sfid,
+    descriptor: Option<u32>,
+) -> fmt::Result {
+    let number = function.bits();
+    let meaning = enc::SHARED_FUNCTION.decode(function);
+    use SharedFunction::*;
+    match meaning {
+        // The number of motion estimation is that of another unit in later generations.
+        Some(MotionEstimation) => line.text("rt accel")?,
+        Some(meaning) => line.text(syntax::FUNCTIONS.name(meaning, Syntax::Mesa).unwrap_or_default())?,
+        None if number == 1 => line.text("math")?,
+        None => invalid(line, "SFID", number)?,
+    }
+    line.text(" MsgDesc:")?;
+    let Some(descriptor) = descriptor else { return line.text(" indirect") };
+    let dwords = &[descriptor];
+    match meaning {
+        Some(Sampler) => sampler(line, dwords)?,
+        Some(DataPortSampler | DataPortConstant) => {
+            let message = md::ReadOnlyDataPortMessageDescriptor::unpack_lossy(dwords);
+            let message_type = message.message_type.bits();
+            let fields = [message.binding_table_index.get(), message.message_control.get(), message_type, 0];
+            for (index, field) in fields.into_iter().enumerate() {
+                line.text(if index == 0 { " (" } else { ", " })?;
+                line.unsigned(field)?;
+            }
+            line.text(")")?;
+        }
+        Some(DataPortRender) => render(line, dwords)?,
+        Some(Urb) => urb(line, dwords)?,
+        Some(ThreadSpawner) => {}
+        Some(Gateway) => {
+            let message = md::MessageGatewayDescriptor::unpack_lossy(dwords);
+            line.text(" (")?;
+            line.text(GATEWAY.get(message.gateway_opcode.bits() as usize).copied().unwrap_or("(null)"))?;
+            line.text(")")?;
+        }
+        Some(DataPort0) => data_port_0(line, dwords)?,
+        Some(DataPort1) => data_port_1(line, dwords)?,
+        Some(PixelInterpolator) => {
+            let message = msd::PixelInterpolatorMessageDescriptor::unpack_lossy(dwords);
+            line.text(if message.linear { " (linear, " } else { " (persp, " })?;
+            line.text(INTERPOLATION.get(message.message_type.bits() as usize).copied().unwrap_or_default())?;
+            line.text(", 0x")?;
+            line.hex(message.message_data.get(), 2)?;
+            line.text(")")?;
+        }
+        _ => {
+            line.text("unsupported shared function ID ")?;
+            line.unsigned(number)?;
+        }
+    }
+    let message = eu::EuInstructionOperandSendMsg::unpack_lossy(dwords).message_descriptor;
+    line.text(" mlen ")?;
+    line.unsigned(message.message_length.get())?;
+    line.text(" rlen ")?;
+    line.unsigned(message.response_length.get())
+}
+
+/// A word of a table after a space, or that there is none. Empty words are those that the table lacks.
+fn word<W: Write + ?Sized>(line: &mut Line<'_, W>, table: &[&str], value: u64, what: &str) -> fmt::Result {
+    match table.get(value as usize) {
+        Some(word) if !word.is_empty() => {
+            line.text(" ")?;
+            line.text(word)
+        }
+        _ => invalid(line, what, value),
+    }
+}
+
+fn sampler<W: Write + ?Sized>(line: &mut Line<'_, W>, dwords: &[u32; 1]) -> fmt::Result {
+    let message = md::MessageDescriptorSamplingEngine::unpack_lossy(dwords);
+    word(line, &SAMPLER, message.message_type.bits(), "sampler message")?;
+    let modes = ["SIMD4x2", "SIMD8", "SIMD16", "SIMD32/64"];
+    word(line, &modes, message.simd_mode_1_0.bits(), "sampler simd mode")?;
+    line.text(" Surface = ")?;
+    line.unsigned(message.binding_table_index.get())?;
+    line.text(" Sampler = ")?;
+    line.unsigned(message.sampler_index.get())
+}
+
+fn render<W: Write + ?Sized>(line: &mut Line<'_, W>, dwords: &[u32; 1]) -> fmt::Result {
+    let message = msd::MsdRtw::unpack_lossy(dwords);
+    word(line, &RENDER, message.message_type.bits(), "DP rc message type")?;
+    if message.message_type == msd::MtDpRt::MT_RTW {
+        word(line, &RENDER_SUBTYPE, message.message_subtype.bits(), "RT message type")?;
+        if message.slot_group_select.bits() != 0 {
+            line.text(" Hi")?;
+        }
+        if message.last_render_target_select {
+            line.text(" LastRT")?;
+        }
+    } else {
+        // Decimal behind the sign of hexadecimal, as Mesa has it.
+        line.text(" MsgCtrl = 0x")?;
+        line.unsigned(md::DataPort0MessageDescriptor::unpack_lossy(dwords).message_control.get())?;
+    }
+    line.text(" Surface = ")?;
+    line.unsigned(message.binding_table_index.get())
+}
+
+fn urb<W: Write + ?Sized>(line: &mut Line<'_, W>, dwords: &[u32; 1]) -> fmt::Result {
+    let message = md::UrbMessageDescriptor::unpack_lossy(dwords);
+    line.text(" ")?;
+    line.unsigned(message.global_offset.get())?;
+    let opcode = message.urb_opcode.bits();
+    word(line, &URB, opcode, "urb opcode")?;
+    if message.per_slot_offset {
+        line.text(" per-slot")?;
+    }
+    match (message.swizzle_control.bits(), opcode) {
+        (0, _) => Ok(()),
+        (_, 7 | 8) => line.text(" masked"),
+        _ => line.text(" interleave"),
+    }
+}
+
+fn data_port_0<W: Write + ?Sized>(line: &mut Line<'_, W>, dwords: &[u32; 1]) -> fmt::Result {
+    let message = md::DataPort0MessageDescriptor::unpack_lossy(dwords);
+    line.text(" (")?;
+    if message.legacy_dap_dc_message.bits() == 1 {
+        // Mesa looks behind the end of its table here; these words are ours.
+        let scratch = msd::Msd0Scratch::unpack_lossy(dwords);
+        line.text(if scratch.write { " DC scratch block write, " } else { " DC scratch block read, " })?;
+        line.unsigned(scratch.block_size.get())?;
+        line.text(", ")?;
+        line.unsigned(scratch.offset.get())?;
+        return line.text(")");
+    }
+    let ty = message.message_type.bits();
+    word(line, &DATA_PORT_0, ty, "DP DC0 message type")?;
+    line.text(", ")?;
+    line.unsigned(message.binding_table_index.get())?;
+    line.text(", ")?;
+    if ty == 6 {
+        word(line, &ATOMIC, message.message_control.get() % 16, "atomic op")?;
+    } else {
+        line.unsigned(message.message_control.get())?;
+    }
+    line.text(")")
+}
+
+fn data_port_1<W: Write + ?Sized>(line: &mut Line<'_, W>, dwords: &[u32; 1]) -> fmt::Result {
+    use md::MtDp1;
+    let message = md::DataPort1MessageDescriptor::unpack_lossy(dwords);
+    line.text(" (")?;
+    word(line, &DATA_PORT_1, message.message_type.bits(), "DP DC1 message type")?;
+    line.text(", Surface = ")?;
+    line.unsigned(message.binding_table_index.get())?;
+    line.text(", ")?;
+    let atomic = msd::Msd1Uai::unpack_lossy(dwords);
+    let half = if atomic.simd_mode.bits() != 0 { "SIMD8," } else { "SIMD16," };
+    match message.message_type {
+        MtDp1::MT1A_UI | MtDp1::MT1A_TA | MtDp1::MT1A_TC => {
+            line.text(half)?;
+            word(line, &ATOMIC, atomic.atomic_integer_operation_type.bits(), "atomic op")?;
+        }
+        MtDp1::MT1A_UI4X2
+        | MtDp1::MT1A_TA4X2
+        | MtDp1::MT1A_TC4X2
+        | MtDp1::MT1A_A64_UI
+        | MtDp1::MT1A_A64_UI4X2 => {
+            word(line, &ATOMIC, atomic.atomic_integer_operation_type.bits(), "atomic op")?;
+        }
+        MtDp1::MT1R_US
+        | MtDp1::MT1W_US
+        | MtDp1::MT1R_TS
+        | MtDp1::MT1W_TS
+        | MtDp1::MT1R_A64_US
+        | MtDp1::MT1W_A64_US => {
+            let surface = msd::Msd1Us::unpack_lossy(dwords);
+            let modes = ["4x2", "16", "8"];
+            line.text("SIMD")?;
+            // Mesa looks behind the end of its table for the fourth.
+            line.text(modes.get(surface.simd_mode.bits() as usize).copied().unwrap_or("?"))?;
+            line.text(", Mask = 0x")?;
+            line.hex(surface.channel_mask.bits(), 1)?;
+        }
+        // Operations on floats, which Gen8 does not have.
+        ty if matches!(ty.bits(), 0x1b | 0x1d | 0x1e) => {
+            line.text(half)?;
+            word(
+                line,
+                &["", "fmax", "fmin", "fcmpwr"],
+                message.message_control.get() % 16,
+                "atomic float op",
+            )?;
+        }
+        _ => {
+            line.text("0x")?;
+            line.hex(message.message_control.get(), 1)?;
+        }
+    }
+    line.text(")")
+}
+
+static GATEWAY: [&str; 7] =
+    ["open", "close", "forward msg", "get timestamp", "barrier msg", "update state", "mmio read/write"];
+
+static INTERPOLATION: [&str; 4] = ["per_message_offset", "sample_position", "centroid", "per_slot_offset"];
+
+static URB: [&str; 9] = [
+    "write HWord",
+    "write OWord",
+    "read HWord",
+    "read OWord",
+    "atomic mov",
+    "atomic inc",
+    "atomic add",
+    "SIMD8 write",
+    "SIMD8 read",
+];
+
+static RENDER: [&str; 14] = [
+    "",
+    "",
+    "",
+    "",
+    "media block read",
+    "typed surface read",
+    "typed atomic op",
+    "memory fence",
+    "",
+    "",
+    "media block write",
+    "",
+    "RT write",
+    "typed surface write",
+];
+
+static RENDER_SUBTYPE: [&str; 8] = [
+    "SIMD16",
+    "SIMD16/RepData",
+    "SIMD8/DualSrcLow",
+    "SIMD8/DualSrcHigh",
+    "SIMD8",
+    "SIMD8/ImageWrite",
+    "",
+    "SIMD16/RepData-111",
+];
+
+static DATA_PORT_0: [&str; 14] = [
+    "DC OWORD block read",
+    "DC unaligned OWORD block read",
+    "DC OWORD dual block read",
+    "DC DWORD scattered read",
+    "DC byte scattered read",
+    "DC untyped surface read",
+    "DC untyped atomic",
+    "DC mfence",
+    "DC OWORD block write",
+    "",
+    "DC OWORD dual block write",
+    "DC DWORD scatterd write",
+    "DC byte scattered write",
+    "DC untyped surface write",
+];
+
+static DATA_PORT_1: [&str; 31] = [
+    "",
+    "untyped surface read",
+    "DC untyped atomic op",
+    "DC untyped 4x2 atomic op",
+    "DC media block read",
+    "DC typed surface read",
+    "DC typed atomic",
+    "DC typed 4x2 atomic op",
+    "",
+    "DC untyped surface write",
+    "DC media block write",
+    "DC atomic counter op",
+    "DC 4x2 atomic counter op",
+    "DC typed surface write",
+    "",
+    "",
+    "DC A64 scattered read",
+    "DC A64 untyped surface read",
+    "DC A64 untyped atomic op",
+    "DC A64 untyped atomic half-integer op",
+    "DC A64 oword block read",
+    "DC A64 oword block write",
+    "",
+    "",
+    "",
+    "DC A64 untyped surface write",
+    "DC A64 scattered write",
+    "DC untyped atomic float op",
+    "",
+    "DC A64 untyped atomic float op",
+    "DC A64 untyped atomic half-float op",
+];
+
+static ATOMIC: [&str; 16] = [
+    "", "and", "or", "xor", "mov", "inc", "dec", "add", "sub", "revsub", "imax", "imin", "umax", "umin",
+    "cmpwr", "predec",
+];
+
+static SAMPLER: [&str; 32] = [
+    "sample",
+    "sample_b",
+    "sample_l",
+    "sample_c",
+    "sample_d",
+    "sample_b_c",
+    "sample_l_c",
+    "ld",
+    "gather4",
+    "lod",
+    "resinfo",
+    "sampleinfo",
+    "",
+    "",
+    "",
+    "",
+    "gather4_c",
+    "gather4_po",
+    "gather4_po_c",
+    "",
+    "sample_d_c",
+    "",
+    "",
+    "",
+    "sample_lz",
+    "sample_c_lz",
+    "ld_lz",
+    "",
+    "ld2dms_w",
+    "ld_mcs",
+    "ld2dms",
+    "ld2dss",
+];

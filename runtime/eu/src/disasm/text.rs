@@ -1,0 +1,246 @@
+//! A line that knows its column, and numbers as C's `printf` writes them. Nothing here allocates.
+
+use core::fmt::{self, Write};
+
+/// Text on its way to a writer. White space is written with what follows it, so lines have none at their end.
+pub(super) struct Line<'w, W: ?Sized> {
+    out: &'w mut W,
+    column: usize,
+    spaces: usize,
+}
+
+impl<'w, W: Write + ?Sized> Line<'w, W> {
+    pub fn new(out: &'w mut W) -> Self {
+        Line { out, column: 0, spaces: 0 }
+    }
+
+    /// `text`, which has no line end.
+    pub fn text(&mut self, text: &str) -> fmt::Result {
+        const BLANK: &str = "                                                                ";
+        if text.is_empty() {
+            return Ok(());
+        }
+        while self.spaces > 0 {
+            let count = self.spaces.min(BLANK.len());
+            self.out.write_str(&BLANK[..count])?;
+            self.spaces -= count;
+            self.column += count;
+        }
+        self.column += text.len();
+        self.out.write_str(text)
+    }
+
+    /// The column after what has been written and the white space that is to come.
+    pub fn column(&self) -> usize {
+        self.column + self.spaces
+    }
+
+    /// One space.
+    pub fn space(&mut self) {
+        self.spaces += 1;
+    }
+
+    /// White space up to a column, if it is not reached yet.
+    pub fn reach(&mut self, column: usize) {
+        self.spaces += column.saturating_sub(self.column());
+    }
+
+    /// White space up to a column, at least one.
+    pub fn pad(&mut self, column: usize) {
+        self.space();
+        self.reach(column);
+    }
+
+    /// A new line.
+    pub fn end(&mut self) -> fmt::Result {
+        self.column = 0;
+        self.spaces = 0;
+        self.out.write_str("\n")
+    }
+
+    /// A decimal number.
+    pub fn unsigned(&mut self, number: u64) -> fmt::Result {
+        self.digits::<10>(number, 1, b'a')
+    }
+
+    /// A decimal number with sign.
+    pub fn signed(&mut self, number: i64) -> fmt::Result {
+        if number < 0 {
+            self.text("-")?;
+        }
+        self.unsigned(number.unsigned_abs())
+    }
+
+    /// Hexadecimal digits, at least `width`, small letters.
+    pub fn hex(&mut self, number: u64, width: usize) -> fmt::Result {
+        self.digits::<16>(number, width, b'a')
+    }
+
+    /// Hexadecimal digits, at least `width`, capitals.
+    pub fn hex_capital(&mut self, number: u64, width: usize) -> fmt::Result {
+        self.digits::<16>(number, width, b'A')
+    }
+
+    fn digits<const BASE: u64>(&mut self, mut number: u64, width: usize, ten: u8) -> fmt::Result {
+        let mut digits = [b'0'; 20];
+        let mut start = digits.len();
+        while number > 0 {
+            start -= 1;
+            let digit = (number % BASE) as u8;
+            digits[start] = if digit < 10 { b'0' + digit } else { ten + digit - 10 };
+            number /= BASE;
+        }
+        start = start.min(digits.len() - width.clamp(1, digits.len()));
+        // The digits are ASCII.
+        self.text(core::str::from_utf8(&digits[start..]).unwrap_or_default())
+    }
+}
+
+impl<W: Write + ?Sized> Write for Line<'_, W> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.text(text)
+    }
+}
+
+/// A short text.
+pub(super) struct Short {
+    bytes: [u8; 40],
+    length: usize,
+}
+
+impl Short {
+    fn of(arguments: fmt::Arguments<'_>) -> Self {
+        let mut short = Short { bytes: [0; 40], length: 0 };
+        // What does not fit is cut; the numbers written here do.
+        let _ = short.write_fmt(arguments);
+        short
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        core::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
+    }
+
+    /// Without the zeros after a point, and without the point if nothing is left behind it.
+    fn without_zeros(mut self) -> Self {
+        let text = self.as_str();
+        if text.contains('.') {
+            self.length = text.trim_end_matches('0').trim_end_matches('.').len();
+        }
+        self
+    }
+}
+
+impl Write for Short {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = self.bytes.get_mut(self.length..self.length + text.len()).ok_or(fmt::Error)?;
+        room.copy_from_slice(text.as_bytes());
+        self.length += text.len();
+        Ok(())
+    }
+}
+
+/// As `%g`: six significant digits, without zeros at the end.
+pub(super) fn general(value: f64) -> Short {
+    if value.is_nan() {
+        return Short::of(format_args!("{}nan", sign(value)));
+    }
+    if value.is_infinite() {
+        return Short::of(format_args!("{}inf", sign(value)));
+    }
+    // The exponent after rounding to six digits.
+    let rounded = Short::of(format_args!("{value:.5e}"));
+    let (_, exponent) = rounded.as_str().split_once('e').unwrap_or(("", "0"));
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    if (-4..6).contains(&exponent) {
+        return Short::of(format_args!("{value:.*}", (5 - exponent) as usize)).without_zeros();
+    }
+    scientific(value, 5, true)
+}
+
+/// As `%e` with so many digits behind the point, of which zeros at the end may go.
+pub(super) fn scientific(value: f64, digits: usize, trim: bool) -> Short {
+    let text = Short::of(format_args!("{value:.digits$e}"));
+    let (mantissa, exponent) = text.as_str().split_once('e').unwrap_or((text.as_str(), "0"));
+    let mantissa = Short::of(format_args!("{mantissa}"));
+    let mantissa = if trim { mantissa.without_zeros() } else { mantissa };
+    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
+    Short::of(format_args!("{}e{sign}{exponent:0>2}", mantissa.as_str()))
+}
+
+fn sign(value: f64) -> &'static str {
+    if value.is_sign_negative() { "-" } else { "" }
+}
+
+/// A byte of a vector of floats: sign, three bits of exponent with bias 3, four bits of fraction; always normalised,
+/// but for both zeros (004:1123-1222).
+pub(super) fn restricted_float(byte: u8) -> f64 {
+    let magnitude = byte % 128;
+    let sign = if byte < 128 { 1.0 } else { -1.0 };
+    if magnitude == 0 {
+        return sign * 0.0;
+    }
+    let (exponent, fraction) = (magnitude / 16, magnitude % 16);
+    sign * (1.0 + f64::from(fraction) / 16.0) * f64::from(1u16 << exponent) / 8.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::String;
+
+    /// Oracle: glibc's printf.
+    #[test]
+    fn numbers_as_printf_writes_them() {
+        let cases = [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (1.0, "1"),
+            (0.5, "0.5"),
+            (100000.0, "100000"),
+            (1e6, "1e+06"),
+            (999999.5, "1e+06"),
+            (65280.0, "65280"),
+            (0.0001, "0.0001"),
+            (0.00001234567, "1.23457e-05"),
+            (-1.2582912e7, "-1.25829e+07"),
+            (1e300, "1e+300"),
+            (f64::INFINITY, "inf"),
+            (-f64::NAN.abs(), "-nan"),
+            (5e-324, "4.94066e-324"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(general(value).as_str(), text);
+        }
+        assert_eq!(scientific(1.5, 6, false).as_str(), "1.500000e+00");
+    }
+
+    #[test]
+    fn columns() {
+        let mut text = String::new();
+        let mut line = Line::new(&mut text);
+        line.text("ab").unwrap();
+        line.reach(1);
+        line.pad(4);
+        line.hex(0x1f, 4).unwrap();
+        line.pad(6);
+        line.signed(-12).unwrap();
+        line.pad(80);
+        line.end().unwrap();
+        assert_eq!(text, "ab  001f -12\n");
+        let mut text = String::new();
+        let mut line = Line::new(&mut text);
+        line.reach(70);
+        line.unsigned(u64::MAX).unwrap();
+        assert_eq!((text.len(), text.trim_start()), (90, "18446744073709551615"));
+    }
+
+    /// Oracle: rows of the manual's table, 004:1171-1213.
+    #[test]
+    fn restricted_floats() {
+        for (byte, value) in [(0x30, 1.0), (0x38, 1.5), (0xb0, -1.0), (0x70, 16.0), (0x01, 0.1328125)] {
+            assert_eq!(restricted_float(byte), value, "{byte:#x}");
+        }
+        assert!(restricted_float(0x80).is_sign_negative() && restricted_float(0x80) == 0.0);
+    }
+}
