@@ -30,6 +30,37 @@ pub const COMPARE_NAN_TRUE_FOR_TWO: bool = true;
 /// results independent of the machine that the model runs on.
 pub const ARITHMETIC_NAN: u32 = 0x7fc0_0000;
 
+/// Bits of an accumulator element in word mode. 004:2634-2819 says 33, two's complement with bit 32 as the sign; its
+/// example of a sum of dwords reads as if dwords had 33 as well, its table and text give them 64, which the product
+/// macro needs.
+pub const ACCUMULATOR_WORD_BITS: u32 = 33;
+
+/// Does the rounding mode apply where integers become floats and floats become halves? 004:1715 rounds to nearest even
+/// "by default" and 004:3251 has a mode for results; the model follows the mode. To integers is always toward zero.
+pub const CONVERSIONS_FOLLOW_ROUNDING_MODE: bool = true;
+
+/// And where doubles become singles? 004:1725 prints toward zero, which is neither what compilers rely on (conversions
+/// without a change of mode are to nearest) nor what halves do. The model follows the mode.
+pub const DOUBLE_TO_SINGLE_FOLLOWS_ROUNDING_MODE: bool = true;
+
+/// Do `sel` and `csel` replace subnormal numbers by zero as arithmetic does? 004:1323 says so of mathematical
+/// operations and exempts raw `mov` only; `sel` is neither. The model flushes them.
+pub const SELECTION_FLUSHES_SUBNORMALS: bool = true;
+
+/// Do math functions take subnormal numbers for zero whatever the mode? The tables of G45 vol 4 section 6.3 do, but
+/// were written before there was a mode. The model follows the mode.
+pub const MATH_KEEPS_SUBNORMALS_BY_MODE: bool = true;
+
+/// What is minus infinity to a positive power? The table of 003:6160 prints NaN, its neighbours (powers of plus infinity,
+/// negative powers of minus infinity) and the formula, which takes the magnitude, plus infinity. The model follows the
+/// formula.
+pub const POWER_OF_MINUS_INFINITY_IS_NAN: bool = false;
+
+/// How far apart are rows of 64-bit elements in Align16? Rows have 16 bytes, and the vertical stride of adjacent ones is
+/// 2 (2b p.46); three-source instructions have no such field and 4 occurs as well. The model takes rows as adjacent
+/// unless the stride is 0.
+pub const QWORD_ROWS_OF_ALIGN16_ARE_ADJACENT: bool = true;
+
 /// Subnormal bits of `cr0.0` when a media or GPGPU thread starts: halves (10) and doubles (6) kept, singles (7)
 /// flushed. INTERFACE_DESCRIPTOR_DATA says this for Denorm Mode 0; for mode 1, which leaves it to the kernel, nothing
 /// says what the kernel finds, and the model starts it the same way.

@@ -1,92 +1,136 @@
-//! Accumulators: two registers of elements that hold more bits than a general register's.
+//! Accumulators: two registers of elements that hold more bits than a general register's, and the exponents that the
+//! division macros keep beside their intermediate results.
 //!
-//! An integer element keeps what an addition or a multiplication of its type can give (33 bits for words, 64 for
-//! dwords, 004:2634-2819), a float element its type. A read with the element size of the last write sees the full
-//! element; any other read sees the bytes that fit the register.
+//! An integer element holds what a sum or a product of its type can give: 33 bits for words, 64 for dwords and qwords,
+//! in two's complement whatever the type (004:2634-2819). A float element holds its type. A read with the element size
+//! of the last write sees the whole element; any other read sees the bytes that fit the register.
 
 use super::regions::ACC_FILE;
+use super::uop::{MAX_CHANNELS, Type};
+use crate::assumptions::ACCUMULATOR_WORD_BITS;
 
-/// `acc0` and `acc1`.
+/// Elements of the two registers at most: words.
+const ELEMENTS: usize = ACC_FILE / 2;
+
+/// `acc0` and `acc1`, and what `acc2` to `acc9` stand for.
 #[derive(Clone)]
 pub struct Accumulators {
-    /// One element per byte offset that a write has used; element at byte b of size s is `wide[b / s]`.
-    wide: [i128; ACC_FILE / 2],
+    /// Element at byte b of size s is `elements[b / s]`. Floats are patterns.
+    elements: [i64; ELEMENTS],
     /// Size of an element in bytes.
     size: usize,
+    /// The elements are integers with all their bits, not patterns.
+    whole: bool,
+    /// `mme0` to `mme7`: for each channel the power of two that its result is to be multiplied by. Not a copy of
+    /// hardware's bits, which no source describes.
+    exponents: [[i16; MAX_CHANNELS]; 8],
 }
 
 impl Default for Accumulators {
     fn default() -> Self {
-        Accumulators { wide: [0; ACC_FILE / 2], size: 4 }
+        Accumulators { elements: [0; ELEMENTS], size: 4, whole: false, exponents: [[0; MAX_CHANNELS]; 8] }
     }
 }
 
 impl Accumulators {
-    /// The element of `size` bytes at byte `offset`, with its extra bits if it was written with that size, else its
-    /// own bytes, not extended. Bytes work as words.
-    pub fn get(&self, offset: usize, size: usize) -> Element {
-        if size == self.size && offset.is_multiple_of(size) {
-            Element::Wide(self.wide[offset / size])
-        } else {
-            let bytes = self.bytes();
-            let mut element = [0; 8];
-            for (n, byte) in element.iter_mut().enumerate().take(size) {
-                *byte = bytes[(offset + n) % ACC_FILE];
-            }
-            Element::Bits(u64::from_le_bytes(element))
+    /// The integer at byte `offset` in type `ty`: with its extra bits if integers of that size were written last, else
+    /// of the bits that are there.
+    pub fn integer(&self, offset: usize, ty: Type) -> i128 {
+        let size = ty.size();
+        if self.whole && size == self.size && offset.is_multiple_of(size) {
+            let value = self.elements[offset / size % (ACC_FILE / size)];
+            // A qword has no extra bit that would tell its sign.
+            return if ty == Type::Uq { i128::from(value as u64) } else { i128::from(value) };
         }
+        super::convert::integer(ty, self.bits(offset, size))
     }
 
-    /// Replaces the element of `size` bytes at byte `offset`.
-    pub fn set(&mut self, offset: usize, size: usize, value: i128) {
+    /// The pattern of the element of `size` bytes at byte `offset`.
+    pub fn bits(&self, offset: usize, size: usize) -> u64 {
+        let bytes = self.bytes();
+        (0..size).fold(0, |bits, n| bits | u64::from(bytes[(offset + n) % ACC_FILE]) << (8 * n))
+    }
+
+    /// Replaces the element of `size` bytes at byte `offset` by an integer. Bits beyond the element's are lost.
+    pub fn set_integer(&mut self, offset: usize, size: usize, value: i128) {
+        let unused = if size.max(2) == 2 { 64 - ACCUMULATOR_WORD_BITS } else { 0 };
+        self.set(offset, size, true, (value as i64) << unused >> unused);
+    }
+
+    /// Replaces the element of `size` bytes at byte `offset` by a pattern.
+    pub fn set_bits(&mut self, offset: usize, size: usize, bits: u64) {
+        self.set(offset, size, false, bits as i64);
+    }
+
+    fn set(&mut self, offset: usize, size: usize, whole: bool, value: i64) {
+        // There are no accumulators of bytes: they work as words.
         let size = size.max(2);
-        if size != self.size {
+        if size != self.size || whole != self.whole {
             let bytes = self.bytes();
-            self.size = size;
-            for (element, bytes) in self.wide.iter_mut().zip(bytes.chunks_exact(size)) {
-                let mut low = [0; 16];
+            (self.size, self.whole) = (size, whole);
+            for (element, bytes) in self.elements.iter_mut().zip(bytes.chunks_exact(size)) {
+                let mut low = [0; 8];
                 low[..size].copy_from_slice(bytes);
                 // The extra bits of what was there under another type are lost; the sign is as good as any.
-                let shift = 128 - 8 * size;
-                *element = i128::from_le_bytes(low) << shift >> shift;
+                let shift = 64 - 8 * size;
+                *element = i64::from_le_bytes(low) << shift >> shift;
             }
         }
-        self.wide[offset / size % (ACC_FILE / size)] = value;
+        self.elements[offset / size % (ACC_FILE / size)] = value;
     }
 
     /// What fits the two registers.
     fn bytes(&self) -> [u8; ACC_FILE] {
         let mut bytes = [0; ACC_FILE];
-        for (out, element) in bytes.chunks_exact_mut(self.size).zip(&self.wide) {
+        for (out, element) in bytes.chunks_exact_mut(self.size).zip(&self.elements) {
             out.copy_from_slice(&element.to_le_bytes()[..self.size]);
         }
         bytes
     }
-}
 
-/// What a read of an accumulator gives.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Element {
-    /// The whole element.
-    Wide(i128),
-    /// Its bit pattern only.
-    Bits(u64),
+    /// The exponent beside channel `channel` of what was written with `mme<selector>`; zero for no selector.
+    pub fn exponent(&self, selector: u8, channel: usize) -> i16 {
+        self.exponents.get(usize::from(selector)).map_or(0, |channels| channels[channel])
+    }
+
+    /// Replaces it; without a selector there is nothing to replace.
+    pub fn set_exponent(&mut self, selector: u8, channel: usize, exponent: i16) {
+        if let Some(channels) = self.exponents.get_mut(usize::from(selector)) {
+            channels[channel] = exponent;
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Oracle: 004:2754-2760, a sum of two dwords that is longer than a dword stays whole.
+    /// Oracle: 004:2634-2819, the table of accumulator precision: 64 bits for dwords, 33 for words with bit 32 as the
+    /// sign.
     #[test]
-    fn sums_keep_their_carry() {
+    fn elements_hold_more_than_their_type() {
         let mut acc = Accumulators::default();
-        acc.set(0, 4, 0x1_ffff_fffe);
-        assert_eq!(acc.get(0, 4), Element::Wide(0x1_ffff_fffe));
-        assert_eq!(acc.get(0, 2), Element::Bits(0xfffe));
-        assert_eq!(acc.get(2, 2), Element::Bits(0xffff));
-        acc.set(2, 2, 5);
-        assert_eq!(acc.get(0, 2), Element::Wide(-2), "seen as words from now on");
-        assert_eq!(acc.get(0, 4), Element::Bits(0x0005_fffe));
+        acc.set_integer(0, 4, 0x1_ffff_fffe);
+        assert_eq!(acc.integer(0, Type::D), 0x1_ffff_fffe);
+        assert_eq!(acc.bits(0, 2), 0xfffe);
+        assert_eq!(acc.bits(2, 2), 0xffff);
+        acc.set_integer(0, 4, (1 << 64) + 5);
+        assert_eq!(acc.integer(0, Type::D), 5, "the 65th bit is gone");
+        acc.set_integer(2, 2, 5);
+        assert_eq!(acc.integer(0, Type::W), 5, "seen as words from now on");
+        assert_eq!(acc.bits(0, 4), 0x0005_0005);
+        acc.set_integer(4, 2, 0xffff_ffff);
+        assert_eq!(acc.integer(4, Type::W), 0xffff_ffff);
+        acc.set_integer(4, 2, 0x1_0000_0000);
+        assert_eq!(acc.integer(4, Type::W), -0x1_0000_0000, "bit 32 is the sign");
+    }
+
+    #[test]
+    fn floats_are_patterns() {
+        let mut acc = Accumulators::default();
+        acc.set_bits(4, 4, 0xbf80_0000);
+        assert_eq!(acc.bits(4, 4), 0xbf80_0000);
+        assert_eq!(acc.integer(4, Type::D), i128::from(0xbf80_0000u32 as i32));
+        assert_eq!(acc.integer(4, Type::Ud), 0xbf80_0000);
     }
 }

@@ -1,39 +1,71 @@
 //! Between bit patterns of operands and the arithmetic that they take part in.
 
+use super::soft::{Exact, Format, Packed, Rounding};
 use super::uop::Type;
 
-/// The bits of a half precision float as a double, exactly.
-pub fn half_to_f64(bits: u16) -> f64 {
-    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
-    let exponent = i32::from(bits >> 10 & 31);
-    let fraction = f64::from(bits & 0x3ff);
-    match exponent {
-        0 => sign * fraction * (-24f64).exp2(),
-        31 if bits & 0x3ff == 0 => sign * f64::INFINITY,
-        31 => f64::from_bits(u64::from(bits >> 15) << 63 | 0x7ff8 << 48 | u64::from(bits & 0x3ff) << 42),
-        _ => sign * (1.0 + fraction / 1024.0) * f64::from(exponent - 15).exp2(),
+/// The format of a float type; single for integers, which have none.
+pub const fn format(ty: Type) -> Format {
+    match ty {
+        Type::Hf => Format::HALF,
+        Type::Df => Format::DOUBLE,
+        _ => Format::SINGLE,
     }
 }
 
-/// The nearest half precision float, ties to even; subnormal halves are kept.
-pub fn f64_to_half(value: f64) -> u16 {
+/// The pattern of a float in another format. A NaN stays one, with its sign and as much of its payload as fits, and
+/// becomes quiet; subnormal numbers stay what they are (004:1329).
+pub fn reformat(from: Format, to: Format, bits: u64, rounding: Rounding) -> Packed {
+    let packed = Exact::unpack(from, bits).pack(to, rounding);
+    if bits & !from.sign() <= from.infinity() {
+        return packed;
+    }
+    let sign = if bits & from.sign() == 0 { 0 } else { to.sign() };
+    let (wide, narrow) = (from.precision - 1, to.precision - 1);
+    let payload = bits & ((1 << wide) - 1);
+    let payload = if wide > narrow { payload >> (wide - narrow) } else { payload << (narrow - wide) };
+    Packed { bits: sign | to.nan() | payload, overflow: false }
+}
+
+/// The value of a half precision float.
+#[inline(always)]
+pub fn half_to_single(half: u16) -> f32 {
+    let magnitude = u32::from(half & 0x7fff);
+    let sign = u32::from(half & 0x8000) << 16;
+    let bits = match magnitude {
+        // Subnormal: so many steps of the least one, exactly.
+        0..0x400 => (magnitude as f32 * f32::from_bits((127 - 24) << 23)).to_bits(),
+        0x400..0x7c00 => (magnitude << 13) + ((127 - 15) << 23),
+        0x7c00 => f32::INFINITY.to_bits(),
+        _ => 0x7fc0_0000 | magnitude << 13,
+    };
+    f32::from_bits(sign | bits & 0x7fff_ffff)
+}
+
+/// The nearest half precision float, ties to even.
+#[inline(always)]
+pub fn single_to_half(value: f32) -> u16 {
     let bits = value.to_bits();
-    let sign = (bits >> 48 & 0x8000) as u16;
-    let magnitude = f64::from_bits(bits & !(1 << 63));
-    if magnitude.is_nan() {
-        return sign | 0x7e00 | (bits >> 42 & 0x1ff) as u16;
-    }
-    if magnitude >= 65520.0 {
-        return sign | 0x7c00;
-    }
-    // The step between halves of this size is a power of two, so that division by it is exact.
-    let exponent = if magnitude < (-14f64).exp2() { -14 } else { ((bits >> 52 & 0x7ff) as i32) - 1023 };
-    let steps = (magnitude / f64::from(exponent - 10).exp2()).round_ties_even() as u16;
-    // Normal numbers count 1024..=2047 steps; 2048 carries into the exponent by itself.
-    sign | (((exponent + 14) as u16) << 10).wrapping_add(steps)
+    let (sign, magnitude) = ((bits >> 16 & 0x8000) as u16, bits & 0x7fff_ffff);
+    let half = match magnitude {
+        0x7f80_0001.. => 0x7e00 | magnitude >> 13 & 0x1ff,
+        // 2^16 and more; what lies between the greatest half and that rounds there by itself.
+        0x4780_0000.. => 0x7c00,
+        // The sum has the step of subnormal halves, 2^-24.
+        0..0x3880_0000 => (f32::from_bits(magnitude) + 0.5).to_bits() - 0.5f32.to_bits(),
+        _ => (magnitude - ((127 - 15) << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13,
+    };
+    sign | half as u16
 }
 
-/// The integer that `bits` are in integer type `ty`.
+/// A single float rounded to half precision.
+pub fn to_half(value: f32, rounding: Rounding) -> u16 {
+    match rounding {
+        Rounding::Nearest => single_to_half(value),
+        _ => reformat(Format::SINGLE, Format::HALF, value.to_bits().into(), rounding).bits as u16,
+    }
+}
+
+/// The integer that `bits` are in type `ty`; floats lose their fraction.
 #[inline(always)]
 pub fn integer(ty: Type, bits: u64) -> i128 {
     match ty {
@@ -45,46 +77,41 @@ pub fn integer(ty: Type, bits: u64) -> i128 {
         Type::D => i128::from(bits as i32),
         Type::Uq => i128::from(bits),
         Type::Q => i128::from(bits as i64),
-        Type::Hf => f64_to_integer(half_to_f64(bits as u16)),
-        Type::F => f64_to_integer(f64::from(f32::from_bits(bits as u32))),
-        Type::Df => f64_to_integer(f64::from_bits(bits)),
+        Type::Hf => half_to_single(bits as u16) as i128,
+        Type::F => f32::from_bits(bits as u32) as i128,
+        Type::Df => f64::from_bits(bits) as i128,
     }
 }
 
-fn f64_to_integer(value: f64) -> i128 {
-    value as i128
-}
-
-/// The single float that `bits` are in type `ty`: integers to nearest even, doubles to nearest even.
+/// The single float that `bits` are in type `ty`.
 #[inline(always)]
-pub fn single(ty: Type, bits: u64) -> f32 {
+pub fn single(ty: Type, bits: u64, rounding: Rounding) -> f32 {
     match ty {
         Type::F => f32::from_bits(bits as u32),
-        Type::Hf => half_to_f64(bits as u16) as f32,
-        Type::Df => f64::from_bits(bits) as f32,
-        Type::Uq => bits as f32,
-        Type::Q => bits as i64 as f32,
-        _ => integer(ty, bits) as i64 as f32,
+        Type::Hf => half_to_single(bits as u16),
+        // At most 16 bits: no rounding.
+        Type::Ub | Type::B | Type::Uw | Type::W => integer(ty, bits) as i32 as f32,
+        Type::Df => f32::from_bits(reformat(Format::DOUBLE, Format::SINGLE, bits, rounding).bits as u32),
+        _ => f32::from_bits(from_integer(Type::F, integer(ty, bits), rounding).bits as u32),
     }
 }
 
-/// The double that `bits` are in type `ty`.
-#[inline(always)]
-pub fn double(ty: Type, bits: u64) -> f64 {
+/// The double float that `bits` are in type `ty`.
+#[inline]
+pub fn double(ty: Type, bits: u64, rounding: Rounding) -> f64 {
     match ty {
-        Type::F => f64::from(f32::from_bits(bits as u32)),
-        Type::Hf => half_to_f64(bits as u16),
+        Type::F => f64::from_bits(from_single(Type::Df, f32::from_bits(bits as u32), rounding)),
+        Type::Hf => double(Type::F, u64::from(half_to_single(bits as u16).to_bits()), rounding),
         Type::Df => f64::from_bits(bits),
-        Type::Uq => bits as f64,
-        Type::Q => bits as i64 as f64,
+        Type::Uq | Type::Q => f64::from_bits(from_integer(Type::Df, integer(ty, bits), rounding).bits),
         _ => integer(ty, bits) as i64 as f64,
     }
 }
 
-/// The pattern of a float result in type `ty`. To integers: toward zero, NaN to 0, what is out of range to the
-/// nearest end of the range (004:1640-1681). To floats: nearest, ties to even. `value` holds an F, HF or DF exactly.
+/// The pattern of a single float result in type `ty`. To integers: toward zero, NaN to 0, what is out of range to the
+/// nearest end of the range (004:1640-1681).
 #[inline(always)]
-pub fn from_double(ty: Type, value: f64) -> u64 {
+pub fn from_single(ty: Type, value: f32, rounding: Rounding) -> u64 {
     match ty {
         Type::Ub => u64::from(value as u8),
         Type::B => value as i8 as u64,
@@ -94,29 +121,46 @@ pub fn from_double(ty: Type, value: f64) -> u64 {
         Type::D => value as i32 as u64,
         Type::Uq => value as u64,
         Type::Q => value as i64 as u64,
-        Type::Hf => u64::from(f64_to_half(value)),
-        Type::F => u64::from((value as f32).to_bits()),
+        Type::Hf => u64::from(to_half(value, rounding)),
+        Type::F => u64::from(value.to_bits()),
+        // What the processor makes of a NaN is its own choice.
+        Type::Df if value.is_nan() => {
+            reformat(Format::SINGLE, Format::DOUBLE, value.to_bits().into(), rounding).bits
+        }
+        Type::Df => f64::from(value).to_bits(),
+    }
+}
+
+/// The pattern of a double float result in type `ty`, by the same rules.
+#[inline(always)]
+pub fn from_double(ty: Type, value: f64, rounding: Rounding) -> u64 {
+    match ty {
+        Type::Ub => u64::from(value as u8),
+        Type::B => value as i8 as u64,
+        Type::Uw => u64::from(value as u16),
+        Type::W => value as i16 as u64,
+        Type::Ud => u64::from(value as u32),
+        Type::D => value as i32 as u64,
+        Type::Uq => value as u64,
+        Type::Q => value as i64 as u64,
+        Type::Hf | Type::F => reformat(Format::DOUBLE, format(ty), value.to_bits(), rounding).bits,
         Type::Df => value.to_bits(),
     }
 }
 
-/// The pattern of a single float result in type `ty`, by the same rules.
+/// The pattern of an integer result in type `ty`: low bits for integers, rounded for floats (004:1683-1723).
 #[inline(always)]
-pub fn from_single(ty: Type, value: f32) -> u64 {
-    match ty {
-        Type::F => u64::from(value.to_bits()),
-        _ => from_double(ty, f64::from(value)),
-    }
-}
-
-/// The pattern of an integer result in type `ty`: low bits for integers, nearest even for floats (004:1683-1723).
-#[inline(always)]
-pub fn from_integer(ty: Type, value: i128) -> u64 {
-    match ty {
-        Type::Hf => u64::from(f64_to_half(value as f64)),
-        Type::F => u64::from((value as f32).to_bits()),
-        Type::Df => (value as f64).to_bits(),
-        _ => value as u64,
+pub fn from_integer(ty: Type, value: i128, rounding: Rounding) -> Packed {
+    let short = value as i64;
+    match (ty, rounding) {
+        (Type::F, Rounding::Nearest) if i128::from(short) == value => {
+            Packed { bits: u64::from((short as f32).to_bits()), overflow: false }
+        }
+        (Type::Df, Rounding::Nearest) if i128::from(short) == value => {
+            Packed { bits: (short as f64).to_bits(), overflow: false }
+        }
+        (Type::Hf | Type::F | Type::Df, _) => Exact::integer(value).pack(format(ty), rounding),
+        _ => Packed { bits: value as u64, overflow: false },
     }
 }
 
@@ -135,50 +179,30 @@ pub fn restricted_float(bits: u8) -> f32 {
 mod tests {
     use super::*;
 
-    /// Oracle: the values of IEEE 754-2008 binary16, by enumeration: every half survives the way to double and back,
+    /// Oracle: the values of IEEE 754-2008 binary16, by enumeration: every half survives the way to single and back,
     /// and every midpoint of two neighbours goes to the even one.
     #[test]
     fn halves_round_to_nearest_even() {
         for bits in 0..0x7c00u16 {
-            let value = half_to_f64(bits);
-            assert_eq!(f64_to_half(value), bits);
-            assert_eq!(f64_to_half(-value), bits | 0x8000);
-            let next = half_to_f64(bits + 1);
+            let value = half_to_single(bits);
+            assert_eq!(single_to_half(value), bits);
+            assert_eq!(single_to_half(-value), bits | 0x8000);
+            let next = half_to_single(bits + 1);
             if next.is_finite() {
                 let middle = (value + next) / 2.0;
-                assert_eq!(f64_to_half(middle), bits + (bits & 1), "{bits:#x}");
-                assert_eq!(f64_to_half(f64::from_bits(middle.to_bits() + 1)), bits + 1);
-                assert_eq!(f64_to_half(f64::from_bits(middle.to_bits() - 1)), bits);
+                assert_eq!(single_to_half(middle), bits + (bits & 1), "{bits:#x}");
+                assert_eq!(single_to_half(f32::from_bits(middle.to_bits() + 1)), bits + 1);
+                assert_eq!(single_to_half(f32::from_bits(middle.to_bits() - 1)), bits);
+                assert_eq!(to_half(middle, Rounding::Up), bits + 1);
+                assert_eq!(to_half(-middle, Rounding::Up), bits | 0x8000);
+                assert_eq!(to_half(middle, Rounding::Zero), bits);
             }
         }
-        assert_eq!(half_to_f64(0x3c00), 1.0);
-        assert_eq!(half_to_f64(0x0001), (-24f64).exp2());
-        assert_eq!(f64_to_half(65519.99), 0x7bff);
-        assert_eq!(f64_to_half(65520.0), 0x7c00);
-        assert_eq!(f64_to_half(f64::NEG_INFINITY), 0xfc00);
-        assert!(half_to_f64(f64_to_half(f64::NAN)).is_nan());
-    }
-
-    /// Oracle: 004:1640-1681, table of float to integer conversions.
-    #[test]
-    fn floats_to_integers() {
-        assert_eq!(from_double(Type::D, 1e10) as u32, 0x7fff_ffff);
-        assert_eq!(from_double(Type::D, f64::NEG_INFINITY) as u32, 0x8000_0000);
-        assert_eq!(from_double(Type::Ud, -1.5), 0);
-        assert_eq!(from_double(Type::Ud, f64::INFINITY) as u32, u32::MAX);
-        assert_eq!(from_double(Type::D, f64::NAN), 0);
-        assert_eq!(from_double(Type::D, -1.9) as i32, -1);
-        assert_eq!(from_double(Type::Ub, 300.0), 255);
-    }
-
-    /// Oracle: 004:1171-1213, rows of the table of restricted floats.
-    #[test]
-    fn restricted_floats() {
-        for (bits, value) in
-            [(0x30, 1.0), (0x00, 0.0), (0x40, 2.0), (0x7f, 31.0), (0x01, 0.1328125), (0xb0, -1.0)]
-        {
-            assert_eq!(restricted_float(bits), value, "{bits:#x}");
-        }
-        assert!(restricted_float(0x80).is_sign_negative());
+        assert_eq!(half_to_single(0x3c00), 1.0);
+        assert_eq!(half_to_single(0x0001), 2f32.powi(-24));
+        assert_eq!(single_to_half(65519.99), 0x7bff);
+        assert_eq!(single_to_half(65520.0), 0x7c00);
+        assert_eq!(single_to_half(f32::NEG_INFINITY), 0xfc00);
+        assert!(half_to_single(single_to_half(f32::NAN)).is_nan());
     }
 }

@@ -12,7 +12,7 @@ use super::uop::{
     Branch, Condition, Dst, ExecType, Indirect, MAX_CHANNELS, Math, NOWHERE, Op, Predicate, Response,
     SendInfo, Shape, Src, Target, Type, Uop, in_accumulators, region, shape,
 };
-use crate::assumptions::CHANNEL_ENABLES_HOLD_WITH_NO_MASK;
+use crate::assumptions::{CHANNEL_ENABLES_HOLD_WITH_NO_MASK, QWORD_ROWS_OF_ALIGN16_ARE_ADJACENT};
 use genxml_eu::instruction::{
     self as isa, AccessMode, Arf, DataType, Descriptor, Instruction, MathFunction, Operand, PredicateControl,
     Register, Vertical,
@@ -197,11 +197,23 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
         matches!(file, Arf::InstructionPointer | Arf::Timestamp | Arf::ChannelEnable)
     });
     u.exec = ExecType::of(u.src[..sources.len()].iter().map(|src| src.ty));
+    if u.exec == ExecType::Half && u.dst.ty == Type::F {
+        // Halves that make singles are singles while they are computed with (Mesa's validator, execution type).
+        u.exec = ExecType::Single;
+    }
+    u.extended = extended(i);
     if u.exec == ExecType::Dword {
         widen_immediates(&mut u.src[..sources.len()]);
     }
     if matches!(op, Op::Cmp | Op::Cmpn) && u.condition == Condition::None {
         return Err(Refused::Illegal("a comparison needs a condition".into()));
+    }
+    let compares = if matches!(op, Op::Cmp | Op::Cmpn) { u.condition } else { u.select };
+    if matches!(op, Op::Cmp | Op::Cmpn | Op::Sel | Op::Csel)
+        && matches!(compares, Condition::O | Condition::U)
+    {
+        // 2a cmp; G45 vol 4 section 11.8.
+        return Err(Refused::Illegal("overflow and unordered are no comparisons".into()));
     }
     if matches!(op, Op::Line | Op::Pln | Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph) && n < 4 {
         return Err(Refused::Illegal(format!("fewer than four channels ({n})")));
@@ -216,6 +228,22 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
         fast::classify(&u)
     };
     Ok(u)
+}
+
+/// The extended accumulators of the destination and the sources.
+fn extended(i: &Instruction) -> [u8; 4] {
+    let none = isa::MacroAccumulator::NONE;
+    let of = |operand: &Operand| match operand {
+        Operand::Register(source) => source.macro_accumulator.unwrap_or(none).0,
+        _ => none.0,
+    };
+    let [a, b, c] = &i.sources;
+    [
+        i.destination.and_then(|destination| destination.macro_accumulator).unwrap_or(none).0,
+        of(a),
+        of(b),
+        of(c),
+    ]
 }
 
 /// Word immediates beside dword operands become dwords, which is what the instruction would make of them anyway.
@@ -303,7 +331,9 @@ fn operation(i: &Instruction) -> Decoded<Op> {
         Opcode::Mad => Op::Mad,
         Opcode::Lrp => Op::Lrp,
         Opcode::Nop => Op::Nop,
-        Opcode::Movi | Opcode::Smov | Opcode::Madm => return Err(Refused::Missing(String::new())),
+        Opcode::Movi => Op::Movi,
+        Opcode::Madm => Op::Madm,
+        Opcode::Smov => return Err(Refused::Missing("(no source says what it does)".into())),
     })
 }
 
@@ -321,9 +351,8 @@ fn function(i: &Instruction) -> Decoded<Math> {
         Some(MathFunction::IntQuotientRemainder) => Math::IntDivBoth,
         Some(MathFunction::IntQuotient) => Math::IntDivQuotient,
         Some(MathFunction::IntRemainder) => Math::IntDivRemainder,
-        Some(MathFunction::InverseMacro | MathFunction::InverseSquareRootMacro) => {
-            return Err(Refused::Missing("invm and rsqtm (division and square root macros)".into()));
-        }
+        Some(MathFunction::InverseMacro) => Math::InvMacro,
+        Some(MathFunction::InverseSquareRootMacro) => Math::RsqMacro,
         None => return Err(Refused::Illegal("no function".into())),
     })
 }
@@ -407,9 +436,6 @@ fn architecture(file: Arf, number: u8, byte: u8) -> Decoded<(usize, usize)> {
 fn target(i: &Instruction, destination: &isa::Destination, n: usize, lanes: &mut u32) -> Decoded<Dst> {
     let ty = scalar_type(destination.ty);
     let size = ty.size();
-    if destination.macro_accumulator.is_some_and(|acc| acc != isa::MacroAccumulator::NONE) {
-        return Err(Refused::Missing("with an extended accumulator".into()));
-    }
     if i.access_mode == AccessMode::Align16 && (CHANNEL_ENABLES_HOLD_WITH_NO_MASK || !i.no_mask) {
         let tuple = u32::from(destination.write_mask & 15);
         *lanes &= tuple * 0x1111_1111;
@@ -484,9 +510,6 @@ fn source(i: &Instruction, operand: &Operand, n: usize) -> Decoded<Src> {
         Operand::Immediate(immediate) => return Ok(constant(immediate)),
         Operand::Register(source) => source,
     };
-    if source.macro_accumulator.is_some_and(|acc| acc != isa::MacroAccumulator::NONE) {
-        return Err(Refused::Missing("with an extended accumulator".into()));
-    }
     let ty = scalar_type(source.ty);
     let size = ty.size();
     let shape = match source.register {
@@ -539,16 +562,19 @@ fn table(
     if i.access_mode == AccessMode::Align1 {
         return Ok(region(first, size, vertical, width, usize::from(source.region.horizontal), limit));
     }
+    Ok(std::array::from_fn(|c| ((first + swizzled(source, c, vertical, size)) % limit) as u16))
+}
+
+/// Byte offset of the element that channel `c` of an Align16 region reads. A row has 16 bytes or four elements, and
+/// the swizzle picks among them; for 64-bit elements a pair of selects, `xy` or `zw`, picks one of two (2b p.9).
+fn swizzled(source: &isa::Source, c: usize, vertical: usize, size: usize) -> usize {
     if size == 8 {
-        if source.swizzle != isa::Source::IDENTITY {
-            return Err(Refused::Missing("with a swizzle of 64-bit elements".into()));
-        }
-        return Ok(region(first, size, 1, 1, 0, limit));
+        let select = usize::from(source.swizzle[c % 2 * 2] & 3) / 2;
+        let row = if vertical == 0 && QWORD_ROWS_OF_ALIGN16_ARE_ADJACENT { 0 } else { c / 2 };
+        let rows = if QWORD_ROWS_OF_ALIGN16_ARE_ADJACENT { 2 } else { vertical };
+        return (row * rows + select) * size;
     }
-    Ok(std::array::from_fn(|c| {
-        let element = c / 4 * vertical + usize::from(source.swizzle[c % 4] & 3);
-        ((first + element * size) % limit) as u16
-    }))
+    (c / 4 * vertical + usize::from(source.swizzle[c % 4] & 3)) * size
 }
 
 fn indirect(
@@ -558,12 +584,17 @@ fn indirect(
     offset: i16,
     size: usize,
 ) -> Decoded<Indirect> {
-    if i.access_mode == AccessMode::Align16 {
-        return Err(Refused::Missing("with an indirect Align16 source".into()));
-    }
     let (width, horizontal) =
         (usize::from(source.region.width).max(1), usize::from(source.region.horizontal));
     let (share, lanes) = match source.region.vertical {
+        // One address for all (2b p.46).
+        Vertical::Stride(vertical) if i.access_mode == AccessMode::Align16 => {
+            let lanes = std::array::from_fn(|c| swizzled(source, c, usize::from(vertical), size) as u16);
+            (MAX_CHANNELS, lanes)
+        }
+        Vertical::Addresses if i.access_mode == AccessMode::Align16 => {
+            return Err(Refused::Illegal("an address for each row in Align16".into()));
+        }
         Vertical::Stride(vertical) => {
             (MAX_CHANNELS, region(0, size, usize::from(vertical), width, horizontal, 1 << 16))
         }

@@ -1,33 +1,49 @@
-//! Functions of the extended math unit. Hardware approximates within stated errors; the model gives the nearest
-//! single float of the exact value, as far as the platform independent `libm`-style formulas below allow.
+//! Functions of the extended math unit, one value at a time.
+//!
+//! Hardware approximates within stated errors; the model gives the single float nearest to a double that is wrong by
+//! less than one unit in its last place: the nearest float, but for exact results that are within 2^-29 units of the
+//! middle of two. The doubles come from `libm`, which computes the same on every platform.
 
 use super::uop::Math;
+use crate::assumptions::POWER_OF_MINUS_INFINITY_IS_NAN;
 
-/// A function of single floats, computed in doubles. Special values: G45 vol 4 section 9 (003:6017-6183).
-pub fn float(function: Math, a: f32, b: f32) -> f32 {
-    let (x, y) = (f64::from(a), f64::from(b));
-    let result = match function {
-        Math::Inv => 1.0 / x,
-        Math::Log => x.log2(),
-        Math::Exp => x.exp2(),
-        Math::Sqrt => x.sqrt(),
-        Math::Rsq => 1.0 / x.sqrt(),
-        Math::Sin => x.sin(),
-        Math::Cos => x.cos(),
-        Math::Fdiv => x / y,
-        Math::Pow => power(x.abs(), y),
-        Math::IntDivBoth | Math::IntDivQuotient | Math::IntDivRemainder => f64::NAN,
-    };
-    if result.is_nan() { f32::NAN } else { result as f32 }
+/// A function of single floats. `alternative` is the ALT mode: log, sqrt and rsq take the magnitude (004:1575); what
+/// is infinite there becomes finite afterwards. Special values: G45 vol 4 section 6.3 (003:6017-6183).
+pub fn float(function: Math, a: f32, b: f32, alternative: bool) -> f32 {
+    let root = if alternative { a.abs() } else { a };
+    match function {
+        // Division and square root of IEEE 754 are correctly rounded.
+        Math::Inv => 1.0 / a,
+        Math::Fdiv => a / b,
+        Math::Sqrt => root.sqrt(),
+        Math::Rsq => (1.0 / f64::from(root).sqrt()) as f32,
+        Math::Log => libm::log2(root.into()) as f32,
+        Math::Exp => libm::exp2(a.into()) as f32,
+        Math::Sin => libm::sin(a.into()) as f32,
+        Math::Cos => libm::cos(a.into()) as f32,
+        Math::Pow => power(a, b, alternative),
+        Math::IntDivBoth | Math::IntDivQuotient | Math::IntDivRemainder | Math::InvMacro | Math::RsqMacro => {
+            f32::NAN
+        }
+    }
 }
 
-/// `2^(y * log2 x)` for x not negative, with the special values of 003:6160-6183.
-fn power(x: f64, y: f64) -> f64 {
-    if x.is_nan() || y.is_nan() {
-        return f64::NAN;
+/// `2^(y * log2 |x|)`, with the special values of 003:6160-6183: those of the formula.
+fn power(x: f32, y: f32, alternative: bool) -> f32 {
+    let base = x.abs();
+    if base.is_nan() || y.is_nan() {
+        return f32::NAN;
     }
-    let exponent = y * x.log2();
-    if exponent.is_nan() { f64::NAN } else { exponent.exp2() }
+    if POWER_OF_MINUS_INFINITY_IS_NAN && x == f32::NEG_INFINITY && y > 0.0 && y.is_finite() {
+        return f32::NAN;
+    }
+    let undefined = if y == 0.0 {
+        // 0 * infinity; in ALT mode the logarithm of zero is finite.
+        base.is_infinite() || base == 0.0 && !alternative
+    } else {
+        base == 1.0 && y.is_infinite()
+    };
+    if undefined { f32::NAN } else { libm::pow(base.into(), y.into()) as f32 }
 }
 
 /// Quotient and remainder of signed dwords. The remainder has the numerator's sign; division by zero gives the

@@ -2,20 +2,24 @@
 //!
 //! Reading order: [`uop`] says what a decoded instruction is, [`decode8`] makes them from Gen8 instructions, a
 //! [`kernel`] is many of them; a [`thread`] runs them: [`regions`] and [`acc`] are its registers, [`flow`] its control
-//! flow, [`control`] the machine's registers and exceptions, [`execute`] the path around every operation, [`ops`] and [`math`] the operations, [`convert`] the types,
-//! [`fast`] the short cuts.
+//! flow, [`control`] the machine's registers and exceptions, [`execute`] the path of every operation between its
+//! [`operands`], [`ops`], [`math`] and [`extended`] the operations, [`convert`] and [`soft`] the types, [`fast`] the
+//! short cuts.
 
 pub mod acc;
 pub mod control;
 pub mod convert;
 pub mod decode8;
 pub mod execute;
+pub mod extended;
 pub mod fast;
 pub mod flow;
 pub mod kernel;
 pub mod math;
+pub mod operands;
 pub mod ops;
 pub mod regions;
+pub mod soft;
 pub mod thread;
 pub mod uop;
 

@@ -3,10 +3,13 @@
 //! Nothing here knows of regions, masks, saturation or flags: [`super::execute`] does these once around all bodies.
 //! Integers arrive in more bits than their type has, so that no intermediate result is lost.
 
+use super::convert::{half_to_single, reformat, single_to_half};
+use super::soft::{Exact, Format, Rounding};
 use super::uop::Condition;
 use crate::assumptions::{ARITHMETIC_NAN, COMPARE_NAN_TRUE_FOR_TWO};
+use std::cell::Cell;
 use std::fmt::Debug;
-use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Neg, Not, Sub};
+use std::ops::{BitAnd, BitOr, BitXor, Neg, Not};
 
 /// Integers wide enough for every intermediate result of a type: `i64` for types up to dword, `i128` for qwords,
 /// products and accumulators.
@@ -79,10 +82,10 @@ pub fn shl<T: Int>(a: T, b: T, bits: u32) -> T {
     a.left(count(b, bits))
 }
 
-/// Logical right shift of a `bits` bit number.
+/// Logical right shift of a `bits` bit number; `mode` is 64 if 6 bits of the count matter.
 #[inline(always)]
-pub fn shr<T: Int>(a: T, b: T, bits: u32) -> T {
-    T::cut((a.widen() & ((1i128 << bits) - 1)) >> count(b, bits))
+pub fn shr<T: Int>(a: T, b: T, bits: u32, mode: u32) -> T {
+    T::cut((a.widen() & ((1i128 << bits) - 1)) >> count(b, mode))
 }
 
 /// Arithmetic right shift; a source that is unsigned arrives as a positive number.
@@ -185,23 +188,24 @@ pub fn mach<T: Int>(acc: T, a: T, b: T) -> T {
     acc.plus(a.times(b.right(16)).left(16))
 }
 
-/// Floats: single and double.
-pub trait Float:
-    Copy
-    + PartialOrd
-    + Default
-    + Debug
-    + Neg<Output = Self>
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-{
+/// Floats: single and double. Halves are computed with as singles, rounded by the [`Arithmetic`].
+pub trait Float: Copy + PartialOrd + Default + Debug + Neg<Output = Self> {
     /// One.
     const ONE: Self;
     /// Zero.
     const ZERO: Self;
     /// The one NaN that the model's arithmetic makes (the manual leaves the pattern open, 004:1336).
     const NAN: Self;
+    /// The greatest value below one.
+    const BELOW_ONE: Self;
+    /// The greatest finite value.
+    const GREATEST: Self;
+    /// Its format.
+    const FORMAT: Format;
+    /// Its bit pattern.
+    fn pattern(self) -> u64;
+    /// The value of a bit pattern.
+    fn from_pattern(bits: u64) -> Self;
     /// True for a NaN.
     fn nan(self) -> bool;
     /// True for an infinity.
@@ -210,8 +214,6 @@ pub trait Float:
     fn magnitude(self) -> Self;
     /// A subnormal number becomes a zero of its sign.
     fn flush(self) -> Self;
-    /// `self * b + c` rounded once.
-    fn fused(self, b: Self, c: Self) -> Self;
     /// Toward minus infinity.
     fn down(self) -> Self;
     /// Toward plus infinity.
@@ -220,36 +222,23 @@ pub trait Float:
     fn even(self) -> Self;
     /// Toward zero.
     fn truncated(self) -> Self;
-    /// The value as a double.
-    fn wide(self) -> f64;
-    /// The greatest value below one.
-    const BELOW_ONE: Self;
-}
-
-/// `a * b + c` rounded once, without the library's slow emulation: the product is exact in a double, the sum is
-/// rounded to odd there, which makes the second rounding harmless (Boldo and Melquiond, 2008).
-#[inline(always)]
-pub fn fused_single(a: f32, b: f32, c: f32) -> f32 {
-    let product = f64::from(a) * f64::from(b);
-    let c = f64::from(c);
-    let sum = product + c;
-    let part = sum - product;
-    let error = (product - (sum - part)) + (c - part);
-    let bits = sum.to_bits();
-    let inexact = error.abs() > 0.0 && sum.is_finite() && bits & 1 == 0;
-    let odd = if (error > 0.0) == (sum > 0.0) { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
-    f64::from_bits(if inexact { odd } else { bits }) as f32
+    /// Difference to nearest even.
+    fn less(self, other: Self) -> Self;
 }
 
 macro_rules! float {
-    ($($ty:ident $fused:expr, $nan:expr;)*) => {$(
+    ($($ty:ident $bits:ident $format:ident $nan:expr;)*) => {$(
         impl Float for $ty {
-            #[inline(always)]
-            fn fused(self, b: Self, c: Self) -> Self { $fused(self, b, c) }
             const ONE: Self = 1.0;
             const ZERO: Self = 0.0;
-            const NAN: Self = $nan;
+            const NAN: Self = $ty::from_bits($nan);
             const BELOW_ONE: Self = 1.0 - $ty::EPSILON / 2.0;
+            const GREATEST: Self = $ty::MAX;
+            const FORMAT: Format = Format::$format;
+            #[inline(always)]
+            fn pattern(self) -> u64 { self.to_bits().into() }
+            #[inline(always)]
+            fn from_pattern(bits: u64) -> Self { $ty::from_bits(bits as $bits) }
             #[inline(always)]
             fn nan(self) -> bool { self.is_nan() }
             #[inline(always)]
@@ -269,32 +258,179 @@ macro_rules! float {
             #[inline(always)]
             fn truncated(self) -> Self { self.trunc() }
             #[inline(always)]
-            fn wide(self) -> f64 { self as f64 }
+            fn less(self, other: Self) -> Self { self - other }
         }
     )*};
 }
 float! {
-    f32 fused_single, f32::from_bits(ARITHMETIC_NAN);
-    f64 f64::mul_add, f64::from_bits(0x7ff8 << 48);
+    f32 u32 SINGLE ARITHMETIC_NAN;
+    f64 u64 DOUBLE 0x7ff8 << 48;
 }
 
-/// Fraction, in [0, 1).
+/// `a * b + c` rounded once, without the library's slow emulation: the product is exact in a double, the sum is
+/// rounded to odd there, which makes the second rounding harmless (Boldo and Melquiond, 2008).
+#[inline(always)]
+pub fn fused_single(a: f32, b: f32, c: f32) -> f32 {
+    let product = f64::from(a) * f64::from(b);
+    let c = f64::from(c);
+    let sum = product + c;
+    let part = sum - product;
+    let error = (product - (sum - part)) + (c - part);
+    let bits = sum.to_bits();
+    let inexact = error.abs() > 0.0 && sum.is_finite() && bits & 1 == 0;
+    let odd = if (error > 0.0) == (sum > 0.0) { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
+    f64::from_bits(if inexact { odd } else { bits }) as f32
+}
+
+/// How sums and products are rounded.
+pub trait Arithmetic<T: Float> {
+    /// What follows is for this channel.
+    #[inline(always)]
+    fn channel(&self, _: usize) {}
+    /// `a + b`.
+    fn add(&self, a: T, b: T) -> T;
+    /// `a * b`.
+    fn mul(&self, a: T, b: T) -> T;
+    /// `a * b + c`, rounded once.
+    fn fused(&self, a: T, b: T, c: T) -> T;
+    /// Channels whose results were too great, one bit each; only [`Rounded`] knows.
+    #[inline(always)]
+    fn overflows(&self) -> u32 {
+        0
+    }
+}
+
+/// To nearest even, as the processor does it.
+pub struct Nearest;
+
+impl Arithmetic<f32> for Nearest {
+    #[inline(always)]
+    fn add(&self, a: f32, b: f32) -> f32 {
+        a + b
+    }
+    #[inline(always)]
+    fn mul(&self, a: f32, b: f32) -> f32 {
+        a * b
+    }
+    #[inline(always)]
+    fn fused(&self, a: f32, b: f32, c: f32) -> f32 {
+        fused_single(a, b, c)
+    }
+}
+
+impl Arithmetic<f64> for Nearest {
+    #[inline(always)]
+    fn add(&self, a: f64, b: f64) -> f64 {
+        a + b
+    }
+    #[inline(always)]
+    fn mul(&self, a: f64, b: f64) -> f64 {
+        a * b
+    }
+    fn fused(&self, a: f64, b: f64, c: f64) -> f64 {
+        libm::fma(a, b, c)
+    }
+}
+
+/// Halves to nearest even. A single has more than twice as many bits and two, so that rounding a sum or a product of
+/// halves to a single first does no harm (Figueroa, 1995).
+pub struct NearestHalf;
+
+impl Arithmetic<f32> for NearestHalf {
+    #[inline(always)]
+    fn add(&self, a: f32, b: f32) -> f32 {
+        half_to_single(single_to_half(a + b))
+    }
+    #[inline(always)]
+    fn mul(&self, a: f32, b: f32) -> f32 {
+        half_to_single(single_to_half(a * b))
+    }
+    fn fused(&self, a: f32, b: f32, c: f32) -> f32 {
+        Rounded::new(Format::HALF, Rounding::Nearest).fused(a, b, c)
+    }
+}
+
+/// Any format with any rounding, exactly, and with knowledge of overflows.
+pub struct Rounded {
+    format: Format,
+    rounding: Rounding,
+    channel: Cell<usize>,
+    overflows: Cell<u32>,
+}
+
+impl Rounded {
+    /// Arithmetic whose results have the format.
+    pub fn new(format: Format, rounding: Rounding) -> Rounded {
+        Rounded { format, rounding, channel: Cell::new(0), overflows: Cell::new(0) }
+    }
+
+    fn pack<T: Float>(&self, exact: Exact) -> T {
+        let packed = exact.pack(self.format, self.rounding);
+        self.overflows.set(self.overflows.get() | u32::from(packed.overflow) << self.channel.get());
+        if self.format == T::FORMAT {
+            T::from_pattern(packed.bits)
+        } else {
+            T::from_pattern(reformat(self.format, T::FORMAT, packed.bits, Rounding::Nearest).bits)
+        }
+    }
+}
+
+fn exact<T: Float>(value: T) -> Exact {
+    Exact::unpack(T::FORMAT, value.pattern())
+}
+
+impl<T: Float> Arithmetic<T> for Rounded {
+    fn channel(&self, channel: usize) {
+        self.channel.set(channel);
+    }
+    fn add(&self, a: T, b: T) -> T {
+        self.pack(exact(a).plus(exact(b), self.rounding))
+    }
+    fn mul(&self, a: T, b: T) -> T {
+        self.pack(exact(a).times(exact(b)))
+    }
+    fn fused(&self, a: T, b: T, c: T) -> T {
+        self.pack(exact(a).times(exact(b)).plus(exact(c), self.rounding))
+    }
+    fn overflows(&self) -> u32 {
+        self.overflows.get()
+    }
+}
+
+/// Fraction, in [0, 1) whatever the rounding mode (2a, frc).
 #[inline(always)]
 pub fn frc<T: Float>(a: T) -> T {
-    let fraction = a - a.down();
+    let fraction = a.less(a.down());
     if fraction >= T::ONE { T::BELOW_ONE } else { fraction }
 }
 
-/// Lesser of two: a number rather than a NaN, the second when both are NaN (004:1520-1537).
+/// Lesser of two: a number rather than a NaN, the second when both are NaN or both equal (004:1520-1537).
 #[inline(always)]
 pub fn min<T: Float>(a: T, b: T) -> T {
-    if a.nan() || b < a || b == a { if b.nan() && !a.nan() { a } else { b } } else { a }
+    if a < b || (b.nan() && !a.nan()) { a } else { b }
 }
 
 /// Greater of two, by the same rule; the first when they are equal.
 #[inline(always)]
 pub fn max<T: Float>(a: T, b: T) -> T {
     if a >= b || (b.nan() && !a.nan()) { a } else { b }
+}
+
+/// Dot product of the first `terms` elements; `last` is added to it (dph). Each step is rounded: hardware may keep more
+/// (004:1346-1349).
+#[inline(always)]
+pub fn dot<T: Float, A: Arithmetic<T>>(m: &A, a: &[T], b: &[T], terms: usize, last: Option<T>) -> T {
+    let mut sum = m.mul(a[0], b[0]);
+    for n in 1..terms {
+        sum = m.add(sum, m.mul(a[n], b[n]));
+    }
+    last.map_or(sum, |last| m.add(sum, last))
+}
+
+/// Linear interpolation: b where a is one, c where it is zero (2a, lrp).
+#[inline(always)]
+pub fn lrp<T: Float, A: Arithmetic<T>>(m: &A, a: T, b: T, c: T) -> T {
+    m.add(m.mul(a, b), m.mul(m.add(T::ONE, -a), c))
 }
 
 /// Comparison of `cmp`: false with a NaN, but for inequality (004:1378-1518).
@@ -321,10 +457,4 @@ pub fn compare_nan<T: Float>(condition: Condition, a: T, b: T) -> bool {
         (_, true) => condition == Condition::Nz,
         _ => compare(condition, a, b),
     }
-}
-
-/// Linear interpolation: b where a is one, c where it is zero (2a, lrp).
-#[inline(always)]
-pub fn lrp<T: Float>(a: T, b: T, c: T) -> T {
-    a * b + (T::ONE - a) * c
 }

@@ -6,6 +6,7 @@ use super::execute;
 use super::fast::{self, Fast};
 use super::kernel::Kernel;
 use super::regions::{A0, CR0, GRF_BYTES, REGISTER, Registers, SR0, wrap};
+use super::soft::Rounding;
 use super::uop::{Op, Predicate, Response, SendInfo, Type, Uop};
 use crate::assumptions::VERTICAL_PREDICATE_COMBINES_REGISTERS;
 use crate::fault::Fault;
@@ -80,7 +81,8 @@ impl Modes {
             alternative: control.alternative_float_mode,
             accumulator_disabled: control.accumulator_disable,
             single_flow: control.single_program_flow,
-            keep_single: control.single_precision_denorms,
+            // ALT mode has no subnormal numbers (004:1540).
+            keep_single: control.single_precision_denorms && !control.alternative_float_mode,
             keep_double: control.double_precision_denorms,
             keep_half: control.half_precision_denorms,
             rounding: control.rounding_mode.bits() as u8,
@@ -98,59 +100,10 @@ impl Modes {
         }
     }
 
-    /// Refuses modes that the model's arithmetic does not have.
-    ///
-    /// # Errors
-    /// [`Trap::Missing`] naming the mode.
+    /// The rounding mode of sums, products and conversions to floats.
     #[inline(always)]
-    pub fn check_float(&self, op: Op) -> Result<(), Trap> {
-        if !self.alternative && self.rounding == 0 { Ok(()) } else { self.refuse(op) }
-    }
-
-    #[cold]
-    fn refuse(&self, op: Op) -> Result<(), Trap> {
-        if self.alternative {
-            return Err(Trap::Missing {
-                what: "alternative float mode (cr0.0 bit 0)".into(),
-                page: "004 2.3.2",
-            });
-        }
-        match op {
-            Op::Add
-            | Op::Mul
-            | Op::Mad
-            | Op::Mac
-            | Op::Lrp
-            | Op::Line
-            | Op::Pln
-            | Op::Dp2
-            | Op::Dp3
-            | Op::Dp4
-            | Op::Dph => self.check_rounding("arithmetic on floats"),
-            _ => Ok(()),
-        }
-    }
-
-    /// Refuses rounding modes other than to nearest even.
-    ///
-    /// # Errors
-    /// [`Trap::Missing`] naming the mode.
-    pub fn check_rounding(&self, what: &str) -> Result<(), Trap> {
-        match self.rounding {
-            0 => Ok(()),
-            mode => Err(Trap::Missing {
-                what: format!("rounding mode {mode} (cr0.0 bits 5:4) in {what}"),
-                page: "004, control register",
-            }),
-        }
-    }
-
-    /// Refuses modes that the model's math functions do not have; they always round to nearest.
-    ///
-    /// # Errors
-    /// [`Trap::Missing`] naming the mode.
-    pub fn check_math(&self) -> Result<(), Trap> {
-        if self.alternative { self.refuse(Op::Nop) } else { Ok(()) }
+    pub fn rounding_mode(&self) -> Rounding {
+        Rounding::from_control(self.rounding)
     }
 }
 

@@ -125,6 +125,10 @@ pub enum Math {
     IntDivBoth,
     IntDivQuotient,
     IntDivRemainder,
+    /// First step of the division macro.
+    InvMacro,
+    /// First step of the square root macro.
+    RsqMacro,
 }
 
 /// What an instruction does, by the manual's mnemonic.
@@ -132,6 +136,7 @@ pub enum Math {
 #[allow(missing_docs)]
 pub enum Op {
     Mov,
+    Movi,
     Sel,
     Not,
     And,
@@ -172,6 +177,7 @@ pub enum Op {
     Line,
     Pln,
     Mad,
+    Madm,
     Lrp,
     Math(Math),
     Jmpi,
@@ -412,6 +418,9 @@ pub struct Uop {
     pub saturate: bool,
     /// Write the accumulator too.
     pub acc_write: bool,
+    /// Extended accumulators (`mme0` to `mme7`) of the destination and of each source of a division macro's step;
+    /// 8 is none.
+    pub extended: [u8; 4],
     /// A source is a register that must be brought up to date before it is read (`ip`, `tm0`, `ce0`).
     pub volatile: bool,
     /// Destination.
@@ -459,6 +468,7 @@ impl Uop {
             flag: 0,
             saturate: false,
             acc_write: false,
+            extended: [8; 4],
             volatile: false,
             dst: Dst { ty: Type::Ud, target: Target::Null, control: false },
             src: [const { Src::immediate(Type::Ud, 0) }; 3],

@@ -1,0 +1,306 @@
+//! Floats as exact numbers: for every format, every rounding mode, and exponents that no format has.
+//!
+//! The path of the rounding modes that processors do not offer without a mode switch, of half floats where singles
+//! would round twice, and of the division macros. Rounding to nearest even of singles and doubles does not come here.
+
+/// How a result that lies between two floats is rounded (`cr0.0` bits 5:4, 004:3251).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Rounding {
+    /// To the nearest, to the even one of two that are as near.
+    #[default]
+    Nearest,
+    /// Toward plus infinity.
+    Up,
+    /// Toward minus infinity.
+    Down,
+    /// Toward zero.
+    Zero,
+}
+
+impl Rounding {
+    /// From the two bits of `cr0.0`.
+    pub const fn from_control(bits: u8) -> Rounding {
+        match bits & 3 {
+            0 => Rounding::Nearest,
+            1 => Rounding::Up,
+            2 => Rounding::Down,
+            _ => Rounding::Zero,
+        }
+    }
+}
+
+/// A binary interchange format of IEEE 754.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Format {
+    /// Bits of a significand, the implied one included.
+    pub precision: u32,
+    /// Bits of the exponent.
+    pub exponent: u32,
+}
+
+impl Format {
+    /// 16 bits.
+    pub const HALF: Format = Format { precision: 11, exponent: 5 };
+    /// 32 bits.
+    pub const SINGLE: Format = Format { precision: 24, exponent: 8 };
+    /// 64 bits.
+    pub const DOUBLE: Format = Format { precision: 53, exponent: 11 };
+
+    /// Exponent of the least normal number, and of all subnormal ones.
+    const fn least(self) -> i32 {
+        2 - (1 << (self.exponent - 1))
+    }
+
+    /// Bits of the fraction as stored.
+    const fn fraction(self) -> u32 {
+        self.precision - 1
+    }
+
+    /// The pattern of plus infinity.
+    pub const fn infinity(self) -> u64 {
+        ((1 << self.exponent) - 1) << self.fraction()
+    }
+
+    /// The pattern of the NaN that arithmetic makes: quiet, positive, no payload.
+    pub const fn nan(self) -> u64 {
+        self.infinity() | 1 << (self.fraction() - 1)
+    }
+
+    /// The sign bit.
+    pub const fn sign(self) -> u64 {
+        1 << (self.precision + self.exponent - 1)
+    }
+
+    /// Added to exponents that are too small, taken from those that are too great, to keep them in a register (as
+    /// IEEE 754 does for trapped overflows).
+    const fn wrap(self) -> i32 {
+        3 << (self.exponent - 2)
+    }
+}
+
+/// Any float value, exactly; or, with the lowest bit of the significand set, an inexact one that rounds the same way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exact {
+    /// Not a number.
+    Nan,
+    /// An infinity.
+    Infinite {
+        /// Minus infinity.
+        negative: bool,
+    },
+    /// `significand * 2^exponent`; zeros have a sign too.
+    Finite {
+        /// Below zero, or minus zero.
+        negative: bool,
+        /// Power of two.
+        exponent: i32,
+        /// Less than 2^126.
+        significand: u128,
+    },
+}
+use Exact::{Finite, Infinite, Nan};
+
+/// A value in a format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Packed {
+    /// Its pattern.
+    pub bits: u64,
+    /// The value was too great for the format.
+    pub overflow: bool,
+}
+
+/// The bits of `value` behind its `shift` lowest, of which the last one stands for all those that are gone.
+const fn shift_sticky(value: u128, shift: u32) -> u128 {
+    match shift {
+        0 => value,
+        1..128 => value >> shift | (value << (128 - shift) != 0) as u128,
+        _ => (value != 0) as u128,
+    }
+}
+
+impl Exact {
+    /// The value of the pattern `bits`.
+    pub const fn unpack(format: Format, bits: u64) -> Exact {
+        let negative = bits & format.sign() != 0;
+        let biased = (bits & format.infinity()) >> format.fraction();
+        let fraction = bits & ((1 << format.fraction()) - 1);
+        if biased == format.infinity() >> format.fraction() {
+            return if fraction == 0 { Infinite { negative } } else { Nan };
+        }
+        let implied = if biased == 0 { 0 } else { 1 << format.fraction() };
+        let exponent =
+            format.least() - format.fraction() as i32 + if biased == 0 { 0 } else { biased as i32 - 1 };
+        Finite { negative, exponent, significand: (fraction | implied) as u128 }
+    }
+
+    /// An integer.
+    pub const fn integer(value: i128) -> Exact {
+        let magnitude = value.unsigned_abs();
+        // Wider than any operand: the lowest bits only count as there or not.
+        let shift = 2u32.saturating_sub(magnitude.leading_zeros());
+        Finite { negative: value < 0, exponent: shift as i32, significand: shift_sticky(magnitude, shift) }
+    }
+
+    /// The value times a power of two.
+    #[must_use]
+    pub const fn scaled(self, by: i32) -> Exact {
+        match self {
+            Finite { negative, exponent, significand } => {
+                Finite { negative, exponent: exponent + by, significand }
+            }
+            other => other,
+        }
+    }
+
+    /// The sum; `rounding` gives the sign of a sum of zero.
+    #[must_use]
+    pub fn plus(self, other: Exact, rounding: Rounding) -> Exact {
+        match (self, other) {
+            (Nan, _) | (_, Nan) => Nan,
+            (Infinite { negative }, Infinite { negative: second }) => {
+                if negative == second {
+                    self
+                } else {
+                    Nan
+                }
+            }
+            (Infinite { .. }, _) => self,
+            (_, Infinite { .. }) => other,
+            (Finite { negative, significand: 0, .. }, Finite { negative: second, significand: 0, .. }) => {
+                let negative = if negative == second { negative } else { rounding == Rounding::Down };
+                Finite { negative, exponent: 0, significand: 0 }
+            }
+            (Finite { significand: 0, .. }, _) => other,
+            (_, Finite { significand: 0, .. }) => self,
+            (Finite { .. }, Finite { .. }) => add_numbers(self, other, rounding),
+        }
+    }
+
+    /// The product; the significands together must have less than 126 bits.
+    #[must_use]
+    pub fn times(self, other: Exact) -> Exact {
+        match (self, other) {
+            (Nan, _) | (_, Nan) => Nan,
+            (Infinite { negative }, Infinite { negative: second }) => {
+                Infinite { negative: negative != second }
+            }
+            (Infinite { negative }, Finite { negative: second, significand, .. })
+            | (Finite { negative, significand, .. }, Infinite { negative: second }) => {
+                if significand == 0 {
+                    Nan
+                } else {
+                    Infinite { negative: negative != second }
+                }
+            }
+            (
+                Finite { negative, exponent, significand },
+                Finite { negative: second, exponent: plus, significand: times },
+            ) => Finite {
+                negative: negative != second,
+                exponent: exponent + plus,
+                significand: significand * times,
+            },
+        }
+    }
+
+    /// The nearest pattern of the format by the rounding mode. What is too great becomes an infinity, or the greatest
+    /// number where the mode rounds away from infinity. Subnormal results stay subnormal.
+    pub fn pack(self, format: Format, rounding: Rounding) -> Packed {
+        let exact = |bits| Packed { bits, overflow: false };
+        match self {
+            Nan => exact(format.nan()),
+            Infinite { negative } => exact(sign(format, negative) | format.infinity()),
+            Finite { negative, significand: 0, .. } => exact(sign(format, negative)),
+            Finite { negative, exponent, significand } => {
+                let top = exponent + significand.ilog2() as i32;
+                let step = top.max(format.least()) - format.fraction() as i32;
+                let kept = round(significand, step - exponent, negative, rounding);
+                // A significand of a normal number carries its implied bit into the exponent, and so does one that
+                // was rounded up to the next power of two.
+                let biased = (top - format.least()).max(0) as u64;
+                let bits = if biased as i64 > 1 << format.exponent {
+                    u64::MAX >> 1
+                } else {
+                    (biased << format.fraction()) + kept as u64
+                };
+                if bits < format.infinity() {
+                    return exact(sign(format, negative) | bits);
+                }
+                let stays = match rounding {
+                    Rounding::Nearest => false,
+                    Rounding::Up => negative,
+                    Rounding::Down => !negative,
+                    Rounding::Zero => true,
+                };
+                let bits = sign(format, negative) | (format.infinity() - u64::from(stays));
+                Packed { bits, overflow: true }
+            }
+        }
+    }
+
+    /// As [`pack`](Self::pack), for an exponent without limits: the pattern, and the power of two that it is to be
+    /// multiplied by, zero unless the format is too small.
+    pub fn pack_extended(self, format: Format, rounding: Rounding) -> (u64, i16) {
+        let Finite { negative, exponent, significand: significand @ 1.. } = self else {
+            return (self.pack(format, rounding).bits, 0);
+        };
+        let top = exponent + significand.ilog2() as i32;
+        let greatest = 1 - format.least();
+        let mut scale = 0;
+        // The next power of two must fit too.
+        while top - scale >= greatest {
+            scale += format.wrap();
+        }
+        while top - scale < format.least() {
+            scale -= format.wrap();
+        }
+        let inside = Finite { negative, exponent: exponent - scale, significand };
+        (inside.pack(format, rounding).bits, scale as i16)
+    }
+}
+
+const fn sign(format: Format, negative: bool) -> u64 {
+    if negative { format.sign() } else { 0 }
+}
+
+/// `significand / 2^shift`, rounded.
+fn round(significand: u128, shift: i32, negative: bool, rounding: Rounding) -> u128 {
+    if shift <= 0 {
+        return significand << -shift;
+    }
+    // Two bits below the last one that is kept say all about the rest.
+    let guarded = if shift == 1 { significand << 1 } else { shift_sticky(significand, shift as u32 - 2) };
+    let (kept, rest) = (guarded >> 2, guarded & 3);
+    let up = match rounding {
+        Rounding::Nearest => rest > 2 || rest == 2 && kept & 1 == 1,
+        Rounding::Up => rest != 0 && !negative,
+        Rounding::Down => rest != 0 && negative,
+        Rounding::Zero => false,
+    };
+    kept + u128::from(up)
+}
+
+/// Sum of two finite numbers that are not zero.
+fn add_numbers(a: Exact, b: Exact, rounding: Rounding) -> Exact {
+    // Both significands to the same place under the top, so that the exponents tell the greater one and a number that
+    // is much smaller has room to be shifted: bits go only where the sum cannot lose its leading ones.
+    let normal = |value: Exact| match value {
+        Finite { negative, exponent, significand } => {
+            let shift = significand.leading_zeros() - 2;
+            (negative, exponent - shift as i32, significand << shift)
+        }
+        _ => (false, 0, 0),
+    };
+    let (a, b) = (normal(a), normal(b));
+    let (great, small) = if (a.1, a.2) >= (b.1, b.2) { (a, b) } else { (b, a) };
+    let moved = shift_sticky(small.2, (great.1 - small.1) as u32);
+    let (negative, exponent) = (great.0, great.1);
+    if great.0 == small.0 {
+        // One bit more than a significand may have.
+        return Finite { negative, exponent: exponent + 1, significand: shift_sticky(great.2 + moved, 1) };
+    }
+    match great.2 - moved {
+        0 => Finite { negative: rounding == Rounding::Down, exponent: 0, significand: 0 },
+        significand => Finite { negative, exponent, significand },
+    }
+}
