@@ -40,6 +40,7 @@ pub mod ops;
 pub mod signature;
 pub mod surface;
 pub mod syntax;
+pub mod validate;
 
 /// Instruction formats, enumerations and compaction tables, generated from the specification.
 pub mod gen8 {

@@ -1,0 +1,506 @@
+//! Jumps and structured control flow, thread control.
+
+use super::slots::{Slot, Slots};
+use super::view::View;
+use super::{Check, Place, Report, Rule, error, warning};
+use crate::instruction::*;
+use crate::ops::{Format, Opcode};
+use alloc::vec;
+use alloc::vec::Vec;
+
+pub(super) static RULES: &[Rule] = &[
+    error(
+        "EU-JUMP-OUTSIDE",
+        "2a, jumps",
+        "a jump stays in the kernel",
+        "correct the distance: it counts bytes from the first byte of the jump",
+        Check::Kernel(outside),
+    ),
+    error(
+        "EU-JUMP-INSIDE",
+        "2a, jumps",
+        "a jump leads to the first byte of an instruction",
+        "correct the distance; compact instructions have 8 bytes",
+        Check::Kernel(inside),
+    ),
+    warning(
+        "EU-JUMP-SELF",
+        "2a jmpi",
+        "a jump does not lead to itself: the thread would never end",
+        "correct the distance",
+        Check::Instruction(to_itself),
+    ),
+    error(
+        "EU-IF-TARGET",
+        "2a if",
+        "UIP of an if leads to its endif, JIP behind its else, to its endif, or with BranchCtrl to a join",
+        "set the distances from the labels of the block",
+        Check::Kernel(if_target),
+    ),
+    error(
+        "EU-ELSE-TARGET",
+        "2a else",
+        "JIP and UIP of an else lead to its endif, or with BranchCtrl JIP to a join",
+        "set the distances from the labels of the block",
+        Check::Kernel(else_target),
+    ),
+    error(
+        "EU-IF-SIZE",
+        "2a if, else, endif",
+        "if, else and endif of a block have the same number of channels",
+        "give them the execution size of the if",
+        Check::Kernel(if_size),
+    ),
+    error(
+        "EU-LOOP-TARGET",
+        "2a break, cont",
+        "UIP of a break or cont leads to the while of its loop",
+        "set the distance from the label of the while",
+        Check::Kernel(loop_target),
+    ),
+    error(
+        "EU-LOOP-SIZE",
+        "2a cont",
+        "while, break and cont of a loop have the same number of channels",
+        "give them the execution size of the while",
+        Check::Kernel(loop_size),
+    ),
+    error(
+        "EU-BLOCK-END",
+        "2a break, cont, halt, endif",
+        "JIP of a break, cont, halt or endif leads to the end of the block around it: an else, endif, while, halt or join, or the next instruction",
+        "set the distance from the label of the block's end",
+        Check::Kernel(block_end),
+    ),
+    error(
+        "EU-WHILE-TARGET",
+        "G45 vol 4 while",
+        "JIP of a while leads back",
+        "set the distance from the first instruction of the loop",
+        Check::Instruction(while_target),
+    ),
+    error(
+        "EU-HALT-TARGET",
+        "2a halt",
+        "UIP of a halt leads to a halt, or to the next instruction",
+        "end the program with a halt and lead there",
+        Check::Kernel(halt_target),
+    ),
+    warning(
+        "EU-GOTO-TARGET",
+        "2a goto",
+        "UIP of a goto leads to a join, where its channels are taken up again",
+        "put a join there",
+        Check::Kernel(goto_target),
+    ),
+    warning(
+        "EU-NO-END",
+        "G45 vol 4 send",
+        "a kernel does not run over its last instruction: a thread ends with a message that says so",
+        "end with a send {EOT}",
+        Check::Kernel(no_end),
+    ),
+    error(
+        "EU-JMPI",
+        "2a p.468",
+        "jmpi has one channel and no quarter control",
+        "write jmpi (1|M0)",
+        Check::Instruction(jmpi),
+    ),
+    warning(
+        "EU-JMPI-MASK",
+        "2a p.468",
+        "jmpi should have NoMask, or it depends on the channel enables",
+        "add NoMask",
+        Check::Instruction(jmpi_mask),
+    ),
+    error(
+        "EU-JMPI-TYPE",
+        "2a p.468",
+        "the distance of jmpi has the type d",
+        "convert it first",
+        Check::Instruction(jmpi_type),
+    ),
+    error(
+        "EU-BRANCH-SWITCH",
+        "2a brc, brd",
+        "brd and brc do not switch threads",
+        "take {Switch} away",
+        Check::Instruction(branch_switch),
+    ),
+    warning(
+        "EU-CALL-SWITCH",
+        "2a call",
+        "a call switches threads, and so does the first instruction of the subroutine",
+        "add {Switch}",
+        Check::Kernel(call_switch),
+    ),
+    error(
+        "EU-CALL-DESTINATION",
+        "2a call, calla",
+        "the return address of a call is kept at a multiple of 8 bytes",
+        "begin at an even dword",
+        Check::Instruction(call_destination),
+    ),
+    error(
+        "EU-RET-REGION",
+        "2a brc, calla; IGA ret",
+        "a pair of addresses is read as <2;2,1>",
+        "write the region <2;2,1>",
+        Check::Instruction(pair_region),
+    ),
+    error(
+        "EU-WAIT",
+        "IVB vol 4 part 3, notification registers",
+        "wait has one channel and names a notification register",
+        "write wait (1) n0.0, n0.1 or n0.2",
+        Check::Instruction(wait),
+    ),
+    warning(
+        "EU-WAIT-ADJACENT",
+        "IVB vol 4 part 3, notification registers",
+        "no wait follows a wait",
+        "put another instruction between them",
+        Check::Kernel(adjacent_waits),
+    ),
+];
+
+/// Where an instruction may jump to: positions in the kernel, with the part that says so.
+fn targets(position: u64, i: &Instruction) -> impl Iterator<Item = (Place, i64)> {
+    let from = |distance: i32| position as i64 + i64::from(distance);
+    // calla holds an address that is not one in the kernel.
+    let branch = i.branch.filter(|_| i.opcode != Opcode::Calla);
+    let jip = branch.map(|branch| (Place::Jip, from(branch.jip)));
+    let uip = branch.and_then(|branch| branch.uip).map(|uip| (Place::Uip, from(uip)));
+    jip.into_iter().chain(uip)
+}
+
+/// Which instructions something leads to from the first on. After a jump to where nobody knows, all that is not zero.
+pub fn reached(slots: &Slots) -> Vec<bool> {
+    let all = slots.all();
+    let mut reached = vec![false; all.len()];
+    let mut work: Vec<usize> = (!all.is_empty()).then_some(0).into_iter().collect();
+    while let Some(index) = work.pop() {
+        if reached.get(index).is_none_or(|reached| *reached) {
+            continue;
+        }
+        reached[index] = true;
+        let Ok(i) = &all[index].instruction else { continue };
+        if jumps_anywhere(i) {
+            return all.iter().map(|slot| !slot.zero).collect();
+        }
+        let to = targets(all[index].position, i);
+        work.extend(to.filter_map(|(_, to)| slots.index(u64::try_from(to).ok()?)));
+        if goes_on(i) {
+            work.push(index + 1);
+        }
+    }
+    reached
+}
+
+fn jumps_anywhere(i: &Instruction) -> bool {
+    let ip = |register: &Register| matches!(register, Register::Arf { file: Arf::InstructionPointer, .. });
+    let jump = !matches!(
+        i.opcode.op().format,
+        Format::Basic | Format::ThreeSource | Format::Math | Format::Send | Format::Bare | Format::Wait
+    );
+    (jump && i.branch.is_none() && i.opcode != Opcode::Ret)
+        || i.opcode == Opcode::Calla
+        || (!jump && i.destination.is_some_and(|destination| ip(&destination.register)))
+}
+
+/// The next instruction may follow.
+fn goes_on(i: &Instruction) -> bool {
+    match i.opcode {
+        Opcode::Illegal => false,
+        Opcode::Jmpi | Opcode::Ret => i.predicate.is_some(),
+        _ => !i.ends_thread(),
+    }
+}
+
+/// The instructions that can be decoded.
+fn decoded(slots: &Slots) -> impl Iterator<Item = (&Slot, &Instruction)> {
+    slots.all().iter().filter_map(|slot| Some((slot, slot.instruction.as_ref().ok()?)))
+}
+
+fn outside(slots: &Slots, report: &mut Report<'_>) {
+    for (slot, i) in decoded(slots) {
+        for (place, to) in targets(slot.position, i) {
+            if to < 0 || to > slots.end() as i64 {
+                report.at(
+                    slot.position,
+                    Some(i),
+                    place,
+                    format_args!("byte {to} of a kernel of {} bytes", slots.end()),
+                );
+            }
+        }
+    }
+}
+
+fn inside(slots: &Slots, report: &mut Report<'_>) {
+    for (slot, i) in decoded(slots) {
+        for (place, to) in targets(slot.position, i) {
+            let Ok(to) = u64::try_from(to) else { continue };
+            if to < slots.end() && slots.index(to).is_none() {
+                report.at(slot.position, Some(i), place, format_args!("byte {to:#x}"));
+            }
+        }
+    }
+}
+
+fn to_itself(view: &View<'_>, report: &mut Report<'_>) {
+    // Compilers write join 0 where no channel can be left to wait for.
+    if let Some(branch) = view.i.branch
+        && branch.jip == 0
+        && !matches!(view.i.opcode, Opcode::Calla | Opcode::Join)
+    {
+        report.add(Place::Jip, format_args!("distance 0"));
+    }
+}
+
+/// What stands at a target, if it is in the kernel and can be decoded; other rules tell when not.
+fn there(slots: &Slots, to: i64) -> Option<&Instruction> {
+    slots.at(u64::try_from(to).ok()?)
+}
+
+/// What stands before a target.
+fn before(slots: &Slots, to: i64) -> Option<Opcode> {
+    let index = slots.index(u64::try_from(to).ok()?)?.checked_sub(1)?;
+    slots.all()[index].instruction.as_ref().ok().map(|i| i.opcode)
+}
+
+/// Tells where JIP or UIP of one operation leads to what it should not.
+fn leads(
+    slots: &Slots,
+    report: &mut Report<'_>,
+    applies: impl Fn(&Instruction) -> bool,
+    allowed: impl Fn(Place, i64, &Slot, &Instruction, Opcode) -> bool,
+) {
+    for (slot, i) in decoded(slots).filter(|(_, i)| applies(i)) {
+        for (place, to) in targets(slot.position, i) {
+            if let Some(target) = there(slots, to)
+                && !allowed(place, to, slot, i, target.opcode)
+            {
+                report.at(slot.position, Some(i), place, format_args!("{} at {to:#x}", target.opcode.name()));
+            }
+        }
+    }
+}
+
+fn if_target(slots: &Slots, report: &mut Report<'_>) {
+    leads(
+        slots,
+        report,
+        |i| i.opcode == Opcode::If,
+        |place, to, _, i, target| match place {
+            Place::Uip => target == Opcode::Endif || (i.branch_ctrl && target == Opcode::Else),
+            _ => {
+                target == Opcode::Endif
+                    || before(slots, to) == Some(Opcode::Else)
+                    || (i.branch_ctrl && target == Opcode::Join)
+            }
+        },
+    );
+}
+
+fn else_target(slots: &Slots, report: &mut Report<'_>) {
+    leads(
+        slots,
+        report,
+        |i| i.opcode == Opcode::Else,
+        |place, _, _, i, target| {
+            target == Opcode::Endif || (i.branch_ctrl && place == Place::Jip && target == Opcode::Join)
+        },
+    );
+}
+
+/// Tells where a jump of some operations leads to an `end` of another size.
+fn same_size(slots: &Slots, report: &mut Report<'_>, from: &[Opcode], end: Opcode) {
+    for (slot, i) in decoded(slots).filter(|(_, i)| from.contains(&i.opcode)) {
+        let Some((place, to)) = targets(slot.position, i).last() else { continue };
+        if let Some(target) = there(slots, to)
+            && target.opcode == end
+            && target.exec_size != i.exec_size
+        {
+            report.at(
+                slot.position,
+                Some(i),
+                place,
+                format_args!("{} channels, {} has {}", i.exec_size, end.name(), target.exec_size),
+            );
+        }
+    }
+}
+
+fn if_size(slots: &Slots, report: &mut Report<'_>) {
+    same_size(slots, report, &[Opcode::If, Opcode::Else], Opcode::Endif);
+}
+
+fn loop_size(slots: &Slots, report: &mut Report<'_>) {
+    same_size(slots, report, &[Opcode::Break, Opcode::Cont], Opcode::While);
+}
+
+fn loop_target(slots: &Slots, report: &mut Report<'_>) {
+    leads(
+        slots,
+        report,
+        |i| matches!(i.opcode, Opcode::Break | Opcode::Cont),
+        |place, _, _, _, target| place != Place::Uip || target == Opcode::While,
+    );
+}
+
+fn block_end(slots: &Slots, report: &mut Report<'_>) {
+    use Opcode::{Break, Cont, Else, Endif, Halt, Join, While};
+    leads(
+        slots,
+        report,
+        |i| matches!(i.opcode, Break | Cont | Halt | Endif),
+        |place, to, slot, i, target| {
+            place != Place::Jip
+                || matches!(target, Else | Endif | While | Halt | Join)
+                || to == slot.position as i64 + i64::from(i.length())
+        },
+    );
+}
+
+fn while_target(view: &View<'_>, report: &mut Report<'_>) {
+    if let Some(branch) = view.i.branch
+        && view.is(Opcode::While)
+        && branch.jip > 0
+    {
+        report.add(Place::Jip, format_args!("{}", branch.jip));
+    }
+}
+
+fn halt_target(slots: &Slots, report: &mut Report<'_>) {
+    leads(
+        slots,
+        report,
+        |i| i.opcode == Opcode::Halt,
+        |place, to, slot, i, target| {
+            place != Place::Uip
+                || target == Opcode::Halt
+                || to == slot.position as i64 + i64::from(i.length())
+        },
+    );
+}
+
+fn goto_target(slots: &Slots, report: &mut Report<'_>) {
+    leads(
+        slots,
+        report,
+        |i| i.opcode == Opcode::Goto,
+        |place, _, _, _, target| place != Place::Uip || target == Opcode::Join,
+    );
+}
+
+fn no_end(slots: &Slots, report: &mut Report<'_>) {
+    let Some(slot) = slots.all().last() else { return };
+    if let Ok(i) = &slot.instruction
+        && slots.reached.last() == Some(&true)
+        && goes_on(i)
+    {
+        report.at(slot.position, Some(i), Place::Instruction, format_args!("the last instruction"));
+    }
+    let end = slots.end() as i64;
+    for (slot, i) in decoded(slots) {
+        if let Some((place, _)) = targets(slot.position, i).find(|(_, to)| *to == end) {
+            report.at(slot.position, Some(i), place, format_args!("the end of the kernel"));
+        }
+    }
+}
+
+fn jmpi(view: &View<'_>, report: &mut Report<'_>) {
+    if view.is(Opcode::Jmpi)
+        && (!view.op.exec_sizes().contains(view.i.exec_size) || view.i.channel_offset >= 8)
+    {
+        report.add(
+            Place::Instruction,
+            format_args!("{} channels from {} on", view.i.exec_size, view.i.channel_offset),
+        );
+    }
+}
+
+fn jmpi_mask(view: &View<'_>, report: &mut Report<'_>) {
+    if view.is(Opcode::Jmpi) && !view.i.no_mask {
+        report.add(Place::Instruction, format_args!("MaskCtrl is 0"));
+    }
+}
+
+fn jmpi_type(view: &View<'_>, report: &mut Report<'_>) {
+    if view.is(Opcode::Jmpi)
+        && let Some(ty) = view.source_types().find(|ty| *ty != DataType::D)
+    {
+        report.add(Place::Source(0), format_args!("type {}", ty.name()));
+    }
+}
+
+fn branch_switch(view: &View<'_>, report: &mut Report<'_>) {
+    let switch = view.i.thread_control == ThreadControl::Switch;
+    if switch && matches!(view.i.opcode, Opcode::Brd | Opcode::Brc) {
+        report.add(Place::Instruction, format_args!("{{Switch}}"));
+    }
+}
+
+fn call_switch(slots: &Slots, report: &mut Report<'_>) {
+    let switches = |i: &Instruction| i.thread_control == ThreadControl::Switch;
+    for (slot, i) in decoded(slots) {
+        if !matches!(i.opcode, Opcode::Call | Opcode::Calla) {
+            continue;
+        }
+        if !switches(i) {
+            report.at(slot.position, Some(i), Place::Instruction, format_args!("no {{Switch}}"));
+        }
+        for (place, to) in targets(slot.position, i) {
+            if there(slots, to).is_some_and(|first| !switches(first)) {
+                report.at(slot.position, Some(i), place, format_args!("no {{Switch}} at {to:#x}"));
+            }
+        }
+    }
+}
+
+fn call_destination(view: &View<'_>, report: &mut Report<'_>) {
+    if view.op.format == Format::Call
+        && let Some(Register::Grf { byte, .. }) = view.i.destination.map(|d| d.register)
+        && !byte.is_multiple_of(8)
+    {
+        report.add(Place::Destination, format_args!("byte {byte}"));
+    }
+}
+
+fn pair_region(view: &View<'_>, report: &mut Report<'_>) {
+    if !matches!(view.i.opcode, Opcode::Ret | Opcode::Brc | Opcode::Calla) || !view.align1() {
+        return;
+    }
+    for (place, source) in view.registers() {
+        let Region { vertical, width, horizontal } = source.region;
+        if source.region != Region::new(2, 2, 1) {
+            report.add(place, format_args!("{vertical:?}, width {width}, stride {horizontal}"));
+        }
+    }
+}
+
+fn wait(view: &View<'_>, report: &mut Report<'_>) {
+    if !view.is(Opcode::Wait) {
+        return;
+    }
+    if view.i.exec_size != 1 {
+        report.add(Place::Instruction, format_args!("{} channels", view.i.exec_size));
+    }
+    for (place, source) in view.registers() {
+        if !matches!(source.register, Register::Arf { file: Arf::Notification, .. }) {
+            report.add(place, format_args!("{:?}", source.register));
+        }
+    }
+}
+
+fn adjacent_waits(slots: &Slots, report: &mut Report<'_>) {
+    let wait = |slot: &Slot| matches!(&slot.instruction, Ok(i) if i.opcode == Opcode::Wait);
+    for pair in slots.all().windows(2) {
+        if wait(&pair[0]) && wait(&pair[1]) {
+            let i = pair[1].instruction.as_ref().ok();
+            report.at(pair[1].position, i, Place::Instruction, format_args!("a wait before it"));
+        }
+    }
+}
