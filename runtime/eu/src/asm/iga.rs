@@ -23,8 +23,7 @@ pub fn statement(p: &mut Parser<'_>) -> Parse<Statement> {
     if !p.eat(';') && p.peek().kind != Kind::End {
         return Err(p.unexpected("the end of the line"));
     }
-    let last = p.at.checked_sub(1).and_then(|last| p.tokens.get(last));
-    item.span = start..last.map_or(start, |token| token.end);
+    item.span = start..p.last_end();
     Ok(Statement::Instruction(Box::new(item)))
 }
 
@@ -234,6 +233,7 @@ fn destination(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     }
     let ty = destination_type(p, i)?;
     let register = p.subregister(&base, index, ty)?;
+    p.general_only(i, &base)?;
     i.destination = Some(Destination { register, ty, stride, write_mask, macro_accumulator });
     Ok(())
 }
@@ -257,7 +257,7 @@ fn operand(p: &mut Parser<'_>, i: &mut Instruction, last: bool) -> Parse<Operand
         return source(p, i).map(Operand::Register);
     }
     let immediate = immediate(p)?;
-    let span = token.start..p.peek_at(0).start;
+    let span = token.start..p.last_end();
     if i.opcode.op().format == Format::ThreeSource {
         let message = "three-source instructions take registers only";
         return Err(Fault::new(span, message).hint("move the number to a register and read it with <0;0>"));
@@ -367,12 +367,20 @@ fn source(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<Source> {
         swizzle = p.swizzle(&word, span)?;
         i.access_mode = AccessMode::Align16;
     }
+    let type_span = p.peek_at(1).span();
     let ty = match format {
         // The register of a jump is a distance.
         Format::JumpIndexed if !p.is(':') => DataType::D,
         _ => destination_type(p, i)?,
     };
     let register = p.subregister(&base, index, ty)?;
+    p.general_only(i, &base)?;
+    if let (Format::ThreeSource, Operand::Register(first)) = (format, i.sources[0])
+        && first.ty != ty
+    {
+        let message = format!("the sources of `{}` have one type", i.opcode);
+        return Err(Fault::new(type_span, message).expected(first.ty.name()));
+    }
     let region = region.unwrap_or_else(|| default_region(i, ty, macro_accumulator.is_some()));
     Ok(Source {
         negate,
@@ -480,7 +488,7 @@ pub fn target(p: &mut Parser<'_>) -> Parse<Place> {
     }
     let negative = !p.eat('+') && p.eat('-');
     let distance = p.integer("a label or a distance in bytes", 1 << 31)? as i64;
-    let end = p.tokens.get(p.at.wrapping_sub(1)).map_or(start, |token| token.end);
+    let end = p.last_end();
     Ok((Target::Distance(if negative { -distance } else { distance }), start..end))
 }
 

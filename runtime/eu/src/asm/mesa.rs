@@ -56,7 +56,7 @@ fn operands(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
     match i.opcode.op().format {
         Format::Bare => {}
         Format::Basic | Format::ThreeSource | Format::Math => {
-            i.destination = Some(destination(p)?);
+            i.destination = Some(destination(p, i)?);
             let count = usize::from(i.math.map_or(i.opcode.op().sources, MathFunction::sources));
             for index in 0..count {
                 i.sources[index] = operand(p, i, index + 1 == count)?;
@@ -67,12 +67,12 @@ fn operands(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
             }
         }
         Format::Send => {
-            i.destination = Some(destination(p)?);
+            i.destination = Some(destination(p, i)?);
             i.sources[0] = Operand::Register(source(p, i)?);
             i.send = Some(message(p, i)?);
         }
         Format::Wait => {
-            let place = destination(p)?;
+            let place = destination(p, i)?;
             let source = Source::new(place.register, place.ty, Region::SCALAR);
             i.sources[0] = Operand::Register(source);
             // As Mesa writes the source that is not there.
@@ -88,7 +88,7 @@ fn operands(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
             let start = p.peek().start;
             match operand(p, i, true)? {
                 Operand::Immediate(immediate) => {
-                    let end = p.tokens.get(p.at.wrapping_sub(1)).map_or(start, |token| token.end);
+                    let end = p.last_end();
                     let distance = i64::from(immediate.bits as u32 as i32);
                     item.jip = Some((Target::Distance(distance), start..end));
                     item.from_next = true;
@@ -99,7 +99,7 @@ fn operands(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
         Format::BranchOne | Format::BranchTwo | Format::JumpIndexed | Format::Call => {
             targets_are_there(p, i)?;
             if i.opcode.op().format == Format::Call {
-                i.destination = Some(destination(p)?);
+                i.destination = Some(destination(p, i)?);
             }
             if matches!(i.opcode, Opcode::Brd | Opcode::Brc | Opcode::Call | Opcode::Calla)
                 && p.peek_word() != Some("JIP")
@@ -229,7 +229,7 @@ fn base(p: &mut Parser<'_>) -> Parse<Base> {
 }
 
 /// `g4.1<2>.xyUD`
-fn destination(p: &mut Parser<'_>) -> Parse<Destination> {
+fn destination(p: &mut Parser<'_>, i: &Instruction) -> Parse<Destination> {
     let start = p.at;
     let base = base(p)?;
     // Whether the word of a0 is named.
@@ -248,6 +248,7 @@ fn destination(p: &mut Parser<'_>) -> Parse<Destination> {
     };
     let ty = register_type(p, &base, glued, span)?;
     let mut register = p.subregister(&base, index, ty)?;
+    p.general_only(i, &base)?;
     if let Register::Indirect { address, offset } = register {
         // The disassembler prints the word of a0 divided by the size of the type, and leaves out only word 0.
         let word = match address {
@@ -274,7 +275,7 @@ fn operand(p: &mut Parser<'_>, i: &Instruction, last: bool) -> Parse<Operand> {
         return source(p, i).map(Operand::Register);
     }
     let immediate = immediate(p)?;
-    let span = start.start..value.end;
+    let span = start.start..p.last_end();
     if i.opcode.op().format == Format::ThreeSource {
         return Err(Fault::new(span, "three-source instructions take registers only")
             .hint("move the number to a register and read it with <0,1,0>"));
@@ -342,6 +343,7 @@ fn source(p: &mut Parser<'_>, i: &Instruction) -> Parse<Source> {
     };
     let ty = register_type(p, &base, glued, span)?;
     let register = p.subregister(&base, index, ty)?;
+    p.general_only(i, &base)?;
     let region = region.unwrap_or(match base.register {
         // Printed without a region.
         Register::Arf { file: Arf::ThreadDependency, .. } => Region::packed(i.exec_size.min(8)),
@@ -371,28 +373,19 @@ fn region(p: &mut Parser<'_>) -> Parse<Option<Region>> {
     if !p.eat(',') && !p.eat(';') {
         return Err(p.unexpected("`,` and the width, as in <8,8,1>"));
     }
-    let second = p.peek();
-    let width = p.choice("width", &[0, 1, 2, 4, 8, 16])?;
-    let region = match vertical {
-        Vertical::Stride(width) if p.is('>') => {
-            if !WIDTHS.contains(&width) {
-                let message = format!("{width} is no width");
-                return Err(Fault::new(first.span(), message).expected("1, 2, 4, 8 or 16"));
-            }
-            let step = p.text(second).parse().ok().filter(|step| STEPS.contains(step));
-            let horizontal = step.ok_or_else(|| {
-                let message = format!("{} is no horizontal stride", p.text(second));
-                Fault::new(second.span(), message).expected("0, 1, 2 or 4")
-            })?;
-            Region { vertical: Vertical::Addresses, width, horizontal }
-        }
-        _ if width == 0 => {
-            return Err(Fault::new(second.span(), "0 is no width").expected("1, 2, 4, 8 or 16"));
-        }
-        _ => {
-            p.expect(',')?;
-            Region { vertical, width, horizontal: p.choice("horizontal stride", &STEPS)? }
-        }
+    let region = if p.peek_at(1).kind == Kind::Mark('>') {
+        // The first number is the width.
+        let width = p.text(first).parse().ok().filter(|width| WIDTHS.contains(width));
+        let width = width.ok_or_else(|| {
+            let message = format!("{} is no width", p.text(first));
+            Fault::new(first.span(), message).expected("1, 2, 4, 8 or 16")
+        })?;
+        let horizontal = p.choice("horizontal stride", &STEPS)?;
+        Region { vertical: Vertical::Addresses, width, horizontal }
+    } else {
+        let width = p.choice("width", &WIDTHS)?;
+        p.expect(',')?;
+        Region { vertical, width, horizontal: p.choice("horizontal stride", &STEPS)? }
     };
     p.expect('>')?;
     Ok(Some(region))

@@ -4,7 +4,7 @@ use super::error::Fault;
 use super::lex::{Kind, Token};
 use super::number::{self, Number, Refused};
 use crate::instruction::*;
-use crate::ops::{OPS, Opcode};
+use crate::ops::{Format, OPS, Opcode};
 use crate::syntax::{self, Names, Syntax};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -82,6 +82,11 @@ impl<'a> Parser<'a> {
 
     pub fn text(&self, token: Token) -> &'a str {
         self.source.get(token.span()).unwrap_or_default()
+    }
+
+    /// Behind the last token that was read.
+    pub fn last_end(&self) -> usize {
+        self.at.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(0, |token| token.end)
     }
 
     /// Goes on behind the next token.
@@ -219,7 +224,7 @@ impl<'a> Parser<'a> {
         let number = if digits.is_empty() { Some(0) } else { digits.parse::<u8>().ok() };
         if general && !digits.is_empty() {
             return match number {
-                Some(number @ 0..128) => Ok(Base { register: Register::grf(number), span }),
+                Some(number @ 0..128) => Ok(Base { register: Register::grf(number), span, index: None }),
                 _ => {
                     let fault = refuse(format!("there is no general register {digits}"));
                     fault.map_err(|fault| fault.expected(format!("{letters}0 to {letters}127")))
@@ -244,7 +249,7 @@ impl<'a> Parser<'a> {
         let single = matches!(file, Arf::Null | Arf::InstructionPointer);
         match number {
             Some(number) if number < 16 && single == digits.is_empty() => {
-                Ok(Base { register: Register::Arf { file, number, byte: 0 }, span })
+                Ok(Base { register: Register::Arf { file, number, byte: 0 }, span, index: None })
             }
             _ => refuse(format!("there is no register {word}")),
         }
@@ -257,16 +262,23 @@ impl<'a> Parser<'a> {
             arf.and_then(|arf| crate::encoding::ARF.decode(arf)).unwrap_or(Arf::Reserved(kind))
         };
         let number = digits.parse::<u8>().ok();
+        let mut index = None;
         let parts = match (letters, number) {
             ("ARF", Some(byte)) => Some((byte / 16, byte % 16)),
             ("arf", Some(kind @ 0..16)) if self.eat('.') => {
-                Some((kind, self.integer("a register number", 15)? as u8))
+                // Number and subregister look like a decimal fraction.
+                let token = self.peek();
+                let (number, subregister) =
+                    self.text(token).split_once('.').unwrap_or((self.text(token), ""));
+                index = subregister.parse().ok().map(|subregister| (subregister, token.span()));
+                self.next();
+                number.parse().ok().filter(|number| *number < 16).map(|number: u8| (kind, number))
             }
             _ => None,
         };
         let (kind, number) =
             parts.ok_or_else(|| Fault::new(span.clone(), format!("`{letters}{digits}` is no register")))?;
-        Ok(Base { register: Register::Arf { file: known(kind), number, byte: 0 }, span })
+        Ok(Base { register: Register::Arf { file: known(kind), number, byte: 0 }, span, index })
     }
 
     /// `[a0.2,16]` or Mesa's `[a0.2 16]`.
@@ -294,12 +306,12 @@ impl<'a> Parser<'a> {
             return Err(Fault::new(start..end - 1, message).expected("-512 to 511"));
         }
         let register = Register::Indirect { address, offset: offset as i16 };
-        Ok(Base { register, span: span.start..end })
+        Ok(Base { register, span: span.start..end, index: None })
     }
 
     /// `place` from element `index` on, elements being of type `ty`.
     pub fn subregister(&self, base: &Base, index: Option<(u64, Span)>, ty: DataType) -> Parse<Register> {
-        let Some((index, span)) = index else { return Ok(base.register) };
+        let Some((index, span)) = index.or(base.index.clone()) else { return Ok(base.register) };
         let size = u64::from(ty.size());
         let bytes = index.saturating_mul(size);
         if bytes >= 32 {
@@ -411,6 +423,15 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// Three-source instructions have no bits for any other place.
+    pub fn general_only(&self, i: &Instruction, base: &Base) -> Parse<()> {
+        if i.opcode.op().format == Format::ThreeSource && !matches!(base.register, Register::Grf { .. }) {
+            let message = format!("`{}` takes general registers only", i.opcode);
+            return Err(Fault::new(base.span.clone(), message));
+        }
+        Ok(())
+    }
+
     /// The flag of an instruction is one: that of the predicate, the condition's must be the same.
     pub fn condition_flag(&self, instruction: &mut Instruction, flag: Flag, span: Span) -> Parse<()> {
         if instruction.predicate.is_some() && instruction.flag != flag {
@@ -428,6 +449,8 @@ impl<'a> Parser<'a> {
 pub struct Base {
     pub register: Register,
     pub span: Span,
+    /// A subregister that is known already.
+    pub index: Option<(u64, Span)>,
 }
 
 /// Operations that people know from other generations.
