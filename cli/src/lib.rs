@@ -4,9 +4,12 @@
 //! 1 an expectation differs (or, for `check` and `spec check`, a problem was found), 2 unusable input, 3 a GPU fault, a hang or
 //! something that the model does not implement.
 
+pub mod asm;
+pub mod assembly;
 pub mod check;
 pub mod decode;
 pub mod demo;
+pub mod disasm;
 pub mod eu;
 pub mod input;
 pub mod output;

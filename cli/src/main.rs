@@ -1,7 +1,7 @@
 //! The `genx` command.
 
 use clap::{Parser, Subcommand};
-use genx::{check, decode, demo, eu, run, spec};
+use genx::{asm, check, decode, demo, disasm, eu, run, spec};
 use std::process::ExitCode;
 
 /// Build, decode and execute batch buffers of Intel Broadwell (Gen8) graphics.
@@ -12,6 +12,7 @@ use std::process::ExitCode;
   genx run captures/gpgpu_fill       execute a capture, compare memory with what hardware left
   genx decode captures/gpgpu_fill    every packet, field, surface and kernel of a capture
   genx check captures/gpgpu_fill     the manual's programming restrictions
+  genx disasm kernel.bin             a kernel as assembly; genx asm is the way back
   genx eu ops mad                    an instruction of the execution unit
   genx spec show PIPE_CONTROL        a table of the specification
 
@@ -28,6 +29,8 @@ enum Command {
     Run(run::Args),
     Decode(decode::Args),
     Check(check::Args),
+    Asm(asm::Args),
+    Disasm(disasm::Args),
     Eu(eu::Args),
     Spec(spec::Args),
 }
@@ -38,6 +41,8 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Asm(args) => asm::run(&args),
+        Command::Disasm(args) => disasm::run(&args),
         Command::Eu(args) => eu::run(&args),
         Command::Spec(args) => spec::run(&args),
     };

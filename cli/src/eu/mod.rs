@@ -1,6 +1,8 @@
 //! `genx eu`: kernels of the execution unit and its instructions.
 
+pub mod compact;
 pub mod ops;
+pub mod validate;
 
 use crate::output::{Error, Exit};
 
@@ -13,12 +15,16 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Command {
+    Compact(compact::Args),
     Ops(ops::Args),
+    Validate(validate::Args),
 }
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
     match &args.command {
+        Command::Compact(args) => compact::run(args),
         Command::Ops(args) => ops::run(args),
+        Command::Validate(args) => validate::run(args),
     }
 }

@@ -1,0 +1,73 @@
+//! `genx asm`: from assembly to instructions.
+
+use crate::assembly::{Language, assembled, read_text};
+use crate::output::{Error, Exit, bad_input, stdout};
+use genxml_eu::asm::{Compaction, Options};
+use genxml_eu::syntax::Syntax;
+use std::path::{Path, PathBuf};
+
+/// Assemble a kernel, in the language of Intel's assembler (IGA) or of Mesa's.
+///
+/// Instructions that say {Compacted} (IGA) or compacted (Mesa) get their 8-byte form, with --compact every one that has
+/// one; jumps to labels are right in either case. Without -o, the bytes are printed as text: an instruction a line, in
+/// memory order.
+///
+/// Exit code: 0 assembled, 2 the text has errors.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  genx asm kernel.asm -o kernel.bin
+  genx asm kernel.asm --compact --hex
+  echo 'mov(8) g4<1>UD 7UD { align1 1Q };' | genx asm -
+  genx asm kernel.asm -o - | genx disasm - --syntax mesa")]
+pub struct Args {
+    /// The file; - for standard input
+    file: PathBuf,
+    /// Write the instructions to a file; - for standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// The language; without, it is recognised
+    #[arg(long, value_name = "LANGUAGE")]
+    syntax: Option<Language>,
+    /// Write bytes as hexadecimal text, an instruction a line
+    #[arg(long)]
+    hex: bool,
+    /// Give every instruction that has one its 8-byte form
+    #[arg(long, conflicts_with = "no_compact")]
+    compact: bool,
+    /// Give every instruction its 16-byte form, whatever it says
+    #[arg(long)]
+    no_compact: bool,
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Args) -> Result<Exit, Error> {
+    let text = read_text(&args.file)?;
+    let syntax = args.syntax.map_or_else(|| Syntax::detect(&text), Syntax::from);
+    let compaction = match (args.compact, args.no_compact) {
+        (true, _) => Compaction::All,
+        (_, true) => Compaction::None,
+        _ => Compaction::AsWritten,
+    };
+    let assembly = assembled(&args.file, &text, syntax, &Options { compaction })?;
+    let contents = match args.hex || args.output.is_none() {
+        true => {
+            let mut lines = String::new();
+            for line in &assembly.lines {
+                let start = line.located.position as usize;
+                let end = start + line.located.instruction.length() as usize;
+                let bytes: Vec<_> =
+                    assembly.bytes[start..end].iter().map(|byte| format!("{byte:02x}")).collect();
+                lines += &bytes.join(" ");
+                lines.push('\n');
+            }
+            lines.into_bytes()
+        }
+        false => assembly.bytes,
+    };
+    match args.output.as_deref() {
+        Some(path) if path != Path::new("-") => std::fs::write(path, contents)
+            .map_err(|error| bad_input(format!("{}: {error}", path.display())))?,
+        _ => stdout(|out| out.write_all(&contents))?,
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,122 @@
+//! What the commands about kernels share: the syntax option, and kernels read from binary, hexadecimal or assembly files.
+
+use crate::input::read_bytes;
+use crate::output::{Error, bad_input};
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use genxml_eu::asm::{AsmError, Assembly, Options, assemble};
+use genxml_eu::syntax::Syntax;
+use std::io::{IsTerminal, stderr};
+use std::path::Path;
+
+/// The two assembly languages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum Language {
+    /// Intel's Graphics Assembler
+    Iga,
+    /// Mesa's assembler and disassembler
+    Mesa,
+}
+
+impl From<Language> for Syntax {
+    fn from(language: Language) -> Syntax {
+        match language {
+            Language::Iga => Syntax::Iga,
+            Language::Mesa => Syntax::Mesa,
+        }
+    }
+}
+
+/// What stands in the file of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum Form {
+    /// Instructions as they stand in memory
+    Binary,
+    /// Their bytes in memory order as hexadecimal text, white space between them as you like; # and // begin comments
+    Hex,
+    /// Assembly, either language
+    Asm,
+}
+
+/// The text of a file or of standard input.
+pub fn read_text(path: &Path) -> Result<String, Error> {
+    let bytes = read_bytes(path)?;
+    String::from_utf8(bytes)
+        .map_err(|error| bad_input(format!("{}: not text: {}", path.display(), error.utf8_error())))
+}
+
+/// Instructions of a file in any form; without one it is known by the name's end (`.asm`, `.hex`, `.expected`), and if
+/// that tells nothing it is binary.
+pub fn read_kernel(path: &Path, form: Option<Form>) -> Result<Vec<u8>, Error> {
+    match form.unwrap_or_else(|| by_name(path)) {
+        Form::Binary => read_bytes(path),
+        Form::Hex => hex(path, &read_text(path)?),
+        Form::Asm => {
+            let text = read_text(path)?;
+            Ok(assembled(path, &text, Syntax::detect(&text), &Options::default())?.bytes)
+        }
+    }
+}
+
+fn by_name(path: &Path) -> Form {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("asm" | "s" | "iga") => Form::Asm,
+        Some("hex" | "expected" | "txt") => Form::Hex,
+        _ => Form::Binary,
+    }
+}
+
+fn hex(path: &Path, text: &str) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let code = line.split("//").next().unwrap_or_default().split('#').next().unwrap_or_default();
+        for word in code.split_whitespace() {
+            let fail = || {
+                bad_input(format!(
+                    "{}:{}: `{word}` is no pair of hexadecimal digits or several of them",
+                    path.display(),
+                    number + 1
+                ))
+            };
+            if !word.is_ascii() || word.len() % 2 != 0 {
+                return Err(fail());
+            }
+            for at in (0..word.len()).step_by(2) {
+                bytes.push(u8::from_str_radix(&word[at..at + 2], 16).map_err(|_| fail())?);
+            }
+        }
+    }
+    Ok(bytes)
+}
+
+/// Assembles a text that stands in a file; errors are shown with their lines.
+pub fn assembled(path: &Path, text: &str, syntax: Syntax, options: &Options) -> Result<Assembly, Error> {
+    assemble(text, syntax, options).map_err(|errors| {
+        let color = stderr().is_terminal();
+        let shown: Vec<String> = errors.iter().map(|error| render(path, text, error, color)).collect();
+        let count = errors.len();
+        bad_input(format!(
+            "{}: {count} error{}\n{}",
+            path.display(),
+            if count == 1 { "" } else { "s" },
+            shown.join("\n\n")
+        ))
+    })
+}
+
+/// An error with the line that it is in.
+fn render(path: &Path, text: &str, error: &AsmError, color: bool) -> String {
+    let path = path.display().to_string();
+    let span = error.span.start.min(text.len())..error.span.end.min(text.len());
+    let annotation = AnnotationKind::Primary.span(span);
+    let annotation = match &error.expected {
+        Some(expected) => annotation.label(format!("expected {expected}")),
+        None => annotation,
+    };
+    let snippet = Snippet::source(text).path(path.as_str()).annotation(annotation);
+    let mut group = Level::ERROR.primary_title(error.message.as_str()).element(snippet);
+    if let Some(hint) = &error.hint {
+        group = group.element(Level::HELP.message(hint.as_str()));
+    }
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    renderer.render(&[group])
+}

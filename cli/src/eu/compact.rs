@@ -1,0 +1,54 @@
+//! `genx eu compact`: between 16-byte and 8-byte instructions.
+
+use crate::assembly::{Form, read_kernel};
+use crate::output::{Error, Exit, bad_input, stdout};
+use genxml_eu::compaction::{compact_kernel, expand_kernel};
+use genxml_eu::kernel::instructions;
+use std::path::{Path, PathBuf};
+
+/// Compact a kernel, or expand it; jumps keep their targets
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  genx eu compact kernel.bin -o small.bin
+  genx eu compact --expand kernel.bin -o full.bin
+  genx eu compact kernel.bin              how much it would save")]
+pub struct Args {
+    /// The file; - for standard input
+    file: PathBuf,
+    /// Write the instructions to a file; - for standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// What stands in the file; without, its name tells: .asm assembly, .hex and .expected hexadecimal, else binary
+    #[arg(long, value_name = "FORM")]
+    form: Option<Form>,
+    /// Give every instruction its 16-byte form
+    #[arg(long)]
+    expand: bool,
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Args) -> Result<Exit, Error> {
+    let bytes = read_kernel(&args.file, args.form)?;
+    let made = if args.expand { expand_kernel(&bytes) } else { compact_kernel(&bytes) };
+    let made = made.map_err(|error| bad_input(format!("{}: {error}", args.file.display())))?;
+    match args.output.as_deref() {
+        Some(path) if path != Path::new("-") => {
+            std::fs::write(path, &made).map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
+        }
+        Some(_) => stdout(|out| out.write_all(&made))?,
+        None => {
+            let all: Vec<_> = instructions(&made).flatten().collect();
+            let compact = all.iter().filter(|line| line.instruction.compacted).count();
+            stdout(|out| {
+                writeln!(
+                    out,
+                    "{} bytes become {}: {compact} of {} instructions in 8 bytes",
+                    bytes.len(),
+                    made.len(),
+                    all.len()
+                )
+            })?;
+        }
+    }
+    Ok(Exit::Ok)
+}

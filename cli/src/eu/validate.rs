@@ -1,0 +1,152 @@
+//! `genx eu validate`: a kernel against the rules of the manual.
+
+use crate::assembly::{Form, read_kernel};
+use crate::output::{Error, Exit, bad_input, stdout};
+use genxml_codegen::suggest;
+use genxml_core::rule::Severity;
+use genxml_eu::validate::{Finding, Rule, kernel, rule, rules};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Check a kernel's instructions and control flow against the manual
+///
+/// Errors are what hardware refuses or leaves undefined, warnings what works but should not be done. What single
+/// messages want of their descriptors is checked by `genx check --kernel`, which includes these rules.
+///
+/// Exit code: 0 no error found, 1 errors, 2 unusable input.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  genx eu validate kernel.bin
+  genx eu validate kernel.asm --json | jq -r '.findings[].rule'
+  genx eu validate --list
+  genx eu validate --explain EU-REGION-VSTRIDE")]
+pub struct Args {
+    /// The file; - for standard input
+    #[arg(required_unless_present_any = ["list", "explain"])]
+    file: Option<PathBuf>,
+    /// What stands in the file; without, its name tells: .asm assembly, .hex and .expected hexadecimal, else binary
+    #[arg(long, value_name = "FORM")]
+    form: Option<Form>,
+    /// Leave out warnings
+    #[arg(short, long)]
+    quiet: bool,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+    /// Print the id, severity and text of every rule
+    #[arg(long, conflicts_with = "file")]
+    list: bool,
+    /// Print what a rule says, and where the manual says it
+    #[arg(long, value_name = "ID", conflicts_with_all = ["file", "list"])]
+    explain: Option<String>,
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Args) -> Result<Exit, Error> {
+    if let Some(id) = &args.explain {
+        return explain(id, args.json);
+    }
+    let Some(file) = args.file.as_deref().filter(|_| !args.list) else { return list(args.json) };
+    let bytes = read_kernel(file, args.form)?;
+    let mut findings = kernel(&bytes);
+    if args.quiet {
+        findings.retain(|finding| finding.rule.severity == Severity::Error);
+    }
+    let count = |severity| findings.iter().filter(|finding| finding.rule.severity == severity).count();
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    if args.json {
+        let all: Vec<Value> = findings.iter().map(as_json).collect();
+        let value = json!({"findings": all, "errors": errors, "warnings": warnings});
+        stdout(|out| writeln!(out, "{value:#}"))?;
+    } else {
+        stdout(|out| {
+            show(out, &findings)?;
+            let plural = |count: usize| if count == 1 { "" } else { "s" };
+            writeln!(out, "{errors} error{}, {warnings} warning{}", plural(errors), plural(warnings))
+        })?;
+    }
+    Ok(if errors > 0 { Exit::Differs } else { Exit::Ok })
+}
+
+fn text_of(finding: &Finding) -> Option<String> {
+    let text = finding.instruction.as_ref()?.to_string();
+    Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Each broken rule once, with the places where it is broken.
+fn show(out: &mut dyn Write, findings: &[Finding]) -> io::Result<()> {
+    let mut shown: Vec<&str> = Vec::new();
+    for first in findings {
+        let Rule { id, severity, text, hint, source, .. } = first.rule;
+        if shown.contains(id) {
+            continue;
+        }
+        shown.push(id);
+        writeln!(out, "{} {id}: {text} ({source})", severity.name())?;
+        for finding in findings.iter().filter(|finding| finding.rule == first.rule) {
+            let instruction = text_of(finding).unwrap_or_default();
+            writeln!(out, "  at {:#x}: {instruction}", finding.position)?;
+            writeln!(out, "    {}{}", finding.place, finding.values)?;
+        }
+        writeln!(out, "  {hint}\n")?;
+    }
+    Ok(())
+}
+
+fn as_json(finding: &Finding) -> Value {
+    json!({
+        "rule": finding.rule.id,
+        "severity": finding.rule.severity.name(),
+        "message": finding.rule.text,
+        "hint": finding.rule.hint,
+        "source": finding.rule.source,
+        "offset": finding.position,
+        "instruction": text_of(finding),
+        "place": finding.place.to_string().trim_end_matches([':', ' ']),
+        "values": finding.values,
+    })
+}
+
+fn rule_json(rule: &Rule) -> Value {
+    json!({
+        "rule": rule.id,
+        "severity": rule.severity.name(),
+        "message": rule.text,
+        "hint": rule.hint,
+        "source": rule.source,
+    })
+}
+
+fn list(json: bool) -> Result<Exit, Error> {
+    if json {
+        let all: Vec<Value> = rules().map(rule_json).collect();
+        stdout(|out| writeln!(out, "{:#}", Value::Array(all)))?;
+        return Ok(Exit::Ok);
+    }
+    let width = rules().map(|rule| rule.id.len()).max().unwrap_or(0);
+    stdout(|out| {
+        rules().try_for_each(|rule| {
+            writeln!(out, "{:width$}  {:8} {}", rule.id, rule.severity.name(), rule.text)
+        })
+    })?;
+    Ok(Exit::Ok)
+}
+
+fn explain(id: &str, json: bool) -> Result<Exit, Error> {
+    let found = rule(id).ok_or_else(|| {
+        let hint = suggest::hint(id, rules().map(|rule| rule.id));
+        bad_input(format!(
+            "no rule is called `{id}`; {}",
+            hint.unwrap_or_else(|| "genx eu validate --list names them".into())
+        ))
+    })?;
+    stdout(|out| match json {
+        true => writeln!(out, "{:#}", rule_json(found)),
+        false => {
+            writeln!(out, "{} · {}\n{}", found.id, found.severity.name(), found.text)?;
+            writeln!(out, "\nto do:    {}\nsource:   {}", found.hint, found.source)
+        }
+    })?;
+    Ok(Exit::Ok)
+}
