@@ -200,6 +200,10 @@ pub fn write_finding(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
     for operand in &finding.operands {
         writeln!(out, "    {operand}")?;
     }
+    if let Some(validated) = &finding.validated {
+        writeln!(out, "    {}", validated.values)?;
+        return writeln!(out, "  do: {}\n", validated.hint);
+    }
     let required = finding.required();
     match required.len() {
         0..LONG => writeln!(out, "  required: {required}\n"),
@@ -236,6 +240,8 @@ pub fn as_json(findings: &[Finding], summary: &Summary) -> Value {
                     "instruction": instruction.text,
                 })),
                 "operands": operands,
+                "values": finding.validated.as_ref().map(|validated| &validated.values),
+                "hint": finding.validated.as_ref().map(|validated| validated.hint),
             })
         })
         .collect();
@@ -268,6 +274,9 @@ fn explain(rules: &Rules, id: &str, json: bool) -> Result<Exit, Error> {
         writeln!(out, "{} · {} · {}", rule.id, rule.severity.name(), container)?;
         writeln!(out, "{}", rule.message)?;
         writeln!(out, "\nrequired: {}", rule.text)?;
+        if let Some(rule) = genxml::eu::validate::rule(rule.id) {
+            writeln!(out, "do:       {}", rule.hint)?;
+        }
         match if rule.source.is_empty() { source } else { rule.source } {
             "" => {
                 writeln!(out, "source:   that of the container, which genx spec show prints with its fields")

@@ -2,3 +2,7 @@
 
 #[path = "validate/corpus.rs"]
 mod corpus;
+#[path = "validate/random.rs"]
+mod random;
+#[path = "validate/rules.rs"]
+mod rules;

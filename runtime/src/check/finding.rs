@@ -36,6 +36,17 @@ pub struct Finding {
     pub issue: Option<Issue>,
     /// Of an instruction: which one.
     pub instruction: Option<InKernel>,
+    /// Of the validator of instructions: the values in words, and what to do.
+    pub validated: Option<Validated>,
+}
+
+/// What the validator of instructions ([`genxml_eu::validate`]) says of a violation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Validated {
+    /// The operand and its values.
+    pub values: String,
+    /// What to do.
+    pub hint: &'static str,
 }
 
 impl Finding {
@@ -124,8 +135,9 @@ impl fmt::Display for Finding {
             write!(f, " ({instruction})")?;
         }
         write!(f, ": {}", self.rule.message)?;
-        match (self.issue, self.operands.first()) {
-            (Some(_), Some(field)) => write!(f, ": {field}"),
+        match (self.issue, self.operands.first(), &self.validated) {
+            (Some(_), Some(field), _) => write!(f, ": {field}"),
+            (.., Some(validated)) => write!(f, ": {}", validated.values),
             _ => Ok(()),
         }
     }

@@ -8,8 +8,10 @@
 //! Single fields are checked too: ranges, bits that must be zero or one, reserved bits and values without a name
 //! ([`Rules::of_fields`]).
 //!
-//! Kernels that packets lead to are checked too: each instruction, and the descriptor of the message that it sends
-//! if that stands in the instruction. What is in registers (message headers and payloads, computed descriptors) is not.
+//! Kernels that packets lead to are checked too: the fields of each instruction, the descriptor of the message that it
+//! sends if that stands in the instruction, and all that the validator [`genxml_eu::validate`] looks at. A restriction
+//! that both know has one id and is told once. What is in registers (message headers and payloads, computed
+//! descriptors) is not checked.
 //!
 //! ```no_run
 //! use genxml::{capture::Capture, check};
@@ -29,13 +31,14 @@ mod finding;
 mod rules;
 mod tracker;
 
-pub use finding::{Finding, InKernel, Operand};
+pub use finding::{Finding, InKernel, Operand, Validated};
 pub use rules::{Level, Rules, UnknownRule};
 
 use crate::capture::{Capture, Event, Playback};
 use crate::decode::{Decoder, Issue, Item, Options, Record, Section, Sink, State, items_at};
 use crate::engine::EngineId;
 use finding::Place;
+use genxml_core::Packed;
 use genxml_core::reflect::Container;
 use genxml_core::rule::{Frame, Rule, Severity};
 use rules::{Inside, Plan};
@@ -64,6 +67,16 @@ pub struct Summary {
     pub workarounds: u64,
     /// The limit of dwords was reached and something was left out.
     pub limited: bool,
+}
+
+impl Summary {
+    fn count(&mut self, severity: Severity) {
+        match severity {
+            Severity::Error => self.errors += 1,
+            Severity::Warning => self.warnings += 1,
+            Severity::Workaround => self.workarounds += 1,
+        }
+    }
 }
 
 /// Checks every submission of a capture; `each` gets what is found, in order.
@@ -188,35 +201,97 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Every instruction by itself, in its 16-byte form, and its message if the descriptor stands in it.
+    /// Every instruction by itself, in its 16-byte form, and its message if the descriptor stands in it; with what the
+    /// validator finds.
     fn kernel(&mut self, address: u64, bytes: &[u8]) {
         self.summary.kernels += 1;
+        let found = if self.rules.validates() { genxml_eu::validate::kernel(bytes) } else { Vec::new() };
+        let mut found = found.iter().peekable();
         for native in genxml_eu::natives(bytes) {
             self.summary.instructions += 1;
+            // What stands between instructions that have a 16-byte form.
+            while let Some(finding) = found.next_if(|finding| finding.position < native.position) {
+                self.validated(address, bytes, finding, &[]);
+            }
             let container = native.container();
-            let Some(plan) = container.and_then(|container| self.rules.instruction(container)) else {
-                continue;
-            };
-            let message = plan.container.fields.iter().find(|field| field.name == "Message");
-            let mut pass = Pass {
-                message: message.map(|field| field.start),
-                fields: Vec::new(),
-                blamed: Vec::new(),
-                rules: self.rules,
-                dwords: &native.dwords,
-                address: address + native.position,
-                kernel: Some((address, bytes)),
-                inside: Vec::new(),
-                place: &self.place,
-                facts: Now::nothing(self.rules),
-                once: false,
-                told: &mut self.told,
-                summary: &mut self.summary,
-                each: &mut *self.each,
-            };
-            pass.container(plan, 0, None);
-            pass.finish();
+            let plan = container.and_then(|container| self.rules.instruction(container));
+            let told = plan.map(|plan| self.native(address, bytes, &native, plan)).unwrap_or_default();
+            while let Some(finding) = found.next_if(|finding| finding.position == native.position) {
+                self.validated(address, bytes, finding, &told);
+            }
         }
+        found.for_each(|finding| self.validated(address, bytes, finding, &[]));
+    }
+
+    /// The fields of an instruction and its message; gives the rules that are broken.
+    fn native(
+        &mut self,
+        address: u64,
+        bytes: &[u8],
+        native: &genxml_eu::native::Native,
+        plan: &Plan,
+    ) -> Vec<&'static str> {
+        let message = plan.container.fields.iter().find(|field| field.name == "Message");
+        let mut told = Vec::new();
+        let mut each = |finding: &Finding| {
+            told.push(finding.rule.id);
+            (self.each)(finding);
+        };
+        let mut pass = Pass {
+            message: message.map(|field| field.start),
+            fields: Vec::new(),
+            blamed: Vec::new(),
+            rules: self.rules,
+            dwords: &native.dwords,
+            address: address + native.position,
+            kernel: Some((address, bytes)),
+            inside: Vec::new(),
+            place: &self.place,
+            facts: Now::nothing(self.rules),
+            once: false,
+            told: &mut self.told,
+            summary: &mut self.summary,
+            each: &mut each,
+        };
+        pass.container(plan, 0, None);
+        pass.finish();
+        told
+    }
+
+    /// Tells what the validator found, unless the specification's rule of the same id has. That an instruction cannot be
+    /// decoded goes without saying if a rule has said why.
+    fn validated(
+        &mut self,
+        kernel: u64,
+        bytes: &[u8],
+        found: &genxml_eu::validate::Finding,
+        told: &[&'static str],
+    ) {
+        let Some((rule, severity)) = self.rules.of_validator(found.rule.id) else { return };
+        if told.contains(&rule.id) || (rule.id == "EU-DECODE" && !told.is_empty()) {
+            return;
+        }
+        let container = found.instruction.map(|instruction| genxml_eu::native::container(instruction.opcode));
+        let finding = Finding {
+            rule,
+            severity,
+            container: container.unwrap_or(genxml_eu::gen8::eu::EuInstructionHeader::INFO),
+            submission: self.place.submission,
+            engine: self.place.engine,
+            address: kernel + found.position,
+            index: None,
+            batch: self.place.batch,
+            packet: self.place.packet,
+            operands: Vec::new(),
+            issue: None,
+            instruction: Some(InKernel::new(kernel, bytes, found.position)),
+            validated: Some(Validated {
+                values: format!("{}{}", found.place, found.values),
+                hint: found.rule.hint,
+            }),
+        };
+        self.summary.count(severity);
+        (self.each)(&finding);
     }
 }
 
@@ -407,16 +482,13 @@ impl Pass<'_> {
             instruction: self
                 .kernel
                 .map(|(kernel, bytes)| InKernel::new(kernel, bytes, self.address.wrapping_sub(kernel))),
+            validated: None,
         };
         let bit = if issue.is_some() { base } else { 0 };
         if self.once && !self.told.insert((std::ptr::from_ref(rule).addr(), finding.address, bit)) {
             return;
         }
-        match severity {
-            Severity::Error => self.summary.errors += 1,
-            Severity::Warning => self.summary.warnings += 1,
-            Severity::Workaround => self.summary.workarounds += 1,
-        }
+        self.summary.count(severity);
         (self.each)(&finding);
     }
 

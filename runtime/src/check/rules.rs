@@ -2,9 +2,26 @@
 
 use super::fields;
 use crate::decode::{Issue, PlanId, Tables};
+use genxml_core::Packed;
 use genxml_core::reflect::{Container, Field, Group, Kind, Type, View};
 use genxml_core::rule::{Base, Cond, Last, Rule, Severity};
+use genxml_eu::validate;
 use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// The rules of the validator of instructions, with what must hold as message.
+static OF_INSTRUCTIONS: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    let as_rule = |rule: &'static validate::Rule| Rule {
+        id: rule.id,
+        severity: rule.severity,
+        // The validator finds what breaks it.
+        require: Cond::Number(1),
+        text: rule.text,
+        message: rule.text,
+        source: rule.source,
+    };
+    validate::rules().map(as_rule).collect()
+});
 
 /// The rules of a generation.
 #[derive(Debug)]
@@ -24,6 +41,8 @@ pub struct Rules {
     kernel_tables: Tables,
     /// How severe the rules about single fields count, in their order; none if not at all.
     of_fields: [Option<Severity>; fields::RULES.len()],
+    /// The same of the validator's rules; empty without it.
+    of_instructions: Vec<Option<Severity>>,
 }
 
 /// What is to be done with one container.
@@ -82,11 +101,13 @@ impl Rules {
     /// The rules of Broadwell.
     pub fn gen8() -> Rules {
         let kernels = genxml_eu::gen8::CONTAINERS;
-        Rules::new(Tables::gen8(), crate::gen8::CONTAINERS, crate::gen8::LASTS, kernels)
+        let of_instructions = OF_INSTRUCTIONS.iter().map(|rule| Some(rule.severity)).collect();
+        let rules = Rules::new(Tables::gen8(), crate::gen8::CONTAINERS, crate::gen8::LASTS, kernels);
+        Rules { of_instructions, ..rules }
     }
 
     /// The rules of `containers`, of which `tables` were made, with their `LASTS`; and those of `kernels`, which
-    /// describe instructions and messages.
+    /// describe instructions and messages. Without the validator of instructions, which knows Broadwell only.
     pub fn new(
         tables: &'static Tables,
         containers: &'static [&'static Container],
@@ -156,6 +177,7 @@ impl Rules {
             instructions,
             kernel_tables: Tables::new(kernels, &[]),
             of_fields: fields::RULES.each_ref().map(|rule| Some(rule.severity)),
+            of_instructions: Vec::new(),
         }
     }
 
@@ -164,8 +186,17 @@ impl Rules {
         &fields::RULES
     }
 
-    /// Every rule of a container with it, in the order of the specification.
+    /// Every rule of a container with it, in the order of the specification; then those of the validator of instructions
+    /// ([`genxml_eu::validate`]) that the specification does not have, with what all instructions have in common.
     pub fn all(&self) -> impl Iterator<Item = (&'static Container, &'static Rule)> {
+        let header = genxml_eu::gen8::eu::EuInstructionHeader::INFO;
+        let more = OF_INSTRUCTIONS.iter().take(self.of_instructions.len());
+        let more = more.filter(|rule| self.specified().all(|(_, other)| other.id != rule.id));
+        self.specified().chain(more.map(move |rule| (header, rule)))
+    }
+
+    /// The rules of the specification.
+    fn specified(&self) -> impl Iterator<Item = (&'static Container, &'static Rule)> {
         let all = self.containers.iter().chain(self.kernels);
         all.flat_map(|container| container.rules.iter().map(|rule| (*container, rule)))
     }
@@ -188,7 +219,8 @@ impl Rules {
             return Err(UnknownRule(id.to_owned()));
         }
         let of_fields = fields::RULES.iter().zip(&mut self.of_fields);
-        for (_, severity) in of_fields.filter(|(rule, _)| means(rule)) {
+        let of_instructions = OF_INSTRUCTIONS.iter().zip(&mut self.of_instructions);
+        for (_, severity) in of_fields.chain(of_instructions).filter(|(rule, _)| means(rule)) {
             *severity = match level {
                 Level::Allow => None,
                 Level::Warn => Some(Severity::Warning),
@@ -228,6 +260,17 @@ impl Rules {
     pub(super) fn of_issue(&self, issue: Issue) -> Option<(&'static Rule, Severity)> {
         let index = fields::index(issue);
         self.of_fields[index].map(|severity| (&fields::RULES[index], severity))
+    }
+
+    /// True if the validator looks at kernels.
+    pub(super) fn validates(&self) -> bool {
+        !self.of_instructions.is_empty()
+    }
+
+    /// A rule of the validator, unless it does not count.
+    pub(super) fn of_validator(&self, id: &str) -> Option<(&'static Rule, Severity)> {
+        let index = OF_INSTRUCTIONS.iter().position(|rule| rule.id == id)?;
+        self.of_instructions.get(index).copied().flatten().map(|severity| (&OF_INSTRUCTIONS[index], severity))
     }
 
     pub(super) fn kernel_tables(&self) -> &Tables {

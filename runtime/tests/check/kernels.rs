@@ -2,12 +2,15 @@
 
 use super::search::{distance, own, replace};
 use super::{Dice, common, make, packet};
-use genxml::check::{self, Finding, Rules, Summary};
+use genxml::check::{self, Finding, Level, Rules, Summary};
 use genxml::core::bits;
 use genxml::core::reflect::{Container, Type};
 use genxml::core::rule::{Cond, Frame, Rule, Severity};
+use genxml::decode::Tables;
 use genxml::engine::EngineId;
+use genxml::eu::asm::assemble;
 use genxml::eu::ops::{Format, OPS};
+use genxml::eu::syntax::Syntax;
 use genxml::eu::{gen8, native};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,6 +43,11 @@ fn findings(words: &[u32], rules: &Rules) -> Vec<Finding> {
     let mut found = Vec::new();
     check::kernel(0x4000, &bytes(words), rules, &mut |finding| found.push(finding.clone()));
     found
+}
+
+/// The specification's rules, without the validator of instructions.
+fn specified() -> Rules {
+    Rules::new(Tables::gen8(), genxml::gen8::CONTAINERS, genxml::gen8::LASTS, gen8::CONTAINERS)
 }
 
 /// Instructions that say little: general registers or null wherever a register stands, a message of one register to
@@ -188,7 +196,7 @@ fn in_registers(container: &Container) -> bool {
 /// differs from it only in what the rule and the choice of the structure look at.
 #[test]
 fn every_rule_of_an_instruction_finds_what_breaks_it_and_nothing_else() {
-    let rules = Rules::gen8();
+    let rules = specified();
     let plain = plain();
     for (root, words) in &plain {
         let found = findings(words, &rules);
@@ -278,7 +286,7 @@ fn packets_lead_to_kernels_which_are_checked_once() {
     dwords.resize(KERNEL / 4, 0);
     dwords.extend(broken_kernel());
     let mut found = Vec::new();
-    let summary = check::raw(EngineId::Render, 0x10000, &dwords, &Rules::gen8(), &mut |finding| {
+    let summary = check::raw(EngineId::Render, 0x10000, &dwords, &specified(), &mut |finding| {
         if finding.instruction.is_some() {
             found.push(finding.clone());
         }
@@ -308,7 +316,7 @@ fn compact_instructions_are_checked_expanded() {
     set(&mut words, compact, "Compaction Control", 1);
     // Data types r:ud | r:ud | r:ud.
     set(&mut words, compact, "Data Type Index", 9);
-    let rules = Rules::gen8();
+    let rules = specified();
     let found = findings(&words, &rules);
     let ids: Vec<&str> = found.iter().map(|finding| finding.rule.id).collect();
     assert_eq!(ids, ["EU-CMP-MODIFIER"]);
@@ -325,4 +333,68 @@ fn rules_that_no_instruction_can_break_are_those_of_registers() {
             assert_eq!(shown.contains(rule.id), !in_registers(container), "{}", rule.id);
         }
     }
+}
+
+/// A restriction that the specification and the validator both know is told once, with the specification's values; what
+/// the validator alone knows is told with its own; levels hold for both.
+#[test]
+fn the_validator_looks_at_kernels_too() {
+    let source = "cmp (8|M0) (lt)f0.0 null:d r5.0<8;8,1>:d r6.0<8;8,1>:d
+        mov (8|M0) r4.0<1>:w r5.0<8;8,2>:w
+        send (8|M0) null r127:f 0x27 0x02000010 {EOT}";
+    let mut words = assemble(source, Syntax::Iga, &Default::default()).unwrap().dwords();
+    set(&mut words, container("EU_INSTRUCTION_BASIC_TWO_SRC"), "Header/Control/CondModifier", 0);
+    let mut rules = Rules::gen8();
+    let found = findings(&words, &rules);
+    let told: Vec<_> = found.iter().map(|finding| (finding.rule.id, finding.address)).collect();
+    assert_eq!(told, [("EU-CMP-MODIFIER", 0x4000), ("EU-REGION-VSTRIDE", 0x4010)]);
+    assert!(!found[0].operands.is_empty() && found[0].validated.is_none());
+    let validated = found[1].validated.as_ref().unwrap();
+    assert_eq!(
+        (&*validated.values, validated.hint),
+        ("src0: <8;8,2>, 8 channels", "write the region as <w*h;w,h>")
+    );
+    assert_eq!(found[1].container.name, "EU_INSTRUCTION_BASIC_ONE_SRC");
+    rules.set("EU-REGION-VSTRIDE", Level::Warn).unwrap();
+    assert_eq!(findings(&words, &rules)[1].severity, Severity::Warning);
+    rules.set("EU-CMP-MODIFIER", Level::Allow).unwrap();
+    rules.set("EU-REGION-*", Level::Allow).unwrap();
+    assert!(findings(&words, &rules).is_empty());
+}
+
+/// An immediate as first of two sources cannot be decoded; the rule that says so is enough.
+#[test]
+fn what_cannot_be_decoded_is_told_once() {
+    let source = "add (8|M0) r4.0<1>:d r5.0<8;8,1>:d r6.0<8;8,1>:d
+        send (8|M0) null r127:f 0x27 0x02000010 {EOT}";
+    let mut words = assemble(source, Syntax::Iga, &Default::default()).unwrap().dwords();
+    let two = container("EU_INSTRUCTION_BASIC_TWO_SRC");
+    set(&mut words, two, "Operand Controls/Src0.RegFile", 3);
+    let rules = Rules::gen8();
+    let told = |words: &[u32]| -> Vec<&str> {
+        findings(words, &rules).iter().map(|finding| finding.rule.id).collect()
+    };
+    assert_eq!(told(&words), ["EU-IMM-LAST"]);
+    set(&mut words, two, "Operand Controls/Src0.RegFile", 2);
+    assert_eq!(told(&words), ["EU-DECODE"]);
+}
+
+/// Each restriction has one id, and each id one severity and one text.
+#[test]
+fn ids_of_the_validator_are_those_of_the_specification() {
+    let rules = Rules::gen8();
+    let mut both = 0;
+    for rule in genxml::eu::validate::rules() {
+        let (_, known) = rules.find(rule.id).unwrap();
+        assert_eq!((known.severity, known.message), (rule.severity, rule.text), "{}", rule.id);
+        both += usize::from(specified().find(rule.id).is_some());
+    }
+    println!("{both} restrictions are in the specification and in the validator");
+    let ids: Vec<&str> = rules.all().map(|(_, rule)| rule.id).collect();
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len());
+    let specified = gen8::CONTAINERS.iter().flat_map(|container| container.rules).map(|rule| rule.id);
+    let alone: Vec<&str> =
+        specified.filter(|id| id.starts_with("EU-") && genxml::eu::validate::rule(id).is_none()).collect();
+    // What a message says and what the encoding of operands that do not count says.
+    assert_eq!(alone, ["EU-DST-FILE", "EU-MATH-ONE-SOURCE", "EU-LAST-RENDER-TARGET"]);
 }

@@ -194,8 +194,8 @@ pub(super) static RULES: &[Rule] = &[
     ),
     error(
         "EU-CARRY-ACCUMULATOR",
-        "2a p.361",
-        "the carry goes to the accumulator: AccWrCtrl is needed and the accumulator cannot be the destination",
+        "2a p.362",
+        "the carry goes to the accumulator: AccWrCtrl is needed, and the destination must be another register",
         "add {AccWrEn}; take a general register as destination",
         Check::Instruction(carry),
     ),

@@ -36,11 +36,18 @@ pub(super) static RULES: &[Rule] = &[
         Check::Instruction(idle),
     ),
     error(
-        "EU-SEND-LENGTH",
+        "MSG-LENGTH",
         "2d p.262",
-        "a message has 1 to 15 registers, its reply up to 16",
-        "correct the lengths in the descriptor",
+        "a message has at least one register",
+        "correct the length in the descriptor",
         Check::Instruction(length),
+    ),
+    error(
+        "MSG-RESPONSE",
+        "2d p.262",
+        "a message returns at most 16 registers",
+        "correct the length in the descriptor",
+        Check::Instruction(response),
     ),
     error(
         "EU-SEND-RANGE",
@@ -165,11 +172,13 @@ fn idle(view: &View<'_>, report: &mut Report<'_>) {
 }
 
 fn length(view: &View<'_>, report: &mut Report<'_>) {
-    let Some((sent, returned)) = message(view).and_then(|send| lengths(&send)) else { return };
-    if sent == 0 {
+    if let Some((0, _)) = message(view).and_then(|send| lengths(&send)) {
         report.add(Place::Source(0), format_args!("no register is sent"));
     }
-    if returned > 16 {
+}
+
+fn response(view: &View<'_>, report: &mut Report<'_>) {
+    if let Some((_, returned @ 17..)) = message(view).and_then(|send| lengths(&send)) {
         report.add(Place::Destination, format_args!("{returned} registers"));
     }
 }

@@ -96,7 +96,7 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU-DOT-STRIDE",
         "2a p.403",
-        "horizontal strides of a dot product are 1",
+        "horizontal strides of a dot product must be 1",
         "pack the operands first",
         Check::Instruction(dot_stride),
     ),

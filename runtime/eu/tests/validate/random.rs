@@ -1,0 +1,53 @@
+//! Random dwords and random kernels: nothing panics, and what is found can be shown.
+
+use genxml_eu::validate;
+
+/// How many: `GENXML_EU_RANDOM`, by default few.
+fn count() -> u64 {
+    std::env::var("GENXML_EU_RANDOM").ok().and_then(|count| count.parse().ok()).unwrap_or(100_000)
+}
+
+/// xorshift64*, seeded.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+}
+
+/// Instructions in kernels of up to eight, most of them with an operation that exists.
+#[test]
+fn random_instructions_do_not_panic() {
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let (mut done, mut findings, mut shown) = (0, 0u64, 0);
+    while done < count() {
+        let length = dice.next() % 8 + 1;
+        let mut bytes = Vec::new();
+        for _ in 0..length {
+            let mut words = [dice.next(), dice.next()];
+            if !dice.next().is_multiple_of(8) {
+                let ops = genxml_eu::ops::OPS;
+                let code = ops[(dice.next() % ops.len() as u64) as usize].code;
+                words[0] = words[0] & !0xff | u64::from(code);
+            }
+            // Near jumps.
+            if dice.next().is_multiple_of(2) {
+                words[1] &= 0x0000_00ff_0000_00ff;
+            }
+            words.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+        }
+        bytes.truncate(bytes.len() - (dice.next() % 16) as usize);
+        let found = validate::kernel(&bytes);
+        findings += found.len() as u64;
+        if done % 64 == 0 {
+            shown += found.iter().map(|finding| finding.to_string().len()).sum::<usize>();
+        }
+        done += length;
+    }
+    println!("{done} instructions, {findings} findings, {shown} bytes of text");
+    assert!(findings > done / 2, "random instructions are wrong");
+}
