@@ -110,10 +110,12 @@ pub fn length(first: u32) -> u32 {
     if header.control.controls_b.cmpt_ctrl { 8 } else { 16 }
 }
 
-/// The operation that the first dword names; hardware looks at bit 7 too, which no operation has set.
+/// The operation that the first dword names. Hardware looks at bit 7 too, which no operation has set; in the 8-byte form
+/// it is the breakpoint.
 pub(crate) fn operation(first: u32) -> Option<Opcode> {
     let header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
-    Opcode::from_code(header.opcode.bits() as u8).filter(|_| !header.undefined_operation)
+    let undefined = header.undefined_operation && !header.control.controls_b.cmpt_ctrl;
+    Opcode::from_code(header.opcode.bits() as u8).filter(|_| !undefined)
 }
 
 /// `length` is what the instruction takes in memory: 8 if `dwords` are the expansion of a compact one.

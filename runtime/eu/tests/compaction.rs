@@ -52,6 +52,17 @@ fn known_form() {
     assert_eq!(compact(&[0x7d, 0, 0, 0]), None, "no operation");
 }
 
+/// Bit 7 of the compact form is the breakpoint (Mesa brw_inst.h), which is bit 30 of the native one.
+#[test]
+fn breakpoints() {
+    let stop = Instruction { breakpoint: true, ..mov(2) };
+    let form = stop.compact().unwrap();
+    assert_eq!(form[0] & 0xff, 0x81);
+    assert_eq!(decode(&form).unwrap(), Instruction { compacted: true, ..stop });
+    let nop = decode(&[0x2000_00fe, 0]).unwrap();
+    assert_eq!((nop.opcode, nop.breakpoint), (Opcode::Nop, true));
+}
+
 /// 13 bits with sign hold -4096 to 4095.
 #[test]
 fn immediates_have_13_bits() {

@@ -1,8 +1,9 @@
 //! IGA's text, from the typed instruction.
 
 use super::text::{Line, general, scientific};
+use crate::decode::{decode, length, operation};
 use crate::instruction::*;
-use crate::kernel::Located;
+use crate::kernel::{Located, dwords};
 use crate::message;
 use crate::ops::{Format, Opcode, Traits};
 use crate::syntax::{self, Syntax};
@@ -11,10 +12,19 @@ use core::fmt::{self, Write};
 /// A whole kernel. Labels stand where a basic block begins: at the start, at targets and behind what ends a block.
 pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
     let mut targets = alloc::vec![0];
-    for line in crate::kernel::instructions(bytes).flatten() {
-        targets.extend(line.targets());
-        if ends_block(&line.instruction) {
-            targets.push(line.position + u64::from(line.instruction.length()));
+    let mut position = 0;
+    while let (found @ [first, ..], count @ 1..) = dwords(bytes.get(position..).unwrap_or_default()) {
+        let at = position as u64;
+        position += length(first) as usize;
+        // Others lead nowhere else, and need not be decoded.
+        if operation(first).is_some_and(ends_blocks)
+            && let Ok(instruction) = decode(&found[..count])
+        {
+            let line = Located { position: at, instruction };
+            targets.extend(line.targets());
+            if line.instruction.send.is_none() || line.instruction.ends_thread() {
+                targets.push(at + u64::from(line.instruction.length()));
+            }
         }
     }
     targets.sort_unstable();
@@ -40,10 +50,10 @@ pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
     Ok(())
 }
 
-fn ends_block(instruction: &Instruction) -> bool {
-    use Format::{BranchOne, BranchTwo, Call, JumpIndexed, Return};
-    let format = instruction.opcode.op().format;
-    matches!(format, BranchOne | BranchTwo | Call | JumpIndexed | Return) || instruction.ends_thread()
+/// True of jumps and of messages, which may end the thread.
+fn ends_blocks(opcode: Opcode) -> bool {
+    use Format::{BranchOne, BranchTwo, Call, JumpIndexed, Return, Send};
+    matches!(opcode.op().format, BranchOne | BranchTwo | Call | JumpIndexed | Return | Send)
 }
 
 /// One instruction, its targets as labels if its position is known.

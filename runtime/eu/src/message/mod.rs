@@ -1,12 +1,147 @@
-//! What a message asks for: its fields by name, and in words.
+//! What a message asks for: its fields by name, its lengths, and in words.
+//!
+//! [`describe`] finds the structure of the specification that describes a descriptor most closely and gives its fields;
+//! [`Description::lengths`] says how many registers such a message takes and returns.
 
+mod lengths;
 mod words;
 
+use crate::encoding as enc;
 use crate::gen8::eu;
 use crate::instruction::*;
+use crate::syntax::{self, Syntax};
 use core::fmt::{self, Write};
+use genxml_core::Packed;
+use genxml_core::members::{Level, Member, Value};
+use genxml_core::reflect::{Container, Type};
+use genxml_core::rule::Frame;
 
+pub use lengths::{Lengths, Span};
 pub use words::Words;
+
+/// A message, decoded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Description {
+    /// Who gets it.
+    pub function: SharedFunction,
+    /// Registers that go with it, header included.
+    pub sent: u8,
+    /// Registers that come back.
+    pub returned: u8,
+    /// The first register is a header.
+    pub header: bool,
+    /// The structure that describes the descriptor most closely: that of all messages if there is none of the
+    /// receiver's, nothing if there is no such receiver.
+    pub container: Option<&'static Container>,
+    dwords: [u32; 1],
+}
+
+/// What `descriptor` asks of `function`. Bit 31, the end of thread, plays no part.
+pub fn describe(function: SharedFunction, descriptor: u32) -> Description {
+    let message = eu::EuInstructionOperandSendMsg {
+        eot: false,
+        ..eu::EuInstructionOperandSendMsg::unpack_lossy(&[descriptor])
+    };
+    let common = message.message_descriptor;
+    let dwords = message.pack();
+    Description {
+        function,
+        sent: common.message_length.get() as u8,
+        returned: common.response_length.get() as u8,
+        header: common.header_present,
+        container: container(function, message),
+        dwords,
+    }
+}
+
+/// First and last bit of the descriptor in an instruction (2d p.177).
+const DESCRIPTOR: (u32, u32) = (96, 127);
+
+/// The view of a send that its receiver names, and the closest one of the views in there.
+fn container(
+    function: SharedFunction,
+    message: eu::EuInstructionOperandSendMsg,
+) -> Option<&'static Container> {
+    let send = eu::EuInstructionSend {
+        shared_function_id_sfid: enc::SHARED_FUNCTION.encode(function)?,
+        src1_reg_file: eu::RegFile::IMM,
+        message,
+        ..eu::EuInstructionSend::new()
+    };
+    let send = send.pack();
+    let views = eu::EuInstructionSend::INFO.views.iter();
+    let views = views.filter(|view| (view.start, view.end) == DESCRIPTOR && view.exists(&Frame::new(&send)));
+    // The first is what all messages have in common.
+    let container = views.rev().find_map(|view| structure(view.ty))?;
+    Some(closest(container, &message.pack()))
+}
+
+fn closest(container: &'static Container, dwords: &[u32; 1]) -> &'static Container {
+    let views = container.views.iter().filter(|view| view.exists(&Frame::new(dwords)));
+    views.filter_map(|view| structure(view.ty)).next().map_or(container, |view| closest(view, dwords))
+}
+
+fn structure(ty: Type) -> Option<&'static Container> {
+    match ty {
+        Type::Struct(container) => Some(container),
+        _ => None,
+    }
+}
+
+impl Description {
+    /// The descriptor without the end of thread.
+    pub fn descriptor(&self) -> u32 {
+        self.dwords[0]
+    }
+
+    /// The fields of [`container`](Self::container) but for lengths, header and end of thread, which all messages have.
+    pub fn fields(&self) -> impl Iterator<Item = Member<'_>> {
+        const COMMON: [&str; 4] = ["EOT", "Message Length", "Response Length", "Header Present"];
+        let levels = self.container.map(|container| Level::of(container, &self.dwords));
+        levels.into_iter().flat_map(Level::fields).filter(|member| !COMMON.contains(&member.field.name))
+    }
+
+    /// The message in words, IGA's where it has some.
+    pub fn words(&self) -> Words {
+        words(self.function, self.descriptor())
+    }
+
+    /// How many registers a message of this kind takes and returns, by the manual; nothing where that is not known.
+    pub fn lengths(&self) -> Option<Lengths> {
+        lengths::lengths(self.function, &self.dwords, self.header)
+    }
+
+    /// True if the lengths in the descriptor are not those of [`lengths`](Self::lengths). An answer may be dropped.
+    pub fn contradicts_lengths(&self) -> bool {
+        self.lengths().is_some_and(|lengths| {
+            !lengths.sent.contains(self.sent)
+                || !lengths.returned.contains(self.returned) && self.returned != 0
+        })
+    }
+}
+
+/// `hdc.dc1 MSD1_US: SIMD Mode SIMD16, Channel Mask 0xe, Binding Table Index 2; sent 2, returned 2`
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(function_name(self.function))?;
+        if let Some(container) = self.container {
+            write!(f, " {}", container.name)?;
+        }
+        for (index, member) in self.fields().enumerate() {
+            write!(f, "{} {} ", if index == 0 { ":" } else { "," }, member.field.name)?;
+            match member.value() {
+                Value::Enum { name: Some(name), .. } => f.write_str(name)?,
+                Value::Enum { value, name: None } => write!(f, "{value:#x}")?,
+                Value::Bool(set) => f.write_str(if set { "yes" } else { "no" })?,
+                Value::Uint(value) => write!(f, "{value}")?,
+                Value::Int(value) => write!(f, "{value}")?,
+                _ => write!(f, "{:#x}", member.stored())?,
+            }
+        }
+        let header = if self.header { " with header" } else { "" };
+        write!(f, "; sent {}{header}, returned {}", self.sent, self.returned)
+    }
+}
 
 /// The message in words, IGA's where it has some; `?` is printed for what has none: motion estimation, check and
 /// refinement, reserved types.
@@ -34,8 +169,5 @@ pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, send: &Send) -> fmt::Resul
 
 /// IGA's name of a receiver.
 pub fn function_name(function: SharedFunction) -> &'static str {
-    match function {
-        SharedFunction::Reserved(_) => "reserved",
-        function => crate::syntax::FUNCTIONS.name(function, crate::syntax::Syntax::Iga).unwrap_or("reserved"),
-    }
+    syntax::FUNCTIONS.name(function, Syntax::Iga).unwrap_or("reserved")
 }

@@ -1,0 +1,80 @@
+//! Random instructions: bytes without sense, operations with random operands, compact forms, and real instructions with
+//! bits turned over. Nothing panics, and what can be written both ways comes back.
+
+mod common;
+#[path = "common/exercise.rs"]
+mod exercise;
+
+use common::{corpus, dwords, kernels};
+use exercise::{exercise, exercise_kernel};
+use genxml_eu::compact;
+use genxml_eu::ops::OPS;
+
+/// Marsaglia's xorshift: the same numbers each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() >> 16) as usize % limit
+    }
+
+    fn dwords(&mut self) -> [u32; 4] {
+        std::array::from_fn(|_| (self.next() >> 16) as u32)
+    }
+}
+
+/// Sixteen bytes from each place where a real instruction begins or could begin.
+fn real() -> Vec<[u32; 4]> {
+    let Some(corpus) = corpus() else { return vec![[0x0060_0001, 0x2080_0608, 0, 7]] };
+    let mut places = Vec::new();
+    for (_, bytes) in kernels(&corpus) {
+        places.extend(dwords(&bytes).windows(4).step_by(2).map(|four| <[u32; 4]>::try_from(four).unwrap()));
+    }
+    places
+}
+
+/// How many: a hundred thousand, or `GENXML_EU_INSTRUCTIONS`. Ten millions take some minutes:
+/// `GENXML_EU_INSTRUCTIONS=10000000 cargo test -p genxml-eu --release --test random`.
+#[test]
+fn random_instructions() {
+    let count = std::env::var("GENXML_EU_INSTRUCTIONS").map_or(100_000, |count| count.parse().unwrap());
+    let real = real();
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let mut text = String::new();
+    let mut kernel = Vec::new();
+    let (mut compacted, mut printed) = (0u64, 0);
+    for index in 0..count {
+        let mut four = numbers.dwords();
+        match index % 4 {
+            0 => {}
+            1 => four[0] = four[0] & !0xff | u32::from(OPS[numbers.below(OPS.len())].code),
+            2 => {
+                // The bit that tells compact forms.
+                four[0] = four[0] & !0xff | u32::from(OPS[numbers.below(OPS.len())].code) | 1 << 29;
+            }
+            _ => {
+                four = real[numbers.below(real.len())];
+                for _ in 0..numbers.below(4) {
+                    four[numbers.below(4)] ^= 1 << numbers.below(32);
+                }
+            }
+        }
+        exercise(four, &mut text);
+        printed += text.len();
+        compacted += u64::from(compact(&four).is_some());
+        kernel.extend(four.iter().flat_map(|dword| dword.to_le_bytes()));
+        if index % 64 == 63 {
+            exercise_kernel(&kernel, &mut text);
+            kernel.clear();
+        }
+    }
+    println!("{count} instructions, {compacted} with a compact form, {printed} bytes of text");
+    assert!(compacted > 0);
+}
