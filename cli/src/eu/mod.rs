@@ -2,6 +2,7 @@
 
 pub mod compact;
 pub mod ops;
+pub mod run;
 pub mod validate;
 
 use crate::output::{Error, Exit};
@@ -17,6 +18,7 @@ pub struct Args {
 enum Command {
     Compact(compact::Args),
     Ops(ops::Args),
+    Run(Box<run::Args>),
     Validate(validate::Args),
 }
 
@@ -25,6 +27,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     match &args.command {
         Command::Compact(args) => compact::run(args),
         Command::Ops(args) => ops::run(args),
+        Command::Run(args) => run::run(args),
         Command::Validate(args) => validate::run(args),
     }
 }

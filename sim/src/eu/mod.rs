@@ -4,11 +4,12 @@
 //! [`kernel`] is many of them; a [`thread`] runs them: [`regions`] and [`acc`] are its registers, [`flow`] its control
 //! flow, [`control`] the machine's registers and exceptions, [`execute`] the path of every operation between its
 //! [`operands`], [`ops`], [`math`] and [`extended`] the operations, [`convert`] and [`soft`] the types, [`fast`] the
-//! short cuts.
+//! short cuts. [`debug`] runs a thread under control.
 
 pub mod acc;
 pub mod control;
 pub mod convert;
+pub mod debug;
 pub mod decode8;
 pub mod execute;
 pub mod extended;

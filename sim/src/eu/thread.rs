@@ -50,6 +50,8 @@ enum Done {
     On,
     /// [`Pending`] says what comes next.
     Pause,
+    /// Not at all: an exception came before it.
+    Interrupted,
     /// With the thread.
     End,
 }
@@ -253,7 +255,7 @@ impl Thread {
     pub fn resume<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<Stop, Fault> {
         loop {
             let done = if self.pending.any() {
-                match self.settle(kernel, world)? {
+                match self.ready(kernel, world)? {
                     Some(stop) => return Ok(stop),
                     None if self.pending.any() => self.single(kernel, world)?,
                     None => Done::On,
@@ -272,13 +274,13 @@ impl Thread {
     /// # Errors
     /// Any [`Fault`] that `world` gives or that the instruction runs into.
     pub fn step<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<Option<Stop>, Fault> {
-        if let Some(stop) = self.settle(kernel, world)? {
+        if let Some(stop) = self.ready(kernel, world)? {
             return Ok(Some(stop));
         }
         match self.single(kernel, world)? {
             Done::End => Ok(Some(Stop::End)),
             // Where it leads is not decoded, or it was no more than the wait for something.
-            Done::Pause => self.settle(kernel, world),
+            Done::Pause | Done::Interrupted => self.ready(kernel, world),
             Done::On => Ok(None),
         }
     }
@@ -305,8 +307,12 @@ impl Thread {
         self.flow.waiting().map(|(channel, index)| (channel, offset(index))).collect()
     }
 
-    /// Does what is pending until the thread stands before an instruction, or has to stop.
-    fn settle<E: Environment>(&mut self, kernel: &Kernel, world: &E) -> Result<Option<Stop>, Fault> {
+    /// Does what comes before the next instruction: jumps to where nothing was decoded before, exceptions. None: the
+    /// thread stands at an instruction.
+    ///
+    /// # Errors
+    /// An exception without a system routine.
+    pub fn ready<E: Environment>(&mut self, kernel: &Kernel, world: &E) -> Result<Option<Stop>, Fault> {
         loop {
             if let Some(stop) = self.pending.stop.take() {
                 return Ok(Some(stop));
@@ -318,11 +324,11 @@ impl Thread {
                 self.pending.goto = None;
                 self.flow.arrive(index);
             }
-            if !self.pending.watch || self.pending.again || self.passed {
-                return Ok(None);
-            }
             let (offset, index) = (self.position(kernel), self.flow.ip);
             let breakpoint = kernel.behind_breakpoint(index).is_some();
+            if !(self.pending.watch || breakpoint) || self.pending.again || self.passed {
+                return Ok(None);
+            }
             match self.interrupted(breakpoint, offset, kernel) {
                 Ok(true) => {}
                 Ok(false) => {
@@ -341,9 +347,9 @@ impl Thread {
             return Err(world.trap(nowhere(), 0));
         };
         let counted = !std::mem::take(&mut self.pending.again);
-        self.executed += u64::from(counted);
         let done = self.instruction(u, kernel, world, counted);
         self.passed = false;
+        self.executed += u64::from(counted && done.is_ok());
         done
     }
 
@@ -355,10 +361,14 @@ impl Thread {
             let Some(u) = uops.get(self.flow.ip as usize) else {
                 break Err(world.trap(nowhere(), 0));
             };
-            count += 1;
             match self.instruction(u, kernel, world, true) {
-                Ok(Done::On) => {}
-                done => break done,
+                Ok(Done::On) => count += 1,
+                Ok(Done::Interrupted) => break Ok(Done::Interrupted),
+                Ok(done) => {
+                    count += 1;
+                    break Ok(done);
+                }
+                Err(fault) => break Err(fault),
             }
         };
         self.executed += count;
@@ -403,7 +413,7 @@ impl Thread {
     fn breakpoint<E: Environment>(&mut self, u: &Uop, kernel: &Kernel, world: &mut E) -> Result<Done, Fault> {
         let passed = std::mem::take(&mut self.passed);
         match if passed { Ok(false) } else { self.interrupted(true, u.offset, kernel) } {
-            Ok(true) | Err(Interrupt::Pause) => Ok(Done::Pause),
+            Ok(true) | Err(Interrupt::Pause) => Ok(Done::Interrupted),
             Ok(false) => match kernel.behind_breakpoint(self.flow.ip) {
                 Some(real) => self.instruction(real, kernel, world, false),
                 None => Err(world.trap(nowhere(), u.offset)),

@@ -1,0 +1,510 @@
+//! `genx eu run`: executes a kernel with one thread that is alone in the world.
+
+use crate::assembly::{Form, read_kernel};
+use crate::input::{address, read_bytes};
+use crate::output::{Error, Exit, bad_input, stdout};
+use genxml_eu::gen8::messages::MessageDescriptor;
+use genxml_eu::kernel::Located;
+use genxml_eu::message::{self, function_name};
+use genxml_sim::Fault;
+use genxml_sim::eu::debug::{Alone, Executed, Halt, Location, Session, Write as Written};
+use genxml_sim::eu::decode8::{Fetched, fetch_from};
+use genxml_sim::eu::regions::{FLAGS, GRF_BYTES, REGISTER};
+use genxml_sim::eu::uop::Type;
+use genxml_sim::eu::{Launch, Message, Stop, Thread};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Execute a kernel with one thread, outside of any batch
+///
+/// There is no memory: messages are printed with their payload, and whatever they return is zero. The thread starts with
+/// all other registers zero and ends with a send with EOT, at --max, or at a breakpoint. Without --dump, the registers that changed are printed.
+///
+/// Exit code: 0 the end of the thread or a breakpoint, 2 unusable input, 3 a fault, --max reached, or a wait for what nobody
+/// will bring.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  genx eu run kernel.bin --grf r1=1,2,3,4,5,6,7,8 --dump r2-r3
+  genx eu run kernel.asm --simd 8 --grf r4:f=1.5,-2 --trace
+  echo 'add (8|M0) r2.0<1>:f r1.0<8;8,1>:f 1.0:f' | genx eu run - --form asm --grf r1:f=1,2,3 --max 1
+  genx eu run kernel.bin --break 0x40 --json | jq .active
+  genx eu run kernel.bin --offset 0x80 --mask 0x5")]
+pub struct Args {
+    /// The kernel; - for standard input
+    file: PathBuf,
+    /// What stands in the file; without, its name tells: .asm assembly, .hex and .expected hexadecimal, else binary
+    #[arg(long, value_name = "FORM")]
+    form: Option<Form>,
+    /// Byte offset of the first instruction in FILE
+    #[arg(long, value_name = "N", value_parser = address, default_value = "0")]
+    offset: u64,
+    /// Registers before the start: rN=VALUES, values of dwords (ud) with commas between; rN.S:TYPE= starts at element S
+    /// of another type (ub b uw w ud d uq q hf f df)
+    #[arg(long, value_name = "rN=VALUES")]
+    grf: Vec<Load>,
+    /// A file with the bytes of the registers from r0 on; --grf goes on top
+    #[arg(long, value_name = "FILE")]
+    grf_file: Option<PathBuf>,
+    /// Channels that are dispatched, a bit each; by default as many as --simd says
+    #[arg(long, value_parser = address)]
+    mask: Option<u64>,
+    /// Number of channels
+    #[arg(long, value_name = "N", default_value = "32", value_parser = ["1", "8", "16", "32"])]
+    simd: String,
+    /// cr0.0 at the start: modes of floats (0x0001 alternative, 0x0030 rounding), 0x0004 single program flow
+    #[arg(long, value_name = "BITS", value_parser = address, default_value = "0")]
+    control: u64,
+    /// cr0.1 at the start: exceptions that are enabled (0x8000 breakpoint, 0x2000 software, 0x1000 illegal opcode)
+    #[arg(long, value_name = "BITS", value_parser = address, default_value = "0")]
+    exceptions: u64,
+    /// Byte offset of the system routine in FILE, for exceptions
+    #[arg(long, value_name = "N", value_parser = address)]
+    system_routine: Option<u64>,
+    /// Most instructions to execute
+    #[arg(long, value_name = "N", value_parser = address, default_value = "1000000")]
+    max: u64,
+    /// Stop before the instruction at this byte offset in FILE; may be repeated
+    #[arg(long = "break", value_name = "OFFSET", value_parser = address)]
+    breakpoints: Vec<u64>,
+    /// Print each instruction with its enabled channels and what it wrote
+    #[arg(long)]
+    trace: bool,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+    /// Registers to print at the end
+    #[arg(long, value_name = "rA-rB")]
+    dump: Vec<Range>,
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Args) -> Result<Exit, Error> {
+    let code = read_kernel(&args.file, args.form)?;
+    let start =
+        i32::try_from(args.offset).ok().filter(|start| (*start as usize) < code.len()).ok_or_else(|| {
+            bad_input(format!("--offset {:#x}: the kernel has {:#x} bytes", args.offset, code.len()))
+        })?;
+    let launch = launch(args)?;
+    // Offsets of the thread count from its first instruction; those that are printed, from the start of the file.
+    let fetch = |offset: i32| -> Fetched { fetch_from(&code, offset.wrapping_add(start)) };
+    let mut session = Session::new(&launch, start as u32, fetch);
+    for offset in &args.breakpoints {
+        session.break_at((*offset as u32).wrapping_sub(start as u32));
+    }
+    let before = session.thread.regs.grf().to_vec();
+    let mut world = Alone::default();
+    let mut report = Report { args, code: &code, start: start as u32, trace: Vec::new() };
+    let result = if args.trace {
+        let mut stopped = Ok(());
+        // Each line comes when it happens, so that a kernel without an end shows what it does.
+        let result = session.run(&mut world, args.max, &mut |executed: &Executed<'_>| {
+            if args.json {
+                let entry = report.entry(executed);
+                report.trace.push(entry);
+            } else if stopped.is_ok() {
+                stopped = stdout(|out| report.line(out, executed));
+            }
+        });
+        stopped?;
+        result
+    } else {
+        session.run(&mut world, args.max, &mut ())
+    };
+    let position = session.position().wrapping_add(start as u32);
+    let (stopped, exit) = stopped(&result, args.max, start as u32);
+    let waiting = session.thread.waiting(session.kernel());
+    let ended = matches!(result, Ok(Halt::End));
+    let end =
+        End { thread: &session.thread, stopped, ended, position, waiting, before: &before, world: &world };
+    if args.json {
+        let value = report.json(&end, &result, exit);
+        stdout(|out| writeln!(out, "{value:#}"))?;
+    } else {
+        stdout(|out| report.text(out, &end))?;
+    }
+    Ok(exit)
+}
+
+fn launch(args: &Args) -> Result<Launch, Error> {
+    let bits = |name: &str, value: u64| {
+        u32::try_from(value).map_err(|_| bad_input(format!("--{name} {value:#x}: more than 32 bits")))
+    };
+    let channels: u32 = args.simd.parse().unwrap_or(32);
+    let all = u32::MAX >> (32 - channels.clamp(1, 32));
+    let mask = args.mask.map_or(Ok(all), |mask| bits("mask", mask))?;
+    let groups = (mask | mask >> 1 | mask >> 2 | mask >> 3) & 0x1111_1111;
+    let mut payload = match &args.grf_file {
+        Some(path) => read_bytes(path)?,
+        None => Vec::new(),
+    };
+    if payload.len() > GRF_BYTES {
+        return Err(bad_input(format!(
+            "--grf-file: {} bytes; 128 registers have {GRF_BYTES}",
+            payload.len()
+        )));
+    }
+    payload.resize(GRF_BYTES, 0);
+    for load in &args.grf {
+        payload[load.first..load.first + load.bytes.len()].copy_from_slice(&load.bytes);
+    }
+    Ok(Launch {
+        dispatch_mask: mask,
+        vector_mask: groups * 15,
+        control: bits("control", args.control)?,
+        exceptions: bits("exceptions", args.exceptions)?,
+        system_routine: args.system_routine.map(|offset| bits("system-routine", offset)).transpose()?,
+        payload,
+        ..Launch::default()
+    })
+}
+
+/// In words, and the exit code.
+fn stopped(result: &Result<Halt, Fault>, max: u64, start: u32) -> (String, Exit) {
+    match result {
+        Ok(Halt::End) => ("the thread has ended".into(), Exit::Ok),
+        Ok(Halt::Breakpoint(at)) => (format!("breakpoint at +{:#06x}", at.wrapping_add(start)), Exit::Ok),
+        Ok(Halt::Limit) => (format!("still running after {max} instructions (--max)"), Exit::Fault),
+        Ok(Halt::Wait(Stop::Notification(n))) => {
+            (format!("waits for a notification in n0.{n}, which nobody sends"), Exit::Fault)
+        }
+        Ok(Halt::Wait(Stop::Dependency(id))) => {
+            (format!("sendc waits for the end of thread {id:#x}, which is not there"), Exit::Fault)
+        }
+        Ok(Halt::Wait(other)) => (format!("stopped: {other:?}"), Exit::Fault),
+        Err(Fault::IllegalInstruction { why, .. }) => (format!("illegal instruction: {why}"), Exit::Fault),
+        Err(Fault::Unimplemented { what, page, .. }) => {
+            (format!("the model does not implement {what} yet ({page})"), Exit::Fault)
+        }
+        Err(Fault::Exception { exception, .. }) => {
+            (format!("{exception}, and there is no system routine (--system-routine)"), Exit::Fault)
+        }
+        Err(fault) => (fault.to_string(), Exit::Fault),
+    }
+}
+
+/// A thread at its end.
+struct End<'a> {
+    thread: &'a Thread,
+    stopped: String,
+    /// By itself.
+    ended: bool,
+    /// Where it stands in the file.
+    position: u32,
+    waiting: Vec<(u8, u32)>,
+    before: &'a [u8],
+    world: &'a Alone,
+}
+
+struct Report<'a> {
+    args: &'a Args,
+    code: &'a [u8],
+    start: u32,
+    trace: Vec<Value>,
+}
+
+impl Report<'_> {
+    /// The instruction at an offset in the file, in assembly.
+    fn assembly(&self, offset: u32) -> String {
+        match fetch_from(self.code, offset as i32) {
+            Fetched::Instruction(instruction) => {
+                let text = Located { position: offset.into(), instruction: *instruction }.to_string();
+                text.split_whitespace().collect::<Vec<_>>().join(" ")
+            }
+            Fetched::Garbage(why) => format!("// {why}"),
+        }
+    }
+
+    /// A line of the trace, and lines of what was written.
+    fn line(&self, out: &mut dyn Write, executed: &Executed<'_>) -> io::Result<()> {
+        let offset = executed.offset.wrapping_add(self.start);
+        writeln!(out, "instruction +{offset:#06x} {:08x} {}", executed.mask, self.assembly(offset))?;
+        for group in groups(executed.writes) {
+            write!(out, "    {} {}", group[0].location.name(group[0].ty.size()), type_name(group[0].ty))?;
+            for written in group {
+                match written.channel {
+                    Some(channel) => write!(out, " {channel}:{}", number(written))?,
+                    None => write!(out, " {}", number(written))?,
+                }
+            }
+            writeln!(out)?;
+        }
+        if let Some(message) = executed.message {
+            writeln!(out, "    message to {}", words(message))?;
+        }
+        Ok(())
+    }
+
+    /// The same as JSON.
+    fn entry(&self, executed: &Executed<'_>) -> Value {
+        let offset = executed.offset.wrapping_add(self.start);
+        let writes: Vec<Value> = executed
+            .writes
+            .iter()
+            .map(|written| {
+                json!({
+                    "register": written.location.name(written.ty.size()),
+                    "channel": written.channel,
+                    "type": type_name(written.ty),
+                    "value": number(written),
+                    "bits": format!("{:#x}", written.bits),
+                })
+            })
+            .collect();
+        json!({
+            "offset": format!("{offset:#x}"),
+            "mask": format!("{:#010x}", executed.mask),
+            "assembly": self.assembly(offset),
+            "writes": writes,
+        })
+    }
+
+    /// Registers that the user wants to see.
+    fn registers(&self, end: &End<'_>) -> Vec<usize> {
+        let grf = end.thread.regs.grf();
+        let changed = |r: &usize| grf[r * REGISTER..][..REGISTER] != end.before[r * REGISTER..][..REGISTER];
+        match self.args.dump[..] {
+            [] => (0..128).filter(changed).collect(),
+            _ => self.args.dump.iter().flat_map(|range| range.first..=range.last).collect(),
+        }
+    }
+
+    fn text(&self, out: &mut dyn Write, end: &End<'_>) -> io::Result<()> {
+        for (message, payload) in &end.world.messages {
+            let at = message.ip.wrapping_add(self.start);
+            writeln!(out, "message at +{at:#06x} {:08x} to {}", message.mask, words(message))?;
+            for (n, register) in payload.chunks(8).enumerate() {
+                writeln!(out, "    {}", dwords(message.payload / REGISTER + n, register))?;
+            }
+        }
+        if end.world.messages.iter().any(|(message, _)| returns(message) > 0) {
+            writeln!(out, "note: there is no memory; what messages returned is zero")?;
+        }
+        for register in self.registers(end) {
+            let values: [u32; 8] = end.thread.regs.dwords(register * REGISTER);
+            writeln!(out, "{}", dwords(register, &values))?;
+        }
+        let [f0, f1]: [u32; 2] = end.thread.regs.dwords(FLAGS);
+        writeln!(out, "f0 {f0:08x}  f1 {f1:08x}  channels {:08x}", end.thread.active())?;
+        for (channel, offset) in &end.waiting {
+            writeln!(out, "channel {channel} waits at +{:#06x}", offset.wrapping_add(self.start))?;
+        }
+        let at = match end.ended {
+            true => String::new(),
+            false => format!("; at +{:#06x} {}", end.position, self.assembly(end.position)),
+        };
+        writeln!(out, "{}: {} instructions{at}", end.stopped, end.thread.executed())
+    }
+
+    fn json(&self, end: &End<'_>, result: &Result<Halt, Fault>, exit: Exit) -> Value {
+        let registers: serde_json::Map<String, Value> = self
+            .registers(end)
+            .into_iter()
+            .map(|r| {
+                let values: [u32; 8] = end.thread.regs.dwords(r * REGISTER);
+                (format!("r{r}"), json!(values.map(|value| format!("{value:08x}"))))
+            })
+            .collect();
+        let messages: Vec<Value> = end
+            .world
+            .messages
+            .iter()
+            .map(|(message, payload)| {
+                json!({
+                    "offset": format!("{:#x}", message.ip.wrapping_add(self.start)),
+                    "mask": format!("{:#010x}", message.mask),
+                    "function": function_name(message.function),
+                    "descriptor": format!("{:#010x}", message.descriptor),
+                    "text": message::words(message.function, message.descriptor).to_string(),
+                    "end_of_thread": message.eot,
+                    "payload": payload.iter().map(|dword| format!("{dword:08x}")).collect::<Vec<_>>(),
+                    "registers_returned_as_zero": returns(message),
+                })
+            })
+            .collect();
+        let [f0, f1]: [u32; 2] = end.thread.regs.dwords(FLAGS);
+        let kind = match result {
+            Ok(Halt::End) => "end",
+            Ok(Halt::Breakpoint(_)) => "breakpoint",
+            Ok(Halt::Limit) => "limit",
+            Ok(Halt::Wait(_)) => "wait",
+            Err(_) => "fault",
+        };
+        let waiting: Vec<Value> = end
+            .waiting
+            .iter()
+            .map(|(channel, at)| json!({ "channel": channel, "offset": format!("{:#x}", at.wrapping_add(self.start)) }))
+            .collect();
+        let mut value = json!({
+            "exit": exit as u8,
+            "stopped": kind,
+            "text": end.stopped,
+            "position": format!("{:#x}", end.position),
+            "instructions": end.thread.executed(),
+            "active": format!("{:#010x}", end.thread.active()),
+            "waiting": waiting,
+            "flags": { "f0": format!("{f0:08x}"), "f1": format!("{f1:08x}") },
+            "grf": registers,
+            "messages": messages,
+        });
+        if self.args.trace {
+            value["trace"] = Value::Array(self.trace.clone());
+        }
+        value
+    }
+}
+
+/// Elements that follow each other in one register file, to be printed in a line.
+fn groups(writes: &[Written]) -> impl Iterator<Item = &[Written]> {
+    let register = |written: &Written| match written.location {
+        Location::File(at) => (false, usize::from(at) / REGISTER),
+        Location::Accumulator(at) => (true, usize::from(at) / REGISTER),
+    };
+    writes.chunk_by(move |a, b| a.ty == b.ty && register(a) == register(b))
+}
+
+fn returns(message: &Message) -> u64 {
+    match message.response {
+        Some(_) => MessageDescriptor::unpack_lossy(&[message.descriptor]).response_length.get(),
+        None => 0,
+    }
+}
+
+/// `hdc.dc1 0x02106e02 (media block write)`.
+fn words(message: &Message) -> String {
+    let what = message::words(message.function, message.descriptor);
+    let mut text = format!("{} {:#010x} ({what})", function_name(message.function), message.descriptor);
+    if message.eot {
+        text.push_str(", end of thread");
+    }
+    text
+}
+
+fn dwords(register: usize, values: &[u32]) -> String {
+    let values: Vec<String> = values.iter().map(|value| format!("{value:08x}")).collect();
+    format!("{:<5}{}", format!("r{register}"), values.join(" "))
+}
+
+/// The value of an element as people write it.
+fn number(written: &Written) -> String {
+    let bits = written.bits;
+    match written.ty {
+        Type::F => format!("{:?}", f32::from_bits(bits as u32)),
+        Type::Df => format!("{:?}", f64::from_bits(bits)),
+        Type::B => (bits as i8).to_string(),
+        Type::W => (bits as i16).to_string(),
+        Type::D => (bits as i32).to_string(),
+        Type::Q => (bits as i64).to_string(),
+        Type::Hf | Type::Ub | Type::Uw | Type::Ud | Type::Uq => format!("{bits:#x}"),
+    }
+}
+
+const TYPES: [(&str, Type); 11] = [
+    ("ub", Type::Ub),
+    ("b", Type::B),
+    ("uw", Type::Uw),
+    ("w", Type::W),
+    ("ud", Type::Ud),
+    ("d", Type::D),
+    ("uq", Type::Uq),
+    ("q", Type::Q),
+    ("hf", Type::Hf),
+    ("f", Type::F),
+    ("df", Type::Df),
+];
+
+fn type_name(ty: Type) -> &'static str {
+    TYPES.iter().find(|(_, known)| *known == ty).map_or("?", |(name, _)| name)
+}
+
+/// Values of `--grf`.
+#[derive(Clone, Debug)]
+struct Load {
+    first: usize,
+    bytes: Vec<u8>,
+}
+
+impl FromStr for Load {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Load, String> {
+        let form = || format!("`{text}` is not of the form r1=1,2 or r1.4:uw=1,2");
+        let (place, values) = text.split_once('=').ok_or_else(form)?;
+        let (place, ty) = place.split_once(':').unwrap_or((place, "ud"));
+        let ty = TYPES
+            .iter()
+            .find(|(name, _)| *name == ty)
+            .ok_or_else(|| format!("`{ty}` is no type; {}", TYPES.map(|(name, _)| name).join(" ")))?;
+        let size = ty.1.size();
+        let (number, element) = place.split_once('.').unwrap_or((place, "0"));
+        let element: usize = element.parse().map_err(|_| form())?;
+        let first = register(number)? * REGISTER + element.checked_mul(size).ok_or_else(form)?;
+        let mut bytes = Vec::new();
+        for value in values.split(',') {
+            let bits = element_bits(value.trim(), ty.1)?;
+            bytes.extend_from_slice(&bits.to_le_bytes()[..size]);
+        }
+        if first + bytes.len() > GRF_BYTES {
+            return Err("the values go on behind r127".into());
+        }
+        Ok(Load { first, bytes })
+    }
+}
+
+/// The bit pattern of a value.
+fn element_bits(text: &str, ty: Type) -> Result<u64, String> {
+    let digits = text.replace('_', "");
+    let (negative, plain) = match digits.strip_prefix('-') {
+        Some(plain) => (true, plain),
+        None => (false, digits.as_str()),
+    };
+    let hexadecimal = plain.strip_prefix("0x").or(plain.strip_prefix("0X"));
+    // Floats in hexadecimal are their bits.
+    if let (None, Type::F | Type::Df) = (hexadecimal, ty) {
+        let bad = |_| format!("`{text}` is no number");
+        return Ok(match ty {
+            Type::F => digits.parse::<f32>().map_err(bad)?.to_bits().into(),
+            _ => digits.parse::<f64>().map_err(bad)?.to_bits(),
+        });
+    }
+    if let (None, Type::Hf) = (hexadecimal, ty) {
+        return Err(format!("`{text}`: half floats are given by their bits, 0x3c00 for 1.0"));
+    }
+    let magnitude = match hexadecimal {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => plain.parse(),
+    };
+    let magnitude = i128::from(magnitude.map_err(|_| format!("`{text}` is no number"))?);
+    let value = if negative { -magnitude } else { magnitude };
+    let bits = 8 * ty.size() as u32;
+    if value >= 1i128 << bits || value < -(1i128 << (bits - 1)) {
+        return Err(format!("`{text}` does not fit {}", type_name(ty)));
+    }
+    Ok(value as u64)
+}
+
+fn register(text: &str) -> Result<usize, String> {
+    let number = text.strip_prefix(['r', 'g']).and_then(|number| number.parse().ok());
+    number.filter(|number| *number < 128).ok_or_else(|| format!("`{text}` is no register; r0 to r127"))
+}
+
+/// Registers of `--dump`.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    first: usize,
+    last: usize,
+}
+
+impl FromStr for Range {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Range, String> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let (first, last) = (register(first)?, register(last)?);
+        if first > last {
+            return Err(format!("{text}: the first register comes after the last"));
+        }
+        Ok(Range { first, last })
+    }
+}

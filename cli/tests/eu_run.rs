@@ -1,0 +1,99 @@
+//! `genx eu run`. Oracle: kernels whose meaning is plain, encoded by hand from 2d p.139-182.
+
+mod common;
+
+use common::{finish, genx};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// mov (8|M0) r2.0<1>:ud 0x2a:ud and the end of the thread.
+const MOVE: &str = "
+    01006000 08064020 00000000 2a000000 // mov
+    31006007 040a0020 000e000e 10000082
+";
+
+fn run(directory: &Path, kernel: &str, args: &[&str]) -> (i32, String, String) {
+    let assembly = kernel.contains("(8|M0)");
+    let path = directory.join(if assembly { "kernel.asm" } else { "kernel.hex" });
+    fs::write(&path, kernel).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    finish(genx(["eu", "run", &path].iter().chain(args)))
+}
+
+#[test]
+fn registers_and_messages() {
+    let directory = tempfile::tempdir().unwrap();
+    let (code, out, _) = run(directory.path(), MOVE, &["--mask", "0x5"]);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("r2   0000002a 00000000 0000002a 00000000 00000000"), "{out}");
+    assert!(out.contains("message at +0x0010 000000ff to spawner 0x02000010"), "{out}");
+    assert!(out.ends_with("the thread has ended: 2 instructions\n"), "{out}");
+    let args = ["--grf", "r2:f=1.5,-2", "--grf", "r2.6:w=-1", "--mask", "0", "--dump", "r2"];
+    let (code, out, _) = run(directory.path(), MOVE, &args);
+    assert_eq!(code, 0);
+    assert!(out.contains("r2   3fc00000 c0000000 00000000 0000ffff 00000000"), "{out}");
+}
+
+#[test]
+fn breakpoints_traces_and_limits() {
+    let directory = tempfile::tempdir().unwrap();
+    let (code, out, _) = run(directory.path(), MOVE, &["--break", "0x10", "--simd", "8", "--trace"]);
+    assert_eq!(code, 0);
+    assert!(out.starts_with("instruction +0x0000 000000ff mov (8|M0)"), "{out}");
+    assert!(out.contains("    r2.0 ud 0:0x2a 1:0x2a"), "{out}");
+    assert!(out.contains("breakpoint at +0x0010: 1 instructions; at +0x0010 (W) send"), "{out}");
+    // jmpi -16 (001:21868) never ends.
+    let kernel = "20000000 040e0034 0014000e f0ffffff";
+    let (code, out, _) = run(directory.path(), kernel, &["--max", "500"]);
+    assert_eq!(code, 3);
+    assert!(out.contains("still running after 500 instructions"), "{out}");
+}
+
+#[test]
+fn assembly() {
+    let directory = tempfile::tempdir().unwrap();
+    let kernel =
+        "add (8|M0) r2.0<1>:f r1.0<8;8,1>:f 1.5:f\n(W) send (8|M0) null r112 0x27 0x02000010 {EOT}\n";
+    let (code, out, error) = run(directory.path(), kernel, &["--grf", "r1:f=1,2", "--trace", "--simd", "8"]);
+    assert_eq!(code, 0, "{error}");
+    assert!(out.contains("    r2.0 f 0:2.5 1:3.5 2:1.5"), "{out}");
+}
+
+#[test]
+fn json_and_faults() {
+    let directory = tempfile::tempdir().unwrap();
+    let (code, out, _) = run(directory.path(), MOVE, &["--json", "--trace"]);
+    let value: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &value["stopped"], &value["instructions"]), (0, &"end".into(), &2.into()));
+    assert_eq!(value["grf"]["r2"][7], "0000002a");
+    assert_eq!(value["trace"][0]["writes"][7]["register"], "r2.7");
+    assert_eq!(value["messages"][0]["function"], "spawner");
+    // An opcode that does not exist, then the same with the exception enabled and no system routine.
+    let illegal = "7d000000 00000000 00000000 00000000";
+    let (code, out, _) = run(directory.path(), illegal, &[]);
+    assert_eq!(code, 3);
+    assert!(
+        out.contains("illegal instruction: no operation of this generation has the opcode 0x7d"),
+        "{out}"
+    );
+    let (_, out, _) = run(directory.path(), illegal, &["--exceptions", "0x1000"]);
+    assert!(out.contains("illegal opcode, and there is no system routine"), "{out}");
+}
+
+#[test]
+fn unusable_input() {
+    let directory = tempfile::tempdir().unwrap();
+    for (kernel, args, text) in [
+        ("ad (8|M0) r4.0<1>:d r4.0<8;8,1>:d -1:w", &[][..], "`ad` is no operation"),
+        ("mov", &[], "`mov` is no pair of hexadecimal digits"),
+        ("", &[], "the kernel has 0x0 bytes"),
+        (MOVE, &["--offset", "0x20"], "the kernel has 0x20 bytes"),
+        (MOVE, &["--grf", "r2=zero"], "`zero` is no number"),
+        (MOVE, &["--grf", "r128=1"], "r0 to r127"),
+    ] {
+        let (code, _, error) = run(directory.path(), kernel, args);
+        assert_eq!(code, 2, "{error}");
+        assert!(error.contains(text), "{error}");
+    }
+}

@@ -1,0 +1,448 @@
+//! A thread under control, for tests and tools: load registers, run or step, stop at breakpoints, look at everything.
+//!
+//! ```
+//! use genxml_sim::eu::debug::{Alone, Halt, Session};
+//! use genxml_sim::eu::{Launch, decode8};
+//!
+//! // mov (8|M0) r2.0<1>:ud 0x2a:ud, and the end of the thread.
+//! let code: [u32; 8] = [
+//!     0x0060_0001, 0x2040_0608, 0, 0x2a, 0x0760_0031, 0x2000_0a04, 0x0e00_0e00, 0x8200_0010,
+//! ];
+//! let bytes: Vec<u8> = code.iter().flat_map(|dword| dword.to_le_bytes()).collect();
+//! let launch = Launch { dispatch_mask: 0x0f, ..Launch::default() };
+//! let mut session = Session::new(&launch, 0, |offset| decode8::fetch_from(&bytes, offset));
+//! let halt = session.run(&mut Alone::default(), 1000, &mut ())?;
+//! assert_eq!(halt, Halt::End);
+//! assert_eq!(session.thread.regs.dwords::<8>(2 * 32), [42, 42, 42, 42, 0, 0, 0, 0]);
+//! # Ok::<(), genxml_sim::Fault>(())
+//! ```
+
+use super::control::Stop;
+use super::decode8::{self, Fetched};
+use super::kernel::Kernel;
+use super::regions::{
+    A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, N0, REGISTER, Registers, SP, SR0, TDR0, TM0, wrap,
+};
+use super::thread::{Environment, Launch, Message, Thread, Trap};
+use super::uop::{Condition, Math, Op, Target, Type, Uop};
+use crate::fault::{Fault, Place};
+use genxml::gen8::messages::MessageDescriptor;
+use std::collections::BTreeSet;
+
+/// A thread, its kernel and the memory that the kernel comes from.
+pub struct Session<F> {
+    /// The thread; its registers can be changed between instructions.
+    pub thread: Thread,
+    kernel: Kernel,
+    fetch: F,
+    breakpoints: BTreeSet<u32>,
+}
+
+/// Why a session stands still.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Halt {
+    /// The thread is at its end.
+    End,
+    /// At a breakpoint of the session; the instruction there comes next.
+    Breakpoint(u32),
+    /// As many instructions were executed as were asked for.
+    Limit,
+    /// The thread waits for a notification ([`Thread::notify`]) or the end of another thread ([`Thread::retired`]).
+    Wait(Stop),
+}
+
+/// Listens to the instructions of a session. `()` does not, and lets the thread run at full speed.
+pub trait Watch {
+    /// False: [`instruction`](Self::instruction) is never called.
+    const LISTENS: bool = true;
+
+    /// Called after each instruction.
+    fn instruction(&mut self, executed: &Executed<'_>);
+}
+
+impl Watch for () {
+    const LISTENS: bool = false;
+    fn instruction(&mut self, _: &Executed<'_>) {}
+}
+
+impl<F: FnMut(&Executed<'_>)> Watch for F {
+    fn instruction(&mut self, executed: &Executed<'_>) {
+        self(executed);
+    }
+}
+
+/// An instruction that was executed.
+#[derive(Clone, Copy, Debug)]
+pub struct Executed<'a> {
+    /// Byte offset from the kernel's first instruction.
+    pub offset: u32,
+    /// The instruction.
+    pub uop: &'a Uop,
+    /// Its enabled channels; bit 0 is the first channel of the instruction, [`Uop::first`] of the thread.
+    pub mask: u32,
+    /// What it wrote: results in the order of the channels, then flags and accumulators.
+    pub writes: &'a [Write],
+    /// What it sent.
+    pub message: Option<&'a Message>,
+}
+
+/// An element that an instruction wrote.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Write {
+    /// Where.
+    pub location: Location,
+    /// The channel of the thread, if the element belongs to one.
+    pub channel: Option<u8>,
+    /// Its type.
+    pub ty: Type,
+    /// Its bit pattern.
+    pub bits: u64,
+}
+
+/// A place in the registers of a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Location {
+    /// A byte of the register file (see [`super::regions`]).
+    File(u16),
+    /// A byte of the accumulators.
+    Accumulator(u16),
+}
+
+impl Location {
+    /// The assembler's name of the element of `size` bytes here: `r10.3`, `acc1.0`, `f0.1`.
+    pub fn name(self, size: usize) -> String {
+        let (name, byte) = match self {
+            Location::Accumulator(byte) => {
+                (format!("acc{}", usize::from(byte) / REGISTER), usize::from(byte))
+            }
+            Location::File(byte) => {
+                let byte = usize::from(byte);
+                let name = match byte - byte % REGISTER {
+                    A0 => "a0".to_owned(),
+                    FLAGS => return format!("f{}.{}", (byte - FLAGS) / 4 % 8, byte % 4 / size.max(1)),
+                    SR0 => "sr0".to_owned(),
+                    CR0 => "cr0".to_owned(),
+                    N0 => "n0".to_owned(),
+                    IP => "ip".to_owned(),
+                    TM0 => "tm0".to_owned(),
+                    CE0 => "ce0".to_owned(),
+                    TDR0 => "tdr0".to_owned(),
+                    SP => "sp".to_owned(),
+                    DBG0 => "dbg0".to_owned(),
+                    general => format!("r{}", general / REGISTER),
+                };
+                (name, byte)
+            }
+        };
+        format!("{name}.{}", byte % REGISTER / size.max(1))
+    }
+}
+
+impl<F: FnMut(i32) -> Fetched> Session<F> {
+    /// A thread before its first instruction. `ip_base` is what `ip` holds there, `fetch` reads the instruction at a
+    /// byte offset from there ([`decode8::fetch_from`]).
+    pub fn new(launch: &Launch, ip_base: u32, fetch: F) -> Self {
+        Session {
+            thread: Thread::new(launch),
+            kernel: Kernel::new(0, ip_base),
+            fetch,
+            breakpoints: BTreeSet::new(),
+        }
+    }
+
+    /// The kernel, as far as it has been decoded.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// Stops before the instruction at byte `offset` from now on.
+    pub fn break_at(&mut self, offset: u32) {
+        self.breakpoints.insert(offset);
+    }
+
+    /// Byte offset of the next instruction.
+    pub fn position(&self) -> u32 {
+        self.thread.position(&self.kernel)
+    }
+
+    /// Executes up to `limit` instructions.
+    ///
+    /// # Errors
+    /// Any [`Fault`] that `world` gives or that an instruction runs into; the thread stays at that instruction.
+    pub fn run<E: Environment, W: Watch>(
+        &mut self,
+        world: &mut E,
+        limit: u64,
+        watch: &mut W,
+    ) -> Result<Halt, Fault> {
+        if !W::LISTENS && self.breakpoints.is_empty() {
+            return self.run_free(world, limit);
+        }
+        let mut writes = Vec::new();
+        for executed in 0..limit {
+            let position = self.position();
+            // A breakpoint does not hold where the session starts.
+            if executed > 0 && self.breakpoints.contains(&position) {
+                return Ok(Halt::Breakpoint(position));
+            }
+            let halt = self.step(world, watch, &mut writes)?;
+            if let Some(halt) = halt {
+                return Ok(halt);
+            }
+        }
+        Ok(match self.breakpoints.contains(&self.position()) {
+            true => Halt::Breakpoint(self.position()),
+            false => Halt::Limit,
+        })
+    }
+
+    /// Executes one instruction. None: the thread is at the next one.
+    fn step<E: Environment, W: Watch>(
+        &mut self,
+        world: &mut E,
+        watch: &mut W,
+        writes: &mut Vec<Write>,
+    ) -> Result<Option<Halt>, Fault> {
+        while let Some(stop) = self.thread.ready(&self.kernel, world)? {
+            match stop {
+                Stop::Decode(offset) => decode8::extend(&mut self.kernel, offset, &mut self.fetch),
+                stop => return Ok(Some(Halt::Wait(stop))),
+            }
+        }
+        let position = self.position();
+        let before = self.kernel.index(position).map(|index| {
+            let uop = self.kernel.behind_breakpoint(index).unwrap_or(&self.kernel.uops[index as usize]);
+            (uop, places(uop, &self.thread), self.thread.regs.flags())
+        });
+        let mut tap = Tap { world, mask: 0, message: None, left: u64::MAX };
+        let stop = self.thread.step(&self.kernel, &mut tap)?;
+        let (mask, message) = (tap.mask, tap.message.as_ref());
+        if W::LISTENS
+            && let Some((uop, places, flags)) = before
+        {
+            writes.clear();
+            collect(writes, uop, mask, &places, flags, &self.thread, message);
+            watch.instruction(&Executed { offset: position, uop, mask, writes, message });
+        }
+        match stop {
+            None => Ok(None),
+            Some(Stop::End) => Ok(Some(Halt::End)),
+            Some(Stop::Decode(offset)) => {
+                decode8::extend(&mut self.kernel, offset, &mut self.fetch);
+                Ok(None)
+            }
+            Some(stop) => Ok(Some(Halt::Wait(stop))),
+        }
+    }
+
+    fn run_free<E: Environment>(&mut self, world: &mut E, limit: u64) -> Result<Halt, Fault> {
+        let mut left = limit;
+        loop {
+            let mut tap = Tap { world, mask: 0, message: None, left };
+            let stop = self.thread.resume(&self.kernel, &mut tap);
+            left = tap.left;
+            match stop {
+                Ok(Stop::End) => return Ok(Halt::End),
+                Ok(Stop::Decode(offset)) => decode8::extend(&mut self.kernel, offset, &mut self.fetch),
+                Ok(stop) => return Ok(Halt::Wait(stop)),
+                Err(_) if left == u64::MAX => return Ok(Halt::Limit),
+                Err(fault) => return Err(fault),
+            }
+        }
+    }
+}
+
+/// A world with an ear to it.
+struct Tap<'a, E> {
+    world: &'a mut E,
+    mask: u32,
+    message: Option<Message>,
+    /// Instructions left; `u64::MAX` once there were none.
+    left: u64,
+}
+
+impl<E: Environment> Environment for Tap<'_, E> {
+    #[inline(always)]
+    fn step(&mut self, offset: u32, mask: u32) -> Result<(), Fault> {
+        self.mask = mask;
+        self.left = self.left.wrapping_sub(1);
+        if self.left == u64::MAX {
+            return Err(Fault::Hang { limit: 0, at: NOWHERE });
+        }
+        self.world.step(offset, mask)
+    }
+
+    fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
+        self.message = Some(*message);
+        self.world.send(registers, message)
+    }
+
+    fn timestamp(&self) -> u64 {
+        self.world.timestamp()
+    }
+
+    fn trap(&self, trap: Trap, offset: u32) -> Fault {
+        self.world.trap(trap, offset)
+    }
+}
+
+/// Where the results of an instruction go that is about to be executed, by channel of the instruction.
+fn places(u: &Uop, thread: &Thread) -> Vec<Location> {
+    if matches!(u.op, Op::Send) {
+        return Vec::new();
+    }
+    let channels = 0..usize::from(u.size);
+    match &u.dst.target {
+        Target::Null | Target::Ip => Vec::new(),
+        Target::File { offset, stride } => {
+            channels.map(|c| Location::File(offset + c as u16 * u16::from(*stride))).collect()
+        }
+        Target::Table(table) => channels.map(|c| Location::File(table[c])).collect(),
+        Target::Accumulator(table) => channels.map(|c| Location::Accumulator(table[c])).collect(),
+        Target::Indirect { address, immediate, stride } => {
+            let base = i32::from(thread.regs.u16(A0 + 2 * usize::from(*address))) + i32::from(*immediate);
+            channels.map(|c| Location::File(wrap(base + c as i32 * i32::from(*stride)))).collect()
+        }
+    }
+}
+
+/// What an instruction has written.
+fn collect(
+    writes: &mut Vec<Write>,
+    u: &Uop,
+    mask: u32,
+    places: &[Location],
+    flags: u64,
+    thread: &Thread,
+    message: Option<&Message>,
+) {
+    let size = u.dst.ty.size();
+    let value = |location: Location| match location {
+        Location::File(at) => (0..size).fold(0, |bits, byte| {
+            // Elements of indirect destinations wrap byte by byte.
+            let at = usize::from(at) + byte;
+            let at =
+                if usize::from(wrap(at as i32)) < at && at - byte < GRF_BYTES { at - GRF_BYTES } else { at };
+            bits | u64::from(thread.regs.u8(at)) << (8 * byte)
+        }),
+        Location::Accumulator(at) => element(thread, at, size),
+    };
+    let enabled = |c: usize| mask >> c & 1 == 1;
+    match u.op {
+        Op::Call | Op::Calla => {
+            if mask != 0
+                && let Some(Location::File(at)) = places.first().copied()
+            {
+                for at in [at, at + 4] {
+                    let bits = thread.regs.u32(usize::from(at)).into();
+                    writes.push(Write { location: Location::File(at), channel: None, ty: Type::Ud, bits });
+                }
+            }
+        }
+        Op::If | Op::Jmpi | Op::Brd | Op::Brc | Op::Ret | Op::Wait => {}
+        _ => {
+            // Quotients and, a register on, remainders.
+            let both = matches!(u.op, Op::Math(Math::IntDivBoth));
+            for shift in [0, REGISTER as u16].into_iter().take(1 + usize::from(both)) {
+                for (c, place) in places.iter().enumerate().filter(|(c, _)| enabled(*c)) {
+                    let location = match *place {
+                        Location::File(at) => Location::File(wrap((at + shift).into())),
+                        other => other,
+                    };
+                    let location = if shift == 0 { *place } else { location };
+                    let channel = Some(u.first + c as u8);
+                    writes.push(Write { location, channel, ty: u.dst.ty, bits: value(location) });
+                }
+            }
+        }
+    }
+    if let Some(message) = message
+        && let Some(first) = message.response
+    {
+        let registers = MessageDescriptor::unpack_lossy(&[message.descriptor]).response_length.get() as usize;
+        let end = (first + registers * REGISTER).min(GRF_BYTES);
+        for at in (first..end).step_by(4) {
+            let location = Location::File(at as u16);
+            writes.push(Write { location, channel: None, ty: Type::Ud, bits: thread.regs.u32(at).into() });
+        }
+    }
+    let now = thread.regs.flags();
+    let wrote_flags = u.condition != Condition::None && mask != 0;
+    if now != flags || wrote_flags {
+        for part in 0..4 {
+            let [old, new] = [flags, now].map(|flags| flags >> (16 * part) & 0xffff);
+            if old != new || wrote_flags && part == usize::from(u.flag) / 16 {
+                let location = Location::File((FLAGS + 2 * part) as u16);
+                writes.push(Write { location, channel: None, ty: Type::Uw, bits: new });
+            }
+        }
+    }
+    if u.acc_write && mask != 0 {
+        for at in (0..ACC_FILE as u16).step_by(4) {
+            let location = Location::Accumulator(at);
+            writes.push(Write { location, channel: None, ty: Type::Ud, bits: element(thread, at, 4) });
+        }
+    }
+}
+
+/// The bit pattern of an accumulator element, as far as it fits the register.
+fn element(thread: &Thread, at: u16, size: usize) -> u64 {
+    let bits = thread.acc.bits(usize::from(at), size);
+    if size < 8 { bits & ((1 << (8 * size)) - 1) } else { bits }
+}
+
+const NOWHERE: Place = Place { packet: "EU thread", address: 0, batch: 0 };
+
+/// A world of one thread: no memory, a clock that counts instructions, and messages that are noted down and answered
+/// with zeros.
+#[derive(Clone, Debug, Default)]
+pub struct Alone {
+    /// Instructions executed.
+    pub clock: u64,
+    /// What was sent, with the payload registers, a dword each.
+    pub messages: Vec<(Message, Vec<u32>)>,
+}
+
+impl Environment for Alone {
+    #[inline(always)]
+    fn step(&mut self, _: u32, _: u32) -> Result<(), Fault> {
+        self.clock += 1;
+        Ok(())
+    }
+
+    fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
+        let descriptor = MessageDescriptor::unpack_lossy(&[message.descriptor]);
+        let end = |first: usize, length: u64| {
+            let end = first + length as usize * REGISTER;
+            if end <= GRF_BYTES { Ok(end) } else { Err(self.trap(behind_the_file(), message.ip)) }
+        };
+        let payload = message.payload..end(message.payload, descriptor.message_length.get())?;
+        let payload = payload.step_by(4).map(|at| registers.u32(at)).collect();
+        if let Some(first) = message.response {
+            let response = first..end(first, descriptor.response_length.get())?;
+            registers.grf_mut()[response].fill(0);
+        }
+        self.messages.push((*message, payload));
+        Ok(())
+    }
+
+    fn timestamp(&self) -> u64 {
+        self.clock
+    }
+
+    fn trap(&self, trap: Trap, offset: u32) -> Fault {
+        match trap {
+            Trap::Missing { what, page } => {
+                Fault::Unimplemented { what: what.into(), at: NOWHERE, page: page.into() }
+            }
+            Trap::Illegal(why) => {
+                Fault::IllegalInstruction { kernel: 0, ip: offset, why: why.into(), at: NOWHERE }
+            }
+            Trap::Exception(exception) => Fault::Exception { exception, kernel: 0, ip: offset, at: NOWHERE },
+        }
+    }
+}
+
+fn behind_the_file() -> Trap {
+    Trap::Illegal("a message goes on behind r127".into())
+}
