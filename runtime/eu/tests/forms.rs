@@ -221,7 +221,17 @@ fn operands() {
         Operand::Register(Source { swizzle: [0; 4], ..vector }),
         Operand::Register(Source { absolute: true, swizzle: [3, 2, 1, 0], ..vector }),
     ];
+    // The second dword of a double is no element of its own.
+    let mut doubles = mad;
+    let half = Source::new(Register::Grf { number: 11, byte: 4 }, DataType::Df, Region::new(4, 4, 1));
+    doubles.destination = Some(Destination::new(Register::Grf { number: 9, byte: 8 }, DataType::Df));
+    doubles.sources = [Operand::Register(half); 3];
     check(&[
+        (
+            doubles,
+            "mad (8|M0) r9.1<1>:df r11.0<2;1>:df r11.0<2;1>:df r11.0<1>:df",
+            "mad(8) g9.1<1>DF g11<4,4,1>DF g11<4,4,1>DF g11<4,4,1>DF { align16 1Q };",
+        ),
         (
             from(arf(Arf::Control, 0, 4), DataType::Ud),
             "mov (8|M0) r2.0<1>:ud cr0.1<0;1,0>:ud",
@@ -250,7 +260,7 @@ fn operands() {
         (
             indirect,
             "mov (8|M0) r[a0.3,-512]<2>:uw -(abs)r[a0.8,511]<1,0>:w",
-            "mov(8) g[a0.1 -512]<2>UW -(abs)g[a0.8 511]<VxH,1,0>W { align1 1Q };",
+            "mov(8) g[a0.1 512]<2>UW -(abs)g[a0.8 511]<VxH,1,0>W { align1 1Q };",
         ),
         (
             align16,

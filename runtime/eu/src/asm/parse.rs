@@ -299,7 +299,11 @@ impl<'a> Parser<'a> {
         } else if !self.is(']') {
             return Err(self.unexpected("an offset in bytes or `]`"));
         }
-        let offset = if negative { -offset } else { offset };
+        let mut offset = if negative { -offset } else { offset };
+        if self.syntax == Syntax::Mesa && (512..1024).contains(&offset) {
+            // Mesa's disassembler does not take the highest of the ten bits as a sign.
+            offset -= 1024;
+        }
         let end = self.expect(']')?.end;
         if !(-512..512).contains(&offset) {
             let message = format!("the offset {offset} does not fit its ten bits");

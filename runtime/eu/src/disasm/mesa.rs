@@ -303,7 +303,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
 
     /// The register, `number` being all eight bits of it.
     fn register(&mut self, file: gen8::RegFile, number: u64) -> More {
-        let prefix = match file {
+        let (prefix, number) = match file {
             gen8::RegFile::ARF => {
                 let register = gen8::ArfRegisterNumber::unpack_lossy(&[number as u32]);
                 let arf = enc::ARF.decode(register.register);
@@ -321,10 +321,10 @@ impl<W: Write + ?Sized> Printer<'_, W> {
                 }
                 return Ok(true);
             }
-            gen8::RegFile::GRF => "g",
-            gen8::RegFile::IMM => "imm",
-            // Message registers of older generations.
-            _ => "m",
+            gen8::RegFile::GRF => ("g", number),
+            gen8::RegFile::IMM => ("imm", number),
+            // Message registers of older generations, whose highest bit is no part of the number.
+            _ => ("m", number % 128),
         };
         self.line.text(prefix)?;
         self.line.unsigned(number)?;
@@ -337,6 +337,16 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         }
         self.line.text(".")?;
         self.line.unsigned(byte / size(ty))
+    }
+
+    /// A subregister of a three-source instruction, where the element counts and not the byte.
+    fn element(&mut self, byte: u64, ty: Option<DataType>, always: bool) -> fmt::Result {
+        let element = byte / size(ty);
+        if element == 0 && !always {
+            return Ok(());
+        }
+        self.line.text(".")?;
+        self.line.unsigned(element)
     }
 
     fn ty(&mut self, ty: Option<DataType>) -> fmt::Result {
@@ -402,17 +412,18 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.ty(ty)
     }
 
-    /// `g[a0.2 -32]`; `shown` is printed for the word of a0 if there is one.
+    /// `g[a0.2 32]`; `shown` is printed for the word of a0 if there is one.
     fn indirect(&mut self, word: u64, shown: u64, low: u64, sign: bool) -> fmt::Result {
         self.line.text("g[a0")?;
         if word != 0 {
             self.line.text(".")?;
             self.line.unsigned(shown)?;
         }
-        let offset = low as i64 - if sign { 512 } else { 0 };
+        // Ten bits, of which Mesa does not take the highest as a sign.
+        let offset = low + if sign { 512 } else { 0 };
         if offset != 0 {
             self.line.text(" ")?;
-            self.line.signed(offset)?;
+            self.line.unsigned(offset)?;
         }
         self.line.text("]")
     }
@@ -535,7 +546,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         if self.align16() {
             let ty = enc::THREE_SOURCE_TYPE.decode(three.destination_data_type);
             self.register(gen8::RegFile::GRF, three.destination_register_number.get())?;
-            self.subregister(three.destination_subregister_number.get(), ty)?;
+            self.element(three.destination_subregister_number.get(), ty, false)?;
             self.line.text("<1>")?;
             self.mask(three.destination_channel_enable.get())?;
             self.ty(ty)?;
@@ -554,11 +565,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             self.negation(negate, absolute)?;
             self.register(gen8::RegFile::GRF, source.source_register_number.get())?;
             let scalar = source.source_replicate_control == gen8::RepCtrl::REPLICATE;
-            let byte = source.source_subregister_number_4_2.get();
-            if byte != 0 || scalar {
-                self.line.text(".")?;
-                self.line.unsigned(byte / size(ty))?;
-            }
+            self.element(source.source_subregister_number_4_2.get(), ty, scalar)?;
             self.line.text(if scalar { "<0,1,0>" } else { "<4,4,1>" })?;
             if !scalar {
                 self.swizzle([

@@ -31,7 +31,8 @@ pub(super) fn write<W: Write + ?Sized>(
     match meaning {
         Some(Sampler) => sampler(line, dwords)?,
         Some(DataPortSampler | DataPortConstant) => {
-            let message = md::ReadOnlyDataPortMessageDescriptor::unpack_lossy(dwords);
+            // Bit 18 is reserved here; Mesa reads the type as that of data port 1.
+            let message = md::DataPort1MessageDescriptor::unpack_lossy(dwords);
             let message_type = message.message_type.bits();
             let fields = [message.binding_table_index.get(), message.message_control.get(), message_type, 0];
             for (index, field) in fields.into_iter().enumerate() {

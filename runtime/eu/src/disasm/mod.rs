@@ -2,8 +2,8 @@
 //!
 //! [`Instruction::display`] and [`Located::display`] print one instruction, [`listing`] a whole kernel with its labels.
 //! Both languages are written as their tools write them, up to white space. Two things follow from that: Mesa's text
-//! shows no targets of `goto`, `brd`, `brc` and `call`, calls `join` illegal and divides the subregister of an indirect
-//! destination by the size of its type, since Mesa's disassembler does; IGA's has none of the swizzles and masks of
+//! shows no targets of `goto`, `brd`, `brc` and `call`, calls `join` illegal, divides the subregister of an indirect
+//! destination by the size of its type and writes negative offsets to an address as ten bits, since Mesa's does; IGA's has none of the swizzles and masks of
 //! Align16, which are written here as Mesa does, `.xyzw` behind the region.
 //!
 //! `Display` of an [`Instruction`] and of a [`Located`] is IGA's text. A lone instruction's jumps are shown as numbers of

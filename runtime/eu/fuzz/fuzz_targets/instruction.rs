@@ -1,0 +1,17 @@
+//! All that tests/random.rs does, to bytes that libFuzzer chooses: the first sixteen as an instruction, all as a kernel.
+#![no_main]
+
+#[path = "../../tests/common/exercise.rs"]
+mod exercise;
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut text = String::new();
+    let mut dwords = [0; 4];
+    for (dword, four) in dwords.iter_mut().zip(bytes.chunks_exact(4)) {
+        *dword = four.iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
+    }
+    exercise::exercise(dwords, &mut text);
+    exercise::exercise_kernel(bytes, &mut text);
+});
