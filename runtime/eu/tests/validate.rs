@@ -2,6 +2,8 @@
 
 #[path = "validate/corpus.rs"]
 mod corpus;
+#[path = "validate/mesa.rs"]
+mod mesa;
 #[path = "validate/random.rs"]
 mod random;
 #[path = "validate/rules.rs"]

@@ -45,6 +45,13 @@ pub(super) static RULES: &[Rule] = &[
         Check::Kernel(else_target),
     ),
     error(
+        "EU-BLOCK-FORWARD",
+        "2a if, else, break, cont, halt",
+        "if, else, break, cont and halt lead forward",
+        "set the distance from a label behind it",
+        Check::Instruction(forward),
+    ),
+    error(
         "EU-IF-SIZE",
         "2a if, else, endif",
         "if, else and endif of a block have the same number of channels",
@@ -92,6 +99,13 @@ pub(super) static RULES: &[Rule] = &[
         "UIP of a goto leads to a join, where its channels are taken up again",
         "put a join there",
         Check::Kernel(goto_target),
+    ),
+    warning(
+        "EU-DEPENDENCY",
+        "2b p.14",
+        "after NoDDClr the same register is written without it before it is read, in the same straight piece of code",
+        "take NoDDClr away from the last write of a sequence",
+        Check::Kernel(dependency),
     ),
     warning(
         "EU-NO-END",
@@ -364,6 +378,19 @@ fn block_end(slots: &Slots, report: &mut Report<'_>) {
     );
 }
 
+fn forward(view: &View<'_>, report: &mut Report<'_>) {
+    use Opcode::{Break, Cont, Else, Halt, If};
+    let Some(branch) = view.i.branch else { return };
+    if matches!(view.i.opcode, If | Else | Break | Cont | Halt) {
+        let distances = [(Place::Jip, Some(branch.jip)), (Place::Uip, branch.uip)];
+        for (place, distance) in distances {
+            if let Some(distance) = distance.filter(|distance| *distance < 0) {
+                report.add(place, format_args!("{distance}"));
+            }
+        }
+    }
+}
+
 fn while_target(view: &View<'_>, report: &mut Report<'_>) {
     if let Some(branch) = view.i.branch
         && view.is(Opcode::While)
@@ -407,6 +434,58 @@ fn no_end(slots: &Slots, report: &mut Report<'_>) {
     for (slot, i) in decoded(slots) {
         if let Some((place, _)) = targets(slot.position, i).find(|(_, to)| *to == end) {
             report.at(slot.position, Some(i), place, format_args!("the end of the kernel"));
+        }
+    }
+}
+
+/// The general register that an instruction writes first.
+fn written(i: &Instruction) -> Option<u8> {
+    match i.destination?.register {
+        Register::Grf { number, .. } => Some(number),
+        _ => None,
+    }
+}
+
+fn reads(i: &Instruction, register: u8) -> bool {
+    i.operands().any(|operand| match operand {
+        Operand::Register(Source { register: Register::Grf { number, .. }, .. }) => *number == register,
+        _ => false,
+    })
+}
+
+fn dependency(slots: &Slots, report: &mut Report<'_>) {
+    let all = slots.all();
+    for (index, slot) in all.iter().enumerate() {
+        let Ok(i) = &slot.instruction else { continue };
+        let Some(register) = written(i).filter(|_| i.no_dd_clear) else { continue };
+        // The next that reads or writes it decides; a jump or the end comes too early.
+        let next = all[index + 1..].iter().find_map(|slot| match &slot.instruction {
+            Err(_) => Some((slot.position, false)),
+            Ok(i) if reads(i, register) => Some((slot.position, false)),
+            Ok(i) if written(i) == Some(register) => Some((slot.position, true)),
+            Ok(i) if targets(slot.position, i).next().is_some() || !goes_on(i) || jumps_anywhere(i) => {
+                Some((slot.position, false))
+            }
+            Ok(_) => None,
+        });
+        match next {
+            Some((_, true)) => {}
+            Some((at, false)) => {
+                report.at(
+                    slot.position,
+                    Some(i),
+                    Place::Destination,
+                    format_args!("r{register}, until {at:#x}"),
+                );
+            }
+            None => {
+                report.at(
+                    slot.position,
+                    Some(i),
+                    Place::Destination,
+                    format_args!("r{register}, until the end"),
+                );
+            }
         }
     }
 }

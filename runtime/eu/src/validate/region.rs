@@ -26,6 +26,13 @@ pub(super) static RULES: &[Rule] = &[
         Check::Instruction(channels),
     ),
     warning(
+        "EU-FLAG-HALF",
+        "2b p.24; IVB vol 4 part 3, flag registers",
+        "32 channels have the 32 bits of a whole flag register: its subregister is 0",
+        "take f0.0 or f1.0",
+        Check::Instruction(flag_half),
+    ),
+    warning(
         "EU-NIBCTRL",
         "2b p.24",
         "NibCtrl is set only with four channels and an operand of type df",
@@ -221,6 +228,14 @@ fn channels(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
+fn flag_half(view: &View<'_>, report: &mut Report<'_>) {
+    let used = view.i.predicate.is_some() || view.i.condition.is_some();
+    let Flag { register, subregister } = view.i.flag;
+    if used && view.i.exec_size == 32 && subregister != 0 {
+        report.add(Place::Instruction, format_args!("f{register}.{subregister}"));
+    }
+}
+
 fn nibble(view: &View<'_>, report: &mut Report<'_>) {
     let double = view.source_types().chain(view.i.destination.map(|d| d.ty)).any(|ty| ty == DataType::Df);
     let computes = view.computes() || view.op.format == Format::ThreeSource;
@@ -294,6 +309,13 @@ fn broadcast(view: &View<'_>, report: &mut Report<'_>) {
 fn row(view: &View<'_>, report: &mut Report<'_>) {
     for (place, source) in regions(view) {
         let (width, size) = (usize::from(source.region.width.max(1)), u32::from(source.ty.size()));
+        if matches!(source.register, Register::Indirect { .. }) {
+            // Wherever it begins.
+            let bytes = (width as u32 - 1) * u32::from(source.region.horizontal) * size + size;
+            if bytes > REGISTER {
+                report.add(place, format_args!("{} has rows of {bytes} bytes", Shown(source.region)));
+            }
+        }
         let Some(elements) = view.read_elements(source) else { continue };
         let crosses = |row: &&[u32]| {
             let last = row.last().map_or(0, |first| first + size - 1);

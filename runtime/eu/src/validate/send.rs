@@ -77,6 +77,13 @@ pub(super) static RULES: &[Rule] = &[
         "load a0.0 with it",
         Check::Instruction(descriptor),
     ),
+    warning(
+        "EU-SEND-DEPENDENCY",
+        "G45 vol 4 send",
+        "a send does not check its destination: NoDDChk should not be set",
+        "take NoDDChk away",
+        Check::Instruction(dependency),
+    ),
     error(
         "EU-EOT-PAYLOAD",
         "Broadwell, send, by Mesa's validator",
@@ -216,6 +223,12 @@ fn function(view: &View<'_>, report: &mut Report<'_>) {
 fn descriptor(view: &View<'_>, report: &mut Report<'_>) {
     if let Some(Send { descriptor: Descriptor::Address(byte @ 1..), .. }) = message(view) {
         report.add(Place::Instruction, format_args!("a0 from byte {byte} on"));
+    }
+}
+
+fn dependency(view: &View<'_>, report: &mut Report<'_>) {
+    if message(view).is_some() && view.i.no_dd_check {
+        report.add(Place::Instruction, format_args!("NoDDChk"));
     }
 }
 

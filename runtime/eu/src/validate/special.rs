@@ -178,6 +178,20 @@ pub(super) static RULES: &[Rule] = &[
         Check::Instruction(math_offset),
     ),
     error(
+        "EU-MACRO-ALIGN16",
+        "IGA, math macros",
+        "the steps of the division and square root macros are in Align16, where they name extended accumulators",
+        "set the access mode",
+        Check::Instruction(macro_align16),
+    ),
+    warning(
+        "EU-MUL-ACCUMULATOR",
+        "G45 vol 4 mul",
+        "mul does not read accumulators of integers",
+        "move the accumulator to a general register",
+        Check::Instruction(mul_accumulator),
+    ),
+    error(
         "EU-SRC3-ALIGN16",
         "2d p.140",
         "an instruction of three sources is in Align16",
@@ -485,6 +499,20 @@ fn math_offset(view: &View<'_>, report: &mut Report<'_>) {
             && from != to
         {
             report.add(place, format_args!("byte {from}, the destination's is {to}"));
+        }
+    }
+}
+
+fn macro_align16(view: &View<'_>, report: &mut Report<'_>) {
+    if view.i.math.is_some_and(MathFunction::is_macro) && view.align1() {
+        report.add(Place::Instruction, format_args!("Align1"));
+    }
+}
+
+fn mul_accumulator(view: &View<'_>, report: &mut Report<'_>) {
+    if view.is(Opcode::Mul) {
+        for (place, source) in view.accumulator_sources().filter(|(_, source)| !source.ty.is_float()) {
+            report.add(place, format_args!("type {}", source.ty.name()));
         }
     }
 }
