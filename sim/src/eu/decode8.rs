@@ -5,7 +5,7 @@
 
 use super::control::belongs_to_machine;
 use super::convert::restricted_float;
-use super::fast::{self, Fast};
+use super::fast::Plan;
 use super::kernel::{Kernel, MAX_INSTRUCTIONS};
 use super::regions::{A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, N0, REGISTER, SP, SR0, TDR0, TM0};
 use super::uop::{
@@ -222,11 +222,7 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
         return Err(Refused::Illegal("fewer than two channels".into()));
     }
     check_jump(i, &u)?;
-    u.fast = if matches!(op, Op::Jmpi | Op::Brd | Op::Brc | Op::Call | Op::Calla | Op::Ret | Op::Wait) {
-        Fast::None
-    } else {
-        fast::classify(&u)
-    };
+    u.plan = Plan::of(&u);
     Ok(u)
 }
 

@@ -60,7 +60,7 @@ impl Kernel {
     /// Puts a breakpoint before the instruction at `index`.
     pub(super) fn set_breakpoint(&mut self, index: u32) {
         if let Some(uop) = self.uops.get_mut(index as usize) {
-            let stub = Uop { op: Op::Breakpoint, fast: super::fast::Fast::None, ..uop.clone() };
+            let stub = Uop { op: Op::Breakpoint, plan: super::fast::Plan::NONE, ..uop.clone() };
             self.breakpoints.push((index, std::mem::replace(uop, stub)));
         }
     }

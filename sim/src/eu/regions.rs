@@ -2,6 +2,7 @@
 //! nothing but a byte offset.
 
 use super::uop::{Indirect, MAX_CHANNELS};
+use bytemuck::Pod;
 
 /// Bytes of a register.
 pub const REGISTER: usize = 32;
@@ -73,16 +74,32 @@ impl Registers {
     /// `N` dwords in a row from byte `offset` on.
     #[inline(always)]
     pub fn dwords<const N: usize>(&self, offset: usize) -> [u32; N] {
-        let bytes = &self.0[offset..offset + 4 * N];
-        std::array::from_fn(|n| bytemuck::pod_read_unaligned(&bytes[4 * n..4 * n + 4]))
+        self.row(offset)
     }
 
     /// Replaces `N` dwords in a row from byte `offset` on.
     #[inline(always)]
     pub fn set_dwords<const N: usize>(&mut self, offset: usize, values: [u32; N]) {
-        let bytes = &mut self.0[offset..offset + 4 * N];
-        for (n, value) in values.iter().enumerate() {
-            bytes[4 * n..4 * n + 4].copy_from_slice(bytemuck::bytes_of(value));
+        self.set_row(offset, values);
+    }
+
+    /// `N` elements in a row from byte `offset` on.
+    #[inline(always)]
+    pub fn row<T: Pod, const N: usize>(&self, offset: usize) -> [T; N] {
+        let bytes = &self.0[offset..offset + N * size_of::<T>()];
+        let mut row = [T::zeroed(); N];
+        for (element, bytes) in row.iter_mut().zip(bytes.chunks_exact(size_of::<T>())) {
+            *element = bytemuck::pod_read_unaligned(bytes);
+        }
+        row
+    }
+
+    /// Replaces `N` elements in a row from byte `offset` on.
+    #[inline(always)]
+    pub fn set_row<T: Pod, const N: usize>(&mut self, offset: usize, row: [T; N]) {
+        let bytes = &mut self.0[offset..offset + N * size_of::<T>()];
+        for (element, bytes) in row.iter().zip(bytes.chunks_exact_mut(size_of::<T>())) {
+            bytes.copy_from_slice(bytemuck::bytes_of(element));
         }
     }
 

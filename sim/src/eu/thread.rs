@@ -3,7 +3,7 @@
 use super::acc::Accumulators;
 use super::control::{Exception, Pending, Stop};
 use super::execute;
-use super::fast::{self, Fast};
+use super::fast::{self, Compiled, Operation, level};
 use super::kernel::Kernel;
 use super::regions::{A0, CR0, GRF_BYTES, REGISTER, Registers, SR0, wrap};
 use super::soft::Rounding;
@@ -347,7 +347,7 @@ impl Thread {
             return Err(world.trap(nowhere(), 0));
         };
         let counted = !std::mem::take(&mut self.pending.again);
-        let done = self.instruction(u, kernel, world, counted);
+        let done = self.instruction(level::Baseline, u, kernel, world, counted);
         self.passed = false;
         self.executed += u64::from(counted && done.is_ok());
         done
@@ -355,13 +355,27 @@ impl Thread {
 
     /// Executes instructions until one of them ends the thread or leaves something pending.
     fn hot<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<Done, Fault> {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(level) = level::V3::try_new() {
+            return self.hot_at(level, kernel, world);
+        }
+        self.hot_at(level::Baseline, kernel, world)
+    }
+
+    /// The same with the short cuts that are compiled for a level.
+    fn hot_at<S: Compiled, E: Environment>(
+        &mut self,
+        level: S,
+        kernel: &Kernel,
+        world: &mut E,
+    ) -> Result<Done, Fault> {
         let uops = &kernel.uops[..];
         let mut count = 0;
         let done = loop {
             let Some(u) = uops.get(self.flow.ip as usize) else {
                 break Err(world.trap(nowhere(), 0));
             };
-            match self.instruction(u, kernel, world, true) {
+            match self.instruction(level, u, kernel, world, true) {
                 Ok(Done::On) => count += 1,
                 Ok(Done::Interrupted) => break Ok(Done::Interrupted),
                 Ok(done) => {
@@ -376,8 +390,9 @@ impl Thread {
     }
 
     #[inline(always)]
-    fn instruction<E: Environment>(
+    fn instruction<S: Compiled, E: Environment>(
         &mut self,
+        level: S,
         u: &Uop,
         kernel: &Kernel,
         world: &mut E,
@@ -391,7 +406,7 @@ impl Thread {
         if counted {
             world.step(u.offset, mask)?;
         }
-        if u.fast != Fast::None && fast::run(self, u, mask) {
+        if u.plan.operation != Operation::None && fast::run(level, self, u, mask) {
             self.flow.advance(u.next);
             return Ok(Done::On);
         }
@@ -415,7 +430,7 @@ impl Thread {
         match if passed { Ok(false) } else { self.interrupted(true, u.offset, kernel) } {
             Ok(true) | Err(Interrupt::Pause) => Ok(Done::Interrupted),
             Ok(false) => match kernel.behind_breakpoint(self.flow.ip) {
-                Some(real) => self.instruction(real, kernel, world, false),
+                Some(real) => self.instruction(level::Baseline, real, kernel, world, false),
                 None => Err(world.trap(nowhere(), u.offset)),
             },
             Err(Interrupt::Trap(trap)) => Err(world.trap(trap, u.offset)),

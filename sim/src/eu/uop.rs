@@ -395,7 +395,7 @@ pub struct Uop {
     /// Arithmetic to do it in.
     pub exec: ExecType,
     /// Short cut through the general path, see [`super::fast`].
-    pub fast: super::fast::Fast,
+    pub plan: super::fast::Plan,
     /// Number of channels: 1, 2, 4, 8, 16 or 32.
     pub size: u8,
     /// First channel, from quarter and nibble control.
@@ -456,7 +456,7 @@ impl Uop {
         Uop {
             op: Op::Nop,
             exec: ExecType::Dword,
-            fast: super::fast::Fast::None,
+            plan: super::fast::Plan::NONE,
             size: 1,
             first: 0,
             lanes: 1,

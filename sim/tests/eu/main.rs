@@ -4,4 +4,5 @@ mod arithmetic;
 mod flow;
 mod random;
 mod regions;
+mod short_cuts;
 mod support;

@@ -5,8 +5,9 @@ use genxml_eu::instruction::{
     SharedFunction, Source,
 };
 use genxml_eu::ops::Opcode;
+use genxml_sim::eu::control::Stop;
 use genxml_sim::eu::decode8::{Fetched, kernel};
-use genxml_sim::eu::fast::Fast;
+use genxml_sim::eu::fast::Plan;
 use genxml_sim::eu::regions::Registers;
 use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};
 use genxml_sim::{Fault, Place};
@@ -15,6 +16,9 @@ use genxml_sim::{Fault, Place};
 pub struct World {
     pub steps: u64,
 }
+
+/// Most instructions of a test.
+const STEPS: u64 = 200_000;
 
 pub const PLACE: Place = Place { packet: "test", address: 0, batch: 0 };
 
@@ -64,30 +68,59 @@ pub fn decode(body: &[Instruction]) -> Kernel {
     })
 }
 
-/// Runs the instructions and the end of the thread, once with the short cuts and once without: both must agree.
+/// Runs the instructions and the end of the thread, see [`run_from`].
 pub fn run(body: &[Instruction], mask: u32, setup: impl Fn(&mut Thread)) -> Result<Thread, Fault> {
     let mut body = body.to_vec();
     body.push(end());
-    let mut kernel = decode(&body);
-    let once = |kernel: &Kernel| {
-        let launch = Launch { dispatch_mask: mask, vector_mask: mask, ..Launch::default() };
-        let mut thread = Thread::new(&launch);
-        setup(&mut thread);
-        thread.run(kernel, &mut World { steps: 200_000 }).map(|_| thread)
+    let launch = Launch { dispatch_mask: mask, vector_mask: mask, ..Launch::default() };
+    let mut thread = Thread::new(&launch);
+    setup(&mut thread);
+    run_from(&body, &thread)
+}
+
+/// Runs the instructions in three ways: with the short cuts of this processor, instruction by instruction, which takes
+/// the short cuts of any processor, and on the general path. All must agree in every byte.
+pub fn run_from(body: &[Instruction], start: &Thread) -> Result<Thread, Fault> {
+    let mut kernel = decode(body);
+    let fast = {
+        let mut thread = start.clone();
+        thread.run(&kernel, &mut World { steps: STEPS }).map(|_| thread)
     };
-    let fast = once(&kernel);
-    for uop in &mut kernel.uops {
-        uop.fast = Fast::None;
-    }
-    let general = once(&kernel);
-    match (&fast, &general) {
-        (Ok(fast), Ok(general)) => {
-            assert!(
-                fast.regs.bytes()[..] == general.regs.bytes()[..],
-                "short cut and general path differ: {body:?}"
-            );
+    let slow = |kernel: &Kernel| {
+        let (mut thread, mut world) = (start.clone(), World { steps: STEPS });
+        loop {
+            match thread.step(kernel, &mut world) {
+                Err(fault) => return Err(fault),
+                Ok(Some(Stop::End)) => return Ok(thread),
+                Ok(Some(stop)) => return Err(thread.stuck(stop, kernel, &world)),
+                Ok(None) => {}
+            }
         }
-        (fast, general) => assert_eq!(fast.as_ref().err(), general.as_ref().err()),
+    };
+    let stepped = slow(&kernel);
+    for uop in &mut kernel.uops {
+        uop.plan = Plan::NONE;
+    }
+    let general = slow(&kernel);
+    for (what, other) in [("short cut", &fast), ("short cut without vector instructions", &stepped)] {
+        match (other, &general) {
+            (Ok(other), Ok(general)) => {
+                let same = other.regs.bytes()[..] == general.regs.bytes()[..];
+                let accumulators = |thread: &Thread| {
+                    [0, 1].map(|n| {
+                        (0..8)
+                            .map(move |c| 32 * n + 4 * c)
+                            .map(|at| thread.acc.bits(at, 4))
+                            .collect::<Vec<_>>()
+                    })
+                };
+                assert!(
+                    same && accumulators(other) == accumulators(general),
+                    "{what} and general path differ: {body:?}"
+                );
+            }
+            (other, general) => assert_eq!(other.as_ref().err(), general.as_ref().err(), "{what}: {body:?}"),
+        }
     }
     fast
 }

@@ -1,4 +1,8 @@
-//! EU instructions per second, without memory: run with `cargo bench -p genxml-sim --bench eu`.
+//! EU instructions per second, without memory: run with `cargo bench -p genxml-sim --bench eu`. Items are
+//! instructions; lane operations per second are these times the channels of an instruction, which the lines before the
+//! results state for real kernels.
+
+mod corpus;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -13,6 +17,7 @@ use genxml_sim::eu::regions::Registers;
 use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};
 
 fn main() {
+    corpus::describe();
     divan::main();
 }
 
@@ -111,7 +116,16 @@ fn floats<const SIZE: u8>(bencher: Bencher<'_, '_>) {
     bench(bencher, &spin(body, 10_000));
 }
 
-/// Words and bytes, which take the general path.
+/// Multiply-add on `SIZE` single floats.
+#[divan::bench(consts = [8, 16])]
+fn multiply_add<const SIZE: u8>(bencher: Bencher<'_, '_>) {
+    use DataType::F;
+    let mad =
+        |dst: u8| alu(Opcode::Mad, SIZE, F, dst, [grf(dst, F, SIZE), grf(40, F, SIZE), grf(42, F, SIZE)]);
+    bench(bencher, &spin((10..42).step_by(2).map(mad).collect(), 10_000));
+}
+
+/// Words and bytes.
 #[divan::bench(consts = [8, 16])]
 fn words<const SIZE: u8>(bencher: Bencher<'_, '_>) {
     use DataType::{Ub, Uw, W};
@@ -122,4 +136,37 @@ fn words<const SIZE: u8>(bencher: Bencher<'_, '_>) {
         alu(Opcode::Avg, SIZE, Uw, 16, [grf(14, Uw, SIZE), grf(10, Uw, SIZE), Operand::None]),
     ];
     bench(bencher, &spin(body, 10_000));
+}
+
+/// Real kernels of mixed integer code, each from its first instruction to its last.
+#[divan::bench(args = corpus::INTEGERS)]
+fn integer_kernels(bencher: Bencher<'_, '_>, name: &str) {
+    let Some(bytes) = corpus::bytes(name) else { return };
+    let kernel = corpus::decoded(&bytes);
+    bencher.counter(ItemsCount::new(corpus::run(&kernel))).bench(|| corpus::run(&kernel));
+}
+
+/// Real kernels of floats.
+#[divan::bench(args = corpus::FLOATS)]
+fn float_kernels(bencher: Bencher<'_, '_>, name: &str) {
+    integer_kernels(bencher, name);
+}
+
+/// Kernels of integers on the general path.
+#[divan::bench(args = corpus::INTEGERS)]
+fn general_path(bencher: Bencher<'_, '_>, name: &str) {
+    let Some(bytes) = corpus::bytes(name) else { return };
+    let mut kernel = corpus::decoded(&bytes);
+    for u in &mut kernel.uops {
+        u.plan = genxml_sim::eu::fast::Plan::NONE;
+    }
+    bencher.counter(ItemsCount::new(corpus::run(&kernel))).bench(|| corpus::run(&kernel));
+}
+
+/// Instructions into uops.
+#[divan::bench(args = corpus::INTEGERS)]
+fn decode(bencher: Bencher<'_, '_>, name: &str) {
+    let Some(bytes) = corpus::bytes(name) else { return };
+    let count = corpus::decoded(&bytes).uops.len();
+    bencher.counter(ItemsCount::new(count)).bench(|| corpus::decoded(&bytes));
 }

@@ -1,0 +1,158 @@
+//! Kernels by Intel's compilers, from `../shared/corpus/eu/kernels`.
+
+use genxml::gen8::messages::MessageDescriptor;
+use genxml_eu::decode::decode;
+use genxml_sim::eu::decode8::{Fetched, kernel};
+use genxml_sim::eu::fast::Operation;
+use genxml_sim::eu::regions::{GRF_BYTES, REGISTER, Registers};
+use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};
+use genxml_sim::{Fault, Place};
+use std::path::Path;
+
+/// Kernels of mixed integer code that run long or through most of their instructions: bytes, words and dwords, all
+/// shapes of regions, indirect operands, saturation, flags, predicates and branches.
+pub const INTEGERS: [&str; 12] = [
+    "vaapi/vp8_tpu_genx_0",
+    "hybrid_g8/PredictIntra_Chroma_Granularity_16x16",
+    "hybrid_g8/InverseTransform_LL_Chroma_Granularity_32x32",
+    "hybrid_g8lp/PredictIntra_Luma_Granularity_8x8",
+    "media_driver_gpucopy/SurfaceCopy_2DTo2D_32x32",
+    "media_driver_vp/vp_krn_660",
+    "media_driver_vp/vp_krn_661",
+    "media_driver_vp/vp_krn_665",
+    "media_driver_vp/vp_krn_687",
+    "media_driver_vp/vp_krn_691",
+    "ocloc_beignet_cl/compiler_abs_diff__compiler_abs_diff_short16",
+    "ocloc_beignet_cl/compiler_abs_diff__compiler_abs_diff_uchar16",
+];
+
+/// Kernels of floats.
+pub const FLOATS: [&str; 3] = [
+    "vaapi/rgbx_to_nv12",
+    "ocloc_beignet_cl/bench_math__bench_math_pow",
+    "ocloc_beignet_cl/bench_copy_image__bench_filter_image",
+];
+
+/// Bytes of a kernel; none without the corpus.
+pub fn bytes(name: &str) -> Option<Vec<u8>> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
+    let folder = std::env::var_os("GENXML_CORPUS").map_or(beside, Into::into).join("eu/kernels");
+    std::fs::read(folder.join(name).with_extension("bin")).ok()
+}
+
+/// The kernel of these bytes.
+pub fn decoded(bytes: &[u8]) -> Kernel {
+    kernel(0, 0, |offset| {
+        let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or(&[]);
+        let dwords: Vec<u32> =
+            rest.chunks_exact(4).take(4).map(|d| u32::from_le_bytes([d[0], d[1], d[2], d[3]])).collect();
+        match genxml_eu::decode::length(dwords.first().copied().unwrap_or(0)) {
+            8 if dwords.len() >= 2 => read(&dwords[..2]),
+            16 if dwords.len() == 4 => read(&dwords),
+            _ => Fetched::Garbage("behind the end".into()),
+        }
+    })
+}
+
+fn read(dwords: &[u32]) -> Fetched {
+    match decode(dwords) {
+        Ok(instruction) => Fetched::Instruction(Box::new(instruction)),
+        Err(error) => Fetched::Garbage(error.problem.to_string()),
+    }
+}
+
+/// Most instructions of a thread: zeros for answers keep some kernels in a loop.
+const LIMIT: u64 = 20_000;
+
+/// A world that answers every message with zeros and stops a thread after [`LIMIT`] instructions.
+#[derive(Default)]
+pub struct Zeros {
+    /// Instructions so far.
+    pub instructions: u64,
+}
+
+impl Environment for Zeros {
+    #[inline(always)]
+    fn step(&mut self, _: u32, _: u32) -> Result<(), Fault> {
+        self.instructions += 1;
+        if self.instructions < LIMIT { Ok(()) } else { Err(stopped()) }
+    }
+    fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
+        let descriptor = MessageDescriptor::unpack_lossy(&[message.descriptor]);
+        let bytes = descriptor.response_length.get() as usize * REGISTER;
+        if let Some(first) = message.response {
+            registers.grf_mut()[first..(first + bytes).min(GRF_BYTES)].fill(0);
+        }
+        Ok(())
+    }
+    fn timestamp(&self) -> u64 {
+        0
+    }
+    fn trap(&self, _: Trap, _: u32) -> Fault {
+        stopped()
+    }
+}
+
+#[cold]
+fn stopped() -> Fault {
+    Fault::Hang { limit: LIMIT, at: Place { packet: "", address: 0, batch: 0 } }
+}
+
+/// The same, which counts enabled channels too.
+#[derive(Default)]
+struct Counting {
+    world: Zeros,
+    channels: u64,
+}
+
+impl Environment for Counting {
+    fn step(&mut self, offset: u32, mask: u32) -> Result<(), Fault> {
+        self.channels += u64::from(mask.count_ones());
+        self.world.step(offset, mask)
+    }
+    fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
+        self.world.send(registers, message)
+    }
+    fn timestamp(&self) -> u64 {
+        0
+    }
+    fn trap(&self, trap: Trap, offset: u32) -> Fault {
+        self.world.trap(trap, offset)
+    }
+}
+
+/// What a thread starts with: all channels, and registers that are neither zero nor regular.
+fn launch() -> Launch {
+    let payload = (0..GRF_BYTES).map(|n| (n * 7 + n / 256) as u8).collect();
+    Launch { dispatch_mask: u32::MAX, vector_mask: u32::MAX, payload, ..Launch::default() }
+}
+
+/// Runs one thread and returns its number of instructions.
+pub fn run(kernel: &Kernel) -> u64 {
+    let mut world = Zeros::default();
+    // A thread in an endless loop has worked as much as any other.
+    let _ = Thread::new(&launch()).run(kernel, &mut world);
+    world.instructions
+}
+
+/// Prints what the kernels are like: instructions of a thread, channels of an instruction, and how much of the kernel
+/// takes a short cut.
+pub fn describe() {
+    for name in INTEGERS.into_iter().chain(FLOATS) {
+        let Some(bytes) = bytes(name) else {
+            println!("{name}: skipped, ../shared/corpus is not there");
+            continue;
+        };
+        let kernel = decoded(&bytes);
+        let mut world = Counting::default();
+        let end = Thread::new(&launch()).run(&kernel, &mut world);
+        let short = kernel.uops.iter().filter(|u| u.plan.operation != Operation::None).count();
+        println!(
+            "{name}: {} instructions a thread{}, {:.1} enabled channels an instruction, short cuts for {short} of {}",
+            world.world.instructions,
+            if end.is_ok() { "" } else { " until it was stopped" },
+            world.channels as f64 / world.world.instructions as f64,
+            kernel.uops.len(),
+        );
+    }
+}

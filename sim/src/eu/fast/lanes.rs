@@ -1,0 +1,363 @@
+//! Operands of the short cuts: from the register file to an array of 32-bit lanes and back.
+//!
+//! Everything here is inlined into code that [`Level::vectorize`] compiles; the rarer forms are functions of their
+//! own, one for each number of lanes.
+
+use super::level::Level;
+use super::plan::{Clamp, DIRECT, Form, Place};
+use crate::assumptions::ARITHMETIC_NAN;
+use crate::eu::execute::set_flag;
+use crate::eu::regions::{A0, GRF_BYTES, Registers, wrap};
+use crate::eu::thread::Thread;
+use crate::eu::uop::{Condition, Shape, Src, Target, Type, Uop};
+
+/// `f` of each lane.
+#[inline(always)]
+pub fn map<A: Copy, R: Copy + Default, const N: usize>(a: [A; N], f: impl Fn(A) -> R) -> [R; N] {
+    let mut lanes = [R::default(); N];
+    for (lane, &a) in lanes.iter_mut().zip(&a) {
+        *lane = f(a);
+    }
+    lanes
+}
+
+/// `f` of each pair of lanes.
+#[inline(always)]
+pub fn zip<A: Copy, B: Copy, R: Copy + Default, const N: usize>(
+    a: [A; N],
+    b: [B; N],
+    f: impl Fn(A, B) -> R,
+) -> [R; N] {
+    let mut lanes = [R::default(); N];
+    for (lane, (&a, &b)) in lanes.iter_mut().zip(a.iter().zip(&b)) {
+        *lane = f(a, b);
+    }
+    lanes
+}
+
+/// Takes the lanes of `a` that `mask` names, and of `b` the others.
+#[inline(always)]
+pub fn blend<T: Copy + Default, const N: usize>(mask: u32, a: [T; N], b: [T; N]) -> [T; N] {
+    let mut lanes = [T::default(); N];
+    for (n, (lane, (&a, &b))) in lanes.iter_mut().zip(a.iter().zip(&b)).enumerate() {
+        *lane = if mask & 1 << n != 0 { a } else { b };
+    }
+    lanes
+}
+
+/// Bit n is set if lane n is.
+#[inline(always)]
+fn bits<const N: usize>(found: [bool; N]) -> u32 {
+    found.iter().enumerate().fold(0, |bits, (n, &found)| bits | u32::from(found) << n)
+}
+
+/// True if all lanes are enabled.
+#[inline(always)]
+fn full<const N: usize>(mask: u32) -> bool {
+    let all = u32::MAX >> (32 - N);
+    mask & all == all
+}
+
+/// First byte of an operand. None if it is addressed through a register and does not lie in the general registers
+/// as a whole: what wraps takes the general path.
+#[inline(always)]
+pub fn base(regs: &Registers, place: Place) -> Option<usize> {
+    if place.address == DIRECT {
+        return Some(usize::from(place.offset as u16));
+    }
+    let address = i32::from(regs.u16(A0 + 2 * usize::from(place.address & 15)));
+    let base = usize::from(wrap(address + i32::from(place.offset)));
+    (base + usize::from(place.extent) <= GRF_BYTES).then_some(base)
+}
+
+// ---- from registers ----
+
+/// Source `n`, extended to 32 bits.
+#[inline(always)]
+pub fn load<S: Level, const N: usize>(level: S, t: &Thread, u: &Uop, n: usize, base: usize) -> [u32; N] {
+    match u.plan.src[n].place.form {
+        Form::Dwords => t.regs.row(base),
+        Form::Dword => [t.regs.u32(base); N],
+        form => level.vectorize(
+            #[inline(always)]
+            move || narrow(&t.regs, form, base, u, n),
+        ),
+    }
+}
+
+/// A source of bytes or words, or of dwords that are not side by side.
+#[inline(always)]
+fn narrow<const N: usize>(regs: &Registers, form: Form, base: usize, u: &Uop, n: usize) -> [u32; N] {
+    // Elements at a distance are the low part of wider elements side by side.
+    macro_rules! row {
+        ($wide:ty as $ty:ty) => {
+            map(regs.row::<$wide, N>(base), |wide| wide as $ty as u32)
+        };
+    }
+    match form {
+        Form::Dword => [regs.u32(base); N],
+        Form::Word => [u32::from(regs.u16(base)); N],
+        Form::SignedWord => [regs.u16(base) as i16 as u32; N],
+        Form::Byte => [u32::from(regs.u8(base)); N],
+        Form::SignedByte => [regs.u8(base) as i8 as u32; N],
+        Form::Dwords => regs.row(base),
+        Form::Words => row!(u16 as u16),
+        Form::SignedWords => row!(u16 as i16),
+        Form::Bytes => row!(u8 as u8),
+        Form::SignedBytes => row!(u8 as i8),
+        Form::DwordsBy2 => row!(u64 as u32),
+        Form::WordsBy2 => row!(u32 as u16),
+        Form::SignedWordsBy2 => row!(u32 as i16),
+        Form::BytesBy2 => row!(u16 as u8),
+        Form::SignedBytesBy2 => row!(u16 as i8),
+        Form::DwordsBy4 => row!(u128 as u32),
+        Form::WordsBy4 => row!(u64 as u16),
+        Form::SignedWordsBy4 => row!(u64 as i16),
+        Form::BytesBy4 => row!(u32 as u8),
+        Form::SignedBytesBy4 => row!(u32 as i8),
+        Form::DwordsAt => gather(u, n, |at| regs.u32(at)),
+        Form::WordsAt => gather(u, n, |at| u32::from(regs.u16(at))),
+        Form::SignedWordsAt => gather(u, n, |at| regs.u16(at) as i16 as u32),
+        Form::BytesAt => gather(u, n, |at| u32::from(regs.u8(at))),
+        Form::SignedBytesAt => gather(u, n, |at| regs.u8(at) as i8 as u32),
+        Form::Nothing | Form::Other => [0; N],
+    }
+}
+
+#[inline(always)]
+fn gather<const N: usize>(u: &Uop, n: usize, read: impl Fn(usize) -> u32) -> [u32; N] {
+    let mut lanes = [0; N];
+    let source = u.src.get(usize::from(u.plan.src[n].source));
+    if let Some(Src { shape: Shape::Table(table), .. }) = source {
+        for (lane, &at) in lanes.iter_mut().zip(table.iter()) {
+            *lane = read(usize::from(at));
+        }
+    }
+    lanes
+}
+
+/// Source `n` as integers, negated or inverted.
+#[inline(always)]
+pub fn ints<S: Level, const N: usize>(level: S, t: &Thread, u: &Uop, n: usize, base: usize) -> [u32; N] {
+    let (flip, carry) = (u.plan.src[n].flip, u.plan.src[n].second);
+    map(load(level, t, u, n, base), |bits| (bits ^ flip).wrapping_add(carry))
+}
+
+/// Bits of the exponent of a single float.
+const EXPONENT: u32 = 0x7f80_0000;
+
+/// What an operation leaves of the bits of a subnormal number: the sign, or everything.
+#[inline(always)]
+pub fn subnormal(t: &Thread) -> u32 {
+    if t.modes.keep_single { u32::MAX } else { 1 << 31 }
+}
+
+/// A number without what `subnormal` takes away.
+#[inline(always)]
+pub fn flushed(bits: u32, subnormal: u32) -> u32 {
+    bits & if bits & EXPONENT == 0 { subnormal } else { u32::MAX }
+}
+
+/// Source `n` as single floats, flushed and with modifiers.
+#[inline(always)]
+pub fn floats<S: Level, const N: usize>(level: S, t: &Thread, u: &Uop, n: usize, base: usize) -> [f32; N] {
+    let (flip, keep) = (u.plan.src[n].flip, u.plan.src[n].second);
+    let subnormal = subnormal(t);
+    map(load(level, t, u, n, base), |bits| f32::from_bits(flushed(bits, subnormal) & keep ^ flip))
+}
+
+// ---- to registers ----
+
+/// Stores the low bits of the lanes of `mask`.
+#[inline(always)]
+pub fn store<S: Level, const N: usize>(
+    level: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    base: usize,
+    values: [u32; N],
+) {
+    match u.plan.dst.form {
+        Form::Dwords if full::<N>(mask) => t.regs.set_row(base, values),
+        Form::Nothing => {}
+        form => level.vectorize(
+            #[inline(always)]
+            move || scatter(&mut t.regs, form, &u.dst.target, u.dst.ty.size(), mask, base, values),
+        ),
+    }
+}
+
+#[inline(always)]
+fn scatter<const N: usize>(
+    regs: &mut Registers,
+    form: Form,
+    target: &Target,
+    size: usize,
+    mask: u32,
+    base: usize,
+    values: [u32; N],
+) {
+    // Bytes between elements are written as they were read.
+    macro_rules! row {
+        ($wide:ty, $kept:expr) => {{
+            let old = regs.row::<$wide, N>(base);
+            let new = zip(old, values, |old, value| old & $kept | value as $wide & !$kept);
+            regs.set_row(base, blend(mask, new, old));
+        }};
+    }
+    match form {
+        Form::Dwords if full::<N>(mask) => regs.set_row(base, values),
+        Form::Words | Form::SignedWords if full::<N>(mask) => {
+            regs.set_row(base, map(values, |value| value as u16));
+        }
+        Form::Bytes | Form::SignedBytes if full::<N>(mask) => {
+            regs.set_row(base, map(values, |value| value as u8));
+        }
+        Form::Dwords => row!(u32, 0),
+        Form::Words | Form::SignedWords => row!(u16, 0),
+        Form::Bytes | Form::SignedBytes => row!(u8, 0),
+        Form::DwordsBy2 => row!(u64, 0xffff_ffff_0000_0000),
+        Form::WordsBy2 | Form::SignedWordsBy2 => row!(u32, 0xffff_0000),
+        Form::BytesBy2 | Form::SignedBytesBy2 => row!(u16, 0xff00),
+        Form::WordsBy4 | Form::SignedWordsBy4 => row!(u64, 0xffff_ffff_ffff_0000),
+        Form::BytesBy4 | Form::SignedBytesBy4 => row!(u32, 0xffff_ff00),
+        _ => {
+            let (Target::File { stride, .. } | Target::Indirect { stride, .. }) = target else { return };
+            for (n, &value) in values.iter().enumerate().filter(|(n, _)| mask >> n & 1 == 1) {
+                let at = base + n * usize::from(*stride);
+                match size {
+                    1 => regs.set_u8(at, value as u8),
+                    2 => regs.set_u16(at, value as u16),
+                    _ => regs.set_u32(at, value),
+                }
+            }
+        }
+    }
+}
+
+/// Clamps results, stores them, and sets the flag.
+#[inline(always)]
+pub fn finish<S: Level, const N: usize>(
+    level: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    base: usize,
+    values: [u32; N],
+) {
+    if !u.plan.more {
+        store(level, t, u, mask, base, values);
+        return;
+    }
+    level.vectorize(
+        #[inline(always)]
+        move || {
+            let (least, most) = u.dst.ty.range();
+            let values = match u.plan.clamp {
+                Clamp::None => values,
+                Clamp::Signed => {
+                    let (least, most) = (least as i32, most.min(i32::MAX.into()) as i32);
+                    map(values, |value| (value as i32).clamp(least, most) as u32)
+                }
+                Clamp::Unsigned => {
+                    let most = most as u32;
+                    map(values, |value| value.min(most))
+                }
+            };
+            store(level, t, u, mask, base, values);
+            if u.condition != Condition::None {
+                set_flag(t, u, mask, compared(u, values));
+            }
+        },
+    );
+}
+
+/// The condition of results, against zero, as the destination holds them.
+#[inline(always)]
+fn compared<const N: usize>(u: &Uop, values: [u32; N]) -> u32 {
+    let shift = 32 - 8 * u.plan.seen.size() as u32;
+    let signed = matches!(u.plan.seen, Type::D | Type::W | Type::B);
+    let values = map(values, |value| value << shift);
+    let zero = bits(map(values, |value| value == 0));
+    let negative = if signed { bits(map(values, |value| (value as i32) < 0)) } else { 0 };
+    by_sign(u.condition, zero, negative, 0)
+}
+
+/// Which channels meet a condition, by those that are zero, negative and not a number.
+#[inline(always)]
+fn by_sign(condition: Condition, zero: u32, negative: u32, nan: u32) -> u32 {
+    match condition {
+        Condition::Z => zero,
+        Condition::Nz => !zero,
+        Condition::G => !(zero | negative | nan),
+        Condition::Ge => !(negative | nan) | zero,
+        Condition::L => negative & !(zero | nan),
+        Condition::Le => negative & !nan | zero,
+        Condition::None | Condition::O | Condition::U => 0,
+    }
+}
+
+/// The same for floats: saturation, subnormal numbers flushed, and one pattern for all that are not a number if they
+/// are `computed`.
+#[inline(always)]
+pub fn finish_floats<S: Level, const N: usize>(
+    level: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    base: usize,
+    values: [f32; N],
+    computed: bool,
+) {
+    let subnormal = subnormal(t);
+    if !u.plan.more {
+        store(level, t, u, mask, base, map(values, |value| pattern(value, subnormal, computed)));
+        return;
+    }
+    level.vectorize(
+        #[inline(always)]
+        move || {
+            let values = if u.saturate {
+                map(values, |value| {
+                    let value = if value > 0.0 { value } else { 0.0 };
+                    if value > 1.0 { 1.0 } else { value }
+                })
+            } else {
+                values
+            };
+            let values = map(values, |value| pattern(value, subnormal, computed));
+            store(level, t, u, mask, base, values);
+            if u.condition != Condition::None {
+                let zero = bits(map(values, |value| value << 1 == 0));
+                let negative = bits(map(values, |value| (value as i32) < 0));
+                let nan = bits(map(values, |value| value << 1 > EXPONENT << 1));
+                set_flag(t, u, mask, by_sign(u.condition, zero, negative, nan));
+            }
+        },
+    );
+}
+
+/// The bits of a float result.
+#[inline(always)]
+fn pattern(value: f32, subnormal: u32, computed: bool) -> u32 {
+    let bits = if computed && value.is_nan() { ARITHMETIC_NAN } else { value.to_bits() };
+    flushed(bits, subnormal)
+}
+
+/// Sets the flag and the destination to what was found of each channel.
+#[inline(always)]
+pub fn finish_compare<S: Level, const N: usize>(
+    level: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    base: usize,
+    found: [bool; N],
+) {
+    let found = map(found, |found| found != u.plan.opposite);
+    set_flag(t, u, mask, bits(found));
+    if u.plan.dst.form != Form::Nothing {
+        store(level, t, u, mask, base, map(found, |found| if found { u32::MAX } else { 0 }));
+    }
+}

@@ -1,0 +1,53 @@
+//! What the processor under the model can do beyond its architecture's base.
+//!
+//! Rust compiles for the oldest processor of an architecture. On x86-64 that has neither a fused multiply-add nor
+//! shifts by lane, and vectors of half the size; so the short cuts exist twice, and a thread chooses when it starts.
+//! Results do not differ by a bit.
+
+use crate::eu::ops::fused_single;
+
+/// A set of machine instructions that code can be compiled for.
+pub trait Level: Copy + 'static {
+    /// Runs `f`, which must be inlined, compiled for this set.
+    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R;
+
+    /// `a * b + c`, rounded once.
+    fn fused(a: f32, b: f32, c: f32) -> f32;
+}
+
+/// What every processor of the architecture has.
+#[derive(Clone, Copy, Debug)]
+pub struct Baseline;
+
+impl Level for Baseline {
+    #[inline(always)]
+    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
+        #[inline(never)]
+        fn call<R>(f: impl FnOnce() -> R) -> R {
+            f()
+        }
+        call(f)
+    }
+
+    #[inline(always)]
+    fn fused(a: f32, b: f32, c: f32) -> f32 {
+        fused_single(a, b, c)
+    }
+}
+
+/// x86-64-v3: AVX2 and FMA, in processors since 2013 (Haswell) and 2015 (Excavator).
+#[cfg(target_arch = "x86_64")]
+pub use pulp::x86::V3;
+
+#[cfg(target_arch = "x86_64")]
+impl Level for V3 {
+    #[inline(always)]
+    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
+        V3::vectorize(self, f)
+    }
+
+    #[inline(always)]
+    fn fused(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+}

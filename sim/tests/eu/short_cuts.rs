@@ -1,0 +1,274 @@
+//! Every short cut against the general path. Oracle: the general path, which the other tests check against Rust's own
+//! arithmetic; here both run the same random instructions, from any region, under any mask and mode.
+
+use crate::support::{decode, end, run_from};
+use genxml_eu::instruction::{
+    Condition, DataType, Destination, Flag, Immediate, Instruction, Operand, Predicate, PredicateControl,
+    Region, Register, Source,
+};
+use genxml_eu::ops::Opcode;
+use genxml_sim::eu::fast::Operation;
+use genxml_sim::eu::regions::{A0, FLAGS};
+use genxml_sim::eu::{Launch, Thread};
+use std::collections::BTreeMap;
+
+/// xorshift64*: the same numbers on every machine.
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+    fn below(&mut self, n: usize) -> usize {
+        (self.bits() >> 33) as usize % n
+    }
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
+    }
+}
+
+const INTS: [DataType; 6] = [DataType::Ub, DataType::B, DataType::Uw, DataType::W, DataType::Ud, DataType::D];
+
+const CONDITIONS: [Condition; 8] = [
+    Condition::Equal,
+    Condition::NotEqual,
+    Condition::Greater,
+    Condition::GreaterEqual,
+    Condition::Less,
+    Condition::LessEqual,
+    Condition::Overflow,
+    Condition::Unordered,
+];
+
+/// Patterns that arithmetic treats differently as integers of some size or as floats.
+const SPECIAL: [u32; 24] = [
+    0,
+    0x8000_0000,
+    1,
+    u32::MAX,
+    0x7fff_ffff,
+    0x8000_0001,
+    0x007f_ffff,
+    0x807f_ffff,
+    0x0080_0000,
+    0x3f80_0000,
+    0xbf80_0000,
+    0x7f80_0000,
+    0xff80_0000,
+    0x7fc0_0000,
+    0xffc1_2345,
+    0x7f80_0001,
+    0x4f00_0000,
+    0x4f80_0000,
+    0xcf00_0000,
+    0x3f00_0000,
+    0x4020_0000,
+    0x0000_ffff,
+    0x8000_7fff,
+    0x00ff_80ff,
+];
+
+fn source(random: &mut Random, ty: DataType, size: u8, last: bool, modifiers: bool) -> Operand {
+    if last && random.one_in(4) {
+        let ty = match ty {
+            DataType::Ub => DataType::Uw,
+            DataType::B => DataType::W,
+            ty => ty,
+        };
+        let bits = if random.one_in(2) { u64::from(random.pick(&SPECIAL)) } else { random.bits() };
+        return Operand::Immediate(Immediate { ty, bits: bits & (u64::MAX >> (64 - 8 * ty.size())) });
+    }
+    let region = match random.below(8) {
+        0 | 1 => Region::new(0, 1, 0),
+        2 | 3 => Region::packed(size),
+        4 => Region::new(2, 1, 0),
+        5 => Region::new(4, 1, 0),
+        _ => {
+            let width = 1u8 << random.below(size.trailing_zeros() as usize + 1).min(4);
+            Region::new(random.pick(&[0, 1, 2, 4, 8, 16]), width, random.pick(&[0, 1, 2, 4]))
+        }
+    };
+    let register = if random.one_in(6) {
+        Register::Indirect { address: random.below(16) as u8, offset: random.below(1024) as i16 - 512 }
+    } else {
+        let byte = random.below(32 / usize::from(ty.size())) as u8 * ty.size();
+        Register::Grf { number: 16 + random.below(24) as u8, byte }
+    };
+    let mut source = Source::new(register, ty, region);
+    source.negate = modifiers && random.one_in(4);
+    source.absolute = modifiers && random.one_in(6);
+    Operand::Register(source)
+}
+
+fn instruction(random: &mut Random) -> Instruction {
+    use Opcode::{
+        Add, And, Asr, Avg, Cmp, Frc, Mad, Mov, Mul, Not, Or, Rndd, Rnde, Rndu, Rndz, Sel, Shl, Shr, Xor,
+    };
+    let size = 1u8 << random.below(6);
+    let float = random.one_in(2);
+    let (opcode, count) = if float {
+        random.pick(&[
+            (Mov, 1),
+            (Mov, 1),
+            (Frc, 1),
+            (Rndd, 1),
+            (Rndu, 1),
+            (Rnde, 1),
+            (Rndz, 1),
+            (Add, 2),
+            (Mul, 2),
+            (Mad, 3),
+            (Sel, 2),
+            (Sel, 2),
+            (Cmp, 2),
+            (Cmp, 2),
+        ])
+    } else {
+        random.pick(&[
+            (Mov, 1),
+            (Mov, 1),
+            (Not, 1),
+            (And, 2),
+            (Or, 2),
+            (Xor, 2),
+            (Add, 2),
+            (Mul, 2),
+            (Shl, 2),
+            (Shr, 2),
+            (Asr, 2),
+            (Avg, 2),
+            (Sel, 2),
+            (Sel, 2),
+            (Cmp, 2),
+            (Cmp, 2),
+        ])
+    };
+    // Half of the time all operands are of one type, as in most kernels.
+    let common = random.pick(&INTS);
+    let alike = random.one_in(2);
+    let int = |random: &mut Random| if alike { common } else { random.pick(&INTS) };
+    let converts = matches!(opcode, Mov | Cmp);
+    let ty = match (float, converts && random.one_in(3)) {
+        (true, false) | (false, true) => DataType::F,
+        _ => int(random),
+    };
+    let mut sources = [Operand::None; 3];
+    let modifiers = random.one_in(3);
+    for (n, slot) in sources.iter_mut().enumerate().take(count) {
+        let ty = if float { DataType::F } else { int(random) };
+        *slot = source(random, ty, size, n + 1 == count && count < 3, modifiers);
+    }
+    let register = match random.below(8) {
+        0 => Register::NULL,
+        1 => Register::Indirect { address: random.below(16) as u8, offset: random.below(1024) as i16 - 512 },
+        _ => {
+            let byte = random.below(32 / usize::from(ty.size())) as u8 * ty.size();
+            Register::Grf { number: 16 + random.below(24) as u8, byte }
+        }
+    };
+    let mut destination = Destination::new(register, ty);
+    destination.stride = random.pick(&[1, 1, 1, 2, 4]);
+    let control = match random.below(8) {
+        0 => PredicateControl::AnyV,
+        1 => PredicateControl::Any(random.pick(&[2, 4, 8, 16])),
+        2 => PredicateControl::All(random.pick(&[2, 4, 8, 16])),
+        _ => PredicateControl::Sequential,
+    };
+    let choice = opcode == Sel;
+    let predicated = if choice { random.one_in(2) } else { random.one_in(4) };
+    let compared = if choice { !predicated } else { opcode == Cmp || random.one_in(4) };
+    Instruction {
+        destination: Some(destination),
+        sources,
+        condition: compared.then(|| random.pick(&CONDITIONS)),
+        predicate: predicated.then(|| Predicate { control, inverse: random.one_in(2) }),
+        saturate: opcode != Cmp && random.one_in(4),
+        no_mask: random.one_in(8),
+        channel_offset: if size <= 8 { 8 * random.below(4) as u8 } else { 0 },
+        flag: Flag { register: random.below(2) as u8, subregister: random.below(2) as u8 },
+        ..Instruction::new(opcode, size)
+    }
+}
+
+fn fill(random: &mut Random, thread: &mut Thread) {
+    let floats = random.one_in(2);
+    for dword in thread.regs.grf_mut().chunks_exact_mut(4) {
+        let bits = match random.below(4) {
+            0 => random.pick(&SPECIAL),
+            1 if floats => (random.below(2000) as f32 / 16.0 - 60.0).to_bits(),
+            _ => random.bits() as u32,
+        };
+        dword.copy_from_slice(&bits.to_le_bytes());
+    }
+    for n in 0..16 {
+        // Most addresses in the middle of the file, some where regions leave it.
+        let address = if random.one_in(4) { random.bits() as u16 } else { 1024 + random.below(1024) as u16 };
+        thread.regs.set_u16(A0 + 2 * n, address & !3);
+    }
+    let flags = random.bits();
+    thread.regs.set_u64(FLAGS, flags);
+}
+
+#[test]
+fn agree_with_the_general_path() {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut hits: BTreeMap<(String, u8), u32> = BTreeMap::new();
+    let mut forms: BTreeMap<String, u32> = BTreeMap::new();
+    let rounds = 60_000;
+    for _ in 0..rounds {
+        let instruction = instruction(&mut random);
+        let body = [instruction, end()];
+        let plan = decode(&body).uops[0].plan;
+        if plan.operation != Operation::None {
+            *hits.entry((format!("{:?}", plan.operation), plan.size)).or_default() += 1;
+            *forms.entry(format!("to {:?}", plan.dst.form)).or_default() += 1;
+            *forms.entry(format!("from {:?}", plan.src[0].place.form)).or_default() += 1;
+            *forms.entry(format!("clamp {:?}", plan.clamp)).or_default() += 1;
+        }
+        let control = match random.below(8) {
+            0 => 1 << 7,
+            1 => 1,
+            2 => random.below(4) as u32 * 16,
+            _ => 0,
+        };
+        let mask = if random.one_in(2) { u32::MAX } else { random.bits() as u32 };
+        let launch = Launch { dispatch_mask: mask, vector_mask: mask, control, ..Launch::default() };
+        let mut thread = Thread::new(&launch);
+        fill(&mut random, &mut thread);
+        // What comes of it is compared inside.
+        let _ = run_from(&body, &thread);
+    }
+    let taken: u32 = hits.values().sum();
+    println!("{taken} of {rounds} random instructions took a short cut");
+    let mut missed = Vec::new();
+    for operation in Operation::ALL {
+        let counts: Vec<u32> =
+            (0..6).map(|size| hits.get(&(format!("{operation:?}"), size)).copied().unwrap_or(0)).collect();
+        println!("{operation:?}: {counts:?} for 1, 2, 4, 8, 16, 32 channels");
+        if counts.contains(&0) {
+            missed.push(*operation);
+        }
+    }
+    println!("{forms:?}");
+    assert!(missed.is_empty(), "never hit: {missed:?}");
+    for element in ["Dword", "Word", "SignedWord", "Byte", "SignedByte"] {
+        for spacing in ["", "s", "sBy2", "sBy4", "sAt"] {
+            assert!(forms.contains_key(&format!("from {element}{spacing}")), "no source {element}{spacing}");
+        }
+        for spacing in ["s", "sBy2"] {
+            assert!(
+                forms.contains_key(&format!("to {element}{spacing}")),
+                "no destination {element}{spacing}"
+            );
+        }
+    }
+    for form in ["to Nothing", "to Other", "to WordsBy4", "to BytesBy4", "clamp Signed", "clamp Unsigned"] {
+        assert!(forms.contains_key(form), "no {form}");
+    }
+}
