@@ -363,6 +363,51 @@ fn labels() {
     assert!(cut.starts_with("// 00600022") && cut.contains("it takes 16 bytes, 8 are left"), "{cut}");
 }
 
+/// Oracle: IGA's message decoder, read: its words for what Gen8's kernels send.
+#[test]
+fn words_of_messages() {
+    use SharedFunction::*;
+    let words = |function, descriptor| genxml_eu::message::words(function, descriptor).to_string();
+    let cases = [
+        (Sampler, 0x0284_0302, "simd16 sample using sampler index 3"),
+        (Sampler, 0x0282_6302, "simd8 sample compare+override LOD using sampler index 3"),
+        (Sampler, 0x4282_1302, "simd8 16b sample+LOD bias using sampler index 3"),
+        (Gateway, 0x0200_0004, "signal barrier"),
+        (DataPortConstant, 0x0218_0205, "constant oword block read x2"),
+        (DataPortSampler, 0x0218_0205, "?"),
+        (
+            DataPortRender,
+            0x0803_1c00,
+            "full-precision render target write SIMD8; last render target slot group high to surface 0",
+        ),
+        (
+            DataPortRender,
+            0x0803_2102,
+            "full-precision render target write replicated SIMD16 with Per-Sample Pixel PS outputs enable to surface 2",
+        ),
+        (Urb, 0x0a0a_8017, "urb dword masked write with per-slot offset enabled"),
+        (Urb, 0x0218_0018, "urb dword read"),
+        (DataPort0, 0x0219_e000, "synchronized global fence flushing"),
+        (DataPort0, 0x0219_e0fe, "synchronized SLM fence"),
+        (DataPort0, 0x0201_fe00, "synchronized global fence flushing all L3 data"),
+        (DataPort0, 0x0201_d600, "global fence flushing L3 r/w data texture data, instruction data"),
+        (DataPort0, 0x0201_c003, ""),
+        (DataPort0, 0x040e_3005, "hword scratch block write x8"),
+        (DataPort0, 0x0218_8205, "oword dual block read"),
+        (DataPort1, 0x0421_5805, "typed surface read with xyz; u,v"),
+        (DataPort1, 0x0421_6805, "typed surface read (high slot group) with xyz; u,v"),
+        (DataPort1, 0x0429_1302, "media block read with vertical line stride override,skip, and offset"),
+        (DataPort1, 0x0401_8402, "typed atomic 32-bit integer store"),
+        (DataPort1, 0x0422_fe02, "typed atomic 32-bit counter integer compare and swap; u,v"),
+        (DataPort1, 0x021d_1aff, "a64 unaligned hword block read x2"),
+        (MotionEstimation, 0x0c78_4000, "?"),
+    ];
+    let cases =
+        cases.into_iter().map(|(function, descriptor, expected)| (words(function, descriptor), expected));
+    let wrong: Vec<_> = cases.filter(|(text, expected)| text != expected).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 /// Oracle: as above. Receivers, their messages, and descriptors in a register.
 #[test]
 fn messages() {

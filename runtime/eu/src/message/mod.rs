@@ -151,7 +151,7 @@ pub fn words(function: SharedFunction, descriptor: u32) -> Words {
 
 /// `wr:3h+0, rd:0; hdc.dc1; media block write`: lengths in registers, receiver, message.
 pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, send: &Send) -> fmt::Result {
-    let function = function_name(send.function);
+    let function = name_in_comment(send.function);
     match send.descriptor {
         Descriptor::Address(byte) => {
             let word = byte / 4;
@@ -167,7 +167,19 @@ pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, send: &Send) -> fmt::Resul
     }
 }
 
-/// IGA's name of a receiver.
+/// Name of a receiver, in IGA's style.
 pub fn function_name(function: SharedFunction) -> &'static str {
     syntax::FUNCTIONS.name(function, Syntax::Iga).unwrap_or("reserved")
+}
+
+/// IGA's name of a receiver in comments, where it has others for some on this hardware.
+fn name_in_comment(function: SharedFunction) -> &'static str {
+    match function {
+        SharedFunction::DataPortSampler => "sampler",
+        SharedFunction::DataPortConstant => "hdc.ccdp",
+        SharedFunction::Urb => "hdc.urb",
+        SharedFunction::PixelInterpolator => "pi",
+        SharedFunction::Reserved(_) => "?",
+        function => function_name(function),
+    }
 }

@@ -3,8 +3,10 @@
 use crate::gen8::{descriptors as mdc, eu_messages as msd, messages as md};
 use crate::instruction::SharedFunction;
 use core::fmt::{self, Write};
+use genxml_core::bits;
 
-/// A message in IGA's words where it has some, to be printed.
+/// A message in IGA's words where it has some, to be printed. Most are IGA's own, with what they leave out; what IGA
+/// has no words for has ours, but for receivers it does not know at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Words {
     pub(super) function: SharedFunction,
@@ -24,7 +26,7 @@ impl Words {
         let written = match self.function {
             SharedFunction::Sampler => sampler(out, dwords),
             SharedFunction::Gateway => gateway(out, dwords),
-            SharedFunction::DataPortSampler | SharedFunction::DataPortConstant => read_only(out, dwords),
+            SharedFunction::DataPortConstant => read_only(out, dwords),
             SharedFunction::DataPortRender => render(out, dwords),
             SharedFunction::Urb => urb(out, dwords),
             SharedFunction::ThreadSpawner => spawner(out, dwords),
@@ -32,6 +34,7 @@ impl Words {
             SharedFunction::DataPort1 => data_port_1(out, dwords),
             SharedFunction::PixelInterpolator => pixel_interpolator(out, dwords),
             SharedFunction::Null
+            | SharedFunction::DataPortSampler
             | SharedFunction::MotionEstimation
             | SharedFunction::CheckAndRefinement
             | SharedFunction::Reserved(_) => None,
@@ -45,35 +48,57 @@ type Written = Option<fmt::Result>;
 
 fn sampler<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     use md::MessageDescriptorSamplingEngineMessageType as Type;
+    use md::MessageDescriptorSamplingEngineSimdMode10 as Mode;
     let message = md::MessageDescriptorSamplingEngine::unpack_lossy(dwords);
-    let mode = ["simd4x2", "simd8", "simd16", "simd32"].get(message.simd_mode_1_0.bits() as usize)?;
+    let mode = match message.simd_mode_1_0 {
+        Mode::SIMD8 => "simd8",
+        Mode::SIMD16 => "simd16",
+        Mode::SIMD32_64 => "simd32/64",
+        _ => "unknown simd mode",
+    };
+    // The other operations of the widest mode have numbers of their own.
+    let wide = message.simd_mode_1_0 == Mode::SIMD32_64;
     let operation = match message.message_type {
+        _ if wide => match message.message_type.bits() {
+            0x00 => "sample unorm",
+            0x02 => "sample unorm+killpix",
+            0x08 => "sample deinterlace",
+            0x0a => "sample unorm+killpix for media",
+            0x0b => "sample 8x8",
+            0x0c => "sample unorm for media",
+            0x1f => "sampler cache flush",
+            _ => "?",
+        },
         Type::SAMPLE => "sample",
-        Type::SAMPLE_B => "sample LOD bias",
+        Type::SAMPLE_B => "sample+LOD bias",
         Type::SAMPLE_L => "sample override LOD",
         Type::SAMPLE_C => "sample compare",
-        Type::SAMPLE_D => "sample with gradients",
-        Type::SAMPLE_B_C => "sample LOD bias, compare",
-        Type::SAMPLE_L_C => "sample override LOD, compare",
+        Type::SAMPLE_D => "sample gradient",
+        Type::SAMPLE_B_C => "sample compare+LOD bias",
+        Type::SAMPLE_L_C => "sample compare+override LOD",
         Type::LD => "sample load",
         Type::GATHER4 => "sample gather4",
-        Type::LOD => "sample LOD query",
-        Type::RESINFO => "sample resource info",
+        Type::LOD => "sample override lod",
+        Type::RESINFO => "sample res info",
         Type::SAMPLEINFO => "sample info",
-        Type::SAMPLE_KILLPIX => "sample with pixel kill",
-        Type::GATHER4_C => "sample gather4 compare",
-        Type::GATHER4_PO => "sample gather4 with offsets",
-        Type::GATHER4_PO_C => "sample gather4 compare with offsets",
-        Type::SAMPLE_D_C => "sample compare with gradients",
-        Type::SAMPLE_MIN => "sample minimum",
-        Type::SAMPLE_MAX => "sample maximum",
-        Type::LD_MCS => "sample load auxiliary data",
-        Type::LD2DMS => "sample load multisampled",
-        Type::LD2DSS => "sample load sample",
-        _ => return None,
+        Type::SAMPLE_KILLPIX => "sample+killpix",
+        Type::GATHER4_C => "sample gather4+compare",
+        Type::GATHER4_PO => "sample gather4+pixel offset",
+        Type::GATHER4_PO_C => "sample gather4 pixel offset+compare",
+        Type::SAMPLE_D_C => "sample derivatives+compare",
+        Type::SAMPLE_MIN => "sample min",
+        Type::SAMPLE_MAX => "sample max",
+        Type::LD_MCS => "sample load mcs auxilary data",
+        Type::LD2DMS => "sample load multi-sample",
+        Type::LD2DSS => "sample multi-sample without mcs",
+        _ => "?",
     };
-    Some(write!(out, "{mode} {operation} using sampler index {}", message.sampler_index.get()))
+    let half = if bits::get(dwords, RETURN_FORMAT, RETURN_FORMAT) == 1 { " 16b" } else { "" };
+    Some(write!(out, "{mode}{half} {operation} using sampler index {}", message.sampler_index.get()))
 }
+
+/// Bit that asks the sampler for half floats on later hardware; reserved on Gen8 (2d p.257).
+const RETURN_FORMAT: u32 = 30;
 
 fn gateway<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     let names = [
@@ -97,20 +122,23 @@ fn spawner<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
 
 fn urb<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     let message = md::UrbMessageDescriptor::unpack_lossy(dwords);
-    let names = [
-        "hword write",
-        "oword write",
-        "hword read",
-        "oword read",
-        "atomic move",
-        "atomic increment",
-        "atomic add",
-        "simd8 write",
-        "simd8 read",
-    ];
-    let name = names.get(message.urb_opcode.bits() as usize)?;
-    let slots = if message.per_slot_offset { " with offset per slot" } else { "" };
-    Some(write!(out, "{name}{slots} at {}", message.global_offset.get()))
+    let masked = message.swizzle_control.bits() != 0;
+    let name = match message.urb_opcode.bits() {
+        // IGA has no words for these.
+        0 => "hword write",
+        1 => "oword write",
+        2 => "hword read",
+        3 => "oword read",
+        4 => "atomic move",
+        5 => "atomic increment",
+        6 => "atomic add",
+        7 if masked => "urb dword masked write",
+        7 => "urb dword write",
+        8 => "urb dword read",
+        _ => return None,
+    };
+    let slots = if message.per_slot_offset { " with per-slot offset enabled" } else { "" };
+    Some(write!(out, "{name}{slots}"))
 }
 
 fn pixel_interpolator<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
@@ -120,38 +148,37 @@ fn pixel_interpolator<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Writ
 }
 
 fn render<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
+    use msd::RenderTargetWriteSubtype as Subtype;
     let message = msd::MsdRtw::unpack_lossy(dwords);
-    let name = match message.message_type {
-        msd::MtDpRt::MT_RTW => "render target write",
-        msd::MtDpRt::MT_RTR => "render target read",
-        _ => return None,
-    };
-    let channels = match message.message_subtype {
-        msd::RenderTargetWriteSubtype::SIMD16 => "SIMD16",
-        msd::RenderTargetWriteSubtype::SIMD16_REPDATA => "SIMD16 with replicated data",
-        msd::RenderTargetWriteSubtype::SIMD8_DUALSRC_LO => "SIMD8 dual source low",
-        msd::RenderTargetWriteSubtype::SIMD8_DUALSRC_HI => "SIMD8 dual source high",
-        msd::RenderTargetWriteSubtype::SIMD8_LO => "SIMD8 low",
-        _ => return None,
+    let write = message.message_type == msd::MtDpRt::MT_RTW;
+    let read = message.message_type == msd::MtDpRt::MT_RTR;
+    let (name, channels) = match message.message_subtype {
+        Subtype::SIMD16 if write => ("render target write", " SIMD16"),
+        Subtype::SIMD16_REPDATA if write => ("render target write", " replicated SIMD16"),
+        Subtype::SIMD8_DUALSRC_LO if write => ("render target write", " of low SIMD8"),
+        Subtype::SIMD8_DUALSRC_HI if write => ("render target write", " of high SIMD8"),
+        Subtype::SIMD8_LO if write => ("render target write", " SIMD8"),
+        _ if write => ("render target write", "unknown write subop"),
+        Subtype::SIMD16 if read => ("render target read", " SIMD16"),
+        Subtype::SIMD16_REPDATA if read => ("render target read", " SIMD8"),
+        _ if read => ("render target read", "unknown read subop"),
+        _ => ("unknown render target op", ""),
     };
     let precision = if message.precision.bits() == 0 { "full" } else { "half" };
-    let last = if message.last_render_target_select { "; last render target" } else { "" };
+    let sample = if message.per_sample { " with Per-Sample Pixel PS outputs enable" } else { "" };
+    let last = if write && message.last_render_target_select { "; last render target" } else { "" };
+    let high = if message.slot_group_select.bits() != 0 { " slot group high" } else { "" };
     let surface = message.binding_table_index.get();
-    Some(write!(out, "{precision}-precision {name} {channels}{last} to surface {surface}"))
+    Some(write!(out, "{precision}-precision {name}{channels}{sample}{last}{high} to surface {surface}"))
 }
 
 fn read_only<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     let message = md::ReadOnlyDataPortMessageDescriptor::unpack_lossy(dwords);
-    let blocks = || owords(md::Msd0rOwb::unpack_lossy(dwords).data_blocks);
+    let blocks = owords(md::Msd0rOwb::unpack_lossy(dwords).data_blocks);
     Some(match message.message_type {
-        md::MtDpRo::MT_CC_OWB => write!(out, "oword block read{}", blocks()),
-        md::MtDpRo::MT_CC_OWUB | md::MtDpRo::MT_SC_OWUB => {
-            write!(out, "oword aligned block read{}", blocks())
-        }
-        md::MtDpRo::MT_CC_OWDB => out.write_str("oword dual block read"),
-        md::MtDpRo::MT_CC_DWS => out.write_str("dword gathering read"),
-        md::MtDpRo::MT_SC_MB => out.write_str("media block read"),
-        md::MtDpRo::MT_RSI => out.write_str("read surface info"),
+        md::MtDpRo::MT_CC_OWB => write!(out, "constant oword block read{blocks}"),
+        md::MtDpRo::MT_CC_OWUB => write!(out, "constant aligned oword block read{blocks}"),
+        md::MtDpRo::MT_CC_DWS => out.write_str("constant dword gathering read"),
         _ => return None,
     })
 }
@@ -172,12 +199,7 @@ fn data_port_0<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     if message.legacy_dap_dc_message.bits() == 1 {
         let scratch = msd::Msd0Scratch::unpack_lossy(dwords);
         let what = if scratch.write { "write" } else { "read" };
-        return Some(write!(
-            out,
-            "scratch block {what} x{} at {}",
-            scratch.block_size.get(),
-            scratch.offset.get()
-        ));
+        return Some(write!(out, "hword scratch block {what} x{}", scratch.block_size.get()));
     }
     let blocks = || owords(md::Msd0rOwb::unpack_lossy(dwords).data_blocks);
     let bytes = || msd::Msd0Bs::unpack_lossy(dwords).data_elements;
@@ -197,13 +219,43 @@ fn data_port_0<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
         md::MtDp0::MT0W_DWS => out.write_str("dword scattering write"),
         md::MtDp0::MT0R_BS => write!(out, "byte gathering read{}", bits()),
         md::MtDp0::MT0W_BS => write!(out, "byte scattering write{}", bits()),
-        md::MtDp0::MT0_MEMFENCE => {
-            let commit = if md::MsdMemfence::unpack_lossy(dwords).commit { "synchronized " } else { "" };
-            write!(out, "{commit}global fence flushing")
-        }
+        md::MtDp0::MT0_MEMFENCE => fence(out, dwords),
         _ => return None,
     })
 }
+
+/// A fence is for shared local memory or, with no surface, for all memory; it may flush parts of the L3 cache.
+fn fence<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> fmt::Result {
+    const PARTS: [(u64, &str); 4] =
+        [(8, " r/w data"), (4, " constant data"), (2, " texture data"), (1, " instruction data")];
+    let message = md::MsdMemfence::unpack_lossy(dwords);
+    out.write_str(if message.commit { "synchronized " } else { "" })?;
+    match md::DataPort0MessageDescriptor::unpack_lossy(dwords).binding_table_index.get() {
+        SHARED_LOCAL_MEMORY => out.write_str("SLM fence"),
+        0 => {
+            out.write_str("global fence flushing")?;
+            match message.l3_flush.bits() {
+                0 => Ok(()),
+                15 => out.write_str(" all L3 data"),
+                flush => {
+                    out.write_str(" L3")?;
+                    let mut before = "";
+                    for (bit, name) in PARTS.into_iter().filter(|(bit, _)| flush & bit != 0) {
+                        // The first pair has no comma.
+                        out.write_str(if bit == 8 { "" } else { before })?;
+                        out.write_str(name)?;
+                        before = if bit == 8 { "" } else { "," };
+                    }
+                    Ok(())
+                }
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Surface that stands for shared local memory (2d p.13).
+const SHARED_LOCAL_MEMORY: u64 = 254;
 
 fn data_port_1<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     use md::MtDp1;
@@ -212,19 +264,26 @@ fn data_port_1<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     let atomic = || operation(msd::Msd1Uai::unpack_lossy(dwords).atomic_integer_operation_type);
     Some(match message.message_type {
         MtDp1::MT1R_T => out.write_str("transpose read"),
-        MtDp1::MT1R_MB => out.write_str("media block read"),
-        MtDp1::MT1W_MB => out.write_str("media block write"),
+        MtDp1::MT1R_MB => media(out, dwords, "read"),
+        MtDp1::MT1W_MB => media(out, dwords, "write"),
         MtDp1::MT1R_US => write!(out, "untyped surface read with {}", channels()),
         MtDp1::MT1W_US => write!(out, "untyped surface write with {}", channels()),
-        MtDp1::MT1R_TS => write!(out, "typed surface read with {}", channels()),
-        MtDp1::MT1W_TS => write!(out, "typed surface write with {}", channels()),
+        MtDp1::MT1R_TS => typed(out, dwords, "read"),
+        MtDp1::MT1W_TS => typed(out, dwords, "write"),
         MtDp1::MT1R_A64_US => write!(out, "a64 untyped surface read with {}", channels()),
         MtDp1::MT1W_A64_US => write!(out, "a64 untyped surface write with {}", channels()),
         MtDp1::MT1A_UI => write!(out, "untyped atomic int32 {}", atomic()),
         MtDp1::MT1A_UI4X2 => write!(out, "untyped simd4x2 atomic int32 {}", atomic()),
-        MtDp1::MT1A_TA => write!(out, "typed atomic int32 {}", atomic()),
+        MtDp1::MT1A_TA => match msd::Msd1Tai::unpack_lossy(dwords).slot_group.bits() {
+            0 => write!(out, "typed atomic 32-bit integer {}", atomic()),
+            _ => write!(out, "typed_sgh atomic 32-bit integer (slot group high) {}", atomic()),
+        },
         MtDp1::MT1A_TA4X2 => write!(out, "typed simd4x2 atomic int32 {}", atomic()),
-        MtDp1::MT1A_TC => write!(out, "atomic counter {}", atomic()),
+        MtDp1::MT1A_TC => {
+            let wide = msd::Msd1Uai::unpack_lossy(dwords).simd_mode == mdc::MdcSm2r::SIMD16;
+            let sent = message.message_length.get() / if wide { 2 } else { 1 };
+            write!(out, "typed atomic 32-bit counter {}{}", atomic(), coordinates(sent))
+        }
         MtDp1::MT1A_TC4X2 => write!(out, "simd4x2 atomic counter {}", atomic()),
         MtDp1::MT1A_A64_UI | MtDp1::MT1A_A64_UI4X2 => {
             let simd = if message.message_type == MtDp1::MT1A_A64_UI { "" } else { " simd4x2" };
@@ -233,10 +292,41 @@ fn data_port_1<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
         }
         MtDp1::MT1R_A64_SB => scattered(out, dwords, "gathering read")?,
         MtDp1::MT1W_A64_SB => scattered(out, dwords, "scattering write")?,
-        MtDp1::MT1R_A64_B => write!(out, "a64 {} read", block(dwords)?),
-        MtDp1::MT1W_A64_B => write!(out, "a64 {} write", block(dwords)?),
+        MtDp1::MT1R_A64_B => block(out, dwords, "read"),
+        MtDp1::MT1W_A64_B => block(out, dwords, "write"),
         _ => return None,
     })
+}
+
+/// IGA names the parameters by the number of registers alone, whatever they are.
+fn coordinates(registers: u64) -> &'static str {
+    match registers {
+        1 => "; u",
+        2 => "; u,v",
+        3 => "; u,v,r",
+        4 => "; u,v,r,lod",
+        _ => "",
+    }
+}
+
+fn typed<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str) -> fmt::Result {
+    let message = msd::Msd1Ts::unpack_lossy(dwords);
+    let high = if message.slot_group == mdc::MdcSg3::SG8U { " (high slot group)" } else { "" };
+    let (channels, sent) = (channels(message.channel_mask), message.message_length.get());
+    write!(out, "typed surface {direction}{high} with {channels}{}", coordinates(sent))
+}
+
+/// Bits 2:0 of the control override the stride of lines and where they begin.
+fn media<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str) -> fmt::Result {
+    let control = md::DataPort1MessageDescriptor::unpack_lossy(dwords).message_control.get() % 8;
+    let stride = match control {
+        0 => "",
+        1 | 5 => " with vertical line stride  and skip",
+        2 | 6 => " with vertical line stride override and offset",
+        3 | 7 => " with vertical line stride override,skip, and offset",
+        _ => " with vertical line stride ",
+    };
+    write!(out, "media block {direction}{stride}")
 }
 
 /// Element and direction of a scattered access.
@@ -256,14 +346,24 @@ fn scattered<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str)
     }
 }
 
-fn block(dwords: &[u32; 1]) -> Option<&'static str> {
-    Some(match msd::Msd1A64B::unpack_lossy(dwords).subtype {
-        msd::A64BlockSubtype::OWORD => "oword block",
-        msd::A64BlockSubtype::UNALIGNED_OWORD => "oword aligned block",
-        msd::A64BlockSubtype::OWORD_DUAL => "oword dual block",
-        msd::A64BlockSubtype::HWORD => "hword block",
-        _ => return None,
-    })
+fn block<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str) -> fmt::Result {
+    use msd::A64BlockSubtype as Subtype;
+    let blocks = owords(md::Msd0rOwb::unpack_lossy(dwords).data_blocks);
+    match msd::Msd1A64B::unpack_lossy(dwords).subtype {
+        Subtype::UNALIGNED_OWORD => write!(out, "a64 aligned oword block {direction}{blocks}"),
+        Subtype::HWORD => {
+            let hwords = match mdc::Msd1rA64Hwb::unpack_lossy(dwords).data_elements {
+                mdc::MdcA64DbHw::HW1 => " x1",
+                mdc::MdcA64DbHw::HW2 => " x2",
+                mdc::MdcA64DbHw::HW4 => " x4",
+                mdc::MdcA64DbHw::HW8 => " x8",
+                _ => "",
+            };
+            write!(out, "a64 unaligned hword block {direction}{hwords}")
+        }
+        // IGA turns the names of aligned and unaligned owords round, and has no dual block.
+        _ => write!(out, "a64 unaligned oword block {direction}{blocks}"),
+    }
 }
 
 /// The channels that take part; a set bit of the mask leaves one out.
@@ -278,18 +378,18 @@ fn operation(operation: msd::MdcAop) -> &'static str {
         msd::MdcAop::AOP_AND => "logical AND",
         msd::MdcAop::AOP_OR => "logical OR",
         msd::MdcAop::AOP_XOR => "logical XOR",
-        msd::MdcAop::AOP_MOV => "exchange",
+        msd::MdcAop::AOP_MOV => "store",
         msd::MdcAop::AOP_INC => "integer increment",
         msd::MdcAop::AOP_DEC => "integer decrement",
         msd::MdcAop::AOP_ADD => "integer add",
         msd::MdcAop::AOP_SUB => "integer subtract",
-        msd::MdcAop::AOP_REVSUB => "integer subtract reverse",
+        msd::MdcAop::AOP_REVSUB => "commuted integer subtract",
         msd::MdcAop::AOP_IMAX => "signed-integer max",
         msd::MdcAop::AOP_IMIN => "signed-integer min",
         msd::MdcAop::AOP_UMAX => "unsigned-integer max",
         msd::MdcAop::AOP_UMIN => "unsigned-integer min",
         msd::MdcAop::AOP_CMPWR => "integer compare and swap",
-        msd::MdcAop::AOP_PREDEC => "integer pre-decrement",
-        _ => "integer compare and swap of two",
+        msd::MdcAop::AOP_PREDEC => "integer pre-decrement (returns pre-decrement value)",
+        _ => "64b integer compare and swap",
     }
 }
