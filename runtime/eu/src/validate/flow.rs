@@ -114,6 +114,13 @@ pub(super) static RULES: &[Rule] = &[
         "end with a send {EOT}",
         Check::Kernel(no_end),
     ),
+    warning(
+        "EU-UNREACHED",
+        "2a, jumps",
+        "something leads to every instruction",
+        "take the code away, or correct the jump that should lead there",
+        Check::Kernel(unreached),
+    ),
     error(
         "EU-JMPI",
         "2a p.468",
@@ -435,6 +442,24 @@ fn no_end(slots: &Slots, report: &mut Report<'_>) {
         if let Some((place, _)) = targets(slot.position, i).find(|(_, to)| *to == end) {
             report.at(slot.position, Some(i), place, format_args!("the end of the kernel"));
         }
+    }
+}
+
+/// The first instruction of each piece of code that nothing leads to; zeros are no code.
+fn unreached(slots: &Slots, report: &mut Report<'_>) {
+    let mut before = false;
+    for (slot, reached) in slots.all().iter().zip(&slots.reached) {
+        let code = matches!(&slot.instruction, Ok(i) if !matches!(i.opcode, Opcode::Illegal | Opcode::Nop));
+        let lost = !*reached && code;
+        if lost && !before {
+            report.at(
+                slot.position,
+                slot.instruction.as_ref().ok(),
+                Place::Instruction,
+                format_args!("from here on"),
+            );
+        }
+        before = lost;
     }
 }
 

@@ -177,20 +177,14 @@ impl fmt::Display for Finding {
 struct Report<'a> {
     rule: &'static Rule,
     position: u64,
-    instruction: Option<Instruction>,
+    instruction: Option<&'a Instruction>,
     findings: &'a mut Vec<Finding>,
 }
 
 impl Report<'_> {
     /// Something is wrong with the instruction at hand.
     fn add(&mut self, place: Place, values: fmt::Arguments<'_>) {
-        self.findings.push(Finding {
-            rule: self.rule,
-            position: self.position,
-            instruction: self.instruction,
-            place,
-            values: values.to_string(),
-        });
+        self.at(self.position, self.instruction, place, values);
     }
 
     /// Something is wrong with this instruction of the kernel.
@@ -201,8 +195,13 @@ impl Report<'_> {
         place: Place,
         values: fmt::Arguments<'_>,
     ) {
-        (self.position, self.instruction) = (position, instruction.copied());
-        self.add(place, values);
+        self.findings.push(Finding {
+            rule: self.rule,
+            position,
+            instruction: instruction.copied(),
+            place,
+            values: values.to_string(),
+        });
     }
 }
 
@@ -217,7 +216,7 @@ fn look(instruction: &Instruction, position: u64, findings: &mut Vec<Finding>) {
     let view = View::new(instruction);
     for rule in rules() {
         if let Check::Instruction(check) = rule.check {
-            let mut report = Report { rule, position, instruction: Some(*instruction), findings };
+            let mut report = Report { rule, position, instruction: Some(instruction), findings };
             check(&view, &mut report);
         }
     }
@@ -242,8 +241,7 @@ pub fn kernel(bytes: &[u8]) -> Vec<Finding> {
             Check::Kernel(check) => check(&slots, &mut report),
             Check::Native(check) => {
                 for native in natives(bytes) {
-                    report.position = native.position;
-                    report.instruction = slots.at(native.position).copied();
+                    (report.position, report.instruction) = (native.position, slots.at(native.position));
                     check(&native, &mut report);
                 }
             }

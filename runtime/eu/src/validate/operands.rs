@@ -516,7 +516,7 @@ fn arf_unknown(view: &View<'_>, report: &mut Report<'_>) {
             Arf::Notification => 3,
             Arf::FlowControl => 5,
             Arf::Null => 16,
-            _ => 2,
+            _ => 1,
         };
         if number >= count {
             report.add(place, format_args!("{file:?} {number}"));
@@ -526,8 +526,8 @@ fn arf_unknown(view: &View<'_>, report: &mut Report<'_>) {
 
 fn arf_read_only(view: &View<'_>, report: &mut Report<'_>) {
     let Some(destination) = view.i.destination else { return };
-    if let Register::Arf { file: file @ Arf::Notification, number, .. } = destination.register
-        && !view.is(Opcode::Wait)
+    if let Register::Arf { file: file @ (Arf::Notification | Arf::ChannelEnable), number, .. } =
+        destination.register
     {
         report.add(Place::Destination, format_args!("{file:?} {number}"));
     }

@@ -153,8 +153,8 @@ pub(super) static RULES: &[Rule] = &[
     ),
     warning(
         "EU-EXEC-ALIGN-SCALAR",
-        REGIONS,
-        "so does a single element; hardware takes it all the same",
+        "G45 vol 4 11.3.10.1; Mesa's validator leaves it out",
+        "a single element narrower than the execution type is aligned to that, too",
         "begin at a multiple of the execution type's size",
         Check::Instruction(execution_align_scalar),
     ),

@@ -161,6 +161,7 @@ const EXAMPLES: &[(&str, &str, Broken)] = &[
     ("EU-GOTO-TARGET", "(f0.0) goto (8|M0) 32 32\n nop\n join (8|M0) 16\n nop", Text("(f0.0) goto (8|M0) 32 16\n nop\n join (8|M0) 16\n nop")),
     ("EU-DEPENDENCY", "mov (4|M0) r4.0<1>:f r5.0<4;4,1>:f {NoDDClr}\n mov (4|M0) r4.4<1>:f r6.0<4;4,1>:f {NoDDChk}", Text("mov (4|M0) r4.0<1>:f r5.0<4;4,1>:f {NoDDClr}\n mov (4|M0) r6.0<1>:f r4.0<4;4,1>:f")),
     ("EU-NO-END", "send (8|M0) null r112:f 0x27 0x02000010 {EOT}", Text("nop")),
+    ("EU-UNREACHED", "(W&f0.0) jmpi 32\n mov (8|M0) r4.0<1>:f r5.0<8;8,1>:f\n send (8|M0) null r112:f 0x27 0x02000010 {EOT}", Text("(W) jmpi 32\n mov (8|M0) r4.0<1>:f r5.0<8;8,1>:f\n send (8|M0) null r112:f 0x27 0x02000010 {EOT}")),
     ("EU-JMPI", "(W) jmpi 16\n nop", Edit(|i| i.exec_size = 8)),
     ("EU-JMPI-MASK", "(W) jmpi 16\n nop", Edit(|i| i.no_mask = false)),
     ("EU-JMPI-TYPE", "(W) jmpi r4.0<0;1,0>:d", Edit(|i| source(i, 0).ty = DataType::Ud)),
