@@ -206,7 +206,11 @@ pub fn reached(slots: &Slots) -> Vec<bool> {
             continue;
         }
         reached[index] = true;
-        let Ok(i) = &all[index].instruction else { continue };
+        let Ok(i) = &all[index].instruction else {
+            // What it would do is not known; that it goes on is likely.
+            work.push(index + 1);
+            continue;
+        };
         if jumps_anywhere(i) {
             return all.iter().map(|slot| !slot.zero).collect();
         }
