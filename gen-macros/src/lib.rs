@@ -3,6 +3,8 @@
 
 mod batch;
 mod derive;
+#[cfg(feature = "eu")]
+mod eu;
 mod packet;
 
 use proc_macro::TokenStream;
@@ -23,4 +25,11 @@ pub fn batch(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(Packet, attributes(packet, field))]
 pub fn derive_packet(input: TokenStream) -> TokenStream {
     derive::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// A kernel in assembly, as an array of dwords: see `genxml::eu!`.
+#[cfg(feature = "eu")]
+#[proc_macro]
+pub fn eu(input: TokenStream) -> TokenStream {
+    eu::expand(input.into()).unwrap_or_else(|errors| eu::refused(&errors)).into()
 }

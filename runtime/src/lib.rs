@@ -135,6 +135,37 @@ pub use genxml_macros::packet;
 /// the position of a packet matters, for a patch later, call `emit` yourself: it returns it.
 pub use genxml_macros::batch;
 
+/// A kernel in assembly, as the array of dwords that it is: assembled and validated by the compiler. With the feature
+/// `eu`.
+///
+/// ```
+/// use genxml::eu;
+///
+/// const END: [u32; 8] = eu! {
+///     (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+///     (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}   // to the thread spawner
+/// };
+/// assert_eq!(END[7], 0x8200_0010);
+///
+/// const SUM: [u32; 4] = eu! { #![mesa] add(8) g4<1>F g2<8,8,1>F 0x3f800000F { align1 1Q }; };
+/// assert_eq!(SUM, eu!("add (8|M0) r4.0<1>:f r2.0<8;8,1>:f 1.0:f"));
+/// ```
+///
+/// It takes what [`eu::asm`](crate::eu::asm) takes: labels, both languages, comments in Rust's own way. An instruction of IGA's
+/// language ends with its line, or with a `;`. What cannot be assembled, and what breaks a rule of the
+/// [validator](crate::eu::validate) that is an error, does not compile; the message points at the token or the
+/// instruction. Text in string literals will do too, each beginning a line; the message then points at the literal.
+///
+/// Attributes may stand before the first instruction:
+///
+/// | attribute | meaning |
+/// |---|---|
+/// | `#![mesa]`, `#![iga]` | the language; IGA's if not said |
+/// | `#![compact]` | every instruction that has an 8-byte form takes it, branches aside |
+/// | `#![allow("EU-...")]` | the kernel may break this rule |
+#[cfg(feature = "eu")]
+pub use genxml_macros::eu;
+
 /// A packet, state structure or register of your own, described as the specification describes the manual's: it gets what
 /// generated types have, `new`, `pack`, `unpack`, `unpack_lossy`, the tables (`INFO`) that decoders and `Debug` read, the traits
 /// of [`core`](mod@crate::core) and the markers of the engines that take it.

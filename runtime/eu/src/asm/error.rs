@@ -26,14 +26,23 @@ pub struct AsmError {
 
 impl fmt::Display for AsmError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.line, self.column, self.message)?;
+        write!(f, "{}:{}: {}", self.line, self.column, self.reason())
+    }
+}
+
+impl AsmError {
+    /// What `Display` says, without the place.
+    pub fn reason(&self) -> String {
+        let mut text = self.message.clone();
         if let Some(expected) = &self.expected {
-            write!(f, ", expected {expected}")?;
+            text.push_str(", expected ");
+            text.push_str(expected);
         }
         if let Some(hint) = &self.hint {
-            write!(f, "; {hint}")?;
+            text.push_str("; ");
+            text.push_str(hint);
         }
-        Ok(())
+        text
     }
 }
 

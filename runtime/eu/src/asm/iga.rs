@@ -10,6 +10,7 @@ use crate::syntax::{self, Keyword, Syntax};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::string::String;
 
 /// The statement that begins at the next token; a line holds a label and an instruction, or either.
 pub fn statement(p: &mut Parser<'_>) -> Parse<Statement> {
@@ -24,6 +25,7 @@ pub fn statement(p: &mut Parser<'_>) -> Parse<Statement> {
         return Err(p.unexpected("the end of the line"));
     }
     item.span = start..p.last_end();
+    item.places = core::mem::take(&mut p.places);
     Ok(Statement::Instruction(Box::new(item)))
 }
 
@@ -47,8 +49,9 @@ fn instruction(p: &mut Parser<'_>) -> Parse<Item> {
             destination(p, i)?;
             let count = i.math.map_or(i.opcode.op().sources, MathFunction::sources);
             for index in 0..usize::from(count) {
-                let last = index + 1 == usize::from(count);
-                i.sources[index] = operand(p, i, last)?;
+                let start = p.peek().start;
+                i.sources[index] = operand(p, i, index + 1 == usize::from(count))?;
+                p.places.sources[index] = start..p.last_end();
             }
         }
         Format::Send => {
@@ -102,6 +105,9 @@ fn predicate(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     let inverse = p.eat('~');
     i.flag = p.flag()?;
     let control = p.predicate_control()?;
+    if matches!(control, PredicateControl::Replicate(_)) {
+        i.access_mode = AccessMode::Align16;
+    }
     i.predicate = Some(Predicate { control, inverse });
     p.expect(')')?;
     Ok(())
@@ -199,9 +205,12 @@ fn macro_accumulator(p: &mut Parser<'_>) -> Option<MacroAccumulator> {
     Some(accumulator)
 }
 
-/// A word behind a dot: a write mask or a swizzle.
-fn selection(p: &mut Parser<'_>) -> Option<(alloc::string::String, Span)> {
+/// A word behind a dot: a write mask or a swizzle; nothing behind it is the empty mask.
+fn selection(p: &mut Parser<'_>) -> Option<(String, Span)> {
     let token = p.peek_at(1);
+    if p.is('.') && token.kind == Kind::Mark(':') {
+        return Some((String::new(), p.next().span()));
+    }
     if !p.is('.') || token.kind != Kind::Word {
         return None;
     }
@@ -218,6 +227,7 @@ fn destination(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
         p.expect(')')?;
         i.saturate = true;
     }
+    let start = p.peek().start;
     let base = p.base()?;
     let macro_accumulator = macro_accumulator(p);
     let index = p.subregister_index()?;
@@ -234,6 +244,7 @@ fn destination(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     let ty = destination_type(p, i)?;
     let register = p.subregister(&base, index, ty)?;
     p.general_only(i, &base)?;
+    p.places.destination = start..p.last_end();
     i.destination = Some(Destination { register, ty, stride, write_mask, macro_accumulator });
     Ok(())
 }
@@ -254,7 +265,7 @@ fn operand(p: &mut Parser<'_>, i: &mut Instruction, last: bool) -> Parse<Operand
     let value = p.peek_at(ahead);
     let special = ["inf", "nan", "qnan", "snan"].contains(&p.text(value));
     if value.kind != Kind::Number && !special && value.kind != Kind::Mark('[') {
-        return source(p, i).map(Operand::Register);
+        return register_source(p, i).map(Operand::Register);
     }
     let immediate = immediate(p)?;
     let span = token.start..p.last_end();
@@ -339,6 +350,14 @@ pub fn packed(p: &mut Parser<'_>) -> Parse<Immediate> {
 
 /// `-(abs)r2.0<8;8,1>:f`
 fn source(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<Source> {
+    let start = p.peek().start;
+    let source = register_source(p, i)?;
+    // Of several, the caller knows which.
+    p.places.sources[0] = start..p.last_end();
+    Ok(source)
+}
+
+fn register_source(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<Source> {
     let logic = matches!(i.opcode, Opcode::And | Opcode::Or | Opcode::Xor | Opcode::Not);
     let sign = p.peek();
     let negate = p.eat('-') || p.eat('~');
@@ -466,7 +485,8 @@ fn message(p: &mut Parser<'_>) -> Parse<Send> {
 fn at_target(p: &Parser<'_>) -> bool {
     let token = p.peek();
     match token.kind {
-        Kind::Number | Kind::Mark('-' | '+') => true,
+        Kind::Number => true,
+        Kind::Mark('-' | '+') => p.peek_at(1).kind == Kind::Number,
         // Registers and labels are words both; what names a register is one.
         Kind::Word => !is_register(p.text(token)),
         _ => false,
@@ -476,7 +496,7 @@ fn at_target(p: &Parser<'_>) -> bool {
 fn is_register(word: &str) -> bool {
     let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
     let known = letters == "r" || syntax::ARFS.rows.iter().any(|row| row.iga == letters);
-    known && (letters.len() < word.len() || matches!(word, "null" | "ip" | "r"))
+    (known || letters == "arf") && (letters.len() < word.len() || matches!(word, "null" | "ip" | "r"))
 }
 
 /// A label, or a distance in bytes from the branch.

@@ -46,7 +46,15 @@ pub fn lay_out(items: &[Item], labels: &Labels, compaction: Compaction) -> Resul
                 match decode(&dwords) {
                     Ok(instruction) => {
                         let located = Located { position, instruction };
-                        laid.lines.push(Line { located, span: item.span.clone(), line: 0 });
+                        let target = |place: &Option<Place>| place.as_ref().map(|place| place.1.clone());
+                        laid.lines.push(Line {
+                            located,
+                            line: 0,
+                            span: item.span.clone(),
+                            places: item.places.clone(),
+                            jip: target(&item.jip).unwrap_or_default(),
+                            uip: target(&item.uip).unwrap_or_default(),
+                        });
                     }
                     Err(error) => faults.push(Fault::new(item.span.clone(), format!("{}", error.problem))),
                 }

@@ -27,6 +27,7 @@ pub fn statement(p: &mut Parser<'_>) -> Parse<Statement> {
     let start = p.peek().start;
     let mut item = instruction(p)?;
     item.span = start..p.expect(';')?.end;
+    item.places = core::mem::take(&mut p.places);
     Ok(Statement::Instruction(Box::new(item)))
 }
 
@@ -59,11 +60,13 @@ fn operands(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
             i.destination = Some(destination(p, i)?);
             let count = usize::from(i.math.map_or(i.opcode.op().sources, MathFunction::sources));
             for index in 0..count {
+                let start = p.peek().start;
                 i.sources[index] = operand(p, i, index + 1 == count)?;
+                p.places.sources[index] = start..p.last_end();
             }
             // Functions of one source are written with a second, which is null.
             if i.math.is_some() && count == 1 && p.peek_word() == Some("null") {
-                i.sources[1] = Operand::Register(source(p, i)?);
+                i.sources[1] = Operand::Register(register_source(p, i)?);
             }
         }
         Format::Send => {
@@ -230,7 +233,7 @@ fn base(p: &mut Parser<'_>) -> Parse<Base> {
 
 /// `g4.1<2>.xyUD`
 fn destination(p: &mut Parser<'_>, i: &Instruction) -> Parse<Destination> {
-    let start = p.at;
+    let (start, start_of_text) = (p.at, p.peek().start);
     let base = base(p)?;
     // Whether the word of a0 is named.
     let named =
@@ -262,6 +265,7 @@ fn destination(p: &mut Parser<'_>, i: &Instruction) -> Parse<Destination> {
         }
         register = Register::Indirect { address: word as u8, offset };
     }
+    p.places.destination = start_of_text..p.last_end();
     // A packed byte destination is only for byte moves; Mesa spreads the null register too.
     let spread = register.is_null() && ty.size() == 1 && stride == 1;
     Ok(Destination { stride: if spread { 2 } else { stride }, write_mask, ..Destination::new(register, ty) })
@@ -272,7 +276,7 @@ fn operand(p: &mut Parser<'_>, i: &Instruction, last: bool) -> Parse<Operand> {
     let ahead = usize::from(matches!(start.kind, Kind::Mark('-' | '+')));
     let value = p.peek_at(ahead);
     if value.kind != Kind::Number && value.kind != Kind::Mark('[') {
-        return source(p, i).map(Operand::Register);
+        return register_source(p, i).map(Operand::Register);
     }
     let immediate = immediate(p)?;
     let span = start.start..p.last_end();
@@ -316,6 +320,14 @@ fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
 
 /// `-(abs)g2.4<0,1,0>F`, `g[a0.2 16]<VxH,1,0>UB`, `g2<4>.xyzwF`
 fn source(p: &mut Parser<'_>, i: &Instruction) -> Parse<Source> {
+    let start = p.peek().start;
+    let source = register_source(p, i)?;
+    // Of several, the caller knows which.
+    p.places.sources[0] = start..p.last_end();
+    Ok(source)
+}
+
+fn register_source(p: &mut Parser<'_>, i: &Instruction) -> Parse<Source> {
     let logic = matches!(i.opcode, Opcode::And | Opcode::Or | Opcode::Xor | Opcode::Not);
     let sign = p.peek();
     let complement = p.eat('~');
@@ -395,7 +407,7 @@ fn region(p: &mut Parser<'_>) -> Parse<Option<Region>> {
 fn message(p: &mut Parser<'_>, i: &Instruction) -> Parse<Send> {
     let mut address = None;
     if p.peek_word() == Some("a0") {
-        match source(p, i)?.register {
+        match register_source(p, i)?.register {
             Register::Arf { byte, .. } => address = Some(Descriptor::Address(byte)),
             _ => return Err(p.unexpected("the address register a0")),
         }

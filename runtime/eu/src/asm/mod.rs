@@ -40,6 +40,7 @@ use crate::gen8::eu as gen8;
 use crate::instruction::{Descriptor, Send, SharedFunction};
 use crate::kernel::Located;
 use crate::syntax::Syntax;
+use crate::validate::Place;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -47,7 +48,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use error::Fault;
 use lex::Kind;
-use parse::{Item, Parser, Statement};
+use parse::{Item, Parser, Places, Statement};
 
 /// How to assemble.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -88,6 +89,23 @@ pub struct Line {
     pub line: usize,
     /// Bytes of the source.
     pub span: Range<usize>,
+    places: Places,
+    jip: Range<usize>,
+    uip: Range<usize>,
+}
+
+impl Line {
+    /// Where a part of the instruction is written, in bytes of the source; the whole instruction if that part is not.
+    pub fn place(&self, place: Place) -> Range<usize> {
+        let part = match place {
+            Place::Instruction => None,
+            Place::Destination => Some(&self.places.destination),
+            Place::Source(number) => self.places.sources.get(usize::from(number)),
+            Place::Jip => Some(&self.jip),
+            Place::Uip => Some(&self.uip),
+        };
+        part.filter(|part| !part.is_empty()).unwrap_or(&self.span).clone()
+    }
 }
 
 /// Errors beyond these are not looked for.
@@ -153,13 +171,15 @@ fn parse(source: &str, syntax: Syntax) -> Result<(Vec<Item>, layout::Labels), Ve
     if let Some(span) = unclosed {
         faults.push(Fault::new(span, "the comment has no end").expected("`*/`"));
     }
-    let mut p = Parser { source, tokens: &tokens, at: 0, limit: tokens.len(), syntax };
+    let mut p =
+        Parser { source, tokens: &tokens, at: 0, limit: tokens.len(), syntax, places: Places::default() };
     let (mut items, mut labels) = (Vec::new(), layout::Labels::new());
     while p.at + 1 < tokens.len() && faults.len() < MOST_ERRORS {
         if p.eat(';') {
             continue;
         }
         p.limit = end_of_statement(&p);
+        p.places = Places::default();
         let start = p.at;
         let parsed = match syntax {
             Syntax::Iga => iga::statement(&mut p),

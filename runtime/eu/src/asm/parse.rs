@@ -26,6 +26,13 @@ pub enum Target {
 /// A target with its place.
 pub type Place = (Target, Span);
 
+/// Where the parts of an instruction are written; those that are not there are empty.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Places {
+    pub destination: Span,
+    pub sources: [Span; 3],
+}
+
 /// A statement.
 pub enum Statement {
     Label(String, Span),
@@ -37,6 +44,7 @@ pub struct Item {
     pub instruction: Instruction,
     /// All of it.
     pub span: Span,
+    pub places: Places,
     pub jip: Option<Place>,
     pub uip: Option<Place>,
     /// The word that asks for the 8-byte form.
@@ -47,7 +55,15 @@ pub struct Item {
 
 impl Item {
     pub fn new(instruction: Instruction, span: Span) -> Self {
-        Item { instruction, span, jip: None, uip: None, compacted: None, from_next: false }
+        Item {
+            instruction,
+            span,
+            places: Places::default(),
+            jip: None,
+            uip: None,
+            compacted: None,
+            from_next: false,
+        }
     }
 }
 
@@ -60,6 +76,8 @@ pub struct Parser<'a> {
     /// Tokens from here on are not looked at: the statement ends.
     pub limit: usize,
     pub syntax: Syntax,
+    /// Operands of the statement so far.
+    pub places: Places,
 }
 
 impl<'a> Parser<'a> {

@@ -1,0 +1,242 @@
+//! `eu!`: a kernel in assembly, as the dwords that it is.
+//!
+//! The tokens are written down again as text for the assembler, a line for each line of the source, and what it says of a
+//! place of that text is said of the token that stands there.
+
+use genxml_eu::asm::{AsmError, Assembly, Compaction, Options, assemble};
+use genxml_eu::syntax::Syntax;
+use genxml_eu::validate::{self, Severity};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::quote;
+use std::ops::Range;
+use syn::{Error, LitStr, Result};
+
+/// What the macro stands for: an array of dwords.
+pub fn expand(input: TokenStream) -> Result<TokenStream> {
+    let mut tokens: Vec<TokenTree> = input.into_iter().collect();
+    let attributes = Attributes::take(&mut tokens)?;
+    let text = Text::of(tokens)?;
+    let options = Options { compaction: attributes.compaction };
+    let kernel =
+        assemble(&text.source, attributes.syntax, &options).map_err(|errors| text.errors(&errors))?;
+    check(&kernel, &text, &attributes.allowed)?;
+    let dwords = kernel.dwords();
+    Ok(quote!([#(#dwords),*]))
+}
+
+/// The errors as an expression, which has no value that could have a wrong type.
+pub fn refused(errors: &Error) -> TokenStream {
+    let errors = errors.to_compile_error();
+    quote!({ #errors loop {} })
+}
+
+/// What the inner attributes `#![...]` say.
+struct Attributes {
+    syntax: Syntax,
+    compaction: Compaction,
+    /// Rules of the validator that the kernel may break.
+    allowed: Vec<String>,
+}
+
+impl Attributes {
+    /// Those at the start of `tokens`, which are taken away.
+    fn take(tokens: &mut Vec<TokenTree>) -> Result<Attributes> {
+        let mut attributes =
+            Attributes { syntax: Syntax::Iga, compaction: Compaction::AsWritten, allowed: Vec::new() };
+        while let [TokenTree::Punct(hash), TokenTree::Punct(mark), TokenTree::Group(group), ..] = &tokens[..]
+            && hash.as_char() == '#'
+            && mark.as_char() == '!'
+        {
+            attributes.apply(group)?;
+            tokens.drain(..3);
+        }
+        Ok(attributes)
+    }
+
+    fn apply(&mut self, group: &Group) -> Result<()> {
+        let words: Vec<TokenTree> = group.stream().into_iter().collect();
+        let name = words.first().map(ToString::to_string).unwrap_or_default();
+        match (&*name, &words[..]) {
+            ("iga", [_]) => self.syntax = Syntax::Iga,
+            ("mesa", [_]) => self.syntax = Syntax::Mesa,
+            ("compact", [_]) => self.compaction = Compaction::All,
+            ("allow", [_, TokenTree::Group(rules)]) => {
+                let rules = rules.stream();
+                let rule: LitStr = syn::parse2(rules)?;
+                if validate::rule(&rule.value()).is_none() {
+                    let message = format!("there is no rule `{}`", rule.value());
+                    return Err(Error::new(rule.span(), message));
+                }
+                self.allowed.push(rule.value());
+            }
+            _ => {
+                let message = "expected `#![iga]`, `#![mesa]`, `#![compact]` or `#![allow(\"RULE\")]`";
+                return Err(Error::new(group.span(), message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The text for the assembler, and the token of each of its pieces.
+#[derive(Default)]
+struct Text {
+    source: String,
+    pieces: Vec<(Range<usize>, Span)>,
+}
+
+impl Text {
+    /// Tokens as they are, or string literals, of which each begins a line.
+    fn of(tokens: Vec<TokenTree>) -> Result<Text> {
+        let mut text = Text::default();
+        let strings =
+            matches!(tokens.first(), Some(TokenTree::Literal(first)) if is_string(&first.to_string()));
+        if !strings {
+            text.lines(tokens.into_iter().collect());
+            return Ok(text);
+        }
+        for token in tokens {
+            match &token {
+                TokenTree::Punct(comma) if comma.as_char() == ',' => {}
+                token => {
+                    let literal: LitStr = syn::parse2(token.clone().into())?;
+                    text.piece(&literal.value(), literal.span());
+                    text.source.push('\n');
+                }
+            }
+        }
+        Ok(text)
+    }
+
+    /// Tokens with the line breaks between them.
+    fn lines(&mut self, tokens: TokenStream) {
+        let mut flat = Vec::new();
+        flatten(tokens, &mut flat);
+        let lines: Vec<usize> = flat.iter().map(|(_, span)| span.unwrap().line()).collect();
+        let mut line = 0;
+        for ((token, span), own) in flat.into_iter().zip(in_order(&lines)) {
+            let own = own.unwrap_or(line);
+            self.source.push(if own == line { ' ' } else { '\n' });
+            line = own;
+            self.piece(&token, span);
+        }
+    }
+
+    fn piece(&mut self, text: &str, span: Span) {
+        let start = self.source.len();
+        self.source.push_str(text);
+        self.pieces.push((start..self.source.len(), span));
+    }
+
+    /// An error at what stands in `place`.
+    fn error(&self, place: &Range<usize>, message: String) -> Error {
+        let touched = |piece: &&(Range<usize>, Span)| piece.0.start < place.end && place.start < piece.0.end;
+        let first = self.pieces.iter().find(touched);
+        // A place that holds nothing is the end of a statement: the token before it.
+        let before = || self.pieces.iter().rev().find(|piece| piece.0.end <= place.start);
+        let last = self.pieces.iter().rev().find(touched);
+        match (first.or_else(before), last) {
+            (Some((_, first)), last) => {
+                let last = last.map_or(*first, |(_, span)| *span);
+                let ends = [first, &last].map(|span| Ident::new("_token", *span));
+                Error::new_spanned(quote!(#(#ends)*), message)
+            }
+            (None, _) => Error::new(Span::call_site(), message),
+        }
+    }
+
+    fn errors(&self, errors: &[AsmError]) -> Error {
+        let located = errors.iter().map(|error| {
+            // Of a string literal all is one token, so that its line is said.
+            let long = self.source.get(error.span.clone()).is_some()
+                && self.pieces.iter().any(|(piece, _)| {
+                    let inside = piece.start <= error.span.start && error.span.end <= piece.end;
+                    inside && self.source[piece.clone()].contains(char::is_whitespace)
+                });
+            let line = || self.source.lines().nth(error.line - 1).unwrap_or_default().trim().to_string();
+            let message = if long { format!("`{}`: {}", line(), error.reason()) } else { error.reason() };
+            self.error(&error.span, message)
+        });
+        combined(located).unwrap_or_else(|| Error::new(Span::call_site(), "the kernel cannot be assembled"))
+    }
+}
+
+/// Tokens without groups: their delimiters are tokens too.
+fn flatten(tokens: TokenStream, flat: &mut Vec<(String, Span)>) {
+    for token in tokens {
+        let TokenTree::Group(group) = token else {
+            flat.push((token.to_string(), token.span()));
+            continue;
+        };
+        let (open, close) = match group.delimiter() {
+            Delimiter::Parenthesis => ("(", ")"),
+            Delimiter::Brace => ("{", "}"),
+            Delimiter::Bracket => ("[", "]"),
+            Delimiter::None => {
+                flatten(group.stream(), flat);
+                continue;
+            }
+        };
+        flat.push((open.into(), group.span_open()));
+        flatten(group.stream(), flat);
+        flat.push((close.into(), group.span_close()));
+    }
+}
+
+/// The lines that belong to the longest sequence that never goes back. A token that `macro_rules!` puts in has its line
+/// elsewhere, and none here.
+fn in_order(lines: &[usize]) -> Vec<Option<usize>> {
+    // Of the sequences of each length, the index of the least last line; and the index before each.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(lines.len());
+    for (index, line) in lines.iter().enumerate() {
+        let length = ends.partition_point(|end| lines[*end] <= *line);
+        before.push(length.checked_sub(1).map(|length| ends[length]));
+        if length == ends.len() { ends.push(index) } else { ends[length] = index }
+    }
+    let mut own = vec![None; lines.len()];
+    let mut at = ends.last().copied();
+    while let Some(index) = at {
+        own[index] = Some(lines[index]);
+        at = before[index];
+    }
+    own
+}
+
+fn is_string(literal: &str) -> bool {
+    literal.starts_with(['"', 'r'])
+}
+
+fn combined(errors: impl Iterator<Item = Error>) -> Option<Error> {
+    errors.reduce(|mut all, error| {
+        all.combine(error);
+        all
+    })
+}
+
+/// What hardware refuses, or what leaves it undefined, is an error too.
+fn check(kernel: &Assembly, text: &Text, allowed: &[String]) -> Result<()> {
+    let findings = validate::kernel(&kernel.bytes);
+    let broken = findings.iter().filter(|finding| finding.rule.severity == Severity::Error);
+    let broken = broken.filter(|finding| !allowed.iter().any(|id| id == finding.rule.id));
+    let errors = broken.map(|finding| {
+        let rule = finding.rule;
+        let message =
+            format!("{}: {}: {}{}; {}", rule.id, rule.text, finding.place, finding.values, rule.hint);
+        let line = kernel.lines.iter().find(|line| line.located.position == finding.position);
+        text.error(&line.map_or(0..0, |line| line.place(finding.place)), message)
+    });
+    combined(errors).map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_order;
+
+    #[test]
+    fn lines_that_go_back_are_foreign() {
+        assert_eq!(in_order(&[]), []);
+        assert_eq!(in_order(&[3, 3, 4]), [Some(3), Some(3), Some(4)]);
+        assert_eq!(in_order(&[3, 9, 3, 4, 1, 4]), [Some(3), None, Some(3), Some(4), None, Some(4)]);
+    }
+}
