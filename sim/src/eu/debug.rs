@@ -36,6 +36,8 @@ pub struct Session<F> {
     kernel: Kernel,
     fetch: F,
     breakpoints: BTreeSet<u32>,
+    /// Enabled channels of the last instruction.
+    mask: u32,
 }
 
 /// Why a session stands still.
@@ -147,6 +149,7 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
             kernel: Kernel::new(0, ip_base),
             fetch,
             breakpoints: BTreeSet::new(),
+            mask: 0,
         }
     }
 
@@ -203,35 +206,43 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
         watch: &mut W,
         writes: &mut Vec<Write>,
     ) -> Result<Option<Halt>, Fault> {
-        while let Some(stop) = self.thread.ready(&self.kernel, world)? {
+        loop {
+            while let Some(stop) = self.thread.ready(&self.kernel, world)? {
+                match stop {
+                    Stop::Decode(offset) => decode8::extend(&mut self.kernel, offset, &mut self.fetch),
+                    stop => return Ok(Some(Halt::Wait(stop))),
+                }
+            }
+            let position = self.position();
+            let before = self.kernel.index(position).map(|index| {
+                let uop = self.kernel.behind_breakpoint(index).unwrap_or(&self.kernel.uops[index as usize]);
+                (uop, places(uop, &self.thread), self.thread.regs.flags())
+            });
+            let mut tap = Tap { world, mask: self.mask, message: None, left: u64::MAX };
+            let stop = self.thread.step(&self.kernel, &mut tap)?;
+            self.mask = tap.mask;
+            let (mask, message) = (tap.mask, tap.message.as_ref());
+            // What has to wait is told when it is done.
+            let done = !self.thread.repeats();
+            if W::LISTENS
+                && done
+                && let Some((uop, places, flags)) = before
+            {
+                writes.clear();
+                collect(writes, uop, mask, &places, flags, &self.thread, message);
+                watch.instruction(&Executed { offset: position, uop, mask, writes, message });
+            }
             match stop {
-                Stop::Decode(offset) => decode8::extend(&mut self.kernel, offset, &mut self.fetch),
-                stop => return Ok(Some(Halt::Wait(stop))),
+                None => return Ok(None),
+                Some(Stop::End) => return Ok(Some(Halt::End)),
+                Some(Stop::Decode(offset)) => {
+                    decode8::extend(&mut self.kernel, offset, &mut self.fetch);
+                    if done {
+                        return Ok(None);
+                    }
+                }
+                Some(stop) => return Ok(Some(Halt::Wait(stop))),
             }
-        }
-        let position = self.position();
-        let before = self.kernel.index(position).map(|index| {
-            let uop = self.kernel.behind_breakpoint(index).unwrap_or(&self.kernel.uops[index as usize]);
-            (uop, places(uop, &self.thread), self.thread.regs.flags())
-        });
-        let mut tap = Tap { world, mask: 0, message: None, left: u64::MAX };
-        let stop = self.thread.step(&self.kernel, &mut tap)?;
-        let (mask, message) = (tap.mask, tap.message.as_ref());
-        if W::LISTENS
-            && let Some((uop, places, flags)) = before
-        {
-            writes.clear();
-            collect(writes, uop, mask, &places, flags, &self.thread, message);
-            watch.instruction(&Executed { offset: position, uop, mask, writes, message });
-        }
-        match stop {
-            None => Ok(None),
-            Some(Stop::End) => Ok(Some(Halt::End)),
-            Some(Stop::Decode(offset)) => {
-                decode8::extend(&mut self.kernel, offset, &mut self.fetch);
-                Ok(None)
-            }
-            Some(stop) => Ok(Some(Halt::Wait(stop))),
         }
     }
 

@@ -290,6 +290,11 @@ impl Thread {
         self.executed
     }
 
+    /// True if the instruction that was counted last has still to be done.
+    pub(super) fn repeats(&self) -> bool {
+        self.pending.again
+    }
+
     /// Byte offset of the next instruction from the kernel's first one.
     pub fn position(&self, kernel: &Kernel) -> u32 {
         let here = || kernel.uops.get(self.flow.ip as usize).map_or(0, |u| u.offset);

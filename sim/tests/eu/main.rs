@@ -2,6 +2,8 @@
 
 mod arithmetic;
 mod flow;
+mod machine;
+mod programs;
 mod random;
 mod regions;
 mod short_cuts;

@@ -1,8 +1,9 @@
 //! Kernels of random bits: they end, in order or with a fault, and never panic.
 
-use crate::support::{World, decode};
+use crate::support::{World, decode, session};
 use genxml_eu::decode::decode as decode_instruction;
-use genxml_eu::ops::Opcode;
+use genxml_eu::ops::{OPS, Opcode};
+use genxml_sim::eu::debug::{Alone, Executed, Halt};
 use genxml_sim::eu::{Launch, Thread};
 use proptest::prelude::*;
 
@@ -32,4 +33,87 @@ proptest! {
             let _ = Thread::new(&launch).run(&kernel, &mut World { steps: 4 });
         }
     }
+}
+
+/// A generator of random numbers (splitmix64), so that ten million instructions cost no more than their execution.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    /// An instruction of random bits, mostly with a real operation, and often one that can be executed.
+    fn instruction(&mut self) -> [u8; 16] {
+        let (low, high) = (self.next(), self.next());
+        let mut bits = u128::from(low) | u128::from(high) << 64;
+        let choice = self.next();
+        if !choice.is_multiple_of(16) {
+            let code = OPS[(choice >> 8) as usize % OPS.len()].code;
+            bits = bits & !0xff | u128::from(code);
+        }
+        if choice >> 32 & 3 != 0 {
+            // Values that are reserved, indirect operands and those outside of the general registers are left out: not
+            // compact, Align1, at most eight channels, sizes, types, conditions, predicates and regions that exist.
+            const LEFT_OUT: [u32; 22] =
+                [8, 15, 19, 23, 27, 29, 36, 40, 42, 46, 60, 63, 76, 79, 84, 87, 88, 108, 111, 116, 119, 120];
+            bits = LEFT_OUT.iter().fold(bits, |bits, bit| bits & !(1 << bit));
+            bits |= 1 << 35 | 1 << 41 | 1 << 61 | 1 << 89;
+        }
+        if choice >> 48 & 3 == 0 {
+            // Jumps that lead to another instruction.
+            let distance = |bits: u64| ((bits % 17) as i32 - 8) * 8;
+            let (jip, uip) = (distance(choice >> 50) as u32, distance(choice >> 56) as u32);
+            bits = bits & u128::from(u64::MAX) | u128::from(uip) << 64 | u128::from(jip) << 96;
+        }
+        bits.to_le_bytes()
+    }
+}
+
+/// Each instruction is the first of a thread that goes on from there, with a budget. `EU_RANDOM_INSTRUCTIONS` says how
+/// many; 10 million were run.
+#[test]
+fn random_instructions_end_in_order() {
+    let wanted = std::env::var("EU_RANDOM_INSTRUCTIONS").ok().and_then(|count| count.parse().ok());
+    let wanted: u64 = wanted.unwrap_or(40_000);
+    const BLOCK: usize = 8;
+    let mut random = Random(wanted);
+    let (mut started, mut executed, mut faults, mut endless) = (0u64, 0u64, 0u64, 0u64);
+    while started < wanted {
+        let code: Vec<u8> = (0..BLOCK).flat_map(|_| random.instruction()).collect();
+        let payload: Vec<u8> = (0..512).flat_map(|_| random.next().to_le_bytes()).collect();
+        let launch = Launch {
+            dispatch_mask: random.next() as u32,
+            vector_mask: random.next() as u32,
+            control: random.next() as u32 & 0x84ff,
+            exceptions: random.next() as u32 & 0xffff,
+            system_routine: (random.next() & 1 == 0)
+                .then(|| crate::support::IP_BASE + 8 * (random.next() as u32 % 16)),
+            payload,
+            ..Launch::default()
+        };
+        for first in 0..BLOCK {
+            let mut session = session(&code[16 * first..], &launch);
+            let mut world = Alone::default();
+            let halt = match started % 4 {
+                0 => session.run(&mut world, 200, &mut |executed: &Executed<'_>| {
+                    for write in executed.writes {
+                        assert!(!write.location.name(write.ty.size()).is_empty());
+                    }
+                }),
+                _ => session.run(&mut world, 200, &mut ()),
+            };
+            started += 1;
+            executed += session.thread.executed();
+            faults += u64::from(halt.is_err());
+            endless += u64::from(matches!(halt, Ok(Halt::Limit)));
+        }
+    }
+    println!(
+        "{started} threads, {executed} instructions; {faults} faults, {endless} stopped by the watchdog"
+    );
+    assert!(faults < started && endless > 0 && executed > started / 4);
 }

@@ -1,12 +1,15 @@
 //! Kernels of typed instructions, run in a world that only listens.
 
+use genxml_eu::asm::{Assembly, Options};
 use genxml_eu::instruction::{
     DataType, Descriptor, Destination, Immediate, Instruction, Operand, Region, Register, Send,
     SharedFunction, Source,
 };
 use genxml_eu::ops::Opcode;
+use genxml_eu::syntax::Syntax;
 use genxml_sim::eu::control::Stop;
-use genxml_sim::eu::decode8::{Fetched, kernel};
+use genxml_sim::eu::debug::{Alone, Executed, Halt, Session};
+use genxml_sim::eu::decode8::{Fetched, fetch_from, kernel};
 use genxml_sim::eu::fast::Plan;
 use genxml_sim::eu::regions::Registers;
 use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};
@@ -156,3 +159,51 @@ pub fn write(thread: &mut Thread, number: usize, offset: usize, size: usize, val
     let at = 32 * number + offset;
     thread.regs.grf_mut()[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
 }
+
+/// The bytes of a kernel in IGA's syntax.
+#[track_caller]
+pub fn assemble(text: &str) -> Assembly {
+    genxml_eu::asm::assemble(text, Syntax::Iga, &Options::default()).unwrap_or_else(|errors| {
+        panic!("{text}\n{}", errors.iter().map(|e| e.to_string() + "\n").collect::<String>())
+    })
+}
+
+/// A thread of the kernel, which begins at `ip` 0x1000.
+pub fn session<'a>(bytes: &'a [u8], launch: &Launch) -> Session<impl FnMut(i32) -> Fetched + 'a> {
+    Session::new(launch, IP_BASE, |offset| fetch_from(bytes, offset))
+}
+
+/// What `ip` is at the first instruction of a [`session`].
+pub const IP_BASE: u32 = 0x1000;
+
+/// Runs a kernel in IGA's syntax, once at full speed and once instruction by instruction: both must agree.
+pub fn play(bytes: &[u8], launch: &Launch, setup: impl Fn(&mut Thread)) -> Result<(Thread, Halt), Fault> {
+    let once = |watched: bool| {
+        let mut session = session(bytes, launch);
+        setup(&mut session.thread);
+        let mut world = Alone::default();
+        let mut count = 0u64;
+        let halt = match watched {
+            true => session.run(&mut world, LIMIT, &mut |_: &Executed<'_>| count += 1)?,
+            false => session.run(&mut world, LIMIT, &mut ())?,
+        };
+        assert!(!watched || count == session.thread.executed(), "{count} instructions seen");
+        Ok((session.thread, halt))
+    };
+    let (free, stepped) = (once(false), once(true));
+    match (&free, &stepped) {
+        (Ok((a, halted)), Ok((b, stopped))) => {
+            assert_eq!(halted, stopped);
+            assert_eq!(a.executed(), b.executed());
+            assert!(a.regs.bytes()[..] == b.regs.bytes()[..], "stepping changes the result");
+        }
+        (a, b) => assert_eq!(a.as_ref().err(), b.as_ref().err()),
+    }
+    free
+}
+
+/// Most instructions of [`play`].
+pub const LIMIT: u64 = 400_000;
+
+/// The end of a thread, in IGA's syntax.
+pub const END: &str = "(W) send (8|M0) null r112:ud 0x27 0x02000010 {EOT}\n";
