@@ -14,6 +14,7 @@ use std::process::ExitCode;
   genx check captures/gpgpu_fill     the manual's programming restrictions
   genx disasm kernel.bin             a kernel as assembly; genx asm is the way back
   genx eu ops mad                    an instruction of the execution unit
+  genx eu run kernel.asm --trace     a kernel executed by one thread, instruction by instruction
   genx spec show PIPE_CONTROL        a table of the specification
 
 Exit codes: 0 all well, 1 an expectation differs or a check found something, 2 unusable input, 3 a GPU fault, a hang,
