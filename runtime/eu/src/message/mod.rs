@@ -4,6 +4,7 @@
 //! [`Description::lengths`] says how many registers such a message takes and returns.
 
 mod lengths;
+mod own_words;
 mod words;
 
 use crate::encoding as enc;
@@ -101,7 +102,7 @@ impl Description {
         levels.into_iter().flat_map(Level::fields).filter(|member| !COMMON.contains(&member.field.name))
     }
 
-    /// The message in words, IGA's where it has some.
+    /// The message in words.
     pub fn words(&self) -> Words {
         words(self.function, self.descriptor())
     }
@@ -143,13 +144,13 @@ impl fmt::Display for Description {
     }
 }
 
-/// The message in words, IGA's where it has some; `?` is printed for what has none: motion estimation, check and
+/// The message in words, IGA's where they are right; `?` is printed for what has none: motion estimation, check and
 /// refinement, reserved types.
 pub fn words(function: SharedFunction, descriptor: u32) -> Words {
     Words { function, descriptor }
 }
 
-/// `wr:3h+0, rd:0; hdc.dc1; media block write`: lengths in registers, receiver, message.
+/// `wr:3h+0, rd:0; hdc.dc1; media block write`: lengths in registers, receiver, message, all as IGA has them.
 pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, send: &Send) -> fmt::Result {
     let function = name_in_comment(send.function);
     match send.descriptor {
@@ -162,7 +163,7 @@ pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, send: &Send) -> fmt::Resul
             let header = if message.header_present { "h" } else { "" };
             let (sent, returned) = (message.message_length.get(), message.response_length.get());
             write!(out, "wr:{sent}{header}+0, rd:{returned}; {function}; ")?;
-            words(send.function, descriptor).write(out)
+            words(send.function, descriptor).write_iga(out)
         }
     }
 }

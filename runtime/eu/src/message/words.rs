@@ -1,12 +1,11 @@
-//! Messages in IGA's words.
+//! Messages in IGA's words, which know later generations better than this one.
 
 use crate::gen8::{descriptors as mdc, eu_messages as msd, messages as md};
 use crate::instruction::SharedFunction;
 use core::fmt::{self, Write};
 use genxml_core::bits;
 
-/// A message in IGA's words where it has some, to be printed. Most are IGA's own, with what they leave out; what IGA
-/// has no words for has ours, but for receivers it does not know at all.
+/// A message in words, to be printed: IGA's, but where IGA has none or misnames what Gen8 does. `?` if nothing is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Words {
     pub(super) function: SharedFunction,
@@ -15,13 +14,16 @@ pub struct Words {
 
 impl fmt::Display for Words {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(f)
+        match super::own_words::write(f, self.function, self.descriptor) {
+            Some(written) => written,
+            None => self.write_iga(f),
+        }
     }
 }
 
 impl Words {
-    /// Writes the words of the message, `?` if it has none.
-    pub(super) fn write<W: Write + ?Sized>(&self, out: &mut W) -> fmt::Result {
+    /// Writes IGA's words of the message as its listings have them, right or wrong.
+    pub(super) fn write_iga<W: Write + ?Sized>(&self, out: &mut W) -> fmt::Result {
         let dwords = &[self.descriptor];
         let written = match self.function {
             SharedFunction::Sampler => sampler(out, dwords),
@@ -32,9 +34,9 @@ impl Words {
             SharedFunction::ThreadSpawner => spawner(out, dwords),
             SharedFunction::DataPort0 => data_port_0(out, dwords),
             SharedFunction::DataPort1 => data_port_1(out, dwords),
-            SharedFunction::PixelInterpolator => pixel_interpolator(out, dwords),
             SharedFunction::Null
             | SharedFunction::DataPortSampler
+            | SharedFunction::PixelInterpolator
             | SharedFunction::MotionEstimation
             | SharedFunction::CheckAndRefinement
             | SharedFunction::Reserved(_) => None,
@@ -50,14 +52,19 @@ fn sampler<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     use md::MessageDescriptorSamplingEngineMessageType as Type;
     use md::MessageDescriptorSamplingEngineSimdMode10 as Mode;
     let message = md::MessageDescriptorSamplingEngine::unpack_lossy(dwords);
+    // Later generations have a third bit of the mode.
+    let high = bits::get(dwords, SIMD_MODE_2, SIMD_MODE_2) == 1;
     let mode = match message.simd_mode_1_0 {
+        Mode::SIMD8 if high => "simd8 high",
+        Mode::SIMD16 if high => "simd16 high",
+        Mode::SIMD32_64 if high => "",
         Mode::SIMD8 => "simd8",
         Mode::SIMD16 => "simd16",
         Mode::SIMD32_64 => "simd32/64",
         _ => "unknown simd mode",
     };
-    // The other operations of the widest mode have numbers of their own.
-    let wide = message.simd_mode_1_0 == Mode::SIMD32_64;
+    // The operations of the widest mode have numbers of their own.
+    let wide = message.simd_mode_1_0 == Mode::SIMD32_64 && !high;
     let operation = match message.message_type {
         _ if wide => match message.message_type.bits() {
             0x00 => "sample unorm",
@@ -91,7 +98,13 @@ fn sampler<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
         Type::LD_MCS => "sample load mcs auxilary data",
         Type::LD2DMS => "sample load multi-sample",
         Type::LD2DSS => "sample multi-sample without mcs",
-        _ => "?",
+        other => match other.bits() {
+            0x18 => "sample with lod forced to 0",
+            0x19 => "sample compare+with lod forced to 0",
+            0x1a => "sample load with lod forced to 0",
+            0x1c => "sample ld2 multi-sample wide",
+            _ => "?",
+        },
     };
     let half = if bits::get(dwords, RETURN_FORMAT, RETURN_FORMAT) == 1 { " 16b" } else { "" };
     Some(write!(out, "{mode}{half} {operation} using sampler index {}", message.sampler_index.get()))
@@ -100,51 +113,39 @@ fn sampler<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
 /// Bit that asks the sampler for half floats on later hardware; reserved on Gen8 (2d p.257).
 const RETURN_FORMAT: u32 = 30;
 
+/// Highest bit of the sampler's mode on later hardware; reserved on Gen8.
+const SIMD_MODE_2: u32 = 29;
+
 fn gateway<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
-    let names = [
-        "open gateway",
-        "close gateway",
-        "forward message",
-        "read timestamp",
-        "signal barrier",
-        "update gateway state",
-        "read or write register",
-    ];
     let message = md::MessageGatewayDescriptor::unpack_lossy(dwords);
-    names.get(message.gateway_opcode.bits() as usize).map(|name| out.write_str(name))
+    let name = match message.gateway_opcode.bits() {
+        0 => "end of thread",
+        1 => "signal event",
+        2 => "monitor event",
+        3 => "unmonitor event",
+        4 => "signal barrier",
+        6 => "wait for event",
+        _ => return None,
+    };
+    Some(out.write_str(name))
 }
 
 fn spawner<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
-    let message = md::ThreadSpawnMessageDescriptor::unpack_lossy(dwords);
-    let spawn = message.opcode.bits() == 1;
-    Some(out.write_str(if spawn { "spawn thread" } else { "end of thread" }))
+    let end = bits::get(dwords, 0, 2) == 0;
+    end.then(|| out.write_str("end of thread"))
 }
 
 fn urb<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     let message = md::UrbMessageDescriptor::unpack_lossy(dwords);
-    let masked = message.swizzle_control.bits() != 0;
     let name = match message.urb_opcode.bits() {
-        // IGA has no words for these.
-        0 => "hword write",
-        1 => "oword write",
-        2 => "hword read",
-        3 => "oword read",
-        4 => "atomic move",
-        5 => "atomic increment",
-        6 => "atomic add",
-        7 if masked => "urb dword masked write",
+        7 if message.swizzle_control.bits() != 0 => "urb dword masked write",
         7 => "urb dword write",
         8 => "urb dword read",
+        9 => return Some(out.write_str("urb fence")),
         _ => return None,
     };
     let slots = if message.per_slot_offset { " with per-slot offset enabled" } else { "" };
     Some(write!(out, "{name}{slots}"))
-}
-
-fn pixel_interpolator<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
-    let message = msd::PixelInterpolatorMessageDescriptor::unpack_lossy(dwords);
-    let names = ["shared offset", "sample position", "centroid", "offset per slot"];
-    names.get(message.message_type.bits() as usize).map(|name| out.write_str(name))
 }
 
 fn render<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
@@ -165,12 +166,23 @@ fn render<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
         _ => ("unknown render target op", ""),
     };
     let precision = if message.precision.bits() == 0 { "full" } else { "half" };
+    let coarse = if write && bits::get(dwords, PER_COARSE_PIXEL, PER_COARSE_PIXEL) == 1 {
+        " with Per-Coarse Pixel PS outputs enable"
+    } else {
+        ""
+    };
     let sample = if message.per_sample { " with Per-Sample Pixel PS outputs enable" } else { "" };
     let last = if write && message.last_render_target_select { "; last render target" } else { "" };
     let high = if message.slot_group_select.bits() != 0 { " slot group high" } else { "" };
     let surface = message.binding_table_index.get();
-    Some(write!(out, "{precision}-precision {name}{channels}{sample}{last}{high} to surface {surface}"))
+    Some(write!(
+        out,
+        "{precision}-precision {name}{channels}{coarse}{sample}{last}{high} to surface {surface}"
+    ))
 }
+
+/// Bit that tells coarse pixels on later hardware; reserved on Gen8.
+const PER_COARSE_PIXEL: u32 = 18;
 
 fn read_only<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     let message = md::ReadOnlyDataPortMessageDescriptor::unpack_lossy(dwords);
@@ -183,14 +195,15 @@ fn read_only<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     })
 }
 
-/// ` x4`
+/// ` x4`; one in the upper half of a register is ` x1H`.
 fn owords(blocks: md::MdcDbOw) -> &'static str {
     match blocks {
-        md::MdcDbOw::OW1L | md::MdcDbOw::OW1U => " x1",
+        md::MdcDbOw::OW1L => " x1",
+        md::MdcDbOw::OW1U => " x1H",
         md::MdcDbOw::OW2 => " x2",
         md::MdcDbOw::OW4 => " x4",
         md::MdcDbOw::OW8 => " x8",
-        _ => "",
+        _ => " x0",
     }
 }
 
@@ -203,6 +216,12 @@ fn data_port_0<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     }
     let blocks = || owords(md::Msd0rOwb::unpack_lossy(dwords).data_blocks);
     let bytes = || msd::Msd0Bs::unpack_lossy(dwords).data_elements;
+    let elements = || match bytes().bits() {
+        0 => "",
+        1 => " x2",
+        2 => " x4",
+        _ => " x8",
+    };
     let bits = || match bytes() {
         mdc::MdcDs::B => " 8b",
         mdc::MdcDs::W => " 16b",
@@ -215,12 +234,17 @@ fn data_port_0<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
         md::MtDp0::MT0W_OWB => write!(out, "oword block write{}", blocks()),
         md::MtDp0::MT0R_OWDB => out.write_str("oword dual block read"),
         md::MtDp0::MT0W_OWDB => out.write_str("oword dual block write"),
-        md::MtDp0::MT0R_DWS => out.write_str("dword gathering read"),
-        md::MtDp0::MT0W_DWS => out.write_str("dword scattering write"),
+        md::MtDp0::MT0R_DWS => write!(out, "dword gathering read{}", elements()),
+        md::MtDp0::MT0W_DWS => write!(out, "dword scattering write{}", elements()),
         md::MtDp0::MT0R_BS => write!(out, "byte gathering read{}", bits()),
         md::MtDp0::MT0W_BS => write!(out, "byte scattering write{}", bits()),
         md::MtDp0::MT0_MEMFENCE => fence(out, dwords),
-        _ => return None,
+        // Messages of later generations; the write is called a read there.
+        other => match other.bits() {
+            0x5 | 0xd => out.write_str("qword gathering read"),
+            0x9 => write!(out, "hword aligned block write{}", blocks()),
+            _ => return None,
+        },
     })
 }
 
@@ -234,6 +258,8 @@ fn fence<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> fmt::Result {
         SHARED_LOCAL_MEMORY => out.write_str("SLM fence"),
         0 => {
             out.write_str("global fence flushing")?;
+            let first = bits::get(dwords, FLUSH_L1, FLUSH_L1) == 1;
+            out.write_str(if first { " L1" } else { "" })?;
             match message.l3_flush.bits() {
                 0 => Ok(()),
                 15 => out.write_str(" all L3 data"),
@@ -257,45 +283,75 @@ fn fence<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> fmt::Result {
 /// Surface that stands for shared local memory (2d p.13).
 const SHARED_LOCAL_MEMORY: u64 = 254;
 
+/// Bit of a fence that flushes the first cache on later hardware; reserved on Gen8.
+const FLUSH_L1: u32 = 8;
+
 fn data_port_1<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     use md::MtDp1;
     let message = md::DataPort1MessageDescriptor::unpack_lossy(dwords);
     let channels = || channels(msd::Msd1Us::unpack_lossy(dwords).channel_mask);
     let atomic = || operation(msd::Msd1Uai::unpack_lossy(dwords).atomic_integer_operation_type);
     Some(match message.message_type {
-        MtDp1::MT1R_T => out.write_str("transpose read"),
         MtDp1::MT1R_MB => media(out, dwords, "read"),
         MtDp1::MT1W_MB => media(out, dwords, "write"),
         MtDp1::MT1R_US => write!(out, "untyped surface read with {}", channels()),
         MtDp1::MT1W_US => write!(out, "untyped surface write with {}", channels()),
-        MtDp1::MT1R_TS => typed(out, dwords, "read"),
-        MtDp1::MT1W_TS => typed(out, dwords, "write"),
+        MtDp1::MT1R_TS => typed(out, dwords, "read", ""),
+        MtDp1::MT1W_TS => typed(out, dwords, "write", ""),
+        read if read.bits() == TYPED_READ_WITH_STATUS => typed(out, dwords, "read", " returning status"),
         MtDp1::MT1R_A64_US => write!(out, "a64 untyped surface read with {}", channels()),
         MtDp1::MT1W_A64_US => write!(out, "a64 untyped surface write with {}", channels()),
         MtDp1::MT1A_UI => write!(out, "untyped atomic int32 {}", atomic()),
-        MtDp1::MT1A_UI4X2 => write!(out, "untyped simd4x2 atomic int32 {}", atomic()),
         MtDp1::MT1A_TA => match msd::Msd1Tai::unpack_lossy(dwords).slot_group.bits() {
             0 => write!(out, "typed atomic 32-bit integer {}", atomic()),
             _ => write!(out, "typed_sgh atomic 32-bit integer (slot group high) {}", atomic()),
         },
-        MtDp1::MT1A_TA4X2 => write!(out, "typed simd4x2 atomic int32 {}", atomic()),
-        MtDp1::MT1A_TC => {
+        // The numbers of four slots by two came to mean 16 bits.
+        MtDp1::MT1A_TA4X2 => {
+            let name = match msd::Msd1Tai::unpack_lossy(dwords).slot_group.bits() {
+                0 => "typed atomic 16-bit integer",
+                _ => "typed_sgh atomic 16-bit integer (slot group high)",
+            };
+            write!(out, "{name} {}{}", atomic(), coordinates(message.message_length.get()))
+        }
+        MtDp1::MT1A_TC | MtDp1::MT1A_TC4X2 => {
             let wide = msd::Msd1Uai::unpack_lossy(dwords).simd_mode == mdc::MdcSm2r::SIMD16;
             let sent = message.message_length.get() / if wide { 2 } else { 1 };
-            write!(out, "typed atomic 32-bit counter {}{}", atomic(), coordinates(sent))
+            let size = if message.message_type == MtDp1::MT1A_TC { 32 } else { 16 };
+            write!(out, "typed atomic {size}-bit counter {}{}", atomic(), coordinates(sent))
         }
-        MtDp1::MT1A_TC4X2 => write!(out, "simd4x2 atomic counter {}", atomic()),
-        MtDp1::MT1A_A64_UI | MtDp1::MT1A_A64_UI4X2 => {
-            let simd = if message.message_type == MtDp1::MT1A_A64_UI { "" } else { " simd4x2" };
+        MtDp1::MT1A_A64_UI => {
             let wide = msd::Msd1A64Ai::unpack_lossy(dwords).data_width.bits() == 1;
-            write!(out, "untyped a64{simd} atomic int{} {}", if wide { 64 } else { 32 }, atomic())
+            write!(out, "untyped a64 atomic int{} {}", if wide { 64 } else { 32 }, atomic())
         }
-        MtDp1::MT1R_A64_SB => scattered(out, dwords, "gathering read")?,
-        MtDp1::MT1W_A64_SB => scattered(out, dwords, "scattering write")?,
+        MtDp1::MT1A_UF => float_atomic(out, dwords, "float atomic")?,
+        MtDp1::MT1A_A64_UF => float_atomic(out, dwords, "a64 float atomic")?,
+        MtDp1::MT1R_A64_SB => scattered(out, dwords, "gathering read"),
+        MtDp1::MT1W_A64_SB => scattered(out, dwords, "scattering write"),
         MtDp1::MT1R_A64_B => block(out, dwords, "read"),
         MtDp1::MT1W_A64_B => block(out, dwords, "write"),
         _ => return None,
     })
+}
+
+/// A message of later hardware; reserved on Gen8.
+const TYPED_READ_WITH_STATUS: u64 = 0xe;
+
+/// Atomic operations on floats, of later hardware too: the operation replaces that on integers.
+fn float_atomic<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], name: &str) -> Written {
+    let message = msd::Msd1Uai::unpack_lossy(dwords);
+    let (operation, size) = match message.atomic_integer_operation_type.bits() % 8 {
+        1 => ("max", 32),
+        2 => ("min", 32),
+        3 => ("fp-compare and swap ", 32),
+        4 => ("add", 32),
+        5 => ("subtract", 32),
+        6 => ("64b add", 64),
+        7 => ("64b subtract", 64),
+        _ => return None,
+    };
+    let answer = if message.return_data_control { " with return" } else { "" };
+    Some(write!(out, "{name} {operation} ({size}b){answer}"))
 }
 
 /// IGA names the parameters by the number of registers alone, whatever they are.
@@ -309,11 +365,11 @@ fn coordinates(registers: u64) -> &'static str {
     }
 }
 
-fn typed<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str) -> fmt::Result {
+fn typed<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str, status: &str) -> fmt::Result {
     let message = msd::Msd1Ts::unpack_lossy(dwords);
     let high = if message.slot_group == mdc::MdcSg3::SG8U { " (high slot group)" } else { "" };
     let (channels, sent) = (channels(message.channel_mask), message.message_length.get());
-    write!(out, "typed surface {direction}{high} with {channels}{}", coordinates(sent))
+    write!(out, "typed surface {direction}{high}{status} with {channels}{}", coordinates(sent))
 }
 
 /// Bits 2:0 of the control override the stride of lines and where they begin.
@@ -330,38 +386,32 @@ fn media<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str) -> 
 }
 
 /// Element and direction of a scattered access.
-fn scattered<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str) -> Written {
+fn scattered<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str) -> fmt::Result {
     let message = msd::Msd1A64S::unpack_lossy(dwords);
     let bits = match message.data_size {
-        mdc::MdcA64Ds::DE1 => 8,
-        mdc::MdcA64Ds::DE2 => 16,
-        mdc::MdcA64Ds::DE4 => 32,
-        _ => 64,
+        mdc::MdcA64Ds::DE1 => " 8b",
+        mdc::MdcA64Ds::DE2 => " 16b",
+        mdc::MdcA64Ds::DE4 => " 32b",
+        _ => "",
     };
     match message.subtype {
-        msd::A64ScatteredSubtype::BYTE => Some(write!(out, "a64 byte {direction} {bits}b")),
-        msd::A64ScatteredSubtype::DWORD => Some(write!(out, "a64 dword {direction}")),
-        msd::A64ScatteredSubtype::QWORD => Some(write!(out, "a64 qword {direction}")),
-        _ => None,
+        msd::A64ScatteredSubtype::DWORD => write!(out, "a64 dword {direction}"),
+        msd::A64ScatteredSubtype::QWORD => write!(out, "a64 qword {direction}"),
+        _ => write!(out, "a64 byte {direction}{bits}"),
     }
 }
 
+/// IGA turns the names of aligned and unaligned owords round, has no dual block, and takes the number of hwords for the
+/// logarithm that it is in scratch blocks.
 fn block<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str) -> fmt::Result {
     use msd::A64BlockSubtype as Subtype;
     let blocks = owords(md::Msd0rOwb::unpack_lossy(dwords).data_blocks);
     match msd::Msd1A64B::unpack_lossy(dwords).subtype {
         Subtype::UNALIGNED_OWORD => write!(out, "a64 aligned oword block {direction}{blocks}"),
         Subtype::HWORD => {
-            let hwords = match mdc::Msd1rA64Hwb::unpack_lossy(dwords).data_elements {
-                mdc::MdcA64DbHw::HW1 => " x1",
-                mdc::MdcA64DbHw::HW2 => " x2",
-                mdc::MdcA64DbHw::HW4 => " x4",
-                mdc::MdcA64DbHw::HW8 => " x8",
-                _ => "",
-            };
-            write!(out, "a64 unaligned hword block {direction}{hwords}")
+            let count = mdc::Msd1rA64Hwb::unpack_lossy(dwords).data_elements.bits();
+            write!(out, "a64 unaligned hword block {direction} x{}", 1u32 << count)
         }
-        // IGA turns the names of aligned and unaligned owords round, and has no dual block.
         _ => write!(out, "a64 unaligned oword block {direction}{blocks}"),
     }
 }
@@ -373,7 +423,7 @@ fn channels(mask: mdc::MdcCmask) -> &'static str {
     NAMES.get(mask.bits() as usize).copied().unwrap_or_default()
 }
 
-fn operation(operation: msd::MdcAop) -> &'static str {
+pub(super) fn operation(operation: msd::MdcAop) -> &'static str {
     match operation {
         msd::MdcAop::AOP_AND => "logical AND",
         msd::MdcAop::AOP_OR => "logical OR",
