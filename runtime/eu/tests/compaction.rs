@@ -160,6 +160,17 @@ fn far_jumps_stay_wide() {
     }
 }
 
+/// What is no operation has no compact form, and written wide it must not say that it has 8 bytes.
+#[test]
+fn unknown_operations_grow() {
+    let small = bytes(&[&[0xffff_ffff, 0x0aff_ffff], &mov(4).compact().unwrap()]);
+    let wide = expand_kernel(&small).unwrap();
+    assert_eq!(wide.len(), 32);
+    let read: Vec<Opcode> = instructions(&wide).map(|line| line.unwrap().instruction.opcode).collect();
+    assert_eq!(read, [Opcode::Illegal, Opcode::Mov]);
+    assert_eq!(expand_kernel(&compact_kernel(&small).unwrap()).unwrap(), wide);
+}
+
 /// What cannot be followed is refused.
 #[test]
 fn kernels_that_are_refused() {

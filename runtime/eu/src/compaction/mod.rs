@@ -21,7 +21,10 @@ pub fn expand(compact: u64) -> Option<[u32; 4]> {
 pub(crate) fn expand_dwords(compact: [u32; 2]) -> Result<[u32; 4], Problem> {
     let Some(opcode) = operation(compact[0]) else {
         // Not an operation of Gen8: hardware does not look further.
-        return Ok([compact[0], 0, 0, 0]);
+        let mut header = gen8::EuInstructionHeader::unpack_lossy(&[compact[0]]);
+        header.control.controls_b.cmpt_ctrl = false;
+        let [first] = header.pack();
+        return Ok([first, 0, 0, 0]);
     };
     let expanded = match opcode.op().format {
         Format::ThreeSource => three_sources(&compact),
