@@ -56,21 +56,25 @@ fn alu(opcode: Opcode, size: u8, ty: DataType, dst: u8, sources: [Operand; 3]) -
     }
 }
 
-/// `body`, repeated until a counter has gone through `count` rounds.
-fn spin(mut body: Vec<Instruction>, count: u64) -> Kernel {
+/// `body`, repeated until a counter has gone through `count` rounds, for `size` channels.
+fn spin(size: u8, mut body: Vec<Instruction>, count: u64) -> Kernel {
     use DataType::{D, Ud};
     body.push(alu(Opcode::Add, 1, D, 100, [grf(100, D, 1), immediate(D, 1), Operand::None]));
     body.push(Instruction {
         condition: Some(Condition::Equal),
         destination: Some(Destination::new(Register::NULL, D)),
-        sources: [grf(100, D, 1), immediate(D, count), Operand::None],
-        ..Instruction::new(Opcode::Cmp, 1)
+        sources: [
+            Operand::Register(Source::new(Register::grf(100), D, Region::new(0, 1, 0))),
+            immediate(D, count),
+            Operand::None,
+        ],
+        ..Instruction::new(Opcode::Cmp, size)
     });
     let back = -16 * body.len() as i32;
     body.push(Instruction {
         predicate: Some(Predicate { control: PredicateControl::Sequential, inverse: true }),
         branch: Some(Branch { jip: back, uip: None }),
-        ..Instruction::new(Opcode::While, 1)
+        ..Instruction::new(Opcode::While, size)
     });
     body.push(Instruction {
         send: Some(Send {
@@ -87,8 +91,9 @@ fn spin(mut body: Vec<Instruction>, count: u64) -> Kernel {
     })
 }
 
-fn bench(bencher: Bencher<'_, '_>, kernel: &Kernel) {
-    let launch = Launch { dispatch_mask: u32::MAX, vector_mask: u32::MAX, ..Launch::default() };
+fn bench(bencher: Bencher<'_, '_>, size: u8, kernel: &Kernel) {
+    let mask = u32::MAX >> (32 - size);
+    let launch = Launch { dispatch_mask: mask, vector_mask: mask, ..Launch::default() };
     let count = Thread::new(&launch).run(kernel, &mut Nowhere).unwrap();
     bencher.counter(ItemsCount::new(count)).bench(|| Thread::new(&launch).run(kernel, &mut Nowhere));
 }
@@ -96,7 +101,7 @@ fn bench(bencher: Bencher<'_, '_>, kernel: &Kernel) {
 /// The loop of media_spin: add, cmp, while on one channel.
 #[divan::bench]
 fn scalar_loop(bencher: Bencher<'_, '_>) {
-    bench(bencher, &spin(Vec::new(), 100_000));
+    bench(bencher, 1, &spin(1, Vec::new(), 100_000));
 }
 
 /// Multiply, add, mad and compare on `SIZE` single floats, with the loop around.
@@ -113,7 +118,7 @@ fn floats<const SIZE: u8>(bencher: Bencher<'_, '_>) {
             ..alu(Opcode::Cmp, SIZE, F, 16, [grf(14, F, SIZE), grf(22, F, SIZE), Operand::None])
         },
     ];
-    bench(bencher, &spin(body, 10_000));
+    bench(bencher, SIZE, &spin(SIZE, body, 10_000));
 }
 
 /// Multiply-add on `SIZE` single floats.
@@ -122,7 +127,7 @@ fn multiply_add<const SIZE: u8>(bencher: Bencher<'_, '_>) {
     use DataType::F;
     let mad =
         |dst: u8| alu(Opcode::Mad, SIZE, F, dst, [grf(dst, F, SIZE), grf(40, F, SIZE), grf(42, F, SIZE)]);
-    bench(bencher, &spin((10..42).step_by(2).map(mad).collect(), 10_000));
+    bench(bencher, SIZE, &spin(SIZE, (10..40).step_by(2).map(mad).collect(), 10_000));
 }
 
 /// Words and bytes.
@@ -135,7 +140,7 @@ fn words<const SIZE: u8>(bencher: Bencher<'_, '_>) {
         alu(Opcode::Shr, SIZE, Uw, 14, [grf(12, Uw, SIZE), immediate(Uw, 2), Operand::None]),
         alu(Opcode::Avg, SIZE, Uw, 16, [grf(14, Uw, SIZE), grf(10, Uw, SIZE), Operand::None]),
     ];
-    bench(bencher, &spin(body, 10_000));
+    bench(bencher, SIZE, &spin(SIZE, body, 10_000));
 }
 
 /// Real kernels of mixed integer code, each from its first instruction to its last.

@@ -47,6 +47,9 @@ impl Accumulators {
 
     /// The pattern of the element of `size` bytes at byte `offset`.
     pub fn bits(&self, offset: usize, size: usize) -> u64 {
+        if size == self.size && offset.is_multiple_of(size) {
+            return self.elements[offset / size % (ACC_FILE / size)] as u64 & u64::MAX >> (64 - 8 * size);
+        }
         let bytes = self.bytes();
         (0..size).fold(0, |bits, n| bits | u64::from(bytes[(offset + n) % ACC_FILE]) << (8 * n))
     }

@@ -22,6 +22,8 @@ pub struct Flow {
     waiting: u32,
     /// Where the waiting ones are.
     places: [u32; 32],
+    /// Bit n is set if a channel may wait at an index that is n modulo 64: nearly all instructions need not look.
+    awaited: u64,
     /// Waiting channels that left a loop by `break`: the `while` that they wait at lets them out.
     broken: u32,
 }
@@ -29,14 +31,14 @@ pub struct Flow {
 impl Flow {
     /// All channels of `enabled` at the first instruction.
     pub fn new(enabled: u32) -> Flow {
-        Flow { ip: 0, active: enabled, waiting: 0, places: [NOWHERE; 32], broken: 0 }
+        Flow { ip: 0, active: enabled, waiting: 0, places: [NOWHERE; 32], awaited: 0, broken: 0 }
     }
 
     /// Goes to uop `index`, and so do all active channels; those that wait there join them.
     #[inline(always)]
     pub fn advance(&mut self, index: u32) {
         self.ip = index;
-        if self.waiting != 0 {
+        if self.awaited >> (index & 63) & 1 == 1 {
             self.join();
         }
     }
@@ -51,12 +53,17 @@ impl Flow {
         let here = (0..32).fold(0, |bits, c| bits | u32::from(self.places[c] == self.ip) << c) & self.waiting;
         self.active |= here;
         self.waiting &= !here;
+        self.awaited = self.waiting().fold(0, |bits, (_, index)| bits | 1 << (index & 63));
     }
 
     /// Sends active channels to wait at uop `index`.
     fn leave(&mut self, channels: u32, index: u32) {
+        if channels == 0 {
+            return;
+        }
         self.active &= !channels;
         self.waiting |= channels;
+        self.awaited |= 1 << (index & 63);
         for (c, place) in self.places.iter_mut().enumerate() {
             if channels >> c & 1 == 1 {
                 *place = index;

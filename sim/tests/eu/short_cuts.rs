@@ -4,7 +4,7 @@
 use crate::support::{decode, end, run_from};
 use genxml_eu::instruction::{
     Condition, DataType, Destination, Flag, Immediate, Instruction, Operand, Predicate, PredicateControl,
-    Region, Register, Source,
+    Region, Register, Source, Vertical,
 };
 use genxml_eu::ops::Opcode;
 use genxml_sim::eu::fast::Operation;
@@ -74,6 +74,14 @@ const SPECIAL: [u32; 24] = [
     0x00ff_80ff,
 ];
 
+/// Bits that an immediate of this type has.
+fn immediate_bits(ty: DataType) -> u64 {
+    match ty {
+        DataType::V | DataType::Uv => u32::MAX.into(),
+        ty => u64::MAX >> (64 - 8 * ty.size()),
+    }
+}
+
 fn source(random: &mut Random, ty: DataType, size: u8, last: bool, modifiers: bool) -> Operand {
     if last && random.one_in(4) {
         let ty = match ty {
@@ -81,8 +89,14 @@ fn source(random: &mut Random, ty: DataType, size: u8, last: bool, modifiers: bo
             DataType::B => DataType::W,
             ty => ty,
         };
+        let ty = match ty {
+            DataType::W if random.one_in(4) => DataType::V,
+            DataType::Uw if random.one_in(4) => DataType::Uv,
+            DataType::F if random.one_in(4) => DataType::Vf,
+            ty => ty,
+        };
         let bits = if random.one_in(2) { u64::from(random.pick(&SPECIAL)) } else { random.bits() };
-        return Operand::Immediate(Immediate { ty, bits: bits & (u64::MAX >> (64 - 8 * ty.size())) });
+        return Operand::Immediate(Immediate { ty, bits: bits & immediate_bits(ty) });
     }
     let region = match random.below(8) {
         0 | 1 => Region::new(0, 1, 0),
@@ -94,7 +108,11 @@ fn source(random: &mut Random, ty: DataType, size: u8, last: bool, modifiers: bo
             Region::new(random.pick(&[0, 1, 2, 4, 8, 16]), width, random.pick(&[0, 1, 2, 4]))
         }
     };
+    let mut region = region;
     let register = if random.one_in(6) {
+        if random.one_in(2) {
+            region.vertical = Vertical::Addresses;
+        }
         Register::Indirect { address: random.below(16) as u8, offset: random.below(1024) as i16 - 512 }
     } else {
         let byte = random.below(32 / usize::from(ty.size())) as u8 * ty.size();
@@ -209,7 +227,7 @@ fn fill(random: &mut Random, thread: &mut Thread) {
     for n in 0..16 {
         // Most addresses in the middle of the file, some where regions leave it.
         let address = if random.one_in(4) { random.bits() as u16 } else { 1024 + random.below(1024) as u16 };
-        thread.regs.set_u16(A0 + 2 * n, address & !3);
+        thread.regs.set_u16(A0 + 2 * n, if random.one_in(8) { address } else { address & !3 });
     }
     let flags = random.bits();
     thread.regs.set_u64(FLAGS, flags);

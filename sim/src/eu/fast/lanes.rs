@@ -9,7 +9,7 @@ use crate::assumptions::ARITHMETIC_NAN;
 use crate::eu::execute::set_flag;
 use crate::eu::regions::{A0, GRF_BYTES, Registers, wrap};
 use crate::eu::thread::Thread;
-use crate::eu::uop::{Condition, Shape, Src, Target, Type, Uop};
+use crate::eu::uop::{Condition, Shape, Target, Type, Uop};
 
 /// `f` of each lane.
 #[inline(always)]
@@ -61,10 +61,12 @@ fn full<const N: usize>(mask: u32) -> bool {
 /// First byte of an operand. None if it is addressed through a register and does not lie in the general registers
 /// as a whole: what wraps takes the general path.
 #[inline(always)]
-pub fn base(regs: &Registers, place: Place) -> Option<usize> {
-    if place.address == DIRECT {
-        return Some(usize::from(place.offset as u16));
-    }
+pub fn base(regs: &Registers, place: &Place) -> Option<usize> {
+    if place.address == DIRECT { Some(usize::from(place.offset as u16)) } else { indirect(regs, place) }
+}
+
+#[inline(never)]
+fn indirect(regs: &Registers, place: &Place) -> Option<usize> {
     let address = i32::from(regs.u16(A0 + 2 * usize::from(place.address & 15)));
     let base = usize::from(wrap(address + i32::from(place.offset)));
     (base + usize::from(place.extent) <= GRF_BYTES).then_some(base)
@@ -94,6 +96,11 @@ fn narrow<const N: usize>(regs: &Registers, form: Form, base: usize, u: &Uop, n:
             map(regs.row::<$wide, N>(base), |wide| wide as $ty as u32)
         };
     }
+    macro_rules! at {
+        ($raw:ident as $ty:ty) => {
+            gather(regs, u, n, size_of::<$ty>(), |at| regs.$raw(at) as $ty as u32, |bits| bits as $ty as u32)
+        };
+    }
     match form {
         Form::Dword => [regs.u32(base); N],
         Form::Word => [u32::from(regs.u16(base)); N],
@@ -115,25 +122,57 @@ fn narrow<const N: usize>(regs: &Registers, form: Form, base: usize, u: &Uop, n:
         Form::SignedWordsBy4 => row!(u64 as i16),
         Form::BytesBy4 => row!(u32 as u8),
         Form::SignedBytesBy4 => row!(u32 as i8),
-        Form::DwordsAt => gather(u, n, |at| regs.u32(at)),
-        Form::WordsAt => gather(u, n, |at| u32::from(regs.u16(at))),
-        Form::SignedWordsAt => gather(u, n, |at| regs.u16(at) as i16 as u32),
-        Form::BytesAt => gather(u, n, |at| u32::from(regs.u8(at))),
-        Form::SignedBytesAt => gather(u, n, |at| regs.u8(at) as i8 as u32),
+        Form::DwordsAt => at!(u32 as u32),
+        Form::WordsAt => at!(u16 as u16),
+        Form::SignedWordsAt => at!(u16 as i16),
+        Form::BytesAt => at!(u8 as u8),
+        Form::SignedBytesAt => at!(u8 as i8),
         Form::Nothing | Form::Other => [0; N],
     }
 }
 
+/// Elements that lie anywhere, or in a packed vector.
 #[inline(always)]
-fn gather<const N: usize>(u: &Uop, n: usize, read: impl Fn(usize) -> u32) -> [u32; N] {
+fn gather<const N: usize>(
+    regs: &Registers,
+    u: &Uop,
+    n: usize,
+    size: usize,
+    read: impl Fn(usize) -> u32,
+    extend: impl Fn(u64) -> u32,
+) -> [u32; N] {
     let mut lanes = [0; N];
     let source = u.src.get(usize::from(u.plan.src[n].source));
-    if let Some(Src { shape: Shape::Table(table), .. }) = source {
-        for (lane, &at) in lanes.iter_mut().zip(table.iter()) {
-            *lane = read(usize::from(at));
+    match source.map(|source| &source.shape) {
+        Some(Shape::Table(table)) => {
+            for (lane, &at) in lanes.iter_mut().zip(table.iter()) {
+                *lane = read(usize::from(at));
+            }
         }
+        Some(Shape::Vector(values)) => {
+            for (lane, &bits) in lanes.iter_mut().zip(values.iter().cycle()) {
+                *lane = extend(bits);
+            }
+        }
+        Some(Shape::Indirect(region)) => {
+            let share = region.share.trailing_zeros();
+            for (n, (lane, &offset)) in lanes.iter_mut().zip(&region.lanes).enumerate() {
+                let address = A0 + 2 * ((usize::from(region.address) + (n >> share)) & 15);
+                let base = i32::from(regs.u16(address)) + i32::from(region.immediate);
+                let at = usize::from(wrap(base + i32::from(offset)));
+                *lane = if at + size <= GRF_BYTES { read(at) } else { extend(across(regs, at)) };
+            }
+        }
+        _ => {}
     }
     lanes
+}
+
+/// An element that goes on at the first byte of the general registers.
+#[cold]
+fn across(regs: &Registers, at: usize) -> u64 {
+    let bytes = std::array::from_fn(|n| regs.u8(usize::from(wrap((at + n) as i32))));
+    u64::from_le_bytes(bytes)
 }
 
 /// Source `n` as integers, negated or inverted.

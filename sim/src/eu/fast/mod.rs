@@ -68,8 +68,8 @@ macro_rules! or_aside {
 
 #[inline(always)]
 fn int1<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u32, f: impl Fn(u32) -> u32) -> bool {
-    let a = or_aside!(base(&t.regs, u.plan.src[0].place));
-    let to = or_aside!(base(&t.regs, u.plan.dst));
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
     finish::<S, N>(s, t, u, mask, to, map(ints(s, t, u, 0, a), f));
     true
 }
@@ -82,9 +82,9 @@ fn int2<S: Level, const N: usize>(
     mask: u32,
     f: impl Fn(u32, u32) -> u32,
 ) -> bool {
-    let a = or_aside!(base(&t.regs, u.plan.src[0].place));
-    let b = or_aside!(base(&t.regs, u.plan.src[1].place));
-    let to = or_aside!(base(&t.regs, u.plan.dst));
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
     finish::<S, N>(s, t, u, mask, to, zip(ints(s, t, u, 0, a), ints(s, t, u, 1, b), f));
     true
 }
@@ -92,9 +92,9 @@ fn int2<S: Level, const N: usize>(
 /// One of two, as the predicate says.
 #[inline(always)]
 fn choice<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
-    let a = or_aside!(base(&t.regs, u.plan.src[0].place));
-    let b = or_aside!(base(&t.regs, u.plan.src[1].place));
-    let to = or_aside!(base(&t.regs, u.plan.dst));
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
     let chosen = t.predicate(u);
     finish::<S, N>(s, t, u, mask, to, blend(chosen, ints(s, t, u, 0, a), ints(s, t, u, 1, b)));
     true
@@ -108,9 +108,9 @@ fn compare<S: Level, const N: usize>(
     mask: u32,
     f: impl Fn(u32, u32) -> bool,
 ) -> bool {
-    let a = or_aside!(base(&t.regs, u.plan.src[0].place));
-    let b = or_aside!(base(&t.regs, u.plan.src[1].place));
-    let to = or_aside!(base(&t.regs, u.plan.dst));
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
     finish_compare::<S, N>(s, t, u, mask, to, zip(ints(s, t, u, 0, a), ints(s, t, u, 1, b), f));
     true
 }
@@ -129,8 +129,8 @@ fn float1<S: Level, const N: usize>(
     mask: u32,
     f: impl Fn(f32) -> f32,
 ) -> bool {
-    let a = or_aside!(base(&t.regs, u.plan.src[0].place));
-    let to = or_aside!(base(&t.regs, u.plan.dst));
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
     if !usual(t) {
         return false;
     }
@@ -141,8 +141,8 @@ fn float1<S: Level, const N: usize>(
 /// A copy, which keeps what is not a number as it is.
 #[inline(always)]
 fn copy<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
-    let a = or_aside!(base(&t.regs, u.plan.src[0].place));
-    let to = or_aside!(base(&t.regs, u.plan.dst));
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
     if !usual(t) {
         return false;
     }
@@ -158,9 +158,9 @@ fn float2<S: Level, const N: usize>(
     mask: u32,
     f: impl Fn(f32, f32) -> f32,
 ) -> bool {
-    let a = or_aside!(base(&t.regs, u.plan.src[0].place));
-    let b = or_aside!(base(&t.regs, u.plan.src[1].place));
-    let to = or_aside!(base(&t.regs, u.plan.dst));
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
     if !usual(t) {
         return false;
     }
@@ -177,9 +177,9 @@ fn preference<S: Level, const N: usize>(
     mask: u32,
     f: impl Fn(f32, f32) -> f32,
 ) -> bool {
-    let a = or_aside!(base(&t.regs, u.plan.src[0].place));
-    let b = or_aside!(base(&t.regs, u.plan.src[1].place));
-    let to = or_aside!(base(&t.regs, u.plan.dst));
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
     if !usual(t) {
         return false;
     }
@@ -190,10 +190,10 @@ fn preference<S: Level, const N: usize>(
 /// Source 0 plus the product of the others.
 #[inline(always)]
 fn multiply_add<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
-    let a = or_aside!(base(&t.regs, u.plan.src[0].place));
-    let b = or_aside!(base(&t.regs, u.plan.src[1].place));
-    let c = or_aside!(base(&t.regs, u.plan.src[2].place));
-    let to = or_aside!(base(&t.regs, u.plan.dst));
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let c = or_aside!(base(&t.regs, &u.plan.src[2].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
     if !usual(t) {
         return false;
     }
@@ -205,9 +205,9 @@ fn multiply_add<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u
 
 #[inline(always)]
 fn choice_of_floats<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
-    let a = or_aside!(base(&t.regs, u.plan.src[0].place));
-    let b = or_aside!(base(&t.regs, u.plan.src[1].place));
-    let to = or_aside!(base(&t.regs, u.plan.dst));
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
     if !usual(t) {
         return false;
     }
@@ -232,9 +232,9 @@ fn compare_floats<S: Level, const N: usize>(
     mask: u32,
     f: impl Fn(f32, f32) -> bool,
 ) -> bool {
-    let a = or_aside!(base(&t.regs, u.plan.src[0].place));
-    let b = or_aside!(base(&t.regs, u.plan.src[1].place));
-    let to = or_aside!(base(&t.regs, u.plan.dst));
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
     if !usual(t) {
         return false;
     }
@@ -250,8 +250,8 @@ fn to_int<S: Level, const N: usize>(
     mask: u32,
     f: impl Fn(f32) -> u32,
 ) -> bool {
-    let a = or_aside!(base(&t.regs, u.plan.src[0].place));
-    let to = or_aside!(base(&t.regs, u.plan.dst));
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
     if !usual(t) {
         return false;
     }
@@ -267,8 +267,8 @@ fn to_float<S: Level, const N: usize>(
     mask: u32,
     f: impl Fn(u32) -> f32,
 ) -> bool {
-    let a = or_aside!(base(&t.regs, u.plan.src[0].place));
-    let to = or_aside!(base(&t.regs, u.plan.dst));
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
     if !usual(t) {
         return false;
     }

@@ -266,11 +266,13 @@ fn source(src: &Src, n: usize) -> Option<Place> {
             let Indirect { address, immediate, share, lanes } = &**region;
             let spacing = spacing(&lanes[..n], size);
             if usize::from(*share) < n || spacing == Spacing::Table || lanes[0] != 0 {
-                return None;
+                // Every channel has an address of its own.
+                return place(src.ty, Spacing::Table, DIRECT, 0, n).filter(|_| share.is_power_of_two());
             }
             place(src.ty, spacing, *address, *immediate, n)
         }
-        Shape::Vector(_) | Shape::Accumulator(_) => None,
+        Shape::Vector(_) => place(src.ty, Spacing::Table, DIRECT, 0, n),
+        Shape::Accumulator(_) => None,
     }
 }
 
