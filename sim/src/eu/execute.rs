@@ -5,11 +5,10 @@
 
 pub use super::operands::set_flag;
 
-use super::convert::integer;
 use super::extended;
 use super::operands::{
-    Finish, Lanes, Operand, bits, channels, finish_compare, finish_floats, finish_ints, floats,
-    implicit_element, ints, map, patterns, update_flags, write,
+    Finish, Lanes, Operand, bits, channels, finish_compare, finish_copy, finish_floats, finish_ints, floats,
+    implicit_element, ints, map, patterns,
 };
 use super::ops::{self, Arithmetic, Int, Nearest, NearestHalf, Rounded, compare, compare_nan};
 use super::regions::{A0, REGISTER, wrap};
@@ -50,6 +49,7 @@ pub fn alu(thread: &mut Thread, u: &Uop, mask: u32) -> Result<(), Trap> {
 /// True for instructions whose intermediate results may need more than 64 bits.
 fn wide(u: &Uop) -> bool {
     matches!(u.op, Op::Mul | Op::Mad | Op::Mac | Op::Mach | Op::Sada2)
+        || u.dst.ty.size() == 8
         || u.src.iter().any(|src| matches!(src.shape, Shape::Accumulator(_)))
 }
 
@@ -57,15 +57,12 @@ fn wide(u: &Uop) -> bool {
 fn mov(thread: &mut Thread, u: &Uop, mask: u32) {
     let (n, src) = (usize::from(u.size), &u.src[0]);
     let raw = src.ty == u.dst.ty && src.plain() && !u.saturate;
-    let accumulates = u.acc_write
-        || matches!(u.dst.target, Target::Accumulator(_))
-        || matches!(src.shape, Shape::Accumulator(_));
-    if raw && !accumulates && (u.condition == Condition::None || !src.ty.is_float()) {
+    let accumulator =
+        matches!(u.dst.target, Target::Accumulator(_)) || matches!(src.shape, Shape::Accumulator(_));
+    // Accumulators hold more of an integer than its pattern.
+    if raw && (src.ty.is_float() || !accumulator) {
         let values = patterns(thread, src, n);
-        write(thread, u, mask, &values);
-        return update_flags(thread, u, mask, |condition, c| {
-            condition != Condition::O && compare(condition, integer(src.ty, values[c]), 0)
-        });
+        return finish_copy(thread, u, mask, &values);
     }
     // Conversions between float types keep subnormal numbers, and so does a copy without modifiers (004:1329-1333).
     let flush = src.ty == u.dst.ty && !raw;

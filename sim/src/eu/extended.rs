@@ -65,8 +65,7 @@ fn divide(thread: &mut Thread, u: &Uop, mask: u32, function: Math) -> Result<(),
             let (quotient, remainder) = divide_unsigned(a[c] as u32, b[c] as u32);
             (quotient.into(), remainder.into())
         } else {
-            let (quotient, remainder) = divide_signed(a[c] as i32, b[c] as i32);
-            (quotient.into(), remainder.into())
+            divide_signed(a[c] as i32, b[c] as i32)
         }
     });
     let (quotients, remainders) = (results.map(|result| result.0), results.map(|result| result.1));

@@ -48,11 +48,12 @@ fn power(x: f32, y: f32, alternative: bool) -> f32 {
 
 /// Quotient and remainder of signed dwords. The remainder has the numerator's sign; division by zero gives the
 /// greatest or least number for both (003:6295-6316).
-pub fn divide_signed(a: i32, b: i32) -> (i32, i32) {
+pub fn divide_signed(a: i32, b: i32) -> (i64, i64) {
+    let (a, b) = (i64::from(a), i64::from(b));
     match b {
-        0 if a >= 0 => (i32::MAX, i32::MAX),
-        0 => (i32::MIN, i32::MIN),
-        _ => (a.wrapping_div(b), a.wrapping_rem(b)),
+        0 if a >= 0 => (i32::MAX.into(), i32::MAX.into()),
+        0 => (i32::MIN.into(), i32::MIN.into()),
+        _ => (a / b, a % b),
     }
 }
 

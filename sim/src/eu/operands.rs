@@ -377,13 +377,47 @@ pub fn finish_floats<T: Operand>(thread: &mut Thread, u: &Uop, mask: u32, result
         }
     }
     write(thread, u, mask, &values);
-    let flushes = ty.is_float() && thread.modes.flushes(ty);
+    let modes = thread.modes;
     update_flags(thread, u, mask, |condition, c| match condition {
         Condition::U => lanes[c].nan(),
         Condition::O => how.overflows >> c & 1 == 1 || leaves(ty, lanes[c], rounding),
-        _ if !ty.is_float() => compare(condition, integer(ty, values[c]), 0),
-        _ if flushes && values[c] & format(ty).infinity() == 0 => compare(condition, 0, 0),
-        _ => compare(condition, double(ty, values[c], rounding), 0.0),
+        _ => compare_with_zero(modes, condition, ty, values[c]),
+    });
+}
+
+/// What a comparison of a result with zero says.
+fn compare_with_zero(modes: Modes, condition: Condition, ty: Type, bits: u64) -> bool {
+    match ty {
+        _ if !ty.is_float() => compare(condition, integer(ty, bits), 0),
+        _ if modes.flushes(ty) && bits & format(ty).infinity() == 0 => compare(condition, 0, 0),
+        _ => compare(condition, double(ty, bits, Rounding::Nearest), 0.0),
+    }
+}
+
+/// Writes patterns as they are, and what follows from them.
+pub fn finish_copy(thread: &mut Thread, u: &Uop, mask: u32, values: &Lanes<u64>) {
+    let ty = u.dst.ty;
+    if let Target::Accumulator(table) = &u.dst.target {
+        for c in channels(u, mask) {
+            thread.acc.set_bits(usize::from(table[c]), ty.size(), values[c]);
+        }
+    }
+    write(thread, u, mask, values);
+    if u.acc_write && !thread.modes.accumulator_disabled {
+        for c in channels(u, mask) {
+            let (offset, element) = implicit_element(u, c);
+            if ty.is_float() {
+                thread.acc.set_bits(offset, element.size(), values[c]);
+            } else {
+                thread.acc.set_integer(offset, element.size(), integer(ty, values[c]));
+            }
+        }
+    }
+    let modes = thread.modes;
+    update_flags(thread, u, mask, |condition, c| match condition {
+        Condition::O => false,
+        Condition::U => ty.is_float() && values[c] & (format(ty).sign() - 1) > format(ty).infinity(),
+        _ => compare_with_zero(modes, condition, ty, values[c]),
     });
 }
 

@@ -1,10 +1,13 @@
 //! The execution unit against arithmetic, regions and control flow written down a second time.
 
 mod arithmetic;
+mod case;
 mod flow;
 mod machine;
+mod oracle;
 mod programs;
 mod random;
 mod regions;
 mod short_cuts;
 mod support;
+mod types;

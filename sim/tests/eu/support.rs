@@ -73,9 +73,19 @@ pub fn decode(body: &[Instruction]) -> Kernel {
 
 /// Runs the instructions and the end of the thread, see [`run_from`].
 pub fn run(body: &[Instruction], mask: u32, setup: impl Fn(&mut Thread)) -> Result<Thread, Fault> {
+    run_with(body, mask, 0, setup)
+}
+
+/// As [`run`], with `cr0.0`.
+pub fn run_with(
+    body: &[Instruction],
+    mask: u32,
+    control: u32,
+    setup: impl Fn(&mut Thread),
+) -> Result<Thread, Fault> {
     let mut body = body.to_vec();
     body.push(end());
-    let launch = Launch { dispatch_mask: mask, vector_mask: mask, ..Launch::default() };
+    let launch = Launch { dispatch_mask: mask, vector_mask: mask, control, ..Launch::default() };
     let mut thread = Thread::new(&launch);
     setup(&mut thread);
     run_from(&body, &thread)
