@@ -1,11 +1,12 @@
-//! Accumulators: two registers of elements that hold more bits than a general register's, and the exponents that the
-//! division macros keep beside their intermediate results.
+//! Accumulators: two registers of elements that hold more bits than a general register's, and what the division macros
+//! keep beside their intermediate results.
 //!
 //! An integer element holds what a sum or a product of its type can give: 33 bits for words, 64 for dwords and qwords,
 //! in two's complement whatever the type (004:2634-2819). A float element holds its type. A read with the element size
 //! of the last write sees the whole element; any other read sees the bytes that fit the register.
 
 use super::regions::ACC_FILE;
+use super::soft::Extension;
 use super::uop::{MAX_CHANNELS, Type};
 use crate::assumptions::ACCUMULATOR_WORD_BITS;
 
@@ -21,14 +22,19 @@ pub struct Accumulators {
     size: usize,
     /// The elements are integers with all their bits, not patterns.
     whole: bool,
-    /// `mme0` to `mme7`: for each channel the power of two that its result is to be multiplied by. Not a copy of
-    /// hardware's bits, which no source describes.
-    exponents: [[i16; MAX_CHANNELS]; 8],
+    /// `mme0` to `mme7`: for each channel what its result has beyond its register. Not a copy of hardware's bits, which
+    /// no source describes.
+    extensions: [[Extension; MAX_CHANNELS]; 8],
 }
 
 impl Default for Accumulators {
     fn default() -> Self {
-        Accumulators { elements: [0; ELEMENTS], size: 4, whole: false, exponents: [[0; MAX_CHANNELS]; 8] }
+        Accumulators {
+            elements: [0; ELEMENTS],
+            size: 4,
+            whole: false,
+            extensions: [[Extension { scale: 0, tail: 0 }; MAX_CHANNELS]; 8],
+        }
     }
 }
 
@@ -91,15 +97,15 @@ impl Accumulators {
         bytes
     }
 
-    /// The exponent beside channel `channel` of what was written with `mme<selector>`; zero for no selector.
-    pub fn exponent(&self, selector: u8, channel: usize) -> i16 {
-        self.exponents.get(usize::from(selector)).map_or(0, |channels| channels[channel])
+    /// What was written beside channel `channel` with `mme<selector>`; nothing for no selector.
+    pub fn extension(&self, selector: u8, channel: usize) -> Extension {
+        self.extensions.get(usize::from(selector)).map_or(Extension::default(), |channels| channels[channel])
     }
 
     /// Replaces it; without a selector there is nothing to replace.
-    pub fn set_exponent(&mut self, selector: u8, channel: usize, exponent: i16) {
-        if let Some(channels) = self.exponents.get_mut(usize::from(selector)) {
-            channels[channel] = exponent;
+    pub fn set_extension(&mut self, selector: u8, channel: usize, extension: Extension) {
+        if let Some(channels) = self.extensions.get_mut(usize::from(selector)) {
+            channels[channel] = extension;
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Compilers make correctly rounded quotients and square roots of macros: `math.invm` or `math.rsqtm` approximates a
 //! reciprocal, or ends early with a special value and says so in the flag; a sequence of `madm` refines it. Results on
-//! the way may need exponents that their type does not have. The rest of such an exponent is kept in an accumulator
-//! (`mme0` to `mme7`), channel by channel.
+//! the way need exponents that their type does not have, and a few bits more. What their register lacks is kept in an
+//! accumulator (`mme0` to `mme7`), channel by channel.
 
 use super::convert::{format, reformat};
 use super::execute::illegal;
@@ -13,7 +13,7 @@ use super::operands::{
     write,
 };
 use super::regions::{REGISTER, wrap};
-use super::soft::{Exact, Format, Rounding};
+use super::soft::{Exact, Extension, Format, Rounding};
 use super::thread::{Thread, Trap};
 use super::uop::{Dst, ExecType, Math, Target, Type, Uop};
 use crate::assumptions::MATH_KEEPS_SUBNORMALS_BY_MODE;
@@ -100,16 +100,16 @@ fn begin_macro<T: Operand>(thread: &mut Thread, u: &Uop, mask: u32, function: Ma
             Math::InvMacro => begin_quotient(T::FORMAT, a[c], b[c]),
             _ => begin_root(T::FORMAT, a[c]),
         };
-        let (bits, exponent) = match found {
+        let (bits, extension) = match found {
             Begun::Early(bits) => {
                 early |= 1 << c;
-                (bits, 0)
+                (bits, Extension::default())
             }
             Begun::Approximation(approximation) => pack(approximation, T::FORMAT, u.extended[0]),
         };
         values[c] = bits;
         if mask >> c & 1 == 1 {
-            thread.acc.set_exponent(u.extended[0], c, exponent);
+            thread.acc.set_extension(u.extended[0], c, extension);
         }
     }
     set_flag(thread, u, mask, early);
@@ -182,15 +182,15 @@ fn begin_root(format: Format, a: u64) -> Begun {
 }
 
 /// A value in a register and, if there is one, its accumulator.
-fn pack(value: Exact, format: Format, extended: u8) -> (u64, i16) {
+fn pack(value: Exact, format: Format, extended: u8) -> (u64, Extension) {
     if usize::from(extended) < 8 {
         value.pack_extended(format, Rounding::Nearest)
     } else {
-        (value.pack(format, Rounding::Nearest).bits, 0)
+        (value.pack(format, Rounding::Nearest).bits, Extension::default())
     }
 }
 
-/// Runs a `madm`: source 0 plus the product of the others, rounded once, with exponents from and to accumulators.
+/// Runs a `madm`: source 0 plus the product of the others, rounded once, extended by accumulators.
 ///
 /// # Errors
 /// [`Trap::Illegal`] for types other than single and double.
@@ -210,8 +210,8 @@ fn fused<T: Operand>(thread: &mut Thread, u: &Uop, mask: u32) {
         let lanes = floats::<T>(thread, &u.src[index], u.exec, n, true);
         let mut exact = [Exact::Nan; super::uop::MAX_CHANNELS];
         for (c, exact) in exact.iter_mut().enumerate().take(n) {
-            let exponent = thread.acc.exponent(u.extended[1 + index], c);
-            *exact = Exact::unpack(T::FORMAT, lanes[c].pattern()).scaled(exponent.into());
+            let extension = thread.acc.extension(u.extended[1 + index], c);
+            *exact = Exact::unpack_extended(T::FORMAT, lanes[c].pattern(), extension);
         }
         exact
     };
@@ -223,9 +223,9 @@ fn fused<T: Operand>(thread: &mut Thread, u: &Uop, mask: u32) {
     }
     let mut values = [0; super::uop::MAX_CHANNELS];
     for c in channels(u, mask) {
-        let (bits, exponent) = sum(c).pack_extended(T::FORMAT, rounding);
+        let (bits, extension) = sum(c).pack_extended(T::FORMAT, rounding);
         values[c] = reformat(T::FORMAT, format(u.dst.ty), bits, rounding).bits;
-        thread.acc.set_exponent(u.extended[0], c, exponent);
+        thread.acc.set_extension(u.extended[0], c, extension);
     }
     write(thread, u, mask, &values);
 }

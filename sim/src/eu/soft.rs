@@ -238,11 +238,11 @@ impl Exact {
         }
     }
 
-    /// As [`pack`](Self::pack), for an exponent without limits: the pattern, and the power of two that it is to be
-    /// multiplied by, zero unless the format is too small.
-    pub fn pack_extended(self, format: Format, rounding: Rounding) -> (u64, i16) {
+    /// As [`pack`](Self::pack), with [`EXTRA_BITS`] more bits and an exponent without limits: the nearest pattern, and
+    /// what it lacks.
+    pub fn pack_extended(self, format: Format, rounding: Rounding) -> (u64, Extension) {
         let Finite { negative, exponent, significand: significand @ 1.. } = self else {
-            return (self.pack(format, rounding).bits, 0);
+            return (self.pack(format, rounding).bits, Extension::default());
         };
         let top = exponent + significand.ilog2() as i32;
         let greatest = 1 - format.least();
@@ -254,9 +254,46 @@ impl Exact {
         while top - scale < format.least() {
             scale -= format.wrap();
         }
-        let inside = Finite { negative, exponent: exponent - scale, significand };
-        (inside.pack(format, rounding).bits, scale as i16)
+        let step = top - format.fraction() as i32 - EXTRA_BITS as i32;
+        let kept = round(significand, step - exponent, negative, rounding);
+        let inside = Finite { negative, exponent: step - scale, significand: kept };
+        let bits = inside.pack(format, Rounding::Nearest).bits;
+        let tail = match Exact::unpack(format, bits) {
+            // The step of the pattern is that of the value, or twice it if it was rounded up to a power of two.
+            Finite { exponent: nearest, significand, .. } => {
+                let shift = (nearest - (step - scale)) as u32;
+                (kept as i128 - ((significand as i128) << shift)) << (EXTRA_BITS + 1 - shift)
+            }
+            _ => 0,
+        };
+        (bits, Extension { scale: scale as i16, tail: tail as i16 })
     }
+
+    /// What [`pack_extended`](Self::pack_extended) packed.
+    pub const fn unpack_extended(format: Format, bits: u64, extension: Extension) -> Exact {
+        match Exact::unpack(format, bits) {
+            Finite { negative, exponent, significand: significand @ 1.. } => {
+                let whole = (significand << (EXTRA_BITS + 1)) as i128 + extension.tail as i128;
+                let exponent = exponent - (EXTRA_BITS as i32 + 1) + extension.scale as i32;
+                Finite { negative, exponent, significand: whole.unsigned_abs() }
+            }
+            other => other,
+        }
+    }
+}
+
+/// Bits that a value has beyond its register while a division macro computes. No source has the number; with 8 of them
+/// the compilers' sequences end in correctly rounded quotients and roots, which is what they are for, and products of
+/// two doubles still fit 128 bits.
+pub const EXTRA_BITS: u32 = 8;
+
+/// What a value of a division macro has beyond its register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Extension {
+    /// The register holds it divided by this power of two.
+    pub scale: i16,
+    /// To be added to the register's significand, in units of 2^-9 of its last place.
+    pub tail: i16,
 }
 
 const fn sign(format: Format, negative: bool) -> u64 {

@@ -4,6 +4,7 @@ mod arithmetic;
 mod case;
 mod flow;
 mod machine;
+mod macros;
 mod oracle;
 mod programs;
 mod random;
