@@ -11,4 +11,5 @@ mod random;
 mod regions;
 mod short_cuts;
 mod support;
+mod tables;
 mod types;
