@@ -1,14 +1,16 @@
 use super::Bound;
 use super::dataport::{Block, BlockMask, read_block, write_block};
 use crate::context::{Exec, InterfaceDescriptors, State};
-use crate::fault::Place;
+use crate::fault::{Fault, Place};
 use crate::mem::{AddressSpace, Memory, PAGE, Vm};
 use crate::observe::Stats;
 use crate::surface::layout::SurfaceKind;
 use crate::surface::{Surface, TileMode};
 use crate::watchdog::Budget;
 use genxml::gen8::media::{GpgpuWalker, MediaVfeState};
-use genxml::gen8::state::{InterfaceDescriptorData, RenderSurfaceStateMediaBoundaryPixelMode, SurfaceFormat};
+use genxml::gen8::state::{
+    InterfaceDescriptorData, RenderSurfaceStateMediaBoundaryPixelMode, StateSip, SurfaceFormat,
+};
 use genxml_core::{Address, MinusOne, U};
 use proptest::prelude::*;
 
@@ -133,5 +135,57 @@ proptest! {
             ..GpgpuWalker::new()
         };
         let _ = crate::media::dispatch_walker(&mut exec, &walker);
+    }
+}
+
+/// A kernel that jumps to where no direct branch leads and raises an exception there. Oracle: the instructions that a
+/// thread executes, counted by hand; 004:3110-3130 and STATE_SIP for the way to the system routine and back.
+#[test]
+fn computed_jumps_and_exceptions_of_walkers() {
+    let (mut mem, mut space) = machine();
+    let mut vm = Vm { mem: &mut mem, space: &mut space };
+    let raise = "(W) or (1|M0) cr0.1<1>:ud cr0.1<0;1,0>:ud 0x20000000:ud {Switch}\n
+                 (W) send (8|M0) null r112:ud 0x27 0x02000010 {EOT}";
+    let routine = "(W) and (1|M0) cr0.1<1>:ud cr0.1<0;1,0>:ud 0x0000ffff:ud
+                   (W) and (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x7fffffff:ud {Switch}";
+    for (offset, text) in [(0x40, "(W) mov (1|M0) ip<1>:ud 0x240:ud"), (0x240, raise), (0x400, routine)] {
+        let options = genxml_eu::asm::Options::default();
+        let code = genxml_eu::asm::assemble(text, genxml_eu::syntax::Syntax::Iga, &options).unwrap();
+        vm.write(BASE + offset, &code.bytes).unwrap();
+    }
+    let mut state = State { vfe: Some(MediaVfeState::new()), ..State::default() };
+    state.base.instruction = BASE;
+    state.base.surface = BASE;
+    let descriptor = InterfaceDescriptorData {
+        kernel_start_pointer: Address::new(0x40).unwrap(),
+        software_exception_enable: true,
+        ..InterfaceDescriptorData::new()
+    };
+    state.interface_descriptors = InterfaceDescriptors { address: 0, entries: vec![descriptor] };
+    let mut exec = Exec {
+        vm,
+        state: &mut state,
+        stats: &mut Stats::default(),
+        budget: &mut Budget::new(100_000, 0),
+        observer: &mut (),
+        at: Place { packet: "GPGPU_WALKER", address: 0, batch: 0 },
+    };
+    let walker = GpgpuWalker {
+        thread_group_id_x_dimension: U::from_bits(2),
+        thread_group_id_y_dimension: U::from_bits(1),
+        thread_group_id_z_dimension: U::from_bits(1),
+        right_execution_mask: U::MAX,
+        bottom_execution_mask: U::MAX,
+        ..GpgpuWalker::new()
+    };
+    let fault = crate::media::dispatch_walker(&mut exec, &walker).unwrap_err();
+    let Fault::Exception { exception, ip, .. } = &fault else { panic!("{fault}") };
+    assert_eq!((*exception, *ip), (crate::eu::Exception::Software, 0x200));
+    exec.state.sip = Some(StateSip { system_instruction_pointer: Address::new(0x400).unwrap() });
+    // The second time the kernel is known with all that it grew by.
+    for round in 1..=2 {
+        crate::media::dispatch_walker(&mut exec, &walker).unwrap();
+        // Of each of two threads: a jump, the exception, two instructions of the routine, the end.
+        assert_eq!((exec.stats.threads, exec.stats.instructions), (2 * round, 2 * 5 * round));
     }
 }
