@@ -251,6 +251,108 @@ fn three_sources() {
     );
 }
 
+fn iga_text(i: &Instruction) -> String {
+    i.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Oracle: IGA's printing of half floats, read, and IEEE 754: decimal where six or seven digits are exact.
+#[test]
+fn half_float_immediates() {
+    for (bits, text) in [
+        (0x3c00, "1.0"),
+        (0xc000, "-2.0"),
+        (0x3800, "0.5"),
+        (0x8000, "-0.0"),
+        (0x7bff, "65504.0"),
+        (0x2c00, "0.0625"),
+        (0x3555, "0x3555"),
+        (0x0001, "0x1"),
+        (0x7c00, "inf"),
+        (0xfc00, "-inf"),
+        (0x7e05, "qnan(0x5)"),
+        (0xfc03, "-snan(0x3)"),
+    ] {
+        let line = format!("mov (8|M0) r2.0<1>:hf {text}:hf");
+        let i = one(&line, Iga);
+        assert_eq!(i.sources[0], Operand::Immediate(Immediate { ty: DataType::Hf, bits }), "{text}");
+        assert_eq!(iga_text(&i), line);
+    }
+    for bits in 0..=u16::MAX {
+        let immediate = Operand::Immediate(Immediate { ty: DataType::Hf, bits: bits.into() });
+        let mut mov = Instruction::new(Opcode::Mov, 8);
+        mov.destination = Some(Destination::new(grf(2, 0), DataType::Hf));
+        mov.sources[0] = immediate;
+        assert_eq!(one(&mov.to_string(), Iga).sources[0], immediate, "{bits:#x}");
+    }
+}
+
+/// Oracle: what IGA's encoder and decoder do with Align16, read, beside Mesa's text of the same instructions: doubles are
+/// not replicated but chosen in pairs, and one channel is one of four (of doubles one of two) at an aligned place.
+#[test]
+fn one_element_of_three_sources() {
+    let cases = [
+        (
+            "mad (4|M0) r3.0<1>:df r4.0<0;0>:df r5.0<2;1>:df r6.1<0>:df",
+            "mad(4) g3<1>DF g4<4,4,1>.xyxyDF g5<4,4,1>DF g6<4,4,1>.zwzwDF { align16 1N };",
+        ),
+        (
+            "mad (8|M0) r3.0<1>:df r4.2<0;0>:df -r5.3<0;0>:df r6.0<1>:df",
+            "mad(8) g3<1>DF g4.2<4,4,1>.xyxyDF -g5.2<4,4,1>.zwzwDF g6<4,4,1>DF { align16 1Q };",
+        ),
+        (
+            "(W) mad (1|M0) r53.6<1>:f r2.0<2;1>:f r3.0<2;1>:f r4.0<1>:f",
+            "mad(4) g53.4<1>.zF g2<4,4,1>F g3<4,4,1>F g4<4,4,1>F { align16 WE_all 1N };",
+        ),
+        (
+            "mad (1|M0) r53.3<1>:f r2.0<2;1>:f r3.0<2;1>:f r4.0<1>:f",
+            "mad(4) g53<1>.wF g2<4,4,1>F g3<4,4,1>F g4<4,4,1>F { align16 1N };",
+        ),
+        (
+            "mad (1|M0) r53.0<1>:df r2.0<0;0>:df r3.0<2;1>:df r4.0<1>:df",
+            "mad(2) g53<1>.xyDF g2<4,4,1>.xyxyDF g3<4,4,1>DF g4<4,4,1>DF { align16 1N };",
+        ),
+        (
+            "mad (1|M0) r53.3<1>:df r2.0<2;1>:df r3.0<2;1>:df r4.1<0>:df",
+            "mad(2) g53.2<1>.zwDF g2<4,4,1>DF g3<4,4,1>DF g4<4,4,1>.zwzwDF { align16 1N };",
+        ),
+        // What one element does not tell is written out: other masks, places that are not aligned.
+        (
+            "mad (4|M0) r53.0<1>.xy:f r2.0<2;1>:f r3.0<2;1>.xyxy:f r4.0<1>:f",
+            "mad(4) g53<1>.xyF g2<4,4,1>F g3<4,4,1>.xyxyF g4<4,4,1>F { align16 1N };",
+        ),
+        (
+            "mad (4|M0) r53.1<1>.x:f r2.0<2;1>:f r3.0<2;1>:f r4.0<1>:f",
+            "mad(4) g53.1<1>.xF g2<4,4,1>F g3<4,4,1>F g4<4,4,1>F { align16 1N };",
+        ),
+        ("mad (4|M0) r53.0<1>.none:f r2.0<2;1>:f r3.0<2;1>:f r4.0<1>:f", ""),
+    ];
+    for (iga, mesa) in cases {
+        let assembled = one(iga, Iga);
+        if !mesa.is_empty() {
+            assert_eq!(assembled, one(mesa, Mesa), "{iga}");
+        }
+        assert_eq!(iga_text(&assembled), iga);
+    }
+    let mad = one(cases[0].0, Iga);
+    let Operand::Register(source) = mad.sources[2] else { panic!() };
+    assert_eq!((source.replicate, source.swizzle, source.register), (false, [2, 3, 2, 3], grf(6, 0)));
+    // A replicated source has no choice of channels; both spellings of packed regions are one.
+    let replicated = "mad(8) g9<1>D g2.1<0,1,0>D g3<4,4,1>D g4<4,4,1>D { align16 1Q };";
+    let text = "mad (8|M0) r9.0<1>:d r2.1<0;0>:d r3.0<2;1>:d r4.0<1>:d";
+    assert_eq!(iga_text(&one(replicated, Mesa)), text);
+    for wider in ["<4;1>", "<8;1>"] {
+        assert_eq!(one(&text.replace("<2;1>", wider), Iga), one(text, Iga));
+    }
+    // A replicated double, which is not allowed, is not a pair.
+    let double = "mad (4|M0) r9.0<1>:df r2.1<0;0>.xyzw:df r3.0<2;1>:df r4.0<1>:df";
+    let Operand::Register(source) = one(double, Iga).sources[0] else { panic!() };
+    assert_eq!((source.replicate, source.register), (true, grf(2, 8)));
+    assert_eq!(iga_text(&one(double, Iga)), double);
+    // A mask that writes nothing.
+    let none = "add (8|M0) r33.4<1>.none:f r2.0<4>:f r3.0<4>:f";
+    assert_eq!(iga_text(&one(none, Iga)), none);
+}
+
 #[test]
 fn extended_accumulators() {
     let mut i = Instruction::new(Opcode::Madm, 4);

@@ -179,7 +179,7 @@ fn immediates() {
         ),
         (
             immediate(DataType::Hf, 0x3c00),
-            "mov (8|M0) r2.0<1>:hf 0x3C00:hf",
+            "mov (8|M0) r2.0<1>:hf 1.0:hf",
             "mov(8) g2<1>HF Half Float IMM { align1 1Q };",
         ),
     ]);

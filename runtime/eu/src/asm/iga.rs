@@ -238,7 +238,7 @@ fn destination(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     }
     let mut write_mask = 15;
     if let Some((word, span)) = selection(p) {
-        write_mask = p.write_mask(&word, span)?;
+        write_mask = if word == "none" { 0 } else { p.write_mask(&word, span)? };
         i.access_mode = AccessMode::Align16;
     }
     let ty = destination_type(p, i)?;
@@ -382,8 +382,9 @@ fn register_source(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<Source> {
     let format = i.opcode.op().format;
     let (region, replicate) = region(p, i, macro_accumulator.is_some())?;
     let mut swizzle = Source::IDENTITY;
-    if let Some((word, span)) = selection(p) {
-        swizzle = p.swizzle(&word, span)?;
+    let selection = selection(p);
+    if let Some((word, span)) = &selection {
+        swizzle = p.swizzle(word, span.clone())?;
         i.access_mode = AccessMode::Align16;
     }
     let type_span = p.peek_at(1).span();
@@ -392,13 +393,27 @@ fn register_source(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<Source> {
         Format::JumpIndexed if !p.is(':') => DataType::D,
         _ => destination_type(p, i)?,
     };
-    let register = p.subregister(&base, index, ty)?;
+    let mut register = p.subregister(&base, index, ty)?;
     p.general_only(i, &base)?;
     if let (Format::ThreeSource, Operand::Register(first)) = (format, i.sources[0])
         && first.ty != ty
     {
         let message = format!("the sources of `{}` have one type", i.opcode);
         return Err(Fault::new(type_span, message).expected(first.ty.name()));
+    }
+    if let (true, DataType::Df, None, Register::Grf { byte, .. }) = (replicate, ty, &selection, &mut register)
+    {
+        // Doubles are not replicated; both pairs of channels read the same.
+        let odd = *byte % 16 != 0;
+        *byte -= if odd { 8 } else { 0 };
+        let swizzle = if odd { [2, 3, 2, 3] } else { [0, 1, 0, 1] };
+        return Ok(Source {
+            negate,
+            absolute,
+            swizzle,
+            macro_accumulator,
+            ..Source::new(register, ty, Region::new(4, 4, 1))
+        });
     }
     let region = region.unwrap_or_else(|| default_region(i, ty, macro_accumulator.is_some()));
     Ok(Source {
@@ -424,7 +439,8 @@ fn default_region(i: &Instruction, ty: DataType, extended: bool) -> Region {
     }
 }
 
-/// `<8;8,1>`, `<1,0>` (each row its own address), `<4>` of Align16; of three sources `<2;1>`, `<0;0>`, `<1>`, `<0>`.
+/// `<8;8,1>`, `<1,0>` (each row its own address), `<4>` of Align16; of three sources `<2;1>` (or 4 or 8), `<0;0>`, `<1>`,
+/// `<0>`.
 /// Tells whether one element serves all channels of a three-source instruction.
 fn region(p: &mut Parser<'_>, i: &mut Instruction, extended: bool) -> Parse<(Option<Region>, bool)> {
     let three = i.opcode.op().format == Format::ThreeSource;
@@ -441,7 +457,7 @@ fn region(p: &mut Parser<'_>, i: &mut Instruction, extended: bool) -> Parse<(Opt
         let end = p.expect('>')?;
         return match (first, horizontal) {
             (0, 0) => Ok((Some(Region::SCALAR), true)),
-            (1 | 2, 1) => Ok((Some(Region::new(4, 4, 1)), false)),
+            (1 | 2 | 4 | 8, 1) => Ok((Some(Region::new(4, 4, 1)), false)),
             _ => Err(Fault::new(start.start..end.start, "three-source instructions have no such region")
                 .expected("<2;1> or <0;0>, of the last source <1> or <0>")),
         };
@@ -556,15 +572,21 @@ pub fn apply(item: &mut Item, option: Keyword, span: Span) -> Parse<()> {
     Ok(())
 }
 
-/// A three-source instruction cannot have one channel: four of which only x is written stand for one.
+/// A three-source instruction cannot have one channel: four of which one is written stand for one, of doubles two of
+/// which two halves are. Where they begin is aligned.
 fn scalar_three_source(i: &mut Instruction) {
-    if i.opcode.op().format == Format::ThreeSource
-        && i.exec_size == 1
-        && let Some(destination) = &mut i.destination
+    if i.opcode.op().format != Format::ThreeSource || i.exec_size != 1 {
+        return;
+    }
+    let Some(destination) = &mut i.destination else { return };
+    let double = destination.ty == DataType::Df;
+    i.exec_size = if double { 2 } else { 4 };
+    if let (None, 15, Register::Grf { byte, .. }) =
+        (destination.macro_accumulator, destination.write_mask, &mut destination.register)
     {
-        i.exec_size = 4;
-        if destination.macro_accumulator.is_none() {
-            destination.write_mask = 1;
-        }
+        let size = destination.ty.size();
+        let element = *byte / size % i.exec_size;
+        *byte -= element * size;
+        destination.write_mask = if double { 0b0011 << (2 * element) } else { 1 << element };
     }
 }

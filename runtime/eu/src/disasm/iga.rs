@@ -1,6 +1,6 @@
 //! IGA's text, from the typed instruction.
 
-use super::text::{Line, general, scientific};
+use super::text::{Line, general, half_float, scientific};
 use crate::decode::{decode, length, operation};
 use crate::instruction::*;
 use crate::kernel::{Located, dwords};
@@ -306,13 +306,15 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             self.register(&destination.register, 0, None)?;
             return self.ty(destination.ty);
         }
-        self.register(&destination.register, destination.ty.size(), destination.macro_accumulator)?;
+        let scalar = scalar_three_source(i);
+        let register = moved(destination.register, scalar.unwrap_or(0) * destination.ty.size());
+        self.register(&register, destination.ty.size(), destination.macro_accumulator)?;
         if i.opcode.op().format != Format::Call && destination.macro_accumulator.is_none() {
             self.line.text("<")?;
             self.line.unsigned(u64::from(destination.stride))?;
             self.line.text(">")?;
-            if destination.write_mask != 15 && shown_size(i) == i.exec_size {
-                self.line.text(".")?;
+            if destination.write_mask != 15 && scalar.is_none() {
+                self.line.text(if destination.write_mask == 0 { ".none" } else { "." })?;
                 for channel in (0..4u8).filter(|channel| destination.write_mask >> channel & 1 == 1) {
                     self.line.text(channel_name(channel))?;
                 }
@@ -332,15 +334,19 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             self.register(&source.register, 0, None)?;
             return self.ty(source.ty);
         }
-        self.register(&source.register, source.ty.size(), source.macro_accumulator)?;
         let format = i.opcode.op().format;
+        let pair = scalar_double(source).filter(|_| format == Format::ThreeSource);
+        let register = moved(source.register, pair.unwrap_or(0) * source.ty.size());
+        self.register(&register, source.ty.size(), source.macro_accumulator)?;
         if format == Format::JumpIndexed {
             return Ok(());
         }
         if source.macro_accumulator.is_none() && format != Format::Return {
-            self.region(source, index)?;
+            self.region(source, index, pair.is_some())?;
         }
-        if source.swizzle != Source::IDENTITY {
+        // One element for all channels needs no choice; that of doubles, which is not allowed, is told from a pair by it.
+        let double = source.replicate && source.ty == DataType::Df;
+        if double || source.swizzle != Source::IDENTITY && !source.replicate && pair.is_none() {
             self.line.text(".")?;
             for channel in source.swizzle {
                 self.line.text(channel_name(channel))?;
@@ -349,12 +355,13 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.ty(source.ty)
     }
 
-    fn region(&mut self, source: &Source, index: usize) -> fmt::Result {
+    /// `one` tells that a pair of channels is one element for all.
+    fn region(&mut self, source: &Source, index: usize, one: bool) -> fmt::Result {
         let Region { vertical, width, horizontal } = source.region;
         // Three-source regions are written in the short form of later generations: no width, and no vertical stride
         // for the last source.
         if self.i.opcode.op().format == Format::ThreeSource {
-            return self.line.text(match (source.replicate, index) {
+            return self.line.text(match (source.replicate || one, index) {
                 (true, 2) => "<0>",
                 (true, _) => "<0;0>",
                 (false, 2) => "<1>",
@@ -383,11 +390,14 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             DataType::W => self.line.signed(i64::from(bits as i16))?,
             DataType::D => self.line.signed(i64::from(bits as i32))?,
             DataType::Q => self.line.signed(bits as i64)?,
-            DataType::F => {
-                let value = f32::from_bits(bits as u32);
+            DataType::F | DataType::Hf => {
+                let (value, quiet) = match immediate.ty {
+                    DataType::F => (f32::from_bits(bits as u32), 22),
+                    _ => (half_float(bits as u16), 9),
+                };
                 let same =
                     |text: &str| text.parse().is_ok_and(|parsed: f32| parsed.to_bits() == value.to_bits());
-                self.float(f64::from(value), bits, 22, &same)?;
+                self.float(f64::from(value), bits, quiet, &same)?;
             }
             DataType::Df => {
                 let same = |text: &str| text.parse().is_ok_and(|parsed: f64| parsed.to_bits() == bits);
@@ -431,12 +441,44 @@ impl<W: Write + ?Sized> Printer<'_, W> {
     }
 }
 
-/// Channels as IGA shows them: a three-source instruction cannot have one channel, so four of which only x is written
+/// Channels as IGA shows them: a three-source instruction cannot have one channel, so groups of which one is written
 /// stand for one.
 fn shown_size(i: &Instruction) -> u8 {
-    let x_only = i.destination.is_some_and(|destination| destination.write_mask == 1);
-    let scalar = i.opcode.op().format == Format::ThreeSource && i.exec_size == 4 && x_only;
-    if scalar { 1 } else { i.exec_size }
+    if scalar_three_source(i).is_some() { 1 } else { i.exec_size }
+}
+
+/// The element that a three-source instruction writes alone, counted from its subregister: four channels of which one
+/// is written, of doubles two channels of which two halves are.
+fn scalar_three_source(i: &Instruction) -> Option<u8> {
+    let destination = i.destination.filter(|destination| destination.macro_accumulator.is_none())?;
+    let Register::Grf { byte, .. } = destination.register else { return None };
+    let (size, masks): (u8, &[u8]) = match destination.ty {
+        DataType::Df => (2, &[0b0011, 0b1100]),
+        _ => (4, &[0b0001, 0b0010, 0b0100, 0b1000]),
+    };
+    let aligned = byte % (size * destination.ty.size()) == 0;
+    let scalar = i.opcode.op().format == Format::ThreeSource && i.exec_size == size && aligned;
+    let element = masks.iter().position(|mask| *mask == destination.write_mask)?;
+    scalar.then_some(element as u8)
+}
+
+/// The double of two that serves all channels, if the channels are chosen in pairs that are the same.
+fn scalar_double(source: &Source) -> Option<u8> {
+    let Register::Grf { byte, .. } = source.register else { return None };
+    let whole = source.ty == DataType::Df && byte % 16 == 0 && !source.replicate;
+    match source.swizzle {
+        [0, 1, 0, 1] if whole => Some(0),
+        [2, 3, 2, 3] if whole => Some(1),
+        _ => None,
+    }
+}
+
+/// The register some bytes on.
+fn moved(register: Register, bytes: u8) -> Register {
+    match register {
+        Register::Grf { number, byte } => Register::Grf { number, byte: byte.saturating_add(bytes) },
+        other => other,
+    }
 }
 
 fn channel_name(channel: u8) -> &'static str {

@@ -172,6 +172,24 @@ fn sign(value: f64) -> &'static str {
     if value.is_sign_negative() { "-" } else { "" }
 }
 
+/// A half float: sign, five bits of exponent with bias 15, ten bits of fraction.
+pub(super) fn half_float(bits: u16) -> f32 {
+    let (sign, exponent, fraction) = (bits / 0x8000, bits / 1024 % 32, bits % 1024);
+    let magnitude = match exponent {
+        0 => f32::from(fraction) / 16_777_216.0,
+        31 if fraction == 0 => f32::INFINITY,
+        31 => f32::NAN,
+        // The fraction with its hidden bit, times two to the power of the exponent - 25.
+        _ => {
+            f32::from(1024 + fraction)
+                * f32::from(1u16 << (exponent / 2))
+                * f32::from(1u16 << exponent.div_ceil(2))
+                / 33_554_432.0
+        }
+    };
+    if sign == 0 { magnitude } else { -magnitude }
+}
+
 /// A byte of a vector of floats: sign, three bits of exponent with bias 3, four bits of fraction; always normalised,
 /// but for both zeros (004:1123-1222).
 pub(super) fn restricted_float(byte: u8) -> f64 {
@@ -233,6 +251,26 @@ mod tests {
         line.reach(70);
         line.unsigned(u64::MAX).unwrap();
         assert_eq!((text.len(), text.trim_start()), (90, "18446744073709551615"));
+    }
+
+    /// Oracle: IEEE 754: least and greatest subnormal, least normal, one, the float below one, the greatest.
+    #[test]
+    fn half_floats() {
+        let cases = [
+            (0x0001, 5.960_464_5e-8),
+            (0x03ff, 6.097_555e-5),
+            (0x0400, 6.103_515_6e-5),
+            (0x3bff, 0.999_511_7),
+            (0x3c00, 1.0),
+            (0x7bff, 65504.0),
+            (0xc000, -2.0),
+            (0x3555, 0.333_251_95),
+        ];
+        for (bits, value) in cases {
+            assert_eq!(half_float(bits), value, "{bits:#x}");
+        }
+        assert!(half_float(0x8000).is_sign_negative() && half_float(0x8000) == 0.0);
+        assert!(half_float(0xfc00) == f32::NEG_INFINITY && half_float(0xfe01).is_nan());
     }
 
     /// Oracle: rows of the manual's table, 004:1171-1213.
