@@ -20,6 +20,8 @@
 //! types of one unit. Without, the unit's packets are still known to the decoder, and to the parsers as `Partial`; types that another
 //! unit's fields have stay. The rest (MI commands, state, structures) is always there.
 //!
+//! `eu`, off by default, gives the macro `eu!`: kernels in assembly as constants.
+//!
 //! `serde`, off by default, gives every type `Serialize` and `Deserialize`, and the module `json`.
 //!
 //! `std`, on by default, gives what reads and writes files and takes whole dumps apart: [`capture`], [`check`](mod@check),

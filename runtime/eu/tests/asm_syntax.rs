@@ -411,6 +411,8 @@ fn math() {
             i,
         );
     }
+    let shuffle = one("movi(8) g2<1>UB g4<8,8,1>UB null<0,1,0>UD { align1 1Q };", Mesa);
+    assert_eq!(shuffle, one("movi (8|M0) r2.0<1>:ub r4.0<8;8,1>:ub", Iga));
     let divide = one("math intdivmod(8) g2<1>UD g4<8,8,1>UD 7UD { align1 1Q };", Mesa);
     assert_eq!(divide.math, Some(MathFunction::IntQuotientRemainder));
     assert_eq!(divide, one("math.idiv (8|M0) r2.0<1>:ud r4.0<8;8,1>:ud 7:ud", Iga));

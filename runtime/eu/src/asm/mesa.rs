@@ -64,8 +64,9 @@ fn operands(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
                 i.sources[index] = operand(p, i, index + 1 == count)?;
                 p.places.sources[index] = start..p.last_end();
             }
-            // Functions of one source are written with a second, which is null.
-            if i.math.is_some() && count == 1 && p.peek_word() == Some("null") {
+            // Functions of one source are written with a second, which is null; so is movi.
+            let second = i.math.is_some() || i.opcode == Opcode::Movi;
+            if second && count == 1 && p.peek_word() == Some("null") {
                 i.sources[1] = Operand::Register(register_source(p, i)?);
             }
         }
