@@ -459,6 +459,8 @@ fn comments_of_messages() {
         (DataPort0, 0x0219_e100, "hdc.dc0; synchronized global fence flushing L1"),
         (DataPort0, 0x0219_e0fe, "hdc.dc0; synchronized SLM fence"),
         (DataPort0, 0x0219_e003, "hdc.dc0; synchronized"),
+        (DataPort0, 0x0219_c003, "hdc.dc0; ?"),
+        (DataPort0, 0x0201_c0fe, "hdc.dc0; SLM fence"),
         (DataPort0, 0x0201_fe00, "hdc.dc0; synchronized global fence flushing all L3 data"),
         (DataPort0, 0x0201_d600, "hdc.dc0; global fence flushing L3 r/w data texture data, instruction data"),
         (DataPort0, 0x040e_3005, "hdc.dc0; hword scratch block write x8"),

@@ -238,7 +238,7 @@ fn data_port_0<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
         md::MtDp0::MT0W_DWS => write!(out, "dword scattering write{}", elements()),
         md::MtDp0::MT0R_BS => write!(out, "byte gathering read{}", bits()),
         md::MtDp0::MT0W_BS => write!(out, "byte scattering write{}", bits()),
-        md::MtDp0::MT0_MEMFENCE => fence(out, dwords),
+        md::MtDp0::MT0_MEMFENCE => return fence(out, dwords),
         // Messages of later generations; the write is called a read there.
         other => match other.bits() {
             0x5 | 0xd => out.write_str("qword gathering read"),
@@ -248,36 +248,39 @@ fn data_port_0<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     })
 }
 
-/// A fence is for shared local memory or, with no surface, for all memory; it may flush parts of the L3 cache.
-fn fence<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> fmt::Result {
+/// A fence is for shared local memory or, with no surface, for all memory. Of others IGA says only that they wait.
+fn fence<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
+    let waits = md::MsdMemfence::unpack_lossy(dwords).commit;
+    let before = if waits { "synchronized " } else { "" };
+    match md::DataPort0MessageDescriptor::unpack_lossy(dwords).binding_table_index.get() {
+        SHARED_LOCAL_MEMORY => Some(write!(out, "{before}SLM fence")),
+        0 => Some(out.write_str(before).and_then(|()| global_fence(out, dwords))),
+        _ => waits.then(|| out.write_str(before)),
+    }
+}
+
+/// A fence may flush parts of the caches.
+fn global_fence<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> fmt::Result {
     const PARTS: [(u64, &str); 4] =
         [(8, " r/w data"), (4, " constant data"), (2, " texture data"), (1, " instruction data")];
-    let message = md::MsdMemfence::unpack_lossy(dwords);
-    out.write_str(if message.commit { "synchronized " } else { "" })?;
-    match md::DataPort0MessageDescriptor::unpack_lossy(dwords).binding_table_index.get() {
-        SHARED_LOCAL_MEMORY => out.write_str("SLM fence"),
-        0 => {
-            out.write_str("global fence flushing")?;
-            let first = bits::get(dwords, FLUSH_L1, FLUSH_L1) == 1;
-            out.write_str(if first { " L1" } else { "" })?;
-            match message.l3_flush.bits() {
-                0 => Ok(()),
-                15 => out.write_str(" all L3 data"),
-                flush => {
-                    out.write_str(" L3")?;
-                    let mut before = "";
-                    for (bit, name) in PARTS.into_iter().filter(|(bit, _)| flush & bit != 0) {
-                        // The first pair has no comma.
-                        out.write_str(if bit == 8 { "" } else { before })?;
-                        out.write_str(name)?;
-                        before = if bit == 8 { "" } else { "," };
-                    }
-                    Ok(())
-                }
+    out.write_str("global fence flushing")?;
+    let first = bits::get(dwords, FLUSH_L1, FLUSH_L1) == 1;
+    out.write_str(if first { " L1" } else { "" })?;
+    match md::MsdMemfence::unpack_lossy(dwords).l3_flush.bits() {
+        0 => {}
+        15 => out.write_str(" all L3 data")?,
+        flush => {
+            out.write_str(" L3")?;
+            let mut before = "";
+            for (bit, name) in PARTS.into_iter().filter(|(bit, _)| flush & bit != 0) {
+                // The first pair has no comma.
+                out.write_str(if bit == 8 { "" } else { before })?;
+                out.write_str(name)?;
+                before = if bit == 8 { "" } else { "," };
             }
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 /// Surface that stands for shared local memory (2d p.13).
