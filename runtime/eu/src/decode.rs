@@ -208,7 +208,12 @@ impl Decoder<'_> {
         Ok(instruction)
     }
 
+    /// The controls of `illegal` mean nothing, whatever they hold; assemblers show them.
     fn bare(&self) -> Instruction {
+        if self.opcode == Opcode::Illegal {
+            let Ok((controls, _)) = self.start() else { return Instruction::new(self.opcode, 1) };
+            return Instruction { predicate: None, flag: Flag::default(), ..controls };
+        }
         let mut instruction = Instruction::new(self.opcode, 1);
         instruction.breakpoint = self.opcode == Opcode::Nop && self.header.control.controls_b.debug_ctrl;
         instruction
@@ -492,6 +497,7 @@ impl Decoder<'_> {
             enc::THREE_SOURCE_TYPE.decode(ty).ok_or_else(|| self.reserved(field, ty.bits()))
         };
         let source_type = ty("Source Data Type", three.source_data_type)?;
+        let source_types = three_source_types(source_type, three.src1_type, three.src2_type);
         let destination_type = ty("Destination Data Type", three.destination_data_type)?;
         let register = Register::Grf {
             number: three.destination_register_number.get() as u8,
@@ -505,7 +511,8 @@ impl Decoder<'_> {
             (&three.source_1, three.source_1_modifier_absolute, three.source_1_modifier_negate),
             (&three.source_2, three.source_2_modifier_absolute, three.source_2_modifier_negate),
         ];
-        for (operand, (source, absolute, negate)) in instruction.sources.iter_mut().zip(sources) {
+        let operands = instruction.sources.iter_mut().zip(source_types);
+        for ((operand, source_type), (source, absolute, negate)) in operands.zip(sources) {
             let register = Register::Grf {
                 number: source.source_register_number.get() as u8,
                 byte: source.source_subregister_number_4_2.get() as u8,
@@ -564,6 +571,19 @@ pub(crate) fn has_branch_ctrl(opcode: Opcode) -> bool {
 fn jumps(opcode: Opcode) -> bool {
     use Format::{BranchOne, BranchTwo, Call, JumpIndexed, Return};
     matches!(opcode.op().format, BranchOne | BranchTwo | JumpIndexed | Call | Return)
+}
+
+/// Types of three sources: `ty`, unless sources 1 and 2 are marked as half floats. Broadwell's table has no such marks, so
+/// half floats without any are all half floats.
+pub(crate) fn three_source_types(ty: DataType, src1_half: bool, src2_half: bool) -> [DataType; 3] {
+    let marked = src1_half || src2_half;
+    match ty {
+        DataType::F | DataType::Hf if marked => {
+            let float = |half| if half { DataType::Hf } else { DataType::F };
+            [ty, float(src1_half), float(src2_half)]
+        }
+        _ => [ty; 3],
+    }
 }
 
 /// The address immediate is a two's complement number of ten bits whose sign stands apart.

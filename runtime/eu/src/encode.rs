@@ -149,6 +149,15 @@ impl Encoder<'_> {
             let (opcode, debug_ctrl) = (self.opcode(), i.breakpoint);
             return Ok(gen8::EuInstructionNop { opcode, debug_ctrl }.pack());
         }
+        if i.illegal_code == 0 {
+            // Mesa keeps its controls, which mean nothing.
+            let controls = gen8::EuInstructionOperandControls {
+                mask_ctrl: i.no_mask,
+                ..gen8::EuInstructionOperandControls::new()
+            };
+            let [first] = self.header()?.pack();
+            return Ok([first, self.packed(&controls), 0, 0]);
+        }
         let header = gen8::EuInstructionHeader {
             opcode: gen8::EuOpcode::from_bits(u64::from(i.illegal_code % 128)),
             undefined_operation: i.illegal_code >= 128,
@@ -375,7 +384,8 @@ impl Encoder<'_> {
         let register_jump = matches!(i.opcode.op().format, Format::JumpIndexed | Format::Call);
         if register_jump {
             // The distance is the second source, the first is the instruction pointer.
-            let pointer = Source::new(INSTRUCTION_POINTER, DataType::D, Region::SCALAR);
+            let ty = if i.opcode == Opcode::Jmpi { self.pointer_type() } else { DataType::D };
+            let pointer = Source::new(INSTRUCTION_POINTER, ty, Region::SCALAR);
             operands = [Operand::Register(pointer), i.sources[0]];
         }
         let half = match operands {
@@ -569,15 +579,16 @@ impl Encoder<'_> {
         let [Operand::Register(a), Operand::Register(b), Operand::Register(c)] = &i.sources else {
             return Err(self.refuse("Source Register Number", 0));
         };
-        if a.ty != b.ty || a.ty != c.ty {
-            return Err(self.refuse("Source Data Type", b.ty as i64));
-        }
+        let [src1_type, src2_type] = three_source_halves([a.ty, b.ty, c.ty])
+            .ok_or_else(|| self.refuse("Source Data Type", b.ty as i64))?;
         let mask = destination.macro_accumulator.map_or(destination.write_mask, |accumulator| accumulator.0);
         Ok(gen8::EuInstructionBasicThreeSrc {
             header: self.header()?,
             flag_subregister_number: self.number("Flag Subregister Number", u64::from(i.flag.subregister))?,
             flag_register_number: self.number("Flag Register Number", u64::from(i.flag.register))?,
             mask_ctrl: i.no_mask,
+            src2_type,
+            src1_type,
             source_0_modifier_absolute: a.absolute,
             source_0_modifier_negate: a.negate,
             source_1_modifier_absolute: b.absolute,
@@ -625,6 +636,17 @@ impl Encoder<'_> {
             source_register_number: U::from_bits(u64::from(number)),
         })
     }
+}
+
+/// Whether the sources 1 and 2 of three are marked as half floats; nothing if such types cannot be encoded together. All
+/// three have one type, or are half and single floats; without a mark a half float makes all three half floats.
+fn three_source_halves([a, b, c]: [DataType; 3]) -> Option<[bool; 2]> {
+    let half = |ty| ty == DataType::Hf;
+    let float = |ty| half(ty) || ty == DataType::F;
+    let marks = [half(b), half(c)];
+    let one = a == b && a == c;
+    let mixed = float(a) && float(b) && float(c) && (!half(a) || marks.contains(&true));
+    (one || mixed).then_some(marks)
 }
 
 /// The instruction pointer as an operand.

@@ -2,7 +2,7 @@
 
 use super::error::Fault;
 use super::parse::{Item, Place, Span, Target};
-use super::{Compaction, Line};
+use super::{Compaction, Line, MOST_ERRORS};
 use crate::decode;
 use crate::instruction::Branch;
 use crate::kernel::Located;
@@ -39,6 +39,10 @@ pub fn lay_out(items: &[Item], labels: &Labels, compaction: Compaction) -> Resul
     let layout = Layout { labels, written: &written, positions: &positions };
     let mut laid = Laid { bytes: Vec::new(), lines: Vec::new(), positions: Vec::new() };
     for (index, (item, short)) in items.iter().zip(&short).enumerate() {
+        // Each search for a label like a missing one goes through all labels.
+        if faults.len() == MOST_ERRORS {
+            break;
+        }
         match layout.encode(item, index, *short) {
             Ok(dwords) => {
                 let position = laid.bytes.len() as u64;

@@ -1,7 +1,7 @@
 //! Text into tokens, the same for both languages: words, numbers, single characters. Comments and the words behind
 //! Mesa's `MsgDesc:` are left out.
 
-use crate::syntax::Syntax;
+use crate::syntax::{self, Syntax};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -51,10 +51,37 @@ pub fn tokens(source: &str, syntax: Syntax) -> (Vec<Token>, Option<Range<usize>>
             lexer.skip_while(|c| c != '{' && c != ';');
             continue;
         }
-        tokens.push(token);
+        match glued_type(source, &tokens, &token).filter(|_| syntax == Syntax::Mesa) {
+            Some(at) => tokens.extend([
+                Token { end: at, ..token },
+                Token { kind: Kind::Word, start: at, end: token.end, first: false },
+            ]),
+            None => tokens.push(token),
+        }
     }
     tokens.push(Token { kind: Kind::End, start: source.len(), end: source.len(), first: true });
     (tokens, lexer.unclosed)
+}
+
+/// Where the type begins that Mesa's text may have right behind a register: `g2UD`, `g2.1UD`.
+fn glued_type(source: &str, before: &[Token], token: &Token) -> Option<usize> {
+    let text = source.get(token.span())?;
+    let capitals = text.find(|c: char| c.is_ascii_uppercase()).filter(|at| *at > 0)?;
+    let (register, ty) = text.split_at(capitals);
+    syntax::TYPES.find(ty, Syntax::Mesa)?;
+    let last = before.last().map(|last| last.kind);
+    let is = match token.kind {
+        Kind::Number => last == Some(Kind::Mark('.')) && register.bytes().all(|b| b.is_ascii_digit()),
+        Kind::Word => {
+            let letters = register.trim_end_matches(|c: char| c.is_ascii_digit());
+            let known = matches!(letters, "g" | "r") || syntax::ARFS.find(letters, Syntax::Mesa).is_some();
+            // Behind or before a colon it is a label.
+            let rest = source.get(token.end..).unwrap_or_default().trim_start();
+            known && letters.len() < register.len() && last != Some(Kind::Mark(':')) && !rest.starts_with(':')
+        }
+        _ => false,
+    };
+    is.then_some(token.start + capitals)
 }
 
 struct Lexer<'a> {

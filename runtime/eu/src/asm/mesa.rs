@@ -157,7 +157,11 @@ fn suffixes(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
             "sat" => i.saturate = true,
             "breakpoint" => i.breakpoint = true,
             word => {
-                let found = syntax::CONDITIONS.find(word, p.syntax);
+                // Its assembler takes another word for what its disassembler calls .nz.
+                let found = match word {
+                    "ne" => Some(Condition::NotEqual),
+                    word => syntax::CONDITIONS.find(word, p.syntax),
+                };
                 i.condition = Some(found.ok_or_else(|| p.no_name(&syntax::CONDITIONS, word, span.clone()))?);
                 if matches!(i.opcode.op().format, Format::Math | Format::Send) {
                     return Err(Fault::new(span, format!("`{}` takes no condition", i.opcode)));
@@ -297,7 +301,7 @@ fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
     let start = p.peek().start;
     let negative = !p.eat('+') && p.eat('-');
     if !negative && p.is('[') {
-        return iga::packed(p);
+        return if whole_numbers(p) { packed_bytes(p) } else { iga::packed(p) };
     }
     let token = p.next();
     let text = p.text(token);
@@ -312,11 +316,55 @@ fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
     let number = number::number(digits).ok_or_else(no_number)?;
     let span = token.start + digits.len()..token.end;
     let ty = data_type(p, suffix, span)?;
-    let number = match number {
-        Number::Decimal(bits) if ty.is_float() => Number::Bits(bits),
-        number => number,
+    let (negative, number) = match number {
+        Number::Decimal(bits) if ty.is_float() => (negative, Number::Bits(bits)),
+        Number::Decimal(value) => wrapped(negative, value, ty),
+        number => (negative, number),
     };
     p.immediate(negative, number, digits, ty, start..token.end)
+}
+
+/// Decimal integers stand for their bits: 65535W is -1W, -1UD is 4294967295UD.
+fn wrapped(negative: bool, value: u64, ty: DataType) -> (bool, Number) {
+    let bits = u32::from(ty.size()) * 8;
+    let all = u64::MAX >> (64 - bits.min(64));
+    let integer =
+        matches!(ty, DataType::Uw | DataType::W | DataType::Ud | DataType::D | DataType::Uq | DataType::Q);
+    match negative {
+        true if integer && !ty.is_signed() && value <= all / 2 + 1 => {
+            (false, Number::Bits(value.wrapping_neg() & all))
+        }
+        false if integer && value <= all => (false, Number::Bits(value)),
+        _ => (negative, Number::Decimal(value)),
+    }
+}
+
+/// True if the vector that begins here is of integers, which are the bytes of restricted floats; `0F` and `1.5F` are
+/// their values.
+fn whole_numbers(p: &Parser<'_>) -> bool {
+    (1..12).map(|ahead| p.peek_at(ahead)).take_while(|token| token.kind != Kind::Mark(']')).all(|token| {
+        token.kind != Kind::Number
+            || matches!(number::number(p.text(token)), Some(Number::Decimal(_) | Number::Bits(_)))
+    })
+}
+
+/// `[0x0, 0x30, 0x40, 0x48]VF`
+fn packed_bytes(p: &mut Parser<'_>) -> Parse<Immediate> {
+    p.expect('[')?;
+    let mut bytes = [0; 4];
+    for (index, byte) in bytes.iter_mut().enumerate() {
+        if index > 0 {
+            p.expect(',')?;
+        }
+        *byte = p.integer("the byte of a restricted float", 255)? as u8;
+    }
+    p.expect(']')?;
+    p.eat(':');
+    let span = p.peek().span();
+    match p.name(&syntax::TYPES)? {
+        DataType::Vf => Ok(Immediate { ty: DataType::Vf, bits: u32::from_le_bytes(bytes).into() }),
+        _ => Err(Fault::new(span, "four packed floats are of type VF")),
+    }
 }
 
 /// `-(abs)g2.4<0,1,0>F`, `g[a0.2 16]<VxH,1,0>UB`, `g2<4>.xyzwF`
@@ -508,14 +556,16 @@ fn finish(i: &mut Instruction, head: Span) -> Parse<()> {
     Ok(())
 }
 
-/// Three sources have one type; if they are written with several, it is that of the destination.
+/// Three sources have one type; if they are written with several, it is that of the destination. Half and single floats
+/// may differ.
 fn same_type(i: &mut Instruction) {
     let types = i.sources.map(|operand| match operand {
         Operand::Register(source) => Some(source.ty),
         _ => None,
     });
     let Some(destination) = i.destination else { return };
-    if types.iter().all(|ty| *ty == types[0]) {
+    let float = |ty: &Option<DataType>| matches!(ty, Some(DataType::F | DataType::Hf));
+    if types.iter().all(|ty| *ty == types[0]) || types.iter().all(float) {
         return;
     }
     for operand in &mut i.sources {

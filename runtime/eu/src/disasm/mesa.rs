@@ -3,7 +3,7 @@
 use super::mesa_messages;
 use super::text::{Line, general, restricted_float};
 use crate::compaction;
-use crate::decode::{DecodeError, Problem, Raw, length, operation};
+use crate::decode::{DecodeError, Problem, Raw, length, operation, three_source_types};
 use crate::encoding as enc;
 use crate::gen8::eu as gen8;
 use crate::instruction::{Arf, DataType, Vertical};
@@ -40,6 +40,10 @@ pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
             }
             Err(error) => writeln!(out, "// {}: {}", error.raw, error.problem)?,
         }
+    }
+    // A jump may lead to the end.
+    if let Some(number) = labels.get(&(bytes.len() as i64)) {
+        write!(out, "\nLABEL{number}:\n")?;
     }
     Ok(())
 }
@@ -556,8 +560,12 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             (&three.source_1, three.source_1_modifier_negate, three.source_1_modifier_absolute),
             (&three.source_2, three.source_2_modifier_negate, three.source_2_modifier_absolute),
         ];
-        let ty = enc::THREE_SOURCE_TYPE.decode(three.source_data_type);
-        for ((source, negate, absolute), column) in sources.into_iter().zip([32, 48, 64]) {
+        // Where half and single floats are mixed, Mesa shows the type of source 0 for all three.
+        let types = match enc::THREE_SOURCE_TYPE.decode(three.source_data_type) {
+            Some(ty) => three_source_types(ty, three.src1_type, three.src2_type).map(Some),
+            None => [None; 3],
+        };
+        for (((source, negate, absolute), ty), column) in sources.into_iter().zip(types).zip([32, 48, 64]) {
             self.line.pad(column);
             if !self.align16() {
                 continue;

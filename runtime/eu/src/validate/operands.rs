@@ -118,14 +118,14 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU-VECTOR-STRIDE",
         "IVB vol 4 part 3, immediates",
-        "with an immediate vector the elements of the destination are a word apart, with vf a dword, or packed if they are wider",
+        "with an immediate vector the elements of the destination are a word apart, with vf a dword",
         "change type or stride of the destination",
         Check::Instruction(vector_stride),
     ),
     warning(
         "EU-VECTOR-WIDE",
         "IVB vol 4 part 3, immediates; hardware takes it, as kernels show",
-        "with an immediate vector the elements of the destination are not wider than a word, with vf a dword",
+        "with an immediate vector one or two elements of the destination are not wider than a word, with vf a dword",
         "write words and widen them with a mov",
         Check::Instruction(vector_wide),
     ),
@@ -425,7 +425,7 @@ fn vector_align(view: &View<'_>, report: &mut Report<'_>) {
 fn vector_stride(view: &View<'_>, report: &mut Report<'_>) {
     let Some((ty, destination)) = vector(view) else { return };
     let distance = destination.stride * destination.ty.size();
-    if view.i.exec_size > 1 && distance != ty.size().max(destination.ty.size()) {
+    if distance != ty.size() && !wide_vector(view, ty, destination) {
         report.add(
             Place::Destination,
             format_args!("elements {distance} bytes apart, the immediate is {}", ty.name()),
@@ -433,9 +433,14 @@ fn vector_stride(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
+/// Two packed elements that are wider than those of the vector, which kernels write.
+fn wide_vector(view: &View<'_>, ty: DataType, destination: &Destination) -> bool {
+    view.i.exec_size <= 2 && destination.stride == 1 && destination.ty.size() > ty.size()
+}
+
 fn vector_wide(view: &View<'_>, report: &mut Report<'_>) {
     if let Some((ty, destination)) = vector(view)
-        && destination.ty.size() > ty.size()
+        && wide_vector(view, ty, destination)
     {
         report.add(
             Place::Destination,

@@ -410,7 +410,7 @@ fn destination_oword(view: &View<'_>, report: &mut Report<'_>) {
 
 /// The destination with its execution type, if that is wider and the destination is not of packed bytes.
 fn narrow<'a>(view: &View<'a>) -> Option<(&'a Destination, DataType)> {
-    let destination = view.written().filter(|_| view.computes() && view.align1())?;
+    let destination = view.written().filter(|_| view.computes())?;
     let execution = view.execution?;
     let packed = destination.ty.size() == 1 && destination.stride == 1 && view.i.exec_size > 1;
     (execution.size() > destination.ty.size() && !packed).then_some((destination, execution))
@@ -447,7 +447,7 @@ fn execution_stride_byte(view: &View<'_>, report: &mut Report<'_>) {
 
 /// True if a narrow destination begins where it should not.
 fn misaligned(view: &View<'_>) -> Option<(u32, DataType)> {
-    let (destination, execution) = narrow(view)?;
+    let (destination, execution) = narrow(view).filter(|_| view.align1())?;
     let byte = super::view::direct_byte(&destination.register)?;
     let over = byte % u32::from(execution.size());
     let relaxed = destination.ty.size() == 1 && over == 1;

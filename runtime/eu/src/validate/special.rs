@@ -30,6 +30,13 @@ pub(super) static RULES: &[Rule] = &[
         "split the instruction",
         Check::Instruction(mixed_size),
     ),
+    warning(
+        "EU-MIXED-MOV",
+        "Skylake, special restrictions for mixed mode floats, by Mesa's validator; Broadwell takes it, as kernels show",
+        "a mov from half to single floats has at most 8 channels",
+        "split the instruction",
+        Check::Instruction(mixed_mov),
+    ),
     error(
         "EU-MIXED-ALIGN16",
         MIXED,
@@ -252,9 +259,20 @@ fn mixed_indirect(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-fn mixed_size(view: &View<'_>, report: &mut Report<'_>) {
+/// True if half and single floats make more than 8 single floats.
+fn many_singles(view: &View<'_>) -> bool {
     let single = view.i.destination.is_some_and(|destination| destination.ty == DataType::F);
-    if view.mixed_float() && single && view.i.exec_size > 8 {
+    view.mixed_float() && single && view.i.exec_size > 8
+}
+
+fn mixed_size(view: &View<'_>, report: &mut Report<'_>) {
+    if many_singles(view) && !view.is(Opcode::Mov) {
+        report.add(Place::Instruction, format_args!("{} channels", view.i.exec_size));
+    }
+}
+
+fn mixed_mov(view: &View<'_>, report: &mut Report<'_>) {
+    if many_singles(view) && view.is(Opcode::Mov) {
         report.add(Place::Instruction, format_args!("{} channels", view.i.exec_size));
     }
 }

@@ -123,11 +123,11 @@ impl<'a> View<'a> {
             }
     }
 
-    /// Half and single floats together. A mov converts, which is something else.
+    /// Half and single floats together, as in a mov between them.
     pub fn mixed_float(&self) -> bool {
         let types = self.source_types().chain(self.i.destination.map(|destination| destination.ty));
         let has = |wanted| types.clone().any(|ty| ty.element() == wanted);
-        self.computes() && !self.is(Opcode::Mov) && has(DataType::Hf) && has(DataType::F)
+        self.computes() && has(DataType::Hf) && has(DataType::F)
     }
 
     /// Elements of the destination, if it is addressed directly.

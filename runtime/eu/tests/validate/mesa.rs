@@ -149,6 +149,9 @@ fn cases() -> Vec<(&'static str, Instruction, bool)> {
         (W, V, 0, 0, 2, 8, false),
         (W, V, 0, 0, 4, 8, false),
         (B, V, 0, 0, 2, 8, true),
+        (D, V, 0, 0, 1, 8, false),
+        (F, V, 0, 0, 1, 8, false),
+        (F, Vf, 0, 0, 2, 1, false),
     ] {
         let i = change(mov(ty, ty), |i| {
             i.exec_size = size;
@@ -158,6 +161,12 @@ fn cases() -> Vec<(&'static str, Instruction, bool)> {
         });
         all.push(("immediate vector", i, valid));
     }
+    for (to, from, valid) in [(W, D, false), (Hf, F, false), (Uw, F, false), (D, D, true), (D, W, true)] {
+        all.push(("Align16, narrower than the execution type", align16(mov(to, from)), valid));
+    }
+    let indirect = |i: &mut Instruction| source(i, 0).register = Register::Indirect { address: 0, offset: 0 };
+    all.push(("indirect mov of halves", change(mov(F, Hf), indirect), false));
+    all.push(("indirect mov of singles", change(mov(F, F), indirect), true));
     // What Cherryview refuses of 64 bits, Broadwell takes.
     let (mov_of, mul_of) = (Opcode::Mov, Opcode::Mul);
     for (opcode, size, to, from) in [
