@@ -208,12 +208,8 @@ impl Decoder<'_> {
         Ok(instruction)
     }
 
-    /// The controls of `illegal` mean nothing, whatever they hold; assemblers show them.
+    /// The controls of `illegal` mean nothing and are not read.
     fn bare(&self) -> Instruction {
-        if self.opcode == Opcode::Illegal {
-            let Ok((controls, _)) = self.start() else { return Instruction::new(self.opcode, 1) };
-            return Instruction { predicate: None, flag: Flag::default(), ..controls };
-        }
         let mut instruction = Instruction::new(self.opcode, 1);
         instruction.breakpoint = self.opcode == Opcode::Nop && self.header.control.controls_b.debug_ctrl;
         instruction

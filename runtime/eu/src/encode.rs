@@ -150,7 +150,7 @@ impl Encoder<'_> {
             return Ok(gen8::EuInstructionNop { opcode, debug_ctrl }.pack());
         }
         if i.illegal_code == 0 {
-            // Mesa keeps its controls, which mean nothing.
+            // Mesa's assembler writes its controls, which mean nothing.
             let controls = gen8::EuInstructionOperandControls {
                 mask_ctrl: i.no_mask,
                 ..gen8::EuInstructionOperandControls::new()
