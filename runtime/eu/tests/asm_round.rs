@@ -34,6 +34,12 @@ fn shown(mut i: Instruction, syntax: Syntax) -> Option<Instruction> {
         i.access_mode = AccessMode::Align16;
         // One channel is written as four.
         i.exec_size = i.exec_size.max(8);
+        // IGA has one type for three sources on Broadwell; halves and singles together are Mesa's.
+        if let ([Operand::Register(a), Operand::Register(b), Operand::Register(c)], false) = (i.sources, mesa)
+            && (a.ty != b.ty || a.ty != c.ty)
+        {
+            return None;
+        }
     }
     if jump || matches!(format, Send | Wait) {
         i.access_mode = AccessMode::Align1;
