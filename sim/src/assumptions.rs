@@ -35,6 +35,16 @@ pub const ARITHMETIC_NAN: u32 = 0x7fc0_0000;
 /// macro needs.
 pub const ACCUMULATOR_WORD_BITS: u32 = 33;
 
+/// Does `mach` write the accumulator in channels that are off? G45 vol 4 (mach) says that the mask is for the destination
+/// only; 004:2634 that channels that are off are not updated, of accumulators in general. The model follows the page of
+/// the instruction.
+pub const MACH_UPDATES_ALL_CHANNELS: bool = true;
+
+/// Does a message whose channels are all off reach its shared function? No source says. Messages about blocks do not look at
+/// channels, but compilers turn all off by a predicate where nothing is to be done, and a thread passes through code
+/// that no channel takes. The model drops them, unless they end the thread.
+pub const MESSAGES_NEED_A_CHANNEL: bool = true;
+
 /// Does the rounding mode apply where integers become floats and floats become halves? 004:1715 rounds to nearest even
 /// "by default" and 004:3251 has a mode for results; the model follows the mode. To integers is always toward zero.
 pub const CONVERSIONS_FOLLOW_ROUNDING_MODE: bool = true;

@@ -185,11 +185,18 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
         _ => {}
     }
     if let Some(destination) = &i.destination {
-        u.dst = target(i, destination, n, &mut u.lanes)?;
+        // Of the destination of a call only the first two elements are written, whatever the size (2a call).
+        let written = if matches!(op, Op::Call | Op::Calla) { 1 } else { n };
+        u.dst = target(i, destination, written, &mut u.lanes)?;
+        u.accumulator = accumulator_start(&u.dst);
     }
     let sources: Vec<&Operand> = i.operands().collect();
     for (slot, operand) in u.src.iter_mut().zip(&sources) {
         *slot = source(i, operand, n)?;
+        if slot.abs && matches!(op, Op::Not | Op::And | Op::Or | Op::Xor) {
+            // In logic neither the absolute value nor both modifiers together do anything (2b SrcMod).
+            (slot.abs, slot.negate) = (false, false);
+        }
     }
     u.volatile = sources.iter().any(|operand| {
         let Operand::Register(source) = operand else { return false };
@@ -202,7 +209,9 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
         u.exec = ExecType::Single;
     }
     u.extended = extended(i);
-    if u.exec == ExecType::Dword {
+    // A product into the accumulator is another thing with a word than with a dword.
+    let partial = op == Op::Mul && matches!(u.dst.target, Target::Accumulator(_));
+    if u.exec == ExecType::Dword && !partial {
         widen_immediates(&mut u.src[..sources.len()]);
     }
     if matches!(op, Op::Cmp | Op::Cmpn) && u.condition == Condition::None {
@@ -377,15 +386,23 @@ fn predicate_kind(control: PredicateControl) -> Predicate {
     }
 }
 
-/// First flag bit of the instruction: 32 channels take a whole flag register, fewer a part of the subregister that
-/// the channel group names (2b p.26).
+/// First flag bit of the instruction: 32 channels take a whole flag register, fewer the bits that the channel group names.
+/// 2b p.26 speaks of halves of a subregister, as if channels 16 to 31 needed subregister 1; compilers' kernels write f1.0
+/// by two instructions of 16 channels each and read it as 32. Either way the upper channels have the upper bits.
 fn flag(i: &Instruction) -> u8 {
     let register = 32 * (i.flag.register & 1);
-    if i.exec_size >= 32 {
-        register
-    } else {
-        register + 16 * (i.flag.subregister & 1) + i.channel_offset % 16
-    }
+    if i.exec_size >= 32 { register } else { register + ((16 * (i.flag.subregister & 1)) | i.channel_offset) }
+}
+
+/// The element of the accumulator that belongs to channel 0 where the instruction does not name one: that which lies
+/// where the destination's first element lies in its register (004, region of the accumulator).
+fn accumulator_start(dst: &Dst) -> u8 {
+    let (offset, pitch) = match &dst.target {
+        Target::File { offset, stride } => (usize::from(*offset) % REGISTER, usize::from(*stride)),
+        Target::Accumulator(table) => (usize::from(table[0]) % REGISTER, dst.ty.size()),
+        _ => (0, 1),
+    };
+    (offset / pitch.max(dst.ty.size()).max(2)) as u8
 }
 
 fn scalar_type(ty: DataType) -> Type {

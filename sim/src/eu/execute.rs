@@ -5,6 +5,7 @@
 
 pub use super::operands::set_flag;
 
+use super::convert::format;
 use super::extended;
 use super::operands::{
     Finish, Lanes, Operand, bits, channels, finish_compare, finish_copy, finish_floats, finish_ints, floats,
@@ -15,7 +16,7 @@ use super::regions::{A0, REGISTER, wrap};
 use super::soft::{Format, Rounding};
 use super::thread::{Thread, Trap};
 use super::uop::{Condition, ExecType, Op, Shape, Src, Target, Type, Uop};
-use crate::assumptions::{ACCUMULATOR_WORD_BITS, SELECTION_FLUSHES_SUBNORMALS};
+use crate::assumptions::{ACCUMULATOR_WORD_BITS, MACH_UPDATES_ALL_CHANNELS, SELECTION_FLUSHES_SUBNORMALS};
 
 /// Runs an arithmetic or logic instruction for the channels of `mask`.
 ///
@@ -210,7 +211,8 @@ fn carry<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, a: &Lanes<T>) {
     finish_ints(thread, u, mask, &results);
     if !thread.modes.accumulator_disabled {
         for c in channels(u, mask) {
-            thread.acc.set_integer(4 * c % (2 * REGISTER), 4, carries[c].widen());
+            let (offset, ty) = implicit_element(u, c);
+            thread.acc.set_integer(offset, ty.size(), carries[c].widen());
         }
     }
 }
@@ -229,13 +231,13 @@ fn accumulating<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, a: &Lanes<T>) {
         Op::Sad2 => map(n, |c| if c % 2 == 0 { pair(c) } else { T::default() }),
         Op::Sada2 => map(n, |c| if c % 2 == 0 { old[c].plus(pair(c)) } else { old[c] }),
         _ => {
-            // All channels take part in the accumulator, the mask is for the destination (003:12133ff). Its elements
-            // have 64 bits.
+            // Its elements have 64 bits.
             let sums = map(n, |c| T::cut(i128::from(ops::mach(old[c], a[c], b[c]).widen() as i64)));
             if !thread.modes.accumulator_disabled {
-                for (c, sum) in sums.iter().enumerate().take(n) {
+                let written = if MACH_UPDATES_ALL_CHANNELS { u32::MAX } else { mask };
+                for c in channels(u, written) {
                     let (offset, ty) = implicit_element(u, c);
-                    thread.acc.set_integer(offset, ty.size(), sum.widen());
+                    thread.acc.set_integer(offset, ty.size(), sums[c].widen());
                 }
             }
             map(n, |c| T::cut(sums[c].widen() >> 32))
@@ -294,7 +296,11 @@ fn float<T: Operand, A: Arithmetic<T>>(thread: &mut Thread, u: &Uop, mask: u32, 
         Op::Mac => {
             let old: Lanes<T> = map(n, |c| {
                 let (offset, ty) = implicit_element(u, c);
-                T::load(ty, thread.acc.bits(offset, ty.size()), Rounding::Nearest)
+                let bits = thread.acc.bits(offset, ty.size());
+                let subnormal = bits & format(ty).infinity() == 0;
+                let flushed =
+                    if subnormal && thread.modes.flushes(ty) { bits & format(ty).sign() } else { bits };
+                T::load(ty, flushed, Rounding::Nearest)
             });
             let b = load(1);
             map(n, |c| {

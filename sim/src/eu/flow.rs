@@ -92,7 +92,12 @@ impl Thread {
         if u.op == Op::Jmpi {
             return self.jump_indexed(u, mask, kernel);
         }
-        let (jip, uip) = self.targets(u, kernel)?;
+        let goes = match self.modes.single_flow {
+            true => channels >> u.first & 1 == 1,
+            // Where nobody is any more, a converging branch goes on to its first target all the same.
+            false => channels & self.flow.active != 0 || (u.op == Op::Brc && self.flow.active == 0),
+        };
+        let (jip, uip) = self.targets(u, goes, kernel)?;
         if self.modes.single_flow {
             self.single_flow(u, channels, (jip, uip), kernel);
             return Ok(());
@@ -177,10 +182,10 @@ impl Thread {
     }
 
     /// Where the branch leads. A target in a register is an offset from the branch, but for `calla` and `ret` an
-    /// address. Nothing has happened yet when the kernel has to grow first.
-    fn targets(&mut self, u: &Uop, kernel: &Kernel) -> Result<(u32, u32), Interrupt> {
+    /// address, which is looked at only if the branch `goes`. Nothing has happened yet when the kernel has to grow first.
+    fn targets(&mut self, u: &Uop, goes: bool, kernel: &Kernel) -> Result<(u32, u32), Interrupt> {
         let computed = matches!(u.op, Op::Call | Op::Calla | Op::Ret | Op::Brd | Op::Brc);
-        if !computed || u.branch.jip != NOWHERE {
+        if !computed || u.branch.jip != NOWHERE || !goes {
             return Ok((u.branch.jip, u.branch.uip));
         }
         let absolute = matches!(u.op, Op::Calla | Op::Ret);

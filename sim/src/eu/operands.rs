@@ -92,7 +92,7 @@ pub fn ints<T: Int>(thread: &Thread, src: &Src, n: usize, logic: bool) -> Lanes<
             _ => map(n, |c| T::cut(integer(ty, raw[c]))),
         }
     };
-    if src.abs && !logic {
+    if src.abs {
         lanes = map(n, |c| if lanes[c] < T::default() { T::default().minus(lanes[c]) } else { lanes[c] });
     }
     if src.negate {
@@ -146,7 +146,9 @@ pub fn floats<T: Operand>(thread: &Thread, src: &Src, exec: ExecType, n: usize, 
         }),
         _ => map(n, |c| T::load(ty, bits[c], rounding)),
     };
-    if flush && thread.modes.flushes(ty) {
+    // A half that works as a single is converted first, and conversions keep subnormals (004:1333).
+    let converted = ty == Type::Hf && exec != ExecType::Half;
+    if flush && !converted && thread.modes.flushes(ty) {
         lanes =
             match ty {
                 // A half is a normal single: only its own subnormals go.
@@ -216,8 +218,8 @@ pub fn write(thread: &mut Thread, u: &Uop, mask: u32, values: &Lanes<u64>) {
 }
 
 /// The accumulator element that a channel of an instruction uses when it reads or writes the accumulator without
-/// naming it: the n-th of its execution type, for floats of an upper half from `acc1` on (004:2634-2819). Returns
-/// its byte offset and its signed or float type.
+/// naming it: the n-th of its execution type from where the destination begins, for floats of an upper half from `acc1`
+/// on (004:2634-2819). Returns its byte offset and its signed or float type.
 pub fn implicit_element(u: &Uop, channel: usize) -> (usize, Type) {
     let (ty, upper) = match u.exec {
         ExecType::Word => (Type::W, false),
@@ -228,7 +230,8 @@ pub fn implicit_element(u: &Uop, channel: usize) -> (usize, Type) {
         ExecType::Double => (Type::Df, false),
     };
     let first = if upper { REGISTER } else { 0 };
-    ((first + channel * ty.size()) % (2 * REGISTER), ty)
+    let element = usize::from(u.accumulator) + channel;
+    ((first + element * ty.size()) % (2 * REGISTER), ty)
 }
 
 /// Least and greatest value of an integer type, as far as `T` reaches.

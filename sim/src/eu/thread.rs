@@ -8,7 +8,7 @@ use super::kernel::Kernel;
 use super::regions::{A0, CR0, GRF_BYTES, REGISTER, Registers, SR0, wrap};
 use super::soft::Rounding;
 use super::uop::{Op, Predicate, Response, SendInfo, Type, Uop};
-use crate::assumptions::VERTICAL_PREDICATE_COMBINES_REGISTERS;
+use crate::assumptions::{MESSAGES_NEED_A_CHANNEL, VERTICAL_PREDICATE_COMBINES_REGISTERS};
 use crate::fault::Fault;
 use genxml_eu::gen8::eu_registers::{ControlRegister, StateRegister};
 use genxml_eu::instruction::{Descriptor, SharedFunction};
@@ -549,8 +549,8 @@ impl Thread {
             },
             ip: u.offset,
         };
-        // A message without any channel is not sent; the end of a thread always is (gen8_facts 14).
-        if mask != 0 || eot {
+        // The end of a thread is always sent (gen8_facts 14).
+        if mask != 0 || eot || !MESSAGES_NEED_A_CHANNEL {
             world.send(&mut self.regs, &message)?;
         }
         if eot {

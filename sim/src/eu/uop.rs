@@ -418,6 +418,8 @@ pub struct Uop {
     pub saturate: bool,
     /// Write the accumulator too.
     pub acc_write: bool,
+    /// Element of the accumulator that belongs to channel 0 where the instruction does not name one.
+    pub accumulator: u8,
     /// Extended accumulators (`mme0` to `mme7`) of the destination and of each source of a division macro's step;
     /// 8 is none.
     pub extended: [u8; 4],
@@ -468,6 +470,7 @@ impl Uop {
             flag: 0,
             saturate: false,
             acc_write: false,
+            accumulator: 0,
             extended: [8; 4],
             volatile: false,
             dst: Dst { ty: Type::Ud, target: Target::Null, control: false },

@@ -4,7 +4,7 @@
 use crate::support::{alu, grf, immediate, read, run, write};
 use DataType::{B, D, Df, F, Hf, Q, Ub, Ud, Uq, Uw, W};
 use genxml_eu::instruction::{
-    Condition, DataType, Destination, Instruction, MathFunction, Operand, Register, Source,
+    Arf, Condition, DataType, Destination, Flag, Instruction, MathFunction, Operand, Region, Register, Source,
 };
 use genxml_eu::ops::Opcode;
 use proptest::prelude::*;
@@ -217,13 +217,13 @@ proptest! {
     /// Oracle: 003:12168-12174, the sequence mul, mach, mov gives all 64 bits of a product of dwords.
     #[test]
     fn long_products(a: i32, b: i32) {
-        let acc = Register::Arf { file: genxml_eu::instruction::Arf::Accumulator, number: 0, byte: 0 };
+        let acc = Register::Arf { file: Arf::Accumulator, number: 0, byte: 0 };
         let low_words = Operand::Register(Source::new(
             Register::grf(20),
             Uw,
-            genxml_eu::instruction::Region::new(16, 8, 2),
+            Region::new(16, 8, 2),
         ));
-        let acc_source = Operand::Register(Source::new(acc, D, genxml_eu::instruction::Region::packed(8)));
+        let acc_source = Operand::Register(Source::new(acc, D, Region::packed(8)));
         let body = [
             Instruction {
                 destination: Some(Destination::new(acc, D)),
@@ -309,4 +309,84 @@ fn packed_vectors() {
     assert_eq!(words, [4, 5, 6, 7, 12, 13, 14, 15]);
     let floats: Vec<f32> = (0..4).map(|n| f32::from_bits(read(&thread, 52, 4 * n, 4) as u32)).collect();
     assert_eq!(floats, [0.0, 1.0, 2.0, -1.0]);
+}
+
+/// Oracle: a kernel of a media driver (vp_krn_364) sets acc0.3 and adds to it by a `mac` of one channel whose destination is
+/// r23.3: the accumulator's element is the one that lies where the destination lies.
+#[test]
+fn implied_accumulators_lie_where_the_destination_does() {
+    let at = |number, element: u8| Register::Grf { number, byte: 4 * element };
+    let scalar = |register| Operand::Register(Source::new(register, F, Region::SCALAR));
+    let accumulator = Register::Arf { file: Arf::Accumulator, number: 0, byte: 12 };
+    let set = Instruction {
+        destination: Some(Destination::new(accumulator, F)),
+        ..alu(Opcode::Mov, 1, F, 0, &[scalar(at(26, 0))])
+    };
+    let add = Instruction {
+        destination: Some(Destination::new(at(23, 3), F)),
+        ..alu(Opcode::Mac, 1, F, 0, &[scalar(at(24, 0)), immediate(F, u64::from(1f32.to_bits()))])
+    };
+    let thread = run(&[set, add], 1, |thread| {
+        write(thread, 26, 0, 4, u64::from(5f32.to_bits()));
+        write(thread, 24, 0, 4, u64::from(2f32.to_bits()));
+    })
+    .unwrap();
+    assert_eq!(f32::from_bits(read(&thread, 23, 12, 4) as u32), 7.0);
+}
+
+/// Oracle: kernels of Intel's compiler (compiler_double_div) compare channels 0 to 15 and 16 to 31 into f1.0 by two
+/// instructions and branch on all 32: the upper half writes the upper 16 bits.
+#[test]
+fn upper_channels_have_flags_of_their_own() {
+    let compare = |offset, register| Instruction {
+        channel_offset: offset,
+        condition: Some(Condition::Equal),
+        flag: Flag { register: 1, subregister: 0 },
+        destination: Some(Destination::new(Register::NULL, D)),
+        ..alu(Opcode::Cmp, 16, D, 0, &[grf(register, D, 16), immediate(D, 0)])
+    };
+    let thread = run(&[compare(0, 10), compare(16, 12)], u32::MAX, |thread| {
+        write(thread, 10, 4, 4, 1);
+        write(thread, 12, 8, 4, 1);
+    })
+    .unwrap();
+    assert_eq!((thread.regs.flags() >> 32) as u32, !(1 << 1 | 1 << 18));
+}
+
+/// Oracle: 2b SrcMod, logic: negation complements, the absolute value and both together change nothing.
+#[test]
+fn modifiers_of_logic() {
+    for (negate, absolute, expected) in [
+        (false, false, 0x8000_0001u32),
+        (true, false, 0x7fff_fffe),
+        (false, true, 0x8000_0001),
+        (true, true, 0x8000_0001),
+    ] {
+        let result = one(
+            |operands| {
+                let mut not = alu(Opcode::And, 8, Ud, 50, operands);
+                if let Operand::Register(source) = &mut not.sources[0] {
+                    (source.negate, source.absolute) = (negate, absolute);
+                }
+                not
+            },
+            &[Ud, Ud],
+            &[0x8000_0001, u64::from(u32::MAX)],
+        );
+        assert_eq!(result as u32, expected, "{negate} {absolute}");
+    }
+}
+
+/// Oracle: eu.md 3.5: only a product of two dwords takes the low word of source 1; a word is taken with its sign.
+#[test]
+fn words_keep_their_sign_in_the_accumulator() {
+    let accumulator = Register::Arf { file: Arf::Accumulator, number: 0, byte: 0 };
+    let product = Instruction {
+        destination: Some(Destination::new(accumulator, D)),
+        ..alu(Opcode::Mul, 8, D, 0, &[grf(10, D, 8), immediate(W, 0xfffb)])
+    };
+    let back =
+        alu(Opcode::Mov, 8, D, 50, &[Operand::Register(Source::new(accumulator, D, Region::packed(8)))]);
+    let thread = run(&[product, back], u32::MAX, |thread| write(thread, 10, 0, 4, 7)).unwrap();
+    assert_eq!(read(&thread, 50, 0, 4) as i32, -35);
 }

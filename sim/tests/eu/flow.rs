@@ -286,3 +286,29 @@ fn if_else_endif() {
         }
     }
 }
+
+/// Oracle: kernels of a video driver (vp8_tpu_genx_0) call with sixteen channels and the return address in the last
+/// register: only its first two elements are written (2a call). Where no channel returns, the address is not looked at.
+#[test]
+fn calls_write_two_elements() {
+    let at = |byte| Register::Grf { number: 126, byte };
+    let call = Instruction {
+        destination: Some(Destination::new(at(16), DataType::Ud)),
+        branch: Some(Branch { jip: 32, uip: None }),
+        ..Instruction::new(Opcode::Call, 16)
+    };
+    let never = Instruction {
+        predicate: Some(Predicate { control: PredicateControl::Sequential, inverse: false }),
+        sources: [grf(90, D, 2), Operand::None, Operand::None],
+        ..Instruction::new(Opcode::Ret, 16)
+    };
+    let step = |register| alu(Opcode::Add, 8, D, register, &[grf(register, D, 8), immediate(D, 1)]);
+    let body = [call, step(10), step(20), never];
+    let thread = run(&body, u32::MAX, |thread| write(thread, 90, 0, 4, 0xdead_beef)).unwrap();
+    assert_eq!(
+        (read(&thread, 10, 0, 4), read(&thread, 20, 0, 4)),
+        (0, 1),
+        "the call goes past the first step"
+    );
+    assert_eq!(read(&thread, 126, 16, 4), 16, "the return address");
+}

@@ -168,7 +168,8 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// Byte offset of the implicit accumulator element of a channel (004:2634-2819).
+    /// Byte offset of the implicit accumulator element of a channel (004:2634-2819): elements count from where the
+    /// destination begins in its register, as media drivers' kernels have it (`mac (1) r23.3` takes acc0.3).
     fn implicit(&self, c: usize) -> usize {
         let upper = match self.exec {
             F => self.n == 8 && self.i.channel_offset & 8 != 0,
@@ -176,16 +177,24 @@ impl<'a> Oracle<'a> {
             _ => false,
         };
         let (size, count) = self.elements();
-        (c * size + if upper { 32 } else { 0 }) % (size * count)
+        let first = self.i.destination.map_or(0, |destination| match destination.register {
+            Register::Grf { byte, .. } | Register::Arf { file: Arf::Accumulator, byte, .. } => {
+                let element = destination.ty.size();
+                usize::from(byte) / usize::from((element * destination.stride).max(element).max(2))
+            }
+            _ => 0,
+        });
+        ((first + c) * size + if upper { 32 } else { 0 }) % (size * count)
     }
 
     // ---- masks (eu.md 4.1, 4.2) ----
 
-    /// First flag bit of the instruction in the 64 of both registers.
+    /// First flag bit of the instruction in the 64 of both registers. Channels 16 to 31 have bits 16 to 31, whether the
+    /// subregister is named (000:583) or not (compilers' kernels).
     fn flag(&self) -> usize {
         let flag = self.i.flag;
-        let group = if self.n == 32 { 0 } else { usize::from(self.i.channel_offset) % 16 };
-        32 * usize::from(flag.register) + 16 * usize::from(flag.subregister) + group
+        let group = if self.n == 32 { 0 } else { usize::from(self.i.channel_offset) };
+        32 * usize::from(flag.register) + (16 * usize::from(flag.subregister) | group)
     }
 
     fn predicate(&self, c: usize) -> bool {
@@ -332,7 +341,7 @@ impl<'a> Oracle<'a> {
         match self.raw(index, c) {
             Value::Int(mut value) => {
                 if self.i.opcode.op().traits.contains(Traits::LOGIC) && self.i.opcode != Opcode::Asr {
-                    return Value::Int(if negate { !value } else { value });
+                    return Value::Int(if negate && !absolute { !value } else { value });
                 }
                 if absolute {
                     value = value.abs();
@@ -340,9 +349,10 @@ impl<'a> Oracle<'a> {
                 Value::Int(if negate { -value } else { value })
             }
             Value::Float(bits) => {
-                let flushes = self.flushes() && self.modes.flushes(ty);
-                let bits = if flushes { flush(ty, bits) } else { bits };
                 let exec = if self.is_move() { ty } else { self.exec };
+                // Halves beside singles are converted first, and conversions keep subnormals (004:1333).
+                let flushes = self.flushes() && self.modes.flushes(ty) && (ty != Hf || exec == Hf);
+                let bits = if flushes { flush(ty, bits) } else { bits };
                 let bits = if ty == exec { bits } else { convert(ty, exec, bits, self.modes.round).0 };
                 let top = 1 << (8 * u32::from(exec.size()) - 1);
                 let bits = if absolute { bits & !top } else { bits };
@@ -363,7 +373,10 @@ impl<'a> Oracle<'a> {
             condition: self.i.condition,
             chosen: self.predicate(c),
             modes: self.modes,
-            accumulator: self.accumulator(self.implicit(c)),
+            accumulator: match self.accumulator(self.implicit(c)) {
+                Value::Float(bits) if self.modes.flushes(self.exec) => Value::Float(flush(self.exec, bits)),
+                value => value,
+            },
             from_accumulator: matches!(
                 &self.i.sources[0],
                 Operand::Register(Source { register: Register::Arf { .. }, .. })
