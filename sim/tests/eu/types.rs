@@ -194,7 +194,7 @@ impl<'a> Oracle<'a> {
     fn flag(&self) -> usize {
         let flag = self.i.flag;
         let group = if self.n == 32 { 0 } else { usize::from(self.i.channel_offset) };
-        32 * usize::from(flag.register) + (16 * usize::from(flag.subregister) | group)
+        32 * usize::from(flag.register) + ((16 * usize::from(flag.subregister)) | group)
     }
 
     fn predicate(&self, c: usize) -> bool {
