@@ -104,10 +104,12 @@ fn mistakes_are_shown() {
     assert_eq!(code, 2);
     assert!(err.contains("odd.hex:1: `6z`"), "{err}");
     // A predicate control that the manual reserves, and a nop.
-    fs::write(file("gap.hex"), "01 00 6f 00 08 06 80 20 00 00 00 00 07 00 00 00\n7e 00 00 00 00 00 00 00\n")
-        .unwrap();
+    let gap =
+        "01 00 6f 00 08 06 80 20 00 00 00 00 07 00 00 00\n7e 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00\n";
+    fs::write(file("gap.hex"), gap).unwrap();
     let (code, out, _) = finish(genx(["disasm", &file("gap.hex")]));
     assert_eq!(code, 1, "{out}");
+    assert!(out.contains("PredCtrl") && out.contains("nop"), "{out}");
     let (code, _, err) = finish(genx(["disasm", &file("gap.hex"), "--offset", "0x100"]));
     assert_eq!(code, 2);
     assert!(err.contains("0x100"), "{err}");

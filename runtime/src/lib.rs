@@ -153,7 +153,7 @@ pub use genxml_macros::batch;
 /// assert_eq!(SUM, eu!("add (8|M0) r4.0<1>:f r2.0<8;8,1>:f 1.0:f"));
 /// ```
 ///
-/// It takes what [`eu::asm`](crate::eu::asm) takes: labels, both languages, comments in Rust's own way. An instruction of IGA's
+/// It takes what [`eu::asm`] takes: labels, both languages, comments in Rust's own way. An instruction of IGA's
 /// language ends with its line, or with a `;`. What cannot be assembled, and what breaks a rule of the
 /// [validator](crate::eu::validate) that is an error, does not compile; the message points at the token or the
 /// instruction. Text in string literals will do too, each beginning a line; the message then points at the literal.
