@@ -1,7 +1,7 @@
 //! A texture written by GPGPU threads: every thread computes 8x8 pixels from its group's position and writes them with
 //! one media block write.
 
-use super::kernel::{Kernel, dword, number, packed, scalar};
+use super::kernel::{Kernel, dword, number, packed, scalar, words};
 use genxml::batch::{Batch, Buffer, Heap, Submission};
 use genxml::core::address::{DynamicState, Instruction as Instructions, SurfaceState};
 use genxml::core::{MinusOne, lit};
@@ -49,8 +49,8 @@ fn kernel() -> Result<Vec<u32>, EncodeError> {
     let mut k = Kernel::default();
     k.dwords(Opcode::Shl, 1, LEFT, [scalar(dword(0, 1)), number(BLOCK.ilog2())]);
     k.dwords(Opcode::Shl, 1, TOP, [scalar(dword(0, 6)), number(BLOCK.ilog2())]);
-    k.channel_numbers(X);
-    k.dwords(Opcode::Add, 8, X, [packed(X), scalar(LEFT)]);
+    k.channel_numbers(COLOR);
+    k.dwords(Opcode::Add, 8, X, [words(COLOR), scalar(LEFT)]);
 
     let extent = MhcMbControl {
         block_width: lit!((BLOCK * PIXEL_BYTES) as i128),

@@ -26,6 +26,11 @@ pub const fn packed(register: Register) -> Operand {
     Operand::Register(Source::new(register, DataType::Ud, Region::packed(8)))
 }
 
+/// Eight words, one per channel.
+pub const fn words(register: Register) -> Operand {
+    Operand::Register(Source::new(register, DataType::Uw, Region::packed(8)))
+}
+
 /// The same number for all channels.
 pub const fn number(value: u32) -> Operand {
     Operand::Immediate(Immediate { ty: DataType::Ud, bits: value as u64 })
@@ -47,12 +52,12 @@ impl Kernel {
         self.instructions.push(instruction);
     }
 
-    /// Puts 0, 1, .. 7 into the eight dwords of `to`.
+    /// Puts 0, 1, .. 7 into the first eight words of `to`: an immediate vector makes words.
     pub fn channel_numbers(&mut self, to: Register) {
         const ZERO_TO_SEVEN: Immediate = Immediate { ty: DataType::Uv, bits: 0x7654_3210 };
         let mut instruction = Instruction::new(Opcode::Mov, 8);
         instruction.no_mask = true;
-        instruction.destination = Some(Destination::new(to, DataType::Ud));
+        instruction.destination = Some(Destination::new(to, DataType::Uw));
         instruction.sources[0] = Operand::Immediate(ZERO_TO_SEVEN);
         self.instructions.push(instruction);
     }
