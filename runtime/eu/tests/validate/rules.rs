@@ -291,3 +291,20 @@ fn padding_is_no_instruction() {
     assert!(!validate::is_valid(&end[..12]));
     assert!(validate::is_valid(&[]));
 }
+
+/// Restrictions of the manuals that the specification's table gives to the validator have a rule in it.
+#[test]
+fn the_table_of_restrictions_names_rules() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec-xml/rules.tsv");
+    let table = std::fs::read_to_string(path).unwrap();
+    let mut named = 0;
+    for row in table.lines().map(|line| line.split('\t').collect::<Vec<_>>()) {
+        if let [id, "kernel", ids] = row[..] {
+            for rule in ids.split_whitespace() {
+                named += 1;
+                assert!(genxml_eu::validate::rule(rule).is_some(), "{id}: no rule {rule}");
+            }
+        }
+    }
+    assert!(named > 0, "no row names a rule of kernels");
+}
