@@ -475,7 +475,10 @@ fn element_bits(text: &str, ty: Type) -> Result<u64, String> {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => plain.parse(),
     };
-    let magnitude = i128::from(magnitude.map_err(|_| format!("`{text}` is no number"))?);
+    let magnitude =
+        i128::from(magnitude.map_err(|_| {
+            format!("`{text}` is no integer; the type stands before the values, as in r2:f=1.5")
+        })?);
     let value = if negative { -magnitude } else { magnitude };
     let bits = 8 * ty.size() as u32;
     if value >= 1i128 << bits || value < -(1i128 << (bits - 1)) {
