@@ -302,7 +302,7 @@ fn the_table_of_restrictions_names_rules() {
         if let [id, "kernel", ids] = row[..] {
             for rule in ids.split_whitespace() {
                 named += 1;
-                assert!(genxml_eu::validate::rule(rule).is_some(), "{id}: no rule {rule}");
+                assert!(validate::rule(rule).is_some(), "{id}: no rule {rule}");
             }
         }
     }
