@@ -89,7 +89,7 @@ fn unusable_input() {
         ("mov", &[], "`mov` is no pair of hexadecimal digits"),
         ("", &[], "the kernel has 0x0 bytes"),
         (MOVE, &["--offset", "0x20"], "the kernel has 0x20 bytes"),
-        (MOVE, &["--grf", "r2=zero"], "`zero` is no number"),
+        (MOVE, &["--grf", "r2=zero"], "`zero` is no integer"),
         (MOVE, &["--grf", "r128=1"], "r0 to r127"),
     ] {
         let (code, _, error) = run(directory.path(), kernel, args);
