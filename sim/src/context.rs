@@ -42,6 +42,8 @@ pub struct State {
     pub interface_descriptors: InterfaceDescriptors,
     /// Registers that were written; all others read 0.
     pub registers: Registers,
+    /// The newest of each 3DSTATE packet, for draws.
+    pub latched: Latched,
     /// Kernels decoded before, no state of its own.
     pub kernels: KernelCache,
 }
@@ -63,6 +65,31 @@ impl State {
         self.vfe = None;
         self.curbe.clear();
         self.interface_descriptors = InterfaceDescriptors::default();
+    }
+}
+
+/// State packets as they came: the newest of each kind, and of each entry if the packet sets one entry of a table
+/// (streamout buffers, instancing, chroma keys; of 3DSTATE_VERTEX_BUFFERS the VERTEX_BUFFER_STATEs).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Latched(BTreeMap<(&'static str, u8), Box<[u32]>>);
+
+impl Latched {
+    /// Keeps a packet in the place of the one of the same name and index.
+    pub fn keep(&mut self, name: &'static str, index: u8, dwords: &[u32]) {
+        match self.0.get_mut(&(name, index)) {
+            Some(old) if old.len() == dwords.len() => old.copy_from_slice(dwords),
+            _ => _ = self.0.insert((name, index), dwords.into()),
+        }
+    }
+
+    /// The newest packet of a name, as the manual has it (`3DSTATE_VS`), and index (0 if it has none).
+    pub fn get(&self, name: &'static str, index: u8) -> Option<&[u32]> {
+        self.0.get(&(name, index)).map(|dwords| &dwords[..])
+    }
+
+    /// All of them by name and index.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u8, &[u32])> {
+        self.0.iter().map(|((name, index), dwords)| (*name, *index, &dwords[..]))
     }
 }
 
@@ -157,8 +184,12 @@ const TIMESTAMP: u32 = 0x358;
 
 /// All that a unit gets to execute a packet.
 pub struct Exec<'a, O: Observer = ()> {
+    /// The engine.
+    pub engine: EngineId,
     /// Memory as the context sees it.
     pub vm: Vm<'a>,
+    /// The global table.
+    pub ggtt: &'a mut AddressSpace,
     /// Latched packets and registers.
     pub state: &'a mut State,
     /// Counts of this submission.
@@ -172,6 +203,11 @@ pub struct Exec<'a, O: Observer = ()> {
 }
 
 impl<O: Observer> Exec<'_, O> {
+    /// Memory through the global table, or as the context sees it.
+    pub fn view(&mut self, global: bool) -> Vm<'_> {
+        Vm { mem: self.vm.mem, space: if global { self.ggtt } else { self.vm.space } }
+    }
+
     /// Takes `units` (see [`crate::watchdog`]) off the budget.
     ///
     /// # Errors

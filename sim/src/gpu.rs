@@ -17,6 +17,8 @@ pub struct ContextId(usize);
 pub struct Gpu {
     /// Physical memory.
     pub memory: Memory,
+    /// The global table: rings, status pages and context images.
+    pub ggtt: AddressSpace,
     contexts: Vec<Context>,
     work_limit: u64,
     clock: u64,
@@ -37,7 +39,14 @@ impl Gpu {
 
     /// A GPU with the given memory.
     pub fn with_memory(memory: Memory) -> Self {
-        Gpu { memory, contexts: Vec::new(), work_limit: DEFAULT_LIMIT, clock: 0, stats: Stats::default() }
+        Gpu {
+            memory,
+            ggtt: AddressSpace::global(),
+            contexts: Vec::new(),
+            work_limit: DEFAULT_LIMIT,
+            clock: 0,
+            stats: Stats::default(),
+        }
     }
 
     /// Units of work (see [`crate::watchdog`]) after which a submission counts as hanging.
@@ -91,6 +100,11 @@ impl Gpu {
         Vm { mem: &mut self.memory, space: &mut self.contexts[id.0].space }
     }
 
+    /// Memory through the global table.
+    pub fn global(&mut self) -> Vm<'_> {
+        Vm { mem: &mut self.memory, space: &mut self.ggtt }
+    }
+
     /// A new buffer with `contents`, mapped at `address` (a multiple of 4 KiB).
     ///
     /// # Errors
@@ -137,6 +151,8 @@ impl Gpu {
         let mut budget = Budget::new(self.work_limit, self.clock);
         let context = &mut self.contexts[id.0];
         let mut exec = Exec {
+            engine,
+            ggtt: &mut self.ggtt,
             vm: Vm { mem: &mut self.memory, space: &mut context.space },
             state: &mut context.state,
             stats: &mut stats,

@@ -2,13 +2,14 @@
 //!
 //! * [`run`]: the fetch loop, with the levels of batches;
 //! * [`mi`]: commands of the streamer itself, the same on every engine; [`math`]: MI_MATH; [`atomic`]: MI_ATOMIC;
-//! * [`render`]: PIPE_CONTROL, state and media commands of the render engine.
+//! * [`render`]: PIPE_CONTROL, state and media commands of the render engine; [`latch`]: 3D state.
 //!
 //! Levels (gen8_facts 2.1): a submission is a first-level batch. MI_BATCH_BUFFER_START for the first level replaces
 //! it; for the second level it is a call, and there is no deeper level: inside a second-level batch it is a jump that
 //! still returns to the first level. MI_BATCH_BUFFER_END goes back one level, from the first to the ring.
 
 pub mod atomic;
+pub mod latch;
 pub mod math;
 pub mod mi;
 pub mod render;
@@ -186,6 +187,8 @@ macro_rules! packets {
             | $packet::MiUserInterrupt(_) => Ok(()),
             $($packet::$name(packet) => $execute($exec, &packet.unpack_lossy()),)*
             #[allow(unreachable_patterns)]
+            _ if latch::latch($exec, $dwords)? => Ok(()),
+            #[allow(unreachable_patterns)]
             _ => Err(not_implemented($exec, $engine, $dwords[0])),
         }
     };
@@ -197,7 +200,6 @@ fn execute<O: Observer>(exec: &mut Exec<'_, O>, engine: EngineId, dwords: &[u32]
         EngineId::Render => packets!(exec, engine, dwords: RenderPacket {
             PipeControl => render::pipe_control,
             PipelineSelect => render::pipeline_select,
-            ThreeDStateCcStatePointers => render::cc_state_pointers,
             StateBaseAddress => render::state_base_address,
             StateSip => render::state_sip,
             StatePrefetch => render::state_prefetch,

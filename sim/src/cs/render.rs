@@ -13,7 +13,6 @@ use genxml::gen8::mi::{
     PipeControl, PipeControlDestinationAddressType, PipeControlLriPostSyncOperation,
     PipeControlPostSyncOperation, PipelineSelect,
 };
-use genxml::gen8::render3d_pixel::ThreeDStateCcStatePointers;
 use genxml::gen8::state::{InterfaceDescriptorData, StateBaseAddress, StatePrefetch, StateSip};
 
 /// PS_DEPTH_COUNT, 64 bits (gen8_facts 2.7).
@@ -64,18 +63,6 @@ pub fn pipeline_select<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipelineSel
         return Err(exec.bad_field("Pipeline Selection", selection.bits(), "there are 3D, media and GPGPU"));
     }
     exec.state.pipeline = selection;
-    Ok(())
-}
-
-/// 3DSTATE_CC_STATE_POINTERS: made invalid, as drivers do before they choose GPGPU, there is nothing to keep. A valid one is
-/// for draws, which are not there yet.
-pub fn cc_state_pointers<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &ThreeDStateCcStatePointers,
-) -> Result<(), Fault> {
-    if packet.color_calc_state_pointer_valid {
-        return Err(exec.unimplemented("3DSTATE_CC_STATE_POINTERS with a valid pointer", "2a p.32-33"));
-    }
     Ok(())
 }
 

@@ -6,10 +6,14 @@
 use super::entry::Entry;
 use super::physical::{Frames, Memory, OutOfMemory, Slot};
 use super::{ADDRESS_MASK, Cause, PAGE, PageFault};
+use genxml::gen8::memory::GlobalGttPageTableEntry;
 use std::cell::Cell;
 
 /// Translations that are remembered.
 const TLB_ENTRIES: usize = 512;
+
+/// Entries of the largest global table: 4 GiB.
+const GLOBAL_ENTRIES: u64 = (4 << 30) / PAGE;
 
 /// A remembered translation of one page.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +34,8 @@ const NOTHING: Cached = Cached { page: u64::MAX, slot: Slot { block: 0, offset: 
 #[derive(Debug)]
 pub struct AddressSpace {
     root: u64,
+    /// Entries of the global table, if this is the global space; one level, kept beside memory.
+    global: Option<Vec<u64>>,
     /// Tables made by this space, to be freed with it.
     tables: Vec<Frames>,
     tlb: Box<[Cell<Cached>]>,
@@ -44,9 +50,32 @@ impl AddressSpace {
         let root = mem.alloc(1)?;
         Ok(AddressSpace {
             root: root.address(),
+            global: None,
             tables: vec![root],
             tlb: vec![Cell::new(NOTHING); TLB_ENTRIES].into_boxed_slice(),
         })
+    }
+
+    /// The global space (GGTT), nothing mapped: one level of entries, which do not lie in the model's memory.
+    pub fn global() -> Self {
+        AddressSpace {
+            root: 0,
+            global: Some(Vec::new()),
+            tables: Vec::new(),
+            tlb: vec![Cell::new(NOTHING); TLB_ENTRIES].into_boxed_slice(),
+        }
+    }
+
+    /// Writes entry `index` of the global table, as its window in the MMIO space does; forgets what was there. Nothing
+    /// happens in a per-process space, or behind the 4 GiB that a global table can have.
+    pub fn write_global_entry(&mut self, index: u64, entry: u64) {
+        let Some(table) = self.global.as_mut().filter(|_| index < GLOBAL_ENTRIES) else { return };
+        let index_in = index as usize;
+        if table.len() <= index_in {
+            table.resize(index_in + 1, 0);
+        }
+        table[index_in] = entry;
+        self.slot(index * PAGE).set(NOTHING);
     }
 
     /// Physical address of the root table, what PDP0 holds.
@@ -159,6 +188,14 @@ impl AddressSpace {
 
     /// The physical address of the byte at `address` (48 bits) and the level that forbids writing, or 0.
     fn walk(&self, mem: &Memory, address: u64) -> Result<(u64, u8), Cause> {
+        if let Some(table) = &self.global {
+            let bits = table.get((address / PAGE) as usize).copied().unwrap_or(0);
+            let entry = GlobalGttPageTableEntry::unpack_lossy(&[bits as u32, (bits >> 32) as u32]);
+            if !entry.present {
+                return Err(Cause::NotPresent(1));
+            }
+            return Ok((entry.address.get() + address % PAGE, 0));
+        }
         let (mut table, mut read_only) = (self.root, 0);
         for level in (1..=4).rev() {
             let bits =

@@ -3,11 +3,16 @@
 //! A [`Port`] is one thread's door to them: it knows the surfaces that the thread's binding table names and delivers
 //! each message to its unit: [`dataport`], [`spawner`]. Units never look back at what started the thread.
 
+pub mod bindings;
 pub mod dataport;
+pub mod local;
 pub mod spawner;
 
 #[cfg(test)]
 mod tests;
+
+pub use bindings::{Bindings, Bound};
+pub use local::Local;
 
 use crate::context::Exec;
 use crate::eu::Stop;
@@ -16,79 +21,10 @@ use crate::eu::thread::{Environment, Message, Trap};
 use crate::fault::Fault;
 use crate::kernels;
 use crate::observe::{Event, Observer};
-use crate::surface::Surface;
 use crate::watchdog::INSTRUCTION;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::messages::MessageDescriptor;
-use genxml::gen8::state::{BindingTableState, RenderSurfaceState, RenderSurfaceStateMediaBoundaryPixelMode};
 use std::sync::Arc;
-
-/// A surface as a binding table names it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Bound {
-    /// Where it lies.
-    pub surface: Surface,
-    /// What reads above and below it return.
-    pub boundary: RenderSurfaceStateMediaBoundaryPixelMode,
-}
-
-/// The surfaces of the threads of one packet, looked up when a message first names them.
-#[derive(Clone, Debug, Default)]
-pub struct Bindings {
-    /// Graphics address that surface state offsets count from.
-    pub base: u64,
-    /// Graphics address of the binding table.
-    pub table: u64,
-    found: Vec<(u8, Bound)>,
-}
-
-impl Bindings {
-    /// A binding table at `table`, pointing to surface states relative to `base`.
-    pub fn new(base: u64, table: u64) -> Bindings {
-        Bindings { base, table, found: Vec::new() }
-    }
-
-    /// The surface of entry `index`.
-    ///
-    /// # Errors
-    /// A page fault on the way to it, or a surface state that asks for something that is not possible.
-    pub fn surface<O: Observer>(&mut self, exec: &Exec<'_, O>, index: u8) -> Result<Bound, Fault> {
-        if let Some((_, bound)) = self.found.iter().find(|(known, _)| *known == index) {
-            return Ok(*bound);
-        }
-        let bound = self.resolve(exec, index)?;
-        self.found.push((index, bound));
-        Ok(bound)
-    }
-
-    fn resolve<O: Observer>(&self, exec: &Exec<'_, O>, index: u8) -> Result<Bound, Fault> {
-        let entry = self.table.wrapping_add(4 * u64::from(index));
-        let dword = exec
-            .vm
-            .read_u32(entry)
-            .map_err(|fault| exec.page(fault, format!("binding table entry {index}")))?;
-        let pointer = BindingTableState::unpack_lossy(&[dword]).surface_state_pointer;
-        let mut dwords = [0; RenderSurfaceState::DWORDS];
-        exec.vm
-            .read(self.base.wrapping_add(pointer.get()), bytemuck::must_cast_slice_mut(&mut dwords))
-            .map_err(|fault| exec.page(fault, format!("surface state of binding table entry {index}")))?;
-        let state = RenderSurfaceState::unpack_lossy(&dwords);
-        let surface = Surface::resolve(&state).map_err(|bad| {
-            if bad.unimplemented {
-                exec.unimplemented(
-                    format!(
-                        "a surface (binding table entry {index}) with {} = {:#x}: {}",
-                        bad.field, bad.value, bad.why
-                    ),
-                    "2d, RENDER_SURFACE_STATE",
-                )
-            } else {
-                exec.bad_field(bad.field, bad.value, format!("binding table entry {index}: {}", bad.why))
-            }
-        })?;
-        Ok(Bound { surface, boundary: state.media_boundary_pixel_mode })
-    }
-}
 
 /// One thread's door to memory and to the shared functions.
 pub struct Port<'p, 'a, O: Observer> {
@@ -96,6 +32,8 @@ pub struct Port<'p, 'a, O: Observer> {
     pub exec: &'p mut Exec<'a, O>,
     /// Surfaces by binding table index.
     pub bindings: &'p mut Bindings,
+    /// What the threads of its group share.
+    pub local: &'p mut Local,
     /// Graphics address of the kernel, for reports.
     pub kernel: u64,
 }
@@ -204,8 +142,10 @@ impl Program {
     ) -> Result<(), Fault> {
         exec.observer.event(&Event::Thread { kernel: self.kernel.address, payload: &launch.payload });
         let mut thread = crate::eu::Thread::new(launch);
+        let mut local = Local::default();
         loop {
-            let mut port = Port { exec, bindings: &mut self.bindings, kernel: self.kernel.address };
+            let mut port =
+                Port { exec, bindings: &mut self.bindings, local: &mut local, kernel: self.kernel.address };
             match thread.resume(&self.kernel, &mut port)? {
                 Stop::End => break,
                 Stop::Decode(offset) => kernels::extend(exec, &mut self.kernel, offset),

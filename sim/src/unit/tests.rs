@@ -1,5 +1,5 @@
 use super::Bound;
-use super::dataport::{Block, BlockMask, read_block, write_block};
+use super::dataport::media_block::{Block, BlockMask, read_block, write_block};
 use crate::context::{Exec, InterfaceDescriptors, State};
 use crate::fault::{Fault, Place};
 use crate::mem::{AddressSpace, Memory, PAGE, Vm};
@@ -7,6 +7,7 @@ use crate::observe::Stats;
 use crate::surface::layout::SurfaceKind;
 use crate::surface::{Surface, TileMode};
 use crate::watchdog::Budget;
+use genxml::engine::EngineId;
 use genxml::gen8::media::{GpgpuWalker, MediaVfeState};
 use genxml::gen8::state::{
     InterfaceDescriptorData, RenderSurfaceStateMediaBoundaryPixelMode, StateSip, SurfaceFormat,
@@ -116,7 +117,10 @@ proptest! {
         state.interface_descriptors =
             InterfaceDescriptors { address: 0, entries: vec![InterfaceDescriptorData::new()] };
         let at = Place { packet: "GPGPU_WALKER", address: 0, batch: 0 };
+        let mut ggtt = AddressSpace::global();
         let mut exec = Exec {
+            engine: EngineId::Render,
+            ggtt: &mut ggtt,
             vm,
             state: &mut state,
             stats: &mut Stats::default(),
@@ -162,7 +166,10 @@ fn computed_jumps_and_exceptions_of_walkers() {
         ..InterfaceDescriptorData::new()
     };
     state.interface_descriptors = InterfaceDescriptors { address: 0, entries: vec![descriptor] };
+    let mut ggtt = AddressSpace::global();
     let mut exec = Exec {
+        engine: EngineId::Render,
+        ggtt: &mut ggtt,
         vm,
         state: &mut state,
         stats: &mut Stats::default(),

@@ -1,9 +1,6 @@
-//! Data ports: messages that read and write surfaces.
-//!
-//! Media blocks are rectangles of bytes; oword blocks run along a buffer. Both ignore the execution mask
-//! (G45 vol 4, 5.10.4 and 5.10.1).
+//! Media blocks: rectangles of bytes of a surface. They ignore the execution mask (G45 vol 4, 5.10.4).
 
-use super::{Bound, Port};
+use super::bound;
 use crate::assumptions::MEDIA_BLOCK_CLIPS_AT_PITCH;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
@@ -11,102 +8,9 @@ use crate::fault::Fault;
 use crate::mem::{PageFault, Vm};
 use crate::observe::Observer;
 use crate::surface::layout::SurfaceKind;
-use genxml::gen8::messages::{
-    DataPort0MessageDescriptor, DataPort0MessageDescriptorLegacyDapDcMessage, DataPort1MessageDescriptor,
-    MdcDbOw, MediaBlockMessageMode, MhBtsGo, MhMb, Msd0rOwb, Msd1rMb, Msd1wMb, MsdMemfence, MtDp0, MtDp1,
-    MtDpRo, ReadOnlyDataPortMessageDescriptor,
-};
+use crate::unit::{Bound, Port};
+use genxml::gen8::messages::{MediaBlockMessageMode, MhMb, Msd1rMb, Msd1wMb};
 use genxml::gen8::state::RenderSurfaceStateMediaBoundaryPixelMode as Boundary;
-
-/// Binding table indices from here on name no entry (2d MDC_BTS_SLM_A32).
-const FIRST_SPECIAL_INDEX: u8 = 240;
-
-/// Data port 1 of the data cache.
-///
-/// # Errors
-/// Page faults of the surface, and [`Fault::Unimplemented`] for messages that are not there.
-pub fn data_cache_1<O: Observer>(
-    port: &mut Port<'_, '_, O>,
-    registers: &mut Registers,
-    message: &Message,
-) -> Result<(), Fault> {
-    let descriptor = DataPort1MessageDescriptor::unpack_lossy(&[message.descriptor]);
-    match descriptor.message_type {
-        MtDp1::MT1R_MB => read_media_block(port, registers, message),
-        MtDp1::MT1W_MB => write_media_block(port, registers, message),
-        kind => {
-            let name = kind.name().unwrap_or("reserved");
-            Err(port.missing(&format!("data port 1 message {name}"), message, "2d p.115"))
-        }
-    }
-}
-
-/// Data port 0 of the data cache.
-///
-/// # Errors
-/// Page faults of the surface, and [`Fault::Unimplemented`] for messages that are not there.
-pub fn data_cache_0<O: Observer>(
-    port: &mut Port<'_, '_, O>,
-    registers: &mut Registers,
-    message: &Message,
-) -> Result<(), Fault> {
-    let descriptor = DataPort0MessageDescriptor::unpack_lossy(&[message.descriptor]);
-    if descriptor.legacy_dap_dc_message == DataPort0MessageDescriptorLegacyDapDcMessage::SCRATCH_BLOCK {
-        return Err(port.missing("scratch blocks", message, "2d p.114"));
-    }
-    match descriptor.message_type {
-        MtDp0::MT0R_OWB => read_owords(port, registers, message, 16),
-        MtDp0::MT0R_OWUB => read_owords(port, registers, message, 1),
-        MtDp0::MT0W_OWB => write_owords(port, registers, message),
-        MtDp0::MT0_MEMFENCE => {
-            // Everything before is done. With commit one register comes back, whose contents nothing defines.
-            let fence = MsdMemfence::unpack_lossy(&[message.descriptor]);
-            if let (true, Some(response)) = (fence.commit, message.response) {
-                registers.grf_mut()[response..response + REGISTER].fill(0);
-            }
-            Ok(())
-        }
-        kind => {
-            let name = kind.name().unwrap_or("reserved");
-            Err(port.missing(&format!("data port 0 message {name}"), message, "2d p.114"))
-        }
-    }
-}
-
-/// The read-only port of the constant cache.
-///
-/// # Errors
-/// Page faults of the surface, and [`Fault::Unimplemented`] for messages that are not there.
-pub fn constant_cache<O: Observer>(
-    port: &mut Port<'_, '_, O>,
-    registers: &mut Registers,
-    message: &Message,
-) -> Result<(), Fault> {
-    let descriptor = ReadOnlyDataPortMessageDescriptor::unpack_lossy(&[message.descriptor]);
-    match descriptor.message_type {
-        MtDpRo::MT_CC_OWB => read_owords(port, registers, message, 16),
-        MtDpRo::MT_CC_OWUB => read_owords(port, registers, message, 1),
-        kind => {
-            let name = kind.name().unwrap_or("reserved");
-            Err(port.missing(&format!("constant cache message {name}"), message, "2d p.319"))
-        }
-    }
-}
-
-/// The surface of a message, which must be an entry of the binding table.
-fn bound<O: Observer>(port: &mut Port<'_, '_, O>, index: u8, message: &Message) -> Result<Bound, Fault> {
-    if index >= FIRST_SPECIAL_INDEX {
-        let what = match index {
-            254 => "shared local memory",
-            253 | 255 => "stateless access",
-            _ => "a reserved binding table index",
-        };
-        return Err(port.missing(what, message, "2d MDC_BTS_SLM_A32"));
-    }
-    port.bindings.surface(port.exec, index)
-}
-
-// ---- media blocks ----
 
 /// Which bytes of a block are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -275,7 +179,7 @@ fn check_image<O: Observer>(port: &Port<'_, '_, O>, bound: &Bound, message: &Mes
     }
 }
 
-fn write_media_block<O: Observer>(
+pub(super) fn write_media_block<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &Registers,
     message: &Message,
@@ -322,7 +226,7 @@ fn write_media_block<O: Observer>(
     Ok(())
 }
 
-fn read_media_block<O: Observer>(
+pub(super) fn read_media_block<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
     message: &Message,
@@ -363,91 +267,5 @@ fn read_media_block<O: Observer>(
         .map_err(|fault| port.exec.page(fault, "media block read"))?;
     registers.grf_mut()[response..response + data.len()].copy_from_slice(&data);
     port.exec.stats.bytes_read += data.len() as u64;
-    Ok(())
-}
-
-// ---- oword blocks ----
-
-/// First byte in the first register, and length, of a block of owords.
-fn owords<O: Observer>(
-    port: &Port<'_, '_, O>,
-    blocks: MdcDbOw,
-    message: &Message,
-) -> Result<(usize, usize), Fault> {
-    match blocks {
-        MdcDbOw::OW1L => Ok((0, 16)),
-        MdcDbOw::OW1U => Ok((16, 16)),
-        MdcDbOw::OW2 => Ok((0, 32)),
-        MdcDbOw::OW4 => Ok((0, 64)),
-        MdcDbOw::OW8 => Ok((0, 128)),
-        other => Err(port.illegal(format!("oword block size {} is reserved", other.bits()), message)),
-    }
-}
-
-/// Bytes of a buffer that exist from `offset` on, at most `length`. Beyond the end reads give 0 and writes vanish.
-fn inside(bound: &Bound, offset: u64, length: usize) -> usize {
-    let surface = &bound.surface;
-    let size = match surface.kind {
-        SurfaceKind::Null => 0,
-        SurfaceKind::Buffer => u64::from(surface.width) * u64::from(surface.pitch.max(surface.element_bytes)),
-        SurfaceKind::Image => u64::from(surface.pitch) * u64::from(surface.height),
-    };
-    size.saturating_sub(offset).min(length as u64) as usize
-}
-
-fn read_owords<O: Observer>(
-    port: &mut Port<'_, '_, O>,
-    registers: &mut Registers,
-    message: &Message,
-    unit: u64,
-) -> Result<(), Fault> {
-    let descriptor = Msd0rOwb::unpack_lossy(&[message.descriptor]);
-    let (at, length) = owords(port, descriptor.data_blocks, message)?;
-    if !descriptor.header_present {
-        return Err(port.illegal("an oword block message without a header".into(), message));
-    }
-    let header = MhBtsGo::unpack_lossy(&registers.dwords(message.payload));
-    let bound = bound(port, descriptor.binding_table_index.get() as u8, message)?;
-    let offset = header.global_offset.get() * unit;
-    let Some(response) = message.response else { return Ok(()) };
-    let first = response + at;
-    if first + length > response + descriptor.response_length.get() as usize * REGISTER {
-        return Err(port.illegal(format!("{length} bytes of owords in a shorter response"), message));
-    }
-    let mut data = vec![0; length];
-    let there = inside(&bound, offset, length);
-    port.exec
-        .vm
-        .read(bound.surface.base.wrapping_add(offset), &mut data[..there])
-        .map_err(|fault| port.exec.page(fault, "oword block read"))?;
-    registers.grf_mut()[first..first + length].copy_from_slice(&data);
-    port.exec.stats.bytes_read += there as u64;
-    Ok(())
-}
-
-fn write_owords<O: Observer>(
-    port: &mut Port<'_, '_, O>,
-    registers: &Registers,
-    message: &Message,
-) -> Result<(), Fault> {
-    let descriptor = genxml::gen8::messages::Msd0wOwb::unpack_lossy(&[message.descriptor]);
-    let (at, length) = owords(port, descriptor.data_blocks, message)?;
-    if !descriptor.header_present {
-        return Err(port.illegal("an oword block message without a header".into(), message));
-    }
-    let header = MhBtsGo::unpack_lossy(&registers.dwords(message.payload));
-    let bound = bound(port, descriptor.binding_table_index.get() as u8, message)?;
-    let offset = header.global_offset.get() * 16;
-    let first = message.payload + REGISTER + at;
-    if first + length > message.payload + descriptor.message_length.get() as usize * REGISTER {
-        return Err(port.illegal(format!("{length} bytes of owords in a shorter message"), message));
-    }
-    let there = inside(&bound, offset, length);
-    let data = &registers.grf()[first..first + there];
-    port.exec
-        .vm
-        .write(bound.surface.base.wrapping_add(offset), data)
-        .map_err(|fault| port.exec.page(fault, "oword block write"))?;
-    port.exec.stats.bytes_written += there as u64;
     Ok(())
 }

@@ -1,0 +1,74 @@
+//! Binding tables: surfaces by index.
+
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::observe::Observer;
+use crate::surface::Surface;
+use genxml::gen8::state::{BindingTableState, RenderSurfaceState, RenderSurfaceStateMediaBoundaryPixelMode};
+
+/// A surface as a binding table names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bound {
+    /// Where it lies.
+    pub surface: Surface,
+    /// What reads above and below it return.
+    pub boundary: RenderSurfaceStateMediaBoundaryPixelMode,
+}
+
+/// The surfaces of the threads of one packet, looked up when a message first names them.
+#[derive(Clone, Debug, Default)]
+pub struct Bindings {
+    /// Graphics address that surface state offsets count from.
+    pub base: u64,
+    /// Graphics address of the binding table.
+    pub table: u64,
+    found: Vec<(u8, Bound)>,
+}
+
+impl Bindings {
+    /// A binding table at `table`, pointing to surface states relative to `base`.
+    pub fn new(base: u64, table: u64) -> Bindings {
+        Bindings { base, table, found: Vec::new() }
+    }
+
+    /// The surface of entry `index`.
+    ///
+    /// # Errors
+    /// A page fault on the way to it, or a surface state that asks for something that is not possible.
+    pub fn surface<O: Observer>(&mut self, exec: &Exec<'_, O>, index: u8) -> Result<Bound, Fault> {
+        if let Some((_, bound)) = self.found.iter().find(|(known, _)| *known == index) {
+            return Ok(*bound);
+        }
+        let bound = self.resolve(exec, index)?;
+        self.found.push((index, bound));
+        Ok(bound)
+    }
+
+    fn resolve<O: Observer>(&self, exec: &Exec<'_, O>, index: u8) -> Result<Bound, Fault> {
+        let entry = self.table.wrapping_add(4 * u64::from(index));
+        let dword = exec
+            .vm
+            .read_u32(entry)
+            .map_err(|fault| exec.page(fault, format!("binding table entry {index}")))?;
+        let pointer = BindingTableState::unpack_lossy(&[dword]).surface_state_pointer;
+        let mut dwords = [0; RenderSurfaceState::DWORDS];
+        exec.vm
+            .read(self.base.wrapping_add(pointer.get()), bytemuck::must_cast_slice_mut(&mut dwords))
+            .map_err(|fault| exec.page(fault, format!("surface state of binding table entry {index}")))?;
+        let state = RenderSurfaceState::unpack_lossy(&dwords);
+        let surface = Surface::resolve(&state).map_err(|bad| {
+            if bad.unimplemented {
+                exec.unimplemented(
+                    format!(
+                        "a surface (binding table entry {index}) with {} = {:#x}: {}",
+                        bad.field, bad.value, bad.why
+                    ),
+                    "2d, RENDER_SURFACE_STATE",
+                )
+            } else {
+                exec.bad_field(bad.field, bad.value, format!("binding table entry {index}: {}", bad.why))
+            }
+        })?;
+        Ok(Bound { surface, boundary: state.media_boundary_pixel_mode })
+    }
+}

@@ -1,0 +1,292 @@
+//! What the cases of the model share: a GPU with memory, batches of typed packets, kernels behind a walker.
+//!
+//! A case writes memory, builds a batch with the typed API (kernels with `eu!`), submits it, and compares memory with
+//! what plain scalar Rust computes from the manual's text. Nothing here knows what the model should answer.
+
+use genxml::core::{Address, Instruction, Space, U};
+use genxml::engine::EngineId;
+use genxml::gen8::media::{
+    GpgpuWalker, GpgpuWalkerSimdSize, MediaCurbeLoad, MediaInterfaceDescriptorLoad, MediaVfeState,
+};
+use genxml::gen8::mi::{MiBatchBufferEnd, PipelineSelect, PipelineSelectPipelineSelection};
+use genxml::gen8::state::{
+    BindingTableState, InterfaceDescriptorData, RenderSurfaceState, RenderSurfaceStateExtent,
+    StateBaseAddress, SurfaceFormat, SurfaceType,
+};
+use genxml_core::MinusOne;
+use genxml_sim::{ContextId, Fault, Gpu, Stats};
+
+mod random;
+
+pub use random::Random;
+
+/// Where [`Model::submit`] puts the batch; 64 KiB.
+pub const BATCH: u64 = 0x10_0000;
+/// Surface, dynamic and instruction state of [`Compute`]; 64 KiB each.
+pub const SURFACE_STATE: u64 = 0x20_0000;
+/// Dynamic state base.
+pub const DYNAMIC_STATE: u64 = 0x21_0000;
+/// Instruction base.
+pub const KERNELS: u64 = 0x22_0000;
+/// Scratch space, 1 MiB, at General State Base 0.
+pub const SCRATCH: u64 = 0x30_0000;
+
+/// A GPU and a context with some memory mapped.
+pub struct Model {
+    /// The GPU.
+    pub gpu: Gpu,
+    /// The context.
+    pub context: ContextId,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Model {
+    /// The regions of this module mapped, all zeros; hangs after 2^26 units of work.
+    pub fn new() -> Self {
+        let mut gpu = Gpu::new();
+        gpu.set_work_limit(1 << 26);
+        let context = gpu.create_context().expect("page tables");
+        let mut model = Model { gpu, context };
+        for (address, bytes) in [
+            (BATCH, 64 << 10),
+            (SURFACE_STATE, 64 << 10),
+            (DYNAMIC_STATE, 64 << 10),
+            (KERNELS, 64 << 10),
+            (SCRATCH, 1 << 20),
+        ] {
+            model.map(address, bytes);
+        }
+        model
+    }
+
+    /// Maps a zeroed buffer.
+    pub fn map(&mut self, address: u64, bytes: u64) {
+        let buffer = self.gpu.alloc(bytes).expect("memory");
+        self.gpu.map(self.context, address, buffer).expect("page tables");
+    }
+
+    /// Writes bytes.
+    pub fn write(&mut self, address: u64, bytes: &[u8]) {
+        self.gpu.vm(self.context).write(address, bytes).expect("mapped");
+    }
+
+    /// Writes dwords.
+    pub fn put(&mut self, address: u64, dwords: &[u32]) {
+        self.write(address, bytemuck::cast_slice(dwords));
+    }
+
+    /// Reads bytes.
+    pub fn read(&mut self, address: u64, bytes: usize) -> Vec<u8> {
+        let mut out = vec![0; bytes];
+        self.gpu.vm(self.context).read(address, &mut out).expect("mapped");
+        out
+    }
+
+    /// Reads dwords.
+    pub fn get(&mut self, address: u64, dwords: usize) -> Vec<u32> {
+        let mut out = vec![0; dwords];
+        self.gpu.vm(self.context).read(address, bytemuck::cast_slice_mut(&mut out)).expect("mapped");
+        out
+    }
+
+    /// Runs a batch from [`BATCH`] on; MI_BATCH_BUFFER_END is added.
+    ///
+    /// # Errors
+    /// What the model says.
+    pub fn submit(&mut self, engine: EngineId, batch: &[u32]) -> Result<Stats, Fault> {
+        let mut batch = batch.to_vec();
+        push(&mut batch, &MiBatchBufferEnd::new());
+        self.put(BATCH, &batch);
+        self.gpu.submit(self.context, engine, BATCH, 0)
+    }
+
+    /// Runs a batch on the render engine.
+    ///
+    /// # Errors
+    /// What the model says.
+    pub fn render(&mut self, batch: &[u32]) -> Result<Stats, Fault> {
+        self.submit(EngineId::Render, batch)
+    }
+
+    /// Runs a batch on the blitter.
+    ///
+    /// # Errors
+    /// What the model says.
+    pub fn blit(&mut self, batch: &[u32]) -> Result<Stats, Fault> {
+        self.submit(EngineId::Blitter, batch)
+    }
+}
+
+/// Appends a packet to a batch.
+pub fn push<I: Instruction>(batch: &mut Vec<u32>, packet: &I) {
+    let start = batch.len();
+    batch.resize(start + packet.dwords(), 0);
+    packet.pack_into(&mut batch[start..]).expect("room for all of it");
+}
+
+/// A batch of packets, as dwords without MI_BATCH_BUFFER_END.
+#[macro_export]
+macro_rules! packets {
+    ($($packet:expr),* $(,)?) => {{
+        #[allow(unused_mut)]
+        let mut batch: Vec<u32> = Vec::new();
+        $($crate::push(&mut batch, &$packet);)*
+        batch
+    }};
+}
+
+/// An address that is known to fit its field.
+pub fn at<SP: Space, const ALIGN: u64, const N: u32>(address: u64) -> Address<SP, ALIGN, N> {
+    Address::new(address).expect("an address that fits")
+}
+
+/// A number that is known to fit its field.
+pub fn u<const N: u32>(value: u64) -> U<N> {
+    U::new(value).expect("a number that fits")
+}
+
+/// A kernel, its surfaces and its constants, behind a GPGPU_WALKER.
+#[derive(Clone, Debug)]
+pub struct Compute<'a> {
+    /// The kernel.
+    pub kernel: &'a [u32],
+    /// Surface states, by binding table index.
+    pub surfaces: Vec<RenderSurfaceState>,
+    /// Constants of all threads, then of each thread, 32 bytes a register.
+    pub curbe: Vec<u8>,
+    /// The descriptor; kernel, binding table and lengths of constants are filled in from the rest.
+    pub descriptor: InterfaceDescriptorData,
+    /// Registers of [`curbe`](Self::curbe) that all threads share; the others are dealt out to the threads of a group.
+    pub shared: u64,
+    /// The front end.
+    pub vfe: MediaVfeState,
+    /// Channels of a thread.
+    pub simd: GpgpuWalkerSimdSize,
+    /// Threads of a group, one after the other in X.
+    pub threads: u64,
+    /// Groups in X, Y and Z.
+    pub groups: [u64; 3],
+    /// Live channels of the last thread in X.
+    pub right: u64,
+}
+
+impl<'a> Compute<'a> {
+    /// One group of one thread of 8 channels, without surfaces and constants.
+    pub fn new(kernel: &'a [u32]) -> Self {
+        Compute {
+            kernel,
+            surfaces: Vec::new(),
+            curbe: Vec::new(),
+            descriptor: InterfaceDescriptorData::new(),
+            shared: 0,
+            vfe: MediaVfeState::new(),
+            simd: GpgpuWalkerSimdSize::SIMD8,
+            threads: 1,
+            groups: [1; 3],
+            right: u32::MAX.into(),
+        }
+    }
+
+    /// Writes state to memory and returns the batch.
+    pub fn batch(&self, model: &mut Model) -> Vec<u32> {
+        model.put(KERNELS, self.kernel);
+        // Surface states from the base on, then the binding table.
+        let table = 64 * self.surfaces.len() as u64;
+        for (index, surface) in self.surfaces.iter().enumerate() {
+            model.put(SURFACE_STATE + 64 * index as u64, &surface.pack());
+            let entry = BindingTableState { surface_state_pointer: at(64 * index as u64) };
+            model.put(SURFACE_STATE + table + 4 * index as u64, &entry.pack());
+        }
+        let registers = self.curbe.len().div_ceil(32) as u64;
+        let own = (registers - self.shared) / self.threads;
+        const CURBE: u64 = 0x1000;
+        model.write(DYNAMIC_STATE + CURBE, &self.curbe);
+        let descriptor = InterfaceDescriptorData {
+            kernel_start_pointer: at(0),
+            binding_table_pointer: at(table),
+            cross_thread_constant_data_read_length: u(self.shared),
+            constant_indirect_urb_entry_read_length: u(own),
+            number_of_threads_in_gpgpu_thread_group: u(self.threads),
+            ..self.descriptor
+        };
+        model.put(DYNAMIC_STATE, &descriptor.pack());
+        let mut batch = packets![
+            PipelineSelect { pipeline_selection: PipelineSelectPipelineSelection::GPGPU },
+            StateBaseAddress {
+                general_state_base_address_modify_enable: true,
+                surface_state_base_address_modify_enable: true,
+                surface_state_base_address: at(SURFACE_STATE),
+                dynamic_state_base_address_modify_enable: true,
+                dynamic_state_base_address: at(DYNAMIC_STATE),
+                indirect_object_base_address_modify_enable: true,
+                instruction_base_address_modify_enable: true,
+                instruction_base_address: at(KERNELS),
+                ..StateBaseAddress::new()
+            },
+            self.vfe,
+        ];
+        if !self.curbe.is_empty() {
+            push(
+                &mut batch,
+                &MediaCurbeLoad {
+                    curbe_total_data_length: u(self.curbe.len().next_multiple_of(64) as u64),
+                    curbe_data_start_address: at(CURBE),
+                },
+            );
+        }
+        push(
+            &mut batch,
+            &MediaInterfaceDescriptorLoad {
+                interface_descriptor_total_length: u(32),
+                interface_descriptor_data_start_address: at(0),
+            },
+        );
+        push(&mut batch, &self.walker());
+        batch
+    }
+
+    /// The walker of the batch.
+    pub fn walker(&self) -> GpgpuWalker {
+        GpgpuWalker {
+            simd_size: self.simd,
+            thread_width_counter_maximum: MinusOne::new(self.threads).expect("1 to 64"),
+            thread_group_id_x_dimension: u(self.groups[0]),
+            thread_group_id_y_dimension: u(self.groups[1]),
+            thread_group_id_z_dimension: u(self.groups[2]),
+            right_execution_mask: u(self.right),
+            bottom_execution_mask: u(u32::MAX.into()),
+            ..GpgpuWalker::new()
+        }
+    }
+
+    /// Writes state, runs the batch.
+    ///
+    /// # Errors
+    /// What the model says.
+    pub fn run(&self, model: &mut Model) -> Result<Stats, Fault> {
+        let batch = self.batch(model);
+        model.render(&batch)
+    }
+}
+
+/// A RAW buffer of `bytes` bytes.
+pub fn raw_buffer(address: u64, bytes: u64) -> RenderSurfaceState {
+    let last = bytes - 1;
+    RenderSurfaceState {
+        surface_type: SurfaceType::SURFTYPE_BUFFER,
+        surface_format: SurfaceFormat::RAW,
+        surface_base_address: at(address),
+        // The number of entries less one, in three pieces (2d RENDER_SURFACE_STATE Width, Height, Depth).
+        extent: RenderSurfaceStateExtent::Buffer {
+            width: u(last & 0x7f),
+            height: u(last >> 7 & 0x3fff),
+            depth: u(last >> 21),
+        },
+        ..RenderSurfaceState::new()
+    }
+}
