@@ -6,6 +6,7 @@
 //! * [`engine`]: the engines and which packets they take
 //! * [`pipeline`]: the pipelines of the render engine and which packets they take
 //! * [`batch`](mod@batch): batches and the state that they point to
+//! * [`aub`]: files for simulators: memory, page tables, registers and submissions as a stream
 //! * [`capture`]: recorded submissions of programs, with the memory that they left
 //! * [`check`](mod@check): the manual's programming restrictions, looked for in dumps
 //! * [`read`]: batches as typed packets, one after the other
@@ -24,13 +25,15 @@
 //!
 //! `serde`, off by default, gives every type `Serialize` and `Deserialize`, and the module `json`.
 //!
-//! `std`, on by default, gives what reads and writes files and takes whole dumps apart: [`capture`], [`check`](mod@check),
+//! `std`, on by default, gives what reads and writes files and takes whole dumps apart: [`aub`], [`capture`], [`check`](mod@check),
 //! [`decode`] and [`diff`], and, with `registers`, [`mi`]. Without it the crate is `no_std` and needs `alloc`; packets pack and unpack and batches build all
 //! the same.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
 
+#[cfg(feature = "std")]
+pub mod aub;
 pub mod batch;
 #[cfg(feature = "std")]
 pub mod capture;

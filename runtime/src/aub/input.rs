@@ -1,0 +1,106 @@
+//! Compressed input, told by its first bytes.
+
+use flate2::read::MultiGzDecoder;
+use lzma_rust2::XzReader;
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Read};
+
+/// Most memory that decompressing xz may take, in bytes: `xz -9` wants 65 MiB. (gzip wants 32 KiB, and zstd windows are
+/// limited by the decoder.)
+pub const MAX_DICTIONARY: u32 = 512 << 20;
+
+/// How a file is compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Compression {
+    /// It is not.
+    None,
+    /// gzip.
+    Gzip,
+    /// xz.
+    Xz,
+    /// zstd.
+    Zstd,
+}
+
+impl Compression {
+    /// By the first bytes of a file.
+    fn of(start: &[u8]) -> Self {
+        match start {
+            [0x1f, 0x8b, ..] => Compression::Gzip,
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Compression::Xz,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,
+            _ => Compression::None,
+        }
+    }
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Compression::None => "the ",
+            Compression::Gzip => "the gzip ",
+            Compression::Xz => "the xz ",
+            Compression::Zstd => "the zstd ",
+        })
+    }
+}
+
+/// Decompresses what `input` holds, if it is compressed.
+pub(super) fn decompress<'a>(input: impl Read + 'a) -> io::Result<(Compression, Box<dyn Read + 'a>)> {
+    let mut input = BufReader::with_capacity(1 << 16, input);
+    // A buffer that fills its first bytes in several reads is put back together.
+    let mut start = Vec::new();
+    input.by_ref().take(6).read_to_end(&mut start)?;
+    let compression = Compression::of(&start);
+    let input = io::Cursor::new(start).chain(input);
+    let reader: Box<dyn Read + 'a> = match compression {
+        Compression::None => Box::new(input),
+        Compression::Gzip => Box::new(MultiGzDecoder::new(input)),
+        Compression::Xz => Box::new(XzReader::new_mem_limit(input, true, MAX_DICTIONARY >> 10)),
+        Compression::Zstd => Box::new(ZstdFrames { input: Some(input), decoder: None }),
+    };
+    Ok((compression, reader))
+}
+
+/// All frames of a zstd file, one after the other.
+struct ZstdFrames<R: BufRead> {
+    /// What follows the last frame that was read; `None` while a frame is being read, and after an error.
+    input: Option<R>,
+    decoder: Option<StreamingDecoder<R, FrameDecoder>>,
+}
+
+impl<R: BufRead> Read for ZstdFrames<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if out.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            if let Some(decoder) = &mut self.decoder {
+                let count = decoder.read(out)?;
+                if count > 0 {
+                    return Ok(count);
+                }
+            }
+            if let Some(decoder) = self.decoder.take() {
+                let (stored, computed) =
+                    (decoder.decoder.get_checksum_from_data(), decoder.decoder.get_calculated_checksum());
+                if let (Some(stored), Some(computed)) = (stored, computed)
+                    && stored != computed
+                {
+                    return Err(damaged(format!("checksum {computed:#010x}, the file says {stored:#010x}")));
+                }
+                self.input = Some(decoder.into_inner());
+            }
+            let Some(mut input) = self.input.take() else { return Ok(0) };
+            if input.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            self.decoder = Some(StreamingDecoder::new(input).map_err(|error| damaged(error.to_string()))?);
+        }
+    }
+}
+
+fn damaged(problem: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, problem)
+}

@@ -1,0 +1,247 @@
+//! AUB files: what a driver's tool writes for a simulator. Memory, page tables and registers, in the order in which
+//! they are written, and what starts the engines.
+//!
+//! Two kinds: the *classic* one writes memory through the global page table and hands commands to a ring; the *memory
+//! trace* writes physical memory, entries of the global page table, context images and registers, as a kernel driver
+//! does. [`Reader`] reads both, plain or compressed by xz, gzip or zstd, as a stream of [`Event`]s.
+//!
+//! ```no_run
+//! use genxml::aub::{Event, Reader};
+//!
+//! let mut reader = Reader::open("saxpy.aub.xz")?;
+//! while let Some(block) = reader.next_block()? {
+//!     if let Event::RegisterWrite { offset, value, .. } = block.event {
+//!         println!("{:#x}: register {offset:#x} = {value:#x}", block.position);
+//!     }
+//! }
+//! # Ok::<(), genxml::aub::AubError>(())
+//! ```
+//!
+//! Facts: gen8_facts 1.5; Mesa's tools/aub_read.c and aub_write.c.
+
+mod input;
+mod reader;
+
+pub use input::{Compression, MAX_DICTIONARY};
+pub use reader::{CHUNK, MAX_COMMANDS, Reader};
+
+use crate::engine::EngineId;
+use crate::gen8::aub::{AubDumpBitmap, MemTraceVersionDevice};
+use std::io;
+use std::path::PathBuf;
+
+/// A piece of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block<'a> {
+    /// Where its block starts, in bytes of the decompressed file.
+    pub position: u64,
+    /// What it says.
+    pub event: Event<'a>,
+}
+
+/// What a block says. Data are borrowed from the reader until the next block is read.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// The head of the file.
+    Header(Header),
+    /// Bytes for memory. Data of a classic block come in pieces of at most [`CHUNK`] bytes, at ascending addresses.
+    Memory {
+        /// What the address counts in.
+        space: Space,
+        /// First byte. Global addresses are cut to 48 bits, as the canonical form sign-extends them.
+        address: u64,
+        /// The bytes.
+        bytes: &'a [u8],
+    },
+    /// Entries of the global page table.
+    GlobalEntries {
+        /// Number of the first one; it maps the page at 4096 times this.
+        first: u64,
+        /// The entries as memory holds them.
+        entries: &'a [u64],
+    },
+    /// A register is written.
+    RegisterWrite {
+        /// Byte offset in the MMIO space.
+        offset: u32,
+        /// Bits that are written.
+        mask: u32,
+        /// What is written.
+        value: u32,
+    },
+    /// The simulator waits until a register has a value.
+    RegisterPoll {
+        /// Byte offset in the MMIO space.
+        offset: u32,
+        /// Bits that count.
+        mask: u32,
+        /// What they must become.
+        value: u32,
+    },
+    /// The simulator waits for memory; no source says how the block describes for what.
+    MemoryPoll {
+        /// All dwords of the block.
+        dwords: &'a [u32],
+    },
+    /// Commands put into a ring, to be executed at once (classic).
+    Commands {
+        /// The engine.
+        engine: EngineId,
+        /// Global address of the ring's memory.
+        address: u64,
+        /// The commands.
+        bytes: &'a [u8],
+    },
+    /// A remark of the program (classic), in pieces if it is longer than [`CHUNK`].
+    Comment(&'a str),
+    /// A picture of a surface is asked for (classic).
+    Bitmap(AubDumpBitmap),
+    /// A block of the known kinds with a number that no source names.
+    Other {
+        /// Its operation: 1 classic, 0x2e memory trace.
+        opcode: u8,
+        /// Its number.
+        sub_opcode: u8,
+        /// All dwords of the block.
+        dwords: &'a [u32],
+    },
+}
+
+/// The head of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The kind of the file.
+    pub kind: Kind,
+    /// Version: major and minor of a classic file, the one number of a memory trace with 0.
+    pub version: (u32, u32),
+    /// Which GPU the simulator is to be (memory trace).
+    pub device: Option<MemTraceVersionDevice>,
+    /// PCI device id, from the text `PCI-ID=` that Mesa's and IGT's tools write.
+    pub pci_id: Option<u32>,
+    /// The program that was recorded; empty if the file does not say.
+    pub application: String,
+}
+
+impl Header {
+    /// Whether the file is for a GPU of Gen8 (Broadwell or Cherryview); `None` if it does not say.
+    pub fn is_gen8(&self) -> Option<bool> {
+        match (self.device, self.pci_id) {
+            (Some(device), _) if device.bits() != 0 => {
+                Some(matches!(device, MemTraceVersionDevice::BDW | MemTraceVersionDevice::CHV))
+            }
+            // Broadwell has 0x1602 to 0x163e, Cherryview 0x22b0 to 0x22b3 (Mesa include/pci_ids/i965_pci_ids.h).
+            (_, Some(id)) => Some((0x1602..=0x163e).contains(&id) || (0x22b0..=0x22b3).contains(&id)),
+            _ => None,
+        }
+    }
+}
+
+/// The kinds of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Commands to rings, memory through the global page table.
+    Classic,
+    /// Physical memory and registers.
+    MemoryTrace,
+}
+
+/// What an address counts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// Through the global page table.
+    Global,
+    /// Physical memory.
+    Physical,
+    /// Memory of a graphics card; Gen8 has none.
+    Local,
+    /// Memory that is not local (classic); which one, no source says.
+    NonLocal,
+    /// The configuration space of the PCI bus (classic).
+    Pci,
+}
+
+/// Why a file cannot be read, or not any further.
+#[derive(Debug, thiserror::Error)]
+pub enum AubError {
+    /// The file cannot be opened.
+    #[error("{}: {source}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is something else.
+    #[error(
+        "not an AUB file: it starts with {}; such a file starts with `.. .. 85 e0` or `.. .. 0e f7`",
+        Start(start)
+    )]
+    NotAub {
+        /// Its first bytes, four at most.
+        start: Vec<u8>,
+    },
+    /// Reading or decompressing failed.
+    #[error(
+        "{compression}file cannot be read on after {position:#x} bytes of AUB data: {source}; record or copy it again"
+    )]
+    Read {
+        /// Bytes of the decompressed file that were read.
+        position: u64,
+        /// How it is compressed.
+        compression: Compression,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file ends inside a block.
+    #[error(
+        "byte {position:#x}: the file ends inside a {block} block, which has {needed} bytes of which {available} are there; everything before it was read. Was the program that wrote it ended early?"
+    )]
+    Cut {
+        /// Where the block starts.
+        position: u64,
+        /// Its name.
+        block: &'static str,
+        /// Bytes that it should have, as far as that is known.
+        needed: u64,
+        /// Bytes that there are.
+        available: u64,
+    },
+    /// A dword that starts no block.
+    #[error(
+        "byte {position:#x}: {header:#010x} does not start an AUB block: the file is damaged, or the block before has a wrong length"
+    )]
+    Unknown {
+        /// Where it stands.
+        position: u64,
+        /// The dword.
+        header: u32,
+    },
+    /// A field of a block holds what cannot be.
+    #[error("byte {position:#x}: {block}: {field} = {value:#x}: {problem}")]
+    Field {
+        /// Where the block starts.
+        position: u64,
+        /// Its name.
+        block: &'static str,
+        /// The field.
+        field: &'static str,
+        /// What it holds.
+        value: u64,
+        /// What would be right.
+        problem: &'static str,
+    },
+}
+
+/// The first bytes of a file, to be shown.
+struct Start<'a>(&'a [u8]);
+
+impl std::fmt::Display for Start<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("nothing (it is empty)");
+        }
+        f.write_str("the bytes")?;
+        self.0.iter().try_for_each(|byte| write!(f, " {byte:02x}"))
+    }
+}

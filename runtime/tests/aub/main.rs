@@ -1,0 +1,405 @@
+//! The reader of AUB files. Oracles: the description of the format, which `file` follows on its own; the files of
+//! Mesa's writer in the corpus; other programs' compressed data.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod file;
+
+use file::{AubFile, space};
+use genxml::aub::{AubError, CHUNK, Compression, Event, Kind, MAX_COMMANDS, Reader, Space};
+use genxml::engine::EngineId;
+use proptest::prelude::*;
+use std::io::{Read, Write};
+
+/// An event that owns its data.
+#[derive(Clone, Debug, PartialEq)]
+enum Owned {
+    Header(Kind, Option<u32>, String, Option<bool>),
+    Memory(Space, u64, Vec<u8>),
+    Entries(u64, Vec<u64>),
+    Write(u32, u32, u32),
+    Poll(u32, u32, u32),
+    Commands(EngineId, u64, Vec<u8>),
+    Comment(String),
+    Other(&'static str),
+}
+
+fn owned(event: Event<'_>) -> Owned {
+    match event {
+        Event::Header(header) => {
+            let gen8 = header.is_gen8();
+            Owned::Header(header.kind, header.pci_id, header.application, gen8)
+        }
+        Event::Memory { space, address, bytes } => Owned::Memory(space, address, bytes.to_vec()),
+        Event::GlobalEntries { first, entries } => Owned::Entries(first, entries.to_vec()),
+        Event::RegisterWrite { offset, mask, value } => Owned::Write(offset, mask, value),
+        Event::RegisterPoll { offset, mask, value } => Owned::Poll(offset, mask, value),
+        Event::Commands { engine, address, bytes } => Owned::Commands(engine, address, bytes.to_vec()),
+        Event::Comment(text) => Owned::Comment(text.to_owned()),
+        Event::Bitmap(_) => Owned::Other("bitmap"),
+        Event::MemoryPoll { .. } => Owned::Other("memory poll"),
+        _ => Owned::Other("unknown"),
+    }
+}
+
+/// All events of a file, each with the position of its block, and the error that ends it.
+fn read(bytes: &[u8]) -> (Vec<(u64, Owned)>, Option<AubError>) {
+    let mut reader = match Reader::new(bytes) {
+        Ok(reader) => reader,
+        Err(error) => return (Vec::new(), Some(error)),
+    };
+    let mut events = Vec::new();
+    loop {
+        match reader.next_block() {
+            Ok(Some(block)) => events.push((block.position, owned(block.event))),
+            Ok(None) => return (events, None),
+            Err(error) => {
+                assert!(matches!(reader.next_block(), Ok(None)), "nothing comes after an error");
+                return (events, Some(error));
+            }
+        }
+    }
+}
+
+fn events(file: &AubFile) -> Vec<Owned> {
+    let (events, error) = read(&file.0);
+    assert!(error.is_none(), "{error:?}");
+    events.into_iter().map(|(_, event)| event).collect()
+}
+
+/// A memory trace with a block of each kind.
+fn trace() -> AubFile {
+    let mut file = AubFile::memory_trace();
+    file.map_global(0x5000, 0x1_2345_6000, 2)
+        .memory(space::PHYSICAL, 0x12_3456_7890, b"12345")
+        .memory(space::GGTT, 0xffff_8000_0000_5000, &[7; 8])
+        .memory(space::LOCAL, 0x40, b"")
+        .register(0x229c, 0x8000_8000)
+        .poll(0x2234, 0x10, 0)
+        .dwords(&[0xf705_0001, 0x99]);
+    file
+}
+
+fn classic() -> AubFile {
+    let mut file = AubFile::classic("PCI-ID=0x1616");
+    file.trace([1, 0, 4], 8, &[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0])
+        .trace([1, 1, 0], 0x1_0000_1000, b"batch...")
+        .trace([0, 0, 0], 0, b"remark\0\0")
+        .trace([3, 0, 0], 0x2080, &[0, 0x90, 1, 0, 5, 0, 0, 0])
+        .trace([2, 2, 0], 0x3000, &[1, 2, 3, 4])
+        .trace([2, 3, 0], 0x4000, &[5, 6, 7, 8])
+        .trace([2, 4, 0], 0x5000, &[9, 10, 11, 12])
+        .dwords(&[0xe09e_0004, 0, 0, 0, 0, 0]);
+    file
+}
+
+#[test]
+fn memory_trace() {
+    assert_eq!(
+        events(&trace()),
+        [
+            Owned::Header(Kind::MemoryTrace, Some(0x1616), "a test".into(), Some(true)),
+            Owned::Entries(5, vec![0x1_2345_6001, 0x1_2345_7001]),
+            Owned::Memory(Space::Physical, 0x12_3456_7890, b"12345".to_vec()),
+            // Sign-extended addresses of the global space lose what is above bit 47.
+            Owned::Memory(Space::Global, 0x8000_0000_5000, vec![7; 8]),
+            Owned::Memory(Space::Local, 0x40, vec![]),
+            Owned::Write(0x229c, u32::MAX, 0x8000_8000),
+            Owned::Poll(0x2234, 0x10, 0),
+            Owned::Other("memory poll"),
+        ]
+    );
+    let mut skylake = AubFile::default();
+    skylake.version(12, "no id");
+    assert_eq!(events(&skylake), [Owned::Header(Kind::MemoryTrace, None, "no id".into(), Some(false))]);
+}
+
+#[test]
+fn classic_file() {
+    assert_eq!(
+        events(&classic()),
+        [
+            Owned::Header(Kind::Classic, Some(0x1616), "a test".into(), Some(true)),
+            Owned::Entries(1, vec![0x2_0000_0001, 0x4_0000_0003]),
+            Owned::Memory(Space::Global, 0x1_0000_1000, b"batch...".to_vec()),
+            Owned::Comment("remark".into()),
+            Owned::Write(0x2080, u32::MAX, 0x1_9000),
+            Owned::Write(0x2084, u32::MAX, 5),
+            Owned::Commands(EngineId::Render, 0x3000, vec![1, 2, 3, 4]),
+            Owned::Commands(EngineId::Video, 0x4000, vec![5, 6, 7, 8]),
+            Owned::Commands(EngineId::Blitter, 0x5000, vec![9, 10, 11, 12]),
+            Owned::Other("bitmap"),
+        ]
+    );
+    // The head has one dword less before Gen8, and entries are dwords.
+    let mut old = AubFile::classic("");
+    old.dwords(&[0xe0c1_0003, 1 | 4 << 16, 0, 8, 8, 0x1003, 0x2003]);
+    assert_eq!(
+        events(&old),
+        [Owned::Header(Kind::Classic, None, "a test".into(), None), Owned::Entries(2, vec![0x1003, 0x2003]),]
+    );
+}
+
+/// A block of megabytes comes in pieces that add up to it, and never needs the memory that it claims.
+#[test]
+fn large_blocks_come_in_pieces() {
+    let bytes: Vec<u8> = (0..3 * CHUNK as u32 / 4 + 5).flat_map(u32::to_le_bytes).collect();
+    let mut file = AubFile::classic("");
+    file.trace([1, 0, 0], 0x1000, &bytes).trace([1, 0, 4], 0, &bytes[..2 * CHUNK + 8]);
+    let (mut memory, mut entries) = (Vec::new(), Vec::new());
+    for event in events(&file) {
+        match event {
+            Owned::Memory(Space::Global, address, piece) => {
+                assert_eq!(address, 0x1000 + memory.len() as u64);
+                assert!(piece.len() <= CHUNK);
+                memory.extend(piece);
+            }
+            Owned::Entries(first, piece) => {
+                assert_eq!(first, entries.len() as u64);
+                entries.extend(piece);
+            }
+            _ => {}
+        }
+    }
+    assert!(memory == bytes);
+    let expected: Vec<u64> =
+        (0..CHUNK as u64 / 4 + 1).map(|index| (2 * index) | (2 * index + 1) << 32).collect();
+    assert!(entries == expected);
+
+    // Four gigabytes are promised, eight bytes are there: the reader says so and takes no memory for them.
+    let mut file = AubFile::classic("");
+    let start = file.0.len() as u64;
+    file.dwords(&[0xe0c1_0004, 1, 0, 0, 0xffff_fffc, 0, 1, 2]);
+    let (events, error) = read(&file.0);
+    assert_eq!(events.len(), 1);
+    match error {
+        Some(AubError::Cut { position, block: "AUB_TRACE_BLOCK", needed, available }) => {
+            assert_eq!((position, needed, available), (start, 24 + 0xffff_fffc, 32));
+        }
+        other => panic!("{other:?}"),
+    }
+    let mut file = AubFile::classic("");
+    file.dwords(&[0xe0c1_0004, 2 | 2 << 8, 0, 0, MAX_COMMANDS as u32 + 4, 0]);
+    let error = read(&file.0).1.unwrap().to_string();
+    assert!(error.contains("Size bytes = 0x200004") && error.contains("2 MiB"), "{error}");
+}
+
+/// Oracle: what cutting does to a sequence of whole blocks.
+#[test]
+fn cut_at_every_byte() {
+    for file in [trace(), classic()] {
+        let (whole, _) = read(&file.0);
+        for cut in 0..file.0.len() {
+            let (events, error) = read(&file.0[..cut]);
+            assert_eq!(events, whole[..events.len()], "cut at {cut}");
+            let position = match &error {
+                None => {
+                    // Only between blocks.
+                    assert!(whole.iter().any(|(position, _)| *position == cut as u64), "cut at {cut}");
+                    cut as u64
+                }
+                Some(AubError::Cut { position, needed, available, .. }) => {
+                    assert!(
+                        available < needed && position + available == cut as u64,
+                        "cut at {cut}: {error:?}"
+                    );
+                    *position
+                }
+                Some(AubError::NotAub { start }) => {
+                    assert!(cut < 4 && *start == file.0[..cut]);
+                    0
+                }
+                Some(other) => panic!("cut at {cut}: {other:?}"),
+            };
+            // All blocks before the one that is cut are there, register by register of those that have several.
+            let complete = whole.iter().filter(|(at, _)| *at < position).count();
+            assert!(events.len() >= complete, "cut at {cut}");
+            assert!(events.iter().all(|(at, _)| *at <= position));
+        }
+    }
+}
+
+#[test]
+fn errors_say_where_and_what() {
+    let head = trace().0.len();
+    let error = |dwords: &[u32]| {
+        let mut file = trace();
+        file.dwords(dwords);
+        let (events, error) = read(&file.0);
+        assert_eq!(events.len(), 8);
+        let text = error.expect("an error").to_string();
+        assert!(text.contains(&format!("byte {head:#x}")), "{text}");
+        text
+    };
+    let has = |text: String, words: &[&str]| {
+        assert!(words.iter().all(|word| text.contains(word)), "{words:?} not in: {text}");
+    };
+    has(error(&[0x7a00_0004, 0, 0]), &["0x7a000004", "does not start an AUB block"]);
+    has(error(&[0xf706_0005, 0, 0, 2 << 28, 5, 1]), &["MEM_TRACE_MEMORY_WRITE", "Size bytes = 0x5"]);
+    has(error(&[0xf706_0002, 0, 0]), &["MEM_TRACE_MEMORY_WRITE", "Length = 0x3"]);
+    has(error(&[0xf706_0004, 0, 0, 3 << 28, 0]), &["Address Space = 0x3"]);
+    has(error(&[0xf706_0005, 4, 0, 4 << 28, 4, 1]), &["Address = 0x4", "whole"]);
+    has(error(&[0xf706_0005, 8, 0, 4 << 28, 4, 1]), &["Size bytes = 0x4", "whole"]);
+    has(error(&[0xf703_0005, 0x2080, 3 << 16, 0, 0, 0]), &["Register Size = 0x3"]);
+    has(
+        error(&[0xf702_0005, 0x2080, 1 << 28 | 2 << 16, 0, 0, 0]),
+        &["REGISTER_POLL", "Register Space = 0x1"],
+    );
+    has(error(&[0xe0c1_0004, 9, 0, 0, 0, 0]), &["AUB_TRACE_BLOCK", "Operation = 0x9"]);
+    has(error(&[0xe0c1_0004, 1 | 9 << 16, 0, 0, 0, 0]), &["Address Space = 0x9"]);
+    has(error(&[0xe0c1_0004, 2 | 1 << 8, 0, 0, 0, 0]), &["Type of Data = 0x1"]);
+    has(error(&[0xe0c1_0004, 1, 0, 0, 6, 0]), &["Size bytes = 0x6"]);
+    has(error(&[0xf703_0005, 0, 0]), &["ends inside a MEM_TRACE_REGISTER_WRITE block", "24 bytes", "12 are"]);
+
+    for start in [&b""[..], b"ab", b"\x7fELF.....", b"PK\x03\x04"] {
+        let error = read(start).1.unwrap();
+        assert!(matches!(error, AubError::NotAub { .. }), "{error:?}");
+        has(error.to_string(), &["not an AUB file"]);
+    }
+    let error = Reader::open("no/such.aub").unwrap_err();
+    has(error.to_string(), &["no/such.aub"]);
+}
+
+/// A number that no source names is passed on, not dropped.
+#[test]
+fn unknown_blocks_are_passed_on() {
+    let mut file = AubFile::memory_trace();
+    file.dwords(&[0xf711_0001, 5]).dwords(&[0xe082_0000, 6]);
+    let bytes = file.0;
+    let mut reader = Reader::new(&bytes[..]).unwrap();
+    let mut found = Vec::new();
+    while let Some(block) = reader.next_block().unwrap() {
+        if let Event::Other { opcode, sub_opcode, dwords } = block.event {
+            found.push((opcode, sub_opcode, dwords.to_vec()));
+        }
+    }
+    assert_eq!(found, [(0x2e, 0x11, vec![0xf711_0001, 5]), (1, 2, vec![0xe082_0000, 6])]);
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn xz(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), lzma_rust2::XzOptions::with_preset(1)).unwrap();
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
+}
+
+/// A reader that gives a byte at a time.
+struct Trickle<'a>(&'a [u8]);
+
+impl Read for Trickle<'_> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let count = out.len().min(1);
+        self.0.read(&mut out[..count])
+    }
+}
+
+#[test]
+fn compressed_files() {
+    let mut file = trace();
+    for page in 0..40 {
+        file.memory(space::PHYSICAL, page << 12, &[page as u8; 4096]);
+    }
+    let (plain, _) = read(&file.0);
+    let halves = file.0.split_at(file.0.len() / 2);
+    for (compression, compress) in
+        [(Compression::Gzip, gzip as fn(&[u8]) -> Vec<u8>), (Compression::Xz, xz), (Compression::Zstd, zstd)]
+    {
+        let packed = compress(&file.0);
+        assert_eq!(Reader::new(&packed[..]).unwrap().compression(), compression);
+        let (events, error) = read(&packed);
+        assert!(events == plain && error.is_none(), "{compression:?}: {error:?}");
+        // Files put one behind the other are one file, as for the programs of these formats.
+        let (events, error) = read(&[compress(halves.0), compress(halves.1)].concat());
+        assert!(events == plain && error.is_none(), "{compression:?}: {error:?}");
+        let mut reader = Reader::new(Trickle(&packed)).unwrap();
+        let mut count = 0;
+        while reader.next_block().unwrap().is_some() {
+            count += 1;
+        }
+        assert_eq!((count, reader.position()), (plain.len(), file.0.len() as u64));
+        // Cut or damaged, it ends with an error; what came before is right.
+        for cut in 0..packed.len() {
+            let (events, error) = read(&packed[..cut]);
+            assert!(error.is_some(), "{compression:?} cut at {cut}");
+            assert!(events == plain[..events.len()], "{compression:?} cut at {cut}");
+        }
+        let error = read(&packed[..packed.len() - 1]).1.unwrap().to_string();
+        assert!(error.contains("bytes of AUB data") && error.contains("again"), "{compression:?}: {error}");
+    }
+}
+
+/// Oracle: Mesa's writer, and the xz program. A Vulkan program with two submissions: each writes ELSP four times and
+/// polls the status.
+#[test]
+fn files_of_mesa() {
+    for name in ["vk_saxpy.aub.xz", "vk_triangle.aub.xz"] {
+        let Some(corpus) = common::corpus() else { return };
+        let mut reader = Reader::open(corpus.join("aub").join(name)).unwrap();
+        assert_eq!(reader.compression(), Compression::Xz);
+        let (mut submissions, mut polls) = (Vec::new(), 0);
+        while let Some(block) = reader.next_block().unwrap() {
+            match block.event {
+                Event::Header(header) => {
+                    assert_eq!((header.pci_id, header.is_gen8()), (Some(0x1616), Some(true)));
+                }
+                Event::RegisterWrite { offset: 0x2230, value, .. } => submissions.push(value),
+                Event::RegisterPoll { offset, mask, value } => {
+                    assert_eq!((offset, mask, value), (0x2234, 0x10, 0));
+                    polls += 1;
+                }
+                Event::Other { .. } | Event::Commands { .. } => panic!("{block:?}"),
+                _ => {}
+            }
+        }
+        assert_eq!((submissions, polls), ([0, 0, 0, 0x2339].repeat(2), 2));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Whatever is in the file, the reader ends, and every position lies in it.
+    #[test]
+    fn changed_bytes(
+        which in 0..2,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
+        packing in 0..4,
+        packed_changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
+    ) {
+        let mut bytes = if which == 0 { trace().0 } else { classic().0 };
+        for (at, value) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        let length = bytes.len() as u64;
+        let mut bytes = match packing { 0 => bytes, 1 => gzip(&bytes), 2 => xz(&bytes), _ => zstd(&bytes) };
+        let intact = packed_changes.is_empty();
+        for (at, value) in packed_changes {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        let (events, error) = read(&bytes);
+        if intact {
+            prop_assert!(events.iter().all(|(position, _)| *position < length));
+        }
+        if let Some(error) = error {
+            prop_assert!(!error.to_string().is_empty());
+        }
+    }
+
+    /// Bytes without any order.
+    #[test]
+    fn noise(bytes in prop::collection::vec(any::<u8>(), 0..300), head in 0..3usize) {
+        let head = [&[][..], &[0xff, 0, 0x0e, 0xf7], &[8, 0, 0x85, 0xe0]][head];
+        read(&[head, &bytes].concat());
+    }
+}
