@@ -1,25 +1,57 @@
 //! Everything that ends a submission early, as a value: where, what, and what to do about it.
 
 use crate::mem::PageFault;
+use genxml::engine::EngineId;
 use std::borrow::Cow;
 use std::fmt;
 
-/// The packet that was being executed.
+/// What was being executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
+    /// The engine.
+    pub engine: EngineId,
     /// The packet's name in the manual, or what was being done between packets ("batch fetch").
     pub packet: &'static str,
     /// Its graphics address.
     pub address: u64,
     /// Address of the start of the batch that it stands in.
     pub batch: u64,
+    /// The instruction of a thread that the packet started.
+    pub thread: Option<InKernel>,
+}
+
+/// An instruction of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InKernel {
+    /// Graphics address of the kernel's first instruction.
+    pub kernel: u64,
+    /// Byte offset of the instruction from there.
+    pub ip: u32,
+}
+
+impl Place {
+    /// A packet at `address`, in the batch that starts at `batch`.
+    pub const fn new(engine: EngineId, packet: &'static str, address: u64, batch: u64) -> Place {
+        Place { engine, packet, address, batch, thread: None }
+    }
+
+    /// The instruction `ip` bytes behind the first one of the kernel at `kernel`, of a thread that this packet started.
+    #[must_use]
+    pub const fn in_kernel(self, kernel: u64, ip: u32) -> Place {
+        Place { thread: Some(InKernel { kernel, ip }), ..self }
+    }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {}", self.packet, Va(self.address))?;
         if self.address >= self.batch {
-            write!(f, " (batch +{:#x})", self.address - self.batch)?;
+            write!(f, " ({} batch +{:#x})", self.engine.name(), self.address - self.batch)?;
+        } else {
+            write!(f, " ({})", self.engine.name())?;
+        }
+        if let Some(InKernel { kernel, ip }) = self.thread {
+            write!(f, ", kernel at {} +{ip:#x}", Va(kernel))?;
         }
         Ok(())
     }
@@ -70,30 +102,19 @@ pub enum Fault {
         at: Place,
     },
     /// A thread met an instruction that the EU does not have or that breaks its rules.
-    #[error("{at}: illegal instruction in the kernel at {}, +{ip:#x}: {why}", Va(*.kernel))]
+    #[error("{at}: illegal instruction: {why}")]
     IllegalInstruction {
-        /// Address of the kernel's first instruction.
-        kernel: u64,
-        /// Byte offset of the instruction from there.
-        ip: u32,
         /// What is wrong with it.
         why: Cow<'static, str>,
-        /// The packet that started the thread.
+        /// The instruction, and the packet that started the thread.
         at: Place,
     },
     /// A thread raised an exception, and no STATE_SIP says where the system routine is.
-    #[error(
-        "{at}: {exception} in the kernel at {}, +{ip:#x}, and there is no system routine (STATE_SIP)",
-        Va(*.kernel)
-    )]
+    #[error("{at}: {exception}, and there is no system routine (STATE_SIP)")]
     Exception {
         /// What was raised.
         exception: crate::eu::Exception,
-        /// Address of the kernel's first instruction.
-        kernel: u64,
-        /// Byte offset of the instruction from there.
-        ip: u32,
-        /// The packet that started the thread.
+        /// The instruction, and the packet that started the thread.
         at: Place,
     },
     /// A field holds what its packet does not allow.

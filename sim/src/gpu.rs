@@ -158,7 +158,7 @@ impl Gpu {
             stats: &mut stats,
             budget: &mut budget,
             observer,
-            at: Place { packet: "batch", address, batch: address },
+            at: Place::new(engine, "batch", address, address),
         };
         let result = cs::run(&mut exec, engine, address, length);
         self.clock = budget.clock();

@@ -34,7 +34,7 @@ pub mod unit;
 pub mod watchdog;
 
 pub use context::{Context, Exec, State};
-pub use fault::{Fault, Place};
+pub use fault::{Fault, InKernel, Place};
 pub use genxml::engine::EngineId;
 pub use gpu::{ContextId, Gpu};
 pub use mem::{Memory, Vm};

@@ -6,7 +6,7 @@ use genxml_sim::eu::decode8::{Fetched, kernel};
 use genxml_sim::eu::fast::Operation;
 use genxml_sim::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};
-use genxml_sim::{Fault, Place};
+use genxml_sim::{EngineId, Fault, Place};
 use std::path::Path;
 
 /// Kernels of mixed integer code that run long or through most of their instructions: bytes, words and dwords, all
@@ -95,7 +95,7 @@ impl Environment for Zeros {
 
 #[cold]
 fn stopped() -> Fault {
-    Fault::Hang { limit: LIMIT, at: Place { packet: "", address: 0, batch: 0 } }
+    Fault::Hang { limit: LIMIT, at: Place::new(EngineId::Render, "", 0, 0) }
 }
 
 /// The same, which counts enabled channels too.

@@ -125,7 +125,7 @@ fn fetch<O: Observer>(
     batch: &Batch,
     dwords: &mut Vec<u32>,
 ) -> Result<(), Fault> {
-    exec.at = Place { packet: "batch", address: batch.next, batch: batch.start };
+    exec.at = Place::new(engine, "batch", batch.next, batch.start);
     exec.spend(watchdog::PACKET)?;
     let header = exec.vm.read_u32(batch.next).map_err(|fault| exec.page(fault, "packet header"))?;
     let Some((container, length)) = find(engine, header) else {

@@ -51,13 +51,13 @@ fn store_data() {
     let fault = bench.render(&batch![MiNoop::new(), global]).unwrap_err();
     assert_eq!(
         fault.to_string(),
-        "MI_STORE_DATA_IMM at 0x0000_0010_0004 (batch +0x4): the model does not implement a global GTT address yet \
+        "MI_STORE_DATA_IMM at 0x0000_0010_0004 (render batch +0x4): the model does not implement a global GTT address yet \
          (there is no global table yet)"
     );
     let fault = bench.render(&batch![store(0x1234_0000_0000, &[u(1)])]).unwrap_err();
     assert_eq!(
         fault.to_string(),
-        "MI_STORE_DATA_IMM at 0x0000_0010_0000 (batch +0x0): page fault: write to 0x1234_0000_0000, nothing is \
+        "MI_STORE_DATA_IMM at 0x0000_0010_0000 (render batch +0x0): page fault: write to 0x1234_0000_0000, nothing is \
          mapped there (level 4 entry not present) (Address)"
     );
 }

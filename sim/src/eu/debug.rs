@@ -26,6 +26,7 @@ use super::regions::{
 use super::thread::{Environment, Launch, Message, Thread, Trap};
 use super::uop::{Condition, Math, Op, Target, Type, Uop};
 use crate::fault::{Fault, Place};
+use genxml::engine::EngineId;
 use genxml::gen8::messages::MessageDescriptor;
 use std::collections::BTreeSet;
 
@@ -402,7 +403,7 @@ fn element(thread: &Thread, at: u16, size: usize) -> u64 {
     if size < 8 { bits & ((1 << (8 * size)) - 1) } else { bits }
 }
 
-const NOWHERE: Place = Place { packet: "EU thread", address: 0, batch: 0 };
+const NOWHERE: Place = Place::new(EngineId::Render, "EU thread", 0, 0);
 
 /// A world of one thread: no memory, a clock that counts instructions, and messages that are noted down and answered
 /// with zeros.
@@ -442,15 +443,7 @@ impl Environment for Alone {
     }
 
     fn trap(&self, trap: Trap, offset: u32) -> Fault {
-        match trap {
-            Trap::Missing { what, page } => {
-                Fault::Unimplemented { what: what.into(), at: NOWHERE, page: page.into() }
-            }
-            Trap::Illegal(why) => {
-                Fault::IllegalInstruction { kernel: 0, ip: offset, why: why.into(), at: NOWHERE }
-            }
-            Trap::Exception(exception) => Fault::Exception { exception, kernel: 0, ip: offset, at: NOWHERE },
-        }
+        trap.fault(NOWHERE.in_kernel(0, offset))
     }
 }
 

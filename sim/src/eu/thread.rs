@@ -9,7 +9,7 @@ use super::regions::{A0, CR0, GRF_BYTES, REGISTER, Registers, SR0, wrap};
 use super::soft::Rounding;
 use super::uop::{Op, Predicate, Response, SendInfo, Type, Uop};
 use crate::assumptions::{MESSAGES_NEED_A_CHANNEL, VERTICAL_PREDICATE_COMBINES_REGISTERS};
-use crate::fault::Fault;
+use crate::fault::{Fault, Place};
 use genxml_eu::gen8::eu_registers::{ControlRegister, StateRegister};
 use genxml_eu::instruction::{Descriptor, SharedFunction};
 
@@ -27,6 +27,18 @@ pub enum Trap {
     Illegal(String),
     /// An exception for which the context has no system routine.
     Exception(Exception),
+}
+
+impl Trap {
+    /// The fault of a thread that ran into it at `at`.
+    #[cold]
+    pub fn fault(self, at: Place) -> Fault {
+        match self {
+            Trap::Missing { what, page } => Fault::Unimplemented { what: what.into(), at, page: page.into() },
+            Trap::Exception(exception) => Fault::Exception { exception, at },
+            Trap::Illegal(why) => Fault::IllegalInstruction { why: why.into(), at },
+        }
+    }
 }
 
 /// What keeps an instruction from being followed by the next one.

@@ -21,7 +21,7 @@ use crate::eu::thread::{Environment, Message, Trap};
 use crate::fault::Fault;
 use crate::kernels;
 use crate::observe::{Event, Observer};
-use crate::watchdog::INSTRUCTION;
+use crate::watchdog::{Exhausted, INSTRUCTION};
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::messages::MessageDescriptor;
 use std::sync::Arc;
@@ -39,25 +39,24 @@ pub struct Port<'p, 'a, O: Observer> {
 }
 
 impl<O: Observer> Port<'_, '_, O> {
-    /// Something that the model lacks, met by the message at `ip`.
+    /// From now on faults are those of the instruction at `ip`.
+    fn arrive(&mut self, ip: u32) {
+        self.exec.at = self.exec.at.in_kernel(self.kernel, ip);
+    }
+
+    /// Something that the model lacks, met by a message.
     #[cold]
     pub fn missing(&self, what: &str, message: &Message, page: &'static str) -> Fault {
         self.exec.unimplemented(
-            format!(
-                "{what} (message to {:?}, descriptor {:#010x}, in the kernel at {}, +{:#x})",
-                message.function,
-                message.descriptor,
-                crate::fault::Va(self.kernel),
-                message.ip
-            ),
+            format!("{what} (message to {:?}, descriptor {:#010x})", message.function, message.descriptor),
             page,
         )
     }
 
     /// A message that breaks the rules.
     #[cold]
-    pub fn illegal(&self, why: String, message: &Message) -> Fault {
-        Fault::IllegalInstruction { kernel: self.kernel, ip: message.ip, why: why.into(), at: self.exec.at }
+    pub fn illegal(&self, why: String, _: &Message) -> Fault {
+        Fault::IllegalInstruction { why: why.into(), at: self.exec.at }
     }
 }
 
@@ -65,10 +64,17 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
     #[inline(always)]
     fn step(&mut self, offset: u32, mask: u32) -> Result<(), Fault> {
         self.exec.observer.event(&Event::Instruction { kernel: self.kernel, ip: offset, mask });
-        self.exec.spend(INSTRUCTION)
+        match self.exec.budget.spend(INSTRUCTION) {
+            Ok(()) => Ok(()),
+            Err(Exhausted) => {
+                self.arrive(offset);
+                Err(self.exec.hang())
+            }
+        }
     }
 
     fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
+        self.arrive(message.ip);
         let descriptor = MessageDescriptor::unpack_lossy(&[message.descriptor]);
         let sent = descriptor.message_length.get() as usize * REGISTER;
         if message.payload + sent > GRF_BYTES {
@@ -103,21 +109,7 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
 
     #[cold]
     fn trap(&self, trap: Trap, offset: u32) -> Fault {
-        match trap {
-            Trap::Missing { what, page } => self.exec.unimplemented(
-                format!("{what} (in the kernel at {}, +{offset:#x})", crate::fault::Va(self.kernel)),
-                page,
-            ),
-            Trap::Exception(exception) => {
-                Fault::Exception { exception, kernel: self.kernel, ip: offset, at: self.exec.at }
-            }
-            Trap::Illegal(why) => Fault::IllegalInstruction {
-                kernel: self.kernel,
-                ip: offset,
-                why: why.into(),
-                at: self.exec.at,
-            },
-        }
+        trap.fault(self.exec.at.in_kernel(self.kernel, offset))
     }
 }
 
@@ -152,6 +144,7 @@ impl Program {
                 stop => return Err(thread.stuck(stop, &self.kernel, &port)),
             }
         }
+        exec.at.thread = None;
         exec.stats.threads += 1;
         exec.stats.instructions += thread.executed();
         Ok(())

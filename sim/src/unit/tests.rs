@@ -116,7 +116,7 @@ proptest! {
         state.base.surface = BASE;
         state.interface_descriptors =
             InterfaceDescriptors { address: 0, entries: vec![InterfaceDescriptorData::new()] };
-        let at = Place { packet: "GPGPU_WALKER", address: 0, batch: 0 };
+        let at = Place::new(EngineId::Render, "GPGPU_WALKER", 0, 0);
         let mut ggtt = AddressSpace::global();
         let mut exec = Exec {
             engine: EngineId::Render,
@@ -175,7 +175,7 @@ fn computed_jumps_and_exceptions_of_walkers() {
         stats: &mut Stats::default(),
         budget: &mut Budget::new(100_000, 0),
         observer: &mut (),
-        at: Place { packet: "GPGPU_WALKER", address: 0, batch: 0 },
+        at: Place::new(EngineId::Render, "GPGPU_WALKER", 0, 0),
     };
     let walker = GpgpuWalker {
         thread_group_id_x_dimension: U::from_bits(2),
@@ -186,8 +186,11 @@ fn computed_jumps_and_exceptions_of_walkers() {
         ..GpgpuWalker::new()
     };
     let fault = crate::media::dispatch_walker(&mut exec, &walker).unwrap_err();
-    let Fault::Exception { exception, ip, .. } = &fault else { panic!("{fault}") };
-    assert_eq!((*exception, *ip), (crate::eu::Exception::Software, 0x200));
+    let Fault::Exception { exception, at } = &fault else { panic!("{fault}") };
+    assert_eq!(
+        (*exception, at.thread.map_or(0, |thread| thread.ip)),
+        (crate::eu::Exception::Software, 0x200)
+    );
     exec.state.sip = Some(StateSip { system_instruction_pointer: Address::new(0x400).unwrap() });
     // The second time the kernel is known with all that it grew by.
     for round in 1..=2 {

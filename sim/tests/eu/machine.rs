@@ -404,7 +404,7 @@ fn exceptions_without_a_routine() {
     let name = |text: &str, exceptions| {
         let fault = fails(text, &Launch { exceptions, ..all() });
         match fault {
-            Fault::Exception { exception, ip, .. } => Some((exception, ip)),
+            Fault::Exception { exception, at } => Some((exception, at.thread.map_or(0, |thread| thread.ip))),
             _ => None,
         }
     };

@@ -13,7 +13,7 @@ use genxml_sim::eu::decode8::{Fetched, fetch_from, kernel};
 use genxml_sim::eu::fast::Plan;
 use genxml_sim::eu::regions::Registers;
 use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};
-use genxml_sim::{Fault, Place};
+use genxml_sim::{EngineId, Fault, Place};
 
 /// Nothing but a budget.
 pub struct World {
@@ -23,7 +23,7 @@ pub struct World {
 /// Most instructions of a test.
 const STEPS: u64 = 200_000;
 
-pub const PLACE: Place = Place { packet: "test", address: 0, batch: 0 };
+pub const PLACE: Place = Place::new(EngineId::Render, "test", 0, 0);
 
 impl Environment for World {
     fn step(&mut self, _: u32, _: u32) -> Result<(), Fault> {
@@ -37,16 +37,7 @@ impl Environment for World {
         7
     }
     fn trap(&self, trap: Trap, offset: u32) -> Fault {
-        let why = match trap {
-            Trap::Missing { what, .. } => {
-                return Fault::Unimplemented { what: what.into(), at: PLACE, page: "".into() };
-            }
-            Trap::Illegal(why) => why,
-            Trap::Exception(exception) => {
-                return Fault::Exception { exception, kernel: 0, ip: offset, at: PLACE };
-            }
-        };
-        Fault::IllegalInstruction { kernel: 0, ip: offset, why: why.into(), at: PLACE }
+        trap.fault(PLACE.in_kernel(0, offset))
     }
 }
 
