@@ -420,7 +420,7 @@ fn exceptions_without_a_routine() {
     assert!(control(&thread).software_exception_status && control(&thread).breakpoint_status);
     assert!(!control(&thread).master_exception_state);
     let fault = fails("illegal\n", &Launch { exceptions: ILLEGAL, ..all() });
-    assert!(fault.to_string().contains("illegal opcode in the kernel at"), "{fault}");
+    assert!(fault.to_string().contains("kernel at 0x0000_0000_0000 +0x0: illegal opcode, and"), "{fault}");
 }
 
 /// The system routine of 003:9420-9609 without its messages: accumulators off, flags saved, the pending exceptions
