@@ -124,3 +124,19 @@ pub const DISPATCH_MASK_IS_LATCHED: bool = true;
 /// Writes of registers that a program can only read (`n0`, `tm0`, `ce0`) are dropped; no source says more than that
 /// they are read-only.
 pub const MACHINE_REGISTERS_DROP_WRITES: bool = true;
+
+/// Levels of a surface whose alignment fields are 0, which is reserved: the fields are "ignored" for surfaces that are
+/// neither sampled nor rendered to (2d p.325-326), but typed messages reach levels too. The least alignment is taken.
+pub const LEVELS_WITHOUT_ALIGNMENT_ALIGN_TO: u32 = 4;
+
+/// What typed reads return outside of a surface: 0 in all channels, or 1 in an alpha that the format lacks? No source says;
+/// null surfaces return 0 (003:3090).
+pub const TYPED_READS_OUTSIDE_ARE_ZERO: bool = true;
+
+/// Integers that do not fit the channels of a format, in typed writes: cut or clamped? Render targets clamp
+/// (gen8_facts 9.1), and one conversion serves both.
+pub const INTEGERS_CLAMP_TO_THEIR_CHANNEL: bool = true;
+
+/// What writing an element leaves in its padding bits (X channels): no source says and no driver reads them. The model
+/// writes 0, so that the same writes leave the same memory.
+pub const PADDING_IS_WRITTEN_AS_ZERO: bool = true;

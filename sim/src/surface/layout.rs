@@ -1,248 +1,185 @@
-//! A resolved surface: base, extent, pitch and order of bytes.
+//! Where levels, slices and samples of an image lie in its rows of elements (gen8_facts 8.3, 10.2 and 10.3).
+//!
+//! An image is stored as one plane of rows. Each slice of an array has its levels in that plane, level 1 below level 0,
+//! the others to the right of level 1, one below the other; slices follow each other at a fixed number of rows. A volume
+//! has its levels one below the other, each with its slices side by side, 2^level of them in a row.
 
-use crate::surface::{TileMode, format};
-use genxml::gen8::state::{
-    RenderSurfaceState, RenderSurfaceStateAuxiliary, RenderSurfaceStateExtent, RenderSurfaceStateView,
-    SurfaceFormat, SurfaceType,
-};
-
-/// What a surface is.
+/// Kinds of images by the coordinates that they take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum SurfaceKind {
-    /// No memory: reads return 0, writes are dropped.
-    #[default]
-    Null,
+pub enum Dimension {
     /// A row of elements.
-    Buffer,
-    /// One two-dimensional level.
-    Image,
+    One,
+    /// A rectangle.
+    #[default]
+    Two,
+    /// A volume.
+    Three,
+    /// Six squares: +X, -X, +Y, -Y, +Z, -Z.
+    Cube,
 }
 
-/// A two-dimensional surface or a buffer as data ports see it.
+/// Shape of an image in memory. Elements are texels, or blocks of compressed texels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Surface {
-    /// What it is.
-    pub kind: SurfaceKind,
-    /// Graphics address of the first byte.
-    pub base: u64,
-    /// Elements in a row; elements of a buffer.
+pub struct Layout {
+    /// Which coordinates it takes.
+    pub dimension: Dimension,
+    /// Width of level 0 in texels.
     pub width: u32,
-    /// Rows; 1 for a buffer.
+    /// Height of level 0 in texels.
     pub height: u32,
-    /// Bytes from a row to the next; bytes from an element to the next for a buffer.
-    pub pitch: u32,
-    /// Order of bytes.
-    pub tile_mode: TileMode,
-    /// Bytes of an element.
-    pub element_bytes: u32,
-    /// Format of an element.
-    pub format: SurfaceFormat,
-    /// Bytes from the left edge of the memory to the surface (X Offset).
-    pub left: u32,
-    /// Rows from the top of the memory to the surface (Y Offset).
-    pub top: u32,
+    /// Depth of level 0 of a volume; 1 for others.
+    pub depth: u32,
+    /// Texels of an element, across and down.
+    pub block: [u32; 2],
+    /// Elements that levels are aligned to, across and down.
+    pub align: [u32; 2],
+    /// Rows of elements from a slice of an array to the next.
+    pub qpitch: u32,
+    /// Samples of a texel: 1, 2, 4 or 8.
+    pub samples: u32,
+    /// Samples lie side by side (depth and stencil) rather than in slices of their own.
+    pub interleaved: bool,
 }
 
-/// A surface state that cannot be used.
+impl Default for Layout {
+    fn default() -> Layout {
+        Layout {
+            dimension: Dimension::Two,
+            width: 1,
+            height: 1,
+            depth: 1,
+            block: [1, 1],
+            align: [4, 4],
+            qpitch: 0,
+            samples: 1,
+            interleaved: false,
+        }
+    }
+}
+
+/// A mip level of a slice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BadSurface {
-    /// The field of RENDER_SURFACE_STATE.
-    pub field: &'static str,
-    /// What it holds.
-    pub value: u64,
-    /// What is wrong with it.
-    pub why: &'static str,
-    /// True if hardware would know what to do.
-    pub unimplemented: bool,
+pub struct Level {
+    /// Its number; 0 is the greatest.
+    pub number: u32,
+    /// First column of elements.
+    pub x: u32,
+    /// First row of elements.
+    pub y: u32,
+    /// Width in texels.
+    pub width: u32,
+    /// Height in texels.
+    pub height: u32,
+    /// Slices of a volume; 1 for others.
+    pub depth: u32,
 }
 
-impl Surface {
-    /// Follows a surface state, for accesses to its first level and slice.
-    ///
-    /// # Errors
-    /// [`BadSurface`] names the field that asks for what is not possible, or not there yet: slices, levels and
-    /// samples, auxiliary surfaces, interlaced access, formats of blocks.
-    pub fn resolve(state: &RenderSurfaceState) -> Result<Surface, BadSurface> {
-        let missing = |field, value, why| Err(BadSurface { field, value, why, unimplemented: true });
-        let wrong = |field, value, why| Err(BadSurface { field, value, why, unimplemented: false });
-        let format = state.surface_format;
-        let null = state.surface_type == SurfaceType::SURFTYPE_NULL;
-        let element_bytes = match format::bits(format) {
-            Some(bits) if bits % 8 == 0 => bits / 8,
-            _ if null => 1,
-            _ => {
-                return missing(
-                    "Surface Format",
-                    format.bits(),
-                    "only elements of whole bytes are implemented",
-                );
-            }
-        };
-        let surface = Surface {
-            kind: SurfaceKind::Null,
-            base: state.surface_base_address.va48(),
-            width: 0,
-            height: 0,
-            pitch: state.surface_pitch.get() as u32,
-            tile_mode: tile_mode(state),
-            element_bytes,
-            format,
-            left: state.x_offset.get() as u32 * element_bytes,
-            top: state.y_offset.get() as u32,
-        };
-        if null {
-            return Ok(surface);
+impl Layout {
+    /// Size of a level in texels and slices.
+    const fn size(&self, level: u32) -> [u32; 3] {
+        const fn halve(extent: u32, level: u32) -> u32 {
+            let extent = extent >> level;
+            if extent == 0 { 1 } else { extent }
         }
-        let (width, height) = match state.extent {
-            RenderSurfaceStateExtent::Buffer { height, width, depth } => {
-                if surface.tile_mode != TileMode::Linear {
-                    return wrong("Tile Mode", state.tile_mode.bits(), "a buffer cannot be tiled");
+        [halve(self.width, level), halve(self.height, level), halve(self.depth, level)]
+    }
+
+    /// Width and height of a level in elements, aligned, all samples included.
+    const fn aligned(&self, level: u32) -> [u32; 2] {
+        let [mut width, mut height, _] = self.size(level);
+        if self.interleaved {
+            let [across, down] = self.sample_grid();
+            width = width.next_multiple_of(if across > 1 { 2 } else { 1 }) * across;
+            height = height.next_multiple_of(if down > 1 { 2 } else { 1 }) * down;
+        }
+        [
+            width.div_ceil(self.block[0]).next_multiple_of(self.align[0]),
+            height.div_ceil(self.block[1]).next_multiple_of(self.align[1]),
+        ]
+    }
+
+    /// Samples of a texel across and down where they are interleaved.
+    const fn sample_grid(&self) -> [u32; 2] {
+        match self.samples {
+            8 => [4, 2],
+            4 => [2, 2],
+            2 => [2, 1],
+            _ => [1, 1],
+        }
+    }
+
+    /// Where a level lies in a slice, or in a volume.
+    pub const fn level(&self, number: u32) -> Level {
+        let [width, height, depth] = self.size(number);
+        let (mut x, mut y) = (0, 0);
+        if matches!(self.dimension, Dimension::Three) {
+            let mut above = 0;
+            while above < number {
+                y += self.size(above)[2].div_ceil(1 << above) * self.aligned(above)[1];
+                above += 1;
+            }
+        } else if number > 0 {
+            y = self.aligned(0)[1];
+            if number > 1 {
+                x = self.aligned(1)[0];
+            }
+            let mut above = 2;
+            while above < number {
+                y += self.aligned(above)[1];
+                above += 1;
+            }
+        }
+        Level { number, x, y, width, height, depth }
+    }
+
+    /// First column and row of elements of a slice of a level, and of a sample that has slices of its own.
+    pub const fn slice(&self, level: &Level, slice: u32, sample: u32) -> [u32; 2] {
+        if matches!(self.dimension, Dimension::Three) {
+            let [width, height] = self.aligned(level.number);
+            let across = 1 << level.number;
+            return [level.x + slice % across * width, level.y + slice / across * height];
+        }
+        let planes = if self.interleaved { 1 } else { self.samples };
+        let sample = if self.interleaved { 0 } else { sample };
+        [level.x, level.y + (slice * planes + sample) * self.qpitch]
+    }
+
+    /// Column and row of a sample of the texel at `x`, `y` where samples are interleaved.
+    pub const fn interleave(&self, x: u32, y: u32, sample: u32) -> [u32; 2] {
+        let left = match self.samples {
+            2 | 4 => (x & !1) << 1 | (sample & 1) << 1 | x & 1,
+            8 => (x & !1) << 2 | sample & 4 | (sample & 1) << 1 | x & 1,
+            _ => x,
+        };
+        let top = match self.samples {
+            4 | 8 => (y & !1) << 1 | sample & 2 | y & 1,
+            _ => y,
+        };
+        [left, top]
+    }
+
+    /// Columns and rows of elements that `levels` levels and `slices` slices take.
+    pub const fn extent(&self, levels: u32, slices: u32) -> [u32; 2] {
+        let (mut columns, mut rows, mut number) = (0, 0, 0);
+        while number < levels {
+            let level = self.level(number);
+            let [width, height] = self.aligned(number);
+            let [across, down] = match self.dimension {
+                Dimension::Three => {
+                    let most = 1 << number;
+                    [if level.depth < most { level.depth } else { most }, level.depth.div_ceil(most)]
                 }
-                let entries = (width.get() | height.get() << 7 | depth.get() << 21) + 1;
-                return Ok(Surface {
-                    kind: SurfaceKind::Buffer,
-                    width: entries as u32,
-                    height: 1,
-                    ..surface
-                });
-            }
-            RenderSurfaceStateExtent::Image { height, width, depth } => {
-                if depth.get() != 1 {
-                    return missing("Depth", depth.get(), "only one slice is implemented");
-                }
-                (width.get() as u32, height.get() as u32)
-            }
-        };
-        match state.surface_type {
-            SurfaceType::SURFTYPE_1D | SurfaceType::SURFTYPE_2D => {}
-            other => return missing("Surface Type", other.bits(), "only 1D, 2D and buffers are implemented"),
+                _ => [1, 1],
+            };
+            let (right, bottom) = (level.x + across * width, level.y + down * height);
+            columns = if right > columns { right } else { columns };
+            rows = if bottom > rows { bottom } else { rows };
+            number += 1;
         }
-        if let RenderSurfaceStateView::Image { minimum_array_element, number_of_multisamples, .. } =
-            state.view
-        {
-            if minimum_array_element.get() != 0 {
-                let value = minimum_array_element.get();
-                return missing("Minimum Array Element", value, "only one slice is implemented");
-            }
-            if number_of_multisamples.bits() != 0 {
-                let value = number_of_multisamples.bits();
-                return missing("Number of Multisamples", value, "only one sample is implemented");
-            }
+        let planes = if self.interleaved { slices } else { slices * self.samples };
+        if planes > 1 && !matches!(self.dimension, Dimension::Three) {
+            rows += (planes - 1) * self.qpitch;
         }
-        if state.vertical_line_stride.get() != 0 {
-            return missing("Vertical Line Stride", 1, "interlaced access is not implemented");
-        }
-        if let RenderSurfaceStateAuxiliary::Surface { auxiliary_surface_mode, .. } = state.auxiliary
-            && auxiliary_surface_mode.bits() != 0
-        {
-            let value = auxiliary_surface_mode.bits();
-            return missing("Auxiliary Surface Mode", value, "auxiliary surfaces are not implemented");
-        }
-        let unit = match surface.tile_mode {
-            TileMode::Linear => 1,
-            TileMode::X => 512,
-            TileMode::Y | TileMode::W => 128,
-        };
-        if !surface.pitch.is_multiple_of(unit) {
-            return wrong(
-                "Surface Pitch",
-                surface.pitch.into(),
-                "a tiled surface's pitch is a multiple of its tile's width",
-            );
-        }
-        if surface.tile_mode != TileMode::Linear && !surface.base.is_multiple_of(4096) {
-            return wrong("Surface Base Address", surface.base, "a tiled surface is 4 KiB aligned");
-        }
-        Ok(Surface { kind: SurfaceKind::Image, width, height, ..surface })
-    }
-
-    /// Graphics address of byte `x` of row `y`; both may lie outside.
-    #[inline(always)]
-    pub fn address(&self, x: i64, y: i64) -> u64 {
-        let (x, y) = (x + i64::from(self.left), y + i64::from(self.top));
-        self.base.wrapping_add(self.tile_mode.offset(x, y, i64::from(self.pitch)) as u64)
-    }
-
-    /// Bytes in a row.
-    pub fn row_bytes(&self) -> u64 {
-        u64::from(self.width) * u64::from(self.element_bytes)
-    }
-}
-
-fn tile_mode(state: &RenderSurfaceState) -> TileMode {
-    use genxml::gen8::state::TileMode as Stored;
-    match state.tile_mode {
-        Stored::LINEAR => TileMode::Linear,
-        Stored::XMAJOR => TileMode::X,
-        Stored::YMAJOR => TileMode::Y,
-        _ => TileMode::W,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{at, u};
-    use genxml::core::{MinusOne, lit};
-    use genxml::gen8::state::TileMode as Stored;
-
-    fn image() -> RenderSurfaceState {
-        RenderSurfaceState {
-            surface_type: SurfaceType::SURFTYPE_2D,
-            surface_format: SurfaceFormat::R8G8B8A8_UNORM,
-            tile_mode: Stored::YMAJOR,
-            surface_pitch: lit!(512),
-            surface_base_address: at(0xffff_8000_0000_0000),
-            extent: RenderSurfaceStateExtent::Image {
-                height: lit!(64),
-                width: lit!(100),
-                depth: MinusOne::ONE,
-            },
-            ..RenderSurfaceState::new()
-        }
-    }
-
-    #[test]
-    fn images() {
-        let surface = Surface::resolve(&image()).unwrap();
-        assert_eq!((surface.kind, surface.tile_mode), (SurfaceKind::Image, TileMode::Y));
-        assert_eq!((surface.width, surface.height, surface.pitch, surface.element_bytes), (100, 64, 512, 4));
-        // Second row of tiles, second tile, third column of 16 bytes, row 1.
-        assert_eq!(surface.address(128 + 33, 33), 0x8000_0000_0000 + 5 * 4096 + 2 * 512 + 16 + 1);
-        let moved = RenderSurfaceState { x_offset: lit!(4), y_offset: lit!(8), ..image() };
-        let moved = Surface::resolve(&moved).unwrap();
-        assert_eq!(moved.address(0, 0), surface.address(16, 8));
-    }
-
-    #[test]
-    fn buffers() {
-        let buffer = RenderSurfaceState {
-            surface_type: SurfaceType::SURFTYPE_BUFFER,
-            surface_format: SurfaceFormat::RAW,
-            tile_mode: Stored::LINEAR,
-            surface_pitch: lit!(1),
-            extent: RenderSurfaceStateExtent::Buffer { height: u(0x3fff), width: u(0x7f), depth: u(1) },
-            ..RenderSurfaceState::new()
-        };
-        let surface = Surface::resolve(&buffer).unwrap();
-        assert_eq!((surface.kind, surface.width, surface.height), (SurfaceKind::Buffer, 0x40_0000, 1));
-    }
-
-    #[test]
-    fn what_is_not_there_says_so() {
-        let field = |state: RenderSurfaceState| Surface::resolve(&state).unwrap_err().field;
-        let extent = RenderSurfaceStateExtent::Image { height: lit!(64), width: lit!(100), depth: lit!(2) };
-        assert_eq!(field(RenderSurfaceState { extent, ..image() }), "Depth");
-        assert_eq!(field(RenderSurfaceState { surface_pitch: lit!(500), ..image() }), "Surface Pitch");
-        assert_eq!(
-            field(RenderSurfaceState { surface_base_address: at(64), ..image() }),
-            "Surface Base Address"
-        );
-        assert_eq!(
-            field(RenderSurfaceState { surface_format: SurfaceFormat::BC1_UNORM, ..image() }),
-            "Surface Format"
-        );
-        let null = RenderSurfaceState { surface_type: SurfaceType::SURFTYPE_NULL, ..image() };
-        assert_eq!(Surface::resolve(&null).unwrap().kind, SurfaceKind::Null);
+        [columns, rows]
     }
 }

@@ -1,12 +1,18 @@
-//! Surfaces: where an element of a surface lies in memory.
+//! Surfaces: where an element of a surface lies in memory, and what its bits mean.
 //!
+//! * [`mod@format`]: elements and their channels;
 //! * [`tiling`]: the order of bytes inside tiles;
-//! * [`mod@format`]: sizes of elements;
-//! * [`layout`]: a surface state, resolved.
+//! * [`layout`]: levels, slices and samples in the rows of an image;
+//! * [`resolve`]: a surface state, resolved.
 
 pub mod format;
 pub mod layout;
+pub mod resolve;
+#[cfg(test)]
+mod tests;
 pub mod tiling;
 
-pub use layout::{BadSurface, Surface, SurfaceKind};
+pub use format::{Codec, Format};
+pub use layout::{Dimension, Layout, Level};
+pub use resolve::{Auxiliary, AuxiliaryKind, BadSurface, Surface, SurfaceKind};
 pub use tiling::TileMode;

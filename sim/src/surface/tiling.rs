@@ -38,6 +38,15 @@ impl TileMode {
         }
     }
 
+    /// What a pitch is a multiple of: a tile's width in bytes, for W that of the Y tile whose place it takes.
+    pub const fn pitch_unit(self) -> u32 {
+        match self {
+            TileMode::Linear => 1,
+            TileMode::X => 512,
+            TileMode::Y | TileMode::W => 128,
+        }
+    }
+
     /// Bytes of a row that lie one behind the other in memory, from a multiple of that on: the unit of fast copies.
     pub const fn run(self) -> u32 {
         match self {
@@ -73,6 +82,25 @@ impl TileMode {
     }
 }
 
+impl TileMode {
+    /// Byte and row that lie at `offset` from the surface's base: [`TileMode::offset`] the other way round. `pitch` is
+    /// at least one tile, `offset` not negative.
+    pub const fn locate(self, offset: i64, pitch: i64) -> (i64, i64) {
+        let tiles = pitch / self.pitch_unit() as i64;
+        let (tile, o) = (offset >> 12, offset & 4095);
+        let (left, top) = (tile % tiles * self.width() as i64, tile / tiles * self.height() as i64);
+        match self {
+            TileMode::Linear => (offset % pitch, offset / pitch),
+            TileMode::X => (left + (o & 511), top + (o >> 9)),
+            TileMode::Y => (left + (o >> 5 & 0x70) + (o & 15), top + (o >> 4 & 31)),
+            TileMode::W => (
+                left + (o >> 6 & 0x38) + (o >> 2 & 4) + (o >> 1 & 2) + (o & 1),
+                top + (o >> 3 & 0x3c) + (o >> 2 & 2) + (o >> 1 & 1),
+            ),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +131,16 @@ mod tests {
                 let pitch = tiles * if mode == TileMode::W { 128 } else { w };
                 let expected = (y / h * tiles + x / w) * 4096 + by_bits(&bits, x, y);
                 prop_assert_eq!(mode.offset(x, y, pitch), expected, "{:?}", mode);
+            }
+        }
+
+        /// Oracle: the way there.
+        #[test]
+        fn back_from_an_offset(x in 0i64..1024, y in 0i64..256, tiles in 1i64..8) {
+            for mode in [TileMode::Linear, TileMode::X, TileMode::Y, TileMode::W] {
+                let x = x % (tiles * i64::from(mode.width()));
+                let pitch = tiles * i64::from(mode.pitch_unit());
+                prop_assert_eq!(mode.locate(mode.offset(x, y, pitch), pitch), (x, y), "{:?}", mode);
             }
         }
 

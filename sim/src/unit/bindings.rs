@@ -16,31 +16,46 @@ pub struct Bound {
 }
 
 /// The surfaces of the threads of one packet, looked up when a message first names them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Bindings {
     /// Graphics address that surface state offsets count from.
     pub base: u64,
     /// Graphics address of the binding table.
     pub table: u64,
-    found: Vec<(u8, Bound)>,
+    /// By index: place in `found` and one more, or 0.
+    places: [u16; 256],
+    found: Vec<Bound>,
+}
+
+impl Default for Bindings {
+    fn default() -> Bindings {
+        Bindings::new(0, 0)
+    }
 }
 
 impl Bindings {
     /// A binding table at `table`, pointing to surface states relative to `base`.
     pub fn new(base: u64, table: u64) -> Bindings {
-        Bindings { base, table, found: Vec::new() }
+        Bindings { base, table, places: [0; 256], found: Vec::new() }
     }
 
     /// The surface of entry `index`.
     ///
     /// # Errors
     /// A page fault on the way to it, or a surface state that asks for something that is not possible.
+    #[inline]
     pub fn surface<O: Observer>(&mut self, exec: &Exec<'_, O>, index: u8) -> Result<Bound, Fault> {
-        if let Some((_, bound)) = self.found.iter().find(|(known, _)| *known == index) {
-            return Ok(*bound);
+        match self.places[usize::from(index)] {
+            0 => self.find(exec, index),
+            place => Ok(self.found[usize::from(place) - 1]),
         }
+    }
+
+    #[cold]
+    fn find<O: Observer>(&mut self, exec: &Exec<'_, O>, index: u8) -> Result<Bound, Fault> {
         let bound = self.resolve(exec, index)?;
-        self.found.push((index, bound));
+        self.found.push(bound);
+        self.places[usize::from(index)] = self.found.len() as u16;
         Ok(bound)
     }
 
@@ -57,17 +72,7 @@ impl Bindings {
             .map_err(|fault| exec.page(fault, format!("surface state of binding table entry {index}")))?;
         let state = RenderSurfaceState::unpack_lossy(&dwords);
         let surface = Surface::resolve(&state).map_err(|bad| {
-            if bad.unimplemented {
-                exec.unimplemented(
-                    format!(
-                        "a surface (binding table entry {index}) with {} = {:#x}: {}",
-                        bad.field, bad.value, bad.why
-                    ),
-                    "2d, RENDER_SURFACE_STATE",
-                )
-            } else {
-                exec.bad_field(bad.field, bad.value, format!("binding table entry {index}: {}", bad.why))
-            }
+            exec.bad_field(bad.field, bad.value, format!("binding table entry {index}: {}", bad.why))
         })?;
         Ok(Bound { surface, boundary: state.media_boundary_pixel_mode })
     }

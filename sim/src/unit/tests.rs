@@ -4,8 +4,7 @@ use crate::context::{Exec, InterfaceDescriptors, State};
 use crate::fault::{Fault, Place};
 use crate::mem::{AddressSpace, Memory, PAGE, Vm};
 use crate::observe::Stats;
-use crate::surface::layout::SurfaceKind;
-use crate::surface::{Surface, TileMode};
+use crate::surface::{Surface, SurfaceKind, TileMode};
 use crate::watchdog::Budget;
 use genxml::engine::EngineId;
 use genxml::gen8::media::{GpgpuWalker, MediaVfeState};
@@ -57,8 +56,7 @@ proptest! {
                 tile_mode,
                 element_bytes,
                 format: SurfaceFormat::R8_UNORM,
-                left: 0,
-                top: 0,
+                ..Surface::default()
             },
             boundary: RenderSurfaceStateMediaBoundaryPixelMode::NORMAL_MODE,
         };

@@ -7,7 +7,7 @@ use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
 use crate::mem::{PageFault, Vm};
 use crate::observe::Observer;
-use crate::surface::layout::SurfaceKind;
+use crate::surface::SurfaceKind;
 use crate::unit::{Bound, Port};
 use genxml::gen8::messages::{MediaBlockMessageMode, MhMb, Msd1rMb, Msd1wMb};
 use genxml::gen8::state::RenderSurfaceStateMediaBoundaryPixelMode as Boundary;

@@ -5,7 +5,7 @@ use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
 use crate::observe::Observer;
-use crate::surface::layout::SurfaceKind;
+use crate::surface::SurfaceKind;
 use crate::unit::{Bound, Port};
 use genxml::gen8::messages::{MdcDbOw, MhBtsGo, Msd0rOwb, Msd0wOwb};
 
@@ -30,7 +30,9 @@ fn inside(bound: &Bound, offset: u64, length: usize) -> usize {
     let surface = &bound.surface;
     let size = match surface.kind {
         SurfaceKind::Null => 0,
-        SurfaceKind::Buffer => u64::from(surface.width) * u64::from(surface.pitch.max(surface.element_bytes)),
+        SurfaceKind::Buffer | SurfaceKind::Structured => {
+            u64::from(surface.width) * u64::from(surface.pitch.max(surface.element_bytes))
+        }
         SurfaceKind::Image => u64::from(surface.pitch) * u64::from(surface.height),
     };
     size.saturating_sub(offset).min(length as u64) as usize
