@@ -3,7 +3,7 @@
 use crate::fault::{Fault, Place};
 use crate::kernels::KernelCache;
 use crate::mem::{AddressSpace, PageFault, Vm};
-use crate::observe::{Observer, Stats};
+use crate::observe::{Event, Observer, Stats};
 use crate::watchdog::{Budget, Exhausted};
 use genxml::core::reflect::{Access, Kind, registers};
 use genxml::engine::EngineId;
@@ -203,6 +203,15 @@ pub struct Exec<'a, O: Observer = ()> {
 }
 
 impl<O: Observer> Exec<'_, O> {
+    /// Tells the observer what happens, when and where.
+    #[inline(always)]
+    pub fn tell(&mut self, event: &Event<'_>) {
+        if O::LISTENS {
+            self.observer.now(self.engine, self.budget.clock());
+            self.observer.event(event);
+        }
+    }
+
     /// Memory through the global table, or as the context sees it.
     pub fn view(&mut self, global: bool) -> Vm<'_> {
         Vm { mem: self.vm.mem, space: if global { self.ggtt } else { self.vm.space } }

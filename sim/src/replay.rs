@@ -7,7 +7,7 @@
 use crate::fault::Fault;
 use crate::gpu::{ContextId, Gpu};
 use crate::mem::Frames;
-use crate::observe::{Observer, Stats};
+use crate::observe::{Observer, Stats, Told};
 use genxml::capture::{Capture, Event, Exec, Expectation, Frame, Mismatch, ObjectId};
 use std::collections::BTreeMap;
 
@@ -106,6 +106,11 @@ impl<'a> Replay<'a> {
     /// Does the next event; `None` at the end.
     pub fn step(&mut self) -> Option<Step<'a>> {
         self.step_observed(&mut ())
+    }
+
+    /// [`step`](Self::step) with a listener that is chosen at run time.
+    pub fn step_told(&mut self, told: &mut Told<'_>) -> Option<Step<'a>> {
+        self.step_observed(told)
     }
 
     /// [`step`](Self::step) with a listener to submissions.

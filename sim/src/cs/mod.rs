@@ -87,7 +87,7 @@ pub fn run<O: Observer>(
             continue;
         }
         fetch(exec, engine, &batch, &mut dwords)?;
-        exec.observer.event(&Event::Packet { at: exec.at, dwords: &dwords });
+        exec.tell(&Event::Packet { at: exec.at, dwords: &dwords });
         exec.stats.packets += 1;
         let flow = execute(exec, engine, &dwords)?;
         batch.next = (batch.next + 4 * dwords.len() as u64) & ADDRESS_MASK;

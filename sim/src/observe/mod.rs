@@ -1,6 +1,21 @@
 //! What happened, counted and told: [`Stats`] always, an [`Observer`] if someone listens.
+//!
+//! * this file: the counts, the events, and who may listen;
+//! * [`told`]: a listener behind a pointer, so that the model is compiled once for all of them;
+//! * [`tally`]: tables by engine, packet, kernel and message;
+//! * [`trace`]: a trace that Perfetto opens.
+
+pub mod tally;
+pub mod told;
+pub mod trace;
+
+pub use tally::Tally;
+pub use told::{Now, Told};
+pub use trace::Trace;
 
 use crate::fault::Place;
+use genxml::engine::EngineId;
+use genxml::eu::instruction::SharedFunction;
 
 /// Counts of one submission, or of several added up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -9,10 +24,14 @@ pub struct Stats {
     pub batches: u64,
     /// Packets executed.
     pub packets: u64,
+    /// Thread groups of walkers that ran to their end.
+    pub groups: u64,
     /// EU threads that ran to their end.
     pub threads: u64,
     /// EU instructions executed.
     pub instructions: u64,
+    /// Messages that threads sent to shared functions.
+    pub messages: u64,
     /// Pixels written by fixed functions.
     pub pixels: u64,
     /// Bytes that commands and shared functions read.
@@ -25,8 +44,10 @@ impl std::ops::AddAssign for Stats {
     fn add_assign(&mut self, other: Stats) {
         self.batches += other.batches;
         self.packets += other.packets;
+        self.groups += other.groups;
         self.threads += other.threads;
         self.instructions += other.instructions;
+        self.messages += other.messages;
         self.pixels += other.pixels;
         self.bytes_read += other.bytes_read;
         self.bytes_written += other.bytes_written;
@@ -60,15 +81,88 @@ pub enum Event<'a> {
         /// Channels that take part.
         mask: u32,
     },
+    /// An engine starts with something to execute: a batch that was submitted, or the ring of a context.
+    Submission {
+        /// Where it starts.
+        address: u64,
+        /// True for a ring.
+        ring: bool,
+    },
+    /// The submission is over.
+    SubmissionEnd,
+    /// The command streamer enters a batch.
+    Batch {
+        /// 1 or 2.
+        level: u8,
+        /// Where it starts.
+        address: u64,
+    },
+    /// It leaves the batch: back to what called it, or to another one in its place.
+    BatchEnd {
+        /// The level that it leaves.
+        level: u8,
+    },
+    /// A packet starts threads: the packet that was told last.
+    Dispatch {
+        /// Address of the kernel's first instruction.
+        kernel: u64,
+    },
+    /// All threads of the packet have ended.
+    DispatchEnd {
+        /// Address of the kernel's first instruction.
+        kernel: u64,
+    },
+    /// A thread group starts.
+    Group {
+        /// Its position in X, Y and Z.
+        id: [u32; 3],
+        /// Its threads.
+        threads: u32,
+    },
+    /// All threads of a group have ended.
+    GroupEnd {
+        /// Its position in X, Y and Z.
+        id: [u32; 3],
+    },
+    /// A thread has ended.
+    ThreadEnd {
+        /// Address of its kernel's first instruction.
+        kernel: u64,
+        /// Instructions that it executed.
+        instructions: u64,
+    },
+    /// A thread sends a message.
+    Message {
+        /// Address of the kernel's first instruction.
+        kernel: u64,
+        /// Byte offset of the instruction from there.
+        ip: u32,
+        /// Who gets it.
+        function: SharedFunction,
+        /// The whole descriptor.
+        descriptor: u32,
+    },
 }
 
-/// Listens to a submission. The observer `()` hears nothing and costs nothing: calls to it are compiled away.
+/// Listens to the model. The observer `()` hears nothing and costs nothing: calls to it are compiled away.
 pub trait Observer {
+    /// Whether anything hears. If so, thread groups run one after the other, whatever the number of host threads, so
+    /// that events come in the order in which things happen.
+    const LISTENS: bool = true;
+
+    /// Which engine the next events are about, and the model's clock (see [`crate::watchdog`]).
+    #[inline(always)]
+    fn now(&mut self, engine: EngineId, clock: u64) {
+        let _ = (engine, clock);
+    }
+
     /// Called for every event, in the order in which things happen.
     fn event(&mut self, event: &Event<'_>);
 }
 
 impl Observer for () {
+    const LISTENS: bool = false;
+
     #[inline(always)]
     fn event(&mut self, _: &Event<'_>) {}
 }

@@ -63,7 +63,7 @@ impl<O: Observer> Port<'_, '_, O> {
 impl<O: Observer> Environment for Port<'_, '_, O> {
     #[inline(always)]
     fn step(&mut self, offset: u32, mask: u32) -> Result<(), Fault> {
-        self.exec.observer.event(&Event::Instruction { kernel: self.kernel, ip: offset, mask });
+        self.exec.tell(&Event::Instruction { kernel: self.kernel, ip: offset, mask });
         match self.exec.budget.spend(INSTRUCTION) {
             Ok(()) => Ok(()),
             Err(Exhausted) => {
@@ -75,6 +75,13 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
 
     fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
         self.arrive(message.ip);
+        self.exec.stats.messages += 1;
+        self.exec.tell(&Event::Message {
+            kernel: self.kernel,
+            ip: message.ip,
+            function: message.function,
+            descriptor: message.descriptor,
+        });
         let descriptor = MessageDescriptor::unpack_lossy(&[message.descriptor]);
         let sent = descriptor.message_length.get() as usize * REGISTER;
         if message.payload + sent > GRF_BYTES {
@@ -132,7 +139,7 @@ impl Program {
         exec: &mut Exec<'_, O>,
         launch: &crate::eu::Launch,
     ) -> Result<(), Fault> {
-        exec.observer.event(&Event::Thread { kernel: self.kernel.address, payload: &launch.payload });
+        exec.tell(&Event::Thread { kernel: self.kernel.address, payload: &launch.payload });
         let mut thread = crate::eu::Thread::new(launch);
         let mut local = Local::default();
         loop {
@@ -147,6 +154,7 @@ impl Program {
         exec.at.thread = None;
         exec.stats.threads += 1;
         exec.stats.instructions += thread.executed();
+        exec.tell(&Event::ThreadEnd { kernel: self.kernel.address, instructions: thread.executed() });
         Ok(())
     }
 }

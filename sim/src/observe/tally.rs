@@ -1,0 +1,134 @@
+//! What happened, counted by engine, packet, kernel and message.
+
+use super::{Event, Now};
+use genxml::engine::EngineId;
+use genxml::eu::instruction::SharedFunction;
+use genxml::eu::message;
+use std::collections::{BTreeMap, HashMap};
+
+/// Tables of counts. Feed it every event.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    engines: BTreeMap<EngineId, EngineCounts>,
+    packets: BTreeMap<(EngineId, &'static str), PacketCounts>,
+    kernels: BTreeMap<u64, KernelCounts>,
+    messages: HashMap<(SharedFunction, u32), u64>,
+    /// Of each engine, the packet that is being executed, and since when.
+    running: BTreeMap<EngineId, (&'static str, u64)>,
+}
+
+/// Counts of an engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EngineCounts {
+    /// Submissions and rings.
+    pub submissions: u64,
+    /// Batches of both levels.
+    pub batches: u64,
+    /// Packets.
+    pub packets: u64,
+    /// Packets that started threads.
+    pub dispatches: u64,
+    /// Units of the model's clock that its packets took.
+    pub clock: u64,
+}
+
+/// Counts of a kind of packets on an engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PacketCounts {
+    /// How many.
+    pub count: u64,
+    /// Units of the model's clock that they took.
+    pub clock: u64,
+}
+
+/// Counts of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct KernelCounts {
+    /// Packets that started threads with it.
+    pub dispatches: u64,
+    /// Threads.
+    pub threads: u64,
+    /// Instructions of threads that ended.
+    pub instructions: u64,
+    /// Messages that they sent.
+    pub messages: u64,
+}
+
+impl Tally {
+    /// Counts an event.
+    pub fn event(&mut self, now: Now, event: &Event<'_>) {
+        let engine = now.engine;
+        match *event {
+            Event::Packet { at, .. } => {
+                self.end_packet(now);
+                self.running.insert(engine, (at.packet, now.clock));
+                self.engine(engine).packets += 1;
+                self.packets.entry((engine, at.packet)).or_default().count += 1;
+            }
+            Event::Submission { .. } => self.engine(engine).submissions += 1,
+            Event::SubmissionEnd => self.end_packet(now),
+            Event::Batch { .. } => self.engine(engine).batches += 1,
+            Event::Dispatch { kernel } => {
+                self.engine(engine).dispatches += 1;
+                self.kernel(kernel).dispatches += 1;
+            }
+            Event::Thread { kernel, .. } => self.kernel(kernel).threads += 1,
+            Event::ThreadEnd { kernel, instructions } => self.kernel(kernel).instructions += instructions,
+            Event::Message { kernel, function, descriptor, .. } => {
+                self.kernel(kernel).messages += 1;
+                *self.messages.entry((function, descriptor)).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn engine(&mut self, engine: EngineId) -> &mut EngineCounts {
+        self.engines.entry(engine).or_default()
+    }
+
+    fn kernel(&mut self, address: u64) -> &mut KernelCounts {
+        self.kernels.entry(address).or_default()
+    }
+
+    /// The packet that ran on the engine took until now.
+    fn end_packet(&mut self, now: Now) {
+        if let Some((packet, since)) = self.running.remove(&now.engine) {
+            let took = now.clock.saturating_sub(since);
+            self.packets.entry((now.engine, packet)).or_default().clock += took;
+            self.engine(now.engine).clock += took;
+        }
+    }
+
+    /// Engines that did something.
+    pub fn engines(&self) -> impl Iterator<Item = (EngineId, EngineCounts)> + '_ {
+        self.engines.iter().map(|(&engine, &counts)| (engine, counts))
+    }
+
+    /// Kinds of packets, those that took longest first.
+    pub fn packets(&self) -> Vec<(EngineId, &'static str, PacketCounts)> {
+        let mut rows: Vec<_> =
+            self.packets.iter().map(|(&(engine, name), &counts)| (engine, name, counts)).collect();
+        rows.sort_by_key(|(_, _, counts)| std::cmp::Reverse((counts.clock, counts.count)));
+        rows
+    }
+
+    /// Kernels by address, those with most instructions first.
+    pub fn kernels(&self) -> Vec<(u64, KernelCounts)> {
+        let mut rows: Vec<_> = self.kernels.iter().map(|(&address, &counts)| (address, counts)).collect();
+        rows.sort_by_key(|(_, counts)| std::cmp::Reverse((counts.instructions, counts.threads)));
+        rows
+    }
+
+    /// Kinds of messages: receiver, message in words (`?` if there are none), how many; the most frequent first.
+    pub fn messages(&self) -> Vec<(&'static str, String, u64)> {
+        let mut rows: BTreeMap<(&'static str, String), u64> = BTreeMap::new();
+        // Messages that differ in the surface, say, have the same words.
+        for (&(function, descriptor), &count) in &self.messages {
+            let words = message::words(function, descriptor).to_string();
+            *rows.entry((message::function_name(function), words)).or_default() += count;
+        }
+        let mut rows: Vec<_> = rows.into_iter().map(|((to, words), count)| (to, words, count)).collect();
+        rows.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
+        rows
+    }
+}

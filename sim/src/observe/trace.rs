@@ -1,0 +1,196 @@
+//! A trace that Perfetto (ui.perfetto.dev) and chrome://tracing open: the JSON trace event format, written as things
+//! happen.
+//!
+//! An engine is a track. On it lie slices, one in the other: submission, batches of both levels, packets, thread groups.
+//! Times are the model's clock, a unit as a nanosecond: they say how much work was done, not how long hardware would
+//! take, and are the same whenever the same is run.
+//!
+//! Format: Google's "Trace Event Format": an array of objects with `ph` (B begins a slice, E ends the newest one of its
+//! track, i is a moment, C a counter, M names a track), `ts` in microseconds, `pid`, `tid`, `name`, `args`.
+
+use super::{Event, Now};
+use crate::fault::Va;
+use genxml::engine::EngineId;
+use std::io::{self, Write};
+
+/// Writes a trace. Feed it every event, then [`finish`](Trace::finish) it: without, the file ends in the middle.
+#[derive(Debug)]
+pub struct Trace<W: Write> {
+    out: W,
+    tracks: [Track; EngineId::ALL.len()],
+    clock: u64,
+    started: bool,
+    /// EU instructions of threads that ended, for the counter.
+    instructions: u64,
+    result: io::Result<()>,
+}
+
+/// An engine's open slices, outermost first.
+#[derive(Clone, Debug, Default)]
+struct Track {
+    open: Vec<Slice>,
+    named: bool,
+}
+
+/// Kinds of slices, outermost first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Slice {
+    Submission,
+    Batch(u8),
+    Packet,
+    Group,
+}
+
+impl<W: Write> Trace<W> {
+    /// A trace that goes to `out`, which wants a buffer.
+    pub fn new(out: W) -> Self {
+        Trace { out, tracks: Default::default(), clock: 0, started: false, instructions: 0, result: Ok(()) }
+    }
+
+    /// Writes what an event adds to the trace.
+    pub fn event(&mut self, now: Now, event: &Event<'_>) {
+        if self.result.is_ok() {
+            self.result = self.write(now, event);
+        }
+    }
+
+    /// Marks a moment on the track of the engine that was heard of last: a fault.
+    pub fn mark(&mut self, engine: EngineId, text: &str) {
+        if self.result.is_ok() {
+            let now = Now { engine, clock: self.clock };
+            self.result = self.record(now, 'i', text, |out| out.write_all(br#","s":"t""#));
+        }
+    }
+
+    /// Ends all slices that are open, and the file.
+    ///
+    /// # Errors
+    /// The first error of writing.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.result?;
+        self.result = Ok(());
+        for engine in EngineId::ALL {
+            let now = Now { engine, clock: self.clock };
+            self.close(now, Slice::Submission)?;
+        }
+        self.out.write_all(if self.started { b"\n]\n" } else { b"[]\n" })?;
+        self.out.flush()
+    }
+
+    fn write(&mut self, now: Now, event: &Event<'_>) -> io::Result<()> {
+        self.clock = self.clock.max(now.clock);
+        match *event {
+            Event::Submission { address, ring } => {
+                self.close(now, Slice::Submission)?;
+                let what = if ring { "ring" } else { "submission" };
+                self.open(now, Slice::Submission, &format!("{what} {}", Va(address)), |_| Ok(()))
+            }
+            Event::SubmissionEnd => self.close(now, Slice::Submission),
+            Event::Batch { level, address } => {
+                self.close(now, Slice::Batch(level))?;
+                self.open(now, Slice::Batch(level), &format!("batch {}", Va(address)), |out| {
+                    write!(out, r#","args":{{"level":{level}}}"#)
+                })
+            }
+            Event::BatchEnd { level } => self.close(now, Slice::Batch(level)),
+            Event::Packet { at, dwords } => {
+                self.close(now, Slice::Packet)?;
+                let (address, length) = (Va(at.address), dwords.len());
+                self.open(now, Slice::Packet, at.packet, |out| {
+                    write!(out, r#","args":{{"address":"{address}","dwords":{length}}}"#)
+                })
+            }
+            Event::Group { id: [x, y, z], threads } => {
+                self.open(now, Slice::Group, &format!("group {x},{y},{z}"), |out| {
+                    write!(out, r#","args":{{"threads":{threads}}}"#)
+                })
+            }
+            Event::GroupEnd { .. } => self.close(now, Slice::Group),
+            Event::ThreadEnd { instructions, .. } => {
+                self.instructions += instructions;
+                Ok(())
+            }
+            Event::DispatchEnd { .. } => {
+                let instructions = self.instructions;
+                self.record(now, 'C', "EU instructions", |out| {
+                    write!(out, r#","args":{{"executed":{instructions}}}"#)
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Begins a slice inside what is open.
+    fn open(
+        &mut self,
+        now: Now,
+        slice: Slice,
+        name: &str,
+        args: impl FnOnce(&mut W) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.tracks[now.engine as usize].open.push(slice);
+        self.record(now, 'B', name, args)
+    }
+
+    /// Ends the slices of an engine that are of this kind or lie inside such a one.
+    fn close(&mut self, now: Now, outermost: Slice) -> io::Result<()> {
+        while self.tracks[now.engine as usize].open.pop_if(|slice| *slice >= outermost).is_some() {
+            self.record(now, 'E', "", |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
+    /// Writes one object. An engine's first one comes after the track's name.
+    fn record(
+        &mut self,
+        now: Now,
+        phase: char,
+        name: &str,
+        args: impl FnOnce(&mut W) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let track = now.engine as usize;
+        if !std::mem::replace(&mut self.tracks[track].named, true) {
+            let engine = now.engine.name();
+            if !self.started {
+                self.separate()?;
+                let process = r#"{"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"GPU"}}"#;
+                self.out.write_all(process.as_bytes())?;
+            }
+            for (key, value) in [("name", format!("\"{engine}\"")), ("sort_index", track.to_string())] {
+                self.separate()?;
+                let track = track + 1;
+                write!(
+                    self.out,
+                    r#"{{"ph":"M","pid":1,"tid":{track},"name":"thread_{key}","args":{{"{key}":{value}}}}}"#
+                )?;
+            }
+        }
+        self.separate()?;
+        let (micros, rest) = (now.clock / 1000, now.clock % 1000);
+        write!(self.out, r#"{{"ph":"{phase}","pid":1,"tid":{},"ts":{micros}.{rest:03}"#, track + 1)?;
+        if !name.is_empty() {
+            self.out.write_all(br#","name":""#)?;
+            escape(&mut self.out, name)?;
+            self.out.write_all(b"\"")?;
+        }
+        args(&mut self.out)?;
+        self.out.write_all(b"}")
+    }
+
+    fn separate(&mut self) -> io::Result<()> {
+        let separator: &[u8] = if std::mem::replace(&mut self.started, true) { b",\n" } else { b"[\n" };
+        self.out.write_all(separator)
+    }
+}
+
+/// Writes text as the inside of a JSON string.
+fn escape(out: &mut impl Write, text: &str) -> io::Result<()> {
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => write!(out, "\\{character}")?,
+            control if (control as u32) < 0x20 => write!(out, "\\u{:04x}", control as u32)?,
+            plain => write!(out, "{plain}")?,
+        }
+    }
+    Ok(())
+}
