@@ -200,6 +200,8 @@ pub struct Exec<'a, O: Observer = ()> {
     pub observer: &'a mut O,
     /// The packet being executed.
     pub at: Place,
+    /// True if it comes from a ring or from a batch in the global table.
+    pub privileged: bool,
 }
 
 impl<O: Observer> Exec<'_, O> {
@@ -215,6 +217,11 @@ impl<O: Observer> Exec<'_, O> {
     /// Memory through the global table, or as the context sees it.
     pub fn view(&mut self, global: bool) -> Vm<'_> {
         Vm { mem: self.vm.mem, space: if global { self.ggtt } else { self.vm.space } }
+    }
+
+    /// First byte of the engine's registers.
+    pub fn base(&self) -> u32 {
+        crate::gpu::mmio_base(self.engine)
     }
 
     /// Takes `units` (see [`crate::watchdog`]) off the budget.

@@ -1,5 +1,6 @@
 //! Everything that ends a submission early, as a value: where, what, and what to do about it.
 
+use crate::cs::Wait;
 use crate::mem::PageFault;
 use genxml::engine::EngineId;
 use std::borrow::Cow;
@@ -14,7 +15,7 @@ pub struct Place {
     pub packet: &'static str,
     /// Its graphics address.
     pub address: u64,
-    /// Address of the start of the batch that it stands in.
+    /// Address of the start of the batch, or ring, that it stands in.
     pub batch: u64,
     /// The instruction of a thread that the packet started.
     pub thread: Option<InKernel>,
@@ -129,15 +130,11 @@ pub enum Fault {
         /// The packet.
         at: Place,
     },
-    /// A semaphore that nothing will ever signal: a submission runs alone.
-    #[error("{at}: waits for ever: memory holds {memory:#x}, compared with {data:#x}")]
-    Wait {
-        /// What memory holds.
-        memory: u32,
-        /// What it is compared with.
-        data: u32,
-        /// The packet.
-        at: Place,
+    /// Every engine that has work waits for a semaphore, so that nothing will ever change.
+    #[error("deadlock: {}", waits.iter().map(Wait::to_string).collect::<Vec<_>>().join("; "))]
+    Deadlock {
+        /// What each of them waits for.
+        waits: Vec<Wait>,
     },
     /// The packet's dwords are not in order.
     #[error("{at}: {why}")]
@@ -148,12 +145,10 @@ pub enum Fault {
         at: Place,
     },
     /// A header that no packet of the engine has.
-    #[error("{at}: {header:#010x} is no packet of the {engine} engine")]
+    #[error("{at}: {header:#010x} is no packet of the {} engine", at.engine)]
     UnknownPacket {
         /// The dword.
         header: u32,
-        /// The engine's name.
-        engine: &'static str,
         /// Where it stands.
         at: Place,
     },
@@ -173,19 +168,19 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The packet that was running, if there was one.
+    /// The packet that was running, if there was one; of a deadlock the first that waits.
     pub fn place(&self) -> Option<Place> {
-        match *self {
+        match self {
             Fault::Page { at, .. }
             | Fault::Unimplemented { at, .. }
             | Fault::Hang { at, .. }
             | Fault::IllegalInstruction { at, .. }
             | Fault::Exception { at, .. }
             | Fault::BadPacket { at, .. }
-            | Fault::Wait { at, .. }
             | Fault::Malformed { at, .. }
             | Fault::UnknownPacket { at, .. }
-            | Fault::Truncated { at, .. } => Some(at),
+            | Fault::Truncated { at, .. } => Some(*at),
+            Fault::Deadlock { waits } => waits.first().map(|wait| wait.at),
             Fault::Memory(_) => None,
         }
     }

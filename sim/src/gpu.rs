@@ -1,7 +1,8 @@
 //! The GPU: physical memory, contexts, engines.
 
 use crate::context::{Context, Exec, State};
-use crate::cs;
+use crate::cs::engine::{self, Active, Engine, Job, Turn};
+use crate::cs::{Streamer, Wait};
 use crate::fault::{Fault, Place};
 use crate::mem::{AddressSpace, Frames, Memory, OutOfMemory, PAGE, Vm};
 use crate::observe::{Observer, Stats};
@@ -20,6 +21,7 @@ pub struct Gpu {
     /// The global table: rings, status pages and context images.
     pub ggtt: AddressSpace,
     contexts: Vec<Context>,
+    engines: [Engine; 4],
     work_limit: u64,
     clock: u64,
     stats: Stats,
@@ -43,6 +45,7 @@ impl Gpu {
             memory,
             ggtt: AddressSpace::global(),
             contexts: Vec::new(),
+            engines: Default::default(),
             work_limit: DEFAULT_LIMIT,
             clock: 0,
             stats: Stats::default(),
@@ -121,7 +124,41 @@ impl Gpu {
         self.stats
     }
 
-    /// Runs the batch at `address` to its end. `length` in bytes; 0 means that MI_BATCH_BUFFER_END says where it ends.
+    /// Gives a batch to an engine, behind what it has: [`run`](Self::run) executes it. `length` in bytes; 0 means that
+    /// MI_BATCH_BUFFER_END says where it ends.
+    pub fn enqueue(&mut self, context: ContextId, engine: EngineId, address: u64, length: u64) {
+        self.engines[engine as usize].queue.push_back(Job { context, address, length });
+    }
+
+    /// Runs all engines until none has anything to do. They take turns, always in the same order.
+    ///
+    /// # Errors
+    /// The first [`Fault`]; whatever was done before it stays done. The batch that it happened in is abandoned, and all
+    /// that wait when there is a deadlock. Everything else stays: calling this again goes on with it.
+    pub fn run(&mut self) -> Result<Stats, Fault> {
+        self.run_observed(&mut ())
+    }
+
+    /// [`run`](Self::run) with a listener.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_observed<O: Observer>(&mut self, observer: &mut O) -> Result<Stats, Fault> {
+        let mut stats = Stats::default();
+        let result = loop {
+            match self.round(&mut stats, observer) {
+                Ok(Turn::Idle) => break Ok(stats),
+                Ok(Turn::Waits) => break Err(self.deadlock()),
+                Ok(_) => {}
+                Err(fault) => break Err(fault),
+            }
+        };
+        self.stats = stats;
+        result
+    }
+
+    /// Runs the batch at `address` to its end, and whatever else engines have to do. `length` in bytes; 0 means that
+    /// MI_BATCH_BUFFER_END says where it ends.
     ///
     /// # Errors
     /// The first [`Fault`]; whatever was done before it stays done.
@@ -147,23 +184,70 @@ impl Gpu {
         length: u64,
         observer: &mut O,
     ) -> Result<Stats, Fault> {
-        let mut stats = Stats::default();
-        let mut budget = Budget::new(self.work_limit, self.clock);
-        let context = &mut self.contexts[id.0];
+        self.enqueue(id, engine, address, length);
+        self.run_observed(observer)
+    }
+
+    /// A turn for each engine. Idle if none has work, waiting if all that have some wait.
+    fn round<O: Observer>(&mut self, stats: &mut Stats, observer: &mut O) -> Result<Turn, Fault> {
+        let mut all = Turn::Idle;
+        for engine in EngineId::ALL {
+            match self.turn(engine, stats, observer)? {
+                Turn::Idle => {}
+                Turn::Waits if all == Turn::Idle => all = Turn::Waits,
+                Turn::Waits => {}
+                Turn::Worked | Turn::Ended => all = Turn::Worked,
+            }
+        }
+        Ok(all)
+    }
+
+    /// A turn for one engine.
+    fn turn<O: Observer>(
+        &mut self,
+        id: EngineId,
+        stats: &mut Stats,
+        observer: &mut O,
+    ) -> Result<Turn, Fault> {
+        let engine = &mut self.engines[id as usize];
+        let active = match &mut engine.active {
+            Some(active) => active,
+            none => {
+                let Some(job) = engine.queue.pop_front() else { return Ok(Turn::Idle) };
+                stats.batches += 1;
+                none.insert(Active {
+                    context: job.context,
+                    streamer: Streamer::batch(job.address, job.length),
+                    budget: Budget::new(self.work_limit, self.clock),
+                })
+            }
+        };
+        active.budget.resume(self.clock);
+        let context = &mut self.contexts[active.context.0];
         let mut exec = Exec {
-            engine,
+            engine: id,
             ggtt: &mut self.ggtt,
             vm: Vm { mem: &mut self.memory, space: &mut context.space },
             state: &mut context.state,
-            stats: &mut stats,
-            budget: &mut budget,
+            stats,
+            budget: &mut active.budget,
             observer,
-            at: Place::new(engine, "batch", address, address),
+            at: Place::new(id, "batch", 0, 0),
+            privileged: false,
         };
-        let result = cs::run(&mut exec, engine, address, length);
-        self.clock = budget.clock();
-        self.stats = stats;
-        result.map(|()| stats)
+        let result = engine::turn(&mut active.streamer, &mut exec);
+        self.clock = active.budget.clock();
+        if !matches!(result, Ok(Turn::Worked | Turn::Waits)) {
+            engine.active = None;
+        }
+        result
+    }
+
+    /// What all engines wait for; it is abandoned.
+    fn deadlock(&mut self) -> Fault {
+        let waiting = self.engines.iter_mut().filter_map(|engine| engine.active.take());
+        let waits: Vec<Wait> = waiting.filter_map(|active| active.streamer.wait().copied()).collect();
+        Fault::Deadlock { waits }
     }
 }
 

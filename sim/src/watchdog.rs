@@ -23,13 +23,19 @@ pub struct Exhausted;
 pub struct Budget {
     left: u64,
     limit: u64,
-    started: u64,
+    /// The clock when nothing is left.
+    end: u64,
 }
 
 impl Budget {
     /// A budget of `limit` units for a submission that starts when the clock stands at `started` units.
     pub fn new(limit: u64, started: u64) -> Self {
-        Budget { left: limit, limit, started }
+        Budget { left: limit, limit, end: started.wrapping_add(limit) }
+    }
+
+    /// Goes on when the clock stands at `clock` units: others ran meanwhile.
+    pub fn resume(&mut self, clock: u64) {
+        self.end = clock.wrapping_add(self.left);
     }
 
     /// Takes `units` off.
@@ -57,7 +63,7 @@ impl Budget {
 
     /// Units spent since the model was made.
     pub fn clock(&self) -> u64 {
-        self.started + (self.limit - self.left)
+        self.end.wrapping_sub(self.left)
     }
 
     /// What the TIMESTAMP register shows now: 36 bits, 80 ns a tick.

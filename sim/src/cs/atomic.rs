@@ -1,11 +1,10 @@
 //! MI_ATOMIC (gen8_facts 2.3).
 
-use super::mi::refuse_ggtt;
+use super::memory::{self, allowed};
 use crate::assumptions::ATOMIC_RETURNS_ZERO_ABOVE;
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
-use genxml::engine::EngineId;
 use genxml::gen8::engine_registers::CsGpr;
 use genxml::gen8::mi::{MiAtomic, MiAtomicAtomicOpcode as Opcode, MiAtomicDataSize, MiAtomicMemoryType};
 
@@ -14,12 +13,9 @@ const OPERANDS: [u32; 2] = [0, 2];
 const RESULT: u32 = 4;
 
 /// MI_ATOMIC on a dword or a qword.
-pub fn atomic<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    engine: EngineId,
-    packet: &MiAtomic<'_>,
-) -> Result<(), Fault> {
-    refuse_ggtt(exec, packet.memory_type == MiAtomicMemoryType::GLOBAL_GRAPHICS_ADDRESS)?;
+pub fn atomic<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiAtomic<'_>) -> Result<(), Fault> {
+    const FIELD: &str = "Memory Address";
+    let global = packet.memory_type == MiAtomicMemoryType::GLOBAL_GRAPHICS_ADDRESS;
     let wide = match packet.data_size {
         MiAtomicDataSize::DWORD => false,
         MiAtomicDataSize::QWORD => true,
@@ -32,30 +28,29 @@ pub fn atomic<O: Observer>(
     };
     let address = packet.memory_address.va48();
     if wide && !address.is_multiple_of(8) {
-        return Err(exec.bad_field("Memory Address", address, "a qword is at a multiple of 8"));
+        return Err(exec.bad_field(FIELD, address, "a qword is at a multiple of 8"));
     }
-    let operands = operands(exec, engine, packet)?;
-    let page = |fault| exec.page(fault, "Memory Address");
-    let low = exec.vm.read_u32(address).map_err(page)?;
-    let high = if wide { exec.vm.read_u32(address + 4).map_err(page)? } else { 0 };
-    let old = u64::from(low) | u64::from(high) << 32;
+    if !allowed(exec, global) {
+        return Ok(());
+    }
+    let operands = operands(exec, packet)?;
+    let old = match wide {
+        true => memory::read_u64(exec, global, address, FIELD)?,
+        false => memory::read(exec, global, address, FIELD)?.into(),
+    };
     let Some(new) = operation(packet.atomic_opcode, wide, old, operands) else {
         let why = "there is no such operation, or not on this Data Size";
         return Err(exec.bad_field("ATOMIC OPCODE", packet.atomic_opcode.bits(), why));
     };
-    let page = |exec: &Exec<'_, O>, fault| exec.page(fault, "Memory Address");
-    exec.vm.write_u32(address, new as u32).map_err(|fault| page(exec, fault))?;
-    if wide {
-        exec.vm.write_u32(address + 4, (new >> 32) as u32).map_err(|fault| page(exec, fault))?;
+    match wide {
+        true => memory::write_u64(exec, global, address, new, FIELD)?,
+        false => memory::write(exec, global, address, new as u32, FIELD)?,
     }
-    let size = if wide { 8 } else { 4 };
-    exec.stats.bytes_read += size;
-    exec.stats.bytes_written += size;
     if packet.return_data_control.get() != 0 {
         let decremented =
             matches!(packet.atomic_opcode, Opcode::ATOMIC_4B_PREDECREMENT | Opcode::ATOMIC_8B_PREDECREMENT);
         let result = if decremented { new } else { old };
-        let offset = gpr(engine, RESULT);
+        let offset = gpr(exec, RESULT);
         exec.state.registers.write(offset, result as u32);
         if wide || ATOMIC_RETURNS_ZERO_ABOVE {
             exec.state.registers.write(offset + 4, (result >> 32) as u32);
@@ -64,18 +59,14 @@ pub fn atomic<O: Observer>(
     Ok(())
 }
 
-fn gpr(engine: EngineId, index: u32) -> u32 {
-    crate::gpu::mmio_base(engine) + CsGpr::OFFSET + 8 * index
+fn gpr<O: Observer>(exec: &Exec<'_, O>, index: u32) -> u32 {
+    exec.base() + CsGpr::OFFSET + 8 * index
 }
 
 /// Both operands, from the packet or from general registers; bits beyond the size are not looked at.
-fn operands<O: Observer>(
-    exec: &Exec<'_, O>,
-    engine: EngineId,
-    packet: &MiAtomic<'_>,
-) -> Result<[u64; 2], Fault> {
+fn operands<O: Observer>(exec: &Exec<'_, O>, packet: &MiAtomic<'_>) -> Result<[u64; 2], Fault> {
     if packet.inline_data.get() == 0 {
-        return Ok(OPERANDS.map(|index| exec.state.registers.read_u64(gpr(engine, index))));
+        return Ok(OPERANDS.map(|index| exec.state.registers.read_u64(gpr(exec, index))));
     }
     match (packet.operand.get(0), packet.operand.get(1)) {
         (Some(low), Some(high)) => Ok([

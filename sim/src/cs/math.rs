@@ -3,11 +3,8 @@
 use crate::context::{Exec, Registers};
 use crate::fault::Fault;
 use crate::observe::Observer;
-use genxml::engine::EngineId;
+use genxml::gen8::engine_registers::CsGpr;
 use genxml::gen8::mi::{MiMath, MiMathAluOpcode, MiMathOperand};
-
-/// General register 0, from the engine's base; 16 of 8 bytes.
-const GPR: u32 = 0x600;
 
 /// What lasts for one MI_MATH.
 #[derive(Default)]
@@ -20,9 +17,9 @@ struct Alu {
 }
 
 /// MI_MATH: its instructions in order.
-pub fn math<O: Observer>(exec: &mut Exec<'_, O>, engine: EngineId, packet: &MiMath<'_>) -> Result<(), Fault> {
+pub fn math<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiMath<'_>) -> Result<(), Fault> {
     let mut alu = Alu::default();
-    let base = crate::gpu::mmio_base(engine) + GPR;
+    let base = exec.base() + CsGpr::OFFSET;
     for step in packet.instruction.iter() {
         let (one, two) = (step.operand_1, step.operand_2);
         match step.alu_opcode {

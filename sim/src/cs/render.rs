@@ -1,11 +1,11 @@
 //! Commands of the render engine that are not 3D: synchronisation, state, media and GPGPU.
 
-use super::mi;
+use super::memory::{self, allowed};
+use super::predicate;
 use crate::context::{Exec, InterfaceDescriptors};
 use crate::fault::Fault;
 use crate::media;
 use crate::observe::Observer;
-use genxml::engine::EngineId;
 use genxml::gen8::media::{
     GpgpuWalker, MediaCurbeLoad, MediaInterfaceDescriptorLoad, MediaStateFlush, MediaVfeState,
 };
@@ -47,12 +47,10 @@ pub fn pipe_control<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -
             exec.unimplemented("a write to the hardware status page", "PIPE_CONTROL: Store Data Index")
         );
     }
-    if packet.destination_address_type == PipeControlDestinationAddressType::GGTT {
-        return Err(exec.unimplemented("a global GTT address", "PIPE_CONTROL: Destination Address Type"));
+    let global = packet.destination_address_type == PipeControlDestinationAddressType::GGTT;
+    if allowed(exec, global) {
+        memory::write_u64(exec, global, packet.address.va48() & !7, value, "Address")?;
     }
-    let address = packet.address.va48() & !7;
-    exec.vm.write_u64(address, value).map_err(|fault| exec.page(fault, "Address"))?;
-    exec.stats.bytes_written += 8;
     Ok(())
 }
 
@@ -169,7 +167,7 @@ pub fn media_state_flush<O: Observer>(_: &mut Exec<'_, O>, _: &MediaStateFlush) 
 
 /// GPGPU_WALKER, unless the predicate forbids it.
 pub fn gpgpu_walker<O: Observer>(exec: &mut Exec<'_, O>, packet: &GpgpuWalker) -> Result<(), Fault> {
-    if packet.predicate_enable && !mi::predicate(exec, EngineId::Render) {
+    if packet.predicate_enable && !predicate::result(exec) {
         return Ok(());
     }
     media::dispatch_walker(exec, packet)

@@ -38,6 +38,8 @@ pub struct Stats {
     pub bytes_read: u64,
     /// Bytes that they wrote.
     pub bytes_written: u64,
+    /// Commands that were not executed because they need privilege and their batch has none.
+    pub violations: u64,
 }
 
 impl std::ops::AddAssign for Stats {
@@ -51,6 +53,7 @@ impl std::ops::AddAssign for Stats {
         self.pixels += other.pixels;
         self.bytes_read += other.bytes_read;
         self.bytes_written += other.bytes_written;
+        self.violations += other.violations;
     }
 }
 
@@ -64,6 +67,11 @@ pub enum Event<'a> {
         at: Place,
         /// All of its dwords.
         dwords: &'a [u32],
+    },
+    /// The packet needs privilege that its batch does not have: it does nothing.
+    Violation {
+        /// The packet.
+        at: Place,
     },
     /// A thread starts.
     Thread {

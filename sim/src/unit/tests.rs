@@ -125,6 +125,7 @@ proptest! {
             budget: &mut Budget::new(100_000, 0),
             observer: &mut (),
             at,
+            privileged: false,
         };
         let walker = GpgpuWalker {
             thread_width_counter_maximum: MinusOne::new(threads).unwrap(),
@@ -174,6 +175,7 @@ fn computed_jumps_and_exceptions_of_walkers() {
         budget: &mut Budget::new(100_000, 0),
         observer: &mut (),
         at: Place::new(EngineId::Render, "GPGPU_WALKER", 0, 0),
+        privileged: false,
     };
     let walker = GpgpuWalker {
         thread_group_id_x_dimension: U::from_bits(2),

@@ -320,7 +320,7 @@ fn semaphores_and_ends() {
     ] {
         match Run::new::<VideoEnhance>(&[memory], |mi| mi.wait(input32(0), until)) {
             Ok(_) => assert!(passes, "{memory} {until:?}"),
-            Err(Fault::Wait { .. }) => assert!(!passes, "{memory} {until:?}"),
+            Err(Fault::Deadlock { .. }) => assert!(!passes, "{memory} {until:?}"),
             Err(fault) => panic!("{memory} {until:?}: {fault}"),
         }
     }

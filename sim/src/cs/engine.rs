@@ -1,0 +1,72 @@
+//! An engine: what was given to it, what runs on it, and its turn when all engines go on.
+
+use super::streamer::{Step, Streamer};
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::gpu::ContextId;
+use crate::observe::Observer;
+use crate::watchdog::Budget;
+use std::collections::VecDeque;
+
+/// Packets that an engine executes before the next one has its turn.
+pub const QUANTUM: u32 = 256;
+
+/// A batch that was given to an engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Job {
+    /// Its context.
+    pub context: ContextId,
+    /// Address of its first packet.
+    pub address: u64,
+    /// Its length in bytes, or 0.
+    pub length: u64,
+}
+
+/// What runs on an engine.
+#[derive(Clone, Debug)]
+pub struct Active {
+    /// Its context.
+    pub context: ContextId,
+    /// Where it stands.
+    pub streamer: Streamer,
+    /// What it may still do.
+    pub budget: Budget,
+}
+
+/// An engine.
+#[derive(Clone, Debug, Default)]
+pub struct Engine {
+    /// Batches that wait for their turn.
+    pub queue: VecDeque<Job>,
+    /// What runs.
+    pub active: Option<Active>,
+}
+
+/// What an engine did in its turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Turn {
+    /// There is nothing to do.
+    Idle,
+    /// What runs waits, and nothing has changed.
+    Waits,
+    /// Some packets were executed.
+    Worked,
+    /// What ran has come to its end.
+    Ended,
+}
+
+/// Lets a streamer go on until it waits, ends, or another engine has its turn.
+///
+/// # Errors
+/// The [`Fault`] of a packet.
+pub fn turn<O: Observer>(streamer: &mut Streamer, exec: &mut Exec<'_, O>) -> Result<Turn, Fault> {
+    for count in 0..QUANTUM {
+        match streamer.step(exec)? {
+            Step::Done => {}
+            Step::Waits if count == 0 => return Ok(Turn::Waits),
+            Step::Waits => return Ok(Turn::Worked),
+            Step::End => return Ok(Turn::Ended),
+        }
+    }
+    Ok(Turn::Worked)
+}

@@ -1,0 +1,79 @@
+//! Operands of commands in memory: through which table, with which privilege.
+//!
+//! A command says itself whether its operand goes through the global table or through the context's. Batches that lie
+//! in the context's space are not privileged: the global table is not for them (gen8_facts 1.1).
+
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::observe::{Event, Observer};
+
+/// True if the batch may do what needs privilege, or if the command needs none. Hardware makes other commands no-ops and
+/// goes on (2d p.198, Command Privilege Violation Error).
+pub fn allowed<O: Observer>(exec: &mut Exec<'_, O>, needs_privilege: bool) -> bool {
+    let allowed = exec.privileged || !needs_privilege;
+    if !allowed {
+        exec.stats.violations += 1;
+        exec.tell(&Event::Violation { at: exec.at });
+    }
+    allowed
+}
+
+/// The dword at `address`.
+///
+/// # Errors
+/// [`Fault::Page`] that names `field`.
+pub fn read<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    global: bool,
+    address: u64,
+    field: &'static str,
+) -> Result<u32, Fault> {
+    exec.stats.bytes_read += 4;
+    exec.view(global).read_u32(address).map_err(|fault| exec.page(fault, field))
+}
+
+/// Writes the dword at `address`.
+///
+/// # Errors
+/// [`Fault::Page`] that names `field`.
+pub fn write<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    global: bool,
+    address: u64,
+    value: u32,
+    field: &'static str,
+) -> Result<(), Fault> {
+    exec.view(global).write_u32(address, value).map_err(|fault| exec.page(fault, field))?;
+    exec.stats.bytes_written += 4;
+    Ok(())
+}
+
+/// The qword at `address`.
+///
+/// # Errors
+/// [`Fault::Page`] that names `field`.
+pub fn read_u64<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    global: bool,
+    address: u64,
+    field: &'static str,
+) -> Result<u64, Fault> {
+    exec.stats.bytes_read += 8;
+    exec.view(global).read_u64(address).map_err(|fault| exec.page(fault, field))
+}
+
+/// Writes the qword at `address`.
+///
+/// # Errors
+/// [`Fault::Page`] that names `field`.
+pub fn write_u64<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    global: bool,
+    address: u64,
+    value: u64,
+    field: &'static str,
+) -> Result<(), Fault> {
+    exec.view(global).write_u64(address, value).map_err(|fault| exec.page(fault, field))?;
+    exec.stats.bytes_written += 8;
+    Ok(())
+}
