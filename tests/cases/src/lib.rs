@@ -16,6 +16,7 @@ use genxml::gen8::state::{
 use genxml_core::MinusOne;
 use genxml_sim::{ContextId, Fault, Gpu, Stats};
 
+pub mod paper;
 mod random;
 
 pub use random::Random;

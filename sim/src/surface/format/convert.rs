@@ -70,8 +70,7 @@ pub fn unorm(raw: u64, bits: u32) -> f32 {
         // Both are exact, so that the quotient is rounded once.
         raw as u32 as f32 / ones(bits) as f32
     } else {
-        // A quotient by 2^32 - 1 repeats its 32 bits for ever: no double lies so near to the middle of two singles.
-        (raw as f64 / ones(bits) as f64) as f32
+        quotient(raw, ones(bits))
     }
 }
 
@@ -82,8 +81,17 @@ pub fn snorm(raw: i64, bits: u32) -> f32 {
     if bits <= 24 {
         (raw as i32 as f32 / most as f32).max(-1.0)
     } else {
-        ((raw as f64 / most as f64) as f32).max(-1.0)
+        let magnitude = quotient(raw.unsigned_abs().min(most), most);
+        if raw < 0 { -magnitude } else { magnitude }
     }
+}
+
+/// `raw` / `most`, rounded once; both have 32 bits at most.
+fn quotient(raw: u64, most: u64) -> f32 {
+    // At least 28 bits of the quotient, the last of which stands for all that follow.
+    let (scaled, most) = (u128::from(raw) << 60, u128::from(most));
+    let bits = (scaled / most) as u64 | u64::from(scaled % most != 0);
+    bits as f32 * f32::from_bits((127 - 60) << 23)
 }
 
 /// The nearest step, between 0 and 1; a NaN is 0.

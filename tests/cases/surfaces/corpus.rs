@@ -1,0 +1,92 @@
+//! Surface states of real drivers: each that a batch of the corpus reaches can be resolved.
+//!
+//! Oracle: the drivers, whose surfaces hardware accepts; and the memory that they allocated for them.
+
+use crate::shared;
+use genxml::capture::{Capture, Event, Playback};
+use genxml::decode::{Decoder, Kind, Memory, Options, Record, State, Tables};
+use genxml::gen8::state::RenderSurfaceState;
+use genxml_sim::surface::{Dimension, Surface, SurfaceKind};
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+/// Surface states of all batches of a capture, each once, with the memory of its first use.
+fn each(path: &Path, mut meet: impl FnMut(&RenderSurfaceState, &dyn Memory)) {
+    let capture = Capture::open(path).unwrap();
+    let options = Options { every_draw: true, ..Options::default() };
+    let decoder = Decoder::new(Tables::gen8(), options);
+    let mut contexts: HashMap<u32, State> = HashMap::new();
+    let mut playback = Playback::new(&capture);
+    while let Some(event) = playback.step() {
+        let Event::Exec(exec) = event else { continue };
+        let memory = playback.memory(exec);
+        let mut states = BTreeMap::new();
+        let mut sink = |record: &Record| {
+            if record.kind == Kind::Struct && record.name == "RENDER_SURFACE_STATE" {
+                states.insert(record.dwords.clone(), ());
+            }
+            Ok(())
+        };
+        let context = contexts.entry(exec.context).or_default();
+        let (address, length) = (exec.batch_address, exec.batch_length);
+        decoder.batch(context, exec.engine, &memory, address, length, &mut sink).unwrap();
+        for dwords in states.keys() {
+            let Ok(dwords) = <[u32; RenderSurfaceState::DWORDS]>::try_from(&dwords[..]) else { continue };
+            meet(&RenderSurfaceState::unpack_lossy(&dwords), &memory);
+        }
+    }
+}
+
+/// Graphics addresses of the first and last texel that the state describes: of the last sample of the last slice of
+/// each level.
+fn corners(surface: &Surface) -> Vec<u64> {
+    if surface.kind != SurfaceKind::Image {
+        let bytes = u64::from(surface.width - 1) * u64::from(surface.pitch);
+        return vec![surface.base, surface.base + bytes];
+    }
+    let mut corners = Vec::new();
+    let mut lod = 0;
+    while let Some(level) = surface.level(lod) {
+        let slices = match surface.layout.dimension {
+            Dimension::Three => level.depth,
+            _ => surface.first_slice + surface.slices,
+        };
+        corners.push(surface.texel(&level, surface.first_slice.min(slices - 1), 0, 0, 0));
+        let (x, y, sample) = (level.width - 1, level.height - 1, surface.layout.samples - 1);
+        corners.push(surface.texel(&level, slices - 1, x, y, sample));
+        lod += 1;
+    }
+    corners
+}
+
+#[test]
+fn surfaces_of_real_drivers_resolve() {
+    let Some(shared) = shared() else { return };
+    let (mut count, mut kinds) = (0, BTreeMap::new());
+    for folder in ["drivers", "images"] {
+        let mut captures: Vec<_> = std::fs::read_dir(shared.join("corpus").join(folder))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        captures.sort();
+        for path in captures {
+            each(&path, |state, memory| {
+                let surface = match Surface::resolve(state) {
+                    Ok(surface) => surface,
+                    Err(bad) => panic!("{}: {bad}", path.display()),
+                };
+                count += 1;
+                *kinds.entry((surface.kind as u8, surface.tile_mode as u8)).or_insert(0) += 1;
+                if surface.kind == SurfaceKind::Null {
+                    return;
+                }
+                for address in corners(&surface) {
+                    let there = !memory.tail(address).is_empty();
+                    assert!(there, "{}: {address:#x} of {surface:#x?}", path.display());
+                }
+            });
+        }
+    }
+    println!("{count} surface states: {kinds:?}");
+    assert!(count > 50 && kinds.len() >= 5, "{count} {kinds:?}");
+}
