@@ -9,6 +9,10 @@ pub const MEDIA_BLOCK_CLIPS_AT_PITCH: bool = true;
 /// means that in every table of the family, so the model honours it.
 pub const DIRECTORY_ENTRIES_MAP_LARGE_PAGES: bool = true;
 
+/// Page directory entries with bit 11 set: does their table map pages of 64 KiB, one entry in sixteen? gen8_facts 1.1 has
+/// it of later generations only, and Linux's driver for this one keeps the bit clear. The model ignores it.
+pub const DIRECTORY_ENTRIES_MAKE_64K_PAGES: bool = false;
+
 /// A blit that is clipped at its left or top: does the source start later by what was cut off? The alternative would
 /// move the picture with the clip rectangle; no source states it, drivers rely on clipping that only hides
 /// (gen8_facts 13).

@@ -1,7 +1,7 @@
 //! Everything that ends a submission early, as a value: where, what, and what to do about it.
 
 use crate::cs::Wait;
-use crate::mem::PageFault;
+use crate::mem::{Nearby, PageFault};
 use genxml::engine::EngineId;
 use std::borrow::Cow;
 use std::fmt;
@@ -73,10 +73,12 @@ impl fmt::Display for Va {
 #[non_exhaustive]
 pub enum Fault {
     /// An address without memory behind it, or a write to read-only memory.
-    #[error("{at}: {fault} ({what})")]
+    #[error("{at}: {fault} ({what}){}", near.map(|near| format!("; {near}")).unwrap_or_default())]
     Page {
         /// The address and why it could not be used.
         fault: PageFault,
+        /// What is mapped next to it, if nothing is mapped there.
+        near: Option<Nearby>,
         /// What was being read or written.
         what: Cow<'static, str>,
         /// The packet.

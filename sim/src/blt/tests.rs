@@ -248,7 +248,7 @@ fn memory_ends_where_it_ends() {
     let mut bench = Bench::new();
     let outside = Case { to: Side { base: DATA_SIZE - 1024, ..PLAIN.to }, ..PLAIN };
     let fault = bench.blit(&outside.batch(true)).unwrap_err();
-    let Fault::Page { fault, what, at } = fault else { panic!("{fault}") };
+    let Fault::Page { fault, what, at, .. } = fault else { panic!("{fault}") };
     assert_eq!((fault.address, fault.write), (DATA + DATA_SIZE as u64, true));
     assert_eq!((&*what, at.packet), ("destination", "XY_SRC_COPY_BLT"));
     // Nothing is touched for an empty rectangle, wherever it lies.

@@ -1,9 +1,10 @@
 //! Entries of page tables.
 
-use crate::assumptions::DIRECTORY_ENTRIES_MAP_LARGE_PAGES;
+use crate::assumptions::{DIRECTORY_ENTRIES_MAKE_64K_PAGES, DIRECTORY_ENTRIES_MAP_LARGE_PAGES};
 use genxml::core::Shifted;
 use genxml::gen8::memory::{
-    PageDirectoryEntry, PageDirectoryPointerEntry, PageMapLevel4Entry, PageTableEntry,
+    GlobalGttPageTableEntry, PageDirectoryEntry, PageDirectoryPointerEntry, PageMapLevel4Entry,
+    PageTableEntry,
 };
 
 /// What the model reads and writes in an entry.
@@ -13,6 +14,11 @@ pub(super) struct Entry {
     pub(super) writable: bool,
     /// The entry maps memory: always at level 1, 2 MiB at level 2.
     pub(super) leaf: bool,
+    /// The entry leads to a table of 64 KiB pages.
+    pub(super) coarse: bool,
+    /// Index into the page attribute table. It chooses caches, which the model does not have: all units see one
+    /// memory, and only [`Coherence`](super::Coherence) knows of flushes.
+    pub(super) attributes: u8,
     /// Physical address of the next table or of the page.
     pub(super) address: u64,
 }
@@ -21,24 +27,44 @@ impl Entry {
     /// The entry of a table of `level` (4 = root ... 1 = page table).
     #[inline]
     pub(super) fn unpack(level: u8, bits: u64) -> Self {
-        let dwords = [bits as u32, (bits >> 32) as u32];
+        let dwords = halves(bits);
         macro_rules! entry {
-            ($type:ident, $leaf:expr) => {{
+            ($type:ident, $leaf:expr, $coarse:expr, $pat:expr) => {{
                 let entry = $type::unpack_lossy(&dwords);
                 Entry {
                     present: entry.present,
                     writable: entry.read_write,
                     leaf: $leaf(&entry),
+                    coarse: $coarse(&entry),
+                    attributes: u8::from($pat(&entry)) << 2 | u8::from(entry.pcd) << 1 | u8::from(entry.pwt),
                     address: entry.address.get(),
                 }
             }};
         }
         match level {
-            4 => entry!(PageMapLevel4Entry, |_: &_| false),
-            3 => entry!(PageDirectoryPointerEntry, |_: &_| false),
-            2 => entry!(PageDirectoryEntry, |entry: &PageDirectoryEntry| entry.page_size
-                && DIRECTORY_ENTRIES_MAP_LARGE_PAGES),
-            _ => entry!(PageTableEntry, |_: &_| true),
+            4 => entry!(PageMapLevel4Entry, |_: &_| false, |_: &_| false, |_: &_| false),
+            3 => entry!(PageDirectoryPointerEntry, |_: &_| false, |_: &_| false, |_: &_| false),
+            2 => entry!(
+                PageDirectoryEntry,
+                |entry: &PageDirectoryEntry| entry.page_size && DIRECTORY_ENTRIES_MAP_LARGE_PAGES,
+                |entry: &PageDirectoryEntry| entry.ips && DIRECTORY_ENTRIES_MAKE_64K_PAGES,
+                |_: &_| false
+            ),
+            _ => entry!(PageTableEntry, |_: &_| true, |_: &_| false, |entry: &PageTableEntry| entry.pat),
+        }
+    }
+
+    /// The entry of the global table, which can be written wherever it is present.
+    #[inline]
+    pub(super) fn unpack_global(bits: u64) -> Self {
+        let entry = GlobalGttPageTableEntry::unpack_lossy(&halves(bits));
+        Entry {
+            present: entry.present,
+            writable: true,
+            leaf: true,
+            coarse: false,
+            attributes: 0,
+            address: entry.address.get(),
         }
     }
 
@@ -50,12 +76,45 @@ impl Entry {
                 $type { present: true, read_write: writable, address, ..$type::new() }.pack()
             };
         }
-        let dwords = match level {
+        whole(match level {
             4 => entry!(PageMapLevel4Entry),
             3 => entry!(PageDirectoryPointerEntry),
             2 => entry!(PageDirectoryEntry),
             _ => entry!(PageTableEntry),
-        };
-        u64::from(dwords[0]) | u64::from(dwords[1]) << 32
+        })
     }
+
+    /// The entries of a page table that map what entry `bits` of a page directory maps as one page: like it in all
+    /// that both have.
+    pub(super) fn split(bits: u64) -> impl Iterator<Item = u64> {
+        let large = PageDirectoryEntry::unpack_lossy(&halves(bits));
+        let base = large.address.get() & !((1 << 21) - 1);
+        (0..512).map(move |index| {
+            whole(
+                PageTableEntry {
+                    address: Shifted::from_bits((base >> 12) + index),
+                    present: large.present,
+                    read_write: large.read_write,
+                    pcd: large.pcd,
+                    pwt: large.pwt,
+                    ..PageTableEntry::new()
+                }
+                .pack(),
+            )
+        })
+    }
+
+    /// An entry of the global table that leads to `address`, a multiple of 4 KiB.
+    pub(super) fn pack_global(address: u64) -> u64 {
+        let address = Shifted::from_bits(address >> 12);
+        whole(GlobalGttPageTableEntry { present: true, address, ..GlobalGttPageTableEntry::new() }.pack())
+    }
+}
+
+fn halves(bits: u64) -> [u32; 2] {
+    [bits as u32, (bits >> 32) as u32]
+}
+
+fn whole(dwords: [u32; 2]) -> u64 {
+    u64::from(dwords[0]) | u64::from(dwords[1]) << 32
 }

@@ -1,12 +1,30 @@
-//! Physical memory: frames of 4 KiB, numbered from 1, in blocks that are contiguous in the host's memory.
+//! Physical memory: frames of 4 KiB by number, as sparse as their users want, in blocks of the host's memory.
 //!
-//! A block comes zeroed from the host's allocator, which gives pages only when they are touched: a large buffer that
-//! nobody writes costs nothing.
+//! A frame lies in a block: memory of the model's own ([`Memory::alloc`], [`Memory::write_physical`]) or memory that the
+//! host supplies and may share with others ([`Memory::adopt`]). An own block comes zeroed from the host's allocator,
+//! which gives pages only when they are touched: a large buffer that nobody writes costs nothing.
+//!
+//! Numbers that the model hands out start at [`FIRST_OWN_FRAME`], above every address that a Broadwell machine has, so
+//! that files that name physical pages themselves never meet them.
 
 use super::PAGE;
+use super::frames::FrameMap;
+use std::fmt;
 
 /// Frames unless [`Memory::with_limit`] says otherwise: 8 GiB.
 const DEFAULT_LIMIT: u64 = (8 << 30) / PAGE;
+
+/// Frames that an own block for [`Memory::write_physical`] has: 1 MiB.
+const POOL: u64 = 256;
+
+/// First frame that [`Memory::alloc`] and [`Memory::adopt`] give: 512 GiB, what 39 physical address bits end at.
+pub const FIRST_OWN_FRAME: u64 = (1 << 39) / PAGE;
+
+/// Frame numbers end here: table entries have 48 address bits.
+const END: u64 = (1 << 48) / PAGE;
+
+/// The bytes of a frame.
+pub type Page = [u8; PAGE as usize];
 
 /// A run of frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -27,6 +45,15 @@ impl Frames {
     pub const fn bytes(self) -> u64 {
         self.count * PAGE
     }
+
+    /// `count` of these frames, without the first `skip`: a buffer that is part of a larger one. None if there are
+    /// fewer.
+    pub const fn part(self, skip: u64, count: u64) -> Option<Frames> {
+        match skip.checked_add(count) {
+            Some(end) if end <= self.count => Some(Frames { first: self.first + skip, count }),
+            _ => None,
+        }
+    }
 }
 
 /// More frames were asked for than the model's memory has.
@@ -41,29 +68,97 @@ pub struct OutOfMemory {
     pub limit: u64,
 }
 
-/// Physical memory of the model.
-#[derive(Debug)]
-pub struct Memory {
-    /// Contents by block; freed blocks are empty and their slots are used again.
-    blocks: Vec<Box<[u8]>>,
-    /// Slots of freed blocks.
-    free: Vec<u32>,
-    /// Where each frame lies.
-    frames: Vec<Slot>,
-    /// Runs of free frame numbers.
-    holes: Vec<Frames>,
-    used: u64,
-    limit: u64,
+/// Why a physical address cannot be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PhysicalError {
+    /// Memory is used up.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+    /// Physical addresses have 48 bits at most.
+    #[error("there is no physical address {0:#x}: they have 48 bits")]
+    Address(u64),
 }
 
-/// Where a frame lies: block and byte offset in it.
+/// Memory that the host supplies: a mapping of a file or device, say, that a driver has mapped as well. Whatever type
+/// it has (`memmap2::MmapMut` is one), it gives the same bytes each time.
+pub trait Backing: AsRef<[u8]> + AsMut<[u8]> + Send + Sync {}
+
+impl<T: AsRef<[u8]> + AsMut<[u8]> + Send + Sync> Backing for T {}
+
+/// Memory of consecutive frames.
+enum Block {
+    Own(Box<[Page]>),
+    Host(Box<dyn Backing>),
+}
+
+impl Block {
+    #[inline(always)]
+    fn pages(&self) -> &[Page] {
+        match self {
+            Block::Own(pages) => pages,
+            Block::Host(backing) => (**backing).as_ref().as_chunks().0,
+        }
+    }
+
+    #[inline(always)]
+    fn pages_mut(&mut self) -> &mut [Page] {
+        match self {
+            Block::Own(pages) => pages,
+            Block::Host(backing) => (**backing).as_mut().as_chunks_mut().0,
+        }
+    }
+}
+
+/// Where a frame lies: block and page of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Slot {
     pub(super) block: u32,
-    pub(super) offset: usize,
+    pub(super) page: u32,
 }
 
-const NOWHERE: Slot = Slot { block: u32::MAX, offset: 0 };
+impl Slot {
+    /// Of a frame that is not there.
+    pub(super) const NOWHERE: Slot = Slot { block: u32::MAX, page: 0 };
+    /// Of every installed frame that nothing has written: zeros, only to be read.
+    pub(super) const UNTOUCHED: Slot = Slot { block: 0, page: 0 };
+}
+
+/// What is read where a block was taken away from under a translation.
+static ZEROS: Page = [0; PAGE as usize];
+
+/// Physical memory of the model.
+pub struct Memory {
+    /// Contents by block; freed blocks are empty and their slots are used again. The first one is the page of
+    /// [`Slot::UNTOUCHED`].
+    blocks: Vec<Block>,
+    /// Slots of freed blocks.
+    free: Vec<u32>,
+    /// Where each frame lies.
+    frames: FrameMap,
+    /// Runs of free frame numbers below `next`.
+    holes: Vec<Frames>,
+    /// First number that was never handed out.
+    next: u64,
+    /// Block for frames that come into being one by one, and how many of its pages are used.
+    pool: Option<(u32, u32)>,
+    used: u64,
+    limit: u64,
+    /// Frames below this number exist without being written.
+    installed: u64,
+    /// What is written where a block was taken away from under a translation.
+    nowhere: Box<Page>,
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memory")
+            .field("used", &self.used)
+            .field("limit", &self.limit)
+            .field("installed", &self.installed)
+            .field("blocks", &(self.blocks.len() - self.free.len()))
+            .finish_non_exhaustive()
+    }
+}
 
 impl Default for Memory {
     fn default() -> Self {
@@ -77,16 +172,27 @@ impl Memory {
         Self::with_limit(DEFAULT_LIMIT * PAGE)
     }
 
-    /// Memory of `bytes` bytes.
+    /// Memory of `bytes` bytes. What the host supplies does not count.
     pub fn with_limit(bytes: u64) -> Self {
         Memory {
-            blocks: Vec::new(),
+            blocks: vec![Block::Own(vec![ZEROS].into())],
             free: Vec::new(),
-            frames: vec![NOWHERE],
+            frames: FrameMap::default(),
             holes: Vec::new(),
+            next: FIRST_OWN_FRAME,
+            pool: None,
             used: 0,
             limit: bytes / PAGE,
+            installed: 0,
+            nowhere: Box::new(ZEROS),
         }
+    }
+
+    /// Makes all physical addresses below `bytes` memory, as in a machine: a frame that nothing has written reads as
+    /// zeros, and comes into being when it is written, within the limit. Without this, the tables of a GPU lead only
+    /// to frames that were written, allocated or adopted before.
+    pub fn install(&mut self, bytes: u64) {
+        self.installed = (bytes / PAGE).min(FIRST_OWN_FRAME);
     }
 
     /// `count` zeroed frames with consecutive numbers.
@@ -94,12 +200,194 @@ impl Memory {
     /// # Errors
     /// [`OutOfMemory`] if that is more than there are.
     pub fn alloc(&mut self, count: u64) -> Result<Frames, OutOfMemory> {
-        if count > self.limit - self.used {
-            return Err(OutOfMemory { asked: count, used: self.used, limit: self.limit });
+        if count == 0 {
+            return Ok(Frames { first: self.next, count });
         }
+        self.check(count)?;
+        let frames = self.numbers(count)?;
         self.used += count;
-        let frames = self.numbers(count);
-        let contents = vec![0; frames.bytes() as usize].into_boxed_slice();
+        self.add(frames, Block::Own(vec![ZEROS; count as usize].into()));
+        Ok(frames)
+    }
+
+    /// Takes memory that the host supplies, all whole pages of it, as frames with consecutive numbers. Several buffers
+    /// in one mapping are [`Frames::part`]s of the result.
+    ///
+    /// Others may change it while no submission runs; what they do meanwhile may be seen or not, as on hardware.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if there are no numbers left.
+    pub fn adopt(&mut self, backing: Box<dyn Backing>) -> Result<Frames, OutOfMemory> {
+        let block = Block::Host(backing);
+        let count = block.pages().len() as u64;
+        if count == 0 {
+            return Ok(Frames { first: self.next, count });
+        }
+        let frames = self.numbers(count)?;
+        self.add(frames, block);
+        Ok(frames)
+    }
+
+    /// Gives back frames that [`alloc`](Self::alloc) or [`adopt`](Self::adopt) returned, all of them; anything else is
+    /// ignored. An address that still leads to them reads zeros or what is put there next.
+    pub fn free(&mut self, frames: Frames) {
+        let Some(Slot { block, page: 0 }) = self.frames.get(frames.first) else { return };
+        let whole = self.blocks[block as usize].pages().len() as u64 == frames.count
+            && (0..frames.count)
+                .all(|n| self.frames.get(frames.first + n) == Some(Slot { block, page: n as u32 }));
+        if !whole || frames.first < FIRST_OWN_FRAME || frames.count == 0 {
+            return;
+        }
+        if let Block::Own(_) = std::mem::replace(&mut self.blocks[block as usize], Block::Own(Box::default()))
+        {
+            self.used -= frames.count;
+        }
+        self.free.push(block);
+        for n in 0..frames.count {
+            self.frames.set(frames.first + n, Slot::NOWHERE);
+        }
+        self.holes.push(frames);
+    }
+
+    /// Contents of frames that [`alloc`](Self::alloc) or [`adopt`](Self::adopt) returned, or of some of them.
+    ///
+    /// # Panics
+    /// If they were not.
+    pub fn bytes(&self, frames: Frames) -> &[u8] {
+        let Some((block, range)) = self.range(frames) else { return &[] };
+        self.blocks[block].pages()[range].as_flattened()
+    }
+
+    /// Contents of frames that [`alloc`](Self::alloc) or [`adopt`](Self::adopt) returned, or of some of them, to be
+    /// changed.
+    ///
+    /// # Panics
+    /// If they were not.
+    pub fn bytes_mut(&mut self, frames: Frames) -> &mut [u8] {
+        let Some((block, range)) = self.range(frames) else { return &mut [] };
+        self.blocks[block].pages_mut()[range].as_flattened_mut()
+    }
+
+    /// Fills `out` from a physical address on. None if one of the frames is not there; `out` is filled up to it.
+    pub fn read_physical(&self, address: u64, out: &mut [u8]) -> Option<()> {
+        for (at, run) in runs(address, out.len()) {
+            let within = (at % PAGE) as usize;
+            let length = run.len();
+            out[run].copy_from_slice(&self.page(self.slot(at / PAGE)?)[within..within + length]);
+        }
+        Some(())
+    }
+
+    /// Writes bytes from a physical address on. Frames that are not there come into being.
+    ///
+    /// # Errors
+    /// [`PhysicalError`]; what comes before the frame that does not fit is written.
+    pub fn write_physical(&mut self, address: u64, bytes: &[u8]) -> Result<(), PhysicalError> {
+        let end = address.checked_add(bytes.len() as u64).filter(|end| *end <= END * PAGE);
+        end.ok_or(PhysicalError::Address(address))?;
+        for (at, run) in runs(address, bytes.len()) {
+            let slot = self.make(at / PAGE)?;
+            let within = (at % PAGE) as usize;
+            self.page_mut(slot)[within..within + run.len()].copy_from_slice(&bytes[run]);
+        }
+        Ok(())
+    }
+
+    /// The aligned quadword at physical address `address`, if there is memory.
+    pub fn read_u64(&self, address: u64) -> Option<u64> {
+        let page = self.page(self.slot(address / PAGE)?);
+        let at = ((address % PAGE) & !7) as usize;
+        page[at..].first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// Writes the aligned quadword at physical address `address`; `None` if there is no memory.
+    pub fn write_u64(&mut self, address: u64, value: u64) -> Option<()> {
+        let slot = self.touch(address / PAGE)?;
+        let at = ((address % PAGE) & !7) as usize;
+        self.page_mut(slot)[at..at + 8].copy_from_slice(&value.to_le_bytes());
+        Some(())
+    }
+
+    /// Where frame `number` lies, if there is one; [`Slot::UNTOUCHED`] if nothing has written it.
+    #[inline]
+    pub(super) fn slot(&self, number: u64) -> Option<Slot> {
+        match self.frames.get(number) {
+            None if number < self.installed => Some(Slot::UNTOUCHED),
+            slot => slot,
+        }
+    }
+
+    /// Where frame `number` lies, to be written; an installed one comes into being. None if there is none, or no
+    /// memory for it.
+    pub(super) fn touch(&mut self, number: u64) -> Option<Slot> {
+        match self.frames.get(number) {
+            None if number < self.installed => self.make(number).ok(),
+            slot => slot,
+        }
+    }
+
+    /// Contents of the frame at `slot`.
+    #[inline(always)]
+    pub(super) fn page(&self, slot: Slot) -> &Page {
+        let page = self.blocks.get(slot.block as usize).and_then(|b| b.pages().get(slot.page as usize));
+        page.unwrap_or(&ZEROS)
+    }
+
+    /// Contents of the frame at `slot`, to be changed.
+    #[inline(always)]
+    pub(super) fn page_mut(&mut self, slot: Slot) -> &mut Page {
+        debug_assert_ne!(slot, Slot::UNTOUCHED);
+        let block = self.blocks.get_mut(slot.block as usize);
+        match block.and_then(|b| b.pages_mut().get_mut(slot.page as usize)) {
+            Some(page) => page,
+            None => &mut self.nowhere,
+        }
+    }
+
+    /// Block and pages of frames that are neighbours in a block; none if there are no frames.
+    fn range(&self, frames: Frames) -> Option<(usize, std::ops::Range<usize>)> {
+        if frames.count == 0 {
+            return None;
+        }
+        let slot = self.frames.get(frames.first).unwrap_or(Slot::NOWHERE);
+        let first = slot.page as usize;
+        Some((slot.block as usize, first..first + frames.count as usize))
+    }
+
+    fn check(&self, count: u64) -> Result<(), OutOfMemory> {
+        if count > self.limit.saturating_sub(self.used) {
+            return Err(self.full(count));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn full(&self, asked: u64) -> OutOfMemory {
+        OutOfMemory { asked, used: self.used, limit: self.limit }
+    }
+
+    /// Consecutive free numbers: the first hole that is large enough, or new ones.
+    fn numbers(&mut self, count: u64) -> Result<Frames, OutOfMemory> {
+        if let Some(index) = self.holes.iter().position(|hole| hole.count >= count) {
+            let hole = &mut self.holes[index];
+            let frames = Frames { first: hole.first, count };
+            hole.first += count;
+            hole.count -= count;
+            if hole.count == 0 {
+                self.holes.swap_remove(index);
+            }
+            return Ok(frames);
+        }
+        let first = self.next;
+        if count > END - first {
+            return Err(self.full(count));
+        }
+        self.next += count;
+        Ok(Frames { first, count })
+    }
+
+    /// Puts a block behind frame numbers.
+    fn add(&mut self, frames: Frames, contents: Block) -> u32 {
         let block = match self.free.pop() {
             Some(block) => {
                 self.blocks[block as usize] = contents;
@@ -110,97 +398,40 @@ impl Memory {
                 self.blocks.len() as u32 - 1
             }
         };
-        for index in 0..count {
-            self.frames[(frames.first + index) as usize] = Slot { block, offset: (index * PAGE) as usize };
+        for index in 0..frames.count {
+            self.frames.set(frames.first + index, Slot { block, page: index as u32 });
         }
-        Ok(frames)
+        block
     }
 
-    /// Consecutive free numbers: the first hole that is large enough, or new ones.
-    fn numbers(&mut self, count: u64) -> Frames {
-        if let Some(index) = self.holes.iter().position(|hole| hole.count >= count) {
-            let hole = &mut self.holes[index];
-            let frames = Frames { first: hole.first, count };
-            hole.first += count;
-            hole.count -= count;
-            if hole.count == 0 {
-                self.holes.swap_remove(index);
+    /// Where frame `number` (below [`END`]) lies; it comes into being if it is not there.
+    fn make(&mut self, number: u64) -> Result<Slot, OutOfMemory> {
+        if let Some(slot) = self.frames.get(number) {
+            return Ok(slot);
+        }
+        self.check(1)?;
+        let (block, page) = match self.pool {
+            Some((block, page)) if u64::from(page) < POOL => (block, page),
+            _ => {
+                let pages = vec![ZEROS; POOL as usize];
+                (self.add(Frames { first: 0, count: 0 }, Block::Own(pages.into())), 0)
             }
-            return frames;
-        }
-        let first = self.frames.len() as u64;
-        self.frames.resize(self.frames.len() + count as usize, NOWHERE);
-        Frames { first, count }
+        };
+        self.pool = Some((block, page + 1));
+        self.used += 1;
+        let slot = Slot { block, page };
+        self.frames.set(number, slot);
+        Ok(slot)
     }
+}
 
-    /// Gives back frames that [`alloc`](Self::alloc) returned, all of them. Nothing may map them any longer.
-    pub fn free(&mut self, frames: Frames) {
-        let Some(&slot) = self.frames.get(frames.first as usize) else { return };
-        if slot == NOWHERE || slot.offset != 0 || frames.count == 0 {
-            return;
-        }
-        debug_assert_eq!(self.blocks[slot.block as usize].len() as u64, frames.bytes());
-        self.blocks[slot.block as usize] = Box::default();
-        self.free.push(slot.block);
-        self.frames[frames.first as usize..(frames.first + frames.count) as usize].fill(NOWHERE);
-        self.holes.push(frames);
-        self.used -= frames.count;
-    }
-
-    /// Contents of frames that [`alloc`](Self::alloc) returned.
-    ///
-    /// # Panics
-    /// If they were not.
-    pub fn bytes(&self, frames: Frames) -> &[u8] {
-        if frames.count == 0 {
-            return &[];
-        }
-        let slot = self.frames[frames.first as usize];
-        &self.blocks[slot.block as usize][slot.offset..slot.offset + frames.bytes() as usize]
-    }
-
-    /// Contents of frames that [`alloc`](Self::alloc) returned, to be changed.
-    ///
-    /// # Panics
-    /// If they were not.
-    pub fn bytes_mut(&mut self, frames: Frames) -> &mut [u8] {
-        if frames.count == 0 {
-            return &mut [];
-        }
-        let slot = self.frames[frames.first as usize];
-        &mut self.blocks[slot.block as usize][slot.offset..slot.offset + frames.bytes() as usize]
-    }
-
-    /// The aligned quadword at physical address `address`, if there is memory.
-    pub fn read_u64(&self, address: u64) -> Option<u64> {
-        let page = self.page(self.slot(address / PAGE)?);
-        let at = ((address % PAGE) & !7) as usize;
-        Some(u64::from_le_bytes(page[at..at + 8].try_into().ok()?))
-    }
-
-    /// Writes the aligned quadword at physical address `address`; `None` if there is no memory.
-    pub fn write_u64(&mut self, address: u64, value: u64) -> Option<()> {
-        let slot = self.slot(address / PAGE)?;
-        let at = ((address % PAGE) & !7) as usize;
-        self.page_mut(slot)[at..at + 8].copy_from_slice(&value.to_le_bytes());
-        Some(())
-    }
-
-    /// Where frame `number` lies, if it is in use.
-    pub(super) fn slot(&self, number: u64) -> Option<Slot> {
-        let slot = *self.frames.get(usize::try_from(number).ok()?)?;
-        (slot != NOWHERE).then_some(slot)
-    }
-
-    /// Contents of the frame at `slot`.
-    #[inline(always)]
-    pub(super) fn page(&self, slot: Slot) -> &[u8] {
-        &self.blocks[slot.block as usize][slot.offset..slot.offset + PAGE as usize]
-    }
-
-    /// Contents of the frame at `slot`, to be changed.
-    #[inline(always)]
-    pub(super) fn page_mut(&mut self, slot: Slot) -> &mut [u8] {
-        &mut self.blocks[slot.block as usize][slot.offset..slot.offset + PAGE as usize]
-    }
+/// The pieces of `length` bytes from `address` on that lie in one page each: address and place in the bytes.
+fn runs(address: u64, length: usize) -> impl Iterator<Item = (u64, std::ops::Range<usize>)> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        let at = address.wrapping_add(done as u64);
+        let run = (length - done).min((PAGE - at % PAGE) as usize);
+        done += run;
+        (run > 0).then_some((at, done - run..done))
+    })
 }

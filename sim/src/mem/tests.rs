@@ -1,5 +1,5 @@
 use super::*;
-use crate::mem::ppgtt::AddressSpace;
+use crate::mem::space::AddressSpace;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
@@ -116,7 +116,8 @@ fn faults_name_address_and_level() {
     assert_eq!(cause(vm.read_u32(0x4000_0000)), Cause::NotPresent(3));
     assert_eq!(cause(vm.read_u32(0x80_0000_0000)), Cause::NotPresent(4));
     let fault = vm.write_u8(0x20_0008, 1).unwrap_err();
-    assert_eq!(fault, PageFault { address: 0x20_0008, write: true, cause: Cause::ReadOnly(1) });
+    let tables = Tables::FourLevels;
+    assert_eq!(fault, PageFault { address: 0x20_0008, write: true, tables, cause: Cause::ReadOnly(1) });
     assert_eq!(
         fault.to_string(),
         "page fault: write to 0x0000_0020_0008, the page is read-only (level 1 entry)"
@@ -150,4 +151,236 @@ fn memory_is_limited_and_reused() {
     let b = mem.alloc(10).unwrap();
     assert!(mem.bytes(b).iter().all(|&byte| byte == 0));
     assert!(mem.alloc(u64::MAX).is_err());
+}
+
+/// Oracle: a map of bytes. Frames anywhere in 48 bits, page 0 included, come into being where they are written.
+#[test]
+fn physical_memory_is_sparse() {
+    let mut mem = Memory::with_limit(64 * PAGE);
+    let own = mem.alloc(1).unwrap();
+    assert_eq!(own.first, physical::FIRST_OWN_FRAME);
+    let mut expected: HashMap<u64, u8> = HashMap::new();
+    for (n, base) in
+        [0, 0x1000, 0x7ff0, 1 << 21, (1 << 30) - 3, 1 << 38, (1 << 48) - 9000].into_iter().enumerate()
+    {
+        let bytes: Vec<u8> = (0..5000).map(|i| (i as u8).wrapping_mul(n as u8 + 1)).collect();
+        mem.write_physical(base, &bytes).unwrap();
+        expected.extend((base..).zip(bytes));
+    }
+    for (&at, &byte) in &expected {
+        let mut read = [0xee];
+        mem.read_physical(at, &mut read).unwrap();
+        assert_eq!(read, [byte], "{at:#x}");
+    }
+    assert_eq!(mem.read_physical(0x20_0000 + 2 * PAGE - 1, &mut [0; 2]), None);
+    assert_eq!(mem.read_u64(0x10_0000), None);
+    let past = 1 << 48;
+    assert_eq!(mem.write_physical(past - 1, &[1, 2]), Err(PhysicalError::Address(past - 1)));
+    assert_eq!(mem.write_physical(u64::MAX, &[1, 2]), Err(PhysicalError::Address(u64::MAX)));
+    let full = mem.write_physical(0x4000_0000, &[1; 64 * PAGE as usize]);
+    assert!(matches!(full, Err(PhysicalError::OutOfMemory(OutOfMemory { asked: 1, used: 64, limit: 64 }))));
+    assert!(mem.bytes(own).iter().all(|&byte| byte == 0));
+}
+
+#[test]
+fn installed_memory_reads_zeros_until_written() {
+    let mut mem = Memory::with_limit(8 * PAGE);
+    mem.install(1 << 30);
+    let mut space = AddressSpace::global();
+    space.write_global_entry(0, 0x5001).unwrap();
+    space.write_global_entry(1, 0x5001).unwrap();
+    space.write_global_entry(2, 0x4000_0001).unwrap();
+    let mut vm = Vm { mem: &mut mem, space: &mut space };
+    assert_eq!(vm.read_u32(0x10), Ok(0));
+    vm.probe(0, 2 * PAGE, true).unwrap();
+    vm.write_u32(0x1010, 7).unwrap();
+    assert_eq!(vm.read_u32(0x10), Ok(7));
+    assert_eq!(vm.read_u32(0x2000).unwrap_err().cause, Cause::BadFrame(1));
+    assert_eq!(vm.probe(0x2000, 1, true).unwrap_err().cause, Cause::BadFrame(1));
+    assert_eq!(mem.read_u64(0x5010), Some(7));
+    assert_eq!(mem.read_u64(0x6000), Some(0));
+    // The limit holds for what comes into being.
+    mem.alloc(7).unwrap();
+    assert_eq!(mem.write_u64(0x6000, 1), None);
+}
+
+/// A mapping of the host: two parts of it are buffers, the host sees what is written when it is given back.
+#[test]
+fn adopted_memory() {
+    struct Shared(std::sync::Arc<std::sync::Mutex<Vec<u8>>>, Vec<u8>);
+    impl AsRef<[u8]> for Shared {
+        fn as_ref(&self) -> &[u8] {
+            &self.1
+        }
+    }
+    impl AsMut<[u8]> for Shared {
+        fn as_mut(&mut self) -> &mut [u8] {
+            &mut self.1
+        }
+    }
+    impl Drop for Shared {
+        fn drop(&mut self) {
+            *self.0.lock().unwrap() = std::mem::take(&mut self.1);
+        }
+    }
+    let (mut mem, mut space) = setup();
+    let host = std::sync::Arc::default();
+    let contents = (0..3 * PAGE as usize + 100).map(|n| (n / PAGE as usize) as u8 + 1).collect();
+    let all = mem.adopt(Box::new(Shared(std::sync::Arc::clone(&host), contents))).unwrap();
+    assert_eq!(all.count, 3);
+    assert_eq!((all.part(3, 0).map(|part| part.count), all.part(2, 2)), (Some(0), None));
+    space.map(&mut mem, 0x1000, all.part(2, 1).unwrap(), true).unwrap();
+    space.map(&mut mem, 0x8000, all.part(0, 2).unwrap(), false).unwrap();
+    let mut vm = Vm { mem: &mut mem, space: &mut space };
+    assert_eq!((vm.read_u8(0x1fff), vm.read_u8(0x8fff), vm.read_u16(0x8fff)), (Ok(3), Ok(1), Ok(0x201)));
+    vm.write_u32(0x1ffc, 0x0808_0808).unwrap();
+    assert_eq!(mem.bytes(all)[3 * PAGE as usize - 1], 8);
+    mem.free(all.part(0, 2).unwrap());
+    assert_eq!(mem.bytes(all).len(), 3 * PAGE as usize, "a part is not given back alone");
+    mem.free(all);
+    assert_eq!(host.lock().unwrap()[3 * PAGE as usize - 5..][..6], [3, 8, 8, 8, 8, 4]);
+    // Addresses that still lead there, by table or by what is remembered of it, harm nobody.
+    let mut vm = Vm { mem: &mut mem, space: &mut space };
+    assert_eq!(vm.read_u8(0x1fff), Ok(0));
+    vm.write_u8(0x1fff, 1).unwrap();
+    assert_eq!(vm.read_u8(0x9000).unwrap_err().cause, Cause::BadFrame(1));
+}
+
+/// Oracle: gen8_facts 1.1, tables written by hand: PDPn holds the page directory of GiB n.
+#[test]
+fn three_levels() {
+    let mut mem = Memory::with_limit(1 << 20);
+    for n in 0..4u64 {
+        // PDP n at 0x1000 * n, its entry 511 leads to a page table at 0x8000 + ..., whose entry 1 leads to 0x10000 + ...
+        mem.write_physical(0x1000 * n + 511 * 8, &(0x8003 + 0x1000 * n).to_le_bytes()).unwrap();
+        mem.write_physical(0x8008 + 0x1000 * n, &(0x1_0003 + 0x1000 * n).to_le_bytes()).unwrap();
+        mem.write_physical(0x1_0000 + 0x1000 * n, &[n as u8 + 1; 4096]).unwrap();
+    }
+    let mut space = AddressSpace::with_roots3([0, 0x1000, 0x2000, 0x3000]);
+    for n in 0..4u64 {
+        let address = n << 30 | 511 << 21 | 0x1234;
+        assert_eq!(space.translate(&mem, address, true), Ok(0x1_0234 + 0x1000 * n));
+        let vm = Vm { mem: &mut mem, space: &mut space };
+        assert_eq!(vm.read_u8(address), Ok(n as u8 + 1));
+        assert_eq!(vm.read_u8(n << 30).unwrap_err().cause, Cause::NotPresent(2));
+        assert_eq!(vm.read_u8(address & !0xfff & !0x1000).unwrap_err().cause, Cause::NotPresent(1));
+    }
+    let fault = space.translate(&mem, 1 << 32, false).unwrap_err();
+    assert_eq!((fault.cause, fault.tables), (Cause::Outside, Tables::ThreeLevels));
+    let bad = AddressSpace::with_roots3([0, 0, 0, 0x40_0000]);
+    let fault = bad.translate(&mem, 0xffff_0000, false).unwrap_err();
+    assert_eq!(fault.cause, Cause::BadFrame(3));
+    assert!(fault.to_string().ends_with("PDP3 points outside physical memory"), "{fault}");
+
+    let mut own = AddressSpace::new3(&mut mem).unwrap();
+    let frames = mem.alloc(2).unwrap();
+    own.map(&mut mem, 0x7fff_f000, frames, true).unwrap();
+    assert_eq!(own.translate(&mem, 0x7fff_f010, true), Ok(frames.address() + 0x10));
+    assert_eq!(own.translate(&mem, 0x8000_0010, true), Ok(frames.address() + 0x1010));
+    own.unmap(&mut mem, 0x8000_0000, 1);
+    assert_eq!(own.translate(&mem, 0x8000_0010, true).unwrap_err().cause, Cause::NotPresent(1));
+}
+
+#[test]
+fn global_table() {
+    let mut mem = Memory::with_limit(1 << 20);
+    let mut space = AddressSpace::global();
+    let frames = mem.alloc(1).unwrap();
+    assert_eq!(space.translate(&mem, 0, false).unwrap_err().cause, Cause::NotPresent(1));
+    space.write_global_entry(space::GLOBAL_ENTRIES - 1, frames.address() | 1).unwrap();
+    let last = (space::GLOBAL_ENTRIES - 1) * PAGE;
+    let mut vm = Vm { mem: &mut mem, space: &mut space };
+    vm.write_u32(last + 8, 0x1234_5678).unwrap();
+    let fault = vm.write_u32(last + PAGE - 2, 1).unwrap_err();
+    assert_eq!((fault.address, fault.cause), (1 << 32, Cause::Outside));
+    assert_eq!(mem.bytes(frames)[8..12], 0x1234_5678u32.to_le_bytes());
+    assert_eq!(space.global_entry(space::GLOBAL_ENTRIES - 1), frames.address() | 1);
+    // A written entry counts at once: the write goes through the GPU.
+    space.write_global_entry(space::GLOBAL_ENTRIES - 1, 0).unwrap();
+    assert_eq!(Vm { mem: &mut mem, space: &mut space }.read_u8(last).unwrap_err().tables, Tables::Global);
+    assert!(space.write_global_entry(space::GLOBAL_ENTRIES, 1).is_err());
+    let mut other = AddressSpace::new(&mut mem).unwrap();
+    assert!(other.write_global_entry(0, 1).is_err());
+    space.map(&mut mem, 0x5000, frames, true).unwrap();
+    assert_eq!(space.translate(&mem, 0x5008, true), Ok(frames.address() + 8));
+    space.unmap(&mut mem, 0x5000, 1);
+    assert!(space.translate(&mem, 0x5008, true).is_err());
+}
+
+/// A page of 2 MiB: what is mapped into it leaves the rest as it was. Oracle: addresses counted by hand.
+#[test]
+fn large_pages_are_taken_apart() {
+    let (mut mem, mut space) = setup();
+    let block = mem.alloc(1024).unwrap();
+    let other = mem.alloc(1).unwrap();
+    space.map(&mut mem, 0, other, true).unwrap();
+    let level3 = mem.read_u64(space.root()).unwrap() & !0xfff;
+    let level2 = mem.read_u64(level3).unwrap() & !0xfff;
+    let aligned = block.address().next_multiple_of(2 << 20);
+    // Present, not writable, large.
+    mem.write_u64(level2 + 8, aligned | 0x81);
+    space.forget();
+    let mapping = space.mapping(&mem, 0x20_1234).unwrap();
+    assert_eq!((mapping.page, mapping.read_only), (2 << 20, Some(2)));
+    space.map(&mut mem, 0x20_5000, other, true).unwrap();
+    assert_eq!(space.translate(&mem, 0x20_5123, true), Ok(other.address() + 0x123));
+    assert_eq!(space.translate(&mem, 0x20_4fff, false), Ok(aligned + 0x4fff));
+    assert_eq!(space.translate(&mem, 0x3f_ffff, false), Ok(aligned + 0x1f_ffff));
+    let fault = space.translate(&mem, 0x20_6000, true).unwrap_err();
+    assert_eq!(fault.cause, Cause::ReadOnly(1));
+    mem.write_u64(level2 + 16, aligned | 0x83);
+    let vm = Vm { mem: &mut mem, space: &mut space };
+    assert_eq!((vm.read_u8(0x40_0000), vm.read_u8(0x5f_f000)), (Ok(0), Ok(0)));
+    space.unmap(&mut mem, 0x40_0000, 1);
+    let vm = Vm { mem: &mut mem, space: &mut space };
+    assert!(vm.read_u8(0x5f_f000).is_err(), "a large page goes as a whole");
+}
+
+/// What is remembered stays until it is forgotten, whatever is written to the tables meanwhile.
+#[test]
+fn translations_are_remembered() {
+    let (mut mem, mut space) = setup();
+    let frames = mem.alloc(3).unwrap();
+    mem.bytes_mut(frames)[2 * PAGE as usize] = 9;
+    space.map(&mut mem, 0x1000, frames, true).unwrap();
+    let mut table = space.root();
+    for _ in 0..3 {
+        table = mem.read_u64(table).unwrap() & !0xfff;
+    }
+    let redirect =
+        |mem: &mut Memory, entry: u64| mem.write_u64(table + 8 * entry, frames.address() + 2 * PAGE + 3);
+    assert_eq!(Vm { mem: &mut mem, space: &mut space }.read_u8(0x1000), Ok(0));
+    redirect(&mut mem, 1);
+    redirect(&mut mem, 2);
+    let vm = Vm { mem: &mut mem, space: &mut space };
+    assert_eq!((vm.read_u8(0x1000), vm.read_u8(0x2000)), (Ok(0), Ok(9)));
+    space.forget_range(0x2000, 0x1000);
+    assert_eq!(Vm { mem: &mut mem, space: &mut space }.read_u8(0x1000), Ok(0));
+    space.forget_range(0x1fff, 1);
+    assert_eq!(Vm { mem: &mut mem, space: &mut space }.read_u8(0x1000), Ok(9));
+}
+
+#[test]
+fn neighbours_are_found() {
+    let (mut mem, mut space) = setup();
+    for (address, pages) in [(0x1_0000, 2), (0x7f_f000, 1), (1 << 47, 1)] {
+        let frames = mem.alloc(pages).unwrap();
+        space.map(&mut mem, address, frames, true).unwrap();
+    }
+    let near = |address| {
+        let near = space.nearby(&mem, address);
+        (near.below, near.above)
+    };
+    assert_eq!(near(0x1_2004), (Some(0x1_2000), Some(0x7f_f000)));
+    assert_eq!(near(0x80_0000), (Some(0x80_0000), Some(1 << 47)));
+    assert_eq!(near(0xfff), (None, Some(0x1_0000)));
+    assert_eq!(near(u64::MAX), (Some((1 << 47) + PAGE), None));
+    assert_eq!(
+        space.nearby(&mem, 0x1_2004).to_string(),
+        "0x4 bytes behind the end of memory at 0x0000_0001_2000, 0x7ecffc bytes before memory at 0x0000_007f_f000"
+    );
+    let mut global = AddressSpace::global();
+    assert_eq!(global.nearby(&mem, 0x5000), Nearby { address: 0x5000, below: None, above: None });
+    global.write_global_entry(3, 1).unwrap();
+    assert_eq!(global.nearby(&mem, 0x5000).below, Some(0x4000));
 }

@@ -1,6 +1,6 @@
 //! Memory as a context sees it.
 
-use super::{ADDRESS_MASK, AddressSpace, Memory, PAGE, PageFault};
+use super::{ADDRESS_MASK, AddressSpace, Cause, Memory, Nearby, PAGE, PageFault};
 
 /// Memory through the page tables of one address space. Addresses are cut to 48 bits; accesses may be unaligned and
 /// may cross pages. An access that faults in its second page leaves the first one written.
@@ -128,6 +128,15 @@ impl Vm<'_> {
         Ok(&mut page[at..end])
     }
 
+    /// What is mapped next to the address of a fault; none if the address itself is mapped.
+    #[cold]
+    pub fn nearby(&self, fault: &PageFault) -> Option<Nearby> {
+        match fault.cause {
+            Cause::NotPresent(_) | Cause::Outside => Some(self.space.nearby(self.mem, fault.address)),
+            Cause::BadFrame(_) | Cause::ReadOnly(_) => None,
+        }
+    }
+
     /// Checks that all of `bytes` bytes from `address` on can be read, or written.
     ///
     /// # Errors
@@ -136,11 +145,7 @@ impl Vm<'_> {
         let mut at = address & ADDRESS_MASK;
         let end = at.saturating_add(bytes);
         while at < end {
-            if write {
-                self.space.write(self.mem, at)?;
-            } else {
-                self.space.read(self.mem, at)?;
-            }
+            self.space.probe(self.mem, at, write)?;
             at = (at | (PAGE - 1)) + 1;
         }
         Ok(())

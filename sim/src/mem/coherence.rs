@@ -1,0 +1,153 @@
+//! Which caches were flushed and invalidated, and when.
+//!
+//! The model has no caches: every unit sees every write at once. Hardware does not promise that, and a batch that relies
+//! on it works here and fails there. So that such a batch can be told, command streamers record what PIPE_CONTROL,
+//! MI_FLUSH_DW and their like flush: each call is an [`Epoch`], and what was written before an epoch is visible behind
+//! a cache that was flushed in it or later.
+//!
+//! ```
+//! use genxml_sim::EngineId;
+//! use genxml_sim::mem::coherence::{Cache, Coherence};
+//!
+//! let mut coherence = Coherence::default();
+//! let written = coherence.now();
+//! assert!(!coherence.flushed_since(EngineId::Render, Cache::Data, written));
+//! // PIPE_CONTROL with DC Flush and Texture Cache Invalidation, executed by the render engine:
+//! coherence.flushed(EngineId::Render, Cache::Data);
+//! coherence.invalidated(EngineId::Render, Cache::Texture);
+//! assert!(coherence.flushed_since(EngineId::Render, Cache::Data, written));
+//! assert_eq!(coherence.last_invalidation(EngineId::Render, Cache::Data), None);
+//! ```
+
+use genxml::engine::EngineId;
+
+/// A cache that a command can flush or invalidate (2a PIPE_CONTROL, MI_FLUSH_DW).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub enum Cache {
+    /// Render targets: Render Target Cache Flush.
+    RenderTarget,
+    /// Depth and stencil: Depth Cache Flush.
+    Depth,
+    /// Data port: DC Flush Enable.
+    Data,
+    /// Sampler: Texture Cache Invalidation.
+    Texture,
+    /// Constants: Constant Cache Invalidation.
+    Constant,
+    /// Vertices: VF Cache Invalidation.
+    Vertex,
+    /// State objects: State Cache Invalidation.
+    State,
+    /// Kernels: Instruction Cache Invalidate.
+    Instruction,
+    /// Video: Video Pipeline Cache Invalidate of MI_FLUSH_DW.
+    Video,
+    /// Writes of the engine's own pipeline on their way to memory: MI_FLUSH_DW, Pipe Control Flush Enable.
+    Pipeline,
+    /// Translations: TLB Invalidate.
+    Translation,
+}
+
+impl Cache {
+    /// All of them, in order.
+    pub const ALL: [Cache; 11] = [
+        Cache::RenderTarget,
+        Cache::Depth,
+        Cache::Data,
+        Cache::Texture,
+        Cache::Constant,
+        Cache::Vertex,
+        Cache::State,
+        Cache::Instruction,
+        Cache::Video,
+        Cache::Pipeline,
+        Cache::Translation,
+    ];
+}
+
+/// A point in the order of flushes and invalidations: how many there were before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord, Default)]
+pub struct Epoch(pub u64);
+
+/// What was recorded of one cache of one engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Record {
+    flushes: u64,
+    invalidations: u64,
+    flushed: Option<Epoch>,
+    invalidated: Option<Epoch>,
+}
+
+/// The record of all caches of all engines. Costs a few additions per call, whatever listens.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Coherence {
+    now: Epoch,
+    records: [[Record; Cache::ALL.len()]; EngineId::ALL.len()],
+}
+
+impl Coherence {
+    /// The epoch of the next record: what happens now happens before it.
+    pub fn now(&self) -> Epoch {
+        self.now
+    }
+
+    /// An engine wrote back what this cache held.
+    pub fn flushed(&mut self, engine: EngineId, cache: Cache) {
+        let now = self.advance();
+        let record = self.record_mut(engine, cache);
+        record.flushes += 1;
+        record.flushed = Some(now);
+    }
+
+    /// An engine dropped what this cache held.
+    pub fn invalidated(&mut self, engine: EngineId, cache: Cache) {
+        let now = self.advance();
+        let record = self.record_mut(engine, cache);
+        record.invalidations += 1;
+        record.invalidated = Some(now);
+    }
+
+    /// True if the cache was flushed at `since` or later.
+    pub fn flushed_since(&self, engine: EngineId, cache: Cache, since: Epoch) -> bool {
+        self.last_flush(engine, cache) >= Some(since)
+    }
+
+    /// True if the cache was invalidated at `since` or later.
+    pub fn invalidated_since(&self, engine: EngineId, cache: Cache, since: Epoch) -> bool {
+        self.last_invalidation(engine, cache) >= Some(since)
+    }
+
+    /// When the cache was flushed last.
+    pub fn last_flush(&self, engine: EngineId, cache: Cache) -> Option<Epoch> {
+        self.record(engine, cache).flushed
+    }
+
+    /// When the cache was invalidated last.
+    pub fn last_invalidation(&self, engine: EngineId, cache: Cache) -> Option<Epoch> {
+        self.record(engine, cache).invalidated
+    }
+
+    /// How often the cache was flushed.
+    pub fn flushes(&self, engine: EngineId, cache: Cache) -> u64 {
+        self.record(engine, cache).flushes
+    }
+
+    /// How often the cache was invalidated.
+    pub fn invalidations(&self, engine: EngineId, cache: Cache) -> u64 {
+        self.record(engine, cache).invalidations
+    }
+
+    fn advance(&mut self) -> Epoch {
+        let now = self.now;
+        self.now.0 += 1;
+        now
+    }
+
+    fn record(&self, engine: EngineId, cache: Cache) -> &Record {
+        &self.records[engine as usize][cache as usize]
+    }
+
+    fn record_mut(&mut self, engine: EngineId, cache: Cache) -> &mut Record {
+        &mut self.records[engine as usize][cache as usize]
+    }
+}

@@ -1,0 +1,100 @@
+//! Addresses that cannot be used, and why.
+
+use crate::fault::Va;
+use std::fmt;
+
+/// An address that cannot be used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageFault {
+    /// The graphics address, 48 bits.
+    pub address: u64,
+    /// True if the access was a write.
+    pub write: bool,
+    /// The tables that were walked.
+    pub tables: Tables,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// Kinds of page tables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Tables {
+    /// Per process, four levels, 48 bits.
+    FourLevels,
+    /// Per process, three levels from four page directories on, 32 bits.
+    ThreeLevels,
+    /// The global table, 32 bits.
+    Global,
+}
+
+/// Why a page walk failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// The entry of this level (4 = root ... 1 = page table) is not present.
+    NotPresent(u8),
+    /// The entry of this level points outside physical memory. One level above the highest there is no entry but a
+    /// register: PDP0, or the PDP register of the address's GiB.
+    BadFrame(u8),
+    /// The entry of this level forbids writing.
+    ReadOnly(u8),
+    /// The space ends at 4 GiB.
+    Outside,
+}
+
+impl fmt::Display for PageFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let access = if self.write { "write to" } else { "read from" };
+        write!(f, "page fault: {access} {}, ", Va(self.address))?;
+        let global = self.tables == Tables::Global;
+        match (self.cause, self.tables) {
+            (Cause::NotPresent(_), Tables::Global) => {
+                write!(f, "nothing is mapped there in the global table")
+            }
+            (Cause::NotPresent(level), _) => {
+                write!(f, "nothing is mapped there (level {level} entry not present)")
+            }
+            (Cause::BadFrame(_), _) if global => {
+                write!(f, "the entry of the global table points outside physical memory")
+            }
+            (Cause::BadFrame(5), _) => write!(f, "PDP0 points outside physical memory"),
+            (Cause::BadFrame(3), Tables::ThreeLevels) => {
+                write!(f, "PDP{} points outside physical memory", self.address >> 30)
+            }
+            (Cause::BadFrame(level), _) => {
+                write!(f, "the level {level} entry points outside physical memory")
+            }
+            (Cause::ReadOnly(level), _) => write!(f, "the page is read-only (level {level} entry)"),
+            (Cause::Outside, _) if global => write!(f, "the global table ends at 4 GiB"),
+            (Cause::Outside, _) => write!(f, "an address space of three levels ends at 4 GiB"),
+        }
+    }
+}
+
+impl std::error::Error for PageFault {}
+
+/// What is mapped next to an address that is not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Nearby {
+    /// The address that was asked for.
+    pub address: u64,
+    /// Where the memory below it ends: the first byte behind.
+    pub below: Option<u64>,
+    /// Where the memory above it begins.
+    pub above: Option<u64>,
+}
+
+impl fmt::Display for Nearby {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(end) = self.below {
+            write!(f, "{:#x} bytes behind the end of memory at {}", self.address - end, Va(end))?;
+        }
+        if let Some(start) = self.above {
+            let joint = if self.below.is_some() { ", " } else { "" };
+            write!(f, "{joint}{:#x} bytes before memory at {}", start - self.address, Va(start))?;
+        }
+        if self.below.is_none() && self.above.is_none() {
+            write!(f, "no memory is mapped near it")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,64 @@
+//! Where frames lie, by number: a tree of four levels of 512, like the page tables themselves.
+
+use super::physical::Slot;
+
+/// A map from frame numbers (36 bits) to slots.
+#[derive(Debug)]
+pub(super) struct FrameMap {
+    /// Inner nodes, the root first: indices of nodes, or in the lowest level of leaves, from 1 on; 0 is none.
+    nodes: Vec<[u32; 512]>,
+    leaves: Vec<[Slot; 512]>,
+}
+
+impl Default for FrameMap {
+    fn default() -> Self {
+        FrameMap { nodes: vec![[0; 512]], leaves: Vec::new() }
+    }
+}
+
+/// The index of `number` in a node whose entries cover `2^shift` frames.
+#[inline(always)]
+fn index(number: u64, shift: u32) -> usize {
+    (number >> shift) as usize % 512
+}
+
+impl FrameMap {
+    /// Where frame `number` lies.
+    #[inline]
+    pub(super) fn get(&self, number: u64) -> Option<Slot> {
+        if number >> 36 != 0 {
+            return None;
+        }
+        let mut node = 0;
+        for shift in [27, 18] {
+            node = self.nodes[node][index(number, shift)] as usize;
+            if node == 0 {
+                return None;
+            }
+        }
+        let leaf = self.nodes[node][index(number, 9)] as usize;
+        let slot = self.leaves.get(leaf.wrapping_sub(1))?[index(number, 0)];
+        (slot != Slot::NOWHERE).then_some(slot)
+    }
+
+    /// Says where frame `number` lies.
+    pub(super) fn set(&mut self, number: u64, slot: Slot) {
+        debug_assert_eq!(number >> 36, 0);
+        let mut node = 0;
+        for shift in [27, 18] {
+            let at = index(number, shift);
+            if self.nodes[node][at] == 0 {
+                self.nodes[node][at] = self.nodes.len() as u32;
+                self.nodes.push([0; 512]);
+            }
+            node = self.nodes[node][at] as usize;
+        }
+        let at = index(number, 9);
+        if self.nodes[node][at] == 0 {
+            self.leaves.push([Slot::NOWHERE; 512]);
+            self.nodes[node][at] = self.leaves.len() as u32;
+        }
+        let leaf = self.nodes[node][at] as usize - 1;
+        self.leaves[leaf][index(number, 0)] = slot;
+    }
+}

@@ -1,0 +1,460 @@
+//! Address spaces: graphics addresses to frames, through page tables.
+//!
+//! * Per process, four levels: address bits 47:39 index the root (level 4), 38:30 level 3, 29:21 level 2, 20:12 the
+//!   page table (level 1). Each table has 512 entries and lies in a frame. A directory entry (level 2) may map 2 MiB.
+//! * Per process, three levels, for contexts of 32 bits: four registers hold a page directory (level 2) each, one for
+//!   each GiB.
+//! * The global table: one level, one entry for each 4 KiB of 4 GiB. It lies in the GPU's own registers, not in frames.
+//!
+//! (gen8_facts 1.1; i915 gen8_ppgtt.c, intel_ggtt.c)
+
+use super::entry::Entry;
+use super::fault::{Cause, Nearby, PageFault, Tables};
+use super::physical::{Frames, Memory, OutOfMemory, Slot};
+use super::{ADDRESS_MASK, PAGE};
+use std::cell::Cell;
+
+/// Translations that are remembered.
+const TLB_ENTRIES: usize = 512;
+
+/// Entries that the global table has: 4 GiB, 8 MiB of entries (gen8_facts 1.1).
+pub const GLOBAL_ENTRIES: u64 = 1 << 20;
+
+/// Steps of the search for memory near an address.
+const NEARBY_STEPS: usize = 4096;
+
+/// A remembered translation of one page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cached {
+    /// The page's number, or `u64::MAX`.
+    pub(super) page: u64,
+    pub(super) slot: Slot,
+    /// The level that forbids writing, or 0.
+    pub(super) read_only: u8,
+}
+
+const NOTHING: Cached = Cached { page: u64::MAX, slot: Slot::NOWHERE, read_only: 0 };
+
+/// Where walks begin.
+#[derive(Clone, Debug)]
+enum Root {
+    Four(u64),
+    Three([u64; 4]),
+    /// The entries up to the last one that was written.
+    Global(Vec<u64>),
+}
+
+/// Where an address leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mapping {
+    /// Physical address of the byte.
+    pub physical: u64,
+    /// Bytes of the page that the entry maps: 4 KiB, 2 MiB.
+    pub page: u64,
+    /// The level whose entry forbids writing, the highest if there are several.
+    pub read_only: Option<u8>,
+    /// Index into the private PAT: how hardware would cache the page. The model has no caches.
+    pub attributes: u8,
+}
+
+/// An entry that the global table does not have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the global table has no entry {0:#x}: it has {GLOBAL_ENTRIES:#x}")]
+pub struct NoGlobalEntry(pub u64);
+
+/// An address space.
+///
+/// Translations are remembered, as a TLB does: 512 of them, one for each value of address bits 20:12. An entry that is
+/// changed behind the space's back, by a write to a table in memory, is seen when its page was not remembered, or after
+/// [`forget`](Self::forget), which is what a TLB invalidation does. [`map`](Self::map), [`unmap`](Self::unmap) and
+/// [`write_global_entry`](Self::write_global_entry) drop what they change.
+#[derive(Debug)]
+pub struct AddressSpace {
+    root: Root,
+    /// Tables made by this space, to be freed with it.
+    owned: Vec<Frames>,
+    tlb: Box<[Cell<Cached>]>,
+}
+
+impl AddressSpace {
+    fn with(root: Root) -> Self {
+        AddressSpace {
+            root,
+            owned: Vec::new(),
+            tlb: vec![Cell::new(NOTHING); TLB_ENTRIES].into_boxed_slice(),
+        }
+    }
+
+    /// An empty space of four levels, 48 bits. Its tables lie in `mem`.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn new(mem: &mut Memory) -> Result<Self, OutOfMemory> {
+        let root = mem.alloc(1)?;
+        let space = Self::with_root4(root.address());
+        Ok(AddressSpace { owned: vec![root], ..space })
+    }
+
+    /// An empty space of three levels, 32 bits. Its tables lie in `mem`.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn new3(mem: &mut Memory) -> Result<Self, OutOfMemory> {
+        let roots = mem.alloc(4)?;
+        let space = Self::with_roots3([0, 1, 2, 3].map(|n| roots.address() + n * PAGE));
+        Ok(AddressSpace { owned: vec![roots], ..space })
+    }
+
+    /// The space of four levels whose root table is at physical address `pml4`, what PDP0 holds. Bits 11:0 are not
+    /// looked at.
+    pub fn with_root4(pml4: u64) -> Self {
+        Self::with(Root::Four(pml4 & !(PAGE - 1)))
+    }
+
+    /// The space of three levels with page directories at these physical addresses, what PDP0 to PDP3 hold. Bits 11:0
+    /// are not looked at.
+    pub fn with_roots3(directories: [u64; 4]) -> Self {
+        Self::with(Root::Three(directories.map(|directory| directory & !(PAGE - 1))))
+    }
+
+    /// A global table without entries.
+    pub fn global() -> Self {
+        Self::with(Root::Global(Vec::new()))
+    }
+
+    /// Which tables the space has.
+    pub fn tables(&self) -> Tables {
+        match self.root {
+            Root::Four(_) => Tables::FourLevels,
+            Root::Three(_) => Tables::ThreeLevels,
+            Root::Global(_) => Tables::Global,
+        }
+    }
+
+    /// Physical address of the root table, what PDP0 holds; 0 for the global table.
+    pub fn root(&self) -> u64 {
+        self.roots()[0]
+    }
+
+    /// What PDP0 to PDP3 hold; 0 for those that are not used.
+    pub fn roots(&self) -> [u64; 4] {
+        match self.root {
+            Root::Four(root) => [root, 0, 0, 0],
+            Root::Three(directories) => directories,
+            Root::Global(_) => [0; 4],
+        }
+    }
+
+    /// Writes entry `index` of the global table, as the upper half of the GPU's register space does.
+    ///
+    /// # Errors
+    /// [`NoGlobalEntry`] if there is none, or if this is not the global table.
+    pub fn write_global_entry(&mut self, index: u64, bits: u64) -> Result<(), NoGlobalEntry> {
+        let Root::Global(entries) = &mut self.root else { return Err(NoGlobalEntry(index)) };
+        if index >= GLOBAL_ENTRIES {
+            return Err(NoGlobalEntry(index));
+        }
+        let at = index as usize;
+        if at >= entries.len() {
+            entries.resize(at + 1, 0);
+        }
+        entries[at] = bits;
+        self.place(index * PAGE).set(NOTHING);
+        Ok(())
+    }
+
+    /// Entry `index` of the global table, 0 if there is none.
+    pub fn global_entry(&self, index: u64) -> u64 {
+        match &self.root {
+            Root::Global(entries) => entries.get(index as usize).copied().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// Maps `frames` from `address` (a multiple of 4 KiB) on, over whatever was there. Addresses are cut to the bits
+    /// that the space has. The global table knows no read-only pages.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if a table does not fit.
+    pub fn map(
+        &mut self,
+        mem: &mut Memory,
+        address: u64,
+        frames: Frames,
+        writable: bool,
+    ) -> Result<(), OutOfMemory> {
+        let mut table = 0;
+        for index in 0..frames.count {
+            let va = address.wrapping_add(index * PAGE) & self.mask();
+            let page = frames.address() + index * PAGE;
+            if let Root::Global(_) = self.root {
+                // The address is cut to the table.
+                let _ = self.write_global_entry(va / PAGE, Entry::pack_global(page));
+                continue;
+            }
+            if index == 0 || entry_offset(va, 1) == 0 {
+                table = self.make_table(mem, va)?;
+            }
+            mem.write_u64(table + entry_offset(va, 1), Entry::pack(1, page, writable));
+            self.place(va).set(NOTHING);
+        }
+        Ok(())
+    }
+
+    /// Unmaps `pages` pages from `address` on; those that are not mapped stay so. Tables are kept. A page of 2 MiB is
+    /// unmapped as a whole.
+    pub fn unmap(&mut self, mem: &mut Memory, address: u64, pages: u64) {
+        for index in 0..pages {
+            let va = address.wrapping_add(index * PAGE) & self.mask();
+            if let Root::Global(entries) = &mut self.root {
+                if let Some(entry) = entries.get_mut((va / PAGE) as usize) {
+                    *entry = 0;
+                }
+            } else if let Some((at, level)) = self.find_leaf(mem, va) {
+                mem.write_u64(at, 0);
+                if level > 1 {
+                    self.forget_range(va & !(span(level) - 1), span(level));
+                }
+            }
+            self.place(va).set(NOTHING);
+        }
+    }
+
+    /// Forgets remembered translations.
+    pub fn forget(&mut self) {
+        self.tlb.fill(Cell::new(NOTHING));
+    }
+
+    /// Forgets remembered translations of `bytes` bytes from `address` on.
+    pub fn forget_range(&mut self, address: u64, bytes: u64) {
+        let first = (address & ADDRESS_MASK) / PAGE;
+        let last = (address & ADDRESS_MASK).saturating_add(bytes.saturating_sub(1)) / PAGE;
+        for place in &self.tlb {
+            if bytes > 0 && (first..=last).contains(&place.get().page) {
+                place.set(NOTHING);
+            }
+        }
+    }
+
+    /// Frees the tables that the space made.
+    pub fn destroy(self, mem: &mut Memory) {
+        for table in self.owned {
+            mem.free(table);
+        }
+    }
+
+    /// Walks the tables: the physical address of the byte at `address`.
+    ///
+    /// # Errors
+    /// [`PageFault`] with the level whose entry stopped the walk.
+    pub fn translate(&self, mem: &Memory, address: u64, write: bool) -> Result<u64, PageFault> {
+        let mapping = self.mapping(mem, address).map_err(|fault| PageFault { write, ..fault })?;
+        match mapping.read_only {
+            Some(level) if write => Err(self.fault(address, write, Cause::ReadOnly(level))),
+            _ => Ok(mapping.physical),
+        }
+    }
+
+    /// Walks the tables: where `address` leads to, whatever is remembered.
+    ///
+    /// # Errors
+    /// [`PageFault`] with the level whose entry stopped the walk.
+    pub fn mapping(&self, mem: &Memory, address: u64) -> Result<Mapping, PageFault> {
+        self.walk(address & ADDRESS_MASK, |at| mem.read_u64(at))
+            .map_err(|cause| self.fault(address, false, cause))
+    }
+
+    /// What is mapped next to `address`, which is not: the nearest memory within some thousand tables and pages.
+    pub fn nearby(&self, mem: &Memory, address: u64) -> Nearby {
+        let address = address & ADDRESS_MASK;
+        // The first address, stepping over what is not mapped, that leads somewhere.
+        let search = |step: fn(u64, u64) -> Option<u64>| {
+            let mut at = Some(address & !(PAGE - 1));
+            for _ in 0..NEARBY_STEPS {
+                let skip = match self.walk(at?, |at| mem.read_u64(at)) {
+                    Ok(_) => return at,
+                    Err(Cause::NotPresent(level) | Cause::BadFrame(level)) if level <= 4 => span(level),
+                    Err(_) => return None,
+                };
+                at = step(at?, skip).filter(|at| *at <= self.mask());
+            }
+            None
+        };
+        Nearby {
+            address,
+            below: search(|at, skip| (at & !(skip - 1)).checked_sub(PAGE)).map(|page| page + PAGE),
+            above: search(|at, skip| (at | (skip - 1)).checked_add(1)),
+        }
+    }
+
+    /// Where the page of `address` lies, for reading.
+    #[inline(always)]
+    pub(super) fn read(&self, mem: &Memory, address: u64) -> Result<Slot, PageFault> {
+        let cached = self.place(address).get();
+        if cached.page == address << 16 >> 28 {
+            return Ok(cached.slot);
+        }
+        self.fill(mem, address & ADDRESS_MASK, false)
+    }
+
+    /// Where the page of `address` lies, for writing.
+    #[inline(always)]
+    pub(super) fn write(&self, mem: &mut Memory, address: u64) -> Result<Slot, PageFault> {
+        let cached = self.place(address).get();
+        if cached.page == address << 16 >> 28 && cached.read_only == 0 {
+            return Ok(cached.slot);
+        }
+        self.fill_for_write(mem, address & ADDRESS_MASK)
+    }
+
+    /// Checks that the byte at `address` can be read, or written.
+    pub(super) fn probe(&self, mem: &Memory, address: u64, write: bool) -> Result<(), PageFault> {
+        let cached = self.place(address).get();
+        if cached.page == address << 16 >> 28 && (!write || cached.read_only == 0) {
+            return Ok(());
+        }
+        self.fill(mem, address & ADDRESS_MASK, write).map(|_| ())
+    }
+
+    /// The place in the TLB for the page of `address`.
+    #[inline(always)]
+    fn place(&self, address: u64) -> &Cell<Cached> {
+        &self.tlb[(address / PAGE) as usize % TLB_ENTRIES]
+    }
+
+    #[cold]
+    fn fill(&self, mem: &Memory, address: u64, write: bool) -> Result<Slot, PageFault> {
+        let fault = |cause| self.fault(address, write, cause);
+        let mapping = self.walk(address, |at| mem.read_u64(at)).map_err(fault)?;
+        let bad = || fault(Cause::BadFrame(level_of(mapping.page)));
+        let slot = mem.slot(mapping.physical / PAGE).ok_or_else(bad)?;
+        // What nothing has written may come into being behind the TLB's back.
+        if slot != Slot::UNTOUCHED {
+            let read_only = mapping.read_only.unwrap_or(0);
+            self.place(address).set(Cached { page: address / PAGE, slot, read_only });
+        }
+        match mapping.read_only {
+            Some(level) if write => Err(fault(Cause::ReadOnly(level))),
+            _ => Ok(slot),
+        }
+    }
+
+    #[cold]
+    fn fill_for_write(&self, mem: &mut Memory, address: u64) -> Result<Slot, PageFault> {
+        let slot = self.fill(mem, address, true)?;
+        if slot != Slot::UNTOUCHED {
+            return Ok(slot);
+        }
+        let physical = self.translate(mem, address, true)?;
+        let bad = || self.fault(address, true, Cause::BadFrame(1));
+        mem.touch(physical / PAGE).ok_or_else(bad)?;
+        self.fill(mem, address, true)
+    }
+
+    #[cold]
+    fn fault(&self, address: u64, write: bool, cause: Cause) -> PageFault {
+        PageFault { address: address & ADDRESS_MASK, write, tables: self.tables(), cause }
+    }
+
+    /// All bits that addresses of the space have.
+    fn mask(&self) -> u64 {
+        match self.root {
+            Root::Four(_) => ADDRESS_MASK,
+            Root::Three(_) | Root::Global(_) => u32::MAX.into(),
+        }
+    }
+
+    /// The table where the walk to `address` begins, and its level.
+    fn start(&self, address: u64) -> Result<(u64, u8), Cause> {
+        match self.root {
+            Root::Four(root) => Ok((root, 4)),
+            _ if address > self.mask() => Err(Cause::Outside),
+            Root::Three(directories) => Ok((directories[(address >> 30) as usize], 2)),
+            Root::Global(_) => Ok((0, 1)),
+        }
+    }
+
+    /// Where the byte at `address` (48 bits) lies. Entries come from `read`, by physical address.
+    #[inline]
+    fn walk(&self, address: u64, mut read: impl FnMut(u64) -> Option<u64>) -> Result<Mapping, Cause> {
+        let (mut table, top) = self.start(address)?;
+        if let Root::Global(_) = self.root {
+            let entry = Entry::unpack_global(self.global_entry(address / PAGE));
+            let physical = entry.address + address % PAGE;
+            let mapping = Mapping { physical, page: PAGE, read_only: None, attributes: 0 };
+            return if entry.present { Ok(mapping) } else { Err(Cause::NotPresent(1)) };
+        }
+        let (mut read_only, mut coarse) = (None, false);
+        for level in (1..=top).rev() {
+            let mut offset = entry_offset(address, level);
+            let mut page = span(level);
+            if coarse {
+                // One entry for sixteen.
+                offset &= !(16 * 8 - 1);
+                page *= 16;
+            }
+            let entry = Entry::unpack(level, read(table + offset).ok_or(Cause::BadFrame(level + 1))?);
+            if !entry.present {
+                return Err(Cause::NotPresent(level));
+            }
+            if !entry.writable {
+                read_only = read_only.or(Some(level));
+            }
+            if entry.leaf {
+                let physical = (entry.address & !(page - 1)) + (address & (page - 1));
+                return Ok(Mapping { physical, page, read_only, attributes: entry.attributes });
+            }
+            (table, coarse) = (entry.address, entry.coarse);
+        }
+        Err(Cause::NotPresent(1))
+    }
+
+    /// Physical address and level of the entry that maps `address`, if one does.
+    fn find_leaf(&self, mem: &Memory, address: u64) -> Option<(u64, u8)> {
+        let mut last = 0;
+        let mapping = self.walk(address, |at| {
+            last = at;
+            mem.read_u64(at)
+        });
+        Some((last, level_of(mapping.ok()?.page)))
+    }
+
+    /// Physical address of the page table for `address`; missing tables are made, large pages taken apart.
+    fn make_table(&mut self, mem: &mut Memory, address: u64) -> Result<u64, OutOfMemory> {
+        let Ok((mut table, top)) = self.start(address) else { return Ok(0) };
+        for level in (2..=top).rev() {
+            let at = table + entry_offset(address, level);
+            let bits = mem.read_u64(at).unwrap_or(0);
+            let entry = Entry::unpack(level, bits);
+            table = if entry.present && !entry.leaf {
+                entry.address
+            } else {
+                let frames = mem.alloc(1)?;
+                self.owned.push(frames);
+                if entry.present {
+                    for (index, bits) in Entry::split(bits).enumerate() {
+                        mem.write_u64(frames.address() + 8 * index as u64, bits);
+                    }
+                }
+                mem.write_u64(at, Entry::pack(level, frames.address(), true));
+                frames.address()
+            };
+        }
+        Ok(table)
+    }
+}
+
+/// Bytes that an entry of `level` covers.
+const fn span(level: u8) -> u64 {
+    PAGE << (9 * (level - 1))
+}
+
+/// The level of an entry that maps `page` bytes.
+const fn level_of(page: u64) -> u8 {
+    if page >= span(2) { 2 } else { 1 }
+}
+
+/// Byte offset of the entry for `address` in a table of `level`.
+const fn entry_offset(address: u64, level: u8) -> u64 {
+    address / span(level) % 512 * 8
+}
