@@ -216,7 +216,7 @@ impl<O: Observer> Exec<'_, O> {
 
     /// Memory through the global table, or as the context sees it.
     pub fn view(&mut self, global: bool) -> Vm<'_> {
-        Vm { mem: self.vm.mem, space: if global { self.ggtt } else { self.vm.space } }
+        if global { self.vm.through(self.ggtt) } else { self.vm.reborrow() }
     }
 
     /// First byte of the engine's registers.

@@ -100,12 +100,12 @@ impl Gpu {
 
     /// Memory as the context sees it.
     pub fn vm(&mut self, id: ContextId) -> Vm<'_> {
-        Vm { mem: &mut self.memory, space: &mut self.contexts[id.0].space }
+        Vm::new(&mut self.memory, &mut self.contexts[id.0].space)
     }
 
     /// Memory through the global table.
     pub fn global(&mut self) -> Vm<'_> {
-        Vm { mem: &mut self.memory, space: &mut self.ggtt }
+        Vm::new(&mut self.memory, &mut self.ggtt)
     }
 
     /// A new buffer with `contents`, mapped at `address` (a multiple of 4 KiB).
@@ -227,7 +227,7 @@ impl Gpu {
         let mut exec = Exec {
             engine: id,
             ggtt: &mut self.ggtt,
-            vm: Vm { mem: &mut self.memory, space: &mut context.space },
+            vm: Vm::new(&mut self.memory, &mut context.space),
             state: &mut context.state,
             stats,
             budget: &mut active.budget,

@@ -72,7 +72,7 @@ impl fmt::Display for PageFault {
 
 impl std::error::Error for PageFault {}
 
-/// What is mapped next to an address that is not.
+/// What is mapped next to an address that is not. Prints nothing if nothing is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Nearby {
     /// The address that was asked for.
@@ -91,9 +91,6 @@ impl fmt::Display for Nearby {
         if let Some(start) = self.above {
             let joint = if self.below.is_some() { ", " } else { "" };
             write!(f, "{joint}{:#x} bytes before memory at {}", start - self.address, Va(start))?;
-        }
-        if self.below.is_none() && self.above.is_none() {
-            write!(f, "no memory is mapped near it")?;
         }
         Ok(())
     }

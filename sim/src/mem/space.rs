@@ -20,8 +20,8 @@ const TLB_ENTRIES: usize = 512;
 /// Entries that the global table has: 4 GiB, 8 MiB of entries (gen8_facts 1.1).
 pub const GLOBAL_ENTRIES: u64 = 1 << 20;
 
-/// Steps of the search for memory near an address.
-const NEARBY_STEPS: usize = 4096;
+/// How far away memory may be to count as near an address.
+const NEAR: u64 = 16 << 20;
 
 /// A remembered translation of one page.
 #[derive(Clone, Copy, Debug)]
@@ -264,19 +264,20 @@ impl AddressSpace {
             .map_err(|cause| self.fault(address, false, cause))
     }
 
-    /// What is mapped next to `address`, which is not: the nearest memory within some thousand tables and pages.
+    /// What is mapped within 16 MiB of `address`, which is not mapped itself.
     pub fn nearby(&self, mem: &Memory, address: u64) -> Nearby {
         let address = address & ADDRESS_MASK;
         // The first address, stepping over what is not mapped, that leads somewhere.
         let search = |step: fn(u64, u64) -> Option<u64>| {
-            let mut at = Some(address & !(PAGE - 1));
-            for _ in 0..NEARBY_STEPS {
-                let skip = match self.walk(at?, |at| mem.read_u64(at)) {
-                    Ok(_) => return at,
+            let mut at = address & !(PAGE - 1);
+            while at.abs_diff(address) <= NEAR && at <= ADDRESS_MASK {
+                let skip = match self.walk(at, |at| mem.read_u64(at)) {
+                    Ok(_) => return Some(at),
                     Err(Cause::NotPresent(level) | Cause::BadFrame(level)) if level <= 4 => span(level),
+                    Err(Cause::Outside) => PAGE,
                     Err(_) => return None,
                 };
-                at = step(at?, skip).filter(|at| *at <= self.mask());
+                at = step(at, skip)?;
             }
             None
         };

@@ -62,7 +62,7 @@ proptest! {
             let frames = mem.alloc(1).unwrap();
             space.map(&mut mem, base + (2 - page) * PAGE, frames, true).unwrap();
         }
-        let mut vm = Vm { mem: &mut mem, space: &mut space };
+        let mut vm = Vm::new(&mut mem, &mut space);
         let mut bytes = vec![0u8; 3 * PAGE as usize];
         for (offset, value, kind) in accesses {
             let size = [1, 2, 4, 8, 100][kind];
@@ -108,7 +108,7 @@ fn faults_name_address_and_level() {
     let (mut mem, mut space) = setup();
     let frames = mem.alloc(1).unwrap();
     space.map(&mut mem, 0x20_0000, frames, false).unwrap();
-    let mut vm = Vm { mem: &mut mem, space: &mut space };
+    let mut vm = Vm::new(&mut mem, &mut space);
     assert_eq!(vm.read_u32(0x20_0ffc), Ok(0));
     let cause = |fault: Result<u32, PageFault>| fault.unwrap_err().cause;
     assert_eq!(cause(vm.read_u32(0x20_1000)), Cause::NotPresent(1));
@@ -190,7 +190,7 @@ fn installed_memory_reads_zeros_until_written() {
     space.write_global_entry(0, 0x5001).unwrap();
     space.write_global_entry(1, 0x5001).unwrap();
     space.write_global_entry(2, 0x4000_0001).unwrap();
-    let mut vm = Vm { mem: &mut mem, space: &mut space };
+    let mut vm = Vm::new(&mut mem, &mut space);
     assert_eq!(vm.read_u32(0x10), Ok(0));
     vm.probe(0, 2 * PAGE, true).unwrap();
     vm.write_u32(0x1010, 7).unwrap();
@@ -231,7 +231,7 @@ fn adopted_memory() {
     assert_eq!((all.part(3, 0).map(|part| part.count), all.part(2, 2)), (Some(0), None));
     space.map(&mut mem, 0x1000, all.part(2, 1).unwrap(), true).unwrap();
     space.map(&mut mem, 0x8000, all.part(0, 2).unwrap(), false).unwrap();
-    let mut vm = Vm { mem: &mut mem, space: &mut space };
+    let mut vm = Vm::new(&mut mem, &mut space);
     assert_eq!((vm.read_u8(0x1fff), vm.read_u8(0x8fff), vm.read_u16(0x8fff)), (Ok(3), Ok(1), Ok(0x201)));
     vm.write_u32(0x1ffc, 0x0808_0808).unwrap();
     assert_eq!(mem.bytes(all)[3 * PAGE as usize - 1], 8);
@@ -240,9 +240,10 @@ fn adopted_memory() {
     mem.free(all);
     assert_eq!(host.lock().unwrap()[3 * PAGE as usize - 5..][..6], [3, 8, 8, 8, 8, 4]);
     // Addresses that still lead there, by table or by what is remembered of it, harm nobody.
-    let mut vm = Vm { mem: &mut mem, space: &mut space };
+    let mut vm = Vm::new(&mut mem, &mut space);
     assert_eq!(vm.read_u8(0x1fff), Ok(0));
     vm.write_u8(0x1fff, 1).unwrap();
+    vm.space.forget();
     assert_eq!(vm.read_u8(0x9000).unwrap_err().cause, Cause::BadFrame(1));
 }
 
@@ -260,7 +261,7 @@ fn three_levels() {
     for n in 0..4u64 {
         let address = n << 30 | 511 << 21 | 0x1234;
         assert_eq!(space.translate(&mem, address, true), Ok(0x1_0234 + 0x1000 * n));
-        let vm = Vm { mem: &mut mem, space: &mut space };
+        let vm = Vm::new(&mut mem, &mut space);
         assert_eq!(vm.read_u8(address), Ok(n as u8 + 1));
         assert_eq!(vm.read_u8(n << 30).unwrap_err().cause, Cause::NotPresent(2));
         assert_eq!(vm.read_u8(address & !0xfff & !0x1000).unwrap_err().cause, Cause::NotPresent(1));
@@ -289,7 +290,7 @@ fn global_table() {
     assert_eq!(space.translate(&mem, 0, false).unwrap_err().cause, Cause::NotPresent(1));
     space.write_global_entry(space::GLOBAL_ENTRIES - 1, frames.address() | 1).unwrap();
     let last = (space::GLOBAL_ENTRIES - 1) * PAGE;
-    let mut vm = Vm { mem: &mut mem, space: &mut space };
+    let mut vm = Vm::new(&mut mem, &mut space);
     vm.write_u32(last + 8, 0x1234_5678).unwrap();
     let fault = vm.write_u32(last + PAGE - 2, 1).unwrap_err();
     assert_eq!((fault.address, fault.cause), (1 << 32, Cause::Outside));
@@ -297,7 +298,7 @@ fn global_table() {
     assert_eq!(space.global_entry(space::GLOBAL_ENTRIES - 1), frames.address() | 1);
     // A written entry counts at once: the write goes through the GPU.
     space.write_global_entry(space::GLOBAL_ENTRIES - 1, 0).unwrap();
-    assert_eq!(Vm { mem: &mut mem, space: &mut space }.read_u8(last).unwrap_err().tables, Tables::Global);
+    assert_eq!(Vm::new(&mut mem, &mut space).read_u8(last).unwrap_err().tables, Tables::Global);
     assert!(space.write_global_entry(space::GLOBAL_ENTRIES, 1).is_err());
     let mut other = AddressSpace::new(&mut mem).unwrap();
     assert!(other.write_global_entry(0, 1).is_err());
@@ -329,10 +330,10 @@ fn large_pages_are_taken_apart() {
     let fault = space.translate(&mem, 0x20_6000, true).unwrap_err();
     assert_eq!(fault.cause, Cause::ReadOnly(1));
     mem.write_u64(level2 + 16, aligned | 0x83);
-    let vm = Vm { mem: &mut mem, space: &mut space };
+    let vm = Vm::new(&mut mem, &mut space);
     assert_eq!((vm.read_u8(0x40_0000), vm.read_u8(0x5f_f000)), (Ok(0), Ok(0)));
     space.unmap(&mut mem, 0x40_0000, 1);
-    let vm = Vm { mem: &mut mem, space: &mut space };
+    let vm = Vm::new(&mut mem, &mut space);
     assert!(vm.read_u8(0x5f_f000).is_err(), "a large page goes as a whole");
 }
 
@@ -349,15 +350,15 @@ fn translations_are_remembered() {
     }
     let redirect =
         |mem: &mut Memory, entry: u64| mem.write_u64(table + 8 * entry, frames.address() + 2 * PAGE + 3);
-    assert_eq!(Vm { mem: &mut mem, space: &mut space }.read_u8(0x1000), Ok(0));
+    assert_eq!(Vm::new(&mut mem, &mut space).read_u8(0x1000), Ok(0));
     redirect(&mut mem, 1);
     redirect(&mut mem, 2);
-    let vm = Vm { mem: &mut mem, space: &mut space };
+    let vm = Vm::new(&mut mem, &mut space);
     assert_eq!((vm.read_u8(0x1000), vm.read_u8(0x2000)), (Ok(0), Ok(9)));
     space.forget_range(0x2000, 0x1000);
-    assert_eq!(Vm { mem: &mut mem, space: &mut space }.read_u8(0x1000), Ok(0));
+    assert_eq!(Vm::new(&mut mem, &mut space).read_u8(0x1000), Ok(0));
     space.forget_range(0x1fff, 1);
-    assert_eq!(Vm { mem: &mut mem, space: &mut space }.read_u8(0x1000), Ok(9));
+    assert_eq!(Vm::new(&mut mem, &mut space).read_u8(0x1000), Ok(9));
 }
 
 #[test]
@@ -372,9 +373,11 @@ fn neighbours_are_found() {
         (near.below, near.above)
     };
     assert_eq!(near(0x1_2004), (Some(0x1_2000), Some(0x7f_f000)));
-    assert_eq!(near(0x80_0000), (Some(0x80_0000), Some(1 << 47)));
+    assert_eq!(near(0x80_0000), (Some(0x80_0000), None));
+    assert_eq!(near((1 << 47) - 1), (None, Some(1 << 47)));
     assert_eq!(near(0xfff), (None, Some(0x1_0000)));
-    assert_eq!(near(u64::MAX), (Some((1 << 47) + PAGE), None));
+    assert_eq!(near(u64::MAX), (None, None));
+    assert_eq!(near((1 << 47) + PAGE + 5), (Some((1 << 47) + PAGE), None));
     assert_eq!(
         space.nearby(&mem, 0x1_2004).to_string(),
         "0x4 bytes behind the end of memory at 0x0000_0001_2000, 0x7ecffc bytes before memory at 0x0000_007f_f000"
@@ -383,4 +386,6 @@ fn neighbours_are_found() {
     assert_eq!(global.nearby(&mem, 0x5000), Nearby { address: 0x5000, below: None, above: None });
     global.write_global_entry(3, 1).unwrap();
     assert_eq!(global.nearby(&mem, 0x5000).below, Some(0x4000));
+    global.write_global_entry(space::GLOBAL_ENTRIES - 1, 1).unwrap();
+    assert_eq!(global.nearby(&mem, 1 << 32).below, Some(1 << 32));
 }

@@ -5,8 +5,7 @@ use super::{ADDRESS_MASK, AddressSpace, Cause, Memory, Nearby, PAGE, PageFault};
 /// Memory through the page tables of one address space. Addresses are cut to 48 bits; accesses may be unaligned and
 /// may cross pages. An access that faults in its second page leaves the first one written.
 pub struct Vm<'a> {
-    /// The frames.
-    pub mem: &'a mut Memory,
+    mem: &'a mut Memory,
     /// The page tables.
     pub space: &'a mut AddressSpace,
 }
@@ -45,7 +44,22 @@ macro_rules! scalars {
     )*};
 }
 
-impl Vm<'_> {
+impl<'a> Vm<'a> {
+    /// Frames through page tables.
+    pub fn new(mem: &'a mut Memory, space: &'a mut AddressSpace) -> Self {
+        Vm { mem, space }
+    }
+
+    /// The same memory through other page tables.
+    pub fn through<'b>(&'b mut self, space: &'b mut AddressSpace) -> Vm<'b> {
+        Vm { mem: self.mem, space }
+    }
+
+    /// The same for a shorter time.
+    pub fn reborrow(&mut self) -> Vm<'_> {
+        Vm { mem: self.mem, space: self.space }
+    }
+
     scalars! {
         read_u8 write_u8 u8 1;
         read_u16 write_u16 u16 2;
@@ -128,13 +142,14 @@ impl Vm<'_> {
         Ok(&mut page[at..end])
     }
 
-    /// What is mapped next to the address of a fault; none if the address itself is mapped.
+    /// What is mapped near the address of a fault; none if the address itself is mapped.
     #[cold]
     pub fn nearby(&self, fault: &PageFault) -> Option<Nearby> {
         match fault.cause {
             Cause::NotPresent(_) | Cause::Outside => Some(self.space.nearby(self.mem, fault.address)),
             Cause::BadFrame(_) | Cause::ReadOnly(_) => None,
         }
+        .filter(|near| near.below.or(near.above).is_some())
     }
 
     /// Checks that all of `bytes` bytes from `address` on can be read, or written.

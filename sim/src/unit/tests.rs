@@ -45,7 +45,7 @@ proptest! {
         block_dwords in 1u32..=16, block_height in 1u32..=16, element_bytes in prop::sample::select(vec![1u32, 2, 4]),
     ) {
         let (mut mem, mut space) = machine();
-        let mut vm = Vm { mem: &mut mem, space: &mut space };
+        let mut vm = Vm::new(&mut mem, &mut space);
         let bound = Bound {
             surface: Surface {
                 kind: SurfaceKind::Image,
@@ -103,7 +103,7 @@ proptest! {
         threads in 1u64..4,
     ) {
         let (mut mem, mut space) = machine();
-        let mut vm = Vm { mem: &mut mem, space: &mut space };
+        let mut vm = Vm::new(&mut mem, &mut space);
         for (n, (dwords, opcode)) in code.iter().enumerate() {
             let mut dwords = *dwords;
             dwords[0] = dwords[0] & !0x2000_00ff | u32::from(*opcode);
@@ -146,7 +146,7 @@ proptest! {
 #[test]
 fn computed_jumps_and_exceptions_of_walkers() {
     let (mut mem, mut space) = machine();
-    let mut vm = Vm { mem: &mut mem, space: &mut space };
+    let mut vm = Vm::new(&mut mem, &mut space);
     let raise = "(W) or (1|M0) cr0.1<1>:ud cr0.1<0;1,0>:ud 0x20000000:ud {Switch}\n
                  (W) send (8|M0) null r112:ud 0x27 0x02000010 {EOT}";
     let routine = "(W) and (1|M0) cr0.1<1>:ud cr0.1<0;1,0>:ud 0x0000ffff:ud
