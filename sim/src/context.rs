@@ -255,7 +255,7 @@ impl<O: Observer> Exec<'_, O> {
     /// A page fault at the packet being executed; `what` says what was being read or written.
     #[cold]
     pub fn page(&self, fault: PageFault, what: impl Into<Cow<'static, str>>) -> Fault {
-        Fault::Page { fault, near: self.vm.nearby(&fault), what: what.into(), at: self.at }
+        Fault::Page { fault, near: self.vm.nearby(&fault).map(Box::new), what: what.into(), at: self.at }
     }
 
     /// Something that the model lacks, met at the packet being executed; `page` says where it is described.

@@ -73,12 +73,12 @@ impl fmt::Display for Va {
 #[non_exhaustive]
 pub enum Fault {
     /// An address without memory behind it, or a write to read-only memory.
-    #[error("{at}: {fault} ({what}){}", near.map(|near| format!("; {near}")).unwrap_or_default())]
+    #[error("{at}: {fault} ({what}){}", near.as_ref().map(|near| format!("; {near}")).unwrap_or_default())]
     Page {
         /// The address and why it could not be used.
         fault: PageFault,
         /// What is mapped next to it, if nothing is mapped there.
-        near: Option<Nearby>,
+        near: Option<Box<Nearby>>,
         /// What was being read or written.
         what: Cow<'static, str>,
         /// The packet.

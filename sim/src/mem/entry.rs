@@ -107,7 +107,7 @@ impl Entry {
     /// An entry of the global table that leads to `address`, a multiple of 4 KiB.
     pub(super) fn pack_global(address: u64) -> u64 {
         let address = Shifted::from_bits(address >> 12);
-        whole(GlobalGttPageTableEntry { present: true, address, ..GlobalGttPageTableEntry::new() }.pack())
+        whole(GlobalGttPageTableEntry { present: true, address }.pack())
     }
 }
 
