@@ -6,6 +6,8 @@ use common::{EXPECTATION, batch_capture, corpus, fill_capture, fill_picture, fin
 use genxml::core::{Address, U};
 use genxml::engine::Render;
 use genxml::gen8::mi::{MiStoreDataImm, MiUrbClear};
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -74,10 +76,12 @@ fn what_is_not_implemented_is_3_and_named() {
     batch_capture::<Render>(capture.path(), |batch| {
         batch.emit(&MiUrbClear::new()).unwrap();
     });
-    let (code, _, err) = run(capture.path(), &[]);
+    let (code, out, err) = run(capture.path(), &[]);
     assert_eq!(code, 3, "{err}");
     assert!(err.contains("MI_URB_CLEAR") && err.contains("not implement"), "{err}");
     assert!(err.contains("0x0000_0002_0000"), "{err}");
+    let at = "  stopped at    render engine, MI_URB_CLEAR, batch 0x0000_0002_0000 +0x0\n";
+    assert!(out.contains(at), "{out}");
 }
 
 #[test]
@@ -99,10 +103,10 @@ fn dump_trace_and_json() {
     fill_capture(capture.path(), |_| ());
     let place = tempdir().unwrap();
     let (dump, trace) = (place.path().join("dump"), place.path().join("trace"));
-    let more = ["--json", "--dump", dump.to_str().unwrap(), "--trace", trace.to_str().unwrap()];
+    let more = ["--json", "--dump", dump.to_str().unwrap(), "--trace-text", trace.to_str().unwrap()];
     let (code, out, err) = run(capture.path(), &more);
     assert_eq!(code, 0, "{err}");
-    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let report: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(report["expectations"][0]["ok"], true);
     assert_eq!(report["stats"]["threads"], 1024);
     assert!(fs::read(dump.join("picture.bin")).unwrap() == fill_picture());
@@ -114,11 +118,144 @@ fn dump_trace_and_json() {
     assert_eq!(count(&text, "packet"), report["stats"]["packets"]);
     assert_eq!(text.lines().count() as u64, 1024 + count(&text, "packet"), "nothing else");
 
-    let more = ["--trace", trace.to_str().unwrap(), "--trace-instructions"];
+    let more = ["--trace-text", trace.to_str().unwrap(), "--trace-instructions"];
     assert_eq!(run(capture.path(), &more).0, 0);
     let text = fs::read_to_string(&trace).unwrap();
     assert_eq!(count(&text, "instruction"), report["stats"]["instructions"]);
     assert_eq!(run(capture.path(), &["--trace-instructions"]).0, 2);
+}
+
+/// The report without its last line, the time.
+fn without_time(out: &str) -> String {
+    out.lines().filter(|line| !line.starts_with("  time ")).collect::<Vec<_>>().join("\n")
+}
+
+/// What the demo does is known: a thread for each of 1024 blocks of its picture of 256 x 256 pixels of four bytes.
+#[test]
+fn the_report_fits_a_screen() {
+    let capture = tempdir().unwrap();
+    fill_capture(capture.path(), |_| ());
+    let (code, out, err) = run(capture.path(), &[]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.starts_with("fill: ok: 1 submissions, 1 of 1 expectations met\n"), "{out}");
+    for line in ["  engines       render 1\n", "  threads       1,024", " 256.0 KiB written\n"] {
+        assert!(out.contains(line), "{line:?} not in:\n{out}");
+    }
+    let time = out.lines().find(|line| line.starts_with("  time ")).unwrap();
+    assert!(time.contains(" s, ") && time.ends_with("EU instructions/s"), "{time}");
+    assert!(out.lines().count() < 24 && out.lines().all(|line| line.len() < 100), "{out}");
+    // The same again is the same, on any number of threads.
+    for threads in ["1", "2", "7"] {
+        let (_, again, _) = run(capture.path(), &["--threads", threads]);
+        assert_eq!(without_time(&out), without_time(&again));
+    }
+    assert_eq!(run(capture.path(), &["--threads", "0"]).0, 2);
+}
+
+/// Tables add up to the counts, and name what the demo is made of.
+#[test]
+fn stats_are_tables() {
+    let capture = tempdir().unwrap();
+    fill_capture(capture.path(), |_| ());
+    let (code, out, err) = run(capture.path(), &["--stats"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    for word in ["engine ", "packet ", "kernel ", "message ", "GPGPU_WALKER (render)", "dc1: "] {
+        assert!(out.contains(word), "{word:?} not in:\n{out}");
+    }
+    let (_, out, _) = run(capture.path(), &["--stats", "--json"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let sum = |table: &str, column: &str| -> u64 {
+        let rows = report["tables"][table].as_array().unwrap();
+        rows.iter().map(|row| row[column].as_u64().unwrap()).sum()
+    };
+    let stats = &report["stats"];
+    assert_eq!(sum("packets", "count"), stats["packets"]);
+    assert_eq!(sum("engines", "packets"), stats["packets"]);
+    assert_eq!(sum("kernels", "threads"), stats["threads"]);
+    assert_eq!(sum("kernels", "instructions"), stats["instructions"]);
+    assert_eq!(sum("messages", "count"), stats["messages"]);
+    assert_eq!(sum("kernels", "messages"), stats["messages"]);
+    assert_eq!(report["engines"][0], serde_json::json!({ "engine": "render", "submissions": 1 }));
+    let (_, out, _) = run(capture.path(), &["--json"]);
+    assert!(serde_json::from_str::<Value>(&out).unwrap().get("tables").is_none());
+}
+
+/// The rules of the trace event format, which Perfetto's importer has: slices of a track end in the order in which they
+/// began, inside each other; time goes on; every track has a name. Gives the slices: track, name, start, end.
+fn slices(text: &str) -> Vec<(u64, String, f64, f64)> {
+    let events: Vec<Value> = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let mut tracks = BTreeMap::<u64, (f64, Vec<usize>, bool)>::new();
+    let mut slices: Vec<(u64, String, f64, f64)> = Vec::new();
+    for event in &events {
+        let (phase, track) = (event["ph"].as_str().unwrap(), event["tid"].as_u64().unwrap());
+        assert!(event["pid"].is_u64(), "{event}");
+        let (last, open, named) = tracks.entry(track).or_default();
+        if phase == "M" {
+            *named |= event["name"] == "thread_name" && event["args"]["name"].is_string();
+            continue;
+        }
+        let time = event["ts"].as_f64().unwrap();
+        assert!(*named && time >= *last, "{event}");
+        *last = time;
+        match phase {
+            "B" => {
+                open.push(slices.len());
+                slices.push((track, event["name"].as_str().unwrap().to_owned(), time, f64::NAN));
+            }
+            "E" => slices[open.pop().unwrap_or_else(|| panic!("ends nothing: {event}"))].3 = time,
+            "i" => assert_eq!(event["s"], "t", "{event}"),
+            "C" => assert!(event["args"].as_object().unwrap().values().all(Value::is_number), "{event}"),
+            other => panic!("{other}: {event}"),
+        }
+    }
+    assert!(tracks.values().all(|(_, open, _)| open.is_empty()), "a slice has no end");
+    slices
+}
+
+#[test]
+fn a_trace_for_perfetto() {
+    let capture = tempdir().unwrap();
+    fill_capture(capture.path(), |_| ());
+    let file = capture.path().join("trace.json");
+    let more = ["--json", "--trace", file.to_str().unwrap()];
+    let (code, out, err) = run(capture.path(), &more);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("\"render\""), "{text}");
+    let slices = slices(&text);
+    let named = |start: &str| slices.iter().filter(|(_, name, ..)| name.starts_with(start)).count() as u64;
+    let walker = slices.iter().find(|(_, name, ..)| name == "GPGPU_WALKER").expect("the walker");
+    // An instruction is 16 units of the clock (sim's watchdog), thousands of them a microsecond.
+    let instructions = report["stats"]["instructions"].as_f64().unwrap();
+    assert!(walker.3 - walker.2 >= instructions * 16.0 / 1000.0, "{walker:?}");
+    assert_eq!(named("PIPELINE_SELECT"), 1);
+
+    // The same run writes the same trace.
+    assert_eq!(run(capture.path(), &more).0, 0);
+    assert!(fs::read_to_string(&file).unwrap() == text);
+    let (code, _, err) = run(capture.path(), &["--trace", "no/such/place.json"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("no/such/place.json"), "{err}");
+}
+
+/// What a fault ends is whole all the same, and the fault stands in it.
+#[test]
+fn a_trace_that_a_fault_ends() {
+    let capture = tempdir().unwrap();
+    batch_capture::<Render>(capture.path(), |batch| {
+        batch.emit(&MiUrbClear::new()).unwrap();
+    });
+    let file = capture.path().join("trace.json");
+    let (code, out, _) = run(capture.path(), &["--trace", file.to_str().unwrap(), "--json"]);
+    assert_eq!(code, 3);
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(slices(&text).iter().any(|(_, name, ..)| name == "MI_URB_CLEAR"), "{text}");
+    assert!(text.contains("\"ph\":\"i\"") && text.contains("not implement"), "{text}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let fault = &report["fault"];
+    assert_eq!((&fault["engine"], &fault["packet"]), (&"render".into(), &"MI_URB_CLEAR".into()));
+    assert_eq!((&fault["batch_offset"], &fault["exec"]), (&0.into(), &0.into()), "{fault}");
 }
 
 /// The first submission faults; the second and what is expected after it are not reached.
@@ -143,7 +280,7 @@ fn what_was_not_reached_does_not_count() {
     assert!(out.contains("STOPPED: 0 of 2 submissions, 0 of 1 expectations met"), "{out}");
     let (code, out, _) = run(capture.path(), &["--json"]);
     assert_eq!(code, 3);
-    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let report: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&report["submissions"], &report["submissions_in_capture"]), (&0.into(), &2.into()));
     let expectation = &report["expectations"][0];
     assert_eq!(expectation["name"], EXPECTATION);

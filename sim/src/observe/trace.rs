@@ -54,10 +54,10 @@ impl<W: Write> Trace<W> {
         }
     }
 
-    /// Marks a moment on the track of the engine that was heard of last: a fault.
-    pub fn mark(&mut self, engine: EngineId, text: &str) {
+    /// Marks what has just happened, a fault, on the track of an engine; of the first one, if it is of none.
+    pub fn mark(&mut self, engine: Option<EngineId>, text: &str) {
         if self.result.is_ok() {
-            let now = Now { engine, clock: self.clock };
+            let now = Now { engine: engine.unwrap_or(EngineId::Render), clock: self.clock };
             self.result = self.record(now, 'i', text, |out| out.write_all(br#","s":"t""#));
         }
     }

@@ -1,0 +1,84 @@
+//! Captures: every submission in order, memory compared with what is expected.
+
+use super::Args;
+use super::dump::Dump;
+use super::listen::Listeners;
+use super::report::{Compared, Input, Report, Stop};
+use crate::output::{Error, bad_input};
+use genxml::capture::Capture;
+use genxml::check::{self as rules, Finding, Rules, Summary};
+use genxml_sim::replay::{Replay, Step};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{self, IsTerminal};
+
+/// Runs the capture that the arguments name.
+pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
+    let capture = Capture::open(&args.input).map_err(bad_input)?;
+    let mut dump = args.dump.as_deref().map(Dump::new).transpose()?;
+    let mut report = Report::new(capture.name(), &args.input, Input::Capture);
+    report.checked = args.check.then(|| checked(&capture));
+    report.planned = Some(capture.execs().count() as u64);
+    let progress = progress(capture.execs().count() as u64, args.json);
+
+    let mut replay = Replay::new(&capture);
+    if let Some(units) = args.work_limit {
+        replay.gpu().set_work_limit(units);
+    }
+    while report.fault.is_none() {
+        let step = listeners.with(|told| match told {
+            Some(told) => replay.step_told(told),
+            None => replay.step(),
+        });
+        let Some(step) = step else { break };
+        match step {
+            Step::Exec { exec, result } => {
+                report.submitted(exec.engine);
+                match result {
+                    Ok(more) => {
+                        report.stats += more;
+                        report.submissions += 1;
+                    }
+                    Err(fault) => {
+                        report.stats += replay.gpu().last_stats();
+                        report.fault = Some(Stop { exec: Some(exec.seq), position: None, fault });
+                    }
+                }
+                progress.inc(1);
+            }
+            Step::Expectation { expectation, result } => {
+                if let Some(dump) = &mut dump {
+                    dump.expectation(expectation, replay.bytes(expectation.object))?;
+                }
+                report.expectations.push(Compared::new(expectation, Some(result.err())));
+            }
+            Step::Frame(frame) => {
+                if let Some(dump) = &mut dump {
+                    dump.frame(frame, replay.bytes(frame.object))?;
+                }
+            }
+            Step::Free(_) => {}
+        }
+    }
+    progress.finish_and_clear();
+    // They come in the order of the capture, and end with a fault.
+    let rest = capture.expectations().skip(report.expectations.len());
+    report.expectations.extend(rest.map(|expectation| Compared::new(expectation, None)));
+    Ok(report)
+}
+
+/// What the rules engine finds in the capture.
+fn checked(capture: &Capture) -> (Vec<Finding>, Summary) {
+    let mut findings = Vec::new();
+    let summary = rules::capture(capture, &Rules::gen8(), &mut |finding| findings.push(finding.clone()));
+    (findings, summary)
+}
+
+/// A bar on a terminal when there is something to wait for.
+fn progress(execs: u64, quiet: bool) -> ProgressBar {
+    if quiet || execs < 8 || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} submissions, {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(execs).with_style(style)
+}

@@ -1,0 +1,108 @@
+//! Who listens to the model: the tables of `--stats`, the trace for Perfetto, the trace as text.
+
+use super::Args;
+use crate::output::{Error, bad_input};
+use genxml_sim::Fault;
+use genxml_sim::observe::{Event, Now, Tally, Told, Trace};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// All that listen.
+pub struct Listeners {
+    tally: Option<Tally>,
+    trace: Option<(PathBuf, Trace<BufWriter<File>>)>,
+    text: Option<TextTrace>,
+    instructions: bool,
+}
+
+impl Listeners {
+    /// Those that the arguments ask for. Files are made at once.
+    pub fn new(args: &Args) -> Result<Self, Error> {
+        let trace = |path: &PathBuf| Ok((path.clone(), Trace::new(create(path)?)));
+        let text = |path: &PathBuf| Ok(TextTrace { path: path.clone(), out: create(path)?, result: Ok(()) });
+        Ok(Listeners {
+            tally: args.stats.then(Tally::default),
+            trace: args.trace.as_ref().map(trace).transpose()?,
+            text: args.trace_text.as_ref().map(text).transpose()?,
+            instructions: args.trace_instructions,
+        })
+    }
+
+    /// Calls `run` with an observer, if any is needed: without, the model runs at full speed.
+    pub fn with<R>(&mut self, run: impl FnOnce(Option<&mut Told<'_>>) -> R) -> R {
+        if self.tally.is_none() && self.trace.is_none() && self.text.is_none() {
+            return run(None);
+        }
+        let instructions = self.instructions;
+        let mut listener = |now: Now, event: &Event<'_>| self.event(now, event);
+        let mut told = match instructions {
+            true => Told::with_instructions(&mut listener),
+            false => Told::new(&mut listener),
+        };
+        run(Some(&mut told))
+    }
+
+    fn event(&mut self, now: Now, event: &Event<'_>) {
+        if let Some(tally) = &mut self.tally {
+            tally.event(now, event);
+        }
+        if let Some((_, trace)) = &mut self.trace {
+            trace.event(now, event);
+        }
+        if let Some(text) = &mut self.text {
+            text.event(event);
+        }
+    }
+
+    /// Ends the files, with the fault that ended the run, and gives the tables.
+    pub fn finish(self, fault: Option<&Fault>) -> Result<Option<Tally>, Error> {
+        if let Some((path, mut trace)) = self.trace {
+            if let Some(fault) = fault {
+                trace.mark(fault.place().map(|place| place.engine), &fault.to_string());
+            }
+            trace.finish().map_err(|error| cannot_write(&path, &error))?;
+        }
+        if let Some(mut text) = self.text {
+            text.result.and_then(|()| text.out.flush()).map_err(|error| cannot_write(&text.path, &error))?;
+        }
+        Ok(self.tally)
+    }
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>, Error> {
+    let file = File::create(path)
+        .map_err(|error| bad_input(format!("cannot create {}: {error}", path.display())))?;
+    Ok(BufWriter::with_capacity(1 << 16, file))
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Error {
+    bad_input(format!("cannot write {}: {error}", path.display()))
+}
+
+/// One line per packet and thread, and per instruction if told, words separated by spaces.
+struct TextTrace {
+    path: PathBuf,
+    out: BufWriter<File>,
+    result: io::Result<()>,
+}
+
+impl TextTrace {
+    fn event(&mut self, event: &Event<'_>) {
+        if self.result.is_err() {
+            return;
+        }
+        self.result = match event {
+            Event::Packet { at, dwords } => write!(self.out, "packet {:#014x} {}", at.address, at.packet)
+                .and_then(|()| dwords.iter().try_for_each(|dword| write!(self.out, " {dword:08x}")))
+                .and_then(|()| writeln!(self.out)),
+            Event::Thread { kernel, payload } => {
+                writeln!(self.out, "thread {kernel:#014x} {} payload bytes", payload.len())
+            }
+            Event::Instruction { kernel, ip, mask } => {
+                writeln!(self.out, "instruction {kernel:#014x} +{ip:#06x} {mask:08x}")
+            }
+            _ => Ok(()),
+        };
+    }
+}

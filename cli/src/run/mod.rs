@@ -1,0 +1,93 @@
+//! `genx run`: executes a capture or an AUB file on the model and reports what it did.
+//!
+//! * this file: the options and the way through them;
+//! * [`capture`]: captures, whose expectations are compared;
+//! * [`report`]: what the run came to, as text and JSON; [`tables`]: the details of `--stats`;
+//! * [`listen`]: the traces; [`dump`]: `--dump`.
+
+mod capture;
+mod dump;
+mod listen;
+mod report;
+mod tables;
+
+use crate::check;
+use crate::output::{Error, Exit, stdout};
+use listen::Listeners;
+use report::{Report, Verdict};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Execute a capture on the model and compare memory with what the capture expects.
+///
+/// After a fault nothing more runs: submissions count if they ran to their end, and the JSON has `"ok": null` for
+/// expectations that were not reached. Results are the same for any number of threads; with --stats and the traces,
+/// thread groups run one after the other.
+///
+/// Exit code: 0 all well, 1 an expectation differs or --check finds an error, 2 unusable input, 3 a GPU fault, a hang, or something that the
+/// model does not implement.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  genx run captures/gpgpu_fill
+  genx run captures/gpgpu_fill --dump out --stats
+  genx run captures/gpgpu_fill --json | jq .expectations
+  genx run captures/gpgpu_fill --trace fill.json      open it in ui.perfetto.dev")]
+pub struct Args {
+    /// A capture directory, with manifest.json and data.bin.zst
+    input: PathBuf,
+    /// Check the capture against the programming restrictions of the manual too, as `genx check` does
+    #[arg(long)]
+    check: bool,
+    /// Write the memory that each expectation names to DIR/NAME.bin, and each frame to DIR/frameN.png
+    #[arg(long, value_name = "DIR")]
+    dump: Option<PathBuf>,
+    /// Print tables of what ran: by engine, kind of packet, kernel and kind of message
+    #[arg(long)]
+    stats: bool,
+    /// Write a trace to FILE that Perfetto opens: batches, packets and thread groups by engine, in the model's time
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Write a line per packet and thread to FILE
+    #[arg(long, value_name = "FILE")]
+    trace_text: Option<PathBuf>,
+    /// In the text trace, a line per EU instruction too
+    #[arg(long, requires = "trace_text")]
+    trace_instructions: bool,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+    /// Worker threads of the host, all cores if not said; results are the same for any number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    threads: Option<u32>,
+    /// Units of work (EU instructions, pixels, packets) after which a submission counts as hanging
+    #[arg(long, value_name = "UNITS")]
+    work_limit: Option<u64>,
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Args) -> Result<Exit, Error> {
+    let mut listeners = Listeners::new(args)?;
+    let start = Instant::now();
+    let mut report = capture::run(args, &mut listeners)?;
+    report.elapsed = start.elapsed();
+    report.tally = listeners.finish(report.fault.as_ref().map(|stop| &stop.fault))?;
+    finish(args, &report)
+}
+
+/// Prints the report; the worst that happened is how the command ends.
+fn finish(args: &Args, report: &Report) -> Result<Exit, Error> {
+    let ran = match report.verdict() {
+        Verdict::Ok => Exit::Ok,
+        Verdict::Differs => Exit::Differs,
+        Verdict::Stopped => Exit::Fault,
+    };
+    let exit = report.checked.as_ref().map_or(Exit::Ok, |(_, summary)| check::exit(summary)).max(ran);
+    if args.json {
+        let value = report.json(exit);
+        stdout(|out| writeln!(out, "{value:#}"))?;
+    } else {
+        report.complain();
+        stdout(|out| report.text(out))?;
+    }
+    Ok(exit)
+}

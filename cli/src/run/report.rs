@@ -1,0 +1,363 @@
+//! What a run came to, as a screen of text and as JSON.
+
+use super::tables;
+use crate::check;
+use crate::output::Exit;
+use genxml::capture::{Expectation, Mismatch};
+use genxml::check::{Finding, Summary};
+use genxml::engine::EngineId;
+use genxml_sim::fault::Va;
+use genxml_sim::observe::Tally;
+use genxml_sim::{Fault, Stats};
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+/// What was run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// A capture directory.
+    Capture,
+}
+
+/// What a run came to.
+pub struct Report {
+    name: String,
+    path: String,
+    input: Input,
+    /// Submissions that ran to their end.
+    pub submissions: u64,
+    /// Submissions that there are, if that is known before.
+    pub planned: Option<u64>,
+    /// Submissions that were begun, by engine.
+    engines: [u64; EngineId::ALL.len()],
+    /// What was expected, in order.
+    pub expectations: Vec<Compared>,
+    /// What ended the run early.
+    pub fault: Option<Stop>,
+    /// What all submissions did.
+    pub stats: Stats,
+    /// Details, if wanted.
+    pub tally: Option<Tally>,
+    /// Time on the wall.
+    pub elapsed: Duration,
+    /// What the rules engine found, if wanted.
+    pub checked: Option<(Vec<Finding>, Summary)>,
+}
+
+/// An expectation, and what became of it.
+pub struct Compared {
+    name: String,
+    after_exec: u64,
+    /// None if it was not reached; else the first difference.
+    result: Option<Option<Mismatch>>,
+}
+
+impl Compared {
+    /// An expectation with its first difference; `None` if it was not reached.
+    pub fn new(expectation: &Expectation, result: Option<Option<Mismatch>>) -> Self {
+        Compared { name: expectation.name.clone(), after_exec: expectation.after_exec, result }
+    }
+
+    fn difference(&self) -> Option<&Mismatch> {
+        self.result.as_ref()?.as_ref()
+    }
+
+    fn met(&self) -> bool {
+        matches!(self.result, Some(None))
+    }
+}
+
+/// A fault, and where in the input the run was.
+pub struct Stop {
+    /// The submission of the capture.
+    pub exec: Option<u64>,
+    /// The byte of the file.
+    pub position: Option<u64>,
+    /// The fault.
+    pub fault: Fault,
+}
+
+/// How it went.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// All ran, and all that was expected came.
+    Ok,
+    /// Something else came.
+    Differs,
+    /// A fault ended it.
+    Stopped,
+}
+
+impl Report {
+    /// Nothing has run yet.
+    pub fn new(name: &str, path: &Path, input: Input) -> Self {
+        Report {
+            name: name.to_owned(),
+            path: path.display().to_string(),
+            input,
+            submissions: 0,
+            planned: None,
+            engines: [0; EngineId::ALL.len()],
+            expectations: Vec::new(),
+            fault: None,
+            stats: Stats::default(),
+            tally: None,
+            elapsed: Duration::ZERO,
+            checked: None,
+        }
+    }
+
+    /// Counts a submission that is begun.
+    pub fn submitted(&mut self, engine: EngineId) {
+        self.engines[engine as usize] += 1;
+    }
+
+    /// How it went.
+    pub fn verdict(&self) -> Verdict {
+        match (&self.fault, self.differing()) {
+            (Some(_), _) => Verdict::Stopped,
+            (None, 0) => Verdict::Ok,
+            (None, _) => Verdict::Differs,
+        }
+    }
+
+    fn differing(&self) -> usize {
+        self.expectations.iter().filter(|compared| compared.difference().is_some()).count()
+    }
+
+    /// Engines with what was submitted to them.
+    fn engines(&self) -> impl Iterator<Item = (EngineId, u64)> + '_ {
+        EngineId::ALL.into_iter().zip(self.engines).filter(|(_, count)| *count > 0)
+    }
+
+    /// Writes what went wrong to standard error.
+    pub fn complain(&self) {
+        for difference in self.expectations.iter().filter_map(Compared::difference) {
+            eprintln!("genx: {}: {difference}", self.name);
+        }
+        if let Some(Stop { exec, position, fault }) = &self.fault {
+            let exec = exec.map(|seq| format!("exec {seq}: ")).unwrap_or_default();
+            let position = position.map(|byte| format!("byte {byte:#x}: ")).unwrap_or_default();
+            eprintln!("genx: {}: {exec}{position}{fault}", self.name);
+        }
+    }
+
+    /// The screen of text.
+    pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        if let Some((findings, summary)) = &self.checked {
+            findings.iter().try_for_each(|finding| check::write_finding(out, finding))?;
+            writeln!(out, "{}: {}", self.name, check::verdict(summary))?;
+        }
+        let verdict = match self.verdict() {
+            Verdict::Ok => "ok",
+            Verdict::Differs => "DIFFERS",
+            Verdict::Stopped => "STOPPED",
+        };
+        let submissions = match self.planned {
+            Some(planned) if planned != self.submissions => format!("{} of {planned}", self.submissions),
+            _ => self.submissions.to_string(),
+        };
+        write!(out, "{}: {verdict}: {submissions} submissions", self.name)?;
+        match self.input {
+            Input::Capture => {
+                let met = self.expectations.iter().filter(|compared| compared.met()).count();
+                writeln!(out, ", {met} of {} expectations met", self.expectations.len())?;
+            }
+        }
+        self.work(out)?;
+        if let Some(stop) = &self.fault {
+            where_it_stopped(out, &stop.fault)?;
+        }
+        self.tally.as_ref().map_or(Ok(()), |tally| tables::text(out, tally))
+    }
+
+    /// What was done, and how fast.
+    fn work(&self, out: &mut dyn Write) -> io::Result<()> {
+        let stats = &self.stats;
+        let mut line = |name: &str, text: String| writeln!(out, "  {name:<13} {text}");
+        let engines: Vec<_> =
+            self.engines().map(|(engine, count)| format!("{} {}", engine.name(), counted(count))).collect();
+        line("engines", if engines.is_empty() { "none".into() } else { engines.join(", ") })?;
+        line(
+            "commands",
+            format!("{} packets in {} batches", counted(stats.packets), counted(stats.batches)),
+        )?;
+        if stats.threads > 0 {
+            let groups = match stats.groups {
+                0 => String::new(),
+                groups => format!(" in {} groups", counted(groups)),
+            };
+            line("threads", format!("{}{groups}", counted(stats.threads)))?;
+            let (instructions, messages) = (counted(stats.instructions), counted(stats.messages));
+            line("instructions", format!("{instructions}, {messages} messages"))?;
+        }
+        if stats.pixels > 0 {
+            line("pixels", counted(stats.pixels))?;
+        }
+        line("memory", format!("{} read, {} written", bytes(stats.bytes_read), bytes(stats.bytes_written)))?;
+        let rate = match self.rate() {
+            Some(rate) => format!(", {} EU instructions/s", scaled(rate)),
+            None => String::new(),
+        };
+        line("time", format!("{:.3} s{rate}", self.elapsed.as_secs_f64()))
+    }
+
+    /// EU instructions per second, if there were any.
+    fn rate(&self) -> Option<f64> {
+        let seconds = self.elapsed.as_secs_f64();
+        (self.stats.instructions > 0 && seconds > 0.0).then(|| self.stats.instructions as f64 / seconds)
+    }
+
+    /// The report for machines. Names are a contract; all but `seconds` and `instructions_per_second` are the same
+    /// whenever the same is run.
+    pub fn json(&self, exit: Exit) -> Value {
+        let expectations: Vec<Value> = self.expectations.iter().map(expectation_json).collect();
+        let engines: Vec<Value> = self
+            .engines()
+            .map(|(engine, submissions)| json!({ "engine": engine.name(), "submissions": submissions }))
+            .collect();
+        let stats: Map<String, Value> =
+            counts(&self.stats).into_iter().map(|(name, count)| (name.to_owned(), count.into())).collect();
+        let mut value = json!({
+            "input": self.path,
+            "exit": exit as u8,
+            "submissions": self.submissions,
+            "expectations": expectations,
+            "fault": self.fault.as_ref().map(fault_json),
+            "stats": stats,
+            "engines": engines,
+            "seconds": self.elapsed.as_secs_f64(),
+            "instructions_per_second": self.rate(),
+        });
+        match self.input {
+            Input::Capture => {
+                value["capture"] = self.name.as_str().into();
+                value["submissions_in_capture"] = self.planned.into();
+            }
+        }
+        if let Some((findings, summary)) = &self.checked {
+            value["check"] = check::as_json(findings, summary);
+        }
+        if let Some(tally) = &self.tally {
+            value["tables"] = tables::json(tally);
+        }
+        value
+    }
+}
+
+/// The fault by its parts; the sentence goes to standard error.
+fn where_it_stopped(out: &mut dyn Write, fault: &Fault) -> io::Result<()> {
+    let Some(place) = fault.place() else { return Ok(()) };
+    let offset = match place.address.checked_sub(place.batch) {
+        Some(offset) => format!(", batch {} +{offset:#x}", Va(place.batch)),
+        None => String::new(),
+    };
+    let kernel = match place.thread {
+        Some(thread) => format!(", kernel {} ip +{:#x}", Va(thread.kernel), thread.ip),
+        None => String::new(),
+    };
+    let engine = place.engine.name();
+    writeln!(out, "  {:<13} {engine} engine, {}{offset}{kernel}", "stopped at", place.packet)
+}
+
+fn fault_json(stop: &Stop) -> Value {
+    let place = stop.fault.place();
+    let address = |address: u64| format!("{address:#x}");
+    let thread = place.and_then(|place| place.thread);
+    json!({
+        "exec": stop.exec,
+        "byte": stop.position,
+        "text": stop.fault.to_string(),
+        "engine": place.map(|place| place.engine.name()),
+        "packet": place.map(|place| place.packet),
+        "address": place.map(|place| address(place.address)),
+        "batch": place.map(|place| address(place.batch)),
+        "batch_offset": place.and_then(|place| place.address.checked_sub(place.batch)),
+        "kernel": thread.map(|thread| address(thread.kernel)),
+        "ip": thread.map(|thread| thread.ip),
+    })
+}
+
+fn expectation_json(compared: &Compared) -> Value {
+    let difference = compared.difference();
+    json!({
+        "name": compared.name,
+        "after_exec": compared.after_exec,
+        "ok": compared.result.as_ref().map(Option::is_none),
+        "first_difference": difference.map(|d| json!({
+            "address": format!("{:#x}", d.address),
+            "offset": d.offset,
+            "count": d.count,
+            "text": d.to_string(),
+        })),
+    })
+}
+
+/// The counts by name.
+fn counts(stats: &Stats) -> [(&'static str, u64); 9] {
+    [
+        ("batches", stats.batches),
+        ("packets", stats.packets),
+        ("groups", stats.groups),
+        ("threads", stats.threads),
+        ("instructions", stats.instructions),
+        ("messages", stats.messages),
+        ("pixels", stats.pixels),
+        ("bytes_read", stats.bytes_read),
+        ("bytes_written", stats.bytes_written),
+    ]
+}
+
+/// A number with commas: `1,234,567`.
+pub fn counted(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A size: `1.5 MiB`.
+fn bytes(number: u64) -> String {
+    let mut value = number as f64;
+    for unit in ["bytes", "KiB", "MiB", "GiB"] {
+        if value < 1024.0 || unit == "GiB" {
+            return if unit == "bytes" { format!("{number} bytes") } else { format!("{value:.1} {unit}") };
+        }
+        value /= 1024.0;
+    }
+    unreachable!("the last unit takes all")
+}
+
+/// A rate: `12.3 M`.
+fn scaled(rate: f64) -> String {
+    match rate {
+        rate if rate >= 1e9 => format!("{:.2} G", rate / 1e9),
+        rate if rate >= 1e6 => format!("{:.1} M", rate / 1e6),
+        rate if rate >= 1e3 => format!("{:.1} k", rate / 1e3),
+        rate => format!("{rate:.0} "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_people_read_them() {
+        let numbers = [0, 7, 999, 1000, 12_345, 1_234_567];
+        assert_eq!(numbers.map(counted), ["0", "7", "999", "1,000", "12,345", "1,234,567"]);
+        let sizes = [0, 1023, 1024, 1536, 5 << 20, 3 << 40];
+        assert_eq!(
+            sizes.map(bytes),
+            ["0 bytes", "1023 bytes", "1.0 KiB", "1.5 KiB", "5.0 MiB", "3072.0 GiB"]
+        );
+        assert_eq!([12.0, 1234.0, 2.5e6, 3e9].map(scaled), ["12 ", "1.2 k", "2.5 M", "3.00 G"]);
+    }
+}
