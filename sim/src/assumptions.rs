@@ -144,3 +144,31 @@ pub const INTEGERS_CLAMP_TO_THEIR_CHANNEL: bool = true;
 /// What writing an element leaves in its padding bits (X channels): no source says and no driver reads them. The model
 /// writes 0, so that the same writes leave the same memory.
 pub const PADDING_IS_WRITTEN_AS_ZERO: bool = true;
+
+/// What does a thread group find in its shared local memory? No source says that hardware clears it, and none that it does
+/// not. The model fills it with this, so that what a group does depends on no other group.
+pub const SHARED_LOCAL_MEMORY_FILL: u8 = 0;
+
+/// Instructions that a thread executes before another one that is there at the same time has its turn. Hardware runs
+/// them all at once; what one of them waits for in a loop must be done by another one some time.
+pub const INSTRUCTIONS_OF_A_TURN: u64 = 4096;
+
+/// Which barrier does a group have? Hardware gives it one of the sixteen that is free. The model counts them up with
+/// the groups of a walker, so that a kernel that does not pass on what it finds in `r0.2` is found out.
+pub const BARRIERS: u64 = 16;
+
+/// Does a thread start whose execution mask is empty? No source says; the barrier of its group counts it
+/// (INTERFACE_DESCRIPTOR_DATA, Number of Threads in GPGPU Thread Group), so the model starts it.
+pub const THREADS_WITHOUT_CHANNELS_START: bool = true;
+
+/// What a walker with indirect data gives its threads: the registers that all share and those of each thread both come
+/// from the indirect data, as NEO lays it out. GPGPU_WALKER says that "CURBE is not being used except for cross-thread
+/// constant data", which could mean that those come from the CURBE; NEO loads none.
+pub const INDIRECT_DATA_REPLACES_CURBE: bool = true;
+
+/// What does CS_INVOCATION_COUNT count? Its name in the API is invocations: the model counts the live channels of all threads
+/// of a walker.
+pub const CS_INVOCATIONS_ARE_CHANNELS: bool = true;
+
+/// Threads that scratch slots are dealt out to at most: FFTID has 10 bits in `r0.5`.
+pub const MAX_FFTID: u64 = 1 << 10;

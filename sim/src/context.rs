@@ -1,6 +1,6 @@
 //! A context: page tables, latched packets and registers. Nothing else survives from one submission to the next.
 
-use crate::fault::{Fault, Place};
+use crate::fault::{Fault, Place, Waiting};
 use crate::kernels::KernelCache;
 use crate::mem::{AddressSpace, PageFault, Vm};
 use crate::observe::{Event, Observer, Stats};
@@ -250,6 +250,12 @@ impl<O: Observer> Exec<'_, O> {
     #[cold]
     pub fn hang(&self) -> Fault {
         Fault::Hang { limit: self.budget.limit(), at: self.at }
+    }
+
+    /// Threads that the packet being executed started, and that wait for ever.
+    #[cold]
+    pub fn stuck(&self, group: impl Into<Cow<'static, str>>, threads: Vec<Waiting>) -> Fault {
+        Fault::Stuck { group: group.into(), threads, at: self.at }
     }
 
     /// A page fault at the packet being executed; `what` says what was being read or written.

@@ -68,6 +68,17 @@ impl fmt::Display for Va {
     }
 }
 
+/// A thread that waits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    /// Its number: within its group if it has one, else its slot.
+    pub thread: u32,
+    /// The instruction that waits.
+    pub eu: InKernel,
+    /// What it waits for.
+    pub reason: String,
+}
+
 /// Why a submission ended before its batch did.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -102,6 +113,16 @@ pub enum Fault {
         /// The budget, in the units of [`crate::watchdog`].
         limit: u64,
         /// The packet that was running.
+        at: Place,
+    },
+    /// Threads that wait for each other, or for what nobody sends.
+    #[error("{at}: {group}: {}", waiting(threads))]
+    Stuck {
+        /// The thread group, or what the threads are if they have none.
+        group: Cow<'static, str>,
+        /// All threads that are left.
+        threads: Vec<Waiting>,
+        /// The packet that started the first of them.
         at: Place,
     },
     /// A thread met an instruction that the EU does not have or that breaks its rules.
@@ -169,6 +190,27 @@ pub enum Fault {
     Memory(#[from] crate::mem::OutOfMemory),
 }
 
+/// Who waits, without the end of a long list.
+fn waiting(threads: &[Waiting]) -> String {
+    const SHOWN: usize = 4;
+    let list: Vec<String> = (threads.iter().take(SHOWN))
+        .map(|waiting| {
+            let InKernel { kernel, ip } = waiting.eu;
+            format!(
+                "thread {} in the kernel at {} +{ip:#x} for {}",
+                waiting.thread,
+                Va(kernel),
+                waiting.reason
+            )
+        })
+        .collect();
+    let more = match threads.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    format!("waits for ever: {}{more}", list.join("; "))
+}
+
 impl Fault {
     /// The packet that was running, if there was one; of a deadlock the first that waits.
     pub fn place(&self) -> Option<Place> {
@@ -176,6 +218,7 @@ impl Fault {
             Fault::Page { at, .. }
             | Fault::Unimplemented { at, .. }
             | Fault::Hang { at, .. }
+            | Fault::Stuck { at, .. }
             | Fault::IllegalInstruction { at, .. }
             | Fault::Exception { at, .. }
             | Fault::BadPacket { at, .. }

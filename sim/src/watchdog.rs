@@ -22,6 +22,8 @@ pub struct Exhausted;
 #[derive(Clone, Debug)]
 pub struct Budget {
     left: u64,
+    /// What is left beyond the turn of a thread.
+    beyond: u64,
     limit: u64,
     /// The clock when nothing is left.
     end: u64,
@@ -30,12 +32,12 @@ pub struct Budget {
 impl Budget {
     /// A budget of `limit` units for a submission that starts when the clock stands at `started` units.
     pub fn new(limit: u64, started: u64) -> Self {
-        Budget { left: limit, limit, end: started.wrapping_add(limit) }
+        Budget { left: limit, beyond: 0, limit, end: started.wrapping_add(limit) }
     }
 
     /// Goes on when the clock stands at `clock` units: others ran meanwhile.
     pub fn resume(&mut self, clock: u64) {
-        self.end = clock.wrapping_add(self.left);
+        self.end = clock.wrapping_add(self.left + self.beyond);
     }
 
     /// Takes `units` off.
@@ -49,11 +51,48 @@ impl Budget {
                 self.left = left;
                 Ok(())
             }
-            None => {
-                self.left = 0;
-                Err(Exhausted)
-            }
+            None => self.more(units),
         }
+    }
+
+    /// Nothing but an instruction ends a turn.
+    #[cold]
+    fn more(&mut self, units: u64) -> Result<(), Exhausted> {
+        if self.beyond == 0 {
+            self.left = 0;
+            return Err(Exhausted);
+        }
+        self.end_turn();
+        self.spend(units)
+    }
+
+    /// Takes off one instruction, unless the turn or the budget is over.
+    ///
+    /// # Errors
+    /// [`Exhausted`] if so; [`end_turn`](Self::end_turn) tells which.
+    #[inline(always)]
+    pub fn instruction(&mut self) -> Result<(), Exhausted> {
+        match self.left.checked_sub(INSTRUCTION) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(Exhausted),
+        }
+    }
+
+    /// Starts a turn: after `units` units instructions end it.
+    pub fn turn(&mut self, units: u64) {
+        self.end_turn();
+        self.beyond = self.left.saturating_sub(units);
+        self.left -= self.beyond;
+    }
+
+    /// Ends the turn, if there is one. True if there is budget beyond it.
+    pub fn end_turn(&mut self) -> bool {
+        let beyond = std::mem::take(&mut self.beyond);
+        self.left += beyond;
+        beyond > 0
     }
 
     /// The whole budget.
@@ -63,7 +102,7 @@ impl Budget {
 
     /// Units spent since the model was made.
     pub fn clock(&self) -> u64 {
-        self.end.wrapping_sub(self.left)
+        self.end.wrapping_sub(self.left + self.beyond)
     }
 
     /// What the TIMESTAMP register shows now: 36 bits, 80 ns a tick.

@@ -208,31 +208,49 @@ pub struct Thread {
 impl Thread {
     /// A thread before its first instruction.
     pub fn new(launch: &Launch) -> Thread {
-        let mut regs = Registers::default();
-        let payload = launch.payload.len().min(regs.grf().len());
-        regs.grf_mut()[..payload].copy_from_slice(&launch.payload[..payload]);
+        let mut thread = Thread {
+            regs: Registers::default(),
+            acc: Accumulators::default(),
+            modes: Modes::default(),
+            flow: super::flow::Flow::new(0),
+            jump: None,
+            pending: Pending::default(),
+            system_routine: None,
+            passed: false,
+            executed: 0,
+        };
+        thread.start(launch);
+        thread
+    }
+
+    /// The same in the place of a thread that has ended.
+    pub fn restart(&mut self, launch: &Launch) {
+        self.regs.bytes_mut().fill(0);
+        self.acc = Accumulators::default();
+        self.start(launch);
+    }
+
+    /// Sets what a thread starts with, in registers of zeros.
+    fn start(&mut self, launch: &Launch) {
+        let payload = launch.payload.len().min(GRF_BYTES);
+        self.regs.grf_mut()[..payload].copy_from_slice(&launch.payload[..payload]);
         let [state, ids] = launch.state;
         let state = StateRegister::unpack_lossy(&[state, ids, launch.dispatch_mask, launch.vector_mask]);
-        regs.set_dwords(SR0, state.pack());
+        self.regs.set_dwords(SR0, state.pack());
         let control = ControlRegister {
             master_exception_state: false,
             ..ControlRegister::unpack_lossy(&[launch.control, launch.exceptions, 0, 0])
         };
-        regs.set_dwords(CR0, control.pack());
+        self.regs.set_dwords(CR0, control.pack());
+        self.modes = Modes::from_control(self.regs.u32(CR0));
         // The mask is latched here (assumptions::DISPATCH_MASK_IS_LATCHED).
         let enabled = if control.vector_mask_enable { launch.vector_mask } else { launch.dispatch_mask };
-        Thread {
-            modes: Modes::from_control(regs.u32(CR0)),
-            regs,
-            acc: Accumulators::default(),
-            flow: super::flow::Flow::new(enabled),
-            jump: None,
-            // The first instruction is where the kernel's offsets begin.
-            pending: Pending { goto: Some(0), ..Pending::default() },
-            system_routine: launch.system_routine,
-            passed: false,
-            executed: 0,
-        }
+        self.flow = super::flow::Flow::new(enabled);
+        self.jump = None;
+        // The first instruction is where the kernel's offsets begin.
+        self.pending = Pending { goto: Some(0), ..Pending::default() };
+        self.system_routine = launch.system_routine;
+        (self.passed, self.executed) = (false, 0);
     }
 
     /// Executes `kernel` from its first instruction to the end of the thread. Returns the number of instructions.
@@ -365,7 +383,8 @@ impl Thread {
         };
         let counted = !std::mem::take(&mut self.pending.again);
         let done = self.instruction(level::Baseline, u, kernel, world, counted);
-        self.passed = false;
+        // An instruction that was not begun is the next one again.
+        self.passed &= done.is_err();
         self.executed += u64::from(counted && done.is_ok());
         done
     }

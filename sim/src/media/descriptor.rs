@@ -1,20 +1,25 @@
 //! Interface descriptors resolved: kernel, surfaces, constants and modes of the threads of one packet.
 
-use crate::assumptions::SUBNORMAL_BITS_AT_START;
+use super::slots::Slots;
+use crate::assumptions::{MAX_FFTID, SUBNORMAL_BITS_AT_START};
 use crate::context::Exec;
 use crate::eu::Launch;
 use crate::fault::Fault;
 use crate::kernels;
 use crate::observe::Observer;
 use crate::unit::{Bindings, Program};
-use genxml::eu::gen8::eu_registers::ControlRegister;
+use genxml::eu::gen8::eu_registers::{ControlRegister, StateRegister};
 use genxml::gen8::media::MediaVfeState;
-use genxml::gen8::state::InterfaceDescriptorData;
+use genxml::gen8::state::{InterfaceDescriptorData, InterfaceDescriptorDataThreadPriority as Priority};
+use genxml_core::address::GeneralState;
+use genxml_core::{Address, U};
 
 /// Bytes of a register.
 pub const REGISTER: usize = 32;
 /// Registers of a payload at most: the register file.
 const MAX_PAYLOAD: usize = 128;
+/// What starts media and GPGPU threads: the thread spawner (000, Shared Function and Fixed Function IDs).
+const THREAD_SPAWNER: u32 = 7;
 
 /// All that the threads of a packet share.
 #[derive(Clone, Debug)]
@@ -27,15 +32,20 @@ pub struct Dispatch {
     pub vfe: MediaVfeState,
     /// The constants, from where the descriptor reads them.
     constants: Vec<u8>,
+    /// Bytes of shared local memory of a group.
+    pub slm: usize,
     /// `cr0.0`.
     control: u32,
+    /// `ip` of the system routine.
+    system_routine: Option<u32>,
 }
 
 impl Dispatch {
     /// Follows descriptor `index` of the loaded ones.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] if there is none, or no MEDIA_VFE_STATE came before; faults of the kernel's memory.
+    /// [`Fault::BadPacket`] if there is none, if no MEDIA_VFE_STATE came before, or if a field of one of them holds what
+    /// it must not; faults of the kernel's memory.
     pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>, index: u64) -> Result<Dispatch, Fault> {
         let Some(vfe) = exec.state.vfe else {
             return Err(exec.bad_field("MEDIA_VFE_STATE", 0, "none was executed before"));
@@ -45,19 +55,41 @@ impl Dispatch {
             let why = format!("{loaded} descriptors are loaded");
             return Err(exec.bad_field("Interface Descriptor Offset", index, why));
         };
+        // In units of 4 KiB (2d p.232).
+        let slm = match descriptor.shared_local_memory_size.bits() {
+            size @ (0 | 1 | 2 | 4 | 8 | 16) => (size as usize) << 12,
+            other => {
+                let why = "0, 1, 2, 4, 8 or 16 blocks of 4 KiB are possible";
+                return Err(exec.bad_field("Shared Local Memory Size", other, why));
+            }
+        };
+        let (skip, own) = (
+            descriptor.constant_urb_entry_read_offset.get(),
+            descriptor.constant_indirect_urb_entry_read_length.get(),
+        );
+        if skip + own > 1984 {
+            let why = "with the length it must not exceed the 1984 registers of the URB (2d p.231)";
+            return Err(exec.bad_field("Constant URB Entry Read Offset", skip, why));
+        }
         let base = exec.state.base;
         let offset = descriptor.kernel_start_pointer.get();
         let kernel = kernels::decode(exec, base.instruction.wrapping_add(offset), offset as u32);
         let table = base.surface.wrapping_add(descriptor.binding_table_pointer.get());
-        let skip = descriptor.constant_urb_entry_read_offset.get() as usize * REGISTER;
-        let constants = exec.state.curbe.get(skip..).unwrap_or_default().to_vec();
+        let constants = exec.state.curbe.get(skip as usize * REGISTER..).unwrap_or_default().to_vec();
         Ok(Dispatch {
             program: Program { kernel, bindings: Bindings::new(base.surface, table) },
             control: control(&descriptor),
+            system_routine: exec.state.sip.map(|sip| sip.system_instruction_pointer.get() as u32),
             constants,
+            slm,
             descriptor,
             vfe,
         })
+    }
+
+    /// Takes constants from `data` instead of the CURBE.
+    pub fn replace_constants(&mut self, data: Vec<u8>) {
+        self.constants = data;
     }
 
     /// Appends `registers` registers of constants, from register `first` of them on; what was not loaded is 0.
@@ -67,6 +99,52 @@ impl Dispatch {
         let length = payload.len() + registers.min(MAX_PAYLOAD + 1) * REGISTER;
         payload.extend_from_slice(&self.constants[start..end]);
         payload.resize(length, 0);
+    }
+
+    /// Refuses payloads that are longer than the register file.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`].
+    pub fn check_payload<O: Observer>(&self, exec: &Exec<'_, O>, registers: usize) -> Result<(), Fault> {
+        if registers > MAX_PAYLOAD {
+            return Err(exec.bad_field("thread payload", registers as u64, "a thread has 128 registers"));
+        }
+        Ok(())
+    }
+
+    /// How many threads have scratch space of their own.
+    pub fn scratch_slots(&self) -> u64 {
+        self.vfe.maximum_number_of_threads.get().min(MAX_FFTID)
+    }
+
+    /// Scratch space of a slot, from General State Base Address on: the slots follow each other.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] if the address of a slot does not fit the thread's header.
+    pub fn scratch<O: Observer>(
+        &self,
+        exec: &Exec<'_, O>,
+        slot: u64,
+    ) -> Result<Address<GeneralState, 1024, 32>, Fault> {
+        let base = self.vfe.scratch_space_base_pointer.get();
+        let at = base.wrapping_add(slot << (10 + self.vfe.per_thread_scratch_space.get()));
+        Address::new(at).map_err(|_| {
+            let why =
+                format!("of slot {slot} it becomes {at:#x}, and the thread header has 32 bits (2d, r0.5)");
+            exec.bad_field("Scratch Space Base Pointer", base, why)
+        })
+    }
+
+    /// What a thread starts with, but for its payload: `number` is that of its slot, `fftid` that of its scratch space.
+    pub fn launch(&self, launch: &mut Launch, mask: u32, number: u32, fftid: u64) {
+        // The vector mask names the groups of four with a live channel (004:3000ff).
+        let groups = (mask | mask >> 1 | mask >> 2 | mask >> 3) & 0x1111_1111;
+        launch.dispatch_mask = mask;
+        launch.vector_mask = groups * 15;
+        launch.control = self.control;
+        launch.exceptions = exceptions(&self.descriptor);
+        launch.system_routine = self.system_routine;
+        launch.state = state(number, fftid, self.descriptor.thread_priority);
     }
 
     /// Runs a thread with the given payload.
@@ -79,23 +157,34 @@ impl Dispatch {
         payload: Vec<u8>,
         mask: u32,
     ) -> Result<(), Fault> {
-        if payload.len() > MAX_PAYLOAD * REGISTER {
-            let registers = (payload.len() / REGISTER) as u64;
-            return Err(exec.bad_field("thread payload", registers, "more registers than a thread has"));
+        self.check_payload(exec, payload.len() / REGISTER)?;
+        let mut launch = Launch { payload, ..Launch::default() };
+        self.launch(&mut launch, mask, 0, 0);
+        let mut slots = Slots::new(self.program.clone());
+        slots.start(exec, 0, 0, &launch);
+        while !slots.is_empty() {
+            if !slots.round(exec)? {
+                return Err(exec.stuck("media thread", slots.waiting()));
+            }
         }
-        // The vector mask names the groups of four with a live channel (004:3000ff).
-        let groups = (mask | mask >> 1 | mask >> 2 | mask >> 3) & 0x1111_1111;
-        let launch = Launch {
-            dispatch_mask: mask,
-            vector_mask: groups * 15,
-            control: self.control,
-            exceptions: exceptions(&self.descriptor),
-            system_routine: exec.state.sip.map(|sip| sip.system_instruction_pointer.get() as u32),
-            state: [0; 2],
-            payload,
-        };
-        self.program.run(exec, &launch)
+        Ok(())
     }
+}
+
+/// Half-slice, execution unit and slot of thread `number`: seven threads a unit, the units of a half-slice one after
+/// the other. No two of 224 numbers in a row share all three.
+fn state(number: u32, fftid: u64, priority: Priority) -> [u32; 2] {
+    let register = StateRegister {
+        fixed_function_identifier: U::from_bits(THREAD_SPAWNER.into()),
+        priority_class: priority == Priority::HIGH_PRIORITY,
+        thread_identifier: U::from_bits((number % 7).into()),
+        execution_unit_identifier: U::from_bits((number / 7 % 16).into()),
+        half_slice_identifier: U::from_bits((number / 112 % 2).into()),
+        fixed_function_thread_identifier: U::from_bits(fftid & 0xff),
+        ..StateRegister::new()
+    };
+    let [state, ids, ..] = register.pack();
+    [state, ids]
 }
 
 /// What `cr0.1` starts with.

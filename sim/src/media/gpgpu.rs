@@ -1,14 +1,27 @@
 //! GPGPU_WALKER: a box of thread groups, each of them a box of threads.
 
-use super::descriptor::Dispatch;
+use super::descriptor::{Dispatch, REGISTER};
+use super::slots::Slots;
+use crate::assumptions::{
+    BARRIERS, CS_INVOCATIONS_ARE_CHANNELS, INDIRECT_DATA_REPLACES_CURBE, SHARED_LOCAL_MEMORY_FILL,
+    THREADS_WITHOUT_CHANNELS_START,
+};
 use crate::context::Exec;
+use crate::eu::Launch;
 use crate::fault::Fault;
-use crate::observe::Observer;
+use crate::observe::{Event, Observer};
+use crate::unit::local::Barrier;
 use crate::watchdog;
 use genxml::gen8::media::{GpgpuWalker, GpgpuWalkerSimdSize};
-use genxml::gen8::registers::{GpgpuDispatchdimx, GpgpuDispatchdimy, GpgpuDispatchdimz};
+use genxml::gen8::registers::{CsInvocationCount, GpgpuDispatchdimx, GpgpuDispatchdimy, GpgpuDispatchdimz};
 use genxml::gen8::thread_payloads::GpgpuThreadPayloadHeader;
 use genxml_core::{Address, U};
+use std::ops::Range;
+
+/// Threads that a barrier can join (2d p.233, of barriers across subslices).
+const MAX_BARRIER: u64 = 511;
+/// Bytes of indirect data, this is too many: the URB without its interface descriptors (2a p.454).
+const MAX_INDIRECT: u64 = 63_488;
 
 /// Groups from `first` up to, and not including, `end`, in X, Y and Z.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,13 +33,20 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// All groups, X fastest, then Y, then Z.
-    pub fn groups(self) -> impl Iterator<Item = [u32; 3]> {
-        let [x, y, z] = [0, 1, 2].map(|axis: usize| self.first[axis]..self.end[axis]);
-        z.flat_map(move |z| {
-            let x = x.clone();
-            y.clone().flat_map(move |y| x.clone().map(move |x| [x, y, z]))
-        })
+    fn sizes(self) -> [u64; 3] {
+        [0, 1, 2].map(|axis: usize| self.end[axis].saturating_sub(self.first[axis]).into())
+    }
+
+    /// How many groups.
+    pub fn count(self) -> u64 {
+        self.sizes().into_iter().fold(1, u64::saturating_mul)
+    }
+
+    /// Group `index` in order, X fastest, then Y, then Z; there must be one.
+    pub fn group(self, index: u64) -> [u32; 3] {
+        let [width, height, _] = self.sizes();
+        let [x, y, z] = [index % width, index / width % height, index / width / height];
+        [self.first[0] + x as u32, self.first[1] + y as u32, self.first[2] + z as u32]
     }
 }
 
@@ -57,85 +77,221 @@ impl Group {
     }
 }
 
-/// Runs all threads of a walker, one after the other.
+/// A GPGPU_WALKER with all that it names: what its groups need to run, in any order and on any worker.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    dispatch: Dispatch,
+    walk: Walk,
+    /// Live channels of each thread of a group.
+    masks: Vec<u32>,
+}
+
+/// Where groups run, one after the other.
+pub struct Worker {
+    slots: Slots,
+    launch: Launch,
+}
+
+impl Worker {
+    /// A worker for the groups of `grid`.
+    pub fn new(grid: &Grid) -> Worker {
+        let mut slots = Slots::new(grid.dispatch.program.clone());
+        slots.local.slm = vec![0; grid.dispatch.slm];
+        Worker { slots, launch: Launch::default() }
+    }
+}
+
+impl Grid {
+    /// Follows all that the walker names.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for fields that no group can run with; faults of the memory that they lie in.
+    pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>, walker: &GpgpuWalker) -> Result<Grid, Fault> {
+        let channels = match walker.simd_size {
+            GpgpuWalkerSimdSize::SIMD8 => 8,
+            GpgpuWalkerSimdSize::SIMD16 => 16,
+            GpgpuWalkerSimdSize::SIMD32 => 32,
+            other => return Err(exec.bad_field("SIMD Size", other.bits(), "0, 1 or 2 is needed")),
+        };
+        let end = if walker.indirect_parameter_enable {
+            [GpgpuDispatchdimx::OFFSET, GpgpuDispatchdimy::OFFSET, GpgpuDispatchdimz::OFFSET]
+                .map(|register| exec.state.registers.read(register))
+        } else {
+            [
+                walker.thread_group_id_x_dimension.get() as u32,
+                walker.thread_group_id_y_dimension.get() as u32,
+                walker.thread_group_id_z_dimension.get() as u32,
+            ]
+        };
+        let first = [
+            walker.thread_group_id_starting_x.get() as u32,
+            walker.thread_group_id_starting_y.get() as u32,
+            walker.thread_group_id_starting_resume_z.get() as u32,
+        ];
+        let group = Group {
+            threads: [
+                walker.thread_width_counter_maximum.get() as u32,
+                walker.thread_height_counter_maximum.get() as u32,
+                walker.thread_depth_counter_maximum.get() as u32,
+            ],
+            channels,
+            right: walker.right_execution_mask.get() as u32,
+            bottom: walker.bottom_execution_mask.get() as u32,
+        };
+        let mut dispatch = Dispatch::resolve(exec, walker.interface_descriptor_offset.get())?;
+        let length = walker.indirect_data_length.get();
+        if length > 0 && INDIRECT_DATA_REPLACES_CURBE {
+            dispatch.replace_constants(indirect_data(exec, walker)?);
+        }
+        let grid = Grid { dispatch, walk: Walk { first, end }, masks: group.masks().collect() };
+        grid.check(exec)?;
+        Ok(grid)
+    }
+
+    /// Refuses what no group could run with.
+    fn check<O: Observer>(&self, exec: &Exec<'_, O>) -> Result<(), Fault> {
+        let Grid { dispatch, masks, .. } = self;
+        let descriptor = &dispatch.descriptor;
+        let shared = descriptor.cross_thread_constant_data_read_length.get();
+        let own = descriptor.constant_indirect_urb_entry_read_length.get();
+        dispatch.check_payload(exec, (1 + shared + own) as usize)?;
+        dispatch.scratch(
+            exec,
+            dispatch.scratch_slots().min(self.groups().saturating_mul(masks.len() as u64)).max(1) - 1,
+        )?;
+        // gem_gpgpu_fill leaves the count 0, and hardware runs it: only barriers look at it.
+        let count = descriptor.number_of_threads_in_gpgpu_thread_group.get();
+        if descriptor.barrier_enable && (count != masks.len() as u64 || count > MAX_BARRIER) {
+            let why = format!(
+                "a barrier needs the number of threads that the walker gives a group, {}, and at most {MAX_BARRIER}",
+                masks.len()
+            );
+            return Err(exec.bad_field("Number of Threads in GPGPU Thread Group", count, why));
+        }
+        Ok(())
+    }
+
+    /// How many groups there are.
+    pub fn groups(&self) -> u64 {
+        self.walk.count()
+    }
+
+    /// Live channels of all threads of a group.
+    fn channels(&self) -> u64 {
+        self.masks.iter().map(|mask| u64::from(mask.count_ones())).sum()
+    }
+
+    /// Runs groups by their place in the order of dispatch: those from `groups.start` on, before `groups.end`.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of a thread; [`Fault::Stuck`] if threads of a group wait for ever.
+    pub fn run<O: Observer>(
+        &self,
+        exec: &mut Exec<'_, O>,
+        worker: &mut Worker,
+        groups: Range<u64>,
+    ) -> Result<(), Fault> {
+        for index in groups {
+            exec.spend(watchdog::PACKET)?;
+            self.run_group(exec, worker, index)?;
+        }
+        Ok(())
+    }
+
+    fn run_group<O: Observer>(
+        &self,
+        exec: &mut Exec<'_, O>,
+        worker: &mut Worker,
+        index: u64,
+    ) -> Result<(), Fault> {
+        let Grid { dispatch, masks, walk } = self;
+        let Worker { slots, launch } = worker;
+        let id = walk.group(index);
+        exec.tell(&Event::Group { id, threads: masks.len() as u32 });
+        let descriptor = &dispatch.descriptor;
+        slots.local.slm.fill(SHARED_LOCAL_MEMORY_FILL);
+        let barrier = (index % BARRIERS) as u8;
+        slots.local.barrier = descriptor.barrier_enable.then(|| Barrier {
+            id: barrier,
+            threads: masks.len() as u32,
+            ..Barrier::default()
+        });
+        let first_slot = index.wrapping_mul(masks.len() as u64);
+        for (thread, &mask) in masks.iter().enumerate() {
+            if mask == 0 && !THREADS_WITHOUT_CHANNELS_START {
+                continue;
+            }
+            let slot = first_slot.wrapping_add(thread as u64) % dispatch.scratch_slots();
+            let header = GpgpuThreadPayloadHeader {
+                thread_group_id_x: U::from_bits(id[0].into()),
+                thread_group_id_y: U::from_bits(id[1].into()),
+                thread_group_id_z: U::from_bits(id[2].into()),
+                barrier_id: U::from_bits(if descriptor.barrier_enable { barrier.into() } else { 0 }),
+                per_thread_scratch_space: dispatch.vfe.per_thread_scratch_space,
+                sampler_state_pointer: descriptor.sampler_state_pointer,
+                binding_table_pointer: Address::from_bits(descriptor.binding_table_pointer.get()),
+                fftid: U::from_bits(slot),
+                scratch_space_pointer: dispatch.scratch(exec, slot)?,
+            };
+            self.payload(&mut launch.payload, &header, thread);
+            dispatch.launch(launch, mask, thread as u32, slot);
+            slots.start(exec, 0, thread as u32, launch);
+            slots.turn_last(exec)?;
+        }
+        while !slots.is_empty() {
+            if !slots.round(exec)? {
+                let [x, y, z] = id;
+                return Err(exec.stuck(format!("thread group ({x}, {y}, {z})"), slots.waiting()));
+            }
+        }
+        exec.tell(&Event::GroupEnd { id });
+        Ok(())
+    }
+
+    /// r0, the constants of the group, the constants of the thread (gen8_facts 3.7).
+    fn payload(&self, payload: &mut Vec<u8>, header: &GpgpuThreadPayloadHeader, thread: usize) {
+        let descriptor = &self.dispatch.descriptor;
+        let shared = descriptor.cross_thread_constant_data_read_length.get() as usize;
+        let own = descriptor.constant_indirect_urb_entry_read_length.get() as usize;
+        payload.clear();
+        payload.extend_from_slice(bytemuck::cast_slice(&header.pack()));
+        self.dispatch.push_constants(payload, 0, shared);
+        self.dispatch.push_constants(payload, shared + thread * own, own);
+    }
+}
+
+/// The indirect data of a walker, which its threads share out.
+fn indirect_data<O: Observer>(exec: &mut Exec<'_, O>, walker: &GpgpuWalker) -> Result<Vec<u8>, Fault> {
+    let length = walker.indirect_data_length.get();
+    if !length.is_multiple_of(REGISTER as u64) || length >= MAX_INDIRECT {
+        let why = format!("a multiple of 32 below {MAX_INDIRECT} is needed (2a p.454)");
+        return Err(exec.bad_field("Indirect Data Length", length, why));
+    }
+    let address = exec.state.base.indirect.wrapping_add(walker.indirect_data_start_address.get());
+    let mut data = vec![0; length as usize];
+    exec.vm.read(address, &mut data).map_err(|fault| exec.page(fault, "Indirect Data Start Address"))?;
+    exec.stats.bytes_read += length;
+    Ok(data)
+}
+
+/// Runs all groups of a walker, one after the other.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the walker names.
 pub fn walk<O: Observer>(exec: &mut Exec<'_, O>, walker: &GpgpuWalker) -> Result<(), Fault> {
-    if walker.indirect_data_length.get() != 0 {
-        return Err(exec.unimplemented("GPGPU_WALKER with indirect data", "2a p.424 Indirect Data Length"));
-    }
-    let channels = match walker.simd_size {
-        GpgpuWalkerSimdSize::SIMD8 => 8,
-        GpgpuWalkerSimdSize::SIMD16 => 16,
-        GpgpuWalkerSimdSize::SIMD32 => 32,
-        other => return Err(exec.bad_field("SIMD Size", other.bits(), "0, 1 or 2 is needed")),
-    };
-    let end = if walker.indirect_parameter_enable {
-        [GpgpuDispatchdimx::OFFSET, GpgpuDispatchdimy::OFFSET, GpgpuDispatchdimz::OFFSET]
-            .map(|register| exec.state.registers.read(register))
-    } else {
-        [
-            walker.thread_group_id_x_dimension.get() as u32,
-            walker.thread_group_id_y_dimension.get() as u32,
-            walker.thread_group_id_z_dimension.get() as u32,
-        ]
-    };
-    let first = [
-        walker.thread_group_id_starting_x.get() as u32,
-        walker.thread_group_id_starting_y.get() as u32,
-        walker.thread_group_id_starting_resume_z.get() as u32,
-    ];
-    let group = Group {
-        threads: [
-            walker.thread_width_counter_maximum.get() as u32,
-            walker.thread_height_counter_maximum.get() as u32,
-            walker.thread_depth_counter_maximum.get() as u32,
-        ],
-        channels,
-        right: walker.right_execution_mask.get() as u32,
-        bottom: walker.bottom_execution_mask.get() as u32,
-    };
-    let mut dispatch = Dispatch::resolve(exec, walker.interface_descriptor_offset.get())?;
-    for id in (Walk { first, end }).groups() {
-        exec.spend(watchdog::PACKET)?;
-        for (thread, mask) in group.masks().enumerate() {
-            // A thread without live channels is not started.
-            if mask != 0 {
-                let payload = payload(exec, &dispatch, id, thread)?;
-                dispatch.run(exec, payload, mask)?;
-            }
-        }
+    let grid = Grid::resolve(exec, walker)?;
+    let groups = grid.groups();
+    let kernel = grid.dispatch.program.kernel.address;
+    exec.tell(&Event::Dispatch { kernel });
+    grid.run(exec, &mut Worker::new(&grid), 0..groups)?;
+    exec.tell(&Event::DispatchEnd { kernel });
+    if CS_INVOCATIONS_ARE_CHANNELS {
+        let before = exec.state.registers.read_u64(CsInvocationCount::OFFSET);
+        let after = before.wrapping_add(groups.wrapping_mul(grid.channels()));
+        exec.state.registers.write(CsInvocationCount::OFFSET, after as u32);
+        exec.state.registers.write(CsInvocationCount::OFFSET + 4, (after >> 32) as u32);
     }
     Ok(())
-}
-
-/// r0, the constants of the group, the constants of the thread (gen8_facts 3.7). The thread count of the descriptor is
-/// not looked at: gem_gpgpu_fill leaves it 0, and hardware runs it.
-fn payload<O: Observer>(
-    exec: &Exec<'_, O>,
-    dispatch: &Dispatch,
-    id: [u32; 3],
-    thread: usize,
-) -> Result<Vec<u8>, Fault> {
-    let descriptor = &dispatch.descriptor;
-    let header = GpgpuThreadPayloadHeader {
-        thread_group_id_x: U::from_bits(id[0].into()),
-        thread_group_id_y: U::from_bits(id[1].into()),
-        thread_group_id_z: U::from_bits(id[2].into()),
-        barrier_id: U::ZERO,
-        per_thread_scratch_space: dispatch.vfe.per_thread_scratch_space,
-        sampler_state_pointer: descriptor.sampler_state_pointer,
-        binding_table_pointer: Address::from_bits(descriptor.binding_table_pointer.get()),
-        fftid: U::ZERO,
-        scratch_space_pointer: super::scratch(exec, &dispatch.vfe)?,
-    };
-    let mut payload = bytemuck::cast_slice::<u32, u8>(&header.pack()).to_vec();
-    let shared = descriptor.cross_thread_constant_data_read_length.get() as usize;
-    let own = descriptor.constant_indirect_urb_entry_read_length.get() as usize;
-    dispatch.push_constants(&mut payload, 0, shared);
-    dispatch.push_constants(&mut payload, shared + thread * own, own);
-    Ok(payload)
 }
 
 #[cfg(test)]
@@ -146,9 +302,10 @@ mod tests {
     #[test]
     fn groups_in_order() {
         let walk = Walk { first: [1, 0, 0], end: [3, 2, 1] };
-        let groups: Vec<_> = walk.groups().collect();
+        let groups: Vec<_> = (0..walk.count()).map(|index| walk.group(index)).collect();
         assert_eq!(groups, [[1, 0, 0], [2, 0, 0], [1, 1, 0], [2, 1, 0]]);
-        assert_eq!(Walk { first: [2, 0, 0], end: [2, 9, 9] }.groups().count(), 0);
+        assert_eq!(Walk { first: [2, 0, 0], end: [2, 9, 9] }.count(), 0);
+        assert_eq!(Walk { first: [3, 0, 0], end: [2, 9, 9] }.count(), 0);
     }
 
     /// Oracle: gen8_facts 12.2, masks of the last threads.

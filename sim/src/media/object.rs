@@ -33,7 +33,7 @@ pub fn run<O: Observer>(exec: &mut Exec<'_, O>, object: &MediaObject<'_>) -> Res
         sampler_state_pointer: descriptor.sampler_state_pointer,
         binding_table_pointer: Address::from_bits(descriptor.binding_table_pointer.get()),
         fftid: U::ZERO,
-        scratch_space_pointer: super::scratch(exec, &dispatch.vfe)?,
+        scratch_space_pointer: dispatch.scratch(exec, 0)?,
     };
     let mut payload = bytemuck::cast_slice::<u32, u8>(&header.pack()).to_vec();
     let constants = descriptor.constant_indirect_urb_entry_read_length.get() as usize;

@@ -1,10 +1,11 @@
 //! Shared functions: what the messages of threads reach.
 //!
 //! A [`Port`] is one thread's door to them: it knows the surfaces that the thread's binding table names and delivers
-//! each message to its unit: [`dataport`], [`spawner`]. Units never look back at what started the thread.
+//! each message to its unit: [`dataport`], [`gateway`], [`spawner`]. Units never look back at what started the thread.
 
 pub mod bindings;
 pub mod dataport;
+pub mod gateway;
 pub mod local;
 pub mod spawner;
 
@@ -15,13 +16,11 @@ pub use bindings::{Bindings, Bound};
 pub use local::Local;
 
 use crate::context::Exec;
-use crate::eu::Stop;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use crate::eu::thread::{Environment, Message, Trap};
 use crate::fault::Fault;
-use crate::kernels;
 use crate::observe::{Event, Observer};
-use crate::watchdog::{Exhausted, INSTRUCTION};
+use crate::watchdog::Exhausted;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::messages::MessageDescriptor;
 use std::sync::Arc;
@@ -64,7 +63,7 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
     #[inline(always)]
     fn step(&mut self, offset: u32, mask: u32) -> Result<(), Fault> {
         self.exec.tell(&Event::Instruction { kernel: self.kernel, ip: offset, mask });
-        match self.exec.budget.spend(INSTRUCTION) {
+        match self.exec.budget.instruction() {
             Ok(()) => Ok(()),
             Err(Exhausted) => {
                 self.arrive(offset);
@@ -102,9 +101,7 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
             SharedFunction::DataPort1 => dataport::data_cache_1(self, registers, message),
             SharedFunction::DataPortConstant => dataport::constant_cache(self, registers, message),
             SharedFunction::ThreadSpawner => spawner::message(self, message),
-            SharedFunction::Gateway => {
-                Err(self.missing("the message gateway", message, "G45 vol 4, message gateway"))
-            }
+            SharedFunction::Gateway => gateway::message(self, registers, message),
             SharedFunction::Sampler => Err(self.missing("the sampler", message, "2d p.257")),
             _ => Err(self.missing("this shared function", message, "2b p.28")),
         }
@@ -127,34 +124,4 @@ pub struct Program {
     pub kernel: Arc<crate::eu::Kernel>,
     /// Surfaces.
     pub bindings: Bindings,
-}
-
-impl Program {
-    /// Runs one thread to its end.
-    ///
-    /// # Errors
-    /// Any [`Fault`] of the thread.
-    pub fn run<O: Observer>(
-        &mut self,
-        exec: &mut Exec<'_, O>,
-        launch: &crate::eu::Launch,
-    ) -> Result<(), Fault> {
-        exec.tell(&Event::Thread { kernel: self.kernel.address, payload: &launch.payload });
-        let mut thread = crate::eu::Thread::new(launch);
-        let mut local = Local::default();
-        loop {
-            let mut port =
-                Port { exec, bindings: &mut self.bindings, local: &mut local, kernel: self.kernel.address };
-            match thread.resume(&self.kernel, &mut port)? {
-                Stop::End => break,
-                Stop::Decode(offset) => kernels::extend(exec, &mut self.kernel, offset),
-                stop => return Err(thread.stuck(stop, &self.kernel, &port)),
-            }
-        }
-        exec.at.thread = None;
-        exec.stats.threads += 1;
-        exec.stats.instructions += thread.executed();
-        exec.tell(&Event::ThreadEnd { kernel: self.kernel.address, instructions: thread.executed() });
-        Ok(())
-    }
 }

@@ -1,0 +1,190 @@
+//! Thread slots of the execution units: threads that are there at the same time, and take turns.
+//!
+//! A thread runs until it ends, waits for something, or has had its turn; then it is the next one's turn, always in
+//! the order in which they started, so that the same threads do the same things whenever they run.
+
+use crate::assumptions::INSTRUCTIONS_OF_A_TURN;
+use crate::context::Exec;
+use crate::eu::{Launch, Stop, Thread};
+use crate::fault::{Fault, InKernel, Waiting};
+use crate::kernels;
+use crate::observe::{Event, Observer};
+use crate::unit::{Local, Port, Program};
+use crate::watchdog::INSTRUCTION;
+
+/// A thread in its slot.
+pub struct Resident {
+    thread: Box<Thread>,
+    /// Its number, unlike that of any other one here.
+    pub number: u32,
+    /// What it waits for.
+    waits: Option<Stop>,
+    /// Which kernel it runs.
+    program: usize,
+}
+
+/// How a turn ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Turn {
+    /// With the end of the thread, which has left its slot.
+    Ended,
+    /// The thread waits.
+    Waits,
+    /// Others have to have their turn.
+    Over,
+}
+
+/// Threads that are there at the same time.
+#[derive(Default)]
+pub struct Slots {
+    /// What they run.
+    pub programs: Vec<Program>,
+    /// What they share.
+    pub local: Local,
+    residents: Vec<Resident>,
+    /// Threads that ended, to be used again.
+    #[expect(clippy::vec_box, reason = "threads are large, and go to and fro")]
+    spare: Vec<Box<Thread>>,
+}
+
+impl Slots {
+    /// No threads yet, and one kernel.
+    pub fn new(program: Program) -> Slots {
+        Slots { programs: vec![program], ..Slots::default() }
+    }
+
+    /// True if no thread is there.
+    pub fn is_empty(&self) -> bool {
+        self.residents.is_empty()
+    }
+
+    /// Puts a thread behind all others.
+    pub fn start<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        program: usize,
+        number: u32,
+        launch: &Launch,
+    ) {
+        let kernel = self.programs[program].kernel.address;
+        exec.tell(&Event::Thread { kernel, payload: &launch.payload });
+        let thread = match self.spare.pop() {
+            Some(mut thread) => {
+                thread.restart(launch);
+                thread
+            }
+            None => Box::new(Thread::new(launch)),
+        };
+        self.residents.push(Resident { thread, number, waits: None, program });
+    }
+
+    /// Gives the last thread a turn.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of the thread.
+    pub fn turn_last<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+        if let Some(last) = self.residents.len().checked_sub(1) {
+            self.turn(exec, last)?;
+        }
+        Ok(())
+    }
+
+    /// Gives all threads a turn that do not wait. True if there was one.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of a thread.
+    pub fn round<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<bool, Fault> {
+        self.deliver();
+        let (mut any, mut index) = (false, 0);
+        while index < self.residents.len() {
+            if self.residents[index].waits.is_some() {
+                index += 1;
+                continue;
+            }
+            any = true;
+            if self.turn(exec, index)? != Turn::Ended {
+                index += 1;
+            }
+            self.deliver();
+        }
+        Ok(any)
+    }
+
+    fn turn<O: Observer>(&mut self, exec: &mut Exec<'_, O>, index: usize) -> Result<Turn, Fault> {
+        let Resident { thread, number, waits, program } = &mut self.residents[index];
+        let program = &mut self.programs[*program];
+        self.local.sender = *number;
+        exec.budget.turn(INSTRUCTIONS_OF_A_TURN * INSTRUCTION);
+        let result = loop {
+            let mut port = Port {
+                exec,
+                bindings: &mut program.bindings,
+                local: &mut self.local,
+                kernel: program.kernel.address,
+            };
+            match thread.resume(&program.kernel, &mut port) {
+                Ok(Stop::Decode(offset)) => kernels::extend(exec, &mut program.kernel, offset),
+                other => break other,
+            }
+        };
+        let beyond = exec.budget.end_turn();
+        exec.at.thread = None;
+        match result {
+            Ok(Stop::End) => {
+                exec.stats.threads += 1;
+                exec.stats.instructions += thread.executed();
+                exec.tell(&Event::ThreadEnd {
+                    kernel: program.kernel.address,
+                    instructions: thread.executed(),
+                });
+                self.spare.push(self.residents.remove(index).thread);
+                Ok(Turn::Ended)
+            }
+            Ok(stop) => {
+                *waits = Some(stop);
+                Ok(Turn::Waits)
+            }
+            Err(Fault::Hang { .. }) if beyond => Ok(Turn::Over),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Gives each thread what was sent to it.
+    fn deliver(&mut self) {
+        for mail in self.local.mail.drain(..) {
+            let Some(resident) = self.residents.iter_mut().find(|resident| resident.number == mail.to) else {
+                continue;
+            };
+            if let Some(register) = mail.notify {
+                resident.thread.notify(register);
+                if resident.waits == Some(Stop::Notification(register)) {
+                    resident.waits = None;
+                }
+            }
+        }
+    }
+
+    /// Who waits, and for what.
+    pub fn waiting(&self) -> Vec<Waiting> {
+        let barrier = self.local.barrier.as_ref();
+        let waits = |resident: &Resident| match resident.waits {
+            Some(Stop::Notification(0))
+                if barrier.is_some_and(|barrier| barrier.arrived.contains(&resident.number)) =>
+            {
+                let (arrived, all) = barrier.map_or((0, 0), |b| (b.arrived.len(), b.threads));
+                format!("a barrier where {arrived} of {all} threads have arrived")
+            }
+            Some(Stop::Notification(register)) => format!("a notification in n0.{register}"),
+            Some(Stop::Dependency(fftid)) => format!("the end of the thread with FFTID {fftid:#x}"),
+            _ => "its turn".into(),
+        };
+        let place = |resident: &Resident| {
+            let kernel = &self.programs[resident.program].kernel;
+            InKernel { kernel: kernel.address, ip: resident.thread.position(kernel) }
+        };
+        self.residents
+            .iter()
+            .map(|resident| Waiting { thread: resident.number, eu: place(resident), reason: waits(resident) })
+            .collect()
+    }
+}
