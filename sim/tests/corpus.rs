@@ -64,5 +64,5 @@ fn rendering_is_not_there_yet() {
     let Some(corpus) = corpus() else { return };
     let capture = Capture::open(corpus.join("images/igt_render_copy")).unwrap();
     let (_, fault) = replay::run(&capture).fault.expect("a fault");
-    assert!(fault.to_string().contains("does not implement 3DSTATE_"), "{fault}");
+    assert!(fault.to_string().contains("does not implement 3DPRIMITIVE"), "{fault}");
 }
