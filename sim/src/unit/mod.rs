@@ -3,6 +3,7 @@
 //! A [`Port`] is one thread's door to them: it knows the surfaces that the thread's binding table names and delivers
 //! each message to its unit: [`dataport`], [`gateway`], [`spawner`]. Units never look back at what started the thread.
 
+pub mod atomic;
 pub mod bindings;
 pub mod dataport;
 pub mod gateway;

@@ -1,7 +1,6 @@
 use super::Bound;
 use super::dataport::media_block::{Block, BlockMask, read_block, write_block};
-use crate::context::{Exec, InterfaceDescriptors, Mode, State};
-use crate::cs::device::Device;
+use crate::context::{Exec, InterfaceDescriptors, State};
 use crate::fault::{Fault, Place};
 use crate::mem::{AddressSpace, Memory, PAGE, Vm};
 use crate::observe::Stats;
@@ -126,8 +125,7 @@ proptest! {
             budget: &mut Budget::new(100_000, 0),
             observer: &mut (),
             at,
-            device: &mut Device::default(),
-            mode: Mode::default(),
+            privileged: false,
         };
         let walker = GpgpuWalker {
             thread_width_counter_maximum: MinusOne::new(threads).unwrap(),
@@ -177,8 +175,7 @@ fn computed_jumps_and_exceptions_of_walkers() {
         budget: &mut Budget::new(100_000, 0),
         observer: &mut (),
         at: Place::new(EngineId::Render, "GPGPU_WALKER", 0, 0),
-        device: &mut Device::default(),
-        mode: Mode::default(),
+        privileged: false,
     };
     let walker = GpgpuWalker {
         thread_group_id_x_dimension: U::from_bits(2),

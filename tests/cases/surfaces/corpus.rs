@@ -4,6 +4,7 @@
 
 use crate::shared;
 use genxml::capture::{Capture, Event, Playback};
+use genxml::core::rule::{Role, Roles};
 use genxml::decode::{Decoder, Kind, Memory, Options, Record, State, Tables};
 use genxml::gen8::state::RenderSurfaceState;
 use genxml_sim::surface::{Dimension, Surface, SurfaceKind};
@@ -11,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// Surface states of all batches of a capture, each once, with the memory of its first use.
-fn each(path: &Path, mut meet: impl FnMut(&RenderSurfaceState, &dyn Memory)) {
+fn each(path: &Path, mut meet: impl FnMut(&RenderSurfaceState, Roles, &dyn Memory)) {
     let capture = Capture::open(path).unwrap();
     let options = Options { every_draw: true, ..Options::default() };
     let decoder = Decoder::new(Tables::gen8(), options);
@@ -23,16 +24,17 @@ fn each(path: &Path, mut meet: impl FnMut(&RenderSurfaceState, &dyn Memory)) {
         let mut states = BTreeMap::new();
         let mut sink = |record: &Record| {
             if record.kind == Kind::Struct && record.name == "RENDER_SURFACE_STATE" {
-                states.insert(record.dwords.clone(), ());
+                let roles: &mut Roles = states.entry(record.dwords.clone()).or_default();
+                *roles = roles.and(record.uses.map_or(Roles::NONE, |uses| uses.roles));
             }
             Ok(())
         };
         let context = contexts.entry(exec.context).or_default();
         let (address, length) = (exec.batch_address, exec.batch_length);
         decoder.batch(context, exec.engine, &memory, address, length, &mut sink).unwrap();
-        for dwords in states.keys() {
+        for (dwords, roles) in states {
             let Ok(dwords) = <[u32; RenderSurfaceState::DWORDS]>::try_from(&dwords[..]) else { continue };
-            meet(&RenderSurfaceState::unpack_lossy(&dwords), &memory);
+            meet(&RenderSurfaceState::unpack_lossy(&dwords), roles, &memory);
         }
     }
 }
@@ -62,7 +64,7 @@ fn corners(surface: &Surface) -> Vec<u64> {
 #[test]
 fn surfaces_of_real_drivers_resolve() {
     let Some(shared) = shared() else { return };
-    let (mut count, mut kinds) = (0, BTreeMap::new());
+    let (mut count, mut typed, mut kinds) = (0, 0, BTreeMap::new());
     for folder in ["drivers", "images"] {
         let mut captures: Vec<_> = std::fs::read_dir(shared.join("corpus").join(folder))
             .unwrap()
@@ -70,7 +72,7 @@ fn surfaces_of_real_drivers_resolve() {
             .collect();
         captures.sort();
         for path in captures {
-            each(&path, |state, memory| {
+            each(&path, |state, roles, memory| {
                 let surface = match Surface::resolve(state) {
                     Ok(surface) => surface,
                     Err(bad) => panic!("{}: {bad}", path.display()),
@@ -80,6 +82,17 @@ fn surfaces_of_real_drivers_resolve() {
                 if surface.kind == SurfaceKind::Null {
                     return;
                 }
+                // What drivers do with typed messages, hardware does.
+                let codec = surface.codec.unwrap();
+                if roles.contains(Role::Typed) {
+                    typed += 1;
+                    let takes = match () {
+                        () if roles.contains(Role::Atomic) => codec.typed_atomic(),
+                        () if roles.contains(Role::Read) => codec.typed_read(),
+                        () => codec.typed_write(),
+                    };
+                    assert!(takes, "{}: {} is used by typed messages", path.display(), codec.format().name);
+                }
                 for address in corners(&surface) {
                     let there = !memory.tail(address).is_empty();
                     assert!(there, "{}: {address:#x} of {surface:#x?}", path.display());
@@ -87,6 +100,6 @@ fn surfaces_of_real_drivers_resolve() {
             });
         }
     }
-    println!("{count} surface states: {kinds:?}");
-    assert!(count > 50 && kinds.len() >= 5, "{count} {kinds:?}");
+    println!("{count} surface states, {typed} of them typed: {kinds:?}");
+    assert!(count > 50 && typed > 0 && kinds.len() >= 5, "{count} {typed} {kinds:?}");
 }

@@ -4,8 +4,8 @@
 //! description as a constant, which leaves the few shifts and conversions of that format.
 
 use super::support::{TYPED_ATOMIC, TYPED_READ, TYPED_WRITE};
-use super::{Class, Encoding, Format, Letter, Numeric, convert};
-use crate::assumptions::PADDING_IS_WRITTEN_AS_ZERO;
+use super::{Channel, Class, Encoding, Format, Letter, Numeric, convert};
+use crate::assumptions::{PADDING_IS_WRITTEN_AS_ZERO, PIXELS_OF_PACKED_YUV_SHARE_THE_FIRST_CHROMA};
 use genxml::gen8::state::SurfaceFormat;
 use std::sync::LazyLock;
 
@@ -127,35 +127,50 @@ fn has_channels(format: &Format) -> bool {
         && !matches!(format.channels[0].encoding, Encoding::Passthru)
 }
 
-/// The channels of an element.
-#[inline(always)]
-pub fn decode_element(format: &Format, words: &Words) -> Value {
-    let one = if matches!(format.numeric, Numeric::Float) { 1.0f32.to_bits() } else { 1 };
-    let mut value = [0, 0, 0, one];
-    if matches!(format.channels[0].encoding, Encoding::Shared) {
-        let part =
-            |index: usize| field(words, format.channels[index].low, format.channels[index].bits) as u32;
-        let [red, green, blue] = convert::shared_exponent([part(0), part(1), part(2)], part(3));
-        return [red, green, blue, one];
+/// What alpha is if the format has none.
+const fn one(format: &Format) -> u32 {
+    match format.numeric {
+        Numeric::Float => 1.0f32.to_bits(),
+        Numeric::Uint | Numeric::Sint => 1,
     }
-    for channel in format.channels.iter().take(format.count.into()) {
-        let (raw, bits) = (field(words, channel.low, channel.bits), u32::from(channel.bits));
-        let decoded = if format.srgb && !matches!(channel.letter, Letter::A) {
-            convert::linear(raw, bits).to_bits()
-        } else {
-            convert::decode(channel.encoding, bits, raw)
-        };
-        match channel.letter {
-            Letter::R | Letter::P => value[0] = decoded,
-            Letter::G | Letter::Y => value[1] = decoded,
-            Letter::B => value[2] = decoded,
-            Letter::A => value[3] = decoded,
-            Letter::L => [value[0], value[1], value[2]] = [decoded; 3],
-            Letter::I => value = [decoded; 4],
-            Letter::E | Letter::X => {}
-        }
+}
+
+const fn is_shared(format: &Format) -> bool {
+    matches!(format.channels[0].encoding, Encoding::Shared)
+}
+
+/// The channels of an element.
+pub fn decode_element(format: &Format, words: &Words) -> Value {
+    let mut value = [0, 0, 0, one(format)];
+    if is_shared(format) {
+        let [red, green, blue, exponent] =
+            format.channels.map(|channel| field(words, channel.low, channel.bits) as u32);
+        value[..3].copy_from_slice(&convert::shared_exponent([red, green, blue], exponent));
+        return value;
+    }
+    for channel in format.channels() {
+        decode_channel(*channel, format.srgb, words, &mut value);
     }
     value
+}
+
+#[inline(always)]
+fn decode_channel(channel: Channel, srgb: bool, words: &Words, value: &mut Value) {
+    let (raw, bits) = (field(words, channel.low, channel.bits), u32::from(channel.bits));
+    let decoded = if srgb && !matches!(channel.letter, Letter::A) {
+        convert::linear(raw, bits).to_bits()
+    } else {
+        convert::decode(channel.encoding, bits, raw)
+    };
+    match channel.letter {
+        Letter::R | Letter::P => value[0] = decoded,
+        Letter::G | Letter::Y => value[1] = decoded,
+        Letter::B => value[2] = decoded,
+        Letter::A => value[3] = decoded,
+        Letter::L => [value[0], value[1], value[2]] = [decoded; 3],
+        Letter::I => *value = [decoded; 4],
+        Letter::E | Letter::X => {}
+    }
 }
 
 /// The channel of a [`Value`] that a channel of the format is written from.
@@ -171,9 +186,8 @@ const fn source(letter: Letter) -> Option<usize> {
 }
 
 /// Puts channels into an element.
-#[inline(always)]
 pub fn encode_element(format: &Format, mut value: Value, channels: u8, words: &mut Words) {
-    if matches!(format.channels[0].encoding, Encoding::Shared) {
+    if is_shared(format) {
         let old = decode_element(format, words);
         for index in 0..3 {
             if channels >> index & 1 == 0 {
@@ -187,18 +201,22 @@ pub fn encode_element(format: &Format, mut value: Value, channels: u8, words: &m
         }
         return;
     }
-    for channel in format.channels.iter().take(format.count.into()) {
-        let raw = match source(channel.letter) {
-            Some(index) if channels >> index & 1 == 0 => continue,
-            Some(index) if format.srgb && index < 3 => {
-                convert::from_linear(f32::from_bits(value[index]), channel.bits.into())
-            }
-            Some(index) => convert::encode(channel.encoding, channel.bits.into(), value[index]),
-            None if PADDING_IS_WRITTEN_AS_ZERO => 0,
-            None => continue,
-        };
-        put(words, channel.low, channel.bits, raw);
+    for channel in format.channels() {
+        encode_channel(*channel, format.srgb, &value, channels, words);
     }
+}
+
+#[inline(always)]
+fn encode_channel(channel: Channel, srgb: bool, value: &Value, channels: u8, words: &mut Words) {
+    let bits = u32::from(channel.bits);
+    let raw = match source(channel.letter) {
+        Some(index) if channels >> index & 1 == 0 => return,
+        Some(index) if srgb && index < 3 => convert::from_linear(f32::from_bits(value[index]), bits),
+        Some(index) => convert::encode(channel.encoding, bits, value[index]),
+        None if PADDING_IS_WRITTEN_AS_ZERO => 0,
+        None => return,
+    };
+    put(words, channel.low, channel.bits, raw);
 }
 
 #[inline(always)]
@@ -213,79 +231,129 @@ fn put(words: &mut Words, low: u16, bits: u16, raw: u64) {
     *word = *word & !(mask << shift) | (raw & mask) << shift;
 }
 
-/// The words of an element of whole bytes.
+/// The words of an element of whole bytes. Written without iterators: those are not inlined everywhere where nothing is
+/// optimised across units of code (profile `dev`).
 #[inline(always)]
-fn load(bytes: &[u8]) -> Words {
+fn load(element: &[u8]) -> Words {
     let mut words = [0; 4];
-    for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
-        for (index, &byte) in bytes.iter().enumerate() {
-            *word |= u64::from(byte) << (8 * index);
-        }
+    let mut n = 0;
+    while n < element.len() {
+        words[n / 8] |= u64::from(element[n]) << (8 * (n % 8));
+        n += 1;
     }
     words
 }
 
 #[inline(always)]
-fn store(words: &Words, bytes: &mut [u8]) {
-    for (word, bytes) in words.iter().zip(bytes.chunks_mut(8)) {
-        for (index, byte) in bytes.iter_mut().enumerate() {
-            *byte = (word >> (8 * index)) as u8;
-        }
-    }
-}
-
-#[inline(always)]
-fn decode_rows(format: &Format, bytes: &[u8], out: &mut [Value]) {
-    for (element, out) in bytes.chunks_exact(usize::from(format.bits / 8)).zip(out) {
-        *out = decode_element(format, &load(element));
-    }
-}
-
-#[inline(always)]
-fn encode_rows(format: &Format, values: &[Value], channels: u8, bytes: &mut [u8]) {
-    for (value, element) in values.iter().zip(bytes.chunks_exact_mut(usize::from(format.bits / 8))) {
-        let mut words = load(element);
-        encode_element(format, *value, channels, &mut words);
-        store(&words, element);
+fn store(words: &Words, element: &mut [u8]) {
+    let mut n = 0;
+    while n < element.len() {
+        element[n] = (words[n / 8] >> (8 * (n % 8))) as u8;
+        n += 1;
     }
 }
 
 fn decode_any(format: &Format, bytes: &[u8], out: &mut [Value]) {
     if has_channels(format) {
-        decode_rows(format, bytes, out);
+        for (element, out) in bytes.chunks_exact(format.bytes() as usize).zip(out) {
+            *out = decode_element(format, &load(element));
+        }
     }
 }
 
 fn encode_any(format: &Format, values: &[Value], channels: u8, bytes: &mut [u8]) {
     if has_channels(format) {
-        encode_rows(format, values, channels, bytes);
+        for (value, element) in values.iter().zip(bytes.chunks_exact_mut(format.bytes() as usize)) {
+            let mut words = load(element);
+            encode_element(format, *value, channels, &mut words);
+            store(&words, element);
+        }
     }
 }
 
-/// Formats that are compiled for themselves.
+/// A format that rows are compiled for.
+struct Known<const CODE: u64>;
+
+impl<const CODE: u64> Known<CODE> {
+    const FORMAT: Format = {
+        let format = Format::describe(CODE).expect("a format of the specification");
+        assert!(
+            !is_shared(&format) && matches!(format.class, Class::Channels) && format.bits.is_multiple_of(8)
+        );
+        format
+    };
+    const BYTES: usize = Self::FORMAT.bits as usize / 8;
+}
+
+/// Calls a function for the first, second, ... channel of a known format, each a constant.
+macro_rules! each_channel {
+    ($code:ident, $call:ident($($argument:expr),*)) => {
+        each_channel!(@ $code, $call($($argument),*) 0 1 2 3)
+    };
+    (@ $code:ident, $call:ident $arguments:tt $($index:literal)*) => {
+        $(each_channel!(# $code, $call $arguments $index);)*
+    };
+    (# $code:ident, $call:ident ($($argument:expr),*) $index:literal) => {
+        if const { $index < Known::<$code>::FORMAT.count } {
+            $call(
+                const { Known::<$code>::FORMAT.channels[$index] },
+                const { Known::<$code>::FORMAT.srgb },
+                $($argument),*
+            );
+        }
+    };
+}
+
+fn decode_rows<const CODE: u64, const BYTES: usize>(_: &Format, bytes: &[u8], out: &mut [Value]) {
+    let elements = bytes.as_chunks::<BYTES>().0;
+    let count = elements.len().min(out.len());
+    let (elements, out) = (&elements[..count], &mut out[..count]);
+    for n in 0..count {
+        let words = load(&elements[n]);
+        let mut value = [0, 0, 0, const { one(&Known::<CODE>::FORMAT) }];
+        each_channel!(CODE, decode_channel(&words, &mut value));
+        out[n] = value;
+    }
+}
+
+fn encode_rows<const CODE: u64, const BYTES: usize>(
+    _: &Format,
+    values: &[Value],
+    channels: u8,
+    bytes: &mut [u8],
+) {
+    let elements = bytes.as_chunks_mut::<BYTES>().0;
+    let count = elements.len().min(values.len());
+    let (elements, values) = (&mut elements[..count], &values[..count]);
+    for n in 0..count {
+        let (value, element) = (&values[n], &mut elements[n]);
+        // Whole elements are the rule: nothing of their old bits is needed.
+        if channels == ALL {
+            let mut words = [0; 4];
+            each_channel!(CODE, encode_channel(value, ALL, &mut words));
+            store(&words, element);
+        } else {
+            let mut words = load(element);
+            each_channel!(CODE, encode_channel(value, channels, &mut words));
+            store(&words, element);
+        }
+    }
+}
+
+/// Formats that rows are compiled for.
 macro_rules! fast {
     ($($name:ident)*) => {
         fn fast(code: SurfaceFormat) -> Option<(Decode, Encode)> {
             match code {
                 $(SurfaceFormat::$name => {
-                    const FORMAT: Format = known(SurfaceFormat::$name);
-                    Some((
-                        |_, bytes, out| decode_rows(&FORMAT, bytes, out),
-                        // Whole elements are the rule: without a mask nothing of their old bits is needed.
-                        |_, values, channels, bytes| match channels {
-                            ALL => encode_rows(&FORMAT, values, ALL, bytes),
-                            _ => encode_rows(&FORMAT, values, channels, bytes),
-                        },
-                    ))
+                    const CODE: u64 = SurfaceFormat::$name.bits();
+                    const BYTES: usize = Known::<CODE>::BYTES;
+                    Some((decode_rows::<CODE, BYTES>, encode_rows::<CODE, BYTES>))
                 })*
                 _ => None,
             }
         }
     };
-}
-
-const fn known(code: SurfaceFormat) -> Format {
-    Format::describe(code.bits()).expect("a format of the specification")
 }
 
 fast! {
@@ -303,15 +371,16 @@ pub fn decode_yuv(class: Class, bytes: [u8; 4]) -> Option<[Value; 2]> {
     Some(luma.map(|luma| [part(cr), part(luma), part(cb), 1.0f32.to_bits()]))
 }
 
-/// Two pixels of packed YUV; chroma is that of the first one.
+/// Two pixels of packed YUV; see [`PIXELS_OF_PACKED_YUV_SHARE_THE_FIRST_CHROMA`].
 pub fn encode_yuv(class: Class, pixels: [Value; 2]) -> Option<[u8; 4]> {
     let Class::PackedYuv { luma, cb, cr } = class else { return None };
     let mut bytes = [0; 4];
     let mut set = |at: u8, value: u32| {
         bytes[usize::from(at)] = convert::to_unorm(f32::from_bits(value), 8) as u8;
     };
-    set(cr, pixels[0][0]);
-    set(cb, pixels[0][2]);
+    let shared = pixels[usize::from(!PIXELS_OF_PACKED_YUV_SHARE_THE_FIRST_CHROMA)];
+    set(cr, shared[0]);
+    set(cb, shared[2]);
     set(luma[0], pixels[0][1]);
     set(luma[1], pixels[1][1]);
     Some(bytes)

@@ -229,14 +229,44 @@ fn to_linear(value: f64) -> f32 {
 /// The step of the sRGB curve that is nearest to the linear `value`.
 #[inline(always)]
 pub fn from_linear(value: f32, bits: u32) -> u64 {
-    /// The least value of each byte but 0.
-    static LEAST: LazyLock<[f32; 255]> =
-        LazyLock::new(|| std::array::from_fn(|below| least(below as u64 + 1)));
-    if bits == 8 {
-        // What is no number is not greater than any.
-        LEAST.partition_point(|&least| value >= least) as u64
-    } else {
-        curve(value, ones(bits))
+    if bits == 8 { CURVE.step(value).into() } else { curve(value, ones(bits)) }
+}
+
+/// The curve for bytes: where each step begins, and the step that each of many ranges of floats begins with.
+struct Curve {
+    /// The least float of each step but 0, and one that is never reached.
+    least: [f32; 256],
+    /// The step of the least float of each range.
+    first: [u8; Curve::RANGES as usize],
+}
+
+static CURVE: LazyLock<Curve> = LazyLock::new(|| {
+    let least =
+        std::array::from_fn(|below| if below < 255 { least(below as u64 + 1) } else { f32::INFINITY });
+    let begins = |range| f32::from_bits((Curve::FIRST + range as u32) << Curve::SHIFT);
+    Curve { least, first: std::array::from_fn(|range| curve(begins(range), 255) as u8) }
+});
+
+impl Curve {
+    /// 64 ranges for each power of two: no range has more than two steps.
+    const SHIFT: u32 = 23 - 6;
+    /// The range that begins with 2^-13, which is step 0.
+    const FIRST: u32 = (127 - 13) << 6;
+    /// As far as 1.
+    const RANGES: u32 = 13 << 6;
+
+    #[inline(always)]
+    fn step(&self, value: f32) -> u8 {
+        let range = (value.to_bits() >> Curve::SHIFT).wrapping_sub(Curve::FIRST);
+        if range >= Curve::RANGES {
+            // 1 and more, or so little that it is 0; what is no number is not greater than any.
+            return if value >= 1.0 { 255 } else { 0 };
+        }
+        let mut step = self.first[range as usize];
+        while value >= self.least[usize::from(step)] {
+            step += 1;
+        }
+        step
     }
 }
 

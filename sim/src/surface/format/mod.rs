@@ -35,7 +35,7 @@ pub enum Letter {
     P,
     /// The exponent that the others share.
     E,
-    /// Luma of a format without chroma.
+    /// Luma of a format without chroma; green, as the luma of the formats with chroma (003:3634).
     Y,
     /// Nothing: padding.
     X,

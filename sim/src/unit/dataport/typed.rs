@@ -1,19 +1,439 @@
 //! Typed surface messages: elements of a surface's format, by coordinates.
+//!
+//! Each slot has up to four coordinates U, V, R and LOD, a register each (SIMD8, 2d p.430) or side by side (SIMD4x2,
+//! 2d p.420); what a surface does not use may be missing at the end. Values are 32 bits a channel, converted from and
+//! to the format of the surface. What lies outside of the surface reads as 0 and is not written.
 
+use crate::assumptions::TYPED_READS_OUTSIDE_ARE_ZERO;
 use crate::eu::Message;
-use crate::eu::regions::Registers;
+use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
+use crate::mem::PageFault;
 use crate::observe::Observer;
+use crate::surface::format::Numeric;
+use crate::surface::format::codec;
+use crate::surface::{Codec, Dimension, Level, Surface, SurfaceKind};
 use crate::unit::Port;
+use crate::unit::atomic::{self, Width};
+use genxml::gen8::descriptors::{MdcSg2, MdcSg3};
+use genxml::gen8::message_headers::Mh1BtsPsm;
+use genxml::gen8::messages::{DataPort1MessageDescriptor, MtDp1};
+use genxml::gen8::state::ShaderChannelSelect;
+use genxml_eu::gen8::eu_messages::{MdcAop, Msd1Tai, Msd1Ts};
+
+/// Binding table indices from here on name no entry (2d p.471).
+const FIRST_SPECIAL_INDEX: u64 = 240;
+
+/// Most slots of a message.
+const SLOTS: usize = 8;
+/// Bytes of the greatest element that typed messages take.
+const MOST_BYTES: usize = 16;
 
 /// A typed read, write or atomic operation of data port 1.
 ///
 /// # Errors
-/// [`Fault::Unimplemented`]: there are none yet.
+/// Page faults of the surface, [`Fault::IllegalInstruction`] for surfaces and formats that typed messages do not take and
+/// for messages of the wrong length.
 pub(super) fn message<O: Observer>(
     port: &mut Port<'_, '_, O>,
-    _: &mut Registers,
+    registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
-    Err(port.missing("typed surface messages", message, "2d p.115"))
+    let kind = DataPort1MessageDescriptor::unpack_lossy(&[message.descriptor]).message_type;
+    match kind {
+        MtDp1::MT1R_TS | MtDp1::MT1W_TS => transfer(port, registers, message),
+        _ => operation(port, registers, message),
+    }
+}
+
+/// The slots of a message and where their data stand.
+struct Slots {
+    /// Two slots in the halves of a register, or eight.
+    pair: bool,
+    /// Slots that take part.
+    mask: u32,
+    /// Byte of the first coordinate register.
+    at: usize,
+    /// Coordinates that each slot has.
+    coordinates: usize,
+    /// Byte of the first data register.
+    data: usize,
+}
+
+impl Slots {
+    /// Checks the length of a message with `data` registers of data behind its coordinates, and `back` registers that
+    /// come back. `upper` chooses the upper half of the header's mask.
+    fn new<O: Observer>(
+        port: &Port<'_, '_, O>,
+        registers: &Registers,
+        message: &Message,
+        (pair, upper): (bool, bool),
+        (data, back): (usize, usize),
+    ) -> Result<Slots, Fault> {
+        let descriptor = DataPort1MessageDescriptor::unpack_lossy(&[message.descriptor]);
+        let header = usize::from(descriptor.header_present);
+        let length = descriptor.message_length.get() as usize;
+        let most = if pair { 1 } else { 4 };
+        let coordinates = length.saturating_sub(header + data);
+        if coordinates == 0 || coordinates > most {
+            let why = format!(
+                "a typed message of {length} registers: {header} of header, 1 to {most} of coordinates and {data} of \
+                 data are needed"
+            );
+            return Err(port.illegal(why, message));
+        }
+        if message.response.is_some() && (descriptor.response_length.get() as usize) < back {
+            let why = format!("a typed message whose {back} registers come back to fewer");
+            return Err(port.illegal(why, message));
+        }
+        // A slot of SIMD4x2 has four channels, of which one suffices; the header's mask is for the others (2d p.299).
+        let mask = if pair {
+            u32::from(message.mask & 0x0f != 0) | u32::from(message.mask & 0xf0 != 0) << 1
+        } else if descriptor.header_present {
+            let header = Mh1BtsPsm::unpack_lossy(&registers.dwords(message.payload));
+            let pixels = header.pixel_sample_mask.pixel_sample_mask.get() as u32;
+            message.mask & pixels >> if upper { 8 } else { 0 } & 0xff
+        } else {
+            message.mask & 0xff
+        };
+        let at = message.payload + header * REGISTER;
+        Ok(Slots { pair, mask, at, coordinates, data: at + coordinates * REGISTER })
+    }
+
+    /// Slots that take part, in order.
+    fn active(&self) -> impl Iterator<Item = usize> + use<> {
+        let mask = self.mask;
+        (0..SLOTS).filter(move |slot| mask >> slot & 1 == 1)
+    }
+
+    /// U, V, R and LOD of a slot; what the message does not have is 0.
+    #[inline]
+    fn coordinates(&self, registers: &Registers, slot: usize) -> [u32; 4] {
+        if self.pair {
+            return registers.dwords(self.at + slot * (REGISTER / 2));
+        }
+        let mut coordinates = [0; 4];
+        for (n, coordinate) in coordinates.iter_mut().take(self.coordinates).enumerate() {
+            *coordinate = registers.u32(self.at + n * REGISTER + 4 * slot);
+        }
+        coordinates
+    }
+
+    /// Byte of value `n` of a slot, counted from the first data register.
+    #[inline]
+    fn place(&self, n: usize, slot: usize) -> usize {
+        if self.pair { slot * (REGISTER / 2) + 4 * n } else { n * REGISTER + 4 * slot }
+    }
+}
+
+/// Finds elements of a surface. Slots mostly mean the same level, which is looked up once.
+struct Finder<'s> {
+    surface: &'s Surface,
+    level: Option<(u32, Option<Level>)>,
+}
+
+impl Finder<'_> {
+    /// Graphics address of the element at U, V, R and LOD; none outside of the surface.
+    ///
+    /// Coordinates that the surface does not have are not looked at, as with the sampler (003:4038). The layer of an array
+    /// follows the other coordinates (Mesa, brw_fs_nir.cpp); of a cube map it is the face (gen8_facts 4.6).
+    #[inline]
+    fn find(&mut self, [u, v, r, lod]: [u32; 4]) -> Option<u64> {
+        let surface = self.surface;
+        if surface.kind == SurfaceKind::Buffer {
+            let offset = u64::from(u) * u64::from(surface.pitch);
+            return (u < surface.width).then(|| surface.base.wrapping_add(offset));
+        }
+        let level = match self.level {
+            Some((known, level)) if known == lod => level?,
+            _ => self.level.insert((lod, surface.level(lod))).1?,
+        };
+        let dimension = surface.layout.dimension;
+        let (y, layer) = match dimension {
+            Dimension::One => (0, if surface.array { v } else { 0 }),
+            Dimension::Two => (v, if surface.array { r } else { 0 }),
+            Dimension::Three | Dimension::Cube => (v, r),
+        };
+        // The extent of the view counts from the first slice that can be reached (2d p.338).
+        let layers = match dimension {
+            Dimension::Three => surface.view_extent.min(level.depth.saturating_sub(surface.first_slice)),
+            _ => surface.slices,
+        };
+        (u < level.width && y < level.height && layer < layers)
+            .then(|| surface.texel(&level, surface.first_slice + layer, u, y, 0))
+    }
+}
+
+/// The surface of a message.
+fn surface<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    message: &Message,
+    index: u64,
+    what: &str,
+    takes: impl Fn(&Codec) -> bool,
+) -> Result<Surface, Fault> {
+    if index >= FIRST_SPECIAL_INDEX {
+        return Err(
+            port.illegal(format!("{what} of binding table index {index}, which is no surface"), message)
+        );
+    }
+    let surface = port.bindings.surface(port.exec, index as u8)?.surface;
+    let why = match surface.codec {
+        _ if surface.kind == SurfaceKind::Null => return Ok(surface),
+        _ if surface.kind == SurfaceKind::Structured => "a structured buffer".into(),
+        _ if surface.layout.samples > 1 => "a surface with several samples".into(),
+        Some(codec) if !takes(codec) => codec.format().name.to_string(),
+        _ => return Ok(surface),
+    };
+    Err(port.illegal(format!("{what} of {why}, which the data port does not do"), message))
+}
+
+/// A read or write.
+fn transfer<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+) -> Result<(), Fault> {
+    let descriptor = Msd1Ts::unpack_lossy(&[message.descriptor]);
+    let mode = match descriptor.slot_group {
+        MdcSg3::SG4X2 => (true, false),
+        MdcSg3::SG8L => (false, false),
+        MdcSg3::SG8U => (false, true),
+        other => return Err(port.illegal(format!("slot group {} is reserved", other.bits()), message)),
+    };
+    // A set bit leaves a channel out (2d p.73).
+    let present = !descriptor.channel_mask.bits() as u8 & codec::ALL;
+    if present == 0 {
+        return Err(port.illegal("a typed message without channels".into(), message));
+    }
+    let data = if mode.0 { 1 } else { present.count_ones() as usize };
+    let index = descriptor.binding_table_index.get();
+    if descriptor.message_type == MtDp1::MT1W_TS {
+        let slots = Slots::new(port, registers, message, mode, (data, 0))?;
+        let surface = surface(port, message, index, "a typed write", Codec::typed_write)?;
+        write(port, registers, &slots, &surface, present)
+    } else {
+        let slots = Slots::new(port, registers, message, mode, (0, data))?;
+        let surface = surface(port, message, index, "a typed read", Codec::typed_read)?;
+        let Some(response) = message.response else { return Ok(()) };
+        read(port, registers, &slots, &surface, present, response)
+    }
+}
+
+/// Which value of a slot's data is channel `channel`, if the message has it. Those of eight slots are packed, those of two
+/// have their places (MDP_DW_SIMD4X2, 2d p.126).
+fn value_of(slots: &Slots, present: u8, channel: usize) -> Option<usize> {
+    let below = if slots.pair { channel } else { (present & ((1 << channel) - 1)).count_ones() as usize };
+    (present >> channel & 1 == 1).then_some(below)
+}
+
+/// The elements of a message's slots: read or written together where their memory has no gaps.
+struct Elements {
+    /// Slots whose element lies inside of the surface.
+    mask: u32,
+    addresses: [u64; SLOTS],
+    /// Bytes of an element.
+    size: usize,
+    bytes: [u8; SLOTS * MOST_BYTES],
+}
+
+impl Elements {
+    fn find(slots: &Slots, registers: &Registers, surface: &Surface) -> Elements {
+        let size = surface.element_bytes as usize;
+        let mut elements = Elements { mask: 0, addresses: [0; SLOTS], size, bytes: [0; SLOTS * MOST_BYTES] };
+        let mut finder = Finder { surface, level: None };
+        for slot in slots.active() {
+            if let Some(address) = finder.find(slots.coordinates(registers, slot)) {
+                elements.mask |= 1 << slot;
+                elements.addresses[slot] = address;
+            }
+        }
+        elements
+    }
+
+    /// Calls `work` with the address and the slots of each piece of memory.
+    #[inline]
+    fn each(
+        &mut self,
+        mut work: impl FnMut(u64, &mut [u8]) -> Result<(), PageFault>,
+    ) -> Result<u64, PageFault> {
+        let (mut slot, mut sum) = (0, 0);
+        while slot < SLOTS {
+            let first = slot;
+            slot += 1;
+            if self.mask >> first & 1 == 0 {
+                continue;
+            }
+            let end = |slot: usize| self.addresses[slot - 1].wrapping_add(self.size as u64);
+            while slot < SLOTS && self.mask >> slot & 1 == 1 && self.addresses[slot] == end(slot) {
+                slot += 1;
+            }
+            work(self.addresses[first], &mut self.bytes[first * self.size..slot * self.size])?;
+            sum += ((slot - first) * self.size) as u64;
+        }
+        Ok(sum)
+    }
+
+    fn read<O: Observer>(&mut self, port: &mut Port<'_, '_, O>, what: &'static str) -> Result<(), Fault> {
+        let vm = &port.exec.vm;
+        let bytes = self
+            .each(|address, bytes| vm.read(address, bytes))
+            .map_err(|fault| port.exec.page(fault, what))?;
+        port.exec.stats.bytes_read += bytes;
+        Ok(())
+    }
+
+    fn write<O: Observer>(&mut self, port: &mut Port<'_, '_, O>, what: &'static str) -> Result<(), Fault> {
+        let vm = &mut port.exec.vm;
+        let bytes = self
+            .each(|address, bytes| vm.write(address, bytes))
+            .map_err(|fault| port.exec.page(fault, what))?;
+        port.exec.stats.bytes_written += bytes;
+        Ok(())
+    }
+
+    /// The bytes of all slots.
+    fn bytes(&mut self) -> &mut [u8] {
+        &mut self.bytes[..SLOTS * self.size]
+    }
+}
+
+fn write<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &Registers,
+    slots: &Slots,
+    surface: &Surface,
+    present: u8,
+) -> Result<(), Fault> {
+    let Some(codec) = surface.codec.filter(|_| surface.kind != SurfaceKind::Null) else { return Ok(()) };
+    // Where each channel of the surface comes from: the first shader channel that is set to it (2d p.347).
+    let mut sources = [None; 4];
+    for (channel, select) in surface.select.into_iter().enumerate() {
+        if let (Some(value), Some(to)) = (value_of(slots, present, channel), selected(select)) {
+            sources[to].get_or_insert(value);
+        }
+    }
+    let channels = (0..4).fold(0, |mask, n| mask | u8::from(sources[n].is_some()) << n);
+    let mut elements = Elements::find(slots, registers, surface);
+    // All slots leave out the same channels: what several slots do to one element is what the last of them does.
+    if !codec.is_whole(channels) {
+        elements.read(port, "typed write")?;
+    }
+    let mut values = [[0; 4]; SLOTS];
+    for slot in slots.active() {
+        values[slot] = sources.map(|n| n.map_or(0, |n| registers.u32(slots.data + slots.place(n, slot))));
+    }
+    codec.encode(&values, channels, elements.bytes());
+    elements.write(port, "typed write")
+}
+
+fn read<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    slots: &Slots,
+    surface: &Surface,
+    present: u8,
+    response: usize,
+) -> Result<(), Fault> {
+    let mut values = [[0; 4]; SLOTS];
+    if let Some(codec) = surface.codec.filter(|_| surface.kind != SurfaceKind::Null) {
+        let one = match codec.format().numeric {
+            Numeric::Float => 1.0f32.to_bits(),
+            Numeric::Uint | Numeric::Sint => 1,
+        };
+        let mut elements = Elements::find(slots, registers, surface);
+        elements.read(port, "typed read")?;
+        codec.decode(elements.bytes(), &mut values);
+        for (slot, value) in values.iter_mut().enumerate() {
+            let read = *value;
+            *value = if elements.mask >> slot & 1 == 1 {
+                surface.select.map(|select| match (select, selected(select)) {
+                    (_, Some(from)) => read[from],
+                    (ShaderChannelSelect::ONE, _) => one,
+                    _ => 0,
+                })
+            } else if TYPED_READS_OUTSIDE_ARE_ZERO {
+                [0; 4]
+            } else {
+                [0, 0, 0, one]
+            };
+        }
+    }
+    for slot in slots.active() {
+        for (channel, bits) in values[slot].into_iter().enumerate() {
+            if let Some(n) = value_of(slots, present, channel) {
+                registers.set_u32(response + slots.place(n, slot), bits);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The channel of the surface that a select names.
+fn selected(select: ShaderChannelSelect) -> Option<usize> {
+    match select {
+        ShaderChannelSelect::RED => Some(0),
+        ShaderChannelSelect::GREEN => Some(1),
+        ShaderChannelSelect::BLUE => Some(2),
+        ShaderChannelSelect::ALPHA => Some(3),
+        _ => None,
+    }
+}
+
+/// An atomic operation on elements of 32 bits, slot by slot in order.
+fn operation<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+) -> Result<(), Fault> {
+    let descriptor = Msd1Tai::unpack_lossy(&[message.descriptor]);
+    let pair = descriptor.message_type == MtDp1::MT1A_TA4X2;
+    let operation = descriptor.atomic_integer_operation_type;
+    if operation == MdcAop::AOP_CMPWR_2W {
+        return Err(port.illegal("a typed comparison of 64 bits".into(), message));
+    }
+    let operands = atomic::sources(operation);
+    // Both operands of a slot of SIMD4x2 share its half register (MDP_AOP4X2_DW2, 2d p.124).
+    let data = if pair { operands.min(1) } else { operands };
+    let mode = (pair, descriptor.slot_group == MdcSg2::SG8U);
+    let back = usize::from(descriptor.return_data_control);
+    let slots = Slots::new(port, registers, message, mode, (data, back))?;
+    let index = descriptor.binding_table_index.get();
+    let surface = surface(port, message, index, "a typed atomic operation", Codec::typed_atomic)?;
+    let response = message.response.filter(|_| descriptor.return_data_control);
+    let mut finder = Finder { surface: &surface, level: None };
+    let mut answers = [None; SLOTS];
+    for slot in slots.active() {
+        answers[slot] = Some(0);
+        let coordinates = slots.coordinates(registers, slot);
+        if surface.kind == SurfaceKind::Null {
+            continue;
+        }
+        let Some(address) = finder.find(coordinates) else { continue };
+        let operand = |n: usize| match n < operands {
+            true => registers.u32(slots.data + slots.place(n, slot)).into(),
+            false => 0,
+        };
+        let old = port
+            .exec
+            .vm
+            .read_u32(address)
+            .map_err(|fault| port.exec.page(fault, "typed atomic operation"))?;
+        let (new, answer) = atomic::operate(operation, Width::Dword, old.into(), operand(0), operand(1));
+        port.exec
+            .vm
+            .write_u32(address, new as u32)
+            .map_err(|fault| port.exec.page(fault, "typed atomic operation"))?;
+        port.exec.stats.bytes_read += 4;
+        port.exec.stats.bytes_written += 4;
+        answers[slot] = Some(answer as u32);
+    }
+    if let Some(response) = response {
+        for (slot, answer) in answers.into_iter().enumerate() {
+            if let Some(answer) = answer {
+                registers.set_u32(response + slots.place(0, slot), answer);
+            }
+        }
+    }
+    Ok(())
 }

@@ -1,0 +1,81 @@
+//! Integer atomic operations: what memory holds afterwards and what comes back. The data ports, the URB and MI_ATOMIC
+//! share them.
+
+use genxml_eu::gen8::eu_messages::MdcAop;
+
+/// Size of the operand in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Width {
+    /// 32 bits.
+    Dword,
+    /// 64 bits.
+    Qword,
+}
+
+impl Width {
+    /// Bytes in memory.
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Width::Dword => 4,
+            Width::Qword => 8,
+        }
+    }
+
+    /// The value without the bits that this size has not.
+    const fn cut(self, value: u64) -> u64 {
+        match self {
+            Width::Dword => value as u32 as u64,
+            Width::Qword => value,
+        }
+    }
+
+    /// The value as a signed number of this size.
+    const fn signed(self, value: u64) -> i64 {
+        match self {
+            Width::Dword => value as u32 as i32 as i64,
+            Width::Qword => value as i64,
+        }
+    }
+}
+
+/// Operands that the operation takes from its message, besides what memory holds: 0 to 2 (2d p.14-16).
+pub const fn sources(operation: MdcAop) -> usize {
+    match operation {
+        MdcAop::AOP_INC | MdcAop::AOP_DEC | MdcAop::AOP_PREDEC => 0,
+        MdcAop::AOP_CMPWR | MdcAop::AOP_CMPWR_2W => 2,
+        _ => 1,
+    }
+}
+
+/// The new contents of memory and the value that is returned. Bits of `old` and of the sources beyond `width` are not
+/// looked at, those of the results are 0. [`MdcAop::AOP_CMPWR_2W`] is the comparison of twice the size: the caller says
+/// that size. (2d p.14-16)
+#[inline]
+pub const fn operate(operation: MdcAop, width: Width, old: u64, src0: u64, src1: u64) -> (u64, u64) {
+    let (old, src0, src1) = (width.cut(old), width.cut(src0), width.cut(src1));
+    let new = match operation {
+        MdcAop::AOP_AND => old & src0,
+        MdcAop::AOP_OR => old | src0,
+        MdcAop::AOP_XOR => old ^ src0,
+        MdcAop::AOP_MOV => src0,
+        MdcAop::AOP_INC => old.wrapping_add(1),
+        MdcAop::AOP_DEC | MdcAop::AOP_PREDEC => old.wrapping_sub(1),
+        MdcAop::AOP_ADD => old.wrapping_add(src0),
+        MdcAop::AOP_SUB => old.wrapping_sub(src0),
+        MdcAop::AOP_REVSUB => src0.wrapping_sub(old),
+        MdcAop::AOP_IMAX if width.signed(src0) > width.signed(old) => src0,
+        MdcAop::AOP_IMIN if width.signed(src0) < width.signed(old) => src0,
+        MdcAop::AOP_UMAX if src0 > old => src0,
+        MdcAop::AOP_UMIN if src0 < old => src0,
+        MdcAop::AOP_CMPWR | MdcAop::AOP_CMPWR_2W if src0 == old => src1,
+        // The extremes and comparisons that leave memory as it is.
+        _ => old,
+    };
+    let new = width.cut(new);
+    // The manual returns the old value of all operations but one (2d p.16).
+    let returned = match operation {
+        MdcAop::AOP_PREDEC => new,
+        _ => old,
+    };
+    (new, returned)
+}
