@@ -1,18 +1,21 @@
 //! A context: page tables, latched packets and registers. Nothing else survives from one submission to the next.
 
+use crate::cs::device::Device;
+use crate::cs::memory;
+pub use crate::cs::registers::Registers;
+use crate::cs::registers::{Home, rule};
+use crate::cs::streamer::Streamer;
 use crate::fault::{Fault, Place, Waiting};
 use crate::kernels::KernelCache;
 use crate::mem::{AddressSpace, PageFault, Vm};
 use crate::observe::{Event, Observer, Stats};
 use crate::watchdog::{Budget, Exhausted};
-use genxml::core::reflect::{Access, Kind, registers};
 use genxml::engine::EngineId;
 use genxml::gen8::media::MediaVfeState;
 use genxml::gen8::mi::PipelineSelectPipelineSelection;
 use genxml::gen8::state::{InterfaceDescriptorData, StateSip};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 /// A hardware context.
 #[derive(Debug)]
@@ -21,6 +24,17 @@ pub struct Context {
     pub space: AddressSpace,
     /// Latched packets and registers.
     pub state: State,
+    /// It has no page tables: all its addresses go through the global table.
+    pub global_only: bool,
+    /// Where it was when it was switched out within a batch.
+    pub suspended: Option<Streamer>,
+}
+
+impl Context {
+    /// A context with page tables, and nothing else.
+    pub fn new(space: AddressSpace) -> Self {
+        Context { space, state: State::default(), global_only: false, suspended: None }
+    }
 }
 
 /// What packets leave behind for later packets.
@@ -44,22 +58,15 @@ pub struct State {
     pub registers: Registers,
     /// The newest of each 3DSTATE packet, for draws.
     pub latched: Latched,
+    /// MI_SET_PREDICATE has packets skipped.
+    pub skips: bool,
+    /// MI_ARB_ON_OFF forbids other contexts to take over.
+    pub arbitration_off: bool,
     /// Kernels decoded before, no state of its own.
     pub kernels: KernelCache,
 }
 
 impl State {
-    /// Writes a register as a command does: bits outside `enable` keep their value, a read-only register keeps all.
-    /// Of a masked register, value bits 31:16 say which of bits 15:0 are written.
-    pub fn write_register(&mut self, offset: u32, value: u32, enable: u32) {
-        let kind = REGISTER_KINDS.get(&(offset & !3)).copied().unwrap_or_default();
-        let enable = if kind.masked { (value & enable) >> 16 & enable } else { enable };
-        if !kind.read_only {
-            let old = self.registers.read(offset);
-            self.registers.write(offset, old ^ ((old ^ value) & enable));
-        }
-    }
-
     /// Forgets media state, as PIPE_CONTROL can ask for.
     pub fn clear_media(&mut self) {
         self.vfe = None;
@@ -92,29 +99,6 @@ impl Latched {
         self.0.iter().map(|((name, index), dwords)| (*name, *index, &dwords[..]))
     }
 }
-
-/// What writing to a register of the specification means.
-#[derive(Clone, Copy, Default)]
-struct RegisterKind {
-    masked: bool,
-    read_only: bool,
-}
-
-/// By byte offset; registers that the specification does not have take every write as it is.
-static REGISTER_KINDS: LazyLock<BTreeMap<u32, RegisterKind>> = LazyLock::new(|| {
-    let mut kinds = BTreeMap::new();
-    for (offset, at) in registers(genxml::gen8::CONTAINERS, genxml::gen8::ENGINES) {
-        if let Kind::Register { masked, access, .. } = at.register.kind {
-            let kind = RegisterKind { masked, read_only: access == Access::ReadOnly };
-            // The closer description of one engine's register counts.
-            match at.engine {
-                Some(_) => _ = kinds.entry(offset).or_insert(kind),
-                None => _ = kinds.insert(offset, kind),
-            }
-        }
-    }
-    kinds
-});
 
 /// The blitter's clip rectangle, in pixels of the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,34 +137,22 @@ pub struct InterfaceDescriptors {
     pub entries: Vec<InterfaceDescriptorData>,
 }
 
-/// The register space, by byte offset. A register that nothing wrote reads 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Registers(BTreeMap<u32, u32>);
-
-impl Registers {
-    /// The dword at `offset`; the low two bits of the offset are ignored.
-    pub fn read(&self, offset: u32) -> u32 {
-        self.0.get(&(offset & !3)).copied().unwrap_or(0)
-    }
-
-    /// The registers at `offset` (low) and `offset + 4` (high).
-    pub fn read_u64(&self, offset: u32) -> u64 {
-        u64::from(self.read(offset)) | u64::from(self.read(offset + 4)) << 32
-    }
-
-    /// Replaces the dword at `offset`.
-    pub fn write(&mut self, offset: u32, value: u32) {
-        self.0.insert(offset & !3, value);
-    }
-
-    /// All registers that were written, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.0.iter().map(|(&offset, &value)| (offset, value))
-    }
+/// How an engine runs a context.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mode {
+    /// The packet comes from a ring or from a batch in the global table.
+    pub privileged: bool,
+    /// The context has no page tables of its own: all addresses go through the global table.
+    pub global_only: bool,
+    /// Address of the context's image in the global table, if it has one.
+    pub image: Option<u32>,
+    /// The context's number, as signals name it.
+    pub number: u32,
+    /// Commands come from the ring that the engine's registers describe, without execution lists.
+    pub ring: bool,
+    /// Another context wants to run.
+    pub preempt: bool,
 }
-
-/// TIMESTAMP from an engine's base, 64 bits (gen8_facts 1.2).
-const TIMESTAMP: u32 = 0x358;
 
 /// All that a unit gets to execute a packet.
 pub struct Exec<'a, O: Observer = ()> {
@@ -200,8 +172,10 @@ pub struct Exec<'a, O: Observer = ()> {
     pub observer: &'a mut O,
     /// The packet being executed.
     pub at: Place,
-    /// True if it comes from a ring or from a batch in the global table.
-    pub privileged: bool,
+    /// What belongs to the GPU: registers, interrupts.
+    pub device: &'a mut Device,
+    /// How the context runs.
+    pub mode: Mode,
 }
 
 impl<O: Observer> Exec<'_, O> {
@@ -216,7 +190,7 @@ impl<O: Observer> Exec<'_, O> {
 
     /// Memory through the global table, or as the context sees it.
     pub fn view(&mut self, global: bool) -> Vm<'_> {
-        if global { self.vm.through(self.ggtt) } else { self.vm.reborrow() }
+        if global && !self.mode.global_only { self.vm.through(self.ggtt) } else { self.vm.reborrow() }
     }
 
     /// First byte of the engine's registers.
@@ -236,13 +210,30 @@ impl<O: Observer> Exec<'_, O> {
         }
     }
 
-    /// Reads a register as a command does: TIMESTAMP of any engine is the clock, all others hold what was written.
+    /// Reads a register as a command does: a clock, the GPU's or the context's (see [`crate::cs::registers`]).
     pub fn read_register(&self, offset: u32) -> u32 {
-        let timestamp = |engine: &EngineId| crate::gpu::mmio_base(*engine) + TIMESTAMP;
-        match EngineId::ALL.iter().map(timestamp).find(|low| offset & !7 == *low) {
-            Some(low) if offset & !3 == low => self.budget.timestamp() as u32,
-            Some(_) => (self.budget.timestamp() >> 32) as u32,
-            None => self.state.registers.read(offset),
+        match rule(offset).home {
+            Home::Context => self.state.registers.read(offset),
+            Home::Device => self.device.read(offset),
+            Home::Clock if offset & 4 != 0 => (self.budget.timestamp() >> 32) as u32,
+            Home::Clock => self.budget.timestamp() as u32,
+        }
+    }
+
+    /// Writes a register as a command does: bits outside `enable` keep their value. Registers of the GPU need privilege;
+    /// without it nothing is written, and a violation is noted.
+    pub fn write_register(&mut self, offset: u32, value: u32, enable: u32) {
+        let rule = rule(offset);
+        match rule.home {
+            Home::Context => {
+                let registers = &mut self.state.registers;
+                registers.write(offset, rule.merge(registers.read(offset), value, enable));
+            }
+            _ => {
+                if memory::allowed(self, true) {
+                    self.device.write(offset, value, enable);
+                }
+            }
         }
     }
 
@@ -261,7 +252,8 @@ impl<O: Observer> Exec<'_, O> {
     /// A page fault at the packet being executed; `what` says what was being read or written.
     #[cold]
     pub fn page(&self, fault: PageFault, what: impl Into<Cow<'static, str>>) -> Fault {
-        Fault::Page { fault, near: self.vm.nearby(&fault).map(Box::new), what: what.into(), at: self.at }
+        let near = (self.vm.space.tables() == fault.tables).then(|| self.vm.nearby(&fault)).flatten();
+        Fault::Page { fault, near: near.map(Box::new), what: what.into(), at: self.at }
     }
 
     /// Something that the model lacks, met at the packet being executed; `page` says where it is described.

@@ -1,17 +1,33 @@
-//! The GPU: physical memory, contexts, engines.
+//! The GPU: physical memory, contexts, engines. How it runs what it is given: [`crate::cs::schedule`]; its registers:
+//! [`crate::cs::mmio`].
 
-use crate::context::{Context, Exec, State};
-use crate::cs::engine::{self, Active, Engine, Job, Turn};
-use crate::cs::{Streamer, Wait};
-use crate::fault::{Fault, Place};
+use crate::context::Context;
+use crate::cs::device::Device;
+use crate::cs::engine::Engine;
 use crate::mem::{AddressSpace, Frames, Memory, OutOfMemory, PAGE, Vm};
-use crate::observe::{Observer, Stats};
-use crate::watchdog::{Budget, DEFAULT_LIMIT};
+use crate::observe::Stats;
+use crate::watchdog::DEFAULT_LIMIT;
 use genxml::engine::EngineId;
+use std::collections::BTreeMap;
 
 /// A context of a [`Gpu`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
 pub struct ContextId(usize);
+
+impl ContextId {
+    pub(crate) fn of(index: usize) -> Self {
+        ContextId(index)
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.0
+    }
+
+    /// The number by which MI_SEMAPHORE_SIGNAL names the context when a batch of it was given to an engine.
+    pub fn number(self) -> u32 {
+        self.0 as u32
+    }
+}
 
 /// The model.
 #[derive(Debug)]
@@ -20,11 +36,16 @@ pub struct Gpu {
     pub memory: Memory,
     /// The global table: rings, status pages and context images.
     pub ggtt: AddressSpace,
-    contexts: Vec<Context>,
-    engines: [Engine; 4],
-    work_limit: u64,
-    clock: u64,
-    stats: Stats,
+    pub(crate) contexts: Vec<Context>,
+    /// The context of each image that was loaded, by engine and address.
+    pub(crate) images: BTreeMap<(EngineId, u32), ContextId>,
+    pub(crate) engines: [Engine; 4],
+    pub(crate) device: Device,
+    /// Stands for the global table where a context has no other.
+    pub(crate) nothing: AddressSpace,
+    pub(crate) work_limit: u64,
+    pub(crate) clock: u64,
+    pub(crate) stats: Stats,
 }
 
 impl Default for Gpu {
@@ -45,7 +66,10 @@ impl Gpu {
             memory,
             ggtt: AddressSpace::global(),
             contexts: Vec::new(),
+            images: BTreeMap::new(),
             engines: Default::default(),
+            device: Device::default(),
+            nothing: AddressSpace::global(),
             work_limit: DEFAULT_LIMIT,
             clock: 0,
             stats: Stats::default(),
@@ -63,7 +87,7 @@ impl Gpu {
     /// [`OutOfMemory`] if its page tables do not fit.
     pub fn create_context(&mut self) -> Result<ContextId, OutOfMemory> {
         let space = AddressSpace::new(&mut self.memory)?;
-        self.contexts.push(Context { space, state: State::default() });
+        self.contexts.push(Context::new(space));
         Ok(ContextId(self.contexts.len() - 1))
     }
 
@@ -122,132 +146,6 @@ impl Gpu {
     /// Counts of the last submission, also of one that faulted.
     pub fn last_stats(&self) -> Stats {
         self.stats
-    }
-
-    /// Gives a batch to an engine, behind what it has: [`run`](Self::run) executes it. `length` in bytes; 0 means that
-    /// MI_BATCH_BUFFER_END says where it ends.
-    pub fn enqueue(&mut self, context: ContextId, engine: EngineId, address: u64, length: u64) {
-        self.engines[engine as usize].queue.push_back(Job { context, address, length });
-    }
-
-    /// Runs all engines until none has anything to do. They take turns, always in the same order.
-    ///
-    /// # Errors
-    /// The first [`Fault`]; whatever was done before it stays done. The batch that it happened in is abandoned, and all
-    /// that wait when there is a deadlock. Everything else stays: calling this again goes on with it.
-    pub fn run(&mut self) -> Result<Stats, Fault> {
-        self.run_observed(&mut ())
-    }
-
-    /// [`run`](Self::run) with a listener.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn run_observed<O: Observer>(&mut self, observer: &mut O) -> Result<Stats, Fault> {
-        let mut stats = Stats::default();
-        let result = loop {
-            match self.round(&mut stats, observer) {
-                Ok(Turn::Idle) => break Ok(stats),
-                Ok(Turn::Waits) => break Err(self.deadlock()),
-                Ok(_) => {}
-                Err(fault) => break Err(fault),
-            }
-        };
-        self.stats = stats;
-        result
-    }
-
-    /// Runs the batch at `address` to its end, and whatever else engines have to do. `length` in bytes; 0 means that
-    /// MI_BATCH_BUFFER_END says where it ends.
-    ///
-    /// # Errors
-    /// The first [`Fault`]; whatever was done before it stays done.
-    pub fn submit(
-        &mut self,
-        id: ContextId,
-        engine: EngineId,
-        address: u64,
-        length: u64,
-    ) -> Result<Stats, Fault> {
-        self.submit_observed(id, engine, address, length, &mut ())
-    }
-
-    /// [`submit`](Self::submit) with a listener.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn submit_observed<O: Observer>(
-        &mut self,
-        id: ContextId,
-        engine: EngineId,
-        address: u64,
-        length: u64,
-        observer: &mut O,
-    ) -> Result<Stats, Fault> {
-        self.enqueue(id, engine, address, length);
-        self.run_observed(observer)
-    }
-
-    /// A turn for each engine. Idle if none has work, waiting if all that have some wait.
-    fn round<O: Observer>(&mut self, stats: &mut Stats, observer: &mut O) -> Result<Turn, Fault> {
-        let mut all = Turn::Idle;
-        for engine in EngineId::ALL {
-            match self.turn(engine, stats, observer)? {
-                Turn::Idle => {}
-                Turn::Waits if all == Turn::Idle => all = Turn::Waits,
-                Turn::Waits => {}
-                Turn::Worked | Turn::Ended => all = Turn::Worked,
-            }
-        }
-        Ok(all)
-    }
-
-    /// A turn for one engine.
-    fn turn<O: Observer>(
-        &mut self,
-        id: EngineId,
-        stats: &mut Stats,
-        observer: &mut O,
-    ) -> Result<Turn, Fault> {
-        let engine = &mut self.engines[id as usize];
-        let active = match &mut engine.active {
-            Some(active) => active,
-            none => {
-                let Some(job) = engine.queue.pop_front() else { return Ok(Turn::Idle) };
-                stats.batches += 1;
-                none.insert(Active {
-                    context: job.context,
-                    streamer: Streamer::batch(job.address, job.length),
-                    budget: Budget::new(self.work_limit, self.clock),
-                })
-            }
-        };
-        active.budget.resume(self.clock);
-        let context = &mut self.contexts[active.context.0];
-        let mut exec = Exec {
-            engine: id,
-            ggtt: &mut self.ggtt,
-            vm: Vm::new(&mut self.memory, &mut context.space),
-            state: &mut context.state,
-            stats,
-            budget: &mut active.budget,
-            observer,
-            at: Place::new(id, "batch", 0, 0),
-            privileged: false,
-        };
-        let result = engine::turn(&mut active.streamer, &mut exec);
-        self.clock = active.budget.clock();
-        if !matches!(result, Ok(Turn::Worked | Turn::Waits)) {
-            engine.active = None;
-        }
-        result
-    }
-
-    /// What all engines wait for; it is abandoned.
-    fn deadlock(&mut self) -> Fault {
-        let waiting = self.engines.iter_mut().filter_map(|engine| engine.active.take());
-        let waits: Vec<Wait> = waiting.filter_map(|active| active.streamer.wait().copied()).collect();
-        Fault::Deadlock { waits }
     }
 }
 

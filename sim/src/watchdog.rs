@@ -14,6 +14,11 @@ pub const DEFAULT_LIMIT: u64 = 1 << 32;
 /// Units per tick of TIMESTAMP, which counts 80 ns (Broadwell's 12.5 MHz).
 const UNITS_PER_TICK: u64 = 80;
 
+/// What TIMESTAMP shows when the clock stands at `clock` units: 36 bits, 80 ns a tick.
+pub fn ticks(clock: u64) -> u64 {
+    (clock / UNITS_PER_TICK) & ((1 << 36) - 1)
+}
+
 /// The budget is used up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exhausted;
@@ -105,8 +110,8 @@ impl Budget {
         self.end.wrapping_sub(self.left + self.beyond)
     }
 
-    /// What the TIMESTAMP register shows now: 36 bits, 80 ns a tick.
+    /// What the TIMESTAMP register shows now.
     pub fn timestamp(&self) -> u64 {
-        (self.clock() / UNITS_PER_TICK) & ((1 << 36) - 1)
+        ticks(self.clock())
     }
 }

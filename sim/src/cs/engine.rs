@@ -1,7 +1,8 @@
 //! An engine: what was given to it, what runs on it, and its turn when all engines go on.
 
+use super::execlist::Execlists;
 use super::streamer::{Step, Streamer};
-use crate::context::Exec;
+use crate::context::{Exec, State};
 use crate::fault::Fault;
 use crate::gpu::ContextId;
 use crate::observe::Observer;
@@ -22,9 +23,28 @@ pub struct Job {
     pub length: u64,
 }
 
+/// How an engine came to what it runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// [`Gpu::enqueue`](crate::Gpu::enqueue).
+    Job,
+    /// An element of an execution list.
+    Element,
+    /// The ring that the engine's registers describe.
+    Ring,
+}
+
 /// What runs on an engine.
 #[derive(Clone, Debug)]
 pub struct Active {
+    /// How it came here.
+    pub source: Source,
+    /// Address of the context's image in the global table, if it has one.
+    pub image: Option<u32>,
+    /// The context's number.
+    pub number: u32,
+    /// What the context goes back to in the end, if its state must not be saved.
+    pub unsaved: Option<Box<State>>,
     /// Its context.
     pub context: ContextId,
     /// Where it stands.
@@ -40,6 +60,14 @@ pub struct Engine {
     pub queue: VecDeque<Job>,
     /// What runs.
     pub active: Option<Active>,
+    /// Execution lists.
+    pub lists: Execlists,
+    /// The context that ran last.
+    pub last: Option<ContextId>,
+    /// The context of the ring that the registers describe.
+    pub ring: Option<ContextId>,
+    /// The ring had a fault: it stands still until its registers are written.
+    pub hung: bool,
 }
 
 /// What an engine did in its turn.
@@ -51,6 +79,15 @@ pub enum Turn {
     Waits,
     /// Some packets were executed.
     Worked,
+    /// Another context takes over.
+    Preempted,
+    /// The ring goes on with the state of another context.
+    Context {
+        /// Address of its image.
+        address: u32,
+        /// Its state is not restored.
+        inhibit: bool,
+    },
     /// What ran has come to its end.
     Ended,
 }
@@ -65,6 +102,8 @@ pub fn turn<O: Observer>(streamer: &mut Streamer, exec: &mut Exec<'_, O>) -> Res
             Step::Done => {}
             Step::Waits if count == 0 => return Ok(Turn::Waits),
             Step::Waits => return Ok(Turn::Worked),
+            Step::Preempted => return Ok(Turn::Preempted),
+            Step::Context { address, inhibit } => return Ok(Turn::Context { address, inhibit }),
             Step::End => return Ok(Turn::Ended),
         }
     }

@@ -1,7 +1,7 @@
 //! From dwords to the function that executes a packet.
 
 use super::semaphore::Wait;
-use super::{atomic, latch, math, mi, predicate, render, semaphore};
+use super::{atomic, counters, latch, math, mi, predicate, quiet, render, semaphore, status};
 use crate::blt;
 use crate::context::Exec;
 use crate::fault::Fault;
@@ -16,16 +16,30 @@ use genxml::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket}
 pub enum Flow {
     /// The packet behind it.
     Next,
-    /// Another batch of the first level; nothing returns.
-    Chain(u64),
-    /// Another batch of the second level.
-    Call(u64),
+    /// Another batch.
+    Start {
+        /// Its first packet.
+        address: u64,
+        /// True if it lies in the global table.
+        global: bool,
+        /// True if it is of the second level, and returns here.
+        second: bool,
+    },
     /// What called this batch.
     Return,
     /// Nothing: the batch is over, and the one that called it.
     End,
     /// The packet behind it, once this has passed.
     Wait(Wait),
+    /// The packet behind it, with the state of another context of the ring.
+    Context {
+        /// Address of its image.
+        address: u32,
+        /// Its state is not restored.
+        inhibit: bool,
+    },
+    /// Another context, before the packet behind it.
+    Preempted,
 }
 
 /// The packet of a header and its length in dwords.
@@ -38,38 +52,47 @@ pub(super) fn find(engine: EngineId, header: u32) -> Option<(&'static Container,
     }
 }
 
-/// Packets of an engine: those of the command streamer and the ones listed; all others are not implemented.
+impl From<()> for Flow {
+    fn from((): ()) -> Flow {
+        Flow::Next
+    }
+}
+
+/// Packets of an engine: those of the command streamer and the ones listed, after `quiet` those without effect; all
+/// others are not implemented.
 macro_rules! packets {
-    ($exec:ident, $dwords:ident: $packet:ident { $($name:ident => $execute:expr,)* }) => {
+    ($exec:ident, $dwords:ident: $packet:ident { $($name:ident => $execute:expr,)* } quiet $($quiet:ident)*) => {
+        packets!(@arms $exec, $dwords: $packet {
+            MiNoop => mi::noop,
+            MiBatchBufferStart => mi::batch_buffer_start,
+            MiBatchBufferEnd => mi::batch_buffer_end,
+            MiConditionalBatchBufferEnd => mi::conditional_batch_buffer_end,
+            MiStoreDataImm => mi::store_data_imm,
+            MiStoreDataIndex => status::store_data_index,
+            MiReportHead => status::report_head,
+            MiLoadRegisterImm => mi::load_register_imm,
+            MiLoadRegisterMem => mi::load_register_mem,
+            MiLoadRegisterReg => mi::load_register_reg,
+            MiStoreRegisterMem => mi::store_register_mem,
+            MiCopyMemMem => mi::copy_mem_mem,
+            MiMath => math::math,
+            MiAtomic => atomic::atomic,
+            MiPredicate => predicate::predicate,
+            MiSetPredicate => predicate::set_predicate,
+            MiSemaphoreWait => semaphore::semaphore_wait,
+            MiSemaphoreSignal => semaphore::semaphore_signal,
+            MiUserInterrupt => mi::user_interrupt,
+            MiArbCheck => mi::arb_check,
+            MiArbOnOff => mi::arb_on_off,
+            $($name => $execute,)*
+        } quiet MiSuspendFlush MiSetAppid MiFlush $($quiet)*)
+    };
+    (@arms $exec:ident, $dwords:ident: $packet:ident { $($name:ident => $execute:expr,)* } quiet $($quiet:ident)*) => {
         match $packet::parse($dwords).map_err(|error| malformed($exec, &error))?.0 {
-            $packet::MiNoop(packet) => mi::noop($exec, &packet.unpack_lossy()),
-            $packet::MiBatchBufferStart(packet) => return mi::batch_buffer_start($exec, &packet.unpack_lossy()),
-            $packet::MiBatchBufferEnd(_) => return Ok(Flow::Return),
-            $packet::MiStoreDataImm(packet) => mi::store_data_imm($exec, &packet.unpack_lossy()),
-            $packet::MiLoadRegisterImm(packet) => mi::load_register_imm($exec, &packet.unpack_lossy()),
-            $packet::MiLoadRegisterMem(packet) => mi::load_register_mem($exec, &packet.unpack_lossy()),
-            $packet::MiLoadRegisterReg(packet) => mi::load_register_reg($exec, &packet.unpack_lossy()),
-            $packet::MiStoreRegisterMem(packet) => mi::store_register_mem($exec, &packet.unpack_lossy()),
-            $packet::MiCopyMemMem(packet) => mi::copy_mem_mem($exec, &packet.unpack_lossy()),
-            $packet::MiMath(packet) => math::math($exec, &packet.unpack_lossy()),
-            $packet::MiPredicate(packet) => predicate::predicate($exec, &packet.unpack_lossy()),
-            $packet::MiSemaphoreWait(packet) => {
-                return semaphore::semaphore_wait($exec, &packet.unpack_lossy());
-            }
-            $packet::MiAtomic(packet) => atomic::atomic($exec, &packet.unpack_lossy()),
-            $packet::MiConditionalBatchBufferEnd(packet) => {
-                return mi::conditional_batch_buffer_end($exec, &packet.unpack_lossy());
-            }
-            // Points of preemption and of waiting for flushes: packets are executed in order, each to its end. Nobody
-            // listens to the interrupt, or waits for the signal.
-            $packet::MiSemaphoreSignal(_)
-            | $packet::MiArbCheck(_)
-            | $packet::MiArbOnOff(_)
-            | $packet::MiSuspendFlush(_)
-            | $packet::MiUserInterrupt(_) => Ok(()),
-            $($packet::$name(packet) => $execute($exec, &packet.unpack_lossy()),)*
+            $($packet::$name(packet) => $execute($exec, &packet.unpack_lossy()).map(Flow::from),)*
+            $($packet::$quiet(_) => Ok(quiet::without_effect($exec).into()),)*
             #[allow(unreachable_patterns)]
-            _ if latch::latch($exec, $dwords)? => Ok(()),
+            _ if latch::latch($exec, $dwords)? => Ok(Flow::Next),
             #[allow(unreachable_patterns)]
             _ => Err(not_implemented($exec, $dwords[0])),
         }
@@ -81,6 +104,9 @@ macro_rules! packets {
 /// # Errors
 /// Its [`Fault`].
 pub(super) fn execute<O: Observer>(exec: &mut Exec<'_, O>, dwords: &[u32]) -> Result<Flow, Fault> {
+    if predicate::skips(exec) {
+        return Ok(Flow::Next);
+    }
     match exec.engine {
         EngineId::Render => packets!(exec, dwords: RenderPacket {
             PipeControl => render::pipe_control,
@@ -94,18 +120,26 @@ pub(super) fn execute<O: Observer>(exec: &mut Exec<'_, O>, dwords: &[u32]) -> Re
             MediaStateFlush => render::media_state_flush,
             MediaObject => crate::media::dispatch_object,
             GpgpuWalker => render::gpgpu_walker,
-        }),
+            MiReportPerfCount => counters::report_perf_count,
+            MiRsStoreDataImm => quiet::rs_store_data_imm,
+            MiDisplayFlip => quiet::display_flip,
+            MiSetContext => mi::set_context,
+            MiTopologyFilter => mi::topology_filter,
+            MiUrbAtomicAlloc => mi::urb_atomic_alloc,
+        } quiet MiWaitForEvent MiLoadScanLinesIncl MiLoadScanLinesExcl MiRsControl MiRsContext MiClflush),
         EngineId::Blitter => packets!(exec, dwords: BlitterPacket {
             MiFlushDw => mi::flush_dw,
             XySetupBlt => blt::setup,
             XySetupClipBlt => blt::setup_clip,
             XyColorBlt => blt::color,
             XySrcCopyBlt => blt::src_copy,
-        }),
-        EngineId::Video => packets!(exec, dwords: VideoPacket { MiFlushDw => mi::flush_dw, }),
-        EngineId::VideoEnhance => packets!(exec, dwords: VideoEnhancePacket { MiFlushDw => mi::flush_dw, }),
-    }?;
-    Ok(Flow::Next)
+            MiDisplayFlip => quiet::display_flip,
+        } quiet MiWaitForEvent),
+        EngineId::Video => packets!(exec, dwords: VideoPacket { MiFlushDw => mi::flush_dw, } quiet),
+        EngineId::VideoEnhance => {
+            packets!(exec, dwords: VideoEnhancePacket { MiFlushDw => mi::flush_dw, } quiet)
+        }
+    }
 }
 
 /// A packet that the tables know and the model does not.

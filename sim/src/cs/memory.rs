@@ -3,16 +3,20 @@
 //! A command says itself whether its operand goes through the global table or through the context's. Batches that lie
 //! in the context's space are not privileged: the global table is not for them (gen8_facts 1.1).
 
+use crate::assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE;
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::{Event, Observer};
+use genxml::gen8::structures::HardwareDetectedErrorBitDefinitions as Errors;
 
 /// True if the batch may do what needs privilege, or if the command needs none. Hardware makes other commands no-ops and
 /// goes on (2d p.198, Command Privilege Violation Error).
 pub fn allowed<O: Observer>(exec: &mut Exec<'_, O>, needs_privilege: bool) -> bool {
-    let allowed = exec.privileged || !needs_privilege;
+    let allowed = exec.mode.privileged || !(needs_privilege && GLOBAL_ACCESS_NEEDS_PRIVILEGE);
     if !allowed {
         exec.stats.violations += 1;
+        let errors = Errors { command_privilege_violation_error: true, ..Errors::new() };
+        exec.device.error(exec.engine, errors);
         exec.tell(&Event::Violation { at: exec.at });
     }
     allowed

@@ -1,18 +1,20 @@
 //! MI commands: the command streamer's own, those that move data between packets, registers and memory.
 
+use super::device::Interrupt;
 use super::execute::Flow;
 use super::memory::{allowed, read, write};
-use super::predicate;
+use super::{predicate, status};
 use crate::assumptions::CONDITIONAL_END_IS_UNSIGNED;
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
+use crate::observe::{Event, Observer};
 use genxml::gen8::engine_registers::{RingBbOffset, RingNopid};
 use genxml::gen8::mi::{
-    MiBatchBufferStart, MiBatchBufferStartSecondLevelBatchBuffer, MiConditionalBatchBufferEnd, MiCopyMemMem,
-    MiFlushDw, MiFlushDwDestinationAddressType, MiFlushDwPostSyncOperation, MiLoadRegisterImm,
-    MiLoadRegisterMem, MiLoadRegisterReg, MiNoop, MiStoreDataImm, MiStoreDataImmStoreQword,
-    MiStoreRegisterMem,
+    MiArbCheck, MiArbOnOff, MiBatchBufferEnd, MiBatchBufferStart, MiBatchBufferStartAddressSpaceIndicator,
+    MiBatchBufferStartSecondLevelBatchBuffer, MiConditionalBatchBufferEnd, MiCopyMemMem, MiFlushDw,
+    MiFlushDwDestinationAddressType, MiFlushDwPostSyncOperation, MiLoadRegisterImm, MiLoadRegisterMem,
+    MiLoadRegisterReg, MiNoop, MiSetContext, MiStoreDataImm, MiStoreDataImmStoreQword, MiStoreRegisterMem,
+    MiTopologyFilter, MiUrbAtomicAlloc, MiUserInterrupt,
 };
 
 /// MI_NOOP: may leave a number in NOPID.
@@ -38,9 +40,12 @@ pub fn batch_buffer_start<O: Observer>(
         let offset = exec.state.registers.read(exec.base() + RingBbOffset::OFFSET);
         address = address.wrapping_add(offset.into());
     }
-    Ok(match packet.second_level_batch_buffer {
-        MiBatchBufferStartSecondLevelBatchBuffer::SECOND_LEVEL_BATCH => Flow::Call(address),
-        _ => Flow::Chain(address),
+    let second = MiBatchBufferStartSecondLevelBatchBuffer::SECOND_LEVEL_BATCH;
+    Ok(Flow::Start {
+        address,
+        global: exec.mode.privileged
+            && packet.address_space_indicator == MiBatchBufferStartAddressSpaceIndicator::GGTT,
+        second: packet.second_level_batch_buffer == second,
     })
 }
 
@@ -84,7 +89,7 @@ pub fn load_register_imm<O: Observer>(
     });
     for register in packet.register.iter() {
         let offset = register.register_offset.get() as u32;
-        exec.state.write_register(offset, register.data_dword.get() as u32, !keep);
+        exec.write_register(offset, register.data_dword.get() as u32, !keep);
     }
     Ok(())
 }
@@ -96,7 +101,7 @@ pub fn load_register_mem<O: Observer>(
 ) -> Result<(), Fault> {
     if allowed(exec, packet.use_global_gtt) {
         let value = read(exec, packet.use_global_gtt, packet.memory_address.va48(), "Memory Address")?;
-        exec.state.write_register(packet.register_address.get() as u32, value, !0);
+        exec.write_register(packet.register_address.get() as u32, value, !0);
     }
     Ok(())
 }
@@ -119,7 +124,7 @@ pub fn load_register_reg<O: Observer>(
     packet: &MiLoadRegisterReg,
 ) -> Result<(), Fault> {
     let value = exec.read_register(packet.source_register_address.get() as u32);
-    exec.state.write_register(packet.destination_register_address.get() as u32, value, !0);
+    exec.write_register(packet.destination_register_address.get() as u32, value, !0);
     Ok(())
 }
 
@@ -142,7 +147,7 @@ pub fn flush_dw<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiFlushDw<'_>) -> 
     }
     let data: Vec<u32> = packet.immediate_data.iter().map(|dword| dword.get() as u32).collect();
     let dwords = match packet.post_sync_operation {
-        MiFlushDwPostSyncOperation::NO_WRITE => return Ok(()),
+        MiFlushDwPostSyncOperation::NO_WRITE => Vec::new(),
         MiFlushDwPostSyncOperation::WRITE_IMMEDIATE_DATA => match data[..] {
             [] => return Err(exec.bad_field("Post Sync Operation", 1, "the packet has no immediate data")),
             [low] => vec![low],
@@ -156,16 +161,20 @@ pub fn flush_dw<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiFlushDw<'_>) -> 
             return Err(exec.bad_field("Post Sync Operation", other.bits(), "there is no such operation"));
         }
     };
-    if packet.store_data_index.get() != 0 {
-        return Err(
-            exec.unimplemented("a write to the hardware status page", "MI_FLUSH_DW: Store Data Index")
-        );
-    }
     let global = packet.destination_address_type == MiFlushDwDestinationAddressType::GGTT;
+    let address = packet.address.va48();
     if allowed(exec, global) {
         for (index, dword) in dwords.into_iter().enumerate() {
-            write(exec, global, packet.address.va48() + 4 * index as u64, dword, "Address")?;
+            let address = address + 4 * index as u64;
+            match packet.store_data_index.get() {
+                0 => write(exec, global, address, dword, "Address")?,
+                // An offset in the status page: of the engine, or of the context (Linux i915 gen8_emit_flush_xcs).
+                _ => status::write(exec, !global, address, dword)?,
+            }
         }
+    }
+    if packet.notify_enable {
+        interrupt(exec, Interrupt::Notify);
     }
     Ok(())
 }
@@ -189,4 +198,65 @@ pub fn conditional_batch_buffer_end<O: Observer>(
         false => memory.cast_signed() > data.cast_signed(),
     };
     Ok(if greater { Flow::Next } else { Flow::End })
+}
+
+/// MI_BATCH_BUFFER_END.
+pub fn batch_buffer_end<O: Observer>(_: &mut Exec<'_, O>, _: &MiBatchBufferEnd) -> Result<Flow, Fault> {
+    Ok(Flow::Return)
+}
+
+/// MI_ARB_CHECK: another context may take over here.
+pub fn arb_check<O: Observer>(exec: &mut Exec<'_, O>, _: &MiArbCheck) -> Result<Flow, Fault> {
+    let preempted = exec.mode.preempt && !exec.state.arbitration_off;
+    Ok(if preempted { Flow::Preempted } else { Flow::Next })
+}
+
+/// MI_ARB_ON_OFF.
+pub fn arb_on_off<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiArbOnOff) -> Result<(), Fault> {
+    exec.state.arbitration_off = !packet.arbitration_enable;
+    Ok(())
+}
+
+/// MI_USER_INTERRUPT.
+pub fn user_interrupt<O: Observer>(exec: &mut Exec<'_, O>, _: &MiUserInterrupt) -> Result<(), Fault> {
+    interrupt(exec, Interrupt::User);
+    Ok(())
+}
+
+/// A command interrupts the host.
+pub fn interrupt<O: Observer>(exec: &mut Exec<'_, O>, why: Interrupt) {
+    exec.stats.interrupts += 1;
+    exec.device.interrupt(exec.engine, why);
+    exec.tell(&Event::Interrupt { engine: exec.engine, why });
+}
+
+/// MI_TOPOLOGY_FILTER: kept for draws.
+pub fn topology_filter<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiTopologyFilter) -> Result<(), Fault> {
+    exec.state.latched.keep(MiTopologyFilter::NAME, 0, &packet.pack());
+    Ok(())
+}
+
+/// MI_URB_ATOMIC_ALLOC: kept for draws.
+pub fn urb_atomic_alloc<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiUrbAtomicAlloc) -> Result<(), Fault> {
+    exec.state.latched.keep(MiUrbAtomicAlloc::NAME, 0, &packet.pack());
+    Ok(())
+}
+
+/// MI_SET_CONTEXT: the ring goes on with the state of another context.
+pub fn set_context<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiSetContext) -> Result<Flow, Fault> {
+    if packet.core_mode_enable {
+        return Err(exec.unimplemented("Core Mode Enable", "MI_SET_CONTEXT"));
+    }
+    if !exec.mode.ring {
+        let address = packet.logical_context_address.get();
+        return Err(exec.bad_field(
+            "Logical Context Address",
+            address,
+            "only a ring without execution lists has such contexts",
+        ));
+    }
+    Ok(Flow::Context {
+        address: packet.logical_context_address.get() as u32,
+        inhibit: packet.restore_inhibit.get() != 0,
+    })
 }

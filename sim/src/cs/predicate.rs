@@ -1,12 +1,17 @@
 //! The predicate that later commands look at (gen8_facts 2.4).
 
+use crate::assumptions::{BATCHES_END_WHILE_SKIPPING, DELTAS_ARE_OF_THE_SOURCES, SLICES};
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
-use genxml::gen8::engine_registers::{MiPredicateResult, MiPredicateSrc0, MiPredicateSrc1};
-use genxml::gen8::mi::{
-    MiPredicate, MiPredicateCombineOperation, MiPredicateCompareOperation, MiPredicateLoadOperation,
+use genxml::gen8::engine_registers::{
+    MiPredicateData, MiPredicateResult, MiPredicateResult2, MiPredicateSrc0, MiPredicateSrc1,
 };
+use genxml::gen8::mi::{
+    MiBatchBufferEnd, MiPredicate, MiPredicateCombineOperation, MiPredicateCompareOperation,
+    MiPredicateLoadOperation, MiSetPredicate, MiSetPredicatePredicateEnable as Enable,
+};
+use genxml::gen8::registers::HswMiPredicateResult2;
 
 /// The predicate that conditional commands look at: bit 0 of MI_PREDICATE_RESULT.
 pub fn result<O: Observer>(exec: &Exec<'_, O>) -> bool {
@@ -24,7 +29,10 @@ pub fn predicate<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiPredicate) -> R
         MiPredicateCompareOperation::SRCS_EQUAL => {
             register(MiPredicateSrc0::OFFSET) == register(MiPredicateSrc1::OFFSET)
         }
-        _ => return Err(exec.unimplemented("DELTAS_EQUAL", "no source says how it compares")),
+        _ => {
+            let delta = register(MiPredicateSrc0::OFFSET).wrapping_sub(register(MiPredicateSrc1::OFFSET));
+            DELTAS_ARE_OF_THE_SOURCES && delta == register(MiPredicateData::OFFSET)
+        }
     };
     let combined = match packet.combine_operation {
         MiPredicateCombineOperation::SET => compared,
@@ -41,4 +49,35 @@ pub fn predicate<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiPredicate) -> R
     let [register] = MiPredicateResult { result: new }.pack();
     exec.state.registers.write(exec.base() + MiPredicateResult::OFFSET, register);
     Ok(())
+}
+
+/// MI_SET_PREDICATE: whether the commands behind it are skipped, until the next one. It looks at the predicate now.
+pub fn set_predicate<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiSetPredicate) -> Result<(), Fault> {
+    let registers = &exec.state.registers;
+    let second = registers.read(exec.base() + MiPredicateResult2::OFFSET)
+        | registers.read(HswMiPredicateResult2::OFFSET);
+    let second = MiPredicateResult2::unpack_lossy(&[second]).lower_slice_enabled;
+    exec.state.skips = match packet.predicate_enable {
+        Enable::NOOP_NEVER => false,
+        Enable::NOOP_ON_RESULT2_CLEAR => !second,
+        Enable::NOOP_ON_RESULT2_SET => second,
+        Enable::NOOP_ON_RESULT_CLEAR => !result(exec),
+        Enable::NOOP_ON_RESULT_SET => result(exec),
+        Enable::EXECUTE_WHEN_ONE_SLICE_ENABLED => SLICES != 1,
+        Enable::EXECUTE_WHEN_TWO_SLICES_ARE_ENABLED => SLICES != 2,
+        Enable::EXECUTE_WHEN_THREE_SLICES_ARE_ENABLED => SLICES != 3,
+        Enable::NOOP_ALWAYS => true,
+        other => return Err(exec.bad_field("PREDICATE ENABLE", other.bits(), "there is no such condition")),
+    };
+    Ok(())
+}
+
+/// True if the packet is skipped because of MI_SET_PREDICATE. That command itself never is.
+#[inline]
+pub fn skips<O: Observer>(exec: &mut Exec<'_, O>) -> bool {
+    let skips = exec.state.skips
+        && exec.at.packet != MiSetPredicate::NAME
+        && !(BATCHES_END_WHILE_SKIPPING && exec.at.packet == MiBatchBufferEnd::NAME);
+    exec.stats.skipped += u64::from(skips);
+    skips
 }

@@ -1,7 +1,8 @@
 //! Commands of the render engine that are not 3D: synchronisation, state, media and GPGPU.
 
+use super::device::Interrupt;
 use super::memory::{self, allowed};
-use super::predicate;
+use super::{counters, mi, predicate, status};
 use crate::context::{Exec, InterfaceDescriptors};
 use crate::fault::Fault;
 use crate::media;
@@ -13,16 +14,14 @@ use genxml::gen8::mi::{
     PipeControl, PipeControlDestinationAddressType, PipeControlLriPostSyncOperation,
     PipeControlPostSyncOperation, PipelineSelect,
 };
+use genxml::gen8::registers::PsDepthCount;
 use genxml::gen8::state::{InterfaceDescriptorData, StateBaseAddress, StatePrefetch, StateSip};
-
-/// PS_DEPTH_COUNT, 64 bits (gen8_facts 2.7).
-const PS_DEPTH_COUNT: u32 = 0x2350;
 
 /// PIPE_CONTROL. Packets are executed in order and caches are not modelled, so only the post-sync operation is left,
 /// the TLB and the media state. Bit 2 of the address is ignored (a corpus batch has it set).
 pub fn pipe_control<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -> Result<(), Fault> {
     if packet.global_snapshot_count_reset {
-        return Err(exec.unimplemented("Global Snapshot Count Reset", "PIPE_CONTROL"));
+        counters::reset(&mut exec.state.registers);
     }
     if packet.tlb_invalidate {
         exec.vm.space.forget();
@@ -30,26 +29,37 @@ pub fn pipe_control<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -
     if packet.generic_media_state_clear {
         exec.state.clear_media();
     }
+    post_sync(exec, packet)?;
+    if packet.notify_enable {
+        mi::interrupt(exec, Interrupt::Notify);
+    }
+    Ok(())
+}
+
+/// What PIPE_CONTROL writes. An offset into the status page (Store Data Index) is one of the engine's page with a global
+/// address, else of the context's (Linux i915 gen8_emit_flush_rcs).
+fn post_sync<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -> Result<(), Fault> {
     if packet.lri_post_sync_operation == PipeControlLriPostSyncOperation::MMIO_WRITE_IMMEDIATE_DATA {
         let offset = packet.address.get() as u32;
-        exec.state.write_register(offset, packet.immediate_data.get() as u32, !0);
+        exec.write_register(offset, packet.immediate_data.get() as u32, !0);
         return Ok(());
     }
     let registers = &exec.state.registers;
     let value = match packet.post_sync_operation {
         PipeControlPostSyncOperation::WRITE_IMMEDIATE_DATA => packet.immediate_data.get(),
-        PipeControlPostSyncOperation::WRITE_PS_DEPTH_COUNT => registers.read_u64(PS_DEPTH_COUNT),
+        PipeControlPostSyncOperation::WRITE_PS_DEPTH_COUNT => registers.read_u64(PsDepthCount::OFFSET),
         PipeControlPostSyncOperation::WRITE_TIMESTAMP => exec.budget.timestamp(),
         _ => return Ok(()),
     };
-    if packet.store_data_index.get() != 0 {
-        return Err(
-            exec.unimplemented("a write to the hardware status page", "PIPE_CONTROL: Store Data Index")
-        );
-    }
     let global = packet.destination_address_type == PipeControlDestinationAddressType::GGTT;
+    let address = packet.address.va48() & !7;
     if allowed(exec, global) {
-        memory::write_u64(exec, global, packet.address.va48() & !7, value, "Address")?;
+        if packet.store_data_index.get() != 0 {
+            status::write(exec, !global, address, value as u32)?;
+            status::write(exec, !global, address + 4, (value >> 32) as u32)?;
+        } else {
+            memory::write_u64(exec, global, address, value, "Address")?;
+        }
     }
     Ok(())
 }

@@ -1,13 +1,14 @@
 //! Semaphores: dwords in memory that a streamer waits for (gen8_facts 2.2).
 
+use super::device::{self, Signal};
 use super::execute::Flow;
 use super::memory;
 use crate::context::Exec;
 use crate::fault::{Fault, Place, Va};
 use crate::observe::Observer;
 use genxml::gen8::mi::{
-    MiSemaphoreWait, MiSemaphoreWaitCompareOperation as Compare, MiSemaphoreWaitMemoryType,
-    MiSemaphoreWaitWaitMode,
+    MiSemaphoreSignal, MiSemaphoreWait, MiSemaphoreWaitCompareOperation as Compare,
+    MiSemaphoreWaitMemoryType, MiSemaphoreWaitWaitMode,
 };
 use std::fmt;
 
@@ -28,6 +29,8 @@ pub struct Wait {
     pub memory: u32,
     /// True if memory is looked at again and again; else only when a signal comes.
     pub polls: bool,
+    /// The packet's dwords.
+    pub packet: [u32; MiSemaphoreWait::DWORDS],
     /// A signal came since memory was compared last.
     pub signalled: bool,
 }
@@ -107,8 +110,26 @@ pub fn semaphore_wait<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiSemaphoreW
             comparison,
             memory,
             polls: packet.wait_mode == MiSemaphoreWaitWaitMode::POLLING_MODE,
+            packet: packet.pack(),
             signalled: false,
         })),
         None => Err(exec.bad_field("Compare Operation", comparison.bits(), "there is no such comparison")),
     }
+}
+
+/// MI_SEMAPHORE_SIGNAL: a context of another engine that waits for a signal looks at its semaphore again.
+pub fn semaphore_signal<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &MiSemaphoreSignal,
+) -> Result<(), Fault> {
+    let target = packet.target_engine_select;
+    let Some(engine) = device::target(target) else {
+        let name = target.name().unwrap_or("an engine that is not there");
+        return Err(
+            exec.unimplemented(format!("a signal to {name}"), "MI_SEMAPHORE_SIGNAL: Target Engine Select")
+        );
+    };
+    let context = packet.target_context_id.get() as u32;
+    exec.device.signals.push(Signal { engine, context });
+    Ok(())
 }

@@ -5,13 +5,21 @@
 //! inside a second-level batch it is a jump that still returns to the first level. MI_BATCH_BUFFER_END goes back one
 //! level. A batch that was given without a ring ends with its first level.
 
+use super::device::Device;
 use super::execute::{self, Flow};
 use super::semaphore::Wait;
+use super::status;
 use crate::context::Exec;
 use crate::fault::{Fault, Place};
 use crate::mem::ADDRESS_MASK;
 use crate::observe::{Event, Observer};
 use crate::watchdog;
+use genxml::core::{Shifted, U};
+use genxml::engine::EngineId;
+use genxml::gen8::engine_registers::{
+    RingBbstate, RingCtl, RingCtlRingReport, RingHead, RingStart, RingTail,
+};
+use std::collections::VecDeque;
 
 /// A batch being executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +42,78 @@ impl Batch {
     }
 }
 
+/// A ring of commands in the global table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Ring {
+    /// Address of its first byte.
+    pub start: u64,
+    /// Its size in bytes, whole pages.
+    pub size: u32,
+    /// Byte offset of the next packet.
+    pub head: u32,
+    /// Byte offset behind the last packet.
+    pub tail: u32,
+    /// Times that the head went back to the start, 11 bits.
+    pub wraps: u32,
+    /// After how many bytes the head is reported in the status page; 0 for never.
+    pub report: u32,
+}
+
+impl Ring {
+    /// The ring that an engine's registers describe.
+    pub fn of(device: &Device, engine: EngineId) -> Self {
+        let control = RingCtl::unpack_lossy(&[device.engine(engine, RingCtl::OFFSET)]);
+        let head = RingHead::unpack_lossy(&[device.engine(engine, RingHead::OFFSET)]);
+        let size = control.ring_nr_pages.get() as u32 * 4096;
+        Ring {
+            start: u64::from(device.engine(engine, RingStart::OFFSET)) & !4095,
+            size,
+            head: head.head_addr.get() as u32 % size,
+            tail: tail(device, engine) % size,
+            wraps: head.head_wrap_count.get() as u32,
+            report: match control.ring_report {
+                RingCtlRingReport::_64KB => 64 << 10,
+                RingCtlRingReport::_4KB => 4 << 10,
+                RingCtlRingReport::_128KB => 128 << 10,
+                _ => 0,
+            },
+        }
+    }
+
+    /// What RING_HEAD shows.
+    pub fn head_register(&self) -> u32 {
+        let [register] = RingHead {
+            head_addr: Shifted::new(self.head.into()).unwrap_or_default(),
+            head_wrap_count: U::from_bits(self.wraps.into()),
+        }
+        .pack();
+        register
+    }
+
+    /// Bytes from head to tail.
+    fn filled(&self) -> u32 {
+        if self.tail >= self.head { self.tail - self.head } else { self.size - self.head + self.tail }
+    }
+
+    /// Moves the head. True if it is to be reported.
+    fn advance(&mut self, bytes: u32) -> bool {
+        let from = self.head;
+        self.head = from + bytes;
+        let reports = self.report != 0 && self.head / self.report != from / self.report;
+        if self.head >= self.size {
+            self.head -= self.size;
+            self.wraps = (self.wraps + 1) % (U::<11>::MAX.get() as u32 + 1);
+            return self.report != 0;
+        }
+        reports
+    }
+}
+
+/// Byte offset behind the last packet of the ring, by RING_TAIL.
+pub(super) fn tail(device: &Device, engine: EngineId) -> u32 {
+    RingTail::unpack_lossy(&[device.engine(engine, RingTail::OFFSET)]).tail_addr.get() as u32
+}
+
 /// What a step came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
@@ -41,6 +121,15 @@ pub enum Step {
     Done,
     /// The packet cannot be passed yet; see [`Streamer::wait`].
     Waits,
+    /// Another context may take over here, and wants to.
+    Preempted,
+    /// The ring goes on with the state of another context.
+    Context {
+        /// Address of its image.
+        address: u32,
+        /// Its state is not restored.
+        inhibit: bool,
+    },
     /// There is nothing more to execute.
     End,
 }
@@ -48,6 +137,11 @@ pub enum Step {
 /// The position of a command streamer.
 #[derive(Clone, Debug, Default)]
 pub struct Streamer {
+    /// The listener knows that it runs.
+    told: bool,
+    ring: Option<Ring>,
+    /// Batches that run before the ring goes on.
+    prologue: VecDeque<Batch>,
     first: Option<Batch>,
     second: Option<Batch>,
     wait: Option<Wait>,
@@ -64,12 +158,40 @@ impl Streamer {
     pub fn batch(address: u64, length: u64) -> Self {
         let mut batch = Batch::new(address, false);
         batch.end = (length != 0).then(|| (batch.start + (length & !3)).min(ADDRESS_MASK + 1));
-        Streamer { first: Some(batch), ..Streamer::default() }
+        Streamer { prologue: [batch].into(), ..Streamer::default() }
     }
 
-    /// The batch that the next packet comes from.
-    pub fn current(&self) -> Option<&Batch> {
-        self.second.as_ref().or(self.first.as_ref())
+    /// At the head of a ring, with batches to be executed before.
+    pub fn ring(ring: Ring, prologue: impl IntoIterator<Item = Batch>) -> Self {
+        Streamer { ring: Some(ring), prologue: prologue.into_iter().collect(), ..Streamer::default() }
+    }
+
+    /// The ring, if there is one.
+    pub fn ring_mut(&mut self) -> Option<&mut Ring> {
+        self.ring.as_mut()
+    }
+
+    /// Goes on where it was switched out, if the head of its ring is still there. What it waited for is looked at again.
+    pub fn resume(mut self, ring: Ring) -> Option<Self> {
+        if self.ring.is_none_or(|old| old.head != ring.head) {
+            return None;
+        }
+        self.ring = Some(ring);
+        self.told = false;
+        self.signal();
+        Some(self)
+    }
+
+    /// True if it stands in a batch, or before something it waits for: not between commands of its ring.
+    pub fn is_within(&self) -> bool {
+        self.first.is_some() || self.wait.is_some() || !self.prologue.is_empty()
+    }
+
+    /// Address of the next packet.
+    fn position(&self) -> u64 {
+        let batch = self.second.or(self.first).or(self.prologue.front().copied());
+        let ring = || self.ring.map_or(0, |ring| ring.start + u64::from(ring.head));
+        batch.map_or_else(ring, |batch| batch.next)
     }
 
     /// What the last step could not pass.
@@ -77,11 +199,40 @@ impl Streamer {
         self.wait.as_ref()
     }
 
+    /// A signal came for what the last step could not pass.
+    pub fn signal(&mut self) {
+        if let Some(wait) = &mut self.wait {
+            wait.signalled = true;
+        }
+    }
+
+    /// The batch that the next packet comes from; of a ring, the part up to the tail.
+    fn current<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Option<Batch> {
+        if self.second.is_none()
+            && self.first.is_none()
+            && let Some(batch) = self.prologue.pop_front()
+        {
+            exec.stats.batches += 1;
+            exec.tell(&Event::Batch { level: 1, address: batch.start });
+            self.first = Some(batch);
+        }
+        let ring = || {
+            let ring = self.ring.as_ref().filter(|ring| ring.head != ring.tail)?;
+            let next = ring.start + u64::from(ring.head);
+            Some(Batch { start: ring.start, next, end: Some(next + u64::from(ring.filled())), global: true })
+        };
+        self.second.or(self.first).or_else(ring)
+    }
+
     /// Executes the next packet, or looks again at what could not be passed.
     ///
     /// # Errors
     /// The [`Fault`] of the packet, or of fetching it.
     pub fn step<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<Step, Fault> {
+        if !std::mem::replace(&mut self.told, true) {
+            let ring = self.ring.is_some();
+            exec.tell(&Event::Submission { address: self.position(), ring });
+        }
         if let Some(wait) = &mut self.wait {
             exec.at = wait.at;
             if !wait.passes(exec)? {
@@ -90,76 +241,133 @@ impl Streamer {
             self.wait = None;
             return Ok(Step::Done);
         }
-        let Some(&batch) = self.current() else { return Ok(Step::End) };
+        let Some(batch) = self.current(exec) else {
+            exec.tell(&Event::SubmissionEnd);
+            return Ok(Step::End);
+        };
         if batch.end == Some(batch.next) {
-            self.leave();
+            self.leave(exec);
             return Ok(Step::Done);
         }
-        exec.privileged = batch.global;
-        fetch(exec, &batch, &mut self.dwords)?;
+        exec.mode.privileged = batch.global;
+        self.fetch(exec, &batch)?;
+        exec.device.command(exec.engine, batch.next, self.dwords[0]);
         exec.tell(&Event::Packet { at: exec.at, dwords: &self.dwords });
         exec.stats.packets += 1;
         let flow = execute::execute(exec, &self.dwords)?;
-        if let Some(batch) = self.second.as_mut().or(self.first.as_mut()) {
-            batch.next = (batch.next + 4 * self.dwords.len() as u64) & ADDRESS_MASK;
-        }
+        self.advance(exec)?;
         match flow {
             Flow::Next => {}
-            Flow::Chain(address) => {
-                if self.second.is_some() {
+            Flow::Start { address, global, second } => {
+                let second_level = self.second.is_some();
+                if second_level && !second {
                     return Err(exec.unimplemented(
                         "a first-level MI_BATCH_BUFFER_START inside a second-level batch",
                         "no source says where it returns to",
                     ));
                 }
-                self.first = Some(Batch::new(address, false));
+                // From the ring, both enter the first level.
+                let second = second && self.first.is_some();
+                if second_level || !second && self.first.is_some() {
+                    self.leave(exec);
+                }
+                *(if second { &mut self.second } else { &mut self.first }) =
+                    Some(Batch::new(address, global));
                 exec.stats.batches += 1;
+                exec.tell(&Event::Batch { level: 1 + u8::from(second), address: address & ADDRESS_MASK });
             }
-            Flow::Call(address) => {
-                self.second = Some(Batch::new(address, false));
-                exec.stats.batches += 1;
+            Flow::Return if self.first.is_none() => {
+                return Err(exec.bad_field("MI Command Opcode", 10, "a ring has no end of a batch"));
             }
-            Flow::Return => self.leave(),
+            Flow::Return => self.leave(exec),
             // From the second level it ends the first as well (gen8_facts 2.1).
-            Flow::End => (self.first, self.second) = (None, None),
+            Flow::End => {
+                if self.second.is_some() {
+                    self.leave(exec);
+                }
+                self.leave(exec);
+            }
             Flow::Wait(wait) => {
                 self.wait = Some(wait);
                 return Ok(Step::Waits);
             }
+            Flow::Preempted => return Ok(Step::Preempted),
+            Flow::Context { address, inhibit } => return Ok(Step::Context { address, inhibit }),
         }
         Ok(Step::Done)
     }
 
+    /// Moves on behind the packet that was executed.
+    fn advance<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+        let bytes = 4 * self.dwords.len() as u64;
+        if let Some(batch) = self.second.as_mut().or(self.first.as_mut()) {
+            batch.next = (batch.next + bytes) & ADDRESS_MASK;
+        } else if let Some(ring) = &mut self.ring {
+            let reports = ring.advance(bytes as u32);
+            exec.device.set_engine(exec.engine, RingHead::OFFSET, ring.head_register());
+            if reports {
+                status::write(exec, exec.mode.image.is_some(), status::head(), ring.head_register())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Goes back one level.
-    fn leave(&mut self) {
+    fn leave<O: Observer>(&mut self, exec: &mut Exec<'_, O>) {
+        let level = 1 + u8::from(self.second.is_some());
         if self.second.take().is_none() {
             self.first = None;
         }
+        exec.tell(&Event::BatchEnd { level });
     }
-}
 
-/// Reads the next packet of `batch` into `dwords`, and says in `exec.at` which one it is.
-fn fetch<O: Observer>(exec: &mut Exec<'_, O>, batch: &Batch, dwords: &mut Vec<u32>) -> Result<(), Fault> {
-    let engine = exec.engine;
-    exec.at = Place::new(engine, "batch", batch.next, batch.start);
-    exec.spend(watchdog::PACKET)?;
-    let header =
-        exec.view(batch.global).read_u32(batch.next).map_err(|fault| exec.page(fault, "packet header"))?;
-    let Some((container, length)) = execute::find(engine, header) else {
-        return Err(Fault::UnknownPacket { header, at: exec.at });
-    };
-    exec.at.packet = container.name;
-    if let Some(end) = batch.end {
-        let available = ((end - batch.next) / 4) as usize;
-        if length > available {
-            return Err(Fault::Truncated { needed: length, available, at: exec.at });
+    /// Leaves in the registers where it stands.
+    pub fn publish(&self, device: &mut Device, engine: EngineId) {
+        let address = |level: &Option<Batch>| level.map_or(0, |batch| batch.next);
+        device.batches(engine, address(&self.first), address(&self.second));
+        let ppgtt = self.first.is_some_and(|batch| !batch.global);
+        let [state] = RingBbstate { ring_bb_ppgtt: ppgtt }.pack();
+        device.set_engine(engine, RingBbstate::OFFSET, state);
+        if let Some(ring) = &self.ring {
+            device.set_engine(engine, RingHead::OFFSET, ring.head_register());
         }
     }
-    exec.spend(length as u64)?;
-    dwords.clear();
-    dwords.resize(length, 0);
-    dwords[0] = header;
-    exec.view(batch.global)
-        .read(batch.next + 4, bytemuck::must_cast_slice_mut(&mut dwords[1..]))
-        .map_err(|fault| exec.page(fault, "rest of the packet"))
+
+    /// Reads the next packet of `batch`, and says in `exec.at` which one it is.
+    fn fetch<O: Observer>(&mut self, exec: &mut Exec<'_, O>, batch: &Batch) -> Result<(), Fault> {
+        let engine = exec.engine;
+        exec.at = Place::new(engine, "batch", batch.next, batch.start);
+        exec.spend(watchdog::PACKET)?;
+        let header = exec
+            .view(batch.global)
+            .read_u32(batch.next)
+            .map_err(|fault| exec.page(fault, "packet header"))?;
+        let Some((container, length)) = execute::find(engine, header) else {
+            return Err(Fault::UnknownPacket { header, at: exec.at });
+        };
+        exec.at.packet = container.name;
+        if let Some(end) = batch.end {
+            let available = ((end - batch.next) / 4) as usize;
+            if length > available {
+                return Err(Fault::Truncated { needed: length, available, at: exec.at });
+            }
+        }
+        exec.spend(length as u64)?;
+        let dwords = &mut self.dwords;
+        dwords.clear();
+        dwords.resize(length, 0);
+        dwords[0] = header;
+        // A packet may go on at the start of its ring.
+        let edge = match self.ring {
+            Some(ring) if self.first.is_none() => ((ring.size - ring.head) / 4) as usize,
+            _ => length,
+        };
+        let (before, behind) = dwords[1..].split_at_mut((edge - 1).min(length - 1));
+        let vm = exec.view(batch.global);
+        let mut read = vm.read(batch.next + 4, bytemuck::must_cast_slice_mut(before));
+        if !behind.is_empty() {
+            read = read.and_then(|()| vm.read(batch.start, bytemuck::must_cast_slice_mut(behind)));
+        }
+        read.map_err(|fault| exec.page(fault, "rest of the packet"))
+    }
 }

@@ -13,9 +13,11 @@ pub use tally::Tally;
 pub use told::{Now, Told};
 pub use trace::Trace;
 
+use crate::cs::device::Interrupt;
 use crate::fault::Place;
 use genxml::engine::EngineId;
 use genxml::eu::instruction::SharedFunction;
+use genxml::gen8::mi::MiDisplayFlipDisplayPlaneSelect;
 
 /// Counts of one submission, or of several added up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -40,6 +42,12 @@ pub struct Stats {
     pub bytes_written: u64,
     /// Commands that were not executed because they need privilege and their batch has none.
     pub violations: u64,
+    /// Commands of hardware that the model does not have: they change nothing.
+    pub without_effect: u64,
+    /// Packets that MI_SET_PREDICATE had skipped.
+    pub skipped: u64,
+    /// Interrupts that commands raised.
+    pub interrupts: u64,
 }
 
 impl std::ops::AddAssign for Stats {
@@ -54,6 +62,9 @@ impl std::ops::AddAssign for Stats {
         self.bytes_read += other.bytes_read;
         self.bytes_written += other.bytes_written;
         self.violations += other.violations;
+        self.without_effect += other.without_effect;
+        self.skipped += other.skipped;
+        self.interrupts += other.interrupts;
     }
 }
 
@@ -72,6 +83,27 @@ pub enum Event<'a> {
     Violation {
         /// The packet.
         at: Place,
+    },
+    /// The packet changes nothing: the model does not have what it is for.
+    WithoutEffect {
+        /// The packet.
+        at: Place,
+    },
+    /// A command interrupts the host.
+    Interrupt {
+        /// Which engine's.
+        engine: EngineId,
+        /// Why.
+        why: Interrupt,
+    },
+    /// Another buffer is to be shown.
+    Flip {
+        /// On which plane.
+        plane: MiDisplayFlipDisplayPlaneSelect,
+        /// Its address in the global table.
+        address: u64,
+        /// Bytes from line to line.
+        pitch: u32,
     },
     /// A thread starts.
     Thread {

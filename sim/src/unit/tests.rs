@@ -1,6 +1,7 @@
 use super::Bound;
 use super::dataport::media_block::{Block, BlockMask, read_block, write_block};
-use crate::context::{Exec, InterfaceDescriptors, State};
+use crate::context::{Exec, InterfaceDescriptors, Mode, State};
+use crate::cs::device::Device;
 use crate::fault::{Fault, Place};
 use crate::mem::{AddressSpace, Memory, PAGE, Vm};
 use crate::observe::Stats;
@@ -125,7 +126,8 @@ proptest! {
             budget: &mut Budget::new(100_000, 0),
             observer: &mut (),
             at,
-            privileged: false,
+            device: &mut Device::default(),
+            mode: Mode::default(),
         };
         let walker = GpgpuWalker {
             thread_width_counter_maximum: MinusOne::new(threads).unwrap(),
@@ -175,7 +177,8 @@ fn computed_jumps_and_exceptions_of_walkers() {
         budget: &mut Budget::new(100_000, 0),
         observer: &mut (),
         at: Place::new(EngineId::Render, "GPGPU_WALKER", 0, 0),
-        privileged: false,
+        device: &mut Device::default(),
+        mode: Mode::default(),
     };
     let walker = GpgpuWalker {
         thread_group_id_x_dimension: U::from_bits(2),

@@ -1,0 +1,406 @@
+//! Submission by execution lists (2d p.107-111; gen8_facts 1.3; Linux i915 gvt/execlist.c for the order of events).
+//!
+//! A list has two elements, each a context. The host writes both descriptors to the submission port; the contexts run one
+//! after the other, each until the head of its ring is at the tail, and every switch is reported in the context status
+//! buffer. A second list waits until the first is done, or takes over where the context may be preempted: at
+//! MI_ARB_CHECK, and at a semaphore that does not pass.
+
+use super::device::Interrupt;
+use super::engine::{Active, Source};
+use super::image;
+use super::status;
+use super::streamer::{Batch, Ring, Streamer, tail};
+use crate::context::{Context, State};
+use crate::fault::{Fault, Place};
+use crate::gpu::{ContextId, Gpu, mmio_base};
+use crate::mem::{AddressSpace, PAGE};
+use crate::watchdog::Budget;
+use genxml::core::U;
+use genxml::engine::EngineId;
+use genxml::gen8::engine_registers::{
+    RingBbPerCtxPtr, RingContextControl, RingContextStatusBuf, RingContextStatusPtr, RingCtxTimestamp,
+    RingExeclistStatusHi, RingExeclistStatusLo, RingHwsPga, RingIndirectCtx, RingPdp, RingTail,
+};
+use genxml::gen8::memory::{
+    ContextDescriptorFormat as Descriptor, ContextDescriptorFormatAddressingModeLegacyContext as Addressing,
+};
+use genxml::gen8::structures::{ContextStatus, ContextStatusSemaphoreWaitMode};
+
+/// Two contexts, to be run one after the other; the second may be missing.
+pub type List = [Descriptor; 2];
+
+/// The submission port of an engine and what was written to it.
+#[derive(Clone, Debug, Default)]
+pub struct Execlists {
+    /// Dwords that were written so far, less than four.
+    written: Vec<u32>,
+    /// The list that runs, and which of its elements.
+    pub(super) running: Option<(List, usize)>,
+    /// The list that comes next.
+    pub(super) pending: Option<List>,
+}
+
+impl Execlists {
+    /// The element that runs or comes next.
+    pub(super) fn element(&self) -> Option<&Descriptor> {
+        self.running.as_ref().map(|(list, element)| &list[*element])
+    }
+
+    /// True if the element that runs is the last of its list.
+    fn is_last(&self) -> bool {
+        self.running.as_ref().is_some_and(|(list, element)| *element == 1 || !list[1].valid)
+    }
+
+    /// Forgets everything: the engine had a fault.
+    pub(super) fn clear(&mut self) {
+        *self = Execlists::default();
+    }
+}
+
+/// The same context: image and number (Linux i915 gvt/execlist.c).
+fn same(a: &Descriptor, b: &Descriptor) -> bool {
+    a.context_id == b.context_id && a.logical_ring_context_address_lrca == b.logical_ring_context_address_lrca
+}
+
+fn lrca(descriptor: &Descriptor) -> u32 {
+    descriptor.logical_ring_context_address_lrca.get() as u32
+}
+
+impl Gpu {
+    /// A write to the submission port: the second element high and low, the first one high and low; the last write
+    /// submits.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] if the first element is not valid, or both lists are in use.
+    pub(super) fn write_port(&mut self, engine: EngineId, value: u32) -> Result<(), Fault> {
+        let lists = &mut self.engines[engine as usize].lists;
+        lists.written.push(value);
+        let &[high1, low1, high0, low0] = &lists.written[..] else { return Ok(()) };
+        lists.written.clear();
+        let list = [[low0, high0], [low1, high1]].map(|dwords| Descriptor::unpack_lossy(&dwords));
+        let bad = |field, value: u64, why: &'static str| {
+            let at = Place::new(engine, "RING_ELSP", 0, 0);
+            Err(Fault::BadPacket { field, value, why: why.into(), at })
+        };
+        if !list[0].valid {
+            return bad("Valid", low0.into(), "the first element of a list must be valid");
+        }
+        let last = lists.is_last();
+        match lists.element().copied() {
+            None => {
+                lists.running = Some((list, 0));
+                self.post(engine, ContextStatus { idle_to_active: true, ..ContextStatus::new() })?;
+            }
+            Some(running) if last && same(&running, &list[0]) && !list[0].force_restore => {
+                lists.running = Some((list, 0));
+                self.lite_restore(engine)?;
+            }
+            Some(_) if lists.pending.is_none() => lists.pending = Some(list),
+            Some(_) => return bad("RING_ELSP", low0.into(), "both lists of the engine are in use"),
+        }
+        self.show_status(engine);
+        Ok(())
+    }
+
+    /// The context that runs was submitted again: its tail is read again, and with Force PD Restore its page tables.
+    fn lite_restore(&mut self, engine: EngineId) -> Result<(), Fault> {
+        let Some(descriptor) = self.engines[engine as usize].lists.element().copied() else { return Ok(()) };
+        if let Some(mut active) = self.engines[engine as usize].active.take() {
+            let entries = self.image(engine, lrca(&descriptor))?;
+            let base = mmio_base(engine);
+            for entry in entries {
+                let within = entry.register.wrapping_sub(base);
+                let pdps = RingPdp::OFFSET..RingPdp::OFFSET + 8 * RingPdp::COUNT;
+                if within == RingTail::OFFSET || descriptor.force_pd_restore && pdps.contains(&within) {
+                    self.device.registers.write(entry.register, entry.value);
+                }
+            }
+            self.page_tables(engine, active.context, &descriptor)?;
+            if let Some(ring) = active.streamer.ring_mut() {
+                ring.tail = tail(&self.device, engine) % ring.size;
+            }
+            self.engines[engine as usize].active = Some(active);
+        }
+        let status = ContextStatus { preempted: true, lite_restore: true, ..ContextStatus::new() };
+        self.post(engine, ContextStatus { context_id: descriptor.context_id, ..status })
+    }
+
+    /// The registers of an image.
+    fn image(&mut self, engine: EngineId, lrca: u32) -> Result<Vec<image::Entry>, Fault> {
+        let page = u64::from(lrca) + PAGE;
+        image::entries(&self.global(), page, engine).map_err(|fault| Fault::Page {
+            fault,
+            near: None,
+            what: "register state".into(),
+            at: Place::new(engine, "context image", page, lrca.into()),
+        })
+    }
+
+    /// Loads the next element of the list that runs, if there is one.
+    ///
+    /// # Errors
+    /// [`Fault::Page`] if its image is not mapped, [`Fault::Unimplemented`] for contexts with shared virtual memory.
+    pub(super) fn load_element(&mut self, engine: EngineId) -> Result<Option<Active>, Fault> {
+        let Some(descriptor) = self.engines[engine as usize].lists.element().copied() else {
+            return Ok(None);
+        };
+        let lrca = lrca(&descriptor);
+        let context = self.context_of_image(engine, lrca);
+        let entries = self.image(engine, lrca)?;
+        let control = mmio_base(engine) + RingContextControl::OFFSET;
+        let value = entries.iter().find(|entry| entry.register == control).map_or(0, |entry| entry.value);
+        let control = RingContextControl::unpack_lossy(&[value]);
+        let inhibited = control.ctx_ctrl_engine_ctx_restore_inhibit;
+        if inhibited {
+            self.contexts[context.index()].state = State::default();
+            self.contexts[context.index()].suspended = None;
+        }
+        for entry in entries.iter().filter(|entry| !(inhibited && entry.engine_state)) {
+            self.load_register(context, entry.register, entry.value);
+        }
+        self.page_tables(engine, context, &descriptor)?;
+        let ring = Ring::of(&self.device, engine);
+        let kept = &mut self.contexts[context.index()];
+        let unsaved = control.ctx_ctrl_engine_ctx_save_inhibit.then(|| Box::new(kept.state.clone()));
+        // Unless the driver moved the head, it goes on within its batch.
+        let streamer = kept.suspended.take().and_then(|streamer| streamer.resume(ring));
+        let streamer = streamer.unwrap_or_else(|| Streamer::ring(ring, self.restore_batches(engine)));
+        self.stamp(engine, lrca, "Context Restore Complete Timestamp")?;
+        Ok(Some(Active {
+            context,
+            streamer,
+            budget: Budget::new(self.work_limit, self.clock),
+            source: Source::Element,
+            unsaved,
+            image: Some(lrca),
+            number: descriptor.context_id.get() as u32,
+        }))
+    }
+
+    /// The model's context for an image; new ones have nothing latched.
+    pub(super) fn context_of_image(&mut self, engine: EngineId, lrca: u32) -> ContextId {
+        let contexts = &mut self.contexts;
+        *self.images.entry((engine, lrca)).or_insert_with(|| {
+            contexts.push(Context::new(AddressSpace::with_root4(0)));
+            ContextId::of(contexts.len() - 1)
+        })
+    }
+
+    /// A register of an image.
+    pub(super) fn load_register(&mut self, context: ContextId, register: u32, value: u32) {
+        use super::registers::{Home, rule};
+        let rule = rule(register);
+        match rule.home {
+            Home::Context => {
+                let registers = &mut self.contexts[context.index()].state.registers;
+                registers.write(register, rule.merge(registers.read(register), value, !0));
+            }
+            _ => self.device.write(register, value, !0),
+        }
+    }
+
+    /// Gives a context the page tables that its descriptor and the root registers name.
+    fn page_tables(
+        &mut self,
+        engine: EngineId,
+        context: ContextId,
+        descriptor: &Descriptor,
+    ) -> Result<(), Fault> {
+        let roots: [u64; 4] = std::array::from_fn(|index| {
+            self.device.registers.read_u64(mmio_base(engine) + RingPdp::OFFSET + 8 * index as u32)
+        });
+        let context = &mut self.contexts[context.index()];
+        context.global_only = !descriptor.privilege_access;
+        match descriptor.addressing_mode_legacy_context {
+            _ if context.global_only => context.space.forget(),
+            Addressing::LEGACY_CONTEXT_WITH_NO_64_BIT_VA_SUPPORT => {
+                context.space = AddressSpace::with_roots3(roots);
+            }
+            Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT => {
+                context.space = AddressSpace::with_root4(roots[0]);
+            }
+            _ => {
+                return Err(Fault::Unimplemented {
+                    what: "a context with shared virtual memory (Addressing Mode: advanced)".into(),
+                    at: Place::new(engine, "context descriptor", 0, 0),
+                    page: "2d p.108".into(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Batches that run when a context was restored: the commands of RING_INDIRECT_CTX, then RING_BB_PER_CTX_PTR.
+    fn restore_batches(&self, engine: EngineId) -> Vec<Batch> {
+        let mut batches = Vec::new();
+        let indirect = RingIndirectCtx::unpack_lossy(&[self.device.engine(engine, RingIndirectCtx::OFFSET)]);
+        let bytes = 64 * indirect.indirect_context_size.get();
+        if bytes != 0 {
+            let batch = Batch::new(indirect.indirect_context_address.get(), true);
+            batches.push(Batch { end: Some(batch.start + bytes), ..batch });
+        }
+        let per_context =
+            RingBbPerCtxPtr::unpack_lossy(&[self.device.engine(engine, RingBbPerCtxPtr::OFFSET)]);
+        if per_context.per_ctx_bb_valid {
+            batches.push(Batch::new(per_context.batch_address.get(), true));
+        }
+        batches
+    }
+
+    /// Writes a context back to its image, and keeps where it stands if it is not done.
+    ///
+    /// # Errors
+    /// [`Fault::Page`] if the image is not mapped any longer.
+    pub(super) fn save(&mut self, engine: EngineId, active: Active) -> Result<(), Fault> {
+        use super::registers::{Home, rule};
+        let Active { context, streamer, image: Some(lrca), unsaved, .. } = active else { return Ok(()) };
+        streamer.publish(&mut self.device, engine);
+        let control = mmio_base(engine) + RingContextControl::OFFSET;
+        let page = u64::from(lrca) + PAGE;
+        for entry in self.image(engine, lrca)? {
+            let rule = rule(entry.register);
+            let mut value = match rule.home {
+                Home::Context => self.contexts[context.index()].state.registers.read(entry.register),
+                _ => self.device.read(entry.register),
+            };
+            if entry.register == control {
+                // From now on there is something to restore.
+                let mut register = RingContextControl::unpack_lossy(&[value]);
+                register.ctx_ctrl_engine_ctx_restore_inhibit = false;
+                [value] = register.pack();
+            }
+            if rule.masked {
+                value = entry.value & 0xffff_0000 | value & 0xffff;
+            }
+            if value != entry.value {
+                self.write_global(engine, "context image", page + entry.at, value)?;
+            }
+        }
+        let run_time = self.device.engine(engine, RingCtxTimestamp::OFFSET);
+        let at = u64::from(lrca) + status::of_context("Cumulative Context Run Time");
+        self.write_global(engine, "context image", at, run_time)?;
+        if let Some(wait) = streamer.wait() {
+            let at = u64::from(lrca) + status::of_context("MI_SEMAPHORE_WAIT");
+            for (index, dword) in wait.packet.into_iter().enumerate() {
+                self.write_global(engine, "context image", at + 4 * index as u64, dword)?;
+            }
+        }
+        if let Some(state) = unsaved {
+            self.contexts[context.index()].state = *state;
+        }
+        self.contexts[context.index()].suspended = streamer.is_within().then_some(streamer);
+        self.stamp(engine, lrca, "Context Save Finished Timestamp")
+    }
+
+    /// The element that runs is done: the next one of its list, or the list that waits.
+    pub(super) fn element_done(&mut self, engine: EngineId, why: ContextStatus) -> Result<(), Fault> {
+        let lists = &mut self.engines[engine as usize].lists;
+        let Some((list, element)) = lists.running else { return Ok(()) };
+        let why = ContextStatus { context_id: list[element].context_id, ..why };
+        if !lists.is_last() {
+            lists.running = Some((list, 1));
+            self.post(engine, ContextStatus { element_switch: true, ..why })?;
+        } else {
+            lists.running = lists.pending.take().map(|list| (list, 0));
+            let next = lists.running.is_some();
+            self.post(engine, ContextStatus { active_to_idle: true, ..why })?;
+            if next {
+                self.post(engine, ContextStatus { idle_to_active: true, ..ContextStatus::new() })?;
+            }
+        }
+        self.show_status(engine);
+        Ok(())
+    }
+
+    /// What runs makes room for the list that waits.
+    pub(super) fn preempted(&mut self, engine: EngineId, active: Active) -> Result<(), Fault> {
+        let number = active.number;
+        self.save(engine, active)?;
+        let lists = &mut self.engines[engine as usize].lists;
+        lists.running = lists.pending.take().map(|list| (list, 0));
+        let context_id = U::from_bits(number.into());
+        self.post(engine, ContextStatus { preempted: true, context_id, ..ContextStatus::new() })?;
+        self.show_status(engine);
+        Ok(())
+    }
+
+    /// What runs waits for a semaphore, and may be switched out for it.
+    pub(super) fn waits(&mut self, engine: EngineId, active: Active) -> Result<(), Fault> {
+        let polls = active.streamer.wait().is_some_and(|wait| wait.polls);
+        self.save(engine, active)?;
+        let semaphore_wait_mode = match polls {
+            true => ContextStatusSemaphoreWaitMode::POLL_MODE,
+            false => ContextStatusSemaphoreWaitMode::SIGNAL_MODE,
+        };
+        let status = ContextStatus { wait_on_semaphore: true, semaphore_wait_mode, ..ContextStatus::new() };
+        self.element_done(engine, status)
+    }
+
+    /// Reports an event in the status buffer, its mirror in the status page, and by interrupt.
+    ///
+    /// # Errors
+    /// [`Fault::Page`] if the status page that RING_HWS_PGA names is not mapped. There is none while that is 0.
+    fn post(&mut self, engine: EngineId, status: ContextStatus) -> Result<(), Fault> {
+        let base = mmio_base(engine);
+        let offset = base + RingContextStatusPtr::OFFSET;
+        let mut pointer = RingContextStatusPtr::unpack_lossy(&[self.device.registers.read(offset)]);
+        let entries = u64::from(RingContextStatusBuf::COUNT);
+        let index = match pointer.write_pointer.get() + 1 {
+            next if next >= entries => 0,
+            next => next,
+        };
+        pointer.write_pointer = U::from_bits(index);
+        self.device.registers.write(offset, pointer.pack()[0]);
+        let [low, high] = status.pack();
+        let event = u64::from(low) | u64::from(high) << 32;
+        self.device.registers.write_u64(base + RingContextStatusBuf::OFFSET + 8 * index as u32, event);
+        let page = u64::from(self.device.engine(engine, RingHwsPga::OFFSET));
+        if page != 0 {
+            let at = page + status::context_status(index as u32);
+            self.write_global(engine, "context status", at, low)?;
+            self.write_global(engine, "context status", at + 4, high)?;
+            self.write_global(engine, "context status", page + status::last_written(), index as u32)?;
+        }
+        self.device.interrupt(engine, Interrupt::ContextSwitch);
+        Ok(())
+    }
+
+    /// Updates RING_EXECLIST_STATUS.
+    pub(super) fn show_status(&mut self, engine: EngineId) {
+        let lists = &self.engines[engine as usize].lists;
+        let element = lists.element().copied();
+        let status = RingExeclistStatusLo {
+            execlist_0_valid: element.is_some(),
+            execlist_0_active: element.is_some(),
+            execlist_queue_full: lists.pending.is_some(),
+            ..RingExeclistStatusLo::new()
+        };
+        let number = element.map_or(0, |element| element.context_id.get() as u32);
+        self.device.set_engine(engine, RingExeclistStatusLo::OFFSET, status.pack()[0]);
+        self.device.set_engine(engine, RingExeclistStatusHi::OFFSET, number);
+    }
+
+    /// Leaves the time in the status page of a context.
+    fn stamp(&mut self, engine: EngineId, lrca: u32, what: &str) -> Result<(), Fault> {
+        let now = crate::watchdog::ticks(self.clock);
+        let at = u64::from(lrca) + status::of_context(what);
+        self.write_global(engine, "context image", at, now as u32)?;
+        self.write_global(engine, "context image", at + 4, (now >> 32) as u32)
+    }
+
+    /// Writes a dword through the global table, for an engine.
+    fn write_global(
+        &mut self,
+        engine: EngineId,
+        what: &'static str,
+        at: u64,
+        value: u32,
+    ) -> Result<(), Fault> {
+        self.global().write_u32(at, value).map_err(|fault| Fault::Page {
+            fault,
+            near: None,
+            what: what.into(),
+            at: Place::new(engine, what, at, at),
+        })
+    }
+}

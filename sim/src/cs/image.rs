@@ -1,0 +1,76 @@
+//! Context images: the registers of a context in memory, as the commands that load them (gen8_facts 1.4).
+//!
+//! The page behind the status page of a context holds MI_LOAD_REGISTER_IMM commands and MI_NOOPs. Loading executes them;
+//! saving writes the registers that they name back to where they stand. All other state of a context (latched packets,
+//! general registers, where it stands in its batches) the model keeps itself, with the address of the image: its form
+//! in memory is the hardware's own business.
+
+use crate::mem::{PAGE, PageFault, Vm};
+use genxml::engine::EngineId;
+use genxml::gen8::ENGINES;
+use genxml::gen8::RenderPacket;
+use genxml::gen8::context::{Gen8LrContextRegisterStatePage, Gen8LrContextRegisterStatePageOtherEngines};
+
+/// A register in an image.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// Its byte offset in the register space.
+    pub register: u32,
+    /// Where its value stands, from the start of the page.
+    pub at: u64,
+    /// The value.
+    pub value: u32,
+    /// True if it is behind the part that every context has: state that is not restored the first time.
+    pub engine_state: bool,
+}
+
+/// The registers of the image whose register page is at `page` in the global table, up to the first command that is
+/// neither MI_LOAD_REGISTER_IMM nor MI_NOOP.
+///
+/// Mesa's AUB writer gives images of the video engine the registers of the second one (gen8_facts 1.5): they stand for
+/// those of the first.
+///
+/// # Errors
+/// [`PageFault`] if the page is not mapped.
+pub fn entries(vm: &Vm<'_>, page: u64, engine: EngineId) -> Result<Vec<Entry>, PageFault> {
+    let mut dwords = vec![0u32; (PAGE / 4) as usize];
+    vm.read(page, bytemuck::must_cast_slice_mut(&mut dwords))?;
+    let ring_part = match engine {
+        EngineId::Render => Gen8LrContextRegisterStatePage::DWORDS,
+        _ => Gen8LrContextRegisterStatePageOtherEngines::DWORDS,
+    };
+    let mut entries = Vec::new();
+    let mut at = 0;
+    while at < dwords.len() {
+        // MI commands are the same on all engines.
+        let Ok((packet, length)) = RenderPacket::parse(&dwords[at..]) else { break };
+        match packet {
+            RenderPacket::MiNoop(_) => {}
+            RenderPacket::MiLoadRegisterImm(load) => {
+                for (index, register) in load.unpack_lossy().register.iter().enumerate() {
+                    let value = at + 2 + 2 * index;
+                    entries.push(Entry {
+                        register: first_video(register.register_offset.get() as u32),
+                        at: 4 * value as u64,
+                        value: register.data_dword.get() as u32,
+                        engine_state: value >= ring_part,
+                    });
+                }
+            }
+            _ => break,
+        }
+        at += length;
+    }
+    Ok(entries)
+}
+
+/// The register of the first video engine, if it is one of the second.
+fn first_video(register: u32) -> u32 {
+    let base = |name| ENGINES.iter().find(|engine| engine.name == name).map(|engine| engine.base);
+    match (base("VCS2"), base("VCS")) {
+        (Some(second), Some(first)) if register.wrapping_sub(second) < super::registers::ENGINE_BYTES => {
+            register - second + first
+        }
+        _ => register,
+    }
+}

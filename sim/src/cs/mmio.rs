@@ -1,0 +1,95 @@
+//! The registers as the host sees them.
+
+use super::registers::{Home, engine_at, rule};
+use crate::fault::{Fault, Place};
+use crate::gpu::Gpu;
+use crate::watchdog::ticks;
+use genxml::engine::EngineId;
+use genxml::gen8::ENGINES;
+use genxml::gen8::engine_registers::{RingCtl, RingElsp, RingHead, RingMiMode, RingStart, RingTail};
+
+impl Gpu {
+    /// Writes a register as the host does, by byte offset in the register space. What it starts (a ring whose tail moved,
+    /// an execution list) happens at the next [`run`](Self::run).
+    ///
+    /// A register of a context is that of the context which runs, or ran last, on the engine: the render engine's for
+    /// registers that no engine has at its base.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for a submission that is not possible, [`Fault::Page`] if a status page is not mapped,
+    /// [`Fault::Unimplemented`] for a submission to the second video engine, which the model does not have.
+    pub fn mmio_write(&mut self, offset: u32, value: u32) -> Result<(), Fault> {
+        self.second_video_engine(offset)?;
+        let owner = engine_at(offset);
+        match owner {
+            Some((engine, RingElsp::OFFSET)) => return self.write_port(engine, value),
+            Some((engine, RingTail::OFFSET | RingHead::OFFSET | RingStart::OFFSET | RingCtl::OFFSET)) => {
+                self.engines[engine as usize].hung = false;
+            }
+            _ => {}
+        }
+        match rule(offset).home {
+            Home::Context => {
+                let engine = owner.map_or(EngineId::Render, |(engine, _)| engine);
+                let context = match self.engines[engine as usize].last {
+                    Some(context) => context,
+                    None => self.ring_context(engine),
+                };
+                self.load_register(context, offset, value);
+            }
+            _ => self.device.write(offset, value, !0),
+        }
+        Ok(())
+    }
+
+    /// Reads a register as the host does; those that nothing wrote read 0. [`mmio_write`](Self::mmio_write) says whose
+    /// they are.
+    pub fn mmio_read(&self, offset: u32) -> u32 {
+        let owner = engine_at(offset);
+        match (rule(offset).home, owner) {
+            (Home::Clock, _) if offset & 4 != 0 => (ticks(self.clock) >> 32) as u32,
+            (Home::Clock, _) => ticks(self.clock) as u32,
+            (Home::Device, Some((engine, RingMiMode::OFFSET))) => {
+                let mode = RingMiMode::unpack_lossy(&[self.device.read(offset)]);
+                let [value] = RingMiMode { mode_idle: self.is_idle(engine), ..mode }.pack();
+                value
+            }
+            (Home::Device, _) => self.device.read(offset),
+            (Home::Context, _) => {
+                let engine = owner.map_or(EngineId::Render, |(engine, _)| engine);
+                let engine = &self.engines[engine as usize];
+                let context = engine.last.or(engine.ring);
+                context.map_or(0, |context| self.contexts[context.index()].state.registers.read(offset))
+            }
+        }
+    }
+
+    /// The context that runs on an engine, or ran last.
+    pub fn context_on(&self, engine: EngineId) -> Option<crate::ContextId> {
+        self.engines[engine as usize].last
+    }
+
+    /// True if an engine has nothing to do: no batch, no list, and its ring is empty or stands still.
+    pub fn is_idle(&self, engine: EngineId) -> bool {
+        let state = &self.engines[engine as usize];
+        let register = |offset| self.device.engine(engine, offset);
+        let control = RingCtl::unpack_lossy(&[register(RingCtl::OFFSET)]);
+        let head = RingHead::unpack_lossy(&[register(RingHead::OFFSET)]).head_addr.get();
+        let tail = RingTail::unpack_lossy(&[register(RingTail::OFFSET)]).tail_addr.get();
+        let ring = control.ring_valid && head != tail && !state.hung;
+        state.active.is_none() && state.queue.is_empty() && state.lists.element().is_none() && !ring
+    }
+
+    /// Refuses what would start the second video engine.
+    fn second_video_engine(&self, offset: u32) -> Result<(), Fault> {
+        let Some(second) = ENGINES.iter().find(|engine| engine.name == "VCS2") else { return Ok(()) };
+        match offset.wrapping_sub(second.base) {
+            RingElsp::OFFSET | RingTail::OFFSET => Err(Fault::Unimplemented {
+                what: "the second video engine (VCS2)".into(),
+                at: Place::new(EngineId::Video, "register write", offset.into(), second.base.into()),
+                page: "facts: Linux i915 (GEN8_BSD2_RING_BASE)".into(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}

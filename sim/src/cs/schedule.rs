@@ -1,0 +1,369 @@
+//! Who runs: batches that were given to an engine, execution lists, rings, in this order on each engine; the engines
+//! take turns.
+
+use super::Wait;
+use super::device::{Interrupt, Signal};
+use super::engine::{self, Active, Job, Source, Turn};
+use super::streamer::{Ring, Streamer, tail};
+use crate::context::{Context, Exec, Mode, State};
+use crate::fault::{Fault, Place};
+use crate::gpu::{ContextId, Gpu, mmio_base};
+use crate::mem::{AddressSpace, Vm};
+use crate::observe::{Event, Observer, Stats};
+use crate::watchdog::{Budget, ticks};
+use genxml::core::Address;
+use genxml::engine::EngineId;
+use genxml::gen8::engine_registers::{
+    Ccid, RingContextControl, RingCtl, RingCtxTimestamp, RingMiMode, RingModeGen7, RingPdp,
+};
+use genxml::gen8::structures::ContextStatus;
+
+/// Where [`Gpu::advance`] stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// No engine has anything to do.
+    Idle,
+    /// All engines that have something to do wait for semaphores.
+    Waiting,
+}
+
+impl Gpu {
+    /// Gives a batch to an engine, behind what it has: [`run`](Self::run) executes it. `length` in bytes; 0 means that
+    /// MI_BATCH_BUFFER_END says where it ends.
+    pub fn enqueue(&mut self, context: ContextId, engine: EngineId, address: u64, length: u64) {
+        self.engines[engine as usize].queue.push_back(Job { context, address, length });
+    }
+
+    /// Runs all engines until none has anything to do. They take turns, always in the same order.
+    ///
+    /// # Errors
+    /// The first [`Fault`]; whatever was done before it stays done. The batch, list or ring that it happened in is
+    /// abandoned, and all that wait when there is a deadlock. Everything else stays: calling this again goes on with it.
+    pub fn run(&mut self) -> Result<Stats, Fault> {
+        self.run_observed(&mut ())
+    }
+
+    /// [`run`](Self::run) with a listener.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_observed<O: Observer>(&mut self, observer: &mut O) -> Result<Stats, Fault> {
+        match self.advance_observed(observer)? {
+            Progress::Idle => Ok(self.stats),
+            Progress::Waiting => Err(self.deadlock()),
+        }
+    }
+
+    /// Runs all engines until none has anything to do, or all that have wait for memory to change. They go on waiting:
+    /// whoever can signal them (the program that the model serves) does so and calls this again.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), but for deadlocks.
+    pub fn advance(&mut self) -> Result<Progress, Fault> {
+        self.advance_observed(&mut ())
+    }
+
+    /// [`advance`](Self::advance) with a listener.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn advance_observed<O: Observer>(&mut self, observer: &mut O) -> Result<Progress, Fault> {
+        let mut stats = Stats::default();
+        let result = loop {
+            match self.round(&mut stats, observer) {
+                Ok(Turn::Idle) => break Ok(Progress::Idle),
+                Ok(Turn::Waits) => break Ok(Progress::Waiting),
+                Ok(_) => {}
+                Err(fault) => break Err(fault),
+            }
+        };
+        self.stats = stats;
+        result
+    }
+
+    /// Runs the batch at `address` to its end, and whatever else engines have to do. `length` in bytes; 0 means that
+    /// MI_BATCH_BUFFER_END says where it ends.
+    ///
+    /// # Errors
+    /// The first [`Fault`]; whatever was done before it stays done.
+    pub fn submit(
+        &mut self,
+        id: ContextId,
+        engine: EngineId,
+        address: u64,
+        length: u64,
+    ) -> Result<Stats, Fault> {
+        self.submit_observed(id, engine, address, length, &mut ())
+    }
+
+    /// [`submit`](Self::submit) with a listener.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn submit_observed<O: Observer>(
+        &mut self,
+        id: ContextId,
+        engine: EngineId,
+        address: u64,
+        length: u64,
+        observer: &mut O,
+    ) -> Result<Stats, Fault> {
+        self.enqueue(id, engine, address, length);
+        self.run_observed(observer)
+    }
+
+    /// A turn for each engine. Idle if none has work, waiting if all that have some wait.
+    fn round<O: Observer>(&mut self, stats: &mut Stats, observer: &mut O) -> Result<Turn, Fault> {
+        let mut all = Turn::Idle;
+        for engine in EngineId::ALL {
+            match self.turn(engine, stats, observer)? {
+                Turn::Idle => {}
+                Turn::Waits if all == Turn::Idle => all = Turn::Waits,
+                Turn::Waits => {}
+                _ => all = Turn::Worked,
+            }
+        }
+        Ok(all)
+    }
+
+    /// A turn for one engine.
+    fn turn<O: Observer>(
+        &mut self,
+        id: EngineId,
+        stats: &mut Stats,
+        observer: &mut O,
+    ) -> Result<Turn, Fault> {
+        let active = match self.engines[id as usize].active.take() {
+            Some(active) => Some(active),
+            None => self.next(id)?,
+        };
+        let Some(mut active) = active else { return Ok(Turn::Idle) };
+        if active.source == Source::Ring
+            && let Some(ring) = active.streamer.ring_mut()
+        {
+            ring.tail = tail(&self.device, id) % ring.size;
+        }
+        let result = self.execute(id, &mut active, stats, observer);
+        for signal in std::mem::take(&mut self.device.signals) {
+            self.deliver(signal);
+        }
+        let turn = match result {
+            Ok(turn) => turn,
+            Err(fault) => {
+                self.device.fault(&fault);
+                self.abandon(id, active.source);
+                return Err(fault);
+            }
+        };
+        let element = active.source == Source::Element;
+        match turn {
+            Turn::Ended if element => {
+                self.save(id, active)?;
+                let complete = ContextStatus { context_complete: true, ..ContextStatus::new() };
+                self.element_done(id, complete)?;
+            }
+            Turn::Ended => {}
+            Turn::Preempted => self.preempted(id, active)?,
+            Turn::Context { address, inhibit } => {
+                active.context = self.switch_ring(id, active.context, address, inhibit);
+                self.engines[id as usize].active = Some(active);
+            }
+            turn if element && active.streamer.wait().is_some() => {
+                let arbitrates = !self.contexts[active.context.index()].state.arbitration_off;
+                let control = self.device.engine(id, RingContextControl::OFFSET);
+                let stays = RingContextControl::unpack_lossy(&[control]).ctx_ctrl_inhibit_syn_ctx_switch;
+                if arbitrates && self.engines[id as usize].lists.pending.is_some() {
+                    self.preempted(id, active)?;
+                    return Ok(Turn::Worked);
+                }
+                if !stays {
+                    self.waits(id, active)?;
+                    return Ok(Turn::Worked);
+                }
+                if turn == Turn::Worked {
+                    self.device.interrupt(id, Interrupt::SemaphoreWait);
+                }
+                self.engines[id as usize].active = Some(active);
+            }
+            _ => self.engines[id as usize].active = Some(active),
+        }
+        Ok(turn)
+    }
+
+    /// Executes some packets of what runs.
+    fn execute<O: Observer>(
+        &mut self,
+        id: EngineId,
+        active: &mut Active,
+        stats: &mut Stats,
+        observer: &mut O,
+    ) -> Result<Turn, Fault> {
+        let engine = &mut self.engines[id as usize];
+        engine.last = Some(active.context);
+        let started = self.clock;
+        active.budget.resume(started);
+        let context = &mut self.contexts[active.context.index()];
+        let (space, ggtt) = match context.global_only {
+            true => (&mut self.ggtt, &mut self.nothing),
+            false => (&mut context.space, &mut self.ggtt),
+        };
+        let mut exec = Exec {
+            engine: id,
+            ggtt,
+            vm: Vm::new(&mut self.memory, space),
+            state: &mut context.state,
+            stats,
+            budget: &mut active.budget,
+            observer,
+            at: Place::new(id, "batch", 0, 0),
+            device: &mut self.device,
+            mode: Mode {
+                global_only: context.global_only,
+                image: active.image,
+                number: active.number,
+                preempt: engine.lists.pending.is_some(),
+                ring: active.source == Source::Ring,
+                ..Mode::default()
+            },
+        };
+        let result = engine::turn(&mut active.streamer, &mut exec);
+        if result.is_err() {
+            exec.tell(&Event::SubmissionEnd);
+        }
+        self.clock = active.budget.clock();
+        active.streamer.publish(&mut self.device, id);
+        let ran = ticks(self.clock).wrapping_sub(ticks(started)) as u32;
+        let timestamp = self.device.engine(id, RingCtxTimestamp::OFFSET);
+        self.device.set_engine(id, RingCtxTimestamp::OFFSET, timestamp.wrapping_add(ran));
+        result
+    }
+
+    /// What an engine does next.
+    fn next(&mut self, id: EngineId) -> Result<Option<Active>, Fault> {
+        if let Some(job) = self.engines[id as usize].queue.pop_front() {
+            return Ok(Some(Active {
+                source: Source::Job,
+                image: None,
+                number: job.context.number(),
+                unsaved: None,
+                context: job.context,
+                streamer: Streamer::batch(job.address, job.length),
+                budget: Budget::new(self.work_limit, self.clock),
+            }));
+        }
+        match self.load_element(id) {
+            Ok(None) => Ok(self.load_ring(id)),
+            Ok(active) => Ok(active),
+            Err(fault) => {
+                self.device.fault(&fault);
+                self.abandon(id, Source::Element);
+                Err(fault)
+            }
+        }
+    }
+
+    /// The ring that the engine's registers describe, if there is something between its head and its tail.
+    fn load_ring(&mut self, id: EngineId) -> Option<Active> {
+        let register = |offset| [self.device.engine(id, offset)];
+        let mode = RingModeGen7::unpack_lossy(&register(RingModeGen7::OFFSET));
+        let control = RingCtl::unpack_lossy(&register(RingCtl::OFFSET));
+        let stopped = RingMiMode::unpack_lossy(&register(RingMiMode::OFFSET)).stop_ring;
+        if mode.gfx_run_list_enable || !control.ring_valid || stopped || self.engines[id as usize].hung {
+            return None;
+        }
+        let ring = Ring::of(&self.device, id);
+        if ring.head == ring.tail {
+            return None;
+        }
+        let context = self.ring_context(id);
+        let roots: [u64; 4] = std::array::from_fn(|index| {
+            self.device.registers.read_u64(mmio_base(id) + RingPdp::OFFSET + 8 * index as u32)
+        });
+        let kept = &mut self.contexts[context.index()];
+        kept.global_only = !mode.gfx_ppgtt_enable;
+        if mode.gfx_ppgtt_enable {
+            kept.space = match mode.gen8_gfx_ppgtt_48b {
+                true => AddressSpace::with_root4(roots[0]),
+                false => AddressSpace::with_roots3(roots),
+            };
+        }
+        Some(Active {
+            source: Source::Ring,
+            image: None,
+            number: context.number(),
+            unsaved: None,
+            context,
+            streamer: Streamer::ring(ring, []),
+            budget: Budget::new(self.work_limit, self.clock),
+        })
+    }
+
+    /// MI_SET_CONTEXT: the ring of an engine goes on with the state that belongs to an image. Page tables are the ring's,
+    /// they stay.
+    fn switch_ring(&mut self, id: EngineId, from: ContextId, address: u32, inhibit: bool) -> ContextId {
+        let to = self.context_of_image(id, address);
+        if to != from {
+            let none = AddressSpace::with_root4(0);
+            let space = std::mem::replace(&mut self.contexts[from.index()].space, none);
+            let global_only = self.contexts[from.index()].global_only;
+            let context = &mut self.contexts[to.index()];
+            (context.space, context.global_only) = (space, global_only);
+        }
+        if inhibit {
+            self.contexts[to.index()].state = State::default();
+        }
+        self.engines[id as usize].ring = Some(to);
+        let [ccid] = Ccid {
+            logical_context_address: Address::from_bits(address.into()),
+            ccid_en: true,
+            ..Ccid::new()
+        }
+        .pack();
+        self.device.set_engine(id, Ccid::OFFSET, ccid);
+        to
+    }
+
+    /// The context of an engine's ring.
+    pub(super) fn ring_context(&mut self, id: EngineId) -> ContextId {
+        let contexts = &mut self.contexts;
+        *self.engines[id as usize].ring.get_or_insert_with(|| {
+            contexts.push(Context { global_only: true, ..Context::new(AddressSpace::with_root4(0)) });
+            ContextId::of(contexts.len() - 1)
+        })
+    }
+
+    /// Whoever a signal is for looks at its semaphore again; if it does not wait, nothing happens: it will find memory
+    /// as it is.
+    fn deliver(&mut self, signal: Signal) {
+        if let Some(active) = &mut self.engines[signal.engine as usize].active
+            && active.number == signal.context
+        {
+            active.streamer.signal();
+        }
+    }
+
+    /// Gives up what ran on an engine.
+    fn abandon(&mut self, id: EngineId, source: Source) {
+        let engine = &mut self.engines[id as usize];
+        match source {
+            Source::Job => {}
+            Source::Element => {
+                engine.lists.clear();
+                self.show_status(id);
+            }
+            Source::Ring => engine.hung = true,
+        }
+    }
+
+    /// What all engines wait for; it is abandoned.
+    fn deadlock(&mut self) -> Fault {
+        let mut waits: Vec<Wait> = Vec::new();
+        for id in EngineId::ALL {
+            if let Some(active) = self.engines[id as usize].active.take() {
+                waits.extend(active.streamer.wait());
+                self.abandon(id, active.source);
+            }
+        }
+        Fault::Deadlock { waits }
+    }
+}

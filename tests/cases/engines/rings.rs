@@ -1,0 +1,240 @@
+//! Rings without execution lists, and the registers as the host sees them.
+
+use crate::machine::*;
+use crate::*;
+use genxml::core::{MinusOne, Shifted};
+use genxml::engine::EngineId;
+use genxml::gen8::engine_registers::*;
+use genxml::gen8::memory::ContextDescriptorFormatAddressingModeLegacyContext as Addressing;
+use genxml::gen8::registers::{CsInvocationCount, Instpm, VsInvocationCount};
+use genxml_cases::packets;
+
+const RING: u64 = 0x70_0000;
+
+/// Execution lists off, a ring of one page, per-process page tables on.
+fn ring(machine: &mut Machine, engine: EngineId) -> Logical {
+    let context = machine.context(engine, 1, Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT);
+    machine.map_global(RING, 4096);
+    let root = u64::from(machine.image(&context, 49)) << 32 | u64::from(machine.image(&context, 51));
+    machine.write(engine, RingPdp::OFFSET, root as u32);
+    machine.write(engine, RingPdp::OFFSET + 4, (root >> 32) as u32);
+    let mode = RingModeGen7 {
+        mask: u(1 << 15 | 1 << 9 | 1 << 7),
+        gfx_run_list_enable: false,
+        gfx_ppgtt_enable: true,
+        gen8_gfx_ppgtt_48b: true,
+        ..RingModeGen7::new()
+    };
+    machine.write(engine, RingModeGen7::OFFSET, mode.pack()[0]);
+    let control = RingCtl { ring_valid: true, ring_nr_pages: MinusOne::new(1).unwrap(), ..RingCtl::new() };
+    machine.write(engine, RingStart::OFFSET, RING as u32);
+    machine.write(engine, RingHead::OFFSET, 0);
+    machine.write(engine, RingTail::OFFSET, 0);
+    machine.write(engine, RingCtl::OFFSET, control.pack()[0]);
+    context
+}
+
+/// Appends commands and moves the tail.
+fn append(machine: &mut Machine, engine: EngineId, tail: &mut u64, commands: &[u32]) {
+    for dword in commands {
+        machine.gpu.global().write_u32(RING + *tail, *dword).unwrap();
+        *tail = (*tail + 4) % 4096;
+    }
+    machine.write(engine, RingTail::OFFSET, RingTail { tail_addr: Shifted::new(*tail).unwrap() }.pack()[0]);
+}
+
+/// Each engine: commands run when the tail moves, wrap at the end of the ring, and the head follows.
+#[test]
+fn tail_moves() {
+    for engine in EngineId::ALL {
+        let mut machine = Machine::new();
+        let context = ring(&mut machine, engine);
+        machine.batch(&context, 0, &packets![store(2, &[u(5)])]);
+        let mut tail = 0;
+        for round in 0..300 {
+            append(
+                &mut machine,
+                engine,
+                &mut tail,
+                &packets![store(1, &[u(round)]), start(0), MiNoop::new()],
+            );
+            assert!(!machine.gpu.is_idle(engine));
+            machine.gpu.run().unwrap();
+            assert_eq!((machine.data(1), machine.data(2)), (round as u32, 5), "{engine}");
+            let head = RingHead::unpack_lossy(&[machine.read(engine, RingHead::OFFSET)]);
+            assert_eq!((head.head_addr.get(), head.head_wrap_count.get()), (tail, 32 * (round + 1) / 4096));
+        }
+        let mode = RingMiMode::unpack_lossy(&[machine.read(engine, RingMiMode::OFFSET)]);
+        assert!(mode.mode_idle);
+    }
+}
+
+/// A ring that is stopped, or not valid, stands still.
+#[test]
+fn stopped_rings() {
+    let mut machine = Machine::new();
+    let engine = EngineId::Blitter;
+    ring(&mut machine, engine);
+    let mut tail = 0;
+    machine.write(engine, RingMiMode::OFFSET, 0x0100_0100);
+    append(&mut machine, engine, &mut tail, &packets![store(1, &[u(5)])]);
+    machine.gpu.run().unwrap();
+    assert_eq!(machine.data(1), 0);
+    machine.write(engine, RingMiMode::OFFSET, 0x0100_0000);
+    machine.gpu.run().unwrap();
+    assert_eq!(machine.data(1), 5);
+}
+
+/// MI_REPORT_HEAD, MI_STORE_DATA_INDEX and the automatic report write to the engine's status page.
+#[test]
+fn status_page() {
+    let mut machine = Machine::new();
+    let engine = EngineId::VideoEnhance;
+    ring(&mut machine, engine);
+    let mut tail = 0;
+    let data = [u(1), u(2)];
+    let index = MiStoreDataIndex {
+        offset: Shifted::new(0xc0).unwrap(),
+        data_dword: (&data).into(),
+        ..MiStoreDataIndex::new()
+    };
+    append(&mut machine, engine, &mut tail, &packets![MiNoop::new(), MiReportHead::new(), index]);
+    machine.gpu.run().unwrap();
+    let page = machine.status(engine);
+    let dword = |machine: &mut Machine, at| machine.gpu.global().read_u32(page + at).unwrap();
+    assert_eq!((dword(&mut machine, 0xc0), dword(&mut machine, 0xc4)), (1, 2));
+    // The head when the command was executed: its own address.
+    assert_eq!(dword(&mut machine, 16), 4);
+    let control = RingCtl {
+        ring_valid: true,
+        ring_nr_pages: MinusOne::new(1).unwrap(),
+        ring_report: RingCtlRingReport::_4KB,
+        ..RingCtl::new()
+    };
+    machine.write(engine, RingCtl::OFFSET, control.pack()[0]);
+    append(&mut machine, engine, &mut tail, &[0; 1022]);
+    machine.gpu.run().unwrap();
+    let head = RingHead::unpack_lossy(&[dword(&mut machine, 16)]);
+    assert_eq!((head.head_addr.get(), head.head_wrap_count.get()), (0, 1));
+}
+
+/// MI_SET_CONTEXT: each context of the ring has its own registers; Restore Inhibit starts without.
+#[test]
+fn contexts_of_a_ring() {
+    let mut machine = Machine::new();
+    let engine = EngineId::Render;
+    ring(&mut machine, engine);
+    let gpr = base(engine) + CsGpr::OFFSET;
+    let mut tail = 0;
+    let context = |address: u64, inhibit: u64| MiSetContext {
+        logical_context_address: at(address),
+        restore_inhibit: u(inhibit),
+        ..MiSetContext::new()
+    };
+    append(
+        &mut machine,
+        engine,
+        &mut tail,
+        &packets![
+            context(0x1000, 1),
+            load(&[register(gpr, 1)]),
+            context(0x2000, 1),
+            save(gpr, 0),
+            load(&[register(gpr, 2)]),
+            context(0x1000, 0),
+            save(gpr, 1),
+            context(0x2000, 0),
+            save(gpr, 2),
+            context(0x2000, 1),
+            save(gpr, 3),
+        ],
+    );
+    machine.set_data(0, 99);
+    machine.set_data(3, 99);
+    machine.gpu.run().unwrap();
+    assert_eq!([0, 1, 2, 3].map(|dword| machine.data(dword)), [0, 1, 2, 0]);
+    let ccid = Ccid::unpack_lossy(&[machine.read(engine, Ccid::OFFSET)]);
+    assert_eq!((ccid.logical_context_address.get(), ccid.ccid_en), (0x2000, true));
+}
+
+/// Registers keep, mask, refuse or clear as the tables say; those of a context go with it.
+#[test]
+fn registers_of_the_host() {
+    let mut machine = Machine::new();
+    let engine = EngineId::Blitter;
+    let gpu = &mut machine.gpu;
+    for (offset, value, expected) in [
+        (base(engine) + CsGpr::OFFSET + 4, 0xffff_ffff, 0xffff_ffff),
+        // Masked: bits 31:16 of the value enable 15:0.
+        (Instpm::OFFSET, 0x0040_0040, 0x40),
+        (Instpm::OFFSET, 0x0000_0080, 0x40),
+        (base(engine) + RingMiMode::OFFSET, 0x4000_4000, 0x4200),
+        // Read-only and write-only.
+        (base(engine) + RingActhd::OFFSET, 7, 0),
+        (base(engine) + RingExeclistStatusHi::OFFSET, 7, 0),
+        (base(engine) + RingElsp::OFFSET, 7, 0),
+        // Pairs.
+        (VsInvocationCount::OFFSET + 4, 3, 3),
+        // Registers that the specification does not have.
+        (0x2248, 5, 5),
+    ] {
+        gpu.mmio_write(offset, value).unwrap();
+        assert_eq!(gpu.mmio_read(offset), expected, "{offset:#x}");
+    }
+    assert_eq!(gpu.mmio_read(0x3f_fffc), 0);
+    assert!(gpu.mmio_write(0x1c230, 0).unwrap_err().to_string().contains("VCS2"));
+}
+
+/// TIMESTAMP moves with work, by nothing else, and is the same for commands and the host; CTX_TIMESTAMP counts the work
+/// of the context alone.
+#[test]
+fn clocks() {
+    let mut machine = Machine::new();
+    let engine = EngineId::Render;
+    let wide = Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT;
+    let mut one = machine.context(engine, 1, wide);
+    let mut two = machine.context(engine, 1, wide);
+    machine.ring(&mut one, &[0; 800]);
+    machine.ring(&mut two, &packets![save(0x2358, 0)]);
+    let before = machine.read(engine, RingTimestamp::OFFSET);
+    assert_eq!(machine.read(engine, RingTimestamp::OFFSET), before);
+    machine.submit(&[&one, &two]).unwrap();
+    machine.gpu.run().unwrap();
+    let after = machine.read(engine, RingTimestamp::OFFSET);
+    assert!(before < machine.data(0) && machine.data(0) <= after);
+    // CTX_TIMESTAMP in the images, and the run time in the status page (2d p.305).
+    let (long, short) = (machine.image(&one, 35), machine.image(&two, 35));
+    assert!(
+        long > 100 * (short + 1) / 2 && long + short <= after - before + 2,
+        "{long} {short} {before} {after}"
+    );
+    assert_eq!(machine.gpu.global().read_u32(one.lrca() + 64).unwrap(), long);
+}
+
+/// Global Snapshot Count Reset sets the statistics to 0.
+#[test]
+fn statistics_reset() {
+    let mut machine = Machine::new();
+    let context = machine.context(EngineId::Render, 1, Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT);
+    let mut context = context;
+    let reset = PipeControl {
+        global_snapshot_count_reset: true,
+        command_streamer_stall_enable: true,
+        ..PipeControl::new()
+    };
+    machine.ring(
+        &mut context,
+        &packets![
+            load(&[register(CsInvocationCount::OFFSET, 5), register(VsInvocationCount::OFFSET + 4, 6)]),
+            save(CsInvocationCount::OFFSET, 0),
+            reset,
+            save(CsInvocationCount::OFFSET, 1),
+            save(VsInvocationCount::OFFSET + 4, 2),
+        ],
+    );
+    machine.set_data(1, 9);
+    machine.set_data(2, 9);
+    machine.submit(&[&context]).unwrap();
+    machine.gpu.run().unwrap();
+    assert_eq!([0, 1, 2].map(|dword| machine.data(dword)), [5, 0, 0]);
+}
