@@ -173,6 +173,22 @@ pub const CS_INVOCATIONS_ARE_CHANNELS: bool = true;
 /// Threads that scratch slots are dealt out to at most: FFTID has 10 bits in `r0.5`.
 pub const MAX_FFTID: u64 = 1 << 10;
 
+/// What does DELTAS_EQUAL of MI_PREDICATE compare? No source says. The model takes the difference of the two sources and
+/// compares it with MI_PREDICATE_DATA, after the names (gen8_facts 2.4).
+pub const DELTAS_ARE_OF_THE_SOURCES: bool = true;
+
+/// Does MI_BATCH_BUFFER_END end a batch while MI_SET_PREDICATE has commands skipped? It is not among those that may
+/// stand in such a range (gen8_facts 2.4); a batch that went on behind its end would help nobody.
+pub const BATCHES_END_WHILE_SKIPPING: bool = true;
+
+/// Slices of the GPU: that of a GT2 (gen8_facts 2.7). MI_SET_PREDICATE can ask for it.
+pub const SLICES: u32 = 1;
+
+/// What a command does that needs privilege, in a batch without it: 2d p.198 makes it a no-op, sets an error bit and goes
+/// on. No source has the list of such commands and registers for this generation. The model takes accesses through the
+/// global table, and writes to registers of the GPU (rings, submission ports, page table roots), each register by itself.
+pub const GLOBAL_ACCESS_NEEDS_PRIVILEGE: bool = true;
+
 /// Which of two pixels of packed YUV gives both their chroma when they are written: no source says; the first one lies where
 /// chroma is sampled (4:2:2, cosited).
 pub const PIXELS_OF_PACKED_YUV_SHARE_THE_FIRST_CHROMA: bool = true;
