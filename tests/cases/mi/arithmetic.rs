@@ -1,0 +1,228 @@
+//! MI_MATH and MI_ATOMIC.
+
+use crate::*;
+use genxml_cases::{Random, packets};
+
+/// Random programs over the sixteen registers, against the machine as gen8_facts 2.5 describes it.
+#[test]
+fn math() {
+    use {MiMathAluOpcode as Op, MiMathOperand as R};
+    let mut random = Random::new(7);
+    for engine in EngineId::ALL {
+        for _ in 0..50 {
+            let mut model = model();
+            let mut registers = [0u64; 16];
+            let mut batch = Vec::new();
+            for (index, value) in registers.iter_mut().enumerate() {
+                *value = match random.below(4) {
+                    0 => random.below(3),
+                    1 => u64::MAX - random.below(2),
+                    _ => random.next(),
+                };
+                let halves = wide(engine, index as u32, *value);
+                batch.extend(packets![load(&halves)]);
+            }
+            let (mut a, mut b, mut result, mut zero, mut carry) = (0u64, 0u64, 0u64, false, false);
+            let mut program = Vec::new();
+            for _ in 0..60 {
+                let index = random.below(16) as usize;
+                let register = R::from_bits(index as u64);
+                let first = random.below(2) == 0;
+                let side = if first { R::SRCA } else { R::SRCB };
+                let mut set = |value| if first { a = value } else { b = value };
+                let (opcode, one, two) = match random.below(10) {
+                    0 | 1 => {
+                        set(registers[index]);
+                        (Op::LOAD, side, register)
+                    }
+                    2 => {
+                        set(!registers[index]);
+                        (Op::LOADINV, side, register)
+                    }
+                    3 => {
+                        set(0);
+                        (Op::LOAD0, side, register)
+                    }
+                    4 => {
+                        set(u64::MAX);
+                        (Op::LOAD1, side, register)
+                    }
+                    5 | 6 => {
+                        let op = [Op::ADD, Op::SUB, Op::AND, Op::OR, Op::XOR][random.below(5) as usize];
+                        let wide = match op {
+                            Op::ADD => u128::from(a) + u128::from(b),
+                            Op::SUB => u128::from(a).wrapping_sub(u128::from(b)),
+                            Op::AND => u128::from(a & b),
+                            Op::OR => u128::from(a | b),
+                            _ => u128::from(a ^ b),
+                        };
+                        result = wide as u64;
+                        zero = result == 0;
+                        carry = wide >> 64 != 0;
+                        (op, register, register)
+                    }
+                    choice => {
+                        let (from, value) = [
+                            (R::ACCU, result),
+                            (R::ZF, if zero { u64::MAX } else { 0 }),
+                            (R::CF, if carry { u64::MAX } else { 0 }),
+                        ][random.below(3) as usize];
+                        let inverted = choice == 9;
+                        registers[index] = if inverted { !value } else { value };
+                        (if inverted { Op::STOREINV } else { Op::STORE }, register, from)
+                    }
+                };
+                program.push(MiMathAluInstruction { alu_opcode: opcode, operand_1: one, operand_2: two });
+            }
+            batch.extend(packets![MiMath { instruction: (&program[..]).into() }]);
+            for index in 0..16 {
+                batch.extend(packets![
+                    save(gpr(engine, index), 2 * u64::from(index)),
+                    save(gpr(engine, index) + 4, 2 * u64::from(index) + 1)
+                ]);
+            }
+            model.submit(engine, &batch).unwrap();
+            let expected: Vec<u32> =
+                registers.iter().flat_map(|value| [*value as u32, (*value >> 32) as u32]).collect();
+            assert_eq!(model.get(DATA, 32), expected, "{engine} {program:?}");
+        }
+    }
+}
+
+/// Operation `number` on memory (gen8_facts 2.3, numbers of the data port), in `bits` bits; and what is returned.
+fn atomic(number: u64, bits: u32, memory: u64, one: u64, two: u64) -> (u64, u64) {
+    let mask = u64::MAX >> (64 - bits);
+    let signed = |value: u64| (value << (64 - bits)) as i64 >> (64 - bits);
+    let (memory, one, two) = (memory & mask, one & mask, two & mask);
+    let new = match number {
+        1 => memory & one,
+        2 => memory | one,
+        3 => memory ^ one,
+        4 => one,
+        5 => memory.wrapping_add(1),
+        6 => memory.wrapping_sub(1),
+        7 => memory.wrapping_add(one),
+        8 => memory.wrapping_sub(one),
+        9 => one.wrapping_sub(memory),
+        10 => {
+            if signed(one) > signed(memory) {
+                one
+            } else {
+                memory
+            }
+        }
+        11 => {
+            if signed(one) < signed(memory) {
+                one
+            } else {
+                memory
+            }
+        }
+        12 => memory.max(one),
+        13 => memory.min(one),
+        14 => {
+            if memory == one {
+                two
+            } else {
+                memory
+            }
+        }
+        15 => memory.wrapping_sub(1),
+        _ => unreachable!(),
+    } & mask;
+    // PREDEC returns what it leaves, all others what they found.
+    (new, if number == 15 { new } else { memory })
+}
+
+/// Every operation, in both sizes, with operands in the packet and in registers, with and without return.
+#[test]
+fn atomics() {
+    let mut random = Random::new(3);
+    for engine in EngineId::ALL {
+        let mut model = model();
+        for number in 1..16u64 {
+            for wide_data in [false, true] {
+                for inline in [false, true] {
+                    for returns in [false, true] {
+                        let bits = if wide_data { 64 } else { 32 };
+                        let pick = |random: &mut Random| match random.below(3) {
+                            0 => random.below(2),
+                            1 => u64::MAX << random.below(64),
+                            _ => random.next(),
+                        };
+                        let (memory, one, two) = (pick(&mut random), pick(&mut random), pick(&mut random));
+                        let one = if random.below(3) == 0 { memory } else { one };
+                        let (new, result) = atomic(number, bits, memory, one, two);
+                        model.put(DATA, &[memory as u32, (memory >> 32) as u32, 0x77, 0x88]);
+                        let operands: Vec<_> = (0..4)
+                            .map(|index| {
+                                let half = |value: u64| {
+                                    u(if index < 2 { value >> (32 * index) & 0xffff_ffff } else { 0 })
+                                };
+                                MiAtomicOperand {
+                                    operand1_data_dword: half(one),
+                                    operand2_data_dword: half(two),
+                                }
+                            })
+                            .collect();
+                        let none: Vec<MiAtomicOperand> = Vec::new();
+                        let packet = MiAtomic {
+                            data_size: if wide_data {
+                                MiAtomicDataSize::QWORD
+                            } else {
+                                MiAtomicDataSize::DWORD
+                            },
+                            inline_data: u(inline.into()),
+                            return_data_control: u(returns.into()),
+                            atomic_opcode: MiAtomicAtomicOpcode::from_bits(
+                                number + if wide_data { 0x20 } else { 0 },
+                            ),
+                            memory_address: at(DATA),
+                            operand: if inline { (&operands[..]).into() } else { (&none[..]).into() },
+                            ..MiAtomic::new()
+                        };
+                        let start = [wide(engine, 0, one), wide(engine, 2, two), wide(engine, 4, 0x55)];
+                        model
+                            .submit(
+                                engine,
+                                &packets![
+                                    load(&start[0]),
+                                    load(&start[1]),
+                                    load(&start[2]),
+                                    packet,
+                                    save(gpr(engine, 4), 2),
+                                    save(gpr(engine, 4) + 4, 3)
+                                ],
+                            )
+                            .unwrap();
+                        let after = if wide_data { new } else { memory >> 32 << 32 | new };
+                        let returned = if returns { result } else { 0x55 };
+                        let expected =
+                            [after as u32, (after >> 32) as u32, returned as u32, (returned >> 32) as u32];
+                        assert_eq!(
+                            model.get(DATA, 4),
+                            expected,
+                            "{engine} {number} {bits} inline {inline}: {memory:#x} {one:#x} {two:#x}"
+                        );
+                    }
+                }
+            }
+        }
+        // Sizes and operations that do not go together, and 16 bytes.
+        let bad = |size, opcode| MiAtomic {
+            data_size: size,
+            atomic_opcode: MiAtomicAtomicOpcode::from_bits(opcode),
+            memory_address: at(DATA),
+            ..MiAtomic::new()
+        };
+        for packet in [
+            bad(MiAtomicDataSize::DWORD, 0x25),
+            bad(MiAtomicDataSize::QWORD, 5),
+            bad(MiAtomicDataSize::DWORD, 0),
+        ] {
+            assert!(model.submit(engine, &packets![packet]).is_err());
+        }
+        let fault = model.submit(engine, &packets![bad(MiAtomicDataSize::OCTWORD, 0x45)]).unwrap_err();
+        assert!(fault.to_string().contains("16 bytes"), "{fault}");
+    }
+}

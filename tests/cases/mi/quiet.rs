@@ -1,0 +1,144 @@
+//! Commands without effect in the model, those with an effect outside of it, and those that are left out by name.
+
+use crate::*;
+use genxml::core::{Instruction, U};
+use genxml_cases::packets;
+use genxml_sim::Event;
+use genxml_sim::cs::device::Interrupt;
+
+fn run(model: &mut Model, engine: EngineId, batch: &[u32]) -> Result<genxml_sim::Stats, genxml_sim::Fault> {
+    model.submit(engine, batch)
+}
+
+fn without_effect<I: Instruction>(engines: &[EngineId], packet: &I) {
+    for engine in EngineId::ALL {
+        let mut model = model();
+        let mut batch = Vec::new();
+        genxml_cases::push(&mut batch, packet);
+        match run(&mut model, engine, &batch) {
+            Ok(stats) => {
+                assert!(engines.contains(&engine), "{engine} has no {}", I::NAME);
+                assert_eq!(stats.without_effect, 1, "{engine} {}", I::NAME);
+            }
+            Err(fault) => assert!(!engines.contains(&engine), "{fault}"),
+        }
+        assert_eq!(model.get(DATA, 16), [0; 16]);
+    }
+}
+
+#[test]
+fn commands_without_effect() {
+    let all = &EngineId::ALL;
+    let render = &[EngineId::Render];
+    without_effect(all, &MiSuspendFlush { suspend_flush: true });
+    without_effect(all, &MiSetAppid { protected_memory_application_id: u(3) });
+    without_effect(all, &MiFlush::new());
+    without_effect(&[EngineId::Render, EngineId::Blitter], &MiWaitForEvent::new());
+    without_effect(render, &MiLoadScanLinesIncl::new());
+    without_effect(render, &MiLoadScanLinesExcl::new());
+    without_effect(render, &MiRsControl::new());
+    without_effect(render, &MiRsContext::new());
+    let lines = [u(1)];
+    let flush = MiClflush {
+        page_base_address: at(DATA),
+        dw_representing_a_half_cache_line: (&lines).into(),
+        ..MiClflush::new()
+    };
+    without_effect(render, &flush);
+}
+
+/// Points of arbitration pass; interrupts are told and counted.
+#[test]
+fn interrupts() {
+    for engine in EngineId::ALL {
+        let mut model = model();
+        let batch = packets![
+            MiArbOnOff { arbitration_enable: false },
+            MiArbCheck::new(),
+            MiArbOnOff { arbitration_enable: true },
+            MiUserInterrupt::new(),
+            MiBatchBufferEnd::new()
+        ];
+        model.put(genxml_cases::BATCH, &batch);
+        let mut told = Vec::new();
+        let mut observer = |event: &Event<'_>| {
+            if let Event::Interrupt { engine, why } = event {
+                told.push((*engine, *why));
+            }
+        };
+        let (context, address) = (model.context, genxml_cases::BATCH);
+        let stats = model.gpu.submit_observed(context, engine, address, 0, &mut observer).unwrap();
+        assert_eq!(stats.interrupts, 1);
+        assert_eq!(told, [(engine, Interrupt::User)]);
+    }
+}
+
+/// MI_DISPLAY_FLIP: who listens hears which buffer is shown.
+#[test]
+fn display_flip() {
+    for engine in [EngineId::Render, EngineId::Blitter] {
+        let mut model = model();
+        let flip = MiDisplayFlip {
+            display_plane_select: MiDisplayFlipDisplayPlaneSelect::PIPE_B_PRIMARY,
+            display_buffer_pitch_64b_units: u(100),
+            display_buffer_base_address: at(0x12_3000),
+            ..MiDisplayFlip::new()
+        };
+        model.put(genxml_cases::BATCH, &packets![flip, MiBatchBufferEnd::new()]);
+        let mut told = Vec::new();
+        let mut observer = |event: &Event<'_>| {
+            if let Event::Flip { plane, address, pitch } = event {
+                told.push((*plane, *address, *pitch));
+            }
+        };
+        let (context, address) = (model.context, genxml_cases::BATCH);
+        model.gpu.submit_observed(context, engine, address, 0, &mut observer).unwrap();
+        assert_eq!(told, [(MiDisplayFlipDisplayPlaneSelect::PIPE_B_PRIMARY, 0x12_3000, 6400)]);
+    }
+}
+
+/// The resource streamer's store is executed where it stands.
+#[test]
+fn resource_streamer() {
+    let mut model = model();
+    let store =
+        MiRsStoreDataImm { destination_address: at(DATA + 4), data_dword_0: u(7), ..MiRsStoreDataImm::new() };
+    model.render(&packets![store]).unwrap();
+    assert_eq!(model.get(DATA, 3), [0, 7, 0]);
+}
+
+/// What the model leaves out stops and names itself.
+#[test]
+fn left_out() {
+    fn refused<I: Instruction>(packet: &I) {
+        let mut model = model();
+        let mut batch = Vec::new();
+        genxml_cases::push(&mut batch, packet);
+        let fault = model.render(&batch).unwrap_err();
+        assert!(fault.to_string().contains(I::NAME), "{fault}");
+        assert!(matches!(fault, genxml_sim::Fault::Unimplemented { .. }), "{fault}");
+    }
+    refused(&MiUrbClear::new());
+    refused(&MiLoadUrbMem::new());
+    refused(&MiStoreUrbMem::new());
+    let entries: [U<32>; 1] = [u(1)];
+    refused(&MiUpdateGtt { entry_data: (&entries).into(), ..MiUpdateGtt::new() });
+    refused(&MiSemaphoreSignal {
+        target_engine_select: MiSemaphoreSignalTargetEngineSelect::VCS1,
+        ..MiSemaphoreSignal::new()
+    });
+    // Only a ring has MI_SET_CONTEXT.
+    assert!(model().render(&packets![MiSetContext::new()]).is_err());
+}
+
+/// State of later draws is kept as it came.
+#[test]
+fn kept_for_draws() {
+    let mut model = model();
+    let filter = MiTopologyFilter::new();
+    let alloc = MiUrbAtomicAlloc { urb_atomic_storage_offset: u(3), urb_atomic_storage_size: u(4) };
+    model.render(&packets![filter, alloc]).unwrap();
+    let latched = &model.gpu.context(model.context).state.latched;
+    assert_eq!(latched.get("MI_TOPOLOGY_FILTER", 0), Some(&filter.pack()[..]));
+    assert_eq!(latched.get("MI_URB_ATOMIC_ALLOC", 0), Some(&alloc.pack()[..]));
+}
