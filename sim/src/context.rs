@@ -230,7 +230,10 @@ impl<O: Observer> Exec<'_, O> {
                 registers.write(offset, rule.merge(registers.read(offset), value, enable));
             }
             _ => {
-                if memory::allowed(self, true) {
+                if self.mode.privileged
+                    || self.device.is_given(self.engine, offset)
+                    || memory::allowed(self, true)
+                {
                     self.device.write(offset, value, enable);
                 }
             }

@@ -4,7 +4,7 @@
 use crate::context::Context;
 use crate::cs::device::Device;
 use crate::cs::engine::Engine;
-use crate::mem::{AddressSpace, Frames, Memory, OutOfMemory, PAGE, Vm};
+use crate::mem::{AddressSpace, Coherence, Frames, Memory, OutOfMemory, PAGE, Vm};
 use crate::observe::Stats;
 use crate::watchdog::DEFAULT_LIMIT;
 use genxml::engine::EngineId;
@@ -141,6 +141,11 @@ impl Gpu {
         self.memory.bytes_mut(buffer)[..contents.len()].copy_from_slice(contents);
         self.map(id, address, buffer)?;
         Ok(buffer)
+    }
+
+    /// What commands flushed and invalidated.
+    pub fn coherence(&self) -> &Coherence {
+        &self.device.coherence
     }
 
     /// Counts of the last submission, also of one that faulted.

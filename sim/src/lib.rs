@@ -2,9 +2,10 @@
 //! would leave behind.
 //!
 //! The journey of a batch:
-//! 1. [`gpu`]: [`Gpu::submit`] puts a batch of a [`Context`] on an engine;
+//! 1. [`gpu`]: [`Gpu::submit`] puts a batch of a [`Context`] on an engine; or a kernel driver fills rings and context images
+//!    and writes registers ([`cs::mmio`]);
 //! 2. [`mem`]: every address goes through the context's page tables to a frame of physical memory;
-//! 3. [`cs`]: the command streamer turns dwords into generated packets, one by one;
+//! 3. [`cs`]: engines take turns; their command streamers turn dwords into generated packets, one by one;
 //! 4. [`context`]: state packets are latched as they are, registers written;
 //! 5. [`blt`]: the blitter's packets move pixels, [`surface`] knows where a pixel lies in a tiled surface;
 //! 6. [`media`]: walkers and media objects become threads with their payload;

@@ -3,7 +3,7 @@
 use super::registers::{Home, Registers, rule};
 use crate::fault::Fault;
 use crate::gpu::mmio_base;
-use crate::mem::{Cause, PageFault, Tables};
+use crate::mem::{Cause, Coherence, PageFault, Tables};
 use genxml::core::{Shifted, U};
 use genxml::engine::EngineId;
 use genxml::gen8::display_registers::{
@@ -11,7 +11,7 @@ use genxml::gen8::display_registers::{
 };
 use genxml::gen8::engine_registers::{
     RingActhd, RingActhdUdw, RingBbaddr, RingBbaddrUdw, RingContextStatusPtr, RingEir, RingEmr, RingEsr,
-    RingImr, RingIpehr, RingSbbaddr, RingSbbaddrUdw,
+    RingForceToNonpriv, RingImr, RingIpehr, RingSbbaddr, RingSbbaddrUdw,
 };
 use genxml::gen8::mi::MiSemaphoreSignalTargetEngineSelect as Target;
 use genxml::gen8::registers::{
@@ -53,6 +53,8 @@ pub struct Device {
     pub registers: Registers,
     /// Signals that have not arrived yet.
     pub signals: Vec<Signal>,
+    /// What commands flushed and invalidated.
+    pub coherence: Coherence,
 }
 
 impl Default for Device {
@@ -65,7 +67,7 @@ impl Default for Device {
                 RingContextStatusPtr { write_pointer: U::MAX, ..RingContextStatusPtr::new() }.pack();
             registers.write(mmio_base(engine) + RingContextStatusPtr::OFFSET, pointer);
         }
-        Device { registers, signals: Vec::new() }
+        Device { registers, signals: Vec::new(), coherence: Coherence::default() }
     }
 }
 
@@ -94,6 +96,16 @@ impl Device {
     /// Reads a register as a command or the host does.
     pub fn read(&self, offset: u32) -> u32 {
         if rule(offset).write_only { 0 } else { self.registers.read(offset) }
+    }
+
+    /// True if RING_FORCE_TO_NONPRIV gives batches without privilege a register (Linux i915 gt/intel_engine_regs.h).
+    pub fn is_given(&self, engine: EngineId, offset: u32) -> bool {
+        (0..RingForceToNonpriv::COUNT).any(|index| {
+            let at = RingForceToNonpriv::OFFSET + 4 * index;
+            let given = RingForceToNonpriv::unpack_lossy(&[self.engine(engine, at)]);
+            let address = given.ring_force_to_nonpriv_address.get();
+            address != 0 && address == u64::from(offset & !3) && !given.ring_force_to_nonpriv_deny
+        })
     }
 
     /// The command that an engine executes, for whoever looks at it after a hang.

@@ -7,6 +7,7 @@ use super::{predicate, status};
 use crate::assumptions::CONDITIONAL_END_IS_UNSIGNED;
 use crate::context::Exec;
 use crate::fault::Fault;
+use crate::mem::coherence::Cache;
 use crate::observe::{Event, Observer};
 use genxml::gen8::engine_registers::{RingBbOffset, RingNopid};
 use genxml::gen8::mi::{
@@ -142,7 +143,13 @@ pub fn copy_mem_mem<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiCopyMemMem) 
 /// MI_FLUSH_DW: everything before it is complete, which leaves the post-sync operation. Immediate data are a qword
 /// if the packet is long enough, else a dword (gen8_facts 2.6).
 pub fn flush_dw<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiFlushDw<'_>) -> Result<(), Fault> {
+    let coherence = &mut exec.device.coherence;
+    coherence.flushed(exec.engine, Cache::Pipeline);
+    if packet.video_pipeline_cache_invalidate.get() != 0 {
+        coherence.invalidated(exec.engine, Cache::Video);
+    }
     if packet.tlb_invalidate.get() != 0 {
+        coherence.invalidated(exec.engine, Cache::Translation);
         exec.vm.space.forget();
     }
     let data: Vec<u32> = packet.immediate_data.iter().map(|dword| dword.get() as u32).collect();

@@ -6,6 +6,7 @@ use super::{counters, mi, predicate, status};
 use crate::context::{Exec, InterfaceDescriptors};
 use crate::fault::Fault;
 use crate::media;
+use crate::mem::coherence::Cache;
 use crate::observe::Observer;
 use genxml::gen8::media::{
     GpgpuWalker, MediaCurbeLoad, MediaInterfaceDescriptorLoad, MediaStateFlush, MediaVfeState,
@@ -25,6 +26,29 @@ pub fn pipe_control<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -
     }
     if packet.tlb_invalidate {
         exec.vm.space.forget();
+    }
+    let coherence = &mut exec.device.coherence;
+    for (asked, cache) in [
+        (packet.render_target_cache_flush_enable, Cache::RenderTarget),
+        (packet.depth_cache_flush_enable, Cache::Depth),
+        (packet.dc_flush_enable, Cache::Data),
+        (packet.pipe_control_flush_enable, Cache::Pipeline),
+    ] {
+        if asked {
+            coherence.flushed(exec.engine, cache);
+        }
+    }
+    for (asked, cache) in [
+        (packet.texture_cache_invalidation_enable, Cache::Texture),
+        (packet.constant_cache_invalidation_enable, Cache::Constant),
+        (packet.vf_cache_invalidation_enable, Cache::Vertex),
+        (packet.state_cache_invalidation_enable, Cache::State),
+        (packet.instruction_cache_invalidate_enable, Cache::Instruction),
+        (packet.tlb_invalidate, Cache::Translation),
+    ] {
+        if asked {
+            coherence.invalidated(exec.engine, cache);
+        }
     }
     if packet.generic_media_state_clear {
         exec.state.clear_media();

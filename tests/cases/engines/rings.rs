@@ -238,3 +238,43 @@ fn statistics_reset() {
     machine.gpu.run().unwrap();
     assert_eq!([0, 1, 2].map(|dword| machine.data(dword)), [5, 0, 0]);
 }
+
+/// What commands flush and invalidate is on record.
+#[test]
+fn coherence() {
+    use genxml_sim::mem::coherence::Cache;
+    let mut machine = Machine::new();
+    let wide = Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT;
+    let mut render = machine.context(EngineId::Render, 1, wide);
+    let mut video = machine.context(EngineId::Video, 1, wide);
+    let flush = PipeControl {
+        render_target_cache_flush_enable: true,
+        texture_cache_invalidation_enable: true,
+        command_streamer_stall_enable: true,
+        ..PipeControl::new()
+    };
+    let data = [u(0), u(0)];
+    let video_flush = MiFlushDw {
+        video_pipeline_cache_invalidate: u(1),
+        immediate_data: (&data).into(),
+        ..MiFlushDw::new()
+    };
+    machine.ring(&mut render, &packets![flush, flush]);
+    machine.ring(&mut video, &packets![video_flush]);
+    machine.submit(&[&render]).unwrap();
+    machine.submit(&[&video]).unwrap();
+    machine.gpu.run().unwrap();
+    let record = machine.gpu.coherence();
+    for cache in Cache::ALL {
+        let render = (record.flushes(EngineId::Render, cache), record.invalidations(EngineId::Render, cache));
+        let video = (record.flushes(EngineId::Video, cache), record.invalidations(EngineId::Video, cache));
+        let expected = match cache {
+            Cache::RenderTarget => ((2, 0), (0, 0)),
+            Cache::Texture => ((0, 2), (0, 0)),
+            Cache::Pipeline => ((0, 0), (1, 0)),
+            Cache::Video => ((0, 0), (0, 1)),
+            _ => ((0, 0), (0, 0)),
+        };
+        assert_eq!((render, video), expected, "{cache:?}");
+    }
+}

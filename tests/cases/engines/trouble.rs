@@ -257,3 +257,25 @@ fn broken_rings() {
     machine.submit(&[&context]).unwrap();
     assert!(matches!(machine.gpu.run(), Err(Fault::BadPacket { .. })));
 }
+
+/// RING_FORCE_TO_NONPRIV gives batches without privilege a register of the GPU.
+#[test]
+fn given_registers() {
+    let mut machine = Machine::new();
+    let engine = EngineId::Render;
+    let mut context = machine.context(engine, 1, WIDE);
+    let mask = base(engine) + RingImr::OFFSET;
+    machine.batch(&context, 0, &packets![load(&[register(mask, 0x77)])]);
+    let slot = base(engine) + RingForceToNonpriv::OFFSET + 4 * 3;
+    for (deny, expected, violations) in [(true, 0, 1), (false, 0x77, 0)] {
+        let [given] = RingForceToNonpriv {
+            ring_force_to_nonpriv_address: at(mask.into()),
+            ring_force_to_nonpriv_deny: deny,
+        }
+        .pack();
+        machine.ring(&mut context, &packets![load(&[register(slot, given)]), start(0)]);
+        machine.submit(&[&context]).unwrap();
+        assert_eq!(machine.gpu.run().unwrap().violations, violations);
+        assert_eq!(machine.read(engine, RingImr::OFFSET), expected);
+    }
+}

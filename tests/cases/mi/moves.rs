@@ -59,9 +59,9 @@ fn registers() {
             let partial = MiLoadRegisterImm { byte_write_disables: u(disabled), ..load(&second) };
             model.submit(engine, &packets![load(&first), partial, save(one, 4)]).unwrap();
             let mut expected = 0xaabb_ccddu32.to_le_bytes();
-            for byte in 0..4 {
+            for (byte, expected) in expected.iter_mut().enumerate() {
                 if disabled >> byte & 1 == 1 {
-                    expected[byte] = 0x11;
+                    *expected = 0x11;
                 }
             }
             assert_eq!(model.get(DATA + 16, 1), [u32::from_le_bytes(expected)], "{engine} {disabled}");
