@@ -1,9 +1,11 @@
 //! Levels, slices and samples. Oracle: gen8_facts 10.2 and 10.3 followed level by level, as one draws it on paper, and
 //! that nothing overlaps.
 
+use genxml::gen8::state::{RenderSurfaceState, TileMode};
 use genxml_cases::Random;
 use genxml_cases::paper::{Rectangle, Sheet};
-use genxml_sim::surface::{Dimension, Layout};
+use genxml_core::U;
+use genxml_sim::surface::{Dimension, Layout, Surface, SurfaceKind};
 
 fn up(value: u32, multiple: u32) -> u32 {
     value.div_ceil(multiple) * multiple
@@ -137,4 +139,36 @@ fn samples() {
     assert_eq!(eight.interleave(5, 3, 6), [16 | 4 | 1, 4 | 2 | 1]);
     let four = Layout { samples: 4, interleaved: true, ..Layout::default() };
     assert_eq!(four.interleave(5, 3, 3), [8 | 2 | 1, 4 | 2 | 1]);
+}
+
+/// Whatever a surface state says: it is refused, or every element of it has an address.
+#[test]
+fn any_state() {
+    let mut random = Random::new(3);
+    let mut resolved = 0;
+    for _ in 0..20_000 {
+        let dwords: [u32; RenderSurfaceState::DWORDS] = std::array::from_fn(|_| random.next() as u32);
+        let mut state = RenderSurfaceState::unpack_lossy(&dwords);
+        if random.below(2) == 0 {
+            (state.tile_mode, state.surface_min_lod) = (TileMode::LINEAR, U::ZERO);
+        }
+        let Ok(surface) = Surface::resolve(&state) else { continue };
+        if surface.kind != SurfaceKind::Image {
+            continue;
+        }
+        resolved += 1;
+        for lod in 0..16 {
+            let Some(level) = surface.level(lod) else { continue };
+            let last =
+                if surface.layout.dimension == Dimension::Three { level.depth } else { surface.slices };
+            for slice in [0, surface.first_slice + last - 1] {
+                for sample in [0, surface.layout.samples - 1] {
+                    surface.texel(&level, slice, 0, 0, sample);
+                    surface.texel(&level, slice, level.width - 1, level.height - 1, sample);
+                }
+            }
+        }
+        surface.layout.extent(15, surface.slices);
+    }
+    assert!(resolved > 300, "{resolved}");
 }

@@ -6,7 +6,7 @@ use crate::{Mode, SURFACE, Send, before, model, transfer};
 use genxml::gen8::state::{
     RenderSurfaceState, RenderSurfaceStateView, ShaderChannelSelect as Select, SurfaceFormat, SurfaceType,
 };
-use genxml_cases::{Model, Random};
+use genxml_cases::{Model, Random, at};
 use genxml_sim::Fault;
 
 const IDENTITY: [Select; 4] = [Select::RED, Select::GREEN, Select::BLUE, Select::ALPHA];
@@ -363,4 +363,31 @@ fn what_typed_messages_do_not_take() {
         *number_of_multisamples = genxml::gen8::state::NumberOfMultisamples::from_bits(2);
     }
     refused(again(read.descriptor, Vec::new(), 4), &samples, "several samples");
+}
+
+/// Memory that is not there: a page fault that names the access, and the address of the first byte.
+#[test]
+fn page_faults() {
+    let (mut model, mut random) = (model(), Random::new(8));
+    let picture = Picture::random(&mut random, Kind::Buffer, 4);
+    let state = RenderSurfaceState {
+        surface_base_address: at(SURFACE + BYTES),
+        ..picture.state(SurfaceFormat::R32_UINT, IDENTITY)
+    };
+    let message = |write: bool| Send {
+        descriptor: transfer(write, Mode::Low, 1),
+        mode: Mode::Low,
+        channels: 0xff,
+        header: None,
+        places: [[0; 4]; 8],
+        coordinates: 1,
+        data: if write { vec![[1; 8]] } else { Vec::new() },
+        back: usize::from(!write),
+    };
+    for write in [false, true] {
+        let fault = message(write).run(&mut model, &state).unwrap_err();
+        let Fault::Page { fault: page, what, .. } = &fault else { panic!("{fault}") };
+        assert_eq!((page.address, page.write), (SURFACE + BYTES, write));
+        assert_eq!(*what, if write { "typed write" } else { "typed read" });
+    }
 }
