@@ -7,6 +7,7 @@ use crate::cs::registers::{Home, rule};
 use crate::cs::streamer::Streamer;
 use crate::fault::{Fault, Place, Waiting};
 use crate::kernels::KernelCache;
+use crate::media::parallel::Trials;
 use crate::mem::{AddressSpace, PageFault, Vm};
 use crate::observe::{Event, Observer, Stats};
 use crate::watchdog::{Budget, Exhausted};
@@ -62,6 +63,8 @@ pub struct State {
     pub skips: bool,
     /// MI_ARB_ON_OFF forbids other contexts to take over.
     pub arbitration_off: bool,
+    /// How walkers ran on several threads of the host, no state of its own.
+    pub trials: Trials,
     /// Kernels decoded before, no state of its own.
     pub kernels: KernelCache,
 }

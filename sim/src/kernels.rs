@@ -57,6 +57,7 @@ pub fn decode<O: Observer>(exec: &mut Exec<'_, O>, address: u64, ip_base: u32) -
 
 /// Decodes what a thread reaches by a computed jump to byte `offset`.
 pub fn extend<O: Observer>(exec: &mut Exec<'_, O>, kernel: &mut Arc<Kernel>, offset: i32) {
+    exec.vm.keep_order();
     let cache = &mut exec.state.kernels.0;
     let known = cache.iter().position(|entry| Arc::ptr_eq(&entry.kernel, kernel));
     // The caller gives its kernel away, so that nothing has to be copied.

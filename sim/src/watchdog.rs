@@ -100,6 +100,11 @@ impl Budget {
         beyond > 0
     }
 
+    /// Units that are left.
+    pub fn left(&self) -> u64 {
+        self.left + self.beyond
+    }
+
     /// The whole budget.
     pub fn limit(&self) -> u64 {
         self.limit

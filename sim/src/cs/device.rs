@@ -55,6 +55,8 @@ pub struct Device {
     pub signals: Vec<Signal>,
     /// What commands flushed and invalidated.
     pub coherence: Coherence,
+    /// Threads of the host that the groups of a walker may run on.
+    pub threads: usize,
 }
 
 impl Default for Device {
@@ -67,7 +69,7 @@ impl Default for Device {
                 RingContextStatusPtr { write_pointer: U::MAX, ..RingContextStatusPtr::new() }.pack();
             registers.write(mmio_base(engine) + RingContextStatusPtr::OFFSET, pointer);
         }
-        Device { registers, signals: Vec::new(), coherence: Coherence::default() }
+        Device { registers, signals: Vec::new(), coherence: Coherence::default(), threads: 1 }
     }
 }
 

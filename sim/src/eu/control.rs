@@ -132,10 +132,12 @@ impl Thread {
     }
 
     /// Brings registers up to date that change by themselves.
-    pub(super) fn refresh(&mut self, u: &Uop, kernel: &Kernel, timestamp: u64) {
+    pub(super) fn refresh(&mut self, u: &Uop, kernel: &Kernel, timestamp: Option<u64>) {
         self.regs.set_u32(IP, kernel.ip_base.wrapping_add(u.offset));
-        let clock = TimestampRegister { time: U64::from_bits(timestamp), event: false };
-        self.regs.set_dwords(TM0, clock.pack());
+        if let Some(timestamp) = timestamp {
+            let clock = TimestampRegister { time: U64::from_bits(timestamp), event: false };
+            self.regs.set_dwords(TM0, clock.pack());
+        }
         // ce0 is already moved down to the instruction's own channels (gen8_facts 3.8).
         self.regs.set_u32(CE0, self.flow.active >> u.first);
     }

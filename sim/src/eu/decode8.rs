@@ -198,11 +198,12 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
             (slot.abs, slot.negate) = (false, false);
         }
     }
-    u.volatile = sources.iter().any(|operand| {
-        let Operand::Register(source) = operand else { return false };
-        let Register::Arf { file, .. } = source.register else { return false };
-        matches!(file, Arf::InstructionPointer | Arf::Timestamp | Arf::ChannelEnable)
-    });
+    for operand in &sources {
+        let Operand::Register(source) = operand else { continue };
+        let Register::Arf { file, .. } = source.register else { continue };
+        u.volatile |= matches!(file, Arf::InstructionPointer | Arf::Timestamp | Arf::ChannelEnable);
+        u.clock |= file == Arf::Timestamp;
+    }
     u.exec = ExecType::of(u.src[..sources.len()].iter().map(|src| src.ty));
     if u.exec == ExecType::Half && u.dst.ty == Type::F {
         // Halves that make singles are singles while they are computed with (Mesa's validator, execution type).

@@ -511,7 +511,7 @@ impl Thread {
             | Op::Ret => return self.branch(u, mask, kernel),
             _ => {
                 if u.volatile {
-                    self.refresh(u, kernel, world.timestamp());
+                    self.refresh(u, kernel, u.clock.then(|| world.timestamp()));
                 }
                 if u.dst.control {
                     return self.write_machine(u, mask, kernel);

@@ -425,6 +425,8 @@ pub struct Uop {
     pub extended: [u8; 4],
     /// A source is a register that must be brought up to date before it is read (`ip`, `tm0`, `ce0`).
     pub volatile: bool,
+    /// One of them is `tm0`, the clock.
+    pub clock: bool,
     /// Destination.
     pub dst: Dst,
     /// Sources; unused ones are constants of zero.
@@ -473,6 +475,7 @@ impl Uop {
             accumulator: 0,
             extended: [8; 4],
             volatile: false,
+            clock: false,
             dst: Dst { ty: Type::Ud, target: Target::Null, control: false },
             src: [const { Src::immediate(Type::Ud, 0) }; 3],
             branch: Branch { jip: NOWHERE, uip: NOWHERE, control: false },

@@ -99,6 +99,21 @@ impl Worker {
         slots.local.slm = vec![0; grid.dispatch.slm];
         Worker { slots, launch: Launch::default() }
     }
+
+    /// Another worker that knows what this one does of surfaces and kernels.
+    pub(super) fn fork(&self) -> Worker {
+        let mut slots = Slots::default();
+        slots.programs.clone_from(&self.slots.programs);
+        slots.local.slm = vec![0; self.slots.local.slm.len()];
+        Worker { slots, launch: Launch::default() }
+    }
+
+    /// Takes over what a [`fork`](Self::fork) got to know of surfaces.
+    pub(super) fn learn(&mut self, fork: &Worker) {
+        for (own, other) in self.slots.programs.iter_mut().zip(&fork.slots.programs) {
+            own.bindings.learn(&other.bindings);
+        }
+    }
 }
 
 impl Grid {
@@ -210,6 +225,8 @@ impl Grid {
         exec.tell(&Event::Group { id, threads: masks.len() as u32 });
         let descriptor = &dispatch.descriptor;
         slots.local.slm.fill(SHARED_LOCAL_MEMORY_FILL);
+        // What nobody waited for any more.
+        slots.local.mail.clear();
         let barrier = (index % BARRIERS) as u8;
         slots.local.barrier = descriptor.barrier_enable.then(|| Barrier {
             id: barrier,
@@ -283,7 +300,7 @@ pub fn walk<O: Observer>(exec: &mut Exec<'_, O>, walker: &GpgpuWalker) -> Result
     let groups = grid.groups();
     let kernel = grid.dispatch.program.kernel.address;
     exec.tell(&Event::Dispatch { kernel });
-    grid.run(exec, &mut Worker::new(&grid), 0..groups)?;
+    super::parallel::run(exec, &grid, &mut Worker::new(&grid))?;
     exec.tell(&Event::DispatchEnd { kernel });
     if CS_INVOCATIONS_ARE_CHANNELS {
         let before = exec.state.registers.read_u64(CsInvocationCount::OFFSET);

@@ -2,11 +2,12 @@
 //!
 //! The command streamer calls one function per dispatching packet; state packets were latched before
 //! ([`crate::context::State`]). [`descriptor`] follows what a packet names, [`gpgpu`] and [`object`] make threads of it,
-//! which [`slots`] runs.
+//! which [`slots`] runs, [`parallel`] on several threads of the host.
 
 pub mod descriptor;
 pub mod gpgpu;
 pub mod object;
+pub mod parallel;
 pub mod slots;
 
 use crate::context::Exec;

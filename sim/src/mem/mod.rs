@@ -3,6 +3,7 @@
 //! * [`physical`]: [`Memory`], the frames: the model's own, or supplied by the host;
 //! * [`space`]: [`AddressSpace`], page tables: per process with four or three levels, stored in frames, and global;
 //! * [`Vm`]: both together, reading and writing at graphics addresses;
+//! * [`overlay`]: what parts of a walker that run side by side read and wrote;
 //! * [`fault`]: what cannot be read or written, and why;
 //! * [`coherence`]: which caches were flushed when.
 
@@ -10,6 +11,7 @@ pub mod coherence;
 mod entry;
 pub mod fault;
 mod frames;
+pub mod overlay;
 pub mod physical;
 pub mod space;
 #[cfg(test)]

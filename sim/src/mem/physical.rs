@@ -354,6 +354,11 @@ impl Memory {
         Some((slot.block as usize, first..first + frames.count as usize))
     }
 
+    /// True if `count` more frames may come into being.
+    pub(super) fn has_room(&self, count: u64) -> bool {
+        self.check(count).is_ok()
+    }
+
     fn check(&self, count: u64) -> Result<(), OutOfMemory> {
         if count > self.limit.saturating_sub(self.used) {
             return Err(self.full(count));

@@ -29,11 +29,13 @@ pub(super) struct Cached {
     /// The page's number, or `u64::MAX`.
     pub(super) page: u64,
     pub(super) slot: Slot,
+    /// What an [overlay](super::overlay) knows of the frame; 0 without one.
+    pub(super) record: u32,
     /// The level that forbids writing, or 0.
     pub(super) read_only: u8,
 }
 
-const NOTHING: Cached = Cached { page: u64::MAX, slot: Slot::NOWHERE, read_only: 0 };
+const NOTHING: Cached = Cached { page: u64::MAX, slot: Slot::NOWHERE, record: 0, read_only: 0 };
 
 /// Where walks begin.
 #[derive(Clone, Debug)]
@@ -288,33 +290,53 @@ impl AddressSpace {
         }
     }
 
+    /// The same tables, nothing remembered, nothing owned.
+    pub(crate) fn fork(&self) -> AddressSpace {
+        Self::with(self.root.clone())
+    }
+
+    /// What is remembered of the page of `address`, if that is enough to read, or write, it.
+    #[inline(always)]
+    pub(super) fn remembered(&self, address: u64, write: bool) -> Option<Cached> {
+        let cached = self.place(address).get();
+        let hit = cached.page == address << 16 >> 28 && (!write || cached.read_only == 0);
+        hit.then_some(cached)
+    }
+
+    /// Remembers a translation.
+    pub(super) fn remember(&self, cached: Cached) {
+        self.place(cached.page * PAGE).set(cached);
+    }
+
+    /// All that is remembered.
+    pub(super) fn all_remembered(&self) -> impl Iterator<Item = Cached> {
+        self.tlb.iter().map(Cell::get).filter(|cached| cached.page != NOTHING.page)
+    }
+
     /// Where the page of `address` lies, for reading.
     #[inline(always)]
     pub(super) fn read(&self, mem: &Memory, address: u64) -> Result<Slot, PageFault> {
-        let cached = self.place(address).get();
-        if cached.page == address << 16 >> 28 {
-            return Ok(cached.slot);
+        match self.remembered(address, false) {
+            Some(cached) => Ok(cached.slot),
+            None => self.fill(mem, address & ADDRESS_MASK, false),
         }
-        self.fill(mem, address & ADDRESS_MASK, false)
     }
 
     /// Where the page of `address` lies, for writing.
     #[inline(always)]
     pub(super) fn write(&self, mem: &mut Memory, address: u64) -> Result<Slot, PageFault> {
-        let cached = self.place(address).get();
-        if cached.page == address << 16 >> 28 && cached.read_only == 0 {
-            return Ok(cached.slot);
+        match self.remembered(address, true) {
+            Some(cached) => Ok(cached.slot),
+            None => self.fill_for_write(mem, address & ADDRESS_MASK),
         }
-        self.fill_for_write(mem, address & ADDRESS_MASK)
     }
 
     /// Checks that the byte at `address` can be read, or written.
     pub(super) fn probe(&self, mem: &Memory, address: u64, write: bool) -> Result<(), PageFault> {
-        let cached = self.place(address).get();
-        if cached.page == address << 16 >> 28 && (!write || cached.read_only == 0) {
-            return Ok(());
+        match self.remembered(address, write) {
+            Some(_) => Ok(()),
+            None => self.fill(mem, address & ADDRESS_MASK, write).map(|_| ()),
         }
-        self.fill(mem, address & ADDRESS_MASK, write).map(|_| ())
     }
 
     /// The place in the TLB for the page of `address`.
@@ -332,7 +354,7 @@ impl AddressSpace {
         // What nothing has written may come into being behind the TLB's back.
         if slot != Slot::UNTOUCHED {
             let read_only = mapping.read_only.unwrap_or(0);
-            self.place(address).set(Cached { page: address / PAGE, slot, read_only });
+            self.remember(Cached { page: address / PAGE, slot, record: 0, read_only });
         }
         match mapping.read_only {
             Some(level) if write => Err(fault(Cause::ReadOnly(level))),
@@ -353,7 +375,7 @@ impl AddressSpace {
     }
 
     #[cold]
-    fn fault(&self, address: u64, write: bool, cause: Cause) -> PageFault {
+    pub(super) fn fault(&self, address: u64, write: bool, cause: Cause) -> PageFault {
         PageFault { address: address & ADDRESS_MASK, write, tables: self.tables(), cause }
     }
 
@@ -377,7 +399,11 @@ impl AddressSpace {
 
     /// Where the byte at `address` (48 bits) lies. Entries come from `read`, by physical address.
     #[inline]
-    fn walk(&self, address: u64, mut read: impl FnMut(u64) -> Option<u64>) -> Result<Mapping, Cause> {
+    pub(super) fn walk(
+        &self,
+        address: u64,
+        mut read: impl FnMut(u64) -> Option<u64>,
+    ) -> Result<Mapping, Cause> {
         let (mut table, top) = self.start(address)?;
         if let Root::Global(_) = self.root {
             let entry = Entry::unpack_global(self.global_entry(address / PAGE));

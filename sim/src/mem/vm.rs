@@ -1,13 +1,23 @@
 //! Memory as a context sees it.
 
+use super::overlay::Overlay;
+use super::physical::Page;
 use super::{ADDRESS_MASK, AddressSpace, Cause, Memory, Nearby, PAGE, PageFault};
 
 /// Memory through the page tables of one address space. Addresses are cut to 48 bits; accesses may be unaligned and
 /// may cross pages. An access that faults in its second page leaves the first one written.
 pub struct Vm<'a> {
-    mem: &'a mut Memory,
+    behind: Behind<'a>,
     /// The page tables.
     pub space: &'a mut AddressSpace,
+}
+
+/// What is behind the page tables.
+enum Behind<'a> {
+    /// Memory itself.
+    Memory(&'a mut Memory),
+    /// Memory that does not change, and over it what was written.
+    Overlay(&'a Memory, &'a mut Overlay),
 }
 
 macro_rules! scalars {
@@ -18,7 +28,7 @@ macro_rules! scalars {
         /// [`PageFault`] with the first byte that cannot be read.
         #[inline]
         pub fn $read(&self, address: u64) -> Result<$type, PageFault> {
-            let page = self.mem.page(self.space.read(self.mem, address)?);
+            let page = self.page_to_read(address, $bytes)?;
             if let Some(bytes) = page[(address % PAGE) as usize..].first_chunk::<$bytes>() {
                 return Ok($type::from_le_bytes(*bytes));
             }
@@ -33,8 +43,7 @@ macro_rules! scalars {
         /// [`PageFault`] with the first byte that cannot be written.
         #[inline]
         pub fn $write(&mut self, address: u64, value: $type) -> Result<(), PageFault> {
-            let slot = self.space.write(self.mem, address)?;
-            let page = self.mem.page_mut(slot);
+            let page = self.page_to_write(address, $bytes)?;
             if let Some(bytes) = page[(address % PAGE) as usize..].first_chunk_mut::<$bytes>() {
                 *bytes = value.to_le_bytes();
                 return Ok(());
@@ -47,17 +56,52 @@ macro_rules! scalars {
 impl<'a> Vm<'a> {
     /// Frames through page tables.
     pub fn new(mem: &'a mut Memory, space: &'a mut AddressSpace) -> Self {
-        Vm { mem, space }
+        Vm { behind: Behind::Memory(mem), space }
+    }
+
+    /// Memory that others look at as well, through page tables: what is written goes to `overlay`.
+    pub fn over(mem: &'a Memory, overlay: &'a mut Overlay, space: &'a mut AddressSpace) -> Self {
+        Vm { behind: Behind::Overlay(mem, overlay), space }
     }
 
     /// The same memory through other page tables.
     pub fn through<'b>(&'b mut self, space: &'b mut AddressSpace) -> Vm<'b> {
-        Vm { mem: self.mem, space }
+        let behind = match &mut self.behind {
+            Behind::Memory(mem) => Behind::Memory(mem),
+            Behind::Overlay(mem, overlay) => {
+                // Its translations are not those of the part.
+                overlay.keep_order();
+                Behind::Overlay(mem, overlay)
+            }
+        };
+        Vm { behind, space }
     }
 
     /// The same for a shorter time.
     pub fn reborrow(&mut self) -> Vm<'_> {
-        Vm { mem: self.mem, space: self.space }
+        let behind = match &mut self.behind {
+            Behind::Memory(mem) => Behind::Memory(mem),
+            Behind::Overlay(mem, overlay) => Behind::Overlay(mem, overlay),
+        };
+        Vm { behind, space: self.space }
+    }
+
+    /// The frames, with the page tables; none over an [`Overlay`].
+    pub fn memory(&mut self) -> Option<(&mut Memory, &mut AddressSpace)> {
+        match &mut self.behind {
+            Behind::Memory(mem) => Some((mem, self.space)),
+            Behind::Overlay(..) => None,
+        }
+    }
+
+    /// Says that what is done now depends on more than memory: on the clock, on what other threads did elsewhere. A part
+    /// of a walker that runs beside others is run again in its place in the order then. Where things run in order
+    /// anyway, nothing happens.
+    #[inline]
+    pub fn keep_order(&self) {
+        if let Behind::Overlay(_, overlay) = &self.behind {
+            overlay.keep_order();
+        }
     }
 
     scalars! {
@@ -90,9 +134,10 @@ impl<'a> Vm<'a> {
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), PageFault> {
         let (mut address, mut rest) = (address, bytes);
         while !rest.is_empty() {
-            let run = self.run_mut(address, rest.len())?;
-            let (now, later) = rest.split_at(run.len());
-            run.copy_from_slice(now);
+            let page = self.page_to_write(address, rest.len())?;
+            let at = (address % PAGE) as usize;
+            let (now, later) = rest.split_at(rest.len().min(page.len() - at));
+            page[at..at + now.len()].copy_from_slice(now);
             address = address.wrapping_add(now.len() as u64);
             rest = later;
         }
@@ -105,17 +150,22 @@ impl<'a> Vm<'a> {
     /// [`PageFault`] with `address` if it cannot be read.
     #[inline]
     pub fn page(&self, address: u64) -> Result<&[u8], PageFault> {
-        Ok(self.mem.page(self.space.read(self.mem, address)?))
+        self.page_to_read(address & !(PAGE - 1), PAGE as usize)
+            .map(|page| &page[..])
+            .map_err(|fault| PageFault { address: address & ADDRESS_MASK, ..fault })
     }
 
-    /// The page that holds `address`, in place, to be written.
+    /// The page that holds `address`, in place, to be written. All of it counts as read and written: where threads may
+    /// run side by side, [`write`](Self::write) is better.
     ///
     /// # Errors
     /// [`PageFault`] with `address` if it cannot be written.
     #[inline]
     pub fn page_mut(&mut self, address: u64) -> Result<&mut [u8], PageFault> {
-        let slot = self.space.write(self.mem, address)?;
-        Ok(self.mem.page_mut(slot))
+        match self.run_mut(address & !(PAGE - 1), PAGE as usize) {
+            Ok(page) => Ok(page),
+            Err(fault) => Err(PageFault { address: address & ADDRESS_MASK, ..fault }),
+        }
     }
 
     /// Up to `max` bytes from `address` to the end of its page, in place.
@@ -124,19 +174,23 @@ impl<'a> Vm<'a> {
     /// [`PageFault`] if the page cannot be read.
     #[inline]
     pub fn run(&self, address: u64, max: usize) -> Result<&[u8], PageFault> {
-        let page = self.mem.page(self.space.read(self.mem, address)?);
+        let page = self.page_to_read(address, max)?;
         let at = (address % PAGE) as usize;
         Ok(&page[at..page.len().min(at.saturating_add(max))])
     }
 
-    /// Up to `max` bytes from `address` to the end of its page, in place, to be written.
+    /// Up to `max` bytes from `address` to the end of its page, in place, to be read and written.
     ///
     /// # Errors
     /// [`PageFault`] if the page cannot be written.
     #[inline]
     pub fn run_mut(&mut self, address: u64, max: usize) -> Result<&mut [u8], PageFault> {
-        let slot = self.space.write(self.mem, address)?;
-        let page = self.mem.page_mut(slot);
+        if let Behind::Overlay(mem, overlay) = &self.behind {
+            overlay
+                .read(mem, self.space, address, max)
+                .map_err(|fault| PageFault { write: true, ..fault })?;
+        }
+        let page = self.page_to_write(address, max)?;
         let at = (address % PAGE) as usize;
         let end = page.len().min(at.saturating_add(max));
         Ok(&mut page[at..end])
@@ -145,8 +199,12 @@ impl<'a> Vm<'a> {
     /// What is mapped near the address of a fault; none if the address itself is mapped.
     #[cold]
     pub fn nearby(&self, fault: &PageFault) -> Option<Nearby> {
+        let mem = match &self.behind {
+            Behind::Memory(mem) => mem,
+            Behind::Overlay(mem, _) => *mem,
+        };
         match fault.cause {
-            Cause::NotPresent(_) | Cause::Outside => Some(self.space.nearby(self.mem, fault.address)),
+            Cause::NotPresent(_) | Cause::Outside => Some(self.space.nearby(mem, fault.address)),
             Cause::BadFrame(_) | Cause::ReadOnly(_) => None,
         }
         .filter(|near| near.below.or(near.above).is_some())
@@ -160,9 +218,33 @@ impl<'a> Vm<'a> {
         let mut at = address & ADDRESS_MASK;
         let end = at.saturating_add(bytes);
         while at < end {
-            self.space.probe(self.mem, at, write)?;
+            match &self.behind {
+                Behind::Memory(mem) => self.space.probe(mem, at, write)?,
+                Behind::Overlay(mem, overlay) => overlay.probe(mem, self.space, at, write)?,
+            }
             at = (at | (PAGE - 1)) + 1;
         }
         Ok(())
+    }
+
+    /// The page of `address`, of which `length` bytes, as far as it goes, are read.
+    #[inline(always)]
+    fn page_to_read(&self, address: u64, length: usize) -> Result<&Page, PageFault> {
+        match &self.behind {
+            Behind::Memory(mem) => Ok(mem.page(self.space.read(mem, address)?)),
+            Behind::Overlay(mem, overlay) => overlay.read(mem, self.space, address, length),
+        }
+    }
+
+    /// The page of `address`, of which `length` bytes, as far as it goes, are overwritten.
+    #[inline(always)]
+    fn page_to_write(&mut self, address: u64, length: usize) -> Result<&mut Page, PageFault> {
+        match &mut self.behind {
+            Behind::Memory(mem) => {
+                let slot = self.space.write(mem, address)?;
+                Ok(mem.page_mut(slot))
+            }
+            Behind::Overlay(mem, overlay) => overlay.write(mem, self.space, address, length),
+        }
     }
 }

@@ -59,6 +59,16 @@ impl Bindings {
         Ok(bound)
     }
 
+    /// Takes over the surfaces that `other`, the same table, found and this one has not.
+    pub fn learn(&mut self, other: &Bindings) {
+        for (own, &place) in self.places.iter_mut().zip(&other.places) {
+            if *own == 0 && place != 0 {
+                self.found.push(other.found[usize::from(place) - 1]);
+                *own = self.found.len() as u16;
+            }
+        }
+    }
+
     fn resolve<O: Observer>(&self, exec: &Exec<'_, O>, index: u8) -> Result<Bound, Fault> {
         let entry = self.table.wrapping_add(4 * u64::from(index));
         let dword = exec

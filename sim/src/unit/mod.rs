@@ -109,6 +109,7 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
     }
 
     fn timestamp(&self) -> u64 {
+        self.exec.vm.keep_order();
         self.exec.budget.timestamp()
     }
 

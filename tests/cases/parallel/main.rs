@@ -1,1 +1,345 @@
-//! Cases of the model: parallel.
+//! Cases of the model: thread groups on several threads of the host. Whatever kernels do, memory, counts and faults are
+//! those of groups that run one after the other.
+
+use genxml::eu;
+use genxml_cases::{Compute, Model, raw_buffer};
+use genxml_sim::mem::Frames;
+use genxml_sim::{Fault, Stats};
+
+const DATA: u64 = 0x40_0000;
+/// Slots of 32 bytes that are mapped.
+const SLOTS: u32 = 2048;
+const BYTES: u64 = 32 * SLOTS as u64;
+const GROUPS: u32 = 2048;
+
+/// Each group reads a slot, works on it and writes a slot; some groups have other slots than the rest.
+///
+/// r1: factor, summand and mask of the slot to read, of the slot to write; r1.6 and r1.7: the group's number under
+/// this mask has this value: r2.0 is read and r2.1 written instead. r2.2: rounds, each with factor r2.3, summand r2.4.
+const KERNEL: &[u32] = &eu! {
+       (W) mov (8|M0)   r126.0<1>:ud  0:ud
+       (W) mul (1|M0)   r3.0<1>:ud    r0.1<0;1,0>:ud  r1.0<0;1,0>:ud
+       (W) add (1|M0)   r3.0<1>:ud    r3.0<0;1,0>:ud  r1.1<0;1,0>:ud
+       (W) and (1|M0)   r3.0<1>:ud    r3.0<0;1,0>:ud  r1.2<0;1,0>:ud
+       (W) mul (1|M0)   r3.1<1>:ud    r0.1<0;1,0>:ud  r1.3<0;1,0>:ud
+       (W) add (1|M0)   r3.1<1>:ud    r3.1<0;1,0>:ud  r1.4<0;1,0>:ud
+       (W) and (1|M0)   r3.1<1>:ud    r3.1<0;1,0>:ud  r1.5<0;1,0>:ud
+       (W) and (1|M0)   r3.2<1>:ud    r0.1<0;1,0>:ud  r1.6<0;1,0>:ud
+       (W) cmp (1|M0) (eq)f0.0  null<1>:ud  r3.2<0;1,0>:ud  r1.7<0;1,0>:ud
+       (W&f0.0) mov (1|M0)  r3.0<1>:ud  r2.0<0;1,0>:ud
+       (W&f0.0) mov (1|M0)  r3.1<1>:ud  r2.1<0;1,0>:ud
+       (W) shl (1|M0)   r126.2<1>:ud  r3.0<0;1,0>:ud  1:ud
+       (W) send (8|M0)  r127  r126  0xA  0x02180200      // two owords of binding table entry 0
+       (W) mov (1|M0)   r4.0<1>:d     r2.2<0;1,0>:d
+ round:
+       (W) mul (8|M0)   r127.0<1>:ud  r127.0<8;8,1>:ud  r2.3<0;1,0>:ud
+       (W) add (8|M0)   r127.0<1>:ud  r127.0<8;8,1>:ud  r2.4<0;1,0>:ud
+       (W) add (1|M0) (ne)f0.0  r4.0<1>:d  r4.0<0;1,0>:d  -1:d
+       (W&f0.0) jmpi    round
+       (W) shl (1|M0)   r126.2<1>:ud  r3.1<0;1,0>:ud  1:ud
+       (W) send (8|M0)  null  r126  0xA  0x040a0200      // two owords back
+       (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+       (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+};
+
+/// What the kernel is told.
+#[derive(Clone, Copy)]
+struct Case {
+    read: [u32; 3],
+    write: [u32; 3],
+    others: [u32; 2],
+    other: [u32; 2],
+    rounds: u32,
+    factor: u32,
+    summand: u32,
+}
+
+/// Nothing in common: each group has its own slot.
+const APART: Case = Case {
+    read: [1, 0, !0],
+    write: [1, 0, !0],
+    others: [0, 1],
+    other: [0; 2],
+    rounds: 40,
+    factor: 1_664_525,
+    summand: 1_013_904_223,
+};
+
+impl Case {
+    fn constants(&self) -> Vec<u8> {
+        let Case { read, write, others, other, rounds, factor, summand } = *self;
+        let rest = [other[0], other[1], rounds, factor, summand, 0, 0, 0];
+        [&read[..], &write, &others, &rest].concat().iter().flat_map(|dword| dword.to_le_bytes()).collect()
+    }
+
+    /// The kernel in plain Rust, one group after the other.
+    fn expected(&self, memory: &mut [[u32; 8]]) {
+        for group in 0..GROUPS {
+            let slot =
+                |[factor, summand, mask]: [u32; 3]| group.wrapping_mul(factor).wrapping_add(summand) & mask;
+            let [read, write] = if group & self.others[0] == self.others[1] {
+                self.other
+            } else {
+                [slot(self.read), slot(self.write)]
+            };
+            let mut value = memory[read as usize];
+            for _ in 0..self.rounds {
+                value = value.map(|v| v.wrapping_mul(self.factor).wrapping_add(self.summand));
+            }
+            memory[write as usize] = value;
+        }
+    }
+}
+
+/// What a run leaves behind.
+#[derive(PartialEq, Debug)]
+struct Outcome {
+    result: Result<Stats, Fault>,
+    stats: Stats,
+    memory: Vec<u32>,
+    /// The clock, as the next batch sees it.
+    clock: u64,
+}
+
+fn initial() -> Vec<[u32; 8]> {
+    (0..SLOTS).map(|slot| std::array::from_fn(|n| slot * 8 + n as u32)).collect()
+}
+
+/// Runs the kernel on `threads` threads; also how many parts counted, and how many ran again.
+fn run(compute: &Compute<'_>, threads: usize, prepare: impl Fn(&mut Model)) -> (Outcome, u64, u64) {
+    let mut model = Model::new();
+    model.map(DATA, BYTES);
+    model.put(DATA, initial().as_flattened());
+    prepare(&mut model);
+    model.gpu.set_threads(threads);
+    let result = compute.run(&mut model);
+    let trials = model.gpu.context(model.context).state.trials;
+    let stats = model.gpu.last_stats();
+    let memory = model.get(DATA, BYTES as usize / 4);
+    (Outcome { result, stats, memory, clock: clock(&mut model) }, trials.kept, trials.repeated)
+}
+
+/// TIMESTAMP after a run.
+fn clock(model: &mut Model) -> u64 {
+    use genxml::gen8::mi::MiStoreRegisterMem;
+    let store = MiStoreRegisterMem {
+        register_address: genxml_cases::at(0x2358),
+        memory_address: genxml_cases::at(genxml_cases::SCRATCH),
+        ..MiStoreRegisterMem::new()
+    };
+    model.gpu.set_work_limit(1 << 26);
+    model.render(&genxml_cases::packets![store]).unwrap();
+    model.get(genxml_cases::SCRATCH, 1)[0].into()
+}
+
+fn compute(constants: Vec<u8>) -> Compute<'static> {
+    Compute {
+        surfaces: vec![raw_buffer(DATA, 1 << 20)],
+        curbe: constants,
+        shared: 2,
+        groups: [GROUPS.into(), 1, 1],
+        ..Compute::new(KERNEL)
+    }
+}
+
+/// The case on one thread, which is what the oracle says, and the same on others. Returns what two threads kept and
+/// repeated.
+fn check(case: Case) -> (u64, u64) {
+    let mut memory = initial();
+    case.expected(&mut memory);
+    let compute = compute(case.constants());
+    let (one, kept, repeated) = run(&compute, 1, |_| {});
+    assert_eq!((kept, repeated), (0, 0));
+    assert!(one.result.is_ok(), "{:?}", one.result);
+    assert!(one.memory == *memory.as_flattened(), "one thread differs from plain Rust");
+    let mut trials = (0, 0);
+    for round in 0..20 {
+        let threads = if round < 16 { 2 } else { round - 13 };
+        let (many, kept, repeated) = run(&compute, threads, |_| {});
+        assert!(many == one, "{threads} threads, run {round}: {:?} instead of {:?}", many.stats, one.stats);
+        if threads == 2 {
+            assert!(round == 0 || trials == (kept, repeated), "trials do not depend on time");
+            trials = (kept, repeated);
+        }
+    }
+    trials
+}
+
+#[test]
+fn groups_with_nothing_in_common() {
+    let (kept, repeated) = check(APART);
+    assert!(kept >= 8 && repeated == 0, "{kept} {repeated}");
+}
+
+/// Slots of one page belong to parts that are far from each other.
+#[test]
+fn groups_that_share_pages() {
+    let (kept, repeated) = check(Case { read: [37, 5, SLOTS - 1], write: [37, 5, SLOTS - 1], ..APART });
+    assert!(kept >= 8 && repeated == 0, "{kept} {repeated}");
+}
+
+/// All read what one group before all others wrote, and what nobody writes.
+#[test]
+fn groups_that_read_the_same() {
+    let (kept, repeated) = check(Case { read: [0, 3, !0], others: [!0, 3], other: [5, 5], ..APART });
+    assert!(kept >= 8, "{kept} {repeated}");
+}
+
+/// A race without atomics: each group adds to what the one before left.
+#[test]
+fn groups_that_count() {
+    let case = Case { read: [0, 9, !0], write: [0, 9, !0], factor: 1, summand: 3, ..APART };
+    let (kept, repeated) = check(case);
+    assert!(repeated > 0, "{kept} {repeated}");
+}
+
+/// Each group continues what its neighbour wrote.
+#[test]
+fn groups_in_a_chain() {
+    let (_, repeated) = check(Case { read: [1, SLOTS - 1, SLOTS - 1], ..APART });
+    assert!(repeated > 0);
+}
+
+/// All write one slot: the last one wins.
+#[test]
+fn groups_that_overwrite() {
+    let (kept, repeated) = check(Case { write: [0, 77, !0], ..APART });
+    // Group 78 and its neighbours read the slot before or after.
+    assert!(kept >= 8, "{kept} {repeated}");
+}
+
+/// A few groups count in a slot, the others do not care.
+#[test]
+fn a_few_groups_that_count() {
+    let case = Case { others: [0x3ff, 0x3ff], other: [1023, 1023], ..APART };
+    let (kept, repeated) = check(case);
+    assert!(kept >= 8 && repeated > 0, "{kept} {repeated}");
+}
+
+/// A group writes where nothing is mapped. What came before it is done, what comes behind is not.
+#[test]
+fn a_fault_in_the_middle() {
+    for group in [0, 1, 500, 1337, GROUPS - 1] {
+        let case = Case { others: [!0, group], other: [7, SLOTS + 100], ..APART };
+        let compute = compute(case.constants());
+        let (one, ..) = run(&compute, 1, |_| {});
+        let Err(Fault::Page { fault, .. }) = &one.result else { panic!("{:?}", one.result) };
+        assert_eq!((fault.address, fault.write), (DATA + 32 * u64::from(SLOTS + 100), true));
+        let (untouched, done) = (initial(), one.memory.as_chunks::<8>().0);
+        assert!(done.iter().zip(&untouched).enumerate().all(|(n, (a, b))| (a != b) == (n < group as usize)));
+        for threads in [2, 3] {
+            let (many, ..) = run(&compute, threads, |_| {});
+            assert!(many == one, "group {group}: {:?} instead of {:?}", many.result, one.result);
+        }
+    }
+}
+
+/// The budget ends in the middle of a group, of a part, of a wave.
+#[test]
+fn a_budget_that_ends() {
+    let compute = compute(APART.constants());
+    for limit in [10_000, 1_000_000, 3_333_333, 5_000_001] {
+        let limit_work = |model: &mut Model| model.gpu.set_work_limit(limit);
+        let (one, ..) = run(&compute, 1, limit_work);
+        assert!(matches!(one.result, Err(Fault::Hang { .. })), "{:?}", one.result);
+        let (many, ..) = run(&compute, 2, limit_work);
+        assert!(many == one, "{limit}: {:?} instead of {:?}", many.result, one.result);
+    }
+}
+
+/// An endless loop in one group is found without running it once for each part.
+#[test]
+fn an_endless_loop_in_the_middle() {
+    const ENDLESS: &[u32] = &eu! {
+           (W) mov (1|M0)   r4.0<1>:d     200:d
+     round:
+           (W) add (1|M0) (ne)f0.0  r4.0<1>:d  r4.0<0;1,0>:d  -1:d
+           (W&f0.0) jmpi    round
+           (W) mov (1|M0)   r4.0<1>:d     1:d
+           (W) cmp (1|M0) (ge)f0.0  null<1>:ud  r0.1<0;1,0>:ud  900:ud
+           (W&f0.0) mov (1|M0)  r4.0<1>:d  2:d
+           (W) add (1|M0)   r4.0<1>:d     r4.0<0;1,0>:d  -1:d
+           (W) cmp (1|M0) (eq)f0.0  null<1>:d  r4.0<0;1,0>:d  1:d
+     ever: (W&f0.0) jmpi    ever
+           (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+           (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    let compute = Compute { groups: [GROUPS.into(), 1, 1], ..Compute::new(ENDLESS) };
+    let (one, ..) = run(&compute, 1, |_| {});
+    let Err(Fault::Hang { at, .. }) = &one.result else { panic!("{:?}", one.result) };
+    assert_eq!(at.thread.map(|thread| thread.ip), Some(0x80));
+    assert_eq!(one.stats.threads, 900);
+    let (many, ..) = run(&compute, 2, |_| {});
+    assert!(many == one, "{:?} instead of {:?}", many.result, one.result);
+}
+
+/// Groups write the clock: each its own, later ones later.
+#[test]
+fn groups_that_look_at_the_clock() {
+    const CLOCK: &[u32] = &eu! {
+           (W) mov (8|M0)   r126.0<1>:ud  0:ud
+           (W) mov (1|M0)   r4.0<1>:d     100:d
+     round:
+           (W) add (1|M0) (ne)f0.0  r4.0<1>:d  r4.0<0;1,0>:d  -1:d
+           (W&f0.0) jmpi    round
+           (W) mov (8|M0)   r127.0<1>:ud  tm0.0<0;1,0>:ud
+           (W) shl (1|M0)   r126.2<1>:ud  r0.1<0;1,0>:ud  1:ud
+           (W) send (8|M0)  null  r126  0xA  0x040a0200
+           (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+           (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    let compute = Compute { kernel: CLOCK, ..compute(Vec::new()) };
+    let compute = Compute { shared: 0, ..compute };
+    let (one, ..) = run(&compute, 1, |_| {});
+    one.result.as_ref().unwrap();
+    assert!(one.memory.chunks(8).is_sorted_by(|a, b| a[0] < b[0]));
+    let (many, _, repeated) = run(&compute, 2, |_| {});
+    assert!(many == one && repeated > 0);
+}
+
+/// A group rewrites the page table of the page that all read. What is remembered of it stays, as on one thread, until
+/// the batch is over.
+#[test]
+fn a_group_that_writes_page_tables() {
+    const PAGE: u64 = 4096;
+    // Behind the slots: the page that all read, the table as memory.
+    let (page, table) = (DATA + BYTES, DATA + BYTES + PAGE);
+    let slot = |address: u64| ((address - DATA) / 32) as u32;
+    let prepare = |model: &mut Model| {
+        let frames = model.gpu.alloc(2 * PAGE).unwrap();
+        model.gpu.memory.bytes_mut(frames)[..PAGE as usize].fill(1);
+        model.gpu.memory.bytes_mut(frames)[PAGE as usize..].fill(2);
+        model.gpu.map(model.context, page, frames.part(0, 1).unwrap()).unwrap();
+        let mut at = model.gpu.context(model.context).space.root();
+        for shift in [39, 30, 21] {
+            at = model.gpu.memory.read_u64(at + 8 * (page >> shift & 511)).unwrap() & !0xfff;
+        }
+        model.gpu.map(model.context, table, Frames { first: at / PAGE, count: 1 }).unwrap();
+        // Four entries that one slot has, the one of the page changed; the page is the first of them.
+        let entries: Vec<u64> = (0..4)
+            .map(|n| model.gpu.memory.read_u64(at + 8 * (page >> 12 & 511) + 8 * n).unwrap())
+            .enumerate()
+            .map(|(n, bits)| if n == 0 { frames.address() + PAGE + 3 } else { bits })
+            .collect();
+        assert!((page >> 12).is_multiple_of(4));
+        model.write(DATA, bytemuck::cast_slice(&entries));
+    };
+    let entry = slot(table + 8 * (page >> 12 & 511));
+    let case = Case {
+        read: [0, slot(page), !0],
+        others: [!0, 700],
+        other: [0, entry],
+        factor: 1,
+        summand: 0,
+        ..APART
+    };
+    // Slot 0 has the entries until the last group.
+    let case = Case { write: [1, 1, SLOTS - 1], ..case };
+    let compute = compute(case.constants());
+    let (one, ..) = run(&compute, 1, prepare);
+    one.result.as_ref().unwrap();
+    for threads in [2, 3] {
+        let (many, ..) = run(&compute, threads, prepare);
+        assert!(many == one, "{threads} threads");
+    }
+}

@@ -1,0 +1,261 @@
+//! Memory as one part of a walker sees it that runs beside others: shared memory that does not change, and over it what
+//! the part itself has written.
+//!
+//! Which bytes were read from memory and which were written is recorded, page by page, so that parts can be put
+//! together in the order in which they would have run. A part counts if it read nothing that a part before it wrote
+//! ([`Written::admits`]); then what it wrote goes to memory ([`Overlay::commit`]), and what it translated to the TLB, so
+//! that both are what they would be if it had run there.
+
+use super::fault::{Cause, PageFault};
+use super::physical::{Memory, Page, Slot};
+use super::space::{AddressSpace, Cached};
+use super::{ADDRESS_MASK, PAGE};
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+
+/// A bit for each byte of a page.
+type Bits = [u64; PAGE as usize / 64];
+
+const NO_BITS: Bits = [0; PAGE as usize / 64];
+
+/// What one part read and wrote. Any number of them may look at the same memory.
+#[derive(Debug, Default)]
+pub struct Overlay {
+    records: RefCell<Vec<Record>>,
+    /// Records by frame number.
+    index: RefCell<HashMap<u64, u32>>,
+    /// Pages that were written, by record.
+    copies: Vec<Option<Box<Copied>>>,
+    /// Something depends on more than memory.
+    ordered: Cell<bool>,
+}
+
+/// A frame that was used.
+#[derive(Debug)]
+struct Record {
+    frame: u64,
+    /// Bytes that were read and that the part had not written itself.
+    read: Bits,
+    /// It is part of page tables.
+    table: bool,
+}
+
+/// A page with the part's own writes.
+#[derive(Debug)]
+struct Copied {
+    bytes: Page,
+    written: Bits,
+}
+
+/// Sets the bits of `length` bytes from `at` on, as far as the page goes, but for those set in `hidden`.
+#[inline]
+fn mark(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
+    let end = at.saturating_add(length).min(PAGE as usize);
+    let mut at = at;
+    while at < end {
+        let (word, bit) = (at / 64, at % 64);
+        let count = (64 - bit).min(end - at);
+        let ones = u64::MAX >> (64 - count) << bit;
+        bits[word] |= ones & !hidden.map_or(0, |hidden| hidden[word]);
+        at += count;
+    }
+}
+
+impl Overlay {
+    /// Says that what comes now depends on more than memory, so that the part has to run in its place in the order.
+    pub(super) fn keep_order(&self) {
+        self.ordered.set(true);
+    }
+
+    /// True if something depended on more than memory.
+    pub fn ordered(&self) -> bool {
+        self.ordered.get()
+    }
+
+    /// The page of `address`, of which `length` bytes are read.
+    pub(super) fn read<'m>(
+        &'m self,
+        mem: &'m Memory,
+        space: &AddressSpace,
+        address: u64,
+        length: usize,
+    ) -> Result<&'m Page, PageFault> {
+        let cached = match space.remembered(address, false) {
+            Some(cached) => cached,
+            None => self.fill(mem, space, address & ADDRESS_MASK, false)?,
+        };
+        let copied = self.copies.get(cached.record as usize).and_then(Option::as_deref);
+        let mut records = self.records.borrow_mut();
+        let record = &mut records[cached.record as usize];
+        mark(&mut record.read, copied.map(|copied| &copied.written), (address % PAGE) as usize, length);
+        Ok(copied.map_or_else(|| mem.page(cached.slot), |copied| &copied.bytes))
+    }
+
+    /// The page of `address`, of which `length` bytes are written.
+    pub(super) fn write(
+        &mut self,
+        mem: &Memory,
+        space: &AddressSpace,
+        address: u64,
+        length: usize,
+    ) -> Result<&mut Page, PageFault> {
+        let cached = match space.remembered(address, true) {
+            Some(cached) => cached,
+            None => self.fill(mem, space, address & ADDRESS_MASK, true)?,
+        };
+        let record = cached.record as usize;
+        if self.copies.len() <= record {
+            self.copies.resize_with(record + 1, || None);
+        }
+        let copied = self.copies[record]
+            .get_or_insert_with(|| Box::new(Copied { bytes: *mem.page(cached.slot), written: NO_BITS }));
+        mark(&mut copied.written, None, (address % PAGE) as usize, length);
+        Ok(&mut copied.bytes)
+    }
+
+    /// Checks that the byte at `address` can be read, or written.
+    pub(super) fn probe(
+        &self,
+        mem: &Memory,
+        space: &AddressSpace,
+        address: u64,
+        write: bool,
+    ) -> Result<(), PageFault> {
+        match space.remembered(address, write) {
+            Some(_) => Ok(()),
+            None => self.fill(mem, space, address & ADDRESS_MASK, write).map(|_| ()),
+        }
+    }
+
+    #[cold]
+    fn fill(
+        &self,
+        mem: &Memory,
+        space: &AddressSpace,
+        address: u64,
+        write: bool,
+    ) -> Result<Cached, PageFault> {
+        let fault = |cause| space.fault(address, write, cause);
+        let mapping = space.walk(address, |at| self.entry(mem, at)).map_err(fault)?;
+        let frame = mapping.physical / PAGE;
+        let slot = mem.slot(frame).ok_or_else(|| fault(Cause::BadFrame(1)))?;
+        let read_only = mapping.read_only.unwrap_or(0);
+        let cached = Cached { page: address / PAGE, slot, record: self.record(frame), read_only };
+        space.remember(cached);
+        match mapping.read_only {
+            Some(level) if write => Err(fault(Cause::ReadOnly(level))),
+            _ => Ok(cached),
+        }
+    }
+
+    /// An entry of a table. Parts that write tables do not count: what they would read does not matter.
+    fn entry(&self, mem: &Memory, at: u64) -> Option<u64> {
+        let bits = mem.read_u64(at)?;
+        let index = self.record(at / PAGE) as usize;
+        let record = &mut self.records.borrow_mut()[index];
+        record.table = true;
+        mark(&mut record.read, None, (at % PAGE) as usize, 8);
+        Some(bits)
+    }
+
+    /// The record of a frame, a new one if it was not used before.
+    fn record(&self, frame: u64) -> u32 {
+        let mut records = self.records.borrow_mut();
+        *self.index.borrow_mut().entry(frame).or_insert_with(|| {
+            records.push(Record { frame, read: NO_BITS, table: false });
+            records.len() as u32 - 1
+        })
+    }
+
+    /// Records of frames that were written, and what was written.
+    fn written<'r>(&'r self, records: &'r [Record]) -> impl Iterator<Item = (&'r Record, &'r Copied)> {
+        records.iter().zip(&self.copies).filter_map(|(record, copied)| Some((record, copied.as_deref()?)))
+    }
+
+    /// Puts what was written into memory, and the part's translations into `space`. `written` must have admitted it.
+    pub fn commit(&self, mem: &mut Memory, space: &AddressSpace, own: &AddressSpace, written: &mut Written) {
+        let records = self.records.borrow();
+        for (record, copied) in self.written(&records) {
+            // There is room: `admits` has looked.
+            let Some(slot) = mem.touch(record.frame) else { continue };
+            copied.put(mem.page_mut(slot));
+            let bits = written.bytes.entry(record.frame).or_insert(NO_BITS);
+            bits.iter_mut().zip(&copied.written).for_each(|(bits, new)| *bits |= new);
+        }
+        written.tables.extend(records.iter().filter(|record| record.table).map(|record| record.frame));
+        for cached in own.all_remembered() {
+            // A frame that came into being just now lies elsewhere than when it was looked up.
+            match mem.slot(records[cached.record as usize].frame) {
+                Some(Slot::UNTOUCHED) | None => {}
+                Some(slot) => space.remember(Cached { slot, record: 0, ..cached }),
+            }
+        }
+    }
+}
+
+impl Copied {
+    /// Copies the bytes that were written.
+    fn put(&self, page: &mut Page) {
+        if self.written == [u64::MAX; PAGE as usize / 64] {
+            *page = self.bytes;
+            return;
+        }
+        let (to, _) = page.as_chunks_mut::<64>();
+        let (from, _) = self.bytes.as_chunks::<64>();
+        for ((to, from), &bits) in to.iter_mut().zip(from).zip(&self.written) {
+            match bits {
+                0 => {}
+                u64::MAX => *to = *from,
+                _ => (0..64).filter(|n| bits >> n & 1 == 1).for_each(|n| to[n] = from[n]),
+            }
+        }
+    }
+}
+
+/// What parts that were committed have written, since memory was the one that later parts look at.
+#[derive(Debug)]
+pub struct Written {
+    /// By frame.
+    bytes: HashMap<u64, Bits>,
+    /// Frames of page tables that translations came from.
+    tables: HashSet<u64>,
+}
+
+impl Written {
+    /// Nothing yet. None if the TLB of `space` holds what its tables do not say any longer: what a part reads depends on
+    /// when that is pushed out, then.
+    pub fn new(mem: &Memory, space: &AddressSpace) -> Option<Written> {
+        let mut tables = HashSet::new();
+        for cached in space.all_remembered() {
+            let walk = space.walk(cached.page * PAGE, |at| {
+                tables.insert(at / PAGE);
+                mem.read_u64(at)
+            });
+            let mapping = walk.ok()?;
+            let slot = mem.slot(mapping.physical / PAGE)?;
+            if slot != cached.slot || mapping.read_only.unwrap_or(0) != cached.read_only {
+                return None;
+            }
+        }
+        Some(Written { bytes: HashMap::new(), tables })
+    }
+
+    /// True if a part comes out as if it had run after all that was committed: it read nothing that was written, and
+    /// wrote to no page table.
+    pub fn admits(&self, mem: &Memory, part: &Overlay) -> bool {
+        let records = part.records.borrow();
+        let stale = |record: &Record| {
+            let written = self.bytes.get(&record.frame);
+            written.is_some_and(|written| written.iter().zip(&record.read).any(|(w, r)| w & r != 0))
+        };
+        let mut new = 0;
+        let table = |(record, _): (&Record, _)| {
+            new += u64::from(mem.slot(record.frame) == Some(Slot::UNTOUCHED));
+            record.table || self.tables.contains(&record.frame)
+        };
+        !part.ordered.get()
+            && !records.iter().any(stale)
+            && !part.written(&records).any(table)
+            && mem.has_room(new)
+    }
+}
