@@ -18,6 +18,24 @@ pub const DIRECTORY_ENTRIES_MAKE_64K_PAGES: bool = false;
 /// (gen8_facts 13).
 pub const CLIPPING_MOVES_THE_SOURCE: bool = true;
 
+/// Bitmaps of blits that are no text have word aligned rows (BR00, 2d p.43); does Bit/Byte Packed, bit 16 of all of them,
+/// change that? The register calls byte packing a thing of a driver for text, and older manuals have the bit in text
+/// commands only. The model looks at it for text and nowhere else.
+pub const WORD_ALIGNMENT_IS_FOR_ALL_BUT_TEXT: bool = true;
+
+/// Bits that Monochrome Source Start leaves out "per scan line" (BR00, 2d p.43) when text is bit packed, where a row begins
+/// right behind the other: left out of the first row only, or between all of them? Rows without padding have nothing to
+/// leave out; the model leaves them out once.
+pub const BIT_PACKED_TEXT_STARTS_ONCE: bool = true;
+
+/// Solid Pattern Select in XY_SETUP_BLT, whose pattern is in colour: BR01 (2d p.47) says that the bit applies to
+/// monochrome patterns only. The model reads the colour pattern.
+pub const SOLID_SELECT_IS_FOR_MONO_PATTERNS: bool = true;
+
+/// A solid pattern with Monochrome Pattern Transparency: BR13 (2d p.56) takes all bits of a solid pattern for 0, and
+/// writes nothing where a bit is 0. By the letter nothing is drawn.
+pub const SOLID_PATTERN_IS_TRANSPARENT: bool = true;
+
 /// Does NoMask override the channel enables of Align16? 2b p.8 says so, but the worked example 004:1992-2020 and
 /// G45's Evaluate (vol 4, 13.1) keep them. The model keeps them.
 pub const CHANNEL_ENABLES_HOLD_WITH_NO_MASK: bool = true;

@@ -47,8 +47,8 @@ pub struct State {
     pub base: BaseAddresses,
     /// The newest STATE_SIP.
     pub sip: Option<StateSip>,
-    /// The clip rectangle of XY_SETUP_BLT or XY_SETUP_CLIP_BLT, whichever came last.
-    pub clip: Option<Clip>,
+    /// What setup packets of the blitter set.
+    pub blitter: crate::blt::SetupState,
     /// The newest MEDIA_VFE_STATE.
     pub vfe: Option<MediaVfeState>,
     /// Constants that MEDIA_CURBE_LOAD read, from CURBE offset 0 on.
@@ -101,19 +101,6 @@ impl Latched {
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u8, &[u32])> {
         self.0.iter().map(|((name, index), dwords)| (*name, *index, &dwords[..]))
     }
-}
-
-/// The blitter's clip rectangle, in pixels of the destination.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clip {
-    /// First column that is drawn.
-    pub left: i64,
-    /// First row that is drawn.
-    pub top: i64,
-    /// Column behind the last that is drawn.
-    pub right: i64,
-    /// Row behind the last that is drawn.
-    pub bottom: i64,
 }
 
 /// Base addresses, 48 bits each. Offsets beyond a buffer's size are read through: what hardware does is undefined.

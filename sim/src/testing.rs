@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::gpu::{ContextId, Gpu};
 use crate::observe::Stats;
-use genxml::core::{Address, Instruction, S, Space, U};
+use genxml::core::{Address, Instruction, Space, U};
 use genxml::engine::EngineId;
 
 /// Where [`Bench::submit`] puts the batch.
@@ -83,9 +83,4 @@ pub fn at<SP: Space, const ALIGN: u64, const N: u32>(address: u64) -> Address<SP
 /// A number that is known to fit its field.
 pub fn u<const N: u32>(value: u64) -> U<N> {
     U::new(value).unwrap()
-}
-
-/// A signed number that is known to fit its field.
-pub fn s<const N: u32>(value: i64) -> S<N> {
-    S::new(value).unwrap()
 }

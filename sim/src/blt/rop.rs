@@ -22,6 +22,9 @@ impl Rop {
         Rop { code, rows }
     }
 
+    /// The result is the source.
+    pub const SOURCE_COPY: Rop = Rop::new(0xcc);
+
     /// The code.
     pub const fn code(self) -> u8 {
         self.code
@@ -49,6 +52,24 @@ impl Rop {
         let without_pattern = mux(source, mux(destination, r[3], r[2]), mux(destination, r[1], r[0]));
         let with_pattern = mux(source, mux(destination, r[7], r[6]), mux(destination, r[5], r[4]));
         mux(pattern, with_pattern, without_pattern)
+    }
+
+    /// Many bytes: `row` holds the source and gets the result, but keeps the destination's bits where `mask` has zeros.
+    /// All slices have the same length.
+    pub(super) fn apply_row(self, row: &mut [u8], pattern: &[u8], destination: &[u8], mask: Option<&[u8]>) {
+        let operands = row.iter_mut().zip(pattern).zip(destination);
+        match mask {
+            None => {
+                for ((to, &pattern), &destination) in operands {
+                    *to = self.apply(pattern, *to, destination);
+                }
+            }
+            Some(mask) => {
+                for (((to, &pattern), &destination), &mask) in operands.zip(mask) {
+                    *to = mux(mask, self.apply(pattern, *to, destination), destination);
+                }
+            }
+        }
     }
 }
 

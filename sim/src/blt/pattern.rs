@@ -1,0 +1,105 @@
+//! Patterns: 8 x 8 pixels that repeat over the destination.
+
+use super::depth::Depth;
+
+/// Pixels of a pattern in each direction.
+const SIDE: usize = 8;
+
+/// The pattern operand, whatever it was made of. Pixel (0, 0) of it lies where both coordinates of the destination plus
+/// the seeds are multiples of 8.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pattern {
+    /// Colours, row by row; a color in the low bits.
+    pixels: [[u32; SIDE]; SIDE],
+    /// Which pixels are drawn, row by row, the leftmost in the highest bit.
+    drawn: [u8; SIDE],
+    /// Pixel and row of the pattern where the destination's coordinates are 0 (BR00, 2d p.44, 45).
+    seeds: [u8; 2],
+}
+
+/// What a bitmap's bits stand for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Expansion {
+    /// Colour of a 0.
+    pub background: u32,
+    /// Colour of a 1.
+    pub foreground: u32,
+    /// Nothing is drawn where a bit is 0.
+    pub transparent: bool,
+}
+
+impl Pattern {
+    /// One colour everywhere.
+    pub fn solid(color: u32) -> Self {
+        Pattern { pixels: [[color; SIDE]; SIDE], drawn: [0xff; SIDE], seeds: [0; 2] }
+    }
+
+    /// Bytes of a colour pattern.
+    pub fn color_bytes(depth: Depth) -> usize {
+        SIDE * SIDE * depth.bytes()
+    }
+
+    /// A colour pattern of [`color_bytes`](Self::color_bytes) bytes, as it lies in memory.
+    pub fn color(bytes: &[u8], depth: Depth, seeds: [u8; 2]) -> Self {
+        let mut pattern = Pattern { seeds, ..Pattern::solid(0) };
+        let pixels = pattern.pixels.as_flattened_mut();
+        for (to, from) in pixels.iter_mut().zip(bytes.chunks_exact(depth.bytes())) {
+            let mut pixel = [0; 4];
+            pixel[..from.len()].copy_from_slice(from);
+            *to = u32::from_le_bytes(pixel);
+        }
+        pattern
+    }
+
+    /// A monochrome pattern: a byte a row, the leftmost pixel in the highest bit.
+    pub fn mono(rows: [u8; SIDE], expansion: Expansion, seeds: [u8; 2]) -> Self {
+        let color = |row: u8, x| {
+            if row << x & 0x80 != 0 { expansion.foreground } else { expansion.background }
+        };
+        Pattern {
+            pixels: rows.map(|row| std::array::from_fn(|x| color(row, x))),
+            drawn: if expansion.transparent { rows } else { [0xff; SIDE] },
+            seeds,
+        }
+    }
+
+    /// True if some pixels are not drawn.
+    pub fn is_transparent(&self) -> bool {
+        self.drawn != [0xff; SIDE]
+    }
+
+    /// Rows after which it repeats: 8, or 1 if all are the same.
+    pub(super) fn period(&self) -> usize {
+        let same = self.pixels.iter().all(|row| *row == self.pixels[0]);
+        if same && self.drawn.iter().all(|row| *row == self.drawn[0]) { 1 } else { SIDE }
+    }
+
+    /// Which of its rows meets row `y` of the destination.
+    fn row(&self, y: i64) -> usize {
+        (y + i64::from(self.seeds[1])).rem_euclid(SIDE as i64) as usize
+    }
+
+    /// Pixels of row `y` of the destination, from column `left` on.
+    pub(super) fn colors(&self, left: i64, y: i64, depth: Depth, out: &mut [u8]) {
+        let row = &self.pixels[self.row(y)];
+        self.repeat(left, depth, out, |x| row[x]);
+    }
+
+    /// Ones where row `y` of the destination is drawn, from column `left` on.
+    pub(super) fn mask(&self, left: i64, y: i64, depth: Depth, out: &mut [u8]) {
+        let row = self.drawn[self.row(y)];
+        self.repeat(left, depth, out, |x| if row << x & 0x80 != 0 { !0 } else { 0 });
+    }
+
+    fn repeat(&self, left: i64, depth: Depth, out: &mut [u8], pixel: impl Fn(usize) -> u32) {
+        let first = (left + i64::from(self.seeds[0])).rem_euclid(SIDE as i64) as usize;
+        let size = depth.bytes();
+        let mut unit = [0; 4 * SIDE];
+        for (x, to) in unit.chunks_exact_mut(size).take(SIDE).enumerate() {
+            to.copy_from_slice(&pixel((first + x) % SIDE).to_le_bytes()[..size]);
+        }
+        for to in out.chunks_mut(SIDE * size) {
+            to.copy_from_slice(&unit[..to.len()]);
+        }
+    }
+}

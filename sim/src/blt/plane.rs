@@ -1,0 +1,217 @@
+//! A side of a blit: where its bytes lie, and how rows of them are read and written.
+//!
+//! A row is worked in pieces that lie in one page, a piece in runs that are contiguous in memory.
+
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::mem::{ADDRESS_MASK, PAGE, PageFault, Vm};
+use crate::observe::Observer;
+use crate::surface::TileMode;
+use std::collections::BTreeMap;
+use std::ops::{Range, RangeInclusive};
+
+/// Rows of bytes in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Plane {
+    /// Graphics address of the first byte.
+    pub base: u64,
+    /// Bytes from a row to the next; may be zero or negative if linear.
+    pub pitch: i64,
+    /// Order of bytes.
+    pub tile_mode: TileMode,
+}
+
+/// A plane as a packet gives it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlaneFields {
+    pub(super) tiled: bool,
+    /// Which tiles, by BCS_SWCTRL.
+    pub(super) y_major: bool,
+    pub(super) base: u64,
+    /// Bytes if linear, dwords if tiled.
+    pub(super) pitch: i64,
+    /// Names of the fields of base and pitch.
+    pub(super) names: [&'static str; 2],
+}
+
+impl PlaneFields {
+    /// The plane; tiled ones start at a page and have whole tiles (2d p.49, 53 to 55).
+    pub(super) fn resolve<O: Observer>(&self, exec: &Exec<'_, O>) -> Result<Plane, Fault> {
+        let tile_mode = match (self.tiled, self.y_major) {
+            (false, _) => {
+                return Ok(Plane { base: self.base, pitch: self.pitch, tile_mode: TileMode::Linear });
+            }
+            (true, false) => TileMode::X,
+            (true, true) => TileMode::Y,
+        };
+        let pitch = self.pitch * 4;
+        if !self.base.is_multiple_of(PAGE) {
+            let why = "a tiled surface starts at a multiple of 4096";
+            return Err(exec.bad_field(self.names[0], self.base, why));
+        }
+        if pitch <= 0 || pitch % i64::from(tile_mode.width()) != 0 {
+            let why = format!("a tiled surface's pitch is a multiple of {} dwords", tile_mode.width() / 4);
+            return Err(exec.bad_field(self.names[1], self.pitch as u64, why));
+        }
+        Ok(Plane { base: self.base, pitch, tile_mode })
+    }
+}
+
+/// Part of a row that lies in one page: from `address` on if linear, in the tile that starts at `address` if tiled.
+struct Piece {
+    address: u64,
+    length: usize,
+}
+
+impl Plane {
+    /// Graphics address of byte `x` of row `y`.
+    #[inline(always)]
+    fn address(&self, x: i64, y: i64) -> u64 {
+        self.base.wrapping_add(self.tile_mode.offset(x, y, self.pitch) as u64) & ADDRESS_MASK
+    }
+
+    /// Addresses among which all bytes of a rectangle lie (with others, if tiled).
+    pub(super) fn extent(&self, x: i64, y: i64, width: i64, height: i64) -> RangeInclusive<u64> {
+        let (w, h) = match self.tile_mode {
+            TileMode::Linear => (1, 1),
+            tiled => (i64::from(tiled.width()), i64::from(tiled.height())),
+        };
+        let (left, top) = (x.div_euclid(w) * w, y.div_euclid(h) * h);
+        let (right, bottom) =
+            ((x + width - 1).div_euclid(w) * w + w - 1, (y + height - 1).div_euclid(h) * h + h - 1);
+        let corners = [(left, top), (right, top), (left, bottom), (right, bottom)];
+        let offsets = corners.map(|(x, y)| self.tile_mode.offset(x, y, self.pitch));
+        let low = offsets.into_iter().min().unwrap_or(0);
+        let high = offsets.into_iter().max().unwrap_or(0);
+        let first = self.base.wrapping_add(low as u64) & ADDRESS_MASK;
+        let last = first.saturating_add((high - low) as u64);
+        if last > ADDRESS_MASK { 0..=ADDRESS_MASK } else { first..=last }
+    }
+
+    /// True if no byte of columns `columns` (in bytes) of one row is a byte of another row.
+    pub(super) fn rows_are_apart(&self, columns: Range<i64>) -> bool {
+        match self.tile_mode {
+            TileMode::Linear => columns.end - columns.start <= self.pitch.abs(),
+            _ => columns.start >= 0 && columns.end <= self.pitch,
+        }
+    }
+
+    /// The piece of row `y` that starts at byte `x`, at most `max` bytes: up to the end of the page or tile.
+    #[inline(always)]
+    fn piece(&self, x: i64, y: i64, max: usize) -> Piece {
+        if self.tile_mode == TileMode::Linear {
+            let address = self.address(x, y);
+            return Piece { address, length: max.min((PAGE - address % PAGE) as usize) };
+        }
+        let (w, h) = (i64::from(self.tile_mode.width()), i64::from(self.tile_mode.height()));
+        let inside = x.rem_euclid(w);
+        let address = self.address(x - inside, y - y.rem_euclid(h));
+        Piece { address, length: max.min((w - inside) as usize) }
+    }
+
+    /// Calls `copy` for each contiguous run of a piece: the place in the page and the place in the piece.
+    #[inline(always)]
+    fn runs(&self, x: i64, y: i64, piece: &Piece, mut copy: impl FnMut(Range<usize>, Range<usize>)) {
+        if self.tile_mode == TileMode::Linear {
+            let start = (piece.address % PAGE) as usize;
+            return copy(start..start + piece.length, 0..piece.length);
+        }
+        let (w, h) = (i64::from(self.tile_mode.width()), i64::from(self.tile_mode.height()));
+        let (x, y) = (x.rem_euclid(w) as usize, y.rem_euclid(h));
+        let run = self.tile_mode.run() as usize;
+        let mut done = 0;
+        while done < piece.length {
+            let start = self.tile_mode.offset((x + done) as i64, y, w) as usize;
+            let length = (run - (x + done) % run).min(piece.length - done);
+            copy(start..start + length, done..done + length);
+            done += length;
+        }
+    }
+
+    /// Reads bytes `x..` of row `y`; where `shadow` has a page, as it was when the blit began.
+    pub(super) fn read(
+        &self,
+        vm: &Vm<'_>,
+        x: i64,
+        y: i64,
+        row: &mut [u8],
+        shadow: Option<&Shadow>,
+    ) -> Result<(), PageFault> {
+        let mut done = 0;
+        while done < row.len() {
+            let at = x + done as i64;
+            let piece = self.piece(at, y, row.len() - done);
+            let page = match shadow.and_then(|shadow| shadow.page(piece.address)) {
+                Some(page) => page,
+                None => vm.page(piece.address)?,
+            };
+            let part = &mut row[done..done + piece.length];
+            self.runs(at, y, &piece, |from, to| copy(&mut part[to], &page[from]));
+            done += piece.length;
+        }
+        Ok(())
+    }
+
+    /// Writes bytes `x..` of row `y`; `shadow` gets to see each page before.
+    pub(super) fn write(
+        &self,
+        vm: &mut Vm<'_>,
+        x: i64,
+        y: i64,
+        row: &[u8],
+        mut shadow: Option<&mut Shadow>,
+    ) -> Result<(), PageFault> {
+        let mut done = 0;
+        while done < row.len() {
+            let at = x + done as i64;
+            let piece = self.piece(at, y, row.len() - done);
+            if let Some(shadow) = shadow.as_deref_mut() {
+                shadow.keep(vm, piece.address)?;
+            }
+            let page = vm.page_mut(piece.address)?;
+            let part = &row[done..done + piece.length];
+            self.runs(at, y, &piece, |to, from| copy(&mut page[to], &part[from]));
+            done += piece.length;
+        }
+        Ok(())
+    }
+}
+
+/// Copies a run. Those of Y tiles are short: for whole ones two moves instead of a call.
+#[inline(always)]
+fn copy(to: &mut [u8], from: &[u8]) {
+    match (<&mut [u8; 16]>::try_from(&mut *to), <&[u8; 16]>::try_from(from)) {
+        (Ok(to), Ok(from)) => *to = *from,
+        _ => to.copy_from_slice(from),
+    }
+}
+
+/// Pages of the source as they were before the blit wrote to them.
+///
+/// It goes by graphics address: two mappings of one frame count as two places.
+pub(super) struct Shadow {
+    source: RangeInclusive<u64>,
+    pages: BTreeMap<u64, Box<[u8]>>,
+}
+
+impl Shadow {
+    /// For a source that lies at `source`.
+    pub(super) fn new(source: RangeInclusive<u64>) -> Self {
+        Shadow { source, pages: BTreeMap::new() }
+    }
+
+    /// The page that holds `address`, if it was kept.
+    fn page(&self, address: u64) -> Option<&[u8]> {
+        self.pages.get(&(address & !(PAGE - 1))).map(|page| &**page)
+    }
+
+    /// Called before bytes from `address` on, inside one page, are written.
+    fn keep(&mut self, vm: &Vm<'_>, address: u64) -> Result<(), PageFault> {
+        let page = address & !(PAGE - 1);
+        let apart = *self.source.start() >= page + PAGE || *self.source.end() < page;
+        if !apart && !self.pages.contains_key(&page) {
+            self.pages.insert(page, vm.page(page)?.into());
+        }
+        Ok(())
+    }
+}
