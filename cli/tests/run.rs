@@ -1,15 +1,20 @@
 //! The contract of `genx run`: exit codes, messages, dumps.
 
 mod common;
+#[path = "../../runtime/tests/aub/file.rs"]
+mod file;
 
 use common::{EXPECTATION, batch_capture, corpus, fill_capture, fill_picture, finish, genx};
+use file::AubFile;
 use genxml::core::{Address, U};
 use genxml::engine::Render;
 use genxml::gen8::mi::{MiStoreDataImm, MiUrbClear};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::tempdir;
 
@@ -138,7 +143,7 @@ fn the_report_fits_a_screen() {
     let (code, out, err) = run(capture.path(), &[]);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     assert!(out.starts_with("fill: ok: 1 submissions, 1 of 1 expectations met\n"), "{out}");
-    for line in ["  engines       render 1\n", "  threads       1,024", " 256.0 KiB written\n"] {
+    for line in ["  engines       render ", "  threads       1,024", " 256.0 KiB written\n"] {
         assert!(out.contains(line), "{line:?} not in:\n{out}");
     }
     let time = out.lines().find(|line| line.starts_with("  time ")).unwrap();
@@ -175,7 +180,7 @@ fn stats_are_tables() {
     assert_eq!(sum("kernels", "instructions"), stats["instructions"]);
     assert_eq!(sum("messages", "count"), stats["messages"]);
     assert_eq!(sum("kernels", "messages"), stats["messages"]);
-    assert_eq!(report["engines"][0], serde_json::json!({ "engine": "render", "submissions": 1 }));
+    assert_eq!(report["engines"], serde_json::json!([{ "engine": "render", "packets": stats["packets"] }]));
     let (_, out, _) = run(capture.path(), &["--json"]);
     assert!(serde_json::from_str::<Value>(&out).unwrap().get("tables").is_none());
 }
@@ -299,6 +304,100 @@ fn an_endless_batch_ends() {
     let (code, _, err) = run(capture.path(), &["--work-limit", "100000"]);
     assert_eq!(code, 3, "{err}");
     assert!(err.contains("still running after 100000"), "{err}");
+}
+
+/// A classic AUB file with a batch for the blitter that stores a dword to `target`, where 16 pages are mapped.
+fn aub(target: u32) -> AubFile {
+    let bytes = |dwords: &[u32]| dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<_>>();
+    let entries: Vec<u8> = (0..16u64).flat_map(|page| ((page << 12) | 1).to_le_bytes()).collect();
+    let mut file = AubFile::classic("PCI-ID=0x1616");
+    file.trace([1, 0, 4], 0, &entries)
+        .trace([1, 1, 0], 0x1000, &bytes(&[0x1000_0002, target, 0, 77, 0x0500_0000]))
+        .trace([2, 4, 0], 0x2000, &bytes(&[0x1880_0001, 0x1000, 0, 0]));
+    file
+}
+
+#[test]
+fn aub_files() {
+    let place = tempdir().unwrap();
+    let path = place.path().join("store.aub");
+    fs::write(&path, &aub(0x3000).0).unwrap();
+    let (code, out, err) = run(&path, &[]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.starts_with("store.aub: ok: 1 submissions\n"), "{out}");
+    for line in ["  recorded      classic of a test for PCI id 0x1616\n", "  engines       blitter 4"] {
+        assert!(out.contains(line), "{line:?} not in:\n{out}");
+    }
+    let trace = place.path().join("trace.json");
+    let (code, out, _) = run(&path, &["--json", "--stats", "--trace", trace.to_str().unwrap()]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &report["submissions"]), (0, &1.into()));
+    assert_eq!(
+        report["aub"],
+        serde_json::json!({ "kind": "classic", "pci_id": "0x1616", "application": "a test" })
+    );
+    assert_eq!(report["engines"][0]["engine"], "blitter");
+    assert!(report.get("capture").is_none());
+    let slices = slices(&fs::read_to_string(&trace).unwrap());
+    let inside = |outer: &str, inner: &str| {
+        let find =
+            |start: &str| slices.iter().find(|(_, name, ..)| name.starts_with(start)).expect("a slice");
+        let (outer, inner) = (find(outer), find(inner));
+        assert!(outer.2 <= inner.2 && inner.3 <= outer.3, "{outer:?} {inner:?}");
+    };
+    inside("ring 0x0000_0000_2000", "batch 0x0000_0000_1000");
+    inside("batch 0x0000_0000_1000", "MI_STORE_DATA_IMM");
+
+    // From a pipe.
+    let mut child = Command::new(env!("CARGO_BIN_EXE_genx"))
+        .args(["run", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&aub(0x3000).0).unwrap();
+    let (code, out, _) = finish(child.wait_with_output().unwrap());
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("ok: 1 submissions"), "{out}");
+}
+
+#[test]
+fn aub_files_that_end_early() {
+    let place = tempdir().unwrap();
+    let path = place.path().join("store.aub");
+    let whole = aub(0x3000).0;
+
+    // Cut in the second submission: what came before has run.
+    let second = [&whole[..], &whole[..whole.len() - 2]].concat();
+    fs::write(&path, &second).unwrap();
+    let (code, out, err) = run(&path, &[]);
+    assert_eq!(code, 2, "{out}{err}");
+    assert!(out.starts_with("store.aub: BROKEN OFF: 1 submissions"), "{out}");
+    assert!(err.contains("ends inside a AUB_TRACE_BLOCK block"), "{err}");
+    let (code, out, _) = run(&path, &["--json"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &report["exit"], &report["submissions"]), (2, &2.into(), &1.into()));
+    assert!(report["fault"]["text"].as_str().unwrap().contains("ends inside"), "{report}");
+
+    for bytes in [&b"\x7fELF and more"[..], b"", b"\x1f\x8b\x08 cut"] {
+        fs::write(&path, bytes).unwrap();
+        let (code, out, err) = run(&path, &[]);
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert!(err.contains("store.aub"), "{err}");
+    }
+    fs::write(&path, &aub(0x7_0000).0).unwrap();
+    let (code, out, err) = run(&path, &[]);
+    assert_eq!(code, 3, "{out}{err}");
+    assert!(
+        out.contains("  stopped at    blitter engine, MI_STORE_DATA_IMM, batch 0x0000_0000_1000 +0x0"),
+        "{out}"
+    );
+    assert!(err.contains("store.aub: before byte 0x") && err.contains("page fault"), "{err}");
+    for option in [&["--check"][..], &["--dump", "somewhere"]] {
+        let (code, _, err) = run(&path, option);
+        assert_eq!(code, 2);
+        assert!(err.contains(option[0]), "{err}");
+    }
 }
 
 /// Oracle: memory as hardware and IGT's assertions left it.

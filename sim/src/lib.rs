@@ -14,9 +14,11 @@
 //! 9. [`observe`]: each step counts in [`Stats`] and tells the [`Observer`]; [`watchdog`] ends what would not end;
 //! 10. [`fault`]: whatever cannot be done comes back as a [`Fault`] that names the packet, its address and the cause.
 //!
-//! What the manual leaves open is decided in one place: [`assumptions`]. [`replay`] runs captures of real drivers.
+//! What the manual leaves open is decided in one place: [`assumptions`]. [`replay`] runs captures of real drivers, [`aub`]
+//! files for simulators.
 
 pub mod assumptions;
+pub mod aub;
 pub mod blt;
 pub mod context;
 pub mod cs;

@@ -1,9 +1,9 @@
 //! Captures: every submission in order, memory compared with what is expected.
 
-use super::Args;
 use super::dump::Dump;
 use super::listen::Listeners;
 use super::report::{Compared, Input, Report, Stop};
+use super::{Args, set_up};
 use crate::output::{Error, bad_input};
 use genxml::capture::Capture;
 use genxml::check::{self as rules, Finding, Rules, Summary};
@@ -21,10 +21,8 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     let progress = progress(capture.execs().count() as u64, args.json);
 
     let mut replay = Replay::new(&capture);
-    if let Some(units) = args.work_limit {
-        replay.gpu().set_work_limit(units);
-    }
-    while report.fault.is_none() {
+    set_up(args, replay.gpu());
+    while report.stop.is_none() {
         let step = listeners.with(|told| match told {
             Some(told) => replay.step_told(told),
             None => replay.step(),
@@ -32,7 +30,6 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
         let Some(step) = step else { break };
         match step {
             Step::Exec { exec, result } => {
-                report.submitted(exec.engine);
                 match result {
                     Ok(more) => {
                         report.stats += more;
@@ -40,7 +37,7 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
                     }
                     Err(fault) => {
                         report.stats += replay.gpu().last_stats();
-                        report.fault = Some(Stop { exec: Some(exec.seq), position: None, fault });
+                        report.stop = Some(Stop::Fault { exec: Some(exec.seq), byte: None, fault });
                     }
                 }
                 progress.inc(1);

@@ -1,8 +1,8 @@
 //! Who listens to the model: the tables of `--stats`, the trace for Perfetto, the trace as text.
 
 use super::Args;
+use super::report::Stop;
 use crate::output::{Error, bad_input};
-use genxml_sim::Fault;
 use genxml_sim::observe::{Event, Now, Tally, Told, Trace};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -55,11 +55,11 @@ impl Listeners {
         }
     }
 
-    /// Ends the files, with the fault that ended the run, and gives the tables.
-    pub fn finish(self, fault: Option<&Fault>) -> Result<Option<Tally>, Error> {
+    /// Ends the files, with what ended the run early, and gives the tables.
+    pub fn finish(self, stop: Option<&Stop>) -> Result<Option<Tally>, Error> {
         if let Some((path, mut trace)) = self.trace {
-            if let Some(fault) = fault {
-                trace.mark(fault.place().map(|place| place.engine), &fault.to_string());
+            if let Some(stop) = stop {
+                trace.mark(stop.place().map(|place| place.engine), &stop.to_string());
             }
             trace.finish().map_err(|error| cannot_write(&path, &error))?;
         }

@@ -1,10 +1,11 @@
 //! `genx run`: executes a capture or an AUB file on the model and reports what it did.
 //!
 //! * this file: the options and the way through them;
-//! * [`capture`]: captures, whose expectations are compared;
+//! * [`capture`]: captures, whose expectations are compared; [`aub`]: files for simulators;
 //! * [`report`]: what the run came to, as text and JSON; [`tables`]: the details of `--stats`;
 //! * [`listen`]: the traces; [`dump`]: `--dump`.
 
+mod aub;
 mod capture;
 mod dump;
 mod listen;
@@ -13,15 +14,17 @@ mod tables;
 
 use crate::check;
 use crate::output::{Error, Exit, stdout};
+use genxml_sim::Gpu;
 use listen::Listeners;
 use report::{Report, Verdict};
-use std::path::PathBuf;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Execute a capture on the model and compare memory with what the capture expects.
+/// Execute a capture on the model and compare memory with what the capture expects, or execute an AUB file.
 ///
 /// After a fault nothing more runs: submissions count if they ran to their end, and the JSON has `"ok": null` for
-/// expectations that were not reached. Results are the same for any number of threads; with --stats and the traces,
+/// expectations that were not reached. An AUB file runs as far as it can be read. Results are the same for any number of threads; with --stats and the traces,
 /// thread groups run one after the other.
 ///
 /// Exit code: 0 all well, 1 an expectation differs or --check finds an error, 2 unusable input, 3 a GPU fault, a hang, or something that the
@@ -31,9 +34,11 @@ use std::time::Instant;
   genx run captures/gpgpu_fill
   genx run captures/gpgpu_fill --dump out --stats
   genx run captures/gpgpu_fill --json | jq .expectations
-  genx run captures/gpgpu_fill --trace fill.json      open it in ui.perfetto.dev")]
+  genx run captures/gpgpu_fill --trace fill.json      open it in ui.perfetto.dev
+  genx run saxpy.aub.xz --stats                       what intel_dump_gpu recorded")]
 pub struct Args {
-    /// A capture directory, with manifest.json and data.bin.zst
+    /// A capture directory, with manifest.json and data.bin.zst, or an AUB file, plain or compressed (xz, gzip, zstd); `-` reads one
+    /// from standard input
     input: PathBuf,
     /// Check the capture against the programming restrictions of the manual too, as `genx check` does
     #[arg(long)]
@@ -68,10 +73,20 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit, Error> {
     let mut listeners = Listeners::new(args)?;
     let start = Instant::now();
-    let mut report = capture::run(args, &mut listeners)?;
+    let aub = args.input == Path::new("-") || args.input.is_file();
+    let mut report = if aub { aub::run(args, &mut listeners)? } else { capture::run(args, &mut listeners)? };
     report.elapsed = start.elapsed();
-    report.tally = listeners.finish(report.fault.as_ref().map(|stop| &stop.fault))?;
+    report.tally = listeners.finish(report.stop.as_ref())?;
     finish(args, &report)
+}
+
+/// Sets what the arguments say about the model.
+fn set_up(args: &Args, gpu: &mut Gpu) {
+    if let Some(units) = args.work_limit {
+        gpu.set_work_limit(units);
+    }
+    let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+    gpu.set_threads(args.threads.map_or_else(cores, |threads| threads as usize));
 }
 
 /// Prints the report; the worst that happened is how the command ends.
@@ -79,6 +94,7 @@ fn finish(args: &Args, report: &Report) -> Result<Exit, Error> {
     let ran = match report.verdict() {
         Verdict::Ok => Exit::Ok,
         Verdict::Differs => Exit::Differs,
+        Verdict::Broken => Exit::BadInput,
         Verdict::Stopped => Exit::Fault,
     };
     let exit = report.checked.as_ref().map_or(Exit::Ok, |(_, summary)| check::exit(summary)).max(ran);

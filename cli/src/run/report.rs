@@ -3,13 +3,16 @@
 use super::tables;
 use crate::check;
 use crate::output::Exit;
+use genxml::aub::{Header, Kind};
 use genxml::capture::{Expectation, Mismatch};
 use genxml::check::{Finding, Summary};
 use genxml::engine::EngineId;
+use genxml_sim::aub::{ReplayError, Stuck};
 use genxml_sim::fault::Va;
 use genxml_sim::observe::Tally;
-use genxml_sim::{Fault, Stats};
+use genxml_sim::{Fault, Place, Stats};
 use serde_json::{Map, Value, json};
+use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -19,6 +22,8 @@ use std::time::Duration;
 pub enum Input {
     /// A capture directory.
     Capture,
+    /// An AUB file.
+    Aub,
 }
 
 /// What a run came to.
@@ -30,12 +35,12 @@ pub struct Report {
     pub submissions: u64,
     /// Submissions that there are, if that is known before.
     pub planned: Option<u64>,
-    /// Submissions that were begun, by engine.
-    engines: [u64; EngineId::ALL.len()],
     /// What was expected, in order.
     pub expectations: Vec<Compared>,
     /// What ended the run early.
-    pub fault: Option<Stop>,
+    pub stop: Option<Stop>,
+    /// The head of an AUB file.
+    pub header: Option<Header>,
     /// What all submissions did.
     pub stats: Stats,
     /// Details, if wanted.
@@ -69,14 +74,50 @@ impl Compared {
     }
 }
 
-/// A fault, and where in the input the run was.
-pub struct Stop {
-    /// The submission of the capture.
-    pub exec: Option<u64>,
-    /// The byte of the file.
-    pub position: Option<u64>,
-    /// The fault.
-    pub fault: Fault,
+/// What ended a run early.
+pub enum Stop {
+    /// A fault.
+    Fault {
+        /// The submission of the capture.
+        exec: Option<u64>,
+        /// The byte of the AUB file.
+        byte: Option<u64>,
+        /// The fault.
+        fault: Fault,
+    },
+    /// An AUB file waits for what never comes.
+    Stuck(Stuck),
+    /// An AUB file cannot be read on.
+    Broken(ReplayError),
+}
+
+impl Stop {
+    /// The place of a fault.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Stop::Fault { fault, .. } => fault.place(),
+            _ => None,
+        }
+    }
+
+    /// Where in the input it happened.
+    fn prefix(&self) -> String {
+        match self {
+            Stop::Fault { exec: Some(seq), .. } => format!("exec {seq}: "),
+            Stop::Fault { byte: Some(byte), .. } => format!("before byte {byte:#x}: "),
+            _ => String::new(),
+        }
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Fault { fault, .. } => fault.fmt(f),
+            Stop::Stuck(stuck) => stuck.fmt(f),
+            Stop::Broken(error) => error.fmt(f),
+        }
+    }
 }
 
 /// How it went.
@@ -86,6 +127,8 @@ pub enum Verdict {
     Ok,
     /// Something else came.
     Differs,
+    /// The input could not be read to its end.
+    Broken,
     /// A fault ended it.
     Stopped,
 }
@@ -99,9 +142,9 @@ impl Report {
             input,
             submissions: 0,
             planned: None,
-            engines: [0; EngineId::ALL.len()],
             expectations: Vec::new(),
-            fault: None,
+            stop: None,
+            header: None,
             stats: Stats::default(),
             tally: None,
             elapsed: Duration::ZERO,
@@ -109,14 +152,10 @@ impl Report {
         }
     }
 
-    /// Counts a submission that is begun.
-    pub fn submitted(&mut self, engine: EngineId) {
-        self.engines[engine as usize] += 1;
-    }
-
     /// How it went.
     pub fn verdict(&self) -> Verdict {
-        match (&self.fault, self.differing()) {
+        match (&self.stop, self.differing()) {
+            (Some(Stop::Broken(_)), _) => Verdict::Broken,
             (Some(_), _) => Verdict::Stopped,
             (None, 0) => Verdict::Ok,
             (None, _) => Verdict::Differs,
@@ -127,9 +166,9 @@ impl Report {
         self.expectations.iter().filter(|compared| compared.difference().is_some()).count()
     }
 
-    /// Engines with what was submitted to them.
+    /// Engines that worked, with the packets that they executed.
     fn engines(&self) -> impl Iterator<Item = (EngineId, u64)> + '_ {
-        EngineId::ALL.into_iter().zip(self.engines).filter(|(_, count)| *count > 0)
+        EngineId::ALL.into_iter().zip(self.stats.engine_packets).filter(|(_, count)| *count > 0)
     }
 
     /// Writes what went wrong to standard error.
@@ -137,10 +176,8 @@ impl Report {
         for difference in self.expectations.iter().filter_map(Compared::difference) {
             eprintln!("genx: {}: {difference}", self.name);
         }
-        if let Some(Stop { exec, position, fault }) = &self.fault {
-            let exec = exec.map(|seq| format!("exec {seq}: ")).unwrap_or_default();
-            let position = position.map(|byte| format!("byte {byte:#x}: ")).unwrap_or_default();
-            eprintln!("genx: {}: {exec}{position}{fault}", self.name);
+        if let Some(stop) = &self.stop {
+            eprintln!("genx: {}: {}{stop}", self.name, stop.prefix());
         }
     }
 
@@ -154,6 +191,7 @@ impl Report {
             Verdict::Ok => "ok",
             Verdict::Differs => "DIFFERS",
             Verdict::Stopped => "STOPPED",
+            Verdict::Broken => "BROKEN OFF",
         };
         let submissions = match self.planned {
             Some(planned) if planned != self.submissions => format!("{} of {planned}", self.submissions),
@@ -165,10 +203,14 @@ impl Report {
                 let met = self.expectations.iter().filter(|compared| compared.met()).count();
                 writeln!(out, ", {met} of {} expectations met", self.expectations.len())?;
             }
+            Input::Aub => writeln!(out)?,
+        }
+        if let Some(header) = &self.header {
+            writeln!(out, "  {:<13} {}", "recorded", recorded(header))?;
         }
         self.work(out)?;
-        if let Some(stop) = &self.fault {
-            where_it_stopped(out, &stop.fault)?;
+        if let Some(place) = self.stop.as_ref().and_then(Stop::place) {
+            where_it_stopped(out, &place)?;
         }
         self.tally.as_ref().map_or(Ok(()), |tally| tables::text(out, tally))
     }
@@ -216,7 +258,7 @@ impl Report {
         let expectations: Vec<Value> = self.expectations.iter().map(expectation_json).collect();
         let engines: Vec<Value> = self
             .engines()
-            .map(|(engine, submissions)| json!({ "engine": engine.name(), "submissions": submissions }))
+            .map(|(engine, packets)| json!({ "engine": engine.name(), "packets": packets }))
             .collect();
         let stats: Map<String, Value> =
             counts(&self.stats).into_iter().map(|(name, count)| (name.to_owned(), count.into())).collect();
@@ -225,7 +267,7 @@ impl Report {
             "exit": exit as u8,
             "submissions": self.submissions,
             "expectations": expectations,
-            "fault": self.fault.as_ref().map(fault_json),
+            "fault": self.stop.as_ref().map(fault_json),
             "stats": stats,
             "engines": engines,
             "seconds": self.elapsed.as_secs_f64(),
@@ -235,6 +277,15 @@ impl Report {
             Input::Capture => {
                 value["capture"] = self.name.as_str().into();
                 value["submissions_in_capture"] = self.planned.into();
+            }
+            Input::Aub => {
+                value["aub"] = self.header.as_ref().map_or(Value::Null, |header| {
+                    json!({
+                        "kind": kind(header),
+                        "pci_id": header.pci_id.map(|id| format!("{id:#06x}")),
+                        "application": header.application,
+                    })
+                });
             }
         }
         if let Some((findings, summary)) = &self.checked {
@@ -248,8 +299,7 @@ impl Report {
 }
 
 /// The fault by its parts; the sentence goes to standard error.
-fn where_it_stopped(out: &mut dyn Write, fault: &Fault) -> io::Result<()> {
-    let Some(place) = fault.place() else { return Ok(()) };
+fn where_it_stopped(out: &mut dyn Write, place: &Place) -> io::Result<()> {
     let offset = match place.address.checked_sub(place.batch) {
         Some(offset) => format!(", batch {} +{offset:#x}", Va(place.batch)),
         None => String::new(),
@@ -263,13 +313,18 @@ fn where_it_stopped(out: &mut dyn Write, fault: &Fault) -> io::Result<()> {
 }
 
 fn fault_json(stop: &Stop) -> Value {
-    let place = stop.fault.place();
+    let place = stop.place();
+    let (exec, byte) = match stop {
+        Stop::Fault { exec, byte, .. } => (*exec, *byte),
+        Stop::Stuck(stuck) => (None, Some(stuck.position)),
+        Stop::Broken(_) => (None, None),
+    };
     let address = |address: u64| format!("{address:#x}");
     let thread = place.and_then(|place| place.thread);
     json!({
-        "exec": stop.exec,
-        "byte": stop.position,
-        "text": stop.fault.to_string(),
+        "exec": exec,
+        "byte": byte,
+        "text": stop.to_string(),
         "engine": place.map(|place| place.engine.name()),
         "packet": place.map(|place| place.packet),
         "address": place.map(|place| address(place.address)),
@@ -278,6 +333,25 @@ fn fault_json(stop: &Stop) -> Value {
         "kernel": thread.map(|thread| address(thread.kernel)),
         "ip": thread.map(|thread| thread.ip),
     })
+}
+
+fn kind(header: &Header) -> &'static str {
+    match header.kind {
+        Kind::Classic => "classic",
+        Kind::MemoryTrace => "memory trace",
+    }
+}
+
+/// `memory trace of saxpy for PCI id 0x1616`
+fn recorded(header: &Header) -> String {
+    let mut text = kind(header).to_owned();
+    if !header.application.is_empty() {
+        text += &format!(" of {}", header.application);
+    }
+    if let Some(id) = header.pci_id {
+        text += &format!(" for PCI id {id:#06x}");
+    }
+    text
 }
 
 fn expectation_json(compared: &Compared) -> Value {

@@ -254,6 +254,7 @@ impl Streamer {
         exec.device.command(exec.engine, batch.next, self.dwords[0]);
         exec.tell(&Event::Packet { at: exec.at, dwords: &self.dwords });
         exec.stats.packets += 1;
+        exec.stats.engine_packets[exec.engine as usize] += 1;
         let flow = execute::execute(exec, &self.dwords)?;
         self.advance(exec)?;
         match flow {

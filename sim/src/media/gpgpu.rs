@@ -261,6 +261,7 @@ impl Grid {
                 return Err(exec.stuck(format!("thread group ({x}, {y}, {z})"), slots.waiting()));
             }
         }
+        exec.stats.groups += 1;
         exec.tell(&Event::GroupEnd { id });
         Ok(())
     }

@@ -26,6 +26,8 @@ pub struct Stats {
     pub batches: u64,
     /// Packets executed.
     pub packets: u64,
+    /// The same by engine, in the order of [`EngineId::ALL`].
+    pub engine_packets: [u64; EngineId::ALL.len()],
     /// Thread groups of walkers that ran to their end.
     pub groups: u64,
     /// EU threads that ran to their end.
@@ -54,6 +56,9 @@ impl std::ops::AddAssign for Stats {
     fn add_assign(&mut self, other: Stats) {
         self.batches += other.batches;
         self.packets += other.packets;
+        for (mine, others) in self.engine_packets.iter_mut().zip(other.engine_packets) {
+            *mine += others;
+        }
         self.groups += other.groups;
         self.threads += other.threads;
         self.instructions += other.instructions;

@@ -1,0 +1,75 @@
+//! AUB files: every block in order; engines run when the file starts them.
+
+use super::listen::Listeners;
+use super::report::{Input, Report, Stop};
+use super::{Args, set_up};
+use crate::output::{Error, bad_input};
+use genxml::aub::Reader;
+use genxml_sim::aub::{AubReplay, Step};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::path::Path;
+
+/// A file with fewer bytes shows no progress.
+const SMALL: u64 = 1 << 20;
+
+/// Runs the file that the arguments name.
+pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
+    let path = &args.input;
+    let name =
+        path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into());
+    let refuse = |option: &str, why: &str| Err(bad_input(format!("{}: {option}: {why}", path.display())));
+    if args.check {
+        return refuse("--check", "the restrictions are checked in captures only so far");
+    }
+    if args.dump.is_some() {
+        return refuse("--dump", "an AUB file names no memory that would be expected; only captures do");
+    }
+    let (input, progress): (Box<dyn Read>, _) = if path == Path::new("-") {
+        (Box::new(io::stdin().lock()), ProgressBar::hidden())
+    } else {
+        let file = File::open(path).map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
+        let size = file.metadata().map_or(0, |meta| meta.len());
+        let progress = progress(size, args.json);
+        (Box::new(progress.wrap_read(file)), progress)
+    };
+    let cannot_read = |error: &dyn std::fmt::Display| bad_input(format!("{}: {error}", path.display()));
+    let mut replay = AubReplay::new(Reader::new(input).map_err(|error| cannot_read(&error))?);
+    set_up(args, replay.gpu());
+    let mut report = Report::new(&name, path, Input::Aub);
+    while report.stop.is_none() {
+        let step = listeners.with(|told| match told {
+            Some(told) => replay.step_told(told),
+            None => replay.step(),
+        });
+        match step {
+            Ok(None) => break,
+            Ok(Some(Step::Header(header))) => report.header = Some(header),
+            Ok(Some(Step::Ran { result: Ok(stats), .. })) => {
+                report.stats += stats;
+                report.submissions += 1;
+            }
+            Ok(Some(Step::Ran { position, result: Err(fault) })) => {
+                report.stats += replay.gpu().last_stats();
+                report.stop = Some(Stop::Fault { exec: None, byte: Some(position), fault });
+            }
+            Ok(Some(Step::Stuck(stuck))) => report.stop = Some(Stop::Stuck(stuck)),
+            // A file of another kind, or for another GPU: there is nothing to report.
+            Err(error) if report.header.is_none() => return Err(cannot_read(&error)),
+            Err(error) => report.stop = Some(Stop::Broken(error)),
+        }
+    }
+    progress.finish_and_clear();
+    Ok(report)
+}
+
+/// A bar on a terminal for large files, by bytes of the file as it is stored.
+fn progress(bytes: u64, quiet: bool) -> ProgressBar {
+    if quiet || bytes < SMALL || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes}, {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(bytes).with_style(style)
+}

@@ -1,0 +1,355 @@
+//! Runs AUB files: what a driver wrote to memory, page tables and registers, on the model.
+//!
+//! Physical memory is there as far as the 39 address bits of the machine reach; what nothing wrote reads 0. The engines
+//! start when the file writes the registers that start them (ELSP, or the tail of a ring), and have run until they have
+//! nothing to do before the file polls a register or writes memory again. A classic file has no such registers: its
+//! commands are put into a ring of the engine, with every address through the global table.
+
+use crate::fault::{Fault, Va};
+use crate::gpu::{Gpu, mmio_base};
+use crate::mem::PAGE;
+use crate::mem::physical::FIRST_OWN_FRAME;
+use crate::observe::{Observer, Stats, Told};
+use genxml::aub::{AubError, Event, Header, MAX_COMMANDS, Reader, Space};
+use genxml::core::{MinusOne, Shifted};
+use genxml::engine::EngineId;
+use genxml::gen8::engine_registers::{RingCtl, RingHead, RingStart, RingTail};
+
+/// An AUB file being run.
+///
+/// ```no_run
+/// use genxml::aub::Reader;
+/// use genxml_sim::aub::{AubReplay, Step};
+///
+/// let mut replay = AubReplay::new(Reader::open("saxpy.aub.xz")?);
+/// while let Some(step) = replay.step()? {
+///     if let Step::Ran { result: Err(fault), .. } = step {
+///         return Err(fault.into());
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct AubReplay<'a> {
+    reader: Reader<'a>,
+    gpu: Gpu,
+    /// A register was written since the engines ran.
+    pending: bool,
+    /// What comes when they have run.
+    held: Option<Held>,
+    ended: bool,
+}
+
+/// What a step came to.
+#[derive(Debug)]
+pub enum Step {
+    /// The head of the file was read.
+    Header(Header),
+    /// Engines ran until they had nothing to do, or faulted.
+    Ran {
+        /// Byte of the file (decompressed) where it goes on.
+        position: u64,
+        /// What they did, or why they stopped early. Running on after a fault makes little sense.
+        result: Result<Stats, Fault>,
+    },
+    /// The file waits for a register that will not change any more.
+    Stuck(Stuck),
+}
+
+/// What was read and has to wait until the engines have run.
+#[derive(Debug)]
+enum Held {
+    Memory { position: u64, space: Space, address: u64, bytes: Vec<u8> },
+    Entries { position: u64, first: u64, entries: Vec<u64> },
+    Commands { position: u64, engine: EngineId, address: u64, bytes: Vec<u8> },
+    Error(AubError),
+}
+
+/// A register that never gets the value that a file waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "byte {position:#x}: the file waits for register {offset:#x} & {mask:#x} to become {value:#x}; it is {found:#x}, and no engine has anything to do"
+)]
+pub struct Stuck {
+    /// Byte of the file where the poll stands.
+    pub position: u64,
+    /// The register.
+    pub offset: u32,
+    /// Bits that count.
+    pub mask: u32,
+    /// What they should become.
+    pub value: u32,
+    /// What they are.
+    pub found: u32,
+}
+
+/// Why a file cannot be run on.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// It cannot be read.
+    #[error(transparent)]
+    File(#[from] AubError),
+    /// It asks for what the machine does not have.
+    #[error("byte {position:#x}: {problem}")]
+    Unusable {
+        /// Where the block starts.
+        position: u64,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+}
+
+impl<'a> AubReplay<'a> {
+    /// Before the first block, on a new GPU.
+    pub fn new(reader: Reader<'a>) -> Self {
+        let mut gpu = Gpu::new();
+        gpu.memory.install(FIRST_OWN_FRAME * PAGE);
+        AubReplay { reader, gpu, pending: false, held: None, ended: false }
+    }
+
+    /// The GPU, to set limits or to look at memory.
+    pub fn gpu(&mut self) -> &mut Gpu {
+        &mut self.gpu
+    }
+
+    /// Bytes of the decompressed file that were read so far.
+    pub fn position(&self) -> u64 {
+        self.reader.position()
+    }
+
+    /// Goes on to the next step; `None` at the end.
+    ///
+    /// # Errors
+    /// What is wrong with the file. Engines have run with all that comes before it.
+    pub fn step(&mut self) -> Result<Option<Step>, ReplayError> {
+        self.step_observed(&mut ())
+    }
+
+    /// [`step`](Self::step) with a listener that is chosen at run time.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn step_told(&mut self, told: &mut Told<'_>) -> Result<Option<Step>, ReplayError> {
+        self.step_observed(told)
+    }
+
+    /// [`step`](Self::step) with a listener.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn step_observed<O: Observer>(&mut self, observer: &mut O) -> Result<Option<Step>, ReplayError> {
+        let step = self.advance(observer);
+        self.ended |= step.is_err();
+        step
+    }
+
+    fn advance<O: Observer>(&mut self, observer: &mut O) -> Result<Option<Step>, ReplayError> {
+        loop {
+            match self.held.take() {
+                None => {}
+                Some(Held::Error(error)) => return Err(error.into()),
+                Some(Held::Memory { position, space, address, bytes }) => {
+                    write(&mut self.gpu, position, space, address, &bytes)?;
+                }
+                Some(Held::Entries { position, first, entries }) => {
+                    map(&mut self.gpu, position, first, &entries)?;
+                }
+                Some(Held::Commands { position, engine, address, bytes }) => {
+                    if let Err(fault) = self.ring(position, engine, address, &bytes)? {
+                        return Ok(Some(Step::Ran { position, result: Err(fault) }));
+                    }
+                }
+            }
+            if let Some(step) = self.read(observer)? {
+                return Ok(Some(step));
+            }
+            if let Some(step) = self.run(observer) {
+                return Ok(Some(step));
+            }
+            if self.ended {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Does what the file says until engines have to run: at a poll, at the end, or before what is held.
+    fn read<O: Observer>(&mut self, observer: &mut O) -> Result<Option<Step>, ReplayError> {
+        while self.held.is_none() && !self.ended {
+            let block = match self.reader.next_block() {
+                Ok(Some(block)) => block,
+                Ok(None) => {
+                    self.ended = true;
+                    break;
+                }
+                Err(error) => {
+                    // What was written before is run before the error is told.
+                    self.held = Some(Held::Error(error));
+                    break;
+                }
+            };
+            let position = block.position;
+            let unusable = |problem: &str| ReplayError::Unusable { position, problem: problem.to_owned() };
+            match block.event {
+                Event::Header(header) => {
+                    check(position, &header)?;
+                    return Ok(Some(Step::Header(header)));
+                }
+                Event::RegisterWrite { offset, mask, value } => {
+                    let value = if mask == u32::MAX {
+                        value
+                    } else {
+                        self.gpu.mmio_read(offset) & !mask | value & mask
+                    };
+                    self.pending = true;
+                    if let Err(fault) = self.gpu.mmio_write(offset, value) {
+                        return Ok(Some(Step::Ran { position, result: Err(fault) }));
+                    }
+                }
+                Event::RegisterPoll { offset, mask, value } => {
+                    let ran = self.run(observer);
+                    let found = self.gpu.mmio_read(offset) & mask;
+                    match ran {
+                        // What it waits for says nothing about a fault.
+                        Some(step @ Step::Ran { result: Err(_), .. }) => return Ok(Some(step)),
+                        _ if found != value & mask => {
+                            return Ok(Some(Step::Stuck(Stuck { position, offset, mask, value, found })));
+                        }
+                        Some(step) => return Ok(Some(step)),
+                        None => {}
+                    }
+                }
+                Event::Memory { space, address, bytes } if !self.pending => {
+                    write(&mut self.gpu, position, space, address, bytes)?;
+                }
+                Event::Memory { space, address, bytes } => {
+                    self.held = Some(Held::Memory { position, space, address, bytes: bytes.to_vec() });
+                }
+                Event::GlobalEntries { first, entries } if !self.pending => {
+                    map(&mut self.gpu, position, first, entries)?;
+                }
+                Event::GlobalEntries { first, entries } => {
+                    self.held = Some(Held::Entries { position, first, entries: entries.to_vec() });
+                }
+                Event::Commands { engine, address, bytes } => {
+                    self.held = Some(Held::Commands { position, engine, address, bytes: bytes.to_vec() });
+                }
+                // Simulators write a picture there; a remark is for people.
+                Event::Bitmap(_) | Event::Comment(_) => {}
+                Event::MemoryPoll { .. } => {
+                    return Err(unusable(
+                        "waits for memory, and no source says how such a block says for what",
+                    ));
+                }
+                Event::Other { opcode, sub_opcode, .. } => {
+                    return Err(unusable(&format!(
+                        "a block with opcode {opcode:#x} and number {sub_opcode:#x}, which no source describes"
+                    )));
+                }
+                _ => return Err(unusable("a block that the model does not know")),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Lets the engines run, if something may have started them. `None` if they had nothing to do.
+    fn run<O: Observer>(&mut self, observer: &mut O) -> Option<Step> {
+        if !std::mem::take(&mut self.pending) {
+            return None;
+        }
+        let position = self.reader.position();
+        match self.gpu.run_observed(observer) {
+            Ok(stats) if stats == Stats::default() => None,
+            result => Some(Step::Ran { position, result }),
+        }
+    }
+
+    /// Puts commands of a classic file into a ring at their place, and starts it.
+    fn ring(
+        &mut self,
+        position: u64,
+        engine: EngineId,
+        address: u64,
+        bytes: &[u8],
+    ) -> Result<Result<(), Fault>, ReplayError> {
+        write(&mut self.gpu, position, Space::Global, address, bytes)?;
+        let (start, head) = (address & !(PAGE - 1), address % PAGE);
+        // The tail is a multiple of 8 bytes; what that leaves over is a MI_NOOP.
+        let end = head + bytes.len() as u64;
+        let tail = end.next_multiple_of(8);
+        if tail > end {
+            write(&mut self.gpu, position, Space::Global, start + end, &[0; 8][..(tail - end) as usize])?;
+        }
+        // The ring is never filled to its last byte, where the tail would be at the head again.
+        let pages = tail / PAGE + 1;
+        let unusable = || ReplayError::Unusable {
+            position,
+            problem: format!(
+                "commands at {} do not make a ring: it has at most {MAX_COMMANDS} bytes below 4 GiB",
+                Va(address)
+            ),
+        };
+        let base = mmio_base(engine);
+        let start = u32::try_from(start).map_err(|_| unusable())?;
+        let [control] = RingCtl {
+            ring_nr_pages: MinusOne::new(pages).map_err(|_| unusable())?,
+            ring_valid: true,
+            ..RingCtl::new()
+        }
+        .pack();
+        let [head] =
+            RingHead { head_addr: Shifted::new(head).map_err(|_| unusable())?, ..RingHead::new() }.pack();
+        let [tail] = RingTail { tail_addr: Shifted::new(tail).map_err(|_| unusable())? }.pack();
+        for (register, value) in [
+            (RingCtl::OFFSET, 0),
+            (RingTail::OFFSET, head),
+            (RingHead::OFFSET, head),
+            (RingStart::OFFSET, start),
+            (RingCtl::OFFSET, control),
+            (RingTail::OFFSET, tail),
+        ] {
+            if let Err(fault) = self.gpu.mmio_write(base + register, value) {
+                return Ok(Err(fault));
+            }
+        }
+        self.pending = true;
+        Ok(Ok(()))
+    }
+}
+
+/// Refuses files for other machines.
+fn check(position: u64, header: &Header) -> Result<(), ReplayError> {
+    if header.is_gen8() != Some(false) {
+        return Ok(());
+    }
+    let id = header.pci_id.map(|id| format!(", PCI id {id:#06x}")).unwrap_or_default();
+    let device = header.device.map(|device| format!(" (device {}{id})", device.bits())).unwrap_or(id);
+    Err(ReplayError::Unusable {
+        position,
+        problem: format!("recorded for another GPU{device}; the model is a Broadwell"),
+    })
+}
+
+/// Writes memory as the host does.
+fn write(gpu: &mut Gpu, position: u64, space: Space, address: u64, bytes: &[u8]) -> Result<(), ReplayError> {
+    let unusable = |problem: String| ReplayError::Unusable { position, problem };
+    match space {
+        Space::Physical => gpu.memory.write_physical(address, bytes).map_err(|e| unusable(e.to_string())),
+        Space::Global => gpu.global().write(address, bytes).map_err(|fault| {
+            unusable(format!("{fault}: the global table has no entry for it; it must be written before"))
+        }),
+        Space::Local | Space::NonLocal | Space::Pci => Err(unusable(format!(
+            "{} bytes for the address space {space:?}, which Broadwell does not have",
+            bytes.len()
+        ))),
+    }
+}
+
+/// Writes entries of the global table.
+fn map(gpu: &mut Gpu, position: u64, first: u64, entries: &[u64]) -> Result<(), ReplayError> {
+    for (index, entry) in (first..).zip(entries) {
+        gpu.ggtt
+            .write_global_entry(index, *entry)
+            .map_err(|error| ReplayError::Unusable { position, problem: error.to_string() })?;
+    }
+    Ok(())
+}
