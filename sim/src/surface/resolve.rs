@@ -51,6 +51,17 @@ pub struct Auxiliary {
     pub qpitch: u32,
 }
 
+/// Where the chroma of planar formats lies, in pixels and rows from the start of the surface (2d p.344 and p.351).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Chroma {
+    /// U and V have planes of their own; which the manual does not support.
+    pub separate: bool,
+    /// First column and row of the plane of U, or of U and V in turn.
+    pub u: [u32; 2],
+    /// First column and row of the plane of V.
+    pub v: [u32; 2],
+}
+
 /// A surface as shared functions see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Surface {
@@ -102,6 +113,8 @@ pub struct Surface {
     pub clear: [bool; 4],
     /// The auxiliary surface.
     pub auxiliary: Auxiliary,
+    /// Where chroma lies, of a planar format.
+    pub chroma: Chroma,
 }
 
 impl Default for Surface {
@@ -137,6 +150,7 @@ impl Default for Surface {
             ],
             clear: [false; 4],
             auxiliary: Auxiliary::default(),
+            chroma: Chroma::default(),
         }
     }
 }
@@ -206,6 +220,7 @@ impl Surface {
             ]
             .map(|color| color.bits() != 0),
             auxiliary: auxiliary(state),
+            chroma: chroma(state),
             ..Surface::default()
         };
         match state.extent {
@@ -418,6 +433,25 @@ fn auxiliary(state: &RenderSurfaceState) -> Auxiliary {
         base: auxiliary_surface_base_address.va48(),
         pitch: auxiliary_surface_pitch.get() as u32 * TileMode::Y.width(),
         qpitch: auxiliary_surface_qpitch.get() as u32,
+    }
+}
+
+fn chroma(state: &RenderSurfaceState) -> Chroma {
+    let RenderSurfaceStateAuxiliary::Planar {
+        separate_uv_plane_enable,
+        x_offset_for_u_or_uv_plane,
+        y_offset_for_u_or_uv_plane,
+        x_offset_for_v_plane,
+        y_offset_for_v_plane,
+        ..
+    } = state.auxiliary
+    else {
+        return Chroma::default();
+    };
+    Chroma {
+        separate: separate_uv_plane_enable,
+        u: [x_offset_for_u_or_uv_plane.get() as u32, y_offset_for_u_or_uv_plane.get() as u32],
+        v: [x_offset_for_v_plane.get() as u32, y_offset_for_v_plane.get() as u32],
     }
 }
 

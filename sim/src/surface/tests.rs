@@ -76,6 +76,24 @@ fn auxiliary_surfaces_are_described() {
 }
 
 #[test]
+fn planes_of_chroma_are_described() {
+    let state = RenderSurfaceState {
+        surface_format: SurfaceFormat::PLANAR_420_8,
+        auxiliary: RenderSurfaceStateAuxiliary::Planar {
+            separate_uv_plane_enable: false,
+            x_offset_for_u_or_uv_plane: u(0),
+            y_offset_for_u_or_uv_plane: u(64),
+            x_offset_for_v_plane: u(4),
+            y_offset_for_v_plane: u(96),
+        },
+        ..image()
+    };
+    let surface = Surface::resolve(&state).unwrap();
+    assert_eq!(surface.chroma, Chroma { separate: false, u: [0, 64], v: [4, 96] });
+    assert_eq!((surface.element_bytes, surface.auxiliary.kind), (1, AuxiliaryKind::None));
+}
+
+#[test]
 fn what_cannot_be_says_so() {
     let field = |state: RenderSurfaceState| Surface::resolve(&state).unwrap_err().field;
     let extent = RenderSurfaceStateExtent::Image { height: lit!(64), width: lit!(100), depth: lit!(2) };

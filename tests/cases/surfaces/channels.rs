@@ -175,3 +175,15 @@ fn codes_come_in_blocks_of_one_size() {
         assert_eq!(format.bits, expected, "{}", format.name);
     }
 }
+
+/// Elements of less than a byte, by their bits.
+#[test]
+fn less_than_a_byte() {
+    use genxml_sim::surface::format::codec::decode_element;
+    let bits = |code: SurfaceFormat, raw| decode_element(Codec::of(code).unwrap().format(), &[raw, 0, 0, 0]);
+    let (zero, one) = (0f32.to_bits(), 1f32.to_bits());
+    assert_eq!(bits(SurfaceFormat::R1_UNORM, 1), [one, zero, zero, one]);
+    assert_eq!(bits(SurfaceFormat::R1_UNORM, 0), [zero, zero, zero, one]);
+    // The index of a palette.
+    assert_eq!(bits(SurfaceFormat::P2_UNORM_PALETTE1, 3)[0], 3);
+}

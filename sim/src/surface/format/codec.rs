@@ -85,7 +85,8 @@ impl Codec {
     }
 
     /// True if elements have channels that [`Codec::decode`] finds: all formats but blocks of compressed texels, packed
-    /// and planar YUV, and raw bytes. Of 64-bit channels that pass as they are there are too many bits.
+    /// and planar YUV, and raw bytes. Of 64-bit channels that pass as they are there are too many bits. Elements of less
+    /// than a byte have channels too, but no address: [`decode_element`] takes their bits.
     pub fn has_channels(&self) -> bool {
         has_channels(&self.format)
     }

@@ -2,7 +2,7 @@
 //!
 //! The rule is mechanical: a format's name lists its channels from the lowest bit up, each a letter and its bits, and
 //! says after them how they are encoded (`R10G10B10_SNORM_A2_UNORM`, gen8_facts 9.2). [`Format::describe`] reads the
-//! name while the program is compiled; names that list no channels stand in [`OTHERS`].
+//! name while the program is compiled; a table has those that list no channels.
 //!
 //! * [`convert`]: one channel to and from a float or an integer;
 //! * [`codec`]: elements and rows of elements to and from four channels;
