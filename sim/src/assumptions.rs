@@ -210,3 +210,37 @@ pub const GLOBAL_ACCESS_NEEDS_PRIVILEGE: bool = true;
 /// Which of two pixels of packed YUV gives both their chroma when they are written: no source says; the first one lies where
 /// chroma is sampled (4:2:2, cosited).
 pub const PIXELS_OF_PACKED_YUV_SHARE_THE_FIRST_CHROMA: bool = true;
+
+/// Offsets of slots and blocks that are not aligned to what is moved: G45 vol 4, 5.10 drops the bits below an oword or a
+/// dword ("discard low 2 bits"), 2d only says that they must be 0 for 64-bit addresses. The model drops them everywhere.
+pub const LOW_OFFSET_BITS_ARE_DROPPED: bool = true;
+
+/// Where buffers end inside a dword or a qword: is it there? G45 counts in owords, drivers rely on dwords
+/// (gen8_facts 4.6). In the model what is not there wholly reads 0 and is not written, dword by dword; byte scattered
+/// messages count bytes.
+pub const BOUNDS_HOLD_FOR_WHOLE_ELEMENTS: bool = true;
+
+/// Bits above 47 of the addresses of slots: 2d calls blocks at addresses that are not canonical out of bounds and says
+/// nothing of slots; compilers and gen8_facts 4.6 take the bits for ignored. The model ignores them.
+pub const SLOT_ADDRESSES_HAVE_48_BITS: bool = true;
+
+/// Block messages of a send with fewer channels than the block has dwords: what of the dwords without a channel? G45
+/// vol 4, 5.10.2 gives each dword one of 16 channels. Block messages of one or eight channels are common in kernels
+/// for media, which want the whole block; the model takes channels that the send does not have for enabled.
+pub const BLOCKS_TAKE_MISSING_CHANNELS_FOR_ENABLED: bool = true;
+
+/// The part of a header that bounds stateless accesses (Per Thread Scratch Space, 2d p.294) holds for messages of data port
+/// 0 that have a header; those without one, and those of data port 1, reach 4 GiB from General State Base Address on.
+pub const STATELESS_WITHOUT_SIZE_REACHES_4_GIB: bool = true;
+
+/// Register Pitch Control of merged media block reads: 2d p.252-254 says what it is good for and no more. Each step doubles the
+/// distance of rows in registers, so that two, four or eight blocks interleave.
+pub const REGISTER_PITCH_DOUBLES: bool = true;
+
+/// How does a transposed block lie in registers? No source says. The model puts the columns one behind the other
+/// without gaps.
+pub const TRANSPOSED_COLUMNS_ARE_ADJACENT: bool = true;
+
+/// Slots of an atomic message that work on the same place: in which order? No source says; the model takes them in
+/// ascending order, each after the one before.
+pub const ATOMIC_SLOTS_GO_UPWARD: bool = true;

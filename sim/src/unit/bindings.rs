@@ -69,7 +69,11 @@ impl Bindings {
         }
     }
 
-    fn resolve<O: Observer>(&self, exec: &Exec<'_, O>, index: u8) -> Result<Bound, Fault> {
+    /// The surface state of entry `index` as it stands in memory.
+    ///
+    /// # Errors
+    /// A page fault on the way to it.
+    pub fn state<O: Observer>(&self, exec: &Exec<'_, O>, index: u8) -> Result<RenderSurfaceState, Fault> {
         let entry = self.table.wrapping_add(4 * u64::from(index));
         let dword = exec
             .vm
@@ -80,7 +84,11 @@ impl Bindings {
         exec.vm
             .read(self.base.wrapping_add(pointer.get()), bytemuck::must_cast_slice_mut(&mut dwords))
             .map_err(|fault| exec.page(fault, format!("surface state of binding table entry {index}")))?;
-        let state = RenderSurfaceState::unpack_lossy(&dwords);
+        Ok(RenderSurfaceState::unpack_lossy(&dwords))
+    }
+
+    fn resolve<O: Observer>(&self, exec: &Exec<'_, O>, index: u8) -> Result<Bound, Fault> {
+        let state = self.state(exec, index)?;
         let surface = Surface::resolve(&state).map_err(|bad| {
             exec.bad_field(bad.field, bad.value, format!("binding table entry {index}: {}", bad.why))
         })?;

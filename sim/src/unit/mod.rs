@@ -100,7 +100,9 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
         match message.function {
             SharedFunction::DataPort0 => dataport::data_cache_0(self, registers, message),
             SharedFunction::DataPort1 => dataport::data_cache_1(self, registers, message),
-            SharedFunction::DataPortConstant => dataport::constant_cache(self, registers, message),
+            SharedFunction::DataPortConstant | SharedFunction::DataPortSampler => {
+                dataport::read_only(self, registers, message)
+            }
             SharedFunction::ThreadSpawner => spawner::message(self, message),
             SharedFunction::Gateway => gateway::message(self, registers, message),
             SharedFunction::Sampler => Err(self.missing("the sampler", message, "2d p.257")),

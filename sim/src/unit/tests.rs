@@ -1,5 +1,5 @@
 use super::Bound;
-use super::dataport::media_block::{Block, BlockMask, read_block, write_block};
+use super::dataport::media_block::{Block, BlockMask, Lines, read_block, write_block};
 use crate::context::{Exec, InterfaceDescriptors, Mode, State};
 use crate::cs::device::Device;
 use crate::fault::{Fault, Place};
@@ -63,7 +63,7 @@ proptest! {
         };
         let block = Block { x: x & !3, y, width: 4 * block_dwords, height: block_height };
         let data: Vec<u8> = (0..block.bytes()).map(|n| (n % 251) as u8 + 1).collect();
-        write_block(&mut vm, &bound, &block, BlockMask::All, &data).unwrap();
+        write_block(&mut vm, &bound, &Lines::new(&bound, None), &block, BlockMask::All, &data).unwrap();
 
         let mut expected = vec![0u8; BYTES];
         for row in 0..i64::from(block_height) {
@@ -81,7 +81,7 @@ proptest! {
         prop_assert!(found == expected);
 
         let mut read = vec![0; block.bytes()];
-        read_block(&vm, &bound, &block, &mut read).unwrap();
+        read_block(&vm, &bound, &Lines::new(&bound, None), &block, &mut read).unwrap();
         for row in 0..i64::from(block_height) {
             for column in 0..i64::from(block.width) {
                 let e = i64::from(element_bytes);

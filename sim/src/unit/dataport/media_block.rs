@@ -1,16 +1,25 @@
-//! Media blocks: rectangles of bytes of a surface. They ignore the execution mask (G45 vol 4, 5.10.4).
+//! Media blocks: rectangles of bytes of a two-dimensional surface. They ignore the execution mask (G45 vol 4, 5.10.4; 2d
+//! p.69-71, p.252-254, p.263-265, p.295-297, p.500).
 
-use super::bound;
+use super::parcel::Parcel;
+use super::target;
 use crate::assumptions::MEDIA_BLOCK_CLIPS_AT_PITCH;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
 use crate::mem::{PageFault, Vm};
 use crate::observe::Observer;
-use crate::surface::SurfaceKind;
+use crate::surface::format::Class;
+use crate::surface::{SurfaceKind, TileMode};
 use crate::unit::{Bound, Port};
-use genxml::gen8::messages::{MediaBlockMessageMode, MhMb, Msd1rMb, Msd1wMb};
+use genxml::gen8::messages::{MdcVlso, MediaBlockMessageMode, MhMb, MhT, Msd1rMb, Msd1rTt, Msd1wMb};
 use genxml::gen8::state::RenderSurfaceStateMediaBoundaryPixelMode as Boundary;
+
+/// Most dwords of a block, without the room that is left between its rows (2d p.265).
+const DWORDS: u32 = 64;
+
+/// Most bytes of a block with that room.
+const MOST: usize = 16 * REGISTER;
 
 /// Which bytes of a block are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,12 +72,74 @@ impl Block {
     }
 }
 
+/// Which lines of memory are the rows of a surface: all, or the even or odd ones of an interlaced frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lines {
+    /// Lines skipped between two rows: 0 or 1.
+    stride: u32,
+    /// First line, if lines are skipped.
+    offset: u32,
+    /// Rows.
+    height: i64,
+    boundary: Boundary,
+}
+
+impl Lines {
+    /// The lines of a surface as its state says, or as a message overrides it: stride and offset. An override changes
+    /// the height: a frame has twice the rows of its fields (G45 vol 4, 5.10.4.1).
+    pub fn new(bound: &Bound, overridden: Option<(u32, u32)>) -> Lines {
+        let surface = &bound.surface;
+        let (stride, offset) = overridden.unwrap_or((surface.line_stride, surface.line_offset));
+        let height = i64::from(surface.height);
+        let height = match (surface.line_stride, stride) {
+            (0, 1) => height / 2,
+            (1, 0) => height * 2,
+            _ => height,
+        };
+        Lines { stride, offset: offset & stride, height, boundary: bound.boundary }
+    }
+
+    /// The line of row `y`, if the surface has it.
+    fn inside(&self, y: i64) -> Option<i64> {
+        (0..self.height).contains(&y).then_some(self.line(y))
+    }
+
+    fn line(&self, y: i64) -> i64 {
+        (y << self.stride) + i64::from(self.offset)
+    }
+
+    /// The line that a read of row `y` returns; above and below the surface by Media Boundary Pixel Mode (G45 vol 4,
+    /// 5.6.1).
+    fn nearest(&self, y: i64) -> i64 {
+        let last = self.height - 1;
+        match self.boundary {
+            // The closest line of the frame, also of a field.
+            Boundary::PROGRESSIVE_FRAME => self.line(y).clamp(0, (self.height << self.stride) - 1),
+            // Rows of a frame stay even or odd.
+            Boundary::INTERLACED_FRAME if self.stride == 0 && y < 0 => (y & 1).min(last),
+            Boundary::INTERLACED_FRAME if self.stride == 0 && y > last => (last - ((last ^ y) & 1)).max(0),
+            // The closest row of the frame or the field.
+            _ => self.line(y.clamp(0, last)),
+        }
+    }
+}
+
 /// Bytes in a row of a surface as media blocks count them: the surface's width is in dwords for these messages,
 /// whatever the format (2d RENDER_SURFACE_STATE Width).
 fn row_bytes(bound: &Bound) -> i64 {
     let bytes = 4 * i64::from(bound.surface.width);
     let pitch = i64::from(bound.surface.pitch);
     if MEDIA_BLOCK_CLIPS_AT_PITCH { bytes.min(pitch) } else { bytes }
+}
+
+/// Graphics address of byte `x` of a line, and how many bytes follow it in any case.
+fn place(bound: &Bound, x: i64, line: i64) -> (u64, i64) {
+    let surface = &bound.surface;
+    let (x, y) = (x + i64::from(surface.left), line + i64::from(surface.top));
+    let address = surface.base.wrapping_add(surface.tile_mode.offset(x, y, i64::from(surface.pitch)) as u64);
+    let run = i64::from(surface.tile_mode.run());
+    let phase = if surface.tile_mode == TileMode::Linear { 0 } else { x.rem_euclid(run) };
+    (address, run - phase)
 }
 
 /// Writes a block; what lies outside the surface is dropped.
@@ -78,6 +149,7 @@ fn row_bytes(bound: &Bound) -> i64 {
 pub fn write_block(
     vm: &mut Vm<'_>,
     bound: &Bound,
+    lines: &Lines,
     block: &Block,
     mask: BlockMask,
     data: &[u8],
@@ -85,22 +157,18 @@ pub fn write_block(
     if bound.surface.kind == SurfaceKind::Null {
         return Ok(0);
     }
-    let (limit, rows) = (row_bytes(bound), i64::from(bound.surface.height));
+    let limit = row_bytes(bound);
     let mut written = 0;
     for (row, data) in data.chunks(block.pitch()).take(block.height as usize).enumerate() {
-        let y = block.y + row as i64;
-        if y < 0 || y >= rows {
-            continue;
-        }
+        let Some(line) = lines.inside(block.y + row as i64) else { continue };
         let first = (-block.x).clamp(0, i64::from(block.width));
         let end = (limit - block.x).clamp(first, i64::from(block.width));
         let mut column = first;
         while column < end {
-            let x = block.x + column;
             // Runs of bytes that stay together in every tiling: 16 bytes (Y columns), whole in the others.
-            let run = (end - column).min(i64::from(bound.surface.tile_mode.run()) - run_phase(bound, x));
+            let (address, run) = place(bound, block.x + column, line);
+            let run = run.min(end - column);
             let bytes = &data[column as usize..(column + run) as usize];
-            let address = bound.surface.address(x, y);
             if mask == BlockMask::All {
                 vm.write(address, bytes)?;
             } else {
@@ -117,92 +185,117 @@ pub fn write_block(
     Ok(written)
 }
 
-/// How far byte `x` is into its run.
-fn run_phase(bound: &Bound, x: i64) -> i64 {
-    let run = i64::from(bound.surface.tile_mode.run());
-    if bound.surface.tile_mode == crate::surface::TileMode::Linear {
-        0
-    } else {
-        (x + i64::from(bound.surface.left)).rem_euclid(run)
-    }
-}
-
-/// Reads a block; what lies outside the surface repeats the nearest element inside.
+/// Reads a block, rows one behind the other as [`Block::pitch`] says; what lies outside the surface repeats the nearest
+/// element inside.
 ///
 /// # Errors
 /// [`PageFault`] of the surface's memory.
-pub fn read_block(vm: &Vm<'_>, bound: &Bound, block: &Block, out: &mut [u8]) -> Result<(), PageFault> {
-    let (limit, rows) = (row_bytes(bound), i64::from(bound.surface.height));
-    let element = i64::from(bound.surface.element_bytes.max(1));
+pub fn read_block(
+    vm: &Vm<'_>,
+    bound: &Bound,
+    lines: &Lines,
+    block: &Block,
+    out: &mut [u8],
+) -> Result<(), PageFault> {
+    if bound.surface.kind == SurfaceKind::Null {
+        out.fill(0);
+        return Ok(());
+    }
+    let limit = row_bytes(bound);
     for (row, out) in out.chunks_mut(block.pitch()).take(block.height as usize).enumerate() {
-        let y = (block.y + row as i64).clamp(0, rows - 1);
-        for (column, out) in out.iter_mut().take(block.width as usize).enumerate() {
-            if bound.surface.kind == SurfaceKind::Null {
-                *out = 0;
-                continue;
-            }
-            let x = block.x + column as i64;
-            let last = (limit / element - 1).max(0);
-            let x = x.div_euclid(element).clamp(0, last) * element + x.rem_euclid(element);
-            *out = vm.read_u8(bound.surface.address(x, y))?;
+        let line = lines.nearest(block.y + row as i64);
+        let first = (-block.x).clamp(0, i64::from(block.width));
+        let end = (limit - block.x).clamp(first, i64::from(block.width));
+        let mut column = first;
+        while column < end {
+            let (address, run) = place(bound, block.x + column, line);
+            let run = run.min(end - column);
+            vm.read(address, &mut out[column as usize..(column + run) as usize])?;
+            column += run;
+        }
+        for column in (0..first).chain(end..i64::from(block.width)) {
+            let x = nearest_byte(bound, limit, block.x + column);
+            out[column as usize] = vm.read_u8(place(bound, x, line).0)?;
         }
     }
     Ok(())
 }
 
-/// What a media block header says.
-fn media_block<O: Observer>(
-    port: &Port<'_, '_, O>,
-    registers: &Registers,
-    message: &Message,
-    header_present: bool,
-) -> Result<(MhMb, Block), Fault> {
-    if !header_present {
-        return Err(port.illegal("a media block message without a header".into(), message));
-    }
-    let header = MhMb::unpack_lossy(&registers.dwords(message.payload));
-    let control = header.normal_media_block_message_control;
-    let block = Block {
-        x: header.x_offset.get(),
-        y: header.y_offset.get(),
-        width: control.block_width.get() as u32,
-        height: control.block_height.get() as u32,
+/// The byte of a row that a read of byte `x` beyond its ends returns: the same one of the nearest element, whose size is
+/// that of the format; of two pixels that share their chroma, the luma of the nearer one (G45 vol 4, 5.10.4).
+fn nearest_byte(bound: &Bound, limit: i64, x: i64) -> i64 {
+    let class = bound.surface.codec.map(|codec| codec.format().class);
+    let pair = match class {
+        Some(Class::PackedYuv { luma, .. }) => Some(luma),
+        _ => None,
     };
-    Ok((header, block))
+    let element = if pair.is_some() { 4 } else { i64::from(bound.surface.element_bytes.max(1)) };
+    let last = (limit / element - 1).max(0);
+    let (left, byte) = (x < 0, x.rem_euclid(element));
+    let byte = match pair {
+        Some(luma) if luma.map(i64::from).contains(&byte) => i64::from(luma[usize::from(!left)]),
+        _ => byte,
+    };
+    x.div_euclid(element).clamp(0, last) * element + byte
 }
 
-/// Media blocks exist for two-dimensional surfaces.
-fn check_image<O: Observer>(port: &Port<'_, '_, O>, bound: &Bound, message: &Message) -> Result<(), Fault> {
-    match bound.surface.kind {
-        SurfaceKind::Buffer => Err(port.illegal("a media block of a buffer".into(), message)),
-        _ => Ok(()),
+/// The two-dimensional surface of a message, and its lines.
+fn image<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    parcel: &Parcel<'_>,
+    index: u64,
+    overridden: MdcVlso,
+) -> Result<(Bound, Lines), Fault> {
+    let bound = target::surface(port, parcel, index)?;
+    if matches!(bound.surface.kind, SurfaceKind::Buffer | SurfaceKind::Structured) {
+        return Err(port.illegal(format!("{} of a buffer", parcel.name), parcel.message));
     }
+    let (stride, offset) = (overridden.vertical_line_stride, overridden.vertical_line_stride_offset);
+    let overridden =
+        overridden.vertical_line_stride_override.then_some((stride.get() as u32, offset.get() as u32));
+    let lines = Lines::new(&bound, overridden);
+    if lines.height < 1 && bound.surface.kind != SurfaceKind::Null {
+        return Err(
+            port.illegal(format!("{} of a field of a surface of one row", parcel.name), parcel.message)
+        );
+    }
+    Ok((bound, lines))
 }
 
-pub(super) fn write_media_block<O: Observer>(
+/// A block of a message must fit into the registers of one.
+fn fits<O: Observer>(port: &Port<'_, '_, O>, parcel: &Parcel<'_>, block: &Block) -> Result<(), Fault> {
+    if block.width.div_ceil(4) * block.height <= DWORDS {
+        return Ok(());
+    }
+    let why =
+        format!("{} of {} x {} bytes: {DWORDS} dwords are possible", parcel.name, block.width, block.height);
+    Err(port.illegal(why, parcel.message))
+}
+
+/// Media Block Write.
+pub(super) fn write<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &Registers,
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = Msd1wMb::unpack_lossy(&[message.descriptor]);
-    let (header, mut block) = media_block(port, registers, message, descriptor.header_present)?;
-    let interlaced = descriptor.vertical_line_stride_override;
-    if interlaced.vertical_line_stride_override && interlaced.vertical_line_stride.get() != 0 {
-        return Err(port.missing(
-            "a media block of one field (Vertical Line Stride Override)",
-            message,
-            "2d p.592",
-        ));
-    }
-    let mode = header.normal_media_block_message_control.message_mode;
-    let mask = match mode {
+    let parcel = Parcel::open(message, "a media block write");
+    let header = MhMb::unpack_lossy(&registers.dwords(parcel.required(port)?));
+    let control = header.normal_media_block_message_control;
+    let mut block = Block {
+        x: header.x_offset.get(),
+        y: header.y_offset.get(),
+        width: control.block_width.get() as u32,
+        height: control.block_height.get() as u32,
+    };
+    let mask = match control.message_mode {
         MediaBlockMessageMode::NORMAL => BlockMask::All,
         MediaBlockMessageMode::BYTE_MASK => BlockMask::Bytes(header.mask.get() as u32),
         MediaBlockMessageMode::PIXEL_MASK => {
             (block.width, block.height) = (32, 4);
             BlockMask::Pixels(header.mask.get() as u32)
         }
-        _ => return Err(port.illegal(format!("media block mode {} is reserved", mode.bits()), message)),
+        mode => return Err(parcel.reserved(port, "Message Mode", mode.bits())),
     };
     if block.x % 4 != 0 || !block.width.is_multiple_of(4) {
         let why = format!(
@@ -211,61 +304,102 @@ pub(super) fn write_media_block<O: Observer>(
         );
         return Err(port.illegal(why, message));
     }
-    let first = message.payload + REGISTER;
-    let sent = (descriptor.message_length.get() as usize).saturating_sub(1) * REGISTER;
-    if block.bytes() > sent {
-        let why = format!("a media block of {} bytes in a message of {sent}", block.bytes());
-        return Err(port.illegal(why, message));
+    fits(port, &parcel, &block)?;
+    parcel.check(port, block.bytes().div_ceil(REGISTER), 0)?;
+    let (bound, lines) =
+        image(port, &parcel, descriptor.binding_table_index.get(), descriptor.vertical_line_stride_override)?;
+    let data = &registers.grf()[parcel.body..parcel.body + block.bytes()];
+    match write_block(&mut port.exec.vm, &bound, &lines, &block, mask, data) {
+        Ok(bytes) => port.exec.stats.bytes_written += bytes,
+        Err(fault) => return Err(parcel.page(port, fault)),
     }
-    let bound = bound(port, descriptor.binding_table_index.get() as u8, message)?;
-    check_image(port, &bound, message)?;
-    let data = &registers.grf()[first..first + block.bytes()];
-    let written = write_block(&mut port.exec.vm, &bound, &block, mask, data)
-        .map_err(|fault| port.exec.page(fault, "media block write"))?;
-    port.exec.stats.bytes_written += written;
     Ok(())
 }
 
-pub(super) fn read_media_block<O: Observer>(
+/// Media Block Read, also that of the sampler cache.
+pub(super) fn read<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = Msd1rMb::unpack_lossy(&[message.descriptor]);
-    let (header, block) = media_block(port, registers, message, descriptor.header_present)?;
-    let interlaced = descriptor.vertical_line_stride_override;
-    if interlaced.vertical_line_stride_override && interlaced.vertical_line_stride.get() != 0 {
-        return Err(port.missing(
-            "a media block of one field (Vertical Line Stride Override)",
-            message,
-            "2d p.592",
-        ));
-    }
+    let parcel = Parcel::open(message, "a media block read");
+    let header = MhMb::unpack_lossy(&registers.dwords(parcel.required(port)?));
     let control = header.normal_media_block_message_control;
-    if control.sub_register_offset.get() != 0 || control.register_pitch_control.get() != 0 {
-        return Err(port.missing("merged media block reads", message, "2d p.252"));
-    }
-    let bound = bound(port, descriptor.binding_table_index.get() as u8, message)?;
-    check_image(port, &bound, message)?;
-    let rows = i64::from(bound.surface.height);
-    let outside = block.y < 0 || block.y + i64::from(block.height) > rows;
-    if outside && bound.boundary != Boundary::NORMAL_MODE {
-        return Err(port.missing(
-            "Media Boundary Pixel Mode",
-            message,
-            "2d RENDER_SURFACE_STATE; G45 vol 4, 5.6.1",
-        ));
-    }
-    let Some(response) = message.response else { return Ok(()) };
-    let expected = descriptor.response_length.get() as usize * REGISTER;
-    if block.bytes() > expected {
-        let why = format!("a media block of {} bytes in a response of {expected}", block.bytes());
+    let block = Block {
+        x: header.x_offset.get(),
+        y: header.y_offset.get(),
+        width: control.block_width.get() as u32,
+        height: control.block_height.get() as u32,
+    };
+    fits(port, &parcel, &block)?;
+    // Merged reads begin somewhere in the registers and leave room between their rows for those of others
+    // (assumptions::REGISTER_PITCH_DOUBLES).
+    let (start, doublings) = (control.sub_register_offset.get(), control.register_pitch_control.get());
+    let (start, pitch) = (start as usize, block.pitch() << doublings);
+    let merged = start != 0 || doublings != 0;
+    let end = start + pitch * (block.height as usize - 1) + block.pitch();
+    if end > MOST {
+        let why = format!("{} that goes on behind 16 registers", parcel.name);
         return Err(port.illegal(why, message));
     }
-    let mut data = vec![0; block.bytes()];
-    read_block(&port.exec.vm, &bound, &block, &mut data)
-        .map_err(|fault| port.exec.page(fault, "media block read"))?;
-    registers.grf_mut()[response..response + data.len()].copy_from_slice(&data);
+    parcel.check(port, 0, end.div_ceil(REGISTER))?;
+    let (bound, lines) =
+        image(port, &parcel, descriptor.binding_table_index.get(), descriptor.vertical_line_stride_override)?;
+    let Some(answer) = parcel.answer() else { return Ok(()) };
+    let mut data = [0; MOST];
+    let data = &mut data[..block.bytes()];
+    if let Err(fault) = read_block(&port.exec.vm, &bound, &lines, &block, data) {
+        return Err(parcel.page(port, fault));
+    }
     port.exec.stats.bytes_read += data.len() as u64;
+    let width = if merged { block.width as usize } else { block.pitch() };
+    for (row, data) in data.chunks(block.pitch()).enumerate() {
+        let at = answer + start + row * pitch;
+        registers.grf_mut()[at..at + width].copy_from_slice(&data[..width]);
+    }
+    Ok(())
+}
+
+/// Media Transpose Read: columns of dwords one behind the other (assumptions::TRANSPOSED_COLUMNS_ARE_ADJACENT).
+pub(super) fn transpose<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+) -> Result<(), Fault> {
+    let descriptor = Msd1rTt::unpack_lossy(&[message.descriptor]);
+    let parcel = Parcel::open(message, "a media transpose read");
+    let header = MhT::unpack_lossy(&registers.dwords(parcel.required(port)?));
+    let (dwords, rows) = (
+        header.block_dimensions.block_width.get() as usize,
+        header.block_dimensions.block_height.get() as usize,
+    );
+    let block = Block {
+        x: header.x_offset.get(),
+        y: header.y_offset.get(),
+        width: 4 * dwords as u32,
+        height: rows as u32,
+    };
+    if block.x % i64::from(block.width) != 0 || block.y % rows as i64 != 0 {
+        let why = format!(
+            "{} of {dwords} x {rows} dwords at x = {}, y = {}: both must be multiples of the block's size",
+            parcel.name, block.x, block.y
+        );
+        return Err(port.illegal(why, message));
+    }
+    parcel.check(port, 0, block.bytes().div_ceil(REGISTER))?;
+    let index = descriptor.binding_table_index.get();
+    let (bound, lines) = image(port, &parcel, index, MdcVlso::new())?;
+    let Some(answer) = parcel.answer() else { return Ok(()) };
+    let mut data = [0; MOST];
+    let data = &mut data[..block.bytes()];
+    if let Err(fault) = read_block(&port.exec.vm, &bound, &lines, &block, data) {
+        return Err(parcel.page(port, fault));
+    }
+    port.exec.stats.bytes_read += data.len() as u64;
+    for (n, dword) in data.chunks_exact(4).enumerate() {
+        let at = answer + 4 * (n % dwords * rows + n / dwords);
+        registers.grf_mut()[at..at + 4].copy_from_slice(dword);
+    }
     Ok(())
 }

@@ -1,25 +1,35 @@
 //! Data ports: messages that read and write surfaces, memory and shared local memory.
 //!
-//! This file routes by shared function and message type; each family has a file: [`media_block`], [`oword`], [`typed`].
+//! This file routes by shared function and message type. Messages about slots - lanes with an offset each - are in
+//! `untyped`, `scattered` and `atomics`, which share what `slots`, `elements` and `window` do; messages about blocks
+//! in `block` and [`media_block`]; those about elements of a format in [`typed`].
 
+mod atomics;
+mod block;
+mod elements;
+mod info;
 pub mod media_block;
-pub mod oword;
+mod parcel;
+mod scattered;
+mod slots;
+mod target;
 pub mod typed;
+mod untyped;
+mod window;
 
-use super::{Bound, Port};
+use super::Port;
 use crate::eu::Message;
-use crate::eu::regions::{REGISTER, Registers};
+use crate::eu::regions::Registers;
 use crate::fault::Fault;
 use crate::observe::Observer;
 use genxml::gen8::messages::{
     DataPort0MessageDescriptor, DataPort0MessageDescriptorLegacyDapDcMessage, DataPort1MessageDescriptor,
-    MsdMemfence, MtDp0, MtDp1, MtDpRo, ReadOnlyDataPortMessageDescriptor,
+    MtDp0, MtDp1, MtDpRo, ReadOnlyDataPortMessageDescriptor,
 };
-use media_block::{read_media_block, write_media_block};
-use oword::{read_owords, write_owords};
+use target::Allowed;
 
-/// Binding table indices from here on name no entry (2d MDC_BTS_SLM_A32).
-const FIRST_SPECIAL_INDEX: u8 = 240;
+/// Bytes of an oword.
+const OWORD: u64 = 16;
 
 /// Data port 1 of the data cache.
 ///
@@ -32,15 +42,21 @@ pub fn data_cache_1<O: Observer>(
 ) -> Result<(), Fault> {
     let descriptor = DataPort1MessageDescriptor::unpack_lossy(&[message.descriptor]);
     match descriptor.message_type {
-        MtDp1::MT1R_MB => read_media_block(port, registers, message),
-        MtDp1::MT1W_MB => write_media_block(port, registers, message),
+        MtDp1::MT1R_MB => media_block::read(port, registers, message),
+        MtDp1::MT1R_T => media_block::transpose(port, registers, message),
+        MtDp1::MT1W_MB => media_block::write(port, registers, message),
         MtDp1::MT1R_TS | MtDp1::MT1W_TS | MtDp1::MT1A_TA | MtDp1::MT1A_TA4X2 => {
             typed::message(port, registers, message)
         }
-        kind => {
-            let name = kind.name().unwrap_or("reserved");
-            Err(port.missing(&format!("data port 1 message {name}"), message, "2d p.115"))
+        MtDp1::MT1R_US | MtDp1::MT1W_US | MtDp1::MT1R_A64_US | MtDp1::MT1W_A64_US => {
+            untyped::message(port, registers, message)
         }
+        MtDp1::MT1R_A64_SB | MtDp1::MT1W_A64_SB => scattered::long(port, registers, message),
+        MtDp1::MT1R_A64_B | MtDp1::MT1W_A64_B => block::long(port, registers, message),
+        MtDp1::MT1A_UI | MtDp1::MT1A_UI4X2 => atomics::untyped(port, registers, message),
+        MtDp1::MT1A_A64_UI | MtDp1::MT1A_A64_UI4X2 => atomics::long(port, registers, message),
+        MtDp1::MT1A_TC | MtDp1::MT1A_TC4X2 => atomics::counter(port, registers, message),
+        kind => Err(unknown(port, "data port 1 message", kind.name(), kind.bits(), message)),
     }
 }
 
@@ -55,56 +71,57 @@ pub fn data_cache_0<O: Observer>(
 ) -> Result<(), Fault> {
     let descriptor = DataPort0MessageDescriptor::unpack_lossy(&[message.descriptor]);
     if descriptor.legacy_dap_dc_message == DataPort0MessageDescriptorLegacyDapDcMessage::SCRATCH_BLOCK {
-        return Err(port.missing("scratch blocks", message, "2d p.114"));
+        return block::scratch(port, registers, message);
     }
     match descriptor.message_type {
-        MtDp0::MT0R_OWB => read_owords(port, registers, message, 16),
-        MtDp0::MT0R_OWUB => read_owords(port, registers, message, 1),
-        MtDp0::MT0W_OWB => write_owords(port, registers, message),
-        MtDp0::MT0_MEMFENCE => {
-            // Everything before is done. With commit one register comes back, whose contents nothing defines.
-            let fence = MsdMemfence::unpack_lossy(&[message.descriptor]);
-            if let (true, Some(response)) = (fence.commit, message.response) {
-                registers.grf_mut()[response..response + REGISTER].fill(0);
-            }
-            Ok(())
-        }
-        kind => {
-            let name = kind.name().unwrap_or("reserved");
-            Err(port.missing(&format!("data port 0 message {name}"), message, "2d p.114"))
-        }
+        MtDp0::MT0R_OWB => block::oword(port, registers, message, false, OWORD, Allowed::Stateless),
+        MtDp0::MT0R_OWUB => block::oword(port, registers, message, false, 1, Allowed::Stateless),
+        MtDp0::MT0W_OWB => block::oword(port, registers, message, true, OWORD, Allowed::Stateless),
+        MtDp0::MT0R_OWDB => block::dual(port, registers, message, false, Allowed::Stateless),
+        MtDp0::MT0W_OWDB => block::dual(port, registers, message, true, Allowed::Stateless),
+        MtDp0::MT0R_DWS => scattered::dwords(port, registers, message, false, Allowed::Stateless),
+        MtDp0::MT0W_DWS => scattered::dwords(port, registers, message, true, Allowed::Stateless),
+        MtDp0::MT0R_BS | MtDp0::MT0W_BS => scattered::bytes(port, registers, message),
+        MtDp0::MT0_MEMFENCE => info::fence(port, registers, message),
+        kind => Err(unknown(port, "data port 0 message", kind.name(), kind.bits(), message)),
     }
 }
 
-/// The read-only port of the constant cache.
+/// The read-only ports of the constant cache and the sampler cache; what is cached where makes no difference here.
 ///
 /// # Errors
 /// Page faults of the surface, and [`Fault::Unimplemented`] for messages that are not there.
-pub fn constant_cache<O: Observer>(
+pub fn read_only<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = ReadOnlyDataPortMessageDescriptor::unpack_lossy(&[message.descriptor]);
     match descriptor.message_type {
-        MtDpRo::MT_CC_OWB => read_owords(port, registers, message, 16),
-        MtDpRo::MT_CC_OWUB => read_owords(port, registers, message, 1),
-        kind => {
-            let name = kind.name().unwrap_or("reserved");
-            Err(port.missing(&format!("constant cache message {name}"), message, "2d p.319"))
+        MtDpRo::MT_CC_OWB => block::oword(port, registers, message, false, OWORD, Allowed::Surface),
+        MtDpRo::MT_CC_OWDB => block::dual(port, registers, message, false, Allowed::Surface),
+        MtDpRo::MT_CC_DWS => scattered::dwords(port, registers, message, false, Allowed::Surface),
+        MtDpRo::MT_CC_OWUB | MtDpRo::MT_SC_OWUB => {
+            block::oword(port, registers, message, false, 1, Allowed::Surface)
         }
+        MtDpRo::MT_SC_MB => media_block::read(port, registers, message),
+        MtDpRo::MT_RSI => info::surface(port, registers, message),
+        kind => Err(unknown(port, "read-only data port message", kind.name(), kind.bits(), message)),
     }
 }
 
-/// The surface of a message, which must be an entry of the binding table.
-fn bound<O: Observer>(port: &mut Port<'_, '_, O>, index: u8, message: &Message) -> Result<Bound, Fault> {
-    if index >= FIRST_SPECIAL_INDEX {
-        let what = match index {
-            254 => "shared local memory",
-            253 | 255 => "stateless access",
-            _ => "a reserved binding table index",
-        };
-        return Err(port.missing(what, message, "2d MDC_BTS_SLM_A32"));
+/// A type that nobody describes: named, but without operations, or reserved.
+#[cold]
+fn unknown<O: Observer>(
+    port: &Port<'_, '_, O>,
+    what: &str,
+    name: Option<&str>,
+    bits: u64,
+    message: &Message,
+) -> Fault {
+    match name {
+        // The float atomics, whose operations no source for this hardware lists.
+        Some(name) => port.missing(&format!("{what} {name}"), message, "2d p.114-116, p.319"),
+        None => port.illegal(format!("{what} {bits:#x}: the type is reserved"), message),
     }
-    port.bindings.surface(port.exec, index)
 }

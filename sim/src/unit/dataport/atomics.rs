@@ -1,0 +1,266 @@
+//! Untyped atomic operations on integers: on buffers and shared local memory, at 64-bit addresses, and on the append
+//! counter of a surface (2d p.14-16, p.115; 2a p.293-355, p.411-431).
+
+use super::parcel::Parcel;
+use super::slots::{Range, Simd, Slots, whole_dwords};
+use super::target::{self, Allowed};
+use super::window::{Target, Window};
+use crate::eu::Message;
+use crate::eu::regions::{REGISTER, Registers};
+use crate::fault::Fault;
+use crate::mem::PageFault;
+use crate::observe::Observer;
+use crate::surface::AuxiliaryKind;
+use crate::unit::Port;
+use crate::unit::atomic::{self, Width};
+use genxml_eu::gen8::descriptors::MdcSm2r;
+use genxml_eu::gen8::eu_messages::{MdcAop, Msd1A64Ai, Msd1A64AiDataWidth, Msd1Tac, Msd1Uai};
+use genxml_eu::gen8::messages::MtDp1;
+
+/// How operands and answers lie in registers, after the tables of MDP_AOP* (2d p.124-130, p.306-317).
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    /// Bytes from a slot to the next.
+    slot: usize,
+    /// Bytes from an operand of a slot to its second.
+    source: usize,
+    /// Bytes from the low half of 64 bits to the high half.
+    high: usize,
+    /// Registers that one operand takes, or the answer.
+    registers: usize,
+}
+
+impl Layout {
+    /// Dwords: MDP_AOP8_DW2, MDP_AOP16_DW2; two operands share a half register in MDP_AOP4X2_DW2.
+    const fn dwords(simd: Simd) -> Layout {
+        let registers = simd.registers();
+        match simd {
+            Simd::Two => Layout { slot: REGISTER / 2, source: 4, high: 0, registers },
+            _ => Layout { slot: 4, source: registers * REGISTER, high: 0, registers },
+        }
+    }
+
+    /// 64 bits where other operations have a dword: low and high halves apart, MDP_AOP8_QW2, MDP_AOP16_QW2; together in
+    /// MDP_AOP4X2_QW2.
+    const fn halves(simd: Simd) -> Layout {
+        let registers = simd.registers();
+        match simd {
+            Simd::Two => Layout { slot: REGISTER / 2, source: 8, high: 4, registers },
+            _ => {
+                let high = registers * REGISTER;
+                Layout { slot: 4, source: 2 * high, high, registers: 2 * registers }
+            }
+        }
+    }
+
+    /// Qwords at 64-bit addresses: MDP_A64_AOP8_QW2, MDP_A64_AOP4X2_QW2.
+    const fn qwords(simd: Simd) -> Layout {
+        let registers = simd.registers_of(8);
+        Layout { slot: simd.stride(8), source: registers * REGISTER, high: 4, registers }
+    }
+
+    /// Registers of all operands. Of two slots, both operands are in one register unless they are qwords.
+    const fn sent(self, simd: Simd, sources: usize) -> usize {
+        match simd {
+            Simd::Two if self.source < REGISTER && sources > 0 => 1,
+            _ => self.registers * sources,
+        }
+    }
+}
+
+/// An operation, its operands and its answer.
+#[derive(Clone, Copy, Debug)]
+struct Operation {
+    operation: MdcAop,
+    width: Width,
+    layout: Layout,
+    /// The old values come back.
+    returns: bool,
+}
+
+impl Operation {
+    /// Does the operation for each slot in turn; operands stand from byte `data` of the registers on, and what comes back
+    /// goes to byte `answer` and so on.
+    fn each(
+        &self,
+        window: &mut Window<'_, '_>,
+        registers: &mut Registers,
+        slots: &Slots,
+        data: usize,
+        answer: Option<usize>,
+    ) -> Result<u64, PageFault> {
+        let (layout, sources) = (self.layout, atomic::sources(self.operation));
+        let mut bytes = 0;
+        for slot in (0..slots.simd.count()).filter(|slot| slots.has(*slot)) {
+            let place = data + slot * layout.slot;
+            let source = |n: usize| match n < sources {
+                true => self.operand(registers, place + n * layout.source),
+                false => 0,
+            };
+            let (src0, src1) = (source(0), source(1));
+            let (offset, end) = (slots.offsets[slot], slots.ends[slot]);
+            // What is not there wholly is not there (assumptions::BOUNDS_HOLD_FOR_WHOLE_ELEMENTS).
+            let inside = offset < end && end - offset >= self.width.bytes();
+            let mut returned = 0;
+            if inside {
+                let low = u64::from(window.dword(offset, end)?);
+                let old = match self.width {
+                    Width::Dword => low,
+                    Width::Qword => low | u64::from(window.dword(offset + 4, end)?) << 32,
+                };
+                let (new, back) = atomic::operate(self.operation, self.width, old, src0, src1);
+                window.set_dword(offset, end, new as u32)?;
+                if self.width == Width::Qword {
+                    window.set_dword(offset + 4, end, (new >> 32) as u32)?;
+                }
+                returned = back;
+                bytes += self.width.bytes();
+            }
+            if let Some(answer) = answer {
+                let place = answer + slot * layout.slot;
+                registers.set_u32(place, returned as u32);
+                if self.width == Width::Qword {
+                    registers.set_u32(place + layout.high, (returned >> 32) as u32);
+                }
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn operand(&self, registers: &Registers, place: usize) -> u64 {
+        let low = u64::from(registers.u32(place));
+        match self.width {
+            Width::Dword => low,
+            Width::Qword => low | u64::from(registers.u32(place + self.layout.high)) << 32,
+        }
+    }
+}
+
+/// Checks lengths and runs the operation; addresses take `addresses` registers.
+fn run<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    parcel: &Parcel<'_>,
+    target: Target,
+    slots: &Slots,
+    addresses: usize,
+    operation: &Operation,
+) -> Result<(), Fault> {
+    let sent = operation.layout.sent(slots.simd, atomic::sources(operation.operation));
+    let back = if operation.returns { operation.layout.registers } else { 0 };
+    parcel.check(port, addresses + sent, back)?;
+    let answer = parcel.answer().filter(|_| operation.returns);
+    let data = parcel.body + addresses * REGISTER;
+    let mut window = Window::new(target, &mut port.exec.vm, &mut port.local.slm);
+    match operation.each(&mut window, registers, slots, data, answer) {
+        Ok(bytes) => {
+            port.exec.stats.bytes_read += bytes;
+            port.exec.stats.bytes_written += bytes;
+            Ok(())
+        }
+        Err(fault) => Err(parcel.page(port, fault)),
+    }
+}
+
+/// Width and layout of an operation on dwords, which may be the comparison of two at once.
+fn short(operation: MdcAop, simd: Simd) -> (Width, Layout) {
+    match operation {
+        MdcAop::AOP_CMPWR_2W => (Width::Qword, Layout::halves(simd)),
+        _ => (Width::Dword, Layout::dwords(simd)),
+    }
+}
+
+/// Untyped Atomic Integer Operation on a buffer or shared local memory.
+pub(super) fn untyped<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+) -> Result<(), Fault> {
+    let descriptor = Msd1Uai::unpack_lossy(&[message.descriptor]);
+    let parcel = Parcel::open(message, "an untyped atomic operation");
+    let simd = match (descriptor.message_type, descriptor.simd_mode) {
+        (MtDp1::MT1A_UI4X2, _) => Simd::Two,
+        (_, MdcSm2r::SIMD8) => Simd::Eight,
+        _ => Simd::Sixteen,
+    };
+    let (pixels, header) = target::header_1(registers, parcel.header);
+    let mask = simd.active(message.mask, pixels);
+    let index = descriptor.binding_table_index.get();
+    let target = whole_dwords(target::buffer(port, &parcel, index, Allowed::Any, header)?);
+    let operation = descriptor.atomic_integer_operation_type;
+    let (width, layout) = short(operation, simd);
+    let (mut addresses, mut slots) = (simd.registers(), None);
+    if let Target::Structured { count, pitch, .. } = target {
+        addresses *= if simd == Simd::Two { 1 } else { 2 };
+        slots = Some(Slots::structured(simd, mask, registers, parcel.body, count, pitch));
+    }
+    let slots = slots.unwrap_or_else(|| {
+        let range = Range { align: width.bytes(), ..Range::dwords(target.bytes(port.local.slm.len())) };
+        Slots::short(simd, mask, registers, parcel.body, range)
+    });
+    let operation = Operation { operation, width, layout, returns: descriptor.return_data_control };
+    run(port, registers, &parcel, target, &slots, addresses, &operation)
+}
+
+/// A64 Untyped Atomic Integer Operation on dwords or qwords.
+pub(super) fn long<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+) -> Result<(), Fault> {
+    let descriptor = Msd1A64Ai::unpack_lossy(&[message.descriptor]);
+    let parcel = Parcel::open(message, "an A64 untyped atomic operation");
+    parcel.forbidden(port)?;
+    let simd = match descriptor.message_type {
+        MtDp1::MT1A_A64_UI4X2 => Simd::Two,
+        _ => Simd::Eight,
+    };
+    let operation = descriptor.atomic_integer_operation_type;
+    let wide = descriptor.data_width == Msd1A64AiDataWidth::QWORD;
+    if operation == MdcAop::AOP_CMPWR_2W && (wide || simd == Simd::Two) {
+        // Only dwords of SIMD8 have MDC_AOP3, the others its subset (2a p.297, 309, 337, 349).
+        return Err(parcel.reserved(port, "Atomic Integer Operation Type", operation.bits()));
+    }
+    let (width, layout) = match wide {
+        true => (Width::Qword, Layout::qwords(simd)),
+        false => short(operation, simd),
+    };
+    let mask = simd.active(message.mask, u32::MAX);
+    let slots = Slots::long(simd, mask, registers, parcel.body, width.bytes());
+    let operation = Operation { operation, width, layout, returns: descriptor.return_data_control };
+    run(port, registers, &parcel, Target::EVERYTHING, &slots, simd.registers_of(8), &operation)
+}
+
+/// Atomic Counter Operation: all slots work on the append counter of the surface.
+pub(super) fn counter<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+) -> Result<(), Fault> {
+    let descriptor = Msd1Tac::unpack_lossy(&[message.descriptor]);
+    let parcel = Parcel::open(message, "an atomic counter operation");
+    let header = parcel.required(port)?;
+    let simd = match (descriptor.message_type, descriptor.simd_mode) {
+        (MtDp1::MT1A_TC4X2, _) => Simd::Two,
+        (_, MdcSm2r::SIMD8) => Simd::Eight,
+        // MDC_SM2RS: 16 slots are not possible (2d p.467).
+        (_, mode) => return Err(parcel.reserved(port, "SIMD Mode", mode.bits())),
+    };
+    let operation = descriptor.atomic_integer_operation_type;
+    if atomic::sources(operation) > 1 {
+        return Err(parcel.reserved(port, "Atomic Integer Operation Type", operation.bits()));
+    }
+    let (pixels, _) = target::header_1(registers, Some(header));
+    let mask = simd.active(message.mask, pixels);
+    let bound = target::surface(port, &parcel, descriptor.binding_table_index.get())?;
+    let auxiliary = bound.surface.auxiliary;
+    if auxiliary.kind != AuxiliaryKind::Append {
+        let why = format!("{} on a surface without an append counter (Auxiliary Surface Mode)", parcel.name);
+        return Err(port.illegal(why, message));
+    }
+    let target = Target::Memory { base: auxiliary.base, size: Width::Dword.bytes() };
+    let slots = Slots::all_at_once(simd, mask, Width::Dword.bytes());
+    let (width, layout) = short(operation, simd);
+    let operation = Operation { operation, width, layout, returns: descriptor.return_data_control };
+    run(port, registers, &parcel, target, &slots, 0, &operation)
+}

@@ -1,0 +1,342 @@
+//! Blocks: runs of owords or hwords along a buffer, two such runs side by side, and scratch space of threads (G45 vol 4,
+//! 5.10.2 and 5.10.3; 2a p.317-330, p.397-399; 2d p.114).
+//!
+//! Channels of the thread guard them: register 0 and 2 of a block belong to channels 7:0, registers 1 and 3 to channels
+//! 15:8, a channel to each dword. Reads bring a whole oword if one of its four channels is enabled, writes only the
+//! dwords that are.
+
+use super::parcel::Parcel;
+use super::slots::whole_dwords;
+use super::target::{self, Allowed, Header};
+use super::window::{Target, Window};
+use crate::assumptions::BLOCKS_TAKE_MISSING_CHANNELS_FOR_ENABLED;
+use crate::eu::Message;
+use crate::eu::regions::{REGISTER, Registers};
+use crate::fault::Fault;
+use crate::mem::{ADDRESS_MASK, PageFault};
+use crate::observe::Observer;
+use crate::unit::Port;
+use genxml::gen8::message_headers::{MhA64Hwb, MhA64Owb, MhA64Owdb};
+use genxml_eu::gen8::descriptors::{MdcA64DbHw, MdcA64DbOwd, MdcCmode, MdcDbOwd, Msd1rA64Hwb, Msd1rA64Owdb};
+use genxml_eu::gen8::eu_messages::{A64BlockSubtype, Msd0Owdb, Msd0Scratch, Msd1A64B};
+use genxml_eu::gen8::messages::{MdcDbOw, Msd0rOwb, MtDp1};
+
+/// Bytes of an oword, and dwords.
+const OWORD: usize = 16;
+
+/// Channels that guard a block: those of two registers, after which they begin again.
+const CHANNELS: usize = 16;
+
+/// The same for two blocks side by side: those of one register (G45 vol 4, 5.10.3).
+const CHANNELS_OF_DUAL: usize = 8;
+
+/// What decides about a dword.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Guard {
+    /// Its channel.
+    Dword,
+    /// The four channels of its oword: one suffices.
+    Oword,
+}
+
+/// A run of bytes in memory that has its place in registers.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// Byte of the window.
+    offset: u64,
+    /// Bytes.
+    length: usize,
+    /// Byte behind the begin of the first register of the block.
+    place: usize,
+}
+
+/// A message that moves runs of bytes.
+struct Blocks<'r> {
+    write: bool,
+    target: Target,
+    guard: Guard,
+    /// Channels after which they begin again.
+    channels: usize,
+    runs: &'r [Run],
+    /// Registers of addresses.
+    addresses: usize,
+    /// Registers of data.
+    data: usize,
+}
+
+impl Blocks<'_> {
+    fn run<O: Observer>(
+        &self,
+        port: &mut Port<'_, '_, O>,
+        registers: &mut Registers,
+        parcel: &Parcel<'_>,
+    ) -> Result<(), Fault> {
+        let (sent, back) = if self.write { (self.data, 0) } else { (0, self.data) };
+        parcel.check(port, self.addresses + sent, back)?;
+        let at = match self.write {
+            true => parcel.body + self.addresses * REGISTER,
+            false => match parcel.answer() {
+                Some(at) => at,
+                None => return Ok(()),
+            },
+        };
+        let target = whole_dwords(self.target);
+        let end = target.bytes(port.local.slm.len());
+        let enabled = channels(parcel.message);
+        let mut window = Window::new(target, &mut port.exec.vm, &mut port.local.slm);
+        let mut bytes = 0;
+        for run in self.runs {
+            match self.transfer(&mut window, registers, at, run, end, enabled) {
+                Ok(moved) => bytes += moved,
+                Err(fault) => return Err(parcel.page(port, fault)),
+            }
+        }
+        match self.write {
+            true => port.exec.stats.bytes_written += bytes,
+            false => port.exec.stats.bytes_read += bytes,
+        }
+        Ok(())
+    }
+
+    /// Moves a run: at once if all channels are enabled, else what they let through.
+    fn transfer(
+        &self,
+        window: &mut Window<'_, '_>,
+        registers: &mut Registers,
+        at: usize,
+        run: &Run,
+        end: u64,
+        enabled: u32,
+    ) -> Result<u64, PageFault> {
+        let mut copy = |first: usize, length: usize| {
+            let place = at + run.place + first;
+            let offset = run.offset + first as u64;
+            match self.write {
+                true => window.write(offset, end, &registers.bytes()[place..place + length]),
+                false => window.read(offset, end, &mut registers.bytes_mut()[place..place + length]),
+            }
+        };
+        if enabled.trailing_ones() as usize >= self.channels {
+            copy(0, run.length)?;
+            return Ok(run.length as u64);
+        }
+        let step = match self.guard {
+            Guard::Dword => 4,
+            Guard::Oword => OWORD,
+        };
+        let mut bytes = 0;
+        for first in (0..run.length).step_by(step) {
+            let channel = (run.place + first) / 4 % self.channels;
+            let mine = enabled >> channel & ((1 << (step / 4)) - 1);
+            if mine != 0 {
+                copy(first, step)?;
+                bytes += step as u64;
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+/// Channels of a message as blocks see them.
+fn channels(message: &Message) -> u32 {
+    let missing = match u32::MAX.checked_shl(message.channels.into()) {
+        Some(missing) if BLOCKS_TAKE_MISSING_CHANNELS_FOR_ENABLED => missing,
+        _ => 0,
+    };
+    message.mask | missing
+}
+
+/// First byte in the first register, and length, of a block of owords.
+fn owords<O: Observer>(
+    port: &Port<'_, '_, O>,
+    parcel: &Parcel<'_>,
+    blocks: MdcDbOw,
+) -> Result<(usize, usize), Fault> {
+    match blocks {
+        MdcDbOw::OW1L => Ok((0, OWORD)),
+        MdcDbOw::OW1U => Ok((OWORD, OWORD)),
+        MdcDbOw::OW2 => Ok((0, 2 * OWORD)),
+        MdcDbOw::OW4 => Ok((0, 4 * OWORD)),
+        MdcDbOw::OW8 => Ok((0, 8 * OWORD)),
+        other => Err(parcel.reserved(port, "Data Blocks", other.bits())),
+    }
+}
+
+/// Oword Block Read and Write; `unit` is what the offset counts in, an oword or a byte.
+pub(super) fn oword<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+    write: bool,
+    unit: u64,
+    allowed: Allowed,
+) -> Result<(), Fault> {
+    let descriptor = Msd0rOwb::unpack_lossy(&[message.descriptor]);
+    let parcel = Parcel::open(message, if write { "an oword block write" } else { "an oword block read" });
+    let (place, length) = owords(port, &parcel, descriptor.data_blocks)?;
+    let header = Header::read(registers, Some(parcel.required(port)?));
+    let target = target::buffer(port, &parcel, descriptor.binding_table_index.get(), allowed, header)?;
+    // Unaligned blocks begin at dwords (2d p.42).
+    let offset = (u64::from(header.global) * unit) & !3;
+    let blocks = Blocks {
+        write,
+        target,
+        guard: if write { Guard::Dword } else { Guard::Oword },
+        channels: CHANNELS,
+        runs: &[Run { offset, length, place }],
+        addresses: 0,
+        data: (place + length).div_ceil(REGISTER),
+    };
+    blocks.run(port, registers, &parcel)
+}
+
+/// Runs of two blocks side by side: owords of block 0 in the low halves of `count` registers, those of block 1 in the high
+/// halves (MDP_OWD4, 2d p.280).
+fn side_by_side(offsets: [u64; 2], count: usize) -> [Run; 8] {
+    std::array::from_fn(|n| {
+        let (register, half) = (n / 2 % count, n % 2);
+        Run {
+            offset: offsets[half] + (register * OWORD) as u64,
+            length: OWORD,
+            place: register * REGISTER + half * OWORD,
+        }
+    })
+}
+
+/// Oword Dual Block Read and Write. Channels 7:0 stand for both halves of each register.
+pub(super) fn dual<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+    write: bool,
+    allowed: Allowed,
+) -> Result<(), Fault> {
+    let descriptor = Msd0Owdb::unpack_lossy(&[message.descriptor]);
+    let name = if write { "an oword dual block write" } else { "an oword dual block read" };
+    let parcel = Parcel::open(message, name);
+    let count = match descriptor.data_blocks {
+        MdcDbOwd::OWD1 => 1,
+        MdcDbOwd::OWD4 => 4,
+        other => return Err(parcel.reserved(port, "Data Blocks", other.bits())),
+    };
+    let header = Header::read(registers, parcel.header);
+    let target = target::buffer(port, &parcel, descriptor.binding_table_index.get(), allowed, header)?;
+    // MAP32B_SIMD4X2 (2d p.424): an offset in each half, in owords.
+    let offset = |half: usize| {
+        let own = registers.u32(parcel.body + half * OWORD);
+        (u64::from(header.global) + u64::from(own)) * OWORD as u64
+    };
+    let runs = side_by_side([offset(0), offset(1)], count);
+    let guard = if write { Guard::Dword } else { Guard::Oword };
+    let channels = CHANNELS_OF_DUAL;
+    let runs = &runs[..2 * count];
+    Blocks { write, target, guard, channels, runs, addresses: 1, data: count }.run(port, registers, &parcel)
+}
+
+/// Scratch Block Read and Write: whole registers of the thread's scratch space. Invalidation after a read has no function
+/// (2d p.236).
+pub(super) fn scratch<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+) -> Result<(), Fault> {
+    let descriptor = Msd0Scratch::unpack_lossy(&[message.descriptor]);
+    let write = descriptor.write;
+    let parcel = Parcel::open(message, if write { "a scratch block write" } else { "a scratch block read" });
+    let header = parcel.required(port)?;
+    let count = descriptor.block_size.get() as usize;
+    let blocks = Blocks {
+        write,
+        target: target::scratch(port, registers, header),
+        guard: if descriptor.dword_channel_mode { Guard::Dword } else { Guard::Oword },
+        channels: CHANNELS,
+        runs: &[Run {
+            offset: descriptor.offset.get() * REGISTER as u64,
+            length: count * REGISTER,
+            place: 0,
+        }],
+        addresses: 0,
+        data: count,
+    };
+    blocks.run(port, registers, &parcel)
+}
+
+/// A64 Block Read and Write: owords, aligned or not, two blocks of owords, or hwords, at 64-bit addresses in the header.
+pub(super) fn long<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+) -> Result<(), Fault> {
+    let descriptor = Msd1A64B::unpack_lossy(&[message.descriptor]);
+    let write = descriptor.message_type == MtDp1::MT1W_A64_B;
+    let parcel = Parcel::open(message, if write { "an A64 block write" } else { "an A64 block read" });
+    let header = parcel.required(port)?;
+    let mut guard = if write { Guard::Dword } else { Guard::Oword };
+    let (subtype, addresses, channels) = (descriptor.subtype, 0, CHANNELS);
+    match subtype {
+        A64BlockSubtype::OWORD | A64BlockSubtype::UNALIGNED_OWORD => {
+            let aligned = subtype == A64BlockSubtype::OWORD;
+            if write && !aligned {
+                return Err(parcel.reserved(port, "A64 Block Message Subtype", subtype.bits()));
+            }
+            // MDC_A64_DB_OW has the codes of MDC_DB_OW (2d p.10).
+            let size = Msd0rOwb::unpack_lossy(&[message.descriptor]).data_blocks;
+            let (place, length) = owords(port, &parcel, size)?;
+            let address = MhA64Owb::unpack_lossy(&registers.dwords(header)).block_offset.get();
+            let (target, offset) = address_of(address, if aligned { OWORD as u64 } else { 4 });
+            let data = (place + length).div_ceil(REGISTER);
+            let runs = &[Run { offset, length, place }];
+            Blocks { write, target, guard, channels, runs, addresses, data }.run(port, registers, &parcel)
+        }
+        A64BlockSubtype::OWORD_DUAL => {
+            let count = match Msd1rA64Owdb::unpack_lossy(&[message.descriptor]).data_elements {
+                MdcA64DbOwd::OWD1 => 1,
+                MdcA64DbOwd::OWD4 => 4,
+                other => return Err(parcel.reserved(port, "Data Elements", other.bits())),
+            };
+            let header = MhA64Owdb::unpack_lossy(&registers.dwords(header));
+            let begins = [header.block_offset0.get(), header.block_offset1.get()];
+            let places = begins.map(|address| address_of(address, OWORD as u64));
+            let runs = side_by_side(places.map(|(_, offset)| offset), count);
+            let channels = CHANNELS_OF_DUAL;
+            // Each half by itself: one may be out of bounds.
+            for (half, (target, _)) in places.into_iter().enumerate() {
+                let mut mine = [runs[half]; 4];
+                for (register, run) in mine.iter_mut().enumerate().take(count) {
+                    *run = runs[2 * register + half];
+                }
+                let runs = &mine[..count];
+                let blocks = Blocks { write, target, guard, channels, runs, addresses, data: count };
+                blocks.run(port, registers, &parcel)?;
+            }
+            Ok(())
+        }
+        A64BlockSubtype::HWORD => {
+            let count = match Msd1rA64Hwb::unpack_lossy(&[message.descriptor]).data_elements {
+                MdcA64DbHw::HW1 => 1,
+                MdcA64DbHw::HW2 => 2,
+                MdcA64DbHw::HW4 => 4,
+                MdcA64DbHw::HW8 => 8,
+                other => return Err(parcel.reserved(port, "Data Elements", other.bits())),
+            };
+            let header = MhA64Hwb::unpack_lossy(&registers.dwords(header));
+            guard = match header.hword_channel_mode.channel_mode {
+                MdcCmode::DWORD => Guard::Dword,
+                _ => Guard::Oword,
+            };
+            let (target, offset) = address_of(header.block_offset.get(), REGISTER as u64);
+            let runs = &[Run { offset, length: count * REGISTER, place: 0 }];
+            Blocks { write, target, guard, channels, runs, addresses, data: count }
+                .run(port, registers, &parcel)
+        }
+        other => Err(parcel.reserved(port, "A64 Block Message Subtype", other.bits())),
+    }
+}
+
+/// Memory of a block at a 64-bit address, cut to multiples of `align`: none if the address is not canonical (2d p.6-9).
+fn address_of(address: u64, align: u64) -> (Target, u64) {
+    let unused = u64::BITS - ADDRESS_MASK.count_ones();
+    let canonical = (address << unused) as i64 >> unused == address as i64;
+    let target = if canonical { Target::EVERYTHING } else { Target::NOTHING };
+    (target, address & ADDRESS_MASK & !(align - 1))
+}

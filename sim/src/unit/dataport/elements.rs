@@ -1,0 +1,225 @@
+//! Moves of dwords and qwords between registers and the places that slots name: untyped reads and writes, scattered reads
+//! and writes of whole elements.
+
+use super::parcel::Parcel;
+use super::slots::Slots;
+use super::window::{Target, Window};
+use crate::eu::regions::{REGISTER, Registers};
+use crate::fault::Fault;
+use crate::mem::PageFault;
+use crate::observe::Observer;
+use crate::unit::Port;
+
+/// Most elements of a slot: eight dwords (MDC_A64_DS, 2d p.5).
+const ELEMENTS: usize = 8;
+
+/// How the elements of slots lie in registers. In memory they follow each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Shape {
+    /// Bytes of an element, 4 or 8.
+    pub width: usize,
+    /// Bytes in registers from a slot to the next.
+    pub slot: usize,
+    /// Bytes in registers from an element of a slot to the next one.
+    pub element: usize,
+    /// Elements that the message has, one bit each.
+    pub present: u32,
+    /// Elements that the message does not have take no room in registers.
+    pub packed: bool,
+}
+
+impl Shape {
+    /// Byte in registers of element `n` of a slot, counted from the slot's first.
+    #[inline(always)]
+    fn place(&self, n: usize) -> usize {
+        match self.packed {
+            true => self.element * (self.present & ((1 << n) - 1)).count_ones() as usize,
+            false => self.element * n,
+        }
+    }
+
+    /// Elements up to the last that the message has.
+    #[inline(always)]
+    fn span(&self) -> usize {
+        (u32::BITS - self.present.leading_zeros()) as usize
+    }
+
+    /// Number of elements of a slot if there is none missing before the last.
+    #[inline(always)]
+    fn whole(&self) -> Option<usize> {
+        (self.present & (self.present + 1) == 0).then_some(self.span())
+    }
+}
+
+/// A message that moves elements: addresses first, then the data of a write.
+#[derive(Debug)]
+pub(super) struct Transfer<'s> {
+    /// From registers to memory.
+    pub write: bool,
+    /// What memory.
+    pub target: Target,
+    /// Where in it.
+    pub slots: &'s Slots,
+    /// How the data lie in registers.
+    pub shape: Shape,
+    /// Registers of addresses.
+    pub addresses: usize,
+    /// Registers of data.
+    pub data: usize,
+}
+
+impl Transfer<'_> {
+    /// Checks the lengths of the message and moves the elements.
+    pub fn run<O: Observer>(
+        &self,
+        port: &mut Port<'_, '_, O>,
+        registers: &mut Registers,
+        parcel: &Parcel<'_>,
+    ) -> Result<(), Fault> {
+        let (sent, back) = if self.write { (self.data, 0) } else { (0, self.data) };
+        parcel.check(port, self.addresses + sent, back)?;
+        let mut window = Window::new(self.target, &mut port.exec.vm, &mut port.local.slm);
+        if self.write {
+            let at = parcel.body + self.addresses * REGISTER;
+            match write(&mut window, registers, at, self.slots, &self.shape) {
+                Ok(bytes) => port.exec.stats.bytes_written += bytes,
+                Err(fault) => return Err(parcel.page(port, fault)),
+            }
+        } else if let Some(at) = parcel.answer() {
+            match read(&window, registers, at, self.slots, &self.shape) {
+                Ok(bytes) => port.exec.stats.bytes_read += bytes,
+                Err(fault) => return Err(parcel.page(port, fault)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads the elements of all slots into registers from byte `at` on. Those of slots that take no part keep their value.
+/// Returns the number of bytes.
+fn read(
+    window: &Window<'_, '_>,
+    registers: &mut Registers,
+    at: usize,
+    slots: &Slots,
+    shape: &Shape,
+) -> Result<u64, PageFault> {
+    let mut bytes = 0;
+    each(slots, shape, |slot, run| match run {
+        Run::Row(count) => {
+            let length = 8 * count * shape.width;
+            let start = at + slot * shape.slot;
+            if count == 1 && shape.slot == shape.width {
+                let row = &mut registers.bytes_mut()[start..start + length];
+                window.read(slots.offsets[slot], slots.ends[slot], row)?;
+            } else {
+                let mut memory = [0; 8 * 8 * ELEMENTS];
+                window.read(slots.offsets[slot], slots.ends[slot], &mut memory[..length])?;
+                for (n, element) in memory[..length].chunks_exact(shape.width).enumerate() {
+                    let place = start + n / count * shape.slot + shape.element * (n % count);
+                    registers.bytes_mut()[place..place + shape.width].copy_from_slice(element);
+                }
+            }
+            bytes += length as u64;
+            Ok(())
+        }
+        Run::Slot => {
+            for n in 0..shape.span() {
+                if shape.present >> n & 1 == 0 {
+                    continue;
+                }
+                let place = at + slot * shape.slot + shape.place(n);
+                let offset = slots.offsets[slot] + (n * shape.width) as u64;
+                for half in (0..shape.width).step_by(4) {
+                    let value = window.dword(offset + half as u64, slots.ends[slot])?;
+                    registers.set_u32(place + half, value);
+                }
+                bytes += shape.width as u64;
+            }
+            Ok(())
+        }
+    })?;
+    Ok(bytes)
+}
+
+/// Writes the elements of all slots, which stand in registers from byte `at` on, slot by slot. Returns the number of bytes.
+fn write(
+    window: &mut Window<'_, '_>,
+    registers: &Registers,
+    at: usize,
+    slots: &Slots,
+    shape: &Shape,
+) -> Result<u64, PageFault> {
+    let mut bytes = 0;
+    each(slots, shape, |slot, run| match run {
+        Run::Row(count) => {
+            let length = 8 * count * shape.width;
+            let start = at + slot * shape.slot;
+            let mut memory = [0; 8 * 8 * ELEMENTS];
+            let row = if count == 1 && shape.slot == shape.width {
+                &registers.bytes()[start..start + length]
+            } else {
+                for (n, element) in memory[..length].chunks_exact_mut(shape.width).enumerate() {
+                    let place = start + n / count * shape.slot + shape.element * (n % count);
+                    element.copy_from_slice(&registers.bytes()[place..place + shape.width]);
+                }
+                &memory[..length]
+            };
+            bytes += length as u64;
+            window.write(slots.offsets[slot], slots.ends[slot], row)
+        }
+        Run::Slot => {
+            for n in 0..shape.span() {
+                if shape.present >> n & 1 == 0 {
+                    continue;
+                }
+                let place = at + slot * shape.slot + shape.place(n);
+                let offset = slots.offsets[slot] + (n * shape.width) as u64;
+                for half in (0..shape.width).step_by(4) {
+                    let value = registers.u32(place + half);
+                    window.set_dword(offset + half as u64, slots.ends[slot], value)?;
+                }
+                bytes += shape.width as u64;
+            }
+            Ok(())
+        }
+    })?;
+    Ok(bytes)
+}
+
+/// What is moved at once.
+enum Run {
+    /// Eight slots with this many elements, without gaps in memory.
+    Row(usize),
+    /// One slot.
+    Slot,
+}
+
+/// Calls `work` for the slots that take part in order, for eight together where their memory has no gaps.
+#[inline(always)]
+fn each(
+    slots: &Slots,
+    shape: &Shape,
+    mut work: impl FnMut(usize, Run) -> Result<(), PageFault>,
+) -> Result<(), PageFault> {
+    let (count, whole) = (slots.simd.count(), shape.whole());
+    let mut slot = 0;
+    while slot < count {
+        match whole {
+            Some(elements) if count >= 8 && slots.row(slot, (elements * shape.width) as u64) => {
+                work(slot, Run::Row(elements))?;
+                slot += 8;
+            }
+            _ => {
+                let end = (slot + 8).min(count);
+                while slot < end {
+                    if slots.has(slot) {
+                        work(slot, Run::Slot)?;
+                    }
+                    slot += 1;
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Messages that move no data: properties of a surface, and fences.
+
+use super::parcel::Parcel;
+use super::target;
+use crate::eu::Message;
+use crate::eu::regions::{REGISTER, Registers};
+use crate::fault::Fault;
+use crate::observe::Observer;
+use crate::unit::Port;
+use genxml::gen8::message_payloads::{Map32bRsi, MdpRsi, MdpRsiSurfaceType};
+use genxml::gen8::messages::{MsdMemfence, ReadOnlyDataPortMessageDescriptor};
+use genxml::gen8::state::{RenderSurfaceState, RenderSurfaceStateExtent, SurfaceType};
+use genxml_core::{Address, U};
+
+/// Read Surface Info: what a surface state says (MDP_RSI, 2d p.321).
+pub(super) fn surface<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+) -> Result<(), Fault> {
+    let descriptor = ReadOnlyDataPortMessageDescriptor::unpack_lossy(&[message.descriptor]);
+    let parcel = Parcel::open(message, "a read of surface info");
+    parcel.check(port, 1, MdpRsi::DWORDS.div_ceil(REGISTER / 4))?;
+    let address = Map32bRsi::unpack_lossy(&registers.dwords(parcel.body));
+    let state = target::state(port, &parcel, descriptor.binding_table_index.get())?;
+    let Some(answer) = parcel.answer() else { return Ok(()) };
+    let mut info = properties(&state, address.lod.lod.get());
+    info.instruction_base_address = Address::from_bits(port.exec.state.base.instruction);
+    registers.set_dwords(answer, info.pack());
+    Ok(())
+}
+
+/// Width, height and depth of level `lod`, and the rest of the state as it is.
+fn properties(state: &RenderSurfaceState, lod: u64) -> MdpRsi {
+    let kind = state.surface_type;
+    let (width, height, depth) = match state.extent {
+        RenderSurfaceStateExtent::Image { height, width, depth } => (width.get(), height.get(), depth.get()),
+        // The field counts from one for buffers too.
+        RenderSurfaceStateExtent::Buffer { height, width, depth } => {
+            (width.get() + 1, height.get() + 1, depth.get() + 1)
+        }
+    };
+    let array = state.surface_array;
+    let number = |value: u64| U::from_bits(value);
+    MdpRsi {
+        width: number(if kind == SurfaceType::SURFTYPE_NULL { 0 } else { width >> lod }),
+        height: number(match kind {
+            SurfaceType::SURFTYPE_1D if array => depth,
+            SurfaceType::SURFTYPE_1D | SurfaceType::SURFTYPE_BUFFER | SurfaceType::SURFTYPE_NULL => 0,
+            _ => height >> lod,
+        }),
+        depth: number(match kind {
+            SurfaceType::SURFTYPE_2D | SurfaceType::SURFTYPE_CUBE if array => depth,
+            SurfaceType::SURFTYPE_3D => depth >> lod,
+            _ => 0,
+        }),
+        mip_count: number(state.mip_count_lod.get()),
+        surface_type: MdpRsiSurfaceType::from_bits(kind.bits()),
+        surface_format: number(state.surface_format.bits()),
+        ..MdpRsi::new()
+    }
+}
+
+/// Memory Fence: everything before is done by then, whatever caches it names. With commit a register comes back, of
+/// which nobody says what is in it.
+pub(super) fn fence<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+) -> Result<(), Fault> {
+    let fence = MsdMemfence::unpack_lossy(&[message.descriptor]);
+    let parcel = Parcel::open(message, "a memory fence");
+    // The register that goes with it is called a header or not.
+    parcel.check(port, usize::from(parcel.header.is_none()), usize::from(fence.commit))?;
+    if let Some(answer) = parcel.answer() {
+        registers.grf_mut()[answer..answer + REGISTER].fill(0);
+    }
+    Ok(())
+}

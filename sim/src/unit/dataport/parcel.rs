@@ -1,0 +1,93 @@
+//! The registers of a message: header, payload and answer.
+
+use crate::eu::Message;
+use crate::eu::regions::REGISTER;
+use crate::fault::Fault;
+use crate::mem::PageFault;
+use crate::observe::Observer;
+use crate::unit::Port;
+use genxml::gen8::messages::MessageDescriptor;
+
+/// A message as it arrives.
+pub(super) struct Parcel<'m> {
+    /// What the send says.
+    pub message: &'m Message,
+    /// What the message is called in reports.
+    pub name: &'static str,
+    /// Byte in the registers where the header stands, if there is one.
+    pub header: Option<usize>,
+    /// Byte in the registers where the payload behind it begins.
+    pub body: usize,
+    /// Registers behind the header.
+    sent: usize,
+    /// Registers that come back.
+    returned: usize,
+}
+
+impl<'m> Parcel<'m> {
+    /// Takes the common part of a descriptor apart.
+    pub fn open(message: &'m Message, name: &'static str) -> Parcel<'m> {
+        let common = MessageDescriptor::unpack_lossy(&[message.descriptor]);
+        let (sent, returned) = (common.message_length.get() as usize, common.response_length.get() as usize);
+        let header = (common.header_present && sent > 0).then_some(message.payload);
+        let registers = usize::from(header.is_some());
+        Parcel {
+            message,
+            name,
+            header,
+            body: message.payload + registers * REGISTER,
+            sent: sent - registers,
+            returned,
+        }
+    }
+
+    /// Checks that the message has as many registers behind its header and gets back as many as it needs. Nothing may come
+    /// back of what nobody wants.
+    pub fn check<O: Observer>(&self, port: &Port<'_, '_, O>, sent: usize, back: usize) -> Result<(), Fault> {
+        if self.sent == sent && (self.returned == back || self.returned == 0) {
+            return Ok(());
+        }
+        let header = usize::from(self.header.is_some());
+        let why = format!(
+            "{} needs {} registers (message length) and answers with {back} (response length), but has {} and {}",
+            self.name,
+            sent + header,
+            self.sent + header,
+            self.returned
+        );
+        Err(port.illegal(why, self.message))
+    }
+
+    /// The byte in the registers where the answer goes, if somebody wants it.
+    pub fn answer(&self) -> Option<usize> {
+        self.message.response.filter(|_| self.returned > 0)
+    }
+
+    /// The header, which the message must have.
+    pub fn required<O: Observer>(&self, port: &Port<'_, '_, O>) -> Result<usize, Fault> {
+        self.header.ok_or_else(|| port.illegal(format!("{} without a header", self.name), self.message))
+    }
+
+    /// Checks that there is no header.
+    pub fn forbidden<O: Observer>(&self, port: &Port<'_, '_, O>) -> Result<(), Fault> {
+        match self.header {
+            None => Ok(()),
+            Some(_) => {
+                Err(port
+                    .illegal(format!("{} with a header, which it must not have", self.name), self.message))
+            }
+        }
+    }
+
+    /// A field of the descriptor holds what it must not.
+    #[cold]
+    pub fn reserved<O: Observer>(&self, port: &Port<'_, '_, O>, field: &str, value: u64) -> Fault {
+        port.illegal(format!("{}: {field} = {value} is reserved", self.name), self.message)
+    }
+
+    /// A page fault of the message.
+    #[cold]
+    pub fn page<O: Observer>(&self, port: &Port<'_, '_, O>, fault: PageFault) -> Fault {
+        port.exec.page(fault, self.name)
+    }
+}

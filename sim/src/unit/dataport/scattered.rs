@@ -1,0 +1,189 @@
+//! Scattered reads and writes: bytes, dwords or qwords at an offset or address of each slot (G45 vol 4, 5.10.5; 2a
+//! p.287-292, p.331, p.380-383, p.415).
+
+use super::elements::{Shape, Transfer};
+use super::parcel::Parcel;
+use super::slots::{Range, Simd, Slots, whole_dwords};
+use super::target::{self, Allowed, Header};
+use super::window::{Target, Window};
+use crate::eu::Message;
+use crate::eu::regions::{REGISTER, Registers};
+use crate::fault::Fault;
+use crate::mem::PageFault;
+use crate::observe::Observer;
+use crate::unit::Port;
+use genxml_eu::gen8::descriptors::{MdcDs, MdcSm2};
+use genxml_eu::gen8::eu_messages::{A64ScatteredSubtype, Msd0Bs, Msd0Dws, Msd1A64S};
+use genxml_eu::gen8::messages::{MtDp0, MtDp1};
+
+/// Bytes of a slot in a message of bytes: up to four in a dword of their own.
+const BYTES: usize = 4;
+
+const fn simd(mode: MdcSm2) -> Simd {
+    match mode {
+        MdcSm2::SIMD8 => Simd::Eight,
+        _ => Simd::Sixteen,
+    }
+}
+
+/// Dword Scattered Read and Write; also that of the constant cache, whose control bits are the same (2d p.319).
+pub(super) fn dwords<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+    write: bool,
+    allowed: Allowed,
+) -> Result<(), Fault> {
+    let descriptor = Msd0Dws::unpack_lossy(&[message.descriptor]);
+    let name = if write { "a dword scattered write" } else { "a dword scattered read" };
+    let parcel = Parcel::open(message, name);
+    let simd = simd(descriptor.simd_mode);
+    let header = Header::read(registers, parcel.header);
+    let index = descriptor.binding_table_index.get();
+    let target = whole_dwords(target::buffer(port, &parcel, index, allowed, header)?);
+    let end = target.bytes(port.local.slm.len());
+    let range = Range { global: header.global, unit: 4, align: 4, end };
+    let mask = simd.active(message.mask, u32::MAX);
+    let slots = Slots::short(simd, mask, registers, parcel.body, range);
+    let element = simd.registers() * REGISTER;
+    let shape = Shape { width: 4, slot: 4, element, present: 1, packed: true };
+    let count = simd.registers();
+    Transfer { write, target, slots: &slots, shape, addresses: count, data: count }
+        .run(port, registers, &parcel)
+}
+
+/// Byte Scattered Read and Write: one, two or four bytes at any offset.
+pub(super) fn bytes<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+) -> Result<(), Fault> {
+    let descriptor = Msd0Bs::unpack_lossy(&[message.descriptor]);
+    let write = descriptor.message_type == MtDp0::MT0W_BS;
+    let parcel =
+        Parcel::open(message, if write { "a byte scattered write" } else { "a byte scattered read" });
+    let simd = simd(descriptor.simd_mode);
+    let count = match descriptor.data_elements {
+        MdcDs::B => 1,
+        MdcDs::W => 2,
+        MdcDs::DW => 4,
+        other => return Err(parcel.reserved(port, "Data Elements", other.bits())),
+    };
+    let header = Header::read(registers, parcel.header);
+    let target = target::buffer(port, &parcel, descriptor.binding_table_index.get(), Allowed::Any, header)?;
+    let end = target.bytes(port.local.slm.len());
+    let range = Range { global: header.global, unit: 1, align: 1, end };
+    let mask = simd.active(message.mask, u32::MAX);
+    let slots = Slots::short(simd, mask, registers, parcel.body, range);
+    let bytes =
+        Bytes { write, target, slots: &slots, count, addresses: simd.registers(), data: simd.registers() };
+    bytes.run(port, registers, &parcel)
+}
+
+/// A64 Scattered Read and Write of bytes, dwords or qwords, always of eight slots: bit 12, which says 16 on later
+/// hardware, is not looked at (2a p.287).
+pub(super) fn long<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+) -> Result<(), Fault> {
+    let descriptor = Msd1A64S::unpack_lossy(&[message.descriptor]);
+    let write = descriptor.message_type == MtDp1::MT1W_A64_SB;
+    let parcel =
+        Parcel::open(message, if write { "an A64 scattered write" } else { "an A64 scattered read" });
+    parcel.forbidden(port)?;
+    let simd = Simd::Eight;
+    let mask = simd.active(message.mask, u32::MAX);
+    let count = 1usize << descriptor.data_size.bits();
+    let addresses = simd.registers_of(8);
+    let target = Target::EVERYTHING;
+    let width = match descriptor.subtype {
+        A64ScatteredSubtype::BYTE => {
+            let slots = Slots::long(simd, mask, registers, parcel.body, 1);
+            let data = count.div_ceil(BYTES);
+            return Bytes { write, target, slots: &slots, count, addresses, data }
+                .run(port, registers, &parcel);
+        }
+        A64ScatteredSubtype::DWORD => 4,
+        A64ScatteredSubtype::QWORD => 8,
+        other => return Err(parcel.reserved(port, "A64 Scattered Message Subtype", other.bits())),
+    };
+    // Elements of all slots follow those of the element before: the payload limit of 256 bytes (2d p.5) is that of
+    // eight registers.
+    let element = simd.registers_of(width);
+    let data = element * count;
+    if data > 8 {
+        return Err(parcel.reserved(port, "Data Elements", descriptor.data_size.bits()));
+    }
+    let slots = Slots::long(simd, mask, registers, parcel.body, width as u64);
+    let present = (1 << count) - 1;
+    let shape = Shape { width, slot: width, element: element * REGISTER, present, packed: true };
+    Transfer { write, target, slots: &slots, shape, addresses, data }.run(port, registers, &parcel)
+}
+
+/// A message that moves up to four bytes for each slot, zero-extended to a dword in registers, or eight in two.
+struct Bytes<'s> {
+    write: bool,
+    target: Target,
+    slots: &'s Slots,
+    /// Bytes of a slot.
+    count: usize,
+    /// Registers of addresses.
+    addresses: usize,
+    /// Registers of data.
+    data: usize,
+}
+
+impl Bytes<'_> {
+    fn run<O: Observer>(
+        &self,
+        port: &mut Port<'_, '_, O>,
+        registers: &mut Registers,
+        parcel: &Parcel<'_>,
+    ) -> Result<(), Fault> {
+        let (sent, back) = if self.write { (self.data, 0) } else { (0, self.data) };
+        parcel.check(port, self.addresses + sent, back)?;
+        let at = match self.write {
+            true => parcel.body + self.addresses * REGISTER,
+            false => match parcel.answer() {
+                Some(at) => at,
+                None => return Ok(()),
+            },
+        };
+        let mut window = Window::new(self.target, &mut port.exec.vm, &mut port.local.slm);
+        match self.each(&mut window, registers, at) {
+            Ok(bytes) if self.write => port.exec.stats.bytes_written += bytes,
+            Ok(bytes) => port.exec.stats.bytes_read += bytes,
+            Err(fault) => return Err(parcel.page(port, fault)),
+        }
+        Ok(())
+    }
+
+    /// Moves the bytes of each slot; what lies outside is decided byte by byte.
+    fn each(
+        &self,
+        window: &mut Window<'_, '_>,
+        registers: &mut Registers,
+        at: usize,
+    ) -> Result<u64, PageFault> {
+        let mut bytes = 0;
+        for slot in (0..self.slots.simd.count()).filter(|slot| self.slots.has(*slot)) {
+            let (offset, end) = (self.slots.offsets[slot], self.slots.ends[slot]);
+            for first in (0..self.count).step_by(BYTES) {
+                let place = at + slot * 4 + first / BYTES * REGISTER;
+                let length = (self.count - first).min(BYTES);
+                let offset = offset + first as u64;
+                let mut dword = [0; BYTES];
+                if self.write {
+                    dword = registers.u32(place).to_le_bytes();
+                    window.write(offset, end, &dword[..length])?;
+                } else {
+                    window.read(offset, end, &mut dword[..length])?;
+                    registers.set_u32(place, u32::from_le_bytes(dword));
+                }
+                bytes += length as u64;
+            }
+        }
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,124 @@
+//! What a message reaches: a surface, the shared local memory of the group, or all memory.
+
+use crate::mem::{PageFault, Vm};
+
+/// Where the offsets of a message lead.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Target {
+    /// Shared local memory.
+    Local,
+    /// `size` bytes from graphics address `base` on.
+    Memory {
+        /// Address of offset 0.
+        base: u64,
+        /// Bytes that there are; 0 for a null surface.
+        size: u64,
+    },
+    /// Elements of `pitch` bytes with a number each, that have offsets of their own.
+    Structured {
+        /// Address of element 0.
+        base: u64,
+        /// Elements that there are.
+        count: u64,
+        /// Bytes from an element to the next.
+        pitch: u64,
+    },
+}
+
+impl Target {
+    /// A surface without memory.
+    pub const NOTHING: Target = Target::Memory { base: 0, size: 0 };
+    /// All memory, by address.
+    pub const EVERYTHING: Target = Target::Memory { base: 0, size: u64::MAX };
+
+    /// Bytes that there are; `local` is the size of shared local memory.
+    pub fn bytes(self, local: usize) -> u64 {
+        match self {
+            Target::Local => local as u64,
+            Target::Memory { size, .. } => size,
+            Target::Structured { count, pitch, .. } => count * pitch,
+        }
+    }
+}
+
+/// The way to the bytes of a message. What lies beyond an end, which each access names and which is no further than
+/// [`Target::bytes`], reads 0, and writes to it vanish (G45 vol 4, 5.10.2).
+pub(super) struct Window<'w, 'a> {
+    vm: &'w mut Vm<'a>,
+    local: &'w mut [u8],
+    base: u64,
+    is_local: bool,
+}
+
+impl<'w, 'a> Window<'w, 'a> {
+    /// The bytes of `target`.
+    pub fn new(target: Target, vm: &'w mut Vm<'a>, local: &'w mut [u8]) -> Window<'w, 'a> {
+        let (base, is_local) = match target {
+            Target::Local => (0, true),
+            Target::Memory { base, .. } | Target::Structured { base, .. } => (base, false),
+        };
+        Window { vm, local, base, is_local }
+    }
+
+    /// Fills `out` from byte `offset` on, with zeros from byte `end` on.
+    #[inline(always)]
+    pub fn read(&self, offset: u64, end: u64, out: &mut [u8]) -> Result<(), PageFault> {
+        let inside = end.saturating_sub(offset).min(out.len() as u64) as usize;
+        let (there, beyond) = out.split_at_mut(inside);
+        if !beyond.is_empty() {
+            beyond.fill(0);
+        }
+        if there.is_empty() {
+            return Ok(());
+        }
+        if self.is_local {
+            let first = offset as usize;
+            there.copy_from_slice(&self.local[first..first + inside]);
+            return Ok(());
+        }
+        self.vm.read(self.base.wrapping_add(offset), there)
+    }
+
+    /// Writes what of `bytes` lies before byte `end`.
+    #[inline(always)]
+    pub fn write(&mut self, offset: u64, end: u64, bytes: &[u8]) -> Result<(), PageFault> {
+        let inside = end.saturating_sub(offset).min(bytes.len() as u64) as usize;
+        let bytes = &bytes[..inside];
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        if self.is_local {
+            let first = offset as usize;
+            self.local[first..first + inside].copy_from_slice(bytes);
+            return Ok(());
+        }
+        self.vm.write(self.base.wrapping_add(offset), bytes)
+    }
+
+    /// The dword at `offset`, or 0 if it does not end at `end` or before.
+    #[inline(always)]
+    pub fn dword(&self, offset: u64, end: u64) -> Result<u32, PageFault> {
+        if offset >= end || end - offset < 4 {
+            return Ok(0);
+        }
+        if self.is_local {
+            let mut bytes = [0; 4];
+            bytes.copy_from_slice(&self.local[offset as usize..offset as usize + 4]);
+            return Ok(u32::from_le_bytes(bytes));
+        }
+        self.vm.read_u32(self.base.wrapping_add(offset))
+    }
+
+    /// Writes the dword at `offset`, if it ends at `end` or before.
+    #[inline(always)]
+    pub fn set_dword(&mut self, offset: u64, end: u64, value: u32) -> Result<(), PageFault> {
+        if offset >= end || end - offset < 4 {
+            return Ok(());
+        }
+        if self.is_local {
+            self.local[offset as usize..offset as usize + 4].copy_from_slice(&value.to_le_bytes());
+            return Ok(());
+        }
+        self.vm.write_u32(self.base.wrapping_add(offset), value)
+    }
+}

@@ -1,0 +1,417 @@
+//! Untyped atomic operations, with 64-bit addresses, and append counters.
+//!
+//! Oracle: 2d p.14-16 (what each operation does and returns), p.124-130 and p.306-317 (operands and answers); slots in
+//! ascending order, which is the model's choice (`assumptions::ATOMIC_SLOTS_GO_UPWARD`).
+
+use crate::probe::{DATA, Message, Probe, Register, Unit, World, dword, null, set_dword};
+use crate::untyped::{PLACES, Place, header, lay_out, locate, offset, probe, slots, takes_part};
+use genxml::eu::gen8::descriptors::{MdcSm2r, MdcSm3};
+use genxml::eu::gen8::eu_messages::{MdcAop, Msd1A64Ai, Msd1A64AiDataWidth, Msd1Tac, Msd1Uai};
+use genxml::gen8::messages::MtDp1;
+use genxml::gen8::state::{
+    RenderSurfaceState, RenderSurfaceStateAuxiliary, RenderSurfaceStateAuxiliarySurfaceMode,
+};
+use genxml_cases::{Random, at, raw_buffer, u};
+
+/// What an operation leaves in memory and returns, by its number; `bits` is 32 or 64.
+fn operation(number: u64, bits: u32, old: u64, a: u64, b: u64) -> (u64, u64) {
+    let limit = 1i128 << bits;
+    let signed = |value: u64| {
+        let value = i128::from(value);
+        if value >= limit / 2 { value - limit } else { value }
+    };
+    let wrapped = |value: i128| value.rem_euclid(limit) as u64;
+    let (x, y) = (i128::from(old), i128::from(a));
+    let new = match number {
+        0 | 14 => {
+            if old == a {
+                b
+            } else {
+                old
+            }
+        }
+        1 => old & a,
+        2 => old | a,
+        3 => old ^ a,
+        4 => a,
+        5 => wrapped(x + 1),
+        6 | 15 => wrapped(x - 1),
+        7 => wrapped(x + y),
+        8 => wrapped(x - y),
+        9 => wrapped(y - x),
+        10 => [old, a].into_iter().max_by_key(|value| signed(*value)).expect("two"),
+        11 => [old, a].into_iter().min_by_key(|value| signed(*value)).expect("two"),
+        12 => u64::max(old, a),
+        13 => u64::min(old, a),
+        _ => unreachable!("four bits"),
+    };
+    (new, if number == 15 { new } else { old })
+}
+
+/// Operands that come with an operation.
+fn operands(number: u64) -> usize {
+    match number {
+        5 | 6 | 15 => 0,
+        0 | 14 => 2,
+        _ => 1,
+    }
+}
+
+/// Interesting numbers: near each other and near the ends.
+fn number(random: &mut Random, bits: u32) -> u64 {
+    let near = random.below(4);
+    let value = match random.below(5) {
+        0 => near,
+        1 => near.wrapping_sub(2),
+        2 => (1u64 << (bits - 1)).wrapping_add(near).wrapping_sub(2),
+        _ => random.next(),
+    };
+    if bits == 32 { value & 0xffff_ffff } else { value }
+}
+
+fn qword(bytes: &[u8], offset: usize) -> u64 {
+    u64::from(dword(bytes, offset)) | u64::from(dword(bytes, offset + 4)) << 32
+}
+
+#[test]
+fn on_surfaces_and_local_memory() {
+    let mut random = Random::new(21);
+    let mut probe = probe();
+    for (place, index) in PLACES {
+        for simd in [MdcSm3::SIMD4X2, MdcSm3::SIMD8, MdcSm3::SIMD16] {
+            for number in 0..16 {
+                for returns in [false, true] {
+                    for _ in 0..2 {
+                        one(&mut random, &mut probe, place, index, simd, number, returns);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn one(
+    random: &mut Random,
+    probe: &mut Probe,
+    place: Place,
+    index: u64,
+    simd: MdcSm3,
+    op: u64,
+    returns: bool,
+) {
+    let mut world = World::random(random);
+    let count = slots(simd);
+    // The comparison of two words works on 8 bytes that lie on multiples of 8.
+    let (bits, bytes) = if op == 0 { (64, 8) } else { (32, 4) };
+    let with_header = place == Place::Stateless || place != Place::StatelessBare && random.below(2) == 0;
+    let pixels = with_header.then(|| random.next() as u32 & 0xffff | 1);
+    let send = if simd == MdcSm3::SIMD16 { 16 } else { 8 };
+    let mask =
+        if random.below(2) == 0 { (1 << send) - 1 } else { random.next() as u32 & ((1 << send) - 1) | 1 };
+    // Few places, so that slots meet.
+    let some: Vec<(u32, u32)> = (0..5).map(|_| offset(random, place, 16)).collect();
+    let mut places: Vec<(u32, u32)> = (0..count).map(|_| some[random.below(5) as usize]).collect();
+    for place_of_slot in &mut places {
+        match place {
+            Place::Structured => place_of_slot.1 &= !(bytes - 1),
+            _ => place_of_slot.0 &= !(bytes - 1),
+        }
+    }
+    let find = |(offset, inner): (u32, u32)| match place {
+        Place::Structured if bytes == 8 => {
+            locate(place, offset, Some(inner + 4)).and_then(|_| locate(place, offset, Some(inner)))
+        }
+        Place::Structured => locate(place, offset, Some(inner)),
+        _ if bytes == 8 => {
+            let last = offset.checked_add(4).and_then(|last| locate(place, last, None));
+            last.and_then(|_| locate(place, offset, None))
+        }
+        _ => locate(place, offset, None),
+    };
+    // Memory holds numbers that operands may equal.
+    let sources: Vec<Vec<u64>> =
+        (0..operands(op)).map(|_| (0..count).map(|_| number(random, bits)).collect()).collect();
+    for place in &places {
+        if let Some((local, byte)) = find(*place) {
+            let value = match sources.first() {
+                Some(first) if random.below(2) == 0 => first[random.below(count as u64) as usize],
+                _ => number(random, bits),
+            };
+            let bytes = if local { &mut world.local } else { &mut world.data };
+            set_dword(bytes, byte, value as u32);
+            if bits == 64 {
+                set_dword(bytes, byte + 4, (value >> 32) as u32);
+            }
+        }
+    }
+    let mut payload: Vec<Register> = Vec::new();
+    if let Some(pixels) = pixels {
+        payload.push(header(place, pixels));
+    }
+    let registers = if simd == MdcSm3::SIMD16 { 2 } else { 1 };
+    let mut addresses = vec![[0; 8]; registers];
+    lay_out(simd, &places.iter().map(|place| place.0).collect::<Vec<_>>(), &mut addresses, 0);
+    if place == Place::Structured {
+        let inner: Vec<u32> = places.iter().map(|place| place.1).collect();
+        if simd == MdcSm3::SIMD4X2 {
+            lay_out(simd, &inner, &mut addresses, 1);
+        } else {
+            let mut more = vec![[0; 8]; registers];
+            lay_out(simd, &inner, &mut more, 0);
+            addresses.extend(more);
+        }
+    }
+    payload.extend(addresses);
+    payload.extend(data(simd, bits, &sources));
+
+    let mut expected = world.clone();
+    let mut returned: Vec<Option<u64>> = vec![None; count];
+    for n in (0..count).filter(|n| takes_part(simd, *n, mask, pixels)) {
+        returned[n] = Some(0);
+        if let Some((local, byte)) = find(places[n]) {
+            let memory = if local { &mut expected.local } else { &mut expected.data };
+            let old = if bits == 64 { qword(memory, byte) } else { dword(memory, byte).into() };
+            let source = |k: usize| sources.get(k).map_or(0, |values| values[n]);
+            let (new, back) = operation(op, bits, old, source(0), source(1));
+            set_dword(memory, byte, new as u32);
+            if bits == 64 {
+                set_dword(memory, byte + 4, (new >> 32) as u32);
+            }
+            returned[n] = Some(back);
+        }
+    }
+    let answer_registers = match simd {
+        MdcSm3::SIMD4X2 => 1,
+        _ => registers * bits as usize / 32,
+    };
+    if returns {
+        for (n, value) in returned.into_iter().enumerate() {
+            let Some(value) = value else { continue };
+            match simd {
+                MdcSm3::SIMD4X2 => {
+                    expected.answer[0][4 * n] = value as u32;
+                    if bits == 64 {
+                        expected.answer[0][4 * n + 1] = (value >> 32) as u32;
+                    }
+                }
+                // High halves are in registers of their own (MDP_AOP8_QW1, MDP_AOP16_QW1).
+                _ => {
+                    expected.answer[n / 8][n % 8] = value as u32;
+                    if bits == 64 {
+                        expected.answer[registers + n / 8][n % 8] = (value >> 32) as u32;
+                    }
+                }
+            }
+        }
+    }
+    let descriptor = Msd1Uai {
+        binding_table_index: u(index),
+        atomic_integer_operation_type: MdcAop::from_bits(op),
+        simd_mode: if simd == MdcSm3::SIMD16 { MdcSm2r::SIMD16 } else { MdcSm2r::SIMD8 },
+        return_data_control: returns,
+        message_type: if simd == MdcSm3::SIMD4X2 { MtDp1::MT1A_UI4X2 } else { MtDp1::MT1A_UI },
+        header_present: pixels.is_some(),
+        response_length: u(if returns { answer_registers as u64 } else { 0 }),
+        message_length: u(payload.len() as u64),
+        ..Msd1Uai::new()
+    };
+    let message =
+        Message { unit: Unit::Port1, channels: send, mask, descriptor: descriptor.pack()[0], payload };
+    probe.check(&message, &world, &expected, place == Place::Local);
+}
+
+/// Registers of operands: MDP_AOP4X2_DW2, MDP_AOP8_DW2, MDP_AOP16_DW2 and, of 64 bits, MDP_AOP4X2_QW2, MDP_AOP8_QW2,
+/// MDP_AOP16_QW2.
+fn data(simd: MdcSm3, bits: u32, sources: &[Vec<u64>]) -> Vec<Register> {
+    let mut all = Vec::new();
+    if simd == MdcSm3::SIMD4X2 {
+        if sources.is_empty() {
+            return all;
+        }
+        let mut register = [0; 8];
+        for (k, source) in sources.iter().enumerate() {
+            for (n, value) in source.iter().enumerate() {
+                if bits == 64 {
+                    register[4 * n + 2 * k] = *value as u32;
+                    register[4 * n + 2 * k + 1] = (value >> 32) as u32;
+                } else {
+                    register[4 * n + k] = *value as u32;
+                }
+            }
+        }
+        return vec![register];
+    }
+    for source in sources {
+        let low: Vec<u32> = source.iter().map(|value| *value as u32).collect();
+        all.extend(low.chunks(8).map(|row| Register::try_from(row).expect("eight")));
+        if bits == 64 {
+            let high: Vec<u32> = source.iter().map(|value| (value >> 32) as u32).collect();
+            all.extend(high.chunks(8).map(|row| Register::try_from(row).expect("eight")));
+        }
+    }
+    all
+}
+
+#[test]
+fn at_64_bit_addresses() {
+    let mut random = Random::new(22);
+    let mut probe = probe();
+    for simd in [MdcSm3::SIMD4X2, MdcSm3::SIMD8] {
+        for wide in [false, true] {
+            for op in 0..16 {
+                if op == 0 && (wide || simd == MdcSm3::SIMD4X2) {
+                    continue;
+                }
+                for returns in [false, true] {
+                    for _ in 0..4 {
+                        long(&mut random, &mut probe, simd, wide, op, returns);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, wide: bool, op: u64, returns: bool) {
+    let mut world = World::random(random);
+    let count = slots(simd);
+    let bits = if wide || op == 0 { 64 } else { 32 };
+    let mask = if random.below(2) == 0 { 255 } else { random.next() as u32 & 255 | 1 };
+    let places: Vec<usize> = (0..count).map(|_| 8 * random.below(6) as usize + 1000).collect();
+    let sources: Vec<Vec<u64>> =
+        (0..operands(op)).map(|_| (0..count).map(|_| number(random, bits)).collect()).collect();
+    for place in &places {
+        let value = match sources.first() {
+            Some(first) if random.below(2) == 0 => first[0],
+            _ => number(random, bits),
+        };
+        set_dword(&mut world.data, *place, value as u32);
+        if bits == 64 {
+            set_dword(&mut world.data, place + 4, (value >> 32) as u32);
+        }
+    }
+    let mut payload: Vec<Register> = vec![[0; 8]; if simd == MdcSm3::SIMD4X2 { 1 } else { 2 }];
+    for (n, place) in places.iter().enumerate() {
+        let address = DATA + *place as u64;
+        let (register, column) = if simd == MdcSm3::SIMD4X2 { (0, 4 * n) } else { (n / 4, n % 4 * 2) };
+        payload[register][column] = address as u32;
+        payload[register][column + 1] = (address >> 32) as u32;
+    }
+    if wide {
+        // Qwords together: MDP_A64_AOP4X2_QW2, MDP_A64_AOP8_QW2.
+        for source in &sources {
+            let mut registers = vec![[0; 8]; if simd == MdcSm3::SIMD4X2 { 1 } else { 2 }];
+            for (n, value) in source.iter().enumerate() {
+                let (register, column) =
+                    if simd == MdcSm3::SIMD4X2 { (0, 4 * n) } else { (n / 4, n % 4 * 2) };
+                registers[register][column] = *value as u32;
+                registers[register][column + 1] = (value >> 32) as u32;
+            }
+            payload.extend(registers);
+        }
+    } else {
+        payload.extend(data(simd, bits, &sources));
+    }
+    let mut expected = world.clone();
+    for n in (0..count).filter(|n| takes_part(simd, *n, mask, None)) {
+        let byte = places[n];
+        let old = if bits == 64 { qword(&expected.data, byte) } else { dword(&expected.data, byte).into() };
+        let source = |k: usize| sources.get(k).map_or(0, |values| values[n]);
+        let (new, back) = operation(op, bits, old, source(0), source(1));
+        set_dword(&mut expected.data, byte, new as u32);
+        if bits == 64 {
+            set_dword(&mut expected.data, byte + 4, (new >> 32) as u32);
+        }
+        if returns {
+            let (low, high) = match (simd, wide) {
+                (MdcSm3::SIMD4X2, _) => ((0, 4 * n), (0, 4 * n + 1)),
+                (_, true) => ((n / 4, n % 4 * 2), (n / 4, n % 4 * 2 + 1)),
+                (_, false) => ((0, n), (1, n)),
+            };
+            expected.answer[low.0][low.1] = back as u32;
+            if bits == 64 {
+                expected.answer[high.0][high.1] = (back >> 32) as u32;
+            }
+        }
+    }
+    let answer_registers = if simd == MdcSm3::SIMD4X2 { 1 } else { bits as u64 / 32 };
+    let descriptor = Msd1A64Ai {
+        binding_table_index: u(255),
+        atomic_integer_operation_type: MdcAop::from_bits(op),
+        data_width: if wide { Msd1A64AiDataWidth::QWORD } else { Msd1A64AiDataWidth::DWORD },
+        return_data_control: returns,
+        message_type: if simd == MdcSm3::SIMD4X2 { MtDp1::MT1A_A64_UI4X2 } else { MtDp1::MT1A_A64_UI },
+        response_length: u(if returns { answer_registers } else { 0 }),
+        message_length: u(payload.len() as u64),
+        ..Msd1A64Ai::new()
+    };
+    let message = Message { unit: Unit::Port1, channels: 8, mask, descriptor: descriptor.pack()[0], payload };
+    probe.check(&message, &world, &expected, false);
+}
+
+/// A RAW buffer with an append counter.
+fn counted(counter: u64) -> RenderSurfaceState {
+    let auxiliary = match RenderSurfaceState::new().auxiliary {
+        RenderSurfaceStateAuxiliary::Surface {
+            auxiliary_surface_qpitch, auxiliary_surface_pitch, ..
+        } => RenderSurfaceStateAuxiliary::Surface {
+            auxiliary_surface_qpitch,
+            auxiliary_surface_pitch,
+            auxiliary_surface_mode: RenderSurfaceStateAuxiliarySurfaceMode::AUX_APPEND,
+            auxiliary_surface_base_address: at(counter),
+        },
+        other => other,
+    };
+    RenderSurfaceState { auxiliary, ..raw_buffer(DATA, 64) }
+}
+
+/// Oracle: 2d p.334 (the auxiliary surface is an append buffer); all slots work on its first dword.
+#[test]
+fn append_counters() {
+    let mut random = Random::new(23);
+    let mut probe = Probe::new(vec![counted(DATA + 4096), null()], vec![]);
+    for simd in [MdcSm3::SIMD4X2, MdcSm3::SIMD8] {
+        for op in 1..16 {
+            if op == 14 {
+                continue;
+            }
+            for returns in [false, true] {
+                let mut world = World::random(&mut random);
+                let first = number(&mut random, 32) as u32;
+                set_dword(&mut world.data, 4096, first);
+                let count = slots(simd);
+                let (mask, pixels) = (random.next() as u32 & 255 | 1, random.next() as u32 & 255);
+                let sources: Vec<Vec<u64>> = (0..operands(op))
+                    .map(|_| (0..count).map(|_| number(&mut random, 32)).collect())
+                    .collect();
+                let mut payload = vec![header(Place::Null, pixels)];
+                payload.extend(data(simd, 32, &sources));
+                let mut expected = world.clone();
+                for n in (0..count).filter(|n| takes_part(simd, *n, mask, Some(pixels))) {
+                    let old = dword(&expected.data, 4096);
+                    let source = sources.first().map_or(0, |values| values[n]);
+                    let (new, back) = operation(op, 32, old.into(), source, 0);
+                    set_dword(&mut expected.data, 4096, new as u32);
+                    if returns {
+                        let column = if simd == MdcSm3::SIMD4X2 { 4 * n } else { n };
+                        expected.answer[0][column] = back as u32;
+                    }
+                }
+                let descriptor = Msd1Tac {
+                    binding_table_index: u(0),
+                    atomic_integer_operation_type: MdcAop::from_bits(op),
+                    simd_mode: MdcSm2r::SIMD8,
+                    return_data_control: returns,
+                    message_type: if simd == MdcSm3::SIMD4X2 { MtDp1::MT1A_TC4X2 } else { MtDp1::MT1A_TC },
+                    header_present: true,
+                    response_length: u(returns.into()),
+                    message_length: u(payload.len() as u64),
+                    ..Msd1Tac::new()
+                };
+                let descriptor = descriptor.pack()[0];
+                let message = Message { unit: Unit::Port1, channels: 8, mask, descriptor, payload };
+                probe.check(&message, &world, &expected, false);
+            }
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Messages that the manual does not allow, and memory that is not there: each is a fault that says what is wrong and
+//! where.
+
+use crate::probe::{DATA, Message, Probe, Register, Unit, World, null};
+use genxml::eu::gen8::descriptors::{MdcA64Ds, MdcCmask, MdcSm2r, MdcSm3};
+use genxml::eu::gen8::eu_messages::{
+    A64BlockSubtype, A64ScatteredSubtype, MdcAop, Msd0Bs, Msd0Dws, Msd0Scratch, Msd1A64Ai, Msd1A64B,
+    Msd1A64S, Msd1Tac, Msd1Uai, Msd1Us,
+};
+use genxml::gen8::messages::{
+    DataPort0MessageDescriptor, DataPort1MessageDescriptor, MdcDbOw, MhMb, MhcMbControl, Msd0rOwb, Msd1rMb,
+    Msd1wMb, MtDp0, MtDp1,
+};
+use genxml::gen8::state::{
+    RenderSurfaceState, RenderSurfaceStateExtent, SurfaceFormat, SurfaceType, TileMode,
+};
+use genxml_cases::{Random, at, raw_buffer, u};
+use genxml_core::{MinusOne, S};
+use genxml_sim::Fault;
+
+fn tiled() -> RenderSurfaceState {
+    RenderSurfaceState {
+        surface_type: SurfaceType::SURFTYPE_2D,
+        surface_format: SurfaceFormat::R8_UINT,
+        tile_mode: TileMode::YMAJOR,
+        surface_pitch: MinusOne::new(128).expect("a pitch"),
+        surface_base_address: at(DATA),
+        extent: RenderSurfaceStateExtent::Image {
+            height: MinusOne::new(32).expect("rows"),
+            width: MinusOne::new(32).expect("columns"),
+            depth: MinusOne::ONE,
+        },
+        ..RenderSurfaceState::new()
+    }
+}
+
+/// A message of so many registers behind so many of a header, all zeros.
+fn message(unit: Unit, descriptor: [u32; 1], registers: usize) -> Message {
+    Message { unit, channels: 8, mask: 255, descriptor: descriptor[0], payload: vec![[0; 8]; registers] }
+}
+
+fn fault(message: &Message) -> Fault {
+    let mut random = Random::new(51);
+    let world = World::random(&mut random);
+    let mut probe = Probe::new(vec![raw_buffer(DATA, 256), tiled(), null()], vec![]);
+    match probe.send(message, &world, false) {
+        Err(fault) => fault,
+        Ok(_) => panic!("{message:x?} should fault"),
+    }
+}
+
+/// The fault is an illegal instruction of the kernel, and says so.
+fn illegal(message: &Message, says: &str) {
+    let fault = fault(message);
+    assert!(matches!(fault, Fault::IllegalInstruction { .. }), "{fault}");
+    let text = fault.to_string();
+    assert!(text.contains(says) && text.contains("kernel at") && text.contains("GPGPU_WALKER"), "{text}");
+}
+
+const READ: Msd1Us = Msd1Us {
+    channel_mask: MdcCmask::R,
+    simd_mode: MdcSm3::SIMD8,
+    message_type: MtDp1::MT1R_US,
+    ..Msd1Us::new()
+};
+
+#[test]
+fn lengths() {
+    let good = Msd1Us { response_length: u(1), message_length: u(1), ..READ };
+    for (sent, back) in [(2, 1), (1, 2), (3, 1)] {
+        let wrong = Msd1Us { response_length: u(back), message_length: u(sent), ..good };
+        illegal(&message(Unit::Port1, wrong.pack(), 3), "needs 1 registers (message length)");
+    }
+    let wrong = Msd1Us { header_present: true, ..good };
+    illegal(&message(Unit::Port1, wrong.pack(), 1), "needs 2 registers (message length)");
+    // Nothing needs to come back.
+    let dropped = Msd1Us { response_length: u(0), ..good };
+    let mut random = Random::new(52);
+    let world = World::random(&mut random);
+    let mut probe = Probe::new(vec![raw_buffer(DATA, 256)], vec![]);
+    assert_eq!(probe.send(&message(Unit::Port1, dropped.pack(), 1), &world, false).unwrap(), world);
+}
+
+#[test]
+fn headers() {
+    let long = Msd1Us {
+        binding_table_index: u(255),
+        message_type: MtDp1::MT1R_A64_US,
+        header_present: true,
+        response_length: u(1),
+        message_length: u(3),
+        ..READ
+    };
+    illegal(&message(Unit::Port1, long.pack(), 3), "with a header, which it must not have");
+    let scattered = Msd1A64S {
+        binding_table_index: u(255),
+        subtype: A64ScatteredSubtype::DWORD,
+        message_type: MtDp1::MT1R_A64_SB,
+        header_present: true,
+        response_length: u(1),
+        message_length: u(3),
+        ..Msd1A64S::new()
+    };
+    illegal(&message(Unit::Port1, scattered.pack(), 3), "with a header");
+    let atomic = Msd1A64Ai {
+        binding_table_index: u(255),
+        atomic_integer_operation_type: MdcAop::AOP_INC,
+        message_type: MtDp1::MT1A_A64_UI,
+        header_present: true,
+        message_length: u(3),
+        ..Msd1A64Ai::new()
+    };
+    illegal(&message(Unit::Port1, atomic.pack(), 3), "with a header");
+    let block =
+        Msd0rOwb { header_present: false, response_length: u(1), message_length: u(1), ..Msd0rOwb::new() };
+    illegal(&message(Unit::Port0, block.pack(), 1), "without a header");
+    let scratch = Msd0Scratch { response_length: u(1), message_length: u(1), ..Msd0Scratch::new() };
+    illegal(&message(Unit::Port0, scratch.pack(), 1), "without a header");
+    let counter = Msd1Tac {
+        atomic_integer_operation_type: MdcAop::AOP_INC,
+        simd_mode: MdcSm2r::SIMD8,
+        message_type: MtDp1::MT1A_TC,
+        message_length: u(1),
+        ..Msd1Tac::new()
+    };
+    illegal(&message(Unit::Port1, counter.pack(), 1), "without a header");
+    let media =
+        Msd1rMb { header_present: false, response_length: u(1), message_length: u(1), ..Msd1rMb::new() };
+    illegal(&message(Unit::Port1, media.pack(), 1), "without a header");
+}
+
+#[test]
+fn reserved_values() {
+    let port_1 = |descriptor: [u32; 1], registers| message(Unit::Port1, descriptor, registers);
+    let read = Msd1Us { response_length: u(1), message_length: u(1), ..READ };
+    illegal(&port_1(Msd1Us { simd_mode: MdcSm3::from_bits(3), ..read }.pack(), 1), "SIMD Mode = 3");
+    illegal(&port_1(Msd1Us { channel_mask: MdcCmask::from_bits(15), ..read }.pack(), 1), "Channel Mask = 15");
+    for index in [240, 252] {
+        let read = Msd1Us { binding_table_index: u(index), ..read };
+        illegal(&port_1(read.pack(), 1), &format!("Binding Table Index = {index}"));
+    }
+    // Blocks and scattered dwords do not reach shared local memory (MDC_BTS_A32).
+    let block = Msd0rOwb {
+        binding_table_index: u(254),
+        header_present: true,
+        response_length: u(1),
+        message_length: u(1),
+        ..Msd0rOwb::new()
+    };
+    illegal(&message(Unit::Port0, block.pack(), 1), "Binding Table Index = 254");
+    let block = Msd0rOwb { binding_table_index: u(0), data_blocks: MdcDbOw::from_bits(5), ..block };
+    illegal(&message(Unit::Port0, block.pack(), 1), "Data Blocks = 5");
+    let dwords = Msd0Dws {
+        binding_table_index: u(254),
+        message_type: MtDp0::MT0R_DWS,
+        response_length: u(1),
+        message_length: u(1),
+        ..Msd0Dws::new()
+    };
+    illegal(&message(Unit::Port0, dwords.pack(), 1), "Binding Table Index = 254");
+    // The constant cache has no stateless reads.
+    let block = Msd0rOwb { binding_table_index: u(255), data_blocks: MdcDbOw::OW2, ..block };
+    illegal(&message(Unit::Constant, block.pack(), 1), "Binding Table Index = 255");
+    let bytes = Msd0Bs {
+        data_elements: genxml::eu::gen8::descriptors::MdcDs::from_bits(3),
+        message_type: MtDp0::MT0R_BS,
+        response_length: u(1),
+        message_length: u(1),
+        ..Msd0Bs::new()
+    };
+    illegal(&message(Unit::Port0, bytes.pack(), 1), "Data Elements = 3");
+    let scattered = Msd1A64S {
+        binding_table_index: u(255),
+        subtype: A64ScatteredSubtype::QWORD,
+        data_size: MdcA64Ds::DE8,
+        message_type: MtDp1::MT1R_A64_SB,
+        response_length: u(16),
+        message_length: u(2),
+        ..Msd1A64S::new()
+    };
+    illegal(&port_1(scattered.pack(), 2), "Data Elements = 3");
+    let scattered = Msd1A64S { subtype: A64ScatteredSubtype::from_bits(3), ..scattered };
+    illegal(&port_1(scattered.pack(), 2), "A64 Scattered Message Subtype = 3");
+    // Unaligned owords can only be read.
+    let block = Msd1A64B {
+        binding_table_index: u(255),
+        data_blocks: u(2),
+        subtype: A64BlockSubtype::UNALIGNED_OWORD,
+        message_type: MtDp1::MT1W_A64_B,
+        header_present: true,
+        message_length: u(2),
+        ..Msd1A64B::new()
+    };
+    illegal(&port_1(block.pack(), 2), "A64 Block Message Subtype = 1");
+    let atomic = Msd1A64Ai {
+        binding_table_index: u(255),
+        atomic_integer_operation_type: MdcAop::AOP_CMPWR_2W,
+        message_type: MtDp1::MT1A_A64_UI4X2,
+        message_length: u(2),
+        ..Msd1A64Ai::new()
+    };
+    illegal(&port_1(atomic.pack(), 2), "Atomic Integer Operation Type = 0");
+    let counter = Msd1Tac {
+        atomic_integer_operation_type: MdcAop::AOP_CMPWR,
+        simd_mode: MdcSm2r::SIMD8,
+        message_type: MtDp1::MT1A_TC,
+        header_present: true,
+        message_length: u(3),
+        ..Msd1Tac::new()
+    };
+    illegal(&port_1(counter.pack(), 3), "Atomic Integer Operation Type = 14");
+    let counter =
+        Msd1Tac { simd_mode: MdcSm2r::SIMD16, atomic_integer_operation_type: MdcAop::AOP_INC, ..counter };
+    illegal(&port_1(counter.pack(), 3), "SIMD Mode = 0");
+    let counter = Msd1Tac { simd_mode: MdcSm2r::SIMD8, message_length: u(1), ..counter };
+    illegal(&port_1(counter.pack(), 1), "without an append counter");
+    // Types that nobody describes.
+    let unknown = DataPort1MessageDescriptor {
+        message_type: MtDp1::from_bits(0x1f),
+        message_length: u(1),
+        ..DataPort1MessageDescriptor::new()
+    };
+    illegal(&port_1(unknown.pack(), 1), "data port 1 message 0x1f: the type is reserved");
+    let unknown = DataPort0MessageDescriptor {
+        message_type: MtDp0::from_bits(0xf),
+        message_length: u(1),
+        ..DataPort0MessageDescriptor::new()
+    };
+    illegal(&message(Unit::Port0, unknown.pack(), 1), "data port 0 message 0xf: the type is reserved");
+}
+
+/// Float atomics have a number, but no list of operations in any source for this hardware.
+#[test]
+fn float_atomics_are_named() {
+    for kind in [MtDp1::MT1A_UF, MtDp1::MT1A_UF4X2, MtDp1::MT1A_A64_UF, MtDp1::MT1A_A64_UF4X2] {
+        let descriptor = Msd1Uai { message_type: kind, message_length: u(2), ..Msd1Uai::new() };
+        let fault = fault(&message(Unit::Port1, descriptor.pack(), 2));
+        assert!(matches!(fault, Fault::Unimplemented { .. }), "{fault}");
+        assert!(fault.to_string().contains(kind.name().expect("named")), "{fault}");
+    }
+}
+
+#[test]
+fn surfaces_of_the_wrong_kind() {
+    let block = Msd0rOwb {
+        binding_table_index: u(1),
+        data_blocks: MdcDbOw::OW2,
+        header_present: true,
+        response_length: u(1),
+        message_length: u(1),
+        ..Msd0rOwb::new()
+    };
+    illegal(&message(Unit::Port0, block.pack(), 1), "of a tiled surface");
+    let read = Msd1Us { binding_table_index: u(1), response_length: u(1), message_length: u(1), ..READ };
+    illegal(&message(Unit::Port1, read.pack(), 1), "of a tiled surface");
+    let media =
+        Msd1rMb { header_present: true, response_length: u(1), message_length: u(1), ..Msd1rMb::new() };
+    illegal(&message(Unit::Port1, media.pack(), 1), "a media block read of a buffer");
+}
+
+#[test]
+fn media_blocks_out_of_shape() {
+    let header = |x: i64, width: u64, height: u64| -> Register {
+        MhMb {
+            x_offset: S::new(x).expect("32 bits"),
+            normal_media_block_message_control: MhcMbControl {
+                block_width: MinusOne::new(width).expect("1 to 64"),
+                block_height: MinusOne::new(height).expect("1 to 64"),
+                ..MhcMbControl::new()
+            },
+            ..MhMb::new()
+        }
+        .pack()
+    };
+    let write =
+        Msd1wMb { binding_table_index: u(1), header_present: true, message_length: u(2), ..Msd1wMb::new() };
+    let send = |first: Register, says: &str| {
+        let mut message = message(Unit::Port1, write.pack(), 2);
+        message.payload[0] = first;
+        illegal(&message, says);
+    };
+    send(header(2, 4, 1), "must be multiples of 4");
+    send(header(0, 6, 1), "must be multiples of 4");
+    send(header(0, 32, 9), "64 dwords are possible");
+    send(header(0, 32, 2), "needs 3 registers");
+}
+
+/// Memory that is not mapped: the address, what was done, and by whom.
+#[test]
+fn unmapped_memory() {
+    let far = 0x7700_0000_0000u64;
+    let mut random = Random::new(53);
+    let world = World::random(&mut random);
+    let mut probe = Probe::new(vec![], vec![]);
+    for write in [false, true] {
+        let descriptor = Msd1Us {
+            binding_table_index: u(255),
+            message_type: if write { MtDp1::MT1W_A64_US } else { MtDp1::MT1R_A64_US },
+            response_length: u((!write).into()),
+            message_length: u(if write { 3 } else { 2 }),
+            ..READ
+        };
+        let mut message = message(Unit::Port1, descriptor.pack(), if write { 3 } else { 2 });
+        // Slot 2 alone.
+        message.mask = 4;
+        message.payload[0][4] = far as u32;
+        message.payload[0][5] = (far >> 32) as u32;
+        let found = probe.send(&message, &world, false).expect_err("nothing is there");
+        let Fault::Page { fault, .. } = &found else { panic!("{found}") };
+        assert_eq!((fault.address, fault.write), (far, write));
+        let text = found.to_string();
+        for part in ["untyped surface", "GPGPU_WALKER", "kernel at"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}

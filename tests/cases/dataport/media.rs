@@ -1,0 +1,515 @@
+//! Media blocks, transposed reads, properties of surfaces, and fences.
+//!
+//! Oracle: G45 vol 4, 5.10.4 (blocks, what is outside, fields of interlaced frames) and the table of 5.6.1; 2d p.69-71,
+//! p.252-254, p.263-265, p.295-297 (masks, merged reads), p.500 (transposed), p.320-321 (properties). Bytes are placed by
+//! counting tiles (gen8_facts 10.1).
+
+use crate::probe::{DATA, Message, Probe, Register, Unit, World, null};
+use genxml::gen8::message_payloads::{MacdLod, Map32bRsi};
+use genxml::gen8::messages::{
+    MdcVlso, MediaBlockMessageMode, MhMb, MhT, MhcBdim, MhcMbControl, Msd1rMb, Msd1rTt, Msd1wMb, MsdMemfence,
+    MtDpRo, ReadOnlyDataPortMessageDescriptor,
+};
+use genxml::gen8::state::{
+    RenderSurfaceState, RenderSurfaceStateExtent, RenderSurfaceStateMediaBoundaryPixelMode as Boundary,
+    SurfaceFormat, SurfaceType, TileMode,
+};
+use genxml_cases::{Random, at, raw_buffer, u};
+use genxml_core::{MinusOne, PowerOfTwo, S};
+
+/// A picture: `dwords` wide as media blocks count, `rows` high.
+#[derive(Clone, Copy, Debug)]
+struct Picture {
+    dwords: u64,
+    rows: u64,
+    pitch: u64,
+    tiles: TileMode,
+    format: SurfaceFormat,
+    /// Bytes that are repeated beside the picture.
+    element: i64,
+    boundary: Boundary,
+    /// Vertical Line Stride and its offset.
+    field: Option<u64>,
+}
+
+impl Picture {
+    fn state(&self) -> RenderSurfaceState {
+        RenderSurfaceState {
+            surface_type: SurfaceType::SURFTYPE_2D,
+            surface_format: self.format,
+            tile_mode: self.tiles,
+            surface_pitch: MinusOne::new(self.pitch).expect("a pitch"),
+            surface_base_address: at(DATA),
+            media_boundary_pixel_mode: self.boundary,
+            vertical_line_stride: u(self.field.is_some().into()),
+            vertical_line_stride_offset: u(self.field.unwrap_or(0)),
+            extent: RenderSurfaceStateExtent::Image {
+                height: MinusOne::new(self.rows).expect("rows"),
+                width: MinusOne::new(self.dwords).expect("dwords"),
+                depth: MinusOne::ONE,
+            },
+            ..RenderSurfaceState::new()
+        }
+    }
+
+    /// Where byte `x` of line `y` of memory lies.
+    fn place(&self, x: i64, y: i64) -> usize {
+        let (x, y, pitch) = (x as usize, y as usize, self.pitch as usize);
+        match self.tiles {
+            TileMode::LINEAR => y * pitch + x,
+            TileMode::XMAJOR => (y / 8 * (pitch / 512) + x / 512) * 4096 + y % 8 * 512 + x % 512,
+            _ => (y / 32 * (pitch / 128) + x / 128) * 4096 + x % 128 / 16 * 512 + y % 32 * 16 + x % 16,
+        }
+    }
+
+    /// The byte of a row that a read of byte `x` returns: elements outside repeat the nearest one.
+    fn column(&self, x: i64) -> i64 {
+        let width = 4 * self.dwords as i64;
+        if (0..width).contains(&x) {
+            return x;
+        }
+        let (inside, left) = (x.rem_euclid(self.element), x < 0);
+        match self.format {
+            // Y0U0Y1V0 becomes Y0U0Y0V0 on the left, Y1U0Y1V0 on the right.
+            SurfaceFormat::YCRCB_NORMAL => {
+                let byte = [[0, 1, 0, 3], [2, 1, 2, 3]][usize::from(!left)][x.rem_euclid(4) as usize];
+                if left { byte } else { width - 4 + byte }
+            }
+            SurfaceFormat::YCRCB_SWAPY => {
+                let byte = [[0, 1, 2, 1], [0, 3, 2, 3]][usize::from(!left)][x.rem_euclid(4) as usize];
+                if left { byte } else { width - 4 + byte }
+            }
+            _ if left => inside,
+            _ => width - self.element + inside,
+        }
+    }
+}
+
+const ORDINARY: Picture = Picture {
+    dwords: 20,
+    rows: 24,
+    pitch: 512,
+    tiles: TileMode::YMAJOR,
+    format: SurfaceFormat::R8_UINT,
+    element: 1,
+    boundary: Boundary::NORMAL_MODE,
+    field: None,
+};
+
+fn control(width: u64, height: u64, mode: MediaBlockMessageMode) -> MhcMbControl {
+    MhcMbControl {
+        block_width: MinusOne::new(width).expect("1 to 64"),
+        block_height: MinusOne::new(height).expect("1 to 64"),
+        message_mode: mode,
+        ..MhcMbControl::new()
+    }
+}
+
+fn block_header(x: i64, y: i64, control: MhcMbControl, mask: u32) -> Register {
+    MhMb {
+        x_offset: S::new(x).expect("32 bits"),
+        y_offset: S::new(y).expect("32 bits"),
+        normal_media_block_message_control: control,
+        mask: u(mask.into()),
+        ..MhMb::new()
+    }
+    .pack()
+}
+
+/// Bytes of a byte-addressed run of registers.
+fn byte(registers: &[Register], at: usize) -> u8 {
+    registers[at / 32][at % 32 / 4].to_le_bytes()[at % 4]
+}
+
+fn set_byte(registers: &mut [Register], at: usize, value: u8) {
+    let dword = &mut registers[at / 32][at % 32 / 4];
+    let mut bytes = dword.to_le_bytes();
+    bytes[at % 4] = value;
+    *dword = u32::from_le_bytes(bytes);
+}
+
+/// Distance of rows in registers: the next power of two, at least four bytes.
+fn row_pitch(width: u64) -> usize {
+    [4, 8, 16, 32, 64].into_iter().find(|pitch| *pitch >= width).expect("at most 64") as usize
+}
+
+/// Sizes of blocks: at most 64 dwords.
+fn size(random: &mut Random, widest: u64) -> (u64, u64) {
+    let width = 1 + random.below(widest);
+    let most = (64 / width.div_ceil(4)).min(16);
+    (width, 1 + random.below(most))
+}
+
+fn read_message(block: Register, override_: MdcVlso, registers: usize) -> Message {
+    let descriptor = Msd1rMb {
+        vertical_line_stride_override: override_,
+        header_present: true,
+        response_length: u(registers as u64),
+        message_length: u(1),
+        ..Msd1rMb::new()
+    };
+    // Channels do not matter, but for one at least.
+    Message {
+        unit: Unit::Port1,
+        channels: 8,
+        mask: 0x10,
+        descriptor: descriptor.pack()[0],
+        payload: vec![block],
+    }
+}
+
+/// Compares a read of a block with what `line` says of the rows.
+fn read_once(
+    random: &mut Random,
+    probe: &mut Probe,
+    picture: &Picture,
+    override_: MdcVlso,
+    line: impl Fn(i64) -> i64,
+) {
+    let world = World::random(random);
+    let (width, height) = size(random, 32);
+    let (x, y) = (random.below(180) as i64 - 50, random.below(60) as i64 - 18);
+    // Blocks lie on elements.
+    let (x, width) = match picture.element {
+        1 => (x, width),
+        element => (x.div_euclid(element) * element, width.next_multiple_of(element as u64).min(32)),
+    };
+    let height = height.min(64 / width.div_ceil(4));
+    let pitch = row_pitch(width);
+    let registers = (pitch * height as usize).div_ceil(32);
+    let mut expected = world.clone();
+    for row in 0..height as usize {
+        for column in 0..pitch {
+            let value = match column < width as usize {
+                true => world.data[picture.place(picture.column(x + column as i64), line(y + row as i64))],
+                // The model's choice.
+                false => 0,
+            };
+            set_byte(&mut expected.answer, row * pitch + column, value);
+        }
+    }
+    let header = block_header(x, y, control(width, height, MediaBlockMessageMode::NORMAL), 0);
+    let message = read_message(header, override_, registers);
+    probe.check(&message, &world, &expected, false);
+    // The same through the sampler cache.
+    let descriptor = ReadOnlyDataPortMessageDescriptor {
+        message_control: u(override_.pack()[0].into()),
+        message_type: MtDpRo::MT_SC_MB,
+        header_present: true,
+        response_length: u(registers as u64),
+        message_length: u(1),
+        ..ReadOnlyDataPortMessageDescriptor::new()
+    };
+    let message = Message { unit: Unit::Sampler, descriptor: descriptor.pack()[0], ..message };
+    probe.check(&message, &world, &expected, false);
+}
+
+#[test]
+fn reads() {
+    let mut random = Random::new(41);
+    let formats = [
+        (SurfaceFormat::R8_UINT, 1),
+        (SurfaceFormat::R16_UINT, 2),
+        (SurfaceFormat::R32_UINT, 4),
+        (SurfaceFormat::YCRCB_NORMAL, 4),
+        (SurfaceFormat::YCRCB_SWAPY, 4),
+    ];
+    for (format, element) in formats {
+        for tiles in [TileMode::LINEAR, TileMode::XMAJOR, TileMode::YMAJOR] {
+            let rows = 16;
+            let picture = Picture { tiles, format, element, rows, ..ORDINARY };
+            let mut probe = Probe::new(vec![picture.state()], vec![]);
+            for _ in 0..25 {
+                read_once(&mut random, &mut probe, &picture, MdcVlso::new(), |y| y.clamp(0, rows as i64 - 1));
+            }
+        }
+    }
+}
+
+/// The rows that reads around a surface of four lines return (G45 vol 4, 5.6.1), from row -4 to row 7.
+const BOUNDARIES: [(Boundary, u64, u64, [i64; 12]); 9] = [
+    (Boundary::NORMAL_MODE, 0, 0, [0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3]),
+    (Boundary::NORMAL_MODE, 1, 0, [0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 2, 2]),
+    (Boundary::NORMAL_MODE, 1, 1, [1, 1, 1, 1, 1, 3, 3, 3, 3, 3, 3, 3]),
+    (Boundary::PROGRESSIVE_FRAME, 0, 0, [0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3]),
+    (Boundary::PROGRESSIVE_FRAME, 1, 0, [0, 0, 0, 0, 0, 2, 3, 3, 3, 3, 3, 3]),
+    (Boundary::PROGRESSIVE_FRAME, 1, 1, [0, 0, 0, 0, 1, 3, 3, 3, 3, 3, 3, 3]),
+    (Boundary::INTERLACED_FRAME, 0, 0, [0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3]),
+    (Boundary::INTERLACED_FRAME, 1, 0, [0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 2, 2]),
+    (Boundary::INTERLACED_FRAME, 1, 1, [1, 1, 1, 1, 1, 3, 3, 3, 3, 3, 3, 3]),
+];
+
+#[test]
+fn boundaries_of_frames_and_fields() {
+    let mut random = Random::new(42);
+    for (boundary, stride, offset, lines) in BOUNDARIES {
+        // The field by the surface, and by the message; the frame of a field surface by the message.
+        let field = (stride == 1).then_some(offset);
+        let rows = if stride == 1 { 2 } else { 4 };
+        let other = if stride == 1 { (None, 4) } else { (Some(1), 2) };
+        for ((field, rows), overridden) in [((field, rows), false), (other, true)] {
+            let picture = Picture { boundary, field, rows, tiles: TileMode::LINEAR, ..ORDINARY };
+            let mut probe = Probe::new(vec![picture.state()], vec![]);
+            let vlso = MdcVlso {
+                vertical_line_stride_override: overridden,
+                vertical_line_stride: u(stride),
+                vertical_line_stride_offset: u(offset),
+            };
+            let vlso = if overridden { vlso } else { MdcVlso::new() };
+            for y in -4i64..8 {
+                let world = World::random(&mut random);
+                let line = lines[(y + 4) as usize];
+                let mut expected = world.clone();
+                for column in 0..8 {
+                    let value = world.data[picture.place(8 + column as i64, line)];
+                    set_byte(&mut expected.answer, column, value);
+                }
+                let header = block_header(8, y, control(8, 1, MediaBlockMessageMode::NORMAL), 0);
+                probe.check(&read_message(header, vlso, 1), &world, &expected, false);
+            }
+        }
+    }
+}
+
+/// Merged reads leave the rest of the registers alone.
+#[test]
+fn merged_reads() {
+    let mut random = Random::new(43);
+    let picture = Picture { rows: 16, ..ORDINARY };
+    let mut probe = Probe::new(vec![picture.state()], vec![]);
+    for _ in 0..60 {
+        let world = World::random(&mut random);
+        let (width, height) = (1 + random.below(16), 1 + random.below(4));
+        let base = row_pitch(width);
+        // Distances that are powers of two of the row's, within a register.
+        let doublings = random.below(u64::from((32 / base).ilog2()) + 1);
+        let pitch = base << doublings;
+        let start = base * random.below((pitch / base) as u64) as usize;
+        let (x, y) = (random.below(90) as i64 - 8, random.below(20) as i64 - 2);
+        let registers = (start + pitch * (height as usize - 1) + base).div_ceil(32);
+        let control = MhcMbControl {
+            sub_register_offset: u(start as u64),
+            register_pitch_control: u(doublings),
+            ..control(width, height, MediaBlockMessageMode::NORMAL)
+        };
+        if doublings == 0 {
+            continue;
+        }
+        let mut expected = world.clone();
+        for row in 0..height as usize {
+            for column in 0..width as usize {
+                let line = (y + row as i64).clamp(0, 15);
+                let value = world.data[picture.place(picture.column(x + column as i64), line)];
+                set_byte(&mut expected.answer, start + row * pitch + column, value);
+            }
+        }
+        let message = read_message(block_header(x, y, control, 0), MdcVlso::new(), registers);
+        probe.check(&message, &world, &expected, false);
+    }
+}
+
+#[test]
+fn writes() {
+    let mut random = Random::new(44);
+    let modes =
+        [MediaBlockMessageMode::NORMAL, MediaBlockMessageMode::BYTE_MASK, MediaBlockMessageMode::PIXEL_MASK];
+    for tiles in [TileMode::LINEAR, TileMode::XMAJOR, TileMode::YMAJOR] {
+        let picture = Picture { tiles, rows: 14, ..ORDINARY };
+        let mut probe = Probe::new(vec![picture.state(), null()], vec![]);
+        for mode in modes {
+            for n in 0..40 {
+                let world = World::random(&mut random);
+                let mask = random.next() as u32;
+                let (mut width, mut height) = size(&mut random, 32);
+                width = width.next_multiple_of(4);
+                height = height.min(64 / (width / 4));
+                let (mut x, mut y) = (random.below(35) as i64 * 4 - 32, random.below(24) as i64 - 5);
+                // The size is fixed there, whatever the header says.
+                if mode == MediaBlockMessageMode::PIXEL_MASK {
+                    (x, y) = (x.div_euclid(32) * 32, y.div_euclid(4) * 4);
+                }
+                let control = control(width, height, mode);
+                if mode == MediaBlockMessageMode::PIXEL_MASK {
+                    (width, height) = (32, 4);
+                }
+                let pitch = row_pitch(width);
+                let registers = (pitch * height as usize).div_ceil(32);
+                let mut payload = vec![block_header(x, y, control, mask)];
+                payload.extend((0..registers).map(|_| std::array::from_fn(|_| random.next() as u32)));
+                // Fields of the frame, by the message.
+                let field = (n % 4 == 0).then(|| random.below(2));
+                let rows = if field.is_some() { 7 } else { 14 };
+                let surface = u64::from(n % 10 == 9);
+                let mut expected = world.clone();
+                for row in 0..height as i64 {
+                    for column in 0..width as i64 {
+                        let (bx, by) = (x + column, y + row);
+                        let chosen = match mode {
+                            MediaBlockMessageMode::NORMAL => true,
+                            MediaBlockMessageMode::BYTE_MASK => mask >> column & 1 == 1,
+                            _ => {
+                                // Four pixels of a square, four squares of a half, two halves.
+                                let pixel = column / 4;
+                                let square = pixel % 4 / 2 + row / 2 * 2;
+                                let inner = pixel % 2 + row % 2 * 2;
+                                mask >> (pixel / 4 * 16 + square * 4 + inner) & 1 == 1
+                            }
+                        };
+                        if chosen && surface == 0 && (0..80).contains(&bx) && (0..rows).contains(&by) {
+                            let line = field.map_or(by, |offset| 2 * by + offset as i64);
+                            expected.data[picture.place(bx, line)] =
+                                byte(&payload[1..], row as usize * pitch + column as usize);
+                        }
+                    }
+                }
+                let descriptor = Msd1wMb {
+                    binding_table_index: u(surface),
+                    vertical_line_stride_override: MdcVlso {
+                        vertical_line_stride_override: field.is_some(),
+                        vertical_line_stride: u(1),
+                        vertical_line_stride_offset: u(field.unwrap_or(0)),
+                    },
+                    header_present: true,
+                    message_length: u(payload.len() as u64),
+                    ..Msd1wMb::new()
+                };
+                let descriptor = descriptor.pack()[0];
+                let message = Message { unit: Unit::Port1, channels: 8, mask: 1, descriptor, payload };
+                probe.check(&message, &world, &expected, false);
+            }
+        }
+    }
+}
+
+#[test]
+fn transposed_reads() {
+    let mut random = Random::new(45);
+    let picture = Picture { format: SurfaceFormat::R32_UINT, element: 4, rows: 16, ..ORDINARY };
+    let mut probe = Probe::new(vec![picture.state()], vec![]);
+    for width in [1usize, 2, 4, 8] {
+        for height in [1usize, 2, 4, 8] {
+            for _ in 0..4 {
+                let world = World::random(&mut random);
+                let x = (random.below(7) as i64 - 2) * 4 * width as i64;
+                let y = (random.below(5) as i64 - 1) * height as i64;
+                let header = MhT {
+                    x_offset: S::new(x).expect("32 bits"),
+                    y_offset: S::new(y).expect("32 bits"),
+                    block_dimensions: MhcBdim {
+                        block_width: PowerOfTwo::new(width as u64).expect("1 to 8"),
+                        block_height: PowerOfTwo::new(height as u64).expect("1 to 8"),
+                    },
+                };
+                let registers = (4 * width * height).div_ceil(32);
+                let mut expected = world.clone();
+                for row in 0..height {
+                    for column in 0..4 * width {
+                        let line = (y + row as i64).clamp(0, 15);
+                        let value = world.data[picture.place(picture.column(x + column as i64), line)];
+                        // Rows and columns of dwords change places.
+                        let at = 4 * (column / 4 * height + row) + column % 4;
+                        set_byte(&mut expected.answer, at, value);
+                    }
+                }
+                let descriptor = Msd1rTt {
+                    header_present: true,
+                    response_length: u(registers as u64),
+                    message_length: u(1),
+                    ..Msd1rTt::new()
+                };
+                let descriptor = descriptor.pack()[0];
+                let payload = vec![header.pack()];
+                let message = Message { unit: Unit::Port1, channels: 8, mask: 255, descriptor, payload };
+                probe.check(&message, &world, &expected, false);
+            }
+        }
+    }
+}
+
+/// Width, height and depth are those of the level; buffers have no height (2d p.321).
+#[test]
+fn properties_of_surfaces() {
+    let mut random = Random::new(46);
+    let image = |surface_type, array, depth| RenderSurfaceState {
+        surface_type,
+        surface_array: array,
+        surface_format: SurfaceFormat::R8G8B8A8_UNORM,
+        tile_mode: TileMode::YMAJOR,
+        surface_pitch: MinusOne::new(512).expect("a pitch"),
+        mip_count_lod: u(5),
+        surface_base_address: at(DATA),
+        extent: RenderSurfaceStateExtent::Image {
+            height: MinusOne::new(60).expect("rows"),
+            width: MinusOne::new(100).expect("columns"),
+            depth: MinusOne::new(depth).expect("slices"),
+        },
+        ..RenderSurfaceState::new()
+    };
+    let cases = [
+        (image(SurfaceType::SURFTYPE_1D, false, 1), [100, 0, 0]),
+        (image(SurfaceType::SURFTYPE_1D, true, 9), [100, 9, 0]),
+        (image(SurfaceType::SURFTYPE_2D, false, 1), [100, 60, 0]),
+        (image(SurfaceType::SURFTYPE_2D, true, 9), [100, 60, 9]),
+        (image(SurfaceType::SURFTYPE_3D, false, 9), [100, 60, 9]),
+        (image(SurfaceType::SURFTYPE_CUBE, true, 9), [100, 60, 9]),
+        (raw_buffer(DATA, 100), [100, 0, 0]),
+        (image(SurfaceType::SURFTYPE_NULL, false, 1), [0, 0, 0]),
+    ];
+    for (state, [width, height, depth]) in cases {
+        let mut probe = Probe::new(vec![state], vec![]);
+        for lod in 0..3 {
+            let world = World::random(&mut random);
+            let payload = Map32bRsi { lod: MacdLod { lod: u(lod) }, ..Map32bRsi::new() }.pack();
+            let descriptor = ReadOnlyDataPortMessageDescriptor {
+                message_type: MtDpRo::MT_RSI,
+                response_length: u(2),
+                message_length: u(1),
+                ..ReadOnlyDataPortMessageDescriptor::new()
+            };
+            let unit = if lod == 1 { Unit::Constant } else { Unit::Sampler };
+            let descriptor = descriptor.pack()[0];
+            let message = Message { unit, channels: 8, mask: 255, descriptor, payload: vec![payload] };
+            let found = probe.send(&message, &world, false).unwrap();
+            // Layers do not shrink with the level, slices of a volume do.
+            let volume = state.surface_type == SurfaceType::SURFTYPE_3D;
+            let line = state.surface_type == SurfaceType::SURFTYPE_1D;
+            assert_eq!(found.answer[0][6..], [genxml_cases::KERNELS as u32, 0]);
+            let expected = [
+                width >> lod,
+                if line { height } else { height >> lod },
+                if volume { depth >> lod } else { depth },
+                state.mip_count_lod.get() as u32,
+                state.surface_type.bits() as u32,
+                state.surface_format.bits() as u32,
+            ];
+            assert_eq!(found.answer[1][..6], expected, "{:?}, level {lod}", state.surface_type);
+            assert_eq!((found.answer[2..].to_vec(), found.data), (world.answer[2..].to_vec(), world.data));
+        }
+    }
+}
+
+/// A fence changes no memory; with commit one register comes back, of which nothing is said.
+#[test]
+fn fences() {
+    let mut random = Random::new(47);
+    let mut probe = Probe::new(vec![], vec![]);
+    for commit in [false, true] {
+        for header in [false, true] {
+            let world = World::random(&mut random);
+            let descriptor = MsdMemfence {
+                commit,
+                header_present: header,
+                response_length: u(commit.into()),
+                message_length: u(1),
+                ..MsdMemfence::new()
+            };
+            let descriptor = descriptor.pack()[0];
+            let message =
+                Message { unit: Unit::Port0, channels: 8, mask: 255, descriptor, payload: vec![[0; 8]] };
+            let found = probe.send(&message, &world, false).unwrap();
+            assert_eq!(found.data, world.data);
+            assert_eq!(found.answer[1..], world.answer[1..]);
+            assert!(commit || found.answer[0] == world.answer[0]);
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! Untyped surface reads and writes, also at 64-bit addresses.
+//!
+//! Oracle: 2d p.73 (a set bit of the channel mask leaves a channel out), p.126 and p.129-131 (data), p.421-438 (addresses),
+//! p.299 (pixel mask); G45 vol 4, 5.10 (what is outside reads 0 and is not written); gen8_facts 4.6.
+
+use crate::probe::{
+    DATA, DATA_BYTES, LOCAL_BYTES, Message, Probe, Register, Unit, World, dword, null, set_dword, structured,
+};
+use genxml::eu::gen8::descriptors::{MdcCmask, MdcSm3};
+use genxml::eu::gen8::eu_messages::Msd1Us;
+use genxml::gen8::message_headers::{Mh1A32Psm, MhcA32Bba, MhcPsm};
+use genxml::gen8::messages::MtDp1;
+use genxml_cases::{Random, at, raw_buffer, u};
+
+/// Where a message goes, and how much there is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// A RAW buffer, from byte 64 of the data on; the size is given.
+    Raw(usize),
+    /// A structured buffer, from byte 128 on: 40 elements of 36 bytes.
+    Structured,
+    /// A null surface.
+    Null,
+    /// Shared local memory.
+    Local,
+    /// General state, from the base in the header on: byte 1024 of the data.
+    Stateless,
+    /// General state, without a header.
+    StatelessBare,
+}
+
+/// All of them, with the binding table index.
+pub const PLACES: [(Place, u64); 7] = [
+    (Place::Raw(1500), 0),
+    (Place::Raw(1003), 1),
+    (Place::Structured, 2),
+    (Place::Null, 3),
+    (Place::Local, 254),
+    (Place::Stateless, 255),
+    (Place::StatelessBare, 253),
+];
+
+const ELEMENTS: u32 = 40;
+const PITCH: u32 = 36;
+
+/// The surfaces of [`PLACES`].
+pub fn probe() -> Probe {
+    Probe::new(
+        vec![
+            raw_buffer(DATA + 64, 1500),
+            raw_buffer(DATA + 64, 1003),
+            structured(DATA + 128, ELEMENTS.into(), PITCH.into()),
+            null(),
+        ],
+        vec![],
+    )
+}
+
+/// The bytes that a dword at `offset` (and, of an element, `inner`) has in the data or in local memory; none if it is outside.
+pub fn locate(place: Place, offset: u32, inner: Option<u32>) -> Option<(bool, usize)> {
+    let offset = offset as u64;
+    match place {
+        Place::Raw(size) => (offset + 4 <= size as u64).then_some((false, 64 + offset as usize)),
+        Place::Structured => {
+            let inner = inner.expect("an offset in the element") & !3;
+            let inside = offset < ELEMENTS.into() && u64::from(inner) + 4 <= PITCH.into();
+            inside.then(|| (false, 128 + (offset as u32 * PITCH + inner) as usize))
+        }
+        Place::Null => None,
+        Place::Local => (offset + 4 <= LOCAL_BYTES as u64).then_some((true, offset as usize)),
+        Place::Stateless => Some((false, 1024 + offset as usize)),
+        Place::StatelessBare => Some((false, offset.checked_sub(DATA)? as usize)),
+    }
+}
+
+/// A random offset that a message to a place may have, `span` bytes from there on inside or not; for memory without an end
+/// always inside. Of structured buffers, an element and an offset in it.
+pub fn offset(random: &mut Random, place: Place, span: u32) -> (u32, u32) {
+    let dwords = |random: &mut Random, end: u64| (random.below(end / 4) * 4) as u32;
+    match place {
+        Place::Raw(size) => match random.below(4) {
+            0 => (size as u32 / 4 * 4 - span + dwords(random, 32), 0),
+            1 => (0xffff_fffc - dwords(random, 64), 0),
+            _ => (dwords(random, size as u64), 0),
+        },
+        Place::Structured => match random.below(6) {
+            0 => (ELEMENTS + random.below(1000) as u32, dwords(random, PITCH.into())),
+            1 => (random.below(ELEMENTS.into()) as u32, dwords(random, 100)),
+            _ => (random.below(ELEMENTS.into()) as u32, dwords(random, PITCH.into())),
+        },
+        Place::Null => (random.next() as u32 & !3, random.next() as u32 & !3),
+        Place::Local => match random.below(4) {
+            0 => (LOCAL_BYTES as u32 - span + dwords(random, 32), 0),
+            _ => (dwords(random, LOCAL_BYTES as u64), 0),
+        },
+        Place::Stateless => (dwords(random, DATA_BYTES as u64 - 1024 - 320), 0),
+        Place::StatelessBare => (DATA as u32 + dwords(random, DATA_BYTES as u64 - 320), 0),
+    }
+}
+
+/// The header of a message: a base for stateless ones, and the slots that it lets through.
+pub fn header(place: Place, pixels: u32) -> Register {
+    let base = if place == Place::Stateless { DATA + 1024 } else { 0 };
+    Mh1A32Psm {
+        // Bits 9:0 of the base belong to others.
+        buffer_base_address: MhcA32Bba { buffer_base_address_offset: at(base + 0x155) },
+        pixel_sample_mask: MhcPsm { pixel_sample_mask: u(pixels.into()) },
+    }
+    .pack()
+}
+
+/// Slots of a SIMD mode.
+pub fn slots(simd: MdcSm3) -> usize {
+    match simd {
+        MdcSm3::SIMD4X2 => 2,
+        MdcSm3::SIMD8 => 8,
+        _ => 16,
+    }
+}
+
+/// True if slot `n` takes part: its channel is enabled and its pixel too; of SIMD4x2, any of four channels.
+pub fn takes_part(simd: MdcSm3, n: usize, mask: u32, pixels: Option<u32>) -> bool {
+    match simd {
+        MdcSm3::SIMD4X2 => mask >> (4 * n) & 15 != 0,
+        _ => mask >> n & 1 == 1 && pixels.is_none_or(|pixels| pixels >> n & 1 == 1),
+    }
+}
+
+/// Registers with a dword for each slot; of SIMD4x2, in dword `column` of each half.
+pub fn lay_out(simd: MdcSm3, values: &[u32], registers: &mut [Register], column: usize) {
+    for (n, value) in values.iter().enumerate() {
+        match simd {
+            MdcSm3::SIMD4X2 => registers[0][4 * n + column] = *value,
+            _ => registers[n / 8][n % 8] = *value,
+        }
+    }
+}
+
+#[test]
+fn surfaces_and_local_memory() {
+    let mut random = Random::new(1);
+    let mut probe = probe();
+    for (place, index) in PLACES {
+        for simd in [MdcSm3::SIMD4X2, MdcSm3::SIMD8, MdcSm3::SIMD16] {
+            for left_out in 0..15u32 {
+                for write in [false, true] {
+                    for _ in 0..3 {
+                        one(&mut random, &mut probe, place, index, simd, left_out, write);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn one(
+    random: &mut Random,
+    probe: &mut Probe,
+    place: Place,
+    index: u64,
+    simd: MdcSm3,
+    left_out: u32,
+    write: bool,
+) {
+    let world = World::random(random);
+    let count = slots(simd);
+    let channels: Vec<usize> = (0..4).filter(|c| left_out >> c & 1 == 0).collect();
+    let with_header = place == Place::Stateless || place != Place::StatelessBare && random.below(2) == 0;
+    let pixels = with_header.then(|| random.next() as u32 & 0xffff);
+    let send = if simd == MdcSm3::SIMD16 { 16 } else { 8 };
+    let mask = match random.below(3) {
+        0 => random.next() as u32 & ((1 << send) - 1),
+        _ => (1 << send) - 1,
+    };
+    // Slots that follow each other, or random ones. Writes must not meet each other: 16 bytes for each.
+    let mut places: Vec<(u32, u32)> = Vec::new();
+    let start = offset(random, place, 16);
+    let kind = random.below(3);
+    for n in 0..count as u32 {
+        places.push(match place {
+            Place::Structured if write => (n * 3 % 50, random.below(12) as u32 * 4),
+            Place::Structured => offset(random, place, 16),
+            _ if write || kind == 0 => (start.0.wrapping_add(n * 16), 0),
+            _ if kind == 1 => (start.0.wrapping_add(n * 4 * channels.len() as u32), 0),
+            _ => offset(random, place, 16),
+        });
+        // Memory without an end: stay in what is mapped.
+        let last = places.last_mut().expect("pushed");
+        let end = match place {
+            Place::Stateless => (DATA_BYTES - 1024) as u32,
+            Place::StatelessBare => DATA as u32 + DATA_BYTES as u32,
+            _ => u32::MAX,
+        };
+        if last.0 > end - 16 {
+            last.0 = end - 16 * (n + 1);
+        }
+    }
+    let mut payload: Vec<Register> = Vec::new();
+    if let Some(pixels) = pixels {
+        payload.push(header(place, pixels));
+    }
+    let registers = if simd == MdcSm3::SIMD16 { 2 } else { 1 };
+    let u_values: Vec<u32> = places.iter().map(|place| place.0).collect();
+    let v_values: Vec<u32> = places.iter().map(|place| place.1).collect();
+    let mut addresses = vec![std::array::from_fn(|_| random.next() as u32); registers];
+    lay_out(simd, &u_values, &mut addresses, 0);
+    if place == Place::Structured {
+        if simd == MdcSm3::SIMD4X2 {
+            lay_out(simd, &v_values, &mut addresses, 1);
+        } else {
+            let mut more = vec![[0; 8]; registers];
+            lay_out(simd, &v_values, &mut more, 0);
+            addresses.extend(more);
+        }
+    }
+    payload.extend(addresses);
+    // Values of channel `c` of slot `n`, and where they stand.
+    let data = payload.len();
+    let at = |n: usize, c: usize| match simd {
+        MdcSm3::SIMD4X2 => (0, 4 * n + c),
+        _ => {
+            let place = channels.iter().position(|channel| *channel == c).expect("a channel of the message");
+            (place * registers + n / 8, n % 8)
+        }
+    };
+    let data_registers = if simd == MdcSm3::SIMD4X2 { 1 } else { registers * channels.len() };
+    if write {
+        payload.extend((0..data_registers).map(|_| std::array::from_fn(|_| random.next() as u32)));
+    }
+
+    let mut expected = world.clone();
+    for (n, &(offset, inner)) in places.iter().enumerate() {
+        if !takes_part(simd, n, mask, pixels) {
+            continue;
+        }
+        for &c in &channels {
+            let inside = match place {
+                Place::Structured => locate(place, offset, Some(inner + 4 * c as u32)),
+                _ => offset.checked_add(4 * c as u32).and_then(|offset| locate(place, offset, None)),
+            };
+            let (register, column) = at(n, c);
+            if write {
+                let value = payload[data + register][column];
+                match inside {
+                    Some((false, byte)) => set_dword(&mut expected.data, byte, value),
+                    Some((true, byte)) => set_dword(&mut expected.local, byte, value),
+                    None => {}
+                }
+            } else {
+                expected.answer[register][column] = match inside {
+                    Some((false, byte)) => dword(&world.data, byte),
+                    Some((true, byte)) => dword(&world.local, byte),
+                    None => 0,
+                };
+            }
+        }
+    }
+    let descriptor = Msd1Us {
+        binding_table_index: u(index),
+        channel_mask: MdcCmask::from_bits(left_out.into()),
+        simd_mode: simd,
+        message_type: if write { MtDp1::MT1W_US } else { MtDp1::MT1R_US },
+        header_present: pixels.is_some(),
+        response_length: u(if write { 0 } else { data_registers as u64 }),
+        message_length: u(payload.len() as u64),
+        ..Msd1Us::new()
+    };
+    if mask == 0 {
+        expected = world.clone();
+    }
+    let message =
+        Message { unit: Unit::Port1, channels: send, mask, descriptor: descriptor.pack()[0], payload };
+    probe.check(&message, &world, &expected, place == Place::Local);
+}
+
+#[test]
+fn at_64_bit_addresses() {
+    let mut random = Random::new(2);
+    let mut probe = probe();
+    for simd in [MdcSm3::SIMD4X2, MdcSm3::SIMD8, MdcSm3::SIMD16] {
+        for left_out in 0..15u32 {
+            for write in [false, true] {
+                for _ in 0..6 {
+                    long(&mut random, &mut probe, simd, left_out, write);
+                }
+            }
+        }
+    }
+}
+
+fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, left_out: u32, write: bool) {
+    let world = World::random(random);
+    let count = slots(simd);
+    let channels: Vec<usize> = (0..4).filter(|c| left_out >> c & 1 == 0).collect();
+    let send = if simd == MdcSm3::SIMD16 { 16 } else { 8 };
+    let mask = match random.below(3) {
+        0 => random.next() as u32 & ((1 << send) - 1) | 1,
+        _ => (1 << send) - 1,
+    };
+    let start = random.below(128) * 4;
+    let distance = if random.below(2) == 0 { 4 * channels.len() as u64 } else { 16 + random.below(80) * 4 };
+    let places: Vec<u64> = (0..count as u64)
+        .map(|n| {
+            if write || random.below(8) != 0 { start + n * distance.max(16) } else { random.below(2000) * 4 }
+        })
+        .map(|offset| if write { offset } else { offset.min(DATA_BYTES as u64 - 16) })
+        .collect();
+    let registers = if simd == MdcSm3::SIMD16 { 2 } else { 1 };
+    // 64-bit addresses: four in a register, or one in each half (2d p.422, 432, 437). Bits 63:48 do not matter.
+    let mut payload: Vec<Register> = vec![[0; 8]; if simd == MdcSm3::SIMD4X2 { 1 } else { 2 * registers }];
+    for (n, offset) in places.iter().enumerate() {
+        let address = (DATA + offset) | (random.below(1 << 16) << 48);
+        let (register, column) = match simd {
+            MdcSm3::SIMD4X2 => (0, 4 * n),
+            _ => (n / 4, n % 4 * 2),
+        };
+        payload[register][column] = address as u32;
+        payload[register][column + 1] = (address >> 32) as u32;
+    }
+    let data = payload.len();
+    let data_registers = if simd == MdcSm3::SIMD4X2 { 1 } else { registers * channels.len() };
+    if write {
+        payload.extend((0..data_registers).map(|_| std::array::from_fn(|_| random.next() as u32)));
+    }
+    let mut expected = world.clone();
+    for n in (0..count).filter(|n| takes_part(simd, *n, mask, None)) {
+        for (k, &c) in channels.iter().enumerate() {
+            let (register, column) = match simd {
+                MdcSm3::SIMD4X2 => (0, 4 * n + c),
+                _ => (k * registers + n / 8, n % 8),
+            };
+            let byte = places[n] as usize + 4 * c;
+            match write {
+                true => set_dword(&mut expected.data, byte, payload[data + register][column]),
+                false => expected.answer[register][column] = dword(&world.data, byte),
+            }
+        }
+    }
+    let descriptor = Msd1Us {
+        binding_table_index: u(if random.below(2) == 0 { 255 } else { 253 }),
+        channel_mask: MdcCmask::from_bits(left_out.into()),
+        simd_mode: simd,
+        message_type: if write { MtDp1::MT1W_A64_US } else { MtDp1::MT1R_A64_US },
+        response_length: u(if write { 0 } else { data_registers as u64 }),
+        message_length: u(payload.len() as u64),
+        ..Msd1Us::new()
+    };
+    let message =
+        Message { unit: Unit::Port1, channels: send, mask, descriptor: descriptor.pack()[0], payload };
+    probe.check(&message, &world, &expected, false);
+}
