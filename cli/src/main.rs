@@ -10,6 +10,7 @@ use std::process::ExitCode;
 #[command(after_help = "Examples:
   genx demo fill -o fill.png         a picture computed by GPGPU threads of the model
   genx run captures/gpgpu_fill       execute a capture, compare memory with what hardware left
+  genx run saxpy.aub.xz --stats      execute an AUB file; what ran, by engine, packet, kernel and message
   genx decode captures/gpgpu_fill    every packet, field, surface and kernel of a capture
   genx check captures/gpgpu_fill     the manual's programming restrictions
   genx disasm kernel.bin             a kernel as assembly; genx asm is the way back

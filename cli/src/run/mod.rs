@@ -59,6 +59,13 @@ pub struct Args {
     #[arg(long, requires = "trace_text")]
     trace_instructions: bool,
     /// Print one JSON object instead of text
+    ///
+    /// input, exit, submissions, expectations (name, after_exec, ok, first_difference), fault (exec or byte, text, engine, packet,
+    /// address, batch, batch_offset, kernel, ip; null if there was none), stats (batches, packets, groups, threads,
+    /// instructions, messages, pixels, bytes_read, bytes_written), engines (engine, packets), seconds, instructions_per_second; of
+    /// captures also capture and submissions_in_capture, of AUB files aub (kind, pci_id, application); with --check the
+    /// object of `genx check`, with --stats tables (engines, packets, kernels, messages). Times in tables are the model's, in
+    /// units of about a nanosecond. All but seconds and instructions_per_second is the same whenever the same is run.
     #[arg(long)]
     json: bool,
     /// Worker threads of the host, all cores if not said; results are the same for any number
