@@ -305,7 +305,8 @@ pub(super) fn write<O: Observer>(
         return Err(port.illegal(why, message));
     }
     fits(port, &parcel, &block)?;
-    parcel.check(port, block.bytes().div_ceil(REGISTER), 0)?;
+    // gem_gpgpu_fill sends a register more than its 16 bytes need, and hardware takes it.
+    parcel.at_least(port, block.bytes().div_ceil(REGISTER))?;
     let (bound, lines) =
         image(port, &parcel, descriptor.binding_table_index.get(), descriptor.vertical_line_stride_override)?;
     let data = &registers.grf()[parcel.body..parcel.body + block.bytes()];

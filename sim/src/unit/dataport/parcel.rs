@@ -47,6 +47,19 @@ impl<'m> Parcel<'m> {
         if self.sent == sent && (self.returned == back || self.returned == 0) {
             return Ok(());
         }
+        Err(self.lengths(port, sent, back))
+    }
+
+    /// Checks that the message has enough registers behind its header, and that nothing comes back.
+    pub fn at_least<O: Observer>(&self, port: &Port<'_, '_, O>, sent: usize) -> Result<(), Fault> {
+        if self.sent >= sent && self.returned == 0 {
+            return Ok(());
+        }
+        Err(self.lengths(port, sent, 0))
+    }
+
+    #[cold]
+    fn lengths<O: Observer>(&self, port: &Port<'_, '_, O>, sent: usize, back: usize) -> Fault {
         let header = usize::from(self.header.is_some());
         let why = format!(
             "{} needs {} registers (message length) and answers with {back} (response length), but has {} and {}",
@@ -55,7 +68,7 @@ impl<'m> Parcel<'m> {
             self.sent + header,
             self.returned
         );
-        Err(port.illegal(why, self.message))
+        port.illegal(why, self.message)
     }
 
     /// The byte in the registers where the answer goes, if somebody wants it.
