@@ -268,7 +268,6 @@ fn classic_rings() {
 
 /// Oracle: the capture of the same program, drivers/vk_saxpy, and what it expects.
 #[test]
-#[ignore = "the data port does not read untyped surfaces yet"]
 fn saxpy_of_mesa() {
     let Some(corpus) = runtime::corpus() else { return };
     let capture = Capture::open(corpus.join("drivers/vk_saxpy")).unwrap();
