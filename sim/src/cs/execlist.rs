@@ -119,6 +119,8 @@ impl Gpu {
             if let Some(ring) = active.streamer.ring_mut() {
                 ring.tail = tail(&self.device, engine) % ring.size;
             }
+            // More to do is more to be allowed.
+            active.budget = Budget::new(self.work_limit, self.clock);
             self.engines[engine as usize].active = Some(active);
         }
         let status = ContextStatus { preempted: true, lite_restore: true, ..ContextStatus::new() };

@@ -69,6 +69,11 @@ impl Gpu {
         self.engines[engine as usize].last
     }
 
+    /// The context of an engine whose image is at `lrca` in the global table, once it was loaded.
+    pub fn context_at(&self, engine: EngineId, lrca: u32) -> Option<crate::ContextId> {
+        self.images.get(&(engine, lrca)).copied()
+    }
+
     /// True if an engine has nothing to do: no batch, no list, and its ring is empty or stands still.
     pub fn is_idle(&self, engine: EngineId) -> bool {
         let state = &self.engines[engine as usize];

@@ -450,3 +450,25 @@ fn rings_wrap() {
     assert_eq!(head.head_wrap_count.get(), bytes / 8192);
     assert_eq!(context.tail, bytes % 8192);
 }
+
+/// Each submission may do as much as the limit says, also one that finds its context running.
+#[test]
+fn lite_restores_have_budgets() {
+    let mut machine = Machine::new();
+    let engine = EngineId::Render;
+    let mut context = machine.context(engine, 2, WIDE);
+    // 500 packets are about 16,500 units (sim/src/watchdog.rs).
+    machine.gpu.set_work_limit(40_000);
+    for round in 1..=10 {
+        let mut commands = vec![0; 500];
+        commands.extend(packets![wait(0, round)]);
+        machine.ring(&mut context, &commands);
+        machine.submit(&[&context]).unwrap();
+        machine.set_data(0, round as u32 - 1);
+        assert_eq!(machine.gpu.advance().unwrap(), Progress::Waiting);
+    }
+    machine.set_data(0, 10);
+    machine.gpu.run().unwrap();
+    let lrca = context.lrca() as u32;
+    assert_eq!(machine.gpu.context_at(engine, lrca), machine.gpu.context_on(engine));
+}
