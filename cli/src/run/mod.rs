@@ -1,9 +1,9 @@
 //! `genx run`: executes a capture or an AUB file on the model and reports what it did.
 //!
 //! * this file: the options and the way through them;
-//! * [`capture`]: captures, whose expectations are compared; [`aub`]: files for simulators;
-//! * [`report`]: what the run came to, as text and JSON; [`tables`]: the details of `--stats`;
-//! * [`listen`]: the traces; [`dump`]: `--dump`.
+//! * `capture`: captures, whose expectations are compared; `aub`: files for simulators;
+//! * `report`: what the run came to, as text and JSON; `tables`: the details of `--stats`;
+//! * `listen`: the traces; `dump`: `--dump`.
 
 mod aub;
 mod capture;
