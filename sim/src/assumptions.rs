@@ -244,3 +244,32 @@ pub const TRANSPOSED_COLUMNS_ARE_ADJACENT: bool = true;
 /// Slots of an atomic message that work on the same place: in which order? No source says; the model takes them in
 /// ascending order, each after the one before.
 pub const ATOMIC_SLOTS_GO_UPWARD: bool = true;
+
+/// How often all media threads have a turn before the packet behind the one that started them. Hardware goes on at once; what
+/// a thread waits for may come with a later packet. Threads that only take long are done by then, so that nothing
+/// depends on this but programs that race.
+pub const ROUNDS_OF_A_PACKET: u64 = 256;
+
+/// Bytes of the URB: 384 KiB, what drivers take for GT2 and GT3 (Mesa intel_device_info.c).
+pub const URB_BYTES: usize = 384 << 10;
+
+/// Bytes that a URB handle counts. Kernels take handles as they are; only a media thread that spawns others computes
+/// with them, in units of registers.
+pub const URB_HANDLE_BYTES: usize = 32;
+
+/// URB atomics: no source says where the operand is and what the offset counts. The model takes the first dword behind the
+/// header, and dwords.
+pub const URB_ATOMICS_TAKE_DWORDS: bool = true;
+
+/// A child thread gets r0, constants and the rest of what the URB holds for it in the order in which a root thread gets
+/// its constants and its data; no source says where constants go. Dispatch URB Length does not count r0: kernels write the
+/// number of its registers less one.
+pub const CHILDREN_GET_CONSTANTS_BEHIND_R0: bool = true;
+
+/// How many root threads does a message that spawns a root thread let start? No source says; the model takes one of those
+/// that wait for it, in their order.
+pub const ROOT_MESSAGES_START_ONE_THREAD: bool = true;
+
+/// A scoreboard dependency on a position where no thread is on its way: does it hold for ever? Drivers give all threads of
+/// a walk the same mask, also those at the edges, so that nobody can wait for positions outside.
+pub const SCOREBOARD_KNOWS_THREADS_ON_THEIR_WAY: bool = true;

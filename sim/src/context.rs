@@ -8,8 +8,10 @@ use crate::cs::streamer::Streamer;
 use crate::fault::{Fault, Place, Waiting};
 use crate::kernels::KernelCache;
 use crate::media::parallel::Trials;
+use crate::media::pool::Pool;
 use crate::mem::{AddressSpace, PageFault, Vm};
 use crate::observe::{Event, Observer, Stats};
+use crate::unit::urb::Urb;
 use crate::watchdog::{Budget, Exhausted};
 use genxml::engine::EngineId;
 use genxml::gen8::media::MediaVfeState;
@@ -65,6 +67,12 @@ pub struct State {
     pub arbitration_off: bool,
     /// How walkers ran on several threads of the host, no state of its own.
     pub trials: Trials,
+    /// The unified return buffer.
+    pub urb: Urb,
+    /// The clock when the gateway's timer was reset.
+    pub gateway_epoch: u64,
+    /// Media threads that have not ended.
+    pub media: Pool,
     /// Kernels decoded before, no state of its own.
     pub kernels: KernelCache,
 }
@@ -75,6 +83,7 @@ impl State {
         self.vfe = None;
         self.curbe.clear();
         self.interface_descriptors = InterfaceDescriptors::default();
+        self.media.reset();
     }
 }
 

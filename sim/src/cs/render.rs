@@ -8,9 +8,7 @@ use crate::fault::Fault;
 use crate::media;
 use crate::mem::coherence::Cache;
 use crate::observe::Observer;
-use genxml::gen8::media::{
-    GpgpuWalker, MediaCurbeLoad, MediaInterfaceDescriptorLoad, MediaStateFlush, MediaVfeState,
-};
+use genxml::gen8::media::{GpgpuWalker, MediaCurbeLoad, MediaInterfaceDescriptorLoad};
 use genxml::gen8::mi::{
     PipeControl, PipeControlDestinationAddressType, PipeControlLriPostSyncOperation,
     PipeControlPostSyncOperation, PipelineSelect,
@@ -21,6 +19,7 @@ use genxml::gen8::state::{InterfaceDescriptorData, StateBaseAddress, StatePrefet
 /// PIPE_CONTROL. Packets are executed in order and caches are not modelled, so only the post-sync operation is left,
 /// the TLB and the media state. Bit 2 of the address is ignored (a corpus batch has it set).
 pub fn pipe_control<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -> Result<(), Fault> {
+    media::drain(exec)?;
     if packet.global_snapshot_count_reset {
         counters::reset(&mut exec.state.registers);
     }
@@ -90,6 +89,7 @@ fn post_sync<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -> Resul
 
 /// PIPELINE_SELECT.
 pub fn pipeline_select<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipelineSelect) -> Result<(), Fault> {
+    media::drain(exec)?;
     let selection = packet.pipeline_selection;
     if selection.name().is_none() {
         return Err(exec.bad_field("Pipeline Selection", selection.bits(), "there are 3D, media and GPGPU"));
@@ -149,12 +149,6 @@ pub fn state_prefetch<O: Observer>(_: &mut Exec<'_, O>, _: &StatePrefetch) -> Re
     Ok(())
 }
 
-/// MEDIA_VFE_STATE.
-pub fn media_vfe_state<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaVfeState) -> Result<(), Fault> {
-    exec.state.vfe = Some(*packet);
-    Ok(())
-}
-
 /// MEDIA_CURBE_LOAD: constants go to the start of the CURBE; what lies behind them stays.
 pub fn media_curbe_load<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaCurbeLoad) -> Result<(), Fault> {
     let address = exec.state.base.dynamic.wrapping_add(packet.curbe_data_start_address.get());
@@ -191,11 +185,6 @@ pub fn media_interface_descriptor_load<O: Observer>(
     }
     exec.stats.bytes_read += length;
     exec.state.interface_descriptors = InterfaceDescriptors { address, entries };
-    Ok(())
-}
-
-/// MEDIA_STATE_FLUSH: all threads have ended by the time it is executed.
-pub fn media_state_flush<O: Observer>(_: &mut Exec<'_, O>, _: &MediaStateFlush) -> Result<(), Fault> {
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use super::semaphore::Wait;
 use super::status;
 use crate::context::Exec;
 use crate::fault::{Fault, Place};
+use crate::media;
 use crate::mem::ADDRESS_MASK;
 use crate::observe::{Event, Observer};
 use crate::watchdog;
@@ -242,6 +243,7 @@ impl Streamer {
             return Ok(Step::Done);
         }
         let Some(batch) = self.current(exec) else {
+            media::drain(exec)?;
             exec.tell(&Event::SubmissionEnd);
             return Ok(Step::End);
         };

@@ -1,12 +1,12 @@
 //! Interface descriptors resolved: kernel, surfaces, constants and modes of the threads of one packet.
 
-use super::slots::Slots;
 use crate::assumptions::{MAX_FFTID, SUBNORMAL_BITS_AT_START};
 use crate::context::Exec;
 use crate::eu::Launch;
 use crate::fault::Fault;
 use crate::kernels;
 use crate::observe::Observer;
+use crate::unit::local::place;
 use crate::unit::{Bindings, Program};
 use genxml::eu::gen8::eu_registers::{ControlRegister, StateRegister};
 use genxml::gen8::media::MediaVfeState;
@@ -146,42 +146,15 @@ impl Dispatch {
         launch.system_routine = self.system_routine;
         launch.state = state(number, fftid, self.descriptor.thread_priority);
     }
-
-    /// Runs a thread with the given payload.
-    ///
-    /// # Errors
-    /// [`Fault::BadPacket`] if the payload is longer than the register file; faults of the thread.
-    pub fn run<O: Observer>(
-        &mut self,
-        exec: &mut Exec<'_, O>,
-        payload: Vec<u8>,
-        mask: u32,
-    ) -> Result<(), Fault> {
-        self.check_payload(exec, payload.len() / REGISTER)?;
-        let mut launch = Launch { payload, ..Launch::default() };
-        self.launch(&mut launch, mask, 0, 0);
-        let mut slots = Slots::new(self.program.clone());
-        slots.start(exec, 0, 0, &launch);
-        while !slots.is_empty() {
-            if !slots.round(exec)? {
-                return Err(exec.stuck("media thread", slots.waiting()));
-            }
-        }
-        Ok(())
-    }
 }
 
-/// Half-slice, execution unit and slot of thread `number`: seven threads a unit, the units of a half-slice one after
-/// the other. No two of 224 numbers in a row share all three.
+/// `sr0.0` and `sr0.1` of a thread.
 fn state(number: u32, fftid: u64, priority: Priority) -> [u32; 2] {
     let register = StateRegister {
         fixed_function_identifier: U::from_bits(THREAD_SPAWNER.into()),
         priority_class: priority == Priority::HIGH_PRIORITY,
-        thread_identifier: U::from_bits((number % 7).into()),
-        execution_unit_identifier: U::from_bits((number / 7 % 16).into()),
-        half_slice_identifier: U::from_bits((number / 112 % 2).into()),
         fixed_function_thread_identifier: U::from_bits(fftid & 0xff),
-        ..StateRegister::new()
+        ..place(number)
     };
     let [state, ids, ..] = register.pack();
     [state, ids]

@@ -258,7 +258,8 @@ impl Grid {
         while !slots.is_empty() {
             if !slots.round(exec)? {
                 let [x, y, z] = id;
-                return Err(exec.stuck(format!("thread group ({x}, {y}, {z})"), slots.waiting()));
+                let waiting = slots.waiting(|_| slots.local.barrier.as_ref());
+                return Err(exec.stuck(format!("thread group ({x}, {y}, {z})"), waiting));
             }
         }
         exec.stats.groups += 1;

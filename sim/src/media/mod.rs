@@ -1,32 +1,120 @@
 //! Media and GPGPU front end: walkers and media objects become threads.
 //!
 //! The command streamer calls one function per dispatching packet; state packets were latched before
-//! ([`crate::context::State`]). [`descriptor`] follows what a packet names, [`gpgpu`] and [`object`] make threads of it,
-//! which [`slots`] runs, [`parallel`] on several threads of the host.
+//! ([`crate::context::State`]). [`descriptor`] follows what a packet names. [`gpgpu`] makes thread groups of it, which
+//! run to their end; [`object`] makes media threads, along a [`walker`]'s way if there are many, that depend on each
+//! other by the [`scoreboard`] and live in a [`pool`]. [`slots`] is where threads take turns,
+//! [`parallel`] runs groups on several threads of the host.
 
 pub mod descriptor;
 pub mod gpgpu;
 pub mod object;
 pub mod parallel;
+pub mod pool;
+pub mod scoreboard;
 pub mod slots;
+pub mod walker;
 
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
-use genxml::gen8::media::{GpgpuWalker, MediaObject};
+use genxml::gen8::media::{
+    GpgpuWalker, MediaObject, MediaObjectGrpid, MediaObjectPrt, MediaObjectWalker, MediaStateFlush,
+    MediaVfeState, MediaVfeStateResetGatewayTimer as Timer,
+};
+
+/// Registers of the URB that media and GPGPU threads use: 64 KiB (2a p.512).
+const URB_ROWS: u64 = 2048;
+/// Of these for interface descriptors (2a p.512).
+const DESCRIPTOR_ROWS: u64 = 64;
 
 /// Runs all threads of a GPGPU_WALKER to their end.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the walker names.
 pub fn dispatch_walker<O: Observer>(exec: &mut Exec<'_, O>, walker: &GpgpuWalker) -> Result<(), Fault> {
+    drain(exec)?;
     gpgpu::walk(exec, walker)
 }
 
-/// Runs the thread of a MEDIA_OBJECT to its end.
+/// Starts the thread of a MEDIA_OBJECT.
 ///
 /// # Errors
-/// Any [`Fault`] of the thread, or of the state that the object names.
+/// Any [`Fault`] of a thread, or of the state that the object names.
 pub fn dispatch_object<O: Observer>(exec: &mut Exec<'_, O>, object: &MediaObject<'_>) -> Result<(), Fault> {
-    object::run(exec, object)
+    object::object(exec, object)
+}
+
+/// Starts the thread of a MEDIA_OBJECT_GRPID.
+///
+/// # Errors
+/// As of [`dispatch_object`].
+pub fn dispatch_grpid<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    object: &MediaObjectGrpid<'_>,
+) -> Result<(), Fault> {
+    object::grpid(exec, object)
+}
+
+/// Starts the thread of a MEDIA_OBJECT_PRT.
+///
+/// # Errors
+/// As of [`dispatch_object`].
+pub fn dispatch_prt<O: Observer>(exec: &mut Exec<'_, O>, object: &MediaObjectPrt) -> Result<(), Fault> {
+    object::prt(exec, object)
+}
+
+/// Starts the threads of a MEDIA_OBJECT_WALKER.
+///
+/// # Errors
+/// As of [`dispatch_object`].
+pub fn dispatch_object_walker<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    walker: &MediaObjectWalker<'_>,
+) -> Result<(), Fault> {
+    object::walker(exec, walker)
+}
+
+/// MEDIA_VFE_STATE, once the threads before it have ended: URB entries are free again.
+///
+/// # Errors
+/// [`Fault::BadPacket`] for sizes that do not fit the URB; any [`Fault`] of the threads.
+pub fn vfe_state<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaVfeState) -> Result<(), Fault> {
+    drain(exec)?;
+    let (entries, size) = (packet.number_of_urb_entries.get(), packet.urb_entry_allocation_size.get());
+    let rows = entries * size + packet.curbe_allocation_size.get() + DESCRIPTOR_ROWS;
+    if rows > URB_ROWS {
+        let why = format!(
+            "with {entries} entries, the CURBE and {DESCRIPTOR_ROWS} descriptors it makes {rows} registers, the URB \
+             has {URB_ROWS} (2a p.512)"
+        );
+        return Err(exec.bad_field("URB Entry Allocation Size", size, why));
+    }
+    if packet.stack_size > packet.per_thread_scratch_space {
+        let why = "the stack is a part of the scratch space (2a p.510)";
+        return Err(exec.bad_field("Stack Size", packet.stack_size.get(), why));
+    }
+    if packet.reset_gateway_timer == Timer::RESETTING_RELATIVE_TIMER_AND_LATCHING_THE_GLOBAL_TIMESTAMP {
+        exec.state.gateway_epoch = exec.budget.clock();
+    }
+    exec.state.media.reset();
+    exec.state.vfe = Some(*packet);
+    Ok(())
+}
+
+/// MEDIA_STATE_FLUSH: root threads have started, so that what they started from can change. A watermark waits for
+/// room, which there is.
+///
+/// # Errors
+/// Any [`Fault`] of the threads.
+pub fn state_flush<O: Observer>(exec: &mut Exec<'_, O>, _: &MediaStateFlush) -> Result<(), Fault> {
+    pool::flush(exec)
+}
+
+/// Waits for the end of all threads.
+///
+/// # Errors
+/// Any [`Fault`] of the threads.
+pub fn drain<O: Observer>(exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+    pool::drain(exec)
 }

@@ -1,56 +1,255 @@
-//! MEDIA_OBJECT: one thread.
+//! MEDIA_OBJECT and its kin: packets that start root threads.
 
 use super::descriptor::{Dispatch, REGISTER};
+use super::pool::{self, GroupKey, Root};
+use super::scoreboard::Position;
+use super::walker::{Step, Walk};
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
-use genxml::gen8::media::{MediaObject, MediaObjectThreadSynchronization};
-use genxml::gen8::thread_payloads::MediaThreadPayloadHeader;
-use genxml_core::{Address, U};
+use crate::watchdog;
+use genxml::gen8::media::{
+    MediaObject, MediaObjectGrpid, MediaObjectGrpidUseScoreboard, MediaObjectPrt,
+    MediaObjectThreadSynchronization, MediaObjectUseScoreboard, MediaObjectWalker,
+    MediaObjectWalkerGroupIdLoopSelect as GroupLoop, MediaObjectWalkerThreadSynchronization,
+    MediaObjectWalkerUseScoreboard,
+};
+use std::sync::Arc;
 
-/// Runs the thread of a media object. Threads run in the order of their packets, which satisfies every scoreboard
-/// whose dependencies come first.
+/// Dwords of inline data at most (2a p.489).
+const MAX_INLINE: usize = 504;
+/// Dwords of indirect data at most (2a p.491).
+const MAX_INDIRECT: u64 = 496;
+/// Registers of inline and indirect data together: less than this (2a p.489).
+const MAX_DATA: usize = 112;
+
+/// Indirect data of a packet.
+#[derive(Clone, Copy)]
+struct Indirect {
+    length: u64,
+    address: u64,
+}
+
+impl Indirect {
+    /// Reads it.
+    fn read<O: Observer>(self, exec: &mut Exec<'_, O>) -> Result<Vec<u8>, Fault> {
+        let Indirect { length, address } = self;
+        if !length.is_multiple_of(REGISTER as u64) || length > 4 * MAX_INDIRECT {
+            let why = format!("a multiple of 32 bytes, at most {MAX_INDIRECT} dwords, is needed (2a p.491)");
+            return Err(exec.bad_field("Indirect Data Length", length, why));
+        }
+        let mut data = vec![0; length as usize];
+        if length > 0 {
+            let address = exec.state.base.indirect.wrapping_add(address);
+            exec.vm
+                .read(address, &mut data)
+                .map_err(|fault| exec.page(fault, "Indirect Data Start Address"))?;
+            exec.stats.bytes_read += length;
+        }
+        Ok(data)
+    }
+}
+
+/// Inline data as whole registers.
+fn inline<O: Observer>(exec: &Exec<'_, O>, dwords: impl Iterator<Item = u64>) -> Result<Vec<u8>, Fault> {
+    let mut data: Vec<u8> = dwords.flat_map(|dword| (dword as u32).to_le_bytes()).collect();
+    if data.len() > 4 * MAX_INLINE {
+        let why = format!("at most {MAX_INLINE} dwords of inline data are possible (2a p.489)");
+        return Err(exec.bad_field("DWord Length", data.len() as u64 / 4, why));
+    }
+    data.resize(data.len().next_multiple_of(REGISTER), 0);
+    Ok(data)
+}
+
+/// Inline data, then indirect data.
+fn both<O: Observer>(exec: &mut Exec<'_, O>, inline: Vec<u8>, indirect: Indirect) -> Result<Vec<u8>, Fault> {
+    let mut data = inline;
+    let indirect = indirect.read(exec)?;
+    let both = !data.is_empty() && !indirect.is_empty();
+    data.extend(indirect);
+    if both && data.len() / REGISTER >= MAX_DATA {
+        let why = format!("with inline data it must be less than {MAX_DATA} registers (2a p.491)");
+        return Err(exec.bad_field("Indirect Data Length", (data.len() / REGISTER) as u64, why));
+    }
+    Ok(data)
+}
+
+/// A root thread that waits for nothing.
+fn root<O: Observer>(
+    exec: &Exec<'_, O>,
+    dispatch: Dispatch,
+    data: Vec<u8>,
+    split: bool,
+) -> Result<Root, Fault> {
+    let descriptor = &dispatch.descriptor;
+    let shared = if split { descriptor.cross_thread_constant_data_read_length.get() } else { 0 };
+    let own = descriptor.constant_indirect_urb_entry_read_length.get();
+    dispatch.check_payload(exec, 1 + (shared + own) as usize + data.len() / REGISTER)?;
+    dispatch.scratch(exec, dispatch.scratch_slots().max(1) - 1)?;
+    Ok(Root {
+        dispatch: Arc::new(dispatch),
+        position: Position::default(),
+        dependencies: None,
+        data: Arc::new(data),
+        synchronized: false,
+        children: None,
+        fence: false,
+        group: None,
+        split,
+        last: false,
+        at: exec.at,
+    })
+}
+
+/// MEDIA_OBJECT: one thread.
 ///
 /// # Errors
-/// Any [`Fault`] of the thread, or of the state that the object names.
-pub fn run<O: Observer>(exec: &mut Exec<'_, O>, object: &MediaObject<'_>) -> Result<(), Fault> {
-    if object.children_present {
-        return Err(exec.unimplemented("MEDIA_OBJECT with child threads", "2a MEDIA_OBJECT Children Present"));
-    }
-    if object.thread_synchronization != MediaObjectThreadSynchronization::from_bits(0) {
-        return Err(exec.unimplemented(
-            "MEDIA_OBJECT that waits for a thread spawner message",
-            "2a MEDIA_OBJECT Thread Synchronization",
-        ));
-    }
-    let mut dispatch = Dispatch::resolve(exec, object.interface_descriptor_offset.get())?;
-    let descriptor = &dispatch.descriptor;
-    let header = MediaThreadPayloadHeader {
-        scoreboard_x: object.scoreboard_x,
-        scoreboard_y: object.scoredboard_y,
-        scoreboard_color: object.scoreboard_color,
-        per_thread_scratch_space: dispatch.vfe.per_thread_scratch_space,
-        sampler_state_pointer: descriptor.sampler_state_pointer,
-        binding_table_pointer: Address::from_bits(descriptor.binding_table_pointer.get()),
-        fftid: U::ZERO,
-        scratch_space_pointer: dispatch.scratch(exec, 0)?,
+/// Any [`Fault`] of a thread, or of the state that the packet names.
+pub fn object<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObject<'_>) -> Result<(), Fault> {
+    let index = packet.interface_descriptor_offset.get();
+    let dispatch = Dispatch::resolve(exec, index)?;
+    let inline = inline(exec, packet.inline_data.iter().map(|dword| dword.get()))?;
+    let indirect = Indirect {
+        length: packet.indirect_data_length.get(),
+        address: packet.indirect_data_start_address.get(),
     };
-    let mut payload = bytemuck::cast_slice::<u32, u8>(&header.pack()).to_vec();
-    let constants = descriptor.constant_indirect_urb_entry_read_length.get() as usize;
-    dispatch.push_constants(&mut payload, 0, constants);
-    for dword in object.inline_data.iter() {
-        payload.extend_from_slice(&(dword.get() as u32).to_le_bytes());
+    let data = both(exec, inline, indirect)?;
+    let uses = packet.use_scoreboard == MediaObjectUseScoreboard::USING_SCOREBOARD;
+    let root = Root {
+        position: Position {
+            x: packet.scoreboard_x.get() as i32,
+            y: packet.scoredboard_y.get() as i32,
+            color: packet.scoreboard_color.get() as u8,
+        },
+        dependencies: uses.then_some(packet.scoreboard_mask.get() as u8),
+        synchronized: packet.thread_synchronization
+            != MediaObjectThreadSynchronization::NO_THREAD_SYNCHRONIZATION,
+        children: packet.children_present.then_some(index),
+        ..root(exec, dispatch, data, false)?
+    };
+    pool::submit(exec, root)
+}
+
+/// MEDIA_OBJECT_GRPID: one thread of a group, with constants that the threads of the group share out.
+///
+/// # Errors
+/// Any [`Fault`] of a thread, or of the state that the packet names.
+pub fn grpid<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObjectGrpid<'_>) -> Result<(), Fault> {
+    let mut dispatch = Dispatch::resolve(exec, packet.interface_descriptor_offset.get())?;
+    let descriptor = &dispatch.descriptor;
+    let threads = descriptor.number_of_threads_in_gpgpu_thread_group.get();
+    if descriptor.barrier_enable && threads == 0 {
+        let why = "the barrier of the group needs it";
+        return Err(exec.bad_field("Number of Threads in GPGPU Thread Group", threads, why));
     }
-    payload.resize(payload.len().next_multiple_of(REGISTER), 0);
-    let length = object.indirect_data_length.get() as usize;
-    if length > 0 {
-        let address = exec.state.base.indirect.wrapping_add(object.indirect_data_start_address.get());
-        let mut data = vec![0; length];
-        exec.vm.read(address, &mut data).map_err(|fault| exec.page(fault, "Indirect Data Start Address"))?;
-        exec.stats.bytes_read += length as u64;
-        payload.extend_from_slice(&data);
-        payload.resize(payload.len().next_multiple_of(REGISTER), 0);
+    let data = inline(exec, packet.inline_data.iter().map(|dword| dword.get()))?;
+    let indirect = Indirect {
+        length: packet.indirect_data_length.get(),
+        address: packet.indirect_data_start_address.get(),
+    };
+    if indirect.length > 0 {
+        if !data.is_empty() {
+            let why = "only one of inline data, indirect data and CURBE is possible (2a p.494)";
+            return Err(exec.bad_field("Indirect Data Length", indirect.length, why));
+        }
+        dispatch.replace_constants(indirect.read(exec)?);
     }
-    // Media threads have all channels (gen8_facts 3.7).
-    dispatch.run(exec, payload, u32::MAX)
+    let uses = packet.use_scoreboard == MediaObjectGrpidUseScoreboard::USING_SCOREBOARD;
+    let root = Root {
+        position: Position {
+            x: packet.scoreboard_x.get() as i32,
+            y: packet.scoreboard_y.get() as i32,
+            color: packet.scoreboard_color.get() as u8,
+        },
+        dependencies: uses.then_some(packet.scoreboard_mask.get() as u8),
+        group: Some(GroupKey::Id(packet.group_id.get() as u32)),
+        last: packet.end_of_thread_group,
+        ..root(exec, dispatch, data, true)?
+    };
+    pool::submit(exec, root)
+}
+
+/// MEDIA_OBJECT_PRT: a persistent root thread. It is never interrupted here, so that it is dispatched once.
+///
+/// # Errors
+/// Any [`Fault`] of a thread, or of the state that the packet names.
+pub fn prt<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObjectPrt) -> Result<(), Fault> {
+    let index = packet.interface_descriptor_offset.get();
+    let dispatch = Dispatch::resolve(exec, index)?;
+    let data = inline(exec, packet.inline_data.iter().map(|dword| dword.get()))?;
+    let root = Root {
+        children: packet.children_present.then_some(index),
+        // Where the fence stands makes no difference: what is behind it starts when it falls.
+        fence: packet.prt_fence_needed,
+        ..root(exec, dispatch, data, false)?
+    };
+    pool::submit(exec, root)
+}
+
+/// MEDIA_OBJECT_WALKER: a thread for each step of a walk.
+///
+/// # Errors
+/// Any [`Fault`] of a thread, or of the state that the packet names.
+pub fn walker<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObjectWalker<'_>) -> Result<(), Fault> {
+    let walk = Walk::new(packet);
+    if let Some(field) = walk.endless() {
+        return Err(exec.bad_field(field, 0, "a loop that goes nowhere never ends"));
+    }
+    let loops = match packet.group_id_loop_select {
+        GroupLoop::NO_GROUPS => None,
+        GroupLoop::COLOR_LOOP_GROUPS => Some(5),
+        GroupLoop::INNER_LOCAL_GROUPS => Some(4),
+        GroupLoop::MID_LOCAL_GROUPS => Some(3),
+        GroupLoop::OUTER_LOCAL_GROUPS => Some(2),
+        GroupLoop::INNER_GLOBAL_GROUPS => Some(1),
+        other => return Err(exec.bad_field("Group ID Loop Select", other.bits(), "0 to 5 are possible")),
+    };
+    let index = packet.interface_descriptor_offset.get();
+    let dispatch = Dispatch::resolve(exec, index)?;
+    let inline = inline(exec, packet.inline_data.iter().map(|dword| dword.get()))?;
+    let indirect = Indirect {
+        length: packet.indirect_data_length.get(),
+        address: packet.indirect_data_start_address.get(),
+    };
+    let data = both(exec, inline, indirect)?;
+    let uses = packet.use_scoreboard == MediaObjectWalkerUseScoreboard::USING_SCOREBOARD;
+    let model = Root {
+        dependencies: uses.then_some(packet.scoreboard_mask.get() as u8),
+        synchronized: packet.thread_synchronization
+            != MediaObjectWalkerThreadSynchronization::NO_THREAD_SYNCHRONIZATION,
+        children: packet.children_present.then_some(index),
+        ..root(exec, dispatch, data, false)?
+    };
+    let thread = |step: Step| Root {
+        position: Position { x: step.at.x, y: step.at.y, color: step.color as u8 },
+        group: loops.map(|loops| group_of(step, loops)),
+        ..model.clone()
+    };
+    pool::with(exec, |pool, exec| {
+        // A group's last thread is known when the next group's first one comes.
+        let mut newest: Option<Root> = None;
+        walk.each(|step| {
+            exec.spend(watchdog::PIXEL)?;
+            let Some(step) = step else { return Ok(()) };
+            exec.spend(watchdog::PACKET)?;
+            let root = thread(step);
+            let group = root.group;
+            match newest.replace(root) {
+                Some(before) => pool.push(exec, Root { last: before.group != group, ..before }),
+                None => Ok(()),
+            }
+        })?;
+        if let Some(root) = newest {
+            pool.push(exec, Root { last: true, ..root })?;
+        }
+        pool.settle(exec)
+    })
+}
+
+/// The loops around those of a group tell it from others (2a p.502).
+fn group_of(step: Step, loops: usize) -> GroupKey {
+    let mut key = [0; 6];
+    key[..loops].copy_from_slice(&step.counts[..loops]);
+    key[5] = loops as u32;
+    GroupKey::Walk(key)
 }

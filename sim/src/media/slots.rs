@@ -6,13 +6,16 @@
 use crate::assumptions::INSTRUCTIONS_OF_A_TURN;
 use crate::context::Exec;
 use crate::eu::{Launch, Stop, Thread};
-use crate::fault::{Fault, InKernel, Waiting};
+use crate::fault::{Fault, InKernel, Place, Waiting};
 use crate::kernels;
 use crate::observe::{Event, Observer};
+use crate::unit::local::Barrier;
 use crate::unit::{Local, Port, Program};
 use crate::watchdog::INSTRUCTION;
+use std::fmt;
 
 /// A thread in its slot.
+#[derive(Clone)]
 pub struct Resident {
     thread: Box<Thread>,
     /// Its number, unlike that of any other one here.
@@ -20,7 +23,9 @@ pub struct Resident {
     /// What it waits for.
     waits: Option<Stop>,
     /// Which kernel it runs.
-    program: usize,
+    pub program: usize,
+    /// The packet that started it.
+    at: Place,
 }
 
 /// How a turn ended.
@@ -35,7 +40,7 @@ pub enum Turn {
 }
 
 /// Threads that are there at the same time.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Slots {
     /// What they run.
     pub programs: Vec<Program>,
@@ -45,6 +50,12 @@ pub struct Slots {
     /// Threads that ended, to be used again.
     #[expect(clippy::vec_box, reason = "threads are large, and go to and fro")]
     spare: Vec<Box<Thread>>,
+}
+
+impl fmt::Debug for Slots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.residents.iter().map(|resident| resident.number)).finish()
+    }
 }
 
 impl Slots {
@@ -58,6 +69,11 @@ impl Slots {
         self.residents.is_empty()
     }
 
+    /// The threads, in the order of their turns.
+    pub fn residents(&self) -> &[Resident] {
+        &self.residents
+    }
+
     /// Puts a thread behind all others.
     pub fn start<O: Observer>(
         &mut self,
@@ -65,7 +81,7 @@ impl Slots {
         program: usize,
         number: u32,
         launch: &Launch,
-    ) {
+    ) -> &mut Thread {
         let kernel = self.programs[program].kernel.address;
         exec.tell(&Event::Thread { kernel, payload: &launch.payload });
         let thread = match self.spare.pop() {
@@ -75,7 +91,36 @@ impl Slots {
             }
             None => Box::new(Thread::new(launch)),
         };
-        self.residents.push(Resident { thread, number, waits: None, program });
+        let at = exec.at;
+        let index = self.residents.len();
+        self.residents.push(Resident { thread, number, waits: None, program, at });
+        &mut self.residents[index].thread
+    }
+
+    /// Gives all threads a turn that do not wait. True if there was one.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of a thread.
+    pub fn round<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<bool, Fault> {
+        self.deliver();
+        let (mut any, mut index) = (false, 0);
+        while index < self.residents.len() {
+            if self.waits(index) {
+                index += 1;
+                continue;
+            }
+            any = true;
+            if self.turn(exec, index)? != Turn::Ended {
+                index += 1;
+            }
+            self.deliver();
+        }
+        Ok(any)
+    }
+
+    /// True if the thread at `index` waits.
+    pub fn waits(&self, index: usize) -> bool {
+        self.residents[index].waits.is_some()
     }
 
     /// Gives the last thread a turn.
@@ -89,31 +134,15 @@ impl Slots {
         Ok(())
     }
 
-    /// Gives all threads a turn that do not wait. True if there was one.
+    /// Gives the thread at `index` a turn.
     ///
     /// # Errors
-    /// Any [`Fault`] of a thread.
-    pub fn round<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<bool, Fault> {
-        self.deliver();
-        let (mut any, mut index) = (false, 0);
-        while index < self.residents.len() {
-            if self.residents[index].waits.is_some() {
-                index += 1;
-                continue;
-            }
-            any = true;
-            if self.turn(exec, index)? != Turn::Ended {
-                index += 1;
-            }
-            self.deliver();
-        }
-        Ok(any)
-    }
-
-    fn turn<O: Observer>(&mut self, exec: &mut Exec<'_, O>, index: usize) -> Result<Turn, Fault> {
-        let Resident { thread, number, waits, program } = &mut self.residents[index];
+    /// Any [`Fault`] of the thread.
+    pub fn turn<O: Observer>(&mut self, exec: &mut Exec<'_, O>, index: usize) -> Result<Turn, Fault> {
+        let Resident { thread, number, waits, program, at } = &mut self.residents[index];
         let program = &mut self.programs[*program];
         self.local.sender = *number;
+        let packet = std::mem::replace(&mut exec.at, *at);
         exec.budget.turn(INSTRUCTIONS_OF_A_TURN * INSTRUCTION);
         let result = loop {
             let mut port = Port {
@@ -128,16 +157,16 @@ impl Slots {
             }
         };
         let beyond = exec.budget.end_turn();
-        exec.at.thread = None;
+        exec.at = packet;
         match result {
             Ok(Stop::End) => {
                 exec.stats.threads += 1;
                 exec.stats.instructions += thread.executed();
-                exec.tell(&Event::ThreadEnd {
-                    kernel: program.kernel.address,
-                    instructions: thread.executed(),
-                });
-                self.spare.push(self.residents.remove(index).thread);
+                let kernel = program.kernel.address;
+                exec.tell(&Event::ThreadEnd { kernel, instructions: thread.executed() });
+                let Resident { thread, number, .. } = self.residents.remove(index);
+                self.local.gateways.retain(|gateway| gateway.thread != number);
+                self.spare.push(thread);
                 Ok(Turn::Ended)
             }
             Ok(stop) => {
@@ -150,11 +179,15 @@ impl Slots {
     }
 
     /// Gives each thread what was sent to it.
-    fn deliver(&mut self) {
+    pub fn deliver(&mut self) {
         for mail in self.local.mail.drain(..) {
             let Some(resident) = self.residents.iter_mut().find(|resident| resident.number == mail.to) else {
                 continue;
             };
+            if let Some(segment) = mail.data {
+                let to = segment.offset..segment.offset + segment.length;
+                resident.thread.regs.grf_mut()[to].copy_from_slice(&segment.bytes[..segment.length]);
+            }
             if let Some(register) = mail.notify {
                 resident.thread.notify(register);
                 if resident.waits == Some(Stop::Notification(register)) {
@@ -164,18 +197,30 @@ impl Slots {
         }
     }
 
-    /// Who waits, and for what.
-    pub fn waiting(&self) -> Vec<Waiting> {
-        let barrier = self.local.barrier.as_ref();
-        let waits = |resident: &Resident| match resident.waits {
-            Some(Stop::Notification(0))
-                if barrier.is_some_and(|barrier| barrier.arrived.contains(&resident.number)) =>
-            {
-                let (arrived, all) = barrier.map_or((0, 0), |b| (b.arrived.len(), b.threads));
+    /// Tells all threads that the one with this FFTID has ended.
+    pub fn retire(&mut self, fftid: u8) {
+        for resident in &mut self.residents {
+            resident.thread.retired(fftid);
+            if resident.waits == Some(Stop::Dependency(fftid)) {
+                resident.waits = None;
+            }
+        }
+    }
+
+    /// The packet that started the first thread.
+    pub fn first_packet(&self) -> Option<Place> {
+        self.residents.first().map(|resident| resident.at)
+    }
+
+    /// Who waits, and for what; `barrier` gives the barrier of a thread.
+    pub fn waiting<'b>(&self, barrier: impl Fn(u32) -> Option<&'b Barrier>) -> Vec<Waiting> {
+        let reason = |resident: &Resident| match (resident.waits, barrier(resident.number)) {
+            (Some(Stop::Notification(0)), Some(barrier)) if barrier.arrived.contains(&resident.number) => {
+                let (arrived, all) = (barrier.arrived.len(), barrier.threads);
                 format!("a barrier where {arrived} of {all} threads have arrived")
             }
-            Some(Stop::Notification(register)) => format!("a notification in n0.{register}"),
-            Some(Stop::Dependency(fftid)) => format!("the end of the thread with FFTID {fftid:#x}"),
+            (Some(Stop::Notification(register)), _) => format!("a notification in n0.{register}"),
+            (Some(Stop::Dependency(fftid)), _) => format!("the end of the thread with FFTID {fftid:#x}"),
             _ => "its turn".into(),
         };
         let place = |resident: &Resident| {
@@ -184,7 +229,11 @@ impl Slots {
         };
         self.residents
             .iter()
-            .map(|resident| Waiting { thread: resident.number, eu: place(resident), reason: waits(resident) })
+            .map(|resident| Waiting {
+                thread: resident.number,
+                eu: place(resident),
+                reason: reason(resident),
+            })
             .collect()
     }
 }

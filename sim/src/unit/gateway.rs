@@ -1,33 +1,175 @@
 //! Message gateway: what threads tell each other (G45 vol 4, chapter 7; the barrier by what compilers send).
 
 use super::Port;
-use super::local::Mail;
+use super::local::{Gateway, Mail, Segment, address};
 use crate::eu::Message;
-use crate::eu::regions::Registers;
+use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use crate::fault::Fault;
 use crate::observe::Observer;
+use genxml::gen8::media::MediaVfeStateBypassGatewayControl as Bypass;
 use genxml::gen8::messages::{
-    BarrierMessagePayload, MessageGatewayDescriptor, MessageGatewayDescriptorGatewayOpcode as Opcode,
+    BarrierMessagePayload, GatewayError, GatewayForwardPayload, GatewayLength, GatewayOpenPayload,
+    GatewayResponse, GatewayTimeStampPayload, GatewayTimeStampResponse, MessageGatewayDescriptor,
+    MessageGatewayDescriptorGatewayOpcode as Opcode,
 };
+use genxml_core::U;
+
+/// Greatest Gateway Size: 32 registers.
+const MAX_SIZE: u64 = 5;
 
 /// A message to the gateway.
 ///
 /// # Errors
-/// [`Fault::IllegalInstruction`] for a barrier that the thread's group does not have, [`Fault::Unimplemented`] for
-/// messages that are not there.
+/// [`Fault::IllegalInstruction`] for a barrier that the thread's group does not have and for what the gateway would
+/// answer with an error if it was asked to, [`Fault::Unimplemented`] for messages whose contents no source gives.
 pub fn message<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = MessageGatewayDescriptor::unpack_lossy(&[message.descriptor]);
-    match descriptor.gateway_opcode {
-        Opcode::BARRIER => barrier(port, registers, message),
-        kind => {
-            let name = kind.name().unwrap_or("reserved");
-            Err(port.missing(&format!("gateway message {name}"), message, "G45 vol 4, 7.1"))
+    let done = match descriptor.gateway_opcode {
+        Opcode::OPEN_GATEWAY => open(port, registers, message),
+        Opcode::CLOSE_GATEWAY => {
+            close(port);
+            Ok(())
         }
+        Opcode::FORWARD_MESSAGE => forward(port, registers, message, &descriptor)?,
+        Opcode::GET_TIME_STAMP => {
+            time_stamp(port, registers, message);
+            return Ok(());
+        }
+        Opcode::BARRIER => return barrier(port, registers, message),
+        Opcode::UPDATE_GATEWAY_STATE | Opcode::MMIO_READ_WRITE => {
+            let name = descriptor.gateway_opcode.name().unwrap_or_default();
+            let what = format!("gateway message {name}, whose payload no source describes");
+            return Err(port.missing(&what, message, "G45 vol 4, 7.1"));
+        }
+        _ => Err(GatewayError::OPCODE_ERROR),
+    };
+    let error = done.err().unwrap_or(GatewayError::SUCCESSFUL);
+    match message.response {
+        Some(response) if descriptor.ack_request => {
+            let answer = GatewayResponse { error_code: error, ..GatewayResponse::new() };
+            registers.set_dwords(response, answer.pack());
+            Ok(())
+        }
+        // Hardware drops the message then, and nobody knows.
+        _ if error != GatewayError::SUCCESSFUL => {
+            let name = error.name().unwrap_or("reserved");
+            Err(port.illegal(format!("a gateway message that fails unheard: {name} (no AckReq)"), message))
+        }
+        _ => Ok(()),
     }
+}
+
+/// Others may write registers of the thread from now on, if they know the key.
+fn open<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &Registers,
+    message: &Message,
+) -> Result<(), GatewayError> {
+    close(port);
+    if message.eot {
+        return Ok(());
+    }
+    let payload = GatewayOpenPayload::unpack_lossy(&registers.dwords(message.payload));
+    let size = payload.gateway_size.get();
+    if size > MAX_SIZE {
+        return Err(GatewayError::GATEWAY_SIZE_EXCEEDED);
+    }
+    port.local.gateways.push(Gateway {
+        thread: port.local.sender,
+        key: payload.key.get() as u16,
+        base: payload.reg_base.get() as usize,
+        size: 1 << size,
+    });
+    Ok(())
+}
+
+fn close<O: Observer>(port: &mut Port<'_, '_, O>) {
+    let sender = port.local.sender;
+    port.local.gateways.retain(|gateway| gateway.thread != sender);
+}
+
+/// Bytes for the registers of another thread, and a notification if wanted.
+fn forward<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &Registers,
+    message: &Message,
+    descriptor: &MessageGatewayDescriptor,
+) -> Result<Result<(), GatewayError>, Fault> {
+    let dwords: [u32; 8] = registers.dwords(message.payload);
+    let payload = GatewayForwardPayload::unpack_lossy(&dwords);
+    let notify = match descriptor.notify.get() {
+        0 => None,
+        1 => Some(0),
+        _ => return Err(port.missing("bit 16 of a forwarded message (Notify)", message, "G45 vol 4, 7.1.1")),
+    };
+    let length = match payload.length {
+        GatewayLength::_1_BYTE => 1,
+        GatewayLength::_1_DWORD => 4,
+        GatewayLength::_2_DWORDS => 8,
+        GatewayLength::_4_DWORDS => 16,
+        _ => return Ok(Err(GatewayError::INVALID_MESSAGE_SIZE)),
+    };
+    let offset = payload.offset.get() as usize;
+    if !offset.is_multiple_of(length) {
+        let why = format!("{length} bytes forwarded to byte {offset:#x}, which is no multiple of that");
+        return Err(port.illegal(why, message));
+    }
+    let to = payload.recipient.get() as u16;
+    let gateway = match port.local.gateways.iter().find(|gateway| address(gateway.thread) == to) {
+        Some(gateway) => *gateway,
+        // Any thread that is there can be written to then.
+        None if bypass(port) => match (0..super::local::PLACES).find(|number| address(*number) == to) {
+            Some(thread) => Gateway { thread, key: payload.key.get() as u16, base: 0, size: 128 },
+            None => return Ok(Err(GatewayError::GATEWAY_CLOSED)),
+        },
+        None => return Ok(Err(GatewayError::GATEWAY_CLOSED)),
+    };
+    if !bypass(port) && u64::from(gateway.key) != payload.key.get() {
+        return Ok(Err(GatewayError::KEY_MISMATCHED));
+    }
+    let first = gateway.base * REGISTER + offset;
+    if offset + length > gateway.size * REGISTER || first + length > GRF_BYTES {
+        return Ok(Err(GatewayError::LIMIT_EXCEEDED));
+    }
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(bytemuck::cast_slice(&dwords[..4]));
+    let data = Some(Segment { offset: first, bytes, length });
+    port.local.mail.push(Mail { to: gateway.thread, data, notify });
+    Ok(Ok(()))
+}
+
+/// True if MEDIA_VFE_STATE says that gateways need not be opened.
+fn bypass<O: Observer>(port: &Port<'_, '_, O>) -> bool {
+    port.exec.state.vfe.is_some_and(|vfe| {
+        vfe.bypass_gateway_control == Bypass::BYPASSING_OPEN_GATEWAY_CLOSE_GATEWAY_PROTOCOL
+    })
+}
+
+/// The clock, and the time since MEDIA_VFE_STATE reset the timer: half a register.
+fn time_stamp<O: Observer>(port: &Port<'_, '_, O>, registers: &mut Registers, message: &Message) {
+    let payload = GatewayTimeStampPayload::unpack_lossy(&registers.dwords(message.payload));
+    let Some(response) = message.response else { return };
+    port.exec.vm.keep_order();
+    // In quarters of a nanosecond: the low 12 bits, and what is above them.
+    let parts = |nanoseconds: u64| {
+        let quarters = nanoseconds.wrapping_mul(4);
+        (U::from_bits(quarters & 0xfff), U::from_bits(quarters >> 12 & u64::from(u32::MAX)))
+    };
+    let now = port.exec.budget.clock();
+    let (absolute_time_low, absolute_time_high) = parts(now);
+    let (relative_time_low, relative_time_high) = parts(now.wrapping_sub(port.exec.state.gateway_epoch));
+    let answer = GatewayTimeStampResponse {
+        absolute_time_low,
+        absolute_time_high,
+        relative_time_low,
+        relative_time_high,
+    };
+    let half = if payload.return_to_high_grf { REGISTER / 2 } else { 0 };
+    registers.set_dwords(response + half, answer.pack());
 }
 
 /// The thread reports at its group's barrier. The last one has all of them notified in n0.0 (gen8_facts 4.8).
@@ -55,7 +197,7 @@ fn barrier<O: Observer>(
     }
     barrier.arrived.push(local.sender);
     if barrier.arrived.len() >= barrier.threads as usize {
-        local.mail.extend(barrier.arrived.drain(..).map(|to| Mail { to, notify: Some(0) }));
+        local.mail.extend(barrier.arrived.drain(..).map(|to| Mail { to, data: None, notify: Some(0) }));
     }
     Ok(())
 }

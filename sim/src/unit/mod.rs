@@ -9,6 +9,7 @@ pub mod dataport;
 pub mod gateway;
 pub mod local;
 pub mod spawner;
+pub mod urb;
 
 #[cfg(test)]
 mod tests;
@@ -103,7 +104,8 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
             SharedFunction::DataPortConstant | SharedFunction::DataPortSampler => {
                 dataport::read_only(self, registers, message)
             }
-            SharedFunction::ThreadSpawner => spawner::message(self, message),
+            SharedFunction::ThreadSpawner => spawner::message(self, registers, message),
+            SharedFunction::Urb => urb::message(self, registers, message),
             SharedFunction::Gateway => gateway::message(self, registers, message),
             SharedFunction::Sampler => Err(self.missing("the sampler", message, "2d p.257")),
             _ => Err(self.missing("this shared function", message, "2b p.28")),

@@ -1,22 +1,47 @@
-//! Thread spawner: ends threads. Starting child threads is not documented in any reachable source.
+//! Thread spawner: ends threads, and starts them for other threads (2d p.494-496; the payload by what media kernels
+//! of earlier generations send).
 
 use super::Port;
+use super::local::Request;
 use crate::eu::Message;
+use crate::eu::regions::Registers;
 use crate::fault::Fault;
 use crate::observe::Observer;
-use genxml::gen8::messages::{ThreadSpawnMessageDescriptor, ThreadSpawnMessageDescriptorOpcode};
+use genxml::gen8::messages::{
+    ThreadSpawnMessageDescriptor, ThreadSpawnMessageDescriptorOpcode as Opcode,
+    ThreadSpawnMessageDescriptorRequesterType as Requester, ThreadSpawnMessageDescriptorResource as Resource,
+    ThreadSpawnMessageDescriptorResourceSelect as Select,
+    ThreadSpawnMessageDescriptorSpawnResourceSelect as Spawn,
+};
 
-/// A message to the thread spawner. Ending a thread releases its resources, which the model does not count.
+/// A message to the thread spawner. What it asks for is done when the turn of the thread is over.
 ///
 /// # Errors
-/// [`Fault::Unimplemented`] for anything but the end of the thread.
-pub fn message<O: Observer>(port: &Port<'_, '_, O>, message: &Message) -> Result<(), Fault> {
+/// [`Fault::IllegalInstruction`] for a thread that spawns another one with its last message, or that is none of the
+/// media pipeline.
+pub fn message<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &Registers,
+    message: &Message,
+) -> Result<(), Fault> {
     let descriptor = ThreadSpawnMessageDescriptor::unpack_lossy(&[message.descriptor]);
-    match descriptor.opcode {
-        ThreadSpawnMessageDescriptorOpcode::DEREFERENCE_RESOURCE if message.eot => Ok(()),
-        ThreadSpawnMessageDescriptorOpcode::DEREFERENCE_RESOURCE => {
-            Err(port.missing("release of a resource before the end of the thread", message, "2d p.495"))
+    let request = match (descriptor.opcode, descriptor.resource) {
+        (Opcode::SPAWN_THREAD, _) if message.eot => {
+            return Err(port.illegal("a thread that ends by spawning another one (2d p.496)".into(), message));
         }
-        _ => Err(port.missing("child threads", message, "2d p.495")),
-    }
+        (Opcode::SPAWN_THREAD, _) if !port.local.spawns => {
+            return Err(port.illegal("a GPGPU thread that spawns another one".into(), message));
+        }
+        (_, Resource::Spawn { resource_select: Spawn::SPAWN_ROOT }) => Request::Root,
+        (_, Resource::Spawn { .. }) => Request::Child(registers.dwords(message.payload)),
+        // Resources of child threads belong to nobody (2d p.495, Requester Type).
+        (_, Resource::Dereference { resource_select: Select::DEREFERENCE_RESOURCE })
+            if port.local.spawns && descriptor.requester_type == Requester::ROOT_THREAD =>
+        {
+            Request::Release
+        }
+        (_, Resource::Dereference { .. }) => return Ok(()),
+    };
+    port.local.requests.push(request);
+    Ok(())
 }

@@ -1,5 +1,10 @@
 //! Cases of the model: thread groups with barriers, and threads that wait.
 
+mod children;
+mod gateway;
+mod scoreboard;
+mod urb;
+
 use genxml::eu;
 use genxml::gen8::state::InterfaceDescriptorData;
 use genxml_cases::{Compute, Model, raw_buffer};

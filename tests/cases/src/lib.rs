@@ -16,9 +16,11 @@ use genxml::gen8::state::{
 use genxml_core::MinusOne;
 use genxml_sim::{ContextId, Fault, Gpu, Stats};
 
+pub mod media;
 pub mod paper;
 mod random;
 
+pub use media::Media;
 pub use random::Random;
 
 /// Where [`Model::submit`] puts the batch; 64 KiB.

@@ -1,5 +1,9 @@
 //! Cases of the model: walkers.
 
+mod gpgpu;
+mod objects;
+mod patterns;
+
 use genxml::eu;
 use genxml_cases::{Compute, Model, raw_buffer};
 

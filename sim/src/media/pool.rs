@@ -1,0 +1,611 @@
+//! Media threads: root threads of packets, and the children that they spawn. They outlive their packets: the front end
+//! goes on while threads run, and what a thread waits for may come from a later packet.
+//!
+//! Root threads start in the order of their packets. One that cannot start yet holds up those behind it: no slot or
+//! no URB entry is free, a dependency on the scoreboard has not ended, a fence of a persistent root thread stands,
+//! or it waits for the message of another thread. Each thread has its first turn at once, so that threads that do not
+//! wait run one after the other.
+
+use super::descriptor::{Dispatch, REGISTER};
+use super::scoreboard::{Position, Scoreboard};
+use super::slots::{Slots, Turn};
+use crate::assumptions::{ROUNDS_OF_A_PACKET, URB_HANDLE_BYTES};
+use crate::context::Exec;
+use crate::eu::Launch;
+use crate::fault::{Fault, Place};
+use crate::observe::Observer;
+use crate::unit::Bindings;
+use crate::unit::local::{Barrier, PLACES, Request};
+use genxml::eu::gen8::eu_registers::ThreadDependencyRegister;
+use genxml::gen8::messages::ThreadSpawnMessagePayload;
+use genxml::gen8::thread_payloads::MediaThreadPayloadHeader;
+use genxml_core::{Address, U};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A root thread on its way.
+#[derive(Clone, Debug)]
+pub struct Root {
+    /// Kernel, constants and modes.
+    pub dispatch: Arc<Dispatch>,
+    /// Its place on the scoreboard, and the dependencies that count for it; none if it does not use the scoreboard.
+    pub position: Position,
+    /// Dependencies that count for it; none if it does not use the scoreboard.
+    pub dependencies: Option<u8>,
+    /// Inline and indirect data, whole registers.
+    pub data: Arc<Vec<u8>>,
+    /// It starts when another thread asks for it.
+    pub synchronized: bool,
+    /// It gets a URB entry, and may spawn others.
+    pub children: Option<u64>,
+    /// Nothing starts behind it before a thread was spawned.
+    pub fence: bool,
+    /// Its thread group.
+    pub group: Option<GroupKey>,
+    /// Constants are shared out in its group: registers for all, then registers for each thread.
+    pub split: bool,
+    /// It is the last one of its group.
+    pub last: bool,
+    /// The packet.
+    pub at: Place,
+}
+
+/// Which threads share a barrier and memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GroupKey {
+    /// By the number in MEDIA_OBJECT_GRPID.
+    Id(u32),
+    /// By the walk that is running, and the loops of a group in it.
+    Walk([u32; 6]),
+}
+
+/// A thread that runs.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    number: u32,
+    /// Number of its scratch space; a child uses what its parent tells it.
+    scratch: Option<u64>,
+    position: Option<Position>,
+    group: Option<usize>,
+    /// It was given a URB entry.
+    children: bool,
+    /// Its URB entry, until it is released.
+    entry: Option<usize>,
+}
+
+/// Threads that share a barrier and memory.
+#[derive(Clone, Debug)]
+struct Group {
+    key: GroupKey,
+    slm: Vec<u8>,
+    barrier: Option<Barrier>,
+    started: usize,
+    live: usize,
+    closed: bool,
+}
+
+/// A child thread on its way.
+#[derive(Clone, Debug)]
+struct Child {
+    dispatch: Arc<Dispatch>,
+    payload: Vec<u8>,
+    at: Place,
+}
+
+/// How long to run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Goal {
+    /// As long as something moves, but not for ever.
+    Packet,
+    /// Until all root threads have started.
+    Started,
+    /// Until all threads have ended.
+    Ended,
+}
+
+/// The media threads of a context.
+#[derive(Clone, Debug, Default)]
+pub struct Pool {
+    slots: Slots,
+    members: Vec<Member>,
+    /// What the programs of the slots were made from.
+    dispatches: Vec<Arc<Dispatch>>,
+    roots: VecDeque<Root>,
+    children: VecDeque<Child>,
+    groups: Vec<Option<Group>>,
+    /// URB entries that are in use.
+    entries: Vec<bool>,
+    /// A fence of a persistent root thread stands.
+    fenced: bool,
+    /// Messages that let a synchronized root thread start, and have not yet.
+    calls: usize,
+}
+
+/// Appends a root thread and lets threads run as far as they get.
+///
+/// # Errors
+/// Any [`Fault`] of a thread.
+pub fn submit<O: Observer>(exec: &mut Exec<'_, O>, root: Root) -> Result<(), Fault> {
+    with(exec, |pool, exec| {
+        pool.push(exec, root)?;
+        pool.settle(exec)
+    })
+}
+
+/// Lets threads run until all root threads have started: MEDIA_STATE_FLUSH.
+///
+/// # Errors
+/// Any [`Fault`] of a thread; [`Fault::Stuck`] if a root thread can never start.
+pub fn flush<O: Observer>(exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+    with(exec, |pool, exec| pool.run(exec, Goal::Started))
+}
+
+/// Lets threads run until all have ended.
+///
+/// # Errors
+/// Any [`Fault`] of a thread; [`Fault::Stuck`] if threads wait for ever.
+pub fn drain<O: Observer>(exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+    if exec.state.media.is_idle() {
+        return Ok(());
+    }
+    with(exec, |pool, exec| pool.run(exec, Goal::Ended))
+}
+
+/// The pool is not in its context while it works there. A fault ends its threads.
+///
+/// # Errors
+/// What `work` says.
+pub fn with<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    work: impl FnOnce(&mut Pool, &mut Exec<'_, O>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut pool = std::mem::take(&mut exec.state.media);
+    pool.slots.local.spawns = true;
+    work(&mut pool, exec)?;
+    exec.state.media = pool;
+    Ok(())
+}
+
+impl Pool {
+    fn is_idle(&self) -> bool {
+        self.slots.is_empty() && self.roots.is_empty() && self.children.is_empty()
+    }
+
+    /// No URB entry is in use any more: MEDIA_VFE_STATE.
+    pub fn reset(&mut self) {
+        *self = Pool::default();
+    }
+
+    /// Appends a root thread. It and others start if they can.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of a thread.
+    pub fn push<O: Observer>(&mut self, exec: &mut Exec<'_, O>, root: Root) -> Result<(), Fault> {
+        self.roots.push_back(root);
+        self.start_ready(exec)?;
+        Ok(())
+    }
+
+    /// Lets threads run as far as they get without later packets.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of a thread.
+    pub fn settle<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+        self.run(exec, Goal::Packet)
+    }
+
+    fn run<O: Observer>(&mut self, exec: &mut Exec<'_, O>, goal: Goal) -> Result<(), Fault> {
+        let mut rounds = 0;
+        loop {
+            let started = self.start_ready(exec)?;
+            let done = match goal {
+                Goal::Packet => self.is_idle() || rounds >= ROUNDS_OF_A_PACKET,
+                Goal::Started => self.roots.is_empty(),
+                Goal::Ended => self.is_idle(),
+            };
+            if done {
+                return Ok(());
+            }
+            rounds += 1;
+            if !self.round(exec)? && !started {
+                // What is missing may come with a later packet.
+                return if goal == Goal::Packet { Ok(()) } else { Err(self.stuck(exec)) };
+            }
+        }
+    }
+
+    #[cold]
+    fn stuck<O: Observer>(&self, exec: &mut Exec<'_, O>) -> Fault {
+        let barrier = |number: u32| {
+            let member = self.members.iter().find(|member| member.number == number)?;
+            self.groups.get(member.group?)?.as_ref()?.barrier.as_ref()
+        };
+        let threads = self.slots.waiting(barrier);
+        let first = self.slots.first_packet().or(self.roots.front().map(|root| root.at));
+        exec.at = first.unwrap_or(exec.at);
+        let group = match self.roots.front() {
+            None => "media threads".into(),
+            Some(root) => {
+                let why = self.obstacle(root).unwrap_or("nothing");
+                format!("{} media root threads cannot start ({why})", self.roots.len())
+            }
+        };
+        exec.stuck(group, threads)
+    }
+
+    /// Gives all threads a turn that do not wait. True if there was one.
+    fn round<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<bool, Fault> {
+        self.slots.deliver();
+        let (mut any, mut index) = (false, 0);
+        while index < self.slots.residents().len() {
+            if self.slots.waits(index) {
+                index += 1;
+                continue;
+            }
+            any = true;
+            if self.turn(exec, index)? != Turn::Ended {
+                index += 1;
+            }
+        }
+        Ok(any)
+    }
+
+    fn turn<O: Observer>(&mut self, exec: &mut Exec<'_, O>, index: usize) -> Result<Turn, Fault> {
+        let number = self.slots.residents()[index].number;
+        let group = self.member(number).and_then(|member| member.group);
+        self.exchange(group);
+        let turn = self.slots.turn(exec, index);
+        self.exchange(group);
+        let turn = turn?;
+        for request in std::mem::take(&mut self.slots.local.requests) {
+            self.request(exec, number, request)?;
+        }
+        if turn == Turn::Ended {
+            self.ended(number);
+        }
+        self.slots.deliver();
+        Ok(turn)
+    }
+
+    fn member(&self, number: u32) -> Option<&Member> {
+        self.members.iter().find(|member| member.number == number)
+    }
+
+    /// The group's memory and barrier go to where its thread finds them, or back.
+    fn exchange(&mut self, group: Option<usize>) {
+        if let Some(Some(group)) = group.and_then(|group| self.groups.get_mut(group)) {
+            std::mem::swap(&mut group.slm, &mut self.slots.local.slm);
+            std::mem::swap(&mut group.barrier, &mut self.slots.local.barrier);
+        }
+    }
+
+    fn ended(&mut self, number: u32) {
+        let Some(at) = self.members.iter().position(|member| member.number == number) else { return };
+        let member = self.members.remove(at);
+        if let Some(fftid) = member.scratch {
+            self.slots.retire(fftid as u8);
+        }
+        if let Some(slot) = member.group.and_then(|group| self.groups.get_mut(group))
+            && let Some(group) = slot
+        {
+            group.live -= 1;
+            if group.closed && group.live == 0 {
+                *slot = None;
+            }
+        }
+    }
+
+    // ---- requests to the thread spawner ----
+
+    fn request<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        number: u32,
+        request: Request,
+    ) -> Result<(), Fault> {
+        match request {
+            Request::Root => {
+                self.fenced = false;
+                self.calls += 1;
+            }
+            Request::Child(payload) => {
+                self.fenced = false;
+                let child = child(exec, &payload)?;
+                self.children.push_back(child);
+            }
+            Request::Release => {
+                let member = self.members.iter_mut().find(|member| member.number == number);
+                match member.map(|member| (member.children, member.entry.take())) {
+                    Some((true, None)) => {
+                        let why = "the thread releases its URB entry a second time (2a p.490)";
+                        return Err(exec.bad_field("Resource Select", 0, why));
+                    }
+                    Some((_, Some(entry))) => self.entries[entry] = false,
+                    // Without Children Present the entry was free when the thread started.
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    // ---- starts ----
+
+    /// Starts what can start. True if something did.
+    fn start_ready<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<bool, Fault> {
+        let mut any = false;
+        loop {
+            if self.slots.residents().len() < PLACES as usize
+                && let Some(child) = self.children.pop_front()
+            {
+                self.start_child(exec, child)?;
+            } else if let Some(root) = self.roots.front()
+                && self.obstacle(root).is_none()
+                && let Some(root) = self.roots.pop_front()
+            {
+                self.start_root(exec, root)?;
+            } else {
+                return Ok(any);
+            }
+            any = true;
+        }
+    }
+
+    /// Why the first root thread cannot start.
+    fn obstacle(&self, root: &Root) -> Option<&'static str> {
+        let vfe = &root.dispatch.vfe;
+        let live = self.members.iter().filter(|member| member.scratch.is_some()).count() as u64;
+        let entries = vfe.number_of_urb_entries.get() as usize;
+        let wants_entry = root.children.is_some() || !root.data.is_empty();
+        if live >= vfe.maximum_number_of_threads.get() || self.slots.residents().len() >= PLACES as usize {
+            Some("Maximum Number of Threads are running")
+        } else if wants_entry && self.entries.iter().filter(|used| **used).count() >= entries {
+            Some("no URB entry is free")
+        } else if self.fenced {
+            Some("the fence of a persistent root thread")
+        } else if root.synchronized && self.calls == 0 {
+            Some("no thread has sent the message that it waits for")
+        } else if self.stalls(root) {
+            Some("dependencies on the scoreboard")
+        } else if root.group.is_some_and(|key| self.group(key).is_none()) && self.barrier().is_none() {
+            Some("no barrier is free")
+        } else {
+            None
+        }
+    }
+
+    /// True if a stalling scoreboard holds the thread back.
+    fn stalls(&self, root: &Root) -> bool {
+        let Some((scoreboard, mask)) = Scoreboard::new(&root.dispatch.vfe).zip(root.dependencies) else {
+            return false;
+        };
+        !scoreboard.non_stalling
+            && scoreboard
+                .dependencies(root.position, mask)
+                .any(|(_, on)| self.members.iter().any(|member| member.position == Some(on)))
+    }
+
+    fn start_root<O: Observer>(&mut self, exec: &mut Exec<'_, O>, root: Root) -> Result<(), Fault> {
+        let packet = std::mem::replace(&mut exec.at, root.at);
+        let dispatch = &root.dispatch;
+        let scratch = free(|n| self.members.iter().any(|member| member.scratch == Some(n)));
+        let number = self.free_number();
+        self.calls -= usize::from(root.synchronized);
+        self.fenced = root.fence;
+        let entry = root.children.map(|_| self.take_entry());
+        let (group, index) = match root.group {
+            Some(key) => {
+                let (group, index) = self.join(key, &root);
+                (Some(group), index)
+            }
+            None => (None, 0),
+        };
+        let descriptor = &dispatch.descriptor;
+        let barrier = group.and_then(|group| self.groups[group].as_ref()?.barrier.as_ref());
+        let handle = entry.map_or(0, |entry| {
+            let vfe = &dispatch.vfe;
+            let row =
+                64 + vfe.curbe_allocation_size.get() + entry as u64 * vfe.urb_entry_allocation_size.get();
+            row * REGISTER as u64 / URB_HANDLE_BYTES as u64
+        });
+        let header = MediaThreadPayloadHeader {
+            urb_return_handle: U::from_bits(handle),
+            scoreboard_x: U::from_bits(root.position.x as u64),
+            scoreboard_y: U::from_bits(root.position.y as u64),
+            scoreboard_color: U::from_bits(root.position.color.into()),
+            interface_descriptor_offset: U::from_bits(root.children.unwrap_or(0)),
+            barrier_id: U::from_bits(barrier.map_or(0, |barrier| barrier.id.into())),
+            per_thread_scratch_space: dispatch.vfe.per_thread_scratch_space,
+            sampler_state_pointer: descriptor.sampler_state_pointer,
+            binding_table_pointer: Address::from_bits(descriptor.binding_table_pointer.get()),
+            fftid: U::from_bits(scratch),
+            scratch_space_pointer: dispatch.scratch(exec, scratch)?,
+        };
+        let mut payload = bytemuck::cast_slice::<u32, u8>(&header.pack()).to_vec();
+        let own = descriptor.constant_indirect_urb_entry_read_length.get() as usize;
+        if root.split {
+            let shared = descriptor.cross_thread_constant_data_read_length.get() as usize;
+            dispatch.push_constants(&mut payload, 0, shared);
+            dispatch.push_constants(&mut payload, shared + index * own, own);
+        } else {
+            dispatch.push_constants(&mut payload, 0, own);
+        }
+        payload.extend_from_slice(&root.data);
+
+        let mut launch = Launch { payload, ..Launch::default() };
+        // Media threads have all channels (gen8_facts 3.7).
+        dispatch.launch(&mut launch, u32::MAX, number, scratch);
+        let program = self.program(dispatch);
+        let scoreboard = Scoreboard::new(&dispatch.vfe).zip(root.dependencies);
+        let depends: Vec<_> = scoreboard
+            .filter(|(scoreboard, _)| scoreboard.non_stalling)
+            .into_iter()
+            .flat_map(|(scoreboard, mask)| scoreboard.dependencies(root.position, mask))
+            .filter_map(|(n, on)| {
+                let member = self.members.iter().rev().find(|member| member.position == Some(on))?;
+                Some((n, member.scratch?))
+            })
+            .collect();
+        let thread = self.slots.start(exec, program, number, &launch);
+        for (n, fftid) in depends {
+            let dependency = ThreadDependencyRegister { valid: true, fftid: U::from_bits(fftid) };
+            thread.set_dependency(n, dependency);
+        }
+        self.members.push(Member {
+            number,
+            scratch: Some(scratch),
+            position: scoreboard.map(|_| root.position),
+            group,
+            children: entry.is_some(),
+            entry,
+        });
+        self.first_turn(exec)?;
+        exec.at = packet;
+        Ok(())
+    }
+
+    fn start_child<O: Observer>(&mut self, exec: &mut Exec<'_, O>, child: Child) -> Result<(), Fault> {
+        let packet = std::mem::replace(&mut exec.at, child.at);
+        let number = self.free_number();
+        let mut launch = Launch { payload: child.payload, ..Launch::default() };
+        child.dispatch.launch(&mut launch, u32::MAX, number, number.into());
+        let program = self.program(&child.dispatch);
+        self.slots.start(exec, program, number, &launch);
+        self.members.push(Member {
+            number,
+            scratch: None,
+            position: None,
+            group: None,
+            children: false,
+            entry: None,
+        });
+        self.first_turn(exec)?;
+        exec.at = packet;
+        Ok(())
+    }
+
+    /// A thread that needs nothing else is done after this.
+    fn first_turn<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+        let last = self.slots.residents().len() - 1;
+        self.turn(exec, last)?;
+        Ok(())
+    }
+
+    fn free_number(&self) -> u32 {
+        free(|n| self.members.iter().any(|member| u64::from(member.number) == n)) as u32
+    }
+
+    fn take_entry(&mut self) -> usize {
+        let entry = self.entries.iter().position(|used| !used).unwrap_or(self.entries.len());
+        if entry == self.entries.len() {
+            self.entries.push(true);
+        }
+        self.entries[entry] = true;
+        entry
+    }
+
+    /// Where the program of a dispatch is; threads of one packet share what they have looked up.
+    fn program(&mut self, dispatch: &Arc<Dispatch>) -> usize {
+        if let Some(known) = self.dispatches.iter().position(|known| Arc::ptr_eq(known, dispatch)) {
+            return known;
+        }
+        let unused = |n: &usize| self.slots.residents().iter().all(|resident| resident.program != *n);
+        match (0..self.dispatches.len()).find(unused) {
+            Some(slot) => {
+                self.dispatches[slot] = dispatch.clone();
+                self.slots.programs[slot] = dispatch.program.clone();
+                slot
+            }
+            None => {
+                self.dispatches.push(dispatch.clone());
+                self.slots.programs.push(dispatch.program.clone());
+                self.dispatches.len() - 1
+            }
+        }
+    }
+
+    // ---- groups ----
+
+    fn group(&self, key: GroupKey) -> Option<usize> {
+        let open = |group: &Group| group.key == key && !group.closed;
+        self.groups.iter().position(|group| group.as_ref().is_some_and(open))
+    }
+
+    /// A barrier that no group has.
+    fn barrier(&self) -> Option<u8> {
+        let used = |id: u8| {
+            self.groups.iter().flatten().any(|group| group.barrier.as_ref().is_some_and(|b| b.id == id))
+        };
+        (0..16).find(|id| !used(*id))
+    }
+
+    /// The group of a thread that starts, and how many of it started before.
+    fn join(&mut self, key: GroupKey, root: &Root) -> (usize, usize) {
+        let at = self.group(key).unwrap_or_else(|| {
+            let descriptor = &root.dispatch.descriptor;
+            let threads = descriptor.number_of_threads_in_gpgpu_thread_group.get() as u32;
+            let barrier = descriptor.barrier_enable.then(|| Barrier {
+                id: self.barrier().unwrap_or(0),
+                threads,
+                ..Barrier::default()
+            });
+            let group = Group {
+                key,
+                slm: vec![crate::assumptions::SHARED_LOCAL_MEMORY_FILL; root.dispatch.slm],
+                barrier,
+                started: 0,
+                live: 0,
+                closed: false,
+            };
+            match self.groups.iter().position(Option::is_none) {
+                Some(slot) => {
+                    self.groups[slot] = Some(group);
+                    slot
+                }
+                None => {
+                    self.groups.push(Some(group));
+                    self.groups.len() - 1
+                }
+            }
+        });
+        let mut index = 0;
+        if let Some(group) = &mut self.groups[at] {
+            index = group.started;
+            group.started += 1;
+            group.live += 1;
+            group.closed |= root.last;
+        }
+        (at, index)
+    }
+}
+
+/// The least number that is not used.
+fn free(used: impl Fn(u64) -> bool) -> u64 {
+    (0..).find(|n| !used(*n)).unwrap_or(0)
+}
+
+/// A child thread of the payload of a spawn message: its r0 and the registers behind its constants lie in the URB. The
+/// descriptor's binding table and samplers are not for children (2d p.229): they have those of their r0.
+fn child<O: Observer>(exec: &mut Exec<'_, O>, payload: &[u32; 8]) -> Result<Child, Fault> {
+    let message = ThreadSpawnMessagePayload::unpack_lossy(payload);
+    let mut dispatch = Dispatch::resolve(exec, message.interface_descriptor_offset.get())?;
+    let length = message.dispatch_urb_length.get() as usize;
+    let first = message.dispatch_urb_handle.get() as usize * URB_HANDLE_BYTES;
+    let mut rows = vec![0; (1 + length) * REGISTER];
+    if exec.state.urb.read(first, &mut rows).is_err() {
+        let handle = message.dispatch_urb_handle.get();
+        return Err(exec.bad_field("Dispatch URB Handle", handle, "it leads out of the URB"));
+    }
+    let (r0, rest) = rows.split_at(REGISTER);
+    let mut dwords = [0; 8];
+    bytemuck::cast_slice_mut::<u32, u8>(&mut dwords).copy_from_slice(r0);
+    let header = MediaThreadPayloadHeader::unpack_lossy(&dwords);
+    let base = dispatch.program.bindings.base;
+    dispatch.program.bindings = Bindings::new(base, base.wrapping_add(header.binding_table_pointer.get()));
+    let mut payload = r0.to_vec();
+    let constants = dispatch.descriptor.constant_indirect_urb_entry_read_length.get() as usize;
+    dispatch.check_payload(exec, 1 + constants + length)?;
+    dispatch.push_constants(&mut payload, 0, constants);
+    payload.extend_from_slice(rest);
+    Ok(Child { dispatch: Arc::new(dispatch), payload, at: exec.at })
+}

@@ -1,0 +1,215 @@
+//! MEDIA_OBJECT_WALKER: threads along a walk.
+//!
+//! A walk is six loops, one in the other: blocks along the global outer and the global inner loop, positions in a block
+//! along the local outer, middle and inner loop, and colours at a position. The manual of Broadwell that is at hand
+//! has the fields only; where the loops begin and end is what Intel's own emulation of walks for CPUs does
+//! (intel/cm-cpu-emulation, the walker of CmQueueEmu), with the packet's parameters as its driver sets them.
+
+use genxml::gen8::media::MediaObjectWalker;
+
+/// A place or a way, in units of threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Vector {
+    /// To the right.
+    pub x: i32,
+    /// Down.
+    pub y: i32,
+}
+
+impl Vector {
+    /// From signed numbers of a packet.
+    pub fn new(x: i64, y: i64) -> Vector {
+        Vector { x: x as i32, y: y as i32 }
+    }
+
+    fn plus(self, other: Vector) -> Vector {
+        Vector { x: self.x + other.x, y: self.y + other.y }
+    }
+
+    /// True if this is a position of a rectangle at the origin.
+    fn within(self, size: Vector) -> bool {
+        (0..size.x).contains(&self.x) && (0..size.y).contains(&self.y)
+    }
+}
+
+/// The loops of a walk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Walk {
+    /// Size of the whole.
+    pub resolution: Vector,
+    /// Size of a block.
+    pub block: Vector,
+    /// First block.
+    pub global_start: Vector,
+    /// From a start of the global inner loop to the next.
+    pub global_outer: Vector,
+    /// From block to block.
+    pub global_inner: Vector,
+    /// Times that the global outer loop runs, less one.
+    pub global_count: u32,
+    /// First position in a block.
+    pub local_start: Vector,
+    /// From a start of the middle loop to the next.
+    pub local_outer: Vector,
+    /// Times that the local outer loop runs, less one.
+    pub local_count: u32,
+    /// From a start of the local inner loop to the next.
+    pub middle: Vector,
+    /// Times that the middle loop runs, less one.
+    pub extra_steps: u32,
+    /// From position to position.
+    pub local_inner: Vector,
+    /// Threads at each position, less one.
+    pub extra_colors: u32,
+}
+
+/// A thread of a walk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// Where it is.
+    pub at: Vector,
+    /// Which one of those at the position.
+    pub color: u32,
+    /// How often each loop has run before: global outer, global inner, local outer, middle, local inner.
+    pub counts: [u32; 5],
+}
+
+impl Walk {
+    /// The walk of a packet.
+    pub fn new(packet: &MediaObjectWalker<'_>) -> Walk {
+        let size = |x: u64, y: u64| Vector { x: x as i32, y: y as i32 };
+        Walk {
+            resolution: size(packet.global_resolution_x.get(), packet.global_resolution_y.get()),
+            block: size(packet.block_resolution_x.get(), packet.block_resolution_y.get()),
+            global_start: Vector::new(packet.global_start_x.get(), packet.global_start_y.get()),
+            global_outer: Vector::new(
+                packet.global_outer_loop_stride_x.get(),
+                packet.global_outer_loop_stride_y.get(),
+            ),
+            global_inner: Vector::new(
+                packet.global_inner_loop_unit_x.get(),
+                packet.global_inner_loop_unit_y.get(),
+            ),
+            global_count: packet.global_loop_exec_count.get() as u32,
+            local_start: size(packet.local_start_x.get(), packet.local_start_y.get()),
+            local_outer: Vector::new(
+                packet.local_outer_loop_stride_x.get(),
+                packet.local_outer_loop_stride_y.get(),
+            ),
+            local_count: packet.local_loop_exec_count.get() as u32,
+            middle: Vector::new(packet.mid_loop_unit_x.get(), packet.local_mid_loop_unit_y.get()),
+            extra_steps: packet.middle_loop_extra_steps.get() as u32,
+            local_inner: Vector::new(
+                packet.local_inner_loop_unit_x.get(),
+                packet.local_inner_loop_unit_y.get(),
+            ),
+            extra_colors: packet.color_count_minus_one.get() as u32,
+        }
+    }
+
+    /// Calls `visit` for each thread in the order of dispatch, and with nothing for each position on the way.
+    ///
+    /// # Errors
+    /// What `visit` says.
+    pub fn each<E>(&self, mut visit: impl FnMut(Option<Step>) -> Result<(), E>) -> Result<(), E> {
+        let mut counts = [0; 5];
+        let mut outer = self.block_in_reach(self.global_start);
+        while self.reaches(outer) && counts[0] <= self.global_count {
+            let mut corner = outer;
+            counts[1] = 0;
+            while self.reaches(corner) {
+                visit(None)?;
+                self.each_of_block(corner, &mut counts, &mut visit)?;
+                counts[1] += 1;
+                corner = corner.plus(self.global_inner);
+            }
+            counts[0] += 1;
+            outer = self.block_in_reach(outer.plus(self.global_outer));
+        }
+        Ok(())
+    }
+
+    fn each_of_block<E>(
+        &self,
+        corner: Vector,
+        counts: &mut [u32; 5],
+        visit: &mut impl FnMut(Option<Step>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // The part of the block that lies within the whole.
+        let origin = Vector { x: corner.x.max(0), y: corner.y.max(0) };
+        let part = |corner: i32, block: i32, whole: i32| {
+            if corner < 0 { block + corner } else { block.min(whole - corner) }
+        };
+        let size = Vector {
+            x: part(corner.x, self.block.x, self.resolution.x),
+            y: part(corner.y, self.block.y, self.resolution.y),
+        };
+        let mut outer = self.position_in_reach(self.local_start, size);
+        counts[2] = 0;
+        while outer.within(size) && counts[2] <= self.local_count {
+            let mut middle = outer;
+            counts[3] = 0;
+            while counts[3] <= self.extra_steps && middle.within(size) {
+                let mut position = middle;
+                counts[4] = 0;
+                while position.within(size) {
+                    visit(None)?;
+                    for color in 0..=self.extra_colors {
+                        visit(Some(Step { at: position.plus(origin), color, counts: *counts }))?;
+                    }
+                    counts[4] += 1;
+                    position = position.plus(self.local_inner);
+                }
+                counts[3] += 1;
+                middle = middle.plus(self.middle);
+            }
+            counts[2] += 1;
+            outer = self.position_in_reach(outer.plus(self.local_outer), size);
+        }
+        Ok(())
+    }
+
+    /// True if some of the block at `corner` lies within the whole.
+    fn reaches(&self, corner: Vector) -> bool {
+        corner.x < self.resolution.x
+            && corner.y < self.resolution.y
+            && corner.x + self.block.x > 0
+            && corner.y + self.block.y > 0
+    }
+
+    /// A start of the global inner loop outside, which the loop leads inside, moves on to where it gets there.
+    fn block_in_reach(&self, mut corner: Vector) -> Vector {
+        let way = self.global_inner;
+        while (corner.x >= self.resolution.x && way.x < 0)
+            || (corner.x + self.block.x < 0 && way.x > 0)
+            || (corner.y >= self.resolution.y && way.y < 0)
+            || (corner.y + self.block.y < 0 && way.y > 0)
+        {
+            corner = corner.plus(way);
+        }
+        corner
+    }
+
+    /// The same for the start of a local inner loop in a block of `size`.
+    fn position_in_reach(&self, mut position: Vector, size: Vector) -> Vector {
+        let way = self.local_inner;
+        while (position.x >= size.x && way.x < 0)
+            || (position.x < 0 && way.x > 0)
+            || (position.y >= size.y && way.y < 0)
+            || (position.y < 0 && way.y > 0)
+        {
+            position = position.plus(way);
+        }
+        position
+    }
+
+    /// The first loop that would never end, by the name of the field that makes it so.
+    pub fn endless(&self) -> Option<&'static str> {
+        let still = Vector::default();
+        match () {
+            () if self.local_inner == still => Some("Local Inner Loop Unit"),
+            () if self.global_inner == still => Some("Global Inner Loop Unit"),
+            () => None,
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Unified return buffer: memory of the machine that threads hand data to each other in (G45 vol 4, chapter 8; the
+//! messages by what drivers send, gen8_facts 4.4).
+
+use super::Port;
+use crate::assumptions::{URB_BYTES, URB_HANDLE_BYTES};
+use crate::eu::Message;
+use crate::eu::regions::{REGISTER, Registers};
+use crate::fault::Fault;
+use crate::observe::Observer;
+use genxml::eu::gen8::eu_payloads::{
+    UrbMessageHeader, UrbSimd8HandlesPayload, UrbSimd8MasksPayload, UrbSimd8OffsetsPayload,
+};
+use genxml::gen8::messages::{
+    UrbMessageDescriptor, UrbMessageDescriptorSwizzleControl as Swizzle,
+    UrbMessageDescriptorUrbOpcode as Opcode,
+};
+use std::fmt;
+
+/// Half a register.
+const OWORD: usize = 16;
+
+/// The buffer. What was never written reads 0.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Urb(Vec<u8>);
+
+/// Bytes behind the end of the buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outside {
+    /// The first byte that was wanted.
+    pub offset: usize,
+}
+
+impl fmt::Debug for Urb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Urb({} bytes)", self.0.len())
+    }
+}
+
+impl Urb {
+    fn range(offset: usize, length: usize) -> Result<std::ops::Range<usize>, Outside> {
+        match offset.checked_add(length) {
+            Some(end) if end <= URB_BYTES => Ok(offset..end),
+            _ => Err(Outside { offset }),
+        }
+    }
+
+    /// Reads bytes from `offset` on.
+    ///
+    /// # Errors
+    /// [`Outside`] the buffer.
+    pub fn read(&self, offset: usize, out: &mut [u8]) -> Result<(), Outside> {
+        let range = Self::range(offset, out.len())?;
+        let there = self.0.get(range.start..range.end.min(self.0.len())).unwrap_or_default();
+        out[..there.len()].copy_from_slice(there);
+        out[there.len()..].fill(0);
+        Ok(())
+    }
+
+    /// Writes bytes from `offset` on.
+    ///
+    /// # Errors
+    /// [`Outside`] the buffer.
+    pub fn write(&mut self, offset: usize, bytes: &[u8]) -> Result<(), Outside> {
+        let range = Self::range(offset, bytes.len())?;
+        if self.0.len() < range.end {
+            self.0.resize(range.end, 0);
+        }
+        self.0[range].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// The dword at `offset`.
+    ///
+    /// # Errors
+    /// [`Outside`] the buffer.
+    pub fn read_u32(&self, offset: usize) -> Result<u32, Outside> {
+        let mut bytes = [0; 4];
+        self.read(offset, &mut bytes)?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+}
+
+/// A message to the URB.
+///
+/// # Errors
+/// [`Fault::IllegalInstruction`] for messages that are too short, and for addresses outside of the URB.
+pub fn message<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+) -> Result<(), Fault> {
+    let descriptor = UrbMessageDescriptor::unpack_lossy(&[message.descriptor]);
+    port.exec.vm.keep_order();
+    let urb = &mut port.exec.state.urb;
+    let done = match descriptor.urb_opcode {
+        Opcode::WRITE_HWORD | Opcode::WRITE_OWORD => write_block(urb, registers, message, &descriptor),
+        Opcode::READ_HWORD | Opcode::READ_OWORD => read_block(urb, registers, message, &descriptor),
+        Opcode::SIMD8_WRITE => write_channels(urb, registers, message, &descriptor),
+        Opcode::SIMD8_READ => read_channels(urb, registers, message, &descriptor),
+        Opcode::ATOMIC_MOV | Opcode::ATOMIC_INC | Opcode::ATOMIC_ADD => {
+            atomic(urb, registers, message, &descriptor)
+        }
+        other => Err(Wrong::Message(format!("URB opcode {} is reserved", other.bits()))),
+    };
+    done.map_err(|wrong| {
+        let why = match wrong {
+            Wrong::Message(why) => why,
+            Wrong::Address(Outside { offset }) => {
+                format!("byte {offset:#x} of the URB, which has {URB_BYTES:#x}")
+            }
+        };
+        port.illegal(why, message)
+    })
+}
+
+enum Wrong {
+    Message(String),
+    Address(Outside),
+}
+
+impl From<Outside> for Wrong {
+    fn from(outside: Outside) -> Wrong {
+        Wrong::Address(outside)
+    }
+}
+
+/// Registers of a message behind its first `headers` ones: offset of the first, and how many. At least `least`.
+fn data(
+    message: &Message,
+    descriptor: &UrbMessageDescriptor,
+    headers: usize,
+    least: usize,
+) -> Result<(usize, usize), Wrong> {
+    let sent = descriptor.message_length.get() as usize;
+    match sent.checked_sub(headers) {
+        Some(registers) if registers >= least => Ok((message.payload + headers * REGISTER, registers)),
+        _ => {
+            Err(Wrong::Message(format!("a URB message of {sent} registers, {} are needed", headers + least)))
+        }
+    }
+}
+
+// ---- blocks ----
+
+/// Where the data of both handles starts.
+fn entries(header: &UrbMessageHeader, descriptor: &UrbMessageDescriptor, unit: usize) -> [usize; 2] {
+    let slots = match descriptor.per_slot_offset {
+        true => [header.slot_0_offset.get(), header.slot_1_offset.get()],
+        false => [0; 2],
+    };
+    let handles = [header.urb_handle_0.get(), header.urb_handle_1.get()];
+    [0, 1].map(|n: usize| place(descriptor, handles[n], slots[n], unit))
+}
+
+/// A place in the entry of a handle. Offsets of 32 bits wrap, so that they can lead back.
+fn place(descriptor: &UrbMessageDescriptor, handle: u64, slot: u64, unit: usize) -> usize {
+    let units = (slot as u32).wrapping_add(descriptor.global_offset.get() as u32);
+    handle as usize * URB_HANDLE_BYTES + units as usize * unit
+}
+
+/// Half registers of a block in order: where each lies in the URB, and in the message behind the header. Interleaved,
+/// lower halves belong to the first handle and upper ones to the second.
+fn halves(
+    descriptor: &UrbMessageDescriptor,
+    header: &UrbMessageHeader,
+    registers: usize,
+) -> Result<impl Iterator<Item = (usize, usize)>, Wrong> {
+    let interleaved = descriptor.swizzle_control == Swizzle::INTERLEAVE_OR_CHANNEL_MASK_PRESENT;
+    let words = matches!(descriptor.urb_opcode, Opcode::WRITE_OWORD | Opcode::READ_OWORD);
+    let [first, second] = entries(header, descriptor, if words { OWORD } else { REGISTER });
+    if words && registers > 1 {
+        let why = format!("a URB message about owords with {registers} registers of data, one is possible");
+        return Err(Wrong::Message(why));
+    }
+    let half = move |n: usize| {
+        let at = n * REGISTER;
+        match (interleaved, words) {
+            (true, _) => [Some((first + n * OWORD, at)), Some((second + n * OWORD, at + OWORD))],
+            (false, true) => [Some((first, at)), None],
+            (false, false) => [Some((first + at, at)), Some((first + at + OWORD, at + OWORD))],
+        }
+    };
+    Ok((0..registers).flat_map(move |n| half(n).into_iter().flatten()))
+}
+
+fn write_block(
+    urb: &mut Urb,
+    registers: &Registers,
+    message: &Message,
+    descriptor: &UrbMessageDescriptor,
+) -> Result<(), Wrong> {
+    let header = UrbMessageHeader::unpack_lossy(&registers.dwords(message.payload));
+    let (first, count) = data(message, descriptor, 1, 0)?;
+    let interleaved = descriptor.swizzle_control == Swizzle::INTERLEAVE_OR_CHANNEL_MASK_PRESENT;
+    // One bit for each dword of a register. Channel enables count where the message is interleaved (8.4.3.2).
+    let mut mask = header.vertex_0_channel_mask.get() | header.vertex_1_channel_mask.get() << 4;
+    if interleaved {
+        mask &= u64::from(message.mask);
+    }
+    for (to, from) in halves(descriptor, &header, count)? {
+        for dword in 0..OWORD / 4 {
+            let from = from + 4 * dword;
+            if mask >> (from % REGISTER / 4) & 1 == 1 {
+                urb.write(to + 4 * dword, &registers.grf()[first + from..first + from + 4])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read_block(
+    urb: &Urb,
+    registers: &mut Registers,
+    message: &Message,
+    descriptor: &UrbMessageDescriptor,
+) -> Result<(), Wrong> {
+    let header = UrbMessageHeader::unpack_lossy(&registers.dwords(message.payload));
+    data(message, descriptor, 1, 0)?;
+    let Some(response) = message.response else { return Ok(()) };
+    for (from, to) in halves(descriptor, &header, descriptor.response_length.get() as usize)? {
+        urb.read(from, &mut registers.grf_mut()[response + to..response + to + OWORD])?;
+    }
+    Ok(())
+}
+
+/// Replaces a dword and returns what it was. The operand is the first dword behind the header
+/// (assumptions::URB_ATOMICS_TAKE_DWORDS).
+fn atomic(
+    urb: &mut Urb,
+    registers: &mut Registers,
+    message: &Message,
+    descriptor: &UrbMessageDescriptor,
+) -> Result<(), Wrong> {
+    let header = UrbMessageHeader::unpack_lossy(&registers.dwords(message.payload));
+    let takes = usize::from(descriptor.urb_opcode != Opcode::ATOMIC_INC);
+    let (first, _) = data(message, descriptor, 1, takes)?;
+    let [at, _] = entries(&header, descriptor, 4);
+    let old = urb.read_u32(at)?;
+    let new = match descriptor.urb_opcode {
+        Opcode::ATOMIC_MOV => registers.u32(first),
+        Opcode::ATOMIC_ADD => old.wrapping_add(registers.u32(first)),
+        _ => old.wrapping_add(1),
+    };
+    urb.write(at, &new.to_le_bytes())?;
+    if let Some(response) = message.response
+        && descriptor.response_length.get() > 0
+    {
+        registers.set_u32(response, old);
+    }
+    Ok(())
+}
+
+// ---- channels ----
+
+/// Where the data of each channel starts, and how many registers of the message say so.
+fn channels(
+    registers: &Registers,
+    message: &Message,
+    descriptor: &UrbMessageDescriptor,
+) -> Result<([usize; 8], usize), Wrong> {
+    let headers = 1 + usize::from(descriptor.per_slot_offset);
+    data(message, descriptor, headers, 0)?;
+    let handles = UrbSimd8HandlesPayload::unpack_lossy(&registers.dwords(message.payload)).channel;
+    let mut offsets = [0; 8];
+    if descriptor.per_slot_offset {
+        let slots = registers.dwords(message.payload + REGISTER);
+        offsets = UrbSimd8OffsetsPayload::unpack_lossy(&slots).channel.map(|offset| offset.get());
+    }
+    let place = |channel: usize| place(descriptor, handles[channel].get(), offsets[channel], OWORD);
+    Ok((std::array::from_fn(place), headers))
+}
+
+fn write_channels(
+    urb: &mut Urb,
+    registers: &Registers,
+    message: &Message,
+    descriptor: &UrbMessageDescriptor,
+) -> Result<(), Wrong> {
+    let (places, mut headers) = channels(registers, message, descriptor)?;
+    let mut masks = [u64::MAX; 8];
+    if descriptor.swizzle_control == Swizzle::INTERLEAVE_OR_CHANNEL_MASK_PRESENT {
+        let (at, _) = data(message, descriptor, headers, 1)?;
+        masks = UrbSimd8MasksPayload::unpack_lossy(&registers.dwords(at)).channel.map(|mask| mask.get());
+        headers += 1;
+    }
+    let (first, count) = data(message, descriptor, headers, 0)?;
+    for channel in (0..8).filter(|channel| message.mask >> channel & 1 == 1) {
+        for component in (0..count).filter(|component| masks[channel] >> component & 1 == 1) {
+            let value = registers.u32(first + component * REGISTER + 4 * channel);
+            urb.write(places[channel] + 4 * component, &value.to_le_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+fn read_channels(
+    urb: &Urb,
+    registers: &mut Registers,
+    message: &Message,
+    descriptor: &UrbMessageDescriptor,
+) -> Result<(), Wrong> {
+    let (places, _) = channels(registers, message, descriptor)?;
+    let Some(response) = message.response else { return Ok(()) };
+    for channel in (0..8).filter(|channel| message.mask >> channel & 1 == 1) {
+        for component in 0..descriptor.response_length.get() as usize {
+            let value = urb.read_u32(places[channel] + 4 * component)?;
+            registers.set_u32(response + component * REGISTER + 4 * channel, value);
+        }
+    }
+    Ok(())
+}

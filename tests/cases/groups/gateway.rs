@@ -1,0 +1,114 @@
+//! Messages of the gateway. Oracle: G45 vol 4, 7.1.
+
+use super::DATA;
+use genxml::eu;
+use genxml::gen8::media::MediaObject;
+use genxml_cases::{Media, Model, push, raw_buffer};
+
+/// A thread writes to itself through the gateway: what is refused, and with which code; what arrives.
+#[test]
+fn open_forward_close() {
+    // Answers go to r60 on; in the end the low dwords are collected in r100.
+    const KERNEL: &[u32] = &eu! {
+        (W) and (1|M0)   r50.0<1>:ud  sr0.0<0;1,0>:ud  0xffff:ud
+        (W) shl (1|M0)   r50.0<1>:ud  r50.0<0;1,0>:ud  16:ud
+        (W) mov (8|M0)   r40.0<1>:ud  0x11111111:ud
+        (W) mov (8|M0)   r41.0<1>:ud  0x11111111:ud
+        (W) mov (8|M0)   r10.0<1>:ud  0:ud
+        (W) mov (8|M0)   r11.0<1>:ud  0:ud                     // a dword to byte 8 with key 0x77
+        (W) mov (1|M0)   r11.0<1>:ud  0xabcdef01:ud
+        (W) mov (1|M0)   r11.1<1>:ud  0x22222222:ud
+        (W) or (1|M0)    r11.4<1>:ud  r50.0<0;1,0>:ud  0x77:ud
+        (W) mov (1|M0)   r11.5<1>:ud  0x00080200:ud
+        (W) send (8|M0)  r60  r11  0x3  0x02104002             // closed: 2
+        (W) mov (1|M0)   r10.5<1>:ud  0x05000600:ud
+        (W) send (8|M0)  r61  r10  0x3  0x02104000             // 64 registers: 1
+        (W) mov (1|M0)   r10.4<1>:ud  0x78:ud
+        (W) mov (1|M0)   r10.5<1>:ud  0x05000100:ud            // r40, two registers, key 0x78
+        (W) send (8|M0)  r62  r10  0x3  0x02104000             // open: 0
+        (W) send (8|M0)  r63  r11  0x3  0x02104002             // wrong key: 3
+        (W) or (1|M0)    r11.4<1>:ud  r50.0<0;1,0>:ud  0x78:ud
+        (W) send (8|M0)  r64  r11  0x3  0x0210c002             // arrives, with a notification: 0
+        (W) wait         n0.0<0;1,0>:ud
+        (W) mov (1|M0)   r11.5<1>:ud  0x00230000:ud            // a byte to byte 0x23
+        (W) send (8|M0)  r65  r11  0x3  0x0210c002             // arrives: 0
+        (W) wait         n0.0<0;1,0>:ud
+        (W) mov (1|M0)   r11.5<1>:ud  0x00400200:ud
+        (W) send (8|M0)  r66  r11  0x3  0x02104002             // beyond two registers: 4
+        (W) mov (1|M0)   r11.5<1>:ud  0x00080500:ud
+        (W) send (8|M0)  r67  r11  0x3  0x02104002             // no such length: 6
+        (W) mov (1|M0)   r11.5<1>:ud  0x00300300:ud            // two dwords to byte 0x30
+        (W) send (8|M0)  null  r11  0x3  0x02008002
+        (W) wait         n0.0<0;1,0>:ud
+        (W) send (8|M0)  r68  r10  0x3  0x02104001             // close: 0
+        (W) send (8|M0)  r69  r11  0x3  0x02104002             // closed: 2
+        (W) send (8|M0)  r70  r10  0x3  0x02104007             // no such message: 5
+        (W) mov (8|M0)   r100.0<1>:ud  0:ud
+        (W) mov (8|M0)   r101.0<1>:ud  0:ud
+        (W) mov (1|M0)   r100.0<1>:ud  r60.0<0;1,0>:ud
+        (W) mov (1|M0)   r100.1<1>:ud  r61.0<0;1,0>:ud
+        (W) mov (1|M0)   r100.2<1>:ud  r62.0<0;1,0>:ud
+        (W) mov (1|M0)   r100.3<1>:ud  r63.0<0;1,0>:ud
+        (W) mov (1|M0)   r100.4<1>:ud  r64.0<0;1,0>:ud
+        (W) mov (1|M0)   r100.5<1>:ud  r65.0<0;1,0>:ud
+        (W) mov (1|M0)   r100.6<1>:ud  r66.0<0;1,0>:ud
+        (W) mov (1|M0)   r100.7<1>:ud  r67.0<0;1,0>:ud
+        (W) mov (1|M0)   r101.0<1>:ud  r68.0<0;1,0>:ud
+        (W) mov (1|M0)   r101.1<1>:ud  r69.0<0;1,0>:ud
+        (W) mov (1|M0)   r101.2<1>:ud  r70.0<0;1,0>:ud
+        (W) mov (8|M0)   r99.0<1>:ud  0:ud
+        (W) mov (8|M0)   r102.0<1>:ud  r40.0<8;8,1>:ud
+        (W) mov (8|M0)   r103.0<1>:ud  r41.0<8;8,1>:ud
+        (W) send (8|M0)  null  r99  0xA  0x0a0a0400            // eight owords
+        (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+        (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    let mut model = Model::new();
+    model.map(DATA, 4096);
+    let media = Media { surfaces: vec![raw_buffer(DATA, 4096)], ..Media::new(KERNEL) };
+    let mut batch = media.state(&mut model);
+    push(&mut batch, &MediaObject::new());
+    model.render(&batch).unwrap();
+    let answers = model.get(DATA, 11);
+    // The function's number, 3, in bits 19:16 (7.1.2.2).
+    assert_eq!(answers, [2, 1, 0, 3, 0, 0, 4, 6, 0, 2, 5].map(|code| 0x3_0000 | code));
+    let mut registers = [0x11u8; 64];
+    registers[8..12].copy_from_slice(&0xabcd_ef01u32.to_le_bytes());
+    registers[0x23] = 0x01;
+    registers[0x30..0x34].copy_from_slice(&0xabcd_ef01u32.to_le_bytes());
+    registers[0x34..0x38].copy_from_slice(&0x2222_2222u32.to_le_bytes());
+    assert_eq!(model.read(DATA + 64, 64), registers);
+}
+
+/// Time passes, and the half of the register that is not asked for stays.
+#[test]
+fn time_stamps() {
+    const KERNEL: &[u32] = &eu! {
+        (W) mov (8|M0)   r10.0<1>:ud  0:ud
+        (W) mov (8|M0)   r126.0<1>:ud  0:ud
+        (W) mov (8|M0)   r127.0<1>:ud  0x55555555:ud
+        (W) mov (1|M0)   r10.5<1>:ud  0x80000000:ud
+        (W) send (8|M0)  r127  r10  0x3  0x02104003
+        (W) send (8|M0)  null  r126  0xA  0x040a0200
+        (W) mov (8|M0)   r10.0<1>:ud  0:ud
+        (W) send (8|M0)  r127  r10  0x3  0x02104003
+        (W) mov (1|M0)   r126.2<1>:ud  2:ud
+        (W) send (8|M0)  null  r126  0xA  0x040a0200
+        (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+        (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    let mut model = Model::new();
+    model.map(DATA, 4096);
+    let media = Media { surfaces: vec![raw_buffer(DATA, 4096)], ..Media::new(KERNEL) };
+    let mut batch = media.state(&mut model);
+    push(&mut batch, &MediaObject::new());
+    model.render(&batch).unwrap();
+    let told = model.get(DATA, 16);
+    assert_eq!(told[..4], [0x5555_5555; 4]);
+    // 64 bits each, of which the low word has its upper 12 (7.1.5.2).
+    let time = |low: u32, high: u32| u64::from(high) << 12 | u64::from(low >> 20);
+    let first = (time(told[4], told[5]), time(told[6], told[7]));
+    let second = (time(told[8], told[9]), time(told[10], told[11]));
+    assert!(second.0 > first.0 && second.0 - first.0 == second.1 - first.1);
+    assert!(told[4..12].iter().step_by(2).all(|low| low & 0xf_ffff == 0));
+}

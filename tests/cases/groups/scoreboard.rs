@@ -1,0 +1,115 @@
+//! Dependencies between media threads. Oracle: which threads can have started before which have ended, by
+//! 2a p.513-516.
+
+use genxml::core::S;
+use genxml::eu;
+use genxml::gen8::media::{
+    MediaObjectWalker, MediaObjectWalkerUseScoreboard, MediaVfeState, MediaVfeStateScoreboardEnable,
+    MediaVfeStateScoreboardType,
+};
+use genxml_cases::media::Told;
+use genxml_cases::{Media, Model, push, u};
+use genxml_core::MinusOne;
+
+/// Takes more than one turn.
+const LONG: &[u32] = &eu! {
+    (W) mov (1|M0)   r10.0<1>:d  10000:d
+  loop:
+    (W) add (1|M0) (ne)f0.0  r10.0<1>:d  r10.0<0;1,0>:d  -1:d
+    (W&f0.0) jmpi    loop
+    (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+    (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+};
+
+/// The thread at X = 0 takes long; all end by a message that waits for dependencies.
+const SENDC: &[u32] = &eu! {
+    (W) and (1|M0) (ne)f0.0  null<1>:ud  r0.1<0;1,0>:ud  0x1ff:ud
+    (W&f0.0) jmpi    end
+    (W) mov (1|M0)   r10.0<1>:d  10000:d
+  loop:
+    (W) add (1|M0) (ne)f0.0  r10.0<1>:d  r10.0<0;1,0>:d  -1:d
+    (W&f0.0) jmpi    loop
+  end:
+    (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+    (W) sendc (8|M0) null  r127  0x27  0x02000010  {EOT}
+};
+
+fn s<const N: u32>(value: i64) -> S<N> {
+    S::new(value).expect("a number that fits")
+}
+
+/// Starts and ends of three threads in a row, as letters.
+fn row(kernel: &[u32], vfe: impl Fn(MediaVfeState) -> MediaVfeState, mask: u64, colors: u64) -> String {
+    let mut model = Model::new();
+    let media = Media::new(kernel);
+    let media = Media { vfe: vfe(media.vfe), ..media };
+    let mut batch = media.state(&mut model);
+    let walker = MediaObjectWalker {
+        use_scoreboard: MediaObjectWalkerUseScoreboard::USING_SCOREBOARD,
+        scoreboard_mask: u(mask),
+        color_count_minus_one: u(colors - 1),
+        local_outer_loop_stride_y: s(1),
+        local_inner_loop_unit_x: s(1),
+        block_resolution_x: u(3),
+        block_resolution_y: u(1),
+        global_resolution_x: u(3),
+        global_resolution_y: u(1),
+        global_outer_loop_stride_x: s(3),
+        global_inner_loop_unit_y: s(1),
+        ..MediaObjectWalker::new()
+    };
+    push(&mut batch, &walker);
+    let (result, told) = model.listen(&batch);
+    result.unwrap();
+    told.iter().map(|told| if *told == Told::End { 'e' } else { 's' }).collect()
+}
+
+/// A dependency on the thread to the left.
+fn left(kind: MediaVfeStateScoreboardType) -> impl Fn(MediaVfeState) -> MediaVfeState {
+    move |vfe| MediaVfeState {
+        scoreboard_enable: MediaVfeStateScoreboardEnable::SCOREBOARD_ENABLED,
+        scoreboard_type: kind,
+        scoreboard_mask: u(0b100),
+        scoreboard_2_delta_x: s(-1),
+        ..vfe
+    }
+}
+
+/// How many threads run side by side at most.
+fn most(order: &str) -> u64 {
+    let running = order.chars().scan(0, |running, told| {
+        *running += if told == 's' { 1 } else { -1 };
+        Some(*running)
+    });
+    running.max().unwrap_or(0) as u64
+}
+
+#[test]
+fn stalling() {
+    let stalling = left(MediaVfeStateScoreboardType::STALLING_SCOREBOARD);
+    assert_eq!(row(LONG, |vfe| vfe, 0b100, 1), "ssseee");
+    assert_eq!(row(LONG, &stalling, 0b100, 1), "sesese");
+    // A dependency that the packet, or MEDIA_VFE_STATE, does not have.
+    assert_eq!(row(LONG, &stalling, 0b011, 1), "ssseee");
+    // Two colours at each position depend on those of their own colour: two run side by side, never three.
+    let order = row(LONG, &stalling, 0b100, 2);
+    assert_eq!((order.len(), most(&order)), (12, 2), "{order}");
+}
+
+/// Threads start at once; `sendc` waits (004:3711-3760, thread dependency register).
+#[test]
+fn non_stalling() {
+    let non_stalling = left(MediaVfeStateScoreboardType::NON_STALLING_SCOREBOARD);
+    assert_eq!(row(SENDC, |vfe| vfe, 0b100, 1), "ssesee");
+    assert_eq!(row(SENDC, &non_stalling, 0b100, 1), "ssseee");
+    assert_eq!(row(LONG, &non_stalling, 0b100, 1), "ssseee");
+}
+
+/// Maximum Number of Threads (2a p.510).
+#[test]
+fn thread_limit() {
+    for limit in [1, 2, 3] {
+        let limited = |vfe| MediaVfeState { maximum_number_of_threads: MinusOne::new(limit).unwrap(), ..vfe };
+        assert_eq!(most(&row(LONG, limited, 0, 1)), limit);
+    }
+}

@@ -1,0 +1,144 @@
+//! Media threads: kernels behind packets of the media pipeline, and what is heard of them.
+
+use crate::{BATCH, DYNAMIC_STATE, KERNELS, Model, SURFACE_STATE, at, packets, push, u};
+use genxml::engine::EngineId;
+use genxml::gen8::media::{MediaCurbeLoad, MediaInterfaceDescriptorLoad, MediaVfeState};
+use genxml::gen8::mi::{MiBatchBufferEnd, PipelineSelect, PipelineSelectPipelineSelection};
+use genxml::gen8::state::{BindingTableState, InterfaceDescriptorData, RenderSurfaceState, StateBaseAddress};
+use genxml_core::MinusOne;
+use genxml_sim::{Event, Fault, Stats};
+
+/// Where indirect data counts from: the second half of the dynamic state.
+pub const INDIRECT: u64 = DYNAMIC_STATE + 0x8000;
+
+/// Kernels by descriptor, their surfaces and constants.
+#[derive(Clone, Debug)]
+pub struct Media<'a> {
+    /// The kernel of each descriptor.
+    pub kernels: Vec<&'a [u32]>,
+    /// The descriptors; kernel and binding table are filled in.
+    pub descriptors: Vec<InterfaceDescriptorData>,
+    /// Surface states, by binding table index.
+    pub surfaces: Vec<RenderSurfaceState>,
+    /// Constants, 32 bytes a register.
+    pub curbe: Vec<u8>,
+    /// The front end.
+    pub vfe: MediaVfeState,
+}
+
+/// A thread that starts or ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// It starts with this payload.
+    Start(Vec<u32>),
+    /// It has ended.
+    End,
+}
+
+impl<'a> Media<'a> {
+    /// One kernel; 64 threads at once, 8 URB entries of 4 registers.
+    pub fn new(kernel: &'a [u32]) -> Self {
+        Media {
+            kernels: vec![kernel],
+            descriptors: vec![InterfaceDescriptorData::new()],
+            surfaces: Vec::new(),
+            curbe: Vec::new(),
+            vfe: MediaVfeState {
+                maximum_number_of_threads: MinusOne::new(64).expect("fits"),
+                number_of_urb_entries: u(8),
+                urb_entry_allocation_size: u(4),
+                ..MediaVfeState::new()
+            },
+        }
+    }
+
+    /// Writes state to memory and returns the packets that lead to it.
+    pub fn state(&self, model: &mut Model) -> Vec<u32> {
+        let table = 64 * self.surfaces.len() as u64;
+        for (index, surface) in self.surfaces.iter().enumerate() {
+            model.put(SURFACE_STATE + 64 * index as u64, &surface.pack());
+            let entry = BindingTableState { surface_state_pointer: at(64 * index as u64) };
+            model.put(SURFACE_STATE + table + 4 * index as u64, &entry.pack());
+        }
+        for (index, (kernel, descriptor)) in self.kernels.iter().zip(&self.descriptors).enumerate() {
+            let place = 0x1000 * index as u64;
+            model.put(KERNELS + place, kernel);
+            let descriptor = InterfaceDescriptorData {
+                kernel_start_pointer: at(place),
+                binding_table_pointer: at(table),
+                ..*descriptor
+            };
+            model.put(DYNAMIC_STATE + 32 * index as u64, &descriptor.pack());
+        }
+        const CURBE: u64 = 0x1000;
+        model.write(DYNAMIC_STATE + CURBE, &self.curbe);
+        let mut batch = packets![
+            PipelineSelect { pipeline_selection: PipelineSelectPipelineSelection::MEDIA },
+            StateBaseAddress {
+                general_state_base_address_modify_enable: true,
+                surface_state_base_address_modify_enable: true,
+                surface_state_base_address: at(SURFACE_STATE),
+                dynamic_state_base_address_modify_enable: true,
+                dynamic_state_base_address: at(DYNAMIC_STATE),
+                indirect_object_base_address_modify_enable: true,
+                indirect_object_base_address: at(INDIRECT),
+                instruction_base_address_modify_enable: true,
+                instruction_base_address: at(KERNELS),
+                ..StateBaseAddress::new()
+            },
+            self.vfe,
+        ];
+        if !self.curbe.is_empty() {
+            push(
+                &mut batch,
+                &MediaCurbeLoad {
+                    curbe_total_data_length: u(self.curbe.len().next_multiple_of(64) as u64),
+                    curbe_data_start_address: at(CURBE),
+                },
+            );
+        }
+        push(
+            &mut batch,
+            &MediaInterfaceDescriptorLoad {
+                interface_descriptor_total_length: u(32 * self.kernels.len() as u64),
+                interface_descriptor_data_start_address: at(0),
+            },
+        );
+        batch
+    }
+}
+
+impl Model {
+    /// Runs a batch on the render engine and tells which threads started and ended, in order.
+    pub fn listen(&mut self, batch: &[u32]) -> (Result<Stats, Fault>, Vec<Told>) {
+        let mut batch = batch.to_vec();
+        push(&mut batch, &MiBatchBufferEnd::new());
+        self.put(BATCH, &batch);
+        let mut told = Vec::new();
+        let mut hear = |event: &Event<'_>| match event {
+            Event::Thread { payload, .. } => told.push(Told::Start(dwords(payload))),
+            Event::ThreadEnd { .. } => told.push(Told::End),
+            _ => {}
+        };
+        let result = self.gpu.submit_observed(self.context, EngineId::Render, BATCH, 0, &mut hear);
+        (result, told)
+    }
+
+    /// Runs a batch and returns the payloads of all threads.
+    ///
+    /// # Errors
+    /// What the model says.
+    pub fn payloads(&mut self, batch: &[u32]) -> Result<Vec<Vec<u32>>, Fault> {
+        let (result, told) = self.listen(batch);
+        result?;
+        let payload = |told| match told {
+            Told::Start(payload) => Some(payload),
+            Told::End => None,
+        };
+        Ok(told.into_iter().filter_map(payload).collect())
+    }
+}
+
+fn dwords(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|dword| u32::from_le_bytes(dword.try_into().expect("four bytes"))).collect()
+}
