@@ -3,6 +3,7 @@
 mod children;
 mod gateway;
 mod scoreboard;
+mod shared;
 mod urb;
 
 use genxml::eu;
