@@ -167,7 +167,9 @@ impl Operation {
         let left = part.left * self.depth.bytes() as i64;
         let mut sources = SourceRows::new(self, part, needs);
         let mut patterns = PatternRows::new(self, part, needs.pattern);
-        let (mut below, mut mask) = (vec![0; bytes], vec![0; if needs.mask { bytes } else { 0 }]);
+        let (mut below, mut written) = (vec![0; bytes], vec![0; if needs.mask { bytes } else { 0 }]);
+        self.depth.fill(self.write_mask, &mut written);
+        let mut mask = written.clone();
         let is_copy = self.rop == Rop::SOURCE_COPY && !needs.mask;
         for step in 0..part.height() {
             exec.spend(part.width() as u64 * watchdog::PIXEL + 1)?;
@@ -181,7 +183,7 @@ impl Operation {
             let slot = patterns.prepare(y);
             let pattern = &patterns.colors[slot];
             if needs.mask {
-                self.depth.fill(self.write_mask, &mut mask);
+                mask.copy_from_slice(&written);
                 and(&mut mask, &sources.drawn);
                 and(&mut mask, &patterns.drawn[slot]);
                 if let Some(key) = &self.key {
