@@ -184,6 +184,11 @@ pub const THREADS_WITHOUT_CHANNELS_START: bool = true;
 /// constant data", which could mean that those come from the CURBE; NEO loads none.
 pub const INDIRECT_DATA_REPLACES_CURBE: bool = true;
 
+/// In which order do registers of a thread and registers that all share follow r0? No source says. Kernels of NEO, which
+/// uses indirect data, find their own first; kernels of Mesa, which uses the CURBE, those that all share. In memory both
+/// have what all share first.
+pub const INDIRECT_DATA_OF_A_THREAD_COMES_FIRST: bool = true;
+
 /// What does CS_INVOCATION_COUNT count? Its name in the API is invocations: the model counts the live channels of all threads
 /// of a walker.
 pub const CS_INVOCATIONS_ARE_CHANNELS: bool = true;

@@ -46,6 +46,13 @@ fn command_streamer() {
     assert!(count == 3 || corpus().is_none());
 }
 
+/// OpenCL with indirect data, Vulkan with constants in the CURBE, shared memory of OpenGL.
+#[test]
+fn compute_of_real_programs() {
+    let count = run("drivers", &["cl_vadd", "vk_saxpy", "pg_cs_shared_atomics"]);
+    assert!(count == 3 || corpus().is_none());
+}
+
 #[test]
 fn blitter() {
     let count = run("images", &["syn_blt_", "igt_tiled_blits"]);

@@ -1,6 +1,6 @@
 //! Interface descriptors resolved: kernel, surfaces, constants and modes of the threads of one packet.
 
-use crate::assumptions::{MAX_FFTID, SUBNORMAL_BITS_AT_START};
+use crate::assumptions::{INDIRECT_DATA_OF_A_THREAD_COMES_FIRST, MAX_FFTID, SUBNORMAL_BITS_AT_START};
 use crate::context::Exec;
 use crate::eu::Launch;
 use crate::fault::Fault;
@@ -32,6 +32,8 @@ pub struct Dispatch {
     pub vfe: MediaVfeState,
     /// The constants, from where the descriptor reads them.
     constants: Vec<u8>,
+    /// The constants are indirect data.
+    indirect: bool,
     /// Bytes of shared local memory of a group.
     pub slm: usize,
     /// `cr0.0`.
@@ -81,15 +83,30 @@ impl Dispatch {
             control: control(&descriptor),
             system_routine: exec.state.sip.map(|sip| sip.system_instruction_pointer.get() as u32),
             constants,
+            indirect: false,
             slm,
             descriptor,
             vfe,
         })
     }
 
-    /// Takes constants from `data` instead of the CURBE.
+    /// Takes constants from indirect data instead of the CURBE.
     pub fn replace_constants(&mut self, data: Vec<u8>) {
         self.constants = data;
+        self.indirect = true;
+    }
+
+    /// Appends what thread `thread` of a group gets of the constants: the registers that all threads share, which come
+    /// first in memory, and its own.
+    pub fn push_shares(&self, payload: &mut Vec<u8>, thread: usize) {
+        let shared = self.descriptor.cross_thread_constant_data_read_length.get() as usize;
+        let own = self.descriptor.constant_indirect_urb_entry_read_length.get() as usize;
+        let (all, one) = ((0, shared), (shared + thread * own, own));
+        let order =
+            if self.indirect && INDIRECT_DATA_OF_A_THREAD_COMES_FIRST { [one, all] } else { [all, one] };
+        for (first, registers) in order {
+            self.push_constants(payload, first, registers);
+        }
     }
 
     /// Appends `registers` registers of constants, from register `first` of them on; what was not loaded is 0.

@@ -267,15 +267,11 @@ impl Grid {
         Ok(())
     }
 
-    /// r0, the constants of the group, the constants of the thread (gen8_facts 3.7).
+    /// r0, and what the thread gets of the constants (gen8_facts 3.7).
     fn payload(&self, payload: &mut Vec<u8>, header: &GpgpuThreadPayloadHeader, thread: usize) {
-        let descriptor = &self.dispatch.descriptor;
-        let shared = descriptor.cross_thread_constant_data_read_length.get() as usize;
-        let own = descriptor.constant_indirect_urb_entry_read_length.get() as usize;
         payload.clear();
         payload.extend_from_slice(bytemuck::cast_slice(&header.pack()));
-        self.dispatch.push_constants(payload, 0, shared);
-        self.dispatch.push_constants(payload, shared + thread * own, own);
+        self.dispatch.push_shares(payload, thread);
     }
 }
 

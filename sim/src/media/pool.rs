@@ -424,9 +424,7 @@ impl Pool {
         let mut payload = bytemuck::cast_slice::<u32, u8>(&header.pack()).to_vec();
         let own = descriptor.constant_indirect_urb_entry_read_length.get() as usize;
         if root.split {
-            let shared = descriptor.cross_thread_constant_data_read_length.get() as usize;
-            dispatch.push_constants(&mut payload, 0, shared);
-            dispatch.push_constants(&mut payload, shared + index * own, own);
+            dispatch.push_shares(&mut payload, index);
         } else {
             dispatch.push_constants(&mut payload, 0, own);
         }

@@ -136,11 +136,8 @@ fn constants_of_groups_and_threads() {
     let register =
         |n: u32| [n * 8, n * 8 + 1, n * 8 + 2, n * 8 + 3, n * 8 + 4, n * 8 + 5, n * 8 + 6, n * 8 + 7];
     let data: Vec<u8> = (0..12).flat_map(register).flat_map(u32::to_le_bytes).collect();
-    let expected = |skip: u32, thread: u32| {
-        let mut rows = vec![register(skip), register(skip + 1)];
-        rows.extend((0..3).map(|n| register(skip + 2 + 3 * thread + n)));
-        rows.concat()
-    };
+    let shared = |skip: u32| [register(skip), register(skip + 1)].concat();
+    let own = |skip: u32, thread: u32| [0, 1, 2].map(|n| register(skip + 2 + 3 * thread + n)).concat();
     let mut model = Model::new();
     // 2 registers for all and 3 for each of 3 threads, behind one that is skipped.
     let compute = Compute { curbe: data.clone(), shared: 3, threads: 3, ..Compute::new(END) };
@@ -156,9 +153,9 @@ fn constants_of_groups_and_threads() {
     let found = model.payloads(&batch).unwrap();
     assert_eq!(found.len(), 3);
     for (thread, payload) in found.iter().enumerate() {
-        assert_eq!(payload[8..], expected(1, thread as u32));
+        assert_eq!(payload[8..], [shared(1), own(1, thread as u32)].concat());
     }
-    // Indirect data begins with what all share.
+    // Indirect data begins with what all share; a thread finds its own first, as kernels of NEO do (drivers/cl_vadd).
     const INDIRECT: u64 = 0x50_0000;
     model.map(INDIRECT, 4096);
     model.write(INDIRECT, &data);
@@ -171,7 +168,7 @@ fn constants_of_groups_and_threads() {
     push(&mut batch, &walker);
     let found = model.payloads(&batch).unwrap();
     for (thread, payload) in found.iter().enumerate() {
-        assert_eq!(payload[8..], expected(0, thread as u32));
+        assert_eq!(payload[8..], [own(0, thread as u32), shared(0)].concat());
     }
     let short = GpgpuWalker { indirect_data_length: u(48), ..walker };
     let fault = payloads(&mut model, &compute, &short).unwrap_err();
