@@ -342,7 +342,9 @@ impl AddressSpace {
     /// The place in the TLB for the page of `address`.
     #[inline(always)]
     fn place(&self, address: u64) -> &Cell<Cached> {
-        &self.tlb[(address / PAGE) as usize % TLB_ENTRIES]
+        // Buffers often lie at multiples of 2 MiB from each other: the upper bits of the page's number count too.
+        let page = (address & ADDRESS_MASK) / PAGE;
+        &self.tlb[(page ^ page / TLB_ENTRIES as u64) as usize % TLB_ENTRIES]
     }
 
     #[cold]
