@@ -1,6 +1,8 @@
 //! Cases of the model: thread groups on several threads of the host. Whatever kernels do, memory, counts and faults are
 //! those of groups that run one after the other.
 
+mod atomics;
+
 use genxml::eu;
 use genxml_cases::{Compute, Model, raw_buffer};
 use genxml_sim::mem::Frames;
