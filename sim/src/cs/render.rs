@@ -64,7 +64,8 @@ pub fn pipe_control<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -
 fn post_sync<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -> Result<(), Fault> {
     if packet.lri_post_sync_operation == PipeControlLriPostSyncOperation::MMIO_WRITE_IMMEDIATE_DATA {
         let offset = packet.address.get() as u32;
-        return exec.write_register(offset, packet.immediate_data.get() as u32, !0);
+        exec.write_register(offset, packet.immediate_data.get() as u32, !0);
+        return Ok(());
     }
     let registers = &exec.state.registers;
     let value = match packet.post_sync_operation {
@@ -77,7 +78,8 @@ fn post_sync<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -> Resul
     let address = packet.address.va48() & !7;
     if allowed(exec, global) {
         if packet.store_data_index.get() != 0 {
-            status::write(exec, !global, address, &[value as u32, (value >> 32) as u32], "Address")?;
+            status::write(exec, !global, address, value as u32)?;
+            status::write(exec, !global, address + 4, (value >> 32) as u32)?;
         } else {
             memory::write_u64(exec, global, address, value, "Address")?;
         }

@@ -122,6 +122,8 @@ pub enum Step {
     Done,
     /// The packet cannot be passed yet; see [`Streamer::wait`].
     Waits,
+    /// The same, but media threads go on meanwhile, and what it waits for may come from them.
+    Moves,
     /// Another context may take over here, and wants to.
     Preempted,
     /// The ring goes on with the state of another context.
@@ -141,22 +143,14 @@ pub struct Streamer {
     /// The listener knows that it runs.
     told: bool,
     ring: Option<Ring>,
-    /// Batches that run before anything else.
+    /// Batches that run before the ring goes on.
     prologue: VecDeque<Batch>,
-    /// Where it goes on once those that come with a restore of its context are done.
-    behind_restore: Option<Box<Position>>,
     first: Option<Batch>,
     second: Option<Batch>,
     wait: Option<Wait>,
+    /// Media threads go on while it waits.
+    moves: bool,
     dwords: Vec<u32>,
-}
-
-/// A place in batches; in the ring if there are none.
-#[derive(Clone, Debug, Default)]
-struct Position {
-    first: Option<Batch>,
-    second: Option<Batch>,
-    wait: Option<Wait>,
 }
 
 impl Streamer {
@@ -172,21 +166,9 @@ impl Streamer {
         Streamer { prologue: [batch].into(), ..Streamer::default() }
     }
 
-    /// At the head of a ring.
-    pub fn ring(ring: Ring) -> Self {
-        Streamer { ring: Some(ring), ..Streamer::default() }
-    }
-
-    /// The context was restored: `batches` are executed first. If it was switched out within such batches, all of them
-    /// are.
-    #[must_use]
-    pub fn restored(mut self, batches: Vec<Batch>) -> Self {
-        let position =
-            Position { first: self.first.take(), second: self.second.take(), wait: self.wait.take() };
-        let position = self.behind_restore.take().unwrap_or_else(|| Box::new(position));
-        self.prologue = batches.into();
-        self.behind_restore = Some(position);
-        self
+    /// At the head of a ring, with batches to be executed before.
+    pub fn ring(ring: Ring, prologue: impl IntoIterator<Item = Batch>) -> Self {
+        Streamer { ring: Some(ring), prologue: prologue.into_iter().collect(), ..Streamer::default() }
     }
 
     /// The ring, if there is one.
@@ -207,9 +189,7 @@ impl Streamer {
 
     /// True if it stands in a batch, or before something it waits for: not between commands of its ring.
     pub fn is_within(&self) -> bool {
-        let within = |first: &Option<Batch>, wait: &Option<Wait>| first.is_some() || wait.is_some();
-        let behind = self.behind_restore.as_ref().is_some_and(|at| within(&at.first, &at.wait));
-        within(&self.first, &self.wait) || !self.prologue.is_empty() || behind
+        self.first.is_some() || self.wait.is_some() || !self.prologue.is_empty()
     }
 
     /// Address of the next packet.
@@ -219,15 +199,14 @@ impl Streamer {
         batch.map_or_else(ring, |batch| batch.next)
     }
 
-    /// What the last step could not pass.
+    /// What the last step could not pass, and media threads do nothing about.
     pub fn wait(&self) -> Option<&Wait> {
-        self.wait.as_ref()
+        self.wait.as_ref().filter(|_| !self.moves)
     }
 
     /// A signal came for what the last step could not pass.
     pub fn signal(&mut self) {
-        let behind = self.behind_restore.as_mut().and_then(|position| position.wait.as_mut());
-        for wait in self.wait.as_mut().into_iter().chain(behind) {
+        if let Some(wait) = &mut self.wait {
             wait.signalled = true;
         }
     }
@@ -259,18 +238,14 @@ impl Streamer {
             let ring = self.ring.is_some();
             exec.tell(&Event::Submission { address: self.position(), ring });
         }
-        if self.prologue.is_empty()
-            && self.first.is_none()
-            && self.wait.is_none()
-            && let Some(position) = self.behind_restore.take()
-        {
-            (self.first, self.second, self.wait) = (position.first, position.second, position.wait);
-        }
         if let Some(wait) = &mut self.wait {
             exec.at = wait.at;
+            // One more step moves when threads stop: only then the wait is one that others see.
+            let moved = std::mem::replace(&mut self.moves, media::go_on(exec)?);
             if !wait.passes(exec)? {
-                return Ok(Step::Waits);
+                return Ok(if moved || self.moves { Step::Moves } else { Step::Waits });
             }
+            self.moves = false;
             self.wait = None;
             return Ok(Step::Done);
         }
@@ -314,9 +289,6 @@ impl Streamer {
             Flow::Return if self.first.is_none() => {
                 return Err(exec.bad_field("MI Command Opcode", 10, "a ring has no end of a batch"));
             }
-            Flow::End if self.first.is_none() => {
-                return Err(exec.bad_field("MI Command Opcode", 54, "a ring has no end of a batch"));
-            }
             Flow::Return => self.leave(exec),
             // From the second level it ends the first as well (gen8_facts 2.1).
             Flow::End => {
@@ -327,6 +299,7 @@ impl Streamer {
             }
             Flow::Wait(wait) => {
                 self.wait = Some(wait);
+                self.moves = !exec.state.media.is_idle();
                 return Ok(Step::Waits);
             }
             Flow::Preempted => return Ok(Step::Preempted),
@@ -344,8 +317,7 @@ impl Streamer {
             let reports = ring.advance(bytes as u32);
             exec.device.set_engine(exec.engine, RingHead::OFFSET, ring.head_register());
             if reports {
-                let (of_context, head) = (exec.mode.image.is_some(), ring.head_register());
-                status::write(exec, of_context, status::PLACES.head, &[head], "Ring Report")?;
+                status::write(exec, exec.mode.image.is_some(), status::head(), ring.head_register())?;
             }
         }
         Ok(())

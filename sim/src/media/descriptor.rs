@@ -1,6 +1,9 @@
 //! Interface descriptors resolved: kernel, surfaces, constants and modes of the threads of one packet.
 
-use crate::assumptions::{INDIRECT_DATA_OF_A_THREAD_COMES_FIRST, MAX_FFTID, SUBNORMAL_BITS_AT_START};
+use crate::assumptions::{
+    INDIRECT_DATA_OF_A_THREAD_COMES_FIRST, MAX_FFTID, READ_OFFSET_COUNTS_FOR_SHARED_CONSTANTS,
+    SUBNORMAL_BITS_AT_START,
+};
 use crate::context::Exec;
 use crate::eu::Launch;
 use crate::fault::Fault;
@@ -65,11 +68,16 @@ impl Dispatch {
                 return Err(exec.bad_field("Shared Local Memory Size", other, why));
             }
         };
-        let (skip, own) = (
-            descriptor.constant_urb_entry_read_offset.get(),
+        let (own, shared) = (
             descriptor.constant_indirect_urb_entry_read_length.get(),
+            descriptor.cross_thread_constant_data_read_length.get(),
         );
-        if skip + own > 1984 {
+        // Without constants the offset is ignored (2d p.231).
+        let skip = match own > 0 || shared > 0 && READ_OFFSET_COUNTS_FOR_SHARED_CONSTANTS {
+            true => descriptor.constant_urb_entry_read_offset.get(),
+            false => 0,
+        };
+        if skip + if own > 0 { own } else { shared } > 1984 {
             let why = "with the length it must not exceed the 1984 registers of the URB (2d p.231)";
             return Err(exec.bad_field("Constant URB Entry Read Offset", skip, why));
         }

@@ -20,6 +20,8 @@ use std::ops::Range;
 
 /// Threads that a barrier can join (2d p.233, of barriers across subslices).
 const MAX_BARRIER: u64 = 511;
+/// Threads of a group: they must equal a number of 10 bits in the descriptor (2a p.455, 2d p.233).
+const MAX_THREADS: u64 = 1023;
 /// Bytes of indirect data, this is too many: the URB without its interface descriptors (2a p.454).
 const MAX_INDIRECT: u64 = 63_488;
 
@@ -64,11 +66,16 @@ pub struct Group {
 }
 
 impl Group {
+    /// How many threads.
+    pub fn count(self) -> u64 {
+        self.threads.into_iter().map(u64::from).fold(1, u64::saturating_mul)
+    }
+
     /// Live channels of each thread, X fastest, then Y, then Z.
     pub fn masks(self) -> impl Iterator<Item = u32> {
-        let [width, height, depth] = self.threads;
+        let [width, height, _] = self.threads;
         let all = u32::MAX >> (32 - self.channels.clamp(1, 32));
-        (0..u64::from(width) * u64::from(height) * u64::from(depth)).map(move |thread| {
+        (0..self.count()).map(move |thread| {
             let (x, y) = (thread % u64::from(width), thread / u64::from(width) % u64::from(height));
             let right = if x + 1 == u64::from(width) { self.right } else { u32::MAX };
             let bottom = if y + 1 == u64::from(height) { self.bottom } else { u32::MAX };
@@ -90,6 +97,8 @@ pub struct Grid {
 pub struct Worker {
     slots: Slots,
     launch: Launch,
+    /// Scratch slots of the group's threads, where they are fewer than the threads.
+    taken: Vec<u64>,
 }
 
 impl Worker {
@@ -97,7 +106,7 @@ impl Worker {
     pub fn new(grid: &Grid) -> Worker {
         let mut slots = Slots::new(grid.dispatch.program.clone());
         slots.local.slm = vec![0; grid.dispatch.slm];
-        Worker { slots, launch: Launch::default() }
+        Worker { slots, launch: Launch::default(), taken: Vec::new() }
     }
 
     /// Another worker that knows what this one does of surfaces and kernels.
@@ -105,7 +114,7 @@ impl Worker {
         let mut slots = Slots::default();
         slots.programs.clone_from(&self.slots.programs);
         slots.local.slm = vec![0; self.slots.local.slm.len()];
-        Worker { slots, launch: Launch::default() }
+        Worker { slots, launch: Launch::default(), taken: Vec::new() }
     }
 
     /// Takes over what a [`fork`](Self::fork) got to know of surfaces.
@@ -153,6 +162,14 @@ impl Grid {
             right: walker.right_execution_mask.get() as u32,
             bottom: walker.bottom_execution_mask.get() as u32,
         };
+        if group.count() > MAX_THREADS {
+            let why = format!(
+                "the group has {} threads, {MAX_THREADS} are the most that Number of Threads in GPGPU Thread Group \
+                 can say (2a p.455)",
+                group.count()
+            );
+            return Err(exec.bad_field("Thread Depth Counter Maximum", group.threads[2].into(), why));
+        }
         let mut dispatch = Dispatch::resolve(exec, walker.interface_descriptor_offset.get())?;
         let length = walker.indirect_data_length.get();
         if length > 0 && INDIRECT_DATA_REPLACES_CURBE {
@@ -220,7 +237,7 @@ impl Grid {
         index: u64,
     ) -> Result<(), Fault> {
         let Grid { dispatch, masks, walk } = self;
-        let Worker { slots, launch } = worker;
+        let Worker { slots, launch, taken } = worker;
         let id = walk.group(index);
         exec.tell(&Event::Group { id, threads: masks.len() as u32 });
         let descriptor = &dispatch.descriptor;
@@ -233,12 +250,32 @@ impl Grid {
             threads: masks.len() as u32,
             ..Barrier::default()
         });
+        let stuck = |exec: &mut Exec<'_, O>, slots: &Slots| {
+            let [x, y, z] = id;
+            let waiting = slots.waiting(|_| slots.local.barrier.as_ref());
+            exec.stuck(format!("thread group ({x}, {y}, {z})"), waiting)
+        };
         let first_slot = index.wrapping_mul(masks.len() as u64);
+        taken.clear();
         for (thread, &mask) in masks.iter().enumerate() {
             if mask == 0 && !THREADS_WITHOUT_CHANNELS_START {
                 continue;
             }
-            let slot = first_slot.wrapping_add(thread as u64) % dispatch.scratch_slots();
+            let mut slot = first_slot.wrapping_add(thread as u64) % dispatch.scratch_slots();
+            // Fewer slots than threads: those that stay keep theirs, and the next one waits for one of them to end.
+            if dispatch.scratch_slots() < masks.len() as u64 {
+                while slots.residents().len() as u64 >= dispatch.scratch_slots() {
+                    if !slots.round(exec)? {
+                        return Err(stuck(exec, slots));
+                    }
+                }
+                let used = |slot| slots.local.present.iter().any(|number| taken[*number as usize] == slot);
+                while used(slot) {
+                    slot = (slot + 1) % dispatch.scratch_slots();
+                }
+                taken.resize(thread, 0);
+                taken.push(slot);
+            }
             let header = GpgpuThreadPayloadHeader {
                 thread_group_id_x: U::from_bits(id[0].into()),
                 thread_group_id_y: U::from_bits(id[1].into()),
@@ -257,9 +294,7 @@ impl Grid {
         }
         while !slots.is_empty() {
             if !slots.round(exec)? {
-                let [x, y, z] = id;
-                let waiting = slots.waiting(|_| slots.local.barrier.as_ref());
-                return Err(exec.stuck(format!("thread group ({x}, {y}, {z})"), waiting));
+                return Err(stuck(exec, slots));
             }
         }
         exec.stats.groups += 1;

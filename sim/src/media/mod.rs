@@ -111,6 +111,14 @@ pub fn state_flush<O: Observer>(exec: &mut Exec<'_, O>, _: &MediaStateFlush) -> 
     pool::flush(exec)
 }
 
+/// Lets threads go on for a while: the command streamer waits. True if one moved.
+///
+/// # Errors
+/// Any [`Fault`] of the threads.
+pub fn go_on<O: Observer>(exec: &mut Exec<'_, O>) -> Result<bool, Fault> {
+    pool::go_on(exec)
+}
+
 /// Waits for the end of all threads.
 ///
 /// # Errors

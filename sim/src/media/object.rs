@@ -20,8 +20,10 @@ use std::sync::Arc;
 const MAX_INLINE: usize = 504;
 /// Dwords of indirect data at most (2a p.491).
 const MAX_INDIRECT: u64 = 496;
-/// Registers of inline and indirect data together: less than this (2a p.489).
-const MAX_DATA: usize = 112;
+/// Registers of inline and indirect data together at most: less than 112 (2a p.489).
+const MAX_DATA: usize = 111;
+/// The same for a walker (2a p.501).
+const MAX_WALKER_DATA: usize = 63;
 
 /// Indirect data of a packet.
 #[derive(Clone, Copy)]
@@ -61,14 +63,19 @@ fn inline<O: Observer>(exec: &Exec<'_, O>, dwords: impl Iterator<Item = u64>) ->
     Ok(data)
 }
 
-/// Inline data, then indirect data.
-fn both<O: Observer>(exec: &mut Exec<'_, O>, inline: Vec<u8>, indirect: Indirect) -> Result<Vec<u8>, Fault> {
+/// Inline data, then indirect data: if there is of both, at most `most` registers.
+fn both<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    inline: Vec<u8>,
+    indirect: Indirect,
+    most: usize,
+) -> Result<Vec<u8>, Fault> {
     let mut data = inline;
     let indirect = indirect.read(exec)?;
     let both = !data.is_empty() && !indirect.is_empty();
     data.extend(indirect);
-    if both && data.len() / REGISTER >= MAX_DATA {
-        let why = format!("with inline data it must be less than {MAX_DATA} registers (2a p.491)");
+    if both && data.len() / REGISTER > most {
+        let why = format!("with inline data it must not be more than {most} registers (2a p.491, p.501)");
         return Err(exec.bad_field("Indirect Data Length", (data.len() / REGISTER) as u64, why));
     }
     Ok(data)
@@ -113,7 +120,7 @@ pub fn object<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObject<'_>) -> 
         length: packet.indirect_data_length.get(),
         address: packet.indirect_data_start_address.get(),
     };
-    let data = both(exec, inline, indirect)?;
+    let data = both(exec, inline, indirect, MAX_DATA)?;
     let uses = packet.use_scoreboard == MediaObjectUseScoreboard::USING_SCOREBOARD;
     let root = Root {
         position: Position {
@@ -211,7 +218,7 @@ pub fn walker<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObjectWalker<'_
         length: packet.indirect_data_length.get(),
         address: packet.indirect_data_start_address.get(),
     };
-    let data = both(exec, inline, indirect)?;
+    let data = both(exec, inline, indirect, MAX_WALKER_DATA)?;
     let uses = packet.use_scoreboard == MediaObjectWalkerUseScoreboard::USING_SCOREBOARD;
     let model = Root {
         dependencies: uses.then_some(packet.scoreboard_mask.get() as u8),

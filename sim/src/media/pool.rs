@@ -92,6 +92,10 @@ struct Child {
     at: Place,
 }
 
+/// Root threads that wait for their start at most: a packet that has more of them makes threads run until there are
+/// fewer. The fixed functions have a queue of some length too; a packet behind can start nothing before those in front.
+const QUEUE: usize = 256;
+
 /// How long to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Goal {
@@ -140,6 +144,23 @@ pub fn flush<O: Observer>(exec: &mut Exec<'_, O>) -> Result<(), Fault> {
     with(exec, |pool, exec| pool.run(exec, Goal::Started))
 }
 
+/// Gives each thread a turn: while the command streamer waits. True if one moved.
+///
+/// # Errors
+/// Any [`Fault`] of a thread.
+pub fn go_on<O: Observer>(exec: &mut Exec<'_, O>) -> Result<bool, Fault> {
+    if exec.state.media.is_idle() {
+        return Ok(false);
+    }
+    let mut moved = false;
+    with(exec, |pool, exec| {
+        let started = pool.start_ready(exec)?;
+        moved = pool.round(exec)? || started;
+        Ok(())
+    })?;
+    Ok(moved)
+}
+
 /// Lets threads run until all have ended.
 ///
 /// # Errors
@@ -167,7 +188,8 @@ pub fn with<O: Observer>(
 }
 
 impl Pool {
-    fn is_idle(&self) -> bool {
+    /// True if no thread is there and none waits for its start.
+    pub fn is_idle(&self) -> bool {
         self.slots.is_empty() && self.roots.is_empty() && self.children.is_empty()
     }
 
@@ -176,13 +198,19 @@ impl Pool {
         *self = Pool::default();
     }
 
-    /// Appends a root thread. It and others start if they can.
+    /// Appends a root thread. It and others start if they can; if too many wait for that, others go on until fewer do.
     ///
     /// # Errors
-    /// Any [`Fault`] of a thread.
+    /// Any [`Fault`] of a thread; [`Fault::Stuck`] if too many wait and nothing moves.
     pub fn push<O: Observer>(&mut self, exec: &mut Exec<'_, O>, root: Root) -> Result<(), Fault> {
         self.roots.push_back(root);
-        self.start_ready(exec)?;
+        let mut started = self.start_ready(exec)?;
+        while self.roots.len() > QUEUE {
+            if !self.round(exec)? && !started {
+                return Err(self.stuck(exec));
+            }
+            started = self.start_ready(exec)?;
+        }
         Ok(())
     }
 
@@ -367,7 +395,10 @@ impl Pool {
             Some("no thread has sent the message that it waits for")
         } else if self.stalls(root) {
             Some("dependencies on the scoreboard")
-        } else if root.group.is_some_and(|key| self.group(key).is_none()) && self.barrier().is_none() {
+        } else if root.dispatch.descriptor.barrier_enable
+            && root.group.is_some_and(|key| self.group(key).is_none())
+            && self.barrier().is_none()
+        {
             Some("no barrier is free")
         } else {
             None

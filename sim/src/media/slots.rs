@@ -94,6 +94,7 @@ impl Slots {
         let at = exec.at;
         let index = self.residents.len();
         self.residents.push(Resident { thread, number, waits: None, program, at });
+        self.local.present.push(number);
         &mut self.residents[index].thread
     }
 
@@ -165,6 +166,7 @@ impl Slots {
                 let kernel = program.kernel.address;
                 exec.tell(&Event::ThreadEnd { kernel, instructions: thread.executed() });
                 let Resident { thread, number, .. } = self.residents.remove(index);
+                self.local.present.remove(index);
                 self.local.gateways.retain(|gateway| gateway.thread != number);
                 self.spare.push(thread);
                 Ok(Turn::Ended)

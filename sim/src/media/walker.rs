@@ -203,7 +203,9 @@ impl Walk {
         position
     }
 
-    /// The first loop that would never end, by the name of the field that makes it so.
+    /// The first loop that would never end, by the name of the field that makes it so. Loops end where they leave the block
+    /// or the whole; one that stays never does, not even at the only position there is. Drivers give walks of one position
+    /// a way as well, and no source says what hardware does without.
     pub fn endless(&self) -> Option<&'static str> {
         let still = Vector::default();
         match () {

@@ -20,14 +20,16 @@ const MAX_SIZE: u64 = 5;
 /// A message to the gateway.
 ///
 /// # Errors
-/// [`Fault::IllegalInstruction`] for a barrier that the thread's group does not have and for what the gateway would
-/// answer with an error if it was asked to, [`Fault::Unimplemented`] for messages whose contents no source gives.
+/// [`Fault::IllegalInstruction`] for a barrier that the thread's group does not have and for a message without payload,
+/// or with an answer that AckReq does not fit; [`Fault::Unimplemented`] for messages whose contents no source gives. What
+/// the gateway itself refuses is no fault: the thread finds the code in the answer, or never hears of it (7.1.1 AckReq).
 pub fn message<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = MessageGatewayDescriptor::unpack_lossy(&[message.descriptor]);
+    check(port, message, &descriptor)?;
     let done = match descriptor.gateway_opcode {
         Opcode::OPEN_GATEWAY => open(port, registers, message),
         Opcode::CLOSE_GATEWAY => {
@@ -47,20 +49,40 @@ pub fn message<O: Observer>(
         }
         _ => Err(GatewayError::OPCODE_ERROR),
     };
-    let error = done.err().unwrap_or(GatewayError::SUCCESSFUL);
-    match message.response {
-        Some(response) if descriptor.ack_request => {
-            let answer = GatewayResponse { error_code: error, ..GatewayResponse::new() };
-            registers.set_dwords(response, answer.pack());
-            Ok(())
-        }
-        // Hardware drops the message then, and nobody knows.
-        _ if error != GatewayError::SUCCESSFUL => {
-            let name = error.name().unwrap_or("reserved");
-            Err(port.illegal(format!("a gateway message that fails unheard: {name} (no AckReq)"), message))
-        }
-        _ => Ok(()),
+    // Without AckReq nothing comes back even if an error occurs: a child may write to a parent that has ended.
+    if let Some(response) = message.response {
+        let error_code = done.err().unwrap_or(GatewayError::SUCCESSFUL);
+        let answer = GatewayResponse { error_code, ..GatewayResponse::new() };
+        registers.set_dwords(response, answer.pack());
     }
+    Ok(())
+}
+
+/// All messages have one register. With AckReq there must be a destination and one register comes back, without it
+/// neither (7.1.1); a time stamp is nothing but an answer (7.1.5.2). Barrier messages have no AckReq.
+fn check<O: Observer>(
+    port: &Port<'_, '_, O>,
+    message: &Message,
+    descriptor: &MessageGatewayDescriptor,
+) -> Result<(), Fault> {
+    if descriptor.message_length.get() == 0 {
+        return Err(port.illegal("a gateway message without payload".into(), message));
+    }
+    let answer = (descriptor.response_length.get(), message.response.is_some());
+    let expected = if descriptor.ack_request { (1, true) } else { (0, false) };
+    if descriptor.gateway_opcode != Opcode::BARRIER && answer != expected {
+        let why = format!(
+            "a gateway message {} AckReq, with response length {} and {} destination (7.1.1)",
+            if descriptor.ack_request { "with" } else { "without" },
+            answer.0,
+            if answer.1 { "a" } else { "no" },
+        );
+        return Err(port.illegal(why, message));
+    }
+    if descriptor.gateway_opcode == Opcode::GET_TIME_STAMP && !descriptor.ack_request {
+        return Err(port.illegal("GetTimeStamp without AckReq (7.1.5.2)".into(), message));
+    }
+    Ok(())
 }
 
 /// Others may write registers of the thread from now on, if they know the key.
@@ -122,8 +144,8 @@ fn forward<O: Observer>(
     let gateway = match port.local.gateways.iter().find(|gateway| address(gateway.thread) == to) {
         Some(gateway) => *gateway,
         // Any thread that is there can be written to then.
-        None if bypass(port) => match (0..super::local::PLACES).find(|number| address(*number) == to) {
-            Some(thread) => Gateway { thread, key: payload.key.get() as u16, base: 0, size: 128 },
+        None if bypass(port) => match port.local.present.iter().find(|number| address(**number) == to) {
+            Some(&thread) => Gateway { thread, key: payload.key.get() as u16, base: 0, size: 128 },
             None => return Ok(Err(GatewayError::GATEWAY_CLOSED)),
         },
         None => return Ok(Err(GatewayError::GATEWAY_CLOSED)),

@@ -12,6 +12,8 @@ pub struct Local {
     pub barrier: Option<Barrier>,
     /// The thread that runs, by its number among those that run side by side.
     pub sender: u32,
+    /// The numbers of those that run side by side.
+    pub present: Vec<u32>,
     /// What was sent to threads and has not arrived.
     pub mail: Vec<Mail>,
     /// Threads whose registers others may write.

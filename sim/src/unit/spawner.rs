@@ -1,5 +1,7 @@
-//! Thread spawner: ends threads, and starts them for other threads (2d p.494-496; the payload by what media kernels
-//! of earlier generations send).
+//! Thread spawner: ends threads, and starts them for other threads (2d p.494-496).
+//!
+//! What a message that spawns says, and when its URB entry is free again, is what media kernels of Gen4 to Gen6 do. No
+//! kernel of Gen8 that spawns threads is at hand: this part of the model is unverified there.
 
 use super::Port;
 use super::local::Request;
@@ -17,8 +19,8 @@ use genxml::gen8::messages::{
 /// A message to the thread spawner. What it asks for is done when the turn of the thread is over.
 ///
 /// # Errors
-/// [`Fault::IllegalInstruction`] for a thread that spawns another one with its last message, or that is none of the
-/// media pipeline.
+/// [`Fault::IllegalInstruction`] for a thread that spawns another one with its last message, or without a payload, or that
+/// is none of the media pipeline.
 pub fn message<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &Registers,
@@ -31,6 +33,9 @@ pub fn message<O: Observer>(
         }
         (Opcode::SPAWN_THREAD, _) if !port.local.spawns => {
             return Err(port.illegal("a GPGPU thread that spawns another one".into(), message));
+        }
+        (Opcode::SPAWN_THREAD, _) if descriptor.message_length.get() == 0 => {
+            return Err(port.illegal("a message that spawns a thread, without payload".into(), message));
         }
         (_, Resource::Spawn { resource_select: Spawn::SPAWN_ROOT }) => Request::Root,
         (_, Resource::Spawn { .. }) => Request::Child(registers.dwords(message.payload)),

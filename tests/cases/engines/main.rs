@@ -6,7 +6,6 @@
 mod lists;
 mod machine;
 mod rings;
-mod switches;
 mod trouble;
 
 use genxml::core::U;

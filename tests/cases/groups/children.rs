@@ -173,7 +173,7 @@ fn persistent_root_threads() {
             push(&mut batch, &object);
         }
         let (result, told) = model.listen(&batch);
-        (result.map(|stats| stats.threads), told.iter().filter(|told| **told != Told::End).count())
+        (result.map(|stats| stats.threads), told.iter().filter(|told| matches!(told, Told::Start(_))).count())
     };
     for (persistent, fence, synchronized) in
         [(WAITS, false, false), (CALLS_AND_WAITS, true, false), (CALLS_AND_WAITS, false, true)]

@@ -2,8 +2,9 @@
 
 use super::DATA;
 use genxml::eu;
-use genxml::gen8::media::MediaObject;
+use genxml::gen8::media::{MediaObject, MediaVfeState, MediaVfeStateBypassGatewayControl as Bypass};
 use genxml_cases::{Media, Model, push, raw_buffer};
+use genxml_sim::Fault;
 
 /// A thread writes to itself through the gateway: what is refused, and with which code; what arrives.
 #[test]
@@ -111,4 +112,86 @@ fn time_stamps() {
     let second = (time(told[8], told[9]), time(told[10], told[11]));
     assert!(second.0 > first.0 && second.0 - first.0 == second.1 - first.1);
     assert!(told[4..12].iter().step_by(2).all(|low| low & 0xf_ffff == 0));
+}
+
+/// Without the protocol of opening and closing, a message reaches any thread that is there, and no other. Who does not
+/// ask for an answer does not learn of it (7.1.1).
+#[test]
+fn threads_that_are_not_there() {
+    const KERNEL: &[u32] = &eu! {
+        (W) and (1|M0)   r50.0<1>:ud  sr0.0<0;1,0>:ud  0xffff:ud
+        (W) shl (1|M0)   r50.0<1>:ud  r50.0<0;1,0>:ud  16:ud
+        (W) mov (8|M0)   r99.0<1>:ud  0:ud
+        (W) mov (8|M0)   r100.0<1>:ud  0:ud
+        (W) mov (8|M0)   r101.0<1>:ud  0:ud
+        (W) mov (8|M0)   r11.0<1>:ud  0x55:ud
+        (W) mov (1|M0)   r11.5<1>:ud  0x0c840200:ud           // a dword to r100.1
+        (W) mov (1|M0)   r11.4<1>:ud  r50.0<0;1,0>:ud         // to itself
+        (W) send (8|M0)  r60  r11  0x3  0x0210c002
+        (W) wait         n0.0<0;1,0>:ud
+        (W) xor (1|M0)   r11.4<1>:ud  r50.0<0;1,0>:ud  0x10000:ud
+        (W) send (8|M0)  r61  r11  0x3  0x0210c002             // to a neighbour that is not there
+        (W) send (8|M0)  null  r11  0x3  0x02008002
+        (W) mov (1|M0)   r101.0<1>:ud  r60.0<0;1,0>:ud
+        (W) mov (1|M0)   r101.1<1>:ud  r61.0<0;1,0>:ud
+        (W) send (8|M0)  null  r99  0xA  0x060a0300            // four owords
+        (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+        (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    let mut model = Model::new();
+    model.map(DATA, 4096);
+    let media = Media::new(KERNEL);
+    let vfe = MediaVfeState {
+        bypass_gateway_control: Bypass::BYPASSING_OPEN_GATEWAY_CLOSE_GATEWAY_PROTOCOL,
+        ..media.vfe
+    };
+    let media = Media { surfaces: vec![raw_buffer(DATA, 4096)], vfe, ..media };
+    let mut batch = media.state(&mut model);
+    push(&mut batch, &MediaObject::new());
+    model.render(&batch).unwrap();
+    assert_eq!(model.get(DATA, 4), [0, 0x55, 0, 0]);
+    assert_eq!(model.get(DATA + 32, 2), [0x3_0000, 0x3_0002]);
+}
+
+/// An answer needs AckReq, one register of response and a destination, or none of them (7.1.1); a time stamp is an answer
+/// (7.1.5.2); each message has a payload.
+#[test]
+fn answers_that_do_not_fit() {
+    const ANSWERED: &[u32] = &eu! {
+        (W) mov (8|M0)   r10.0<1>:ud  0:ud
+        (W) send (8|M0)  r60  r10  0x3  0x02104000
+        (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+        (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    const UNHEARD: &[u32] = &eu! {
+        (W) mov (8|M0)   r10.0<1>:ud  0:ud
+        (W) send (8|M0)  null  r10  0x3  0x02000000
+        (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+        (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    // The assembler refuses some of this: the descriptor is replaced in its words.
+    let run = |kernel: &[u32], descriptor: u32| {
+        let mut kernel = kernel.to_vec();
+        kernel[7] = descriptor;
+        let mut model = Model::new();
+        let mut batch = Media::new(&kernel).state(&mut model);
+        push(&mut batch, &MediaObject::new());
+        model.render(&batch)
+    };
+    for (kernel, descriptor) in [
+        (UNHEARD, 0x0210_4000),
+        (ANSWERED, 0x0200_4000),
+        (ANSWERED, 0x0210_0000),
+        (ANSWERED, 0x0220_4000),
+        (ANSWERED, 0x0010_4000),
+        (ANSWERED, 0x0210_0003),
+        (UNHEARD, 0x0200_0003),
+    ] {
+        let fault = run(kernel, descriptor).unwrap_err();
+        let Fault::IllegalInstruction { at, .. } = &fault else { panic!("{descriptor:#x}: {fault}") };
+        assert_eq!(at.thread.map(|thread| thread.ip), Some(0x10), "{descriptor:#x}");
+    }
+    for (kernel, descriptor) in [(UNHEARD, 0x0200_0000), (ANSWERED, 0x0210_4000), (ANSWERED, 0x0210_4003)] {
+        run(kernel, descriptor).unwrap();
+    }
 }

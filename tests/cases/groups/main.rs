@@ -5,6 +5,7 @@ mod gateway;
 mod scoreboard;
 mod shared;
 mod urb;
+mod waits;
 
 use genxml::eu;
 use genxml::gen8::state::InterfaceDescriptorData;

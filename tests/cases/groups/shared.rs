@@ -6,6 +6,7 @@ use genxml::gen8::media::MediaVfeState;
 use genxml::gen8::state::{InterfaceDescriptorData, InterfaceDescriptorDataSharedLocalMemorySize as Size};
 use genxml_cases::{Compute, Model, Random, SCRATCH, at, raw_buffer, u};
 use genxml_core::MinusOne;
+use genxml_sim::Fault;
 
 const OUT: u64 = DATA + 0x8000;
 
@@ -277,6 +278,10 @@ fn scratch_spills() {
         number_of_urb_entries: u(2),
         ..MediaVfeState::new()
     };
+    // One of them has no slot, and the others wait for it at the barrier.
+    let few = MediaVfeState { maximum_number_of_threads: MinusOne::new(7).unwrap(), ..vfe };
+    let fault = Compute { groups: [3, 1, 1], vfe: few, ..group(KERNEL) }.run(&mut model).unwrap_err();
+    assert!(matches!(&fault, Fault::Stuck { threads, .. } if threads.len() == 7), "{fault}");
     Compute { groups: [3, 1, 1], vfe, ..group(KERNEL) }.run(&mut model).unwrap();
     let expected: Vec<u32> = (0..3).flat_map(|_| 0..64).collect();
     assert_eq!(model.get(OUT, 3 * 64), expected);
@@ -284,5 +289,40 @@ fn scratch_spills() {
     for thread in 0..8u32 {
         let row: Vec<u32> = (8 * thread..8 * thread + 8).collect();
         assert_eq!(model.get(SCRATCH + 1024 * u64::from(thread) + 96, 8), row);
+    }
+}
+
+/// Threads that run for more than a turn, and more of them than there are slots: no two that are there at once share one.
+#[test]
+fn scratch_slots_that_are_too_few() {
+    const KERNEL: &[u32] = &eu! {
+        (W) mov (8|M0)   r30.0<1>:ud  r0.0<8;8,1>:ud
+            mov (8|M0)   r31.0<1>:ud  r1.0<8;8,1>:ud
+        (W) send (8|M0)  null  r30  0xA  0x040e0003              // scratch block write: one register at hword 3
+        (W) shl (1|M0)   r10.0<1>:d   r1.0<0;1,0>:d  8:d         // later threads take longer
+        (W) add (1|M0)   r10.0<1>:d   r10.0<0;1,0>:d  3000:d
+      loop:
+        (W) add (1|M0) (ne)f0.0  r10.0<1>:d  r10.0<0;1,0>:d  -1:d
+        (W&f0.0) jmpi    loop
+        (W) send (8|M0)  r5  r30  0xA  0x021c0003                // and back
+            shl (8|M0)   r4.0<1>:ud   r1.0<8;8,1>:ud  2:ud
+        (W) shl (1|M0)   r20.0<1>:ud  r0.1<0;1,0>:ud  8:ud
+            add (8|M0)   r4.0<1>:ud   r4.0<8;8,1>:ud  r20.0<0;1,0>:ud
+            send (8|M0)  null  r4  0xC  0x04026e01
+        (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+        (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    for slots in [1, 3, 5, 8] {
+        let mut model = model();
+        let vfe = MediaVfeState {
+            scratch_space_base_pointer: at(SCRATCH),
+            maximum_number_of_threads: MinusOne::new(slots).unwrap(),
+            ..MediaVfeState::new()
+        };
+        let descriptor = InterfaceDescriptorData::new();
+        Compute { groups: [3, 1, 1], vfe, descriptor, ..group(KERNEL) }.run(&mut model).unwrap();
+        let expected: Vec<u32> = (0..3).flat_map(|_| 0..64).collect();
+        assert_eq!(model.get(OUT, 3 * 64), expected, "{slots} slots");
+        assert_eq!(model.get(SCRATCH + 1024 * slots + 96, 8), [0; 8], "{slots} slots");
     }
 }

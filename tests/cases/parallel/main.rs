@@ -299,6 +299,89 @@ fn groups_that_look_at_the_clock() {
     assert!(many == one && repeated > 0);
 }
 
+/// The same clock through the gateway.
+#[test]
+fn groups_that_ask_the_gateway_for_the_time() {
+    const STAMP: &[u32] = &eu! {
+           (W) mov (8|M0)   r126.0<1>:ud  0:ud
+           (W) mov (8|M0)   r127.0<1>:ud  0:ud
+           (W) mov (1|M0)   r4.0<1>:d     100:d
+     round:
+           (W) add (1|M0) (ne)f0.0  r4.0<1>:d  r4.0<0;1,0>:d  -1:d
+           (W&f0.0) jmpi    round
+           (W) send (8|M0)  r127  r126  0x3  0x02104003
+           (W) shl (1|M0)   r126.2<1>:ud  r0.1<0;1,0>:ud  1:ud
+           (W) send (8|M0)  null  r126  0xA  0x040a0200
+           (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+           (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    let compute = Compute { kernel: STAMP, shared: 0, ..compute(Vec::new()) };
+    let (one, ..) = run(&compute, 1, |_| {});
+    one.result.as_ref().unwrap();
+    // The low word has its upper 12 bits (G45 vol 4, 7.1.5.2).
+    let time = |row: &[u32]| u64::from(row[1]) << 12 | u64::from(row[0] >> 20);
+    assert!(one.memory.chunks(8).is_sorted_by(|a, b| time(a) < time(b)));
+    let (many, _, repeated) = run(&compute, 2, |_| {});
+    assert!(many == one && repeated > 0);
+}
+
+/// Groups count in the URB: what one leaves there the next one finds.
+#[test]
+fn groups_that_share_the_urb() {
+    const COUNT: &[u32] = &eu! {
+           (W) mov (8|M0)   r126.0<1>:ud  0:ud
+           (W) mov (8|M0)   r20.0<1>:ud   0:ud
+           (W) mov (1|M0)   r20.0<1>:ud   100:ud               // the handle
+           (W) mov (1|M0)   r4.0<1>:d     100:d
+     round:
+           (W) add (1|M0) (ne)f0.0  r4.0<1>:d  r4.0<0;1,0>:d  -1:d
+           (W&f0.0) jmpi    round
+           (W) send (8|M0)  r10  r20  0x6  0x02180055           // add one to dword 5
+           (W) mov (8|M0)   r127.0<1>:ud  r10.0<0;1,0>:ud
+           (W) shl (1|M0)   r126.2<1>:ud  r0.1<0;1,0>:ud  1:ud
+           (W) send (8|M0)  null  r126  0xA  0x040a0200
+           (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+           (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    let compute = Compute { kernel: COUNT, shared: 0, ..compute(Vec::new()) };
+    let (one, ..) = run(&compute, 1, |_| {});
+    one.result.as_ref().unwrap();
+    assert_eq!(one.memory, (0..GROUPS).flat_map(|group| [group; 8]).collect::<Vec<_>>());
+    let (many, _, repeated) = run(&compute, 2, |_| {});
+    assert!(many == one && repeated > 0);
+}
+
+/// Scratch slots go round: a group finds what the one before it in its slot left there.
+#[test]
+fn groups_that_share_scratch_space() {
+    const SPILL: &[u32] = &eu! {
+           (W) mov (8|M0)   r126.0<1>:ud  0:ud
+           (W) mov (8|M0)   r30.0<1>:ud   r0.0<8;8,1>:ud
+           (W) send (8|M0)  r127  r30  0xA  0x021c0003          // scratch block read of one register
+           (W) add (8|M0)   r31.0<1>:ud   r127.0<8;8,1>:ud  1:ud
+           (W) send (8|M0)  null  r30  0xA  0x040e0003          // and write
+           (W) mov (1|M0)   r4.0<1>:d     100:d
+     round:
+           (W) add (1|M0) (ne)f0.0  r4.0<1>:d  r4.0<0;1,0>:d  -1:d
+           (W&f0.0) jmpi    round
+           (W) shl (1|M0)   r126.2<1>:ud  r0.1<0;1,0>:ud  1:ud
+           (W) send (8|M0)  null  r126  0xA  0x040a0200
+           (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+           (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    let vfe = genxml::gen8::media::MediaVfeState {
+        scratch_space_base_pointer: genxml_cases::at(genxml_cases::SCRATCH),
+        ..Compute::new(SPILL).vfe
+    };
+    let compute = Compute { kernel: SPILL, shared: 0, vfe, ..compute(Vec::new()) };
+    let (one, ..) = run(&compute, 1, |_| {});
+    one.result.as_ref().unwrap();
+    // 64 slots.
+    assert_eq!(one.memory, (0..GROUPS).flat_map(|group| [group / 64; 8]).collect::<Vec<_>>());
+    let (many, ..) = run(&compute, 2, |_| {});
+    assert!(many == one);
+}
+
 /// A group rewrites the page table of the page that all read. What is remembered of it stays, as on one thread, until
 /// the batch is over.
 #[test]

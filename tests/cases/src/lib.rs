@@ -158,8 +158,6 @@ pub fn u<const N: u32>(value: u64) -> U<N> {
 pub struct Compute<'a> {
     /// The kernel.
     pub kernel: &'a [u32],
-    /// Instruction base, where the kernel is put: [`KERNELS`], or other memory that is mapped.
-    pub base: u64,
     /// Surface states, by binding table index.
     pub surfaces: Vec<RenderSurfaceState>,
     /// Constants of all threads, then of each thread, 32 bytes a register.
@@ -181,16 +179,18 @@ pub struct Compute<'a> {
 }
 
 impl<'a> Compute<'a> {
-    /// One group of one thread of 8 channels, without surfaces and constants.
+    /// One group of one thread of 8 channels, without surfaces and constants; 64 threads at once.
     pub fn new(kernel: &'a [u32]) -> Self {
         Compute {
             kernel,
-            base: KERNELS,
             surfaces: Vec::new(),
             curbe: Vec::new(),
             descriptor: InterfaceDescriptorData::new(),
             shared: 0,
-            vfe: MediaVfeState::new(),
+            vfe: MediaVfeState {
+                maximum_number_of_threads: MinusOne::new(64).expect("fits"),
+                ..MediaVfeState::new()
+            },
             simd: GpgpuWalkerSimdSize::SIMD8,
             threads: 1,
             groups: [1; 3],
@@ -200,7 +200,7 @@ impl<'a> Compute<'a> {
 
     /// Writes state to memory and returns the batch.
     pub fn batch(&self, model: &mut Model) -> Vec<u32> {
-        model.put(self.base, self.kernel);
+        model.put(KERNELS, self.kernel);
         // Surface states from the base on, then the binding table.
         let table = 64 * self.surfaces.len() as u64;
         for (index, surface) in self.surfaces.iter().enumerate() {
@@ -231,7 +231,7 @@ impl<'a> Compute<'a> {
                 dynamic_state_base_address: at(DYNAMIC_STATE),
                 indirect_object_base_address_modify_enable: true,
                 instruction_base_address_modify_enable: true,
-                instruction_base_address: at(self.base),
+                instruction_base_address: at(KERNELS),
                 ..StateBaseAddress::new()
             },
             self.vfe,

@@ -31,8 +31,8 @@ pub struct Media<'a> {
 pub enum Told {
     /// It starts with this payload.
     Start(Vec<u32>),
-    /// It has ended.
-    End,
+    /// It has ended, after this many instructions.
+    End(u64),
 }
 
 impl<'a> Media<'a> {
@@ -117,7 +117,7 @@ impl Model {
         let mut told = Vec::new();
         let mut hear = |event: &Event<'_>| match event {
             Event::Thread { payload, .. } => told.push(Told::Start(dwords(payload))),
-            Event::ThreadEnd { .. } => told.push(Told::End),
+            Event::ThreadEnd { instructions, .. } => told.push(Told::End(*instructions)),
             _ => {}
         };
         let result = self.gpu.submit_observed(self.context, EngineId::Render, BATCH, 0, &mut hear);
@@ -133,7 +133,7 @@ impl Model {
         result?;
         let payload = |told| match told {
             Told::Start(payload) => Some(payload),
-            Told::End => None,
+            Told::End(_) => None,
         };
         Ok(told.into_iter().filter_map(payload).collect())
     }

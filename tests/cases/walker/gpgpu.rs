@@ -206,3 +206,54 @@ fn scratch_space() {
         model.payloads(&batch).unwrap().iter().map(|payload| header(payload).fftid.get()).collect();
     assert_eq!(slots, [0, 1, 2, 0, 1, 2, 0, 1]);
 }
+
+/// The threads of a group must equal a number of 10 bits (2a p.455).
+#[test]
+fn groups_that_are_too_large() {
+    let run = |size: [u64; 3]| {
+        let mut model = Model::new();
+        let compute = Compute::new(END);
+        let [width, height, depth] = size.map(|n| MinusOne::new(n).unwrap());
+        let walker = GpgpuWalker {
+            thread_width_counter_maximum: width,
+            thread_height_counter_maximum: height,
+            thread_depth_counter_maximum: depth,
+            ..compute.walker()
+        };
+        payloads(&mut model, &compute, &walker)
+    };
+    assert_eq!(run([33, 31, 1]).unwrap().len(), 1023);
+    for size in [[16, 8, 8], [64, 64, 64]] {
+        let fault = run(size).unwrap_err();
+        assert!(matches!(fault, Fault::BadPacket { field: "Thread Depth Counter Maximum", .. }), "{fault}");
+    }
+}
+
+/// Where constants begin: within the 1984 registers of the URB, and of no interest if there are none (2d p.231). With
+/// constants for all threads only, the model takes the offset (assumptions::READ_OFFSET_COUNTS_FOR_SHARED_CONSTANTS).
+#[test]
+fn offsets_of_constants() {
+    let data: Vec<u8> = (0..32u32).flat_map(u32::to_le_bytes).collect();
+    let run = |offset, shared, own| {
+        let mut model = Model::new();
+        let compute = Compute { curbe: data.clone(), shared: 4, ..Compute::new(END) };
+        let batch = compute.batch(&mut model);
+        let descriptor = InterfaceDescriptorData {
+            constant_urb_entry_read_offset: u(offset),
+            cross_thread_constant_data_read_length: u(shared),
+            constant_indirect_urb_entry_read_length: u(own),
+            number_of_threads_in_gpgpu_thread_group: u(1),
+            ..InterfaceDescriptorData::new()
+        };
+        model.put(genxml_cases::DYNAMIC_STATE, &descriptor.pack());
+        model.payloads(&batch).map(|payloads| payloads[0][8..].to_vec())
+    };
+    assert!(run(1984, 0, 0).unwrap().is_empty());
+    assert!(run(0xffff, 0, 0).unwrap().is_empty());
+    assert_eq!(run(1983, 0, 1).unwrap(), [0; 8]);
+    assert_eq!(run(2, 1, 0).unwrap(), (16..24).collect::<Vec<u32>>());
+    for (offset, shared, own) in [(1984, 0, 1), (1983, 0, 2), (1984, 1, 0)] {
+        let fault = run(offset, shared, own).unwrap_err();
+        assert!(matches!(fault, Fault::BadPacket { field: "Constant URB Entry Read Offset", .. }), "{fault}");
+    }
+}

@@ -185,9 +185,41 @@ fn colors_counts_and_cut_blocks() {
     }
     assert_eq!(walk(&cut).unwrap(), expected);
 
-    // A loop that stays where it is has no end.
-    let fault = walk(&MediaObjectWalker { local_outer_loop_stride_y: s(1), ..whole(2, 2) }).unwrap_err();
-    assert!(matches!(&fault, Fault::BadPacket { field: "Local Inner Loop Unit", .. }), "{fault}");
+    // A loop that stays where it is has no end, even where there is but one position.
+    for (width, height) in [(2, 2), (1, 1)] {
+        let still = MediaObjectWalker { local_outer_loop_stride_y: s(1), ..whole(width, height) };
+        let fault = walk(&still).unwrap_err();
+        assert!(matches!(&fault, Fault::BadPacket { field: "Local Inner Loop Unit", .. }), "{fault}");
+        let still = MediaObjectWalker {
+            local_inner_loop_unit_x: s(1),
+            global_inner_loop_unit_y: s(0),
+            ..whole(width, height)
+        };
+        let fault = walk(&still).unwrap_err();
+        assert!(matches!(&fault, Fault::BadPacket { field: "Global Inner Loop Unit", .. }), "{fault}");
+    }
+}
+
+/// Inline and indirect data of a walker: 63 registers (2a p.501); of one object 111 (2a p.491).
+#[test]
+fn data_of_walkers() {
+    let data = vec![u(7); 504];
+    let run = |inline: usize, indirect: u64| {
+        let walker = MediaObjectWalker {
+            local_inner_loop_unit_x: s(1),
+            local_outer_loop_stride_y: s(1),
+            inline_data: data[..inline].into(),
+            indirect_data_length: u(indirect),
+            ..whole(1, 1)
+        };
+        walk(&walker)
+    };
+    assert_eq!(run(504, 0).unwrap().len(), 1);
+    assert_eq!(run(496, 32).unwrap().len(), 1);
+    for (inline, indirect) in [(504, 32), (497, 32), (16, 32 * 62)] {
+        let fault = run(inline, indirect).unwrap_err();
+        assert!(matches!(&fault, Fault::BadPacket { field: "Indirect Data Length", .. }), "{fault}");
+    }
 }
 
 /// Threads of a group meet at its barrier: each loop that can make groups, by the number of threads in each.
