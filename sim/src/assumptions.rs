@@ -5,6 +5,17 @@
 /// width in dwords or at the pitch, whichever comes first, so that no block runs into the next row.
 pub const MEDIA_BLOCK_CLIPS_AT_PITCH: bool = true;
 
+/// What stands between the rows of a media block in registers when its width is no power of two: the distance of rows is
+/// (G45 vol 4, 5.10.4.4), and no source says what reads leave between them. The model writes 0, but for merged reads, which
+/// are for others to fill the rest.
+pub const MEDIA_BLOCK_GAPS_READ_ZERO: bool = true;
+
+/// May media blocks have more registers than their width and height need? Payloads that are too long are errors as those
+/// that are too short (G45 vol 4, 2.6.11), and compilers send exact lengths. But the size of these is in the header, where
+/// checks of the descriptor do not see it, and gem_gpgpu_fill, which hardware runs, sends two registers for 16 bytes.
+/// The model takes longer media blocks, also longer answers, and leaves the rest alone.
+pub const MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE: bool = true;
+
 /// Page directory entries with bit 7 set: do they map 2 MiB? No driver for Broadwell sets it (gen8_facts 1.1); the bit
 /// means that in every table of the family, so the model honours it.
 pub const DIRECTORY_ENTRIES_MAP_LARGE_PAGES: bool = true;
@@ -234,13 +245,30 @@ pub const BOUNDS_HOLD_FOR_WHOLE_ELEMENTS: bool = true;
 /// nothing of slots; compilers and gen8_facts 4.6 take the bits for ignored. The model ignores them.
 pub const SLOT_ADDRESSES_HAVE_48_BITS: bool = true;
 
+/// Do channels guard block messages? G45 vol 4, 5.10.2 and 5.10.3 have a channel for each dword; gen8_facts 4.1 infers
+/// from drivers that blocks ignore them. Drivers send blocks without a mask, so that both hold; the model follows the
+/// page. Media blocks and A64 blocks are no exception but for the former (5.10.4), which ignore channels by their page.
+pub const CHANNELS_GUARD_BLOCKS: bool = true;
+
 /// Block messages of a send with fewer channels than the block has dwords: what of the dwords without a channel? G45
 /// vol 4, 5.10.2 gives each dword one of 16 channels. Block messages of one or eight channels are common in kernels
-/// for media, which want the whole block; the model takes channels that the send does not have for enabled.
+/// for media, which want the whole block; the model takes channels that the send does not have for enabled. So of 8 owords
+/// of a send of 8 channels, those of registers 0 and 2 follow the channels and those of 1 and 3 are always moved.
 pub const BLOCKS_TAKE_MISSING_CHANNELS_FOR_ENABLED: bool = true;
 
+/// Global Offset plus the offset of a slot or block: do they wrap at 32 bits? No source says. A sum that does not wrap is out
+/// of bounds of every surface instead of at its begin, where a mistake would go unseen.
+pub const OFFSETS_ADD_BEYOND_32_BITS: bool = true;
+
+/// Does the Global Offset of a header count for shared local memory? Byte scattered messages may have a header and reach it
+/// (MDC_BTS_SLM_A32); no source says whether that header is MH_BTS_GO or MH_IGNORE (2d p.42, p.215). Compilers
+/// send none, or zeros. The model adds it as for surfaces.
+pub const LOCAL_MEMORY_HAS_A_GLOBAL_OFFSET: bool = true;
+
 /// The part of a header that bounds stateless accesses (Per Thread Scratch Space, 2d p.294) holds for messages of data port
-/// 0 that have a header; those without one, and those of data port 1, reach 4 GiB from General State Base Address on.
+/// 0 that have a header; those without one, and those of data port 1, reach 4 GiB from General State Base Address on. 2d
+/// p.462 also has accesses beyond General State Buffer Size out of bounds, where gen8_facts 12.1 takes it for undefined:
+/// drivers give a size that covers everything, or leave it 0. The model does not look at it.
 pub const STATELESS_WITHOUT_SIZE_REACHES_4_GIB: bool = true;
 
 /// Register Pitch Control of merged media block reads: 2d p.252-254 says what it is good for and no more. Each step doubles the
@@ -283,7 +311,3 @@ pub const ROOT_MESSAGES_START_ONE_THREAD: bool = true;
 /// A scoreboard dependency on a position where no thread is on its way: does it hold for ever? Drivers give all threads of
 /// a walk the same mask, also those at the edges, so that nobody can wait for positions outside.
 pub const SCOREBOARD_KNOWS_THREADS_ON_THEIR_WAY: bool = true;
-
-/// Messages with more registers than their kind needs: no source says what becomes of them. Intel's own test kernel
-/// gpgpu_fill sends a media block with one too many and works on hardware, so the model does not look at the rest.
-pub const LONG_MESSAGES_WORK: bool = true;

@@ -220,23 +220,32 @@ impl<O: Observer> Exec<'_, O> {
     }
 
     /// Writes a register as a command does: bits outside `enable` keep their value. Registers of the GPU need privilege;
-    /// without it nothing is written, and a violation is noted.
-    pub fn write_register(&mut self, offset: u32, value: u32, enable: u32) {
+    /// without it nothing is written, and a violation is noted. Clocks are read-only and nobody's: writing one is neither.
+    ///
+    /// # Errors
+    /// [`Fault::Unimplemented`] for a register that can only be written: a port, which would do something.
+    pub fn write_register(&mut self, offset: u32, value: u32, enable: u32) -> Result<(), Fault> {
         let rule = rule(offset);
         match rule.home {
             Home::Context => {
                 let registers = &mut self.state.registers;
                 registers.write(offset, rule.merge(registers.read(offset), value, enable));
             }
-            _ => {
+            Home::Clock => {}
+            Home::Device => {
                 if self.mode.privileged
                     || self.device.is_given(self.engine, offset)
                     || memory::allowed(self, true)
                 {
+                    if rule.write_only {
+                        let what = format!("a command that writes to the port at register {offset:#x}");
+                        return Err(self.unimplemented(what, "2d p.107-111: the host submits lists"));
+                    }
                     self.device.write(offset, value, enable);
                 }
             }
         }
+        Ok(())
     }
 
     /// The fault of a used-up budget.

@@ -1,6 +1,6 @@
 //! The blitter: rectangles of pixels.
 //!
-//! * [`packets`]: what each packet is as an [`Operation`], in a table, with `operands` made from fields; [`setup`]: the
+//! * [`packets`]: what each packet is as an [`Operation`], in a table, with `operands` made from fields; [`mod@setup`]: the
 //!   packets that set up others, and those others;
 //! * [`operation`]: the loop over the rows of a rectangle; `rows`: the operands of a row, as bytes;
 //! * [`plane`]: rows in memory, linear and tiled; [`depth`]: layouts of pixels;

@@ -1,6 +1,7 @@
 //! An engine: what was given to it, what runs on it, and its turn when all engines go on.
 
 use super::execlist::Execlists;
+use super::image;
 use super::streamer::{Step, Streamer};
 use crate::context::{Exec, State};
 use crate::fault::Fault;
@@ -45,6 +46,8 @@ pub struct Active {
     pub number: u32,
     /// What the context goes back to in the end, if its state must not be saved.
     pub unsaved: Option<Box<State>>,
+    /// The registers that were loaded from its image, with what they held then.
+    pub loaded: Vec<image::Entry>,
     /// Its context.
     pub context: ContextId,
     /// Where it stands.
@@ -68,6 +71,8 @@ pub struct Engine {
     pub ring: Option<ContextId>,
     /// The ring had a fault: it stands still until its registers are written.
     pub hung: bool,
+    /// What the ring may still do until the host writes its registers: commands that move the tail get no more by it.
+    pub ring_budget: Option<Budget>,
 }
 
 /// What an engine did in its turn.

@@ -8,7 +8,8 @@
 use super::device::Interrupt;
 use super::engine::{Active, Source};
 use super::image;
-use super::status;
+use super::registers::{Home, rule};
+use super::status::PLACES;
 use super::streamer::{Batch, Ring, Streamer, tail};
 use crate::context::{Context, State};
 use crate::fault::{Fault, Place};
@@ -51,15 +52,18 @@ impl Execlists {
         self.running.as_ref().is_some_and(|(list, element)| *element == 1 || !list[1].valid)
     }
 
-    /// Forgets everything: the engine had a fault.
-    pub(super) fn clear(&mut self) {
-        *self = Execlists::default();
+    /// Gives up the list that runs. The next one, and what was written to the port, stay.
+    pub(super) fn give_up(&mut self) {
+        self.running = self.pending.take().map(|list| (list, 0));
     }
 }
 
-/// The same context: image and number (Linux i915 gvt/execlist.c).
+/// The same context: image and number (Linux i915 gvt/execlist.c). With page tables of another kind it must be restored.
 fn same(a: &Descriptor, b: &Descriptor) -> bool {
-    a.context_id == b.context_id && a.logical_ring_context_address_lrca == b.logical_ring_context_address_lrca
+    a.context_id == b.context_id
+        && a.logical_ring_context_address_lrca == b.logical_ring_context_address_lrca
+        && a.addressing_mode_legacy_context == b.addressing_mode_legacy_context
+        && a.privilege_access == b.privilege_access
 }
 
 fn lrca(descriptor: &Descriptor) -> u32 {
@@ -92,8 +96,11 @@ impl Gpu {
                 self.post(engine, ContextStatus { idle_to_active: true, ..ContextStatus::new() })?;
             }
             Some(running) if last && same(&running, &list[0]) && !list[0].force_restore => {
-                lists.running = Some((list, 0));
-                self.lite_restore(engine)?;
+                self.lite_restore(engine, &list[0])?;
+                self.engines[engine as usize].lists.running = Some((list, 0));
+                let context_id = list[0].context_id;
+                let status = ContextStatus { preempted: true, lite_restore: true, ..ContextStatus::new() };
+                self.post(engine, ContextStatus { context_id, ..status })?;
             }
             Some(_) if lists.pending.is_none() => lists.pending = Some(list),
             Some(_) => return bad("RING_ELSP", low0.into(), "both lists of the engine are in use"),
@@ -103,28 +110,40 @@ impl Gpu {
     }
 
     /// The context that runs was submitted again: its tail is read again, and with Force PD Restore its page tables.
-    fn lite_restore(&mut self, engine: EngineId) -> Result<(), Fault> {
-        let Some(descriptor) = self.engines[engine as usize].lists.element().copied() else { return Ok(()) };
-        if let Some(mut active) = self.engines[engine as usize].active.take() {
-            let entries = self.image(engine, lrca(&descriptor))?;
-            let base = mmio_base(engine);
+    ///
+    /// # Errors
+    /// As [`load_element`](Self::load_element); the context runs on as it did.
+    fn lite_restore(&mut self, engine: EngineId, descriptor: &Descriptor) -> Result<(), Fault> {
+        let active = self.engines[engine as usize].active.as_ref();
+        let Some(context) = active.filter(|a| a.source == Source::Element).map(|active| active.context)
+        else {
+            return Ok(());
+        };
+        let mut entries = self.image(engine, lrca(descriptor))?;
+        let base = mmio_base(engine);
+        entries.retain(|entry| {
+            let within = entry.register.wrapping_sub(base);
+            let pdps = RingPdp::OFFSET..RingPdp::OFFSET + 8 * RingPdp::COUNT;
+            within == RingTail::OFFSET || descriptor.force_pd_restore && pdps.contains(&within)
+        });
+        for entry in &entries {
+            self.device.registers.write(entry.register, entry.value);
+        }
+        self.page_tables(engine, context, descriptor)?;
+        let tail = tail(&self.device, engine);
+        if let Some(active) = &mut self.engines[engine as usize].active {
             for entry in entries {
-                let within = entry.register.wrapping_sub(base);
-                let pdps = RingPdp::OFFSET..RingPdp::OFFSET + 8 * RingPdp::COUNT;
-                if within == RingTail::OFFSET || descriptor.force_pd_restore && pdps.contains(&within) {
-                    self.device.registers.write(entry.register, entry.value);
+                if let Ok(index) = active.loaded.binary_search_by_key(&entry.at, |loaded| loaded.at) {
+                    active.loaded[index] = entry;
                 }
             }
-            self.page_tables(engine, active.context, &descriptor)?;
             if let Some(ring) = active.streamer.ring_mut() {
-                ring.tail = tail(&self.device, engine) % ring.size;
+                ring.tail = tail % ring.size;
             }
             // More to do is more to be allowed.
             active.budget = Budget::new(self.work_limit, self.clock);
-            self.engines[engine as usize].active = Some(active);
         }
-        let status = ContextStatus { preempted: true, lite_restore: true, ..ContextStatus::new() };
-        self.post(engine, ContextStatus { context_id: descriptor.context_id, ..status })
+        Ok(())
     }
 
     /// The registers of an image.
@@ -157,23 +176,30 @@ impl Gpu {
             self.contexts[context.index()].state = State::default();
             self.contexts[context.index()].suspended = None;
         }
-        for entry in entries.iter().filter(|entry| !(inhibited && entry.engine_state)) {
+        let mut loaded = entries;
+        loaded.retain(|entry| !(inhibited && entry.engine_state));
+        for entry in &loaded {
             self.load_register(context, entry.register, entry.value);
+        }
+        for entry in &mut loaded {
+            entry.value = self.context_register(context, entry.register);
         }
         self.page_tables(engine, context, &descriptor)?;
         let ring = Ring::of(&self.device, engine);
+        let batches = self.restore_batches(engine);
         let kept = &mut self.contexts[context.index()];
         let unsaved = control.ctx_ctrl_engine_ctx_save_inhibit.then(|| Box::new(kept.state.clone()));
         // Unless the driver moved the head, it goes on within its batch.
         let streamer = kept.suspended.take().and_then(|streamer| streamer.resume(ring));
-        let streamer = streamer.unwrap_or_else(|| Streamer::ring(ring, self.restore_batches(engine)));
-        self.stamp(engine, lrca, "Context Restore Complete Timestamp")?;
+        let streamer = streamer.unwrap_or_else(|| Streamer::ring(ring)).restored(batches);
+        self.stamp(engine, lrca, PLACES.restored)?;
         Ok(Some(Active {
             context,
             streamer,
             budget: Budget::new(self.work_limit, self.clock),
             source: Source::Element,
             unsaved,
+            loaded,
             image: Some(lrca),
             number: descriptor.context_id.get() as u32,
         }))
@@ -190,7 +216,6 @@ impl Gpu {
 
     /// A register of an image.
     pub(super) fn load_register(&mut self, context: ContextId, register: u32, value: u32) {
-        use super::registers::{Home, rule};
         let rule = rule(register);
         match rule.home {
             Home::Context => {
@@ -198,6 +223,14 @@ impl Gpu {
                 registers.write(register, rule.merge(registers.read(register), value, !0));
             }
             _ => self.device.write(register, value, !0),
+        }
+    }
+
+    /// What a register of a context, or of the engine that it runs on, holds.
+    fn context_register(&self, context: ContextId, register: u32) -> u32 {
+        match rule(register).home {
+            Home::Context => self.contexts[context.index()].state.registers.read(register),
+            _ => self.device.read(register),
         }
     }
 
@@ -232,7 +265,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// Batches that run when a context was restored: the commands of RING_INDIRECT_CTX, then RING_BB_PER_CTX_PTR.
+    /// Batches that run each time a context was restored, before it goes on: the commands of RING_INDIRECT_CTX, then
+    /// RING_BB_PER_CTX_PTR.
     fn restore_batches(&self, engine: EngineId) -> Vec<Batch> {
         let mut batches = Vec::new();
         let indirect = RingIndirectCtx::unpack_lossy(&[self.device.engine(engine, RingIndirectCtx::OFFSET)]);
@@ -249,29 +283,36 @@ impl Gpu {
         batches
     }
 
-    /// Writes a context back to its image, and keeps where it stands if it is not done.
+    /// Writes a context back to its image, and keeps where it stands if it is not done. A register that still holds what was
+    /// loaded is not written: its place in the image is the driver's, who may have put a new tail there for the next
+    /// list. State of the engine is not written if the image inhibits it.
     ///
     /// # Errors
     /// [`Fault::Page`] if the image is not mapped any longer.
     pub(super) fn save(&mut self, engine: EngineId, active: Active) -> Result<(), Fault> {
-        use super::registers::{Home, rule};
-        let Active { context, streamer, image: Some(lrca), unsaved, .. } = active else { return Ok(()) };
+        let Active { context, streamer, image: Some(lrca), unsaved, loaded, .. } = active else {
+            return Ok(());
+        };
         streamer.publish(&mut self.device, engine);
         let control = mmio_base(engine) + RingContextControl::OFFSET;
         let page = u64::from(lrca) + PAGE;
         for entry in self.image(engine, lrca)? {
-            let rule = rule(entry.register);
-            let mut value = match rule.home {
-                Home::Context => self.contexts[context.index()].state.registers.read(entry.register),
-                _ => self.device.read(entry.register),
-            };
+            if entry.engine_state && unsaved.is_some() {
+                continue;
+            }
+            let mut value = self.context_register(context, entry.register);
             if entry.register == control {
                 // From now on there is something to restore.
                 let mut register = RingContextControl::unpack_lossy(&[value]);
                 register.ctx_ctrl_engine_ctx_restore_inhibit = false;
                 [value] = register.pack();
             }
-            if rule.masked {
+            let before =
+                loaded.binary_search_by_key(&entry.at, |loaded| loaded.at).map(|index| loaded[index]);
+            if before.is_ok_and(|before| before.register == entry.register && before.value == value) {
+                continue;
+            }
+            if rule(entry.register).masked {
                 value = entry.value & 0xffff_0000 | value & 0xffff;
             }
             if value != entry.value {
@@ -279,10 +320,10 @@ impl Gpu {
             }
         }
         let run_time = self.device.engine(engine, RingCtxTimestamp::OFFSET);
-        let at = u64::from(lrca) + status::of_context("Cumulative Context Run Time");
+        let at = u64::from(lrca) + PLACES.run_time;
         self.write_global(engine, "context image", at, run_time)?;
         if let Some(wait) = streamer.wait() {
-            let at = u64::from(lrca) + status::of_context("MI_SEMAPHORE_WAIT");
+            let at = u64::from(lrca) + PLACES.semaphore;
             for (index, dword) in wait.packet.into_iter().enumerate() {
                 self.write_global(engine, "context image", at + 4 * index as u64, dword)?;
             }
@@ -291,7 +332,7 @@ impl Gpu {
             self.contexts[context.index()].state = *state;
         }
         self.contexts[context.index()].suspended = streamer.is_within().then_some(streamer);
-        self.stamp(engine, lrca, "Context Save Finished Timestamp")
+        self.stamp(engine, lrca, PLACES.saved)
     }
 
     /// The element that runs is done: the next one of its list, or the list that waits.
@@ -342,7 +383,7 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Fault::Page`] if the status page that RING_HWS_PGA names is not mapped. There is none while that is 0.
-    fn post(&mut self, engine: EngineId, status: ContextStatus) -> Result<(), Fault> {
+    pub(super) fn post(&mut self, engine: EngineId, status: ContextStatus) -> Result<(), Fault> {
         let base = mmio_base(engine);
         let offset = base + RingContextStatusPtr::OFFSET;
         let mut pointer = RingContextStatusPtr::unpack_lossy(&[self.device.registers.read(offset)]);
@@ -358,10 +399,10 @@ impl Gpu {
         self.device.registers.write_u64(base + RingContextStatusBuf::OFFSET + 8 * index as u32, event);
         let page = u64::from(self.device.engine(engine, RingHwsPga::OFFSET));
         if page != 0 {
-            let at = page + status::context_status(index as u32);
+            let at = page + PLACES.context_status(index as u32);
             self.write_global(engine, "context status", at, low)?;
             self.write_global(engine, "context status", at + 4, high)?;
-            self.write_global(engine, "context status", page + status::last_written(), index as u32)?;
+            self.write_global(engine, "context status", page + PLACES.last_written, index as u32)?;
         }
         self.device.interrupt(engine, Interrupt::ContextSwitch);
         Ok(())
@@ -383,9 +424,9 @@ impl Gpu {
     }
 
     /// Leaves the time in the status page of a context.
-    fn stamp(&mut self, engine: EngineId, lrca: u32, what: &str) -> Result<(), Fault> {
+    fn stamp(&mut self, engine: EngineId, lrca: u32, offset: u64) -> Result<(), Fault> {
         let now = crate::watchdog::ticks(self.clock);
-        let at = u64::from(lrca) + status::of_context(what);
+        let at = u64::from(lrca) + offset;
         self.write_global(engine, "context image", at, now as u32)?;
         self.write_global(engine, "context image", at + 4, (now >> 32) as u32)
     }

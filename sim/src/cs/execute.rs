@@ -1,7 +1,8 @@
 //! From dwords to the function that executes a packet.
 
+use super::latch::Latch;
 use super::semaphore::Wait;
-use super::{atomic, counters, latch, math, mi, predicate, quiet, render, semaphore, status};
+use super::{atomic, counters, math, mi, predicate, quiet, render, semaphore, status};
 use crate::blt;
 use crate::context::Exec;
 use crate::fault::Fault;
@@ -92,9 +93,10 @@ macro_rules! packets {
             $($packet::$name(packet) => $execute($exec, &packet.unpack_lossy()).map(Flow::from),)*
             $($packet::$quiet(_) => Ok(quiet::without_effect($exec).into()),)*
             #[allow(unreachable_patterns)]
-            _ if latch::latch($exec, $dwords)? => Ok(Flow::Next),
-            #[allow(unreachable_patterns)]
-            _ => Err(not_implemented($exec, $dwords[0])),
+            packet => match packet.latch($exec, $dwords)? {
+                true => Ok(Flow::Next),
+                false => Err(not_implemented($exec, $dwords[0])),
+            },
         }
     };
 }

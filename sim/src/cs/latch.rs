@@ -3,48 +3,61 @@
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
-use genxml::gen8::RenderPacket;
 use genxml::gen8::render3d_fetch::VertexBufferState;
+use genxml::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket};
 
 /// Packets that change a part of what earlier ones of their kind set, in tables that nothing here reads yet.
 const EDITS: [&str; 3] = ["3DSTATE_BINDING_TABLE_EDIT_", "3DSTATE_DX9_", "3DSTATE_SAMPLER_PALETTE_LOAD"];
 
-/// Keeps the packet at `exec.at` if it is one of state. Of packets that set one entry of a table, the newest is kept for
-/// each entry. False if the packet is something else.
-///
-/// # Errors
-/// [`Fault::Unimplemented`] for a 3DSTATE_WM_HZ_OP that clears or resolves: that is work, not state.
-pub fn latch<O: Observer>(exec: &mut Exec<'_, O>, dwords: &[u32]) -> Result<bool, Fault> {
-    let name = exec.at.packet;
-    if !name.starts_with("3DSTATE_") || EDITS.iter().any(|edit| name.starts_with(edit)) {
-        return Ok(false);
+/// A packet that may be one of state.
+pub trait Latch {
+    /// Keeps the packet at `exec.at` if it is one of state; `dwords` are its own. Of packets that set one entry of a table,
+    /// the newest is kept for each entry. False if the packet is something else.
+    ///
+    /// # Errors
+    /// [`Fault::Unimplemented`] for a 3DSTATE_WM_HZ_OP that clears or resolves: that is work, not state.
+    fn latch<O: Observer>(&self, exec: &mut Exec<'_, O>, dwords: &[u32]) -> Result<bool, Fault> {
+        let _ = (exec, dwords);
+        Ok(false)
     }
-    let Ok((packet, _)) = RenderPacket::parse(dwords) else { return Ok(false) };
-    let latched = &mut exec.state.latched;
-    let index = match &packet {
-        RenderPacket::ThreeDStateVertexBuffers(packet) => {
-            const STATE: usize = VertexBufferState::DWORDS;
-            let states = packet.unpack_lossy().vertex_buffer_state;
-            for (buffer, dwords) in states.iter().zip(dwords[1..].chunks_exact(STATE)) {
-                latched.keep(name, buffer.vertex_buffer_index.get() as u8, dwords);
+}
+
+impl Latch for BlitterPacket<'_> {}
+impl Latch for VideoPacket<'_> {}
+impl Latch for VideoEnhancePacket<'_> {}
+
+impl Latch for RenderPacket<'_> {
+    fn latch<O: Observer>(&self, exec: &mut Exec<'_, O>, dwords: &[u32]) -> Result<bool, Fault> {
+        let name = exec.at.packet;
+        if !name.starts_with("3DSTATE_") || EDITS.iter().any(|edit| name.starts_with(edit)) {
+            return Ok(false);
+        }
+        let latched = &mut exec.state.latched;
+        let index = match self {
+            RenderPacket::ThreeDStateVertexBuffers(packet) => {
+                const STATE: usize = VertexBufferState::DWORDS;
+                let states = packet.unpack_lossy().vertex_buffer_state;
+                for (buffer, dwords) in states.iter().zip(dwords[1..].chunks_exact(STATE)) {
+                    latched.keep(name, buffer.vertex_buffer_index.get() as u8, dwords);
+                }
+                return Ok(true);
             }
-            return Ok(true);
+            RenderPacket::ThreeDStateSoBuffer(packet) => packet.unpack_lossy().so_buffer_index.get(),
+            RenderPacket::ThreeDStateVfInstancing(packet) => packet.unpack_lossy().vertex_element_index.get(),
+            RenderPacket::ThreeDStateChromaKey(packet) => packet.unpack_lossy().chroma_key_table_index.get(),
+            _ => 0,
+        };
+        latched.keep(name, index as u8, dwords);
+        if let RenderPacket::ThreeDStateWmHzOp(packet) = self {
+            let op = packet.unpack_lossy();
+            if op.stencil_buffer_clear_enable
+                || op.depth_buffer_clear_enable
+                || op.depth_buffer_resolve_enable
+                || op.hierarchical_depth_buffer_resolve_enable
+            {
+                return Err(exec.unimplemented("3DSTATE_WM_HZ_OP that clears or resolves", "2a p.281-286"));
+            }
         }
-        RenderPacket::ThreeDStateSoBuffer(packet) => packet.unpack_lossy().so_buffer_index.get(),
-        RenderPacket::ThreeDStateVfInstancing(packet) => packet.unpack_lossy().vertex_element_index.get(),
-        RenderPacket::ThreeDStateChromaKey(packet) => packet.unpack_lossy().chroma_key_table_index.get(),
-        _ => 0,
-    };
-    latched.keep(name, index as u8, dwords);
-    if let RenderPacket::ThreeDStateWmHzOp(packet) = packet {
-        let op = packet.unpack_lossy();
-        if op.stencil_buffer_clear_enable
-            || op.depth_buffer_clear_enable
-            || op.depth_buffer_resolve_enable
-            || op.hierarchical_depth_buffer_resolve_enable
-        {
-            return Err(exec.unimplemented("3DSTATE_WM_HZ_OP that clears or resolves", "2a p.281-286"));
-        }
+        Ok(true)
     }
-    Ok(true)
 }

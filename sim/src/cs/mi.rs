@@ -80,7 +80,7 @@ pub fn store_data_imm<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiStoreDataI
 }
 
 /// MI_LOAD_REGISTER_IMM: registers keep the bytes that the packet disables; masked registers and read-only ones do
-/// what [`State::write_register`](crate::State::write_register) says.
+/// what [`Exec::write_register`] says.
 pub fn load_register_imm<O: Observer>(
     exec: &mut Exec<'_, O>,
     packet: &MiLoadRegisterImm<'_>,
@@ -90,7 +90,7 @@ pub fn load_register_imm<O: Observer>(
     });
     for register in packet.register.iter() {
         let offset = register.register_offset.get() as u32;
-        exec.write_register(offset, register.data_dword.get() as u32, !keep);
+        exec.write_register(offset, register.data_dword.get() as u32, !keep)?;
     }
     Ok(())
 }
@@ -102,7 +102,7 @@ pub fn load_register_mem<O: Observer>(
 ) -> Result<(), Fault> {
     if allowed(exec, packet.use_global_gtt) {
         let value = read(exec, packet.use_global_gtt, packet.memory_address.va48(), "Memory Address")?;
-        exec.write_register(packet.register_address.get() as u32, value, !0);
+        exec.write_register(packet.register_address.get() as u32, value, !0)?;
     }
     Ok(())
 }
@@ -125,8 +125,7 @@ pub fn load_register_reg<O: Observer>(
     packet: &MiLoadRegisterReg,
 ) -> Result<(), Fault> {
     let value = exec.read_register(packet.source_register_address.get() as u32);
-    exec.write_register(packet.destination_register_address.get() as u32, value, !0);
-    Ok(())
+    exec.write_register(packet.destination_register_address.get() as u32, value, !0)
 }
 
 /// MI_COPY_MEM_MEM: one dword.
@@ -152,17 +151,24 @@ pub fn flush_dw<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiFlushDw<'_>) -> 
         coherence.invalidated(exec.engine, Cache::Translation);
         exec.vm.space.forget();
     }
-    let data: Vec<u32> = packet.immediate_data.iter().map(|dword| dword.get() as u32).collect();
+    let mut data = [0; 2];
     let dwords = match packet.post_sync_operation {
-        MiFlushDwPostSyncOperation::NO_WRITE => Vec::new(),
-        MiFlushDwPostSyncOperation::WRITE_IMMEDIATE_DATA => match data[..] {
-            [] => return Err(exec.bad_field("Post Sync Operation", 1, "the packet has no immediate data")),
-            [low] => vec![low],
-            [low, high, ..] => vec![low, high],
-        },
+        MiFlushDwPostSyncOperation::NO_WRITE => 0,
+        MiFlushDwPostSyncOperation::WRITE_IMMEDIATE_DATA => {
+            for (dword, given) in data.iter_mut().zip(packet.immediate_data.iter()) {
+                *dword = given.get() as u32;
+            }
+            match packet.immediate_data.len() {
+                0 => {
+                    return Err(exec.bad_field("Post Sync Operation", 1, "the packet has no immediate data"));
+                }
+                given => given.min(2),
+            }
+        }
         MiFlushDwPostSyncOperation::WRITE_TIMESTAMP => {
             let now = exec.budget.timestamp();
-            vec![now as u32, (now >> 32) as u32]
+            data = [now as u32, (now >> 32) as u32];
+            2
         }
         other => {
             return Err(exec.bad_field("Post Sync Operation", other.bits(), "there is no such operation"));
@@ -170,13 +176,14 @@ pub fn flush_dw<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiFlushDw<'_>) -> 
     };
     let global = packet.destination_address_type == MiFlushDwDestinationAddressType::GGTT;
     let address = packet.address.va48();
-    if allowed(exec, global) {
-        for (index, dword) in dwords.into_iter().enumerate() {
-            let address = address + 4 * index as u64;
-            match packet.store_data_index.get() {
-                0 => write(exec, global, address, dword, "Address")?,
-                // An offset in the status page: of the engine, or of the context (Linux i915 gen8_emit_flush_xcs).
-                _ => status::write(exec, !global, address, dword)?,
+    let data = &data[..dwords];
+    if !data.is_empty() && allowed(exec, global) {
+        if packet.store_data_index.get() != 0 {
+            // An offset in the status page: of the engine, or of the context (Linux i915 gen8_emit_flush_xcs).
+            status::write(exec, !global, address, data, "Address")?;
+        } else {
+            for (index, dword) in data.iter().enumerate() {
+                write(exec, global, address + 4 * index as u64, *dword, "Address")?;
             }
         }
     }

@@ -24,7 +24,7 @@ impl Gpu {
         match owner {
             Some((engine, RingElsp::OFFSET)) => return self.write_port(engine, value),
             Some((engine, RingTail::OFFSET | RingHead::OFFSET | RingStart::OFFSET | RingCtl::OFFSET)) => {
-                self.engines[engine as usize].hung = false;
+                self.ring_written(engine);
             }
             _ => {}
         }

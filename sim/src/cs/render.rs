@@ -64,8 +64,7 @@ pub fn pipe_control<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -
 fn post_sync<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -> Result<(), Fault> {
     if packet.lri_post_sync_operation == PipeControlLriPostSyncOperation::MMIO_WRITE_IMMEDIATE_DATA {
         let offset = packet.address.get() as u32;
-        exec.write_register(offset, packet.immediate_data.get() as u32, !0);
-        return Ok(());
+        return exec.write_register(offset, packet.immediate_data.get() as u32, !0);
     }
     let registers = &exec.state.registers;
     let value = match packet.post_sync_operation {
@@ -78,8 +77,7 @@ fn post_sync<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -> Resul
     let address = packet.address.va48() & !7;
     if allowed(exec, global) {
         if packet.store_data_index.get() != 0 {
-            status::write(exec, !global, address, value as u32)?;
-            status::write(exec, !global, address + 4, (value >> 32) as u32)?;
+            status::write(exec, !global, address, &[value as u32, (value >> 32) as u32], "Address")?;
         } else {
             memory::write_u64(exec, global, address, value, "Address")?;
         }

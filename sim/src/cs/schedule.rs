@@ -14,9 +14,14 @@ use crate::watchdog::{Budget, ticks};
 use genxml::core::Address;
 use genxml::engine::EngineId;
 use genxml::gen8::engine_registers::{
-    Ccid, RingContextControl, RingCtl, RingCtxTimestamp, RingMiMode, RingModeGen7, RingPdp,
+    Ccid, RingActhd, RingActhdUdw, RingContextControl, RingCtl, RingCtxTimestamp, RingMiMode, RingModeGen7,
+    RingPdp,
 };
+use genxml::gen8::mi::MiSetContext;
 use genxml::gen8::structures::ContextStatus;
+
+/// Contexts that the model keeps of an engine for MI_SET_CONTEXT; drivers have some dozens.
+pub const IMAGES: usize = 4096;
 
 /// Where [`Gpu::advance`] stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -143,18 +148,21 @@ impl Gpu {
         {
             ring.tail = tail(&self.device, id) % ring.size;
         }
+        let source = active.source;
         let result = self.execute(id, &mut active, stats, observer);
         for signal in std::mem::take(&mut self.device.signals) {
             self.deliver(signal);
         }
-        let turn = match result {
-            Ok(turn) => turn,
-            Err(fault) => {
-                self.device.fault(&fault);
-                self.abandon(id, active.source);
-                return Err(fault);
-            }
-        };
+        let result = result.and_then(|turn| self.after(id, active, turn));
+        if let Err(fault) = &result {
+            self.device.fault(fault);
+            self.abandon(id, source);
+        }
+        result
+    }
+
+    /// What comes of a turn: who runs on, and what is saved.
+    fn after(&mut self, id: EngineId, mut active: Active, turn: Turn) -> Result<Turn, Fault> {
         let element = active.source == Source::Element;
         match turn {
             Turn::Ended if element => {
@@ -162,10 +170,13 @@ impl Gpu {
                 let complete = ContextStatus { context_complete: true, ..ContextStatus::new() };
                 self.element_done(id, complete)?;
             }
+            Turn::Ended if active.source == Source::Ring => {
+                self.engines[id as usize].ring_budget = Some(active.budget);
+            }
             Turn::Ended => {}
             Turn::Preempted => self.preempted(id, active)?,
             Turn::Context { address, inhibit } => {
-                active.context = self.switch_ring(id, active.context, address, inhibit);
+                active.context = self.switch_ring(id, active.context, address, inhibit)?;
                 self.engines[id as usize].active = Some(active);
             }
             turn if element && active.streamer.wait().is_some() => {
@@ -221,7 +232,7 @@ impl Gpu {
                 global_only: context.global_only,
                 image: active.image,
                 number: active.number,
-                preempt: engine.lists.pending.is_some(),
+                preempt: active.source == Source::Element && engine.lists.pending.is_some(),
                 ring: active.source == Source::Ring,
                 ..Mode::default()
             },
@@ -246,6 +257,7 @@ impl Gpu {
                 image: None,
                 number: job.context.number(),
                 unsaved: None,
+                loaded: Vec::new(),
                 context: job.context,
                 streamer: Streamer::batch(job.address, job.length),
                 budget: Budget::new(self.work_limit, self.clock),
@@ -279,6 +291,7 @@ impl Gpu {
         let roots: [u64; 4] = std::array::from_fn(|index| {
             self.device.registers.read_u64(mmio_base(id) + RingPdp::OFFSET + 8 * index as u32)
         });
+        let budget = Budget::new(self.work_limit, self.clock);
         let kept = &mut self.contexts[context.index()];
         kept.global_only = !mode.gfx_ppgtt_enable;
         if mode.gfx_ppgtt_enable {
@@ -292,15 +305,45 @@ impl Gpu {
             image: None,
             number: context.number(),
             unsaved: None,
+            loaded: Vec::new(),
             context,
-            streamer: Streamer::ring(ring, []),
-            budget: Budget::new(self.work_limit, self.clock),
+            streamer: Streamer::ring(ring),
+            budget: self.engines[id as usize].ring_budget.take().unwrap_or(budget),
         })
+    }
+
+    /// The host wrote to the registers of an engine's ring: it goes on after a fault, and may do as much as at first.
+    pub(super) fn ring_written(&mut self, id: EngineId) {
+        let engine = &mut self.engines[id as usize];
+        (engine.hung, engine.ring_budget) = (false, None);
+        if let Some(active) = engine.active.as_mut().filter(|active| active.source == Source::Ring) {
+            active.budget = Budget::new(self.work_limit, self.clock);
+        }
     }
 
     /// MI_SET_CONTEXT: the ring of an engine goes on with the state that belongs to an image. Page tables are the ring's,
     /// they stay.
-    fn switch_ring(&mut self, id: EngineId, from: ContextId, address: u32, inhibit: bool) -> ContextId {
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] beyond [`IMAGES`]: the model keeps what was loaded, and a batch must not fill the host's memory.
+    fn switch_ring(
+        &mut self,
+        id: EngineId,
+        from: ContextId,
+        address: u32,
+        inhibit: bool,
+    ) -> Result<ContextId, Fault> {
+        let known = self.images.contains_key(&(id, address));
+        if !known && self.images.range((id, 0)..=(id, u32::MAX)).count() >= IMAGES {
+            let half = |offset| u64::from(self.device.engine(id, offset));
+            let command = half(RingActhd::OFFSET) | half(RingActhdUdw::OFFSET) << 32;
+            return Err(Fault::BadPacket {
+                field: "Logical Context Address",
+                value: address.into(),
+                why: format!("the model keeps {IMAGES} contexts of an engine").into(),
+                at: Place::new(id, MiSetContext::NAME, command, command),
+            });
+        }
         let to = self.context_of_image(id, address);
         if to != from {
             let none = AddressSpace::with_root4(0);
@@ -320,7 +363,7 @@ impl Gpu {
         }
         .pack();
         self.device.set_engine(id, Ccid::OFFSET, ccid);
-        to
+        Ok(to)
     }
 
     /// The context of an engine's ring.
@@ -342,13 +385,17 @@ impl Gpu {
         }
     }
 
-    /// Gives up what ran on an engine.
+    /// Gives up what ran on an engine: a batch, a list with both elements, or a ring. A list that waits is next.
     fn abandon(&mut self, id: EngineId, source: Source) {
         let engine = &mut self.engines[id as usize];
         match source {
             Source::Job => {}
             Source::Element => {
-                engine.lists.clear();
+                engine.lists.give_up();
+                if engine.lists.running.is_some() {
+                    // A status page that is not mapped is the fault that led here, or the next one.
+                    let _ = self.post(id, ContextStatus { idle_to_active: true, ..ContextStatus::new() });
+                }
                 self.show_status(id);
             }
             Source::Ring => engine.hung = true,

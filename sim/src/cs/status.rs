@@ -12,36 +12,56 @@ use genxml::core::reflect::Container;
 use genxml::gen8::context::{HardwareStatusPageLayout, PphwspLayout};
 use genxml::gen8::engine_registers::{RingHead, RingHwsPga};
 use genxml::gen8::mi::{MiReportHead, MiStoreDataIndex};
+use std::sync::LazyLock;
+
+/// Byte offsets in status pages.
+pub(super) struct Places {
+    /// Where the head pointer goes; the same in both kinds of page.
+    pub head: u64,
+    /// In an engine's page: the first entry of the context status, 8 bytes each.
+    context_status: u64,
+    /// In an engine's page: the number of the newest entry.
+    pub last_written: u64,
+    /// In a context's page: how long it ran.
+    pub run_time: u64,
+    /// In a context's page: when its restore was complete.
+    pub restored: u64,
+    /// In a context's page: when its save was complete.
+    pub saved: u64,
+    /// In a context's page: the command that it waits at.
+    pub semaphore: u64,
+}
+
+impl Places {
+    /// Where the context status of entry `index` goes.
+    pub fn context_status(&self, index: u32) -> u64 {
+        self.context_status + 8 * u64::from(index)
+    }
+}
+
+/// The layouts of the specification, looked up once.
+pub(super) static PLACES: LazyLock<Places> = LazyLock::new(|| {
+    let (engine, context) = (HardwareStatusPageLayout::INFO, PphwspLayout::INFO);
+    Places {
+        head: offset(context, "Ring Head Pointer Storage"),
+        context_status: offset(engine, "Context Status DWords"),
+        last_written: offset(engine, "Last Written Status Offset"),
+        run_time: offset(context, "Cumulative Context Run Time"),
+        restored: offset(context, "Context Restore Complete Timestamp"),
+        saved: offset(context, "Context Save Finished Timestamp"),
+        semaphore: offset(context, "MI_SEMAPHORE_WAIT"),
+    }
+});
 
 /// Byte offset in a structure of a field or an array.
 ///
 /// # Panics
-/// If the specification has no such field: tests name all that are used.
-pub(super) fn offset(structure: &Container, name: &str) -> u64 {
+/// If the specification has no such field: a test looks at all that are used.
+fn offset(structure: &Container, name: &str) -> u64 {
     let field = structure.fields.iter().find(|field| field.name == name).map(|field| field.start);
     let start =
         field.or_else(|| structure.groups.iter().find(|group| group.name == name).map(|group| group.start));
     u64::from(start.expect("a field of the structure") / 8)
-}
-
-/// Where the context status of entry `index` goes.
-pub(super) fn context_status(index: u32) -> u64 {
-    offset(HardwareStatusPageLayout::INFO, "Context Status DWords") + 8 * u64::from(index)
-}
-
-/// Where the number of the newest entry goes.
-pub(super) fn last_written() -> u64 {
-    offset(HardwareStatusPageLayout::INFO, "Last Written Status Offset")
-}
-
-/// Where the head pointer goes; the same in both kinds of page.
-pub(super) fn head() -> u64 {
-    offset(PphwspLayout::INFO, "Ring Head Pointer Storage")
-}
-
-/// Where a time stamp of the context goes, or what it waits for.
-pub(super) fn of_context(name: &str) -> u64 {
-    offset(PphwspLayout::INFO, name)
 }
 
 /// The address of a status page in the global table.
@@ -62,18 +82,27 @@ pub fn page<O: Observer>(exec: &Exec<'_, O>, of_context: bool) -> Result<u64, Fa
     }
 }
 
-/// Writes a dword to a status page.
+/// Writes dwords to a status page, from a byte offset on that `field` of the packet holds. What lies behind the page is
+/// not the packet's: batches without privilege may write to the page of their context (Linux i915 gvt/cmd_parser.c checks
+/// the same).
 ///
 /// # Errors
-/// As [`page`], or [`Fault::Page`] if the page is not mapped.
+/// As [`page`], [`Fault::BadPacket`] if the dwords do not lie in the page, [`Fault::Page`] if it is not mapped.
 pub fn write<O: Observer>(
     exec: &mut Exec<'_, O>,
     of_context: bool,
     offset: u64,
-    value: u32,
+    dwords: &[u32],
+    field: &'static str,
 ) -> Result<(), Fault> {
     let page = page(exec, of_context)?;
-    memory::write(exec, true, page + offset, value, "hardware status page")
+    if offset.checked_add(4 * dwords.len() as u64).is_none_or(|end| end > PAGE) {
+        return Err(exec.bad_field(field, offset, "a status page has 4096 bytes"));
+    }
+    for (index, dword) in dwords.iter().enumerate() {
+        memory::write(exec, true, page + offset + 4 * index as u64, *dword, "hardware status page")?;
+    }
+    Ok(())
 }
 
 /// MI_STORE_DATA_INDEX: dwords from an offset of a status page on, the engine's or the context's.
@@ -93,7 +122,7 @@ pub fn store_data_index<O: Observer>(
     // The engine's page is not the context's own (gen8_facts 1.1).
     if memory::allowed(exec, !of_context) {
         for (index, dword) in packet.data_dword.iter().enumerate() {
-            write(exec, of_context, offset + 4 * index as u64, dword.get() as u32)?;
+            write(exec, of_context, offset + 4 * index as u64, &[dword.get() as u32], "Offset")?;
         }
     }
     Ok(())
@@ -102,7 +131,7 @@ pub fn store_data_index<O: Observer>(
 /// MI_REPORT_HEAD: RING_HEAD to the status page, the context's if it has one (2d p.199, p.305).
 pub fn report_head<O: Observer>(exec: &mut Exec<'_, O>, _: &MiReportHead) -> Result<(), Fault> {
     let register = exec.device.engine(exec.engine, RingHead::OFFSET);
-    write(exec, exec.mode.image.is_some(), head(), register)
+    write(exec, exec.mode.image.is_some(), PLACES.head, &[register], "Ring Head Pointer Storage")
 }
 
 #[cfg(test)]
@@ -112,17 +141,12 @@ mod tests {
     /// Oracle: gen8_facts 1.3 and 2d p.199, p.305 (dword numbers).
     #[test]
     fn places() {
-        assert_eq!((context_status(0), context_status(5), last_written()), (0x40, 0x68, 0x7c));
-        assert_eq!((head(), offset(HardwareStatusPageLayout::INFO, "Ring Head Pointer Storage")), (16, 16));
-        let names = [
-            ("Cumulative Context Run Time", 16),
-            ("Preempt Request Received Timestamp", 18),
-            ("Context Restore Complete Timestamp", 20),
-            ("Context Save Finished Timestamp", 22),
-            ("MI_SEMAPHORE_WAIT", 24),
-        ];
-        for (name, dword) in names {
-            assert_eq!(of_context(name), 4 * dword, "{name}");
-        }
+        let places = &*PLACES;
+        let status = [0, 5].map(|entry| places.context_status(entry));
+        assert_eq!((status, places.last_written), ([0x40, 0x68], 0x7c));
+        let head = offset(HardwareStatusPageLayout::INFO, "Ring Head Pointer Storage");
+        assert_eq!((places.head, head), (16, 16));
+        let dwords = [places.run_time, places.restored, places.saved, places.semaphore].map(|at| at / 4);
+        assert_eq!(dwords, [16, 20, 22, 24]);
     }
 }

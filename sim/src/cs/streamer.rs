@@ -143,14 +143,24 @@ pub struct Streamer {
     /// The listener knows that it runs.
     told: bool,
     ring: Option<Ring>,
-    /// Batches that run before the ring goes on.
+    /// Batches that run before anything else.
     prologue: VecDeque<Batch>,
+    /// Where it goes on once those that come with a restore of its context are done.
+    behind_restore: Option<Box<Position>>,
     first: Option<Batch>,
     second: Option<Batch>,
     wait: Option<Wait>,
     /// Media threads go on while it waits.
     moves: bool,
     dwords: Vec<u32>,
+}
+
+/// A place in batches; in the ring if there are none.
+#[derive(Clone, Debug, Default)]
+struct Position {
+    first: Option<Batch>,
+    second: Option<Batch>,
+    wait: Option<Wait>,
 }
 
 impl Streamer {
@@ -166,9 +176,21 @@ impl Streamer {
         Streamer { prologue: [batch].into(), ..Streamer::default() }
     }
 
-    /// At the head of a ring, with batches to be executed before.
-    pub fn ring(ring: Ring, prologue: impl IntoIterator<Item = Batch>) -> Self {
-        Streamer { ring: Some(ring), prologue: prologue.into_iter().collect(), ..Streamer::default() }
+    /// At the head of a ring.
+    pub fn ring(ring: Ring) -> Self {
+        Streamer { ring: Some(ring), ..Streamer::default() }
+    }
+
+    /// The context was restored: `batches` are executed first. If it was switched out within such batches, all of them
+    /// are.
+    #[must_use]
+    pub fn restored(mut self, batches: Vec<Batch>) -> Self {
+        let position =
+            Position { first: self.first.take(), second: self.second.take(), wait: self.wait.take() };
+        let position = self.behind_restore.take().unwrap_or_else(|| Box::new(position));
+        self.prologue = batches.into();
+        self.behind_restore = Some(position);
+        self
     }
 
     /// The ring, if there is one.
@@ -189,7 +211,9 @@ impl Streamer {
 
     /// True if it stands in a batch, or before something it waits for: not between commands of its ring.
     pub fn is_within(&self) -> bool {
-        self.first.is_some() || self.wait.is_some() || !self.prologue.is_empty()
+        let within = |first: &Option<Batch>, wait: &Option<Wait>| first.is_some() || wait.is_some();
+        let behind = self.behind_restore.as_ref().is_some_and(|at| within(&at.first, &at.wait));
+        within(&self.first, &self.wait) || !self.prologue.is_empty() || behind
     }
 
     /// Address of the next packet.
@@ -206,7 +230,8 @@ impl Streamer {
 
     /// A signal came for what the last step could not pass.
     pub fn signal(&mut self) {
-        if let Some(wait) = &mut self.wait {
+        let behind = self.behind_restore.as_mut().and_then(|position| position.wait.as_mut());
+        for wait in self.wait.as_mut().into_iter().chain(behind) {
             wait.signalled = true;
         }
     }
@@ -237,6 +262,13 @@ impl Streamer {
         if !std::mem::replace(&mut self.told, true) {
             let ring = self.ring.is_some();
             exec.tell(&Event::Submission { address: self.position(), ring });
+        }
+        if self.prologue.is_empty()
+            && self.first.is_none()
+            && self.wait.is_none()
+            && let Some(position) = self.behind_restore.take()
+        {
+            (self.first, self.second, self.wait) = (position.first, position.second, position.wait);
         }
         if let Some(wait) = &mut self.wait {
             exec.at = wait.at;
@@ -289,6 +321,9 @@ impl Streamer {
             Flow::Return if self.first.is_none() => {
                 return Err(exec.bad_field("MI Command Opcode", 10, "a ring has no end of a batch"));
             }
+            Flow::End if self.first.is_none() => {
+                return Err(exec.bad_field("MI Command Opcode", 54, "a ring has no end of a batch"));
+            }
             Flow::Return => self.leave(exec),
             // From the second level it ends the first as well (gen8_facts 2.1).
             Flow::End => {
@@ -317,7 +352,8 @@ impl Streamer {
             let reports = ring.advance(bytes as u32);
             exec.device.set_engine(exec.engine, RingHead::OFFSET, ring.head_register());
             if reports {
-                status::write(exec, exec.mode.image.is_some(), status::head(), ring.head_register())?;
+                let (of_context, head) = (exec.mode.image.is_some(), ring.head_register());
+                status::write(exec, of_context, status::PLACES.head, &[head], "Ring Report")?;
             }
         }
         Ok(())

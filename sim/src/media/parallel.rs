@@ -2,7 +2,7 @@
 //!
 //! Groups may talk to each other: by atomics, or by reading what another one wrote. What comes of it depends on their
 //! order, and the model promises one: that of dispatch. So groups run side by side on trial:
-//! 1. the groups are cut into [`Part`]s of neighbours, some for each host thread, a *wave* of them at a time;
+//! 1. the groups are cut into `Part`s of neighbours, some for each host thread, a *wave* of them at a time;
 //! 2. each part runs over memory that does not change meanwhile, with an [`Overlay`] for what it writes;
 //! 3. when all of the wave are done, they are put together in order: a part that read nothing that a part before it
 //!    wrote did what it would have done in its place, and its overlay goes to memory;

@@ -9,13 +9,14 @@ use genxml::eu::gen8::eu_messages::{
 };
 use genxml::gen8::messages::{
     DataPort0MessageDescriptor, DataPort1MessageDescriptor, MdcDbOw, MhMb, MhcMbControl, Msd0rOwb, Msd1rMb,
-    Msd1wMb, MtDp0, MtDp1,
+    Msd1rTt, Msd1wMb, MtDp0, MtDp1,
 };
 use genxml::gen8::state::{
-    RenderSurfaceState, RenderSurfaceStateExtent, SurfaceFormat, SurfaceType, TileMode,
+    NumberOfMultisamples, RenderSurfaceState, RenderSurfaceStateExtent, RenderSurfaceStateView,
+    SurfaceFormat, SurfaceType, TileMode,
 };
 use genxml_cases::{Random, at, raw_buffer, u};
-use genxml_core::{MinusOne, S};
+use genxml_core::{MinusOne, S, Shifted};
 use genxml_sim::Fault;
 
 fn tiled() -> RenderSurfaceState {
@@ -64,12 +65,13 @@ const READ: Msd1Us = Msd1Us {
     ..Msd1Us::new()
 };
 
+/// What the descriptor says is exact: too long is an error as too short is (G45 vol 4, 2.6.11).
 #[test]
 fn lengths() {
     let good = Msd1Us { response_length: u(1), message_length: u(1), ..READ };
-    for back in [2, 8] {
-        let wrong = Msd1Us { response_length: u(back), ..good };
-        illegal(&message(Unit::Port1, wrong.pack(), 1), "needs 1 registers (message length)");
+    for (sent, back) in [(2, 1), (1, 2), (3, 1), (1, 8)] {
+        let wrong = Msd1Us { response_length: u(back), message_length: u(sent), ..good };
+        illegal(&message(Unit::Port1, wrong.pack(), 3), "needs 1 registers (message length)");
     }
     let wrong = Msd1Us { header_present: true, ..good };
     illegal(&message(Unit::Port1, wrong.pack(), 1), "needs 2 registers (message length)");
@@ -256,6 +258,60 @@ fn surfaces_of_the_wrong_kind() {
     let media =
         Msd1rMb { header_present: true, response_length: u(1), message_length: u(1), ..Msd1rMb::new() };
     illegal(&message(Unit::Port1, media.pack(), 1), "a media block read of a buffer");
+}
+
+/// Media blocks are of two-dimensional surfaces without slices and samples (G45 vol 4, 5.10.4; 2d RENDER_SURFACE_STATE, Media
+/// Boundary Pixel Mode).
+#[test]
+fn media_blocks_of_other_images() {
+    let of = |surface_type, array, slices: u64| RenderSurfaceState {
+        surface_type,
+        surface_array: array,
+        surface_qpitch: Shifted::new(32).expect("a multiple of 4"),
+        extent: RenderSurfaceStateExtent::Image {
+            height: MinusOne::new(32).expect("rows"),
+            width: MinusOne::new(32).expect("columns"),
+            depth: MinusOne::new(slices).expect("slices"),
+        },
+        ..tiled()
+    };
+    let mut samples =
+        RenderSurfaceState { surface_qpitch: Shifted::new(32).expect("a multiple of 4"), ..tiled() };
+    if let RenderSurfaceStateView::Image { number_of_multisamples, .. } = &mut samples.view {
+        *number_of_multisamples = NumberOfMultisamples::from_bits(2);
+    }
+    let read =
+        Msd1rMb { header_present: true, response_length: u(1), message_length: u(1), ..Msd1rMb::new() };
+    let write = Msd1wMb { header_present: true, message_length: u(2), ..Msd1wMb::new() };
+    let transpose =
+        Msd1rTt { header_present: true, response_length: u(1), message_length: u(1), ..Msd1rTt::new() };
+    let control = MhcMbControl { block_width: MinusOne::new(4).expect("1 to 64"), ..MhcMbControl::new() };
+    let header = MhMb { normal_media_block_message_control: control, ..MhMb::new() }.pack();
+    let mut random = Random::new(54);
+    let world = World::random(&mut random);
+    for (state, says) in [
+        (of(SurfaceType::SURFTYPE_1D, false, 1), Some("a one-dimensional surface")),
+        (of(SurfaceType::SURFTYPE_3D, false, 2), Some("a volume")),
+        (of(SurfaceType::SURFTYPE_CUBE, false, 1), Some("a cube map")),
+        (of(SurfaceType::SURFTYPE_2D, true, 2), Some("an array")),
+        (samples, Some("a surface with several samples")),
+        // An array of one slice is its slice.
+        (of(SurfaceType::SURFTYPE_2D, true, 1), None),
+        (of(SurfaceType::SURFTYPE_2D, false, 1), None),
+    ] {
+        let mut probe = Probe::new(vec![state], vec![]);
+        for (descriptor, registers) in [(read.pack(), 1), (write.pack(), 2), (transpose.pack(), 1)] {
+            let mut message = message(Unit::Port1, descriptor, registers);
+            message.payload[0] = header;
+            match (probe.send(&message, &world, false), says) {
+                (Ok(_), None) => {}
+                (Err(fault), Some(says)) => {
+                    assert!(fault.to_string().contains(&format!(" of {says}")), "{fault}")
+                }
+                (found, _) => panic!("{says:?}: {:?}", found.map(|_| ())),
+            }
+        }
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use genxml::gen8::state::{
     SurfaceFormat, SurfaceType, TileMode,
 };
 use genxml_cases::{Random, at, raw_buffer, u};
-use genxml_core::{MinusOne, PowerOfTwo, S};
+use genxml_core::{MinusOne, PowerOfTwo, S, Shifted};
 
 /// A picture: `dwords` wide as media blocks count, `rows` high.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,8 @@ struct Picture {
     boundary: Boundary,
     /// Vertical Line Stride and its offset.
     field: Option<u64>,
+    /// X Offset and Y Offset.
+    origin: (u64, u64),
 }
 
 impl Picture {
@@ -43,6 +45,8 @@ impl Picture {
             media_boundary_pixel_mode: self.boundary,
             vertical_line_stride: u(self.field.is_some().into()),
             vertical_line_stride_offset: u(self.field.unwrap_or(0)),
+            x_offset: Shifted::new(self.origin.0).expect("a multiple of 4"),
+            y_offset: Shifted::new(self.origin.1).expect("a multiple of 4"),
             extent: RenderSurfaceStateExtent::Image {
                 height: MinusOne::new(self.rows).expect("rows"),
                 width: MinusOne::new(self.dwords).expect("dwords"),
@@ -52,9 +56,10 @@ impl Picture {
         }
     }
 
-    /// Where byte `x` of line `y` of memory lies.
+    /// Where byte `x` of line `y` of the picture lies. Its origin is in pixels of 32 bits, whatever the format (2d p.340).
     fn place(&self, x: i64, y: i64) -> usize {
         let (x, y, pitch) = (x as usize, y as usize, self.pitch as usize);
+        let (x, y) = (x + 4 * self.origin.0 as usize, y + self.origin.1 as usize);
         match self.tiles {
             TileMode::LINEAR => y * pitch + x,
             TileMode::XMAJOR => (y / 8 * (pitch / 512) + x / 512) * 4096 + y % 8 * 512 + x % 512,
@@ -94,6 +99,7 @@ const ORDINARY: Picture = Picture {
     element: 1,
     boundary: Boundary::NORMAL_MODE,
     field: None,
+    origin: (0, 0),
 };
 
 fn control(width: u64, height: u64, mode: MediaBlockMessageMode) -> MhcMbControl {
@@ -182,7 +188,7 @@ fn read_once(
         for column in 0..pitch {
             let value = match column < width as usize {
                 true => world.data[picture.place(picture.column(x + column as i64), line(y + row as i64))],
-                // The model's choice.
+                // The model's choice (assumptions::MEDIA_BLOCK_GAPS_READ_ZERO).
                 false => 0,
             };
             set_byte(&mut expected.answer, row * pitch + column, value);
@@ -217,7 +223,13 @@ fn reads() {
     for (format, element) in formats {
         for tiles in [TileMode::LINEAR, TileMode::XMAJOR, TileMode::YMAJOR] {
             let rows = 16;
-            let picture = Picture { tiles, format, element, rows, ..ORDINARY };
+            // Linear surfaces begin where their memory does.
+            let origin = match tiles {
+                TileMode::LINEAR => (0, 0),
+                TileMode::XMAJOR => (16, 0),
+                _ => (16, 8),
+            };
+            let picture = Picture { tiles, format, element, rows, origin, ..ORDINARY };
             let mut probe = Probe::new(vec![picture.state()], vec![]);
             for _ in 0..25 {
                 read_once(&mut random, &mut probe, &picture, MdcVlso::new(), |y| y.clamp(0, rows as i64 - 1));
@@ -271,6 +283,34 @@ fn boundaries_of_frames_and_fields() {
     }
 }
 
+/// Blocks may have more registers than they need, as gem_gpgpu_fill sends them: the rest is not written, and not returned.
+#[test]
+fn registers_to_spare() {
+    let mut random = Random::new(48);
+    let picture = Picture { tiles: TileMode::LINEAR, ..ORDINARY };
+    let mut probe = Probe::new(vec![picture.state()], vec![]);
+    let header = block_header(4, 3, control(16, 1, MediaBlockMessageMode::NORMAL), 0);
+    for spare in 0..4 {
+        let world = World::random(&mut random);
+        let mut expected = world.clone();
+        for column in 0..16 {
+            set_byte(&mut expected.answer, column, world.data[picture.place(4 + column as i64, 3)]);
+        }
+        probe.check(&read_message(header, MdcVlso::new(), 1 + spare), &world, &expected, false);
+        let mut payload = vec![header];
+        payload.extend((0..=spare).map(|_| -> Register { std::array::from_fn(|_| random.next() as u32) }));
+        let mut expected = world.clone();
+        for column in 0..16 {
+            expected.data[picture.place(4 + column as i64, 3)] = byte(&payload[1..], column);
+        }
+        let descriptor =
+            Msd1wMb { header_present: true, message_length: u(payload.len() as u64), ..Msd1wMb::new() };
+        let descriptor = descriptor.pack()[0];
+        let message = Message { unit: Unit::Port1, channels: 8, mask: 1, descriptor, payload };
+        probe.check(&message, &world, &expected, false);
+    }
+}
+
 /// Merged reads leave the rest of the registers alone.
 #[test]
 fn merged_reads() {
@@ -314,7 +354,8 @@ fn writes() {
     let modes =
         [MediaBlockMessageMode::NORMAL, MediaBlockMessageMode::BYTE_MASK, MediaBlockMessageMode::PIXEL_MASK];
     for tiles in [TileMode::LINEAR, TileMode::XMAJOR, TileMode::YMAJOR] {
-        let picture = Picture { tiles, rows: 14, ..ORDINARY };
+        let origin = if tiles == TileMode::YMAJOR { (16, 4) } else { (0, 0) };
+        let picture = Picture { tiles, rows: 14, origin, ..ORDINARY };
         let mut probe = Probe::new(vec![picture.state(), null()], vec![]);
         for mode in modes {
             for n in 0..40 {
@@ -456,8 +497,11 @@ fn properties_of_surfaces() {
         (image(SurfaceType::SURFTYPE_NULL, false, 1), [0, 0, 0]),
     ];
     for (state, [width, height, depth]) in cases {
-        let mut probe = Probe::new(vec![state], vec![]);
         for lod in 0..3 {
+            // Bit 47 of an address is repeated above (2d p.320).
+            let base = if lod == 2 { 0x9000_0011_0000 } else { genxml_cases::KERNELS };
+            let above = if lod == 2 { 0xffff_0000 } else { 0 };
+            let mut probe = Probe::new(vec![state], vec![]).with_base(base);
             let world = World::random(&mut random);
             let payload = Map32bRsi { lod: MacdLod { lod: u(lod) }, ..Map32bRsi::new() }.pack();
             let descriptor = ReadOnlyDataPortMessageDescriptor {
@@ -473,7 +517,7 @@ fn properties_of_surfaces() {
             // Layers do not shrink with the level, slices of a volume do.
             let volume = state.surface_type == SurfaceType::SURFTYPE_3D;
             let line = state.surface_type == SurfaceType::SURFTYPE_1D;
-            assert_eq!(found.answer[0][6..], [genxml_cases::KERNELS as u32, 0]);
+            assert_eq!(found.answer[0][6..], [base as u32, (base >> 32) as u32 | above]);
             let expected = [
                 width >> lod,
                 if line { height } else { height >> lod },

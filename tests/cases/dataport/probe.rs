@@ -6,7 +6,7 @@ use genxml::gen8::state::{
     InterfaceDescriptorData, InterfaceDescriptorDataSharedLocalMemorySize, RenderSurfaceState,
     RenderSurfaceStateExtent, SurfaceType,
 };
-use genxml_cases::{Compute, Model, at, raw_buffer, u};
+use genxml_cases::{Compute, KERNELS, Model, at, raw_buffer, u};
 use genxml_core::MinusOne;
 use genxml_sim::Fault;
 
@@ -153,6 +153,7 @@ impl World {
 /// A GPU whose threads send messages.
 pub struct Probe {
     model: Model,
+    base: u64,
     surfaces: Vec<RenderSurfaceState>,
 }
 
@@ -169,7 +170,13 @@ impl Probe {
         assert_eq!(surfaces.len(), LOCAL_INDEX);
         surfaces.push(raw_buffer(LOCAL, LOCAL_BYTES as u64));
         surfaces.extend(more);
-        Probe { model, surfaces }
+        Probe { model, base: KERNELS, surfaces }
+    }
+
+    /// The same with another instruction base.
+    pub fn with_base(mut self, base: u64) -> Probe {
+        self.model.map(base, 64 << 10);
+        Probe { base, ..self }
     }
 
     /// Sends a message; `local`: with shared local memory.
@@ -189,6 +196,7 @@ impl Probe {
             descriptor.shared_local_memory_size = InterfaceDescriptorDataSharedLocalMemorySize::ENCODES_4K;
         }
         let compute = Compute {
+            base: self.base,
             surfaces: self.surfaces.clone(),
             shared: constants.len() as u64,
             curbe: constants.iter().flatten().flat_map(|dword| dword.to_le_bytes()).collect(),

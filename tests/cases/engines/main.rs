@@ -6,6 +6,7 @@
 mod lists;
 mod machine;
 mod rings;
+mod switches;
 mod trouble;
 
 use genxml::core::U;

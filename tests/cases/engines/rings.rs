@@ -157,6 +157,52 @@ fn contexts_of_a_ring() {
     assert_eq!((ccid.logical_context_address.get(), ccid.ccid_en), (0x2000, true));
 }
 
+/// The model keeps contexts that MI_SET_CONTEXT names, but not without end: a batch must not fill the host's memory.
+#[test]
+fn too_many_contexts() {
+    let mut machine = Machine::new();
+    let engine = EngineId::Render;
+    let context = ring(&mut machine, engine);
+    let name = |index: u64| MiSetContext {
+        logical_context_address: at(4096 * index),
+        restore_inhibit: u(1),
+        ..MiSetContext::new()
+    };
+    let batch: Vec<u32> = (1..=4097).flat_map(|index| packets![name(index)]).collect();
+    machine.batch(&context, 0, &batch);
+    append(&mut machine, engine, &mut 0, &packets![start(0), MiNoop::new()]);
+    let fault = machine.gpu.run().unwrap_err();
+    assert!(matches!(fault, genxml_sim::Fault::BadPacket { value: 0x100_1000, .. }), "{fault}");
+    assert!(machine.gpu.is_idle(engine));
+}
+
+/// A ring that moves its own tail gets nothing more to do by it; the host's writes do that.
+#[test]
+fn budgets_of_rings() {
+    let mut machine = Machine::new();
+    let engine = EngineId::VideoEnhance;
+    ring(&mut machine, engine);
+    machine.gpu.set_work_limit(100_000);
+    let tail_to = |tail| packets![load(&[register(base(engine) + RingTail::OFFSET, tail)]), MiNoop::new()];
+    // Two places, each moves the tail behind the other.
+    let far = tail_to(16);
+    machine.gpu.global().write(RING + 2048, bytemuck::cast_slice(&far)).unwrap();
+    append(&mut machine, engine, &mut 0, &tail_to(2064));
+    let fault = machine.gpu.run().unwrap_err();
+    assert!(matches!(fault, genxml_sim::Fault::Hang { limit: 100_000, .. }), "{fault}");
+    assert!(machine.gpu.is_idle(engine));
+    machine.write(engine, RingHead::OFFSET, 16);
+    let mut tail = 16;
+    for round in 0..20 {
+        // 500 packets are about 16,500 units (sim/src/watchdog.rs).
+        let mut commands = vec![0; 500];
+        commands.extend(packets![store(1, &[u(round)])]);
+        append(&mut machine, engine, &mut tail, &commands);
+        machine.gpu.run().unwrap();
+        assert_eq!(machine.data(1), round as u32);
+    }
+}
+
 /// Registers keep, mask, refuse or clear as the tables say; those of a context go with it.
 #[test]
 fn registers_of_the_host() {

@@ -2,6 +2,7 @@
 
 use crate::machine::*;
 use crate::*;
+use genxml::core::U64;
 use genxml::engine::EngineId;
 use genxml::eu;
 use genxml::gen8::engine_registers::*;
@@ -256,6 +257,84 @@ fn broken_rings() {
     machine.ring(&mut context, &packets![MiBatchBufferEnd::new()]);
     machine.submit(&[&context]).unwrap();
     assert!(matches!(machine.gpu.run(), Err(Fault::BadPacket { .. })));
+    // It may ask, but not end.
+    for (value, ends) in [(0, true), (1, false)] {
+        let mut context = machine.context(EngineId::Render, 1, WIDE);
+        let end = MiConditionalBatchBufferEnd {
+            compare_semaphore: u(1),
+            compare_address: at(DATA),
+            ..MiConditionalBatchBufferEnd::new()
+        };
+        machine.set_data(0, value);
+        machine.ring(&mut context, &packets![end, store(1, &[u(1)])]);
+        machine.submit(&[&context]).unwrap();
+        let fault = machine.gpu.run().err();
+        assert_eq!(matches!(fault, Some(Fault::BadPacket { value: 54, .. })), ends, "{fault:?}");
+        assert_eq!(machine.data(1), u32::from(!ends));
+    }
+}
+
+/// Store Data Index counts from the start of a status page, which ends after 4096 bytes: what lies behind it is not for a
+/// batch without privilege.
+#[test]
+fn behind_the_status_page() {
+    for engine in EngineId::ALL {
+        for (offset, lies_within) in [(4088, true), (4096, false), (0x20_0000, false), (1 << 32, false)] {
+            let mut machine = Machine::new();
+            let mut context = machine.context(engine, 1, WIDE);
+            let data = [u(0x11), u(0x22)];
+            let batch = match engine {
+                EngineId::Render => packets![PipeControl {
+                    store_data_index: u(1),
+                    post_sync_operation: PipeControlPostSyncOperation::WRITE_IMMEDIATE_DATA,
+                    address: at(offset),
+                    immediate_data: U64::from_bits(0x22_0000_0011),
+                    ..PipeControl::new()
+                }],
+                _ => packets![MiFlushDw {
+                    store_data_index: u(1),
+                    post_sync_operation: MiFlushDwPostSyncOperation::WRITE_IMMEDIATE_DATA,
+                    address: at(offset),
+                    immediate_data: (&data).into(),
+                    ..MiFlushDw::new()
+                }],
+            };
+            machine.batch(&context, 0, &batch);
+            machine.ring(&mut context, &packets![start(0)]);
+            let behind = machine.image(&context, 1);
+            machine.submit(&[&context]).unwrap();
+            let fault = machine.gpu.run().err();
+            let refused = matches!(fault, Some(Fault::BadPacket { field: "Address", .. }));
+            assert_eq!((fault.is_none(), refused), (lies_within, !lies_within), "{engine} {fault:?}");
+            let end = [4088, 4092].map(|at| machine.gpu.global().read_u32(context.lrca() + at).unwrap());
+            assert_eq!(end, if lies_within { [0x11, 0x22] } else { [0; 2] });
+            assert_eq!(machine.image(&context, 1), behind);
+        }
+    }
+}
+
+/// Commands cannot submit lists: a ring that tries is told, a batch without privilege does nothing. Clocks are read-only
+/// for all, and no privilege.
+#[test]
+fn ports_and_clocks() {
+    let engine = EngineId::Blitter;
+    let mut machine = Machine::new();
+    let mut context = machine.context(engine, 1, WIDE);
+    machine.batch(&context, 0, &packets![load(&[register(base(engine) + RingElsp::OFFSET, 1)])]);
+    machine.ring(&mut context, &packets![start(0)]);
+    machine.submit(&[&context]).unwrap();
+    assert_eq!(machine.gpu.run().unwrap().violations, 1);
+    machine.batch(&context, 0, &packets![load(&[register(base(engine) + RingTimestamp::OFFSET, 1)])]);
+    machine.ring(&mut context, &packets![start(0)]);
+    machine.submit(&[&context]).unwrap();
+    let before = machine.read(engine, RingTimestamp::OFFSET);
+    assert_eq!(machine.gpu.run().unwrap().violations, 0);
+    assert!(machine.read(engine, RingTimestamp::OFFSET) >= before);
+    machine.ring(&mut context, &packets![load(&[register(base(engine) + RingElsp::OFFSET, 1)])]);
+    machine.submit(&[&context]).unwrap();
+    let fault = machine.gpu.run().unwrap_err();
+    assert!(matches!(fault, Fault::Unimplemented { .. }), "{fault}");
+    assert!(fault.to_string().contains("0x22230"), "{fault}");
 }
 
 /// RING_FORCE_TO_NONPRIV gives batches without privilege a register of the GPU.

@@ -158,6 +158,8 @@ pub fn u<const N: u32>(value: u64) -> U<N> {
 pub struct Compute<'a> {
     /// The kernel.
     pub kernel: &'a [u32],
+    /// Instruction base, where the kernel is put: [`KERNELS`], or other memory that is mapped.
+    pub base: u64,
     /// Surface states, by binding table index.
     pub surfaces: Vec<RenderSurfaceState>,
     /// Constants of all threads, then of each thread, 32 bytes a register.
@@ -183,6 +185,7 @@ impl<'a> Compute<'a> {
     pub fn new(kernel: &'a [u32]) -> Self {
         Compute {
             kernel,
+            base: KERNELS,
             surfaces: Vec::new(),
             curbe: Vec::new(),
             descriptor: InterfaceDescriptorData::new(),
@@ -200,7 +203,7 @@ impl<'a> Compute<'a> {
 
     /// Writes state to memory and returns the batch.
     pub fn batch(&self, model: &mut Model) -> Vec<u32> {
-        model.put(KERNELS, self.kernel);
+        model.put(self.base, self.kernel);
         // Surface states from the base on, then the binding table.
         let table = 64 * self.surfaces.len() as u64;
         for (index, surface) in self.surfaces.iter().enumerate() {
@@ -231,7 +234,7 @@ impl<'a> Compute<'a> {
                 dynamic_state_base_address: at(DYNAMIC_STATE),
                 indirect_object_base_address_modify_enable: true,
                 instruction_base_address_modify_enable: true,
-                instruction_base_address: at(KERNELS),
+                instruction_base_address: at(self.base),
                 ..StateBaseAddress::new()
             },
             self.vfe,

@@ -3,13 +3,13 @@
 //!
 //! Channels of the thread guard them: register 0 and 2 of a block belong to channels 7:0, registers 1 and 3 to channels
 //! 15:8, a channel to each dword. Reads bring a whole oword if one of its four channels is enabled, writes only the
-//! dwords that are.
+//! dwords that are (assumptions::CHANNELS_GUARD_BLOCKS).
 
 use super::parcel::Parcel;
-use super::slots::whole_dwords;
+use super::slots::{sum, whole_dwords};
 use super::target::{self, Allowed, Header};
 use super::window::{Target, Window};
-use crate::assumptions::BLOCKS_TAKE_MISSING_CHANNELS_FOR_ENABLED;
+use crate::assumptions::{BLOCKS_TAKE_MISSING_CHANNELS_FOR_ENABLED, CHANNELS_GUARD_BLOCKS};
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
@@ -139,6 +139,9 @@ impl Blocks<'_> {
 
 /// Channels of a message as blocks see them.
 fn channels(message: &Message) -> u32 {
+    if !CHANNELS_GUARD_BLOCKS {
+        return u32::MAX;
+    }
     let missing = match u32::MAX.checked_shl(message.channels.into()) {
         Some(missing) if BLOCKS_TAKE_MISSING_CHANNELS_FOR_ENABLED => missing,
         _ => 0,
@@ -224,7 +227,7 @@ pub(super) fn dual<O: Observer>(
     // MAP32B_SIMD4X2 (2d p.424): an offset in each half, in owords.
     let offset = |half: usize| {
         let own = registers.u32(parcel.body + half * OWORD);
-        (u64::from(header.global) + u64::from(own)) * OWORD as u64
+        sum(header.global, own) * OWORD as u64
     };
     let runs = side_by_side([offset(0), offset(1)], count);
     let guard = if write { Guard::Dword } else { Guard::Oword };

@@ -25,7 +25,9 @@ pub(super) fn surface<O: Observer>(
     let state = target::state(port, &parcel, descriptor.binding_table_index.get())?;
     let Some(answer) = parcel.answer() else { return Ok(()) };
     let mut info = properties(&state, address.lod.lod.get());
-    info.instruction_base_address = Address::from_bits(port.exec.state.base.instruction);
+    // In canonical form: bits 63:48 repeat bit 47 (2d p.320).
+    let base = port.exec.state.base.instruction;
+    info.instruction_base_address = Address::new(base).unwrap_or_else(|_| Address::from_bits(base));
     registers.set_dwords(answer, info.pack());
     Ok(())
 }

@@ -3,14 +3,14 @@
 
 use super::parcel::Parcel;
 use super::target;
-use crate::assumptions::MEDIA_BLOCK_CLIPS_AT_PITCH;
+use crate::assumptions::{MEDIA_BLOCK_CLIPS_AT_PITCH, MEDIA_BLOCK_GAPS_READ_ZERO};
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
 use crate::mem::{PageFault, Vm};
 use crate::observe::Observer;
 use crate::surface::format::Class;
-use crate::surface::{SurfaceKind, TileMode};
+use crate::surface::{Dimension, Surface, SurfaceKind, TileMode};
 use crate::unit::{Bound, Port};
 use genxml::gen8::messages::{MdcVlso, MediaBlockMessageMode, MhMb, MhT, Msd1rMb, Msd1rTt, Msd1wMb};
 use genxml::gen8::state::RenderSurfaceStateMediaBoundaryPixelMode as Boundary;
@@ -128,14 +128,20 @@ impl Lines {
 /// whatever the format (2d RENDER_SURFACE_STATE Width).
 fn row_bytes(bound: &Bound) -> i64 {
     let bytes = 4 * i64::from(bound.surface.width);
-    let pitch = i64::from(bound.surface.pitch);
-    if MEDIA_BLOCK_CLIPS_AT_PITCH { bytes.min(pitch) } else { bytes }
+    let room = i64::from(bound.surface.pitch) - left(bound);
+    if MEDIA_BLOCK_CLIPS_AT_PITCH { bytes.min(room).max(0) } else { bytes }
+}
+
+/// Bytes from the left edge of the memory to the surface: X Offset counts 32-bit pixels for these messages, whatever the
+/// format (2d p.340).
+fn left(bound: &Bound) -> i64 {
+    4 * i64::from(bound.surface.x_offset)
 }
 
 /// Graphics address of byte `x` of a line, and how many bytes follow it in any case.
 fn place(bound: &Bound, x: i64, line: i64) -> (u64, i64) {
     let surface = &bound.surface;
-    let (x, y) = (x + i64::from(surface.left), line + i64::from(surface.top));
+    let (x, y) = (x + left(bound), line + i64::from(surface.top));
     let address = surface.base.wrapping_add(surface.tile_mode.offset(x, y, i64::from(surface.pitch)) as u64);
     let run = i64::from(surface.tile_mode.run());
     let phase = if surface.tile_mode == TileMode::Linear { 0 } else { x.rem_euclid(run) };
@@ -239,6 +245,22 @@ fn nearest_byte(bound: &Bound, limit: i64, x: i64) -> i64 {
     x.div_euclid(element).clamp(0, last) * element + byte
 }
 
+/// What makes a surface none that media blocks can be of: only SURFTYPE_2D is allowed (G45 vol 4, 5.10.4), and what its
+/// state says for these messages is for surfaces that are no arrays (2d RENDER_SURFACE_STATE, Media Boundary Pixel Mode).
+/// An array of one slice is its slice. Of samples nothing is said, and a block has no place to name one.
+fn unsuitable(surface: &Surface) -> Option<&'static str> {
+    match (surface.kind, surface.layout.dimension) {
+        (SurfaceKind::Null, _) => None,
+        (SurfaceKind::Buffer | SurfaceKind::Structured, _) => Some("a buffer"),
+        (_, Dimension::One) => Some("a one-dimensional surface"),
+        (_, Dimension::Three) => Some("a volume"),
+        (_, Dimension::Cube) => Some("a cube map"),
+        (_, Dimension::Two) if surface.array && surface.slices > 1 => Some("an array"),
+        (_, Dimension::Two) if surface.layout.samples > 1 => Some("a surface with several samples"),
+        (_, Dimension::Two) => None,
+    }
+}
+
 /// The two-dimensional surface of a message, and its lines.
 fn image<O: Observer>(
     port: &mut Port<'_, '_, O>,
@@ -247,8 +269,8 @@ fn image<O: Observer>(
     overridden: MdcVlso,
 ) -> Result<(Bound, Lines), Fault> {
     let bound = target::surface(port, parcel, index)?;
-    if matches!(bound.surface.kind, SurfaceKind::Buffer | SurfaceKind::Structured) {
-        return Err(port.illegal(format!("{} of a buffer", parcel.name), parcel.message));
+    if let Some(what) = unsuitable(&bound.surface) {
+        return Err(port.illegal(format!("{} of {what}", parcel.name), parcel.message));
     }
     let (stride, offset) = (overridden.vertical_line_stride, overridden.vertical_line_stride_offset);
     let overridden =
@@ -305,8 +327,7 @@ pub(super) fn write<O: Observer>(
         return Err(port.illegal(why, message));
     }
     fits(port, &parcel, &block)?;
-    // gem_gpgpu_fill sends a register more than its 16 bytes need, and hardware takes it.
-    parcel.at_least(port, block.bytes().div_ceil(REGISTER))?;
+    parcel.at_least(port, block.bytes().div_ceil(REGISTER), 0)?;
     let (bound, lines) =
         image(port, &parcel, descriptor.binding_table_index.get(), descriptor.vertical_line_stride_override)?;
     let data = &registers.grf()[parcel.body..parcel.body + block.bytes()];
@@ -344,7 +365,7 @@ pub(super) fn read<O: Observer>(
         let why = format!("{} that goes on behind 16 registers", parcel.name);
         return Err(port.illegal(why, message));
     }
-    parcel.check(port, 0, end.div_ceil(REGISTER))?;
+    parcel.at_least(port, 0, end.div_ceil(REGISTER))?;
     let (bound, lines) =
         image(port, &parcel, descriptor.binding_table_index.get(), descriptor.vertical_line_stride_override)?;
     let Some(answer) = parcel.answer() else { return Ok(()) };
@@ -354,7 +375,7 @@ pub(super) fn read<O: Observer>(
         return Err(parcel.page(port, fault));
     }
     port.exec.stats.bytes_read += data.len() as u64;
-    let width = if merged { block.width as usize } else { block.pitch() };
+    let width = if merged || !MEDIA_BLOCK_GAPS_READ_ZERO { block.width as usize } else { block.pitch() };
     for (row, data) in data.chunks(block.pitch()).enumerate() {
         let at = answer + start + row * pitch;
         registers.grf_mut()[at..at + width].copy_from_slice(&data[..width]);
@@ -388,7 +409,7 @@ pub(super) fn transpose<O: Observer>(
         );
         return Err(port.illegal(why, message));
     }
-    parcel.check(port, 0, block.bytes().div_ceil(REGISTER))?;
+    parcel.at_least(port, 0, block.bytes().div_ceil(REGISTER))?;
     let index = descriptor.binding_table_index.get();
     let (bound, lines) = image(port, &parcel, index, MdcVlso::new())?;
     let Some(answer) = parcel.answer() else { return Ok(()) };

@@ -6,6 +6,7 @@ use super::parcel::Parcel;
 use super::slots::{Range, Simd, Slots, whole_dwords};
 use super::target::{self, Allowed, Header};
 use super::window::{Target, Window};
+use crate::assumptions::LOCAL_MEMORY_HAS_A_GLOBAL_OFFSET;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
@@ -72,7 +73,11 @@ pub(super) fn bytes<O: Observer>(
     let header = Header::read(registers, parcel.header);
     let target = target::buffer(port, &parcel, descriptor.binding_table_index.get(), Allowed::Any, header)?;
     let end = target.bytes(port.local.slm.len());
-    let range = Range { global: header.global, unit: 1, align: 1, end };
+    let global = match target {
+        Target::Local if !LOCAL_MEMORY_HAS_A_GLOBAL_OFFSET => 0,
+        _ => header.global,
+    };
+    let range = Range { global, unit: 1, align: 1, end };
     let mask = simd.active(message.mask, u32::MAX);
     let slots = Slots::short(simd, mask, registers, parcel.body, range);
     let bytes =

@@ -1,6 +1,7 @@
 //! Slots: the lanes of a message, where their addresses stand, and which of them take part.
 
 use super::window::Target;
+use crate::assumptions::OFFSETS_ADD_BEYOND_32_BITS;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::mem::ADDRESS_MASK;
 
@@ -195,7 +196,16 @@ impl Range {
     /// Byte of the window for `offset`.
     #[inline(always)]
     pub fn offset(self, offset: u32) -> u64 {
-        ((u64::from(self.global) + u64::from(offset)) * self.unit) & !(self.align - 1)
+        (sum(self.global, offset) * self.unit) & !(self.align - 1)
+    }
+}
+
+/// The offset of a slot or block behind the Global Offset of the header.
+#[inline(always)]
+pub(super) fn sum(global: u32, own: u32) -> u64 {
+    match OFFSETS_ADD_BEYOND_32_BITS {
+        true => u64::from(global) + u64::from(own),
+        false => global.wrapping_add(own).into(),
     }
 }
 
