@@ -148,11 +148,11 @@ impl Gpu {
         &self.device.coherence
     }
 
-    /// Threads of the host that thread groups may run on, this one included; at first 1. Results do not depend on it:
+    /// Threads of the host that thread groups may run on, this one included, 1 to 256; at first 1. Results do not depend on it:
     /// memory, counts, clock and faults are those of one thread, which runs groups in the order of dispatch
     /// ([`crate::media::parallel`]).
     pub fn set_threads(&mut self, threads: usize) {
-        self.device.threads = threads.max(1);
+        self.device.threads = threads.clamp(1, 256);
     }
 
     /// Counts of the last submission, also of one that faulted.

@@ -9,7 +9,9 @@
 //! 4. the first part that did not, or that did anything unusual (a fault, a look at the clock, a change of page tables,
 //!    a kernel that grew), runs again in its place, and a new wave starts behind it.
 //!
-//! A walker whose parts keep failing runs in order. Memory, counts, clock, faults and TLB are the same in every case.
+//! A walker whose parts keep failing runs in order. Memory, counts, clock and faults are the same in every case. So is the
+//! TLB, but for pages that were never written, and those of surface states that several parts of a wave looked up first:
+//! it matters only to those who change page tables without an invalidation.
 
 use super::gpgpu::{Grid, Worker};
 use crate::context::{Exec, Mode, State};
@@ -28,7 +30,8 @@ use std::sync::{Mutex, PoisonError};
 const SAMPLE: u64 = 20_000;
 /// Work of a part: about a millisecond, so that a part costs much more than its overlay.
 const PART: u64 = 1_000_000;
-/// Parts of a wave for each host thread: enough that none waits long for the last one.
+/// Parts of a wave for each host thread: enough that none waits long for the last one. A walker starts with one, and
+/// after a part that had to run again, so that little is lost where groups have to run in order.
 const PARTS_PER_THREAD: u64 = 8;
 /// Work that is not worth starting threads.
 const LITTLE: u64 = 1_000_000;
@@ -59,6 +62,7 @@ pub fn run<O: Observer>(exec: &mut Exec<'_, O>, grid: &Grid, worker: &mut Worker
     }
     let budget = exec.budget.left();
     let (mut done, mut parts, mut failures) = (0, 0, 0);
+    let mut eagerness = 1;
     while done < groups {
         let spent = budget - exec.budget.left();
         if spent < SAMPLE {
@@ -71,8 +75,10 @@ pub fn run<O: Observer>(exec: &mut Exec<'_, O>, grid: &Grid, worker: &mut Worker
         if left.saturating_mul(each) < LITTLE || failures > PATIENCE + parts / PARTS_PER_FAILURE {
             return grid.run(exec, worker, done..groups);
         }
-        let wanted = exec.device.threads as u64 * PARTS_PER_THREAD;
-        let size = (PART / each).min(left.div_ceil(wanted)).max(1);
+        let threads = exec.device.threads as u64;
+        let wanted = threads.saturating_mul(eagerness);
+        let even = left.div_ceil(threads.saturating_mul(PARTS_PER_THREAD));
+        let size = (PART / each).min(even).max(1);
         let limit = each.saturating_mul(size).saturating_mul(SURPRISE);
         let starts = (done..groups).step_by(size as usize).take(wanted as usize);
         let wave: Vec<Range<u64>> = starts.map(|start| start..groups.min(start + size)).collect();
@@ -81,6 +87,7 @@ pub fn run<O: Observer>(exec: &mut Exec<'_, O>, grid: &Grid, worker: &mut Worker
                 parts += good as u64;
                 exec.state.trials.kept += good as u64;
                 done = if good > 0 { wave[good - 1].end } else { done };
+                eagerness = if good == wave.len() { PARTS_PER_THREAD.min(2 * eagerness) } else { 1 };
                 if let Some(failed) = wave.get(good) {
                     failures += 1;
                     exec.state.trials.repeated += 1;
