@@ -131,7 +131,8 @@ pub(super) fn execute<O: Observer>(exec: &mut Exec<'_, O>, dwords: &[u32]) -> Re
             MiSetContext => mi::set_context,
             MiTopologyFilter => mi::topology_filter,
             MiUrbAtomicAlloc => mi::urb_atomic_alloc,
-        } quiet MiWaitForEvent MiLoadScanLinesIncl MiLoadScanLinesExcl MiRsControl MiRsContext MiClflush),
+        } quiet MiWaitForEvent MiLoadScanLinesIncl MiLoadScanLinesExcl MiUrbClear MiLoadUrbMem MiStoreUrbMem MiRsControl
+            MiRsContext MiClflush),
         EngineId::Blitter => packets!(exec, dwords: BlitterPacket {
             MiFlushDw => mi::flush_dw,
             XySetupBlt => blt::setup,

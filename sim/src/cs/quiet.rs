@@ -12,6 +12,8 @@ use genxml::gen8::mi::{MiDisplayFlip, MiRsStoreDataImm};
 /// * MI_FLUSH, MI_CLFLUSH: memory is what every unit sees;
 /// * MI_WAIT_FOR_EVENT, MI_LOAD_SCAN_LINES_INCL, MI_LOAD_SCAN_LINES_EXCL: without a display, every event has happened and
 ///   every line has been scanned;
+/// * MI_URB_CLEAR, MI_LOAD_URB_MEM, MI_STORE_URB_MEM: no source says in what units they address the buffer or how much they
+///   move, and nothing that was found uses them; memory that MI_STORE_URB_MEM should fill stays as it is;
 /// * MI_RS_CONTROL, MI_RS_CONTEXT: the resource streamer works ahead of the command streamer; here its commands are
 ///   executed by the command streamer itself.
 pub fn without_effect<O: Observer>(exec: &mut Exec<'_, O>) {

@@ -344,7 +344,7 @@ impl AddressSpace {
     fn place(&self, address: u64) -> &Cell<Cached> {
         // Buffers often lie at multiples of 2 MiB from each other: the upper bits of the page's number count too.
         let page = (address & ADDRESS_MASK) / PAGE;
-        &self.tlb[(page ^ page / TLB_ENTRIES as u64) as usize % TLB_ENTRIES]
+        &self.tlb[(page ^ (page / TLB_ENTRIES as u64)) as usize % TLB_ENTRIES]
     }
 
     #[cold]

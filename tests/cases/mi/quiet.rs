@@ -36,6 +36,9 @@ fn commands_without_effect() {
     without_effect(&[EngineId::Render, EngineId::Blitter], &MiWaitForEvent::new());
     without_effect(render, &MiLoadScanLinesIncl::new());
     without_effect(render, &MiLoadScanLinesExcl::new());
+    without_effect(render, &MiUrbClear::new());
+    without_effect(render, &MiLoadUrbMem { memory_address: at(DATA), ..MiLoadUrbMem::new() });
+    without_effect(render, &MiStoreUrbMem { memory_address: at(DATA), ..MiStoreUrbMem::new() });
     without_effect(render, &MiRsControl::new());
     without_effect(render, &MiRsContext::new());
     let lines = [u(1)];
@@ -118,9 +121,6 @@ fn left_out() {
         assert!(fault.to_string().contains(I::NAME), "{fault}");
         assert!(matches!(fault, genxml_sim::Fault::Unimplemented { .. }), "{fault}");
     }
-    refused(&MiUrbClear::new());
-    refused(&MiLoadUrbMem::new());
-    refused(&MiStoreUrbMem::new());
     let entries: [U<32>; 1] = [u(1)];
     refused(&MiUpdateGtt { entry_data: (&entries).into(), ..MiUpdateGtt::new() });
     refused(&MiSemaphoreSignal {
