@@ -197,7 +197,7 @@ impl Walker {
                 instruction_base_address: base(KERNEL),
                 ..StateBaseAddress::new()
             },
-            MediaVfeState::new(),
+            MediaVfeState { maximum_number_of_threads: MinusOne::new(224).unwrap(), ..MediaVfeState::new() },
             MediaCurbeLoad {
                 curbe_total_data_length: u(18 * 32),
                 curbe_data_start_address: Address::new(CURBE).unwrap(),

@@ -213,9 +213,9 @@ fn groups_that_overwrite() {
 /// A few groups count in a slot, the others do not care.
 #[test]
 fn a_few_groups_that_count() {
-    let case = Case { others: [0x3ff, 0x3ff], other: [1023, 1023], ..APART };
+    let case = Case { others: [0xff, 0xff], other: [1023, 1023], ..APART };
     let (kept, repeated) = check(case);
-    assert!(kept >= 8 && repeated > 0, "{kept} {repeated}");
+    assert!(kept >= 4 && repeated > 0, "{kept} {repeated}");
 }
 
 /// A group writes where nothing is mapped. What came before it is done, what comes behind is not.
