@@ -28,11 +28,13 @@ use std::sync::{Mutex, PoisonError};
 
 /// Work of the first groups, which run in order to see how much a group is, in units of [`crate::watchdog`].
 const SAMPLE: u64 = 20_000;
-/// Work of a part: about a millisecond, so that a part costs much more than its overlay.
+/// Work of a part: a millisecond or more, so that a part costs much more than its overlay.
 const PART: u64 = 1_000_000;
-/// Parts of a wave for each host thread: enough that none waits long for the last one. A walker starts with one, and
-/// after a part that had to run again, so that little is lost where groups have to run in order.
-const PARTS_PER_THREAD: u64 = 8;
+/// Work of a part at the start of a walker, and after one that had to run again: little is lost where groups have to run
+/// in order. It doubles with every wave that was right.
+const FIRST_PART: u64 = PART / 4;
+/// Parts of a wave for each host thread: enough that none waits long for the last one.
+const PARTS_PER_THREAD: u64 = 16;
 /// Work that is not worth starting threads.
 const LITTLE: u64 = 1_000_000;
 /// A part may do this many times the work that was expected; then it counts as unusual.
@@ -62,7 +64,7 @@ pub fn run<O: Observer>(exec: &mut Exec<'_, O>, grid: &Grid, worker: &mut Worker
     }
     let budget = exec.budget.left();
     let (mut done, mut parts, mut failures) = (0, 0, 0);
-    let mut eagerness = 1;
+    let mut part = FIRST_PART;
     while done < groups {
         let spent = budget - exec.budget.left();
         if spent < SAMPLE {
@@ -75,10 +77,8 @@ pub fn run<O: Observer>(exec: &mut Exec<'_, O>, grid: &Grid, worker: &mut Worker
         if left.saturating_mul(each) < LITTLE || failures > PATIENCE + parts / PARTS_PER_FAILURE {
             return grid.run(exec, worker, done..groups);
         }
-        let threads = exec.device.threads as u64;
-        let wanted = threads.saturating_mul(eagerness);
-        let even = left.div_ceil(threads.saturating_mul(PARTS_PER_THREAD));
-        let size = (PART / each).min(even).max(1);
+        let wanted = exec.device.threads as u64 * PARTS_PER_THREAD;
+        let size = (part / each).min(left.div_ceil(wanted)).max(1);
         let limit = each.saturating_mul(size).saturating_mul(SURPRISE);
         let starts = (done..groups).step_by(size as usize).take(wanted as usize);
         let wave: Vec<Range<u64>> = starts.map(|start| start..groups.min(start + size)).collect();
@@ -87,7 +87,7 @@ pub fn run<O: Observer>(exec: &mut Exec<'_, O>, grid: &Grid, worker: &mut Worker
                 parts += good as u64;
                 exec.state.trials.kept += good as u64;
                 done = if good > 0 { wave[good - 1].end } else { done };
-                eagerness = if good == wave.len() { PARTS_PER_THREAD.min(2 * eagerness) } else { 1 };
+                part = if good == wave.len() { PART.min(2 * part) } else { FIRST_PART };
                 if let Some(failed) = wave.get(good) {
                     failures += 1;
                     exec.state.trials.repeated += 1;

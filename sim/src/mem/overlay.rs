@@ -41,7 +41,8 @@ struct Record {
 }
 
 /// A page with the part's own writes.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, bytemuck::Zeroable)]
+#[repr(C)]
 struct Copied {
     bytes: Page,
     written: Bits,
@@ -50,6 +51,16 @@ struct Copied {
 /// Sets the bits of `length` bytes from `at` on, as far as the page goes, but for those set in `hidden`.
 #[inline]
 fn mark(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
+    let (word, bit) = (at / 64, at % 64);
+    if 0 < length && length <= 64 - bit {
+        bits[word] |= u64::MAX >> (64 - length) << bit & !hidden.map_or(0, |hidden| hidden[word]);
+        return;
+    }
+    mark_words(bits, hidden, at, length);
+}
+
+/// The same for bytes in more than one word.
+fn mark_words(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
     let end = at.saturating_add(length).min(PAGE as usize);
     let mut at = at;
     while at < end {
@@ -73,6 +84,7 @@ impl Overlay {
     }
 
     /// The page of `address`, of which `length` bytes are read.
+    #[inline]
     pub(super) fn read<'m>(
         &'m self,
         mem: &'m Memory,
@@ -92,6 +104,7 @@ impl Overlay {
     }
 
     /// The page of `address`, of which `length` bytes are written.
+    #[inline]
     pub(super) fn write(
         &mut self,
         mem: &Memory,
@@ -107,8 +120,12 @@ impl Overlay {
         if self.copies.len() <= record {
             self.copies.resize_with(record + 1, || None);
         }
-        let copied = self.copies[record]
-            .get_or_insert_with(|| Box::new(Copied { bytes: *mem.page(cached.slot), written: NO_BITS }));
+        let copied = self.copies[record].get_or_insert_with(|| {
+            // In place: it is too much for a way over the stack.
+            let mut copied: Box<Copied> = bytemuck::zeroed_box();
+            copied.bytes.copy_from_slice(mem.page(cached.slot));
+            copied
+        });
         mark(&mut copied.written, None, (address % PAGE) as usize, length);
         Ok(&mut copied.bytes)
     }

@@ -28,13 +28,7 @@ macro_rules! scalars {
         /// [`PageFault`] with the first byte that cannot be read.
         #[inline]
         pub fn $read(&self, address: u64) -> Result<$type, PageFault> {
-            let page = self.page_to_read(address, $bytes)?;
-            if let Some(bytes) = page[(address % PAGE) as usize..].first_chunk::<$bytes>() {
-                return Ok($type::from_le_bytes(*bytes));
-            }
-            let mut bytes = [0; $bytes];
-            self.read(address, &mut bytes)?;
-            Ok($type::from_le_bytes(bytes))
+            self.read_array::<$bytes>(address).map($type::from_le_bytes)
         }
 
         #[doc = concat!("Writes the little-endian `", stringify!($type), "` at `address`.")]
@@ -43,12 +37,7 @@ macro_rules! scalars {
         /// [`PageFault`] with the first byte that cannot be written.
         #[inline]
         pub fn $write(&mut self, address: u64, value: $type) -> Result<(), PageFault> {
-            let page = self.page_to_write(address, $bytes)?;
-            if let Some(bytes) = page[(address % PAGE) as usize..].first_chunk_mut::<$bytes>() {
-                *bytes = value.to_le_bytes();
-                return Ok(());
-            }
-            self.write(address, &value.to_le_bytes())
+            self.write_array(address, &value.to_le_bytes())
         }
     )*};
 }
@@ -109,6 +98,35 @@ impl<'a> Vm<'a> {
         read_u16 write_u16 u16 2;
         read_u32 write_u32 u32 4;
         read_u64 write_u64 u64 8;
+    }
+
+    /// The bytes from `address` on.
+    ///
+    /// # Errors
+    /// [`PageFault`] with the first byte that cannot be read.
+    #[inline]
+    pub fn read_array<const N: usize>(&self, address: u64) -> Result<[u8; N], PageFault> {
+        let page = self.page_to_read(address, N)?;
+        if let Some(bytes) = page[(address % PAGE) as usize..].first_chunk() {
+            return Ok(*bytes);
+        }
+        let mut bytes = [0; N];
+        self.read(address, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Writes `bytes` from `address` on.
+    ///
+    /// # Errors
+    /// [`PageFault`] with the first byte that cannot be written.
+    #[inline]
+    pub fn write_array<const N: usize>(&mut self, address: u64, bytes: &[u8; N]) -> Result<(), PageFault> {
+        let page = self.page_to_write(address, N)?;
+        if let Some(place) = page[(address % PAGE) as usize..].first_chunk_mut() {
+            *place = *bytes;
+            return Ok(());
+        }
+        self.write(address, bytes)
     }
 
     /// Fills `out` from `address` on.

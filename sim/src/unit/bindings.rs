@@ -44,19 +44,19 @@ impl Bindings {
     /// # Errors
     /// A page fault on the way to it, or a surface state that asks for something that is not possible.
     #[inline]
-    pub fn surface<O: Observer>(&mut self, exec: &Exec<'_, O>, index: u8) -> Result<Bound, Fault> {
-        match self.places[usize::from(index)] {
-            0 => self.find(exec, index),
-            place => Ok(self.found[usize::from(place) - 1]),
+    pub fn surface<O: Observer>(&mut self, exec: &Exec<'_, O>, index: u8) -> Result<&Bound, Fault> {
+        if self.places[usize::from(index)] == 0 {
+            self.find(exec, index)?;
         }
+        Ok(&self.found[usize::from(self.places[usize::from(index)]) - 1])
     }
 
     #[cold]
-    fn find<O: Observer>(&mut self, exec: &Exec<'_, O>, index: u8) -> Result<Bound, Fault> {
+    fn find<O: Observer>(&mut self, exec: &Exec<'_, O>, index: u8) -> Result<(), Fault> {
         let bound = self.resolve(exec, index)?;
         self.found.push(bound);
         self.places[usize::from(index)] = self.found.len() as u16;
-        Ok(bound)
+        Ok(())
     }
 
     /// Takes over the surfaces that `other`, the same table, found and this one has not.

@@ -13,6 +13,9 @@ use crate::unit::Port;
 /// Most elements of a slot: eight dwords (MDC_A64_DS, 2d p.5).
 const ELEMENTS: usize = 8;
 
+/// Bytes of a dword.
+const DWORD: usize = 4;
+
 /// How the elements of slots lie in registers. In memory they follow each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Shape {
@@ -105,13 +108,13 @@ fn read(
     shape: &Shape,
 ) -> Result<u64, PageFault> {
     let mut bytes = 0;
-    each(slots, shape, |slot, run| match run {
+    each(slots, shape, false, |slot, run| match run {
         Run::Row(count) => {
             let length = 8 * count * shape.width;
             let start = at + slot * shape.slot;
-            if count == 1 && shape.slot == shape.width {
-                let row = &mut registers.bytes_mut()[start..start + length];
-                window.read(slots.offsets[slot], slots.ends[slot], row)?;
+            if count == 1 && shape.slot == DWORD && shape.width == DWORD {
+                let row: [u8; 8 * DWORD] = window.array(slots.offsets[slot])?;
+                registers.set_row(start, row);
             } else {
                 let mut memory = [0; 8 * 8 * ELEMENTS];
                 window.read(slots.offsets[slot], slots.ends[slot], &mut memory[..length])?;
@@ -121,6 +124,19 @@ fn read(
                 }
             }
             bytes += length as u64;
+            Ok(())
+        }
+        Run::Same(count) => {
+            let length = count * shape.width;
+            let mut memory = [0; 8 * ELEMENTS];
+            window.read(slots.offsets[slot], slots.ends[slot], &mut memory[..length])?;
+            for (n, element) in memory[..length].chunks_exact(shape.width).enumerate() {
+                let first = at + slot * shape.slot + shape.element * n;
+                for place in (0..8).map(|slot| first + slot * shape.slot) {
+                    registers.bytes_mut()[place..place + shape.width].copy_from_slice(element);
+                }
+            }
+            bytes += 8 * length as u64;
             Ok(())
         }
         Run::Slot => {
@@ -151,24 +167,23 @@ fn write(
     shape: &Shape,
 ) -> Result<u64, PageFault> {
     let mut bytes = 0;
-    each(slots, shape, |slot, run| match run {
+    each(slots, shape, true, |slot, run| match run {
         Run::Row(count) => {
             let length = 8 * count * shape.width;
             let start = at + slot * shape.slot;
-            let mut memory = [0; 8 * 8 * ELEMENTS];
-            let row = if count == 1 && shape.slot == shape.width {
-                &registers.bytes()[start..start + length]
-            } else {
-                for (n, element) in memory[..length].chunks_exact_mut(shape.width).enumerate() {
-                    let place = start + n / count * shape.slot + shape.element * (n % count);
-                    element.copy_from_slice(&registers.bytes()[place..place + shape.width]);
-                }
-                &memory[..length]
-            };
             bytes += length as u64;
-            window.write(slots.offsets[slot], slots.ends[slot], row)
+            if count == 1 && shape.slot == DWORD && shape.width == DWORD {
+                let row: [u8; 8 * DWORD] = registers.row(start);
+                return window.set_array(slots.offsets[slot], &row);
+            }
+            let mut memory = [0; 8 * 8 * ELEMENTS];
+            for (n, element) in memory[..length].chunks_exact_mut(shape.width).enumerate() {
+                let place = start + n / count * shape.slot + shape.element * (n % count);
+                element.copy_from_slice(&registers.bytes()[place..place + shape.width]);
+            }
+            window.write(slots.offsets[slot], slots.ends[slot], &memory[..length])
         }
-        Run::Slot => {
+        Run::Slot | Run::Same(_) => {
             for n in 0..shape.span() {
                 if shape.present >> n & 1 == 0 {
                     continue;
@@ -191,15 +206,19 @@ fn write(
 enum Run {
     /// Eight slots with this many elements, without gaps in memory.
     Row(usize),
+    /// Eight slots with this many elements, all in one place.
+    Same(usize),
     /// One slot.
     Slot,
 }
 
-/// Calls `work` for the slots that take part in order, for eight together where their memory has no gaps.
+/// Calls `work` for the slots that take part in order, for eight together where their memory has no gaps, or if it is the
+/// same one and they only read it (not `write`).
 #[inline(always)]
 fn each(
     slots: &Slots,
     shape: &Shape,
+    write: bool,
     mut work: impl FnMut(usize, Run) -> Result<(), PageFault>,
 ) -> Result<(), PageFault> {
     let (count, whole) = (slots.simd.count(), shape.whole());
@@ -208,6 +227,10 @@ fn each(
         match whole {
             Some(elements) if count >= 8 && slots.row(slot, (elements * shape.width) as u64) => {
                 work(slot, Run::Row(elements))?;
+                slot += 8;
+            }
+            Some(elements) if count >= 8 && !write && slots.same(slot, (elements * shape.width) as u64) => {
+                work(slot, Run::Same(elements))?;
                 slot += 8;
             }
             _ => {

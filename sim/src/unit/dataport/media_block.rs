@@ -275,13 +275,13 @@ fn image<O: Observer>(
     let (stride, offset) = (overridden.vertical_line_stride, overridden.vertical_line_stride_offset);
     let overridden =
         overridden.vertical_line_stride_override.then_some((stride.get() as u32, offset.get() as u32));
-    let lines = Lines::new(&bound, overridden);
+    let lines = Lines::new(bound, overridden);
     if lines.height < 1 && bound.surface.kind != SurfaceKind::Null {
         return Err(
             port.illegal(format!("{} of a field of a surface of one row", parcel.name), parcel.message)
         );
     }
-    Ok((bound, lines))
+    Ok((*bound, lines))
 }
 
 /// A block of a message must fit into the registers of one.

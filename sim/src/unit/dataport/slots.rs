@@ -172,6 +172,17 @@ impl Slots {
             && start + 8 * bytes <= self.ends[first]
             && self.ends[first] == self.ends[first + 7]
     }
+
+    /// True if the eight slots from `first` on all take part and are the same `bytes` bytes, all inside.
+    #[inline(always)]
+    pub fn same(&self, first: usize, bytes: u64) -> bool {
+        let start = self.offsets[first];
+        let mut differences = 0;
+        for n in 1..8 {
+            differences |= self.offsets[first + n] ^ start | self.ends[first + n] ^ self.ends[first];
+        }
+        self.mask >> first & 0xff == 0xff && differences == 0 && start + bytes <= self.ends[first]
+    }
 }
 
 /// Where 32-bit offsets count from, in what, and where they end.

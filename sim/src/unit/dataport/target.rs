@@ -88,19 +88,22 @@ pub(super) fn buffer<O: Observer>(
             let base = port.exec.state.base.general.wrapping_add(header.base);
             Ok(Target::Memory { base, size: header.bytes })
         }
-        _ => {
-            let bound = surface(port, parcel, index)?;
-            as_buffer(port, parcel, &bound)
-        }
+        _ => match as_buffer(surface(port, parcel, index)?) {
+            Some(target) => Ok(target),
+            None => Err(port.illegal(
+                format!("{} of a tiled surface: the message is for buffers", parcel.name),
+                parcel.message,
+            )),
+        },
     }
 }
 
 /// The surface of binding table index `index`, which must be an entry of the table.
-pub(super) fn surface<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn surface<'p, O: Observer>(
+    port: &'p mut Port<'_, '_, O>,
     parcel: &Parcel<'_>,
     index: u64,
-) -> Result<Bound, Fault> {
+) -> Result<&'p Bound, Fault> {
     match u8::try_from(index) {
         Ok(index) if index < FIRST_SPECIAL_INDEX => port.bindings.surface(port.exec, index),
         _ => Err(parcel.reserved(port, "Binding Table Index", index)),
@@ -119,33 +122,26 @@ pub(super) fn state<O: Observer>(
     }
 }
 
-/// A surface as messages about buffers see it: its format plays no part (G45 vol 4, 5.10.2).
-fn as_buffer<O: Observer>(
-    port: &Port<'_, '_, O>,
-    parcel: &Parcel<'_>,
-    bound: &Bound,
-) -> Result<Target, Fault> {
+/// A surface as messages about buffers see it: its format plays no part (G45 vol 4, 5.10.2). None for what is no buffer.
+fn as_buffer(bound: &Bound) -> Option<Target> {
     let surface = &bound.surface;
     match surface.kind {
-        SurfaceKind::Null => Ok(Target::NOTHING),
+        SurfaceKind::Null => Some(Target::NOTHING),
         SurfaceKind::Buffer => {
             let pitch = u64::from(surface.pitch.max(surface.element_bytes));
-            Ok(Target::Memory { base: surface.base, size: u64::from(surface.width) * pitch })
+            Some(Target::Memory { base: surface.base, size: u64::from(surface.width) * pitch })
         }
-        SurfaceKind::Structured => Ok(Target::Structured {
+        SurfaceKind::Structured => Some(Target::Structured {
             base: surface.base,
             count: u64::from(surface.width),
             pitch: u64::from(surface.pitch),
         }),
         // Only buffers are allowed; rows one behind the other are nothing else, and drivers send it.
-        SurfaceKind::Image if surface.tile_mode == TileMode::Linear => Ok(Target::Memory {
+        SurfaceKind::Image if surface.tile_mode == TileMode::Linear => Some(Target::Memory {
             base: surface.base,
             size: u64::from(surface.pitch) * u64::from(surface.height),
         }),
-        _ => Err(port.illegal(
-            format!("{} of a tiled surface: the message is for buffers", parcel.name),
-            parcel.message,
-        )),
+        _ => None,
     }
 }
 

@@ -95,6 +95,27 @@ impl<'w, 'a> Window<'w, 'a> {
         self.vm.write(self.base.wrapping_add(offset), bytes)
     }
 
+    /// The bytes from `offset` on, which must all lie inside.
+    #[inline(always)]
+    pub fn array<const N: usize>(&self, offset: u64) -> Result<[u8; N], PageFault> {
+        if self.is_local {
+            let mut bytes = [0; N];
+            bytes.copy_from_slice(&self.local[offset as usize..offset as usize + N]);
+            return Ok(bytes);
+        }
+        self.vm.read_array(self.base.wrapping_add(offset))
+    }
+
+    /// Writes `bytes` from `offset` on, where all must lie inside.
+    #[inline(always)]
+    pub fn set_array<const N: usize>(&mut self, offset: u64, bytes: &[u8; N]) -> Result<(), PageFault> {
+        if self.is_local {
+            self.local[offset as usize..offset as usize + N].copy_from_slice(bytes);
+            return Ok(());
+        }
+        self.vm.write_array(self.base.wrapping_add(offset), bytes)
+    }
+
     /// The dword at `offset`, or 0 if it does not end at `end` or before.
     #[inline(always)]
     pub fn dword(&self, offset: u64, end: u64) -> Result<u32, PageFault> {
