@@ -1,14 +1,12 @@
 //! `genx check`: a dump against the programming restrictions of the manual.
 
-use crate::input::{read_bytes, read_dwords};
+use crate::input::{Raw, read_bytes, report};
 use crate::output::{Error, Exit, bad_input, stdout};
-use genxml::capture::Capture;
 use genxml::check::{self, Finding, Level, Rules, Summary};
-use genxml::engine::EngineId;
 use genxml_codegen::suggest;
 use serde_json::{Value, json};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Check a dump against the programming restrictions of the manual.
 ///
@@ -28,7 +26,7 @@ use std::path::{Path, PathBuf};
   genx check kernel.bin --kernel
   genx check --explain RSS-MS-2D")]
 pub struct Args {
-    /// A capture directory; with --raw or --kernel a file, or - for standard input
+    /// A capture directory, an AUB file, or - for standard input; with --raw or --kernel a file of dwords or instructions
     #[arg(required_unless_present_any = ["explain", "list"])]
     input: Option<PathBuf>,
     /// Print what a rule says, and where the manual says it
@@ -40,18 +38,11 @@ pub struct Args {
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
-    /// The input is dwords of a batch and nothing else, little-endian
-    #[arg(long, requires = "engine")]
-    raw: bool,
     /// The input is the instructions of a kernel and nothing else
     #[arg(long, conflicts_with = "raw")]
     kernel: bool,
-    /// The engine that raw dwords are for: render, blitter, video, video-enhance
-    #[arg(long, value_name = "E", requires = "raw")]
-    engine: Option<EngineId>,
-    /// GPU address of the first raw dword or instruction
-    #[arg(long, value_name = "A", default_value = "0", value_parser = crate::input::address)]
-    address: u64,
+    #[command(flatten)]
+    raw: Raw,
     #[command(flatten)]
     levels: Levels,
 }
@@ -102,17 +93,13 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let Some(input) = args.input.as_deref().filter(|_| !args.list) else { return list(&rules, args.json) };
     let mut findings = Vec::new();
     let mut each = |finding: &Finding| findings.push(finding.clone());
-    let summary = match (args.raw, args.engine) {
-        (true, Some(engine)) => check::raw(engine, args.address, &read_dwords(input)?, &rules, &mut each),
-        _ if args.kernel => check::kernel(args.address, &read_bytes(input)?, &rules, &mut each),
-        _ if input.is_file() || input == Path::new("-") => {
-            return Err(bad_input(format!(
-                "{}: only capture directories can be checked so far; for plain dwords use --raw --engine E, for \
-                 instructions --kernel",
-                input.display()
-            )));
-        }
-        _ => check::capture(&Capture::open(input).map_err(bad_input)?, &rules, &mut each),
+    let summary = if args.kernel {
+        check::kernel(args.raw.address(), &read_bytes(input)?, &rules, &mut each)
+    } else {
+        let mut dump = args.raw.open(input)?;
+        let summary = check::dump(&mut dump, &rules, &mut each);
+        report(input, &dump);
+        summary
     };
     if args.json {
         let value = as_json(&findings, &summary);

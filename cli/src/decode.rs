@@ -1,14 +1,11 @@
 //! `genx decode`: names every packet and field of a dump, and what it points to.
 
-use crate::input::read_dwords;
+use crate::input::Input;
 use crate::output::{Error, Exit, bad_input};
 use crate::source::Source;
 use crate::tables::tables;
-use genxml::capture::Capture;
 use genxml::decode::{Color, Decoder, Format, Options, Summary, Tables};
-use genxml::engine::EngineId;
 use std::io;
-use std::path::{Path, PathBuf};
 
 /// Decode a dump: every packet and field, and the state, surfaces and kernels that they point to.
 ///
@@ -17,22 +14,14 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   genx decode captures/gpgpu_fill
   genx decode captures/gpgpu_fill --headers
+  genx decode saxpy.aub.xz
   genx decode captures/gpgpu_fill --format json | jq -r .name
   genx decode batch.bin --raw --engine blitter --address 0x100000
   genx decode skylake.bin --raw --engine render --spec gen9.xml
   xxd -r batch.hex | genx decode - --raw --engine render")]
 pub struct Args {
-    /// A capture directory; with --raw a file of little-endian dwords, or - for standard input
-    input: PathBuf,
-    /// The input is dwords and nothing else
-    #[arg(long, requires = "engine")]
-    raw: bool,
-    /// The engine that raw dwords are for: render, blitter, video, video-enhance
-    #[arg(long, value_name = "E", requires = "raw")]
-    engine: Option<EngineId>,
-    /// GPU address of the first raw dword
-    #[arg(long, value_name = "A", default_value = "0", value_parser = crate::input::address)]
-    address: u64,
+    #[command(flatten)]
+    input: Input,
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: OutputFormat,
@@ -101,23 +90,10 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     };
     let decoder = Decoder::new(tables, options);
     let out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let summary = match (args.raw, args.engine) {
-        (true, Some(engine)) => {
-            let dwords = read_dwords(&args.input)?;
-            decoder.raw(engine, args.address, &dwords, out)
-        }
-        _ => {
-            if args.input.is_file() || args.input == Path::new("-") {
-                return Err(bad_input(format!(
-                    "{}: only capture directories can be decoded so far; for plain dwords use --raw --engine E",
-                    args.input.display()
-                )));
-            }
-            let capture = Capture::open(&args.input).map_err(bad_input)?;
-            decoder.capture(&capture, out)
-        }
-    };
+    let mut dump = args.input.open()?;
+    let summary = decoder.dump(&mut dump, out);
     let summary = summary.map_err(|error| bad_input(format!("cannot write to standard output: {error}")))?;
+    args.input.report(&dump);
     report(&summary);
     Ok(Exit::Ok)
 }

@@ -1,8 +1,66 @@
-//! What subcommands read in the same way: addresses and plain dwords.
+//! What subcommands read in the same way: dumps of any kind, addresses and plain bytes.
 
 use crate::output::{Error, bad_input};
+use genxml::dump::{Dump, How};
+use genxml::engine::EngineId;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// A dump of any kind.
+#[derive(clap::Args, Debug)]
+pub struct Input {
+    /// A capture directory, an AUB file, or - for standard input; compressed or not (gzip, xz, zstd); with --raw a file of
+    /// little-endian dwords
+    input: PathBuf,
+    #[command(flatten)]
+    raw: Raw,
+}
+
+/// Plain dwords instead of a dump that tells what it is.
+#[derive(clap::Args, Debug)]
+pub struct Raw {
+    /// The input is dwords of a batch and nothing else, little-endian
+    #[arg(long, requires = "engine")]
+    raw: bool,
+    /// The engine that raw dwords are for: render, blitter, video, video-enhance
+    #[arg(long, value_name = "E", requires = "raw")]
+    engine: Option<EngineId>,
+    /// GPU address of the first raw dword
+    #[arg(long, value_name = "A", default_value = "0", value_parser = address)]
+    address: u64,
+}
+
+impl Input {
+    /// Opens it.
+    pub fn open(&self) -> Result<Dump, Error> {
+        self.raw.open(&self.input)
+    }
+
+    /// Says on standard error what could not be read.
+    pub fn report(&self, dump: &Dump) {
+        report(&self.input, dump);
+    }
+}
+
+impl Raw {
+    /// Opens a file as these options say.
+    pub fn open(&self, path: &Path) -> Result<Dump, Error> {
+        let how = How { raw: self.engine.filter(|_| self.raw).map(|engine| (engine, self.address)) };
+        Dump::open(path, &how).map_err(bad_input)
+    }
+
+    /// Address of the first byte.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+}
+
+/// Says on standard error what of a dump could not be read.
+pub fn report(path: &Path, dump: &Dump) {
+    for note in dump.notes() {
+        eprintln!("genx: {}: {note}", path.display());
+    }
+}
 
 /// A number as people write addresses: decimal, or hexadecimal after 0x.
 pub fn address(text: &str) -> Result<u64, String> {
@@ -23,18 +81,4 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Error> {
         return Ok(bytes);
     }
     std::fs::read(path).map_err(fail)
-}
-
-/// Little-endian dwords of a file or of standard input.
-pub fn read_dwords(path: &Path) -> Result<Vec<u32>, Error> {
-    let bytes = read_bytes(path)?;
-    let (dwords, rest) = bytes.as_chunks::<4>();
-    if !rest.is_empty() {
-        eprintln!(
-            "genx: {}: the last {} bytes are no whole dword and are left out",
-            path.display(),
-            rest.len()
-        );
-    }
-    Ok(dwords.iter().map(|dword| u32::from_le_bytes(*dword)).collect())
 }

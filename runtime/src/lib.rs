@@ -11,6 +11,7 @@
 //! * [`check`](mod@check): the manual's programming restrictions, looked for in dumps
 //! * [`read`]: batches as typed packets, one after the other
 //! * [`diff`]: what differs between packets, by field, and between batches, by packet
+//! * [`dump`]: dumps of every kind, as submissions
 //! * [`decode`]: what batches say and point to, as records, text or JSON
 //! * [`mi`]: expressions that the command streamer evaluates itself, put into a batch
 //! * `json` (feature `serde`): packets as JSON of named fields, and back
@@ -26,7 +27,7 @@
 //! `serde`, off by default, gives every type `Serialize` and `Deserialize`, and the module `json`.
 //!
 //! `std`, on by default, gives what reads and writes files and takes whole dumps apart: [`aub`], [`capture`], [`check`](mod@check),
-//! [`decode`] and [`diff`], and, with `registers`, [`mi`]. Without it the crate is `no_std` and needs `alloc`; packets pack and unpack and batches build all
+//! [`decode`], [`diff`] and [`dump`], and, with `registers`, [`mi`]. Without it the crate is `no_std` and needs `alloc`; packets pack and unpack and batches build all
 //! the same.
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -43,6 +44,8 @@ pub mod check;
 pub mod decode;
 #[cfg(feature = "std")]
 pub mod diff;
+#[cfg(feature = "std")]
+pub mod dump;
 #[cfg(feature = "std")]
 pub mod guide;
 #[cfg(feature = "serde")]

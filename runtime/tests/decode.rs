@@ -492,7 +492,7 @@ fn text_has_options() {
     let plain = text(EngineId::Render, &dwords, &Options::default());
     assert_eq!(
         plain,
-        "2 dwords at 0x1000, render engine\n\
+        "dwords: context 0, render engine, batch at 0x1000, 8 bytes\n\
          0x000000001000: 69040002  PIPELINE_SELECT  1 dword\n    dw0 1:0     Pipeline Selection: GPGPU (2)\n\
          0x000000001004: 05000000  MI_BATCH_BUFFER_END  1 dword\n"
     );
@@ -514,7 +514,7 @@ fn json_is_one_object_per_packet() {
     let lines = text(EngineId::Render, &dwords, &options);
     let lines: Vec<serde_json::Value> =
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(lines[0]["kind"], "raw");
+    assert_eq!(lines[0]["kind"], "submission");
     assert_eq!(lines[1]["name"], "MI_BATCH_BUFFER_START");
     assert_eq!(lines[1]["children"][0]["name"], "PIPELINE_SELECT");
     assert_eq!(lines[1]["children"][0]["fields"][0]["value"], "GPGPU");

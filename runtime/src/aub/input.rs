@@ -47,7 +47,7 @@ impl fmt::Display for Compression {
 }
 
 /// Decompresses what `input` holds, if it is compressed.
-pub(super) fn decompress<'a>(input: impl Read + 'a) -> io::Result<(Compression, Box<dyn Read + 'a>)> {
+pub(crate) fn decompress<'a>(input: impl Read + 'a) -> io::Result<(Compression, Box<dyn Read + 'a>)> {
     let mut input = BufReader::with_capacity(1 << 16, input);
     // A buffer that fills its first bytes in several reads is put back together.
     let mut start = Vec::new();

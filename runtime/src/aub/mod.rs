@@ -21,9 +21,12 @@
 
 mod input;
 mod reader;
+mod submissions;
 
+pub(crate) use input::decompress;
 pub use input::{Compression, MAX_DICTIONARY};
-pub use reader::{CHUNK, MAX_COMMANDS, Reader};
+pub use reader::{CHUNK, MAX_COMMANDS, Reader, starts};
+pub use submissions::submissions;
 
 use crate::engine::EngineId;
 use crate::gen8::aub::{AubDumpBitmap, MemTraceVersionDevice};

@@ -111,6 +111,11 @@ impl Head {
     }
 }
 
+/// True if the decompressed bytes look like the start of an AUB file.
+pub fn starts(bytes: &[u8]) -> bool {
+    bytes.first_chunk().is_some_and(|dword| Head::of(u32::from_le_bytes(*dword)).is_some())
+}
+
 impl Reader<'static> {
     /// Reads a file, compressed or not.
     ///

@@ -34,8 +34,9 @@ mod tracker;
 pub use finding::{Finding, InKernel, Operand, Validated};
 pub use rules::{Level, Rules, UnknownRule};
 
-use crate::capture::{Capture, Event, Playback};
-use crate::decode::{Decoder, Issue, Item, Options, Record, Section, Sink, State, items_at};
+use crate::capture::Capture;
+use crate::decode::{Contexts, Decoder, Issue, Item, Options, Record, Sink, State, items_at};
+use crate::dump::{self, Dump, Submission};
 use crate::engine::EngineId;
 use finding::Place;
 use genxml_core::Packed;
@@ -79,19 +80,26 @@ impl Summary {
     }
 }
 
+/// Checks every submission of a dump; `each` gets what is found, in order.
+pub fn dump(dump: &mut Dump, rules: &Rules, each: &mut dyn FnMut(&Finding)) -> Summary {
+    let mut checker = Checker::new(rules, each);
+    let mut contexts = Contexts::default();
+    // The checker is a sink that never fails.
+    _ = dump.submissions(&mut |submission| {
+        checker.submission(&mut contexts, submission);
+        Ok(())
+    });
+    checker.summary
+}
+
 /// Checks every submission of a capture; `each` gets what is found, in order.
 pub fn capture(capture: &Capture, rules: &Rules, each: &mut dyn FnMut(&Finding)) -> Summary {
     let mut checker = Checker::new(rules, each);
-    let mut states: HashMap<u32, State> = HashMap::new();
-    let mut playback = Playback::new(capture);
-    while let Some(event) = playback.step() {
-        if let Event::Exec(exec) = event {
-            let state = states.entry(exec.context).or_default();
-            let memory = playback.memory(exec);
-            checker.begin(Some(exec.seq), exec.context, exec.engine, exec.batch_address);
-            checker.batch(state, &memory, exec.batch_length);
-        }
-    }
+    let mut contexts = Contexts::default();
+    _ = dump::of_capture(capture, &mut |submission| {
+        checker.submission(&mut contexts, submission);
+        Ok(())
+    });
     checker.summary
 }
 
@@ -120,10 +128,7 @@ pub fn raw(
     each: &mut dyn FnMut(&Finding),
 ) -> Summary {
     let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
-    let mut checker = Checker::new(rules, each);
-    checker.begin(None, 0, engine, address);
-    checker.batch(&mut State::default(), &(address, &bytes[..]), bytes.len() as u64);
-    checker.summary
+    memory(engine, &(address, &bytes[..]), address, bytes.len() as u64, rules, each)
 }
 
 /// Checks the instructions of a kernel at `address`, to the last of its bytes.
@@ -188,16 +193,33 @@ impl<'a> Checker<'a> {
         self.summary
     }
 
-    fn batch(&mut self, state: &mut State, memory: &dyn crate::decode::Memory, length: u64) {
+    fn submission(&mut self, contexts: &mut Contexts, submission: &Submission<'_>) {
+        let Submission { number, context, engine, address, .. } = *submission;
+        self.begin(Some(number), context, engine, address);
+        let decoder = self.decoder();
+        if let Ok(summary) = decoder.submission(contexts.of(submission), submission, self) {
+            self.count(&summary);
+        }
+    }
+
+    fn decoder(&self) -> Decoder<'a> {
         // Rules compare what a draw uses with all that was set since the last one.
         let options = Options { kernels: false, every_draw: true, ..Options::default() };
-        let decoder = Decoder::new(self.rules.tables(), options);
+        Decoder::new(self.rules.tables(), options)
+    }
+
+    fn count(&mut self, summary: &crate::decode::Summary) {
+        self.summary.packets += summary.packets;
+        self.summary.unknown += summary.unknown;
+        self.summary.limited |= summary.limited;
+    }
+
+    fn batch(&mut self, state: &mut State, memory: &dyn crate::decode::Memory, length: u64) {
+        let decoder = self.decoder();
         let (engine, address) = (self.place.engine, self.place.batch);
         // The checker is a sink that never fails.
         if let Ok(summary) = decoder.batch(state, engine, memory, address, length, self) {
-            self.summary.packets += summary.packets;
-            self.summary.unknown += summary.unknown;
-            self.summary.limited |= summary.limited;
+            self.count(&summary);
         }
     }
 
@@ -296,13 +318,9 @@ impl<'a> Checker<'a> {
 }
 
 impl Sink for Checker<'_> {
-    fn section(&mut self, section: &Section<'_>) -> io::Result<()> {
-        match section {
-            Section::Exec { exec, .. } => {
-                self.begin(Some(exec.seq), exec.context, exec.engine, exec.batch_address);
-            }
-            Section::Raw { engine, address, .. } => self.begin(None, 0, *engine, *address),
-        }
+    fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
+        let Submission { number, context, engine, address, .. } = *submission;
+        self.begin(Some(number), context, engine, address);
         Ok(())
     }
 

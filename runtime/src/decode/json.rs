@@ -1,7 +1,13 @@
 //! Records as JSON: one object per line.
 //!
-//! A line is an `exec` (or `raw`) object that says which batch follows, or a packet of the first level with
-//! everything that it points to inside it.
+//! A line is a `submission` object that says which batch follows, or a packet of the first level with everything that it
+//! points to inside it.
+//!
+//! A submission: `name`, `number` (its place in the dump), `context`, `engine`, `address` of its first dword as text,
+//! `length` in bytes (0: to its end), `global` (the address is one of the global page table), and of a ring `ring` with
+//! `start` as text, `size`, `head` and `tail` in bytes.
+//!
+//! The keys of a record:
 //!
 //! | key | value |
 //! |---|---|
@@ -24,7 +30,8 @@
 //! since many readers cannot hold them.
 
 use super::record::{Item, Record, Value};
-use super::{Options, Section, Sink, digits};
+use super::{Options, Sink, digits};
+use crate::dump::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
 
@@ -192,25 +199,22 @@ impl<W: Write> JsonWriter<W> {
 }
 
 impl<W: Write> Sink for JsonWriter<W> {
-    fn section(&mut self, section: &Section<'_>) -> io::Result<()> {
+    fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
         self.close(0);
-        match section {
-            Section::Exec { capture, exec } => {
-                self.buffer.extend_from_slice(b"{\"kind\":\"exec\",\"capture\":");
-                self.string(capture.name());
-                _ = writeln!(
-                    self.buffer,
-                    ",\"seq\":{},\"context\":{},\"engine\":\"{}\",\"batch_address\":\"{:#x}\",\"batch_length\":{}}}",
-                    exec.seq, exec.context, exec.engine, exec.batch_address, exec.batch_length
-                );
-            }
-            Section::Raw { engine, address, dwords } => {
-                _ = writeln!(
-                    self.buffer,
-                    "{{\"kind\":\"raw\",\"engine\":\"{engine}\",\"address\":\"{address:#x}\",\"length\":{dwords}}}"
-                );
-            }
+        let Submission { name, number, context, engine, address, length, global, ring, .. } = submission;
+        self.buffer.extend_from_slice(b"{\"kind\":\"submission\",\"name\":");
+        self.string(name);
+        _ = write!(
+            self.buffer,
+            ",\"number\":{number},\"context\":{context},\"engine\":\"{engine}\",\"address\":\"{address:#x}\",\"length\":{length},\"global\":{global}"
+        );
+        if let Some(Ring { start, size, head, tail }) = ring {
+            _ = write!(
+                self.buffer,
+                ",\"ring\":{{\"start\":\"{start:#x}\",\"size\":{size},\"head\":{head},\"tail\":{tail}}}"
+            );
         }
+        self.buffer.extend_from_slice(b"}\n");
         Ok(())
     }
 

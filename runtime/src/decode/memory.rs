@@ -7,6 +7,11 @@ pub trait Memory {
     /// The bytes from `address` to the end of the piece of memory that it lies in; empty if nothing is there.
     fn tail(&self, address: u64) -> &[u8];
 
+    /// Memory through the global page table; none if the dump does not tell it apart.
+    fn global(&self) -> Option<&dyn Memory> {
+        None
+    }
+
     /// Appends up to `count` dwords from `address` on to `out` and returns how many there were. Goes on in the next
     /// piece where one ends and another begins.
     fn dwords(&self, address: u64, count: usize, out: &mut Vec<u32>) -> usize {
@@ -50,7 +55,7 @@ pub trait Memory {
 }
 
 /// Bits of an address that hardware looks at.
-pub(super) const VA_MASK: u64 = (1 << 48) - 1;
+pub(crate) const VA_MASK: u64 = (1 << 48) - 1;
 
 impl Memory for ExecMemory<'_> {
     fn tail(&self, address: u64) -> &[u8] {

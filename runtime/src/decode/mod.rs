@@ -12,7 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! * [`capture`], [`raw`]: the whole job, to any [`Write`]
+//! * [`Decoder::dump`], [`capture`], [`raw`]: the whole job, to any [`Write`]
 //! * [`Decoder`]: batches one by one, into a [`Sink`]
 //! * [`Record`]: what a sink gets
 //! * [`TextWriter`], [`JsonWriter`]: the sinks that there are
@@ -32,13 +32,15 @@ mod walk;
 pub(crate) use fields::items_at;
 pub use json::JsonWriter;
 pub use memory::Memory;
+pub(crate) use memory::VA_MASK;
 pub use record::{Issue, Item, Kind, Record, Uses, Value};
 pub(crate) use tables::PlanId;
 pub use tables::Tables;
 pub use text::TextWriter;
 pub use walk::State;
 
-use crate::capture::{Capture, Event, Exec, Playback};
+use crate::capture::Capture;
+use crate::dump::{self, Dump, Submission};
 use crate::engine::EngineId;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, IsTerminal, Write};
@@ -116,35 +118,14 @@ impl Color {
     }
 }
 
-/// What follows: told to a sink before the records of a batch.
-#[derive(Debug, Clone, Copy)]
-pub enum Section<'a> {
-    /// A submission of a capture.
-    Exec {
-        /// The capture.
-        capture: &'a Capture,
-        /// The submission.
-        exec: &'a Exec,
-    },
-    /// Dwords from elsewhere.
-    Raw {
-        /// The engine that they are for.
-        engine: EngineId,
-        /// Address of the first.
-        address: u64,
-        /// Number of dwords.
-        dwords: u64,
-    },
-}
-
 /// Takes records as they are decoded.
 pub trait Sink {
-    /// A new batch begins.
+    /// What follows is of this submission.
     ///
     /// # Errors
     /// Whatever stops the output; decoding ends.
-    fn section(&mut self, section: &Section<'_>) -> io::Result<()> {
-        _ = section;
+    fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
+        _ = submission;
         Ok(())
     }
 
@@ -238,39 +219,72 @@ impl<'a> Decoder<'a> {
             conditional: HashSet::new(),
             spare: Vec::new(),
         };
-        let address = address & memory::VA_MASK;
+        let address = address & VA_MASK;
         let end = (length != 0).then(|| address.saturating_add(length));
         walker.level(address, end, 0)?;
         Ok(walker.summary)
     }
 
-    /// Decodes every submission of a capture to `out`. If the reader of `out` goes away (a closed pipe), the rest is
-    /// not decoded and [`Summary::cut`] is set.
+    /// Decodes a submission, as [`batch`](Self::batch) does a batch.
+    ///
+    /// # Errors
+    /// Only those of the sink.
+    pub fn submission(
+        &self,
+        state: &mut State,
+        submission: &Submission<'_>,
+        sink: &mut dyn Sink,
+    ) -> io::Result<Summary> {
+        let Submission { engine, memory, address, length, .. } = *submission;
+        self.batch(state, engine, memory, address, length, sink)
+    }
+
+    /// Decodes every submission of a dump into a sink, with the state of each context. The sink is not told of the end:
+    /// [`Sink::finish`] is up to the caller.
+    ///
+    /// # Errors
+    /// Only those of the sink.
+    pub fn submissions(&self, dump: &mut Dump, sink: &mut dyn Sink) -> io::Result<Summary> {
+        let mut summary = Summary::default();
+        let mut contexts = Contexts::default();
+        dump.submissions(&mut |submission| {
+            sink.section(submission)?;
+            summary.add(self.submission(contexts.of(submission), submission, sink)?);
+            Ok(())
+        })?;
+        Ok(summary)
+    }
+
+    /// Decodes every submission of a dump to `out`. If the reader of `out` goes away (a closed pipe), the rest is not
+    /// decoded and [`Summary::cut`] is set.
     ///
     /// # Errors
     /// If `out` cannot be written for another reason.
+    pub fn dump(&self, dump: &mut Dump, out: impl Write) -> io::Result<Summary> {
+        with_writer(&self.options, out, |sink| self.submissions(dump, sink))
+    }
+
+    /// Decodes every submission of a capture to `out`; see [`dump`](Self::dump).
+    ///
+    /// # Errors
+    /// If `out` cannot be written for another reason than that nobody reads it.
     pub fn capture(&self, capture: &Capture, out: impl Write) -> io::Result<Summary> {
-        with_writer(&self.options, out, |sink, summary| {
-            let mut contexts: HashMap<u32, State> = HashMap::new();
-            let mut playback = Playback::new(capture);
-            while let Some(event) = playback.step() {
-                if let Event::Exec(exec) = event {
-                    sink.section(&Section::Exec { capture, exec })?;
-                    let state = contexts.entry(exec.context).or_default();
-                    let memory = playback.memory(exec);
-                    let (address, length) = (exec.batch_address, exec.batch_length);
-                    summary.add(self.batch(state, exec.engine, &memory, address, length, sink)?);
-                }
-            }
-            Ok(())
+        with_writer(&self.options, out, |sink| {
+            let (mut summary, mut contexts) = (Summary::default(), Contexts::default());
+            dump::of_capture(capture, &mut |submission| {
+                sink.section(submission)?;
+                summary.add(self.submission(contexts.of(submission), submission, sink)?);
+                Ok(())
+            })?;
+            Ok(summary)
         })
     }
 
     /// Decodes dwords that stand at `address`, of which nothing else is known, to `out`. Jumps are followed inside the
-    /// dwords. See [`capture`](Self::capture) for a reader that goes away.
+    /// dwords. See [`dump`](Self::dump) for a reader that goes away.
     ///
     /// # Errors
-    /// If `out` cannot be written for another reason.
+    /// If `out` cannot be written for another reason than that nobody reads it.
     pub fn raw(
         &self,
         engine: EngineId,
@@ -278,15 +292,19 @@ impl<'a> Decoder<'a> {
         dwords: &[u32],
         out: impl Write,
     ) -> io::Result<Summary> {
-        with_writer(&self.options, out, |sink, summary| {
-            let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
-            let address = address & memory::VA_MASK;
-            sink.section(&Section::Raw { engine, address, dwords: dwords.len() as u64 })?;
-            let memory = (address, &bytes[..]);
-            let length = bytes.len() as u64;
-            summary.add(self.batch(&mut State::default(), engine, &memory, address, length, sink)?);
-            Ok(())
-        })
+        let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
+        self.dump(&mut Dump::raw(engine, address, bytes), out)
+    }
+}
+
+/// The state of every context of a dump.
+#[derive(Debug, Default)]
+pub struct Contexts(HashMap<(u32, EngineId), State>);
+
+impl Contexts {
+    /// What earlier submissions of the same context left.
+    pub fn of(&mut self, submission: &Submission<'_>) -> &mut State {
+        self.0.entry((submission.context, submission.engine)).or_default()
     }
 }
 
@@ -315,7 +333,7 @@ pub fn raw(
 fn with_writer(
     options: &Options,
     out: impl Write,
-    decode: impl FnOnce(&mut dyn Sink, &mut Summary) -> io::Result<()>,
+    decode: impl FnOnce(&mut dyn Sink) -> io::Result<Summary>,
 ) -> io::Result<Summary> {
     let (mut text, mut json);
     let sink: &mut dyn Sink = match options.format {
@@ -328,10 +346,11 @@ fn with_writer(
             &mut json
         }
     };
-    let mut summary = Summary::default();
-    match decode(sink, &mut summary).and_then(|()| sink.finish()) {
-        Ok(()) => Ok(summary),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Summary { cut: true, ..summary }),
-        Err(error) => Err(error),
+    let finished = decode(sink).and_then(|summary| sink.finish().map(|()| summary));
+    match finished {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            Ok(Summary { cut: true, ..Summary::default() })
+        }
+        other => other,
     }
 }

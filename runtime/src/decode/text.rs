@@ -12,7 +12,8 @@
 //! shown as the count).
 
 use super::record::{Item, Kind, Record, Value};
-use super::{Options, Section, Sink, digits};
+use super::{Options, Sink, digits};
+use crate::dump::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
 
@@ -318,30 +319,26 @@ fn looks_like_float(dword: u32) -> bool {
 }
 
 impl<W: Write> Sink for TextWriter<W> {
-    fn section(&mut self, section: &Section<'_>) -> io::Result<()> {
+    fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
         if self.sections > 0 {
             self.buffer.push(b'\n');
         }
         self.sections += 1;
         self.paint(color::SECTION);
-        match section {
-            Section::Exec { capture, exec } => {
+        let Submission { name, context, engine, address, length, global, ring, .. } = submission;
+        let global = if *global { " (global)" } else { "" };
+        _ = write!(self.buffer, "{name}: context {context}, {engine} engine, ");
+        match ring {
+            Some(Ring { start, size, head, tail }) => {
                 _ = write!(
                     self.buffer,
-                    "{} exec {}: context {}, {} engine, batch at {:#x}",
-                    capture.name(),
-                    exec.seq,
-                    exec.context,
-                    exec.engine,
-                    exec.batch_address
+                    "ring of {size} bytes at {start:#x}{global}, head {head:#x}, tail {tail:#x}"
                 );
-                if exec.batch_length != 0 {
-                    _ = write!(self.buffer, ", {} bytes", exec.batch_length);
-                }
             }
-            Section::Raw { engine, address, dwords } => {
-                _ = write!(self.buffer, "{dwords} dwords at {address:#x}, {engine} engine");
-            }
+            None => _ = write!(self.buffer, "batch at {address:#x}{global}"),
+        }
+        if *length != 0 {
+            _ = write!(self.buffer, ", {length} bytes");
         }
         self.paint(color::RESET);
         self.buffer.push(b'\n');

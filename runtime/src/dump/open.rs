@@ -1,0 +1,107 @@
+//! What a file is.
+
+use super::{Aub, Content, Dump};
+use crate::aub::decompress;
+use crate::capture::{Capture, CaptureError};
+use crate::engine::EngineId;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// How to take a file, where it does not tell itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct How {
+    /// It holds dwords of a batch and nothing else: the engine that they are for, and the GPU address of the first.
+    pub raw: Option<(EngineId, u64)>,
+}
+
+/// Why a dump cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum DumpError {
+    /// It cannot be read or decompressed.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A directory that is no capture, or a damaged one.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// It is nothing that is known.
+    #[error(
+        "{}: {what}; an AUB file, an error state of i915 or a device coredump of xe, each plain or compressed (gzip, xz, \
+         zstd), or a capture directory can be read; for plain dwords use --raw --engine E",
+        path.display()
+    )]
+    Unknown {
+        /// The file.
+        path: PathBuf,
+        /// What it looks like.
+        what: &'static str,
+    },
+}
+
+/// Bytes looked at to see what a file is.
+const LOOK: usize = 4096;
+
+impl Dump {
+    /// Opens a capture directory, a file, or standard input (`-`), compressed or not.
+    ///
+    /// # Errors
+    /// [`DumpError`]. A file that is only damaged opens: [`Dump::notes`] says what was left out.
+    pub fn open(input: &Path, how: &How) -> Result<Dump, DumpError> {
+        let failed = |source| DumpError::Io { path: input.to_owned(), source };
+        let name = match input.file_name() {
+            Some(name) if input != Path::new("-") => name.to_string_lossy().into_owned(),
+            _ => "standard input".into(),
+        };
+        if input.is_dir() {
+            let capture = Capture::open(input)?;
+            return Ok(Dump {
+                name: capture.name().into(),
+                content: Content::Capture(capture),
+                notes: Vec::new(),
+            });
+        }
+        let file: Box<dyn Read> = match input == Path::new("-") {
+            true => Box::new(io::stdin()),
+            false => Box::new(File::open(input).map_err(failed)?),
+        };
+        let (_, stream) = decompress(file).map_err(failed)?;
+        let mut stream = BufReader::with_capacity(1 << 16, stream);
+        if let Some((engine, address)) = how.raw {
+            let mut bytes = Vec::new();
+            stream.read_to_end(&mut bytes).map_err(failed)?;
+            return Ok(Dump { name, ..Dump::raw(engine, address, bytes) });
+        }
+        let mut start = Vec::new();
+        stream.by_ref().take(LOOK as u64).read_to_end(&mut start).map_err(failed)?;
+        let look = Look::at(&start);
+        let stream = io::Cursor::new(start).chain(stream);
+        let content = match look {
+            Look::Aub if input == Path::new("-") => Content::Aub(Aub::Stream(Some(Box::new(stream)))),
+            Look::Aub => Content::Aub(Aub::File(input.to_owned())),
+            Look::Unknown(what) => return Err(DumpError::Unknown { path: input.to_owned(), what }),
+        };
+        Ok(Dump { name, content, notes: Vec::new() })
+    }
+}
+
+/// What the first bytes look like.
+enum Look {
+    Aub,
+    Unknown(&'static str),
+}
+
+impl Look {
+    fn at(start: &[u8]) -> Look {
+        match start {
+            [] => Look::Unknown("an empty file"),
+            _ if crate::aub::starts(start) => Look::Aub,
+            _ if start.contains(&0) => Look::Unknown("unknown binary data"),
+            _ => Look::Unknown("a text without the marks of an error state"),
+        }
+    }
+}
