@@ -65,27 +65,39 @@ impl Dump {
                 notes: Vec::new(),
             });
         }
-        let file: Box<dyn Read> = match input == Path::new("-") {
-            true => Box::new(io::stdin()),
-            false => Box::new(File::open(input).map_err(failed)?),
-        };
-        let (_, stream) = decompress(file).map_err(failed)?;
+        if input == Path::new("-") {
+            return Dump::read(&name, io::stdin(), how);
+        }
+        let mut dump = Dump::read(&name, File::open(input).map_err(failed)?, how)?;
+        // A file can be read again, and need not be kept.
+        if let Content::Aub(aub) = &mut dump.content {
+            *aub = Aub::File(input.to_owned());
+        }
+        Ok(dump)
+    }
+
+    /// Takes what a stream holds, compressed or not; `name` is what the dump is called.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn read(name: &str, input: impl Read + 'static, how: &How) -> Result<Dump, DumpError> {
+        let failed = |source| DumpError::Io { path: name.into(), source };
+        let (_, stream) = decompress(input).map_err(failed)?;
         let mut stream = BufReader::with_capacity(1 << 16, stream);
         if let Some((engine, address)) = how.raw {
             let mut bytes = Vec::new();
             stream.read_to_end(&mut bytes).map_err(failed)?;
-            return Ok(Dump { name, ..Dump::raw(engine, address, bytes) });
+            return Ok(Dump { name: name.into(), ..Dump::raw(engine, address, bytes) });
         }
         let mut start = Vec::new();
         stream.by_ref().take(LOOK as u64).read_to_end(&mut start).map_err(failed)?;
         let look = Look::at(&start);
         let stream = io::Cursor::new(start).chain(stream);
         let content = match look {
-            Look::Aub if input == Path::new("-") => Content::Aub(Aub::Stream(Some(Box::new(stream)))),
-            Look::Aub => Content::Aub(Aub::File(input.to_owned())),
-            Look::Unknown(what) => return Err(DumpError::Unknown { path: input.to_owned(), what }),
+            Look::Aub => Content::Aub(Aub::Stream(Some(Box::new(stream)))),
+            Look::Unknown(what) => return Err(DumpError::Unknown { path: name.into(), what }),
         };
-        Ok(Dump { name, content, notes: Vec::new() })
+        Ok(Dump { name: name.into(), content, notes: Vec::new() })
     }
 }
 
