@@ -17,16 +17,32 @@
 //! # Ok::<(), genxml::aub::AubError>(())
 //! ```
 //!
+//! [`submissions`] gives what the engines execute, with memory as it was by then, for a decoder. [`Writer`] writes
+//! blocks, and [`Recorder`] whole submissions, such as those of a capture ([`from_capture`]); [`to_capture`] is the way back.
+//!
 //! Facts: gen8_facts 1.5; Mesa's tools/aub_read.c and aub_write.c.
 
+mod capture;
+mod image;
 mod input;
+mod notes;
+mod play;
 mod reader;
+mod recorder;
+mod ring;
 mod submissions;
+mod tables;
+mod view;
+mod writer;
 
+pub use capture::{from_capture, to_capture};
+pub use image::{MAX_MEMORY, Translation, mapped};
 pub(crate) use input::decompress;
 pub use input::{Compression, MAX_DICTIONARY};
 pub use reader::{CHUNK, MAX_COMMANDS, Reader, starts};
+pub use recorder::Recorder;
 pub use submissions::submissions;
+pub use writer::Writer;
 
 use crate::engine::EngineId;
 use crate::gen8::aub::{AubDumpBitmap, MemTraceVersionDevice};

@@ -4,6 +4,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod file;
+mod submissions;
+mod writer;
 
 use file::{AubFile, space};
 use genxml::aub::{AubError, CHUNK, Compression, Event, Kind, MAX_COMMANDS, Reader, Space};

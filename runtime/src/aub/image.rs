@@ -1,0 +1,323 @@
+//! Memory as a file has it so far: the physical pages that it wrote, and the global page table.
+
+use super::tables::{self, ENTRIES, INDEX_BITS, Leads, PAGE, PAGE_SHIFT};
+use std::collections::{BTreeMap, HashMap};
+
+/// Most bytes of physical memory that are kept of a file. What it writes beyond is left out, with a note.
+pub const MAX_MEMORY: u64 = 4 << 30;
+
+/// Most entries of the global page table: it maps 4 GiB (gen8_facts 1.1).
+const MAX_GLOBAL: u64 = 1 << 20;
+
+/// Frames have numbers of 36 bits: entries hold bits 47:12 of an address.
+const FRAME_BITS: u32 = 36;
+
+/// Frame numbers from here on are pages of the global space that were written without an entry for them.
+const PRIVATE: u64 = 1 << FRAME_BITS;
+
+/// Pages of the global space that may be written without an entry: 48 bits of address.
+const MAX_PRIVATE: u64 = 1 << FRAME_BITS;
+
+/// Tables that are visited to list what a context has mapped. Each maps 2 MiB, so that is far more than is ever kept; only
+/// tables that lead in circles have more.
+const MAX_TABLES: u32 = 1 << 16;
+
+/// Pages that are listed: as many as are kept of a file.
+const MAX_PAGES: usize = (MAX_MEMORY / PAGE) as usize;
+
+/// How addresses become physical ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Translation {
+    /// Through the global page table.
+    Global,
+    /// Through four levels of tables; the physical address of the root.
+    Four(u64),
+    /// Through two levels of tables; the physical address of the page directory of each of the four gigabytes.
+    Two([u64; 4]),
+}
+
+/// Ranges of bytes in a page, ascending, none touching another.
+type Ranges = Vec<(u16, u16)>;
+
+/// Memory and the global table. Grows with what is written; a page that is written again is not kept twice.
+#[derive(Debug, Default)]
+pub struct Image {
+    /// The pages, in the order in which they were written first. What one loop wrote lies in one piece.
+    bytes: Vec<u8>,
+    /// Where each frame lies: number of a page in `bytes`.
+    slots: HashMap<u64, u32>,
+    /// Entries of the global table by number.
+    global: BTreeMap<u64, u64>,
+    /// What was written since somebody asked, if somebody will ask.
+    written: Option<BTreeMap<u64, Ranges>>,
+}
+
+impl Image {
+    /// An empty one that remembers what is written; see [`take_written`](Self::take_written).
+    pub fn tracking() -> Self {
+        Image { written: Some(BTreeMap::new()), ..Image::default() }
+    }
+
+    /// Bytes of memory that are kept.
+    pub fn kept(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// Writes physical memory, and says how many of the bytes had no room, or no address.
+    pub fn write_physical(&mut self, address: u64, bytes: &[u8]) -> u64 {
+        let mut done = 0;
+        while done < bytes.len() {
+            let Some(at) = address.checked_add(done as u64).filter(|at| at >> PAGE_SHIFT < PRIVATE) else {
+                break;
+            };
+            let here = ((PAGE - at % PAGE) as usize).min(bytes.len() - done);
+            if !self.write_frame(at >> PAGE_SHIFT, (at % PAGE) as usize, &bytes[done..done + here]) {
+                break;
+            }
+            done += here;
+        }
+        (bytes.len() - done) as u64
+    }
+
+    /// Writes memory through the global table, and says how many of the bytes had no room. A page without an entry, as
+    /// classic files may have them, is kept too.
+    pub fn write_global(&mut self, address: u64, bytes: &[u8]) -> u64 {
+        let mut done = 0;
+        while done < bytes.len() {
+            let at = address.wrapping_add(done as u64);
+            let page = at >> PAGE_SHIFT;
+            if page >= MAX_PRIVATE {
+                break;
+            }
+            let frame = self.global_frame(page).unwrap_or(PRIVATE + page);
+            let here = ((PAGE - at % PAGE) as usize).min(bytes.len() - done);
+            if !self.write_frame(frame, (at % PAGE) as usize, &bytes[done..done + here]) {
+                break;
+            }
+            done += here;
+        }
+        (bytes.len() - done) as u64
+    }
+
+    /// True if the global table has an entry for every page of the range.
+    pub fn has_global(&self, address: u64, bytes: u64) -> bool {
+        let last = address.saturating_add(bytes.saturating_sub(1)) >> PAGE_SHIFT;
+        (address >> PAGE_SHIFT..=last).all(|page| self.global_frame(page).is_some())
+    }
+
+    /// Writes entries of the global table from number `first` on, and says how many there is no place for.
+    pub fn write_entries(&mut self, first: u64, entries: &[u64]) -> u64 {
+        let room = MAX_GLOBAL.saturating_sub(first).min(entries.len() as u64) as usize;
+        for (number, &bits) in (first..).zip(&entries[..room]) {
+            if bits == 0 {
+                self.global.remove(&number);
+            } else {
+                self.global.insert(number, bits);
+            }
+        }
+        (entries.len() - room) as u64
+    }
+
+    fn global_frame(&self, page: u64) -> Option<u64> {
+        self.global.get(&page).and_then(|bits| tables::global_entry(*bits))
+    }
+
+    /// Writes into one frame; false if there is no room for it.
+    fn write_frame(&mut self, frame: u64, offset: usize, bytes: &[u8]) -> bool {
+        let slot = match self.slots.get(&frame) {
+            Some(&slot) => slot,
+            None if self.kept() >= MAX_MEMORY => return false,
+            None => {
+                let slot = (self.kept() / PAGE) as u32;
+                self.bytes.resize(self.bytes.len() + PAGE as usize, 0);
+                self.slots.insert(frame, slot);
+                slot
+            }
+        };
+        let start = slot as usize * PAGE as usize + offset;
+        self.bytes[start..start + bytes.len()].copy_from_slice(bytes);
+        if let Some(written) = &mut self.written {
+            add_range(written.entry(frame).or_default(), offset as u16, (offset + bytes.len()) as u16);
+        }
+        true
+    }
+
+    /// What was written to a frame since this was last asked for it. Nothing, if the image does not track.
+    pub fn take_written(&mut self, frame: u64) -> Vec<(u16, u16)> {
+        self.written.as_mut().and_then(|written| written.remove(&frame)).unwrap_or_default()
+    }
+
+    /// The bytes of a frame, if it was written.
+    pub fn frame(&self, frame: u64) -> Option<&[u8]> {
+        let slot = *self.slots.get(&frame)?;
+        Some(self.run(slot, 1))
+    }
+
+    /// Where a frame lies.
+    pub(super) fn slot(&self, frame: u64) -> Option<u32> {
+        self.slots.get(&frame).copied()
+    }
+
+    /// Pages that lie one behind the other.
+    pub(super) fn run(&self, slot: u32, pages: u64) -> &[u8] {
+        let start = slot as usize * PAGE as usize;
+        &self.bytes[start..start + (pages * PAGE) as usize]
+    }
+
+    /// An entry of the table in a frame; 0 if nothing wrote the frame.
+    fn entry(&self, table: u64, index: u64) -> u64 {
+        let Some(bytes) = self.frame(table) else { return 0 };
+        bytes[8 * index as usize..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// The page table of the 2 MiB that hold a page, or the page of 2 MiB itself.
+    pub(super) fn directory(&self, translation: &Translation, page: u64) -> Option<Leads> {
+        let (root, level) = match *translation {
+            Translation::Global => return None,
+            Translation::Four(root) => (root, 4),
+            Translation::Two(roots) => (*roots.get((page >> (2 * INDEX_BITS)) as usize)?, 2),
+        };
+        let mut table = root >> PAGE_SHIFT;
+        for level in (2..=level).rev() {
+            let index = page >> (INDEX_BITS * (level - 1)) & (ENTRIES - 1);
+            match tables::entry(level, self.entry(table, index))? {
+                Leads::Table(next) => table = next,
+                large => return Some(large),
+            }
+        }
+        Some(Leads::Table(table))
+    }
+
+    /// The frame of a page, from what [`directory`](Self::directory) says of its 2 MiB.
+    pub(super) fn leaf(&self, directory: Leads, page: u64) -> Option<u64> {
+        let index = page & (ENTRIES - 1);
+        match directory {
+            Leads::Large(first) => Some(first + index),
+            Leads::Page(frame) => Some(frame),
+            Leads::Table(table) => match tables::entry(1, self.entry(table, index))? {
+                Leads::Page(frame) => Some(frame),
+                _ => None,
+            },
+        }
+    }
+
+    /// The frame of a page of the global space, private ones included.
+    pub(super) fn global_page(&self, page: u64) -> Option<u64> {
+        self.global_frame(page)
+            .or_else(|| Some(PRIVATE + page).filter(|frame| self.slots.contains_key(frame)))
+    }
+
+    /// Every page that is mapped, with its frame, in order; false if there are more than could ever be kept.
+    pub fn pages(&self, translation: &Translation) -> (Vec<(u64, u64)>, bool) {
+        if *translation != Translation::Global {
+            return mapped(translation, &mut |frame, out| {
+                self.frame(frame).map(|bytes| out.copy_from_slice(bytes)).is_some()
+            });
+        }
+        let entries = self.global.iter();
+        let mut found: Vec<(u64, u64)> =
+            entries.filter_map(|(&page, &bits)| Some((page, tables::global_entry(bits)?))).collect();
+        found.extend(self.slots.keys().filter_map(|&frame| {
+            let page = frame.checked_sub(PRIVATE)?;
+            self.global_frame(page).is_none().then_some((page, frame))
+        }));
+        found.sort_unstable();
+        (found, true)
+    }
+}
+
+/// Every page that the page tables of a context map, with its physical page, by their numbers and in order; false if there are
+/// more than could ever be kept of a file, as where tables lead in circles. `read` fills in the 4096 bytes of a physical
+/// page, if it is there.
+pub fn mapped(
+    translation: &Translation,
+    read: &mut dyn FnMut(u64, &mut [u8]) -> bool,
+) -> (Vec<(u64, u64)>, bool) {
+    let mut walk = Walk { read, budget: MAX_TABLES, found: Vec::new() };
+    let whole = match *translation {
+        Translation::Global => true,
+        Translation::Four(root) => walk.table(root >> PAGE_SHIFT, 4, 0),
+        Translation::Two(roots) => {
+            (0..).zip(roots).all(|(index, root)| walk.table(root >> PAGE_SHIFT, 2, index << (2 * INDEX_BITS)))
+        }
+    };
+    (walk.found, whole)
+}
+
+/// A walk over all tables.
+struct Walk<'a> {
+    read: &'a mut dyn FnMut(u64, &mut [u8]) -> bool,
+    /// Tables that may still be looked at.
+    budget: u32,
+    found: Vec<(u64, u64)>,
+}
+
+impl Walk<'_> {
+    /// Adds what a table of `level` maps, from page `first` on; false if that is too much.
+    fn table(&mut self, frame: u64, level: u32, first: u64) -> bool {
+        let mut bytes = [0; PAGE as usize];
+        if !(self.read)(frame, &mut bytes) {
+            return true;
+        }
+        if self.budget == 0 {
+            return false;
+        }
+        self.budget -= 1;
+        for (index, bits) in (0..).zip(bytes.as_chunks().0) {
+            let page = first + (index << (INDEX_BITS * (level - 1)));
+            match tables::entry(level, u64::from_le_bytes(*bits)) {
+                None => continue,
+                Some(Leads::Page(frame)) => self.found.push((page, frame)),
+                Some(Leads::Large(frame)) => {
+                    self.found.extend((0..ENTRIES).map(|next| (page + next, frame + next)));
+                }
+                Some(Leads::Table(next)) if !self.table(next, level - 1, page) => return false,
+                Some(Leads::Table(_)) => {}
+            }
+            if self.found.len() > MAX_PAGES {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Adds a range, joined with those that it touches.
+fn add_range(ranges: &mut Ranges, mut start: u16, mut end: u16) {
+    let first = ranges.partition_point(|range| range.1 < start);
+    let last = ranges.partition_point(|range| range.0 <= end);
+    if let Some(touched) = ranges.get(first..last).filter(|touched| !touched.is_empty()) {
+        start = start.min(touched[0].0);
+        end = end.max(touched[touched.len() - 1].1);
+    }
+    ranges.splice(first..last, [(start, end)]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Oracle: a bit per byte.
+        #[test]
+        fn ranges_are_joined(writes in prop::collection::vec((0u16..200, 1u16..40), 0..40)) {
+            let mut ranges = Vec::new();
+            let mut bits = [false; 256];
+            for (start, length) in writes {
+                add_range(&mut ranges, start, start + length);
+                bits[start as usize..(start + length) as usize].fill(true);
+            }
+            let mut expected = Vec::new();
+            let mut at = 0;
+            while at < 256 {
+                let end = (at..256).find(|&index| bits[index] != bits[at]).unwrap_or(256);
+                if bits[at] {
+                    expected.push((at as u16, end as u16));
+                }
+                at = end;
+            }
+            prop_assert_eq!(ranges, expected);
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! What a file does: to memory, and what it starts on which engine.
+//!
+//! Engines are done at once with what is started, as if they took no time: memory is as the file wrote it, and the head
+//! of a ring is at its tail when the file goes on.
+
+use super::image::{Image, Translation};
+use super::notes::Notes;
+use super::tables::PAGE;
+use super::view::View;
+use super::{Event, Header, Reader, Space};
+use crate::core::reflect::Container;
+use crate::core::{Packed, Shifted, U};
+use crate::decode::Memory;
+use crate::dump::Ring;
+use crate::engine::EngineId;
+use crate::gen8::ENGINES;
+use crate::gen8::context::Gen8LrContextRegisterStatePage as ContextImage;
+use crate::gen8::engine_registers::{
+    RingCtl, RingElsp, RingHead, RingModeGen7, RingPdp, RingStart, RingTail,
+};
+use crate::gen8::memory::{
+    ContextDescriptorFormat as Descriptor, ContextDescriptorFormatAddressingModeLegacyContext as Addressing,
+};
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+
+/// Bytes of the registers of an engine.
+const ENGINE_BYTES: u32 = 0x1000;
+
+/// The submission queue of Gen11 and later, from the engine's base: sixteen dwords, low half of an element first, and the
+/// register whose bit 0 submits them (Linux i915 gt/intel_engine_regs.h, RING_EXECLIST_SQ_CONTENTS and
+/// RING_EXECLIST_CONTROL). Broadwell has no registers there.
+const QUEUE: std::ops::Range<u32> = 0x510..0x550;
+const QUEUE_CONTROL: u32 = 0x550;
+
+/// What a file starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Started {
+    /// Byte of the decompressed file where the block starts that starts it.
+    pub position: u64,
+    /// The engine.
+    pub engine: EngineId,
+    /// The context: the page of its image in the global space, 0 without one.
+    pub context: u32,
+    /// Where the context has its memory.
+    pub translation: Translation,
+    /// The commands, in global memory.
+    pub commands: Commands,
+}
+
+/// Commands in global memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Commands {
+    /// In a ring.
+    Ring(Ring),
+    /// In a row.
+    Row {
+        /// First one.
+        address: u64,
+        /// Bytes.
+        length: u64,
+    },
+}
+
+/// A ring, by its registers. A size that does not hold head and tail is none: Mesa's writer puts an address there
+/// (gen8_facts 1.5); the ring then is as large as they want it.
+fn ring(start: u32, control: u32, head: u32, tail: u32) -> Ring {
+    let size = RingCtl::unpack_lossy(&[control]).ring_nr_pages.get() * PAGE;
+    let head = RingHead::unpack_lossy(&[head]).head_addr.get();
+    let tail = RingTail::unpack_lossy(&[tail]).tail_addr.get();
+    let last = head.max(tail);
+    let size = if last < size { size } else { (last + 1).next_multiple_of(PAGE) };
+    Ring { start: u64::from(start) & !(PAGE - 1), size, head, tail }
+}
+
+/// Bytes of a ring from its head to its tail.
+pub(super) fn used(ring: &Ring) -> u64 {
+    (ring.tail + ring.size - ring.head) % ring.size
+}
+
+/// Told of what is started: memory as it is then, and the head of the file.
+pub(super) type OnStart<'a> = dyn FnMut(&mut Image, Option<&Header>, &Started) -> io::Result<()> + 'a;
+
+/// Reads a file to its end into `image`. What cannot be used is noted and left out; a file that ends early is noted too.
+///
+/// # Errors
+/// Those of `each`.
+pub(super) fn play(
+    reader: &mut Reader<'_>,
+    image: &mut Image,
+    notes: &mut Notes,
+    each: &mut OnStart<'_>,
+) -> io::Result<()> {
+    let mut play =
+        Play { image, notes, each, header: None, registers: HashMap::new(), ports: BTreeMap::new() };
+    loop {
+        match reader.next_block() {
+            Ok(Some(block)) => play.block(block.position, block.event)?,
+            Ok(None) => return Ok(()),
+            Err(error) => {
+                play.notes.end(error.to_string());
+                return Ok(());
+            }
+        }
+    }
+}
+
+struct Play<'a, 'b> {
+    image: &'a mut Image,
+    notes: &'a mut Notes,
+    each: &'a mut OnStart<'b>,
+    header: Option<Header>,
+    /// Registers of engines that were written.
+    registers: HashMap<u32, u32>,
+    /// What was written to a submission port, by the engine's base: less than four dwords.
+    ports: BTreeMap<u32, Vec<u32>>,
+}
+
+impl Play<'_, '_> {
+    fn block(&mut self, position: u64, event: Event<'_>) -> io::Result<()> {
+        match event {
+            Event::Header(header) => {
+                if header.is_gen8() == Some(false) {
+                    let id = header.pci_id.map(|id| format!(" (PCI id {id:#06x})")).unwrap_or_default();
+                    let text = format!("recorded for another GPU{id}: read with the packets of Broadwell");
+                    self.notes.add(position, text);
+                }
+                self.header.get_or_insert(header);
+            }
+            Event::Memory { space: Space::Physical, address, bytes } => {
+                let lost = self.image.write_physical(address, bytes);
+                self.notes.count(position, NO_ROOM, lost);
+            }
+            Event::Memory { space: Space::Global, address, bytes } => {
+                let is_trace = self.header.as_ref().is_none_or(|h| h.kind == super::Kind::MemoryTrace);
+                if is_trace && !self.image.has_global(address, bytes.len() as u64) {
+                    self.notes.count(position, NO_ENTRY, bytes.len() as u64);
+                }
+                let lost = self.image.write_global(address, bytes);
+                self.notes.count(position, NO_ROOM, lost);
+            }
+            Event::Memory { space, bytes, .. } => {
+                let why = match space {
+                    Space::Local => "bytes for local memory, which Broadwell does not have, are left out",
+                    Space::Pci => "bytes for the configuration space of the PCI bus are left out",
+                    _ => {
+                        "bytes for memory that is not local are left out: no source says which memory that is"
+                    }
+                };
+                self.notes.count(position, why, bytes.len() as u64);
+            }
+            Event::GlobalEntries { first, entries } => {
+                let lost = self.image.write_entries(first, entries);
+                self.notes.count(position, "entries of the global table beyond 4 GiB are left out", lost);
+            }
+            Event::RegisterWrite { offset, mask, value } => self.register(position, offset, mask, value)?,
+            Event::Commands { engine, address, bytes } => {
+                let lost = self.image.write_global(address, bytes);
+                self.notes.count(position, NO_ROOM, lost);
+                let commands = Commands::Row { address, length: bytes.len() as u64 };
+                let translation = Translation::Global;
+                self.start(Started { position, engine, context: 0, translation, commands })?;
+            }
+            Event::MemoryPoll { .. } => {
+                let why = "waits for memory are left out: no source says how they say for what";
+                self.notes.count(position, why, 1);
+            }
+            Event::Other { opcode, sub_opcode, .. } => {
+                let text = format!(
+                    "a block of kind {opcode:#x}, number {sub_opcode:#x}, which no source describes, is left out"
+                );
+                self.notes.add(position, text);
+            }
+            // Engines are done before a simulator could wait; pictures and remarks are for people.
+            Event::RegisterPoll { .. } | Event::Bitmap(_) | Event::Comment(_) => {}
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, started: Started) -> io::Result<()> {
+        (self.each)(self.image, self.header.as_ref(), &started)
+    }
+
+    fn read(&self, offset: u32) -> u32 {
+        self.registers.get(&offset).copied().unwrap_or(0)
+    }
+
+    fn register(&mut self, position: u64, offset: u32, mask: u32, value: u32) -> io::Result<()> {
+        let Some((base, engine)) = engine_of(offset) else { return Ok(()) };
+        let before = self.read(offset);
+        let mut value = before & !mask | value & mask;
+        let within = offset - base;
+        if within == RingModeGen7::OFFSET {
+            let enable = RingModeGen7::unpack_lossy(&[value]).mask.get() as u32;
+            value = before & !enable | value & enable;
+        }
+        self.registers.insert(offset, value);
+        match within {
+            RingElsp::OFFSET => {
+                let port = self.ports.entry(base).or_default();
+                port.push(value);
+                let &[high1, low1, high0, low0] = &port[..] else { return Ok(()) };
+                port.clear();
+                if !Descriptor::unpack_lossy(&[low0, high0]).valid {
+                    self.notes.add(position, format!("{engine}: the first element submitted is not valid"));
+                }
+                self.context(position, base, engine, [low0, high0])?;
+                self.context(position, base, engine, [low1, high1])
+            }
+            QUEUE_CONTROL if value & 1 != 0 => {
+                for element in QUEUE.step_by(8) {
+                    let halves = [element, element + 4]
+                        .map(|within| self.registers.insert(base + within, 0).unwrap_or(0));
+                    self.context(position, base, engine, halves)?;
+                }
+                Ok(())
+            }
+            RingTail::OFFSET | RingCtl::OFFSET => self.ring(position, base, engine),
+            _ => Ok(()),
+        }
+    }
+
+    /// A ring that registers name, if there is something to run in it.
+    fn ring(&mut self, position: u64, base: u32, engine: EngineId) -> io::Result<()> {
+        let control = self.read(base + RingCtl::OFFSET);
+        let mode = RingModeGen7::unpack_lossy(&[self.read(base + RingModeGen7::OFFSET)]);
+        if !RingCtl::unpack_lossy(&[control]).ring_valid || mode.gfx_run_list_enable {
+            return Ok(());
+        }
+        let [start, head, tail] =
+            [RingStart::OFFSET, RingHead::OFFSET, RingTail::OFFSET].map(|within| self.read(base + within));
+        let ring = ring(start, control, head, tail);
+        if used(&ring) == 0 {
+            return Ok(());
+        }
+        let roots: [u64; 4] = std::array::from_fn(|index| {
+            let at = base + RingPdp::OFFSET + 8 * index as u32;
+            u64::from(self.read(at)) | u64::from(self.read(at + 4)) << 32
+        });
+        let translation = match (mode.gfx_ppgtt_enable, mode.gen8_gfx_ppgtt_48b) {
+            (false, _) => Translation::Global,
+            (true, true) => Translation::Four(roots[0]),
+            (true, false) => Translation::Two(roots),
+        };
+        self.registers.insert(base + RingHead::OFFSET, packed_head(&ring));
+        self.start(Started { position, engine, context: 0, translation, commands: Commands::Ring(ring) })
+    }
+
+    /// A context that is submitted, if it is valid and there is something to run in its ring.
+    fn context(&mut self, position: u64, base: u32, engine: EngineId, halves: [u32; 2]) -> io::Result<()> {
+        let descriptor = Descriptor::unpack_lossy(&halves);
+        if !descriptor.valid {
+            return Ok(());
+        }
+        let lrca = descriptor.logical_ring_context_address_lrca.get();
+        // The page of registers lies behind the status page.
+        let page = lrca + PAGE;
+        let mut dwords = Vec::with_capacity(ContextImage::DWORDS);
+        View::new(self.image, Translation::Global).dwords(page, ContextImage::DWORDS, &mut dwords);
+        let Some(dwords) = dwords.first_chunk() else {
+            let text = format!(
+                "{engine}: context {lrca:#x} is submitted, but global memory has no page of its registers at {page:#x}: left out"
+            );
+            self.notes.add(position, text);
+            return Ok(());
+        };
+        // Other engines have what is read here at the same places.
+        let image = ContextImage::unpack_lossy(dwords);
+        let ring = ring(
+            image.ring_start.get() as u32,
+            image.ring_ctl.get() as u32,
+            image.ring_head.get() as u32,
+            image.ring_tail.get() as u32,
+        );
+        if used(&ring) == 0 {
+            return Ok(());
+        }
+        let root = |low: U<32>, high: U<32>| low.get() | high.get() << 32;
+        let roots = [
+            root(image.pdp0_ldw_pml4_lo, image.pdp0_udw_pml4_hi_in_48b_mode),
+            root(image.pdp1_ldw, image.pdp1_udw),
+            root(image.pdp2_ldw, image.pdp2_udw),
+            root(image.pdp3_ldw, image.pdp3_udw),
+        ];
+        let translation = match descriptor.addressing_mode_legacy_context {
+            _ if !descriptor.privilege_access => Translation::Global,
+            Addressing::LEGACY_CONTEXT_WITH_NO_64_BIT_VA_SUPPORT => Translation::Two(roots),
+            Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT => Translation::Four(roots[0]),
+            _ => {
+                let text = format!(
+                    "{engine}: context {lrca:#x} shares the memory of a process, whose tables are not in the file"
+                );
+                self.notes.add(position, text);
+                Translation::Global
+            }
+        };
+        // As the engine saves it when it is done.
+        let at = page + u64::from(first_bit(ContextImage::INFO, "RING_HEAD") / 8);
+        self.image.write_global(at, &packed_head(&ring).to_le_bytes());
+        self.registers.insert(base + RingHead::OFFSET, packed_head(&ring));
+        let context = (lrca / PAGE) as u32;
+        self.start(Started { position, engine, context, translation, commands: Commands::Ring(ring) })
+    }
+}
+
+const NO_ROOM: &str = "bytes of memory are left out: 4 GiB of the file are kept, at addresses of 48 bits";
+const NO_ENTRY: &str = "bytes of global memory are written without an entry of the global table for them";
+
+/// RING_HEAD of a ring that is done.
+fn packed_head(ring: &Ring) -> u32 {
+    let [dword] = RingHead { head_addr: Shifted::from_bits(ring.tail >> 2), ..RingHead::new() }.pack();
+    dword
+}
+
+/// The engine that a register belongs to, and its base. The second video engine is one like the first.
+fn engine_of(offset: u32) -> Option<(u32, EngineId)> {
+    let engine = ENGINES.iter().find(|engine| offset.wrapping_sub(engine.base) < ENGINE_BYTES)?;
+    let name = engine.name.trim_end_matches('2').to_ascii_lowercase();
+    Some((engine.base, name.parse().ok()?))
+}
+
+/// Where a field starts.
+fn first_bit(container: &Container, name: &str) -> u32 {
+    container.fields.iter().find(|field| field.name == name).map_or(0, |field| field.start)
+}

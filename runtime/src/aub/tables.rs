@@ -1,0 +1,84 @@
+//! Entries of page tables, read and written.
+
+use crate::core::Shifted;
+use crate::gen8::memory::{
+    GlobalGttPageTableEntry, PageDirectoryEntry, PageDirectoryPointerEntry, PageMapLevel4Entry,
+    PageTableEntry,
+};
+
+/// Bits of an address inside a page.
+pub(super) const PAGE_SHIFT: u32 = 12;
+/// Bytes of a page.
+pub(super) const PAGE: u64 = 1 << PAGE_SHIFT;
+/// Entries of a table.
+pub(super) const ENTRIES: u64 = 512;
+/// Bits of an address that choose an entry of a table.
+pub(super) const INDEX_BITS: u32 = 9;
+/// Pages that an entry of a page directory maps with Page Size set: 2 MiB.
+const LARGE: u64 = ENTRIES;
+
+/// What an entry that is present leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Leads {
+    /// A table of the next level, by the number of its frame.
+    Table(u64),
+    /// A page of 4 KiB, by the number of its frame.
+    Page(u64),
+    /// A page of 2 MiB, by the number of its first frame.
+    Large(u64),
+}
+
+/// The entry of a table of `level` (4 the root of 48 bits, 1 a page table); `None` if it is not present.
+pub(super) fn entry(level: u32, bits: u64) -> Option<Leads> {
+    let dwords = [bits as u32, (bits >> 32) as u32];
+    macro_rules! table {
+        ($type:ident) => {{
+            let entry = $type::unpack_lossy(&dwords);
+            entry.present.then_some(Leads::Table(entry.address.get() >> PAGE_SHIFT))
+        }};
+    }
+    match level {
+        4 => table!(PageMapLevel4Entry),
+        3 => table!(PageDirectoryPointerEntry),
+        2 if PageDirectoryEntry::unpack_lossy(&dwords).page_size => {
+            let entry = PageDirectoryEntry::unpack_lossy(&dwords);
+            entry.present.then_some(Leads::Large((entry.address.get() >> PAGE_SHIFT) & !(LARGE - 1)))
+        }
+        2 => table!(PageDirectoryEntry),
+        _ => {
+            let entry = PageTableEntry::unpack_lossy(&dwords);
+            entry.present.then_some(Leads::Page(entry.address.get() >> PAGE_SHIFT))
+        }
+    }
+}
+
+/// The frame that an entry of the global table leads to; `None` if it is not present.
+pub(super) fn global_entry(bits: u64) -> Option<u64> {
+    let entry = GlobalGttPageTableEntry::unpack_lossy(&[bits as u32, (bits >> 32) as u32]);
+    entry.present.then_some(entry.address.get() >> PAGE_SHIFT)
+}
+
+/// An entry of a table of `level` that is present, may be written through, and leads to `frame`.
+pub(super) fn pack(level: u32, frame: u64) -> u64 {
+    let address = Shifted::from_bits(frame);
+    macro_rules! entry {
+        ($type:ident) => {
+            whole($type { present: true, read_write: true, address, ..$type::new() }.pack())
+        };
+    }
+    match level {
+        4 => entry!(PageMapLevel4Entry),
+        3 => entry!(PageDirectoryPointerEntry),
+        2 => entry!(PageDirectoryEntry),
+        _ => entry!(PageTableEntry),
+    }
+}
+
+/// An entry of the global table that leads to `frame`.
+pub(super) fn pack_global(frame: u64) -> u64 {
+    whole(GlobalGttPageTableEntry { present: true, address: Shifted::from_bits(frame) }.pack())
+}
+
+fn whole([low, high]: [u32; 2]) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}

@@ -1,0 +1,139 @@
+//! Memory through page tables, as a decoder reads it.
+
+use super::image::{Image, Translation};
+use super::tables::{ENTRIES, Leads, PAGE, PAGE_SHIFT};
+use crate::decode::{Memory, VA_MASK};
+use std::cell::RefCell;
+
+/// Pages of zeros, for what is mapped and nothing wrote.
+const ZERO_PAGES: u64 = 16;
+static ZEROS: [u8; (ZERO_PAGES * PAGE) as usize] = [0; (ZERO_PAGES * PAGE) as usize];
+
+/// Most pages that are looked up at once: 64 MiB.
+const MAX_RUN: u64 = 1 << 14;
+
+/// Pages whose bytes lie in one piece.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// First page.
+    page: u64,
+    /// Pages.
+    count: u64,
+    /// Where the first one lies; `None` if nothing wrote them.
+    slot: Option<u32>,
+}
+
+impl Run {
+    /// The other one goes on where this one ends, in addresses and in place.
+    fn leads_to(&self, next: &Run) -> bool {
+        let slot = |run: &Run| run.slot.map(u64::from);
+        self.page + self.count == next.page && slot(self).map(|slot| slot + self.count) == slot(next)
+    }
+}
+
+/// Memory of a context, or global memory, at one point of a file.
+///
+/// Pages that are mapped one after the other and were written in that order are one piece; what is mapped without ever
+/// being written reads 0, as simulators have it.
+#[derive(Debug)]
+pub struct View<'a> {
+    image: &'a Image,
+    translation: Translation,
+    /// What was looked up, in order.
+    runs: RefCell<Vec<Run>>,
+    global: Option<Box<View<'a>>>,
+}
+
+impl<'a> View<'a> {
+    /// Memory through these tables.
+    pub fn new(image: &'a Image, translation: Translation) -> Self {
+        let view = |translation, global| View { image, translation, runs: RefCell::default(), global };
+        let global = (translation != Translation::Global).then(|| Box::new(view(Translation::Global, None)));
+        view(translation, global)
+    }
+
+    /// The run that holds a page.
+    fn find(&self, page: u64) -> Option<Run> {
+        let at = match self.known(page) {
+            Ok(run) => return Some(run),
+            Err(at) => at,
+        };
+        let mut runs = self.runs.borrow_mut();
+        let next = runs.get(at).copied();
+        let mut run = self.look_up(page, next.map_or(u64::MAX, |next| next.page))?;
+        match next {
+            // One piece with what was looked up before.
+            Some(next) if run.slot.is_some() && run.leads_to(&next) => {
+                run.count += next.count;
+                runs[at] = run;
+            }
+            _ => runs.insert(at, run),
+        }
+        Some(run)
+    }
+
+    /// The run that holds a page if it was looked up before, or where it would stand.
+    fn known(&self, page: u64) -> Result<Run, usize> {
+        let runs = self.runs.borrow();
+        let at = runs.partition_point(|run| run.page <= page);
+        match at.checked_sub(1).map(|before| runs[before]) {
+            Some(run) if page - run.page < run.count => Ok(run),
+            _ => Err(at),
+        }
+    }
+
+    /// Pages from `page` on whose bytes lie in one piece, before page `end`.
+    fn look_up(&self, page: u64, end: u64) -> Option<Run> {
+        let mut directory = None;
+        let slot = self.image.slot(self.frame(page, &mut directory)?);
+        let limit = if slot.is_some() { MAX_RUN } else { ZERO_PAGES };
+        let mut count = 1;
+        while count < limit && page + count < end {
+            let Some(frame) = self.frame(page + count, &mut directory) else { break };
+            let next = self.image.slot(frame);
+            match (slot, next) {
+                (None, None) => {}
+                (Some(first), Some(next)) if u64::from(next) == u64::from(first) + count => {}
+                _ => break,
+            }
+            count += 1;
+        }
+        Some(Run { page, count, slot })
+    }
+
+    /// The frame of a page. `directory` remembers what maps the 2 MiB of the page that was asked for last.
+    fn frame(&self, page: u64, directory: &mut Option<(u64, Option<Leads>)>) -> Option<u64> {
+        if self.translation == Translation::Global {
+            return self.image.global_page(page);
+        }
+        let part = page / ENTRIES;
+        let leads = match *directory {
+            Some((known, leads)) if known == part => leads,
+            _ => {
+                let leads = self.image.directory(&self.translation, page);
+                *directory = Some((part, leads));
+                leads
+            }
+        };
+        self.image.leaf(leads?, page)
+    }
+}
+
+impl Memory for View<'_> {
+    fn tail(&self, address: u64) -> &[u8] {
+        let address = address & VA_MASK;
+        let Some(run) = self.find(address >> PAGE_SHIFT) else { return &[] };
+        let bytes = match run.slot {
+            Some(slot) => self.image.run(slot, run.count),
+            None => &ZEROS[..(run.count * PAGE) as usize],
+        };
+        &bytes[(address - (run.page << PAGE_SHIFT)) as usize..]
+    }
+
+    fn global(&self) -> Option<&dyn Memory> {
+        match &self.global {
+            Some(global) => Some(&**global),
+            None => Some(self),
+        }
+    }
+}
