@@ -18,6 +18,7 @@ mod open;
 pub use open::{DumpError, How};
 
 use crate::aub;
+use crate::batch;
 use crate::capture::{Capture, Event, Playback};
 use crate::decode::Memory;
 use crate::engine::EngineId;
@@ -90,6 +91,8 @@ pub enum Kind {
     Aub,
     /// Dwords of a batch and nothing else.
     Raw,
+    /// What a builder made ([`crate::batch::Submission`]).
+    Built,
 }
 
 impl Kind {
@@ -99,6 +102,7 @@ impl Kind {
             Kind::Capture => "capture",
             Kind::Aub => "AUB file",
             Kind::Raw => "dwords",
+            Kind::Built => "built batch",
         }
     }
 }
@@ -134,6 +138,15 @@ enum Content {
     Capture(Capture),
     Aub(Aub),
     Raw { engine: EngineId, address: u64, bytes: Vec<u8> },
+    Built(batch::Submission),
+}
+
+impl From<batch::Submission> for Dump {
+    /// What a builder made, called by the name of its first buffer.
+    fn from(built: batch::Submission) -> Dump {
+        let name = built.buffers.first().map_or("batch", |buffer| buffer.name()).to_owned();
+        Dump { name, content: Content::Built(built), notes: Vec::new() }
+    }
 }
 
 /// Where an AUB file comes from. A file is read anew each time, a stream once.
@@ -154,6 +167,7 @@ impl Content {
             Content::Capture(_) => Kind::Capture,
             Content::Aub(_) => Kind::Aub,
             Content::Raw { .. } => Kind::Raw,
+            Content::Built(_) => Kind::Built,
         }
     }
 }
@@ -198,6 +212,17 @@ impl Dump {
         match content {
             Content::Capture(capture) => of_capture(capture, each),
             Content::Raw { engine, address, bytes } => of_raw(name, *engine, *address, bytes, each),
+            Content::Built(built) => each(&Submission {
+                name,
+                number: 0,
+                context: 0,
+                engine: built.engine,
+                memory: built,
+                address: built.batch_address,
+                length: built.batch_length,
+                global: false,
+                ring: None,
+            }),
             Content::Aub(aub) => {
                 let reader = match aub {
                     Aub::File(path) => aub::Reader::open(path),
