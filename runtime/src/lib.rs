@@ -9,6 +9,9 @@
 //! * [`aub`]: files for simulators: memory, page tables, registers and submissions as a stream
 //! * [`capture`]: recorded submissions of programs, with the memory that they left
 //! * [`check`](mod@check): the manual's programming restrictions, looked for in dumps
+//! * [`error_state`]: what the kernel's driver says of a GPU that hung, read and written in every spelling
+//! * [`devcoredump`]: the same of the later driver
+//! * [`hang`]: what hung, and why
 //! * [`read`]: batches as typed packets, one after the other
 //! * [`diff`]: what differs between packets, by field, and between batches, by packet
 //! * [`dump`]: dumps of every kind, as submissions
@@ -43,11 +46,17 @@ pub mod check;
 #[cfg(feature = "std")]
 pub mod decode;
 #[cfg(feature = "std")]
+pub mod devcoredump;
+#[cfg(feature = "std")]
 pub mod diff;
 #[cfg(feature = "std")]
 pub mod dump;
 #[cfg(feature = "std")]
+pub mod error_state;
+#[cfg(feature = "std")]
 pub mod guide;
+#[cfg(feature = "std")]
+pub mod hang;
 #[cfg(feature = "serde")]
 pub mod json;
 pub mod merge;

@@ -1,0 +1,115 @@
+//! Device coredumps: what the kernel's driver xe says of a GPU that hung, as text.
+//!
+//! `/sys/class/drm/card0/device/devcoredump/data` holds the state of the execution queue, of the engines and the memory
+//! of the address space, in sections under titles (`**** VM state ****`). What error states have too is given as they
+//! have it ([`ErrorState`]), with registers by the names that i915 gives them.
+//!
+//! ```no_run
+//! use genxml::devcoredump::Devcoredump;
+//! use std::{fs::File, io::BufReader};
+//! let dump = Devcoredump::read(BufReader::new(File::open("data")?));
+//! println!("{:?}: batches at {:x?}", dump.state.entry("Reason"), dump.batches);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! xe drives GPUs from Gen12 on, and Broadwell in no release: commands are decoded by the tables of Broadwell all the
+//! same, or by others that are loaded, and notes say so.
+//!
+//! Sources: `drivers/gpu/drm/xe` of Linux 6.8 to 6.17 (`xe_devcoredump.c`, `xe_guc_submit.c`, `xe_lrc.c`, `xe_vm.c`,
+//! `xe_hw_engine.c`, `xe_sched_job.c`); Mesa's `error_decode_xe_lib.c` for what readers look at.
+
+mod read;
+
+use crate::decode::VA_MASK;
+use crate::dump::{Each, Submission};
+use crate::error_state::{Engine, ErrorState, Line};
+use std::io;
+
+/// What a device coredump says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Devcoredump {
+    /// What error states have too: header, engines with registers, memory, notes. Buffers of the address space belong to
+    /// no engine.
+    pub state: ErrorState,
+    /// GPU addresses where the batches of the job that hung begin, one for each engine that it ran on.
+    pub batches: Vec<u64>,
+    /// Execution queues, mostly the one that hung.
+    pub queues: Vec<Queue>,
+    /// Pieces of the address space whose bytes are not there, and why.
+    pub missing: Vec<Missing>,
+    /// Sections that the reader does not take apart, such as the log of the GuC.
+    pub sections: Vec<Section>,
+}
+
+/// An execution queue: software's side of a context.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Queue {
+    /// Its number with the GuC.
+    pub id: i64,
+    /// The engine that it runs on, `rcs0`.
+    pub name: String,
+    /// The lines about it, without their bytes.
+    pub lines: Vec<Line>,
+}
+
+/// A piece of the address space without its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// GPU address.
+    pub address: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// What the kernel says: a negative error number.
+    pub error: String,
+}
+
+/// A section that is kept as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Section {
+    /// Its title.
+    pub title: String,
+    /// Its lines, without bytes.
+    pub lines: Vec<Line>,
+}
+
+/// The line that every device coredump begins with.
+pub const FIRST_LINE: &str = "**** Xe Device Coredump ****";
+
+impl Devcoredump {
+    /// True if a file that starts like this is a device coredump of xe.
+    pub fn starts_like(start: &[u8]) -> bool {
+        start.trim_ascii_start().starts_with(FIRST_LINE.as_bytes())
+    }
+
+    /// The engine that the job ran on: that of the queue, or the first.
+    pub fn engine(&self) -> Option<&Engine> {
+        let of_queue = self.queues.first().and_then(|queue| self.state.engine(&queue.name));
+        of_queue.or_else(|| self.state.engines.iter().find(|engine| engine.id().is_some()))
+    }
+
+    /// Gives what the job executed to `each`: its batches. (xe does not dump rings.)
+    ///
+    /// # Errors
+    /// Those of `each`.
+    pub fn submissions(&self, each: &mut Each<'_>) -> io::Result<()> {
+        let Some(engine) = self.engine() else { return Ok(()) };
+        let Some(id) = engine.id() else { return Ok(()) };
+        let context =
+            self.state.engines.iter().position(|other| other.name == engine.name).unwrap_or(0) as u32;
+        let view = self.state.memory(&engine.name);
+        for (number, &batch) in self.batches.iter().enumerate() {
+            each(&Submission {
+                name: &format!("{} batch {number}", engine.name),
+                number: number as u64,
+                context,
+                engine: id,
+                memory: &view,
+                address: batch & VA_MASK,
+                length: 0,
+                global: false,
+                ring: None,
+            })?;
+        }
+        Ok(())
+    }
+}

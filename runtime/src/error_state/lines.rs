@@ -1,0 +1,192 @@
+//! Lines of a text that may be hostile: as long as memory, cut, not text at all.
+
+use super::Note;
+use std::io::{self, BufRead};
+
+/// Most bytes of a line that are looked at as text. Lines of data are streamed past it.
+pub(crate) const MAX_LINE: usize = 64 << 10;
+
+/// Most notes that are kept.
+const MAX_NOTES: usize = 1000;
+
+/// Reads a text by lines.
+pub(crate) struct Lines<R> {
+    input: R,
+    /// Number of the line that was read last, from 1.
+    pub number: u64,
+    /// The start of the line, without its end.
+    pub text: Vec<u8>,
+    /// The rest of the line is still to be read.
+    more: bool,
+    /// The last line ended with a line end.
+    ended: bool,
+    failed: Option<io::Error>,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub fn new(input: R) -> Self {
+        Lines { input, number: 0, text: Vec::new(), more: false, ended: true, failed: None }
+    }
+
+    /// The next line into [`text`](Self::text); false at the end. What was not read of the last one is skipped.
+    pub fn next(&mut self) -> bool {
+        self.skip();
+        self.text.clear();
+        let mut room = MAX_LINE;
+        let mut any = false;
+        while let Some(bytes) = fill(&mut self.input, &mut self.failed) {
+            if !any {
+                self.number += 1;
+                (any, self.ended, self.more) = (true, false, true);
+            }
+            let here = &bytes[..bytes.len().min(room)];
+            let end = here.iter().position(|&byte| byte == b'\n');
+            let taken = end.unwrap_or(here.len());
+            self.text.extend_from_slice(&here[..taken]);
+            self.input.consume(taken + usize::from(end.is_some()));
+            room -= taken;
+            if end.is_some() {
+                (self.ended, self.more) = (true, false);
+                break;
+            }
+            if room == 0 {
+                return true;
+            }
+        }
+        if self.more && room > 0 {
+            self.more = false;
+        }
+        if !self.more && self.text.last() == Some(&b'\r') {
+            self.text.pop();
+        }
+        any
+    }
+
+    /// The rest of the line, piece by piece, until `each` says that it has enough.
+    pub fn rest(&mut self, mut each: impl FnMut(&[u8]) -> bool) {
+        while self.more {
+            let Some(bytes) = fill(&mut self.input, &mut self.failed) else {
+                self.more = false;
+                return;
+            };
+            let end = bytes.iter().position(|&byte| byte == b'\n');
+            let taken = end.unwrap_or(bytes.len());
+            let on = each(&bytes[..taken]);
+            self.input.consume(taken + usize::from(end.is_some()));
+            if end.is_some() {
+                (self.ended, self.more) = (true, false);
+            }
+            if !on {
+                return;
+            }
+        }
+    }
+
+    /// True if the line is longer than what was read of it.
+    pub fn has_more(&self) -> bool {
+        self.more
+    }
+
+    fn skip(&mut self) {
+        self.rest(|_| true);
+    }
+
+    /// What to say of the end, after the last line.
+    pub fn finish(&mut self, notes: &mut Notes) {
+        if let Some(error) = self.failed.take() {
+            notes.add(self.number, format_args!("the file cannot be read further: {error}"));
+        } else if !self.ended {
+            notes.add(self.number, format_args!("the file ends in the middle of a line"));
+        }
+    }
+}
+
+/// What is buffered, not empty; `None` at the end and after an error.
+fn fill<'a, R: BufRead>(input: &'a mut R, failed: &mut Option<io::Error>) -> Option<&'a [u8]> {
+    if failed.is_some() {
+        return None;
+    }
+    // Asking twice is cheap: the second time nothing is read.
+    loop {
+        match input.fill_buf() {
+            Ok([]) => return None,
+            Ok(_) => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                *failed = Some(error);
+                return None;
+            }
+        }
+    }
+    input.fill_buf().ok()
+}
+
+/// Notes, not more than a reader can take.
+#[derive(Default)]
+pub(crate) struct Notes {
+    pub list: Vec<Note>,
+    dropped: u64,
+}
+
+impl Notes {
+    pub fn add(&mut self, line: u64, text: std::fmt::Arguments<'_>) {
+        if self.list.len() < MAX_NOTES {
+            self.list.push(Note { line, text: text.to_string() });
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    /// All of them.
+    pub fn finish(mut self, line: u64) -> Vec<Note> {
+        if self.dropped > 0 {
+            self.list.push(Note { line, text: format!("{} more remarks are left out", self.dropped) });
+        }
+        self.list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_streamed_and_ends_are_told() {
+        let long = "x".repeat(MAX_LINE + 10);
+        let text = format!("a\r\n\n{long}\nlast");
+        // A tiny buffer: every read crosses its end.
+        let mut lines = Lines::new(io::BufReader::with_capacity(7, text.as_bytes()));
+        assert!(lines.next());
+        assert_eq!((lines.number, lines.text.as_slice()), (1, &b"a"[..]));
+        assert!(lines.next());
+        assert_eq!((lines.number, lines.text.as_slice()), (2, &b""[..]));
+        assert!(lines.next());
+        assert_eq!(lines.text.len(), MAX_LINE);
+        let mut rest = 0;
+        lines.rest(|bytes| {
+            rest += bytes.len();
+            true
+        });
+        assert_eq!(rest, 10);
+        assert!(lines.next());
+        assert_eq!((lines.number, lines.text.as_slice()), (4, &b"last"[..]));
+        assert!(!lines.next());
+        let mut notes = Notes::default();
+        lines.finish(&mut notes);
+        assert_eq!(notes.list[0].text, "the file ends in the middle of a line");
+    }
+
+    #[test]
+    fn a_line_of_exactly_the_limit_is_whole() {
+        let text = format!("{}\nnext\n", "y".repeat(MAX_LINE));
+        let mut lines = Lines::new(text.as_bytes());
+        assert!(lines.next());
+        assert_eq!(lines.text.len(), MAX_LINE);
+        assert!(lines.next());
+        assert_eq!(lines.text, b"next");
+        assert!(!lines.next());
+        let mut notes = Notes::default();
+        lines.finish(&mut notes);
+        assert!(notes.list.is_empty());
+    }
+}

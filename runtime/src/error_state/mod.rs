@@ -1,0 +1,372 @@
+//! Error states: what the kernel's driver i915 says of a GPU that hung, as text.
+//!
+//! `/sys/class/drm/card0/error` holds registers of every engine, the requests that were under way, and the memory of
+//! the rings, batches and contexts. The text has changed often since Linux 2.6.37; [`ErrorState::read`] takes every
+//! spelling and gives one form, [`write()`] writes that form in any [`Spelling`].
+//!
+//! ```no_run
+//! use genxml::error_state::ErrorState;
+//! use std::{fs::File, io::BufReader};
+//! let state = ErrorState::read(BufReader::new(File::open("error")?));
+//! for engine in &state.engines {
+//!     println!("{}: ACTHD {:#x}", engine.name, engine.value("ACTHD").unwrap_or(0));
+//! }
+//! for note in &state.notes {
+//!     eprintln!("{note}");
+//! }
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! Files that are cut or damaged are read as far as they go; [`Note`]s say what was skipped and where. Lines that mean
+//! nothing to the reader are kept as they are. Memory is bounded: see [`MAX_BYTES`] and [`MAX_TEXT`].
+//!
+//! * [`ErrorState`], [`Engine`], [`Buffer`]: what such a file says
+//! * [`ErrorState::submissions`]: what the engines executed, for a decoder
+//! * [`View`]: memory as an engine saw it
+//! * [`write()`], [`Spelling`]: the text of a kernel's version
+//! * [`Crash`]: a hang or page fault of a program or model, made into an error state
+//!
+//! Sources: `drivers/gpu/drm/i915/i915_gpu_error.c` of Linux 3.10 to 6.17 for what is printed; Mesa's
+//! `aubinator_error_decode.c` and intel-gpu-tools' `intel_error_decode.c` for what readers look at.
+
+mod crash;
+pub(crate) mod data;
+pub(crate) mod lines;
+mod memory;
+pub(crate) mod parse;
+mod platform;
+mod read;
+mod reduce;
+mod spelling;
+mod submissions;
+mod write;
+
+pub(crate) use crash::FAULT_LOW;
+pub use crash::{Crash, CrashBuffer, PageFault};
+pub use memory::View;
+pub use platform::Platform;
+pub use spelling::{Spelling, UnknownSpelling};
+pub(crate) use submissions::field_of;
+pub use write::write;
+
+use crate::engine::EngineId;
+use std::fmt;
+
+/// Most bytes of memory that are taken out of one file, all buffers together: what comes after is skipped with a note.
+pub const MAX_BYTES: usize = 1 << 30;
+
+/// Most bytes of text (registers, lists, lines that are kept as they are) that are taken out of one file.
+pub const MAX_TEXT: usize = 64 << 20;
+
+/// What an error state says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ErrorState {
+    /// The lines about the machine, in order: `Kernel`, `PCI ID`, `GPU HANG` and so on.
+    pub header: Vec<Entry>,
+    /// Registers that do not belong to one engine: `EIR`, `FAULT_TLB_DATA`, `fence[0]`.
+    pub registers: Vec<Register>,
+    /// The engines that the file speaks of.
+    pub engines: Vec<Engine>,
+    /// Lists of buffers that were in use; their memory is not there.
+    pub lists: Vec<List>,
+    /// Memory.
+    pub buffers: Vec<Buffer>,
+    /// Lines that the reader does not know: of the display, of the driver's parameters, of later kernels.
+    pub other: Vec<Line>,
+    /// What was skipped or is doubtful.
+    pub notes: Vec<Note>,
+}
+
+/// `key: value` of the text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Entry {
+    /// What stands before the colon.
+    pub key: String,
+    /// What stands behind it.
+    pub value: String,
+}
+
+/// A register, or another number that is printed like one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Register {
+    /// The kernel's name, with an index where there is one: `ACTHD`, `ROW_INSTDONE[0][1]`.
+    pub name: String,
+    /// The value; halves of 64 bits are put together.
+    pub value: u64,
+    /// Further numbers of the line: of `HEAD` where the request starts, of `TAIL` its end, of `SYNC_0` what was waited
+    /// for, of `FAULT_TLB_DATA` the second register (the value is the first, `DATA1`).
+    pub more: Vec<u64>,
+}
+
+/// An engine and what ran on it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Engine {
+    /// Its name in the spelling of today, `rcs0`, whatever the file says (`render ring`); as it stands if no engine is
+    /// known by it.
+    pub name: String,
+    /// The process whose request was running.
+    pub process: Option<Process>,
+    /// Its registers, and software's numbers about it, in order.
+    pub registers: Vec<Register>,
+    /// Lines about it that hold no number: `waiting: yes`, `hangcheck: hung [42]`, `Active context: ...`.
+    pub entries: Vec<Entry>,
+    /// Requests that were not done, oldest first; those in the ports of the execution list too.
+    pub requests: Vec<Request>,
+    /// Lines in its section that the reader does not know.
+    pub other: Vec<Line>,
+}
+
+/// A process.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Process {
+    /// Its command.
+    pub name: String,
+    /// Its number.
+    pub pid: i64,
+    /// Handle and hardware number of its context.
+    pub context: Option<(i64, i64)>,
+    /// How bad the driver found the context (`score`).
+    pub score: Option<i64>,
+}
+
+/// A request: a piece of a ring that software put there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Request {
+    /// The port of the execution list that it is in; of the engine's list without.
+    pub port: Option<u32>,
+    /// Process.
+    pub pid: Option<i64>,
+    /// Number of the timeline that the sequence number counts on.
+    pub context: Option<u32>,
+    /// Sequence number.
+    pub seqno: u32,
+    /// First byte in the ring.
+    pub head: Option<u32>,
+    /// Byte in the ring where it ends.
+    pub tail: Option<u32>,
+    /// Priority.
+    pub priority: Option<i64>,
+    /// The rest of what is said of it, as it stands, in order: `ban score`, `emitted`, `ctx_desc`.
+    pub more: Vec<Entry>,
+}
+
+/// A list of buffers in use, without their memory.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct List {
+    /// Its name: `Active (rcs0)`, `Pinned (global)`.
+    pub name: String,
+    /// Number of the address space that it is about, where the file numbers them.
+    pub vm: Option<u32>,
+    /// The buffers.
+    pub rows: Vec<Listed>,
+}
+
+/// A buffer in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Listed {
+    /// GPU address.
+    pub address: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// The rest of the line: domains, sequence numbers, flags.
+    pub rest: String,
+}
+
+/// A piece of memory.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Buffer {
+    /// The engine that it was read for ([`Engine::name`]); `None` of those of the whole device.
+    pub engine: Option<String>,
+    /// What it is.
+    pub kind: BufferKind,
+    /// GPU address of the first byte.
+    pub address: u64,
+    /// Its bytes.
+    pub data: Vec<u8>,
+    /// Sizes of the pages that map it, as a set of bits, if they are not all of 4 KiB.
+    pub page_sizes: Option<u32>,
+    /// The line of the file, counted from 1, where it begins; 0 if it comes from no file.
+    pub line: u64,
+}
+
+/// What a piece of memory is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum BufferKind {
+    /// The batch of the request that was running.
+    #[default]
+    Batch,
+    /// The ring.
+    Ring,
+    /// The ring that the hardware's registers say, where that is another.
+    HardwareRing,
+    /// The image of the context, the page with its status first.
+    Context,
+    /// The status page.
+    Status,
+    /// Commands that the hardware runs when it loads a context.
+    WorkaroundContext,
+    /// Commands that the driver runs to get around a fault of the hardware.
+    WorkaroundBatch,
+    /// The image that contexts start from.
+    NullContext,
+    /// A buffer that the program asked to have captured.
+    User,
+    /// The page of the semaphores between engines.
+    Semaphores,
+    /// Anything else, under the file's name.
+    Other(String),
+}
+
+/// A line that is kept as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Line {
+    /// Its number in the file, from 1.
+    pub number: u64,
+    /// The text, without its end.
+    pub text: String,
+}
+
+/// What a reader skipped or doubts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The line of the file, from 1.
+    pub line: u64,
+    /// What is the matter.
+    pub text: String,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.text)
+    }
+}
+
+impl BufferKind {
+    /// True if its address is one of the global table, whatever the context.
+    pub fn is_global(&self) -> bool {
+        !matches!(self, BufferKind::Batch | BufferKind::User)
+    }
+
+    /// A name for people.
+    pub fn name(&self) -> &str {
+        match self {
+            BufferKind::Batch => "batch",
+            BufferKind::Ring => "ring",
+            BufferKind::HardwareRing => "hardware's ring",
+            BufferKind::Context => "context",
+            BufferKind::Status => "status page",
+            BufferKind::WorkaroundContext => "workarounds of the context",
+            BufferKind::WorkaroundBatch => "workaround batch",
+            BufferKind::NullContext => "null context",
+            BufferKind::User => "user buffer",
+            BufferKind::Semaphores => "semaphores",
+            BufferKind::Other(name) => name,
+        }
+    }
+}
+
+impl Buffer {
+    /// The address behind its last byte.
+    pub fn end(&self) -> u64 {
+        self.address.saturating_add(self.data.len() as u64)
+    }
+}
+
+impl Register {
+    /// A register with this value.
+    pub fn new(name: impl Into<String>, value: u64) -> Register {
+        Register { name: name.into(), value, more: Vec::new() }
+    }
+}
+
+impl Engine {
+    /// The register of this name.
+    pub fn register(&self, name: &str) -> Option<&Register> {
+        self.registers.iter().find(|register| register.name == name)
+    }
+
+    /// The value of the register of this name.
+    pub fn value(&self, name: &str) -> Option<u64> {
+        self.register(name).map(|register| register.value)
+    }
+
+    /// The line of this key.
+    pub fn entry(&self, key: &str) -> Option<&str> {
+        self.entries.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str())
+    }
+
+    /// Which engine it is; that of compute takes the commands of the render engine. `None` of engines that Broadwell
+    /// has no like of.
+    pub fn id(&self) -> Option<EngineId> {
+        spelling::engine_id(&self.name)
+    }
+
+    /// The number of the engine among those of its class: 1 for `vcs1`.
+    pub fn instance(&self) -> u32 {
+        let digits = self.name.trim_start_matches(|c: char| !c.is_ascii_digit());
+        digits.parse().unwrap_or(0)
+    }
+}
+
+impl ErrorState {
+    /// True if a file that starts like this is an error state: one of its first lines is one that every kernel prints
+    /// there.
+    pub fn starts_like(start: &[u8]) -> bool {
+        let start = &start[..start.len().min(4096)];
+        start.split(|&byte| byte == b'\n').take(12).any(|line| {
+            let line = line.trim_ascii_start();
+            const FIRST: [&[u8]; 6] = [
+                b"GPU HANG: ",
+                b"PCI ID: 0x",
+                b"No error state collected",
+                b"no error state collected",
+                b"Active process (on ring ",
+                b"EIR: 0x",
+            ];
+            FIRST.iter().any(|first| line.starts_with(first))
+                || line.ends_with(b" command stream:")
+                || (line.windows(5).any(|window| window == b" --- ") && line.contains(&b'='))
+        })
+    }
+
+    /// The engine of this name.
+    pub fn engine(&self, name: &str) -> Option<&Engine> {
+        self.engines.iter().find(|engine| engine.name == name)
+    }
+
+    /// The header's line of this key.
+    pub fn entry(&self, key: &str) -> Option<&str> {
+        self.header.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str())
+    }
+
+    /// The register of this name, of those that do not belong to one engine.
+    pub fn register(&self, name: &str) -> Option<&Register> {
+        self.registers.iter().find(|register| register.name == name)
+    }
+
+    /// The buffers of an engine, in order.
+    pub fn buffers_of<'a>(&'a self, engine: &'a str) -> impl Iterator<Item = &'a Buffer> {
+        self.buffers.iter().filter(move |buffer| buffer.engine.as_deref() == Some(engine))
+    }
+
+    /// The PCI device id.
+    pub fn pci_id(&self) -> Option<u32> {
+        parse::hex_prefixed(self.entry("PCI ID")?).map(|(value, _)| value as u32)
+    }
+
+    /// The GPU that it is of, if the file says enough to know.
+    pub fn platform(&self) -> Option<Platform> {
+        let by_id = self.pci_id().and_then(Platform::of_pci_id);
+        by_id.or_else(|| self.entry("Platform").and_then(Platform::of_name))
+    }
+
+    /// The same without what depends on the file's spelling: line numbers and notes.
+    #[must_use]
+    pub fn without_lines(mut self) -> ErrorState {
+        self.notes.clear();
+        self.buffers.iter_mut().for_each(|buffer| buffer.line = 0);
+        let engines = self.engines.iter_mut().flat_map(|engine| engine.other.iter_mut());
+        self.other.iter_mut().chain(engines).for_each(|line| line.number = 0);
+        self
+    }
+}

@@ -1,0 +1,90 @@
+//! Which GPU a file is of.
+
+use std::fmt;
+
+/// A GPU, as far as a PCI id or the kernel's name for it tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Platform {
+    /// Its name.
+    pub name: &'static str,
+    /// Its generation of graphics, times ten: 80 is Broadwell, 125 is Alchemist.
+    pub generation: u32,
+}
+
+/// First and last PCI id, name as the kernel prints it, name for people, generation. Coarse: ids between those that were
+/// sold are not told apart. (Linux include/drm/intel/pciids.h.) Ranges that hold others stand behind those.
+const PLATFORMS: &[(u32, u32, &str, &str, u32)] = &[
+    (0x2e02, 0x2e93, "G45", "G45", 45),
+    (0x2a42, 0x2a43, "GM45", "GM45", 45),
+    (0x2972, 0x2a17, "I965G", "965", 40),
+    (0x0042, 0x0046, "IRONLAKE", "Ironlake", 50),
+    (0x0102, 0x0126, "SANDYBRIDGE", "Sandy Bridge", 60),
+    (0x0152, 0x016a, "IVYBRIDGE", "Ivy Bridge", 70),
+    (0x0f30, 0x0f33, "VALLEYVIEW", "Bay Trail", 70),
+    (0x0155, 0x0157, "VALLEYVIEW", "Bay Trail", 70),
+    (0x0402, 0x042e, "HASWELL", "Haswell", 75),
+    (0x0a02, 0x0a2e, "HASWELL", "Haswell", 75),
+    (0x0c02, 0x0c2e, "HASWELL", "Haswell", 75),
+    (0x0d02, 0x0d2e, "HASWELL", "Haswell", 75),
+    (0x1602, 0x163e, "BROADWELL", "Broadwell", 80),
+    (0x22b0, 0x22b3, "CHERRYVIEW", "Cherryview", 80),
+    (0x1902, 0x193d, "SKYLAKE", "Skylake", 90),
+    (0x5a84, 0x5a85, "BROXTON", "Broxton", 90),
+    (0x0a84, 0x0a84, "BROXTON", "Broxton", 90),
+    (0x1a84, 0x1a85, "BROXTON", "Broxton", 90),
+    (0x3184, 0x3185, "GEMINILAKE", "Gemini Lake", 90),
+    (0x5902, 0x593b, "KABYLAKE", "Kaby Lake", 90),
+    (0x87c0, 0x87c0, "KABYLAKE", "Amber Lake", 90),
+    (0x87ca, 0x87ca, "COFFEELAKE", "Amber Lake", 90),
+    (0x3e90, 0x3ea9, "COFFEELAKE", "Coffee Lake", 90),
+    (0x9b21, 0x9bf6, "COMETLAKE", "Comet Lake", 90),
+    (0x8a50, 0x8a71, "ICELAKE", "Ice Lake", 110),
+    (0x4500, 0x4571, "ELKHARTLAKE", "Elkhart Lake", 110),
+    (0x4e51, 0x4e71, "JASPERLAKE", "Jasper Lake", 110),
+    (0x9a40, 0x9af8, "TIGERLAKE", "Tiger Lake", 120),
+    (0x4c80, 0x4c9a, "ROCKETLAKE", "Rocket Lake", 120),
+    (0x4680, 0x4693, "ALDERLAKE_S", "Alder Lake-S", 120),
+    (0x4626, 0x46d4, "ALDERLAKE_P", "Alder Lake-P", 120),
+    (0xa780, 0xa78b, "ALDERLAKE_S", "Raptor Lake-S", 120),
+    (0xa720, 0xa7ad, "ALDERLAKE_P", "Raptor Lake-P", 120),
+    (0x4905, 0x4909, "DG1", "DG1", 120),
+    (0x4f80, 0x4f88, "DG2", "DG2", 125),
+    (0x5690, 0x56c2, "DG2", "DG2", 125),
+    (0x7d40, 0x7dd5, "METEORLAKE", "Meteor Lake", 125),
+    (0x0bd0, 0x0be5, "PONTEVECCHIO", "Ponte Vecchio", 125),
+    (0x6420, 0x64b0, "LUNARLAKE", "Lunar Lake", 200),
+    (0xe202, 0xe223, "BATTLEMAGE", "Battlemage", 200),
+    (0xb080, 0xb0b0, "PANTHERLAKE", "Panther Lake", 300),
+];
+
+impl Platform {
+    /// Broadwell, whose tables this library has.
+    pub const BROADWELL: Platform = Platform { name: "Broadwell", generation: 80 };
+
+    /// The GPU with this PCI device id.
+    pub fn of_pci_id(id: u32) -> Option<Platform> {
+        let found = PLATFORMS.iter().find(|(first, last, ..)| (*first..=*last).contains(&id));
+        found.map(|(.., name, generation)| Platform { name, generation: *generation })
+    }
+
+    /// The GPU that the kernel calls so (`Platform: BROADWELL`).
+    pub fn of_name(name: &str) -> Option<Platform> {
+        let found = PLATFORMS.iter().find(|(_, _, kernel, ..)| kernel.eq_ignore_ascii_case(name.trim()));
+        found.map(|(.., name, generation)| Platform { name, generation: *generation })
+    }
+
+    /// True if the tables of Broadwell are those of this GPU; of Cherryview they are but for what it lacks.
+    pub fn is_described(&self) -> bool {
+        self.generation == 80
+    }
+}
+
+impl fmt::Display for Platform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (Gen{}", self.name, self.generation / 10)?;
+        match self.generation % 10 {
+            0 => f.write_str(")"),
+            part => write!(f, ".{part})"),
+        }
+    }
+}

@@ -1,0 +1,650 @@
+//! Reads every spelling into one form.
+//!
+//! A line is told by its own look wherever it can be, and by the section that it stands in where it cannot: so that a
+//! file may begin anywhere, lack anything and hold what no kernel has printed yet.
+
+use super::data::Decoder;
+use super::lines::{Lines, Notes};
+use super::spelling::{self, ENGINE, GLOBAL};
+use super::{
+    Buffer, BufferKind, Engine, Entry, ErrorState, Line, List, Listed, MAX_BYTES, MAX_TEXT, Process,
+    Register, Request, parse,
+};
+use std::io::BufRead;
+
+/// Most bytes of a file that are filled up with zeros where lines of buffers are missing.
+const MAX_HOLES: usize = 1 << 20;
+
+/// Size of a page: what kernels print of a buffer by lines ends with one.
+const PAGE: usize = 4096;
+
+/// Where the reader is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Header,
+    /// Registers of this engine.
+    Engine(usize),
+    /// Requests of this engine; so many are still announced.
+    Requests(usize, i64),
+    /// What waits for this engine.
+    Waiters(usize),
+    /// This list; so many rows are still announced.
+    List(usize, i64),
+    /// Memory of this buffer.
+    Buffer(usize),
+    /// Behind all that is known.
+    Tail,
+}
+
+struct Reader {
+    state: ErrorState,
+    notes: Notes,
+    place: Place,
+    /// The number of the line.
+    line: u64,
+    /// Bytes of memory and of text that may still be taken.
+    room: usize,
+    text_room: usize,
+    holes_room: usize,
+    /// The address space that lists are about.
+    vm: Option<u32>,
+    /// Processes of the header, with the names of their engines.
+    processes: Vec<(String, Process)>,
+    engine_seen: bool,
+}
+
+impl ErrorState {
+    /// Reads an error state. Whatever is wrong with it is in [`notes`](Self::notes), also that it cannot be read to its
+    /// end.
+    pub fn read(input: impl BufRead) -> ErrorState {
+        let mut lines = Lines::new(input);
+        let mut reader = Reader {
+            state: ErrorState::default(),
+            notes: Notes::default(),
+            place: Place::Header,
+            line: 0,
+            room: MAX_BYTES,
+            text_room: MAX_TEXT,
+            holes_room: MAX_HOLES,
+            vm: None,
+            processes: Vec::new(),
+            engine_seen: false,
+        };
+        while lines.next() {
+            reader.line = lines.number;
+            match lines.text.first() {
+                Some(b':' | b'~') => reader.data(&mut lines),
+                _ => {
+                    if lines.has_more() {
+                        let text = format_args!("the line is longer than {} bytes", lines.text.len());
+                        reader.notes.add(lines.number, text);
+                    }
+                    let text = String::from_utf8_lossy(&lines.text);
+                    reader.line(&text);
+                }
+            }
+        }
+        reader.leave();
+        lines.finish(&mut reader.notes);
+        reader.finish()
+    }
+}
+
+impl Reader {
+    fn note(&mut self, text: std::fmt::Arguments<'_>) {
+        self.notes.add(self.line, text);
+    }
+
+    /// True if so many bytes of text may still be kept.
+    fn text_fits(&mut self, bytes: usize) -> bool {
+        let cost = bytes + 64;
+        if cost > self.text_room {
+            if self.text_room > 0 {
+                self.note(format_args!(
+                    "the file holds more than {MAX_TEXT} bytes of text: the rest is left out"
+                ));
+            }
+            self.text_room = 0;
+            return false;
+        }
+        self.text_room -= cost;
+        true
+    }
+
+    /// The engine of this name in any spelling.
+    fn engine(&mut self, name: &str) -> usize {
+        let name = spelling::engine_name(name);
+        if let Some(at) = self.state.engines.iter().position(|engine| engine.name == name) {
+            return at;
+        }
+        self.state.engines.push(Engine { name: name.to_owned(), ..Engine::default() });
+        self.state.engines.len() - 1
+    }
+
+    /// A line of memory as characters.
+    fn data<R: BufRead>(&mut self, lines: &mut Lines<R>) {
+        let at = match self.place {
+            Place::Buffer(at) if self.state.buffers[at].data.is_empty() => at,
+            _ => {
+                self.note(format_args!("memory that no line announces: skipped"));
+                return;
+            }
+        };
+        let mut decoder = Decoder::new(lines.text[0] == b':', self.room);
+        if decoder.feed(&lines.text[1..]) {
+            lines.rest(|piece| decoder.feed(piece));
+        }
+        let (data, problem) = decoder.finish();
+        self.room -= data.len();
+        if let Some(problem) = problem {
+            self.note(format_args!("{problem}"));
+        }
+        self.state.buffers[at].data = data;
+    }
+
+    fn line(&mut self, text: &str) {
+        if text.trim().is_empty() || self.memory_row(text) {
+            return;
+        }
+        if let Some(name) = text.strip_suffix(" command stream:") {
+            return self.stream(name);
+        }
+        // Names of processes may hold anything.
+        if let Some((name, what)) = text.rsplit_once(" --- ")
+            && is_section(what)
+        {
+            return self.section(name, what);
+        }
+        if let Some(rest) = text.strip_prefix("Semaphore page = ") {
+            return self.buffer(None, BufferKind::Semaphores, rest);
+        }
+        if text.starts_with("gtt_offset = ") || text.starts_with("ringbuffer = ") {
+            return self.section("render ring", text);
+        }
+        if let Some((pages, _)) = text.strip_prefix("gtt_page_sizes = ").and_then(parse::hex_prefixed)
+            && let Place::Buffer(at) = self.place
+        {
+            self.state.buffers[at].page_sizes = Some(pages as u32);
+            return;
+        }
+        if let Some(number) = text.strip_prefix("vm[").and_then(|rest| rest.strip_suffix(']')) {
+            self.leave();
+            self.vm = number.parse().ok();
+            self.place = Place::Tail;
+            return;
+        }
+        if self.list_begins(text) {
+            return;
+        }
+        if let Some((name, value)) = text.trim_start().split_once(" = ")
+            && name.starts_with("fence[")
+        {
+            if let Some((value, _)) = parse::hex(value) {
+                self.global(Register::new(name, value));
+                return;
+            }
+            self.note(format_args!("the fence has no number"));
+        }
+        match self.place {
+            Place::Engine(at) if text.starts_with([' ', '\t']) => self.of_engine(at, text),
+            Place::Requests(at, left) if text.starts_with([' ', '\t']) => self.request(at, left, text),
+            Place::Waiters(at) if text.starts_with([' ', '\t']) => self.keep(Some(at), text),
+            Place::List(at, left) if text.starts_with([' ', '\t']) => self.listed(at, left, text),
+            Place::Buffer(at) if text.starts_with('\t') => {
+                let engine = self.state.buffers[at].engine.clone();
+                let engine = engine.map(|name| self.engine(&name));
+                self.keep(engine, text);
+            }
+            _ => self.of_device(text),
+        }
+    }
+
+    /// A line that is kept as it is.
+    fn keep(&mut self, engine: Option<usize>, text: &str) {
+        if !self.text_fits(text.len()) {
+            return;
+        }
+        let line = Line { number: self.line, text: text.to_owned() };
+        match engine {
+            Some(at) => self.state.engines[at].other.push(line),
+            None => self.state.other.push(line),
+        }
+    }
+
+    /// A line about the whole device, or one that nobody knows.
+    fn of_device(&mut self, text: &str) {
+        if !self.text_fits(text.len()) {
+            return;
+        }
+        if self.place != Place::Header {
+            self.leave();
+            self.place = Place::Tail;
+        }
+        let line = text.trim();
+        if let Some(rest) = line.strip_prefix(spelling::PROCESSES)
+            && let Some((engine, process)) = rest.split_once("): ")
+            && let Some(process) = process_of(process)
+        {
+            self.processes.push((spelling::engine_name(engine).to_owned(), process));
+            return;
+        }
+        let Some((key, value)) = line.split_once(':') else { return self.keep(None, text) };
+        let (key, value) = (key.trim_end(), value.trim());
+        let name = match key.strip_prefix("GTIER gt ") {
+            Some(index) => format!("GTIER[{index}]"),
+            None => key.to_owned(),
+        };
+        let known = spelling::knows(GLOBAL, &name) || name.starts_with("INSTDONE_");
+        match numbers(value) {
+            Some(register) if known => self.global(Register { name, ..register }),
+            _ if known && self.place == Place::Header => {
+                self.note(format_args!("the register {name} has no number"));
+                self.keep(None, text);
+            }
+            _ if self.place == Place::Header && !self.engine_seen => {
+                self.state.header.push(Entry { key: key.to_owned(), value: value.to_owned() });
+            }
+            _ => self.keep(None, text),
+        }
+    }
+
+    fn global(&mut self, register: Register) {
+        if self.state.register(&register.name).is_none() {
+            self.state.registers.push(register);
+        }
+    }
+
+    fn stream(&mut self, name: &str) {
+        self.leave();
+        let at = self.engine(name);
+        self.engine_seen = true;
+        self.place = Place::Engine(at);
+    }
+
+    /// A line in the section of an engine.
+    fn of_engine(&mut self, at: usize, text: &str) {
+        if !self.text_fits(text.len()) {
+            return;
+        }
+        let line = text.trim();
+        let Some((name, value)) = line.split_once(':') else { return self.keep(Some(at), text) };
+        let (name, value) = (name.trim_end(), value.trim());
+        if let Some(port) = name.strip_prefix("ELSP[").and_then(|rest| rest.strip_suffix(']')) {
+            // Empty ports have an empty line.
+            if let Some(request) = request_of(value) {
+                self.state.engines[at].requests.push(Request { port: port.parse().ok(), ..request });
+            } else if !value.is_empty() {
+                self.keep(Some(at), text);
+            }
+            return;
+        }
+        let known = spelling::knows(ENGINE, name);
+        let decimal = || parse::decimal(value).and_then(|value| u64::try_from(value).ok());
+        let register = match numbers(value) {
+            Some(register) if known || value.starts_with("0x") => Some(register),
+            None if known => decimal().map(|value| Register::new("", value)),
+            _ => None,
+        };
+        let engine = &mut self.state.engines[at];
+        match register {
+            Some(register) if engine.register(name).is_none() => {
+                engine.registers.push(Register { name: name.to_owned(), ..register });
+            }
+            Some(_) => self.keep(Some(at), text),
+            None if known => {
+                self.note(format_args!("the register {name} has no number"));
+                self.keep(Some(at), text);
+            }
+            None => engine.entries.push(Entry { key: name.to_owned(), value: value.to_owned() }),
+        }
+    }
+
+    /// `NAME --- WHAT`: a buffer, or requests.
+    fn section(&mut self, name: &str, what: &str) {
+        let (name, process, workaround) = match name.split_once(" (") {
+            Some((engine, "w/a)")) => (engine, None, true),
+            Some((engine, rest)) => {
+                let process = rest.strip_prefix("submitted by ").and_then(process_of);
+                (engine, process, false)
+            }
+            None => (name, None, false),
+        };
+        let engine = (name.trim() != "global").then(|| spelling::engine_name(name).to_owned());
+        if let (Some(process), Some(engine)) = (process, &engine) {
+            self.processes.push((engine.clone(), process));
+        }
+        if let Some((kind, rest)) = what.split_once(" = ") {
+            let mut kind = spelling::buffer_kind(kind);
+            if workaround && kind == BufferKind::Batch {
+                kind = BufferKind::WorkaroundBatch;
+            }
+            return self.buffer(engine, kind, rest);
+        }
+        self.leave();
+        let at = engine.as_deref().map(|name| self.engine(name));
+        let count = what.split_once(' ').map(|(count, what)| (parse::decimal(count), what));
+        match (at, count) {
+            (Some(at), Some((Some(count), "requests"))) => self.place = Place::Requests(at, count),
+            (Some(at), Some((_, what))) if what.starts_with("waiters") => {
+                self.place = Place::Waiters(at);
+                self.keep(
+                    Some(at),
+                    &format!("{name} --- {}", what_of(what, count.and_then(|(count, _)| count))),
+                );
+            }
+            _ => {
+                self.place = Place::Tail;
+                self.keep(None, &format!("{name} --- {what}"));
+            }
+        }
+    }
+
+    /// A buffer is announced: `= ADDRESS` and perhaps more.
+    fn buffer(&mut self, engine: Option<String>, kind: BufferKind, rest: &str) {
+        self.leave();
+        if !self.text_fits(rest.len()) {
+            self.place = Place::Tail;
+            return;
+        }
+        let address = match parse::address(rest) {
+            Some((address, _)) => address,
+            None => {
+                self.note(format_args!("the {} has no address", kind.name()));
+                0
+            }
+        };
+        if let Some(engine) = &engine {
+            self.engine(engine);
+        }
+        let line = self.line;
+        self.state.buffers.push(Buffer { engine, kind, address, line, ..Buffer::default() });
+        self.place = Place::Buffer(self.state.buffers.len() - 1);
+    }
+
+    /// A line of memory as numbers: `OFFSET :  VALUE`, or `[OFFSET] VALUE VALUE VALUE VALUE`. False if it is none.
+    fn memory_row(&mut self, text: &str) -> bool {
+        let row = memory_row(text);
+        let Some((offset, dwords, count)) = row else { return false };
+        let Place::Buffer(at) = self.place else {
+            self.note(format_args!("memory that no line announces: skipped"));
+            return true;
+        };
+        let length = self.state.buffers[at].data.len();
+        let Some(end) = offset.checked_add(4 * count) else { return true };
+        if offset > length {
+            self.note(format_args!("{} bytes of the buffer are missing before this line", offset - length));
+            match self.holes_room.checked_sub(offset - length) {
+                Some(room) => self.holes_room = room,
+                None => return true,
+            }
+        } else if offset < length {
+            self.note(format_args!("the line is about memory that stood before: it counts"));
+        }
+        let grown = end.saturating_sub(length);
+        if grown > self.room {
+            self.note(format_args!("skipped: there is too much memory in the file"));
+            return true;
+        }
+        self.room -= grown;
+        let data = &mut self.state.buffers[at].data;
+        if end > length {
+            data.resize(end, 0);
+        }
+        for (place, dword) in data[offset..end].chunks_exact_mut(4).zip(dwords) {
+            place.copy_from_slice(&dword.to_le_bytes());
+        }
+        true
+    }
+
+    /// `Active (rcs0) [3]:`, `Pinned [0]:`.
+    fn list_begins(&mut self, text: &str) -> bool {
+        let Some((name, count)) = text.strip_suffix("]:").and_then(|rest| rest.rsplit_once(" [")) else {
+            return false;
+        };
+        let Some(count) = parse::decimal(count) else { return false };
+        if !name.starts_with("Active") && !name.starts_with("Pinned") {
+            return false;
+        }
+        self.leave();
+        if self.text_fits(name.len()) {
+            let name = match name.strip_prefix("Active (").and_then(|rest| rest.strip_suffix(')')) {
+                Some(engines) => {
+                    let engines: Vec<&str> = engines.split(", ").map(spelling::engine_name).collect();
+                    format!("Active ({})", engines.join(", "))
+                }
+                None => name.to_owned(),
+            };
+            self.state.lists.push(List { name, vm: self.vm, rows: Vec::new() });
+            self.place = Place::List(self.state.lists.len() - 1, count);
+        }
+        true
+    }
+
+    fn listed(&mut self, at: usize, left: i64, text: &str) {
+        if !self.text_fits(text.len()) {
+            return;
+        }
+        let row = text.trim();
+        let parsed = parse::halves(row).and_then(|(address, rest)| {
+            let rest = rest.trim_start();
+            let (size, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+            Some(Listed { address, size: size.parse().ok()?, rest: rest.to_owned() })
+        });
+        match parsed {
+            Some(row) => {
+                self.place = Place::List(at, left - 1);
+                self.state.lists[at].rows.push(row);
+            }
+            None => self.of_device(text),
+        }
+    }
+
+    fn request(&mut self, at: usize, left: i64, text: &str) {
+        if !self.text_fits(text.len()) {
+            return;
+        }
+        match request_of(text.trim()) {
+            Some(request) => {
+                self.place = Place::Requests(at, left - 1);
+                self.state.engines[at].requests.push(request);
+            }
+            None => self.keep(Some(at), text),
+        }
+    }
+
+    /// The section ends: was it whole?
+    fn leave(&mut self) {
+        match self.place {
+            Place::Buffer(at) => {
+                let buffer = &self.state.buffers[at];
+                let (line, length) = (buffer.line, buffer.data.len());
+                let name = buffer.kind.name();
+                if length == 0 {
+                    self.notes.add(line, format_args!("the {name} has no memory in the file"));
+                } else if length % PAGE != 0 && !matches!(length, 0x400 | 0x800 | 0xc00) {
+                    let text = format_args!("the {name} ends inside a page, with {length} bytes");
+                    self.notes.add(line, text);
+                }
+            }
+            Place::List(at, left) if left > 0 => {
+                let name = self.state.lists[at].name.clone();
+                self.note(format_args!("the list {name} lacks {left} buffers"));
+            }
+            Place::Requests(at, left) if left > 0 => {
+                let name = self.state.engines[at].name.clone();
+                self.note(format_args!("the requests of {name} lack {left}"));
+            }
+            _ => {}
+        }
+        self.place = Place::Tail;
+    }
+
+    fn finish(mut self) -> ErrorState {
+        for (engine, process) in std::mem::take(&mut self.processes) {
+            let at = self.engine(&engine);
+            let engine = &mut self.state.engines[at];
+            match &mut engine.process {
+                // The line before the batch says more than that of the header.
+                Some(known) if known.name == process.name && known.pid == process.pid => {
+                    known.context = process.context.or(known.context);
+                    known.score = process.score.or(known.score);
+                }
+                Some(_) => {}
+                none => *none = Some(process),
+            }
+        }
+        self.instdone();
+        let state = &mut self.state;
+        if state.engines.is_empty() && state.buffers.is_empty() {
+            let said = state.header.iter().chain(std::iter::once(&Entry::default())).next().cloned();
+            let none =
+                state.other.iter().any(|line| line.text.to_lowercase().contains("no error state collected"));
+            let text = match said {
+                _ if none => "the driver had no error state",
+                _ => "the file speaks of no engine and no memory",
+            };
+            self.notes.add(self.line, format_args!("{text}"));
+        }
+        self.state.notes = self.notes.finish(self.line);
+        self.state
+    }
+
+    /// INSTDONE_0 to INSTDONE_3, of the render engine, get their names of today. Before Gen7 they meant others.
+    fn instdone(&mut self) {
+        if self.state.platform().is_some_and(|platform| platform.generation < 70) {
+            return;
+        }
+        // Until Linux 3.12 each engine has them; later the device has those of the render engine.
+        for engine in &mut self.state.engines {
+            let render = engine.id() == Some(crate::engine::EngineId::Render);
+            let known: Vec<String> = engine.registers.iter().map(|register| register.name.clone()).collect();
+            engine.registers.retain_mut(|register| {
+                let Some(index) = instdone_index(&register.name) else { return true };
+                if index > 0 && !render {
+                    return register.value != 0;
+                }
+                let name = spelling::INSTDONE[index];
+                let fresh = !known.iter().any(|known| known == name);
+                name.clone_into(&mut register.name);
+                fresh
+            });
+        }
+        let Some(at) = self.state.engines.iter().position(|engine| engine.name == "rcs0") else { return };
+        let engine = &mut self.state.engines[at];
+        self.state.registers.retain(|register| {
+            let Some(index) = instdone_index(&register.name) else { return true };
+            let name = spelling::INSTDONE[index];
+            match engine.value(name) {
+                Some(value) => value != register.value,
+                None => {
+                    // Where today's kernels print them.
+                    let behind =
+                        engine.registers.iter().rposition(|register| register.name.contains("INSTDONE"));
+                    let ipehr = engine.registers.iter().position(|register| register.name == "IPEHR");
+                    let at = behind.or(ipehr).map_or(engine.registers.len(), |at| at + 1);
+                    engine.registers.insert(at, Register::new(name, register.value));
+                    false
+                }
+            }
+        });
+    }
+}
+
+/// True if it may stand behind the name of an engine.
+fn is_section(what: &str) -> bool {
+    let buffer = what.split_once(" = ").is_some_and(|(_, rest)| rest.starts_with("0x"));
+    let counted =
+        what.split_once(' ').is_some_and(|(_, what)| what == "requests" || what.starts_with("waiters"));
+    buffer || counted
+}
+
+fn what_of(what: &str, count: Option<i64>) -> String {
+    count.map_or_else(|| format!("? {what}"), |count| format!("{count} {what}"))
+}
+
+/// 0 to 3 of INSTDONE_0 to INSTDONE_3.
+fn instdone_index(name: &str) -> Option<usize> {
+    let index = name.strip_prefix("INSTDONE_")?;
+    (index.len() == 1).then(|| index.parse().ok()).flatten().filter(|index| *index < spelling::INSTDONE.len())
+}
+
+/// All numbers of a value: `0x00000001 [0x00000002]`.
+fn numbers(value: &str) -> Option<Register> {
+    let mut rest = value;
+    let mut found = Vec::new();
+    while let Some(at) = rest.find("0x") {
+        let (number, after) = parse::address(&rest[at..])?;
+        found.push(number);
+        rest = after;
+    }
+    let mut found = found.into_iter();
+    let value = found.next()?;
+    Some(Register { name: String::new(), value, more: found.collect() })
+}
+
+/// Offset, dwords and how many they are.
+fn memory_row(text: &str) -> Option<(usize, [u32; 4], usize)> {
+    let dword = |text: &str| u32::from_str_radix(text, 16).ok();
+    if let Some((offset, rest)) = text.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
+        let offset = usize::from_str_radix(offset, 16).ok()?;
+        let mut dwords = [0; 4];
+        let mut count = 0;
+        for word in rest.split_ascii_whitespace() {
+            *dwords.get_mut(count)? = dword(word)?;
+            count += 1;
+        }
+        return (count > 0).then_some((offset, dwords, count));
+    }
+    let (offset, value) = text.split_once(" : ")?;
+    if offset.len() != 8 {
+        return None;
+    }
+    Some((dword(offset)? as usize, [dword(value.trim())?, 0, 0, 0], 1))
+}
+
+/// `NAME [PID], ctx 1 [2], score 0)`.
+fn process_of(text: &str) -> Option<Process> {
+    let (name, pid, rest) = parse::process(text)?;
+    let context = rest.find("ctx ").and_then(|at| {
+        let rest = &rest[at..];
+        Some((parse::number_behind(rest, "ctx ")?, parse::number_behind(rest, "[")?))
+    });
+    Some(Process { name: name.to_owned(), pid, context, score: parse::number_behind(rest, "score ") })
+}
+
+/// `pid 1, ban score 0, seqno 5:0000001f, prio 0, emitted 12ms ago, head 00000000, tail 00000060`, or of old kernels
+/// `seqno 0x00000012, emitted 4294967, tail 0x00000060`.
+fn request_of(text: &str) -> Option<Request> {
+    let mut request = Request::default();
+    let mut any = false;
+    for part in text.split(", ") {
+        let hex = |text: &str| {
+            let text = text.trim();
+            u32::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok()
+        };
+        let (key, value) = match part.strip_prefix("ban score ") {
+            Some(value) => ("ban score", value),
+            None => part.trim().split_once(' ').unwrap_or((part, "")),
+        };
+        match key {
+            "pid" => request.pid = Some(parse::decimal(value)?),
+            "seqno" => {
+                let (context, seqno) = match value.split_once(':') {
+                    Some((context, seqno)) => (Some(hex(context)?), seqno),
+                    None => (None, value),
+                };
+                let end = seqno.find(['!', '+']).unwrap_or(seqno.len());
+                (request.context, request.seqno) = (context, hex(&seqno[..end])?);
+                any = true;
+                if end < seqno.len() {
+                    request.more.push(Entry { key: "flags".into(), value: seqno[end..].to_owned() });
+                }
+            }
+            "head" => request.head = Some(hex(value)?),
+            "tail" => request.tail = Some(hex(value)?),
+            "prio" => request.priority = Some(parse::decimal(value)?),
+            _ => request.more.push(Entry { key: key.to_owned(), value: value.trim().to_owned() }),
+        }
+    }
+    any.then_some(request)
+}

@@ -1,0 +1,114 @@
+//! Accesses that had no page.
+
+use super::registers::{field, field_name};
+use crate::decode::Tables;
+use crate::error_state::{Engine, ErrorState};
+
+/// An access that had no page.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Fault {
+    /// GPU address of the page, if the file says it.
+    pub address: Option<u64>,
+    /// It is one of the global table.
+    pub global: bool,
+    /// Which table had no entry, by the manual's name.
+    pub kind: Option<&'static str>,
+    /// Which engine asked, by the manual's name.
+    pub engine: Option<&'static str>,
+    /// Number of the unit that asked.
+    pub source: Option<u64>,
+    /// Memory that the address is in or lies next to: the buffer that holds it, or the nearest on each side.
+    pub near: Vec<Near>,
+}
+
+/// Memory near an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Near {
+    /// What it is.
+    pub name: String,
+    /// Its first address.
+    pub address: u64,
+    /// The address behind its last byte.
+    pub end: u64,
+    /// The file has its bytes; else it is only in a list.
+    pub has_bytes: bool,
+}
+
+impl Near {
+    /// Bytes between the memory and an address; 0 if it holds the address.
+    pub fn distance(&self, address: u64) -> u64 {
+        if address < self.address {
+            self.address - address
+        } else if address < self.end {
+            0
+        } else {
+            // The first byte behind the memory is one byte away.
+            address - self.end + 1
+        }
+    }
+
+    /// True if it holds the address.
+    pub fn holds(&self, address: u64) -> bool {
+        self.distance(address) == 0
+    }
+}
+
+/// The access as an engine's register tells it.
+pub(super) fn of_engine(tables: &Tables, state: &ErrorState, engine: &Engine) -> Option<Fault> {
+    let value = engine.value("FAULT_REG")?;
+    if field(tables, "FAULT_REG", "Valid Bit", value)? == 0 {
+        return None;
+    }
+    let name = |name: &str| field_name(tables, "FAULT_REG", name, value);
+    let mut fault = of_device(tables, state).unwrap_or_default();
+    fault.kind = name("Fault Type");
+    fault.engine = name("Engine ID");
+    fault.source = field(tables, "FAULT_REG", "SRCID of Fault", value);
+    if fault.address.is_none() {
+        fault.global = field(tables, "FAULT_REG", "GTTSEL", value) == Some(1);
+    }
+    Some(fault)
+}
+
+/// The address of the last access without a page, as the device's registers have it.
+pub(super) fn of_device(tables: &Tables, state: &ErrorState) -> Option<Fault> {
+    let data = state.register("FAULT_TLB_DATA")?;
+    let (high, low) = (data.value, *data.more.first()?);
+    if high == 0 && low == 0 {
+        return None;
+    }
+    let low = field(tables, "GEN8_FAULT_TLB_DATA0", "FAULT_VA", low)?;
+    let bits = field(tables, "GEN8_FAULT_TLB_DATA1", "FAULT_VA_HIGH_BITS", high)?;
+    let global = field(tables, "GEN8_FAULT_TLB_DATA1", "FAULT_GTT_SEL", high) == Some(1);
+    // DATA0 holds bits 43:12 of the address, DATA1 those above.
+    let address = bits * (crate::error_state::FAULT_LOW + 1) + low;
+    Some(Fault { address: Some(address), global, near: near(state, address, global), ..Fault::default() })
+}
+
+/// The memory that holds an address, or what is nearest on each side.
+pub(super) fn near(state: &ErrorState, address: u64, global: bool) -> Vec<Near> {
+    let buffers =
+        state.buffers.iter().filter(|buffer| buffer.kind.is_global() == global && !buffer.data.is_empty());
+    let buffers = buffers.map(|buffer| {
+        let engine = buffer.engine.as_deref().unwrap_or("global");
+        let (start, end) = (buffer.address & crate::decode::VA_MASK, buffer.end() & crate::decode::VA_MASK);
+        let name = format!("{engine} {}", buffer.kind.name());
+        Near { name, address: start, end, has_bytes: true }
+    });
+    let listed = state.lists.iter().flat_map(|list| {
+        list.rows.iter().map(|row| Near {
+            name: format!("a buffer of the list {}", list.name),
+            address: row.address,
+            end: row.address.saturating_add(row.size),
+            has_bytes: false,
+        })
+    });
+    // Buffers with bytes come first: they count where both say the same.
+    let all: Vec<Near> = buffers.chain(listed.filter(|_| !global)).collect();
+    if let Some(holds) = all.iter().find(|near| near.holds(address)) {
+        return vec![holds.clone()];
+    }
+    let below = all.iter().filter(|near| near.end <= address).min_by_key(|near| address - near.end);
+    let above = all.iter().filter(|near| near.address > address).min_by_key(|near| near.address - address);
+    below.into_iter().chain(above).cloned().collect()
+}

@@ -1,0 +1,155 @@
+//! Registers by name, through the tables.
+
+use crate::decode::{Tables, Value, items_at};
+use crate::engine::EngineId;
+use crate::error_state::{Engine, ErrorState};
+use genxml_core::bits;
+use genxml_core::reflect::{Container, Kind};
+
+/// Units of a register that are not done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Units {
+    /// The kernel's name of the register, with an index where there is one.
+    pub register: String,
+    /// Its value.
+    pub value: u32,
+    /// The units whose bit is not set.
+    pub busy: Vec<&'static str>,
+}
+
+/// What the bits of a register say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flags {
+    /// The kernel's name of the register.
+    pub register: String,
+    /// Its value.
+    pub value: u64,
+    /// Names of the bits that are set, and `name: value` of fields of several bits that are not zero.
+    pub set: Vec<String>,
+}
+
+/// Registers of an engine that tell which units are done, by the kernel's name and the specification's.
+const DONE: &[(&str, &str)] = &[
+    ("INSTDONE", "RING_INSTDONE"),
+    ("SC_INSTDONE", "SC_INSTDONE"),
+    ("SAMPLER_INSTDONE", "SAMPLER_INSTDONE"),
+    ("ROW_INSTDONE", "ROW_INSTDONE"),
+];
+
+/// Registers of an engine of which every bit that is set is worth telling.
+const FLAGS: &[(&str, &str)] = &[("CTL", "RING_CTL"), ("ESR", "RING_ESR"), ("FAULT_REG", "FAULT_REG")];
+
+/// The same of the device.
+const OF_DEVICE: &[(&str, &str)] = &[("EIR", "RING_EIR"), ("ERROR", "GFX_ARB_ERROR_RPT")];
+
+/// The name of an engine in the tables.
+fn table_name(engine: EngineId, instance: u32) -> &'static str {
+    match (engine, instance) {
+        (EngineId::Render, _) => "RCS",
+        (EngineId::Blitter, _) => "BCS",
+        (EngineId::Video, 0) => "VCS",
+        (EngineId::Video, _) => "VCS2",
+        (EngineId::VideoEnhance, _) => "VECS",
+    }
+}
+
+/// The description of a register: the closest one for the engine, of those that each engine has.
+fn describe(tables: &Tables, engine: Option<&Engine>, name: &str) -> Option<&'static Container> {
+    let container = tables.container(name)?;
+    let Kind::Register { offset, per_engine: true, .. } = container.kind else { return Some(container) };
+    let base = match engine.and_then(|engine| Some((engine.id()?, engine.instance()))) {
+        Some((id, instance)) => {
+            let name = table_name(id, instance);
+            crate::gen8::ENGINES.iter().find(|engine| engine.name == name)?.base
+        }
+        None => crate::gen8::ENGINES.first()?.base,
+    };
+    Some(tables.register(base.wrapping_add(offset)).map_or(container, |at| at.register))
+}
+
+/// The units of an engine that are not done.
+pub(super) fn units(tables: &Tables, engine: &Engine) -> Vec<Units> {
+    let mut units = Vec::new();
+    for register in &engine.registers {
+        let name = register.name.split('[').next().unwrap_or_default();
+        let Some((_, described)) = DONE.iter().find(|(kernel, _)| *kernel == name) else { continue };
+        let Some(container) = describe(tables, Some(engine), described) else { continue };
+        let value = register.value as u32;
+        let mut busy = Vec::new();
+        for item in items(tables, container, value.into()) {
+            // The enable of the ring stands among the units.
+            if item.value == Value::Bool(false) && !item.name.ends_with("Enable") {
+                busy.push(item.name.strip_suffix(" Done").unwrap_or(item.name));
+            }
+        }
+        units.push(Units { register: register.name.clone(), value, busy });
+    }
+    units
+}
+
+/// What the bits of an engine's registers say.
+pub(super) fn flags(tables: &Tables, engine: &Engine) -> Vec<Flags> {
+    let told = FLAGS.iter().filter_map(|(kernel, described)| {
+        let value = engine.value(kernel)?;
+        told(tables, kernel, describe(tables, Some(engine), described)?, value)
+    });
+    told.collect()
+}
+
+/// What the bits of the device's registers say.
+pub(super) fn of_device(tables: &Tables, state: &ErrorState) -> Vec<Flags> {
+    let told = OF_DEVICE.iter().filter_map(|(kernel, described)| {
+        let value = state.register(kernel)?.value;
+        told(tables, kernel, describe(tables, None, described)?, value)
+    });
+    told.collect()
+}
+
+fn told(tables: &Tables, kernel: &str, container: &'static Container, value: u64) -> Option<Flags> {
+    let mut set = Vec::new();
+    for item in items(tables, container, value) {
+        match item.value {
+            Value::Bool(true) => set.push(item.name.to_owned()),
+            Value::Enum { name: Some(name) } if item.stored != 0 => {
+                set.push(format!("{}: {name}", item.name))
+            }
+            Value::Uint(value) if item.stored != 0 => set.push(format!("{}: {value}", item.name)),
+            Value::Enum { .. } | Value::Reserved | Value::Raw if item.stored != 0 => {
+                set.push(format!("{}: {:#x}", item.name, item.stored));
+            }
+            _ => {}
+        }
+    }
+    (value != 0).then(|| Flags { register: kernel.to_owned(), value, set })
+}
+
+/// The fields of a register.
+fn items(tables: &Tables, container: &Container, value: u64) -> Vec<crate::decode::Item> {
+    let mut items = Vec::new();
+    let dwords = [value as u32, (value >> 32) as u32];
+    items_at(tables, container, &dwords[..container.dwords().min(2)], 0, &mut items);
+    items
+}
+
+/// The meant value of a field of a register.
+pub(super) fn field(tables: &Tables, register: &str, field: &str, value: u64) -> Option<u64> {
+    let container = tables.container(register)?;
+    let field = container.fields.iter().find(|other| other.name == field)?;
+    Some(field.stored.meant(bits::get(&[value as u32, (value >> 32) as u32], field.start, field.end)))
+}
+
+/// The name of the value of a field of a register.
+pub(super) fn field_name(tables: &Tables, register: &str, field: &str, value: u64) -> Option<&'static str> {
+    use genxml_core::reflect::Type;
+    let container = tables.container(register)?;
+    let field = container.fields.iter().find(|other| other.name == field)?;
+    match field.ty {
+        Type::Enum(list) => list.name_of(bits::get(&[value as u32], field.start, field.end)),
+        _ => None,
+    }
+}
+
+/// True if a field of a register is not zero.
+pub(super) fn is_set(register: &str, name: &str, value: u64) -> bool {
+    field(Tables::gen8(), register, name, value).is_some_and(|value| value != 0)
+}
