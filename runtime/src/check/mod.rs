@@ -127,7 +127,7 @@ pub fn raw(
     rules: &Rules,
     each: &mut dyn FnMut(&Finding),
 ) -> Summary {
-    let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
+    let bytes = crate::decode::bytes_of(dwords);
     memory(engine, &(address, &bytes[..]), address, bytes.len() as u64, rules, each)
 }
 

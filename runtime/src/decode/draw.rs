@@ -21,6 +21,9 @@ const KERNELS: [[&str; 2]; 3] = [
     ["Kernel Start Pointer 2", "Kernel Start Pointer 2"],
 ];
 
+/// Stages of draws that are remembered as shown: when there are more, all are forgotten, and shown again.
+const MAX_DRAWS: usize = 1 << 16;
+
 /// What packets said of one stage.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Stage {
@@ -98,6 +101,9 @@ impl Walker<'_> {
         for (index, name) in STAGES.into_iter().enumerate() {
             let stage = self.state.stages[index].clone();
             let resolved = stage.resolved(&self.state.bases);
+            if self.draws.len() == MAX_DRAWS {
+                self.draws.clear();
+            }
             if stage.kernels.iter().all(Option::is_none)
                 || !self.draws.insert((index, resolved.clone())) && !self.options.every_draw
             {

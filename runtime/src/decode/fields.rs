@@ -1,11 +1,11 @@
 //! From dwords and a plan to items.
 
 use super::memory::VA_MASK;
-use super::record::{Issue, Item, Value};
-use super::tables::{FieldPlan, GroupPlan, Part, Plan, Tables};
+use super::record::{Issue, Item, Origin, Value};
+use super::tables::{FieldPlan, GroupPlan, Limits, Part, Plan, Shape, Tables};
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
-use genxml_core::reflect::{self, Type};
+use genxml_core::reflect;
 
 /// Base addresses by space; `None` where nothing has set one yet.
 #[derive(Debug, Clone, Default)]
@@ -50,16 +50,10 @@ impl Fields<'_> {
     /// All of `plan`, and the dwords behind what it describes.
     pub fn all(&mut self, plan: &Plan) {
         self.parts(&plan.parts, 0, 0);
-        let container = plan.container;
-        if container.groups.iter().any(|group| group.count == 0) {
-            return;
-        }
-        // Of partial containers only what fields cover is described, however long they are said to be.
-        let covered = container.fields.iter().map(|field| field.end + 1);
-        let described = if container.partial { covered.max().unwrap_or(0) } else { container.bits };
-        for dword in described.div_ceil(32) as usize..self.dwords.len() {
+        let Some(described) = plan.described else { return };
+        for dword in described as usize..self.dwords.len() {
             let start = 32 * dword as u32;
-            self.push(0, "", None, (start, start + 31), self.dwords[dword].into(), Value::Raw, "", None);
+            self.raw_item("", None, (start, start + 31), self.dwords[dword].into());
         }
     }
 
@@ -69,7 +63,23 @@ impl Fields<'_> {
         let whole = plan.container.fields.iter().find(|field| field.start <= start && end <= field.end);
         let stored = self.dwords.first().copied().unwrap_or(0).into();
         let name = whole.map_or("", |field| field.name);
-        self.push(0, name, None, (start, end), stored, Value::Raw, "", None);
+        self.raw_item(name, None, (start, end), stored);
+    }
+
+    /// Bits that no field describes.
+    fn raw_item(&mut self, name: &'static str, index: Option<u32>, (start, end): (u32, u32), stored: u64) {
+        self.items.push(Item {
+            depth: 0,
+            name,
+            index,
+            start,
+            end,
+            stored,
+            value: Value::Raw,
+            unit: "",
+            issue: None,
+            origin: Origin::NONE,
+        });
     }
 
     /// Bits that are there.
@@ -100,133 +110,162 @@ impl Fields<'_> {
                 self.field(field, at, depth, Some(index));
                 continue;
             }
-            self.push(depth, group.name, Some(index), (at, at + group.bits - 1), 0, Value::Nested, "", None);
+            self.nested(group.name, Some(index), (at, at + group.bits - 1), depth, Origin::NONE);
             self.parts(&plan.parts, at, depth + 1);
         }
     }
 
+    /// An item that others belong to.
+    fn nested(
+        &mut self,
+        name: &'static str,
+        index: Option<u32>,
+        (start, end): (u32, u32),
+        depth: u8,
+        origin: Origin,
+    ) {
+        let value = Value::Nested;
+        self.items.push(Item {
+            depth,
+            name,
+            index,
+            start,
+            end,
+            stored: 0,
+            value,
+            unit: "",
+            issue: None,
+            origin,
+        });
+    }
+
+    /// The bits of a field of the container that starts at bit `base`; none if not even the first is there, and those
+    /// further on that are not there are zero.
+    #[inline(always)]
+    fn bits(&self, plan: &FieldPlan, base: u32) -> Option<u64> {
+        let place = plan.place;
+        if !base.is_multiple_of(32) || place.far {
+            return self.bits_anywhere(plan, base);
+        }
+        let at = (base / 32 + place.dword) as usize;
+        let low = *self.dwords.get(at)?;
+        let high = if place.two { self.dwords.get(at + 1).copied().unwrap_or(0) } else { 0 };
+        Some((u64::from(high) << 32 | u64::from(low)) >> (place.shift & 31) & u64::MAX >> (place.unused & 63))
+    }
+
+    /// The same of fields in unusual places, and nothing meant of those that have more than 64 bits.
+    fn bits_anywhere(&self, plan: &FieldPlan, base: u32) -> Option<u64> {
+        let (start, end) = (base + plan.start, base + plan.end);
+        (start < self.total()).then(|| bits::get(self.dwords, start, end.min(start + 63)))
+    }
+
+    #[inline(always)]
     fn field(&mut self, plan: &FieldPlan, base: u32, depth: u8, index: Option<u32>) {
-        let field = plan.field;
-        let (start, end) = (base + field.start, base + field.end);
-        if plan.hidden || start >= self.total() {
-            return;
-        }
-        if let Some(condition) = field.exists_if
-            && !condition.holds(self.dwords, base)
-        {
-            return;
-        }
-        if plan.unless.iter().any(|other| other.holds(self.dwords, base)) {
-            return;
-        }
-        if let Some(nested) = plan.nested {
-            let nested = self.tables.plan(nested);
-            self.push(depth, field.name, index, (start, end), 0, Value::Nested, "", None);
-            self.parts(&nested.parts, start, depth + 1);
-            return;
-        }
-        if end - start >= 64 {
-            return self.wide(plan, start, end, depth);
-        }
-        let width = end - start + 1;
-        let stored = bits::get(self.dwords, start, end);
-        let (value, issue) = match field.ty {
-            Type::Reserved | Type::MustBeZero if stored == 0 => return,
-            Type::Reserved => (Value::Reserved, Some(Issue::ReservedSet)),
-            Type::MustBeZero => (Value::Reserved, Some(Issue::MustBeZero)),
-            Type::MustBeOne if stored == bits::ones(width) => return,
-            Type::MustBeOne => (Value::Reserved, Some(Issue::MustBeOne)),
-            Type::Uint => (Value::Uint(field.stored.meant(stored)), None),
-            Type::Int => (Value::Int(bits::sign_extend(stored, width)), None),
-            Type::Bool => (Value::Bool(stored != 0), None),
-            Type::Float if width == 32 => (Value::Float(f32::from_bits(stored as u32).into()), None),
-            Type::Float if width == 64 => (Value::Float(f64::from_bits(stored)), None),
-            Type::Float => (Value::Uint(stored), None),
-            Type::UFixed(fraction) => (Value::Float(stored as f64 / (1u64 << fraction.min(63)) as f64), None),
-            Type::SFixed(fraction) => {
-                let value = bits::sign_extend(stored, width) as f64 / (1u64 << fraction.min(63)) as f64;
-                (Value::Float(value), None)
+        let Some(stored) = self.bits(plan, base) else { return };
+        let mut issue = None;
+        if let Some(limits) = &plan.limits {
+            if !limits.exists.holds(self.dwords, base) {
+                return;
             }
-            Type::Enum(list) => {
-                let name = list.name_of(stored);
+            issue = limits.broken(stored, plan.end - plan.start + 1);
+        }
+        let mut push = |stored, value, issue| {
+            self.items.push(Item {
+                depth,
+                name: plan.name,
+                index,
+                start: base + plan.start,
+                end: base + plan.end,
+                stored,
+                value,
+                unit: plan.unit,
+                issue,
+                origin: Origin::of(plan.field),
+            });
+        };
+        match plan.shape {
+            Shape::Zeros(_) if stored == 0 => {}
+            Shape::Zeros(wrong) => push(stored, Value::Reserved, Some(wrong)),
+            Shape::Bool => push(stored, Value::Bool(stored != 0), issue),
+            Shape::Uint(how) => push(stored, Value::Uint(how.meant(stored)), issue),
+            Shape::Enum(list) => {
+                let name = self.tables.value_name(list, stored);
                 // Zero is what programs leave where a field does not matter.
-                let unknown = name.is_none() && stored != 0;
-                (Value::Enum { name }, unknown.then_some(Issue::UnknownValue))
+                if name.is_none() && stored != 0 {
+                    issue = Some(Issue::UnknownValue);
+                }
+                push(stored, Value::Enum { name }, issue);
             }
-            Type::Address { space, .. } => {
-                let value = stored << (field.start % 32);
+            Shape::Address(space) => {
+                let value = stored << (plan.start % 32);
                 let register = match space {
                     SpaceKind::Mmio => self.tables.register(value as u32),
                     _ => None,
                 };
-                (Value::Address { value, space, absolute: self.bases.absolute(space, value), register }, None)
+                let absolute = self.bases.absolute(space, value);
+                push(stored, Value::Address { value, space, absolute, register }, issue);
             }
-            Type::Struct(_) => return,
-        };
-        let issue = issue.or(match field.range {
-            Some((min, max)) if !in_range(field.ty, stored, width, min, max) => {
-                Some(Issue::OutOfRange { min, max })
+            Shape::Nested(nested) => {
+                push(0, Value::Nested, None);
+                self.parts(&self.tables.plan(nested).parts, base + plan.start, depth + 1);
             }
-            _ => None,
-        });
-        self.push(depth, field.name, index, (start, end), stored, value, field.unit, issue);
+            Shape::Ones => {
+                if stored != bits::ones(plan.end - plan.start + 1) {
+                    push(stored, Value::Reserved, Some(Issue::MustBeOne));
+                }
+            }
+            Shape::Int => {
+                push(stored, Value::Int(bits::sign_extend(stored, plan.end - plan.start + 1)), issue);
+            }
+            Shape::Single => push(stored, Value::Float(f32::from_bits(stored as u32).into()), issue),
+            Shape::Double => push(stored, Value::Float(f64::from_bits(stored)), issue),
+            Shape::UFixed(one) => push(stored, Value::Float(stored as f64 * one), issue),
+            Shape::SFixed(one) => {
+                let value = bits::sign_extend(stored, plan.end - plan.start + 1);
+                push(stored, Value::Float(value as f64 * one), issue);
+            }
+            Shape::Wide(wrong) => self.wide(plan, wrong, base, depth),
+        }
     }
 
     /// A field of more than 64 bits: one item per dword; reserved ones only where set.
-    fn wide(&mut self, plan: &FieldPlan, start: u32, end: u32, depth: u8) {
-        let reserved = match plan.field.ty {
-            Type::Reserved => Some(Issue::ReservedSet),
-            Type::MustBeZero => Some(Issue::MustBeZero),
-            _ => None,
-        };
+    fn wide(&mut self, plan: &FieldPlan, wrong: Option<Issue>, base: u32, depth: u8) {
+        let (start, end) = (base + plan.start, base + plan.end);
         for (index, first) in (start..=end.min(self.total().saturating_sub(1))).step_by(32).enumerate() {
             let last = end.min(first + 31);
             let stored = bits::get(self.dwords, first, last);
-            match reserved {
-                Some(_) if stored == 0 => {}
-                Some(_) => {
-                    self.push(
-                        depth,
-                        plan.field.name,
-                        None,
-                        (first, last),
-                        stored,
-                        Value::Reserved,
-                        "",
-                        reserved,
-                    );
-                }
-                None => {
-                    let name = plan.field.name;
-                    self.push(depth, name, Some(index as u32), (first, last), stored, Value::Raw, "", None);
-                }
-            }
+            let (index, value) = match wrong {
+                Some(_) if stored == 0 => continue,
+                Some(_) => (None, Value::Reserved),
+                None => (Some(index as u32), Value::Raw),
+            };
+            let (name, origin) = (plan.name, Origin::of(plan.field));
+            self.items.push(Item {
+                depth,
+                name,
+                index,
+                start: first,
+                end: last,
+                stored,
+                value,
+                unit: "",
+                issue: wrong,
+                origin,
+            });
         }
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "one argument for each member of the item")]
-    #[inline]
-    fn push(
-        &mut self,
-        depth: u8,
-        name: &'static str,
-        index: Option<u32>,
-        (start, end): (u32, u32),
-        stored: u64,
-        value: Value,
-        unit: &'static str,
-        issue: Option<Issue>,
-    ) {
-        self.items.push(Item { depth, name, index, start, end, stored, value, unit, issue });
     }
 }
 
-fn in_range(ty: Type, stored: u64, width: u32, min: u64, max: u64) -> bool {
-    match ty {
-        Type::Int | Type::SFixed(_) => {
+impl Limits {
+    /// What is wrong with a value of so many bits, if it is outside the range.
+    fn broken(&self, stored: u64, width: u32) -> Option<Issue> {
+        let (min, max) = self.range?;
+        let inside = if self.signed {
             let value = bits::sign_extend(stored, width);
             bits::sign_extend(min, width) <= value && value <= bits::sign_extend(max, width)
-        }
-        _ => min <= stored && stored <= max,
+        } else {
+            min <= stored && stored <= max
+        };
+        (!inside).then_some(Issue::OutOfRange { min, max })
     }
 }

@@ -29,20 +29,26 @@
 //! the GPU address if it is known and `register` the register as text. Integers above 2^53 are text in hexadecimal,
 //! since many readers cannot hold them.
 
+use super::buffer::{Buffer, Key, Memo};
 use super::record::{Item, Record, Value};
-use super::{Options, Sink, digits};
+use super::{Options, Sink};
 use crate::dump::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
 
-/// Bytes collected before they are written.
-const BUFFER: usize = 64 << 10;
+/// Most bytes of a field that is kept to be written again.
+const FIELD: usize = 216;
+
+/// Fields of more bits than this have too many values to keep them.
+const NARROW: u32 = 16;
 
 /// Writes records as lines of JSON.
 #[derive(Debug)]
 pub struct JsonWriter<W: Write> {
     out: W,
-    buffer: Vec<u8>,
+    buffer: Buffer,
+    /// Fields with few values, and starts of others.
+    memo: Memo<FIELD>,
     /// Records that are open, outermost first: whether their `children` have begun.
     open: Vec<bool>,
     headers: bool,
@@ -51,34 +57,28 @@ pub struct JsonWriter<W: Write> {
 impl<W: Write> JsonWriter<W> {
     /// Writes to `out`, which needs no buffer of its own.
     pub fn new(out: W, options: &Options) -> Self {
-        let buffer = Vec::with_capacity(BUFFER + 4096);
-        JsonWriter { out, buffer, open: Vec::new(), headers: options.headers }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let result = self.out.write_all(&self.buffer);
-        self.buffer.clear();
-        result
+        let (buffer, memo) = (Buffer::new(), Memo::new());
+        JsonWriter { out, buffer, memo, open: Vec::new(), headers: options.headers }
     }
 
     /// Ends all records deeper than the outermost `keep`.
     fn close(&mut self, keep: usize) {
         while self.open.len() > keep {
             if self.open.pop() == Some(true) {
-                self.buffer.push(b']');
+                self.buffer.byte(b']');
             }
-            self.buffer.push(b'}');
+            self.buffer.byte(b'}');
             if self.open.is_empty() {
-                self.buffer.push(b'\n');
+                self.buffer.byte(b'\n');
             }
         }
     }
 
     fn string(&mut self, text: &str) {
         if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
-            self.buffer.push(b'"');
-            self.buffer.extend_from_slice(text.as_bytes());
-            self.buffer.push(b'"');
+            self.buffer.byte(b'"');
+            self.buffer.text(text);
+            self.buffer.byte(b'"');
         } else {
             // Writing text to a vector cannot fail.
             _ = serde_json::to_writer(&mut self.buffer, text);
@@ -87,7 +87,7 @@ impl<W: Write> JsonWriter<W> {
 
     fn integer(&mut self, value: u64) {
         if value >> 53 == 0 {
-            digits::decimal(&mut self.buffer, value);
+            self.buffer.decimal(value);
         } else {
             self.address(value);
         }
@@ -95,62 +95,99 @@ impl<W: Write> JsonWriter<W> {
 
     /// Hexadecimal as text.
     fn address(&mut self, value: u64) {
-        self.buffer.push(b'"');
-        digits::hex0x(&mut self.buffer, value, 0);
-        self.buffer.push(b'"');
+        self.buffer.byte(b'"');
+        self.buffer.hex0x(value, 0);
+        self.buffer.byte(b'"');
     }
 
     fn items(&mut self, items: &[Item]) {
-        self.buffer.push(b'[');
+        self.buffer.byte(b'[');
         let mut depth = 0;
         let mut first = true;
         for item in items {
             while depth > item.depth {
-                self.buffer.extend_from_slice(b"]}");
+                self.buffer.text("]}");
                 depth -= 1;
                 first = false;
             }
             if !first {
-                self.buffer.push(b',');
+                self.buffer.byte(b',');
             }
             first = false;
             self.item(item);
             if item.value == Value::Nested {
-                self.buffer.extend_from_slice(b",\"fields\":[");
+                self.buffer.text(",\"fields\":[");
                 depth = item.depth + 1;
                 first = true;
             } else {
-                self.buffer.push(b'}');
+                self.buffer.byte(b'}');
             }
         }
         for _ in 0..depth {
-            self.buffer.extend_from_slice(b"]}");
+            self.buffer.text("]}");
         }
-        self.buffer.push(b']');
+        self.buffer.byte(b']');
     }
 
     /// An item without its closing brace.
+    #[inline]
     fn item(&mut self, item: &Item) {
-        self.buffer.extend_from_slice(b"{\"name\":");
+        let whole = match item.value {
+            Value::Address { .. } => false,
+            Value::Uint(_) | Value::Int(_) | Value::Raw => item.end - item.start < NARROW,
+            _ => true,
+        };
+        let key = Key {
+            what: item.origin.address(),
+            value: if whole { item.stored } else { 0 },
+            place: item.place(),
+            kind: whole.into(),
+        };
+        if key.what == 0 {
+            self.place(item);
+            self.meaning(item);
+        } else if !self.memo.again(&key, &mut self.buffer) {
+            let start = self.buffer.len();
+            self.place(item);
+            if whole {
+                self.meaning(item);
+            }
+            self.memo.keep(&key, self.buffer.since(start));
+            if !whole {
+                self.meaning(item);
+            }
+        } else if !whole {
+            self.meaning(item);
+        }
+    }
+
+    /// Name and bits.
+    fn place(&mut self, item: &Item) {
+        self.buffer.text("{\"name\":");
         self.string(item.name);
         if let Some(index) = item.index {
-            _ = write!(self.buffer, ",\"index\":{index}");
+            self.buffer.text(",\"index\":");
+            self.buffer.decimal(index.into());
         }
         let dword = item.start / 32;
-        _ = write!(
-            self.buffer,
-            ",\"dword\":{dword},\"bits\":\"{}:{}\"",
-            item.end - 32 * dword,
-            item.start % 32
-        );
+        self.buffer.text(",\"dword\":");
+        self.buffer.decimal(dword.into());
+        self.buffer.text(",\"bits\":\"");
+        self.buffer.decimal((item.end - 32 * dword).into());
+        self.buffer.byte(b':');
+        self.buffer.decimal((item.start % 32).into());
+        self.buffer.text(if item.value == Value::Nested { "\"" } else { "\",\"stored\":" });
+    }
+
+    /// Stored and meant value.
+    fn meaning(&mut self, item: &Item) {
         if item.value == Value::Nested {
             return;
         }
-        self.buffer.extend_from_slice(b",\"stored\":");
         self.integer(item.stored);
         match item.value {
             Value::Uint(value) => {
-                self.buffer.extend_from_slice(b",\"value\":");
+                self.buffer.text(",\"value\":");
                 self.integer(value);
             }
             Value::Int(value) if value.unsigned_abs() >> 53 == 0 => {
@@ -158,41 +195,41 @@ impl<W: Write> JsonWriter<W> {
             }
             Value::Int(value) => _ = write!(self.buffer, ",\"value\":\"{value}\""),
             Value::Bool(value) => {
-                self.buffer.extend_from_slice(if value { b",\"value\":true" } else { b",\"value\":false" });
+                self.buffer.text(if value { ",\"value\":true" } else { ",\"value\":false" });
             }
             Value::Float(value) if value.is_finite() => _ = write!(self.buffer, ",\"value\":{value:?}"),
             // JSON has no infinities and no NaN.
             Value::Float(value) => _ = write!(self.buffer, ",\"value\":\"{value:?}\""),
             Value::Enum { name: Some(name) } => {
-                self.buffer.extend_from_slice(b",\"value\":");
+                self.buffer.text(",\"value\":");
                 self.string(name);
             }
             Value::Enum { name: None } => {
-                self.buffer.extend_from_slice(b",\"value\":");
+                self.buffer.text(",\"value\":");
                 self.integer(item.stored);
             }
             Value::Address { value, space, absolute, register } => {
-                self.buffer.extend_from_slice(b",\"value\":");
+                self.buffer.text(",\"value\":");
                 self.address(value);
-                self.buffer.extend_from_slice(b",\"space\":");
+                self.buffer.text(",\"space\":");
                 self.string(space.name());
                 if let Some(absolute) = absolute.filter(|_| space != SpaceKind::Graphics) {
-                    self.buffer.extend_from_slice(b",\"absolute\":");
+                    self.buffer.text(",\"absolute\":");
                     self.address(absolute);
                 }
                 if let Some(register) = register {
-                    self.buffer.extend_from_slice(b",\"register\":");
+                    self.buffer.text(",\"register\":");
                     self.string(&register.to_string());
                 }
             }
             Value::Nested | Value::Reserved | Value::Raw => {}
         }
         if !item.unit.is_empty() {
-            self.buffer.extend_from_slice(b",\"unit\":");
+            self.buffer.text(",\"unit\":");
             self.string(item.unit);
         }
         if let Some(issue) = item.issue {
-            self.buffer.extend_from_slice(b",\"issue\":");
+            self.buffer.text(",\"issue\":");
             self.string(&issue.to_string());
         }
     }
@@ -202,7 +239,7 @@ impl<W: Write> Sink for JsonWriter<W> {
     fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
         self.close(0);
         let Submission { name, number, context, engine, address, length, global, ring, .. } = submission;
-        self.buffer.extend_from_slice(b"{\"kind\":\"submission\",\"name\":");
+        self.buffer.text("{\"kind\":\"submission\",\"name\":");
         self.string(name);
         _ = write!(
             self.buffer,
@@ -214,7 +251,7 @@ impl<W: Write> Sink for JsonWriter<W> {
                 ",\"ring\":{{\"start\":\"{start:#x}\",\"size\":{size},\"head\":{head},\"tail\":{tail}}}"
             );
         }
-        self.buffer.extend_from_slice(b"}\n");
+        self.buffer.text("}\n");
         Ok(())
     }
 
@@ -222,44 +259,49 @@ impl<W: Write> Sink for JsonWriter<W> {
         let depth = (record.depth as usize).min(self.open.len());
         self.close(depth);
         match self.open.last_mut() {
-            Some(true) => self.buffer.push(b','),
+            Some(true) => self.buffer.byte(b','),
             Some(begun) => {
                 *begun = true;
-                self.buffer.extend_from_slice(b",\"children\":[");
+                self.buffer.text(",\"children\":[");
             }
             None => {}
         }
         self.open.push(false);
-        _ = write!(
-            self.buffer,
-            "{{\"kind\":\"{}\",\"address\":\"{:#x}\"",
-            record.kind.name(),
-            record.address
-        );
+        self.buffer.text("{\"kind\":\"");
+        self.buffer.text(record.kind.name());
+        self.buffer.text("\",\"address\":\"");
+        self.buffer.hex0x(record.address, 0);
+        self.buffer.byte(b'"');
         if !record.name.is_empty() {
-            self.buffer.extend_from_slice(b",\"name\":");
+            self.buffer.text(",\"name\":");
             self.string(record.name);
         }
         if let Some(index) = record.index {
-            _ = write!(self.buffer, ",\"index\":{index}");
+            self.buffer.text(",\"index\":");
+            self.buffer.decimal(index.into());
         }
         if let Some(register) = record.register {
-            self.buffer.extend_from_slice(b",\"register\":");
+            self.buffer.text(",\"register\":");
             self.string(&register.to_string());
         }
         if record.length != 0 {
-            _ = write!(self.buffer, ",\"length\":{}", record.length);
+            self.buffer.text(",\"length\":");
+            self.buffer.decimal(record.length.into());
         }
         if !self.headers && !record.dwords.is_empty() && record.lines.is_empty() {
-            self.buffer.extend_from_slice(b",\"dwords\":");
-            _ = serde_json::to_writer(&mut self.buffer, &record.dwords);
+            self.buffer.text(",\"dwords\":");
+            for (number, dword) in record.dwords.iter().enumerate() {
+                self.buffer.byte(if number == 0 { b'[' } else { b',' });
+                self.buffer.decimal((*dword).into());
+            }
+            self.buffer.byte(b']');
         }
         if !self.headers && !record.items.is_empty() {
-            self.buffer.extend_from_slice(b",\"fields\":");
+            self.buffer.text(",\"fields\":");
             self.items(&record.items);
         }
         if !record.lines.is_empty() {
-            self.buffer.extend_from_slice(b",\"instructions\":[");
+            self.buffer.text(",\"instructions\":[");
             for (number, (offset, text)) in record.lines.iter().enumerate() {
                 _ = write!(
                     self.buffer,
@@ -267,20 +309,20 @@ impl<W: Write> Sink for JsonWriter<W> {
                     if number > 0 { "," } else { "" }
                 );
                 self.string(text);
-                self.buffer.push(b'}');
+                self.buffer.byte(b'}');
             }
-            self.buffer.push(b']');
+            self.buffer.byte(b']');
         }
         if !record.note.is_empty() {
-            self.buffer.extend_from_slice(b",\"note\":");
+            self.buffer.text(",\"note\":");
             self.string(&record.note);
         }
-        if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
+        if self.buffer.full() { self.buffer.flush(&mut self.out) } else { Ok(()) }
     }
 
     fn finish(&mut self) -> io::Result<()> {
         self.close(0);
-        self.flush()?;
+        self.buffer.flush(&mut self.out)?;
         self.out.flush()
     }
 }

@@ -1,6 +1,7 @@
 //! Where a decoder reads from.
 
 use crate::capture::ExecMemory;
+use std::borrow::Cow;
 
 /// GPU memory as a decoder sees it. Addresses have 48 bits.
 pub trait Memory {
@@ -51,6 +52,15 @@ pub trait Memory {
             done += here;
         }
         done
+    }
+}
+
+/// Dwords as the bytes that memory has; not copied where this machine has them in the same order.
+pub(crate) fn bytes_of(dwords: &[u32]) -> Cow<'_, [u8]> {
+    if cfg!(target_endian = "little") {
+        Cow::Borrowed(bytemuck::must_cast_slice(dwords))
+    } else {
+        dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect()
     }
 }
 

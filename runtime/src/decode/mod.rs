@@ -17,7 +17,8 @@
 //! * [`Record`]: what a sink gets
 //! * [`TextWriter`], [`JsonWriter`]: the sinks that there are
 
-mod digits;
+mod buffer;
+mod condition;
 mod draw;
 mod fields;
 mod follow;
@@ -32,7 +33,7 @@ mod walk;
 pub(crate) use fields::items_at;
 pub use json::JsonWriter;
 pub use memory::Memory;
-pub(crate) use memory::VA_MASK;
+pub(crate) use memory::{VA_MASK, bytes_of};
 pub use record::{Issue, Item, Kind, Record, Uses, Value};
 pub(crate) use tables::PlanId;
 pub use tables::Tables;
@@ -292,8 +293,16 @@ impl<'a> Decoder<'a> {
         dwords: &[u32],
         out: impl Write,
     ) -> io::Result<Summary> {
-        let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
-        self.dump(&mut Dump::raw(engine, address, bytes), out)
+        let bytes = bytes_of(dwords);
+        with_writer(&self.options, out, |sink| {
+            let mut summary = Summary::default();
+            dump::of_raw("dwords", engine, address & VA_MASK, &bytes, &mut |submission| {
+                sink.section(submission)?;
+                summary.add(self.submission(&mut State::default(), submission, sink)?);
+                Ok(())
+            })?;
+            Ok(summary)
+        })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::tables::PlanId;
 use genxml_core::address::SpaceKind;
-use genxml_core::reflect::{Container, RegisterAt};
+use genxml_core::reflect::{Container, Field, RegisterAt};
 use genxml_core::rule::Roles;
 use std::fmt;
 
@@ -110,6 +110,34 @@ pub struct Item {
     pub unit: &'static str,
     /// What is wrong with it.
     pub issue: Option<Issue>,
+    /// The field in the tables.
+    pub(crate) origin: Origin,
+}
+
+/// The field that an item shows, if it is one: all of the item but its bits and the base addresses follows from it, its
+/// place and its depth.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Origin(Option<&'static Field>);
+
+impl Origin {
+    /// No field.
+    pub const NONE: Origin = Origin(None);
+
+    pub const fn of(field: &'static Field) -> Origin {
+        Origin(Some(field))
+    }
+
+    /// The address of the field, which no other has; 0 if there is none.
+    #[inline]
+    pub fn address(self) -> usize {
+        self.0.map_or(0, |field| std::ptr::from_ref(field).addr())
+    }
+}
+
+impl PartialEq for Origin {
+    fn eq(&self, other: &Origin) -> bool {
+        self.address() == other.address()
+    }
 }
 
 /// What the bits of a field mean.
@@ -217,6 +245,12 @@ impl Record {
 }
 
 impl Item {
+    /// First bit, and index in an array with 0 for none: where a field is, for others to be told from.
+    #[inline]
+    pub(super) fn place(&self) -> u64 {
+        u64::from(self.index.map_or(0, |index| index.wrapping_add(1))) << 32 | u64::from(self.start)
+    }
+
     /// The offset, if this is an offset in the register space.
     pub fn register_offset(&self) -> Option<u32> {
         match self.value {

@@ -1,11 +1,16 @@
 //! Description tables prepared for decoding: instructions by header, registers by offset, fields in order.
 
 use genxml_core::address::SpaceKind;
-use genxml_core::reflect::{Container, EngineBase, Expr, Field, Group, Kind, RegisterAt, Type, registers};
+use genxml_core::bits;
+use genxml_core::reflect::{
+    Container, EngineBase, Enumeration, Field, Group, Kind, RegisterAt, Stored, Type, registers,
+};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use super::condition::{Exists, Test};
 use super::draw::STAGES;
+use super::record::Issue;
 use crate::engine::EngineId;
 
 /// The containers of a generation, ready for a decoder.
@@ -17,8 +22,20 @@ pub struct Tables {
     by_container: HashMap<usize, PlanId>,
     /// By byte offset, in order, each dword once.
     registers: Vec<(u32, RegisterAt, PlanId)>,
+    /// Where the registers of each [`PAGE`] bytes start in `registers`, as far as [`PAGES`] go.
+    pages: Vec<u32>,
+    enums: Vec<EnumPlan>,
     engines: [HeaderIndex; 4],
 }
+
+/// Bytes of the register space that are looked up together.
+const PAGE: u32 = 256;
+
+/// The register space that is looked up by page: 8 MiB. What lies beyond is searched for.
+const PAGES: usize = (8 << 20) / PAGE as usize;
+
+/// Values of enumerations below this are looked up, others are searched for.
+const DENSE: u64 = 1024;
 
 /// Index into [`Tables::plans`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +47,34 @@ pub(super) struct Plan {
     pub container: &'static Container,
     pub parts: Vec<Part>,
     pub follow: Follow,
+    /// Dwords that the parts describe; none if there are as many as the packet is long.
+    pub described: Option<u32>,
+    pub length: Length,
+}
+
+/// The length of a packet in dwords: of its header these bits and a constant.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Length {
+    shift: u32,
+    mask: u32,
+    bias: u32,
+}
+
+impl Length {
+    fn of(container: &Container) -> Length {
+        match container.kind {
+            Kind::Instruction { bias, length_field: Some((start, end)), .. } => {
+                Length { shift: start, mask: bits::ones(end - start + 1) as u32, bias }
+            }
+            _ => Length { shift: 0, mask: 0, bias: container.bits.div_ceil(32) },
+        }
+    }
+
+    /// At least 1.
+    #[inline]
+    pub fn dwords(self, header: u32) -> u64 {
+        (u64::from(header >> self.shift & self.mask) + u64::from(self.bias)).max(1)
+    }
 }
 
 /// A field or group of a plan.
@@ -39,14 +84,99 @@ pub(super) enum Part {
     Group(GroupPlan),
 }
 
+/// A field that is shown. Opcode and length are not: they are fixed by the packet's name and told in its header line.
 #[derive(Debug)]
 pub(super) struct FieldPlan {
     pub field: &'static Field,
-    pub nested: Option<PlanId>,
-    /// Opcode and length: fixed by the packet's name, told in its header line.
-    pub hidden: bool,
-    /// Conditions of the alternatives that stand in the same bits; this field, which has none, exists unless one holds.
-    pub unless: Vec<&'static Expr>,
+    pub name: &'static str,
+    pub unit: &'static str,
+    /// First and last bit, as in the field.
+    pub start: u32,
+    pub end: u32,
+    /// Where the bits are if the container starts with a dword.
+    pub place: Place,
+    pub shape: Shape,
+    /// What few fields have.
+    pub limits: Option<Box<Limits>>,
+}
+
+/// When a field exists, and which values it may have.
+#[derive(Debug)]
+pub(super) struct Limits {
+    pub exists: Exists,
+    /// Least and greatest stored values that the manual allows.
+    pub range: Option<(u64, u64)>,
+    /// The values of the range are two's complement.
+    pub signed: bool,
+}
+
+/// Bits in one or two dwords.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub dword: u32,
+    pub shift: u8,
+    /// How many of 64 bits are not the field's.
+    pub unused: u8,
+    /// The field goes on in the next dword.
+    pub two: bool,
+    /// It goes on further: these numbers do not describe it.
+    pub far: bool,
+}
+
+impl Place {
+    fn of(field: &Field) -> Place {
+        let (shift, width) = (field.start % 32, field.end - field.start + 1);
+        let far = shift + width > 64;
+        let unused = if far { 0 } else { 64 - width as u8 };
+        Place { dword: field.start / 32, shift: shift as u8, unused, two: shift + width > 32, far }
+    }
+}
+
+/// How the bits of a field are read, with all that is known before.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Shape {
+    /// A structure.
+    Nested(PlanId),
+    /// More than 64 bits; what is wrong with those that are set.
+    Wide(Option<Issue>),
+    /// Not worth a word if all bits are zero, and otherwise wrong.
+    Zeros(Issue),
+    /// The same for ones.
+    Ones,
+    Uint(Stored),
+    Int,
+    Bool,
+    Single,
+    Double,
+    /// Fixed point: what one stands for.
+    UFixed(f64),
+    SFixed(f64),
+    /// Index into [`Tables::enums`].
+    Enum(u32),
+    Address(SpaceKind),
+}
+
+/// An enumeration with the names of small values by value.
+#[derive(Debug)]
+struct EnumPlan {
+    list: &'static Enumeration,
+    dense: Vec<Option<&'static str>>,
+}
+
+impl EnumPlan {
+    fn new(list: &'static Enumeration) -> EnumPlan {
+        let values = list.values.iter().map(|(value, _)| *value).filter(|value| *value < DENSE);
+        let dense = (0..values.max().map_or(0, |last| last + 1)).map(|value| list.name_of(value)).collect();
+        EnumPlan { list, dense }
+    }
+
+    #[inline]
+    fn name_of(&self, value: u64) -> Option<&'static str> {
+        match usize::try_from(value).ok().and_then(|value| self.dense.get(value)) {
+            Some(name) => *name,
+            None => self.list.name_of(value),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -139,7 +269,8 @@ impl Tables {
     /// Prepares the tables of `containers`, and of the registers that each of `engines` has. Where names repeat, the
     /// first counts.
     pub fn new(containers: &'static [&'static Container], engines: &'static [EngineBase]) -> Tables {
-        let mut builder = Builder { plans: Vec::new(), known: HashMap::new() };
+        let mut builder =
+            Builder { plans: Vec::new(), known: HashMap::new(), enums: Vec::new(), lists: HashMap::new() };
         let mut by_name = HashMap::new();
         for container in containers {
             let id = builder.plan(container);
@@ -153,7 +284,13 @@ impl Tables {
         registers.dedup_by_key(|register| register.0);
         let engines = EngineId::ALL.map(|engine| HeaderIndex::new(engine, &builder.plans));
         let by_container = builder.known.iter().map(|(container, id)| (container.addr(), *id)).collect();
-        Tables { plans: builder.plans, by_name, by_container, registers, engines }
+        let last = registers.last().map_or(0, |register| (register.0 / PAGE) as usize);
+        // One more than the last, where that one ends.
+        let pages = (0..=last.saturating_add(1).min(PAGES)).map(|page| page as u32 * PAGE);
+        let first = |start| registers.partition_point(|register| register.0 < start) as u32;
+        let pages = pages.map(first).collect();
+        let Builder { plans, enums, .. } = builder;
+        Tables { plans, by_name, by_container, registers, pages, enums, engines }
     }
 
     /// The tables of Broadwell.
@@ -210,9 +347,20 @@ impl Tables {
     }
 
     pub(crate) fn register_plan(&self, offset: u32) -> Option<(RegisterAt, PlanId)> {
-        let at = self.registers.binary_search_by_key(&offset, |register| register.0).ok()?;
-        let (_, at, id) = self.registers[at];
+        let page = (offset / PAGE) as usize;
+        let near = match self.pages.get(page..page + 2) {
+            Some(&[first, end]) => &self.registers[first as usize..end as usize],
+            _ => &self.registers[..],
+        };
+        let at = near.binary_search_by_key(&offset, |register| register.0).ok()?;
+        let (_, at, id) = near[at];
         Some((at, id))
+    }
+
+    /// The name of a value of the enumeration with this index.
+    #[inline(always)]
+    pub(super) fn value_name(&self, list: u32, value: u64) -> Option<&'static str> {
+        self.enums[list as usize].name_of(value)
     }
 }
 
@@ -250,6 +398,8 @@ impl HeaderIndex {
 struct Builder {
     plans: Vec<Plan>,
     known: HashMap<*const Container, PlanId>,
+    enums: Vec<EnumPlan>,
+    lists: HashMap<*const Enumeration, u32>,
 }
 
 impl Builder {
@@ -259,7 +409,17 @@ impl Builder {
         }
         let parts = self.parts(container, container.fields, container.groups, true);
         let id = PlanId(self.plans.len() as u32);
-        self.plans.push(Plan { container, parts, follow: Follow::of(container) });
+        // Of partial containers only what fields cover is described, however long they are said to be.
+        let covered = container.fields.iter().map(|field| field.end + 1);
+        let described = if container.partial { covered.max().unwrap_or(0) } else { container.bits };
+        let open = container.groups.iter().any(|group| group.count == 0);
+        self.plans.push(Plan {
+            container,
+            parts,
+            follow: Follow::of(container),
+            described: (!open).then_some(described.div_ceil(32)),
+            length: Length::of(container),
+        });
         self.known.insert(container, id);
         id
     }
@@ -274,10 +434,6 @@ impl Builder {
     ) -> Vec<Part> {
         let mut parts: Vec<(u32, Part)> = Vec::new();
         for field in fields {
-            let nested = match field.ty {
-                Type::Struct(inner) => Some(self.plan(inner)),
-                _ => None,
-            };
             let hidden = match container.kind {
                 Kind::Instruction { opcode_mask, length_field, .. } if own => {
                     let opcode =
@@ -286,20 +442,67 @@ impl Builder {
                 }
                 _ => false,
             };
-            let unless = if field.exists_if.is_none() {
-                let shared = |other: &&Field| other.start <= field.end && other.end >= field.start;
-                fields.iter().filter(shared).filter_map(|other| other.exists_if).collect()
-            } else {
-                Vec::new()
-            };
-            parts.push((field.start, Part::Field(FieldPlan { field, nested, hidden, unless })));
+            if !hidden {
+                parts.push((field.start, Part::Field(self.field(field, fields))));
+            }
         }
         for group in groups {
             let inner = self.parts(container, group.fields, group.groups, false);
-            let flat = inner.len() == 1 && matches!(inner[0], Part::Field(FieldPlan { nested: None, .. }));
+            let flat = match &inner[..] {
+                [Part::Field(field)] => !matches!(field.shape, Shape::Nested(_)),
+                _ => false,
+            };
             parts.push((group.start, Part::Group(GroupPlan { group, parts: inner, flat })));
         }
         parts.sort_by_key(|part| part.0);
         parts.into_iter().map(|(_, part)| part).collect()
+    }
+
+    fn field(&mut self, field: &'static Field, all: &'static [Field]) -> FieldPlan {
+        let exists = match field.exists_if {
+            Some(condition) => Exists::If(Test::new(condition)),
+            None => {
+                // Where alternatives stand in the same bits, this one exists unless one of them does.
+                let shared = |other: &&Field| other.start <= field.end && other.end >= field.start;
+                let others = all.iter().filter(shared).filter_map(|other| other.exists_if);
+                let others: Box<[Test]> = others.map(Test::new).collect();
+                if others.is_empty() { Exists::Always } else { Exists::Unless(others) }
+            }
+        };
+        let one = |fraction: u32| 1.0 / (1u64 << fraction.min(63)) as f64;
+        let width = field.end - field.start + 1;
+        let shape = match field.ty {
+            Type::Struct(inner) => Shape::Nested(self.plan(inner)),
+            ty if width > 64 => Shape::Wide(match ty {
+                Type::Reserved => Some(Issue::ReservedSet),
+                Type::MustBeZero => Some(Issue::MustBeZero),
+                _ => None,
+            }),
+            Type::Reserved => Shape::Zeros(Issue::ReservedSet),
+            Type::MustBeZero => Shape::Zeros(Issue::MustBeZero),
+            Type::MustBeOne => Shape::Ones,
+            Type::Uint => Shape::Uint(field.stored),
+            Type::Int => Shape::Int,
+            Type::Bool => Shape::Bool,
+            Type::Float if width == 32 => Shape::Single,
+            Type::Float if width == 64 => Shape::Double,
+            Type::Float => Shape::Uint(Stored::Plain),
+            Type::UFixed(fraction) => Shape::UFixed(one(fraction)),
+            Type::SFixed(fraction) => Shape::SFixed(one(fraction)),
+            Type::Enum(list) => Shape::Enum(self.list(list)),
+            Type::Address { space, .. } => Shape::Address(space),
+        };
+        let plain = matches!(exists, Exists::Always) && field.range.is_none();
+        let signed = matches!(field.ty, Type::Int | Type::SFixed(_));
+        let limits = (!plain).then(|| Box::new(Limits { exists, range: field.range, signed }));
+        let Field { name, unit, start, end, .. } = *field;
+        FieldPlan { field, name, unit, start, end, place: Place::of(field), shape, limits }
+    }
+
+    fn list(&mut self, list: &'static Enumeration) -> u32 {
+        *self.lists.entry(list).or_insert_with(|| {
+            self.enums.push(EnumPlan::new(list));
+            self.enums.len() as u32 - 1
+        })
     }
 }

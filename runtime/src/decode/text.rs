@@ -11,20 +11,26 @@
 //! length fields never: the header line says them. Values are the meant ones (a count that is stored less one is
 //! shown as the count).
 
+use super::buffer::{Buffer, Key, Memo, hex16};
 use super::record::{Item, Kind, Record, Value};
-use super::{Options, Sink, digits};
+use super::{Options, Sink};
 use crate::dump::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
 
-/// Bytes collected before they are written.
-const BUFFER: usize = 64 << 10;
+/// Most bytes of a line that is kept to be written again.
+const LINE: usize = 88;
+
+/// Fields of more bits than this have too many values to keep their lines.
+const NARROW: u32 = 16;
 
 /// Writes records as text.
 #[derive(Debug)]
 pub struct TextWriter<W: Write> {
     out: W,
-    buffer: Vec<u8>,
+    buffer: Buffer,
+    /// Lines of fields with few values, starts of lines of others, and ends of header lines.
+    memo: Memo<LINE>,
     color: bool,
     headers: bool,
     offsets: bool,
@@ -48,7 +54,8 @@ impl<W: Write> TextWriter<W> {
     pub fn new(out: W, options: &Options) -> Self {
         TextWriter {
             out,
-            buffer: Vec::with_capacity(BUFFER + 4096),
+            buffer: Buffer::new(),
+            memo: Memo::new(),
             color: options.color,
             headers: options.headers,
             offsets: options.offsets,
@@ -56,148 +63,177 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    fn flush_if_full(&mut self) -> io::Result<()> {
-        if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let result = self.out.write_all(&self.buffer);
-        self.buffer.clear();
-        result
-    }
-
     fn paint(&mut self, code: &[u8]) {
         if self.color {
-            self.buffer.extend_from_slice(code);
+            self.buffer.bytes(code);
         }
     }
 
     fn painted(&mut self, code: &[u8], text: &str) {
         self.paint(code);
-        self.text(text);
+        self.buffer.text(text);
         self.paint(color::RESET);
-    }
-
-    #[inline]
-    fn text(&mut self, text: &str) {
-        self.buffer.extend_from_slice(text.as_bytes());
-    }
-
-    fn indent(&mut self, width: usize) {
-        const SPACES: &[u8; 64] = &[b' '; 64];
-        let mut left = width;
-        while left > 0 {
-            let now = left.min(SPACES.len());
-            self.buffer.extend_from_slice(&SPACES[..now]);
-            left -= now;
-        }
-    }
-
-    fn decimal(&mut self, value: u64) {
-        digits::decimal(&mut self.buffer, value);
-    }
-
-    fn hex(&mut self, value: u64, width: usize) {
-        digits::hex(&mut self.buffer, value, width);
-    }
-
-    fn hex0x(&mut self, value: u64, width: usize) {
-        digits::hex0x(&mut self.buffer, value, width);
     }
 
     fn index(&mut self, index: Option<u32>) {
         if let Some(index) = index {
-            self.buffer.push(b'[');
-            self.decimal(index.into());
-            self.buffer.push(b']');
+            self.buffer.byte(b'[');
+            self.buffer.decimal(index.into());
+            self.buffer.byte(b']');
         }
     }
 
+    /// The header line of a packet of which there is nothing to remark.
+    fn plain_header(&mut self, record: &Record) {
+        self.buffer.spaces(2 * record.depth as usize);
+        if self.offsets {
+            let mut head = *b"0x............: ........  ......";
+            head[2..14].copy_from_slice(&hex16(record.address)[4..]);
+            head[16..24].copy_from_slice(&hex16(record.dwords.first().copied().unwrap_or(0).into())[8..]);
+            self.buffer.block(&head, 26);
+        }
+        let key = Key {
+            what: record.name.as_ptr().addr(),
+            value: record.name.len() as u64,
+            place: record.length.into(),
+            kind: HEADER,
+        };
+        if !self.memo.again(&key, &mut self.buffer) {
+            let start = self.buffer.len();
+            self.painted(packet_color(record.name), record.name);
+            self.length(record.length);
+            self.buffer.byte(b'\n');
+            self.memo.keep(&key, self.buffer.since(start));
+        }
+    }
+
+    fn length(&mut self, length: u32) {
+        self.buffer.text("  ");
+        self.buffer.decimal(length.into());
+        self.buffer.text(if length == 1 { " dword" } else { " dwords" });
+    }
+
     fn header(&mut self, record: &Record) {
-        self.indent(2 * record.depth as usize);
+        let plain = matches!(record.kind, Kind::Packet | Kind::Partial)
+            && record.note.is_empty()
+            && (record.register, record.index, record.address >> 48) == (None, None, 0);
+        if plain {
+            return self.plain_header(record);
+        }
+        self.buffer.spaces(2 * record.depth as usize);
         if record.kind == Kind::Note {
-            return self.painted(color::NOTE, &record.note);
+            self.painted(color::NOTE, &record.note);
+            return self.buffer.byte(b'\n');
         }
         if self.offsets {
             let register = record.kind == Kind::Register;
-            self.hex0x(record.address, if register { 0 } else { 12 });
-            self.buffer.extend_from_slice(b": ");
+            self.buffer.hex0x(record.address, if register { 0 } else { 12 });
+            self.buffer.text(": ");
         }
         let is_packet = matches!(record.kind, Kind::Packet | Kind::Partial | Kind::Unknown);
+        let first = record.dwords.first().copied().unwrap_or(0).into();
         if is_packet && self.offsets {
-            self.hex(record.dwords.first().copied().unwrap_or(0).into(), 8);
-            self.buffer.extend_from_slice(b"  ");
+            self.buffer.hex(first, 8);
+            self.buffer.text("  ");
         }
-        let name = record.name;
         self.paint(match record.kind {
             Kind::Unknown => color::PROBLEM,
-            Kind::Packet | Kind::Partial => match name.as_bytes() {
-                [b'M', b'I', b'_', b'B', b'A', b'T', b'C', b'H', ..] => color::BATCH,
-                b"3DPRIMITIVE" | b"GPGPU_WALKER" | b"MEDIA_OBJECT" => color::WORK,
-                [b'X', b'Y', b'_', ..] => color::WORK,
-                _ => color::PACKET,
-            },
+            Kind::Packet | Kind::Partial => packet_color(record.name),
             _ => color::STATE,
         });
-        match record.register {
-            Some(register) => _ = write!(self.buffer, "{register}"),
-            None => self.text(name),
+        match &record.register {
+            Some(register) => self.buffer.register(register),
+            None => self.buffer.text(record.name),
         }
         self.index(record.index);
         self.paint(color::RESET);
         if is_packet {
             if record.kind == Kind::Unknown && !self.offsets {
-                self.buffer.extend_from_slice(b" 0x");
-                self.hex(record.dwords.first().copied().unwrap_or(0).into(), 8);
+                self.buffer.text(" 0x");
+                self.buffer.hex(first, 8);
             }
-            self.buffer.extend_from_slice(b"  ");
-            self.decimal(record.length.into());
-            self.text(if record.length == 1 { " dword" } else { " dwords" });
+            self.length(record.length);
         }
         if !record.note.is_empty() {
-            self.text("  (");
+            self.buffer.text("  (");
             self.painted(color::NOTE, &record.note);
-            self.text(")");
+            self.buffer.text(")");
+        }
+        self.buffer.byte(b'\n');
+    }
+
+    #[inline]
+    fn item(&mut self, item: &Item, indent: usize) {
+        let whole = match item.value {
+            Value::Address { .. } => false,
+            Value::Uint(_) | Value::Int(_) | Value::Raw => item.end - item.start < NARROW,
+            _ => true,
+        };
+        let key = Key {
+            what: item.origin.address(),
+            value: if whole { item.stored } else { 0 },
+            place: item.place(),
+            kind: (indent as u64) << 16
+                | u64::from(item.depth) << 8
+                | if whole { LINE_OF_FIELD } else { START_OF_LINE },
+        };
+        if key.what == 0 {
+            self.start_of_line(item, indent);
+            self.rest_of_line(item);
+        } else if !self.memo.again(&key, &mut self.buffer) {
+            let start = self.buffer.len();
+            self.start_of_line(item, indent);
+            if whole {
+                self.rest_of_line(item);
+            }
+            self.memo.keep(&key, self.buffer.since(start));
+            if !whole {
+                self.rest_of_line(item);
+            }
+        } else if !whole {
+            self.rest_of_line(item);
         }
     }
 
-    fn item(&mut self, item: &Item, indent: usize) {
-        self.indent(indent);
+    /// Bits and name.
+    fn start_of_line(&mut self, item: &Item, indent: usize) {
+        self.buffer.spaces(indent);
         if self.offsets {
             let line = self.buffer.len();
             let dword = item.start / 32;
-            self.buffer.extend_from_slice(b"dw");
-            self.decimal(dword.into());
-            self.buffer.push(b' ');
-            self.decimal((item.end - 32 * dword).into());
+            self.buffer.text("dw");
+            self.buffer.decimal(dword.into());
+            self.buffer.byte(b' ');
+            self.buffer.decimal((item.end - 32 * dword).into());
             if item.end != item.start {
-                self.buffer.push(b':');
-                self.decimal((item.start % 32).into());
+                self.buffer.byte(b':');
+                self.buffer.decimal((item.start % 32).into());
             }
             let used = self.buffer.len() - line;
-            self.indent(12usize.saturating_sub(used).max(1));
+            self.buffer.spaces(12usize.saturating_sub(used).max(1));
         }
-        self.indent(2 * item.depth as usize);
-        self.text(item.name);
+        self.buffer.spaces(2 * item.depth as usize);
+        self.buffer.text(item.name);
         self.index(item.index);
-        if item.value == Value::Nested {
-            self.buffer.extend_from_slice(b":\n");
-            return;
+        if item.value != Value::Nested && !item.name.is_empty() {
+            self.buffer.text(": ");
         }
-        if !item.name.is_empty() {
-            self.buffer.extend_from_slice(b": ");
+    }
+
+    /// The value.
+    fn rest_of_line(&mut self, item: &Item) {
+        if item.value == Value::Nested {
+            return self.buffer.text(":\n");
         }
         if item.issue.is_some() {
             self.paint(color::PROBLEM);
         }
         self.value(item);
         if let Some(issue) = item.issue {
-            self.text(" (");
-            self.text(&issue.to_string());
-            self.text(")");
+            _ = write!(self.buffer, " ({issue})");
             self.paint(color::RESET);
         }
-        self.buffer.push(b'\n');
+        self.buffer.byte(b'\n');
     }
 
     fn value(&mut self, item: &Item) {
@@ -205,23 +241,23 @@ impl<W: Write> TextWriter<W> {
             Value::Uint(value) => {
                 let mask = item.unit.starts_with("one bit");
                 if mask {
-                    self.hex0x(value, 0);
+                    self.buffer.hex0x(value, 0);
                     return;
                 }
-                self.decimal(value);
+                self.buffer.decimal(value);
                 if item.unit.is_empty() && value > 9 {
-                    self.buffer.extend_from_slice(b" (");
-                    self.hex0x(value, 0);
-                    self.buffer.push(b')');
+                    self.buffer.text(" (");
+                    self.buffer.hex0x(value, 0);
+                    self.buffer.byte(b')');
                 }
             }
             Value::Int(value) => {
                 if value < 0 {
-                    self.buffer.push(b'-');
+                    self.buffer.byte(b'-');
                 }
-                self.decimal(value.unsigned_abs());
+                self.buffer.decimal(value.unsigned_abs());
             }
-            Value::Bool(value) => self.text(if value { "true" } else { "false" }),
+            Value::Bool(value) => self.buffer.text(if value { "true" } else { "false" }),
             Value::Float(value) => {
                 // The shorter of the two spellings that mean this value.
                 let single = value as f32;
@@ -233,83 +269,100 @@ impl<W: Write> TextWriter<W> {
             }
             Value::Enum { name } => match name {
                 Some(name) => {
-                    self.text(name);
-                    self.buffer.extend_from_slice(b" (");
-                    self.decimal(item.stored);
-                    self.buffer.push(b')');
+                    self.buffer.text(name);
+                    self.buffer.text(" (");
+                    self.buffer.decimal(item.stored);
+                    self.buffer.byte(b')');
                     return;
                 }
-                None => return self.decimal(item.stored),
+                None => return self.buffer.decimal(item.stored),
             },
             Value::Address { value, space, absolute, register } => {
-                self.hex0x(value, 0);
+                self.buffer.hex0x(value, 0);
                 match (space, absolute, register) {
                     (SpaceKind::Graphics, ..) => {}
                     (SpaceKind::Mmio, _, Some(register)) => {
-                        self.text(" (");
-                        _ = write!(self.buffer, "{register}");
-                        self.text(")");
+                        self.buffer.text(" (");
+                        self.buffer.register(&register);
+                        self.buffer.text(")");
                     }
                     (SpaceKind::Mmio, ..) => {}
                     (_, absolute, _) => {
-                        self.text(" (");
-                        self.text(space.name());
-                        self.text(")");
+                        self.buffer.text(" (");
+                        self.buffer.text(space.name());
+                        self.buffer.text(")");
                         if let Some(absolute) = absolute {
-                            self.text(" = ");
-                            self.hex0x(absolute, 0);
+                            self.buffer.text(" = ");
+                            self.buffer.hex0x(absolute, 0);
                         }
                     }
                 }
                 return;
             }
             Value::Nested => {}
-            Value::Reserved | Value::Raw => self.hex0x(item.stored, 0),
+            Value::Reserved | Value::Raw => self.buffer.hex0x(item.stored, 0),
+        }
+        if item.unit.is_empty() {
+            return;
         }
         // What stands behind a semicolon is an explanation for other cases.
         let unit = item.unit.split(';').next().unwrap_or_default();
         if unit.starts_with("log2") || unit.starts_with(|first: char| first.is_ascii_digit()) {
-            self.text(" (");
-            self.text(unit);
-            self.text(")");
+            self.buffer.text(" (");
+            self.buffer.text(unit);
+            self.buffer.text(")");
         } else if !unit.is_empty() {
-            self.buffer.push(b' ');
-            self.text(unit);
+            self.buffer.byte(b' ');
+            self.buffer.text(unit);
         }
     }
 
     /// Rows of dwords: hexadecimal, then the same as floats where all of a row look like floats.
     fn data(&mut self, record: &Record, indent: usize) {
         for (number, row) in record.dwords.chunks(8).enumerate() {
-            self.indent(indent);
-            self.buffer.push(b'+');
-            self.hex0x(32 * number as u64, 4);
-            self.buffer.push(b':');
+            self.buffer.spaces(indent);
+            self.buffer.byte(b'+');
+            self.buffer.hex0x(32 * number as u64, 4);
+            self.buffer.byte(b':');
             for &dword in row {
-                self.buffer.push(b' ');
-                self.hex(dword.into(), 8);
+                self.buffer.byte(b' ');
+                self.buffer.hex(dword.into(), 8);
             }
             if row.iter().any(|&dword| dword != 0) && row.iter().all(|&dword| looks_like_float(dword)) {
-                self.indent(9 * (8 - row.len()));
-                self.text("  |");
+                self.buffer.spaces(9 * (8 - row.len()));
+                self.buffer.text("  |");
                 for &dword in row {
                     _ = write!(self.buffer, " {:?}", f32::from_bits(dword));
                 }
             }
-            self.buffer.push(b'\n');
+            self.buffer.byte(b'\n');
         }
     }
 
     /// Dwords that no field describes, of packets that the tables know by header at most.
     fn raw(&mut self, record: &Record, indent: usize) {
         for (dword, value) in record.dwords.iter().enumerate() {
-            self.indent(indent);
-            self.text("dw");
-            self.decimal(dword as u64);
-            self.text(": ");
-            self.hex0x((*value).into(), 8);
-            self.buffer.push(b'\n');
+            self.buffer.spaces(indent);
+            self.buffer.text("dw");
+            self.buffer.decimal(dword as u64);
+            self.buffer.text(": ");
+            self.buffer.hex0x((*value).into(), 8);
+            self.buffer.byte(b'\n');
         }
+    }
+}
+
+/// Kinds of pieces that are kept.
+const LINE_OF_FIELD: u64 = 0;
+const START_OF_LINE: u64 = 1;
+const HEADER: u64 = 2;
+
+fn packet_color(name: &str) -> &'static [u8] {
+    match name.as_bytes() {
+        [b'M', b'I', b'_', b'B', b'A', b'T', b'C', b'H', ..] => color::BATCH,
+        b"3DPRIMITIVE" | b"GPGPU_WALKER" | b"MEDIA_OBJECT" => color::WORK,
+        [b'X', b'Y', b'_', ..] => color::WORK,
+        _ => color::PACKET,
     }
 }
 
@@ -321,7 +374,7 @@ fn looks_like_float(dword: u32) -> bool {
 impl<W: Write> Sink for TextWriter<W> {
     fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
         if self.sections > 0 {
-            self.buffer.push(b'\n');
+            self.buffer.byte(b'\n');
         }
         self.sections += 1;
         self.paint(color::SECTION);
@@ -341,13 +394,12 @@ impl<W: Write> Sink for TextWriter<W> {
             _ = write!(self.buffer, ", {length} bytes");
         }
         self.paint(color::RESET);
-        self.buffer.push(b'\n');
+        self.buffer.byte(b'\n');
         Ok(())
     }
 
     fn record(&mut self, record: &Record) -> io::Result<()> {
         self.header(record);
-        self.buffer.push(b'\n');
         let indent = 2 * record.depth as usize + 4;
         if !self.headers {
             match record.kind {
@@ -355,12 +407,12 @@ impl<W: Write> Sink for TextWriter<W> {
                 Kind::Unknown => self.raw(record, indent),
                 Kind::Kernel => {
                     for (offset, line) in &record.lines {
-                        self.indent(indent);
-                        self.buffer.push(b'+');
-                        self.hex0x((*offset).into(), 4);
-                        self.text(": ");
-                        self.text(line);
-                        self.buffer.push(b'\n');
+                        self.buffer.spaces(indent);
+                        self.buffer.byte(b'+');
+                        self.buffer.hex0x((*offset).into(), 4);
+                        self.buffer.text(": ");
+                        self.buffer.text(line);
+                        self.buffer.byte(b'\n');
                     }
                 }
                 _ => {
@@ -370,11 +422,11 @@ impl<W: Write> Sink for TextWriter<W> {
                 }
             }
         }
-        self.flush_if_full()
+        if self.buffer.full() { self.buffer.flush(&mut self.out) } else { Ok(()) }
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.flush()?;
+        self.buffer.flush(&mut self.out)?;
         self.out.flush()
     }
 }

@@ -8,7 +8,7 @@ use super::fields::{Bases, Fields};
 use super::kernel::Used;
 use super::memory::{Memory, VA_MASK};
 use super::record::{Kind, Record, Uses};
-use super::tables::{Follow, PlanId, Tables};
+use super::tables::{Follow, Tables};
 use super::{Options, Sink, Summary};
 use crate::engine::EngineId;
 use genxml_core::opcodes::unknown_length;
@@ -72,6 +72,9 @@ impl Walker<'_> {
         let mut record = self.spare.pop().unwrap_or_default();
         let mut visited = HashSet::from([start]);
         let (mut at, mut end) = (start, end);
+        // The piece of memory that was looked up last: packets mostly follow in it.
+        let memory = self.memory;
+        let (mut piece, mut piece_at): (&[u8], u64) = (&[], 0);
         loop {
             if self.budget == 0 {
                 self.summary.limited = true;
@@ -91,7 +94,14 @@ impl Walker<'_> {
                 )?;
                 break;
             }
-            let tail = self.memory.tail(at);
+            let offset = at.checked_sub(piece_at).and_then(|offset| usize::try_from(offset).ok());
+            let tail = match offset.and_then(|offset| piece.get(offset..)) {
+                Some(tail) if tail.len() >= 4 => tail,
+                _ => {
+                    (piece, piece_at) = (memory.tail(at), at);
+                    piece
+                }
+            };
             if tail.len() < 4 && !self.reaches(at) {
                 self.note(
                     depth,
@@ -140,8 +150,9 @@ impl Walker<'_> {
         }
         let header = record.dwords[0];
         let found = self.tables.find(self.engine, header);
-        let length = match found {
-            Some(id) => described_length(self.tables, id, header),
+        let plan = found.map(|id| self.tables.plan(id));
+        let length = match plan {
+            Some(plan) => plan.length.dwords(header),
             None => unknown_length(self.engine.set(), header) as u64,
         };
         record.length = length as u32;
@@ -149,7 +160,7 @@ impl Walker<'_> {
         self.budget = self.budget.saturating_sub(length);
 
         // In the overview only what is needed to go on is read.
-        let follow = found.map_or(Follow::Nothing, |id| self.tables.plan(id).follow);
+        let follow = plan.map_or(Follow::Nothing, |plan| plan.follow);
         if !self.options.headers || follow == Follow::BatchStart {
             let want = length.min(room) as usize;
             if want > 1 {
@@ -168,7 +179,7 @@ impl Walker<'_> {
             record.note = format!("cut short: {there} of {length} dwords are there");
             self.summary.problems += 1;
         }
-        let Some(id) = found else {
+        let (Some(id), Some(plan)) = (found, plan) else {
             record.kind = Kind::Unknown;
             record.name = unknown_name(header);
             self.summary.unknown += 1;
@@ -176,15 +187,14 @@ impl Walker<'_> {
             return Ok((length, Next::On));
         };
 
-        let plan = self.tables.plan(id);
         let container = plan.container;
         record.name = container.name;
         record.plan = Some(id);
         record.kind = if container.partial { Kind::Partial } else { Kind::Packet };
-        if follow == Follow::BaseAddresses && !self.options.headers {
-            self.latch_bases(record, container);
-        }
         match follow {
+            // The overview has the header only.
+            _ if self.options.headers => {}
+            Follow::BaseAddresses => self.latch_bases(record, container),
             Follow::Stage(stage) => self.state.stages[stage].latch(record, container),
             Follow::BindingTable(stage) => self.state.stages[stage].latch_binding_table(record, container),
             Follow::SamplerTable(stage) => self.state.stages[stage].latch_sampler_table(record, container),
@@ -306,18 +316,6 @@ impl Walker<'_> {
         self.spare.push(record);
         result
     }
-}
-
-/// Length in dwords of a packet that the tables describe.
-pub(super) fn described_length(tables: &Tables, id: PlanId, header: u32) -> u64 {
-    let container = tables.plan(id).container;
-    match container.kind {
-        reflect::Kind::Instruction { bias, length_field: Some((start, end)), .. } => {
-            genxml_core::bits::get(&[header], start, end) + u64::from(bias)
-        }
-        _ => u64::from(container.bits.div_ceil(32)),
-    }
-    .max(1)
 }
 
 fn unknown_name(header: u32) -> &'static str {

@@ -1,0 +1,441 @@
+//! Output on its way: bytes collected in a buffer, and text as it was written before.
+//!
+//! The formatting machinery of the standard library takes most of the time of decoding otherwise, and so do calls that
+//! copy a few bytes: pieces go into the buffer in blocks of a constant size, of which the next piece overwrites what
+//! is too much.
+
+use genxml_core::reflect::RegisterAt;
+use std::io::{self, Write};
+
+/// Bytes collected before they are written.
+const FULL: usize = 64 << 10;
+
+/// Bytes to be written.
+#[derive(Debug)]
+pub(super) struct Buffer {
+    /// As long as there is room; what counts ends at `at`.
+    bytes: Vec<u8>,
+    at: usize,
+}
+
+impl Buffer {
+    pub fn new() -> Buffer {
+        Buffer { bytes: vec![0; FULL + 4096], at: 0 }
+    }
+
+    /// True if it is time to write.
+    pub fn full(&self) -> bool {
+        self.at >= FULL
+    }
+
+    /// Writes all to `out`; nothing is left, whether that succeeds or not.
+    pub fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
+        let result = out.write_all(&self.bytes[..self.at]);
+        self.at = 0;
+        result
+    }
+
+    /// Bytes so far.
+    pub fn len(&self) -> usize {
+        self.at
+    }
+
+    /// The bytes from `start` on.
+    pub fn since(&self, start: usize) -> &[u8] {
+        self.bytes.get(start..self.at).unwrap_or_default()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, room: usize) {
+        self.bytes.resize(2 * self.bytes.len() + room, 0);
+    }
+
+    /// The next `N` bytes, of which `length` count from now on.
+    #[inline(always)]
+    fn room<const N: usize>(&mut self, length: usize) -> &mut [u8; N] {
+        if self.bytes.len() - self.at < N {
+            self.grow(N);
+        }
+        let start = self.at;
+        self.at += length.min(N);
+        self.bytes[start..].first_chunk_mut().expect("it was made to fit")
+    }
+
+    /// The first `length` bytes of a block.
+    #[inline(always)]
+    pub fn block<const N: usize>(&mut self, block: &[u8; N], length: usize) {
+        *self.room(length) = *block;
+    }
+
+    #[inline(always)]
+    pub fn byte(&mut self, byte: u8) {
+        self.block(&[byte], 1);
+    }
+
+    #[inline]
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        if bytes.len() >= 32 {
+            return self.long(bytes);
+        }
+        if !(self.ends::<16>(bytes) || self.ends::<8>(bytes) || self.ends::<4>(bytes)) {
+            bytes.iter().for_each(|byte| self.byte(*byte));
+        }
+    }
+
+    /// Copies a piece of `N` to 31 bytes that is no longer than two times `N` as its two ends, which overlap.
+    #[inline(always)]
+    fn ends<const N: usize>(&mut self, bytes: &[u8]) -> bool {
+        let length = bytes.len();
+        let (Some(first), Some(last)) = (bytes.first_chunk::<N>(), bytes.last_chunk::<N>()) else {
+            return false;
+        };
+        let out = self.room::<32>(length);
+        out[..N].copy_from_slice(first);
+        if let Some(out) = out[..length].last_chunk_mut() {
+            *out = *last;
+        }
+        true
+    }
+
+    #[inline(never)]
+    fn long(&mut self, bytes: &[u8]) {
+        if self.bytes.len() - self.at < bytes.len() {
+            self.grow(bytes.len());
+        }
+        self.bytes[self.at..self.at + bytes.len()].copy_from_slice(bytes);
+        self.at += bytes.len();
+    }
+
+    #[inline]
+    pub fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    pub fn spaces(&mut self, count: usize) {
+        let mut left = count;
+        while left > 0 {
+            let now = left.min(32);
+            self.block(&[b' '; 32], now);
+            left -= now;
+        }
+    }
+
+    /// Decimal digits.
+    #[inline]
+    pub fn decimal(&mut self, value: u64) {
+        if value < 100 {
+            let value = value as usize;
+            let digits = PAIRS[value];
+            return if value < 10 { self.byte(digits[1]) } else { self.block(&digits, 2) };
+        }
+        self.long_decimal(value);
+    }
+
+    fn long_decimal(&mut self, value: u64) {
+        let mut digits = [0; 20];
+        let mut at = digits.len();
+        let mut left = value;
+        while left >= 100 {
+            at -= 2;
+            digits[at..at + 2].copy_from_slice(&PAIRS[(left % 100) as usize]);
+            left /= 100;
+        }
+        let pair = PAIRS[left as usize];
+        at -= 1;
+        digits[at] = pair[1];
+        if left >= 10 {
+            at -= 1;
+            digits[at] = pair[0];
+        }
+        self.bytes(&digits[at..]);
+    }
+
+    /// Hexadecimal digits, at least `width` of them and at least one; no more than 16.
+    #[inline]
+    pub fn hex(&mut self, value: u64, width: usize) {
+        let digits = (64 - value.leading_zeros() as usize).div_ceil(4).max(width).clamp(1, 16);
+        let aligned = value << (64 - 4 * digits);
+        self.block(&hex16(aligned), digits);
+    }
+
+    /// `0x` and hexadecimal digits.
+    #[inline]
+    pub fn hex0x(&mut self, value: u64, width: usize) {
+        self.block(b"0x", 2);
+        self.hex(value, width);
+    }
+
+    /// As it displays itself.
+    pub fn register(&mut self, at: &RegisterAt) {
+        self.text(at.register.name);
+        if let Some(index) = at.index {
+            self.byte(b'[');
+            self.decimal(index.into());
+            self.byte(b']');
+        }
+        if let Some(engine) = at.engine {
+            self.text(" of ");
+            self.text(engine.name);
+        }
+        match at.dword {
+            0 => {}
+            1 => self.text(", upper dword"),
+            dword => {
+                self.text(", dword ");
+                self.decimal(dword.into());
+            }
+        }
+    }
+}
+
+/// For `write!` and serializers.
+impl Write for Buffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// 00 to 99.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut value = 0;
+    while value < 100 {
+        pairs[value] = [b'0' + (value / 10) as u8, b'0' + (value % 10) as u8];
+        value += 1;
+    }
+    pairs
+};
+
+/// 00 to ff.
+const HEX: [[u8; 2]; 256] = {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut pairs = [[0; 2]; 256];
+    let mut value = 0;
+    while value < 256 {
+        pairs[value] = [DIGITS[value >> 4], DIGITS[value & 15]];
+        value += 1;
+    }
+    pairs
+};
+
+/// The sixteen digits of `value`.
+#[inline(always)]
+pub(super) fn hex16(value: u64) -> [u8; 16] {
+    let mut digits = [0; 16];
+    for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(value.to_be_bytes()) {
+        *pair = HEX[usize::from(byte)];
+    }
+    digits
+}
+
+/// What a piece of text was made of, such that the same key always means the same text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Key {
+    /// Address of what is static: the field, or the name.
+    pub what: usize,
+    pub value: u64,
+    /// Where it stands.
+    pub place: u64,
+    /// Tells uses apart.
+    pub kind: u64,
+}
+
+impl Key {
+    #[inline(always)]
+    fn is(&self, other: &Key) -> bool {
+        let what = (self.what ^ other.what) as u64;
+        what | self.value ^ other.value | self.place ^ other.place | self.kind ^ other.kind == 0
+    }
+
+    /// One of the chains: Fibonacci hashing, with multipliers without pattern.
+    fn chain(&self) -> usize {
+        let mixed = (self.what as u64)
+            .wrapping_add(self.value.wrapping_mul(0xd6e8_feb8_6659_fd93))
+            .wrapping_add((self.place ^ self.kind << 16).wrapping_mul(0xa076_1d64_78bd_642f));
+        (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - CHAINS)) as usize
+    }
+}
+
+/// Pieces of text of at most `N` bytes as they were written, found again by what they were made of.
+///
+/// Packets of a kind come again with most of their fields as before, so behind a piece comes mostly the one that came
+/// behind it the last time: that is looked at first, and pieces lie in memory in the order in which they are needed.
+#[derive(Debug)]
+pub(super) struct Memo<const N: usize> {
+    pieces: Vec<Piece<N>>,
+    /// First piece of each chain and one, or zero.
+    chains: Vec<u16>,
+    /// The piece that was written last, and the one that came behind it then.
+    last: u16,
+    next: u16,
+}
+
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Piece<const N: usize> {
+    key: Key,
+    length: u16,
+    /// The piece that came behind this one.
+    next: u16,
+    /// The next one in the chain and one, or zero.
+    chained: u16,
+    text: [u8; N],
+}
+
+/// Pieces that are kept. When there are more, all are forgotten.
+const PIECES: usize = 4096;
+
+/// Chains of a memo, as a power of two.
+const CHAINS: u32 = 12;
+
+impl<const N: usize> Memo<N> {
+    pub fn new() -> Memo<N> {
+        Memo { pieces: Vec::new(), chains: vec![0; 1 << CHAINS], last: 0, next: 0 }
+    }
+
+    /// Writes the piece again, if it is there.
+    #[inline(always)]
+    pub fn again(&mut self, key: &Key, buffer: &mut Buffer) -> bool {
+        let mut number = self.next;
+        if self.pieces.get(usize::from(number)).is_none_or(|piece| !piece.key.is(key)) {
+            number = match self.find(key) {
+                Some(number) => number,
+                None => return false,
+            };
+        }
+        let piece = &self.pieces[usize::from(number)];
+        (self.last, self.next) = (number, piece.next);
+        buffer.block(&piece.text, piece.length.into());
+        true
+    }
+
+    #[inline(never)]
+    fn find(&mut self, key: &Key) -> Option<u16> {
+        let mut at = self.chains[key.chain()];
+        while let Some(number) = at.checked_sub(1) {
+            let piece = &self.pieces[usize::from(number)];
+            if piece.key.is(key) {
+                self.follows(number);
+                return Some(number);
+            }
+            at = piece.chained;
+        }
+        None
+    }
+
+    /// The piece with this number comes behind the last one.
+    fn follows(&mut self, number: u16) {
+        if let Some(last) = self.pieces.get_mut(usize::from(self.last)) {
+            last.next = number;
+        }
+        self.last = number;
+    }
+
+    /// Keeps the piece, which is not there, if it is short enough.
+    #[inline(never)]
+    pub fn keep(&mut self, key: &Key, text: &[u8]) {
+        if text.len() > N {
+            return;
+        }
+        if self.pieces.len() == PIECES {
+            self.pieces.clear();
+            self.chains.fill(0);
+            self.last = 0;
+        }
+        let number = self.pieces.len() as u16;
+        let chain = &mut self.chains[key.chain()];
+        let mut piece =
+            Piece { key: *key, length: text.len() as u16, next: number + 1, chained: *chain, text: [0; N] };
+        *chain = number + 1;
+        piece.text[..text.len()].copy_from_slice(text);
+        self.pieces.push(piece);
+        self.follows(number);
+        self.next = number + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(write: impl FnOnce(&mut Buffer)) -> String {
+        let mut buffer = Buffer::new();
+        write(&mut buffer);
+        let mut out = Vec::new();
+        buffer.flush(&mut out).expect("a vector takes all");
+        String::from_utf8(out).expect("text")
+    }
+
+    /// Oracle: the formatting of the standard library.
+    #[test]
+    fn numbers() {
+        let powers = (0..64).flat_map(|bit| [1u64 << bit, (1 << bit) - 1, !(1 << bit)]);
+        let tens = (0..20).flat_map(|power| [10u64.pow(power), 10u64.pow(power) - 1]);
+        for value in powers.chain(tens).chain(0..1100) {
+            assert_eq!(written(|buffer| buffer.decimal(value)), value.to_string());
+            assert_eq!(written(|buffer| buffer.hex(value, 0)), format!("{value:x}"));
+            assert_eq!(written(|buffer| buffer.hex0x(value, 12)), format!("0x{value:012x}"));
+        }
+    }
+
+    /// Oracle: what registers display.
+    #[test]
+    fn registers() {
+        use genxml_core::reflect;
+        for (_, at) in reflect::registers(crate::gen8::CONTAINERS, crate::gen8::ENGINES) {
+            assert_eq!(written(|buffer| buffer.register(&at)), at.to_string());
+        }
+    }
+
+    /// Pieces of every length, one behind the other, across what there is room for at first.
+    #[test]
+    fn pieces() {
+        let long: String = ('!'..='~').cycle().take(200).collect();
+        let mut whole = String::new();
+        let mut buffer = Buffer::new();
+        for length in (0..200).cycle().take(2000) {
+            buffer.text(&long[..length]);
+            buffer.spaces(length % 70);
+            whole.push_str(&long[..length]);
+            whole.extend(std::iter::repeat_n(' ', length % 70));
+        }
+        assert_eq!(buffer.since(0), whole.as_bytes());
+    }
+
+    /// A piece comes again for its own key only, and one that is too long never.
+    #[test]
+    fn memo() {
+        let mut memo = Memo::<8>::new();
+        let key = Key { what: 64, value: 3, place: 5, kind: 0 };
+        memo.keep(&key, b"piece");
+        let again = |memo: &mut Memo<8>, key: &Key| written(|buffer| _ = memo.again(key, buffer));
+        assert_eq!(again(&mut memo, &key), "piece");
+        for other in [
+            Key { what: 65, ..key },
+            Key { value: 4, ..key },
+            Key { place: 6, ..key },
+            Key { kind: 1, ..key },
+        ] {
+            assert_eq!(again(&mut memo, &other), "");
+            memo.keep(&other, b"too long a piece");
+            assert_eq!(again(&mut memo, &other), "");
+        }
+        // In any order, and when more came than are kept.
+        let key = |value: u64| Key { what: 8, value: value * value % 7919, ..Key::default() };
+        for value in (0..3 * PIECES as u64).flat_map(|value| [value, value / 2, value / 3]) {
+            let (key, text) = (key(value), (value * value % 7919).to_string());
+            let found = again(&mut memo, &key);
+            assert!(found == text || found.is_empty(), "{found}, not {text}");
+            if found.is_empty() {
+                memo.keep(&key, text.as_bytes());
+            }
+            assert_eq!(again(&mut memo, &key), text);
+        }
+    }
+}
