@@ -7,6 +7,8 @@
 pub mod asm;
 pub mod assembly;
 pub mod check;
+pub mod compress;
+pub mod convert;
 pub mod decode;
 pub mod demo;
 pub mod disasm;

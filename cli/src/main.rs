@@ -1,7 +1,7 @@
 //! The `genx` command.
 
 use clap::{Parser, Subcommand};
-use genx::{asm, check, decode, demo, disasm, eu, run, spec};
+use genx::{asm, check, convert, decode, demo, disasm, eu, run, spec};
 use std::process::ExitCode;
 
 /// Build, decode and execute batch buffers of Intel Broadwell (Gen8) graphics.
@@ -13,6 +13,7 @@ use std::process::ExitCode;
   genx run saxpy.aub.xz --stats      execute an AUB file; what ran, by engine, packet, kernel and message
   genx decode captures/gpgpu_fill    every packet, field, surface and kernel of a capture
   genx check captures/gpgpu_fill     the manual's programming restrictions
+  genx convert saxpy -o saxpy.aub.xz a capture as a file for simulators and other readers
   genx disasm kernel.bin             a kernel as assembly; genx asm is the way back
   genx eu ops mad                    an instruction of the execution unit
   genx eu run kernel.asm --trace     a kernel executed by one thread, instruction by instruction
@@ -31,6 +32,7 @@ enum Command {
     Run(run::Args),
     Decode(decode::Args),
     Check(check::Args),
+    Convert(convert::Args),
     Asm(asm::Args),
     Disasm(disasm::Args),
     Eu(eu::Args),
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Convert(args) => convert::run(&args),
         Command::Asm(args) => asm::run(&args),
         Command::Disasm(args) => disasm::run(&args),
         Command::Eu(args) => eu::run(&args),
