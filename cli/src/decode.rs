@@ -3,8 +3,11 @@
 use crate::input::Input;
 use crate::output::{Error, Exit, bad_input};
 use crate::source::Source;
+use crate::surface;
 use crate::tables::tables;
-use genxml::decode::{Color, Decoder, Format, Options, Summary, Tables};
+use genxml::decode::{Color, Decoder, Format, Options, Sink, Summary, Tables};
+use genxml::dump::Dump;
+use genxml::html::{HtmlWriter, Page};
 use std::io;
 
 /// Decode a dump: every packet and field, and the state, surfaces and kernels that they point to.
@@ -16,6 +19,7 @@ use std::io;
   genx decode captures/gpgpu_fill --headers
   genx decode saxpy.aub.xz
   genx decode captures/gpgpu_fill --format json | jq -r .name
+  genx decode captures/gpgpu_fill --format html > fill.html
   genx decode batch.bin --raw --engine blitter --address 0x100000
   genx decode skylake.bin --raw --engine render --spec gen9.xml
   xxd -r batch.hex | genx decode - --raw --engine render")]
@@ -47,7 +51,7 @@ enum OutputFormat {
     Text,
     /// One JSON object per line and record
     Json,
-    /// A page to look at (not part of this version)
+    /// One page of HTML to look around in, with nothing outside of it
     Html,
 }
 
@@ -66,10 +70,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let format = match args.format {
         OutputFormat::Text => Format::Text,
         OutputFormat::Json => Format::Json,
-        OutputFormat::Html => {
-            let text = "decode --format html: not part of this version; use text or json";
-            return Err(Error { exit: Exit::Fault, text: text.into() });
-        }
+        OutputFormat::Html => Format::Html,
     };
     let color = match args.color {
         When::Auto => Color::Auto,
@@ -91,11 +92,37 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let decoder = Decoder::new(tables, options);
     let out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut dump = args.input.open()?;
-    let summary = decoder.dump(&mut dump, out);
+    let summary = match format {
+        Format::Html => page(&decoder, &mut dump, out, args),
+        _ => decoder.dump(&mut dump, out),
+    };
     let summary = summary.map_err(|error| bad_input(format!("cannot write to standard output: {error}")))?;
     args.input.report(&dump);
     report(&summary);
     Ok(Exit::Ok)
+}
+
+/// The page, with pictures of surfaces. They need the tables of Gen8: those of another generation lay surfaces out in
+/// another way.
+fn page(decoder: &Decoder<'_>, dump: &mut Dump, out: impl io::Write, args: &Args) -> io::Result<Summary> {
+    let page = Page { input: args.input.name(), ..Page::default() };
+    let mut writer = HtmlWriter::new(out, page);
+    if args.source.spec.is_empty() {
+        writer = writer.with_pictures(&surface::picture);
+    }
+    let summary = decoder.submissions(dump, &mut writer).and_then(|summary| {
+        for note in dump.notes() {
+            writer.remark(&note.to_string());
+        }
+        writer.finish()?;
+        Ok(summary)
+    });
+    match summary {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            Ok(Summary { cut: true, ..Summary::default() })
+        }
+        other => other,
+    }
 }
 
 /// What the reader should know beyond the output.

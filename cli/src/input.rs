@@ -36,6 +36,11 @@ impl Input {
         self.raw.open(&self.input)
     }
 
+    /// What it is called on the command line.
+    pub fn name(&self) -> String {
+        self.input.display().to_string()
+    }
+
     /// Says on standard error what could not be read.
     pub fn report(&self, dump: &Dump) {
         report(&self.input, dump);

@@ -19,4 +19,5 @@ pub mod picture;
 pub mod run;
 pub mod source;
 pub mod spec;
+pub mod surface;
 pub mod tables;

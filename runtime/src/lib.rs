@@ -16,6 +16,7 @@
 //! * [`diff`]: what differs between packets, by field, and between batches, by packet
 //! * [`dump`]: dumps of every kind, as submissions
 //! * [`decode`]: what batches say and point to, as records, text or JSON
+//! * [`html`]: the same as one page to look around in
 //! * [`mi`]: expressions that the command streamer evaluates itself, put into a batch
 //! * `json` (feature `serde`): packets as JSON of named fields, and back
 //!
@@ -57,6 +58,8 @@ pub mod error_state;
 pub mod guide;
 #[cfg(feature = "std")]
 pub mod hang;
+#[cfg(feature = "std")]
+pub mod html;
 #[cfg(feature = "serde")]
 pub mod json;
 pub mod merge;

@@ -151,7 +151,7 @@ impl Walker<'_> {
             let Record { dwords, items, .. } = &mut record;
             Fields { tables, bases: &self.state.bases, dwords, items }.all(plan);
             self.summary.problems += record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
-            self.sink.record(&record)?;
+            self.sink.structure(&record, self.memory)?;
             if plan.container.name == "RENDER_SURFACE_STATE" {
                 self.met = self.entry;
             }

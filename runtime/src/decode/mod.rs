@@ -15,7 +15,7 @@
 //! * [`Decoder::dump`], [`capture`], [`raw`]: the whole job, to any [`Write`]
 //! * [`Decoder`]: batches one by one, into a [`Sink`]
 //! * [`Record`]: what a sink gets
-//! * [`TextWriter`], [`JsonWriter`]: the sinks that there are
+//! * [`TextWriter`], [`JsonWriter`], [`HtmlWriter`]: the sinks that there are
 
 mod buffer;
 mod condition;
@@ -43,6 +43,7 @@ pub use walk::State;
 use crate::capture::Capture;
 use crate::dump::{self, Dump, Submission};
 use crate::engine::EngineId;
+use crate::html::HtmlWriter;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, IsTerminal, Write};
 use walk::Walker;
@@ -50,7 +51,7 @@ use walk::Walker;
 /// How to decode and show.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Text or JSON, where the decoder writes itself.
+    /// What the decoder writes itself.
     pub format: Format,
     /// ANSI colours in text; see [`Color::enabled`].
     pub color: bool,
@@ -91,6 +92,8 @@ pub enum Format {
     Text,
     /// One object per line, see [`JsonWriter`].
     Json,
+    /// A page to look around in, see [`HtmlWriter`].
+    Html,
 }
 
 /// When to use colours.
@@ -135,6 +138,15 @@ pub trait Sink {
     /// # Errors
     /// Whatever stops the output; decoding ends.
     fn record(&mut self, record: &Record) -> io::Result<()>;
+
+    /// The next record, a structure, with the memory that it lies in: for sinks that look at what it points to.
+    ///
+    /// # Errors
+    /// Whatever stops the output; decoding ends.
+    fn structure(&mut self, record: &Record, memory: &dyn Memory) -> io::Result<()> {
+        _ = memory;
+        self.record(record)
+    }
 
     /// All is said.
     ///
@@ -344,7 +356,7 @@ fn with_writer(
     out: impl Write,
     decode: impl FnOnce(&mut dyn Sink) -> io::Result<Summary>,
 ) -> io::Result<Summary> {
-    let (mut text, mut json);
+    let (mut text, mut json, mut html);
     let sink: &mut dyn Sink = match options.format {
         Format::Text => {
             text = TextWriter::new(out, options);
@@ -353,6 +365,10 @@ fn with_writer(
         Format::Json => {
             json = JsonWriter::new(out, options);
             &mut json
+        }
+        Format::Html => {
+            html = HtmlWriter::new(out, Default::default());
+            &mut html
         }
     };
     let finished = decode(sink).and_then(|summary| sink.finish().map(|()| summary));

@@ -1,0 +1,143 @@
+//! Pictures of surfaces, for the page of `genx decode --format html`.
+
+use genxml::decode::Memory;
+use genxml::gen8::state::RenderSurfaceState;
+use genxml::html::Picture;
+use genxml_sim::surface::format::convert::from_linear;
+use genxml_sim::surface::format::{Class, Codec, Numeric};
+use genxml_sim::surface::{Surface, SurfaceKind};
+
+/// Pixels of a picture, across and down: of larger surfaces every n-th texel is taken.
+const MOST: u32 = 512;
+
+/// The first level and slice that the surface state can reach; `None` if it is no image, if its format has no
+/// channels (blocks of compressed texels) or if nothing of it is in memory.
+pub fn picture(state: &RenderSurfaceState, memory: &dyn Memory) -> Option<Picture> {
+    let surface = Surface::resolve(state).ok()?;
+    let codec = surface.codec.filter(|_| surface.kind == SurfaceKind::Image)?;
+    let format = codec.format();
+    if !codec.has_channels() && format.class != Class::Planar || format.bits < 8 {
+        return None;
+    }
+    let level = surface.layout.level(surface.first_level.min(14));
+    let step = level.width.max(level.height).div_ceil(MOST).max(1);
+    let (width, height) = (level.width.div_ceil(step), level.height.div_ceil(step));
+    let slice = surface.first_slice.min(surface.layout.depth.max(surface.slices) - 1);
+    let element = surface.element_bytes as usize;
+    let mut texels = Vec::with_capacity((width * height) as usize);
+    let mut there = 0;
+    let mut bytes = [0; 32];
+    for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (step * y, step * x))) {
+        let bytes = &mut bytes[..element.min(32)];
+        let at = surface.texel(&level, slice, x, y, 0);
+        let whole = memory.bytes(at, bytes) == bytes.len();
+        there += u32::from(whole);
+        texels.push(whole.then(|| match format.class {
+            Class::Planar => [u32::from(bytes[0]); 4],
+            _ => codec.decode_one(bytes),
+        }));
+    }
+    if there == 0 {
+        return None;
+    }
+    let shown = Shown::of(codec, &texels);
+    let rgba: Vec<u8> =
+        texels.iter().flat_map(|texel| texel.map_or([0; 4], |texel| shown.pixel(texel))).collect();
+    let mut note = format!("{}, {:?} tiling", format.name, surface.tile_mode);
+    for (wanted, text) in [
+        (step > 1, format!("one texel of {step} across and down")),
+        (level.number > 0, format!("level {}", level.number)),
+        (slice > 0, format!("slice {slice}")),
+        (surface.layout.samples > 1, "sample 0".into()),
+        (shown.opaque, "without alpha".into()),
+        (shown.scaled, "integers scaled to their greatest".into()),
+        (format.class == Class::Planar, "luma only".into()),
+        (there < width * height, format!("{} of {} texels are in memory", there, width * height)),
+    ] {
+        if wanted {
+            note.push_str(", ");
+            note.push_str(&text);
+        }
+    }
+    Some(Picture { png: png_of(width, height, &rgba)?, width: level.width, height: level.height, note })
+}
+
+/// How values become pixels.
+struct Shown {
+    numeric: Numeric,
+    srgb: bool,
+    /// The channel that there is alone is shown as grey.
+    grey: Option<usize>,
+    /// Alpha was there and is not shown: drivers leave anything in it.
+    opaque: bool,
+    /// Greatest value of integers.
+    most: i64,
+    /// Integers go beyond a byte.
+    scaled: bool,
+}
+
+impl Shown {
+    fn of(codec: &Codec, texels: &[Option<[u32; 4]>]) -> Shown {
+        use genxml_sim::surface::format::Letter;
+        let format = codec.format();
+        let planar = format.class == Class::Planar;
+        let numeric = if planar { Numeric::Uint } else { format.numeric };
+        let letters = format.channels().iter().filter(|channel| channel.letter != Letter::X).count();
+        let alpha = format.channels().iter().any(|channel| channel.letter == Letter::A);
+        let most = match numeric {
+            Numeric::Float => 1,
+            // Alpha is 1 where the format has none.
+            _ => texels
+                .iter()
+                .flatten()
+                .flat_map(|texel| &texel[..3])
+                .map(|v| integer(numeric, *v))
+                .max()
+                .unwrap_or(0),
+        };
+        let grey = (planar || letters == 1).then_some(if alpha { 3 } else { 0 });
+        Shown { numeric, srgb: format.srgb, grey, opaque: alpha && letters > 1, most, scaled: most > 255 }
+    }
+
+    fn pixel(&self, texel: [u32; 4]) -> [u8; 4] {
+        let channel = |value: u32| match self.numeric {
+            Numeric::Float => {
+                let value = f32::from_bits(value).clamp(0.0, 1.0);
+                match self.srgb {
+                    true => from_linear(value, 8) as u8,
+                    false => (value * 255.0 + 0.5) as u8,
+                }
+            }
+            numeric => {
+                let value = integer(numeric, value).max(0);
+                if self.scaled { (value * 255 / self.most) as u8 } else { value as u8 }
+            }
+        };
+        let [red, green, blue, _] = texel.map(channel);
+        match self.grey {
+            Some(only) => {
+                let grey = channel(texel[only]);
+                [grey, grey, grey, 255]
+            }
+            None => [red, green, blue, 255],
+        }
+    }
+}
+
+fn integer(numeric: Numeric, value: u32) -> i64 {
+    match numeric {
+        Numeric::Sint => i64::from(value as i32),
+        _ => i64::from(value),
+    }
+}
+
+fn png_of(width: u32, height: u32, rgba: &[u8]) -> Option<Vec<u8>> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, width, height);
+    encoder.set_color(png::ColorType::Rgba);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header().ok()?;
+    writer.write_image_data(rgba).ok()?;
+    writer.finish().ok()?;
+    Some(file)
+}

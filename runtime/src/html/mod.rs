@@ -1,0 +1,317 @@
+//! One page of HTML that shows a decoded dump: to look around in, to send to somebody, to keep beside a bug report.
+//!
+//! The page needs nothing but itself: style, script and data are inside, and its content security policy forbids it to
+//! fetch anything. It has a tree of submissions, packets and what they point to, search, filters, links from addresses to
+//! what lies there and back, the state at every draw, kernels and pictures of surfaces.
+//!
+//! [`HtmlWriter`] is a [`Sink`] that writes the page as records come: first the frame with style and script, then the
+//! data in pieces of about a mebibyte, at last what only the end tells. It keeps one piece, and the pictures so that
+//! none is written twice; both are bounded. The same records give the same bytes.
+//!
+//! ```no_run
+//! use genxml::decode::{Decoder, Options, Sink, Tables};
+//! use genxml::dump::{Dump, How};
+//! use genxml::html::{HtmlWriter, Page};
+//! let page = Page { input: "some/capture".into(), ..Page::default() };
+//! let mut writer = HtmlWriter::new(std::io::stdout().lock(), page);
+//! let mut dump = Dump::open("some/capture".as_ref(), &How::default())?;
+//! Decoder::new(Tables::gen8(), Options::default()).submissions(&mut dump, &mut writer)?;
+//! writer.finish()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The data in the page
+//!
+//! Each piece is the JSON text of a `script` element of type `application/json` and class `data`:
+//!
+//! | key | value |
+//! |---|---|
+//! | `strings` | texts; numbers elsewhere count in this array, whose first is empty |
+//! | `items` | fields, each one once: `[depth, name, index, start, end, stored, type, value, unit, issue]` |
+//! | `pictures` | `[base64 of a PNG, width, height, remark]` |
+//! | `records` | in the order of the decoder, see below |
+//!
+//! Name, unit and issue of a field are numbers of strings, `index` is -1 for none, `start` and `end` are bits from the
+//! start of the record. By `type`, `value` is: 0 none (holds the fields that follow with a greater depth), 1 an unsigned
+//! integer, 2 a signed one, 3 true or false, 4 a float, 5 the number of a string or -1 (enumeration), 6
+//! `[value, space, absolute, register]` (address; `absolute` -1 where it is not known), 7 none (reserved bits), 8 none
+//! (bits that the tables do not describe). Integers that a double cannot hold are text, unsigned ones in hexadecimal;
+//! infinities and NaN are text.
+//!
+//! A record is `[kind, depth, address, name, index, length, dwords, items, note, register, lines, picture]`, with what is
+//! empty left out at the end: kind, name, note and register are numbers of strings, `dwords` is text of eight
+//! hexadecimal digits each, `items` are numbers of items of the same piece, `lines` are offset and string in turn,
+//! `picture` counts all pictures of the page. The begin of a submission is `[-1, {...}]` with what
+//! [`JsonWriter`](crate::decode::JsonWriter) says of it.
+//!
+//! The last element of class `end` has an object: `input`, `hang`, `remarks`, `counts`. Without it the page was cut.
+
+mod encode;
+
+use crate::decode::{Kind, Memory, Record, Sink};
+use crate::dump::Submission;
+use crate::gen8::state::RenderSurfaceState;
+use encode::{Piece, escape_html, quote};
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, Write};
+
+const FRAME: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+/// In the order in which they build on each other.
+const SCRIPTS: [&str; 6] = [
+    include_str!("data.js"),
+    include_str!("rows.js"),
+    include_str!("tree.js"),
+    include_str!("search.js"),
+    include_str!("panel.js"),
+    include_str!("main.js"),
+];
+
+/// Bytes of data after which a piece is written.
+const PIECE: usize = 1 << 20;
+/// Pictures in a page.
+const MAX_PICTURES: usize = 200;
+/// Bytes of all pictures of a page.
+const MAX_PICTURE_BYTES: usize = 16 << 20;
+/// Surfaces of one submission for which a picture is asked for.
+const MAX_LOOKS: usize = 1000;
+/// Bytes of remarks that are kept for the end.
+const MAX_REMARKS: usize = 256 << 10;
+
+/// What the top of the page says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Page {
+    /// What was decoded: the name of a file, for instance.
+    pub input: String,
+    /// Of an error state: what hung, as lines of text; empty if nothing is known to.
+    pub hang: String,
+}
+
+/// What a surface looks like.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Picture {
+    /// The file: a PNG.
+    pub png: Vec<u8>,
+    /// Width of the surface in texels; that of the file may be less.
+    pub width: u32,
+    /// Height of the surface in texels.
+    pub height: u32,
+    /// What should be known to judge it: format, tiling, what was left out.
+    pub note: String,
+}
+
+/// Makes pictures of surfaces from memory: formats and tilings are not this crate's.
+pub type Pictures<'a> = &'a dyn Fn(&RenderSurfaceState, &dyn Memory) -> Option<Picture>;
+
+/// What is in a page, in numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Counts {
+    submissions: u64,
+    records: u64,
+    packets: u64,
+    unknown: u64,
+    issues: u64,
+    kernels: u64,
+    surfaces: u64,
+    pictures: u64,
+}
+
+/// Writes records as a page.
+pub struct HtmlWriter<'a, W: Write> {
+    out: W,
+    page: Page,
+    pictures: Option<Pictures<'a>>,
+    piece: Piece,
+    begun: bool,
+    ended: bool,
+    remarks: Vec<String>,
+    remarks_bytes: usize,
+    counts: Counts,
+    /// Pictures by content, and their bytes.
+    seen: HashMap<Vec<u8>, usize>,
+    seen_bytes: usize,
+    /// Pictures of this submission's surfaces by surface state.
+    looked: HashMap<Vec<u32>, Option<usize>>,
+}
+
+impl<W: Write> fmt::Debug for HtmlWriter<'_, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HtmlWriter")
+            .field("page", &self.page)
+            .field("counts", &self.counts)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a, W: Write> HtmlWriter<'a, W> {
+    /// Writes to `out`, which needs no buffer of its own.
+    pub fn new(out: W, page: Page) -> Self {
+        HtmlWriter {
+            out,
+            page,
+            pictures: None,
+            piece: Piece::default(),
+            begun: false,
+            ended: false,
+            remarks: Vec::new(),
+            remarks_bytes: 0,
+            counts: Counts::default(),
+            seen: HashMap::new(),
+            seen_bytes: 0,
+            looked: HashMap::new(),
+        }
+    }
+
+    /// With pictures of the surfaces whose memory is there: at most 200, and 16 MiB of files.
+    pub fn with_pictures(self, pictures: Pictures<'a>) -> Self {
+        HtmlWriter { pictures: Some(pictures), ..self }
+    }
+
+    /// Something to know about the whole, for the top of the page: what was skipped, and where. Very many are cut off.
+    pub fn remark(&mut self, text: &str) {
+        if self.remarks_bytes + text.len() <= MAX_REMARKS {
+            self.remarks_bytes += text.len() + 1;
+            self.remarks.push(text.to_owned());
+        }
+    }
+
+    /// What hung, as lines of text, if it is known only now: any time before [`Sink::finish`].
+    pub fn hang(&mut self, text: &str) {
+        text.clone_into(&mut self.page.hang);
+    }
+
+    /// The frame, once.
+    fn begin(&mut self) -> io::Result<()> {
+        if self.begun {
+            return Ok(());
+        }
+        self.begun = true;
+        let mut rest = FRAME;
+        // The frame has no other braces in pairs than these.
+        while let Some((before, (name, after))) =
+            rest.split_once("{{").and_then(|(before, tail)| Some((before, tail.split_once("}}")?)))
+        {
+            self.out.write_all(before.as_bytes())?;
+            match name {
+                "title" => self.out.write_all(escape_html(&self.page.input).as_bytes())?,
+                "version" => self.out.write_all(env!("CARGO_PKG_VERSION").as_bytes())?,
+                "style" => self.out.write_all(STYLE.as_bytes())?,
+                _ => {
+                    for script in SCRIPTS {
+                        self.out.write_all(script.as_bytes())?;
+                    }
+                }
+            }
+            rest = after;
+        }
+        self.out.write_all(rest.as_bytes())
+    }
+
+    fn flush_piece(&mut self) -> io::Result<()> {
+        if !self.piece.is_empty() {
+            self.out.write_all(b"<script type=\"application/json\" class=\"data\">")?;
+            self.piece.write(&mut self.out)?;
+            self.out.write_all(b"</script>\n")?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, record: &Record, picture: Option<usize>) -> io::Result<()> {
+        self.begin()?;
+        self.counts.records += 1;
+        match record.kind {
+            Kind::Packet | Kind::Partial => self.counts.packets += 1,
+            Kind::Unknown => {
+                self.counts.packets += 1;
+                self.counts.unknown += 1;
+            }
+            Kind::Kernel => self.counts.kernels += 1,
+            Kind::Struct if record.name == "RENDER_SURFACE_STATE" => self.counts.surfaces += 1,
+            _ => {}
+        }
+        self.counts.issues += record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
+        self.piece.record(record, picture);
+        if self.piece.len() >= PIECE { self.flush_piece() } else { Ok(()) }
+    }
+
+    /// The number of the picture of a surface, if there is one.
+    fn look(&mut self, record: &Record, memory: &dyn Memory) -> Option<usize> {
+        let pictures = self.pictures?;
+        if let Some(known) = self.looked.get(&record.dwords) {
+            return *known;
+        }
+        if self.looked.len() >= MAX_LOOKS || self.seen.len() >= MAX_PICTURES {
+            return None;
+        }
+        let number = record.dwords.first_chunk().and_then(|dwords| {
+            let picture = pictures(&RenderSurfaceState::unpack_lossy(dwords), memory)?;
+            if let Some(number) = self.seen.get(&picture.png) {
+                return Some(*number);
+            }
+            if self.seen_bytes + picture.png.len() > MAX_PICTURE_BYTES {
+                return None;
+            }
+            let number = self.seen.len();
+            self.piece.picture(&picture);
+            self.counts.pictures += 1;
+            self.seen_bytes += picture.png.len();
+            self.seen.insert(picture.png, number);
+            Some(number)
+        });
+        self.looked.insert(record.dwords.clone(), number);
+        number
+    }
+}
+
+impl<W: Write> Sink for HtmlWriter<'_, W> {
+    fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
+        self.begin()?;
+        self.counts.submissions += 1;
+        self.looked.clear();
+        self.piece.section(submission);
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        self.add(record, None)
+    }
+
+    fn structure(&mut self, record: &Record, memory: &dyn Memory) -> io::Result<()> {
+        let picture = match record.name {
+            "RENDER_SURFACE_STATE" => self.look(record, memory),
+            _ => None,
+        };
+        self.add(record, picture)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.ended, true) {
+            return Ok(());
+        }
+        self.begin()?;
+        self.flush_piece()?;
+        let mut end = Vec::new();
+        end.extend_from_slice(b"<script type=\"application/json\" class=\"end\">{\"input\":");
+        quote(&mut end, &self.page.input);
+        end.extend_from_slice(b",\"hang\":");
+        quote(&mut end, &self.page.hang);
+        end.extend_from_slice(b",\"remarks\":[");
+        for (number, remark) in self.remarks.iter().enumerate() {
+            if number > 0 {
+                end.push(b',');
+            }
+            quote(&mut end, remark);
+        }
+        let Counts { submissions, records, packets, unknown, issues, kernels, surfaces, pictures } =
+            self.counts;
+        writeln!(
+            end,
+            "],\"counts\":{{\"submissions\":{submissions},\"records\":{records},\"packets\":{packets},\
+             \"unknown\":{unknown},\"issues\":{issues},\"kernels\":{kernels},\"surfaces\":{surfaces},\
+             \"pictures\":{pictures}}}}}</script>\n</body>\n</html>"
+        )?;
+        self.out.write_all(&end)?;
+        self.out.flush()
+    }
+}
