@@ -30,7 +30,7 @@ function showSummary() {
   fact("pictures", counted((record) => record.picture >= 0), only("@pictures"));
   fact("unknown packets", counted((record) => record.kind === "unknown"), only("@unknown"));
   fact("issues", wrong || "none", wrong ? only("@issues") : undefined);
-  document.getElementById("brief").textContent = packets.toLocaleString("en") + " packets" + (wrong ? ", " + wrong + " issues" : "");
+  document.getElementById("brief").textContent = packets.toLocaleString("en") + " packets" + (wrong ? ", " + wrong.toLocaleString("en") + (wrong === 1 ? " issue" : " issues") : "");
   if (end && end.hang) {
     const hang = document.getElementById("hang");
     hang.hidden = false;

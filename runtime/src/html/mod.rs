@@ -74,8 +74,8 @@ const PIECE: usize = 1 << 20;
 const MAX_PICTURES: usize = 200;
 /// Bytes of all pictures of a page.
 const MAX_PICTURE_BYTES: usize = 16 << 20;
-/// Surfaces of one submission for which a picture is asked for.
-const MAX_LOOKS: usize = 1000;
+/// Surfaces for which a picture is asked for: those whose memory is not there cost time too.
+const MAX_LOOKS: usize = 2000;
 /// Bytes of remarks that are kept for the end.
 const MAX_REMARKS: usize = 256 << 10;
 
@@ -133,6 +133,7 @@ pub struct HtmlWriter<'a, W: Write> {
     seen_bytes: usize,
     /// Pictures of this submission's surfaces by surface state.
     looked: HashMap<Vec<u32>, Option<usize>>,
+    looks: usize,
 }
 
 impl<W: Write> fmt::Debug for HtmlWriter<'_, W> {
@@ -160,6 +161,7 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
             seen: HashMap::new(),
             seen_bytes: 0,
             looked: HashMap::new(),
+            looks: 0,
         }
     }
 
@@ -241,9 +243,10 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
         if let Some(known) = self.looked.get(&record.dwords) {
             return *known;
         }
-        if self.looked.len() >= MAX_LOOKS || self.seen.len() >= MAX_PICTURES {
+        if self.looks >= MAX_LOOKS || self.seen.len() >= MAX_PICTURES {
             return None;
         }
+        self.looks += 1;
         let number = record.dwords.first_chunk().and_then(|dwords| {
             let picture = pictures(&RenderSurfaceState::unpack_lossy(dwords), memory)?;
             if let Some(number) = self.seen.get(&picture.png) {

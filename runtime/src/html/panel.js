@@ -94,7 +94,7 @@ function fieldTable(record) {
 function entry(to, before, after) {
   const item = element("li");
   if (before) item.append(before + " ");
-  item.append(link(to, title(records[to]), true), element("span", "dim", " " + hex(records[to].address) + (after ? " " + after : "")));
+  item.append(link(to, title(records[to]), true), element("span", "dim", " " + hex(records[to].address) + (after ? " " + after.trim() : "")));
   return item;
 }
 
@@ -164,6 +164,19 @@ function unrelated(work) {
   return /^(3D|MEDIA_|XY_|PIPELINE)/;
 }
 
+/** Of state that comes in several parts, the field that says which part a packet is. */
+const SELECTORS = {
+  "3DSTATE_VF_INSTANCING": "Vertex Element Index", "3DSTATE_SO_BUFFER": "SO Buffer Index",
+  MFX_QM_STATE: "AVC", MFX_FQM_STATE: "AVC", MFX_JPEG_HUFF_TABLE_STATE: "Huffman Table ID", MFX_AVC_REF_IDX_STATE: "Reference Picture List Select",
+};
+
+/** What of the state a record sets. */
+function stateKey(record) {
+  const selector = SELECTORS[record.name];
+  const field = selector && record.items.find((field) => field.name === selector);
+  return field ? title(record) + " (" + selector + ": " + valueText(field) + ")" : title(record);
+}
+
 /** The newest of each state packet before a draw, and what is other than at the draw before it. */
 function stateOf(at) {
   const skip = unrelated(records[at].name);
@@ -175,7 +188,7 @@ function stateOf(at) {
     if (last < 0 && isWork(record) && !skip.test(record.name)) last = old;
     const register = record.kind === "register";
     if (!register && (!isState(record) || skip.test(record.name))) continue;
-    const key = title(record);
+    const key = stateKey(record);
     if (!newest.has(key)) newest.set(key, old);
     if (last >= 0 && !older.has(key)) older.set(key, old);
   }
@@ -186,7 +199,7 @@ function stateOf(at) {
   const items = sorted.map((key) => {
     const now = newest.get(key);
     const then = older.get(key);
-    const item = entry(now, "");
+    const item = entry(now, "", key.slice(title(records[now]).length));
     if (last < 0 || now === then) return item;
     const same = isSame(key);
     item.append(" ", element("span", same ? "same" : "changed", then === undefined ? "new" : same ? "set again" : "changed"));

@@ -37,6 +37,9 @@ async function search(text) {
     matchRecords.push(at);
     matchParts.push(part);
   };
+  // A field stands once in a piece and is looked at once, however many records have it.
+  let piece = null;
+  let inFields;
   let since = performance.now();
   for (let at = 0; at < records.length; at++) {
     if (at % 512 === 0 && performance.now() - since > 30) {
@@ -50,11 +53,15 @@ async function search(text) {
     const head = (record.kind === "note" ? "" : hex(record.address) + " " + title(record) + " ") + record.note + (record.about ? record.about.join(" ") : "");
     const holds = inside >= 0 && inside > record.address && inside < record.address + size(record);
     if (holds || head.toLowerCase().includes(wanted) || bare && record.dwords.includes(wanted)) add(at, -1);
-    record.items.forEach((field, index) => {
-      if (fieldLow(field).includes(wanted)) add(at, partOfField(record, index));
-    });
-    record.lines.forEach((line, index) => {
-      if (line[1].toLowerCase().includes(wanted)) add(at, partOfField(record, record.items.length + index));
+    if (!record.raw) continue;
+    if (record.piece !== piece) {
+      piece = record.piece;
+      inFields = Uint8Array.from(piece.items, (_, item) => (fieldLow(piece.field(item)).includes(wanted) ? 1 : 0));
+    }
+    const items = record.raw[7] ?? NONE;
+    for (let index = 0; index < items.length; index++) if (inFields[items[index]] === 1) add(at, partOfField(record, index));
+    if (record.lineCount) record.lines.forEach((line, index) => {
+      if (line[1].toLowerCase().includes(wanted)) add(at, partOfField(record, record.itemCount + index));
     });
   }
   toMatch(0);

@@ -107,7 +107,7 @@ function headerRow(made, at, record) {
     if (record.note) made.append(span("note", record.note));
     if (wrong) made.append(element("span", "issue", wrong === 1 ? "1 issue" : wrong + " issues"));
     if (!isOpen(at)) made.append(span("preview", preview(record)));
-    label += ", " + hex(record.address) + (record.note ? ", " + record.note : "") + (wrong ? ", " + wrong + " issues" : "");
+    label += ", " + hex(record.address) + (record.note ? ", " + record.note : "") + (wrong ? ", " + wrong + (wrong === 1 ? " issue" : " issues") : "");
   }
   made.setAttribute("aria-label", label);
 }
