@@ -21,7 +21,10 @@ use crate::aub;
 use crate::batch;
 use crate::capture::{Capture, Event, Playback};
 use crate::decode::Memory;
+use crate::devcoredump::Devcoredump;
 use crate::engine::EngineId;
+use crate::error_state::ErrorState;
+use crate::hang;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -89,6 +92,10 @@ pub enum Kind {
     Capture,
     /// An AUB file ([`crate::aub`]).
     Aub,
+    /// An error state of the kernel's driver i915 ([`crate::error_state`]).
+    ErrorState,
+    /// A device coredump of the kernel's driver xe ([`crate::devcoredump`]).
+    Devcoredump,
     /// Dwords of a batch and nothing else.
     Raw,
     /// What a builder made ([`crate::batch::Submission`]).
@@ -101,6 +108,8 @@ impl Kind {
         match self {
             Kind::Capture => "capture",
             Kind::Aub => "AUB file",
+            Kind::ErrorState => "error state",
+            Kind::Devcoredump => "device coredump",
             Kind::Raw => "dwords",
             Kind::Built => "built batch",
         }
@@ -137,6 +146,8 @@ pub struct Dump {
 enum Content {
     Capture(Capture),
     Aub(Aub),
+    ErrorState(Box<ErrorState>),
+    Devcoredump(Box<Devcoredump>),
     Raw { engine: EngineId, address: u64, bytes: Vec<u8> },
     Built(batch::Submission),
 }
@@ -166,6 +177,8 @@ impl Content {
         match self {
             Content::Capture(_) => Kind::Capture,
             Content::Aub(_) => Kind::Aub,
+            Content::ErrorState(_) => Kind::ErrorState,
+            Content::Devcoredump(_) => Kind::Devcoredump,
             Content::Raw { .. } => Kind::Raw,
             Content::Built(_) => Kind::Built,
         }
@@ -197,6 +210,31 @@ impl Dump {
         }
     }
 
+    /// The error state, if it is one.
+    pub fn error_state(&self) -> Option<&ErrorState> {
+        match &self.content {
+            Content::ErrorState(state) => Some(state),
+            _ => None,
+        }
+    }
+
+    /// The device coredump, if it is one.
+    pub fn devcoredump(&self) -> Option<&Devcoredump> {
+        match &self.content {
+            Content::Devcoredump(dump) => Some(dump),
+            _ => None,
+        }
+    }
+
+    /// What hung, if it is an error state or a device coredump.
+    pub fn hang(&self) -> Option<hang::Summary> {
+        match &self.content {
+            Content::ErrorState(state) => Some(hang::summary(state)),
+            Content::Devcoredump(dump) => Some(hang::of_devcoredump(dump)),
+            _ => None,
+        }
+    }
+
     /// What was left out so far, in order: what is wrong with the file, not with the batches in it.
     pub fn notes(&self) -> &[Note] {
         &self.notes
@@ -211,6 +249,8 @@ impl Dump {
         let Dump { name, content, notes } = self;
         match content {
             Content::Capture(capture) => of_capture(capture, each),
+            Content::ErrorState(state) => state.submissions(each),
+            Content::Devcoredump(dump) => dump.submissions(each),
             Content::Raw { engine, address, bytes } => of_raw(name, *engine, *address, bytes, each),
             Content::Built(built) => each(&Submission {
                 name,

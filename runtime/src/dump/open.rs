@@ -1,9 +1,11 @@
 //! What a file is.
 
-use super::{Aub, Content, Dump};
+use super::{Aub, Content, Dump, Note};
 use crate::aub::decompress;
 use crate::capture::{Capture, CaptureError};
+use crate::devcoredump::Devcoredump;
 use crate::engine::EngineId;
+use crate::error_state::ErrorState;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -90,20 +92,52 @@ impl Dump {
             return Ok(Dump { name: name.into(), ..Dump::raw(engine, address, bytes) });
         }
         let mut start = Vec::new();
-        stream.by_ref().take(LOOK as u64).read_to_end(&mut start).map_err(failed)?;
+        let mut notes = Vec::new();
+        if let Err(error) = stream.by_ref().take(LOOK as u64).read_to_end(&mut start) {
+            if start.is_empty() {
+                return Err(failed(error));
+            }
+            // A compressed file that was cut holds something all the same.
+            let text = format!("the file cannot be read further: {error}");
+            notes.push(Note { place: String::new(), text });
+        }
         let look = Look::at(&start);
         let stream = io::Cursor::new(start).chain(stream);
         let content = match look {
             Look::Aub => Content::Aub(Aub::Stream(Some(Box::new(stream)))),
+            Look::ErrorState => {
+                let state = ErrorState::read(stream);
+                notes.extend(notes_of(&state));
+                Content::ErrorState(Box::new(state))
+            }
+            Look::Devcoredump => {
+                let dump = Devcoredump::read(stream);
+                notes.extend(notes_of(&dump.state));
+                Content::Devcoredump(Box::new(dump))
+            }
             Look::Unknown(what) => return Err(DumpError::Unknown { path: name.into(), what }),
         };
-        Ok(Dump { name: name.into(), content, notes: Vec::new() })
+        Ok(Dump { name: name.into(), content, notes })
     }
+}
+
+/// What a reader of text says of its file, and which GPU it is of if the tables are those of another.
+fn notes_of(state: &ErrorState) -> Vec<Note> {
+    let platform = state.platform().filter(|platform| !platform.is_described());
+    let other = platform.map(|platform| Note {
+        place: String::new(),
+        text: format!("the file is of {platform}: decoded as Broadwell all the same, which may be wrong"),
+    });
+    let said =
+        state.notes.iter().map(|note| Note { place: format!("line {}", note.line), text: note.text.clone() });
+    other.into_iter().chain(said).collect()
 }
 
 /// What the first bytes look like.
 enum Look {
     Aub,
+    ErrorState,
+    Devcoredump,
     Unknown(&'static str),
 }
 
@@ -112,6 +146,8 @@ impl Look {
         match start {
             [] => Look::Unknown("an empty file"),
             _ if crate::aub::starts(start) => Look::Aub,
+            _ if Devcoredump::starts_like(start) => Look::Devcoredump,
+            _ if ErrorState::starts_like(start) => Look::ErrorState,
             _ if start.contains(&0) => Look::Unknown("unknown binary data"),
             _ => Look::Unknown("a text without the marks of an error state"),
         }

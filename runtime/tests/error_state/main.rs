@@ -6,5 +6,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod damage;
+mod opened;
 mod spellings;
 mod written;

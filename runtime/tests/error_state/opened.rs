@@ -1,0 +1,53 @@
+//! Error states as dumps: compressed or not, of other GPUs too.
+
+use crate::spellings::{linux_3_10, linux_6_1};
+use genxml::dump::{Dump, How, Kind};
+use std::io::{Cursor, Write as _};
+
+fn open(bytes: Vec<u8>) -> Dump {
+    Dump::read("hang", Cursor::new(bytes), &How::default()).unwrap()
+}
+
+/// Names of the submissions, and where they begin.
+fn names(dump: &mut Dump) -> Vec<(String, u64)> {
+    let mut names = Vec::new();
+    dump.submissions(&mut |submission| {
+        names.push((submission.name.to_owned(), submission.address));
+        Ok(())
+    })
+    .unwrap();
+    names
+}
+
+#[test]
+fn compressed_or_not() {
+    let text = linux_6_1().into_bytes();
+    let plain = names(&mut open(text.clone()));
+    assert_eq!(plain[0], ("rcs0 ring".to_owned(), 0x1ff0));
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(&text).unwrap();
+    let mut xz = lzma_rust2::XzWriter::new(Vec::new(), lzma_rust2::XzOptions::with_preset(6)).unwrap();
+    xz.write_all(&text).unwrap();
+    for bytes in [gzip.finish().unwrap(), xz.finish().unwrap()] {
+        let mut dump = open(bytes.clone());
+        assert_eq!(dump.kind(), Kind::ErrorState);
+        assert_eq!(dump.notes(), []);
+        assert_eq!(names(&mut dump), plain);
+        assert!(dump.hang().is_some());
+        // A file that was cut is read as far as it goes.
+        let cut = open(bytes[..bytes.len() - 20].to_vec());
+        assert_eq!(cut.kind(), Kind::ErrorState);
+        assert!(!cut.notes().is_empty());
+    }
+}
+
+#[test]
+fn another_gpu_is_named() {
+    let dump = open(linux_3_10().into_bytes());
+    let note = dump.notes()[0].to_string();
+    assert_eq!(
+        note,
+        "the file is of Haswell (Gen7.5): decoded as Broadwell all the same, which may be wrong"
+    );
+    assert_eq!(dump.error_state().unwrap().pci_id(), Some(0x0a16));
+}
