@@ -1,5 +1,6 @@
 //! `genx decode`: names every packet and field of a dump, and what it points to.
 
+use crate::filter::Filters;
 use crate::input::Input;
 use crate::output::{Error, Exit, bad_input};
 use crate::source::Source;
@@ -18,6 +19,8 @@ use std::io;
   genx decode captures/gpgpu_fill
   genx decode captures/gpgpu_fill --headers
   genx decode saxpy.aub.xz
+  genx decode captures/triangle --packet '3DSTATE_*' --draw 2
+  genx decode captures/triangle --field 'Surface Format=B8G8R8A8*'
   genx decode captures/gpgpu_fill --format json | jq -r .name
   genx decode captures/gpgpu_fill --format html > fill.html
   genx decode batch.bin --raw --engine blitter --address 0x100000
@@ -42,6 +45,8 @@ pub struct Args {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: When,
     #[command(flatten)]
+    filters: Filters,
+    #[command(flatten)]
     source: Source,
 }
 
@@ -55,14 +60,26 @@ enum OutputFormat {
     Html,
 }
 
+/// When to use colours.
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
-enum When {
+pub enum When {
     /// On a terminal
     Auto,
     /// Yes
     Always,
     /// No
     Never,
+}
+
+impl When {
+    /// As the decoder has it.
+    pub fn on(self) -> Color {
+        match self {
+            When::Auto => Color::Auto,
+            When::Always => Color::Always,
+            When::Never => Color::Never,
+        }
+    }
 }
 
 /// Runs the subcommand.
@@ -72,22 +89,22 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         OutputFormat::Json => Format::Json,
         OutputFormat::Html => Format::Html,
     };
-    let color = match args.color {
-        When::Auto => Color::Auto,
-        When::Always => Color::Always,
-        When::Never => Color::Never,
+    let tables = match args.source.spec.is_empty() {
+        true => Tables::gen8(),
+        false => tables(&args.source.load()?),
     };
+    if args.headers && args.filters.has_fields() {
+        return Err(bad_input("--headers shows no fields: it cannot be used with --field"));
+    }
     let options = Options {
         format,
-        color: color.enabled(&io::stdout()),
+        filter: args.filters.filter(tables)?,
+        every_draw: args.filters.has_draws(),
+        color: args.color.on().enabled(&io::stdout()),
         headers: args.headers,
         offsets: !args.no_offsets,
         follow: !args.no_follow,
         ..Options::default()
-    };
-    let tables = match args.source.spec.is_empty() {
-        true => Tables::gen8(),
-        false => tables(&args.source.load()?),
     };
     let decoder = Decoder::new(tables, options);
     let out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());

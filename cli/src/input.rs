@@ -41,6 +41,11 @@ impl Input {
         self.input.display().to_string()
     }
 
+    /// The path, - for standard input.
+    pub fn path(&self) -> &Path {
+        &self.input
+    }
+
     /// Says on standard error what could not be read.
     pub fn report(&self, dump: &Dump) {
         report(&self.input, dump);

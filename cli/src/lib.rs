@@ -1,7 +1,7 @@
 //! The `genx` command as a library: a thin layer over the other crates, one module per subcommand.
 //!
 //! Results go to standard output, diagnostics to standard error. Exit codes of every subcommand: 0 all well,
-//! 1 an expectation differs (or, for `check` and `spec check`, a problem was found), 2 unusable input, 3 a GPU fault, a hang or
+//! 1 an expectation differs (or, for `check` and `spec check`, a problem was found, for `diff` a difference, for `query` nothing), 2 unusable input, 3 a GPU fault, a hang or
 //! something that the model does not implement.
 
 pub mod asm;
@@ -11,11 +11,14 @@ pub mod compress;
 pub mod convert;
 pub mod decode;
 pub mod demo;
+pub mod diff;
 pub mod disasm;
 pub mod eu;
+pub mod filter;
 pub mod input;
 pub mod output;
 pub mod picture;
+pub mod query;
 pub mod run;
 pub mod source;
 pub mod spec;

@@ -1,7 +1,7 @@
 //! The `genx` command.
 
 use clap::{Parser, Subcommand};
-use genx::{asm, check, convert, decode, demo, disasm, eu, run, spec};
+use genx::{asm, check, convert, decode, demo, diff, disasm, eu, query, run, spec};
 use std::process::ExitCode;
 
 /// Build, decode and execute batch buffers of Intel Broadwell (Gen8) graphics.
@@ -14,6 +14,8 @@ use std::process::ExitCode;
   genx decode captures/gpgpu_fill    every packet, field, surface and kernel of a capture
   genx check captures/gpgpu_fill     the manual's programming restrictions
   genx convert saxpy -o saxpy.aub.xz a capture as a file for simulators and other readers
+  genx diff captures/a captures/b    what differs, packet by packet
+  genx query captures/a --draws      draws and dispatches, and who wrote their state
   genx disasm kernel.bin             a kernel as assembly; genx asm is the way back
   genx eu ops mad                    an instruction of the execution unit
   genx eu run kernel.asm --trace     a kernel executed by one thread, instruction by instruction
@@ -33,6 +35,8 @@ enum Command {
     Decode(decode::Args),
     Check(check::Args),
     Convert(convert::Args),
+    Diff(diff::Args),
+    Query(query::Args),
     Asm(asm::Args),
     Disasm(disasm::Args),
     Eu(eu::Args),
@@ -46,6 +50,8 @@ fn main() -> ExitCode {
         Command::Decode(args) => decode::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Diff(args) => diff::run(&args),
+        Command::Query(args) => query::run(&args),
         Command::Asm(args) => asm::run(&args),
         Command::Disasm(args) => disasm::run(&args),
         Command::Eu(args) => eu::run(&args),

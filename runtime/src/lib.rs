@@ -15,6 +15,7 @@
 //! * [`read`]: batches as typed packets, one after the other
 //! * [`diff`]: what differs between packets, by field, and between batches, by packet
 //! * [`dump`]: dumps of every kind, as submissions
+//! * [`query`]: filters of dumps, their draws, and who wrote which state
 //! * [`decode`]: what batches say and point to, as records, text or JSON
 //! * [`html`]: the same as one page to look around in
 //! * [`mi`]: expressions that the command streamer evaluates itself, put into a batch
@@ -65,6 +66,8 @@ pub mod json;
 pub mod merge;
 #[cfg(all(feature = "std", feature = "registers"))]
 pub mod mi;
+#[cfg(feature = "std")]
+pub mod query;
 pub mod read;
 
 /// Packets, state structures, registers and enumerations of Gen8, generated from the specification: a module for each

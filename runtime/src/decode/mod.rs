@@ -44,6 +44,7 @@ use crate::capture::Capture;
 use crate::dump::{self, Dump, Submission};
 use crate::engine::EngineId;
 use crate::html::HtmlWriter;
+use crate::query::{Filter, Filtered};
 use std::collections::{HashMap, HashSet};
 use std::io::{self, IsTerminal, Write};
 use walk::Walker;
@@ -65,6 +66,8 @@ pub struct Options {
     pub kernels: bool,
     /// Show the tables and structures of every draw, those too that an earlier draw of the batch used in the same way.
     pub every_draw: bool,
+    /// What is shown, where the decoder writes itself.
+    pub filter: Filter,
     /// Dwords to decode per batch before giving up, whatever loops there may be.
     pub max_dwords: u64,
 }
@@ -79,6 +82,7 @@ impl Default for Options {
             follow: true,
             kernels: true,
             every_draw: false,
+            filter: Filter::default(),
             max_dwords: 16 << 20,
         }
     }
@@ -369,6 +373,14 @@ fn with_writer(
         Format::Html => {
             html = HtmlWriter::new(out, Default::default());
             &mut html
+        }
+    };
+    let mut filtered;
+    let sink: &mut dyn Sink = match options.filter.is_empty() {
+        true => sink,
+        false => {
+            filtered = Filtered::new(&options.filter, sink);
+            &mut filtered
         }
     };
     let finished = decode(sink).and_then(|summary| sink.finish().map(|()| summary));

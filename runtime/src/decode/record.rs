@@ -10,7 +10,7 @@ use genxml_core::rule::Roles;
 use std::fmt;
 
 /// One thing found in a batch, or where a batch points to.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Record {
     /// Nesting: 0 for packets of the first level, one more for what a packet points to, and so on.
     pub depth: u32,

@@ -309,6 +309,11 @@ impl Tables {
         self.plans.iter().map(|plan| plan.container)
     }
 
+    /// The names of all containers, in no order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.by_name.keys().copied()
+    }
+
     /// The container with this name.
     pub fn container(&self, name: &str) -> Option<&'static Container> {
         self.named(name).map(|id| self.plan(id).container)

@@ -1,25 +1,113 @@
-//! The longest common subsequence of two lists, by Myers' method (An O(ND) difference algorithm, 1986).
+//! The longest common subsequence of two lists, by Myers' method (An O(ND) difference algorithm, 1986); and which elements
+//! of two lists belong together, the same ones first, then those of the same kind.
+
+use std::collections::HashMap;
 
 /// Differences after which lists count as unlike: memory grows with the square.
 const MOST: usize = 2000;
 
-/// Positions of the elements that the lists have in common, in order; as many as possible, and none if the lists differ
-/// in more than [`MOST`] places.
+/// How often lists that are unlike are cut into parts at elements that each has once.
+const MAX_CUTS: u32 = 32;
+
+/// An element of both lists, or of one.
+pub type Pair = (Option<usize>, Option<usize>);
+
+/// What became of each element: elements with the same number in `contents` belong together; between them, elements with
+/// the same number in `kinds`. Each of the two is the number of every element, of the first and of the second list.
+pub fn pairs(contents: (&[u32], &[u32]), kinds: (&[u32], &[u32])) -> Vec<Pair> {
+    let (mut x, mut y) = (0, 0);
+    let mut out = Vec::with_capacity(contents.0.len().max(contents.1.len()));
+    let ends = (contents.0.len(), contents.1.len());
+    for (to_x, to_y) in common(contents.0, contents.1).into_iter().chain([ends]) {
+        let between = common(&kinds.0[x..to_x], &kinds.1[y..to_y]);
+        let between: Vec<_> = between.into_iter().map(|(at_x, at_y)| (x + at_x, y + at_y)).collect();
+        for (pair_x, pair_y) in between.into_iter().chain([(to_x, to_y)]) {
+            out.extend((x..pair_x).map(|at| (Some(at), None)));
+            out.extend((y..pair_y).map(|at| (None, Some(at))));
+            (x, y) = (pair_x, pair_y);
+            if x < contents.0.len() && y < contents.1.len() {
+                out.push((Some(x), Some(y)));
+                (x, y) = (x + 1, y + 1);
+            }
+        }
+    }
+    out
+}
+
+/// Positions of the elements that the lists have in common, in order; as many as possible. Of lists that differ in more
+/// than [`MOST`] places, those between elements that each list has once.
 pub fn common(a: &[u32], b: &[u32]) -> Vec<(usize, usize)> {
+    cut(a, b, MAX_CUTS)
+}
+
+/// As [`common`]; lists are cut at most so often.
+fn cut(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
     let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a_rest, b_rest) = (&a[start..], &b[start..]);
     let end = a_rest.iter().rev().zip(b_rest.iter().rev()).take_while(|(a, b)| a == b).count();
     let (inner_a, inner_b) = (&a_rest[..a_rest.len() - end], &b_rest[..b_rest.len() - end]);
     let mut pairs: Vec<_> = (0..start).map(|at| (at, at)).collect();
-    pairs.extend(inner(inner_a, inner_b).into_iter().map(|(x, y)| (x + start, y + start)));
+    let between = inner(inner_a, inner_b).unwrap_or_else(|| parts(inner_a, inner_b, cuts));
+    pairs.extend(between.into_iter().map(|(x, y)| (x + start, y + start)));
     pairs.extend((0..end).rev().map(|back| (a.len() - 1 - back, b.len() - 1 - back)));
     pairs
 }
 
-/// As [`common`], without a common start or end.
-fn inner(a: &[u32], b: &[u32]) -> Vec<(usize, usize)> {
-    if a.is_empty() || b.is_empty() {
+/// What lists have in common between elements that each has once, the most of these that are in order.
+fn parts(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
+    let Some(cuts) = cuts.checked_sub(1) else { return Vec::new() };
+    // How often each list has it, and where.
+    let mut places: HashMap<u32, [(u32, usize); 2]> = HashMap::new();
+    for (side, list) in [a, b].into_iter().enumerate() {
+        for (at, element) in list.iter().enumerate() {
+            let place = &mut places.entry(*element).or_default()[side];
+            *place = (place.0 + 1, at);
+        }
+    }
+    let single = places.into_values().filter(|[one, two]| one.0 == 1 && two.0 == 1);
+    let mut single: Vec<(usize, usize)> = single.map(|[one, two]| (one.1, two.1)).collect();
+    single.sort_unstable();
+    let anchors = rising(&single);
+    if anchors.is_empty() {
         return Vec::new();
+    }
+    let (mut x, mut y) = (0, 0);
+    let mut out = Vec::new();
+    for (to_x, to_y) in anchors {
+        out.extend(cut(&a[x..to_x], &b[y..to_y], cuts).into_iter().map(|(at_x, at_y)| (x + at_x, y + at_y)));
+        out.push((to_x, to_y));
+        (x, y) = (to_x + 1, to_y + 1);
+    }
+    out.extend(cut(&a[x..], &b[y..], cuts).into_iter().map(|(at_x, at_y)| (x + at_x, y + at_y)));
+    out
+}
+
+/// The longest part of the list in which the second numbers rise too (patience sorting).
+fn rising(list: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    // Of the best runs of each length the last element; of each element the one before it in its run.
+    let (mut ends, mut before): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), Vec::new());
+    for (at, (_, y)) in list.iter().enumerate() {
+        let length = ends.partition_point(|end| list[*end].1 < *y);
+        before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
+        match ends.get_mut(length) {
+            Some(end) => *end = at,
+            None => ends.push(at),
+        }
+    }
+    let mut run = Vec::with_capacity(ends.len());
+    let mut next = ends.last().copied();
+    while let Some(at) = next {
+        run.push(list[at]);
+        next = before[at];
+    }
+    run.reverse();
+    run
+}
+
+/// As [`common`], without a common start or end; none if there are too many differences.
+fn inner(a: &[u32], b: &[u32]) -> Option<Vec<(usize, usize)>> {
+    if a.is_empty() || b.is_empty() {
+        return Some(Vec::new());
     }
     // `reached[k + offset]`: how far in `a` one gets on diagonal k = x - y with so many differences. Kept for each number.
     let most = (a.len() + b.len()).min(MOST);
@@ -39,11 +127,11 @@ fn inner(a: &[u32], b: &[u32]) -> Vec<(usize, usize)> {
             }
             reached[(k + offset) as usize] = x;
             if x >= a.len() && y >= b.len() {
-                return back(&kept, a.len(), b.len());
+                return Some(back(&kept, a.len(), b.len()));
             }
         }
     }
-    Vec::new()
+    None
 }
 
 /// Goes back from the end, by what was reached before each difference.
@@ -70,7 +158,7 @@ fn back(kept: &[Vec<usize>], a: usize, b: usize) -> Vec<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::common;
+    use super::{common, pairs};
 
     /// Oracle: the table of all prefixes.
     fn longest(a: &[u32], b: &[u32]) -> usize {
@@ -103,5 +191,27 @@ mod tests {
             assert!(pairs.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 < two[1].1), "{pairs:?}");
         }
         assert!(common(&[], &[1]).is_empty());
+    }
+
+    /// Lists that differ in many places are still paired where they are the same.
+    #[test]
+    fn long_lists_that_are_unlike() {
+        let a: Vec<u32> = (0..20_000).collect();
+        let b: Vec<u32> = a.iter().map(|one| if one % 4 == 0 { one + 100_000 } else { *one }).collect();
+        let pairs = common(&a, &b);
+        assert_eq!(pairs.len(), 15_000);
+        assert!(pairs.iter().all(|(x, y)| x == y));
+        // Without anything that is there once, nothing is found, and soon.
+        let (c, d) = ([1, 2, 3].repeat(4000), [3, 2, 2, 4].repeat(4000));
+        assert!(common(&c, &d).iter().all(|(x, y)| c[*x] == d[*y]));
+    }
+
+    #[test]
+    fn elements_of_a_kind_between_the_same_ones() {
+        // Contents 1 and 9 are in both; between them kinds.
+        let found = pairs((&[1, 2, 9], &[1, 3, 4, 9]), (&[0, 5, 0], &[0, 6, 5, 0]));
+        let both = |x, y| (Some(x), Some(y));
+        assert_eq!(found, [both(0, 0), (None, Some(1)), both(1, 2), both(2, 3)]);
+        assert_eq!(pairs((&[], &[7]), (&[], &[7])), [(None, Some(0))]);
     }
 }

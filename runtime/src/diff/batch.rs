@@ -1,6 +1,6 @@
 //! Two batches.
 
-use super::align::common;
+use super::align::pairs;
 use super::packet::{PacketDiff, packets};
 use crate::engine::EngineId;
 use crate::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket};
@@ -115,28 +115,16 @@ fn of<'a, P: EnginePacket<'a>>(a: &'a [u32], b: &'a [u32]) -> BatchDiff<'a> {
     let (old_contents, old_kinds) = numbers(&old);
     let (new_contents, new_kinds) = numbers(&new);
     let mut steps = Vec::new();
-    let (mut x, mut y) = (0, 0);
-    let anchors = common(&old_contents, &new_contents);
-    for (to_x, to_y) in anchors.into_iter().chain([(old.len(), new.len())]) {
-        for (pair_x, pair_y) in common(&old_kinds[x..to_x], &new_kinds[y..to_y])
-            .into_iter()
-            .map(|(pair_x, pair_y)| (x + pair_x, y + pair_y))
-            .chain([(to_x, to_y)])
-            .collect::<Vec<_>>()
-        {
-            steps.extend(old[x..pair_x].iter().copied().map(Step::Removed));
-            steps.extend(new[y..pair_y].iter().copied().map(Step::Added));
-            (x, y) = (pair_x, pair_y);
-            if let (Some(&old), Some(&new)) = (old.get(x), new.get(y)) {
-                (x, y) = (x + 1, y + 1);
-                if old.dwords == new.dwords {
-                    steps.push(Step::Same(old, new));
-                } else if let Some(container) = old.container {
+    for pair in pairs((&old_contents, &new_contents), (&old_kinds, &new_kinds)) {
+        match (pair.0.map(|at| old[at]), pair.1.map(|at| new[at])) {
+            (Some(old), Some(new)) if old.dwords == new.dwords => steps.push(Step::Same(old, new)),
+            (Some(old), Some(new)) => match old.container {
+                Some(container) => {
                     steps.push(Step::Changed(old, new, packets(container, old.dwords, new.dwords)));
-                } else {
-                    steps.extend([Step::Removed(old), Step::Added(new)]);
                 }
-            }
+                None => steps.extend([Step::Removed(old), Step::Added(new)]),
+            },
+            (old, new) => steps.extend(old.map(Step::Removed).into_iter().chain(new.map(Step::Added))),
         }
     }
     BatchDiff { steps }

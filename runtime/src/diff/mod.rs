@@ -1,4 +1,4 @@
-//! What differs between two packets, field by field, and between two batches, packet by packet.
+//! What differs between two packets, field by field, and between two batches or dumps, packet by packet.
 //!
 //! ```
 //! use genxml::diff::Diff;
@@ -13,16 +13,24 @@
 //!
 //! * [`Diff`]: two values of one generated type; [`packets`]: two packets as dwords, of any container
 //! * [`batches`]: two batches: packets are paired, what was added and removed is found
+//! * [`dumps`]: two dumps, with all that packets point to; each is a [`Tree`] that a decoder fills. [`write_text`] and
+//!   [`write_json`] show what differs
 //!
 //! Values are compared as stored and shown as meant, enumerations with their names. Where a field exists on one side
 //! only, because another field's value says so, the other side is absent.
 
 mod align;
 mod batch;
+mod dump;
 mod packet;
+mod show;
+mod tree;
 
 pub use batch::{BatchDiff, Place, Step, batches};
+pub use dump::{Counts, DumpDiff, dumps};
 pub use packet::{Change, PacketDiff, Side, packets};
+pub use show::{Show, write_json, write_text};
+pub use tree::{Ignore, Tree};
 
 use genxml_core::read::Codec;
 

@@ -1,0 +1,101 @@
+//! `genx diff`: two dumps, packet by packet and field by field.
+
+use crate::decode::When;
+use crate::filter::Filters;
+use crate::input::{Raw, report};
+use crate::output::{Error, Exit, bad_input, stdout};
+use genxml::decode::{Decoder, Options, Sink, Tables};
+use genxml::diff::{Ignore, Show, Tree, dumps, write_json, write_text};
+use genxml::query::{Filter, Filtered, Glob};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Compare two dumps of any kind: packets, fields, and what packets point to (structures, kernels, data).
+///
+/// Packets that are the same are paired first, as many as can be in order; between them, packets of the same name; the rest
+/// was removed (-) or added (+). Of a pair that differs (~), the fields are told that do. What packets point to is compared
+/// in the same way.
+///
+/// Exit code: 0 the same, 1 something differs, 2 unusable input.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  genx diff captures/good captures/bad
+  genx diff captures/good captures/bad --ignore-addresses --packet '3DSTATE_*'
+  genx diff old.aub.xz new.aub.xz --ignore 'Scratch Space*' --ignore PIPE_CONTROL.Address
+  genx diff captures/one captures/two --draw 7 --format json | jq .fields
+  genx diff old.bin new.bin --raw --engine render")]
+pub struct Args {
+    /// The first dump: as for genx decode
+    old: PathBuf,
+    /// The second dump
+    new: PathBuf,
+    #[command(flatten)]
+    raw: Raw,
+    /// Addresses that only moved are the same, if what they point to is; of addresses that are not followed, whether they
+    /// are zero and their place in a page count
+    #[arg(long)]
+    ignore_addresses: bool,
+    /// Leave out a field, by its name or as PACKET.FIELD; * and ? stand for any letters
+    #[arg(long, value_name = "FIELD")]
+    ignore: Vec<String>,
+    /// Packets that are the same are named before and behind each difference: so many
+    #[arg(long, value_name = "N", default_value = "3")]
+    context: usize,
+    /// Stay in the batch: do not compare what it points to
+    #[arg(long)]
+    no_follow: bool,
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: OutputFormat,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: When,
+    #[command(flatten)]
+    filters: Filters,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum OutputFormat {
+    /// For people
+    Text,
+    /// One JSON object per line and difference, and one with the numbers
+    Json,
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Args) -> Result<Exit, Error> {
+    let filter = args.filters.filter(Tables::gen8())?;
+    if args.old == args.new && args.old == Path::new("-") {
+        return Err(bad_input("only one of the dumps can come from standard input"));
+    }
+    let ignore = Ignore {
+        addresses: args.ignore_addresses,
+        fields: args.ignore.iter().map(|name| Glob::new(name)).collect(),
+    };
+    let (old, new) = (tree(args, &args.old, &ignore, &filter)?, tree(args, &args.new, &ignore, &filter)?);
+    let diff = dumps(&old, &new);
+    let same = diff.is_empty();
+    stdout(|out| match args.format {
+        OutputFormat::Json => write_json(&diff, out),
+        OutputFormat::Text if same => Ok(()),
+        OutputFormat::Text => {
+            let show = Show { color: args.color.on().enabled(&io::stdout()), context: args.context };
+            writeln!(out, "--- {}\n+++ {}", args.old.display(), args.new.display())?;
+            write_text(&diff, show, out)
+        }
+    })?;
+    Ok(if same { Exit::Ok } else { Exit::Differs })
+}
+
+fn tree(args: &Args, path: &Path, ignore: &Ignore, filter: &Filter) -> Result<Tree, Error> {
+    let mut dump = args.raw.open(path)?;
+    let options = Options { kernels: false, every_draw: true, follow: !args.no_follow, ..Options::default() };
+    let mut tree = Tree::new(Tables::gen8(), ignore.clone());
+    let decoder = Decoder::new(Tables::gen8(), options);
+    // A tree takes all records.
+    let mut sink = Filtered::new(filter, &mut tree);
+    let read = decoder.submissions(&mut dump, &mut sink).and_then(|_| sink.finish());
+    read.map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
+    report(path, &dump);
+    Ok(tree)
+}

@@ -1,0 +1,140 @@
+//! Options that say what of a dump is shown: shared by `decode`, `diff` and `query`.
+
+use crate::input::address;
+use crate::output::{Error, bad_input};
+use genxml::core::reflect::{Container, Field, Group};
+use genxml::decode::Tables;
+use genxml::query::{FieldTest, Filter, Glob};
+use genxml_codegen::suggest;
+use std::ops::{Range, RangeInclusive};
+
+/// What of a dump is shown. Of one kind of condition any may hold, but all values of fields must; of several kinds all.
+#[derive(clap::Args, Debug, Default)]
+#[command(next_help_heading = "Filters")]
+pub struct Filters {
+    /// Only packets, structures or registers of this name, with what they point to; * and ? stand for any letters
+    #[arg(long, value_name = "NAME")]
+    packet: Vec<String>,
+    /// Only records with this field, and only it of them; NAME=VALUE or NAME!=VALUE: records with such a value (a number,
+    /// the name of an enumeration's value, true or false), all of them
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    field: Vec<FieldTest>,
+    /// Only what lies at these addresses, the last one not included
+    #[arg(long, value_name = "A..B", value_parser = addresses)]
+    range: Vec<Range<u64>>,
+    /// Only the packets since the draw before, the draw and what it uses; draws and dispatches count from 1 through the
+    /// dump, see genx query --draws
+    #[arg(long, value_name = "N[..M]", value_parser = numbers)]
+    draw: Option<RangeInclusive<u64>>,
+    /// Only these submissions of the dump
+    #[arg(long, value_name = "N[..M]", value_parser = numbers)]
+    exec: Option<RangeInclusive<u64>>,
+}
+
+impl Filters {
+    /// The filter. A name that no table has is an error.
+    pub fn filter(&self, tables: &Tables) -> Result<Filter, Error> {
+        let packets: Vec<Glob> = self.packet.iter().map(|name| Glob::new(name)).collect();
+        packets.iter().try_for_each(|glob| known_container(tables, glob))?;
+        self.field.iter().try_for_each(|test| known_field(tables, &test.name))?;
+        Ok(Filter {
+            packets,
+            fields: self.field.clone(),
+            ranges: self.range.clone(),
+            draws: self.draw.clone(),
+            submissions: self.exec.clone(),
+        })
+    }
+
+    /// True if fields are asked for.
+    pub fn has_fields(&self) -> bool {
+        !self.field.is_empty()
+    }
+
+    /// True if draws are asked for: then what each uses is to be shown, whether an earlier one used it or not.
+    pub fn has_draws(&self) -> bool {
+        self.draw.is_some()
+    }
+}
+
+/// Names that records have and tables do not.
+const OTHER: [&str; 8] = [
+    "kernel",
+    "constants",
+    "indirect data",
+    "vertex data",
+    "index data",
+    "unknown MI command",
+    "unknown 3D command",
+    "unknown command",
+];
+
+/// An error if nothing has such a name.
+pub fn known_container(tables: &Tables, glob: &Glob) -> Result<(), Error> {
+    let names = || OTHER.into_iter().chain(tables.names());
+    // The register of one engine, `RING_TAIL of VCS`, is known by the register.
+    let register = glob.as_str().split([' ', '[']).next().map(Glob::new);
+    let known = |name: &str| glob.matches(name) || register.as_ref().is_some_and(|glob| glob.matches(name));
+    if glob.is_wild() && names().any(|name| glob.matches(name)) || names().any(known) {
+        return Ok(());
+    }
+    Err(unknown("packet, structure or register", glob, names()))
+}
+
+/// An error if no field has such a name.
+fn known_field(tables: &Tables, glob: &Glob) -> Result<(), Error> {
+    // With the names of what is around it, it is not looked up.
+    if glob.as_str().contains(['.', '[']) {
+        return Ok(());
+    }
+    let mut names = Vec::new();
+    for name in tables.names() {
+        if let Some(container) = tables.container(name) {
+            of_container(container, &mut names);
+        }
+    }
+    match names.iter().any(|name| glob.matches(name)) {
+        true => Ok(()),
+        false => Err(unknown("field", glob, names.into_iter())),
+    }
+}
+
+fn of_container(container: &Container, names: &mut Vec<&'static str>) {
+    fn level(fields: &'static [Field], groups: &'static [Group], names: &mut Vec<&'static str>) {
+        names.extend(fields.iter().map(|field| field.name));
+        for group in groups {
+            names.push(group.name);
+            level(group.fields, group.groups, names);
+        }
+    }
+    level(container.fields, container.groups, names);
+}
+
+fn unknown<'a>(what: &str, glob: &Glob, names: impl Iterator<Item = &'a str>) -> Error {
+    let upper = glob.as_str().to_uppercase();
+    let names: Vec<&str> = names.collect();
+    // Names are in capitals, or in capitals and small letters.
+    let nearest = suggest::nearest(glob.as_str(), names.iter().copied())
+        .or_else(|| suggest::nearest(&upper, names.iter().copied()));
+    bad_input(match nearest {
+        Some(nearest) => format!("there is no {what} `{glob}`; did you mean `{nearest}`?"),
+        None => format!("there is no {what} `{glob}`; genx spec list names what there is"),
+    })
+}
+
+/// `A..B`.
+fn addresses(text: &str) -> Result<Range<u64>, String> {
+    let (start, end) = text.split_once("..").ok_or("write 0x1000..0x2000")?;
+    let (start, end) = (address(start)?, address(end)?);
+    if start < end { Ok(start..end) } else { Err("nothing lies between these addresses".to_owned()) }
+}
+
+/// `N`, or `N..M` with both ends.
+fn numbers(text: &str) -> Result<RangeInclusive<u64>, String> {
+    let number = |text: &str| text.parse::<u64>().map_err(|_| "write 3, or 3..5".to_owned());
+    let (first, last) = match text.split_once("..") {
+        Some((first, last)) => (number(first)?, number(last.trim_start_matches('='))?),
+        None => (number(text)?, number(text)?),
+    };
+    if first <= last { Ok(first..=last) } else { Err("the first number is greater than the last".to_owned()) }
+}

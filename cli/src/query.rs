@@ -1,0 +1,249 @@
+//! `genx query`: questions to a dump.
+
+use crate::filter::{Filters, known_container};
+use crate::input::{Input, address};
+use crate::output::{Error, Exit, bad_input, stdout};
+use genxml::decode::{Decoder, JsonWriter, Options, Sink, Tables, TextWriter};
+use genxml::dump::Dump;
+use genxml::query::{Draw, Draws, Filtered, Glob, What, Write as StateWrite, Writes, in_effect};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// Ask a dump: its draws, who writes a state, which state a draw works with.
+///
+/// --draws lists every draw and dispatch. --state NAME and --register R list every write of a packet's state, of a
+/// structure or of a register; with --before-draw N the last one before that draw, in its context. --before-draw N alone
+/// lists all state that is in effect at that draw.
+///
+/// Exit code: 0 found, 1 nothing found, 2 unusable input.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  genx query captures/triangle --draws
+  genx query captures/triangle --state 3DSTATE_PS --before-draw 7
+  genx query captures/triangle --state 3DSTATE_PS --field 'Binding Table Entry Count'
+  genx query captures/triangle --register 0x7034
+  genx query captures/triangle --before-draw 7 --json | jq -r .name")]
+#[command(group = clap::ArgGroup::new("question").required(true).multiple(true).args(["draws", "state", "register", "before_draw"]))]
+pub struct Args {
+    #[command(flatten)]
+    input: Input,
+    /// List draws and dispatches: number, submission, address, what is drawn, kernels
+    #[arg(long, conflicts_with_all = ["state", "register", "before_draw"])]
+    draws: bool,
+    /// Writes of the state of this packet or structure; * and ? stand for any letters
+    #[arg(long, value_name = "NAME", conflicts_with = "register")]
+    state: Option<String>,
+    /// Writes of this register: its byte offset, or its name as genx spec list has it
+    #[arg(long, value_name = "R")]
+    register: Option<String>,
+    /// Only the last write before this draw
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    before_draw: Option<u64>,
+    /// Print one JSON object per line instead of text
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    filters: Filters,
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Args) -> Result<Exit, Error> {
+    let what = what(args)?;
+    if args.filters.has_draws() && args.before_draw.is_some() {
+        return Err(bad_input("--before-draw counts all draws: it cannot be used with --draw"));
+    }
+    let mut dump = args.input.open()?;
+    let found = match (&what, args.before_draw) {
+        (None, None) => draws(args, &mut dump)?,
+        (Some(what), None) => writes(args, &mut dump, what)?,
+        (what, Some(draw)) => before(args, &mut dump, what.as_ref(), draw)?,
+    };
+    args.input.report(&dump);
+    Ok(if found { Exit::Ok } else { Exit::Differs })
+}
+
+/// What writes are asked for.
+fn what(args: &Args) -> Result<Option<What>, Error> {
+    let tables = Tables::gen8();
+    match (&args.state, &args.register) {
+        (Some(name), _) => {
+            let glob = Glob::new(name);
+            known_container(tables, &glob)?;
+            Ok(Some(What::Named(glob)))
+        }
+        (None, Some(register)) => match address(register) {
+            Ok(offset) => {
+                let offset = u32::try_from(offset).ok().filter(|offset| offset.is_multiple_of(4));
+                let offset = offset.ok_or_else(|| {
+                    bad_input(format!("{register}: registers have offsets of 32 bits, multiples of 4"))
+                })?;
+                Ok(Some(What::Register(offset)))
+            }
+            Err(_) => {
+                let glob = Glob::new(register);
+                known_container(tables, &glob)?;
+                Ok(Some(What::Named(glob)))
+            }
+        },
+        (None, None) => Ok(None),
+    }
+}
+
+/// Decodes all of the dump into a sink.
+fn decode(args: &Args, dump: &mut Dump, sink: &mut dyn Sink) -> Result<(), Error> {
+    let options = Options { kernels: false, every_draw: true, ..Options::default() };
+    match Decoder::new(Tables::gen8(), options).submissions(dump, sink) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(bad_input(format!("{}: {error}", args.input.path().display()))),
+    }
+}
+
+fn draws(args: &Args, dump: &mut Dump) -> Result<bool, Error> {
+    let filter = args.filters.filter(Tables::gen8())?;
+    let mut all = Vec::new();
+    let mut each = |draw: &Draw| {
+        let packet = filter.packets.is_empty() || filter.packets.iter().any(|glob| glob.matches(draw.name));
+        let number = filter.draws.as_ref().is_none_or(|draws| draws.contains(&draw.number));
+        let exec = filter.submissions.as_ref().is_none_or(|execs| execs.contains(&draw.submission));
+        let place =
+            filter.ranges.is_empty() || filter.ranges.iter().any(|range| range.contains(&draw.address));
+        if packet && number && exec && place {
+            all.push(draw.clone());
+        }
+        Ok(())
+    };
+    decode(args, dump, &mut Draws::new(&mut each))?;
+    stdout(|out| {
+        all.iter().try_for_each(|draw| match args.json {
+            true => writeln!(out, "{}", draw_json(draw)),
+            false => write_draw(out, draw),
+        })
+    })?;
+    if all.is_empty() && !args.json {
+        eprintln!("genx: no draw");
+    }
+    Ok(!all.is_empty())
+}
+
+fn write_draw(out: &mut dyn Write, draw: &Draw) -> io::Result<()> {
+    let Draw { number, submission, address, name, topology, .. } = draw;
+    write!(out, "{number:>5}  exec {submission}  {address:#014x}  {name}")?;
+    if let Some(topology) = topology {
+        write!(out, "  {topology}")?;
+    }
+    let sizes: Vec<String> = draw.sizes.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    write!(out, "  {}", sizes.join(", "))?;
+    let kernels: Vec<String> = draw.kernels.iter().map(|(stage, at)| format!("{stage} {at:#x}")).collect();
+    if !kernels.is_empty() {
+        write!(out, "; kernels: {}", kernels.join(", "))?;
+    }
+    writeln!(out)
+}
+
+fn draw_json(draw: &Draw) -> Value {
+    let kernels = draw.kernels.iter();
+    json!({
+        "draw": draw.number,
+        "exec": draw.submission,
+        "context": draw.context,
+        "address": format!("{:#x}", draw.address),
+        "name": draw.name,
+        "topology": draw.topology,
+        "sizes": draw.sizes.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect::<serde_json::Map<_, _>>(),
+        "kernels": kernels.map(|(stage, at)| json!({"stage": stage, "address": format!("{at:#x}")})).collect::<Vec<_>>(),
+    })
+}
+
+fn writes(args: &Args, dump: &mut Dump, what: &What) -> Result<bool, Error> {
+    let mut all = Vec::new();
+    let mut each = |write: &StateWrite| {
+        all.push(write.clone());
+        Ok(())
+    };
+    let mut sink = Writes::new(what, &mut each);
+    decode(args, dump, &mut sink)?;
+    show(args, &all, true)
+}
+
+fn before(args: &Args, dump: &mut Dump, what: Option<&What>, draw: u64) -> Result<bool, Error> {
+    let mut sink = in_effect(what, draw);
+    decode(args, dump, &mut sink)?;
+    let there = sink.draws();
+    match sink.writes() {
+        Some(all) => show(args, &all, what.is_some()),
+        None => Err(bad_input(format!("there is no draw {draw}: the dump has {there}"))),
+    }
+}
+
+/// Prints writes; without `fields` only where they are. False if there are none.
+fn show(args: &Args, all: &[StateWrite], fields: bool) -> Result<bool, Error> {
+    let filter = args.filters.filter(Tables::gen8())?;
+    let mut found = false;
+    stdout(|out| {
+        for write in all {
+            if filter.submissions.as_ref().is_some_and(|execs| !execs.contains(&write.submission))
+                || filter.draws.as_ref().is_some_and(|draws| !draws.contains(&write.before_draw))
+            {
+                continue;
+            }
+            let filter = genxml::query::Filter { draws: None, submissions: None, ..filter.clone() };
+            let record = record(write, args.json, &filter)?;
+            if record.is_empty() {
+                continue;
+            }
+            found = true;
+            if args.json {
+                let mut value = json!({
+                    "exec": write.submission,
+                    "context": write.context,
+                    "engine": write.engine.name(),
+                    "before_draw": write.before_draw,
+                    "packet": {"name": write.packet.0, "address": format!("{:#x}", write.packet.1)},
+                    "name": write.record.name,
+                });
+                value["record"] = serde_json::from_slice(&record).unwrap_or_default();
+                writeln!(out, "{value}")?;
+                continue;
+            }
+            write!(out, "exec {}, before draw {}", write.submission, write.before_draw)?;
+            let (packet, at) = write.packet;
+            match packet == write.record.name {
+                true => writeln!(out, ":")?,
+                false => writeln!(out, ", by {packet} at {at:#x}:")?,
+            }
+            match fields {
+                true => out.write_all(&record)?,
+                false => {
+                    out.write_all(record.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default())?
+                }
+            }
+        }
+        Ok(())
+    })?;
+    if !found && !args.json {
+        eprintln!("genx: nothing in the dump writes it");
+    }
+    Ok(found)
+}
+
+/// A record as text or as a line of JSON; empty if the filter leaves it out.
+fn record(write: &StateWrite, json: bool, filter: &genxml::query::Filter) -> io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    let options = Options::default();
+    let (mut text, mut lines);
+    let sink: &mut dyn Sink = match json {
+        true => {
+            lines = JsonWriter::new(&mut out, &options);
+            &mut lines
+        }
+        false => {
+            text = TextWriter::new(&mut out, &options);
+            &mut text
+        }
+    };
+    let mut filtered = Filtered::new(filter, sink);
+    filtered.record(&write.record)?;
+    filtered.finish()?;
+    Ok(out)
+}

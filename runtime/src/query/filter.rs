@@ -1,0 +1,349 @@
+//! What to show of a dump: a sink in front of another one.
+
+use super::draws::DrawCounter;
+use super::glob::Glob;
+use crate::decode::{Item, Kind, Record, Sink, Value};
+use crate::dump::Submission;
+use std::io;
+use std::ops::{Range, RangeInclusive};
+use std::str::FromStr;
+
+/// What to show of a dump. Conditions of different kinds must all hold; of several packets, ranges or names of fields
+/// one is enough, of several values of fields all must hold.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Filter {
+    /// Names of packets, structures, registers or data. What they point to is shown too.
+    pub packets: Vec<Glob>,
+    /// Fields. A record is shown if it has them itself; without a value, only these fields of it.
+    pub fields: Vec<FieldTest>,
+    /// Addresses: of packets and of what lies in memory. What such a packet points to is shown too.
+    pub ranges: Vec<Range<u64>>,
+    /// Draws by their numbers ([`is_draw`](super::is_draw)), from 1 on: the packets since the draw before, the draw, and
+    /// what it uses.
+    pub draws: Option<RangeInclusive<u64>>,
+    /// Submissions by their numbers.
+    pub submissions: Option<RangeInclusive<u64>>,
+}
+
+/// A condition on a field: its name, or with the structures and arrays around it, `Entry[3].Surface Format`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldTest {
+    /// The name.
+    pub name: Glob,
+    /// What its value must be, if that matters.
+    pub value: Option<(Compare, String)>,
+}
+
+/// How a value is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compare {
+    /// `=`
+    Same,
+    /// `!=`
+    Other,
+}
+
+/// Why a condition cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}; write {example}")]
+pub struct ParseError {
+    /// What is wrong.
+    pub what: String,
+    /// How it could look.
+    pub example: &'static str,
+}
+
+/// `NAME`, `NAME=VALUE` or `NAME!=VALUE`.
+impl FromStr for FieldTest {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<FieldTest, ParseError> {
+        let (name, value) = match (text.split_once("!="), text.split_once('=')) {
+            (Some((name, value)), _) => (name, Some((Compare::Other, value))),
+            (None, Some((name, value))) => (name, Some((Compare::Same, value))),
+            (None, None) => (text, None),
+        };
+        let empty = |what: &str| ParseError {
+            what: format!("`{text}` has no {what}"),
+            example: "a field as NAME, or with its value as NAME=VALUE",
+        };
+        if name.trim().is_empty() {
+            return Err(empty("name of a field"));
+        }
+        let value = value.map(|(compare, value)| (compare, value.trim().to_owned()));
+        if value.as_ref().is_some_and(|(_, value)| value.is_empty()) {
+            return Err(empty("value"));
+        }
+        Ok(FieldTest { name: Glob::new(name.trim()), value })
+    }
+}
+
+impl Filter {
+    /// True if everything is shown.
+    pub fn is_empty(&self) -> bool {
+        *self == Filter::default()
+    }
+
+    /// True if fields are looked at, so that they must be decoded.
+    pub fn needs_fields(&self) -> bool {
+        !self.fields.is_empty()
+    }
+
+    /// The record itself is one that is asked for, whatever its fields.
+    fn names(&self, record: &Record) -> bool {
+        let named = self.packets.is_empty() || self.packets.iter().any(|glob| named(record, glob));
+        named && (self.ranges.is_empty() || self.ranges.iter().any(|range| lies_in(record, range)))
+    }
+
+    /// True if the fields are as asked for; `shown` gets the positions of those to show.
+    fn fields(&self, items: &[Item], shown: &mut Vec<usize>) -> bool {
+        shown.clear();
+        let mut paths = Paths::default();
+        let mut met = vec![false; self.fields.len()];
+        let mut some = false;
+        for (at, item) in items.iter().enumerate() {
+            paths.enter(items, at);
+            for (test, met) in self.fields.iter().zip(&mut met) {
+                if !test.name.matches(item.name) && !test.name.matches(paths.path(items)) {
+                    continue;
+                }
+                match &test.value {
+                    None => {
+                        some = true;
+                        shown.push(at);
+                    }
+                    Some((compare, value)) if item.value != Value::Nested => {
+                        *met |= has_value(item, value) == (*compare == Compare::Same);
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        let mut tests = self.fields.iter().zip(met);
+        let all = tests.all(|(test, met)| test.value.is_none() || met);
+        all && (some || self.fields.iter().all(|test| test.value.is_some()))
+    }
+
+    fn picks_fields(&self) -> bool {
+        self.fields.iter().any(|test| test.value.is_none())
+    }
+}
+
+/// The name, also of one register among many: `RING_TAIL of VCS`.
+fn named(record: &Record, glob: &Glob) -> bool {
+    glob.matches(record.name) || record.register.is_some_and(|register| glob.matches(&register.to_string()))
+}
+
+/// True if the record's memory and the range overlap. Registers and remarks are not in memory.
+fn lies_in(record: &Record, range: &Range<u64>) -> bool {
+    let bytes = 4 * u64::from(record.length.max(1));
+    let in_memory = !matches!(record.kind, Kind::Register | Kind::Note);
+    in_memory && record.address < range.end && record.address.saturating_add(bytes) > range.start
+}
+
+/// The names around an item: positions of those that hold it.
+#[derive(Default)]
+struct Paths {
+    around: Vec<usize>,
+    text: String,
+    known: bool,
+}
+
+impl Paths {
+    fn enter(&mut self, items: &[Item], at: usize) {
+        let depth = items[at].depth;
+        while self.around.last().is_some_and(|outer| items[*outer].depth >= depth) {
+            self.around.pop();
+        }
+        self.around.push(at);
+        self.known = false;
+    }
+
+    fn path(&mut self, items: &[Item]) -> &str {
+        if !self.known {
+            self.known = true;
+            self.text.clear();
+            for at in &self.around {
+                if !self.text.is_empty() {
+                    self.text.push('.');
+                }
+                self.text.push_str(items[*at].name);
+                if let Some(index) = items[*at].index {
+                    self.text.push_str(&format!("[{index}]"));
+                }
+            }
+        }
+        &self.text
+    }
+}
+
+/// True if `text` is the value of the item: as stored, as meant, by its name, or the address that it leads to.
+fn has_value(item: &Item, text: &str) -> bool {
+    let number = parse(text);
+    let float = || text.parse::<f64>().ok();
+    let meant = match item.value {
+        Value::Uint(value) => number == Some(value) || float() == Some(value as f64),
+        Value::Int(value) => {
+            let digits = text.strip_prefix('-');
+            let signed =
+                digits.and_then(parse).map_or(number.map(i128::from), |value| Some(-i128::from(value)));
+            signed == Some(value.into())
+        }
+        Value::Bool(value) => match value {
+            true => ["true", "on", "yes", "1"].iter().any(|word| text.eq_ignore_ascii_case(word)),
+            false => ["false", "off", "no", "0"].iter().any(|word| text.eq_ignore_ascii_case(word)),
+        },
+        Value::Float(value) => float() == Some(value),
+        Value::Enum { name } => {
+            number == Some(item.stored) || name.is_some_and(|name| Glob::new(text).matches(name))
+        }
+        Value::Address { value, absolute, register, .. } => {
+            let named = register.is_some_and(|register| {
+                let glob = Glob::new(text);
+                glob.matches(register.register.name) || glob.matches(&register.to_string())
+            });
+            number.is_some() && (number == Some(value) || number == absolute) || named
+        }
+        Value::Reserved | Value::Raw => number == Some(item.stored),
+        Value::Nested => false,
+    };
+    meant
+}
+
+/// Decimal, or hexadecimal after `0x`.
+fn parse(text: &str) -> Option<u64> {
+    let digits = text.replace('_', "");
+    match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
+        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None => digits.parse().ok(),
+    }
+}
+
+/// Gives another sink what a [`Filter`] lets through. Depths are counted anew, so that what is left of a tree is one.
+pub struct Filtered<'a> {
+    filter: &'a Filter,
+    inner: &'a mut dyn Sink,
+    counter: DrawCounter,
+    /// The submission is asked for.
+    section: bool,
+    /// The packets up to the next draw are asked for.
+    draw: bool,
+    /// Depth of the record that is shown with all it points to.
+    whole: Option<u32>,
+    /// Depths of the records shown that hold the next one.
+    around: Vec<u32>,
+    /// The record as it is shown.
+    copy: Record,
+    shown: Vec<usize>,
+}
+
+impl<'a> Filtered<'a> {
+    /// A sink that gives `inner` what `filter` lets through.
+    pub fn new(filter: &'a Filter, inner: &'a mut dyn Sink) -> Filtered<'a> {
+        Filtered {
+            filter,
+            inner,
+            counter: DrawCounter::default(),
+            section: true,
+            draw: true,
+            whole: None,
+            around: Vec::new(),
+            copy: Record::default(),
+            shown: Vec::new(),
+        }
+    }
+
+    /// True if the record is shown, but for its fields.
+    fn asked_for(&mut self, record: &Record) -> bool {
+        let packet = is_packet(record.kind);
+        if packet {
+            let number = self.counter.packet(record);
+            self.draw = self.filter.draws.as_ref().is_none_or(|draws| draws.contains(&number));
+        }
+        if !self.section || !self.draw {
+            self.whole = None;
+            return false;
+        }
+        // A packet of a called batch is nothing that the packet which calls it points to.
+        if packet || self.whole.is_some_and(|depth| record.depth <= depth) {
+            // A remark on the packet itself stands at the same depth.
+            if record.kind == Kind::Note && self.whole == Some(record.depth) {
+                return true;
+            }
+            self.whole = None;
+        }
+        if self.whole.is_some() {
+            return true;
+        }
+        let all = self.filter.packets.is_empty() && self.filter.ranges.is_empty();
+        let asked = all || record.kind != Kind::Note && self.filter.names(record);
+        if asked && !all {
+            self.whole = Some(record.depth);
+        }
+        asked
+    }
+}
+
+/// True for what stands in a batch.
+pub(super) fn is_packet(kind: Kind) -> bool {
+    matches!(kind, Kind::Packet | Kind::Partial | Kind::Unknown)
+}
+
+impl Sink for Filtered<'_> {
+    fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
+        let wanted = self.filter.submissions.as_ref();
+        self.section = wanted.is_none_or(|wanted| wanted.contains(&submission.number));
+        self.whole = None;
+        self.around.clear();
+        if self.section { self.inner.section(submission) } else { Ok(()) }
+    }
+
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        if !self.asked_for(record) {
+            return Ok(());
+        }
+        let mut shown = std::mem::take(&mut self.shown);
+        let fields = self.filter.fields.is_empty() || self.filter.fields(&record.items, &mut shown);
+        self.shown = shown;
+        if !fields {
+            return Ok(());
+        }
+        while self.around.last().is_some_and(|outer| *outer >= record.depth) {
+            self.around.pop();
+        }
+        let depth = self.around.len() as u32;
+        self.around.push(record.depth);
+        if depth == record.depth && !self.filter.picks_fields() {
+            return self.inner.record(record);
+        }
+        self.copy.clone_from(record);
+        self.copy.depth = depth;
+        if self.filter.picks_fields() {
+            keep(&mut self.copy.items, &self.shown);
+        }
+        self.inner.record(&self.copy)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.inner.finish()
+    }
+}
+
+/// Keeps the items at these positions, what they hold, and what holds them.
+fn keep(items: &mut Vec<Item>, shown: &[usize]) {
+    let mut kept = vec![false; items.len()];
+    for &at in shown {
+        let mut depth = items[at].depth;
+        kept[at] = true;
+        for outer in (0..at).rev() {
+            if items[outer].depth < depth {
+                depth = items[outer].depth;
+                kept[outer] = true;
+            }
+        }
+        let inside = items[at + 1..].iter().take_while(|inner| inner.depth > items[at].depth).count();
+        kept[at + 1..at + 1 + inside].fill(true);
+    }
+    let mut kept = kept.into_iter();
+    items.retain(|_| kept.next() == Some(true));
+}

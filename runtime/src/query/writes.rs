@@ -1,0 +1,233 @@
+//! Who sets what, and what is in effect at a draw.
+
+use super::draws::{DrawCounter, is_draw};
+use super::filter::is_packet;
+use super::glob::Glob;
+use crate::decode::{Kind, Record, Sink};
+use crate::dump::Submission;
+use crate::engine::EngineId;
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// Packets or structures of this name.
+    Named(Glob),
+    /// The register at this byte offset.
+    Register(u32),
+}
+
+impl What {
+    /// True if the record writes it.
+    fn is_written(&self, record: &Record) -> bool {
+        match (self, record.kind) {
+            (_, Kind::Data | Kind::Kernel | Kind::Note) => false,
+            (What::Named(glob), Kind::Register) => {
+                glob.matches(record.name)
+                    || record.register.is_some_and(|register| glob.matches(&register.to_string()))
+            }
+            (What::Named(glob), _) => glob.matches(record.name),
+            (What::Register(offset), Kind::Register) => record.address == u64::from(*offset),
+            (What::Register(offset), _) => loaded_register(record) == Some(*offset),
+        }
+    }
+}
+
+/// The register that a packet gives a value which stands elsewhere: in memory, or in another register.
+fn loaded_register(record: &Record) -> Option<u32> {
+    let field = match record.name {
+        "MI_LOAD_REGISTER_MEM" => "Register Address",
+        "MI_LOAD_REGISTER_REG" => "Destination Register Address",
+        _ => return None,
+    };
+    record.item(field)?.register_offset()
+}
+
+/// A packet that sets state, a structure that one leads to, or a register that a command writes.
+#[derive(Debug, Clone)]
+pub struct Write {
+    /// The submission.
+    pub submission: u64,
+    /// The context.
+    pub context: u32,
+    /// The engine.
+    pub engine: EngineId,
+    /// Number of the draw that comes next; one more than there are, if none does.
+    pub before_draw: u64,
+    /// Name and address of the packet that it is, or that led there.
+    pub packet: (&'static str, u64),
+    /// What is written, by its fields.
+    pub record: Record,
+}
+
+/// Where the walk is.
+struct Place {
+    submission: u64,
+    context: u32,
+    engine: EngineId,
+    counter: DrawCounter,
+    packet: (&'static str, u64),
+}
+
+impl Place {
+    fn new() -> Place {
+        let counter = DrawCounter::default();
+        Place { submission: 0, context: 0, engine: EngineId::Render, counter, packet: ("", 0) }
+    }
+
+    fn section(&mut self, submission: &Submission<'_>) {
+        let Submission { number, context, engine, .. } = *submission;
+        (self.submission, self.context, self.engine) = (number, context, engine);
+    }
+
+    fn record(&mut self, record: &Record) {
+        if is_packet(record.kind) {
+            self.counter.packet(record);
+            self.packet = (record.name, record.address);
+        }
+    }
+
+    fn write(&self, record: &Record) -> Write {
+        Write {
+            submission: self.submission,
+            context: self.context,
+            engine: self.engine,
+            before_draw: self.counter.draws() + 1,
+            packet: self.packet,
+            record: Record { depth: 0, ..record.clone() },
+        }
+    }
+}
+
+/// A sink that tells every write.
+pub struct Writes<'a> {
+    what: &'a What,
+    each: &'a mut dyn FnMut(&Write) -> io::Result<()>,
+    place: Place,
+}
+
+impl<'a> Writes<'a> {
+    /// A sink that gives each write of `what` to `each`, whose error ends the decoding.
+    pub fn new(what: &'a What, each: &'a mut dyn FnMut(&Write) -> io::Result<()>) -> Writes<'a> {
+        Writes { what, each, place: Place::new() }
+    }
+
+    /// Draws so far.
+    pub fn draws(&self) -> u64 {
+        self.place.counter.draws()
+    }
+}
+
+impl Sink for Writes<'_> {
+    fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
+        self.place.section(submission);
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        self.place.record(record);
+        if self.what.is_written(record) { (self.each)(&self.place.write(record)) } else { Ok(()) }
+    }
+}
+
+/// Which of several states a record is: its name, and which of many that one name stands for.
+type Key = (&'static str, u64);
+
+/// Packets of which there are several, each with a number of its own.
+const NUMBERED: [(&str, &str); 3] = [
+    ("3DSTATE_VERTEX_BUFFERS", "Vertex Buffer Index"),
+    ("3DSTATE_VF_INSTANCING", "Vertex Element Index"),
+    ("3DSTATE_SO_BUFFER", "SO Buffer Index"),
+];
+
+fn key(record: &Record) -> Key {
+    let number = match record.kind {
+        Kind::Register => record.address,
+        Kind::Struct => record.index.map_or(0, u64::from),
+        _ => match loaded_register(record) {
+            Some(offset) => offset.into(),
+            None => {
+                let field = NUMBERED.iter().find(|(packet, _)| *packet == record.name);
+                field.and_then(|(_, field)| record.item(field)).map_or(0, |item| item.stored)
+            }
+        },
+    };
+    (record.name, number)
+}
+
+/// True if the packet sets state for later ones: it does nothing by itself.
+fn is_state(record: &Record) -> bool {
+    let does = |name: &str| {
+        is_draw(name)
+            || ["MI_", "XY_", "PIPE_CONTROL", "MEDIA_STATE_FLUSH"].iter().any(|start| name.starts_with(start))
+    };
+    match record.kind {
+        Kind::Register => true,
+        Kind::Packet | Kind::Partial => !does(record.name) || loaded_register(record).is_some(),
+        _ => false,
+    }
+}
+
+/// What was written last before a draw: a sink that collects it for the context of that draw. Later records are left
+/// alone.
+pub struct InEffect<'a> {
+    what: Option<&'a What>,
+    draw: u64,
+    place: Place,
+    seen: HashMap<(u32, EngineId), BTreeMap<Key, (u64, Write)>>,
+    count: u64,
+    found: Option<Vec<Write>>,
+}
+
+/// A sink for the state that is in effect at the draw of this number: of `what`, or all there is. Give it to a decoder,
+/// then ask [`InEffect::writes`].
+pub fn in_effect(what: Option<&What>, draw: u64) -> InEffect<'_> {
+    InEffect { what, draw, place: Place::new(), seen: HashMap::new(), count: 0, found: None }
+}
+
+impl InEffect<'_> {
+    /// The last write of each state, in the order of the dump; none if there are fewer draws.
+    pub fn writes(self) -> Option<Vec<Write>> {
+        self.found
+    }
+
+    /// Draws so far.
+    pub fn draws(&self) -> u64 {
+        self.place.counter.draws()
+    }
+}
+
+impl Sink for InEffect<'_> {
+    fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
+        self.place.section(submission);
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        let before = self.place.counter.draws();
+        self.place.record(record);
+        if self.found.is_some() {
+            return Ok(());
+        }
+        let context = (self.place.context, self.place.engine);
+        let now = self.place.counter.draws();
+        if now > before && now == self.draw {
+            let mut all: Vec<(u64, Write)> =
+                self.seen.remove(&context).unwrap_or_default().into_values().collect();
+            all.sort_by_key(|(count, _)| *count);
+            self.found = Some(all.into_iter().map(|(_, write)| write).collect());
+            return Ok(());
+        }
+        let asked = match self.what {
+            Some(what) => what.is_written(record),
+            None => is_state(record),
+        };
+        if asked {
+            self.count += 1;
+            let write = (self.count, self.place.write(record));
+            self.seen.entry(context).or_default().insert(key(record), write);
+        }
+        Ok(())
+    }
+}

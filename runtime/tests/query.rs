@@ -1,0 +1,372 @@
+//! Filters, draws, writes of state and differences of dumps. Oracle: the batches are made here, and real captures hold
+//! what their drivers say.
+
+mod common;
+
+use genxml::core::bits;
+use genxml::core::reflect::Kind;
+use genxml::decode::{Decoder, Options, Record, Sink, State, Tables};
+use genxml::diff::{Ignore, Show, Tree, dumps, write_json, write_text};
+use genxml::dump::{Dump, How};
+use genxml::engine::EngineId;
+use genxml::query::{Draw, Draws, Filter, Filtered, Glob, What, Write, Writes, in_effect};
+use std::path::Path;
+
+/// A packet of these stored values; opcode and length are filled in.
+fn packet(name: &str, fields: &[(&str, u64)]) -> Vec<u32> {
+    let container = Tables::gen8().container(name).unwrap_or_else(|| panic!("no {name}"));
+    let mut out = vec![0; container.dwords()];
+    if let Kind::Instruction { opcode, length_field, bias, .. } = container.kind {
+        out[0] = opcode;
+        if let Some((start, end)) = length_field {
+            let length = out.len() as u64 - u64::from(bias);
+            bits::put(&mut out, start, end, length);
+        }
+    }
+    for (name, value) in fields {
+        let field = container.fields.iter().find(|field| field.name == *name);
+        let field = field.unwrap_or_else(|| panic!("no field {name}"));
+        bits::put(&mut out, field.start, field.end, *value);
+    }
+    out
+}
+
+const BASE: u64 = 0x10000;
+
+/// Decodes packets at [`BASE`] into a sink.
+fn raw(packets: &[Vec<u32>], sink: &mut dyn Sink) {
+    let bytes: Vec<u8> = packets.concat().iter().flat_map(|dword| dword.to_le_bytes()).collect();
+    at(BASE, &bytes, sink);
+}
+
+fn at(address: u64, bytes: &[u8], sink: &mut dyn Sink) {
+    let decoder = Decoder::new(Tables::gen8(), Options { every_draw: true, ..Options::default() });
+    let (memory, length) = ((address, bytes), bytes.len() as u64);
+    decoder
+        .batch(&mut State::default(), EngineId::Render, &memory, address, length, sink)
+        .expect("the sink takes all");
+    sink.finish().expect("the sink takes all");
+}
+
+/// Names and depths of what a filter lets through.
+fn shown(filter: &Filter, packets: &[Vec<u32>]) -> Vec<(String, u32)> {
+    let mut all = Vec::new();
+    let mut collect = |record: &Record| {
+        all.push((record.name.to_owned(), record.depth));
+        Ok(())
+    };
+    raw(packets, &mut Filtered::new(filter, &mut collect));
+    all
+}
+
+fn names(filter: &Filter, packets: &[Vec<u32>]) -> Vec<String> {
+    shown(filter, packets).into_iter().map(|(name, _)| name).filter(|name| !name.is_empty()).collect()
+}
+
+fn scene() -> Vec<Vec<u32>> {
+    let draw = |count| packet("3DPRIMITIVE", &[("Vertex Count Per Instance", count)]);
+    let vs = |entries| packet("3DSTATE_VS", &[("Binding Table Entry Count", entries)]);
+    let topology = |ty| packet("3DSTATE_VF_TOPOLOGY", &[("Primitive Topology Type", ty)]);
+    vec![
+        topology(4),
+        vs(1),
+        draw(3),
+        packet("PIPE_CONTROL", &[("DC Flush Enable", 1)]),
+        vs(2),
+        draw(6),
+        topology(5),
+        draw(9),
+        packet("MI_BATCH_BUFFER_END", &[]),
+    ]
+}
+
+#[test]
+fn filters_by_name_field_address_and_draw() {
+    let by = |names: &[&str]| Filter {
+        packets: names.iter().map(|name| Glob::new(name)).collect(),
+        ..Filter::default()
+    };
+    assert_eq!(names(&by(&["3dstate_v?"]), &scene()), ["3DSTATE_VS", "3DSTATE_VS"]);
+    assert_eq!(
+        names(&by(&["PIPE*", "*TOPO*"]), &scene()),
+        ["3DSTATE_VF_TOPOLOGY", "PIPE_CONTROL", "3DSTATE_VF_TOPOLOGY"]
+    );
+    assert!(names(&by(&["3DSTATE"]), &scene()).is_empty());
+
+    let fields = |tests: &[&str]| Filter {
+        fields: tests.iter().map(|test| test.parse().expect("a condition")).collect(),
+        ..Filter::default()
+    };
+    assert_eq!(names(&fields(&["Binding Table Entry Count=2"]), &scene()), ["3DSTATE_VS"]);
+    assert_eq!(names(&fields(&["Vertex Count Per Instance!=6"]), &scene()), ["3DPRIMITIVE", "3DPRIMITIVE"]);
+    assert_eq!(names(&fields(&["DC Flush Enable=true"]), &scene()), ["PIPE_CONTROL"]);
+    assert_eq!(names(&fields(&["primitive topology type=TRISTRIP", "Vertex*=0"]), &scene()), [""; 0]);
+    assert!(
+        names(&fields(&["Primitive Topology Type=*TRISTRIP"]), &scene())
+            .contains(&"3DSTATE_VF_TOPOLOGY".into())
+    );
+    assert!("=3".parse::<genxml::query::FieldTest>().is_err());
+    assert!("Width=".parse::<genxml::query::FieldTest>().is_err());
+
+    // Fields without a value: only they are left of the record.
+    let mut items = Vec::new();
+    let mut collect = |record: &Record| {
+        items.push(record.items.iter().map(|item| item.name).collect::<Vec<_>>());
+        Ok(())
+    };
+    raw(
+        &scene(),
+        &mut Filtered::new(&fields(&["*Instance Count", "Binding Table Entry Count"]), &mut collect),
+    );
+    assert_eq!(
+        items,
+        [
+            vec!["Binding Table Entry Count"],
+            vec!["Instance Count"],
+            vec!["Binding Table Entry Count"],
+            vec!["Instance Count"],
+            vec!["Instance Count"]
+        ]
+    );
+
+    let draws = |draws| Filter { draws: Some(draws), ..Filter::default() };
+    assert_eq!(names(&draws(1..=1), &scene()), ["3DSTATE_VF_TOPOLOGY", "3DSTATE_VS", "3DPRIMITIVE"]);
+    assert_eq!(
+        names(&draws(2..=3), &scene()),
+        ["PIPE_CONTROL", "3DSTATE_VS", "3DPRIMITIVE", "3DSTATE_VF_TOPOLOGY", "3DPRIMITIVE"]
+    );
+    // The second packet: 3DSTATE_VS behind two dwords of topology.
+    let range = Filter { ranges: vec![BASE + 8..BASE + 12], ..Filter::default() };
+    assert_eq!(names(&range, &scene()), ["3DSTATE_VS"]);
+    // Inside a packet is in the packet; where nothing is, nothing is shown.
+    let inside = Filter { ranges: vec![BASE + 20..BASE + 24], ..Filter::default() };
+    assert_eq!(names(&inside, &scene()), ["3DSTATE_VS"]);
+    let nowhere = Filter { ranges: vec![0..BASE], ..Filter::default() };
+    assert!(names(&nowhere, &scene()).is_empty());
+    // Conditions of different kinds hold together.
+    let both = Filter { packets: vec![Glob::new("3DSTATE_VS")], ..draws(2..=2) };
+    assert_eq!(names(&both, &scene()).len(), 1);
+    assert!(Filter::default().is_empty() && !both.is_empty());
+}
+
+/// What is left of a tree is a tree: no record is deeper than the one before it and one more.
+#[test]
+fn filtered_records_nest() {
+    let Some(corpus) = common::corpus() else { return };
+    let mut capture = open(&corpus.join("drivers/vk_triangle"));
+    for (name, least) in [("RENDER_SURFACE_STATE", 2), ("3DSTATE_PS", 1), ("kernel", 1), ("3DPRIMITIVE", 1)] {
+        let filter = Filter { packets: vec![Glob::new(name)], ..Filter::default() };
+        let (mut last, mut found) = (None, 0);
+        let mut collect = |record: &Record| {
+            assert!(
+                record.depth <= last.map_or(0, |last: u32| last + 1),
+                "{name}: {} {}",
+                record.name,
+                record.depth
+            );
+            assert!(record.depth > 0 || record.name == name, "{} at the margin", record.name);
+            last = Some(record.depth);
+            found += usize::from(record.name == name);
+            Ok(())
+        };
+        capture_into(&mut capture, &mut Filtered::new(&filter, &mut collect));
+        assert!(found >= least, "{name}: {found}");
+    }
+}
+
+fn capture_into(dump: &mut Dump, sink: &mut dyn Sink) {
+    let decoder = Decoder::new(Tables::gen8(), Options { every_draw: true, ..Options::default() });
+    decoder.submissions(dump, sink).unwrap();
+    sink.finish().unwrap();
+}
+
+fn open(path: &Path) -> Dump {
+    Dump::open(path, &How::default()).unwrap()
+}
+
+fn draws_of(feed: impl FnOnce(&mut dyn Sink)) -> Vec<Draw> {
+    let mut all = Vec::new();
+    let mut each = |draw: &Draw| {
+        all.push(draw.clone());
+        Ok(())
+    };
+    feed(&mut Draws::new(&mut each));
+    all
+}
+
+#[test]
+fn draws_with_what_they_draw() {
+    let all = draws_of(|sink| raw(&scene(), sink));
+    let numbers: Vec<u64> = all.iter().map(|draw| draw.number).collect();
+    assert_eq!(numbers, [1, 2, 3]);
+    let counts: Vec<u64> = all.iter().map(|draw| draw.sizes[0].1).collect();
+    assert_eq!((all[0].sizes[0].0, counts), ("Vertex Count Per Instance", vec![3, 6, 9]));
+    assert_eq!(all[0].topology, Some("3DPRIM_TRILIST"));
+    assert_eq!(all[2].topology, Some("3DPRIM_TRISTRIP"));
+    // A real program: a triangle with a vertex and a pixel shader.
+    let Some(corpus) = common::corpus() else { return };
+    let mut capture = open(&corpus.join("drivers/vk_triangle"));
+    let all = draws_of(|sink| capture_into(&mut capture, sink));
+    let triangle = all.iter().find(|draw| draw.topology == Some("3DPRIM_TRILIST"));
+    let stages: Vec<&str> = triangle.expect("a triangle").kernels.iter().map(|(stage, _)| *stage).collect();
+    assert!(stages.contains(&"VS") && stages.contains(&"PS"), "{stages:?}");
+    let mut capture = open(&corpus.join("drivers/vk_saxpy"));
+    let all = draws_of(|sink| capture_into(&mut capture, sink));
+    let walker = all.iter().find(|draw| draw.name == "GPGPU_WALKER").expect("a dispatch");
+    assert_eq!(walker.kernels.len(), 1, "{walker:?}");
+}
+
+#[test]
+fn last_writes_before_a_draw() {
+    let written = |what: &What, draw: u64| -> Option<Vec<Write>> {
+        let mut sink = in_effect(Some(what), draw);
+        raw(&scene(), &mut sink);
+        sink.writes()
+    };
+    let vs = What::Named(Glob::new("3DSTATE_VS"));
+    let entries = |draw| {
+        let all = written(&vs, draw).expect("there is such a draw");
+        assert_eq!(all.len(), 1);
+        (all[0].record.item("Binding Table Entry Count").unwrap().stored, all[0].before_draw)
+    };
+    assert_eq!((entries(1), entries(2), entries(3)), ((1, 1), (2, 2), (2, 2)));
+    assert!(written(&vs, 4).is_none(), "there are three draws");
+    assert_eq!(written(&What::Named(Glob::new("3DSTATE_PS")), 1).map(|all| all.len()), Some(0));
+    // All there is.
+    let mut sink = in_effect(None, 3);
+    raw(&scene(), &mut sink);
+    let all: Vec<&str> = sink.writes().unwrap().iter().map(|write| write.record.name).collect();
+    assert_eq!(all, ["3DSTATE_VS", "3DSTATE_VF_TOPOLOGY"]);
+
+    // Every write, and registers by number.
+    let mut packets = vec![vec![0x1100_0001, 0x7034, 0x1234]];
+    packets.extend(scene());
+    let all = |what: &What| {
+        let mut found = Vec::new();
+        let mut each = |write: &Write| {
+            found.push((write.packet.0, write.before_draw, write.record.dwords.clone()));
+            Ok(())
+        };
+        raw(&packets, &mut Writes::new(what, &mut each));
+        found
+    };
+    assert_eq!(all(&What::Register(0x7034)), [("MI_LOAD_REGISTER_IMM", 1, vec![0x1234])]);
+    assert!(all(&What::Register(0x7038)).is_empty());
+    let places: Vec<u64> = all(&vs).iter().map(|write| write.1).collect();
+    assert_eq!(places, [1, 2]);
+}
+
+fn tree(ignore: &Ignore, feed: impl FnOnce(&mut dyn Sink)) -> Tree {
+    let mut tree = Tree::new(Tables::gen8(), ignore.clone());
+    feed(&mut tree);
+    tree
+}
+
+fn text(old: &Tree, new: &Tree) -> String {
+    let mut out = Vec::new();
+    write_text(&dumps(old, new), Show { color: false, context: 1 }, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn differences_of_packets() {
+    let plain = Ignore::default();
+    let old = tree(&plain, |sink| raw(&scene(), sink));
+    assert!(dumps(&old, &tree(&plain, |sink| raw(&scene(), sink))).is_empty());
+    let mut changed = scene();
+    changed[4] = packet("3DSTATE_VS", &[("Binding Table Entry Count", 7)]);
+    changed.remove(3);
+    changed.insert(7, packet("MI_NOOP", &[("Identification Number", 5)]));
+    let new = tree(&plain, |sink| raw(&changed, sink));
+    let found = text(&old, &new);
+    assert!(found.contains("- PIPE_CONTROL"), "{found}");
+    assert!(found.contains("~     Binding Table Entry Count: 2 -> 7 (dw3 25:18)"), "{found}");
+    assert!(found.contains("+ MI_NOOP"), "{found}");
+    let counts = dumps(&old, &new).counts();
+    assert_eq!((counts.changed, counts.removed, counts.added), (1, 1, 1));
+    // JSON says the same.
+    let mut json = Vec::new();
+    write_json(&dumps(&old, &new), &mut json).unwrap();
+    let lines: Vec<serde_json::Value> =
+        String::from_utf8(json).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let marks: Vec<&str> = lines.iter().filter_map(|line| line["change"].as_str()).collect();
+    assert_eq!(marks, ["removed", "changed", "added"]);
+    assert_eq!(lines[1]["fields"][0]["new"], "7");
+    assert_eq!(lines[3]["same"], false);
+    // A field that is ignored does not count.
+    let without = Ignore { fields: vec![Glob::new("3DSTATE_VS.Binding*")], ..Ignore::default() };
+    let mut only = scene();
+    only[4] = changed[3].clone();
+    let (old, new) = (tree(&without, |sink| raw(&scene(), sink)), tree(&without, |sink| raw(&only, sink)));
+    assert!(dumps(&old, &new).is_empty(), "{}", text(&old, &new));
+}
+
+/// A batch with a descriptor and a kernel behind it, somewhere. Moved as a whole, only addresses differ.
+#[test]
+fn what_only_moved_is_the_same() {
+    let bytes = |address: u64, threads: u64| -> Vec<u8> {
+        let base = |name: &str| (format!("{name} Base Address"), address >> 12);
+        let enable = |name: &str| (format!("{name} Base Address Modify Enable"), 1);
+        let spaces = ["Dynamic State", "Instruction"];
+        let fields: Vec<(String, u64)> = spaces.iter().flat_map(|name| [base(name), enable(name)]).collect();
+        let fields: Vec<(&str, u64)> = fields.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        let load = packet(
+            "MEDIA_INTERFACE_DESCRIPTOR_LOAD",
+            &[("Interface Descriptor Total Length", 32), ("Interface Descriptor Data Start Address", 0x200)],
+        );
+        let mut dwords = [
+            packet("STATE_BASE_ADDRESS", &fields),
+            load,
+            packet("GPGPU_WALKER", &[]),
+            packet("MI_BATCH_BUFFER_END", &[]),
+        ]
+        .concat();
+        dwords.resize(0x200 / 4, 0);
+        dwords.extend(packet(
+            "INTERFACE_DESCRIPTOR_DATA",
+            &[("Number of Threads in GPGPU Thread Group", threads)],
+        ));
+        dwords.resize(0x300 / 4, 0);
+        dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect()
+    };
+    let made = |ignore: &Ignore, address: u64, threads: u64| {
+        let bytes = bytes(address, threads);
+        tree(ignore, |sink| at(address, &bytes, sink))
+    };
+    let plain = Ignore::default();
+    let found = text(&made(&plain, 0x10000, 4), &made(&plain, 0x50000, 4));
+    assert!(found.contains("Dynamic State Base Address: 0x10000 -> 0x50000"), "{found}");
+    let moved = Ignore { addresses: true, ..Ignore::default() };
+    let (one, two) = (made(&moved, 0x10000, 4), made(&moved, 0x50000, 4));
+    assert!(dumps(&one, &two).is_empty(), "{}", text(&one, &two));
+    // What an address leads to still counts.
+    let other = made(&moved, 0x50000, 5);
+    let found = text(&one, &other);
+    assert!(found.contains("Number of Threads in GPGPU Thread Group: 4 -> 5"), "{found}");
+    assert!(!found.contains("Base Address:"), "{found}");
+}
+
+/// Every capture is the same as itself, and another one is not.
+#[test]
+fn captures_are_like_themselves() {
+    let mut before: Option<Tree> = None;
+    for path in common::captures() {
+        let ignore = Ignore { addresses: true, ..Ignore::default() };
+        let make = |path: &Path| {
+            let mut capture = open(path);
+            tree(&ignore, |sink| capture_into(&mut capture, sink))
+        };
+        if std::fs::metadata(path.join("data.bin.zst")).unwrap().len() > 1 << 20 {
+            continue;
+        }
+        let one = make(&path);
+        assert!(dumps(&one, &one).is_empty(), "{}", path.display());
+        if let Some(other) = before.replace(one) {
+            let one = before.as_ref().unwrap();
+            let diff = dumps(&other, one);
+            let mut out = Vec::new();
+            write_text(&diff, Show::default(), &mut out).unwrap();
+            assert_eq!(diff.is_empty(), out.is_empty());
+        }
+    }
+}
