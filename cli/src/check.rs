@@ -2,11 +2,15 @@
 
 use crate::input::{Raw, read_bytes, report};
 use crate::output::{Error, Exit, bad_input, stdout};
-use genxml::check::{self, Finding, Level, Rules, Summary};
+use crate::sarif;
+use genxml::check::{self, Finding, Level, Line, Quote, Rules, Summary};
+use genxml::core::rule::Severity;
 use genxml_codegen::suggest;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Check a dump against the programming restrictions of the manual.
 ///
@@ -21,6 +25,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   genx check captures/gpgpu_fill
   genx check captures/gpgpu_fill --json | jq -r '.findings[].rule'
+  genx check saxpy.aub.xz --format sarif > saxpy.sarif
   genx check captures/gpgpu_fill --allow 'MSF-*' --deny IDD-GROUP-SIZE
   genx check batch.bin --raw --engine render
   genx check kernel.bin --kernel
@@ -35,9 +40,15 @@ pub struct Args {
     /// Print the id, severity and text of every rule
     #[arg(long, conflicts_with = "input")]
     list: bool,
-    /// Print one JSON object instead of text
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
+    format: OutputFormat,
+    /// Print one JSON object instead of text: as --format json
     #[arg(long)]
     json: bool,
+    /// Leave out the packets around each finding
+    #[arg(long)]
+    no_quote: bool,
     /// The input is the instructions of a kernel and nothing else
     #[arg(long, conflicts_with = "raw")]
     kernel: bool,
@@ -45,6 +56,16 @@ pub struct Args {
     raw: Raw,
     #[command(flatten)]
     levels: Levels,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum OutputFormat {
+    /// For people: each finding with the packets around it, then the numbers by rule
+    Text,
+    /// One JSON object
+    Json,
+    /// SARIF 2.1.0, as viewers and continuous integration read it
+    Sarif,
 }
 
 /// How rules count instead of how the specification has it.
@@ -77,22 +98,49 @@ impl Levels {
 }
 
 fn unknown(rules: &Rules, id: &str, error: &check::UnknownRule) -> Error {
-    let of_fields = Rules::of_fields().iter().map(|rule| rule.id);
+    let of_fields = Rules::of_fields().iter().chain(Rules::of_draws()).map(|rule| rule.id);
     match suggest::nearest(id, of_fields.chain(rules.all().map(|(_, rule)| rule.id))) {
         Some(nearest) => bad_input(format!("{error}; did you mean `{nearest}`?")),
         None => bad_input(format!("{error}; genx check --list names them")),
     }
 }
 
+/// Findings that are listed at most: what else there is goes into the numbers.
+const MOST: usize = 50_000;
+
+/// What was found.
+#[derive(Default)]
+struct Found {
+    list: Vec<Finding>,
+    left_out: u64,
+    /// How often each rule was violated, by id.
+    rules: BTreeMap<&'static str, (Severity, u64)>,
+}
+
+impl Found {
+    fn add(&mut self, finding: &Finding) {
+        self.rules.entry(finding.rule.id).or_insert((finding.severity, 0)).1 += 1;
+        match self.list.len() < MOST {
+            true => self.list.push(finding.clone()),
+            false => self.left_out += 1,
+        }
+    }
+}
+
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
     let rules = args.levels.rules()?;
-    if let Some(id) = &args.explain {
-        return explain(&rules, id, args.json);
+    let format = if args.json { OutputFormat::Json } else { args.format };
+    if args.input.is_none() && format == OutputFormat::Sarif {
+        return Err(bad_input("--format sarif is for findings: use text or json"));
     }
-    let Some(input) = args.input.as_deref().filter(|_| !args.list) else { return list(&rules, args.json) };
-    let mut findings = Vec::new();
-    let mut each = |finding: &Finding| findings.push(finding.clone());
+    let json = format == OutputFormat::Json;
+    if let Some(id) = &args.explain {
+        return explain(&rules, id, json);
+    }
+    let Some(input) = args.input.as_deref().filter(|_| !args.list) else { return list(&rules, json) };
+    let mut found = Found::default();
+    let mut each = |finding: &Finding| found.add(finding);
     let summary = if args.kernel {
         check::kernel(args.raw.address(), &read_bytes(input)?, &rules, &mut each)
     } else {
@@ -101,16 +149,62 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         report(input, &dump);
         summary
     };
-    if args.json {
-        let value = as_json(&findings, &summary);
-        stdout(|out| writeln!(out, "{value:#}"))?;
-    } else {
-        stdout(|out| {
-            findings.iter().try_for_each(|finding| write_finding(out, finding))?;
-            writeln!(out, "{}", verdict(&summary))
-        })?;
-    }
+    stdout(|out| match format {
+        OutputFormat::Json => {
+            let mut value = as_json(&found.list, &summary);
+            value["left_out"] = found.left_out.into();
+            value["by_rule"] =
+                found.rules.iter().map(|(id, (_, count))| ((*id).to_owned(), json!(count))).collect();
+            writeln!(out, "{value:#}")
+        }
+        OutputFormat::Sarif => {
+            writeln!(out, "{:#}", sarif::log(input, &found.list, &summary, found.left_out))
+        }
+        OutputFormat::Text => write_text(out, args, &found, &summary),
+    })?;
     Ok(exit(&summary))
+}
+
+fn write_text(out: &mut dyn Write, args: &Args, found: &Found, summary: &Summary) -> io::Result<()> {
+    let mut all = found.list.iter().peekable();
+    while let Some(finding) = all.next() {
+        write_finding(out, finding)?;
+        // What one packet breaks is told together, and the packet once.
+        let next = all.peek().and_then(|next| next.quote.as_ref());
+        if let Some(quote) = finding.quote.as_ref().filter(|_| !args.no_quote)
+            && next.is_none_or(|next| !Arc::ptr_eq(next, quote))
+        {
+            write_quote(out, quote)?;
+        }
+    }
+    if found.left_out > 0 {
+        writeln!(out, "{} more findings are left out\n", found.left_out)?;
+    }
+    if found.rules.len() > 1 {
+        writeln!(out, "by rule:")?;
+        let width = found.rules.keys().map(|id| id.len()).max().unwrap_or(0);
+        for (id, (severity, count)) in &found.rules {
+            writeln!(out, "  {id:width$}  {:10}  {count:>5}", severity.name())?;
+        }
+        writeln!(out)?;
+    }
+    writeln!(out, "{}", verdict(summary))
+}
+
+/// The packets around a finding; the offending one with its fields.
+fn write_quote(out: &mut dyn Write, quote: &Quote) -> io::Result<()> {
+    let line = |out: &mut dyn Write, mark: char, line: &Line| {
+        let Line { address, header, name, length } = line;
+        let dwords = if *length == 1 { "dword" } else { "dwords" };
+        writeln!(out, "  {mark} {address:#014x}: {header:08x}  {name}  {length} {dwords}")
+    };
+    quote.before.iter().try_for_each(|before| line(out, ' ', before))?;
+    line(out, '>', &quote.packet)?;
+    for (path, value) in quote.fields() {
+        writeln!(out, "        {path}: {value}")?;
+    }
+    quote.after.iter().try_for_each(|after| line(out, ' ', after))?;
+    writeln!(out)
 }
 
 /// How a check ends.
@@ -227,6 +321,7 @@ pub fn as_json(findings: &[Finding], summary: &Summary) -> Value {
                     "instruction": instruction.text,
                 })),
                 "operands": operands,
+                "around": finding.quote.as_ref().map(|quote| quote_json(quote)),
                 "values": finding.validated.as_ref().map(|validated| &validated.values),
                 "hint": finding.validated.as_ref().map(|validated| validated.hint),
             })
@@ -246,10 +341,19 @@ pub fn as_json(findings: &[Finding], summary: &Summary) -> Value {
     })
 }
 
+fn quote_json(quote: &Quote) -> Value {
+    let line = |line: &Line| json!({"address": format!("{:#x}", line.address), "name": line.name, "length": line.length});
+    json!({
+        "before": quote.before.iter().map(line).collect::<Vec<_>>(),
+        "dwords": quote.dwords,
+        "after": quote.after.as_ref().map(line),
+    })
+}
+
 fn explain(rules: &Rules, id: &str, json: bool) -> Result<Exit, Error> {
-    let of_fields = Rules::of_fields().iter().find(|rule| rule.id == id).map(|rule| (EVERY, "", rule));
-    let found = of_fields
-        .or_else(|| rules.find(id).map(|(container, rule)| (container.name, container.source, rule)));
+    let general = general().find(|(_, rule)| rule.id == id).map(|(of, rule)| (of, "", rule));
+    let found =
+        general.or_else(|| rules.find(id).map(|(container, rule)| (container.name, container.source, rule)));
     let (container, source, rule) =
         found.ok_or_else(|| unknown(rules, id, &check::UnknownRule(id.to_owned())))?;
     if json {
@@ -265,6 +369,7 @@ fn explain(rules: &Rules, id: &str, json: bool) -> Result<Exit, Error> {
             writeln!(out, "do:       {}", rule.hint)?;
         }
         match if rule.source.is_empty() { source } else { rule.source } {
+            "" if container == DRAWS => Ok(()),
             "" => {
                 writeln!(out, "source:   that of the container, which genx spec show prints with its fields")
             }
@@ -288,10 +393,18 @@ fn rule_json(container: &str, rule: &genxml::core::rule::Rule) -> Value {
 /// Where the rules about single fields hold.
 const EVERY: &str = "every field";
 
+/// What the rule about undefined state is about.
+const DRAWS: &str = "draws and dispatches";
+
+/// The rules that belong to no container.
+fn general() -> impl Iterator<Item = (&'static str, &'static genxml::core::rule::Rule)> {
+    let of_draws = Rules::of_draws().iter().map(|rule| (DRAWS, rule));
+    Rules::of_fields().iter().map(|rule| (EVERY, rule)).chain(of_draws)
+}
+
 /// All rules with the name of what they are about.
 fn listed(rules: &Rules) -> impl Iterator<Item = (&'static str, &'static genxml::core::rule::Rule)> {
-    let of_fields = Rules::of_fields().iter().map(|rule| (EVERY, rule));
-    of_fields.chain(rules.all().map(|(container, rule)| (container.name, rule)))
+    general().chain(rules.all().map(|(container, rule)| (container.name, rule)))
 }
 
 fn list(rules: &Rules, json: bool) -> Result<Exit, Error> {

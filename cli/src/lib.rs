@@ -20,6 +20,7 @@ pub mod output;
 pub mod picture;
 pub mod query;
 pub mod run;
+pub mod sarif;
 pub mod source;
 pub mod spec;
 pub mod surface;

@@ -21,7 +21,8 @@ fn packet(container: &Container) -> Option<Vec<u32>> {
         return None;
     };
     let usual = container.name.starts_with("3DSTATE_") || container.name == "PIPE_CONTROL";
-    if !usual || ["_DX9_", "_GATHER_", "_PALETTE_", "_EDIT_"].iter().any(|rare| container.name.contains(rare)) {
+    if !usual || ["_DX9_", "_GATHER_", "_PALETTE_", "_EDIT_"].iter().any(|rare| container.name.contains(rare))
+    {
         return None;
     }
     let mut out = vec![0; container.dwords()];

@@ -84,6 +84,32 @@ pub(super) struct Core {
     pub assumed: Vec<(SpaceKind, u64)>,
     /// Tells the batch from others.
     pub id: usize,
+    /// Checks packets as they come.
+    #[cfg(feature = "std")]
+    watching: Option<Box<Watching>>,
+}
+
+/// Rules for the packets of a batch. While there are some, `limit` is kept so low that every packet seems to need another
+/// buffer: the quick way of [`Core::emit`] has nothing to ask.
+#[cfg(feature = "std")]
+struct Watching {
+    watch: crate::check::Watch,
+    /// Dwords of the current segment that were checked.
+    seen: usize,
+    /// What `limit` would be.
+    limit: usize,
+}
+
+#[cfg(feature = "std")]
+impl Watching {
+    /// Checks what was emitted since.
+    fn look(&mut self, segment: &Segment) {
+        if self.seen < segment.used {
+            let address = segment.buffer.address + 4 * self.seen as u64;
+            self.watch.packets(address, &segment.dwords[self.seen..segment.used]);
+            self.seen = segment.used;
+        }
+    }
 }
 
 /// Numbers of batches.
@@ -185,6 +211,8 @@ impl<E: Engine> Batch<E> {
             labels: Vec::new(),
             assumed: Vec::new(),
             id: NEXT.fetch_add(1, Ordering::Relaxed),
+            #[cfg(feature = "std")]
+            watching: None,
         };
         Ok(Batch { core, marker: PhantomData })
     }
@@ -300,6 +328,44 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self.core.patch(position, &packet)
     }
 
+    /// Holds every packet of this batch against the rules, each with those before it, as it is emitted:
+    /// [`findings`](Self::findings) has what breaks them. What packets point to is looked at when it is complete, by
+    /// [`Submission::findings`](super::Submission::findings); so is what is patched later.
+    ///
+    /// ```
+    /// use genxml::batch::Batch;
+    /// use genxml::check::Rules;
+    /// use genxml::engine::Render;
+    /// use genxml::gen8::mi::{MiNoop, PipeControl};
+    ///
+    /// let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?.checked(Rules::gen8());
+    /// batch.emit(&MiNoop::new())?;
+    /// assert!(batch.findings().is_empty());
+    /// batch.emit(&PipeControl { command_streamer_stall_enable: true, ..PipeControl::new() })?;
+    /// assert_eq!(batch.findings()[0].packet, ("PIPE_CONTROL", 0x1004));
+    /// # Ok::<(), genxml::batch::BatchError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn checked(mut self, rules: crate::check::Rules) -> Self {
+        let core = &mut self.core;
+        let limit = core.watching.as_ref().map_or(core.limit, |watching| watching.limit);
+        let watch = crate::check::Watch::new(E::ID, rules);
+        core.watching = Some(Box::new(Watching { watch, seen: 0, limit }));
+        core.limit = core.current.used;
+        self
+    }
+
+    /// What breaks the rules that [`checked`](Self::checked) gave the batch, among the packets so far; empty without rules.
+    #[cfg(feature = "std")]
+    pub fn findings(&mut self) -> &[crate::check::Finding] {
+        let Core { watching, current, .. } = &mut self.core;
+        watching.as_mut().map_or(&[], |watching| {
+            watching.look(current);
+            watching.watch.found()
+        })
+    }
+
     /// GPU address of the next packet.
     pub fn address(&self) -> u64 {
         self.core.current.buffer.address + 4 * self.core.current.used as u64
@@ -384,6 +450,15 @@ impl Core {
     /// Goes on in another buffer that has room for a packet of `dwords`.
     #[cold]
     fn next_buffer(&mut self, what: &'static str, dwords: usize) -> Result<(), BatchError> {
+        #[cfg(feature = "std")]
+        if let Some(watching) = &mut self.watching {
+            watching.look(&self.current);
+            self.limit = watching.limit;
+            if dwords <= self.limit - self.current.used {
+                self.limit = self.current.used + dwords;
+                return Ok(());
+            }
+        }
         let full = |buffer: &Buffer, available: usize| BatchError::Full {
             buffer: buffer.name.clone(),
             what,
@@ -415,9 +490,15 @@ impl Core {
             4 * at as u64,
         )?;
         self.current.used = end.next_multiple_of(2);
+        self.limit = limit;
+        #[cfg(feature = "std")]
+        if let Some(watching) = &mut self.watching {
+            watching.look(&self.current);
+            (watching.seen, watching.limit) = (0, limit);
+            self.limit = dwords;
+        }
         self.full.push(mem::replace(&mut self.current, next));
         self.current.references = References::of(waiting);
-        self.limit = limit;
         Ok(())
     }
 

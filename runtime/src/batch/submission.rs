@@ -171,6 +171,28 @@ impl Submission {
         }
     }
 
+    /// What breaks the rules in the batch and in all that it points to, and which state draws use that it does not set,
+    /// if it is all that its context runs.
+    ///
+    /// ```
+    /// use genxml::batch::Batch;
+    /// use genxml::check::Rules;
+    /// use genxml::engine::Render;
+    /// use genxml::gen8::media::GpgpuWalker;
+    ///
+    /// let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?.select_gpgpu()?;
+    /// batch.emit(&GpgpuWalker::new())?;
+    /// let found = batch.finish()?.submit([])?.findings(&Rules::gen8());
+    /// assert!(found.iter().any(|finding| finding.rule.id == "STATE-UNDEFINED"));
+    /// # Ok::<(), genxml::batch::BatchError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn findings(&self, rules: &crate::check::Rules) -> Vec<crate::check::Finding> {
+        let mut found = Vec::new();
+        crate::check::submission(self, rules, &mut |finding| found.push(finding.clone()));
+        found
+    }
+
     /// Adds the submission to a capture and returns its sequence number.
     #[cfg(feature = "std")]
     pub fn write(&self, context: u32, writer: &mut CaptureWriter) -> u64 {

@@ -1,6 +1,7 @@
 //! A violation: where it is, and the values that make it one.
 
 use super::fields;
+use super::quote::Quote;
 use super::tracker::Now;
 use crate::decode::Issue;
 use crate::engine::EngineId;
@@ -8,6 +9,7 @@ use genxml_core::reflect::Container;
 use genxml_core::rule::{Base, Cond, Facts, FieldRef, Frame, Quantifier, Rule, Severity};
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 /// A rule is violated.
 #[derive(Debug, Clone)]
@@ -38,6 +40,8 @@ pub struct Finding {
     pub instruction: Option<InKernel>,
     /// Of the validator of instructions: the values in words, and what to do.
     pub validated: Option<Validated>,
+    /// The packets around; none of what stands in no batch.
+    pub quote: Option<Arc<Quote>>,
 }
 
 /// What the validator of instructions ([`genxml_eu::validate`]) says of a violation.

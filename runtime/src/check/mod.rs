@@ -6,7 +6,8 @@
 //! unknown, and a rule is violated only if its condition is known to be false ([`genxml_core::rule`]).
 //!
 //! Single fields are checked too: ranges, bits that must be zero or one, reserved bits and values without a name
-//! ([`Rules::of_fields`]).
+//! ([`Rules::of_fields`]). And of each context that is seen from its beginning, whether a draw uses state that nothing has
+//! set ([`Rules::of_draws`]).
 //!
 //! Kernels that packets lead to are checked too: the fields of each instruction, the descriptor of the message that it
 //! sends if that stands in the instruction, and all that the validator [`genxml_eu::validate`] looks at. A restriction
@@ -23,16 +24,21 @@
 //! ```
 //!
 //! * [`Rules`]: the rules of a generation, and how severe each one counts
-//! * [`capture`], [`memory`], [`raw`], [`kernel`]: the whole job
-//! * [`Finding`]: a violation with its place and the values that make it one
+//! * [`dump`], [`capture`], [`submission`], [`memory`], [`raw`], [`kernel`]: the whole job
+//! * [`Finding`]: a violation with its place, the values that make it one, and the packets around it
 
 mod fields;
 mod finding;
+mod quote;
 mod rules;
 mod tracker;
+mod undefined;
+mod watch;
 
 pub use finding::{Finding, InKernel, Operand, Validated};
+pub use quote::{Line, Quote};
 pub use rules::{Level, Rules, UnknownRule};
+pub(crate) use watch::Watch;
 
 use crate::capture::Capture;
 use crate::decode::{Contexts, Decoder, Issue, Item, Options, Record, Sink, State, items_at};
@@ -42,10 +48,12 @@ use finding::Place;
 use genxml_core::Packed;
 use genxml_core::reflect::Container;
 use genxml_core::rule::{Frame, Rule, Severity};
+use quote::Last;
 use rules::{Inside, Plan};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use tracker::{Now, Tracker};
+use undefined::Part;
 
 /// What was checked and found, in numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -83,28 +91,30 @@ impl Summary {
 /// Checks every submission of a dump; `each` gets what is found, in order.
 pub fn dump(dump: &mut Dump, rules: &Rules, each: &mut dyn FnMut(&Finding)) -> Summary {
     let mut checker = Checker::new(rules, each);
+    // Both tell all that a program does; of dwords nobody knows what came before.
+    checker.seen.from_start = matches!(dump.kind(), dump::Kind::Capture | dump::Kind::Aub);
     let mut contexts = Contexts::default();
     // The checker is a sink that never fails.
     _ = dump.submissions(&mut |submission| {
         checker.submission(&mut contexts, submission);
         Ok(())
     });
-    checker.summary
+    checker.end()
 }
 
 /// Checks every submission of a capture; `each` gets what is found, in order.
 pub fn capture(capture: &Capture, rules: &Rules, each: &mut dyn FnMut(&Finding)) -> Summary {
     let mut checker = Checker::new(rules, each);
+    checker.seen.from_start = true;
     let mut contexts = Contexts::default();
     _ = dump::of_capture(capture, &mut |submission| {
         checker.submission(&mut contexts, submission);
         Ok(())
     });
-    checker.summary
+    checker.end()
 }
 
-/// Checks the batch of `length` bytes at `address` with what it points to in `memory`: a
-/// [`Submission`](crate::batch::Submission) that was just built, say.
+/// Checks the batch of `length` bytes at `address` with what it points to in `memory`; what came before is not known.
 pub fn memory(
     engine: EngineId,
     memory: &dyn crate::decode::Memory,
@@ -116,7 +126,20 @@ pub fn memory(
     let mut checker = Checker::new(rules, each);
     checker.begin(None, 0, engine, address);
     checker.batch(&mut State::default(), memory, length);
-    checker.summary
+    checker.end()
+}
+
+/// Checks a submission that was just built, and is all that its context runs.
+pub fn submission(
+    submission: &crate::batch::Submission,
+    rules: &Rules,
+    each: &mut dyn FnMut(&Finding),
+) -> Summary {
+    let mut checker = Checker::new(rules, each);
+    checker.seen.from_start = true;
+    checker.begin(None, 0, submission.engine, submission.batch_address);
+    checker.batch(&mut State::default(), submission, submission.batch_length);
+    checker.end()
 }
 
 /// Checks dwords that stand at `address`, of which nothing else is known.
@@ -135,62 +158,101 @@ pub fn raw(
 pub fn kernel(address: u64, bytes: &[u8], rules: &Rules, each: &mut dyn FnMut(&Finding)) -> Summary {
     let mut checker = Checker::new(rules, each);
     checker.begin(None, 0, EngineId::Render, address);
-    checker.place.packet = ("kernel", address);
+    checker.seen.place.packet = ("kernel", address);
     checker.kernel(address, bytes);
-    checker.summary
+    checker.end()
 }
 
 /// A rule, where it is violated, and of a single field its first bit.
 type Told = (usize, u64, u32);
 
-/// Checks records as a decoder yields them.
+/// Checks records as a decoder yields them. What is found at a packet is told with the packet behind it, so that it can be
+/// quoted; [`Sink::finish`] tells the rest.
 pub struct Checker<'a> {
     rules: &'a Rules,
     each: &'a mut dyn FnMut(&Finding),
+    seen: Seen,
+}
+
+/// What a checker remembers.
+struct Seen {
     trackers: HashMap<(u32, EngineId), Tracker>,
     /// Of the batch under way; the tracker is in `current` meanwhile.
     place: Place,
     context: u32,
     current: Tracker,
+    /// Contexts are seen from their beginning.
+    from_start: bool,
     /// Structures are met once for every pointer to them: the same violation is told once a submission.
     told: HashSet<Told>,
     /// Kernels that were checked: address and contents.
     kernels: HashSet<(u64, Box<[u32]>)>,
     summary: Summary,
+    /// What was found at the packet at hand.
+    found: Vec<Finding>,
+    last: Last,
+}
+
+impl Seen {
+    fn new(rules: &Rules) -> Seen {
+        Seen {
+            trackers: HashMap::new(),
+            place: Place::new(EngineId::Render),
+            context: 0,
+            current: Tracker::new(rules),
+            from_start: false,
+            told: HashSet::new(),
+            kernels: HashSet::new(),
+            summary: Summary::default(),
+            found: Vec::new(),
+            last: Last::default(),
+        }
+    }
 }
 
 impl<'a> Checker<'a> {
     /// A checker that has seen nothing yet; `each` gets what is found.
     pub fn new(rules: &'a Rules, each: &'a mut dyn FnMut(&Finding)) -> Self {
-        Checker {
-            rules,
-            each,
-            trackers: HashMap::new(),
-            place: Place::new(EngineId::Render),
-            context: 0,
-            current: Tracker::new(rules),
-            told: HashSet::new(),
-            kernels: HashSet::new(),
-            summary: Summary::default(),
-        }
+        Checker { rules, each, seen: Seen::new(rules) }
     }
 
     /// The records that follow are of this submission.
     pub fn begin(&mut self, submission: Option<u64>, context: u32, engine: EngineId, batch: u64) {
-        let next = self.trackers.remove(&(context, engine));
-        let before = (self.context, self.place.engine);
+        self.tell(None);
+        let seen = &mut self.seen;
+        let next = seen.trackers.remove(&(context, engine));
+        let before = (seen.context, seen.place.engine);
         if (context, engine) != before {
             let next = next.unwrap_or_else(|| Tracker::new(self.rules));
-            self.trackers.insert(before, std::mem::replace(&mut self.current, next));
+            seen.trackers.insert(before, std::mem::replace(&mut seen.current, next));
         }
-        self.context = context;
-        self.place = Place { submission, batch, ..Place::new(engine) };
-        self.told.clear();
+        seen.context = context;
+        seen.place = Place { submission, batch, ..Place::new(engine) };
+        seen.told.clear();
+        seen.last.clear();
+    }
+
+    /// Tells what was found at the packet at hand; `after` comes behind it.
+    fn tell(&mut self, after: Option<&Record>) {
+        if self.seen.found.is_empty() {
+            return;
+        }
+        let quote = self.seen.last.quote(after);
+        for mut finding in self.seen.found.drain(..) {
+            finding.quote.clone_from(&quote);
+            (self.each)(&finding);
+        }
+    }
+
+    /// Nothing follows.
+    fn end(mut self) -> Summary {
+        self.tell(None);
+        self.seen.summary
     }
 
     /// What was found so far.
     pub fn summary(&self) -> Summary {
-        self.summary
+        self.seen.summary
     }
 
     fn submission(&mut self, contexts: &mut Contexts, submission: &Submission<'_>) {
@@ -209,14 +271,14 @@ impl<'a> Checker<'a> {
     }
 
     fn count(&mut self, summary: &crate::decode::Summary) {
-        self.summary.packets += summary.packets;
-        self.summary.unknown += summary.unknown;
-        self.summary.limited |= summary.limited;
+        self.seen.summary.packets += summary.packets;
+        self.seen.summary.unknown += summary.unknown;
+        self.seen.summary.limited |= summary.limited;
     }
 
     fn batch(&mut self, state: &mut State, memory: &dyn crate::decode::Memory, length: u64) {
         let decoder = self.decoder();
-        let (engine, address) = (self.place.engine, self.place.batch);
+        let (engine, address) = (self.seen.place.engine, self.seen.place.batch);
         // The checker is a sink that never fails.
         if let Ok(summary) = decoder.batch(state, engine, memory, address, length, self) {
             self.count(&summary);
@@ -226,11 +288,11 @@ impl<'a> Checker<'a> {
     /// Every instruction by itself, in its 16-byte form, and its message if the descriptor stands in it; with what the
     /// validator finds.
     fn kernel(&mut self, address: u64, bytes: &[u8]) {
-        self.summary.kernels += 1;
+        self.seen.summary.kernels += 1;
         let found = if self.rules.validates() { genxml_eu::validate::kernel(bytes) } else { Vec::new() };
         let mut found = found.iter().peekable();
         for native in genxml_eu::natives(bytes) {
-            self.summary.instructions += 1;
+            self.seen.summary.instructions += 1;
             // What stands between instructions that have a 16-byte form.
             while let Some(finding) = found.next_if(|finding| finding.position < native.position) {
                 self.validated(address, bytes, finding, &[]);
@@ -254,11 +316,8 @@ impl<'a> Checker<'a> {
         plan: &Plan,
     ) -> Vec<&'static str> {
         let message = plan.container.fields.iter().find(|field| field.name == "Message");
-        let mut told = Vec::new();
-        let mut each = |finding: &Finding| {
-            told.push(finding.rule.id);
-            (self.each)(finding);
-        };
+        let before = self.seen.found.len();
+        let seen = &mut self.seen;
         let mut pass = Pass {
             message: message.map(|field| field.start),
             fields: Vec::new(),
@@ -268,16 +327,16 @@ impl<'a> Checker<'a> {
             address: address + native.position,
             kernel: Some((address, bytes)),
             inside: Vec::new(),
-            place: &self.place,
+            place: &seen.place,
             facts: Now::nothing(self.rules),
             once: false,
-            told: &mut self.told,
-            summary: &mut self.summary,
-            each: &mut each,
+            told: &mut seen.told,
+            summary: &mut seen.summary,
+            found: &mut seen.found,
         };
         pass.container(plan, 0, None);
         pass.finish();
-        told
+        self.seen.found[before..].iter().map(|finding| finding.rule.id).collect()
     }
 
     /// Tells what the validator found, unless the specification's rule of the same id has. That an instruction cannot be
@@ -298,12 +357,12 @@ impl<'a> Checker<'a> {
             rule,
             severity,
             container: container.unwrap_or(genxml_eu::gen8::eu::EuInstructionHeader::INFO),
-            submission: self.place.submission,
-            engine: self.place.engine,
+            submission: self.seen.place.submission,
+            engine: self.seen.place.engine,
             address: kernel + found.position,
             index: None,
-            batch: self.place.batch,
-            packet: self.place.packet,
+            batch: self.seen.place.batch,
+            packet: self.seen.place.packet,
             operands: Vec::new(),
             issue: None,
             instruction: Some(InKernel::new(kernel, bytes, found.position)),
@@ -311,9 +370,41 @@ impl<'a> Checker<'a> {
                 values: format!("{}{}", found.place, found.values),
                 hint: found.rule.hint,
             }),
+            quote: None,
         };
-        self.summary.count(severity);
-        (self.each)(&finding);
+        self.seen.summary.count(severity);
+        self.seen.found.push(finding);
+    }
+
+    /// What the packet sets, and what it needs that nothing has set.
+    fn defined(&mut self, plan: &Plan, record: &Record) {
+        let Part { sets, needs } = plan.part;
+        let seen = &mut self.seen;
+        let missing = needs & !seen.current.defined;
+        seen.current.defined |= sets;
+        if missing & !seen.current.missed == 0 || !seen.from_start {
+            return;
+        }
+        seen.current.missed |= missing;
+        let Some((rule, severity)) = self.rules.of_undefined() else { return };
+        let never = |name| Operand { name: format!("last({name})"), value: Some(0), text: Some("never") };
+        seen.summary.count(severity);
+        seen.found.push(Finding {
+            rule,
+            severity,
+            container: plan.container,
+            submission: seen.place.submission,
+            engine: seen.place.engine,
+            address: record.address,
+            index: None,
+            batch: seen.place.batch,
+            packet: seen.place.packet,
+            operands: undefined::names(missing).map(never).collect(),
+            issue: None,
+            instruction: None,
+            validated: None,
+            quote: None,
+        });
     }
 }
 
@@ -330,13 +421,13 @@ impl Sink for Checker<'_> {
             Kind::Packet | Kind::Partial | Kind::Unknown => true,
             Kind::Struct | Kind::Register => false,
             Kind::Kernel => {
-                match self.kernels.insert((record.address, record.dwords.as_slice().into())) {
+                match self.seen.kernels.insert((record.address, record.dwords.as_slice().into())) {
                     true if record.whole => {
                         let dwords = record.dwords.iter();
                         let bytes: Vec<u8> = dwords.flat_map(|dword| dword.to_le_bytes()).collect();
                         self.kernel(record.address, &bytes);
                     }
-                    true => self.summary.unfinished += 1,
+                    true => self.seen.summary.unfinished += 1,
                     false => {}
                 }
                 return Ok(());
@@ -344,20 +435,27 @@ impl Sink for Checker<'_> {
             Kind::Data | Kind::Note => return Ok(()),
         };
         if packet {
-            self.current.next_packet();
-            self.place.packet = (record.name, record.address);
+            self.tell(Some(record));
+            let container = record.plan.map(|plan| self.rules.plan(plan).container);
+            self.seen.last.packet(record, container);
+            self.seen.current.next_packet();
+            self.seen.place.packet = (record.name, record.address);
         }
         // Each engine has registers of its own; of long or several ones, the first dword is looked at.
         if let Some(at) = record.register {
             let other = at
                 .engine
-                .is_some_and(|engine| engine.name.to_ascii_lowercase().parse() != Ok(self.place.engine));
+                .is_some_and(|engine| engine.name.to_ascii_lowercase().parse() != Ok(self.seen.place.engine));
             if other || at.dword != 0 || at.index.unwrap_or(0) != 0 {
                 return Ok(());
             }
         }
         let Some(plan) = record.plan else { return Ok(()) };
         let plan = self.rules.plan(plan);
+        if packet && plan.part != Part::default() {
+            self.defined(plan, record);
+        }
+        let seen = &mut self.seen;
         let mut pass = Pass {
             message: None,
             fields: Vec::new(),
@@ -367,17 +465,22 @@ impl Sink for Checker<'_> {
             address: record.address,
             kernel: None,
             inside: Vec::new(),
-            place: &self.place,
-            facts: self.current.facts(self.rules, record.uses),
+            place: &seen.place,
+            facts: seen.current.facts(self.rules, record.uses),
             once: !packet,
-            told: &mut self.told,
-            summary: &mut self.summary,
-            each: &mut *self.each,
+            told: &mut seen.told,
+            summary: &mut seen.summary,
+            found: &mut seen.found,
         };
         pass.note_items(plan.container, &record.items, record.index);
         pass.container(plan, 0, record.index);
         pass.finish();
-        self.current.latch(self.rules, plan, record);
+        seen.current.latch(self.rules, plan, record);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.tell(None);
         Ok(())
     }
 }
@@ -415,7 +518,7 @@ struct Pass<'a> {
     once: bool,
     told: &'a mut HashSet<Told>,
     summary: &'a mut Summary,
-    each: &'a mut dyn FnMut(&Finding),
+    found: &'a mut Vec<Finding>,
 }
 
 impl Pass<'_> {
@@ -501,13 +604,14 @@ impl Pass<'_> {
                 .kernel
                 .map(|(kernel, bytes)| InKernel::new(kernel, bytes, self.address.wrapping_sub(kernel))),
             validated: None,
+            quote: None,
         };
         let bit = if issue.is_some() { base } else { 0 };
         if self.once && !self.told.insert((std::ptr::from_ref(rule).addr(), finding.address, bit)) {
             return;
         }
         self.summary.count(severity);
-        (self.each)(&finding);
+        self.found.push(finding);
     }
 
     fn parts(&mut self, container: &'static Container, parts: &[Inside], base: u32) {

@@ -1,6 +1,7 @@
 //! The rules of a generation, prepared: those of each container, and what must be remembered for their sake.
 
 use super::fields;
+use super::undefined::{self, Part};
 use crate::decode::{Issue, PlanId, Tables};
 use genxml_core::Packed;
 use genxml_core::reflect::{Container, Field, Group, Kind, Type, View};
@@ -41,6 +42,8 @@ pub struct Rules {
     kernel_tables: Tables,
     /// How severe the rules about single fields count, in their order; none if not at all.
     of_fields: [Option<Severity>; fields::RULES.len()],
+    /// The same of the rule about undefined state.
+    of_draws: Option<Severity>,
     /// The same of the validator's rules; empty without it.
     of_instructions: Vec<Option<Severity>>,
 }
@@ -57,6 +60,8 @@ pub(super) struct Plan {
     pub forgets: Forgets,
     /// Structures inside it that have rules, or hold some that have.
     pub inside: Vec<Inside>,
+    /// State that draws need: which it sets, and which it needs.
+    pub part: Part,
 }
 
 /// A structure inside a container, or a group with such structures in its elements.
@@ -149,6 +154,10 @@ impl Rules {
                 slot: index.and_then(|index| slots[*index]),
                 forgets: forgets(container),
                 inside: inside(container, &places),
+                part: match container.kind {
+                    Kind::Instruction { .. } => Part::of(container.name),
+                    _ => Part::default(),
+                },
             }
         });
         let mut plans: Vec<Plan> = plans.collect();
@@ -165,6 +174,7 @@ impl Rules {
             slot: None,
             forgets: Forgets::Nothing,
             inside: inside(container, &instructions),
+            part: Part::default(),
         }));
         Rules {
             tables,
@@ -177,8 +187,19 @@ impl Rules {
             instructions,
             kernel_tables: Tables::new(kernels, &[]),
             of_fields: fields::RULES.each_ref().map(|rule| Some(rule.severity)),
+            of_draws: Some(undefined::RULE[0].severity),
             of_instructions: Vec::new(),
         }
+    }
+
+    /// The rule about state that draws use and that nothing has set: `STATE-UNDEFINED`.
+    pub fn of_draws() -> &'static [Rule] {
+        &undefined::RULE
+    }
+
+    /// That rule, unless it does not count.
+    pub(super) fn of_undefined(&self) -> Option<(&'static Rule, Severity)> {
+        self.of_draws.map(|severity| (&undefined::RULE[0], severity))
     }
 
     /// The rules about single fields, which hold for every container: `FIELD-RANGE` and so on.
@@ -215,12 +236,14 @@ impl Rules {
             Some(start) => rule.id.starts_with(start),
             None => rule.id == id,
         };
-        if !self.all().map(|(_, rule)| rule).chain(&fields::RULES).any(means) {
+        if !self.all().map(|(_, rule)| rule).chain(&fields::RULES).chain(&undefined::RULE).any(means) {
             return Err(UnknownRule(id.to_owned()));
         }
         let of_fields = fields::RULES.iter().zip(&mut self.of_fields);
         let of_instructions = OF_INSTRUCTIONS.iter().zip(&mut self.of_instructions);
-        for (_, severity) in of_fields.chain(of_instructions).filter(|(rule, _)| means(rule)) {
+        let of_draws = undefined::RULE.iter().zip([&mut self.of_draws]);
+        let others = of_fields.chain(of_instructions).chain(of_draws);
+        for (_, severity) in others.filter(|(rule, _)| means(rule)) {
             *severity = match level {
                 Level::Allow => None,
                 Level::Warn => Some(Severity::Warning),

@@ -17,6 +17,9 @@ pub(super) struct Tracker {
     lasts: Vec<u64>,
     /// Entries of `LASTS` that the packet at hand is the answer to, once another one comes: what it leads to belongs to it.
     pending: Vec<u16>,
+    /// What was set of what draws need, and what of it draws were told to lack: bits of [`Part`](super::undefined::Part).
+    pub defined: u64,
+    pub missed: u64,
 }
 
 /// The last container of a kind.
@@ -44,6 +47,8 @@ impl Tracker {
             seen: vec![Seen::default(); rules.slot_count],
             lasts: vec![0; rules.lasts.len()],
             pending: Vec::new(),
+            defined: 0,
+            missed: 0,
         }
     }
 

@@ -29,6 +29,7 @@ mod tree;
 pub use batch::{BatchDiff, Place, Step, batches};
 pub use dump::{Counts, DumpDiff, dumps};
 pub use packet::{Change, PacketDiff, Side, packets};
+pub(crate) use show::values;
 pub use show::{Show, write_json, write_text};
 pub use tree::{Ignore, Tree};
 

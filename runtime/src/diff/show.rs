@@ -205,17 +205,16 @@ fn details(tree: &Tree, node: &Node) -> Vec<String> {
     match (node.kind, node.container) {
         (Some(Kind::Kernel), _) => instructions(dwords),
         (_, Some(container)) if has_fields(node) => {
-            let level = Level::of(container, dwords);
             let mut all = Vec::new();
-            values(level, &mut String::new(), &mut all);
-            all
+            values(Level::of(container, dwords), &mut String::new(), &mut all);
+            all.into_iter().map(|(path, value)| format!("{path}: {value}")).collect()
         }
         _ => Vec::new(),
     }
 }
 
-/// `path: value` of the fields that are not zero.
-fn values(level: Level<'_>, path: &mut String, out: &mut Vec<String>) {
+/// Paths and values of the fields that are not zero.
+pub(crate) fn values(level: Level<'_>, path: &mut String, out: &mut Vec<(String, String)>) {
     use genxml_core::members::Element;
     let before = path.len();
     for member in level.fields() {
@@ -225,7 +224,7 @@ fn values(level: Level<'_>, path: &mut String, out: &mut Vec<String>) {
                 path.push('.');
                 values(inner, path, out);
             }
-            None if member.stored() != 0 => out.push(format!("{path}: {}", member.value())),
+            None if member.stored() != 0 => out.push((path.clone(), member.value().to_string())),
             None => {}
         }
         path.truncate(before);
@@ -236,7 +235,7 @@ fn values(level: Level<'_>, path: &mut String, out: &mut Vec<String>) {
             match element {
                 Element::Field(member) if member.level().is_none() => {
                     if member.stored() != 0 {
-                        out.push(format!("{path}: {}", member.value()));
+                        out.push((path.clone(), member.value().to_string()));
                     }
                 }
                 Element::Field(member) => {

@@ -1,0 +1,145 @@
+//! Findings as SARIF 2.1.0 (OASIS Static Analysis Results Interchange Format), for viewers and continuous integration.
+//!
+//! A run with one artifact, the dump. Each finding is a result: the rule with its help among the tool's rules, a physical
+//! location (the dump, and the GPU address in it) and logical locations (submission, packet, structure or instruction).
+
+use genxml::check::{Finding, Summary};
+use genxml::core::rule::Severity;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// The schema that the log follows.
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// The log of a check of the dump at `input`. `left_out` findings are not in the list.
+pub fn log(input: &Path, findings: &[Finding], summary: &Summary, left_out: u64) -> Value {
+    let uri = uri(input);
+    let mut rules: Vec<Value> = Vec::new();
+    let mut indices: HashMap<&str, usize> = HashMap::new();
+    let mut results = Vec::new();
+    for finding in findings {
+        let index = *indices.entry(finding.rule.id).or_insert_with(|| {
+            rules.push(rule(finding));
+            rules.len() - 1
+        });
+        results.push(result(finding, index, &uri));
+    }
+    let mut notes = Vec::new();
+    let mut note = |count: u64, text: &str| {
+        if count > 0 {
+            notes.push(json!({"level": "note", "message": {"text": format!("{count} {text}")}}));
+        }
+    };
+    note(left_out, "more findings are left out");
+    note(summary.unknown, "packets are unknown and were not checked");
+    note(summary.unfinished, "kernels without an end of thread were not checked");
+    note(summary.limited.into(), "batch or more is too long, the rest was left out");
+    json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "genx check",
+                "version": env!("CARGO_PKG_VERSION"),
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            }},
+            "artifacts": [{"location": {"uri": uri}, "roles": ["analysisTarget"]}],
+            "invocations": [{"executionSuccessful": true, "toolExecutionNotifications": notes}],
+            "results": results,
+        }],
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Workaround => "note",
+    }
+}
+
+fn sentence(text: &str) -> Value {
+    let mut characters = text.chars();
+    let text: String = characters.next().into_iter().flat_map(char::to_uppercase).chain(characters).collect();
+    json!({"text": if text.ends_with('.') { text } else { text + "." }})
+}
+
+fn rule(finding: &Finding) -> Value {
+    let rule = finding.rule;
+    let mut help = format!("Required: {}.", rule.text);
+    if let Some(validated) = &finding.validated {
+        help += &format!(" Do: {}.", validated.hint);
+    }
+    if !finding.source().is_empty() {
+        help += &format!(" See {} of Intel's Broadwell manual.", finding.source());
+    }
+    help += &format!(" genx check --explain {} says so too.", rule.id);
+    json!({
+        "id": rule.id,
+        "shortDescription": sentence(rule.message),
+        "fullDescription": sentence(&format!("{}: {}", finding.container.name, rule.message)),
+        "help": {"text": help},
+        "defaultConfiguration": {"level": level(rule.severity)},
+        "properties": {"tags": [finding.container.name, rule.severity.name()]},
+    })
+}
+
+fn result(finding: &Finding, index: usize, uri: &str) -> Value {
+    let operands: Vec<String> = finding.operands.iter().map(ToString::to_string).collect();
+    let mut text = finding.rule.message.to_owned();
+    if !operands.is_empty() {
+        text += &format!(": {}", operands.join(", "));
+    }
+    if let Some(validated) = &finding.validated {
+        text += &format!(": {}", validated.values);
+    }
+    let (packet, at) = finding.packet;
+    let submission = match finding.submission {
+        Some(number) => format!("exec {number}"),
+        None => "batch".to_owned(),
+    };
+    // From the outermost in: each place has its own address.
+    let mut path = format!("{submission}/{packet}@{at:#x}");
+    let mut logical = vec![json!({"name": packet, "kind": "packet", "fullyQualifiedName": path})];
+    if packet != finding.container.name || finding.address != at {
+        let index = finding.index.map(|index| format!("[{index}]")).unwrap_or_default();
+        path += &format!("/{}{index}@{:#x}", finding.container.name, finding.address);
+        let kind = if finding.instruction.is_some() { "instruction" } else { "structure" };
+        logical.push(json!({"name": finding.container.name, "kind": kind, "fullyQualifiedName": path}));
+    }
+    json!({
+        "ruleId": finding.rule.id,
+        "ruleIndex": index,
+        "level": level(finding.severity),
+        "message": sentence(&text),
+        "locations": [{
+            "physicalLocation": {
+                "artifactLocation": {"uri": uri, "index": 0},
+                "address": {"absoluteAddress": finding.address, "kind": "packet", "name": path},
+            },
+            "logicalLocations": logical,
+        }],
+        "properties": {
+            "exec": finding.submission,
+            "engine": finding.engine.name(),
+            "batch": format!("{:#x}", finding.batch),
+            "operands": operands,
+        },
+    })
+}
+
+/// A path as a reference: relative paths stay so, that logs of one place can be read at another.
+fn uri(path: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    let text = path.to_string_lossy();
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match plain(byte) {
+            true => out.push(byte.into()),
+            false => out += &format!("%{byte:02X}"),
+        }
+    }
+    if path.is_absolute() { format!("file://{out}") } else { out }
+}

@@ -1,0 +1,94 @@
+//! What stands around a violation: the packets before, the offending one with its dwords, the one behind it.
+
+use crate::decode::Record;
+use genxml_core::members::Level;
+use genxml_core::reflect::Container;
+use std::sync::Arc;
+
+/// Packets before the offending one that are kept.
+const BEFORE: usize = 3;
+
+/// The packets around a violation.
+#[derive(Debug, Clone)]
+pub struct Quote {
+    /// Up to three packets before, in order.
+    pub before: Vec<Line>,
+    /// The packet that violates the rule, or that leads to what does.
+    pub packet: Line,
+    /// Its dwords, as far as they are there.
+    pub dwords: Vec<u32>,
+    /// What it is; none of a packet that the tables do not know.
+    pub container: Option<&'static Container>,
+    /// The packet behind it, if the batch goes on.
+    pub after: Option<Line>,
+}
+
+impl Quote {
+    /// The offending packet's fields by their paths, with their values as text: those that are not zero.
+    pub fn fields(&self) -> Vec<(String, String)> {
+        let mut out = Vec::new();
+        if let Some(container) = self.container {
+            crate::diff::values(Level::of(container, &self.dwords), &mut String::new(), &mut out);
+        }
+        out
+    }
+}
+
+/// A packet by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Line {
+    /// GPU address.
+    pub address: u64,
+    /// Its first dword.
+    pub header: u32,
+    /// Its name.
+    pub name: &'static str,
+    /// Length in dwords.
+    pub length: u32,
+}
+
+impl Line {
+    fn of(record: &Record) -> Line {
+        let header = record.dwords.first().copied().unwrap_or(0);
+        Line { address: record.address, header, name: record.name, length: record.length }
+    }
+}
+
+/// The last packets of a submission.
+#[derive(Debug, Default)]
+pub(super) struct Last {
+    /// The newest at `count - 1`, around the end.
+    lines: [Line; BEFORE + 1],
+    count: usize,
+    dwords: Vec<u32>,
+    container: Option<&'static Container>,
+}
+
+impl Last {
+    /// Another submission begins.
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Another packet.
+    pub fn packet(&mut self, record: &Record, container: Option<&'static Container>) {
+        self.lines[self.count % (BEFORE + 1)] = Line::of(record);
+        self.count += 1;
+        self.dwords.clear();
+        self.dwords.extend_from_slice(&record.dwords);
+        self.container = container;
+    }
+
+    /// The newest packet with those around it; `after` comes behind it. None before the first packet.
+    pub fn quote(&self, after: Option<&Record>) -> Option<Arc<Quote>> {
+        let newest = self.count.checked_sub(1)?;
+        let line = |at: usize| self.lines[at % (BEFORE + 1)];
+        Some(Arc::new(Quote {
+            before: (newest.saturating_sub(BEFORE)..newest).map(line).collect(),
+            packet: line(newest),
+            dwords: self.dwords.clone(),
+            container: self.container,
+            after: after.map(Line::of),
+        }))
+    }
+}

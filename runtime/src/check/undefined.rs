@@ -1,0 +1,108 @@
+//! State that draws need and that nothing in the context has set.
+//!
+//! A draw is done with whatever the units of the pipeline have. What is never set is what the last user of the hardware
+//! left, what the kernel driver set up, or zero: the same program works here and not there. Only contexts that a dump shows
+//! from their beginning are looked at.
+
+use genxml_core::rule::{Cond, Rule, Severity};
+
+/// The rule.
+pub(super) static RULE: [Rule; 1] = [Rule {
+    id: "STATE-UNDEFINED",
+    severity: Severity::Warning,
+    // The checker finds what breaks it.
+    require: Cond::Number(1),
+    text: "each state packet that the pipeline of a draw needs came before it in the context",
+    message: "the draw uses state that nothing in the context has set",
+    source: "",
+}];
+
+/// Packets that every draw of the 3D pipeline needs: what tells each unit whether it is on, and what units need that are
+/// never off.
+const THREE_D: &[&str] = &[
+    "STATE_BASE_ADDRESS",
+    "3DSTATE_VF_TOPOLOGY",
+    "3DSTATE_VERTEX_ELEMENTS",
+    "3DSTATE_URB_VS",
+    "3DSTATE_URB_HS",
+    "3DSTATE_URB_DS",
+    "3DSTATE_URB_GS",
+    "3DSTATE_VS",
+    "3DSTATE_HS",
+    "3DSTATE_TE",
+    "3DSTATE_DS",
+    "3DSTATE_GS",
+    "3DSTATE_STREAMOUT",
+    "3DSTATE_CLIP",
+    "3DSTATE_SF",
+    "3DSTATE_RASTER",
+    "3DSTATE_SBE",
+    "3DSTATE_WM",
+    "3DSTATE_PS",
+    "3DSTATE_PS_EXTRA",
+    "3DSTATE_PS_BLEND",
+    "3DSTATE_WM_DEPTH_STENCIL",
+    "3DSTATE_MULTISAMPLE",
+    "3DSTATE_SAMPLE_MASK",
+    "3DSTATE_DEPTH_BUFFER",
+    "3DSTATE_STENCIL_BUFFER",
+    "3DSTATE_HIER_DEPTH_BUFFER",
+    "3DSTATE_DRAWING_RECTANGLE",
+    "3DSTATE_VIEWPORT_STATE_POINTERS_CC",
+    "3DSTATE_CC_STATE_POINTERS",
+    "3DSTATE_BLEND_STATE_POINTERS",
+];
+
+/// Packets that every thread of the media pipeline needs.
+const MEDIA: &[&str] = &["STATE_BASE_ADDRESS", "MEDIA_VFE_STATE", "MEDIA_INTERFACE_DESCRIPTOR_LOAD"];
+
+/// What a packet has to do with undefined state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Part {
+    /// Bits of what it sets.
+    pub sets: u64,
+    /// Bits of what it needs.
+    pub needs: u64,
+}
+
+/// The names that have bits.
+fn all() -> impl Iterator<Item = &'static str> {
+    THREE_D.iter().chain(&MEDIA[1..]).copied()
+}
+
+impl Part {
+    /// Of the packet with this name.
+    pub fn of(name: &str) -> Part {
+        let bits = |names: &[&str]| {
+            let bit = |name: &&str| all().position(|other| other == *name).map_or(0, |at| 1 << at);
+            names.iter().map(bit).fold(0, |bits: u64, bit: u64| bits | bit)
+        };
+        let needs = match name {
+            "3DPRIMITIVE" => bits(THREE_D),
+            "GPGPU_WALKER" | "MEDIA_OBJECT" | "MEDIA_OBJECT_PRT" | "MEDIA_OBJECT_WALKER" => bits(MEDIA),
+            _ => 0,
+        };
+        Part { sets: bits(&[name]), needs }
+    }
+}
+
+/// The names of these bits.
+pub(super) fn names(bits: u64) -> impl Iterator<Item = &'static str> {
+    all().enumerate().filter(move |(at, _)| bits >> at & 1 != 0).map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::Tables;
+
+    #[test]
+    fn names_are_those_of_packets() {
+        assert!(all().count() <= 64);
+        for name in all() {
+            assert!(Tables::gen8().container(name).is_some(), "no {name}");
+            assert_eq!(names(Part::of(name).sets).collect::<Vec<_>>(), [name]);
+        }
+        assert_eq!(names(Part::of("GPGPU_WALKER").needs).collect::<Vec<_>>(), MEDIA);
+    }
+}

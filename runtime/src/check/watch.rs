@@ -1,0 +1,47 @@
+//! Checks packets as a batch is built.
+
+use super::{Checker, Finding, Rules, Seen};
+use crate::decode::{Decoder, Options, State, Tables};
+use crate::engine::EngineId;
+
+/// The rules, and what was seen and found so far.
+pub(crate) struct Watch {
+    rules: Rules,
+    engine: EngineId,
+    seen: Option<Seen>,
+    state: State,
+    found: Vec<Finding>,
+}
+
+impl Watch {
+    /// Nothing is seen yet.
+    pub fn new(engine: EngineId, rules: Rules) -> Watch {
+        let mut seen = Seen::new(&rules);
+        seen.place.engine = engine;
+        Watch { seen: Some(seen), rules, engine, state: State::default(), found: Vec::new() }
+    }
+
+    /// Checks more packets, which stand at `address`. What they point to is not looked at.
+    pub fn packets(&mut self, address: u64, dwords: &[u32]) {
+        let found = &mut self.found;
+        let mut each = |finding: &Finding| found.push(finding.clone());
+        let seen = self.seen.take().unwrap_or_else(|| Seen::new(&self.rules));
+        let mut checker = Checker { rules: &self.rules, each: &mut each, seen };
+        if checker.seen.place.batch == 0 {
+            checker.seen.place.batch = address;
+        }
+        let options = Options { kernels: false, follow: false, ..Options::default() };
+        let decoder = Decoder::new(Tables::gen8(), options);
+        let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
+        let (memory, length) = ((address, &bytes[..]), bytes.len() as u64);
+        // The checker is a sink that never fails.
+        _ = decoder.batch(&mut self.state, self.engine, &memory, address, length, &mut checker);
+        checker.tell(None);
+        self.seen = Some(checker.seen);
+    }
+
+    /// What was found so far.
+    pub fn found(&self) -> &[Finding] {
+        &self.found
+    }
+}
