@@ -10,6 +10,7 @@ use genxml::diff::{Ignore, Show, Tree, dumps, write_json, write_text};
 use genxml::dump::{Dump, How};
 use genxml::engine::EngineId;
 use genxml::query::{Draw, Draws, Filter, Filtered, Glob, What, Write, Writes, in_effect};
+use std::ops::Range;
 use std::path::Path;
 
 /// A packet of these stored values; opcode and length are filled in.
@@ -61,6 +62,10 @@ fn shown(filter: &Filter, packets: &[Vec<u32>]) -> Vec<(String, u32)> {
 
 fn names(filter: &Filter, packets: &[Vec<u32>]) -> Vec<String> {
     shown(filter, packets).into_iter().map(|(name, _)| name).filter(|name| !name.is_empty()).collect()
+}
+
+fn within(range: Range<u64>) -> Filter {
+    Filter { ranges: std::iter::once(range).collect(), ..Filter::default() }
 }
 
 fn scene() -> Vec<Vec<u32>> {
@@ -136,12 +141,12 @@ fn filters_by_name_field_address_and_draw() {
         ["PIPE_CONTROL", "3DSTATE_VS", "3DPRIMITIVE", "3DSTATE_VF_TOPOLOGY", "3DPRIMITIVE"]
     );
     // The second packet: 3DSTATE_VS behind two dwords of topology.
-    let range = Filter { ranges: vec![BASE + 8..BASE + 12], ..Filter::default() };
+    let range = within(BASE + 8..BASE + 12);
     assert_eq!(names(&range, &scene()), ["3DSTATE_VS"]);
     // Inside a packet is in the packet; where nothing is, nothing is shown.
-    let inside = Filter { ranges: vec![BASE + 20..BASE + 24], ..Filter::default() };
+    let inside = within(BASE + 20..BASE + 24);
     assert_eq!(names(&inside, &scene()), ["3DSTATE_VS"]);
-    let nowhere = Filter { ranges: vec![0..BASE], ..Filter::default() };
+    let nowhere = within(0..BASE);
     assert!(names(&nowhere, &scene()).is_empty());
     // Conditions of different kinds hold together.
     let both = Filter { packets: vec![Glob::new("3DSTATE_VS")], ..draws(2..=2) };

@@ -181,7 +181,7 @@ impl Paths {
 fn has_value(item: &Item, text: &str) -> bool {
     let number = parse(text);
     let float = || text.parse::<f64>().ok();
-    let meant = match item.value {
+    match item.value {
         Value::Uint(value) => number == Some(value) || float() == Some(value as f64),
         Value::Int(value) => {
             let digits = text.strip_prefix('-');
@@ -206,8 +206,7 @@ fn has_value(item: &Item, text: &str) -> bool {
         }
         Value::Reserved | Value::Raw => number == Some(item.stored),
         Value::Nested => false,
-    };
-    meant
+    }
 }
 
 /// Decimal, or hexadecimal after `0x`.

@@ -1,0 +1,159 @@
+//! The contract of `genx diff`, `genx query`, the filters of `genx decode` and the formats of `genx check`.
+
+mod common;
+
+use common::{batch_capture, fill_capture, finish, genx};
+use genxml::engine::Render;
+use genxml::gen8::mi::{MiNoop, PipeControl};
+use serde_json::Value;
+use std::path::Path;
+use tempfile::tempdir;
+
+fn flushes(directory: &Path, dc_flush_enable: bool, more: bool) {
+    batch_capture::<Render>(directory, |batch| {
+        batch.emit(&MiNoop::new()).unwrap();
+        batch.emit(&PipeControl { dc_flush_enable, ..PipeControl::new() }).unwrap();
+        if more {
+            batch.emit(&PipeControl { command_streamer_stall_enable: true, ..PipeControl::new() }).unwrap();
+        }
+    });
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+#[test]
+fn diff_says_what_differs() {
+    let (one, two) = (tempdir().unwrap(), tempdir().unwrap());
+    flushes(one.path(), false, false);
+    flushes(two.path(), true, true);
+    let (one, two) = (text(one.path()), text(two.path()));
+    let (code, out, err) = finish(genx(["diff", one, one]));
+    assert_eq!((code, out.as_str(), err.as_str()), (0, "", ""));
+    let (code, out, _) = finish(genx(["diff", one, two]));
+    assert_eq!(code, 1);
+    assert!(out.contains("DC Flush Enable: false -> true (dw1 5)"), "{out}");
+    assert!(out.lines().any(|line| line.starts_with("+ ") && line.contains("PIPE_CONTROL")), "{out}");
+    assert!(!out.contains('\x1b'), "{out}");
+    let (code, out, _) = finish(genx(["diff", one, two, "--color", "always"]));
+    assert!(code == 1 && out.contains("\x1b[32m"), "{out}");
+    let (_, out, _) = finish(genx(["diff", one, two, "--format", "json"]));
+    let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let last = lines.last().unwrap();
+    assert_eq!((&last["changed"], &last["added"]), (&Value::from(1), &Value::from(1)));
+    // What is not asked for does not count.
+    let (code, out, _) = finish(genx(["diff", one, two, "--packet", "MI_*"]));
+    assert_eq!(code, 0, "{out}");
+    let (code, _, err) = finish(genx(["diff", one, "/nowhere"]));
+    assert_eq!(code, 2, "{err}");
+    let (code, _, err) = finish(genx(["diff", one, two, "--packet", "PIPE_CONTROLL"]));
+    assert!(code == 2 && err.contains("did you mean `PIPE_CONTROL`"), "{err}");
+}
+
+#[test]
+fn query_lists_draws_and_writes() {
+    let capture = tempdir().unwrap();
+    fill_capture(capture.path(), |_| ());
+    let path = text(capture.path());
+    let (code, out, err) = finish(genx(["query", path, "--draws"]));
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("GPGPU_WALKER") && out.contains("kernels: thread 0x"), "{out}");
+    assert_eq!(out.lines().count(), 1);
+    let (code, out, _) = finish(genx(["query", path, "--state", "MEDIA_VFE_STATE", "--before-draw", "1"]));
+    assert_eq!(code, 0);
+    assert!(out.contains("MEDIA_VFE_STATE") && out.contains("Number of URB Entries"), "{out}");
+    let (code, out, _) = finish(genx(["query", path, "--before-draw", "1", "--json"]));
+    assert_eq!(code, 0);
+    let names: Vec<String> = out
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["name"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(names.contains(&"STATE_BASE_ADDRESS".to_owned()), "{names:?}");
+    assert!(!names.iter().any(|name| name.starts_with("MI_")), "{names:?}");
+    let (code, _, err) = finish(genx(["query", path, "--state", "3DSTATE_PS"]));
+    assert_eq!(code, 1, "{err}");
+    let (code, _, err) = finish(genx(["query", path, "--before-draw", "9"]));
+    assert!(code == 2 && err.contains("the dump has 1"), "{err}");
+    let (code, _, _) = finish(genx(["query", path]));
+    assert_eq!(code, 2);
+}
+
+#[test]
+fn decode_shows_what_is_asked_for() {
+    let capture = tempdir().unwrap();
+    fill_capture(capture.path(), |_| ());
+    let path = text(capture.path());
+    let (code, out, err) =
+        finish(genx(["decode", path, "--packet", "RENDER_SURFACE_STATE", "--field", "Width"]));
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("Width") && !out.contains("Height"), "{out}");
+    let (_, out, _) =
+        finish(genx(["decode", path, "--field", "Surface Format=R8G8B8A8*", "--format", "json"]));
+    let records: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(records.iter().any(|record| record["name"] == "RENDER_SURFACE_STATE"), "{out}");
+    let (code, _, err) = finish(genx(["decode", path, "--field", "Widht"]));
+    assert!(code == 2 && err.contains("`Width`"), "{err}");
+    let (code, _, err) = finish(genx(["decode", path, "--field", "Width", "--headers"]));
+    assert_eq!(code, 2, "{err}");
+}
+
+#[test]
+fn check_quotes_and_counts() {
+    let capture = tempdir().unwrap();
+    flushes(capture.path(), true, true);
+    let path = text(capture.path());
+    let (code, out, err) = finish(genx(["check", path]));
+    assert!(code <= 1, "{err}");
+    let wrong = out.lines().position(|line| line.starts_with("  > ") && line.contains("PIPE_CONTROL"));
+    let lines: Vec<&str> = out.lines().collect();
+    let wrong = wrong.unwrap_or_else(|| panic!("{out}"));
+    assert!(lines[wrong - 2].contains("MI_NOOP") && lines[wrong - 1].contains("PIPE_CONTROL"), "{out}");
+    assert!(lines[wrong + 1].contains("Command Streamer Stall Enable: true"), "{out}");
+    let (_, out, _) = finish(genx(["check", path, "--no-quote"]));
+    assert!(!out.contains("  > "), "{out}");
+    let (code, out, _) = finish(genx(["check", "--explain", "STATE-UNDEFINED"]));
+    assert!(code == 0 && out.contains("draws and dispatches"), "{out}");
+}
+
+/// What the schema of SARIF 2.1.0 requires (OASIS, sections 3.13 to 3.49), by its property names.
+#[test]
+fn check_speaks_sarif() {
+    let capture = tempdir().unwrap();
+    flushes(capture.path(), true, true);
+    let path = text(capture.path());
+    let (_, out, err) = finish(genx(["check", path, "--format", "sarif"]));
+    let log: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out} {err}"));
+    assert_eq!(log["version"], "2.1.0");
+    assert!(log["$schema"].as_str().unwrap().contains("sarif"));
+    let run = &log["runs"][0];
+    let driver = &run["tool"]["driver"];
+    assert!(driver["name"].is_string());
+    let rules = driver["rules"].as_array().unwrap();
+    for rule in rules {
+        for key in ["shortDescription", "fullDescription", "help"] {
+            assert!(!rule[key]["text"].as_str().unwrap().is_empty(), "{rule}");
+        }
+        assert!(
+            ["error", "warning", "note"].contains(&rule["defaultConfiguration"]["level"].as_str().unwrap())
+        );
+    }
+    assert!(run["invocations"][0]["executionSuccessful"].is_boolean());
+    let results = run["results"].as_array().unwrap();
+    assert!(!results.is_empty(), "{out}");
+    for result in results {
+        assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+        let index = result["ruleIndex"].as_u64().unwrap() as usize;
+        assert_eq!(rules[index]["id"], result["ruleId"]);
+        assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
+        let place = &result["locations"][0];
+        let physical = &place["physicalLocation"];
+        assert!(physical["artifactLocation"]["uri"].as_str().unwrap().starts_with("file:///"));
+        assert!(physical["address"]["absoluteAddress"].as_u64().unwrap() >= 0x2_0000);
+        assert!(
+            place["logicalLocations"][0]["fullyQualifiedName"].as_str().unwrap().contains("PIPE_CONTROL")
+        );
+    }
+    let (code, _, err) = finish(genx(["check", "--list", "--format", "sarif"]));
+    assert_eq!(code, 2, "{err}");
+}
