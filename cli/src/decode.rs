@@ -9,6 +9,7 @@ use crate::tables::tables;
 use genxml::decode::{Color, Decoder, Format, Options, Sink, Summary, Tables};
 use genxml::dump::Dump;
 use genxml::html::{HtmlWriter, Page};
+use genxml::query::{Filter, Filtered};
 use std::io;
 
 /// Decode a dump: every packet and field, and the state, surfaces and kernels that they point to.
@@ -96,9 +97,10 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     if args.headers && args.filters.has_fields() {
         return Err(bad_input("--headers shows no fields: it cannot be used with --field"));
     }
+    let filter = args.filters.filter(tables)?;
     let options = Options {
         format,
-        filter: args.filters.filter(tables)?,
+        filter: filter.clone(),
         every_draw: args.filters.has_draws(),
         color: args.color.on().enabled(&io::stdout()),
         headers: args.headers,
@@ -110,7 +112,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut dump = args.input.open()?;
     let summary = match format {
-        Format::Html => page(&decoder, &mut dump, out, args),
+        Format::Html => page(&decoder, &mut dump, &filter, out, args),
         _ => decoder.dump(&mut dump, out),
     };
     let summary = summary.map_err(|error| bad_input(format!("cannot write to standard output: {error}")))?;
@@ -121,13 +123,19 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
 
 /// The page, with pictures of surfaces. They need the tables of Gen8: those of another generation lay surfaces out in
 /// another way.
-fn page(decoder: &Decoder<'_>, dump: &mut Dump, out: impl io::Write, args: &Args) -> io::Result<Summary> {
+fn page(
+    decoder: &Decoder<'_>,
+    dump: &mut Dump,
+    filter: &Filter,
+    out: impl io::Write,
+    args: &Args,
+) -> io::Result<Summary> {
     let page = Page { input: args.input.name(), ..Page::default() };
     let mut writer = HtmlWriter::new(out, page);
     if args.source.spec.is_empty() {
         writer = writer.with_pictures(&surface::picture);
     }
-    let summary = decoder.submissions(dump, &mut writer).and_then(|summary| {
+    let summary = decoder.submissions(dump, &mut Filtered::new(filter, &mut writer)).and_then(|summary| {
         for note in dump.notes() {
             writer.remark(&note.to_string());
         }

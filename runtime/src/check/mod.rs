@@ -91,8 +91,9 @@ impl Summary {
 /// Checks every submission of a dump; `each` gets what is found, in order.
 pub fn dump(dump: &mut Dump, rules: &Rules, each: &mut dyn FnMut(&Finding)) -> Summary {
     let mut checker = Checker::new(rules, each);
-    // Both tell all that a program does; of dwords nobody knows what came before.
-    checker.seen.from_start = matches!(dump.kind(), dump::Kind::Capture | dump::Kind::Aub);
+    // They tell all that a program does; of the others nobody knows what came before.
+    let from_start = [dump::Kind::Capture, dump::Kind::Aub, dump::Kind::Built];
+    checker.seen.from_start = from_start.contains(&dump.kind());
     let mut contexts = Contexts::default();
     // The checker is a sink that never fails.
     _ = dump.submissions(&mut |submission| {
