@@ -267,7 +267,7 @@ impl<'a> Checker<'a> {
 
     fn decoder(&self) -> Decoder<'a> {
         // Rules compare what a draw uses with all that was set since the last one.
-        let options = Options { kernels: false, every_draw: true, ..Options::default() };
+        let options = Options { kernels: false, data: false, every_draw: true, ..Options::default() };
         Decoder::new(self.rules.tables(), options)
     }
 
@@ -433,7 +433,7 @@ impl Sink for Checker<'_> {
                 }
                 return Ok(());
             }
-            Kind::Data | Kind::Note => return Ok(()),
+            Kind::Data | Kind::Row | Kind::Note => return Ok(()),
         };
         if packet {
             self.tell(Some(record));

@@ -4,6 +4,7 @@
 
 use super::fields::Bases;
 use super::follow::BLEND_STATE;
+use super::kept::ARRAYS;
 use super::kernel::Used;
 use super::record::Record;
 use super::walk::Walker;
@@ -97,7 +98,11 @@ pub(super) fn pointer(record: &Record, container: &Container) -> Option<u64> {
 
 impl Walker<'_> {
     /// Shows what the stages of a draw use, each table once for the same kernels.
-    pub fn draw(&mut self, depth: u32) -> io::Result<()> {
+    pub fn draw(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
+        if self.options.data {
+            self.vertices(record, container, depth)?;
+        }
+        self.viewports(depth)?;
         for (index, name) in STAGES.into_iter().enumerate() {
             let stage = self.state.stages[index].clone();
             let resolved = stage.resolved(&self.state.bases);
@@ -151,10 +156,32 @@ impl Walker<'_> {
         let Some(offset) = self.state.blend.filter(|_| targets > 1) else { return Ok(()) };
         let Some(at) = self.state.bases.absolute(SpaceKind::DynamicState, offset) else { return Ok(()) };
         let Some(id) = self.tables.named(BLEND_STATE) else { return Ok(()) };
-        if !self.blends.insert((at, targets)) && !self.options.every_draw {
+        if !self.arrays.insert((at, targets)) && !self.options.every_draw {
             return Ok(());
         }
         self.note(depth, at, format_args!("PS: blend state of {targets} targets"))?;
         self.part(id, at, targets, depth + 1)
+    }
+
+    /// Viewports and scissors beyond the first, which was shown where it was pointed to: as many as the clipper knows.
+    fn viewports(&mut self, depth: u32) -> io::Result<()> {
+        let count = self.state.kept.viewports;
+        if count <= 1 {
+            return Ok(());
+        }
+        for (offset, (_, name)) in self.state.kept.arrays.into_iter().zip(ARRAYS) {
+            let Some(offset) = offset else { continue };
+            let Some(at) = self.state.bases.absolute(SpaceKind::DynamicState, offset) else { continue };
+            let Some(id) = self.tables.named(name) else { continue };
+            if !self.arrays.insert((at, count)) && !self.options.every_draw {
+                continue;
+            }
+            self.note(depth, at, format_args!("{name} of viewports 1 to {}", count - 1))?;
+            let size = u64::from(self.tables.plan(id).container.bits / 8);
+            for index in 1..count {
+                self.structure(id, at + u64::from(index) * size, Some(index), depth + 1, 1)?;
+            }
+        }
+        Ok(())
     }
 }

@@ -188,10 +188,10 @@ impl Fields<'_> {
             Shape::Zeros(wrong) => push(stored, Value::Reserved, Some(wrong)),
             Shape::Bool => push(stored, Value::Bool(stored != 0), issue),
             Shape::Uint(how) => push(stored, Value::Uint(how.meant(stored)), issue),
-            Shape::Enum(list) => {
+            Shape::Enum(list) | Shape::OneEnumOf(list) => {
                 let name = self.tables.value_name(list, stored);
                 // Zero is what programs leave where a field does not matter.
-                if name.is_none() && stored != 0 {
+                if name.is_none() && stored != 0 && matches!(plan.shape, Shape::Enum(_)) {
                     issue = Some(Issue::UnknownValue);
                 }
                 push(stored, Value::Enum { name }, issue);

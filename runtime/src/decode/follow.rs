@@ -10,8 +10,9 @@
 //! be.
 
 use super::fields::Fields;
+use super::kept::Keeps;
 use super::kernel::{self, MAX_SAMPLERS, Used};
-use super::record::{Kind, Record};
+use super::record::{Kind, Record, Value};
 use super::tables::{FieldPlan, Follow, Part, Plan, PlanId, is_target};
 use super::walk::Walker;
 use genxml_core::address::SpaceKind;
@@ -25,10 +26,18 @@ const MAX_DESCRIPTORS: u64 = 64;
 const MAX_GUESSED: u32 = 32;
 /// What is as long as there are render targets.
 pub(super) const BLEND_STATE: &str = "BLEND_STATE";
-/// Bytes of constants or thread data shown.
-const MAX_DATA: u64 = 64 << 10;
+/// What a sampler's border looks like.
+const BORDER_COLOR: &str = "SAMPLER_INDIRECT_STATE";
 /// Structures may point to structures this often.
 const MAX_NESTING: u32 = 6;
+
+/// True if a sampler takes its border colour for coordinates outside the surface.
+fn has_border(sampler: &Record) -> bool {
+    sampler.items.iter().any(|item| match item.value {
+        Value::Enum { name: Some(name) } => name.contains("_BORDER"),
+        _ => false,
+    })
+}
 
 impl Walker<'_> {
     /// Shows what the packet in `record` points to.
@@ -37,27 +46,24 @@ impl Walker<'_> {
         let plan = tables.plan(id);
         let container = plan.container;
         match follow {
+            Follow::Keep(Keeps::Array(_)) | Follow::Targets | Follow::Stage(_) | Follow::BlendState => {
+                self.targets(plan, record, depth + 1, 0)
+            }
             Follow::Nothing
             | Follow::BatchStart
             | Follow::BatchEnd
             | Follow::BaseAddresses
             | Follow::BindingTable(_)
-            | Follow::SamplerTable(_) => Ok(()),
-            Follow::Draw => self.draw(depth + 1),
-            Follow::Targets | Follow::Stage(_) | Follow::BlendState => {
-                self.targets(plan, record, depth + 1, 0)
-            }
-            Follow::LoadRegisterImm => self.registers(record, depth + 1),
-            Follow::CurbeLoad => {
-                let length = record.stored(container, "CURBE Total Data Length");
-                let start = self.resolve(record, container, "CURBE Data Start Address");
-                self.data("constants", start, length, depth + 1)
-            }
-            Follow::IndirectData => {
-                let length = record.stored(container, "Indirect Data Length");
-                let start = self.resolve(record, container, "Indirect Data Start Address");
-                self.data("indirect data", start, length, depth + 1)
-            }
+            | Follow::SamplerTable(_)
+            | Follow::Keep(_) => Ok(()),
+            Follow::Draw => self.draw(record, container, depth + 1),
+            Follow::LoadRegisterImm => self.load_immediate(record, container, depth + 1),
+            Follow::MoveRegister => self.move_register(record, container, depth + 1),
+            Follow::Math => self.math(record, container, depth + 1),
+            Follow::Constants => self.push_constants(record, container, depth + 1),
+            Follow::Gather => self.gathered(record, container, depth + 1),
+            Follow::LocatedData => self.located_data(record, container, depth + 1),
+            Follow::Scratch => self.scratch(record, container, depth + 1),
             Follow::InterfaceDescriptorLoad => {
                 let bytes = record.stored(container, "Interface Descriptor Total Length").unwrap_or(0);
                 let start = self.resolve(record, container, "Interface Descriptor Data Start Address");
@@ -100,7 +106,7 @@ impl Walker<'_> {
     }
 
     /// The structure at `at` with what it points to.
-    fn structure(
+    pub fn structure(
         &mut self,
         id: PlanId,
         at: u64,
@@ -182,6 +188,15 @@ impl Walker<'_> {
                 continue;
             }
             let Type::Address { space, target, .. } = field.ty else { continue };
+            let valid = |other: &&reflect::Field| other.name.strip_suffix(" Valid") == Some(field.name);
+            if container
+                .fields
+                .iter()
+                .find(valid)
+                .is_some_and(|it| record.stored(container, it.name) == Some(0))
+            {
+                continue;
+            }
             if let (SpaceKind::Instruction, Follow::Stage(stage)) = (space, plan.follow)
                 && !self.state.stages[stage].runs(field.name)
             {
@@ -194,8 +209,10 @@ impl Walker<'_> {
                 }
                 continue;
             };
-            // Zero where nothing is mapped is how drivers say that there is nothing.
-            if value == 0 && self.memory.tail(at).is_empty() {
+            // Zero where nothing is mapped is how drivers say that there is nothing, and a border that is not used has
+            // no colour.
+            let none = self.memory.tail(at).is_empty() || target == BORDER_COLOR && !has_border(record);
+            if value == 0 && none {
                 continue;
             }
             if space == SpaceKind::Instruction {
@@ -322,7 +339,11 @@ impl Walker<'_> {
             self.options.kernels,
         ));
         if record.dwords.is_empty() {
-            self.note(depth, at, format_args!("kernel at {at:#x}: nothing is mapped there"))?;
+            let why = match self.memory.tail(at).is_empty() {
+                true => "nothing is mapped there",
+                false => "there is no instruction",
+            };
+            self.note(depth, at, format_args!("kernel at {at:#x}: {why}"))?;
         } else {
             self.kernels.insert(at, Rc::clone(&used));
             self.budget = self.budget.saturating_sub(record.dwords.len() as u64);
@@ -341,15 +362,16 @@ impl Walker<'_> {
     }
 
     /// Memory without structure.
-    fn data(
+    pub fn data(
         &mut self,
         name: &'static str,
+        index: Option<u32>,
         at: Option<u64>,
         length: Option<u64>,
         depth: u32,
     ) -> io::Result<()> {
         let length = length.unwrap_or(0);
-        if length == 0 {
+        if length == 0 || !self.options.data {
             return Ok(());
         }
         let Some(at) = at else {
@@ -357,45 +379,24 @@ impl Walker<'_> {
         };
         let mut record = self.spare.pop().unwrap_or_default();
         record.reset(Kind::Data, depth, at, name);
-        let want = length.min(MAX_DATA).div_ceil(4);
+        record.index = index;
+        let limit = u64::from(self.options.max_data);
+        let want = length.min(limit).div_ceil(4);
         let there = self.memory.dwords(at, want as usize, &mut record.dwords) as u64;
         record.length = there as u32;
         self.budget = self.budget.saturating_sub(there);
+        if there == 0 && want > 0 {
+            self.spare.push(record);
+            return self.note(depth, at, format_args!("{name} at {at:#x}: nothing is mapped there"));
+        }
         if there < want {
             record.note = format!("{there} of {want} dwords are in memory");
             self.summary.problems += 1;
-        } else if length > MAX_DATA {
-            record.note = format!("the first {MAX_DATA} of {length} bytes");
+        } else if length > limit {
+            record.note = format!("the first {limit} of {length} bytes");
         }
         self.sink.record(&record)?;
         self.spare.push(record);
-        Ok(())
-    }
-
-    /// The registers that MI_LOAD_REGISTER_IMM writes, as far as they are described.
-    fn registers(&mut self, packet: &Record, depth: u32) -> io::Result<()> {
-        let pairs = packet.dwords.get(1..).unwrap_or_default().as_chunks::<2>().0;
-        let offsets = packet.items.iter().filter_map(|item| item.register_offset());
-        for (offset, pair) in offsets.zip(pairs) {
-            let tables = self.tables;
-            let Some((at, id)) = tables.register_plan(offset) else { continue };
-            let plan = tables.plan(id);
-            let mut record = self.spare.pop().unwrap_or_default();
-            record.reset(Kind::Register, depth, offset.into(), plan.container.name);
-            record.register = Some(at);
-            record.plan = Some(id);
-            record.dwords.push(pair[1]);
-            record.length = 1;
-            let Record { dwords, items, .. } = &mut record;
-            let mut fields = Fields { tables, bases: &self.state.bases, dwords, items };
-            match at.dword {
-                0 => fields.all(plan),
-                dword => fields.raw(plan, dword),
-            }
-            self.summary.problems += record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
-            self.sink.record(&record)?;
-            self.spare.push(record);
-        }
         Ok(())
     }
 }

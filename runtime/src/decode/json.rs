@@ -11,7 +11,7 @@
 //!
 //! | key | value |
 //! |---|---|
-//! | `kind` | `packet`, `partial`, `unknown`, `struct`, `register`, `data`, `kernel`, `note` |
+//! | `kind` | `packet`, `partial`, `unknown`, `struct`, `register`, `data`, `row`, `kernel`, `note` |
 //! | `address` | GPU address as text, `"0x100000"`; of registers the offset |
 //! | `name` | of packet, structure or register; what the data are |
 //! | `index` | position in a table, if it is an element of one |
@@ -19,7 +19,7 @@
 //! | `length` | in dwords as the header says |
 //! | `dwords` | all dwords as numbers; not for kernels |
 //! | `fields` | array of fields, below |
-//! | `instructions` | of a kernel: array of `{"offset": bytes, "text": ...}` |
+//! | `instructions` | of a kernel: array of `{"offset": bytes, "text": ...}`, of a send with its `message` |
 //! | `note` | a remark as text |
 //! | `children` | array of records that this one points to, a second-level batch included |
 //!
@@ -302,16 +302,19 @@ impl<W: Write> Sink for JsonWriter<W> {
         }
         if !record.lines.is_empty() {
             self.buffer.text(",\"instructions\":[");
-            for (number, (offset, text)) in record.lines.iter().enumerate() {
-                _ = write!(
-                    self.buffer,
-                    "{}{{\"offset\":{offset},\"text\":",
-                    if number > 0 { "," } else { "" }
-                );
+            let mut before = None;
+            for (offset, text) in &record.lines {
+                // The message of the instruction before belongs into the same object.
+                if before == Some(offset) {
+                    self.buffer.text(",\"message\":");
+                } else {
+                    self.buffer.text(if before.is_some() { "}," } else { "" });
+                    _ = write!(self.buffer, "{{\"offset\":{offset},\"text\":");
+                }
+                before = Some(offset);
                 self.string(text);
-                self.buffer.byte(b'}');
             }
-            self.buffer.byte(b']');
+            self.buffer.text("}]");
         }
         if !record.note.is_empty() {
             self.buffer.text(",\"note\":");

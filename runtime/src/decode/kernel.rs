@@ -1,10 +1,11 @@
 //! Kernels: where they end, what they use, how they read.
 
 use super::memory::Memory;
+use super::message::message;
 use super::record::{Record, Uses};
 use genxml_core::rule::{Role, Roles};
 use genxml_eu::instruction::{Descriptor, SharedFunction};
-use genxml_eu::{Opcode, instructions, surface};
+use genxml_eu::{Opcode, instructions, natives, surface};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -122,6 +123,7 @@ pub(super) fn read(memory: &dyn Memory, at: u64, limit: u64, record: &mut Record
     bytes.truncate(length);
     record.dwords.extend(bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
     record.length = record.dwords.len() as u32;
+    let mut natives = natives(&bytes).peekable();
     for instruction in show.then(|| instructions(&bytes)).into_iter().flatten() {
         let mut text = String::new();
         let position = match instruction {
@@ -135,6 +137,11 @@ pub(super) fn read(memory: &dyn Memory, at: u64, limit: u64, record: &mut Record
             }
         };
         record.lines.push((position as u32, text));
+        while natives.next_if(|native| native.position < position).is_some() {}
+        if let Some(text) = natives.next_if(|native| native.position == position).and_then(|it| message(&it))
+        {
+            record.lines.push((position as u32, text));
+        }
     }
     used
 }

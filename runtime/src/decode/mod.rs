@@ -2,8 +2,11 @@
 //!
 //! The decoder knows packets only through the tables of [`genxml_core::reflect`], so it shows every field of every
 //! container that the specification describes, and takes tables of other generations ([`Tables::new`]). It follows
-//! jumps and second-level batches, and what packets point to: interface descriptors, kernels (disassembled), binding
-//! tables, surfaces, samplers, constants. It reads only what [`Memory`] has, ends on every input and never panics.
+//! jumps, second-level batches and rings, and what packets point to, with sizes from the state that packets before have
+//! set: interface descriptors, kernels (disassembled, with the messages that they send), binding tables, surfaces,
+//! samplers, viewports, vertices and indices, constants, thread data, coded video. Arithmetic of the command streamer is
+//! shown as expressions, registers by name with their fields. It reads only what [`Memory`] has, ends on every input and
+//! never panics.
 //!
 //! ```no_run
 //! use genxml::{capture::Capture, decode};
@@ -13,21 +16,31 @@
 //! ```
 //!
 //! * [`Decoder::dump`], [`capture`], [`raw`]: the whole job, to any [`Write`]
-//! * [`Decoder`]: batches one by one, into a [`Sink`]
+//! * [`Decoder`]: batches one by one, into a [`Sink`]; [`Decoder::context_image`] for the image of a context
 //! * [`Record`]: what a sink gets
 //! * [`TextWriter`], [`JsonWriter`], [`HtmlWriter`]: the sinks that there are
 
 mod buffer;
 mod condition;
+mod constants;
 mod draw;
 mod fields;
 mod follow;
+mod format;
+mod image;
 mod json;
+mod kept;
 mod kernel;
+mod math;
+mod media;
 mod memory;
+mod message;
 mod record;
+mod registers;
+mod ring;
 mod tables;
 mod text;
+mod vertex;
 mod walk;
 
 pub(crate) use fields::items_at;
@@ -45,7 +58,7 @@ use crate::dump::{self, Dump, Submission};
 use crate::engine::EngineId;
 use crate::html::HtmlWriter;
 use crate::query::{Filter, Filtered};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
 use walk::Walker;
 
@@ -64,6 +77,13 @@ pub struct Options {
     pub follow: bool,
     /// Disassemble kernels; without, they are read only for what they use.
     pub kernels: bool,
+    /// Show what is in buffers, beside structures: vertices, indices, constants, thread data, coded video; and registers
+    /// whose values commands take from memory or from other registers.
+    pub data: bool,
+    /// Vertices, and indices, that are shown of a draw; how many more there are is said.
+    pub max_vertices: u32,
+    /// Bytes of constants, thread data or coded video that are shown at one place.
+    pub max_data: u32,
     /// Show the tables and structures of every draw, those too that an earlier draw of the batch used in the same way.
     pub every_draw: bool,
     /// What is shown, where the decoder writes itself.
@@ -81,6 +101,9 @@ impl Default for Options {
             offsets: true,
             follow: true,
             kernels: true,
+            data: true,
+            max_vertices: 32,
+            max_data: 4096,
             every_draw: false,
             filter: Filter::default(),
             max_dwords: 16 << 20,
@@ -219,30 +242,15 @@ impl<'a> Decoder<'a> {
         length: u64,
         sink: &mut dyn Sink,
     ) -> io::Result<Summary> {
-        let mut walker = Walker {
-            tables: self.tables,
-            options: &self.options,
-            memory,
-            state,
-            sink,
-            engine,
-            summary: Summary::default(),
-            budget: self.options.max_dwords,
-            kernels: HashMap::new(),
-            draws: HashSet::new(),
-            blends: HashSet::new(),
-            entry: None,
-            met: None,
-            conditional: HashSet::new(),
-            spare: Vec::new(),
-        };
+        let mut walker = Walker::new(self.tables, &self.options, memory, state, engine, sink);
         let address = address & VA_MASK;
         let end = (length != 0).then(|| address.saturating_add(length));
-        walker.level(address, end, 0)?;
+        walker.level(address, end, 0, memory)?;
         Ok(walker.summary)
     }
 
-    /// Decodes a submission, as [`batch`](Self::batch) does a batch.
+    /// Decodes a submission, as [`batch`](Self::batch) does a batch. Of a ring, the commands from its head to its tail,
+    /// across its end, with the batches that they start; of a global address, what the global page table has there.
     ///
     /// # Errors
     /// Only those of the sink.
@@ -252,8 +260,37 @@ impl<'a> Decoder<'a> {
         submission: &Submission<'_>,
         sink: &mut dyn Sink,
     ) -> io::Result<Summary> {
-        let Submission { engine, memory, address, length, .. } = *submission;
-        self.batch(state, engine, memory, address, length, sink)
+        let Submission { engine, memory, address, length, global, ring, .. } = *submission;
+        let mut walker = Walker::new(self.tables, &self.options, memory, state, engine, sink);
+        let (address, code) = (address & VA_MASK, walker.space(global));
+        match ring {
+            Some(ring) => walker.ring(ring, address, length, code)?,
+            None => {
+                let end = (length != 0).then(|| address.saturating_add(length));
+                walker.level(address, end, 0, code)?;
+            }
+        }
+        Ok(walker.summary)
+    }
+
+    /// Decodes the image of an execlist context of `engine`, at `address` of `memory` (the global page table): its status
+    /// page, and the registers that follow as the commands that load them, by name. `length` is in bytes, with the status
+    /// page, or 0 if it is not known. Whatever is loaded is known in `state` from then on.
+    ///
+    /// # Errors
+    /// Only those of the sink.
+    pub fn context_image(
+        &self,
+        state: &mut State,
+        engine: EngineId,
+        memory: &dyn Memory,
+        address: u64,
+        length: u64,
+        sink: &mut dyn Sink,
+    ) -> io::Result<Summary> {
+        let mut walker = Walker::new(self.tables, &self.options, memory, state, engine, sink);
+        walker.image(address & VA_MASK, length)?;
+        Ok(walker.summary)
     }
 
     /// Decodes every submission of a dump into a sink, with the state of each context. The sink is not told of the end:
@@ -353,6 +390,22 @@ pub fn raw(
     out: impl Write,
 ) -> io::Result<Summary> {
     Decoder::new(Tables::gen8(), options.clone()).raw(engine, address, dwords, out)
+}
+
+/// Decodes the image of an execlist context with the tables of Broadwell; see [`Decoder::context_image`].
+///
+/// # Errors
+/// Only those of the sink.
+pub fn context_image(
+    engine: EngineId,
+    memory: &dyn Memory,
+    address: u64,
+    length: u64,
+    options: &Options,
+    sink: &mut dyn Sink,
+) -> io::Result<Summary> {
+    let decoder = Decoder::new(Tables::gen8(), options.clone());
+    decoder.context_image(&mut State::default(), engine, memory, address, length, sink)
 }
 
 fn with_writer(

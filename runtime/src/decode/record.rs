@@ -30,7 +30,7 @@ pub struct Record {
     pub dwords: Vec<u32>,
     /// The fields, nested ones after the one that holds them, with a greater [`Item::depth`].
     pub items: Vec<Item>,
-    /// Disassembly: byte offset in the kernel and text.
+    /// Disassembly: byte offset in the kernel and text. Behind a send stands its message, with the same offset.
     pub lines: Vec<(u32, String)>,
     /// The remark, or a remark on the packet; empty if there is none.
     pub note: String,
@@ -67,6 +67,9 @@ pub enum Kind {
     Register,
     /// Memory without structure: constants, thread data.
     Data,
+    /// A row of a table in memory: a vertex as the draw's elements read it, indices. The items are the columns: of a
+    /// vertex the elements, each with its components.
+    Row,
     /// Instructions of the execution units.
     Kernel,
     /// A remark: what was not followed and why. `note` has the text.
@@ -83,6 +86,7 @@ impl Kind {
             Kind::Struct => "struct",
             Kind::Register => "register",
             Kind::Data => "data",
+            Kind::Row => "row",
             Kind::Kernel => "kernel",
             Kind::Note => "note",
         }

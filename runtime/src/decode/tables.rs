@@ -9,7 +9,10 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::condition::{Exists, Test};
+use super::constants;
 use super::draw::STAGES;
+use super::kept::Keeps;
+use super::media;
 use super::record::Issue;
 use crate::engine::EngineId;
 
@@ -153,6 +156,9 @@ pub(super) enum Shape {
     SFixed(f64),
     /// Index into [`Tables::enums`].
     Enum(u32),
+    /// The same, with another one in the same bits: which of them holds depends on other packets, so a value without a
+    /// name in one of them is none that is wrong.
+    OneEnumOf(u32),
     Address(SpaceKind),
 }
 
@@ -197,9 +203,19 @@ pub(super) enum Follow {
     BatchEnd,
     BaseAddresses,
     InterfaceDescriptorLoad,
-    CurbeLoad,
-    IndirectData,
+    /// Data of which the packet has start and length.
+    LocatedData,
     LoadRegisterImm,
+    /// A register that comes from elsewhere, or goes to memory.
+    MoveRegister,
+    Math,
+    /// Constants that are pushed.
+    Constants,
+    /// Constants that are gathered.
+    Gather,
+    Scratch,
+    /// State that the next draw looks back at.
+    Keep(Keeps),
     /// A stage of the 3D pipeline; its kernels are followed as targets.
     Stage(usize),
     /// Where a stage's binding table is: looked at with the draw that uses it.
@@ -212,7 +228,7 @@ pub(super) enum Follow {
 }
 
 impl Follow {
-    fn of(container: &Container) -> Follow {
+    fn of(container: &'static Container) -> Follow {
         for (prefix, follow) in [
             ("3DSTATE_BINDING_TABLE_POINTERS_", Follow::BindingTable as fn(usize) -> Follow),
             ("3DSTATE_SAMPLER_STATE_POINTERS_", Follow::SamplerTable),
@@ -230,11 +246,20 @@ impl Follow {
             "MI_BATCH_BUFFER_END" => Follow::BatchEnd,
             "STATE_BASE_ADDRESS" | "MFX_IND_OBJ_BASE_ADDR_STATE" => Follow::BaseAddresses,
             "MEDIA_INTERFACE_DESCRIPTOR_LOAD" => Follow::InterfaceDescriptorLoad,
-            "MEDIA_CURBE_LOAD" => Follow::CurbeLoad,
-            "GPGPU_WALKER" | "MEDIA_OBJECT" | "MEDIA_OBJECT_PRT" | "MEDIA_OBJECT_WALKER" => {
-                Follow::IndirectData
-            }
+            "MEDIA_VFE_STATE" => Follow::Scratch,
             "MI_LOAD_REGISTER_IMM" => Follow::LoadRegisterImm,
+            "MI_LOAD_REGISTER_MEM" | "MI_LOAD_REGISTER_REG" | "MI_STORE_REGISTER_MEM" => Follow::MoveRegister,
+            "MI_MATH" => Follow::Math,
+            name if name.starts_with("3DSTATE_GATHER_CONSTANT_") => Follow::Gather,
+            _ if !matches!(container.kind, Kind::Instruction { .. }) => {
+                match container.fields.iter().any(is_target) {
+                    true => Follow::Targets,
+                    false => Follow::Nothing,
+                }
+            }
+            _ if constants::body(container).is_some() => Follow::Constants,
+            _ if media::located(container).next().is_some() => Follow::LocatedData,
+            name if Keeps::of(name).is_some() => Keeps::of(name).map_or(Follow::Nothing, Follow::Keep),
             _ if container.fields.iter().any(is_target) => Follow::Targets,
             _ => Follow::Nothing,
         }
@@ -494,6 +519,7 @@ impl Builder {
             Type::Float => Shape::Uint(Stored::Plain),
             Type::UFixed(fraction) => Shape::UFixed(one(fraction)),
             Type::SFixed(fraction) => Shape::SFixed(one(fraction)),
+            Type::Enum(list) if shares_bits(field, all) => Shape::OneEnumOf(self.list(list)),
             Type::Enum(list) => Shape::Enum(self.list(list)),
             Type::Address { space, .. } => Shape::Address(space),
         };
@@ -510,4 +536,11 @@ impl Builder {
             self.enums.len() as u32 - 1
         })
     }
+}
+
+/// True if another enumeration without condition has the same bits.
+fn shares_bits(field: &Field, all: &[Field]) -> bool {
+    let free = |field: &Field| matches!(field.ty, Type::Enum(_)) && field.exists_if.is_none();
+    let same = |other: &&Field| (other.start, other.end) == (field.start, field.end);
+    free(field) && all.iter().filter(same).filter(|other| free(other)).count() > 1
 }

@@ -154,6 +154,9 @@ impl<W: Write> TextWriter<W> {
             }
             self.length(record.length);
         }
+        if record.kind == Kind::Row {
+            self.row(record);
+        }
         if !record.note.is_empty() {
             self.buffer.text("  (");
             self.painted(color::NOTE, &record.note);
@@ -317,6 +320,28 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
+    /// A row of a table in one line: columns with several values in parentheses.
+    fn row(&mut self, record: &Record) {
+        let mut open = false;
+        let mut first = false;
+        self.buffer.byte(b' ');
+        for item in &record.items {
+            if item.value == Value::Nested {
+                self.buffer.text(if open { ") (" } else { " (" });
+                (open, first) = (true, true);
+                continue;
+            }
+            if !first {
+                self.buffer.byte(b' ');
+            }
+            first = false;
+            self.value(item);
+        }
+        if open {
+            self.buffer.byte(b')');
+        }
+    }
+
     /// Rows of dwords: hexadecimal, then the same as floats where all of a row look like floats.
     fn data(&mut self, record: &Record, indent: usize) {
         for (number, row) in record.dwords.chunks(8).enumerate() {
@@ -405,12 +430,20 @@ impl<W: Write> Sink for TextWriter<W> {
             match record.kind {
                 Kind::Data => self.data(record, indent),
                 Kind::Unknown => self.raw(record, indent),
+                Kind::Row => {}
                 Kind::Kernel => {
+                    let mut before = None;
                     for (offset, line) in &record.lines {
                         self.buffer.spaces(indent);
-                        self.buffer.byte(b'+');
-                        self.buffer.hex0x((*offset).into(), 4);
-                        self.buffer.text(": ");
+                        // The message of the instruction before.
+                        if before == Some(offset) {
+                            self.buffer.spaces(11);
+                        } else {
+                            self.buffer.byte(b'+');
+                            self.buffer.hex0x((*offset).into(), 4);
+                            self.buffer.text(": ");
+                        }
+                        before = Some(offset);
                         self.buffer.text(line);
                         self.buffer.byte(b'\n');
                     }

@@ -5,9 +5,11 @@
 
 use super::draw::{self, STAGES, Stage};
 use super::fields::{Bases, Fields};
+use super::kept::Kept;
 use super::kernel::Used;
 use super::memory::{Memory, VA_MASK};
 use super::record::{Kind, Record, Uses};
+use super::registers::Registers;
 use super::tables::{Follow, Tables};
 use super::{Options, Sink, Summary};
 use crate::engine::EngineId;
@@ -27,6 +29,8 @@ pub struct State {
     pub(super) stages: [Stage; STAGES.len()],
     /// Blending of all targets: offset from the dynamic state base.
     pub(super) blend: Option<u64>,
+    pub(super) kept: Kept,
+    pub(super) registers: Registers,
 }
 
 /// One walk.
@@ -44,8 +48,10 @@ pub(super) struct Walker<'a> {
     pub kernels: HashMap<u64, Rc<Used>>,
     /// Stages of draws whose tables were shown, with GPU addresses.
     pub draws: HashSet<(usize, Stage)>,
-    /// Blend states that were shown for so many targets.
-    pub blends: HashSet<(u64, u32)>,
+    /// Arrays of state that were shown with so many elements.
+    pub arrays: HashSet<(u64, u32)>,
+    /// Fingerprints of draws whose vertices were shown.
+    pub vertices: HashSet<u64>,
     /// The binding table entry that is being shown, and how kernels use it.
     pub entry: Option<(u32, Uses)>,
     /// The entry that led to the surface which was shown last.
@@ -57,23 +63,66 @@ pub(super) struct Walker<'a> {
 }
 
 /// Where a packet leads.
-enum Next {
+pub(super) enum Next<'a> {
     /// To the packet after it.
     On,
     /// Back to the caller's level.
     Return,
-    /// To another address, without return.
-    Jump(u64),
+    /// To another address, of this memory, without return.
+    Jump(u64, &'a dyn Memory),
 }
 
-impl Walker<'_> {
-    /// Decodes from `start` on, at most up to `end`, until the level returns.
-    pub fn level(&mut self, start: u64, end: Option<u64>, depth: u32) -> io::Result<()> {
+impl<'a> Walker<'a> {
+    /// A walk that has seen nothing yet.
+    pub fn new(
+        tables: &'a Tables,
+        options: &'a Options,
+        memory: &'a dyn Memory,
+        state: &'a mut State,
+        engine: EngineId,
+        sink: &'a mut dyn Sink,
+    ) -> Walker<'a> {
+        Walker {
+            tables,
+            options,
+            memory,
+            state,
+            sink,
+            engine,
+            summary: Summary::default(),
+            budget: options.max_dwords,
+            kernels: HashMap::new(),
+            draws: HashSet::new(),
+            arrays: HashSet::new(),
+            vertices: HashSet::new(),
+            entry: None,
+            met: None,
+            conditional: HashSet::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// Memory through the context's page tables, or through the global one; the former where the dump does not tell them
+    /// apart.
+    pub fn space(&self, global: bool) -> &'a dyn Memory {
+        match global {
+            true => self.memory.global().unwrap_or(self.memory),
+            false => self.memory,
+        }
+    }
+
+    /// Decodes from `start` in `code` on, at most up to `end`, until the level returns.
+    pub fn level(
+        &mut self,
+        start: u64,
+        end: Option<u64>,
+        depth: u32,
+        code: &'a dyn Memory,
+    ) -> io::Result<()> {
         let mut record = self.spare.pop().unwrap_or_default();
         let mut visited = HashSet::from([start]);
-        let (mut at, mut end) = (start, end);
+        let (mut at, mut end, mut code) = (start, end, code);
         // The piece of memory that was looked up last: packets mostly follow in it.
-        let memory = self.memory;
         let (mut piece, mut piece_at): (&[u8], u64) = (&[], 0);
         loop {
             if self.budget == 0 {
@@ -98,11 +147,12 @@ impl Walker<'_> {
             let tail = match offset.and_then(|offset| piece.get(offset..)) {
                 Some(tail) if tail.len() >= 4 => tail,
                 _ => {
-                    (piece, piece_at) = (memory.tail(at), at);
+                    (piece, piece_at) = (code.tail(at), at);
                     piece
                 }
             };
-            if tail.len() < 4 && !self.reaches(at) {
+            // A whole dword may be there in two pieces.
+            if tail.len() < 4 && code.bytes(at, &mut [0; 4]) < 4 {
                 self.note(
                     depth,
                     at,
@@ -110,18 +160,20 @@ impl Walker<'_> {
                 )?;
                 break;
             }
-            let (length, next) = self.packet(&mut record, at, tail, room, depth)?;
+            let (length, next) = self.packet(&mut record, at, tail, room, depth, code)?;
             match next {
                 Next::On => at = (at + 4 * length) & VA_MASK,
                 Next::Return => break,
-                Next::Jump(target) => {
+                Next::Jump(target, memory) => {
                     if !visited.insert(target) {
                         let text =
                             format_args!("jumps back to {target:#x}, which was decoded before: not followed");
                         self.note(depth, at, text)?;
                         break;
                     }
-                    (at, end) = (target, None);
+                    (at, end, code) = (target, None, memory);
+                    // Another memory may have something else at the same address.
+                    piece = &[];
                 }
             }
         }
@@ -129,24 +181,20 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// True if a whole dword is there, though in two pieces.
-    fn reaches(&self, at: u64) -> bool {
-        self.memory.bytes(at, &mut [0; 4]) == 4
-    }
-
-    /// Decodes the packet at `at`, of which `tail` is the start or all, and what it points to.
-    fn packet(
+    /// Decodes the packet at `at` in `code`, of which `tail` is the start or all, and what it points to.
+    pub fn packet(
         &mut self,
         record: &mut Record,
         at: u64,
         tail: &[u8],
         room: u64,
         depth: u32,
-    ) -> io::Result<(u64, Next)> {
+        code: &'a dyn Memory,
+    ) -> io::Result<(u64, Next<'a>)> {
         record.reset(Kind::Packet, depth, at, "");
         match tail.first_chunk() {
             Some(bytes) => record.dwords.push(u32::from_le_bytes(*bytes)),
-            None => _ = self.memory.dwords(at, 1, &mut record.dwords),
+            None => _ = code.dwords(at, 1, &mut record.dwords),
         }
         let header = record.dwords[0];
         let found = self.tables.find(self.engine, header);
@@ -170,7 +218,7 @@ impl Walker<'_> {
                     record.dwords.extend(bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
                 } else {
                     record.dwords.truncate(0);
-                    self.memory.dwords(at, want, &mut record.dwords);
+                    code.dwords(at, want, &mut record.dwords);
                 }
             }
         }
@@ -201,6 +249,7 @@ impl Walker<'_> {
             Follow::BlendState if record.stored(container, "Blend State Pointer Valid") == Some(1) => {
                 self.state.blend = draw::pointer(record, container);
             }
+            Follow::Keep(keeps) if !self.options.headers => self.state.kept.keep(keeps, record, container),
             _ => {}
         }
         if !self.options.headers {
@@ -260,7 +309,7 @@ impl Walker<'_> {
         record: &Record,
         container: &reflect::Container,
         depth: u32,
-    ) -> io::Result<Next> {
+    ) -> io::Result<Next<'a>> {
         let flag = |name| record.stored(container, name) == Some(1);
         let Some(target) = record.address_of(container, "Batch Buffer Start Address") else {
             return Ok(Next::Return);
@@ -273,9 +322,10 @@ impl Walker<'_> {
         if !self.options.follow {
             return Ok(not_followed);
         }
-        if record.stored(container, "Address Space Indicator") == Some(0)
-            && self.memory.tail(target).is_empty()
-        {
+        // Bit 8 is the name of the page table: 0 is the global one.
+        let global = record.stored(container, "Address Space Indicator") == Some(0);
+        let code = self.space(global);
+        if global && code.tail(target).is_empty() {
             let text =
                 format_args!("{target:#x} is an address of the GGTT, which is not there: not followed");
             self.note(depth + 1, target, text)?;
@@ -288,8 +338,12 @@ impl Walker<'_> {
                 format_args!("the BB_OFFSET register is added; decoded without it"),
             )?;
         }
-        if second_level && depth < MAX_DEPTH {
-            self.level(target, None, depth + 1)?;
+        if second_level {
+            if depth < MAX_DEPTH {
+                self.level(target, None, depth + 1, code)?;
+            } else {
+                self.note(depth + 1, target, format_args!("levels are nested too deep: not followed"))?;
+            }
             return Ok(Next::On);
         }
         if predicated {
@@ -297,14 +351,14 @@ impl Walker<'_> {
                 self.note(depth + 1, target, format_args!("levels are nested too deep: not followed"))?;
             } else if self.conditional.insert(target) {
                 self.note(depth + 1, target, format_args!("jumps only if the predicate holds"))?;
-                self.level(target, None, depth + 1)?;
+                self.level(target, None, depth + 1, code)?;
             } else {
                 let text = format_args!("jumps only if the predicate holds, to what was decoded before");
                 self.note(depth + 1, target, text)?;
             }
             return Ok(Next::On);
         }
-        Ok(Next::Jump(target))
+        Ok(Next::Jump(target, code))
     }
 
     /// A remark as a record of its own.

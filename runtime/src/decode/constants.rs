@@ -1,0 +1,85 @@
+//! Constants: what 3DSTATE_CONSTANT_* pushes into the registers of shaders, and where constants are gathered.
+
+use super::record::Record;
+use super::walk::Walker;
+use genxml_core::address::SpaceKind;
+use genxml_core::bits;
+use genxml_core::reflect::{Container, Type};
+use std::io;
+
+/// Bytes of a register, in which lengths are counted (2d p.1).
+const REGISTER_BYTES: u64 = 32;
+
+/// Length and pointer of each buffer.
+const BUFFERS: [[&str; 2]; 4] = [
+    ["Constant Buffer 0 Read Length", "Pointer To Constant Buffer 0"],
+    ["Constant Buffer 1 Read Length", "Pointer To Constant Buffer 1"],
+    ["Constant Buffer 2 Read Length", "Pointer To Constant Buffer 2"],
+    ["Constant Buffer 3 Read Length", "Pointer To Constant Buffer 3"],
+];
+
+/// The structure with the buffers in a packet, and its first bit.
+pub(super) fn body(container: &Container) -> Option<(&'static Container, u32)> {
+    container.fields.iter().find_map(|field| match field.ty {
+        Type::Struct(inner) if inner.fields.iter().any(|other| other.name == BUFFERS[0][1]) => {
+            Some((inner, field.start))
+        }
+        _ => None,
+    })
+}
+
+impl Walker<'_> {
+    /// The buffers of a 3DSTATE_CONSTANT_*: as much of each as is pushed.
+    pub fn push_constants(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
+        let Some((body, base)) = body(container) else { return Ok(()) };
+        for (number, [length, pointer]) in BUFFERS.into_iter().enumerate() {
+            let field = |name| {
+                let field = body.fields.iter().find(|field| field.name == name)?;
+                let stored = bits::get(&record.dwords, base + field.start, base + field.end);
+                Some((stored, field.start % 32))
+            };
+            let (Some((length, _)), Some((pointer, shift))) = (field(length), field(pointer)) else {
+                continue;
+            };
+            let pointer = pointer << shift;
+            let relative = number == 0 && !self.constant_buffer_is_absolute();
+            let space = if relative { SpaceKind::DynamicState } else { SpaceKind::Graphics };
+            let at = self.state.bases.absolute(space, pointer);
+            if at.is_none() && length != 0 {
+                self.no_base(depth, space)?;
+                continue;
+            }
+            let length = Some(length * REGISTER_BYTES);
+            self.data("push constants", Some(number as u32), at, length, depth)?;
+        }
+        Ok(())
+    }
+
+    /// True if the pointer of constant buffer 0 is an address; otherwise, which is what hardware begins with, it counts
+    /// from the dynamic state base (2d p.1; facts: INSTPM).
+    fn constant_buffer_is_absolute(&self) -> bool {
+        let field = "CONSTANT_BUFFER Address Offset Disable";
+        self.state.registers.field(self.tables, "INSTPM", field) == Some(1)
+    }
+
+    /// Where a 3DSTATE_GATHER_CONSTANT_* puts the constants.
+    pub fn gathered(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
+        if record.stored(container, "Constant Buffer Valid").unwrap_or(0) == 0 {
+            return Ok(());
+        }
+        let Some(field) = container.fields.iter().find(|field| field.name == "Gather Buffer Offset") else {
+            return Ok(());
+        };
+        let offset = field.stored.meant(bits::get(&record.dwords, field.start, field.end));
+        match self.state.kept.gather_pool {
+            Some(pool) => {
+                let at = pool.wrapping_add(offset);
+                self.note(depth, at, format_args!("gather buffer at {at:#x}"))
+            }
+            None => {
+                let text = "gather buffer: no 3DSTATE_GATHER_POOL_ALLOC has switched the pool on";
+                self.note(depth, record.address, format_args!("{text}"))
+            }
+        }
+    }
+}

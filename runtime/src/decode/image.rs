@@ -1,0 +1,55 @@
+//! Context images of execlists: the status page of the context, then its registers as the commands that load them.
+
+use super::memory::VA_MASK;
+use super::walk::{Next, Walker};
+use std::io;
+
+/// Bytes of the status page, which comes first (2d p.305).
+const STATUS_PAGE: u64 = 4096;
+
+/// Bytes looked at if nobody says how long the image is: the page of registers (facts: context_image).
+const REGISTER_PAGE: u64 = 4096;
+
+impl Walker<'_> {
+    /// The image at `address`, of `length` bytes with the status page; 0 if that is not known. Ends where a dword is no
+    /// command.
+    pub fn image(&mut self, address: u64, length: u64) -> io::Result<()> {
+        if let Some(id) = self.tables.named("PPHWSP_LAYOUT") {
+            self.structure(id, address, None, 0, 0)?;
+        }
+        let mut at = (address + STATUS_PAGE) & VA_MASK;
+        let length = if length == 0 { STATUS_PAGE + REGISTER_PAGE } else { length };
+        let mut left = length.saturating_sub(STATUS_PAGE) / 4;
+        let mut record = self.spare.pop().unwrap_or_default();
+        let code = self.memory;
+        while left > 0 && self.budget > 0 {
+            let mut header = [0; 4];
+            if code.bytes(at, &mut header) < 4 {
+                self.note(0, at, format_args!("registers at {at:#x}: nothing is mapped there"))?;
+                break;
+            }
+            let header = u32::from_le_bytes(header);
+            // MI_NOOP: room between the commands.
+            let dwords = if header == 0 {
+                self.budget -= 1;
+                1
+            } else if self.tables.find(self.engine, header).is_none() {
+                self.note(
+                    0,
+                    at,
+                    format_args!("{header:#010x} is no command: the rest of the image is not described"),
+                )?;
+                break;
+            } else {
+                match self.packet(&mut record, at, code.tail(at), left, 0, code)? {
+                    (dwords, Next::On) => dwords,
+                    _ => break,
+                }
+            };
+            left = left.saturating_sub(dwords);
+            at = (at + 4 * dwords) & VA_MASK;
+        }
+        self.spare.push(record);
+        Ok(())
+    }
+}

@@ -1,0 +1,256 @@
+//! State that a draw looks back at, as the last packets before it left it: vertex and index buffers, vertex elements,
+//! viewports.
+
+use super::draw::pointer;
+use super::record::Record;
+use super::tables::Tables;
+use genxml_core::bits;
+use genxml_core::reflect::{Container, Type};
+
+/// Vertex buffers that there are (2a p.243).
+const BUFFERS: usize = 33;
+/// Vertex elements that there are (2a p.245).
+pub(super) const ELEMENTS: usize = 34;
+
+/// Packets that set this state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keeps {
+    VertexBuffers,
+    VertexElements,
+    IndexBuffer,
+    CutIndex,
+    Instancing,
+    Clip,
+    /// Array of viewports or scissors: which of [`ARRAYS`].
+    Array(usize),
+    GatherPool,
+}
+
+/// State in memory with one element for each viewport: the packet that points to it and the structure.
+pub(super) const ARRAYS: [(&str, &str); 3] = [
+    ("3DSTATE_VIEWPORT_STATE_POINTERS_CC", "CC_VIEWPORT"),
+    ("3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP", "SF_CLIP_VIEWPORT"),
+    ("3DSTATE_SCISSOR_STATE_POINTERS", "SCISSOR_RECT"),
+];
+
+impl Keeps {
+    /// What of this state the packet of this name sets.
+    pub fn of(name: &str) -> Option<Keeps> {
+        Some(match name {
+            "3DSTATE_VERTEX_BUFFERS" => Keeps::VertexBuffers,
+            "3DSTATE_VERTEX_ELEMENTS" => Keeps::VertexElements,
+            "3DSTATE_INDEX_BUFFER" => Keeps::IndexBuffer,
+            "3DSTATE_VF" => Keeps::CutIndex,
+            "3DSTATE_VF_INSTANCING" => Keeps::Instancing,
+            "3DSTATE_CLIP" => Keeps::Clip,
+            "3DSTATE_GATHER_POOL_ALLOC" => Keeps::GatherPool,
+            name => Keeps::Array(ARRAYS.iter().position(|(packet, _)| *packet == name)?),
+        })
+    }
+}
+
+/// A vertex buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct VertexBuffer {
+    pub address: u64,
+    /// Bytes from one vertex to the next.
+    pub pitch: u64,
+    /// Bytes; what lies beyond reads as zero.
+    pub size: u64,
+    /// Reads as zero.
+    pub null: bool,
+}
+
+/// A vertex element that has data of a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Element {
+    /// Its number.
+    pub number: u32,
+    pub buffer: u32,
+    /// Bytes from the start of the vertex.
+    pub offset: u32,
+    /// Name of the format; empty if the manual has none for the value.
+    pub format: &'static str,
+    /// Bits of the format, if they are known.
+    pub bits: u32,
+    /// One bit for each component that is taken from the buffer.
+    pub components: u32,
+}
+
+/// The index buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct IndexBuffer {
+    pub address: u64,
+    pub size: u64,
+    /// Bytes of an index.
+    pub bytes: u64,
+}
+
+/// How a vertex element moves with the instances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(super) struct Instancing {
+    pub enable: bool,
+    /// Instances that have the same data; 0: all.
+    pub step: u64,
+}
+
+/// The state.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    pub buffers: [Option<VertexBuffer>; BUFFERS],
+    /// In order of their numbers, without those that no buffer feeds.
+    pub elements: Vec<Element>,
+    pub instancing: [Instancing; ELEMENTS],
+    pub index: Option<IndexBuffer>,
+    /// The index that ends a strip.
+    pub cut: Option<u64>,
+    /// How many viewports there are.
+    pub viewports: u32,
+    /// Where [`ARRAYS`] are: offsets from the dynamic state base.
+    pub arrays: [Option<u64>; ARRAYS.len()],
+    pub gather_pool: Option<u64>,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Kept {
+            buffers: [None; BUFFERS],
+            elements: Vec::new(),
+            instancing: [Instancing::default(); ELEMENTS],
+            index: None,
+            cut: None,
+            viewports: 1,
+            arrays: [None; ARRAYS.len()],
+            gather_pool: None,
+        }
+    }
+}
+
+/// The fields of a container that starts at a bit of some dwords.
+struct Part<'a> {
+    container: &'a Container,
+    dwords: &'a [u32],
+    base: u32,
+}
+
+impl Part<'_> {
+    fn stored(&self, name: &str) -> Option<u64> {
+        let field = self.container.fields.iter().find(|field| field.name == name)?;
+        Some(bits::get(self.dwords, self.base + field.start, self.base + field.end))
+    }
+
+    fn number(&self, name: &str) -> u64 {
+        self.stored(name).unwrap_or(0)
+    }
+
+    fn on(&self, name: &str) -> bool {
+        self.stored(name) == Some(1)
+    }
+
+    /// The elements of the packet's array that are there in full, each as the structure that it is.
+    fn elements(&self) -> impl Iterator<Item = Part<'_>> {
+        let group = self.container.groups.first().filter(|group| group.bits > 0);
+        let inner = group.and_then(|group| match group.fields.first()?.ty {
+            Type::Struct(inner) => Some((group, inner)),
+            _ => None,
+        });
+        inner.into_iter().flat_map(move |(group, inner)| {
+            let room = (32 * self.dwords.len() as u32).saturating_sub(group.start) / group.bits;
+            (0..room).map(move |index| Part {
+                container: inner,
+                dwords: self.dwords,
+                base: group.start + index * group.bits,
+            })
+        })
+    }
+}
+
+impl Kept {
+    /// Takes over what a packet sets.
+    pub fn keep(&mut self, keeps: Keeps, record: &Record, container: &Container) {
+        let packet = Part { container, dwords: &record.dwords, base: 0 };
+        match keeps {
+            Keeps::VertexBuffers => packet.elements().for_each(|part| self.vertex_buffer(&part)),
+            Keeps::VertexElements => {
+                self.elements.clear();
+                let parts = packet.elements().take(ELEMENTS).enumerate();
+                self.elements.extend(parts.filter_map(|(number, part)| element(number as u32, &part)));
+            }
+            Keeps::IndexBuffer => {
+                self.index = Some(IndexBuffer {
+                    address: packet.number("Buffer Starting Address"),
+                    size: packet.number("Buffer Size"),
+                    bytes: match packet.number("Index Format") {
+                        0 => 1,
+                        1 => 2,
+                        _ => 4,
+                    },
+                });
+            }
+            Keeps::CutIndex => {
+                let on = packet.on("Indexed Draw Cut Index Enable");
+                self.cut = packet.stored("Cut Index").filter(|_| on);
+            }
+            Keeps::Instancing => {
+                let element = packet.number("Vertex Element Index") as usize;
+                if let Some(instancing) = self.instancing.get_mut(element) {
+                    let step = packet.number("Instance Data Step Rate");
+                    *instancing = Instancing { enable: packet.on("Instancing Enable"), step };
+                }
+            }
+            Keeps::Clip => self.viewports = packet.number("Maximum VP Index") as u32 + 1,
+            Keeps::Array(array) => self.arrays[array] = pointer(record, container),
+            Keeps::GatherPool => {
+                let base = record.address_of(container, "Gather Pool Base Address");
+                self.gather_pool = base.filter(|_| packet.on("Gather Pool Enable"));
+            }
+        }
+    }
+
+    fn vertex_buffer(&mut self, part: &Part<'_>) {
+        let index = part.number("Vertex Buffer Index") as usize;
+        let Some(buffer) = self.buffers.get_mut(index) else { return };
+        let address = match (part.on("Address Modify Enable"), *buffer) {
+            (false, Some(before)) => before.address,
+            _ => part.number("Buffer Starting Address"),
+        };
+        *buffer = Some(VertexBuffer {
+            address,
+            pitch: part.number("Buffer Pitch"),
+            size: part.number("Buffer Size"),
+            null: part.on("Null Vertex Buffer"),
+        });
+    }
+}
+
+/// The element, if a buffer feeds it.
+fn element(number: u32, part: &Part<'_>) -> Option<Element> {
+    const CONTROLS: [&str; 4] =
+        ["Component 0 Control", "Component 1 Control", "Component 2 Control", "Component 3 Control"];
+    let control = part.container.fields.iter().find(|field| field.name == CONTROLS[0])?;
+    let Type::Enum(controls) = control.ty else { return None };
+    let source = controls.value_of("VFCOMP_STORE_SRC")?;
+    let taken = (0..4u32).filter(|component| part.stored(CONTROLS[*component as usize]) == Some(source));
+    let components = taken.fold(0, |mask, component| mask | 1 << component);
+    let format = part.container.fields.iter().find(|field| field.name == "Source Element Format")?;
+    let Type::Enum(formats) = format.ty else { return None };
+    let stored = part.number("Source Element Format");
+    (part.on("Valid") && components != 0).then(|| Element {
+        number,
+        buffer: part.number("Vertex Buffer Index") as u32,
+        offset: part.number("Source Element Offset") as u32,
+        format: formats.name_of(stored).unwrap_or(""),
+        bits: formats.bits_of(stored).unwrap_or(0).into(),
+        components,
+    })
+}
+
+/// The value of an enumeration's field by its name, for whom the number is not enough.
+pub(super) fn named(tables: &Tables, container: &str, field: &str, name: &str) -> Option<u64> {
+    let container = tables.container(container)?;
+    let field = container.fields.iter().find(|other| other.name == field)?;
+    match field.ty {
+        Type::Enum(list) => list.value_of(name),
+        _ => None,
+    }
+}

@@ -1,0 +1,88 @@
+//! Messages of send instructions, by the specification's descriptors.
+
+use super::record::Value;
+use genxml_core::bits;
+use genxml_core::reflect::{Container, Field, Type};
+use genxml_core::rule::Frame;
+use genxml_eu::native::Native;
+use std::fmt::Write as _;
+
+/// Closer and closer descriptions of one message: sender, data port, message.
+const MAX_VIEWS: usize = 4;
+
+/// The message of a send whose descriptor stands in the instruction: the name of the descriptor and its fields.
+pub(super) fn message(native: &Native) -> Option<String> {
+    let send = native.container()?;
+    let field = send.fields.iter().find(|field| field.name == "Message")?;
+    let dwords = &native.dwords;
+    let (start, end) = (field.start, field.end);
+    let mut found = view(send, dwords, 0, (start, end))?;
+    for _ in 0..MAX_VIEWS {
+        let Some(closer) = view(found, dwords, start, (0, end - start)) else { break };
+        found = closer;
+    }
+    let mut text = format!("{}:", found.name);
+    let mut first = true;
+    fields(found, dwords, start, &mut text, &mut first);
+    Some(text)
+}
+
+/// The closest description of these bits of a container that starts at bit `base` of `dwords`: the last that holds.
+fn view(
+    container: &'static Container,
+    dwords: &[u32],
+    base: u32,
+    (start, end): (u32, u32),
+) -> Option<&'static Container> {
+    let frame = Frame::inside(dwords, base);
+    let same = container.views.iter().filter(|view| (view.start, view.end) == (start, end));
+    let mut structures = same.rev().filter_map(|view| match view.ty {
+        Type::Struct(inner) if view.exists(&frame) => Some(inner),
+        _ => None,
+    });
+    structures.next()
+}
+
+/// The fields that say something: no reserved bits, no switches that are off.
+fn fields(container: &Container, dwords: &[u32], base: u32, text: &mut String, first: &mut bool) {
+    // From the lowest bits up, which is where the message's own fields are.
+    let mut sorted: Vec<_> = container.fields.iter().collect();
+    sorted.sort_by_key(|field| field.start);
+    for field in sorted {
+        let stored = bits::get(dwords, base + field.start, base + field.end);
+        // Of alternatives in the same bits, the one whose condition holds, or the one that has none.
+        let other = |other: &Field| {
+            other.start <= field.end
+                && other.end >= field.start
+                && other.exists_if.is_some_and(|condition| condition.holds(dwords, base))
+        };
+        match field.exists_if {
+            Some(condition) if !condition.holds(dwords, base) => continue,
+            None if container.fields.iter().any(other) => continue,
+            _ => {}
+        }
+        let value = match field.ty {
+            Type::Struct(inner) => {
+                fields(inner, dwords, base + field.start, text, first);
+                continue;
+            }
+            Type::Reserved | Type::MustBeZero | Type::MustBeOne => continue,
+            Type::Bool if stored == 0 => continue,
+            Type::Bool => Value::Bool(true),
+            Type::Enum(list) => Value::Enum { name: list.name_of(stored) },
+            Type::Int => Value::Int(bits::sign_extend(stored, field.end - field.start + 1)),
+            _ => Value::Uint(field.stored.meant(stored)),
+        };
+        text.push_str(if *first { " " } else { ", " });
+        *first = false;
+        text.push_str(field.name);
+        // Writing to a string cannot fail.
+        _ = match value {
+            Value::Bool(_) => Ok(()),
+            Value::Enum { name: Some(name) } => write!(text, " {name}"),
+            Value::Int(value) => write!(text, " {value}"),
+            Value::Uint(value) => write!(text, " {value}"),
+            _ => write!(text, " {stored}"),
+        };
+    }
+}

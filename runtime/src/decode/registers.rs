@@ -1,0 +1,170 @@
+//! Registers that commands load, copy and store: by name, with their fields where the value is known.
+
+use super::fields::Fields;
+use super::memory::VA_MASK;
+use super::record::{Kind, Record};
+use super::tables::Tables;
+use super::walk::Walker;
+use genxml_core::bits;
+use genxml_core::reflect;
+use std::collections::BTreeMap;
+use std::io;
+
+/// Registers whose values are kept; more are written by nothing but a damaged dump.
+const MAX_KNOWN: usize = 4096;
+
+/// What registers hold as far as commands have said it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Registers {
+    /// By byte offset.
+    values: BTreeMap<u32, Known>,
+}
+
+/// A value, and which of its bits are known.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    value: u32,
+    bits: u32,
+}
+
+impl Registers {
+    /// The register at `offset` is written. Of a masked one, bits 31:16 say which of bits 15:0 change.
+    fn write(&mut self, tables: &Tables, offset: u32, value: u32) {
+        let masked = tables
+            .register(offset)
+            .is_some_and(|at| matches!(at.register.kind, reflect::Kind::Register { masked: true, .. }));
+        if self.values.len() >= MAX_KNOWN && !self.values.contains_key(&offset) {
+            return;
+        }
+        let known = self.values.entry(offset).or_default();
+        *known = if masked {
+            let enabled = bits::get(&[value], 16, 31) as u32;
+            Known { value: known.value & !enabled | value & enabled, bits: known.bits | enabled }
+        } else {
+            Known { value, bits: u32::MAX }
+        };
+    }
+
+    fn forget(&mut self, offset: u32) {
+        self.values.remove(&offset);
+    }
+
+    /// Nothing is known of the registers of this name any more.
+    pub fn forget_named(&mut self, tables: &Tables, name: &str) {
+        self.values.retain(|offset, _| tables.register(*offset).is_none_or(|at| at.register.name != name));
+    }
+
+    /// The value at `offset`, if all of it is known.
+    fn value(&self, offset: u32) -> Option<u32> {
+        self.values.get(&offset).filter(|known| known.bits == u32::MAX).map(|known| known.value)
+    }
+
+    /// The value of a register of which there is one, if all of it is known.
+    pub fn named(&self, tables: &Tables, name: &str) -> Option<u32> {
+        match tables.container(name)?.kind {
+            reflect::Kind::Register { offset, .. } => self.value(offset),
+            _ => None,
+        }
+    }
+
+    /// A field of a register of which there is one, if its bits are known.
+    pub fn field(&self, tables: &Tables, name: &str, field: &str) -> Option<u64> {
+        let register = tables.container(name)?;
+        let reflect::Kind::Register { offset, .. } = register.kind else { return None };
+        let field = register.fields.iter().find(|other| other.name == field)?;
+        let known = self.values.get(&offset)?;
+        let all = bits::ones(field.end - field.start + 1);
+        (field.end < 32 && bits::get(&[known.bits], field.start, field.end) == all)
+            .then(|| bits::get(&[known.value], field.start, field.end))
+    }
+}
+
+/// Where a command has a register's offset.
+const LOADED: [&str; 2] = ["Register Address", "Destination Register Address"];
+
+impl Walker<'_> {
+    /// The registers that MI_LOAD_REGISTER_IMM writes, as far as they are described.
+    pub fn load_immediate(
+        &mut self,
+        packet: &Record,
+        container: &reflect::Container,
+        depth: u32,
+    ) -> io::Result<()> {
+        let pairs = packet.dwords.get(1..).unwrap_or_default().as_chunks::<2>().0;
+        let offsets = packet.items.iter().filter_map(|item| item.register_offset());
+        // What is left of a register of which some bytes are not written is not kept.
+        let whole = packet.stored(container, "Byte Write Disables").unwrap_or(0) == 0;
+        for (offset, pair) in offsets.zip(pairs) {
+            match whole {
+                true => self.state.registers.write(self.tables, offset, pair[1]),
+                false => self.state.registers.forget(offset),
+            }
+            self.register(offset, pair[1], "", depth)?;
+        }
+        Ok(())
+    }
+
+    /// MI_LOAD_REGISTER_MEM, MI_LOAD_REGISTER_REG, MI_STORE_REGISTER_MEM: the register with its fields, if its value is
+    /// known.
+    pub fn move_register(
+        &mut self,
+        packet: &Record,
+        container: &reflect::Container,
+        depth: u32,
+    ) -> io::Result<()> {
+        let offset = |name| packet.address_of(container, name).and_then(|offset| u32::try_from(offset).ok());
+        let Some(register) = LOADED.iter().find_map(|name| offset(name)) else { return Ok(()) };
+        let from_memory = container.name == "MI_LOAD_REGISTER_MEM";
+        if container.name == "MI_STORE_REGISTER_MEM" {
+            let known = self.state.registers.value(register);
+            return match known.filter(|_| self.options.data) {
+                Some(value) => self.register(register, value, "as it was loaded before", depth),
+                None => Ok(()),
+            };
+        }
+        let value = if from_memory {
+            let global = packet.stored(container, "Use Global GTT") == Some(1);
+            let memory = self.space(global);
+            let mut bytes = [0; 4];
+            packet
+                .address_of(container, "Memory Address")
+                .filter(|at| memory.bytes(*at & VA_MASK, &mut bytes) == 4)
+                .map(|_| u32::from_le_bytes(bytes))
+        } else {
+            offset("Source Register Address").and_then(|source| self.state.registers.value(source))
+        };
+        match value {
+            Some(value) => self.state.registers.write(self.tables, register, value),
+            None => self.state.registers.forget(register),
+        }
+        let note = if from_memory { "as memory is before the batch" } else { "as it was loaded before" };
+        match value.filter(|_| self.options.data) {
+            Some(value) => self.register(register, value, note, depth),
+            None => Ok(()),
+        }
+    }
+
+    /// A register with a value, if it is described.
+    fn register(&mut self, offset: u32, value: u32, note: &str, depth: u32) -> io::Result<()> {
+        let tables = self.tables;
+        let Some((at, id)) = tables.register_plan(offset) else { return Ok(()) };
+        let plan = tables.plan(id);
+        let mut record = self.spare.pop().unwrap_or_default();
+        record.reset(Kind::Register, depth, offset.into(), plan.container.name);
+        record.register = Some(at);
+        record.plan = Some(id);
+        record.dwords.push(value);
+        record.length = 1;
+        record.note.push_str(note);
+        let Record { dwords, items, .. } = &mut record;
+        let mut fields = Fields { tables, bases: &self.state.bases, dwords, items };
+        match at.dword {
+            0 => fields.all(plan),
+            dword => fields.raw(plan, dword),
+        }
+        self.summary.problems += record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
+        self.sink.record(&record)?;
+        self.spare.push(record);
+        Ok(())
+    }
+}
