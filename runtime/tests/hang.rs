@@ -187,6 +187,38 @@ fn a_page_fault_has_neighbours() {
     assert!(inside.to_string().contains("0x0 bytes into vcs0 user buffer"), "the page is told, not the byte");
 }
 
+/// In the ring ACTHD is what the head register holds: a real dump of Linux 4.15 has both 0x062058cc.
+#[test]
+fn an_engine_may_be_in_its_ring() {
+    let ring = page(&[
+        packet("MI_NOOP", &[]),
+        packet(
+            "MI_SEMAPHORE_WAIT",
+            &[("Memory Type", 1), ("Compare Operation", 4), ("Semaphore Address", 0x5000 >> 2)],
+        ),
+        packet("MI_NOOP", &[]),
+    ]);
+    let memory = page(&[vec![1]]);
+    let crash = Crash {
+        buffers: vec![
+            CrashBuffer { kind: BufferKind::Ring, address: 0x1000, data: &ring },
+            CrashBuffer { kind: BufferKind::Semaphores, address: 0x5000, data: &memory },
+        ],
+        ring: (4, 0x18),
+        acthd: Some(0x0620_0004),
+        registers: vec![("HEAD", 0x0620_0004)],
+        ..Crash::default()
+    };
+    let summary = hang::summary(&crash.error_state());
+    let hang = only(&summary);
+    assert_eq!(hang.place, Place::Buffer("rcs0 ring".into(), 0x1000, 4));
+    assert_eq!(hang.head.unwrap().command, Some((0x1004, "MI_SEMAPHORE_WAIT")));
+    let command = hang.command.as_ref().expect("the ring is read");
+    assert_eq!((command.name, command.address), ("MI_SEMAPHORE_WAIT", 0x1004));
+    let semaphore = hang.semaphore.unwrap();
+    assert_eq!((semaphore.global, semaphore.value, semaphore.holds()), (true, Some(1), Some(false)));
+}
+
 #[test]
 fn what_is_not_known_is_said() {
     let read = |text: &str| hang::summary(&ErrorState::read(text.as_bytes())).to_string();

@@ -398,7 +398,10 @@ impl Reader {
 
     /// `Active (rcs0) [3]:`, `Pinned [0]:`.
     fn list_begins(&mut self, text: &str) -> bool {
-        let Some((name, count)) = text.strip_suffix("]:").and_then(|rest| rest.rsplit_once(" [")) else {
+        // Linux 3.14 to 4.8 indents it, below the address space.
+        let Some((name, count)) =
+            text.trim_start().strip_suffix("]:").and_then(|rest| rest.rsplit_once(" ["))
+        else {
             return false;
         };
         let Some(count) = parse::decimal(count) else { return false };

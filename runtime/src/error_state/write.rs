@@ -251,7 +251,8 @@ impl<W: Write> Writer<'_, W> {
                 vm = list.vm;
                 writeln!(self.out, "vm[{}]", vm.unwrap_or(0))?;
             }
-            writeln!(self.out, "{} [{}]:", list.name, list.rows.len())?;
+            let indent = if list.vm.is_some() { "  " } else { "" };
+            writeln!(self.out, "{indent}{} [{}]:", list.name, list.rows.len())?;
             for row in &list.rows {
                 match self.spelling.has_halves() {
                     true => write!(self.out, "    {:08x}_{:08x}", row.address >> 32, row.address as u32)?,

@@ -57,7 +57,7 @@ pub struct Hang {
     pub because: Vec<String>,
     /// The process whose request was running.
     pub process: Option<Process>,
-    /// The address that the engine was at (ACTHD), 48 bits.
+    /// The address that the engine was at (ACTHD), 48 bits; in the ring not an address but the value of the head register.
     pub acthd: Option<u64>,
     /// Where that address is.
     pub place: Place,

@@ -52,9 +52,16 @@ pub(super) fn batches(
     submissions: &mut Submissions<'_>,
 ) {
     let Some(id) = engine.id() else { return };
-    let acthd = hang.acthd.map(|acthd| acthd & !3);
+    let mut acthd = hang.acthd.map(|acthd| acthd & !3);
     let mut in_batch = true;
-    if let Some(acthd) = acthd {
+    // In the ring ACTHD is no address but what the head register holds, with its count of wraps.
+    let head = engine.value("HEAD").filter(|head| *head != 0 && Some(*head & !3) == acthd);
+    if let (Some(_), Some(at)) = (head, state.ring(engine)) {
+        let name = format!("{} ring", engine.name);
+        hang.place = Place::Buffer(name, at.ring.start, at.ring.head);
+        acthd = Some(at.ring.start + at.ring.head);
+        in_batch = false;
+    } else if let Some(acthd) = acthd {
         let holds = |buffer: &&crate::error_state::Buffer| (buffer.address..buffer.end()).contains(&acthd);
         let own = || state.buffers_of(&engine.name).filter(holds);
         let others = state.buffers.iter().filter(holds);

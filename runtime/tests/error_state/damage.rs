@@ -50,10 +50,8 @@ fn numbers_ask_for_no_memory() {
     let state = read("Active [99999999999]:\nrcs0 --- 99999999999 requests\n");
     assert_eq!(state.lists[0].rows.len(), 0);
     // Text is bounded too.
-    let mut text = String::from("rcs0 command stream:\n");
-    while text.len() < MAX_TEXT {
-        text.push_str("  a: b\n");
-    }
+    let line = format!("  a: {}\n", "b".repeat(4000));
+    let text = format!("rcs0 command stream:\n{}", line.repeat(MAX_TEXT / line.len() + 1));
     let state = read(&text);
     assert!(state.engines[0].entries.len() < MAX_TEXT / 64);
     assert!(state.notes[0].text.contains("bytes of text"));

@@ -206,10 +206,10 @@ render command stream:
 vebox command stream:
   HEAD: 0x00000000
 vm[0]
-Active [0]:
+  Active [0]:
 vm[1]
-Active [1]:
-  01235000     4096 08 00 1 0 render LLC
+  Active [1]:
+    01235000     4096 08 00 [ 1 00 00 00 00 ] 00 dirty LLC
 render ring (submitted by Xorg [1234]) --- gtt_offset = 0x01235000
 {}render ring (w/a) --- gtt_offset = 0x00007000
 {}render ring --- HW Status = 0x00005000
