@@ -112,6 +112,15 @@ pub const SUBNORMAL_BITS_AT_START: u32 = 1 << 6 | 1 << 10;
 /// Does MI_CONDITIONAL_BATCH_BUFFER_END compare unsigned? No source says; MI_SEMAPHORE_WAIT does.
 pub const CONDITIONAL_END_IS_UNSIGNED: bool = true;
 
+/// And without Compare Semaphore? The packet's description (Intel media-driver, mhw_mi_hwcmd_g8_X.h) has it that no comparison
+/// takes place then, and not what follows. A condition that nobody looks at ends nothing.
+pub const CONDITIONAL_END_WITHOUT_COMPARISON_ENDS: bool = false;
+
+/// MI_BATCH_BUFFER_START of the first level in a batch of the second: hardware has one address for each level and no stack,
+/// and the packet sets that of the first (gen8_facts 2.1). Where it goes on is not said; the model takes the level that
+/// was started for the one that runs, so that the second one is left for good.
+pub const FIRST_LEVEL_START_LEAVES_SECOND_LEVEL: bool = true;
+
 /// What an MI_ATOMIC on a dword leaves in bits 63:32 of the general register that it returns memory in: zero, or what was
 /// there? No source says; 32-bit results are zero-extended elsewhere.
 pub const ATOMIC_RETURNS_ZERO_ABOVE: bool = true;
@@ -226,6 +235,8 @@ pub const SLICES: u32 = 1;
 /// What a command does that needs privilege, in a batch without it: 2d p.198 makes it a no-op, sets an error bit and goes
 /// on. No source has the list of such commands and registers for this generation. The model takes accesses through the
 /// global table, and writes to registers of the GPU (rings, submission ports, page table roots), each register by itself.
+/// MI_ATOMIC and MI_SEMAPHORE_WAIT are no such commands: their Memory Type is ignored in a batch without privilege (Intel
+/// media-driver, mhw_mi_hwcmd_g8_X.h).
 pub const GLOBAL_ACCESS_NEEDS_PRIVILEGE: bool = true;
 
 /// Which of two pixels of packed YUV gives both their chroma when they are written: no source says; the first one lies where
@@ -266,10 +277,13 @@ pub const OFFSETS_ADD_BEYOND_32_BITS: bool = true;
 pub const LOCAL_MEMORY_HAS_A_GLOBAL_OFFSET: bool = true;
 
 /// The part of a header that bounds stateless accesses (Per Thread Scratch Space, 2d p.294) holds for messages of data port
-/// 0 that have a header; those without one, and those of data port 1, reach 4 GiB from General State Base Address on. 2d
-/// p.462 also has accesses beyond General State Buffer Size out of bounds, where gen8_facts 12.1 takes it for undefined:
-/// drivers give a size that covers everything, or leave it 0. The model does not look at it.
+/// 0 that have a header; those without one, and those of data port 1, reach 4 GiB from General State Base Address on.
 pub const STATELESS_WITHOUT_SIZE_REACHES_4_GIB: bool = true;
+
+/// General State Buffer Size bounds stateless accesses (2d p.462). What does 0 say, which is also what a context has that never
+/// set it? No source of this generation; drivers leave it 0 and use scratch space, so that the model takes it for no
+/// bound.
+pub const GENERAL_STATE_SIZE_ZERO_IS_NO_BOUND: bool = true;
 
 /// Register Pitch Control of merged media block reads: 2d p.252-254 says what it is good for and no more. Each step doubles the
 /// distance of rows in registers, so that two, four or eight blocks interleave.
@@ -307,6 +321,11 @@ pub const CHILDREN_GET_CONSTANTS_BEHIND_R0: bool = true;
 /// How many root threads does a message that spawns a root thread let start? No source says; the model takes one of those
 /// that wait for it, in their order.
 pub const ROOT_MESSAGES_START_ONE_THREAD: bool = true;
+
+/// A walk of MEDIA_OBJECT_WALKER whose inner loop has no way (its units are 0): the loop goes on until it leaves the block, or
+/// the whole, and never does. Where there is one position, or one block, only, the manual allows 0 like any other number
+/// (2a p.500-506) and nothing is left to loop over: the model takes it once. Other walks without a way are refused.
+pub const LOOPS_OF_ONE_POSITION_NEED_NO_WAY: bool = true;
 
 /// A scoreboard dependency on a position where no thread is on its way: does it hold for ever? Drivers give all threads of
 /// a walk the same mask, also those at the edges, so that nobody can wait for positions outside.

@@ -112,11 +112,15 @@ impl Latched {
     }
 }
 
-/// Base addresses, 48 bits each. Offsets beyond a buffer's size are read through: what hardware does is undefined.
+/// Base addresses, 48 bits each. Offsets beyond a buffer's size are read through, but for General State: what hardware does is
+/// undefined (gen8_facts 12.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BaseAddresses {
     /// General State: scratch space.
     pub general: u64,
+    /// Bytes of General State that stateless messages may reach; 0 is no bound
+    /// (assumptions::GENERAL_STATE_SIZE_ZERO_IS_NO_BOUND).
+    pub general_size: u64,
     /// Surface State: binding tables and surface states.
     pub surface: u64,
     /// Dynamic State: samplers, viewports, interface descriptors, constants.

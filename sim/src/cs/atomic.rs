@@ -1,6 +1,6 @@
 //! MI_ATOMIC (gen8_facts 2.3).
 
-use super::memory::{self, allowed};
+use super::memory::{self, global_if_allowed};
 use crate::assumptions::ATOMIC_RETURNS_ZERO_ABOVE;
 use crate::context::Exec;
 use crate::fault::Fault;
@@ -10,41 +10,43 @@ use genxml::gen8::engine_registers::CsGpr;
 use genxml::gen8::mi::{MiAtomic, MiAtomicAtomicOpcode as Opcode, MiAtomicDataSize, MiAtomicMemoryType};
 use genxml_eu::gen8::eu_messages::MdcAop;
 
-/// The general registers that operands 1 and 2 come from, and that the result goes to.
+/// The general registers that operands 1 and 2 come from, and that the result goes to. 16 bytes go on in the next one.
 const OPERANDS: [u32; 2] = [0, 2];
 const RESULT: u32 = 4;
 
-/// MI_ATOMIC on a dword or a qword.
+/// The field that faults name.
+const FIELD: &str = "Memory Address";
+
+/// MI_ATOMIC on 4, 8 or 16 bytes. In a batch without privilege it is always about the context's own memory: Memory Type is
+/// ignored (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
 pub fn atomic<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiAtomic<'_>) -> Result<(), Fault> {
-    const FIELD: &str = "Memory Address";
-    let global = packet.memory_type == MiAtomicMemoryType::GLOBAL_GRAPHICS_ADDRESS;
-    let width = match packet.data_size {
-        MiAtomicDataSize::DWORD => Width::Dword,
-        MiAtomicDataSize::QWORD => Width::Qword,
-        other => {
-            return Err(exec.unimplemented(
-                format!("Data Size = {}", other.bits()),
-                "no source says which operations there are on 16 bytes",
-            ));
-        }
+    let global = global_if_allowed(exec, packet.memory_type == MiAtomicMemoryType::GLOBAL_GRAPHICS_ADDRESS);
+    let bytes = match packet.data_size {
+        MiAtomicDataSize::DWORD => 4,
+        MiAtomicDataSize::QWORD => 8,
+        MiAtomicDataSize::OCTWORD => 16,
+        other => return Err(exec.bad_field("Data Size", other.bits(), "there is no such size")),
     };
     let address = packet.memory_address.va48();
-    if !address.is_multiple_of(width.bytes()) {
-        return Err(exec.bad_field(FIELD, address, "a qword is at a multiple of 8"));
+    if !address.is_multiple_of(bytes) {
+        let why = "data of 8 or 16 bytes are at a multiple of their size";
+        return Err(exec.bad_field(FIELD, address, why));
     }
+    let [one, two] = operands(exec, packet, bytes)?;
+    let width = match bytes {
+        4 => Width::Dword,
+        8 => Width::Qword,
+        _ => return compare_and_write_16(exec, packet, global, one, two),
+    };
     let Some(operation) = operation(packet.atomic_opcode, width) else {
         let why = "there is no such operation, or not on this Data Size";
         return Err(exec.bad_field("ATOMIC OPCODE", packet.atomic_opcode.bits(), why));
     };
-    let [one, two] = operands(exec, packet)?;
-    if !allowed(exec, global) {
-        return Ok(());
-    }
     let old = match width {
         Width::Qword => memory::read_u64(exec, global, address, FIELD)?,
         Width::Dword => memory::read(exec, global, address, FIELD)?.into(),
     };
-    let (new, returned) = operate(operation, width, old, one, two);
+    let (new, returned) = operate(operation, width, old, one as u64, two as u64);
     match width {
         Width::Qword => memory::write_u64(exec, global, address, new, FIELD)?,
         Width::Dword => memory::write(exec, global, address, new as u32, FIELD)?,
@@ -59,25 +61,62 @@ pub fn atomic<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiAtomic<'_>) -> Res
     Ok(())
 }
 
+/// The only operation on 16 bytes that a source has: memory becomes operand 2 if it equals operand 1.
+fn compare_and_write_16<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &MiAtomic<'_>,
+    global: bool,
+    one: u128,
+    two: u128,
+) -> Result<(), Fault> {
+    if packet.atomic_opcode != Opcode::ATOMIC_16B_COMPARE_AND_WRITE {
+        return Err(exec.unimplemented(
+            format!("ATOMIC OPCODE = {:#x} on 16 bytes", packet.atomic_opcode.bits()),
+            "of operations on 16 bytes sources have Compare and Write only",
+        ));
+    }
+    let address = packet.memory_address.va48();
+    let mut halves = [0; 2];
+    for (half, at) in halves.iter_mut().zip([address, address + 8]) {
+        *half = memory::read_u64(exec, global, at, FIELD)?;
+    }
+    let old = u128::from(halves[0]) | u128::from(halves[1]) << 64;
+    let new = if old == one { two } else { old };
+    memory::write_u64(exec, global, address, new as u64, FIELD)?;
+    memory::write_u64(exec, global, address + 8, (new >> 64) as u64, FIELD)?;
+    if packet.return_data_control.get() != 0 {
+        for (index, half) in (RESULT..).zip(halves) {
+            let offset = gpr(exec, index);
+            exec.state.registers.write(offset, half as u32);
+            exec.state.registers.write(offset + 4, (half >> 32) as u32);
+        }
+    }
+    Ok(())
+}
+
 fn gpr<O: Observer>(exec: &Exec<'_, O>, index: u32) -> u32 {
     exec.base() + CsGpr::OFFSET + 8 * index
 }
 
-/// Both operands, from the packet or from general registers; bits beyond the size are not looked at.
-fn operands<O: Observer>(exec: &Exec<'_, O>, packet: &MiAtomic<'_>) -> Result<[u64; 2], Fault> {
+/// Both operands, from the packet, which has dwords of both in turn for as many as `bytes` are, or from general registers;
+/// bits beyond the size are not looked at.
+fn operands<O: Observer>(exec: &Exec<'_, O>, packet: &MiAtomic<'_>, bytes: u64) -> Result<[u128; 2], Fault> {
     if packet.inline_data.get() == 0 {
-        return Ok(OPERANDS.map(|index| exec.state.registers.read_u64(gpr(exec, index))));
+        let read = |index| u128::from(exec.state.registers.read_u64(gpr(exec, index)));
+        return Ok(OPERANDS.map(|index| read(index) | read(index + 1) << 64));
     }
-    match (packet.operand.get(0), packet.operand.get(1)) {
-        (Some(low), Some(high)) => Ok([
-            low.operand1_data_dword.get() | high.operand1_data_dword.get() << 32,
-            low.operand2_data_dword.get() | high.operand2_data_dword.get() << 32,
-        ]),
-        _ => {
-            let length = packet.dwords() as u64 - 2;
-            Err(exec.bad_field("DWord Length", length, "inline data are 8 dwords"))
-        }
+    let wanted = bytes as usize / 4;
+    if packet.operand.len() < wanted {
+        let length = packet.dwords() as u64 - 2;
+        let why = format!("inline data of {bytes} bytes are {} dwords", 2 * wanted);
+        return Err(exec.bad_field("DWord Length", length, why));
     }
+    let mut operands = [0; 2];
+    for (n, pair) in packet.operand.iter().take(wanted).enumerate() {
+        operands[0] |= u128::from(pair.operand1_data_dword.get()) << (32 * n);
+        operands[1] |= u128::from(pair.operand2_data_dword.get()) << (32 * n);
+    }
+    Ok(operands)
 }
 
 /// The operation; none if the opcode has no such one, or not on this size.

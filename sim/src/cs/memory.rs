@@ -22,6 +22,12 @@ pub fn allowed<O: Observer>(exec: &mut Exec<'_, O>, needs_privilege: bool) -> bo
     allowed
 }
 
+/// Whether an operand that wants the global table gets it, of commands that ignore what they must not ask for
+/// (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
+pub fn global_if_allowed<O: Observer>(exec: &Exec<'_, O>, wanted: bool) -> bool {
+    wanted && (exec.mode.privileged || !GLOBAL_ACCESS_NEEDS_PRIVILEGE)
+}
+
 /// The dword at `address`.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use super::device::Interrupt;
 use super::execute::Flow;
 use super::memory::{allowed, read, write};
 use super::{predicate, status};
-use crate::assumptions::CONDITIONAL_END_IS_UNSIGNED;
+use crate::assumptions::{CONDITIONAL_END_IS_UNSIGNED, CONDITIONAL_END_WITHOUT_COMPARISON_ENDS};
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::mem::coherence::Cache;
@@ -142,13 +142,12 @@ pub fn copy_mem_mem<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiCopyMemMem) 
 /// MI_FLUSH_DW: everything before it is complete, which leaves the post-sync operation. Immediate data are a qword
 /// if the packet is long enough, else a dword (gen8_facts 2.6).
 pub fn flush_dw<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiFlushDw<'_>) -> Result<(), Fault> {
-    let coherence = &mut exec.device.coherence;
-    coherence.flushed(exec.engine, Cache::Pipeline);
+    flushed(exec, Cache::Pipeline);
     if packet.video_pipeline_cache_invalidate.get() != 0 {
-        coherence.invalidated(exec.engine, Cache::Video);
+        invalidated(exec, Cache::Video);
     }
     if packet.tlb_invalidate.get() != 0 {
-        coherence.invalidated(exec.engine, Cache::Translation);
+        invalidated(exec, Cache::Translation);
         exec.vm.space.forget();
     }
     let mut data = [0; 2];
@@ -193,14 +192,27 @@ pub fn flush_dw<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiFlushDw<'_>) -> 
     Ok(())
 }
 
-/// MI_CONDITIONAL_BATCH_BUFFER_END: ends the batch unless memory is greater than the packet's data.
+/// A command flushes a cache.
+pub fn flushed<O: Observer>(exec: &mut Exec<'_, O>, cache: Cache) {
+    exec.device.coherence.flushed(exec.engine, cache);
+    exec.tell(&Event::Flush { cache, invalidates: false });
+}
+
+/// A command invalidates a cache.
+pub fn invalidated<O: Observer>(exec: &mut Exec<'_, O>, cache: Cache) {
+    exec.device.coherence.invalidated(exec.engine, cache);
+    exec.tell(&Event::Flush { cache, invalidates: true });
+}
+
+/// MI_CONDITIONAL_BATCH_BUFFER_END: with Compare Semaphore it ends the batch unless memory is greater than the packet's data.
+/// Without, nothing is compared (assumptions::CONDITIONAL_END_WITHOUT_COMPARISON_ENDS).
 pub fn conditional_batch_buffer_end<O: Observer>(
     exec: &mut Exec<'_, O>,
     packet: &MiConditionalBatchBufferEnd,
 ) -> Result<Flow, Fault> {
     let global = packet.use_global_gtt.get() != 0;
     if packet.compare_semaphore.get() == 0 {
-        return Err(exec.unimplemented("Compare Semaphore = 0", "no source says when it ends the batch then"));
+        return Ok(if CONDITIONAL_END_WITHOUT_COMPARISON_ENDS { Flow::End } else { Flow::Next });
     }
     if !allowed(exec, global) {
         return Ok(Flow::Next);

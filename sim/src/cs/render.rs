@@ -6,6 +6,7 @@ use super::{counters, mi, predicate, status};
 use crate::context::{Exec, InterfaceDescriptors};
 use crate::fault::Fault;
 use crate::media;
+use crate::mem::PAGE;
 use crate::mem::coherence::Cache;
 use crate::observe::Observer;
 use genxml::gen8::media::{GpgpuWalker, MediaCurbeLoad, MediaInterfaceDescriptorLoad};
@@ -26,7 +27,6 @@ pub fn pipe_control<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -
     if packet.tlb_invalidate {
         exec.vm.space.forget();
     }
-    let coherence = &mut exec.device.coherence;
     for (asked, cache) in [
         (packet.render_target_cache_flush_enable, Cache::RenderTarget),
         (packet.depth_cache_flush_enable, Cache::Depth),
@@ -34,7 +34,7 @@ pub fn pipe_control<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -
         (packet.pipe_control_flush_enable, Cache::Pipeline),
     ] {
         if asked {
-            coherence.flushed(exec.engine, cache);
+            mi::flushed(exec, cache);
         }
     }
     for (asked, cache) in [
@@ -46,7 +46,7 @@ pub fn pipe_control<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -
         (packet.tlb_invalidate, Cache::Translation),
     ] {
         if asked {
-            coherence.invalidated(exec.engine, cache);
+            mi::invalidated(exec, cache);
         }
     }
     if packet.generic_media_state_clear {
@@ -96,7 +96,7 @@ pub fn pipeline_select<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipelineSel
     Ok(())
 }
 
-/// STATE_BASE_ADDRESS: bases whose modify enable is set are replaced.
+/// STATE_BASE_ADDRESS: bases whose modify enable is set are replaced, and so is the size of General State.
 pub fn state_base_address<O: Observer>(
     exec: &mut Exec<'_, O>,
     packet: &StateBaseAddress,
@@ -132,6 +132,9 @@ pub fn state_base_address<O: Observer>(
         if enabled {
             *to = from.va48();
         }
+    }
+    if packet.general_state_buffer_size_modify_enable {
+        base.general_size = packet.general_state_buffer_size.get() * PAGE;
     }
     Ok(())
 }

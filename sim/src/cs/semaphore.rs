@@ -1,4 +1,7 @@
 //! Semaphores: dwords in memory that a streamer waits for (gen8_facts 2.2).
+//!
+//! MI_SEMAPHORE_MBOX, which kernels' parsers still list, is one of older hardware: here these two commands have taken its place
+//! (Intel media-driver, mhw_mi_hwcmd_g8_X.h), and the model refuses it.
 
 use super::device::{self, Signal};
 use super::execute::Flow;
@@ -90,12 +93,11 @@ fn compare(comparison: Compare, memory: u32, data: u32) -> Option<bool> {
     })
 }
 
-/// MI_SEMAPHORE_WAIT: passes if memory compares true with the packet's data.
+/// MI_SEMAPHORE_WAIT: passes if memory compares true with the packet's data. Memory Type is ignored in a batch without
+/// privilege (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
 pub fn semaphore_wait<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiSemaphoreWait) -> Result<Flow, Fault> {
-    let global = packet.memory_type == MiSemaphoreWaitMemoryType::GLOBAL_GRAPHICS_ADDRESS;
-    if !memory::allowed(exec, global) {
-        return Ok(Flow::Next);
-    }
+    let wanted = packet.memory_type == MiSemaphoreWaitMemoryType::GLOBAL_GRAPHICS_ADDRESS;
+    let global = memory::global_if_allowed(exec, wanted);
     let address = packet.semaphore_address.va48();
     let data = packet.semaphore_data_dword.get() as u32;
     let memory = memory::read(exec, global, address, "Semaphore Address")?;

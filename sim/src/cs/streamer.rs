@@ -9,6 +9,7 @@ use super::device::Device;
 use super::execute::{self, Flow};
 use super::semaphore::Wait;
 use super::status;
+use crate::assumptions::FIRST_LEVEL_START_LEAVES_SECOND_LEVEL;
 use crate::context::Exec;
 use crate::fault::{Fault, Place};
 use crate::media;
@@ -301,16 +302,12 @@ impl Streamer {
         match flow {
             Flow::Next => {}
             Flow::Start { address, global, second } => {
-                let second_level = self.second.is_some();
-                if second_level && !second {
-                    return Err(exec.unimplemented(
-                        "a first-level MI_BATCH_BUFFER_START inside a second-level batch",
-                        "no source says where it returns to",
-                    ));
-                }
                 // From the ring, both enter the first level.
                 let second = second && self.first.is_some();
-                if second_level || !second && self.first.is_some() {
+                if self.second.is_some() && (second || FIRST_LEVEL_START_LEAVES_SECOND_LEVEL) {
+                    self.leave(exec);
+                }
+                if !second && self.first.is_some() && self.second.is_none() {
                     self.leave(exec);
                 }
                 *(if second { &mut self.second } else { &mut self.first }) =

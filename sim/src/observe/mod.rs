@@ -15,6 +15,7 @@ pub use trace::Trace;
 
 use crate::cs::device::Interrupt;
 use crate::fault::Place;
+use crate::mem::coherence::Cache;
 use genxml::engine::EngineId;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::mi::MiDisplayFlipDisplayPlaneSelect;
@@ -152,10 +153,17 @@ pub enum Event<'a> {
         /// Address of the kernel's first instruction.
         kernel: u64,
     },
-    /// All threads of the packet have ended.
+    /// All threads of the packet have ended. Media threads may outlive their packet: of those that do nothing is told.
     DispatchEnd {
         /// Address of the kernel's first instruction.
         kernel: u64,
+    },
+    /// A command flushes a cache, or invalidates it; the model has none, and keeps [account](crate::mem::Coherence).
+    Flush {
+        /// Which.
+        cache: Cache,
+        /// True if it is invalidated, false if what it holds is written to memory.
+        invalidates: bool,
     },
     /// A thread group starts.
     Group {

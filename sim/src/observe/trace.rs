@@ -1,7 +1,8 @@
 //! A trace that Perfetto (ui.perfetto.dev) and chrome://tracing open: the JSON trace event format, written as things
 //! happen.
 //!
-//! An engine is a track. On it lie slices, one in the other: submission, batches of both levels, packets, thread groups.
+//! An engine is a track. On it lie slices, one in the other: submission, batches of both levels, packets, thread groups; and
+//! moments: flushes and invalidations of caches.
 //! Times are the model's clock, a unit as a nanosecond: they say how much work was done, not how long hardware would
 //! take, and are the same whenever the same is run.
 //!
@@ -106,6 +107,10 @@ impl<W: Write> Trace<W> {
                 })
             }
             Event::GroupEnd { .. } => self.close(now, Slice::Group),
+            Event::Flush { cache, invalidates } => {
+                let what = if invalidates { "invalidate" } else { "flush" };
+                self.record(now, 'i', &format!("{what} {cache:?}"), |out| out.write_all(br#","s":"t""#))
+            }
             Event::ThreadEnd { instructions, .. } => {
                 self.instructions += instructions;
                 Ok(())

@@ -4,9 +4,9 @@ use genxml::eu;
 use genxml::gen8::media::{GpgpuWalkerSimdSize, MediaVfeState};
 use genxml::gen8::state::{
     InterfaceDescriptorData, InterfaceDescriptorDataSharedLocalMemorySize, RenderSurfaceState,
-    RenderSurfaceStateExtent, SurfaceType,
+    RenderSurfaceStateExtent, StateBaseAddress, SurfaceType,
 };
-use genxml_cases::{Compute, KERNELS, Model, at, raw_buffer, u};
+use genxml_cases::{Compute, KERNELS, Model, at, packets, raw_buffer, u};
 use genxml_core::MinusOne;
 use genxml_sim::Fault;
 
@@ -155,6 +155,8 @@ pub struct Probe {
     model: Model,
     base: u64,
     surfaces: Vec<RenderSurfaceState>,
+    /// General State Buffer Size in pages; 0 if nothing sets it.
+    general: u64,
 }
 
 impl Probe {
@@ -170,13 +172,18 @@ impl Probe {
         assert_eq!(surfaces.len(), LOCAL_INDEX);
         surfaces.push(raw_buffer(LOCAL, LOCAL_BYTES as u64));
         surfaces.extend(more);
-        Probe { model, base: KERNELS, surfaces }
+        Probe { model, base: KERNELS, surfaces, general: 0 }
     }
 
     /// The same with another instruction base.
     pub fn with_base(mut self, base: u64) -> Probe {
         self.model.map(base, 64 << 10);
         Probe { base, ..self }
+    }
+
+    /// The same with a size of General State.
+    pub fn with_general_state(self, pages: u64) -> Probe {
+        Probe { general: pages, ..self }
     }
 
     /// Sends a message; `local`: with shared local memory.
@@ -206,7 +213,13 @@ impl Probe {
             right: 0xffff,
             ..Compute::new(kernel(message.unit, message.channels, local))
         };
-        compute.run(&mut self.model)?;
+        let size = StateBaseAddress {
+            general_state_buffer_size: u(self.general),
+            general_state_buffer_size_modify_enable: true,
+            ..StateBaseAddress::new()
+        };
+        let batch = [packets![size], compute.batch(&mut self.model)].concat();
+        self.model.render(&batch)?;
         let answer = self.model.get(RESULT, 8 * ANSWER);
         let local = if local { self.model.read(LOCAL, LOCAL_BYTES) } else { world.local.clone() };
         Ok(World {

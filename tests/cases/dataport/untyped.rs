@@ -349,3 +349,46 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, left_out: u32, wri
         Message { unit: Unit::Port1, channels: send, mask, descriptor: descriptor.pack()[0], payload };
     probe.check(&message, &world, &expected, false);
 }
+
+/// Stateless messages end where General State does, with a header and without (MH_A32_GO, 2d p.462): what is not wholly before
+/// it reads 0 and is not written.
+#[test]
+fn general_state_ends() {
+    const END: usize = 0x1000;
+    let mut random = Random::new(3);
+    let mut probe = probe().with_general_state((DATA + END as u64) / 4096);
+    for (place, index, begin) in [(Place::Stateless, 255, DATA + 1024), (Place::StatelessBare, 253, 0)] {
+        for write in [false, true] {
+            let world = World::random(&mut random);
+            let bytes = [0x400, END - 8, END - 4, END, END + 4, END + 0x800, 0x500, 0x1ffc];
+            let mut payload: Vec<Register> = Vec::new();
+            if place == Place::Stateless {
+                payload.push(header(place, 0xffff));
+            }
+            payload.push(bytes.map(|byte| (DATA + byte as u64 - begin) as u32));
+            let data: Register = std::array::from_fn(|_| random.next() as u32);
+            let mut expected = world.clone();
+            for (n, &byte) in bytes.iter().enumerate() {
+                match write {
+                    true if byte < END => set_dword(&mut expected.data, byte, data[n]),
+                    true => {}
+                    false => expected.answer[0][n] = if byte < END { dword(&world.data, byte) } else { 0 },
+                }
+            }
+            payload.extend(write.then_some(data));
+            let descriptor = Msd1Us {
+                binding_table_index: u(index),
+                channel_mask: MdcCmask::R,
+                simd_mode: MdcSm3::SIMD8,
+                message_type: if write { MtDp1::MT1W_US } else { MtDp1::MT1R_US },
+                header_present: place == Place::Stateless,
+                response_length: u(u64::from(!write)),
+                message_length: u(payload.len() as u64),
+                ..Msd1Us::new()
+            };
+            let [descriptor] = descriptor.pack();
+            let message = Message { unit: Unit::Port1, channels: 8, mask: 0xff, descriptor, payload };
+            probe.check(&message, &world, &expected, false);
+        }
+    }
+}

@@ -38,7 +38,8 @@ pub const DATA: u64 = 0x5000_0000;
 /// A GPU that a driver has taken over.
 pub struct Machine {
     pub gpu: Gpu,
-    data: genxml_sim::mem::Frames,
+    /// What all contexts have at [`DATA`].
+    pub data: genxml_sim::mem::Frames,
     contexts: u64,
 }
 

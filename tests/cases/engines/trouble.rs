@@ -245,6 +245,37 @@ fn privilege() {
     }
 }
 
+/// Memory Type of MI_ATOMIC and MI_SEMAPHORE_WAIT: a ring reaches the global table, in a batch without privilege the bit is
+/// ignored (media-driver mhw_mi_hwcmd_g8_X.h, MEMORY_TYPE).
+#[test]
+fn memory_types_that_are_ignored() {
+    for engine in EngineId::ALL {
+        let mut machine = Machine::new();
+        let mut context = machine.context(engine, 1, WIDE);
+        // The same address in both tables.
+        machine.map_global(DATA, 0x1000);
+        let count = MiAtomic {
+            memory_type: MiAtomicMemoryType::GLOBAL_GRAPHICS_ADDRESS,
+            data_size: MiAtomicDataSize::DWORD,
+            atomic_opcode: MiAtomicAtomicOpcode::ATOMIC_4B_INCREMENT,
+            memory_address: at(DATA),
+            ..MiAtomic::new()
+        };
+        let wait = |value| MiSemaphoreWait {
+            memory_type: MiSemaphoreWaitMemoryType::GLOBAL_GRAPHICS_ADDRESS,
+            ..wait(0, value)
+        };
+        machine.set_data(0, 40);
+        machine.gpu.global().write_u32(DATA, 7).unwrap();
+        machine.batch(&context, 0, &packets![count, wait(41), store(1, &[u(1)])]);
+        machine.ring(&mut context, &packets![count, wait(8), start(0)]);
+        machine.submit(&[&context]).unwrap();
+        let stats = machine.gpu.run().unwrap();
+        let global = machine.gpu.global().read_u32(DATA).unwrap();
+        assert_eq!((global, machine.data(0), machine.data(1), stats.violations), (8, 41, 1, 0), "{engine}");
+    }
+}
+
 /// A ring whose last packet goes on behind the tail, or that ends a batch that is none.
 #[test]
 fn broken_rings() {

@@ -224,5 +224,112 @@ fn atomics() {
         }
         let fault = model.submit(engine, &packets![bad(MiAtomicDataSize::OCTWORD, 0x45)]).unwrap_err();
         assert!(fault.to_string().contains("16 bytes"), "{fault}");
+        // Data are at a multiple of their size.
+        for (size, opcode, address) in [
+            (MiAtomicDataSize::QWORD, 0x25, DATA + 4),
+            (MiAtomicDataSize::OCTWORD, 0x4e, DATA + 8),
+            (MiAtomicDataSize::from_bits(3), 0x4e, DATA),
+        ] {
+            let packet = MiAtomic { memory_address: at(address), ..bad(size, opcode) };
+            assert!(model.submit(engine, &packets![packet]).is_err());
+        }
+    }
+}
+
+/// Compare and write of 16 bytes, in plain 128-bit numbers: equal, and different in any dword; operands in the packet and in
+/// registers, the low half in the first of two.
+#[test]
+fn compare_and_write_of_16_bytes() {
+    let mut random = Random::new(4);
+    for engine in EngineId::ALL {
+        let mut model = model();
+        for round in 0..64u32 {
+            let wide_number =
+                |random: &mut Random| u128::from(random.next()) << 64 | u128::from(random.next());
+            let (one, two) = (wide_number(&mut random), wide_number(&mut random));
+            let memory = if round % 5 < 4 { one ^ 1 << (32 * (round % 5) + 7) } else { one };
+            let (inline, returns) = (round % 2 == 0, round / 2 % 2 == 0);
+            let dwords = |value: u128| -> [u32; 4] { std::array::from_fn(|n| (value >> (32 * n)) as u32) };
+            model.put(DATA, &[&dwords(memory)[..], &[0x77; 5]].concat());
+            let pairs: Vec<_> = dwords(one)
+                .into_iter()
+                .zip(dwords(two))
+                .map(|(one, two)| MiAtomicOperand {
+                    operand1_data_dword: u(one.into()),
+                    operand2_data_dword: u(two.into()),
+                })
+                .collect();
+            let packet = MiAtomic {
+                data_size: MiAtomicDataSize::OCTWORD,
+                atomic_opcode: MiAtomicAtomicOpcode::from_bits(0x4e),
+                inline_data: u(inline.into()),
+                return_data_control: u(returns.into()),
+                memory_address: at(DATA),
+                operand: if inline { (&pairs[..]).into() } else { (&pairs[..0]).into() },
+                ..MiAtomic::new()
+            };
+            let mut batch = Vec::new();
+            let registers = [
+                (0, one as u64),
+                (1, (one >> 64) as u64),
+                (2, two as u64),
+                (3, (two >> 64) as u64),
+                (4, 0x55),
+                (5, 0x66),
+            ];
+            for (index, value) in registers {
+                // Operands in the packet are not those in registers.
+                let value = if inline && index < 4 { !value } else { value };
+                batch.extend(packets![load(&wide(engine, index, value))]);
+            }
+            batch.extend(packets![packet]);
+            for (index, dword) in [(4, 4), (5, 6)] {
+                batch.extend(packets![
+                    save(gpr(engine, index), dword),
+                    save(gpr(engine, index) + 4, dword + 1)
+                ]);
+            }
+            model.submit(engine, &batch).unwrap();
+            let after = if memory == one { two } else { memory };
+            let returned = if returns { memory } else { 0x66 << 64 | 0x55 };
+            let expected = [&dwords(after)[..], &dwords(returned), &[0x77]].concat();
+            assert_eq!(model.get(DATA, 9), expected, "{engine} {round}");
+        }
+    }
+}
+
+/// Inline data are as many dwords of both operands as the size has; a packet with fewer is refused.
+#[test]
+fn length_of_inline_data() {
+    let pairs: Vec<_> = (0..4)
+        .map(|n| MiAtomicOperand { operand1_data_dword: u(5 + n), operand2_data_dword: u(0) })
+        .collect();
+    for engine in EngineId::ALL {
+        let mut model = model();
+        for (size, opcode, needed) in [
+            (MiAtomicDataSize::DWORD, 0x07, 1),
+            (MiAtomicDataSize::QWORD, 0x27, 2),
+            (MiAtomicDataSize::OCTWORD, 0x4e, 4),
+        ] {
+            for count in 0..=4 {
+                let packet = MiAtomic {
+                    data_size: size,
+                    atomic_opcode: MiAtomicAtomicOpcode::from_bits(opcode),
+                    inline_data: u(1),
+                    memory_address: at(DATA),
+                    operand: (&pairs[..count]).into(),
+                    ..MiAtomic::new()
+                };
+                model.put(DATA, &[1, 2]);
+                let result = model.submit(engine, &packets![packet]);
+                assert_eq!(result.is_ok(), count >= needed, "{engine} {size:?} {count}");
+                let sum = match (count >= needed, needed) {
+                    (true, 1) => [6, 2],
+                    (true, 2) => [6, 8],
+                    _ => [1, 2],
+                };
+                assert_eq!(model.get(DATA, 2), sum, "{engine} {size:?} {count}");
+            }
+        }
     }
 }

@@ -45,6 +45,23 @@ fn levels() {
     }
 }
 
+/// A start of the first level in a batch of the second: that of the first level is replaced, and its end returns to the ring
+/// (gen8_facts 2.1: one address for each level, no stack).
+#[test]
+fn first_level_from_the_second() {
+    const END: MiBatchBufferEnd = MiBatchBufferEnd::new();
+    for engine in EngineId::ALL {
+        let mut model = model();
+        // The second level starts a first level at 0x2000, which calls a second level at 0x3000 and gets back.
+        model.put(BATCH + 0x1000, &packets![store(0, &[u(1)]), start(0x2000, false), store(4, &[u(9)]), END]);
+        model.put(BATCH + 0x2000, &packets![start(0x3000, true), store(2, &[u(3)]), END, store(4, &[u(9)])]);
+        model.put(BATCH + 0x3000, &packets![store(1, &[u(2)]), END]);
+        let stats = model.submit(engine, &packets![start(0x1000, true), store(3, &[u(9)])]).unwrap();
+        assert_eq!(model.get(DATA, 5), [1, 2, 3, 0, 0], "{engine}");
+        assert_eq!(stats.batches, 4);
+    }
+}
+
 /// Predication Enable, Add Offset Enable.
 #[test]
 fn batch_start_options() {
@@ -93,6 +110,15 @@ fn conditional_end() {
             model.submit(engine, &packets![start(0x1000, true), store(1, &[u(1)])]).unwrap();
             let goes_on = u32::from(u64::from(memory) > data);
             assert_eq!(model.get(DATA, 2), [goes_on; 2], "{engine} {memory:#x} {data:#x}");
+            // Without Compare Semaphore nothing is compared, not even looked at.
+            let end = MiConditionalBatchBufferEnd {
+                compare_semaphore: u(0),
+                compare_address: at(0x7000_0000),
+                ..end
+            };
+            model.put(DATA, &[0, 0, memory]);
+            model.submit(engine, &packets![end, store(1, &[u(1)])]).unwrap();
+            assert_eq!(model.get(DATA, 2), [0, 1], "{engine}");
         }
     }
 }

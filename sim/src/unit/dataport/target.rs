@@ -2,6 +2,7 @@
 
 use super::parcel::Parcel;
 use super::window::Target;
+use crate::assumptions::GENERAL_STATE_SIZE_ZERO_IS_NO_BOUND;
 use crate::eu::regions::Registers;
 use crate::fault::Fault;
 use crate::observe::Observer;
@@ -85,8 +86,7 @@ pub(super) fn buffer<O: Observer>(
     match special {
         Index::SLM if allowed == Allowed::Any => Ok(Target::Local),
         Index::A32_A64 | Index::A32_A64_NC if allowed != Allowed::Surface => {
-            let base = port.exec.state.base.general.wrapping_add(header.base);
-            Ok(Target::Memory { base, size: header.bytes })
+            Ok(general_state(port, header.base, header.bytes))
         }
         _ => match as_buffer(surface(port, parcel, index)?) {
             Some(target) => Ok(target),
@@ -149,8 +149,17 @@ fn as_buffer(bound: &Bound) -> Option<Target> {
 pub(super) fn scratch<O: Observer>(port: &Port<'_, '_, O>, registers: &Registers, header: usize) -> Target {
     let header = MhA32Hwb::unpack_lossy(&registers.dwords(header));
     let base = header.buffer_base_address.buffer_base_address_offset.get();
-    Target::Memory {
-        base: port.exec.state.base.general.wrapping_add(base - base % BASE_PAGE),
-        size: scratch_bytes(header.per_thread_scratch_space.per_thread_scratch_space.get()),
-    }
+    let bytes = scratch_bytes(header.per_thread_scratch_space.per_thread_scratch_space.get());
+    general_state(port, base - base % BASE_PAGE, bytes)
+}
+
+/// `bytes` bytes from `offset` behind General State Base Address on, as far as General State Buffer Size lets them
+/// (MH_A32_GO, 2d p.462).
+fn general_state<O: Observer>(port: &Port<'_, '_, O>, offset: u64, bytes: u64) -> Target {
+    let state = &port.exec.state.base;
+    let size = match state.general_size {
+        0 if GENERAL_STATE_SIZE_ZERO_IS_NO_BOUND => bytes,
+        all => bytes.min(all.saturating_sub(offset)),
+    };
+    Target::Memory { base: state.general.wrapping_add(offset), size }
 }

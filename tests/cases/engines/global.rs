@@ -1,0 +1,159 @@
+//! Commands whose operands go through the global table, from a ring, which may reach it. Oracle: gen8_facts 1.1 (which bit of
+//! which command says so); two lists of dwords, one for each table.
+
+use crate::machine::*;
+use crate::*;
+use genxml::core::{Shifted, U64};
+use genxml::engine::EngineId;
+use genxml::gen8::memory::{
+    ContextDescriptorFormatAddressingModeLegacyContext as Addressing, GlobalGttPageTableEntry,
+};
+use genxml_cases::packets;
+
+const WIDE: Addressing = Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT;
+
+/// Where the global table has memory of its own.
+const GLOBAL: u64 = 0x90_0000;
+/// Where it has the context's data once more.
+const ALIAS: u64 = 0x91_0000;
+
+fn machine(engine: EngineId) -> (Machine, Logical) {
+    let mut machine = Machine::new();
+    let context = machine.context(engine, 1, WIDE);
+    machine.map_global(GLOBAL, 0x1000);
+    let entry =
+        GlobalGttPageTableEntry { present: true, address: Shifted::new(machine.data.address()).unwrap() };
+    let [low, high] = entry.pack();
+    machine.gpu.ggtt.write_global_entry(ALIAS / 4096, u64::from(low) | u64::from(high) << 32).unwrap();
+    (machine, context)
+}
+
+fn run(machine: &mut Machine, context: &mut Logical, commands: &[u32]) {
+    machine.ring(context, commands);
+    machine.submit(&[&*context]).unwrap();
+    let stats = machine.gpu.run().unwrap();
+    assert_eq!(stats.violations, 0);
+}
+
+fn global(machine: &mut Machine, dword: u64) -> u32 {
+    machine.gpu.global().read_u32(GLOBAL + 4 * dword).unwrap()
+}
+
+/// Dwords to and from packets, registers and the other table, in every combination of tables.
+#[test]
+fn moves() {
+    for engine in EngineId::ALL {
+        let (mut machine, mut context) = machine(engine);
+        for dword in 0..16 {
+            machine.set_data(dword, 100 + dword as u32);
+            machine.gpu.global().write_u32(GLOBAL + 4 * dword as u64, 200 + dword as u32).unwrap();
+        }
+        let place = |is_global: bool, dword: u64| at(if is_global { GLOBAL } else { DATA } + 4 * dword);
+        let (one, two) = (base(engine) + 0x600, base(engine) + 0x608);
+        let mut commands = Vec::new();
+        for (n, (from, to)) in
+            [(false, false), (false, true), (true, false), (true, true)].into_iter().enumerate()
+        {
+            // Dword n of one goes to dword 4 + n of the other.
+            commands.extend(packets![MiCopyMemMem {
+                use_global_gtt_source: from,
+                use_global_gtt_destination: to,
+                source_memory_address: at(if from { GLOBAL } else { DATA } + 4 * n as u64),
+                destination_memory_address: at(if to { GLOBAL } else { DATA } + 16 + 4 * n as u64),
+                ..MiCopyMemMem::new()
+            }]);
+        }
+        for (is_global, register) in [(false, one), (true, two)] {
+            commands.extend(packets![MiLoadRegisterMem {
+                use_global_gtt: is_global,
+                register_address: at(register.into()),
+                memory_address: at(if is_global { GLOBAL } else { DATA }),
+                ..MiLoadRegisterMem::new()
+            }]);
+        }
+        // What came from one table goes to the other.
+        for (is_global, register) in [(true, one), (false, two)] {
+            commands.extend(packets![MiStoreRegisterMem {
+                use_global_gtt: is_global,
+                register_address: at(register.into()),
+                memory_address: at(if is_global { GLOBAL } else { DATA } + 32),
+                ..MiStoreRegisterMem::new()
+            }]);
+        }
+        let data = [u(0x55)];
+        commands.extend(packets![MiStoreDataImm {
+            use_global_gtt: true,
+            data_dword: (&data).into(),
+            ..MiStoreDataImm::new(place(true, 9))
+        }]);
+        run(&mut machine, &mut context, &commands);
+        let mut own: Vec<u32> = (100..116).collect();
+        let mut other: Vec<u32> = (200..216).collect();
+        (own[4], other[5], own[6], other[7]) = (100, 101, 202, 203);
+        (other[8], own[8], other[9]) = (100, 200, 0x55);
+        assert_eq!((0..16).map(|dword| machine.data(dword)).collect::<Vec<_>>(), own, "{engine}");
+        assert_eq!((0..16).map(|dword| global(&mut machine, dword)).collect::<Vec<_>>(), other, "{engine}");
+    }
+}
+
+/// What flushes write behind themselves.
+#[test]
+fn flushes() {
+    for engine in EngineId::ALL {
+        let (mut machine, mut context) = machine(engine);
+        let data = [u(0x1234), u(0x5678)];
+        let commands = match engine {
+            EngineId::Render => packets![PipeControl {
+                destination_address_type: PipeControlDestinationAddressType::GGTT,
+                post_sync_operation: PipeControlPostSyncOperation::WRITE_IMMEDIATE_DATA,
+                address: at(GLOBAL + 8),
+                immediate_data: U64::from_bits(0x5678_0000_1234),
+                ..PipeControl::new()
+            }],
+            _ => packets![MiFlushDw {
+                destination_address_type: MiFlushDwDestinationAddressType::GGTT,
+                post_sync_operation: MiFlushDwPostSyncOperation::WRITE_IMMEDIATE_DATA,
+                address: at(GLOBAL + 8),
+                immediate_data: (&data).into(),
+                ..MiFlushDw::new()
+            }],
+        };
+        run(&mut machine, &mut context, &commands);
+        let found: Vec<_> = (1..5).map(|dword| global(&mut machine, dword)).collect();
+        assert_eq!(found, [0, 0x1234, 0x5678, 0], "{engine}");
+    }
+}
+
+/// The context's data through both tables: what is written through one is there through the other at once, also for a
+/// semaphore and for a command that looks through the first again.
+#[test]
+fn one_page_in_both_tables() {
+    for engine in EngineId::ALL {
+        let (mut machine, mut context) = machine(engine);
+        let data = [u(7)];
+        let through = |dword: u64, value| MiStoreDataImm {
+            use_global_gtt: true,
+            data_dword: value,
+            ..MiStoreDataImm::new(at(ALIAS + 4 * dword))
+        };
+        let copy = |from: u64, to: u64| MiCopyMemMem {
+            use_global_gtt_source: true,
+            source_memory_address: at(ALIAS + 4 * from),
+            destination_memory_address: at(DATA + 4 * to),
+            ..MiCopyMemMem::new()
+        };
+        let nine = [u(9)];
+        let commands = packets![
+            store(0, &nine),
+            copy(0, 1),
+            through(0, (&data).into()),
+            wait(0, 7),
+            copy(0, 2),
+            store(0, &nine),
+            copy(0, 3)
+        ];
+        run(&mut machine, &mut context, &commands);
+        let found: Vec<_> = (0..4).map(|dword| machine.data(dword)).collect();
+        assert_eq!(found, [9, 9, 7, 9], "{engine}");
+    }
+}
