@@ -351,11 +351,17 @@ fn what_typed_messages_do_not_take() {
     refused(Send { places: read.places, data: Vec::new(), ..read }, &structured, "structured buffer");
     let again = |descriptor, data, back| Send { descriptor, data, back, places: read.places, ..read };
     for index in [240, 253, 254, 255] {
-        refused(again(read.descriptor | index, Vec::new(), 4), &good, &format!("index {index}"));
+        refused(
+            again(read.descriptor | index, Vec::new(), 4),
+            &good,
+            &format!("Binding Table Index = {index}"),
+        );
     }
     refused(again(read.descriptor, vec![[0; 8]], 4), &good, "registers");
-    refused(again(read.descriptor, Vec::new(), 3), &good, "come back");
-    refused(again(transfer(false, Mode::Low, 0), Vec::new(), 4), &good, "without channels");
+    // Neither fewer nor more may come back (003:1165).
+    refused(again(read.descriptor, Vec::new(), 3), &good, "response length");
+    refused(again(read.descriptor, Vec::new(), 5), &good, "response length");
+    refused(again(transfer(false, Mode::Low, 0), Vec::new(), 4), &good, "Channel Mask");
     let mut two = Picture::random(&mut random, Kind::Two, 4);
     (two.levels, two.min_lod, two.start, two.qpitch) = (1, 0, [0, 0], 64);
     let mut samples = two.state(SurfaceFormat::R32_UINT, IDENTITY);
@@ -388,6 +394,6 @@ fn page_faults() {
         let fault = message(write).run(&mut model, &state).unwrap_err();
         let Fault::Page { fault: page, what, .. } = &fault else { panic!("{fault}") };
         assert_eq!((page.address, page.write), (SURFACE + BYTES, write));
-        assert_eq!(*what, if write { "typed write" } else { "typed read" });
+        assert_eq!(*what, if write { "a typed write" } else { "a typed read" });
     }
 }

@@ -71,31 +71,15 @@ impl Blocks<'_> {
         registers: &mut Registers,
         parcel: &Parcel<'_>,
     ) -> Result<(), Fault> {
-        let (sent, back) = if self.write { (self.data, 0) } else { (0, self.data) };
-        parcel.check(port, self.addresses + sent, back)?;
-        let at = match self.write {
-            true => parcel.body + self.addresses * REGISTER,
-            false => match parcel.answer() {
-                Some(at) => at,
-                None => return Ok(()),
-            },
-        };
+        let Some(at) = parcel.data(port, self.write, self.addresses, self.data)? else { return Ok(()) };
         let target = whole_dwords(self.target);
         let end = target.bytes(port.local.slm.len());
         let enabled = channels(parcel.message);
         let mut window = Window::new(target, &mut port.exec.vm, &mut port.local.slm);
-        let mut bytes = 0;
-        for run in self.runs {
-            match self.transfer(&mut window, registers, at, run, end, enabled) {
-                Ok(moved) => bytes += moved,
-                Err(fault) => return Err(parcel.page(port, fault)),
-            }
-        }
-        match self.write {
-            true => port.exec.stats.bytes_written += bytes,
-            false => port.exec.stats.bytes_read += bytes,
-        }
-        Ok(())
+        let mut moves =
+            self.runs.iter().map(|run| self.transfer(&mut window, registers, at, run, end, enabled));
+        let bytes = moves.try_fold(0, |sum, bytes| Ok(sum + bytes?));
+        parcel.moved(port, self.write, bytes)
     }
 
     /// Moves a run: at once if all channels are enabled, else what they let through.

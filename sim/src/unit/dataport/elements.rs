@@ -4,7 +4,7 @@
 use super::parcel::Parcel;
 use super::slots::Slots;
 use super::window::{Target, Window};
-use crate::eu::regions::{REGISTER, Registers};
+use crate::eu::regions::Registers;
 use crate::fault::Fault;
 use crate::mem::PageFault;
 use crate::observe::Observer;
@@ -79,22 +79,13 @@ impl Transfer<'_> {
         registers: &mut Registers,
         parcel: &Parcel<'_>,
     ) -> Result<(), Fault> {
-        let (sent, back) = if self.write { (self.data, 0) } else { (0, self.data) };
-        parcel.check(port, self.addresses + sent, back)?;
+        let Some(at) = parcel.data(port, self.write, self.addresses, self.data)? else { return Ok(()) };
         let mut window = Window::new(self.target, &mut port.exec.vm, &mut port.local.slm);
-        if self.write {
-            let at = parcel.body + self.addresses * REGISTER;
-            match write(&mut window, registers, at, self.slots, &self.shape) {
-                Ok(bytes) => port.exec.stats.bytes_written += bytes,
-                Err(fault) => return Err(parcel.page(port, fault)),
-            }
-        } else if let Some(at) = parcel.answer() {
-            match read(&window, registers, at, self.slots, &self.shape) {
-                Ok(bytes) => port.exec.stats.bytes_read += bytes,
-                Err(fault) => return Err(parcel.page(port, fault)),
-            }
-        }
-        Ok(())
+        let bytes = match self.write {
+            true => write(&mut window, registers, at, self.slots, &self.shape),
+            false => read(&window, registers, at, self.slots, &self.shape),
+        };
+        parcel.moved(port, self.write, bytes)
     }
 }
 

@@ -331,11 +331,22 @@ pub(super) fn write<O: Observer>(
     let (bound, lines) =
         image(port, &parcel, descriptor.binding_table_index.get(), descriptor.vertical_line_stride_override)?;
     let data = &registers.grf()[parcel.body..parcel.body + block.bytes()];
-    match write_block(&mut port.exec.vm, &bound, &lines, &block, mask, data) {
-        Ok(bytes) => port.exec.stats.bytes_written += bytes,
-        Err(fault) => return Err(parcel.page(port, fault)),
-    }
-    Ok(())
+    let bytes = write_block(&mut port.exec.vm, &bound, &lines, &block, mask, data);
+    parcel.moved(port, true, bytes)
+}
+
+/// The bytes of a block that a message reads.
+fn fetch<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    parcel: &Parcel<'_>,
+    (bound, lines): &(Bound, Lines),
+    block: &Block,
+) -> Result<[u8; MOST], Fault> {
+    let mut data = [0; MOST];
+    let bytes = block.bytes();
+    let read = read_block(&port.exec.vm, bound, lines, block, &mut data[..bytes]);
+    parcel.moved(port, false, read.map(|()| bytes as u64))?;
+    Ok(data)
 }
 
 /// Media Block Read, also that of the sampler cache.
@@ -366,17 +377,12 @@ pub(super) fn read<O: Observer>(
         return Err(port.illegal(why, message));
     }
     parcel.at_least(port, 0, end.div_ceil(REGISTER))?;
-    let (bound, lines) =
+    let image =
         image(port, &parcel, descriptor.binding_table_index.get(), descriptor.vertical_line_stride_override)?;
     let Some(answer) = parcel.answer() else { return Ok(()) };
-    let mut data = [0; MOST];
-    let data = &mut data[..block.bytes()];
-    if let Err(fault) = read_block(&port.exec.vm, &bound, &lines, &block, data) {
-        return Err(parcel.page(port, fault));
-    }
-    port.exec.stats.bytes_read += data.len() as u64;
+    let data = fetch(port, &parcel, &image, &block)?;
     let width = if merged || !MEDIA_BLOCK_GAPS_READ_ZERO { block.width as usize } else { block.pitch() };
-    for (row, data) in data.chunks(block.pitch()).enumerate() {
+    for (row, data) in data[..block.bytes()].chunks(block.pitch()).enumerate() {
         let at = answer + start + row * pitch;
         registers.grf_mut()[at..at + width].copy_from_slice(&data[..width]);
     }
@@ -411,15 +417,10 @@ pub(super) fn transpose<O: Observer>(
     }
     parcel.at_least(port, 0, block.bytes().div_ceil(REGISTER))?;
     let index = descriptor.binding_table_index.get();
-    let (bound, lines) = image(port, &parcel, index, MdcVlso::new())?;
+    let image = image(port, &parcel, index, MdcVlso::new())?;
     let Some(answer) = parcel.answer() else { return Ok(()) };
-    let mut data = [0; MOST];
-    let data = &mut data[..block.bytes()];
-    if let Err(fault) = read_block(&port.exec.vm, &bound, &lines, &block, data) {
-        return Err(parcel.page(port, fault));
-    }
-    port.exec.stats.bytes_read += data.len() as u64;
-    for (n, dword) in data.chunks_exact(4).enumerate() {
+    let data = fetch(port, &parcel, &image, &block)?;
+    for (n, dword) in data[..block.bytes()].chunks_exact(4).enumerate() {
         let at = answer + 4 * (n % dwords * rows + n / dwords);
         registers.grf_mut()[at..at + 4].copy_from_slice(dword);
     }

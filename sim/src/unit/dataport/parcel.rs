@@ -82,6 +82,41 @@ impl<'m> Parcel<'m> {
         port.illegal(why, self.message)
     }
 
+    /// Of a message with `addresses` registers of addresses and `data` of data, which a write brings and a read gets back: checks
+    /// its lengths, and says at which byte in the registers the data are or go; none if nobody wants them.
+    pub fn data<O: Observer>(
+        &self,
+        port: &Port<'_, '_, O>,
+        write: bool,
+        addresses: usize,
+        data: usize,
+    ) -> Result<Option<usize>, Fault> {
+        let (sent, back) = if write { (data, 0) } else { (0, data) };
+        self.check(port, addresses + sent, back)?;
+        Ok(if write { Some(self.body + addresses * REGISTER) } else { self.answer() })
+    }
+
+    /// Counts the bytes that the message has read or written.
+    #[inline]
+    pub fn moved<O: Observer>(
+        &self,
+        port: &mut Port<'_, '_, O>,
+        write: bool,
+        bytes: Result<u64, PageFault>,
+    ) -> Result<(), Fault> {
+        match bytes {
+            Ok(bytes) if write => port.exec.stats.bytes_written += bytes,
+            Ok(bytes) => port.exec.stats.bytes_read += bytes,
+            Err(fault) => return Err(self.page(port, fault)),
+        }
+        Ok(())
+    }
+
+    /// Registers behind the header.
+    pub fn sent(&self) -> usize {
+        self.sent
+    }
+
     /// The byte in the registers where the answer goes, if somebody wants it.
     pub fn answer(&self) -> Option<usize> {
         self.message.response.filter(|_| self.returned > 0)

@@ -146,22 +146,10 @@ impl Bytes<'_> {
         registers: &mut Registers,
         parcel: &Parcel<'_>,
     ) -> Result<(), Fault> {
-        let (sent, back) = if self.write { (self.data, 0) } else { (0, self.data) };
-        parcel.check(port, self.addresses + sent, back)?;
-        let at = match self.write {
-            true => parcel.body + self.addresses * REGISTER,
-            false => match parcel.answer() {
-                Some(at) => at,
-                None => return Ok(()),
-            },
-        };
+        let Some(at) = parcel.data(port, self.write, self.addresses, self.data)? else { return Ok(()) };
         let mut window = Window::new(self.target, &mut port.exec.vm, &mut port.local.slm);
-        match self.each(&mut window, registers, at) {
-            Ok(bytes) if self.write => port.exec.stats.bytes_written += bytes,
-            Ok(bytes) => port.exec.stats.bytes_read += bytes,
-            Err(fault) => return Err(parcel.page(port, fault)),
-        }
-        Ok(())
+        let bytes = self.each(&mut window, registers, at);
+        parcel.moved(port, self.write, bytes)
     }
 
     /// Moves the bytes of each slot; what lies outside is decided byte by byte.

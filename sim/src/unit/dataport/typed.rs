@@ -4,6 +4,8 @@
 //! 2d p.420); what a surface does not use may be missing at the end. Values are 32 bits a channel, converted from and
 //! to the format of the surface. What lies outside of the surface reads as 0 and is not written.
 
+use super::parcel::Parcel;
+use super::target;
 use crate::assumptions::TYPED_READS_OUTSIDE_ARE_ZERO;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
@@ -20,9 +22,6 @@ use genxml::gen8::message_headers::Mh1BtsPsm;
 use genxml::gen8::messages::{DataPort1MessageDescriptor, MtDp1};
 use genxml::gen8::state::ShaderChannelSelect;
 use genxml_eu::gen8::eu_messages::{MdcAop, Msd1Tai, Msd1Ts};
-
-/// Binding table indices from here on name no entry (2d p.471).
-const FIRST_SPECIAL_INDEX: u64 = 240;
 
 /// Most slots of a message.
 const SLOTS: usize = 8;
@@ -66,37 +65,25 @@ impl Slots {
     fn new<O: Observer>(
         port: &Port<'_, '_, O>,
         registers: &Registers,
-        message: &Message,
+        parcel: &Parcel<'_>,
         (pair, upper): (bool, bool),
         (data, back): (usize, usize),
     ) -> Result<Slots, Fault> {
-        let descriptor = DataPort1MessageDescriptor::unpack_lossy(&[message.descriptor]);
-        let header = usize::from(descriptor.header_present);
-        let length = descriptor.message_length.get() as usize;
+        let message = parcel.message;
         let most = if pair { 1 } else { 4 };
-        let coordinates = length.saturating_sub(header + data);
-        if coordinates == 0 || coordinates > most {
-            let why = format!(
-                "a typed message of {length} registers: {header} of header, 1 to {most} of coordinates and {data} of \
-                 data are needed"
-            );
-            return Err(port.illegal(why, message));
-        }
-        if message.response.is_some() && (descriptor.response_length.get() as usize) < back {
-            let why = format!("a typed message whose {back} registers come back to fewer");
-            return Err(port.illegal(why, message));
-        }
+        let coordinates = parcel.sent().saturating_sub(data).clamp(1, most);
+        parcel.check(port, coordinates + data, back)?;
         // A slot of SIMD4x2 has four channels, of which one suffices; the header's mask is for the others (2d p.299).
         let mask = if pair {
             u32::from(message.mask & 0x0f != 0) | u32::from(message.mask & 0xf0 != 0) << 1
-        } else if descriptor.header_present {
-            let header = Mh1BtsPsm::unpack_lossy(&registers.dwords(message.payload));
+        } else if let Some(header) = parcel.header {
+            let header = Mh1BtsPsm::unpack_lossy(&registers.dwords(header));
             let pixels = header.pixel_sample_mask.pixel_sample_mask.get() as u32;
             message.mask & pixels >> if upper { 8 } else { 0 } & 0xff
         } else {
             message.mask & 0xff
         };
-        let at = message.payload + header * REGISTER;
+        let at = parcel.body;
         Ok(Slots { pair, mask, at, coordinates, data: at + coordinates * REGISTER })
     }
 
@@ -167,17 +154,11 @@ impl Finder<'_> {
 /// The surface of a message.
 fn surface<O: Observer>(
     port: &mut Port<'_, '_, O>,
-    message: &Message,
+    parcel: &Parcel<'_>,
     index: u64,
-    what: &str,
     takes: impl Fn(&Codec) -> bool,
 ) -> Result<Surface, Fault> {
-    if index >= FIRST_SPECIAL_INDEX {
-        return Err(
-            port.illegal(format!("{what} of binding table index {index}, which is no surface"), message)
-        );
-    }
-    let surface = port.bindings.surface(port.exec, index as u8)?.surface;
+    let surface = target::surface(port, parcel, index)?.surface;
     let why = match surface.codec {
         _ if surface.kind == SurfaceKind::Null => return Ok(surface),
         _ if surface.kind == SurfaceKind::Structured => "a structured buffer".into(),
@@ -185,7 +166,7 @@ fn surface<O: Observer>(
         Some(codec) if !takes(codec) => codec.format().name.to_string(),
         _ => return Ok(surface),
     };
-    Err(port.illegal(format!("{what} of {why}, which the data port does not do"), message))
+    Err(port.illegal(format!("{} of {why}, which the data port does not do", parcel.name), parcel.message))
 }
 
 /// A read or write.
@@ -195,28 +176,30 @@ fn transfer<O: Observer>(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = Msd1Ts::unpack_lossy(&[message.descriptor]);
+    let writes = descriptor.message_type == MtDp1::MT1W_TS;
+    let parcel = Parcel::open(message, if writes { "a typed write" } else { "a typed read" });
     let mode = match descriptor.slot_group {
         MdcSg3::SG4X2 => (true, false),
         MdcSg3::SG8L => (false, false),
         MdcSg3::SG8U => (false, true),
-        other => return Err(port.illegal(format!("slot group {} is reserved", other.bits()), message)),
+        other => return Err(parcel.reserved(port, "Slot Group", other.bits())),
     };
     // A set bit leaves a channel out (2d p.73).
     let present = !descriptor.channel_mask.bits() as u8 & codec::ALL;
     if present == 0 {
-        return Err(port.illegal("a typed message without channels".into(), message));
+        return Err(parcel.reserved(port, "Channel Mask", descriptor.channel_mask.bits()));
     }
     let data = if mode.0 { 1 } else { present.count_ones() as usize };
     let index = descriptor.binding_table_index.get();
-    if descriptor.message_type == MtDp1::MT1W_TS {
-        let slots = Slots::new(port, registers, message, mode, (data, 0))?;
-        let surface = surface(port, message, index, "a typed write", Codec::typed_write)?;
-        write(port, registers, &slots, &surface, present)
+    if writes {
+        let slots = Slots::new(port, registers, &parcel, mode, (data, 0))?;
+        let surface = surface(port, &parcel, index, Codec::typed_write)?;
+        write(port, &parcel, registers, &slots, &surface, present)
     } else {
-        let slots = Slots::new(port, registers, message, mode, (0, data))?;
-        let surface = surface(port, message, index, "a typed read", Codec::typed_read)?;
-        let Some(response) = message.response else { return Ok(()) };
-        read(port, registers, &slots, &surface, present, response)
+        let slots = Slots::new(port, registers, &parcel, mode, (0, data))?;
+        let surface = surface(port, &parcel, index, Codec::typed_read)?;
+        let Some(response) = parcel.answer() else { return Ok(()) };
+        read(port, &parcel, registers, &slots, &surface, present, response)
     }
 }
 
@@ -274,22 +257,16 @@ impl Elements {
         Ok(sum)
     }
 
-    fn read<O: Observer>(&mut self, port: &mut Port<'_, '_, O>, what: &'static str) -> Result<(), Fault> {
+    fn read<O: Observer>(&mut self, port: &mut Port<'_, '_, O>, parcel: &Parcel<'_>) -> Result<(), Fault> {
         let vm = &port.exec.vm;
-        let bytes = self
-            .each(|address, bytes| vm.read(address, bytes))
-            .map_err(|fault| port.exec.page(fault, what))?;
-        port.exec.stats.bytes_read += bytes;
-        Ok(())
+        let bytes = self.each(|address, bytes| vm.read(address, bytes));
+        parcel.moved(port, false, bytes)
     }
 
-    fn write<O: Observer>(&mut self, port: &mut Port<'_, '_, O>, what: &'static str) -> Result<(), Fault> {
+    fn write<O: Observer>(&mut self, port: &mut Port<'_, '_, O>, parcel: &Parcel<'_>) -> Result<(), Fault> {
         let vm = &mut port.exec.vm;
-        let bytes = self
-            .each(|address, bytes| vm.write(address, bytes))
-            .map_err(|fault| port.exec.page(fault, what))?;
-        port.exec.stats.bytes_written += bytes;
-        Ok(())
+        let bytes = self.each(|address, bytes| vm.write(address, bytes));
+        parcel.moved(port, true, bytes)
     }
 
     /// The bytes of all slots.
@@ -300,6 +277,7 @@ impl Elements {
 
 fn write<O: Observer>(
     port: &mut Port<'_, '_, O>,
+    parcel: &Parcel<'_>,
     registers: &Registers,
     slots: &Slots,
     surface: &Surface,
@@ -317,18 +295,19 @@ fn write<O: Observer>(
     let mut elements = Elements::find(slots, registers, surface);
     // All slots leave out the same channels: what several slots do to one element is what the last of them does.
     if !codec.is_whole(channels) {
-        elements.read(port, "typed write")?;
+        elements.read(port, parcel)?;
     }
     let mut values = [[0; 4]; SLOTS];
     for slot in slots.active() {
         values[slot] = sources.map(|n| n.map_or(0, |n| registers.u32(slots.data + slots.place(n, slot))));
     }
     codec.encode(&values, channels, elements.bytes());
-    elements.write(port, "typed write")
+    elements.write(port, parcel)
 }
 
 fn read<O: Observer>(
     port: &mut Port<'_, '_, O>,
+    parcel: &Parcel<'_>,
     registers: &mut Registers,
     slots: &Slots,
     surface: &Surface,
@@ -342,7 +321,7 @@ fn read<O: Observer>(
             Numeric::Uint | Numeric::Sint => 1,
         };
         let mut elements = Elements::find(slots, registers, surface);
-        elements.read(port, "typed read")?;
+        elements.read(port, parcel)?;
         codec.decode(elements.bytes(), &mut values);
         for (slot, value) in values.iter_mut().enumerate() {
             let read = *value;
@@ -388,19 +367,19 @@ fn operation<O: Observer>(
 ) -> Result<(), Fault> {
     let descriptor = Msd1Tai::unpack_lossy(&[message.descriptor]);
     let pair = descriptor.message_type == MtDp1::MT1A_TA4X2;
+    let parcel = Parcel::open(message, "a typed atomic operation");
     let operation = descriptor.atomic_integer_operation_type;
     if operation == MdcAop::AOP_CMPWR_2W {
-        return Err(port.illegal("a typed comparison of 64 bits".into(), message));
+        return Err(parcel.reserved(port, "Atomic Integer Operation Type", operation.bits()));
     }
     let operands = atomic::sources(operation);
     // Both operands of a slot of SIMD4x2 share its half register (MDP_AOP4X2_DW2, 2d p.124).
     let data = if pair { operands.min(1) } else { operands };
     let mode = (pair, descriptor.slot_group == MdcSg2::SG8U);
     let back = usize::from(descriptor.return_data_control);
-    let slots = Slots::new(port, registers, message, mode, (data, back))?;
-    let index = descriptor.binding_table_index.get();
-    let surface = surface(port, message, index, "a typed atomic operation", Codec::typed_atomic)?;
-    let response = message.response.filter(|_| descriptor.return_data_control);
+    let slots = Slots::new(port, registers, &parcel, mode, (data, back))?;
+    let surface = surface(port, &parcel, descriptor.binding_table_index.get(), Codec::typed_atomic)?;
+    let response = parcel.answer().filter(|_| descriptor.return_data_control);
     let mut finder = Finder { surface: &surface, level: None };
     let mut answers = [None; SLOTS];
     for slot in slots.active() {
@@ -414,16 +393,9 @@ fn operation<O: Observer>(
             true => registers.u32(slots.data + slots.place(n, slot)).into(),
             false => 0,
         };
-        let old = port
-            .exec
-            .vm
-            .read_u32(address)
-            .map_err(|fault| port.exec.page(fault, "typed atomic operation"))?;
+        let old = port.exec.vm.read_u32(address).map_err(|fault| parcel.page(port, fault))?;
         let (new, answer) = atomic::operate(operation, Width::Dword, old.into(), operand(0), operand(1));
-        port.exec
-            .vm
-            .write_u32(address, new as u32)
-            .map_err(|fault| port.exec.page(fault, "typed atomic operation"))?;
+        port.exec.vm.write_u32(address, new as u32).map_err(|fault| parcel.page(port, fault))?;
         port.exec.stats.bytes_read += 4;
         port.exec.stats.bytes_written += 4;
         answers[slot] = Some(answer as u32);
