@@ -6,7 +6,7 @@ use super::scoreboard::Position;
 use super::walker::{Step, Walk};
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
+use crate::observe::{Event, Observer};
 use crate::watchdog;
 use genxml::gen8::media::{
     MediaObject, MediaObjectGrpid, MediaObjectGrpidUseScoreboard, MediaObjectPrt,
@@ -66,12 +66,12 @@ fn inline<O: Observer>(exec: &Exec<'_, O>, dwords: impl Iterator<Item = u64>) ->
 /// Inline data, then indirect data: if there is of both, at most `most` registers.
 fn both<O: Observer>(
     exec: &mut Exec<'_, O>,
-    inline: Vec<u8>,
-    indirect: Indirect,
+    dwords: impl Iterator<Item = u64>,
+    (length, address): (u64, u64),
     most: usize,
 ) -> Result<Vec<u8>, Fault> {
-    let mut data = inline;
-    let indirect = indirect.read(exec)?;
+    let mut data = inline(exec, dwords)?;
+    let indirect = Indirect { length, address }.read(exec)?;
     let both = !data.is_empty() && !indirect.is_empty();
     data.extend(indirect);
     if both && data.len() / REGISTER > most {
@@ -108,6 +108,22 @@ fn root<O: Observer>(
     })
 }
 
+/// Starts the thread of a packet, and tells of it.
+fn submit<O: Observer>(exec: &mut Exec<'_, O>, root: Root) -> Result<(), Fault> {
+    let kernel = root.dispatch.program.kernel.address;
+    exec.tell(&Event::Dispatch { kernel });
+    pool::submit(exec, root)?;
+    submitted(exec, kernel);
+    Ok(())
+}
+
+/// Tells that all threads have ended, if they have. Others outlive their packet, and nothing is told of it.
+fn submitted<O: Observer>(exec: &mut Exec<'_, O>, kernel: u64) {
+    if exec.state.media.is_idle() {
+        exec.tell(&Event::DispatchEnd { kernel });
+    }
+}
+
 /// MEDIA_OBJECT: one thread.
 ///
 /// # Errors
@@ -115,11 +131,8 @@ fn root<O: Observer>(
 pub fn object<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObject<'_>) -> Result<(), Fault> {
     let index = packet.interface_descriptor_offset.get();
     let dispatch = Dispatch::resolve(exec, index)?;
-    let inline = inline(exec, packet.inline_data.iter().map(|dword| dword.get()))?;
-    let indirect = Indirect {
-        length: packet.indirect_data_length.get(),
-        address: packet.indirect_data_start_address.get(),
-    };
+    let inline = packet.inline_data.iter().map(|dword| dword.get());
+    let indirect = (packet.indirect_data_length.get(), packet.indirect_data_start_address.get());
     let data = both(exec, inline, indirect, MAX_DATA)?;
     let uses = packet.use_scoreboard == MediaObjectUseScoreboard::USING_SCOREBOARD;
     let root = Root {
@@ -134,7 +147,7 @@ pub fn object<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObject<'_>) -> 
         children: packet.children_present.then_some(index),
         ..root(exec, dispatch, data, false)?
     };
-    pool::submit(exec, root)
+    submit(exec, root)
 }
 
 /// MEDIA_OBJECT_GRPID: one thread of a group, with constants that the threads of the group share out.
@@ -173,7 +186,7 @@ pub fn grpid<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObjectGrpid<'_>)
         last: packet.end_of_thread_group,
         ..root(exec, dispatch, data, true)?
     };
-    pool::submit(exec, root)
+    submit(exec, root)
 }
 
 /// MEDIA_OBJECT_PRT: a persistent root thread. It is never interrupted here, so that it is dispatched once.
@@ -190,7 +203,7 @@ pub fn prt<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObjectPrt) -> Resu
         fence: packet.prt_fence_needed,
         ..root(exec, dispatch, data, false)?
     };
-    pool::submit(exec, root)
+    submit(exec, root)
 }
 
 /// MEDIA_OBJECT_WALKER: a thread for each step of a walk.
@@ -213,11 +226,8 @@ pub fn walker<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObjectWalker<'_
     };
     let index = packet.interface_descriptor_offset.get();
     let dispatch = Dispatch::resolve(exec, index)?;
-    let inline = inline(exec, packet.inline_data.iter().map(|dword| dword.get()))?;
-    let indirect = Indirect {
-        length: packet.indirect_data_length.get(),
-        address: packet.indirect_data_start_address.get(),
-    };
+    let inline = packet.inline_data.iter().map(|dword| dword.get());
+    let indirect = (packet.indirect_data_length.get(), packet.indirect_data_start_address.get());
     let data = both(exec, inline, indirect, MAX_WALKER_DATA)?;
     let uses = packet.use_scoreboard == MediaObjectWalkerUseScoreboard::USING_SCOREBOARD;
     let model = Root {
@@ -232,6 +242,8 @@ pub fn walker<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObjectWalker<'_
         group: loops.map(|loops| group_of(step, loops)),
         ..model.clone()
     };
+    let kernel = model.dispatch.program.kernel.address;
+    exec.tell(&Event::Dispatch { kernel });
     pool::with(exec, |pool, exec| {
         // A group's last thread is known when the next group's first one comes.
         let mut newest: Option<Root> = None;
@@ -250,7 +262,9 @@ pub fn walker<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObjectWalker<'_
             pool.push(exec, Root { last: true, ..root })?;
         }
         pool.settle(exec)
-    })
+    })?;
+    submitted(exec, kernel);
+    Ok(())
 }
 
 /// The loops around those of a group tell it from others (2a p.502).

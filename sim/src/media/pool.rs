@@ -6,6 +6,7 @@
 //! or it waits for the message of another thread. Each thread has its first turn at once, so that threads that do not
 //! wait run one after the other.
 
+use super::URB_ROWS;
 use super::descriptor::{Dispatch, REGISTER};
 use super::scoreboard::{Position, Scoreboard};
 use super::slots::{Slots, Turn};
@@ -95,6 +96,9 @@ struct Child {
 /// Root threads that wait for their start at most: a packet that has more of them makes threads run until there are
 /// fewer. The fixed functions have a queue of some length too; a packet behind can start nothing before those in front.
 const QUEUE: usize = 256;
+
+/// Child threads that wait for their start at most: until then r0 of each lies in a register of the URB that is its own.
+const CHILDREN: usize = URB_ROWS as usize;
 
 /// How long to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -338,6 +342,11 @@ impl Pool {
             }
             Request::Child(payload) => {
                 self.fenced = false;
+                if self.children.len() >= CHILDREN {
+                    let handle = ThreadSpawnMessagePayload::unpack_lossy(&payload).dispatch_urb_handle.get();
+                    let why = "so many child threads wait for their start that the URB has no room for r0 of one more";
+                    return Err(exec.bad_field("Dispatch URB Handle", handle, why));
+                }
                 let child = child(exec, &payload)?;
                 self.children.push_back(child);
             }

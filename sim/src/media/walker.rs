@@ -5,6 +5,7 @@
 //! has the fields only; where the loops begin and end is what Intel's own emulation of walks for CPUs does
 //! (intel/cm-cpu-emulation, the walker of CmQueueEmu), with the packet's parameters as its driver sets them.
 
+use crate::assumptions::LOOPS_OF_ONE_POSITION_NEED_NO_WAY;
 use genxml::gen8::media::MediaObjectWalker;
 
 /// A place or a way, in units of threads.
@@ -121,6 +122,9 @@ impl Walk {
                 visit(None)?;
                 self.each_of_block(corner, &mut counts, &mut visit)?;
                 counts[1] += 1;
+                if self.global_inner == Vector::default() {
+                    break;
+                }
                 corner = corner.plus(self.global_inner);
             }
             counts[0] += 1;
@@ -158,6 +162,9 @@ impl Walk {
                         visit(Some(Step { at: position.plus(origin), color, counts: *counts }))?;
                     }
                     counts[4] += 1;
+                    if self.local_inner == Vector::default() {
+                        break;
+                    }
                     position = position.plus(self.local_inner);
                 }
                 counts[3] += 1;
@@ -204,13 +211,17 @@ impl Walk {
     }
 
     /// The first loop that would never end, by the name of the field that makes it so. Loops end where they leave the block
-    /// or the whole; one that stays never does, not even at the only position there is. Drivers give walks of one position
-    /// a way as well, and no source says what hardware does without.
+    /// or the whole; one that stays never does, unless there is one position only
+    /// (assumptions::LOOPS_OF_ONE_POSITION_NEED_NO_WAY).
     pub fn endless(&self) -> Option<&'static str> {
         let still = Vector::default();
+        let part = Vector { x: self.block.x.min(self.resolution.x), y: self.block.y.min(self.resolution.y) };
+        // One position in each block; one block.
+        let one_position = LOOPS_OF_ONE_POSITION_NEED_NO_WAY && part.x <= 1 && part.y <= 1;
+        let one_block = LOOPS_OF_ONE_POSITION_NEED_NO_WAY && part == self.resolution;
         match () {
-            () if self.local_inner == still => Some("Local Inner Loop Unit"),
-            () if self.global_inner == still => Some("Global Inner Loop Unit"),
+            () if self.local_inner == still && !one_position => Some("Local Inner Loop Unit"),
+            () if self.global_inner == still && !one_block => Some("Global Inner Loop Unit"),
             () => None,
         }
     }

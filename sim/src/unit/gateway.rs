@@ -1,7 +1,7 @@
 //! Message gateway: what threads tell each other (G45 vol 4, chapter 7; the barrier by what compilers send).
 
 use super::Port;
-use super::local::{Gateway, Mail, Segment, address};
+use super::local::{Gateway, Mail, PLACES, Segment, address};
 use crate::eu::Message;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use crate::fault::Fault;
@@ -141,12 +141,15 @@ fn forward<O: Observer>(
         return Err(port.illegal(why, message));
     }
     let to = payload.recipient.get() as u16;
-    let gateway = match port.local.gateways.iter().find(|gateway| address(gateway.thread) == to) {
-        Some(gateway) => *gateway,
+    let mut open = port.local.gateways.iter().filter(|gateway| address(gateway.thread) == to).copied();
+    let gateway = match open.next() {
+        Some(_) if open.next().is_some() => return Err(ambiguous(port, message)),
+        Some(gateway) => gateway,
         // Any thread that is there can be written to then.
-        None if bypass(port) => match port.local.present.iter().find(|number| address(**number) == to) {
-            Some(&thread) => Gateway { thread, key: payload.key.get() as u16, base: 0, size: 128 },
-            None => return Ok(Err(GatewayError::GATEWAY_CLOSED)),
+        None if bypass(port) => match present(port, to) {
+            [Some(thread), None] => Gateway { thread, key: payload.key.get() as u16, base: 0, size: 128 },
+            [None, _] => return Ok(Err(GatewayError::GATEWAY_CLOSED)),
+            [Some(_), Some(_)] => return Err(ambiguous(port, message)),
         },
         None => return Ok(Err(GatewayError::GATEWAY_CLOSED)),
     };
@@ -162,6 +165,20 @@ fn forward<O: Observer>(
     let data = Some(Segment { offset: first, bytes, length });
     port.local.mail.push(Mail { to: gateway.thread, data, notify });
     Ok(Ok(()))
+}
+
+/// The first two threads at a place.
+fn present<O: Observer>(port: &Port<'_, '_, O>, to: u16) -> [Option<u32>; 2] {
+    let mut found = port.local.present.iter().copied().filter(|number| address(*number) == to);
+    [found.next(), found.next()]
+}
+
+/// The model lets more threads of a group run side by side than the GPU has places for, and who is meant is not known then.
+#[cold]
+fn ambiguous<O: Observer>(port: &Port<'_, '_, O>, message: &Message) -> Fault {
+    let what =
+        format!("a message to one of two threads with the same place in sr0: there are {PLACES} places");
+    port.missing(&what, message, "G45 vol 4, 7.1.4")
 }
 
 /// True if MEDIA_VFE_STATE says that gateways need not be opened.

@@ -1,5 +1,6 @@
 //! Cases of the model: walkers.
 
+mod events;
 mod gpgpu;
 mod objects;
 mod patterns;

@@ -185,19 +185,33 @@ fn colors_counts_and_cut_blocks() {
     }
     assert_eq!(walk(&cut).unwrap(), expected);
 
-    // A loop that stays where it is has no end, even where there is but one position.
-    for (width, height) in [(2, 2), (1, 1)] {
-        let still = MediaObjectWalker { local_outer_loop_stride_y: s(1), ..whole(width, height) };
-        let fault = walk(&still).unwrap_err();
+    // A loop that stays where it is has no end, unless there is one position, or one block, only.
+    let still = |width, height| MediaObjectWalker { local_outer_loop_stride_y: s(1), ..whole(width, height) };
+    for (width, height) in [(2, 2), (2, 1), (1, 2)] {
+        let fault = walk(&still(width, height)).unwrap_err();
         assert!(matches!(&fault, Fault::BadPacket { field: "Local Inner Loop Unit", .. }), "{fault}");
-        let still = MediaObjectWalker {
-            local_inner_loop_unit_x: s(1),
-            global_inner_loop_unit_y: s(0),
-            ..whole(width, height)
-        };
-        let fault = walk(&still).unwrap_err();
-        assert!(matches!(&fault, Fault::BadPacket { field: "Global Inner Loop Unit", .. }), "{fault}");
     }
+    let units = MediaObjectWalker { global_inner_loop_unit_y: s(0), ..still(1, 1) };
+    let units = MediaObjectWalker { global_outer_loop_stride_x: s(0), global_loop_exec_count: u(0), ..units };
+    let units = MediaObjectWalker { color_count_minus_one: u(2), local_outer_loop_stride_y: s(0), ..units };
+    assert_eq!(walk(&units).unwrap(), [(0, 0, 0), (0, 0, 1), (0, 0, 2)]);
+    let one_block =
+        MediaObjectWalker { local_inner_loop_unit_x: s(1), global_inner_loop_unit_y: s(0), ..whole(2, 2) };
+    assert_eq!(walk(&one_block).unwrap(), [(0, 0, 0), (1, 0, 0)]);
+    // Blocks of one position each need no way in them, but one to the next.
+    let ones = MediaObjectWalker {
+        block_resolution_x: u(1),
+        block_resolution_y: u(1),
+        global_inner_loop_unit_x: s(1),
+        global_inner_loop_unit_y: s(0),
+        global_outer_loop_stride_x: s(0),
+        global_outer_loop_stride_y: s(1),
+        ..whole(3, 2)
+    };
+    assert_eq!(walk(&ones).unwrap(), sorted(3, 2, |x, y| (y, x)));
+    let stays = MediaObjectWalker { global_inner_loop_unit_x: s(0), ..ones };
+    let fault = walk(&stays).unwrap_err();
+    assert!(matches!(&fault, Fault::BadPacket { field: "Global Inner Loop Unit", .. }), "{fault}");
 }
 
 /// Inline and indirect data of a walker: 63 registers (2a p.501); of one object 111 (2a p.491).

@@ -1,0 +1,62 @@
+//! What listeners hear of packets that start threads, and of flushes. Oracle: counting what the batch has.
+
+use genxml::engine::EngineId;
+use genxml::eu;
+use genxml::gen8::media::{MediaObject, MediaObjectWalker};
+use genxml::gen8::mi::{MiBatchBufferEnd, PipeControl};
+use genxml_cases::{BATCH, KERNELS, Media, Model, packets, push, u};
+use genxml_core::S;
+use genxml_sim::observe::{Event, Now, Tally, Told, Trace};
+
+const END: &[u32] = &eu! {
+    (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+    (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+};
+
+/// Three objects and a walk of six threads: the table of kernels and the trace.
+#[test]
+fn media_packets_and_flushes() {
+    let mut model = Model::new();
+    let mut batch = Media::new(END).state(&mut model);
+    for _ in 0..3 {
+        push(&mut batch, &MediaObject::new());
+    }
+    let walker = MediaObjectWalker {
+        block_resolution_x: u(6),
+        block_resolution_y: u(1),
+        global_resolution_x: u(6),
+        global_resolution_y: u(1),
+        local_inner_loop_unit_x: S::new(1).expect("fits"),
+        ..MediaObjectWalker::new()
+    };
+    push(&mut batch, &walker);
+    let flush = PipeControl {
+        dc_flush_enable: true,
+        texture_cache_invalidation_enable: true,
+        tlb_invalidate: true,
+        ..PipeControl::new()
+    };
+    batch.extend(packets![flush, MiBatchBufferEnd::new()]);
+    model.put(BATCH, &batch);
+
+    let (mut tally, mut file) = (Tally::default(), Vec::new());
+    let mut trace = Trace::new(&mut file);
+    let mut listener = |now: Now, event: &Event<'_>| {
+        tally.event(now, event);
+        trace.event(now, event);
+    };
+    let mut told = Told::new(&mut listener);
+    model.gpu.submit_observed(model.context, EngineId::Render, BATCH, 0, &mut told).unwrap();
+    trace.finish().unwrap();
+
+    let [(address, kernel)] = tally.kernels()[..] else { panic!("one kernel") };
+    assert_eq!((address, kernel.dispatches, kernel.threads, kernel.instructions), (KERNELS, 4, 9, 18));
+    let text = String::from_utf8(file).unwrap();
+    let moments: Vec<&str> = text.lines().filter(|line| line.contains(r#""ph":"i""#)).collect();
+    for (moment, name) in moments.iter().zip(["flush Data", "invalidate Texture", "invalidate Translation"]) {
+        assert!(moment.contains(&format!(r#""name":"{name}""#)), "{moment}");
+    }
+    // A count of instructions after each packet whose threads have all ended.
+    let counts = text.lines().filter(|line| line.contains(r#""ph":"C""#)).count();
+    assert_eq!((moments.len(), counts), (3, 4), "{text}");
+}
