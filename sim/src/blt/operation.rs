@@ -3,7 +3,9 @@
 //! The rectangle is worked row by row; what is done to a row is a few loops over its bytes that know nothing of pixels.
 //! The result is as if the whole colour source had been read before the first byte was written. Within one surface the
 //! order of rows sees to that, as hardware does; otherwise pages of the source are kept as they were when a write
-//! to them comes first.
+//! to them comes first. Pages are told apart by address: of a frame that is mapped twice, once as source and once as
+//! destination, rows are read when their turn comes, and so are the bits of a monochrome source that lies under the
+//! destination.
 
 use super::bitmap::Bitmap;
 use super::depth::Depth;

@@ -25,6 +25,8 @@ pub struct Accumulators {
     /// `mme0` to `mme7`: for each channel what its result has beyond its register. Not a copy of hardware's bits, which
     /// no source describes.
     extensions: [[Extension; MAX_CHANNELS]; 8],
+    /// Something was written since all was 0.
+    touched: bool,
 }
 
 impl Default for Accumulators {
@@ -34,11 +36,19 @@ impl Default for Accumulators {
             size: 4,
             whole: false,
             extensions: [[Extension { scale: 0, tail: 0 }; MAX_CHANNELS]; 8],
+            touched: false,
         }
     }
 }
 
 impl Accumulators {
+    /// What a new thread finds. Most threads leave accumulators alone, and there is much of them.
+    pub fn reset(&mut self) {
+        if self.touched {
+            *self = Accumulators::default();
+        }
+    }
+
     /// The integer at byte `offset` in type `ty`: with its extra bits if integers of that size were written last, else
     /// of the bits that are there.
     pub fn integer(&self, offset: usize, ty: Type) -> i128 {
@@ -86,6 +96,7 @@ impl Accumulators {
             }
         }
         self.elements[offset / size % (ACC_FILE / size)] = value;
+        self.touched = true;
     }
 
     /// What fits the two registers.
@@ -106,6 +117,7 @@ impl Accumulators {
     pub fn set_extension(&mut self, selector: u8, channel: usize, extension: Extension) {
         if let Some(channels) = self.extensions.get_mut(usize::from(selector)) {
             channels[channel] = extension;
+            self.touched = true;
         }
     }
 }

@@ -226,7 +226,7 @@ impl Thread {
     /// The same in the place of a thread that has ended.
     pub fn restart(&mut self, launch: &Launch) {
         self.regs.bytes_mut().fill(0);
-        self.acc = Accumulators::default();
+        self.acc.reset();
         self.start(launch);
     }
 

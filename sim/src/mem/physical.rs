@@ -215,6 +215,10 @@ impl Memory {
     ///
     /// Others may change it while no submission runs; what they do meanwhile may be seen or not, as on hardware.
     ///
+    /// Memory is to be adopted once, and its frames mapped as often as wanted. Of two mappings of one file the model does not
+    /// know that they are the same: what is written through one is seen through the other, but thread groups that
+    /// communicate that way may run side by side on several threads of the host, and then their order is not kept.
+    ///
     /// # Errors
     /// [`OutOfMemory`] if there are no numbers left.
     pub fn adopt(&mut self, backing: Box<dyn Backing>) -> Result<Frames, OutOfMemory> {

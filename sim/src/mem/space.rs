@@ -12,7 +12,7 @@ use super::entry::Entry;
 use super::fault::{Cause, Nearby, PageFault, Tables};
 use super::physical::{Frames, Memory, OutOfMemory, Slot};
 use super::{ADDRESS_MASK, PAGE};
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 /// Translations that are remembered.
 const TLB_ENTRIES: usize = 512;
@@ -75,16 +75,23 @@ pub struct AddressSpace {
     root: Root,
     /// Tables made by this space, to be freed with it.
     owned: Vec<Frames>,
-    tlb: Box<[Cell<Cached>]>,
+    /// What is remembered; nothing is before there is one.
+    tlb: OnceCell<Box<Tlb>>,
+}
+
+type Tlb = [Cell<Cached>; TLB_ENTRIES];
+
+/// The place in the TLB for the page of `address`.
+#[inline(always)]
+fn place(address: u64) -> usize {
+    // Buffers often lie at multiples of 2 MiB from each other: the upper bits of the page's number count too.
+    let page = (address & ADDRESS_MASK) / PAGE;
+    (page ^ (page / TLB_ENTRIES as u64)) as usize % TLB_ENTRIES
 }
 
 impl AddressSpace {
     fn with(root: Root) -> Self {
-        AddressSpace {
-            root,
-            owned: Vec::new(),
-            tlb: vec![Cell::new(NOTHING); TLB_ENTRIES].into_boxed_slice(),
-        }
+        AddressSpace { root, owned: Vec::new(), tlb: OnceCell::new() }
     }
 
     /// An empty space of four levels, 48 bits. Its tables lie in `mem`.
@@ -161,7 +168,7 @@ impl AddressSpace {
             entries.resize(at + 1, 0);
         }
         entries[at] = bits;
-        self.place(index * PAGE).set(NOTHING);
+        self.forget_page(index * PAGE);
         Ok(())
     }
 
@@ -198,7 +205,7 @@ impl AddressSpace {
                 table = self.make_table(mem, va)?;
             }
             mem.write_u64(table + entry_offset(va, 1), Entry::pack(1, page, writable));
-            self.place(va).set(NOTHING);
+            self.forget_page(va);
         }
         Ok(())
     }
@@ -218,20 +225,22 @@ impl AddressSpace {
                     self.forget_range(va & !(span(level) - 1), span(level));
                 }
             }
-            self.place(va).set(NOTHING);
+            self.forget_page(va);
         }
     }
 
     /// Forgets remembered translations.
     pub fn forget(&mut self) {
-        self.tlb.fill(Cell::new(NOTHING));
+        for place in self.tlb.get().into_iter().flat_map(|tlb| tlb.iter()) {
+            place.set(NOTHING);
+        }
     }
 
     /// Forgets remembered translations of `bytes` bytes from `address` on.
     pub fn forget_range(&mut self, address: u64, bytes: u64) {
         let first = (address & ADDRESS_MASK) / PAGE;
         let last = (address & ADDRESS_MASK).saturating_add(bytes.saturating_sub(1)) / PAGE;
-        for place in &self.tlb {
+        for place in self.tlb.get().into_iter().flat_map(|tlb| tlb.iter()) {
             if bytes > 0 && (first..=last).contains(&place.get().page) {
                 place.set(NOTHING);
             }
@@ -298,19 +307,21 @@ impl AddressSpace {
     /// What is remembered of the page of `address`, if that is enough to read, or write, it.
     #[inline(always)]
     pub(super) fn remembered(&self, address: u64, write: bool) -> Option<Cached> {
-        let cached = self.place(address).get();
+        let cached = self.tlb.get()?[place(address)].get();
         let hit = cached.page == address << 16 >> 28 && (!write || cached.read_only == 0);
         hit.then_some(cached)
     }
 
     /// Remembers a translation.
     pub(super) fn remember(&self, cached: Cached) {
-        self.place(cached.page * PAGE).set(cached);
+        let tlb = self.tlb.get_or_init(|| Box::new([const { Cell::new(NOTHING) }; TLB_ENTRIES]));
+        tlb[place(cached.page * PAGE)].set(cached);
     }
 
     /// All that is remembered.
     pub(super) fn all_remembered(&self) -> impl Iterator<Item = Cached> {
-        self.tlb.iter().map(Cell::get).filter(|cached| cached.page != NOTHING.page)
+        let places = self.tlb.get().into_iter().flat_map(|tlb| tlb.iter());
+        places.map(Cell::get).filter(|cached| cached.page != NOTHING.page)
     }
 
     /// Where the page of `address` lies, for reading.
@@ -339,12 +350,11 @@ impl AddressSpace {
         }
     }
 
-    /// The place in the TLB for the page of `address`.
-    #[inline(always)]
-    fn place(&self, address: u64) -> &Cell<Cached> {
-        // Buffers often lie at multiples of 2 MiB from each other: the upper bits of the page's number count too.
-        let page = (address & ADDRESS_MASK) / PAGE;
-        &self.tlb[(page ^ (page / TLB_ENTRIES as u64)) as usize % TLB_ENTRIES]
+    /// Forgets what is remembered in the place of the page of `address`.
+    fn forget_page(&self, address: u64) {
+        if let Some(tlb) = self.tlb.get() {
+            tlb[place(address)].set(NOTHING);
+        }
     }
 
     #[cold]
