@@ -2,9 +2,11 @@
 //!
 //! Physical memory is there as far as the 39 address bits of the machine reach; what nothing wrote reads 0. The engines
 //! start when the file writes the registers that start them (ELSP, or the tail of a ring), and have run until they have
-//! nothing to do before the file polls a register or writes memory again. A classic file has no such registers: its
+//! nothing to do before the file polls a register or writes memory again; one that waits for a semaphore goes on when the file
+//! has written it. A classic file has no such registers: its
 //! commands are put into a ring of the engine, with every address through the global table.
 
+use crate::cs::schedule::Progress;
 use crate::fault::{Fault, Va};
 use crate::gpu::{Gpu, mmio_base};
 use crate::mem::PAGE;
@@ -33,8 +35,10 @@ use genxml::gen8::engine_registers::{RingCtl, RingHead, RingStart, RingTail};
 pub struct AubReplay<'a> {
     reader: Reader<'a>,
     gpu: Gpu,
-    /// A register was written since the engines ran.
+    /// A register was written since the engines ran, or memory for which one waits.
     pending: bool,
+    /// An engine waits for memory to change, which the file may still do.
+    waiting: bool,
     /// What comes when they have run.
     held: Option<Held>,
     ended: bool,
@@ -104,7 +108,7 @@ impl<'a> AubReplay<'a> {
     pub fn new(reader: Reader<'a>) -> Self {
         let mut gpu = Gpu::new();
         gpu.memory.install(FIRST_OWN_FRAME * PAGE);
-        AubReplay { reader, gpu, pending: false, held: None, ended: false }
+        AubReplay { reader, gpu, pending: false, waiting: false, held: None, ended: false }
     }
 
     /// The GPU, to set limits or to look at memory.
@@ -150,6 +154,7 @@ impl<'a> AubReplay<'a> {
                 Some(Held::Error(error)) => return Err(error.into()),
                 Some(Held::Memory { position, space, address, bytes }) => {
                     write(&mut self.gpu, position, space, address, &bytes)?;
+                    self.pending = self.waiting;
                 }
                 Some(Held::Entries { position, first, entries }) => {
                     map(&mut self.gpu, position, first, &entries)?;
@@ -167,7 +172,7 @@ impl<'a> AubReplay<'a> {
                 return Ok(Some(step));
             }
             if self.ended {
-                return Ok(None);
+                return Ok(self.deadlock(observer));
             }
         }
     }
@@ -211,6 +216,7 @@ impl<'a> AubReplay<'a> {
                     match ran {
                         // What it waits for says nothing about a fault.
                         Some(step @ Step::Ran { result: Err(_), .. }) => return Ok(Some(step)),
+                        _ if found != value & mask && self.waiting => return Ok(self.deadlock(observer)),
                         _ if found != value & mask => {
                             return Ok(Some(Step::Stuck(Stuck { position, offset, mask, value, found })));
                         }
@@ -220,6 +226,7 @@ impl<'a> AubReplay<'a> {
                 }
                 Event::Memory { space, address, bytes } if !self.pending => {
                     write(&mut self.gpu, position, space, address, bytes)?;
+                    self.pending = self.waiting;
                 }
                 Event::Memory { space, address, bytes } => {
                     self.held = Some(Held::Memory { position, space, address, bytes: bytes.to_vec() });
@@ -257,10 +264,20 @@ impl<'a> AubReplay<'a> {
             return None;
         }
         let position = self.reader.position();
-        match self.gpu.run_observed(observer) {
+        let progress = self.gpu.advance_observed(observer);
+        self.waiting = progress == Ok(Progress::Waiting);
+        match progress.map(|_| self.gpu.last_stats()) {
             Ok(stats) if stats == Stats::default() => None,
             result => Some(Step::Ran { position, result }),
         }
+    }
+
+    /// What engines wait for that nothing will change any more. `None` if none waits.
+    fn deadlock<O: Observer>(&mut self, observer: &mut O) -> Option<Step> {
+        let position = self.reader.position();
+        let waiting = std::mem::take(&mut self.waiting);
+        let result = waiting.then(|| self.gpu.run_observed(observer))?;
+        Some(Step::Ran { position, result })
     }
 
     /// Puts commands of a classic file into a ring at their place, and starts it.

@@ -164,6 +164,43 @@ fn poll(file: &mut AubFile, engine: usize) {
     file.poll(BASES[engine].1 + 0x234, 0x10, 0);
 }
 
+/// A semaphore that the file writes after the submission (gen8_facts 2.2): the engine waits, and goes on. If nothing writes
+/// it, the engines are deadlocked where the file polls, or ends.
+#[test]
+fn semaphores_that_the_file_writes() {
+    // MI_SEMAPHORE_WAIT, polling, until the target is 5; then a store behind it.
+    let wait = [0x0e00_c002, 5, TARGET as u32, (TARGET >> 32) as u32];
+    let batch = [&wait[..], &store(TARGET + 4, 0x77), &[END]].concat();
+    for (values, polls, passes) in [
+        (&[5][..], true, true),
+        (&[1, 2, 5], true, true),
+        (&[5], false, true),
+        (&[], true, false),
+        (&[4], true, false),
+        (&[4], false, false),
+    ] {
+        let mut file = AubFile::memory_trace();
+        context(&mut file, 0);
+        submit(&mut file, 0, &batch);
+        for value in values {
+            file.memory_u32(space::PHYSICAL, target(0), &[*value]);
+        }
+        if polls {
+            poll(&mut file, 0);
+        }
+        let (mut replay, steps, error) = run(&file.0);
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!(physical(replay.gpu(), target(0) + 4), if passes { 0x77 } else { 0 });
+        match steps.last() {
+            Some(Step::Ran { result: Err(Fault::Deadlock { waits }), .. }) if !passes => {
+                assert_eq!((waits.len(), waits[0].address), (1, TARGET));
+            }
+            Some(Step::Ran { result: Ok(_), .. }) if passes => {}
+            other => panic!("{values:?} {polls}: {other:?}"),
+        }
+    }
+}
+
 /// A store on each engine, each submission waited for.
 fn three_engines() -> AubFile {
     let mut file = AubFile::memory_trace();
