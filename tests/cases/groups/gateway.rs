@@ -6,6 +6,16 @@ use genxml::gen8::media::{MediaObject, MediaVfeState, MediaVfeStateBypassGateway
 use genxml_cases::{Media, Model, push, raw_buffer};
 use genxml_sim::Fault;
 
+/// One thread of a kernel, with a page at [`DATA`] as its first surface.
+fn one_thread(media: Media<'_>) -> Model {
+    let mut model = Model::new();
+    model.map(DATA, 4096);
+    let mut batch = Media { surfaces: vec![raw_buffer(DATA, 4096)], ..media }.state(&mut model);
+    push(&mut batch, &MediaObject::new());
+    model.render(&batch).unwrap();
+    model
+}
+
 /// A thread writes to itself through the gateway: what is refused, and with which code; what arrives.
 #[test]
 fn open_forward_close() {
@@ -64,12 +74,7 @@ fn open_forward_close() {
         (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
         (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
     };
-    let mut model = Model::new();
-    model.map(DATA, 4096);
-    let media = Media { surfaces: vec![raw_buffer(DATA, 4096)], ..Media::new(KERNEL) };
-    let mut batch = media.state(&mut model);
-    push(&mut batch, &MediaObject::new());
-    model.render(&batch).unwrap();
+    let mut model = one_thread(Media::new(KERNEL));
     let answers = model.get(DATA, 11);
     // The function's number, 3, in bits 19:16 (7.1.2.2).
     assert_eq!(answers, [2, 1, 0, 3, 0, 0, 4, 6, 0, 2, 5].map(|code| 0x3_0000 | code));
@@ -98,12 +103,7 @@ fn time_stamps() {
         (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
         (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
     };
-    let mut model = Model::new();
-    model.map(DATA, 4096);
-    let media = Media { surfaces: vec![raw_buffer(DATA, 4096)], ..Media::new(KERNEL) };
-    let mut batch = media.state(&mut model);
-    push(&mut batch, &MediaObject::new());
-    model.render(&batch).unwrap();
+    let mut model = one_thread(Media::new(KERNEL));
     let told = model.get(DATA, 16);
     assert_eq!(told[..4], [0x5555_5555; 4]);
     // 64 bits each, of which the low word has its upper 12 (7.1.5.2).
@@ -138,17 +138,12 @@ fn threads_that_are_not_there() {
         (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
         (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
     };
-    let mut model = Model::new();
-    model.map(DATA, 4096);
     let media = Media::new(KERNEL);
     let vfe = MediaVfeState {
         bypass_gateway_control: Bypass::BYPASSING_OPEN_GATEWAY_CLOSE_GATEWAY_PROTOCOL,
         ..media.vfe
     };
-    let media = Media { surfaces: vec![raw_buffer(DATA, 4096)], vfe, ..media };
-    let mut batch = media.state(&mut model);
-    push(&mut batch, &MediaObject::new());
-    model.render(&batch).unwrap();
+    let mut model = one_thread(Media { vfe, ..media });
     assert_eq!(model.get(DATA, 4), [0, 0x55, 0, 0]);
     assert_eq!(model.get(DATA + 32, 2), [0x3_0000, 0x3_0002]);
 }

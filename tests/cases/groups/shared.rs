@@ -32,6 +32,14 @@ fn model() -> Model {
     model
 }
 
+/// The first `results` dwords of the second buffer, once so many groups have worked on the first.
+fn results(kernel: &[u32], groups: [u64; 3], numbers: &[u32], results: usize) -> Vec<u32> {
+    let mut model = model();
+    model.put(DATA, numbers);
+    Compute { groups, ..group(kernel) }.run(&mut model).unwrap();
+    model.get(OUT, results)
+}
+
 /// The sum of 64 numbers by halving, for each of 12 groups.
 #[test]
 fn reduction() {
@@ -64,13 +72,10 @@ fn reduction() {
         (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
         (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
     };
-    let mut model = model();
     let numbers = Random::new(1).dwords(12 * 64);
-    model.put(DATA, &numbers);
-    Compute { groups: [12, 1, 1], ..group(KERNEL) }.run(&mut model).unwrap();
     let expected: Vec<u32> =
         numbers.chunks(64).map(|group| group.iter().fold(0, |sum: u32, n| sum.wrapping_add(*n))).collect();
-    assert_eq!(model.get(OUT, 12), expected);
+    assert_eq!(results(KERNEL, [12, 1, 1], &numbers, 12), expected);
 }
 
 /// The sums of all numbers up to each place, by doubling distances.
@@ -103,10 +108,7 @@ fn prefix_sum() {
         (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
         (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
     };
-    let mut model = model();
     let numbers = Random::new(2).dwords(5 * 64);
-    model.put(DATA, &numbers);
-    Compute { groups: [5, 1, 1], ..group(KERNEL) }.run(&mut model).unwrap();
     let mut expected = Vec::new();
     for group in numbers.chunks(64) {
         let mut sum = 0u32;
@@ -115,7 +117,7 @@ fn prefix_sum() {
             sum
         }));
     }
-    assert_eq!(model.get(OUT, 5 * 64), expected);
+    assert_eq!(results(KERNEL, [5, 1, 1], &numbers, 5 * 64), expected);
 }
 
 /// The product of two matrices of 16 x 16 floats by tiles of 8 x 8: a thread has a row of a tile.
@@ -178,11 +180,8 @@ fn matrix_product() {
         (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
         (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
     };
-    let mut model = model();
     // Small whole numbers, so that no order of additions rounds.
     let numbers: Vec<f32> = Random::new(3).dwords(512).iter().map(|n| (n % 16) as f32 - 8.0).collect();
-    model.write(DATA, bytemuck::cast_slice(&numbers));
-    Compute { groups: [2, 2, 1], ..group(KERNEL) }.run(&mut model).unwrap();
     let (a, b) = numbers.split_at(256);
     let expected: Vec<u32> = (0..256)
         .map(|n| {
@@ -190,7 +189,7 @@ fn matrix_product() {
             (0..16).map(|k| a[16 * row + k] * b[16 * k + column]).sum::<f32>().to_bits()
         })
         .collect();
-    assert_eq!(model.get(OUT, 256), expected);
+    assert_eq!(results(KERNEL, [2, 2, 1], bytemuck::cast_slice(&numbers), 256), expected);
 }
 
 /// How often each of 16 values occurs: counted by groups in shared memory, then added up in the buffer.
@@ -220,15 +219,12 @@ fn histogram() {
         (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
         (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
     };
-    let mut model = model();
     let numbers = Random::new(4).dwords(20 * 64);
-    model.put(DATA, &numbers);
-    Compute { groups: [20, 1, 1], ..group(KERNEL) }.run(&mut model).unwrap();
     let mut expected = [0; 16];
-    for number in numbers {
-        expected[number as usize % 16] += 1;
+    for number in &numbers {
+        expected[*number as usize % 16] += 1;
     }
-    assert_eq!(model.get(OUT, 16), expected);
+    assert_eq!(results(KERNEL, [20, 1, 1], &numbers, 16), expected);
 }
 
 /// A group finds zeros in shared memory, whatever the group before it left there (the model's choice:
@@ -247,9 +243,7 @@ fn shared_memory_is_not_handed_on() {
         (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
         (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
     };
-    let mut model = model();
-    Compute { groups: [3, 1, 1], ..group(KERNEL) }.run(&mut model).unwrap();
-    assert_eq!(model.get(OUT, 3 * 64), [1; 3 * 64]);
+    assert_eq!(results(KERNEL, [3, 1, 1], &[], 3 * 64), [1; 3 * 64]);
 }
 
 /// All threads of a group spill at once, and find their own values again.

@@ -1,6 +1,6 @@
 //! Groups that meet in atomic operations, and groups with barriers and shared local memory.
 
-use super::{BYTES, DATA, Outcome, run};
+use super::{BYTES, DATA, twenty};
 use genxml::eu;
 use genxml::gen8::media::GpgpuWalkerSimdSize;
 use genxml::gen8::state::{InterfaceDescriptorData, InterfaceDescriptorDataSharedLocalMemorySize as Size};
@@ -8,23 +8,6 @@ use genxml_cases::{Compute, raw_buffer, u};
 
 /// Rounds of work before a group does what can be seen, so that groups are worth being run side by side.
 const ROUNDS: u32 = 60;
-
-/// 20 runs, on one thread and on others, that all have to leave the same; what two threads kept and repeated.
-fn twenty(compute: &Compute<'_>) -> (Outcome, u64, u64) {
-    let (one, kept, repeated) = run(compute, 1, |_| {});
-    assert_eq!((kept, repeated), (0, 0));
-    assert!(one.result.is_ok(), "{:?}", one.result);
-    let mut trials = (0, 0);
-    for round in 0..20 {
-        let threads = if round < 16 { 2 } else { round - 13 };
-        let (many, kept, repeated) = run(compute, threads, |_| {});
-        assert!(many == one, "{threads} threads, run {round}: {:?} instead of {:?}", many.stats, one.stats);
-        if threads == 2 {
-            trials = (kept, repeated);
-        }
-    }
-    (one, trials.0, trials.1)
-}
 
 /// Every channel takes a number from one counter, by an atomic addition that returns what was there, and writes it to
 /// its place: the order of groups can be seen in memory. Oracle: counting, groups and channels in order.
@@ -58,7 +41,7 @@ fn a_counter_of_all_groups() {
         groups: [GROUPS.into(), 1, 1],
         ..Compute::new(KERNEL)
     };
-    let (one, _, repeated) = twenty(&compute);
+    let (one, _, repeated) = twenty(&compute, |_| {});
     // What the counter holds at first is what the harness filled memory with.
     let first = (COUNTER / 4) as u32;
     let expected: Vec<u32> = (0..16 * GROUPS).map(|number| first + number).collect();
@@ -110,7 +93,7 @@ fn groups_with_barriers() {
         },
         ..Compute::new(KERNEL)
     };
-    let (one, kept, repeated) = twenty(&compute);
+    let (one, kept, repeated) = twenty(&compute, |_| {});
     let expected: Vec<u32> =
         (0..GROUPS).flat_map(|group| (0..32).map(move |n| 100 * group + (n + 8) % 32)).collect();
     assert!(one.memory[..expected.len()] == expected, "{:?}", &one.memory[..40]);

@@ -2,6 +2,7 @@
 //! those of groups that run one after the other.
 
 mod atomics;
+mod memory;
 
 use genxml::eu;
 use genxml_cases::{Compute, Model, raw_buffer};
@@ -74,7 +75,7 @@ impl Case {
         [&read[..], &write, &others, &rest].concat().iter().flat_map(|dword| dword.to_le_bytes()).collect()
     }
 
-    /// The kernel in plain Rust, one group after the other.
+    /// The kernel in plain Rust, one group after the other; slots go round.
     fn expected(&self, memory: &mut [[u32; 8]]) {
         for group in 0..GROUPS {
             let slot =
@@ -84,11 +85,11 @@ impl Case {
             } else {
                 [slot(self.read), slot(self.write)]
             };
-            let mut value = memory[read as usize];
+            let mut value = memory[read as usize % SLOTS as usize];
             for _ in 0..self.rounds {
                 value = value.map(|v| v.wrapping_mul(self.factor).wrapping_add(self.summand));
             }
-            memory[write as usize] = value;
+            memory[write as usize % SLOTS as usize] = value;
         }
     }
 }
@@ -144,27 +145,36 @@ fn compute(constants: Vec<u8>) -> Compute<'static> {
     }
 }
 
-/// The case on one thread, which is what the oracle says, and the same on others. Returns what two threads kept and
-/// repeated.
-fn check(case: Case) -> (u64, u64) {
-    let mut memory = initial();
-    case.expected(&mut memory);
-    let compute = compute(case.constants());
-    let (one, kept, repeated) = run(&compute, 1, |_| {});
+/// 20 runs, on one thread and on others, that all have to leave the same; what two threads kept and repeated.
+fn twenty(compute: &Compute<'_>, prepare: impl Fn(&mut Model)) -> (Outcome, u64, u64) {
+    let (one, kept, repeated) = run(compute, 1, &prepare);
     assert_eq!((kept, repeated), (0, 0));
     assert!(one.result.is_ok(), "{:?}", one.result);
-    assert!(one.memory == *memory.as_flattened(), "one thread differs from plain Rust");
     let mut trials = (0, 0);
     for round in 0..20 {
         let threads = if round < 16 { 2 } else { round - 13 };
-        let (many, kept, repeated) = run(&compute, threads, |_| {});
+        let (many, kept, repeated) = run(compute, threads, &prepare);
         assert!(many == one, "{threads} threads, run {round}: {:?} instead of {:?}", many.stats, one.stats);
         if threads == 2 {
             assert!(round == 0 || trials == (kept, repeated), "trials do not depend on time");
             trials = (kept, repeated);
         }
     }
-    trials
+    (one, trials.0, trials.1)
+}
+
+/// The case on one thread, which is what the oracle says, and the same on others. Returns what two threads kept and
+/// repeated.
+fn check(case: Case) -> (u64, u64) {
+    check_with(case, |_| {})
+}
+
+fn check_with(case: Case, prepare: impl Fn(&mut Model)) -> (u64, u64) {
+    let mut memory = initial();
+    case.expected(&mut memory);
+    let (one, kept, repeated) = twenty(&compute(case.constants()), prepare);
+    assert!(one.memory == *memory.as_flattened(), "one thread differs from plain Rust");
+    (kept, repeated)
 }
 
 #[test]

@@ -204,17 +204,9 @@ impl<'a> Compute<'a> {
     /// Writes state to memory and returns the batch.
     pub fn batch(&self, model: &mut Model) -> Vec<u32> {
         model.put(self.base, self.kernel);
-        // Surface states from the base on, then the binding table.
-        let table = 64 * self.surfaces.len() as u64;
-        for (index, surface) in self.surfaces.iter().enumerate() {
-            model.put(SURFACE_STATE + 64 * index as u64, &surface.pack());
-            let entry = BindingTableState { surface_state_pointer: at(64 * index as u64) };
-            model.put(SURFACE_STATE + table + 4 * index as u64, &entry.pack());
-        }
+        let table = put_surfaces(model, &self.surfaces);
         let registers = self.curbe.len().div_ceil(32) as u64;
         let own = (registers - self.shared) / self.threads;
-        const CURBE: u64 = 0x1000;
-        model.write(DYNAMIC_STATE + CURBE, &self.curbe);
         let descriptor = InterfaceDescriptorData {
             kernel_start_pointer: at(0),
             binding_table_pointer: at(table),
@@ -224,37 +216,9 @@ impl<'a> Compute<'a> {
             ..self.descriptor
         };
         model.put(DYNAMIC_STATE, &descriptor.pack());
-        let mut batch = packets![
-            PipelineSelect { pipeline_selection: PipelineSelectPipelineSelection::GPGPU },
-            StateBaseAddress {
-                general_state_base_address_modify_enable: true,
-                surface_state_base_address_modify_enable: true,
-                surface_state_base_address: at(SURFACE_STATE),
-                dynamic_state_base_address_modify_enable: true,
-                dynamic_state_base_address: at(DYNAMIC_STATE),
-                indirect_object_base_address_modify_enable: true,
-                instruction_base_address_modify_enable: true,
-                instruction_base_address: at(self.base),
-                ..StateBaseAddress::new()
-            },
-            self.vfe,
-        ];
-        if !self.curbe.is_empty() {
-            push(
-                &mut batch,
-                &MediaCurbeLoad {
-                    curbe_total_data_length: u(self.curbe.len().next_multiple_of(64) as u64),
-                    curbe_data_start_address: at(CURBE),
-                },
-            );
-        }
-        push(
-            &mut batch,
-            &MediaInterfaceDescriptorLoad {
-                interface_descriptor_total_length: u(32),
-                interface_descriptor_data_start_address: at(0),
-            },
-        );
+        let bases = StateBaseAddress { instruction_base_address: at(self.base), ..StateBaseAddress::new() };
+        let pipeline = PipelineSelectPipelineSelection::GPGPU;
+        let mut batch = put_state(model, pipeline, bases, self.vfe, &self.curbe, 1);
         push(&mut batch, &self.walker());
         batch
     }
@@ -281,6 +245,63 @@ impl<'a> Compute<'a> {
         let batch = self.batch(model);
         model.render(&batch)
     }
+}
+
+/// Puts surface states at the surface base and the binding table behind them, whose offset it returns.
+fn put_surfaces(model: &mut Model, surfaces: &[RenderSurfaceState]) -> u64 {
+    let table = 64 * surfaces.len() as u64;
+    for (index, surface) in surfaces.iter().enumerate() {
+        model.put(SURFACE_STATE + 64 * index as u64, &surface.pack());
+        let entry = BindingTableState { surface_state_pointer: at(64 * index as u64) };
+        model.put(SURFACE_STATE + table + 4 * index as u64, &entry.pack());
+    }
+    table
+}
+
+/// Puts constants into the dynamic state, and returns the packets that choose the pipeline, the bases of this module (the
+/// general one is 0, those for indirect objects and instructions are in `bases`), the front end, the constants, and so many
+/// interface descriptors from the dynamic base on.
+fn put_state(
+    model: &mut Model,
+    pipeline_selection: PipelineSelectPipelineSelection,
+    bases: StateBaseAddress,
+    vfe: MediaVfeState,
+    curbe: &[u8],
+    descriptors: u64,
+) -> Vec<u32> {
+    const CURBE: u64 = 0x1000;
+    model.write(DYNAMIC_STATE + CURBE, curbe);
+    let mut batch = packets![
+        PipelineSelect { pipeline_selection },
+        StateBaseAddress {
+            general_state_base_address_modify_enable: true,
+            surface_state_base_address_modify_enable: true,
+            surface_state_base_address: at(SURFACE_STATE),
+            dynamic_state_base_address_modify_enable: true,
+            dynamic_state_base_address: at(DYNAMIC_STATE),
+            indirect_object_base_address_modify_enable: true,
+            instruction_base_address_modify_enable: true,
+            ..bases
+        },
+        vfe,
+    ];
+    if !curbe.is_empty() {
+        push(
+            &mut batch,
+            &MediaCurbeLoad {
+                curbe_total_data_length: u(curbe.len().next_multiple_of(64) as u64),
+                curbe_data_start_address: at(CURBE),
+            },
+        );
+    }
+    push(
+        &mut batch,
+        &MediaInterfaceDescriptorLoad {
+            interface_descriptor_total_length: u(32 * descriptors),
+            interface_descriptor_data_start_address: at(0),
+        },
+    );
+    batch
 }
 
 /// A RAW buffer of `bytes` bytes.

@@ -1,10 +1,10 @@
 //! Media threads: kernels behind packets of the media pipeline, and what is heard of them.
 
-use crate::{BATCH, DYNAMIC_STATE, KERNELS, Model, SURFACE_STATE, at, packets, push, u};
+use crate::{BATCH, DYNAMIC_STATE, KERNELS, Model, at, push, put_state, put_surfaces, u};
 use genxml::engine::EngineId;
-use genxml::gen8::media::{MediaCurbeLoad, MediaInterfaceDescriptorLoad, MediaVfeState};
-use genxml::gen8::mi::{MiBatchBufferEnd, PipelineSelect, PipelineSelectPipelineSelection};
-use genxml::gen8::state::{BindingTableState, InterfaceDescriptorData, RenderSurfaceState, StateBaseAddress};
+use genxml::gen8::media::MediaVfeState;
+use genxml::gen8::mi::{MiBatchBufferEnd, PipelineSelectPipelineSelection};
+use genxml::gen8::state::{InterfaceDescriptorData, RenderSurfaceState, StateBaseAddress};
 use genxml_core::MinusOne;
 use genxml_sim::{Event, Fault, Stats};
 
@@ -54,12 +54,7 @@ impl<'a> Media<'a> {
 
     /// Writes state to memory and returns the packets that lead to it.
     pub fn state(&self, model: &mut Model) -> Vec<u32> {
-        let table = 64 * self.surfaces.len() as u64;
-        for (index, surface) in self.surfaces.iter().enumerate() {
-            model.put(SURFACE_STATE + 64 * index as u64, &surface.pack());
-            let entry = BindingTableState { surface_state_pointer: at(64 * index as u64) };
-            model.put(SURFACE_STATE + table + 4 * index as u64, &entry.pack());
-        }
+        let table = put_surfaces(model, &self.surfaces);
         for (index, (kernel, descriptor)) in self.kernels.iter().zip(&self.descriptors).enumerate() {
             let place = 0x1000 * index as u64;
             model.put(KERNELS + place, kernel);
@@ -70,41 +65,13 @@ impl<'a> Media<'a> {
             };
             model.put(DYNAMIC_STATE + 32 * index as u64, &descriptor.pack());
         }
-        const CURBE: u64 = 0x1000;
-        model.write(DYNAMIC_STATE + CURBE, &self.curbe);
-        let mut batch = packets![
-            PipelineSelect { pipeline_selection: PipelineSelectPipelineSelection::MEDIA },
-            StateBaseAddress {
-                general_state_base_address_modify_enable: true,
-                surface_state_base_address_modify_enable: true,
-                surface_state_base_address: at(SURFACE_STATE),
-                dynamic_state_base_address_modify_enable: true,
-                dynamic_state_base_address: at(DYNAMIC_STATE),
-                indirect_object_base_address_modify_enable: true,
-                indirect_object_base_address: at(INDIRECT),
-                instruction_base_address_modify_enable: true,
-                instruction_base_address: at(KERNELS),
-                ..StateBaseAddress::new()
-            },
-            self.vfe,
-        ];
-        if !self.curbe.is_empty() {
-            push(
-                &mut batch,
-                &MediaCurbeLoad {
-                    curbe_total_data_length: u(self.curbe.len().next_multiple_of(64) as u64),
-                    curbe_data_start_address: at(CURBE),
-                },
-            );
-        }
-        push(
-            &mut batch,
-            &MediaInterfaceDescriptorLoad {
-                interface_descriptor_total_length: u(32 * self.kernels.len() as u64),
-                interface_descriptor_data_start_address: at(0),
-            },
-        );
-        batch
+        let bases = StateBaseAddress {
+            indirect_object_base_address: at(INDIRECT),
+            instruction_base_address: at(KERNELS),
+            ..StateBaseAddress::new()
+        };
+        let pipeline = PipelineSelectPipelineSelection::MEDIA;
+        put_state(model, pipeline, bases, self.vfe, &self.curbe, self.kernels.len() as u64)
     }
 }
 
