@@ -107,7 +107,7 @@ const REBINDS: &[u32] = &eu! {
        (W) mov (8|M0)   r120.0<1>:ud  0:ud
        (W) mov (8|M0)   r121.0<1>:ud  r2.0<8;8,1>:ud
        (W) mov (8|M0)   r122.0<1>:ud  r3.0<8;8,1>:ud
-       (W) cmp (1|M0) (eq)f0.0  null<1>:ud  r0.1<0;1,0>:ud  r1.0<0;1,0>:ud
+       (W) cmp (8|M0) (eq)f0.0  null<1>:ud  r0.1<0;1,0>:ud  r1.0<0;1,0>:ud
        (W) mov (1|M0)   r4.0<1>:d     100:d
  round:
        (W) add (1|M0) (ne)f1.0  r4.0<1>:d  r4.0<0;1,0>:d  -1:d

@@ -174,7 +174,7 @@ fn transfer(write: bool, mode: Mode, present: u8) -> u32 {
 fn any_bits() {
     let (mut model, mut random) = (model(), genxml_cases::Random::new(7));
     let mut ends = 0;
-    for _ in 0..3000 {
+    for _ in 0..12000 {
         let mode = Mode::ALL[random.below(3) as usize];
         let kind = [0x05, 0x06, 0x07, 0x0d][random.below(4) as usize];
         let mut dwords: [u32; RenderSurfaceState::DWORDS] = std::array::from_fn(|_| random.next() as u32);
