@@ -3,22 +3,25 @@
 use crate::compress::Output;
 use crate::output::{Error, Exit, bad_input};
 use genxml::aub::{self, Reader, Recorder};
-use genxml::capture::{Capture, CaptureWriter};
-use genxml::dump::{Dump, How, Kind, Note};
+use genxml::capture::{Capture, CaptureWriter, Event, Playback};
+use genxml::dump::Note;
+use genxml::error_state::{self, ErrorState, Spelling};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::{self, File};
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
+
+/// Bytes that tell what a file is.
+const LOOK: u64 = 4096;
 
 /// A file with fewer bytes shows no progress.
 const SMALL: u64 = 1 << 20;
 
 /// Write a dump as a dump of another kind.
 ///
-/// A capture becomes an AUB file, as simulators and Mesa's aubinator read it, or an error state of i915; AUB files and error
-/// states become captures, which genx run executes and to which expectations can be added. What the other kind has no place
-/// for is said on standard error: an AUB file holds no expectations, a capture no global memory and no commands of rings beside
-/// their batches, an error state one submission.
+/// Captures, AUB files (as simulators and Mesa's aubinator read them) and error states of i915 become each other, and an error
+/// state one in another kernel's spelling. What the other kind has no place for is said on standard error: an AUB file holds no
+/// expectations, a capture no global memory and no commands of rings beside their batches, an error state one submission.
 ///
 /// Exit code: 0 all well, 2 unusable input, or an output that cannot be written.
 #[derive(clap::Args, Debug)]
@@ -26,17 +29,24 @@ const SMALL: u64 = 1 << 20;
   genx convert captures/saxpy -o saxpy.aub.xz
   genx convert saxpy.aub.xz -o captures/saxpy
   genx convert captures/saxpy -o second.aub --exec 1
+  genx convert captures/saxpy -o old.error.gz --spelling 4.4
+  genx convert error -o hang.aub
   genx convert trace.bin -o out --to capture")]
 pub struct Args {
-    /// A capture directory, or an AUB file, plain or compressed (gzip, xz, zstd)
+    /// A capture directory, an AUB file or an error state, plain or compressed (gzip, xz, zstd)
     input: PathBuf,
     /// What to write: a file, compressed if its name ends in .gz or .xz, or the directory of a capture
     #[arg(short, long, value_name = "OUTPUT")]
     output: PathBuf,
-    /// The kind to write; told by the name if left out: *.aub is an AUB file, a name without suffix a capture
+    /// The kind to write; told by the name if left out: *.aub is an AUB file, *.error and *.txt an error state, a name
+    /// without suffix a capture
     #[arg(long, value_name = "KIND")]
     to: Option<To>,
-    /// Only this submission, by its number: `seq` of a capture, from 0 on of an AUB file
+    /// Write error states as the kernel of this version prints them: 3.10, 3.14, 4.4, 4.10, 4.14, 5.4, 6.1 or 6.1-plain
+    #[arg(long, value_name = "VERSION", default_value = "6.1")]
+    spelling: Spelling,
+    /// Only this submission, by its number: `seq` of a capture, from 0 on of an AUB file; an error state has the last one
+    /// if left out
     #[arg(long, value_name = "N")]
     exec: Option<u64>,
 }
@@ -45,6 +55,8 @@ pub struct Args {
 enum To {
     /// A memory trace, as Mesa's intel_dump_gpu writes it
     Aub,
+    /// What i915 prints of a hang
+    ErrorState,
     /// A directory of format genx-capture-1
     Capture,
 }
@@ -56,9 +68,41 @@ impl To {
         let plain = name.strip_suffix(".gz").or(name.strip_suffix(".xz")).unwrap_or(name);
         match plain.rsplit_once('.') {
             Some((_, "aub")) => Some(To::Aub),
+            Some((_, "error" | "txt")) => Some(To::ErrorState),
             None if plain == name => Some(To::Capture),
             _ => None,
         }
+    }
+}
+
+/// What is converted.
+enum Source {
+    Capture(Box<Capture>),
+    /// The file's name.
+    Aub(String),
+    /// The file's name, and what it says.
+    ErrorState(String, Box<ErrorState>),
+}
+
+impl Source {
+    /// By what the input holds.
+    fn open(path: &Path) -> Result<Source, Error> {
+        if path.is_dir() {
+            return Ok(Source::Capture(Box::new(Capture::open(path).map_err(bad_input)?)));
+        }
+        let cannot = |error: io::Error| bad_input(format!("{}: {error}", path.display()));
+        let mut start = Vec::new();
+        let mut input = aub::decompressed(path).map_err(cannot)?;
+        input.by_ref().take(LOOK).read_to_end(&mut start).map_err(cannot)?;
+        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        if aub::starts(&start) {
+            return Ok(Source::Aub(name));
+        }
+        if ErrorState::starts_like(&start) {
+            let state = ErrorState::read(io::Cursor::new(start).chain(input));
+            return Ok(Source::ErrorState(name, Box::new(state)));
+        }
+        Err(bad_input(format!("{}: is no capture, AUB file or error state", path.display())))
     }
 }
 
@@ -69,21 +113,28 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         return Err(bad_input("convert: the input must be a file or a directory, not standard input"));
     }
     let Some(to) = args.to.or_else(|| To::of(&args.output)) else {
-        let text = format!(
-            "{}: its name does not say what to write; add --to aub or --to capture",
-            args.output.display()
-        );
+        let output = args.output.display();
+        let text =
+            format!("{output}: its name does not say what to write; add --to aub, error-state or capture");
         return Err(bad_input(text));
     };
-    let dump = Dump::open(&args.input, &How::default()).map_err(bad_input)?;
     let mut notes = Vec::new();
-    let execs = match (dump.kind(), to, dump.capture()) {
-        (Kind::Capture, To::Aub, Some(capture)) => capture_to_aub(args, capture, &mut notes)?,
-        (Kind::Aub, To::Capture, _) => aub_to_capture(args, dump.name(), &mut notes)?,
-        (Kind::Capture, To::Capture, _) | (Kind::Aub, To::Aub, _) => {
-            return Err(bad_input(format!("{place}: is of that kind already ({})", dump.kind().name())));
+    let execs = match (to, Source::open(&args.input)?) {
+        (To::Aub, Source::Capture(capture)) => capture_to_aub(args, &capture, &mut notes)?,
+        (To::ErrorState, Source::Capture(capture)) => capture_to_error_state(args, &capture, &mut notes)?,
+        (To::Aub, Source::ErrorState(name, state)) => error_state_to_aub(args, &name, &state, &mut notes)?,
+        (To::Capture, Source::ErrorState(name, state)) => {
+            error_state_to_capture(args, &name, &state, &mut notes)?
         }
-        (kind, ..) => return Err(bad_input(format!("{place}: {} cannot be converted to that", kind.name()))),
+        (To::ErrorState, Source::ErrorState(_, state)) => {
+            write_state(args, &state, &mut notes)?;
+            1
+        }
+        (To::Capture, Source::Aub(name)) => aub_to_capture(args, &name, &mut notes)?,
+        (To::ErrorState, Source::Aub(name)) => aub_to_error_state(args, &name, &mut notes)?,
+        (To::Capture, Source::Capture(_)) | (To::Aub, Source::Aub(_)) => {
+            return Err(bad_input(format!("{place}: is of that kind already")));
+        }
     };
     for note in &notes {
         eprintln!("genx: {place}: {note}");
@@ -147,6 +198,122 @@ fn aub_to_capture(args: &Args, name: &str, notes: &mut Vec<Note>) -> Result<u64,
         capture.finish(&args.output).map_err(bad_input)?;
     }
     Ok(execs)
+}
+
+fn capture_to_error_state(args: &Args, capture: &Capture, notes: &mut Vec<Note>) -> Result<u64, Error> {
+    let wanted = args.exec.or(capture.execs().last().map(|exec| exec.seq));
+    let mut playback = Playback::new(capture);
+    while let Some(event) = playback.step() {
+        if let Event::Exec(exec) = event
+            && Some(exec.seq) == wanted
+        {
+            let state = ErrorState::of_exec(capture, exec, &playback.memory(exec));
+            write_state(args, &state, notes)?;
+            return Ok(1);
+        }
+    }
+    Ok(0)
+}
+
+fn aub_to_error_state(args: &Args, name: &str, notes: &mut Vec<Note>) -> Result<u64, Error> {
+    let path = &args.input;
+    let open = || Reader::open(path).map_err(bad_input);
+    let cannot_read = |error: io::Error| bad_input(format!("{}: {error}", path.display()));
+    let wanted = match args.exec {
+        Some(number) => Some(number),
+        None => {
+            // The last one: they are counted first.
+            let mut last = None;
+            let count = aub::submissions(open()?, name, &mut Vec::new(), &mut |submission| {
+                last = Some(submission.number);
+                Ok(())
+            });
+            count.map_err(cannot_read)?;
+            last
+        }
+    };
+    let Some(wanted) = wanted else { return Ok(0) };
+    match aub::to_error_state(open()?, name, wanted, notes).map_err(cannot_read)? {
+        None => Ok(0),
+        Some(state) => write_state(args, &state, notes).map(|()| 1),
+    }
+}
+
+/// What the reader of a state skipped.
+fn told(state: &ErrorState, notes: &mut Vec<Note>) {
+    let list = state.notes.iter();
+    notes.extend(list.map(|note| Note { place: format!("line {}", note.line), text: note.text.clone() }));
+}
+
+fn error_state_to_aub(
+    args: &Args,
+    name: &str,
+    state: &ErrorState,
+    notes: &mut Vec<Note>,
+) -> Result<u64, Error> {
+    told(state, notes);
+    let cannot = |error: io::Error| bad_input(format!("cannot write {}: {error}", args.output.display()));
+    let pci_id = state.pci_id().unwrap_or(BROADWELL);
+    let mut recorder = Recorder::new(Output::create(&args.output)?, pci_id, name).map_err(cannot)?;
+    let mut number = 0;
+    let written = aub::from_error_state(state, notes, &mut |recorded| {
+        number += 1;
+        if args.exec.is_some_and(|wanted| wanted + 1 != number) {
+            return Ok(());
+        }
+        recorder.exec(recorded.context, recorded.engine, recorded.batch, &recorded.objects)
+    });
+    let written = written.and_then(|count| recorder.finish()?.finish().map(|()| count));
+    match written {
+        Ok(count) if count > args.exec.unwrap_or(0) => Ok(count),
+        other => {
+            _ = fs::remove_file(&args.output);
+            other.map(|_| 0).map_err(cannot)
+        }
+    }
+}
+
+fn error_state_to_capture(
+    args: &Args,
+    name: &str,
+    state: &ErrorState,
+    notes: &mut Vec<Note>,
+) -> Result<u64, Error> {
+    told(state, notes);
+    let cannot_read = |error: io::Error| bad_input(format!("{}: {error}", args.input.display()));
+    let mut capture = CaptureWriter::new(name).device(state.pci_id().unwrap_or(BROADWELL), 8);
+    let mut number = 0;
+    let count = aub::from_error_state(state, notes, &mut |recorded| {
+        number += 1;
+        if args.exec.is_none_or(|wanted| wanted + 1 == number) {
+            capture.exec(recorded.context, recorded.engine, recorded.batch, 0, &recorded.objects);
+        }
+        Ok(())
+    });
+    match count.map_err(cannot_read)? {
+        count if count > args.exec.unwrap_or(0) => {
+            capture.finish(&args.output).map_err(bad_input)?;
+            Ok(count)
+        }
+        _ => Ok(0),
+    }
+}
+
+/// PCI device id of a Broadwell GT2, where nothing says which GPU it was.
+const BROADWELL: u32 = 0x1616;
+
+/// Writes an error state in the wanted spelling; what that cannot say becomes notes.
+fn write_state(args: &Args, state: &ErrorState, notes: &mut Vec<Note>) -> Result<(), Error> {
+    let cannot = |error: io::Error| bad_input(format!("cannot write {}: {error}", args.output.display()));
+    let mut out = Output::create(&args.output)?;
+    let written = error_state::write(state, args.spelling, &mut out);
+    let written = written.and_then(|left_out| out.finish().map(|()| left_out));
+    let left_out = written.map_err(|error| {
+        _ = fs::remove_file(&args.output);
+        cannot(error)
+    })?;
+    notes.extend(left_out.into_iter().map(|text| Note { place: String::new(), text }));
+    Ok(())
 }
 
 /// A bar on a terminal, when there is something to wait for.

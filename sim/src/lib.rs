@@ -12,7 +12,8 @@
 //! 7. [`eu`]: threads execute kernels, instruction by instruction;
 //! 8. [`mod@unit`]: what a thread sends goes to a shared function: data port, thread spawner;
 //! 9. [`observe`]: each step counts in [`Stats`] and tells the [`Observer`]; [`watchdog`] ends what would not end;
-//! 10. [`fault`]: whatever cannot be done comes back as a [`Fault`] that names the packet, its address and the cause.
+//! 10. [`fault`]: whatever cannot be done comes back as a [`Fault`] that names the packet, its address and the cause;
+//!     [`error_state`] makes of it what a kernel's driver would tell.
 //!
 //! What the manual leaves open is decided in one place: [`assumptions`]. [`replay`] runs captures of real drivers, [`aub`]
 //! files for simulators.
@@ -22,6 +23,7 @@ pub mod aub;
 pub mod blt;
 pub mod context;
 pub mod cs;
+pub mod error_state;
 pub mod eu;
 pub mod fault;
 pub mod gpu;

@@ -1,5 +1,6 @@
 //! AUB files: every block in order; engines run when the file starts them.
 
+use super::error_state;
 use super::listen::Listeners;
 use super::report::{Input, Report, Stop};
 use super::{Args, set_up};
@@ -52,6 +53,10 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
             }
             Ok(Some(Step::Ran { position, result: Err(fault) })) => {
                 report.stats += replay.gpu().last_stats();
+                if let Some(path) = &args.error_state {
+                    let number = report.submissions;
+                    error_state::of_aub(path, replay.gpu(), report.header.as_ref(), &name, number, &fault)?;
+                }
                 report.stop = Some(Stop::Fault { exec: None, byte: Some(position), fault });
             }
             Ok(Some(Step::Stuck(stuck))) => report.stop = Some(Stop::Stuck(stuck)),

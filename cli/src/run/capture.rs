@@ -1,6 +1,7 @@
 //! Captures: every submission in order, memory compared with what is expected.
 
 use super::dump::Dump;
+use super::error_state;
 use super::listen::Listeners;
 use super::report::{Compared, Input, Report, Stop};
 use super::{Args, set_up};
@@ -37,6 +38,9 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
                     }
                     Err(fault) => {
                         report.stats += replay.gpu().last_stats();
+                        if let Some(path) = &args.error_state {
+                            error_state::of_exec(path, &mut replay, &capture, exec, &fault)?;
+                        }
                         report.stop = Some(Stop::Fault { exec: Some(exec.seq), byte: None, fault });
                     }
                 }

@@ -3,11 +3,12 @@
 //! * this file: the options and the way through them;
 //! * `capture`: captures, whose expectations are compared; `aub`: files for simulators;
 //! * `report`: what the run came to, as text and JSON; `tables`: the details of `--stats`;
-//! * `listen`: the traces; `dump`: `--dump`.
+//! * `listen`: the traces; `dump`: `--dump`; `error_state`: `--error-state`.
 
 mod aub;
 mod capture;
 mod dump;
+mod error_state;
 mod listen;
 mod report;
 mod tables;
@@ -35,6 +36,7 @@ use std::time::Instant;
   genx run captures/gpgpu_fill --dump out --stats
   genx run captures/gpgpu_fill --json | jq .expectations
   genx run captures/gpgpu_fill --trace fill.json      open it in ui.perfetto.dev
+  genx run captures/hang --error-state hang.error     what is left of a hang, for genx decode
   genx run saxpy.aub.xz --stats                       what intel_dump_gpu recorded")]
 pub struct Args {
     /// A capture directory, with manifest.json and data.bin.zst, or an AUB file, plain or compressed (xz, gzip, zstd); `-` reads one
@@ -46,6 +48,10 @@ pub struct Args {
     /// Write the memory that each expectation names to DIR/NAME.bin, and each frame to DIR/frameN.png
     #[arg(long, value_name = "DIR")]
     dump: Option<PathBuf>,
+    /// On a fault or hang, write what is left to FILE as the error state of i915: registers, ring, batch and all memory of the
+    /// context, compressed if the name ends in .gz or .xz; without one no file is written
+    #[arg(long, value_name = "FILE")]
+    error_state: Option<PathBuf>,
     /// Print tables of what ran: by engine, kind of packet, kernel and kind of message
     #[arg(long)]
     stats: bool,

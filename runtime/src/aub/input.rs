@@ -4,7 +4,9 @@ use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use std::fmt;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 
 /// Most memory that decompressing xz may take, in bytes: `xz -9` wants 65 MiB. (gzip wants 32 KiB, and zstd windows are
 /// limited by the decoder.)
@@ -44,6 +46,15 @@ impl fmt::Display for Compression {
             Compression::Zstd => "the zstd ",
         })
     }
+}
+
+/// The bytes of a file, decompressed if it is compressed by xz, gzip or zstd.
+///
+/// # Errors
+/// If the file cannot be opened, or its first bytes not be read.
+pub fn decompressed(path: &Path) -> io::Result<impl BufRead + use<>> {
+    let (_, input) = decompress(File::open(path)?)?;
+    Ok(BufReader::with_capacity(1 << 16, input))
 }
 
 /// Decompresses what `input` holds, if it is compressed.

@@ -23,6 +23,7 @@
 //! Facts: gen8_facts 1.5; Mesa's tools/aub_read.c and aub_write.c.
 
 mod capture;
+mod error_state;
 mod image;
 mod input;
 mod notes;
@@ -36,9 +37,10 @@ mod view;
 mod writer;
 
 pub use capture::{from_capture, to_capture};
+pub use error_state::{Recorded, from_error_state, to_error_state};
 pub use image::{MAX_MEMORY, Translation, mapped};
 pub(crate) use input::decompress;
-pub use input::{Compression, MAX_DICTIONARY};
+pub use input::{Compression, MAX_DICTIONARY, decompressed};
 pub use reader::{CHUNK, MAX_COMMANDS, Reader, starts};
 pub use recorder::Recorder;
 pub use submissions::submissions;

@@ -10,6 +10,7 @@ use genxml::dump::{self, Dump, How, Note, Submission};
 use genxml::engine::EngineId;
 use proptest::prelude::*;
 use std::collections::HashMap;
+use std::io::Read;
 
 /// A packet or structure: its name, and its dwords.
 type Found = (String, Vec<u32>);
@@ -255,6 +256,57 @@ fn what_cannot_be_used_is_noted() {
     has(notes(&|file| _ = file.dwords(&[0xf705_0000])), &["waits for memory"]);
     has(notes(&|file| _ = file.dwords(&[0xf706_0044, 1])), &["ends inside"]);
     has(notes(&|file| _ = file.version(12, "PCI-ID=0x1912 x")), &["another GPU", "0x1912"]);
+}
+
+/// More than 4 GiB of file, as a stream: what is written over and over is kept once.
+#[test]
+fn large() {
+    const BYTES: usize = 0xfffb * 4;
+    let mut block = AubFile::default();
+    block.memory(space::PHYSICAL, 0x20_0000, &[0x55; BYTES]);
+    let mut start = with_ring([0x10_0000, 0, 0, 0], 0, 8);
+    start.memory_u64(space::PHYSICAL, 0x10_0000, &[0x10_1003]);
+    start.memory_u64(space::PHYSICAL, 0x10_1000, &[0x10_2003]).memory_u64(
+        space::PHYSICAL,
+        0x10_2000,
+        &[0x20_0083],
+    );
+    let mut end = AubFile::default();
+    submit(&mut end, 0x2000, [0, 0, 0, WIDE]);
+
+    /// Blocks, so many times.
+    struct Again<'a>(&'a [u8], usize, u32);
+    impl Read for Again<'_> {
+        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+            if self.2 == 0 {
+                return Ok(0);
+            }
+            let here = (self.0.len() - self.1).min(out.len());
+            out[..here].copy_from_slice(&self.0[self.1..][..here]);
+            self.1 = (self.1 + here) % self.0.len();
+            self.2 -= u32::from(self.1 == 0);
+            Ok(here)
+        }
+    }
+    let times = (1u64 << 32).div_ceil(block.0.len() as u64) as u32;
+    let input = start.0[..].chain(Again(&block.0, 0, times)).chain(&end.0[..]);
+    let mut seen = 0;
+    let mut notes = Vec::new();
+    aub::submissions(aub::Reader::new(input).unwrap(), "large", &mut notes, &mut |submission| {
+        seen += 1;
+        assert!(
+            submission
+                .name
+                .ends_with(&format!("{:#x}", (times as usize * block.0.len() + start.0.len()) + 72))
+        );
+        assert_eq!(
+            submission.memory.tail(0x1000).iter().filter(|byte| **byte == 0x55).count(),
+            BYTES - 0x1000
+        );
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!((seen, notes), (1, vec![]));
 }
 
 proptest! {

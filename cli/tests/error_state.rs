@@ -1,0 +1,115 @@
+//! `genx run --error-state`: what is left of a fault or hang names the packet and its memory. Oracle: the batch, of which the
+//! test knows every dword.
+
+mod common;
+
+use common::{batch_capture, fill_capture, finish, genx};
+use genxml::core::{Address, U};
+use genxml::engine::{Blitter, Render};
+use genxml::error_state::{BufferKind, ErrorState};
+use genxml::gen8::mi::{MiBatchBufferStart, MiBatchBufferStartAddressSpaceIndicator, MiNoop, MiStoreDataImm};
+use genxml::hang;
+use std::fs;
+use std::path::Path;
+use tempfile::tempdir;
+
+/// Runs what must fail, and reads what is left of it.
+fn left(input: &Path, more: &[&str]) -> (ErrorState, String) {
+    let place = tempdir().unwrap();
+    let file = place.path().join("left.error");
+    let args = [&["run", input.to_str().unwrap(), "--error-state", file.to_str().unwrap()], more].concat();
+    let (code, out, err) = finish(genx(args));
+    assert_eq!(code, 3, "{out}{err}");
+    assert!(err.contains("left.error"), "{err}");
+    let state = ErrorState::read(&fs::read(&file).unwrap()[..]);
+    assert_eq!(state.notes, []);
+    let summary = hang::summary(&state).to_string();
+    (state, summary)
+}
+
+/// A store to `target` behind a MI_NOOP at the start of the batch, at 0x20000.
+fn storing(directory: &Path, target: u64) {
+    batch_capture::<Blitter>(directory, |batch| {
+        batch.emit(&MiNoop::new()).unwrap();
+        let value = [U::new(1).unwrap()];
+        let store = MiStoreDataImm::new(Address::new(target).unwrap());
+        batch.emit(&MiStoreDataImm { data_dword: (&value).into(), ..store }).unwrap();
+    });
+}
+
+#[test]
+fn page_faults() {
+    let capture = tempdir().unwrap();
+    storing(capture.path(), 0x1234_5678_9000);
+    let (state, summary) = left(capture.path(), &[]);
+    let engine = state.engine("bcs0").expect("the blitter");
+    assert_eq!(state.engines.len(), 1);
+    assert_eq!(engine.value("ACTHD"), Some(0x2_0004));
+    assert_eq!(engine.value("IPEHR"), Some(0x1000_0002));
+    assert_eq!(engine.process.as_ref().map(|process| &process.name[..]), Some("batch"));
+    // Bits 43:12 of the address, then 47:44 and the kind of table (gen8_facts 1.6).
+    let data = state.register("FAULT_TLB_DATA").expect("the fault's address");
+    assert_eq!((data.value, &data.more[..]), (0x1, &[0x2345_6789][..]));
+    assert_eq!(engine.value("FAULT_REG").map(|value| value & 1), Some(1));
+    let buffers: Vec<(&BufferKind, u64)> =
+        state.buffers.iter().map(|buffer| (&buffer.kind, buffer.address)).collect();
+    assert!(buffers.contains(&(&BufferKind::Batch, 0x2_0000)), "{buffers:?}");
+    assert!(buffers.contains(&(&BufferKind::User, 0x1_0000)), "{buffers:?}");
+    assert!(buffers.iter().any(|buffer| *buffer.0 == BufferKind::Ring), "{buffers:?}");
+    for word in ["MI_STORE_DATA_IMM", "20004", "123456789000"] {
+        assert!(summary.replace('_', "").contains(&word.replace('_', "")), "{word} not in:\n{summary}");
+    }
+}
+
+/// The same through a ring and page tables in memory.
+#[test]
+fn page_faults_of_aub_files() {
+    let place = tempdir().unwrap();
+    let (capture, file) = (place.path().join("batch"), place.path().join("batch.aub"));
+    storing(&capture, 0x8_0000_0000);
+    let (code, _, err) = finish(genx(["convert", capture.to_str().unwrap(), "-o", file.to_str().unwrap()]));
+    assert_eq!(code, 0, "{err}");
+    let (state, summary) = left(&file, &[]);
+    let engine = state.engine("bcs0").expect("the blitter");
+    assert_eq!((engine.value("ACTHD"), engine.value("IPEHR")), (Some(0x2_0004), Some(0x1000_0002)));
+    assert!(engine.value("PDP0").is_some_and(|root| root != 0));
+    let ring = state.buffers.iter().find(|buffer| buffer.kind == BufferKind::Ring).expect("a ring");
+    assert_eq!(ring.data[..8], [0x01, 0x01, 0x80, 0x18, 0, 0, 2, 0]);
+    let batch = state.buffers.iter().find(|buffer| buffer.kind == BufferKind::Batch).expect("a batch");
+    assert_eq!((batch.address, &batch.data[4..8]), (0x2_0000, &[2, 0, 0, 0x10][..]));
+    assert!(summary.contains("MI_STORE_DATA_IMM"), "{summary}");
+}
+
+#[test]
+fn hangs() {
+    let capture = tempdir().unwrap();
+    batch_capture::<Render>(capture.path(), |batch| {
+        batch.emit(&MiNoop::new()).unwrap();
+        let start = MiBatchBufferStart::new(Address::new(batch.address()).unwrap());
+        let space = MiBatchBufferStartAddressSpaceIndicator::PPGTT;
+        batch.emit(&MiBatchBufferStart { address_space_indicator: space, ..start }).unwrap();
+    });
+    let (state, summary) = left(capture.path(), &["--work-limit", "100001"]);
+    let engine = state.engine("rcs0").expect("the render engine");
+    let acthd = engine.value("ACTHD").unwrap();
+    assert!([0x2_0000, 0x2_0004].contains(&acthd), "{acthd:#x}");
+    let headers = [(0x2_0000, 0), (0x2_0004, 0x1880_0101)];
+    assert!(headers.contains(&(acthd, engine.value("IPEHR").unwrap())));
+    assert!(engine.value("FAULT_REG").is_none_or(|value| value & 1 == 0));
+    assert!(summary.contains("MI_BATCH_BUFFER_START"), "{summary}");
+}
+
+#[test]
+fn without_a_fault_there_is_none() {
+    let place = tempdir().unwrap();
+    let (capture, file) = (place.path().join("fill"), place.path().join("left.error.gz"));
+    fill_capture(&capture, |_| ());
+    let args = ["run", capture.to_str().unwrap(), "--error-state", file.to_str().unwrap()];
+    let (code, _, err) = finish(genx(args));
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(!file.exists());
+    // The name says how it is compressed.
+    storing(&capture, 0x8_0000_0000);
+    assert_eq!(finish(genx(args)).0, 3);
+    assert_eq!(fs::read(&file).unwrap()[..2], [0x1f, 0x8b]);
+}
