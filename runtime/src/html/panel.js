@@ -66,13 +66,18 @@ function listed(heading, items) {
 
 /** The sends of a kernel, with what their descriptors say. */
 function messages(record) {
-  const sends = record.lines.map(([offset, text], index) => [offset, text, index]).filter(([, text]) => /\bsends?c?\b/.test(text.split("//")[0]));
+  const lines = record.lines;
+  const sends = lines.map(([offset, text], index) => [offset, text, index])
+    .filter(([offset, text, index]) => /\bsends?c?\b/.test(text.split("//")[0]) && lines[index - 1]?.[0] !== offset);
   return sends.map(([offset, text, index]) => {
+    // Lines behind it with the same place say what it is; else its comment does.
+    const more = lines.slice(index + 1).findIndex(([other]) => other !== offset);
+    const said = lines.slice(index + 1, more < 0 ? lines.length : index + 1 + more).map(([, text]) => text.trim()).join("; ");
     const comment = text.lastIndexOf("// ");
     const item = element("li");
     const to = element("a", "link", "+0x" + offset.toString(16).padStart(4, "0"));
     to.href = "#" + rowId(currentRecord, partOfField(record, record.itemCount + index));
-    item.append(to, " " + (comment < 0 ? text.replace(/\s+/g, " ").trim() : text.slice(comment + 3)));
+    item.append(to, " " + (said ? said : comment < 0 ? text.replace(/\s+/g, " ").trim() : text.slice(comment + 3)));
     return item;
   });
 }

@@ -111,8 +111,11 @@ function rowOf(record, part) {
 
 /** Opens what holds a record, so that its row is shown. */
 function reveal(at) {
-  if (shown !== null && shown[at] === 0) setFilter("");
   let changed = false;
+  if (shown !== null && shown[at] === 0) {
+    setFilter("");
+    changed = true;
+  }
   for (let outer = parents[at]; outer >= 0; outer = parents[outer]) {
     if (!isOpen(outer)) {
       opened[outer] = 1;

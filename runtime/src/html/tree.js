@@ -101,8 +101,8 @@ function headerRow(made, at, record) {
     made.append(span("address", record.kind === "register" ? hex(record.address) : "0x" + record.address.toString(16).padStart(12, "0")));
     if (isPacket(record)) made.append(span("first", record.dwords.slice(0, 8)));
     made.append(span(nameClass(record), title(record)));
-    if (isPacket(record) || !["packet", "struct", "register", "kernel", "data"].includes(record.kind)) made.append(element("span", "length", record.length + (record.length === 1 ? " dword" : " dwords")));
-    else if (record.kind === "kernel") made.append(element("span", "length", record.lineCount + " instructions"));
+    if (isPacket(record) || !["packet", "struct", "register", "kernel", "data", "row"].includes(record.kind)) made.append(element("span", "length", record.length + (record.length === 1 ? " dword" : " dwords")));
+    else if (record.kind === "kernel") made.append(element("span", "length", new Set(record.lines.map(([offset]) => offset)).size + " instructions"));
     else if (record.kind === "data") made.append(element("span", "length", size(record) + " bytes"));
     if (record.note) made.append(span("note", record.note));
     if (wrong) made.append(element("span", "issue", wrong === 1 ? "1 issue" : wrong + " issues"));
@@ -115,6 +115,7 @@ function headerRow(made, at, record) {
 /** A few values, for a record that is closed: what is zero or false says little. */
 function preview(record) {
   if (record.kind === "data") return record.dwords.slice(0, 64).replace(/.{8}(?=.)/g, "$& ");
+  if (record.kind === "row") return cells(record);
   const said = [];
   let room = 150;
   for (const field of record.items) {
@@ -125,6 +126,19 @@ function preview(record) {
     if (room < 0) break;
   }
   return said.join(" \u00b7 ");
+}
+
+/** The values of a row of a table: of a vertex by element. */
+function cells(record) {
+  const said = [];
+  for (const field of record.items) {
+    const value = field.type === 1 ? String(field.value) : valueText(field).replace(/ \(\d+\)$/, "");
+    if (field.type === 0) said.push(fieldName(field) + ":");
+    else if (field.depth > 0 && said.length > 0) said[said.length - 1] += " " + value;
+    else said.push(value);
+    if (said.length > 40) break;
+  }
+  return said.join("  ");
 }
 
 /** Fills a row inside a record; returns how much deeper it is than the first such rows. */
@@ -160,7 +174,9 @@ function partRow(made, at, record, part) {
     const [offset, line] = record.lines[index];
     const text = narrow ? line.replace(/\s+/g, " ").trim() : line;
     const comment = text.lastIndexOf("// ");
-    made.append(span("bits", "+0x" + offset.toString(16).padStart(4, "0")), span("code", comment < 0 ? text : text.slice(0, comment)));
+    // What has the place of the line before explains it.
+    const message = index > 0 && record.lines[index - 1][0] === offset;
+    made.append(span("bits", message ? "" : "+0x" + offset.toString(16).padStart(4, "0")), span(message ? "comment" : "code", comment < 0 ? text : text.slice(0, comment)));
     if (comment >= 0) made.append(span("comment", text.slice(comment)));
     label = text.replace(/\s+/g, " ");
   }
