@@ -38,6 +38,8 @@ pub struct Record {
     pub uses: Option<Uses>,
     /// The container in the tables.
     pub(crate) plan: Option<PlanId>,
+    /// Of a register: the command reads it, and does not give it the value.
+    pub(crate) read: bool,
     /// Of a kernel: its dwords reach to the end of thread.
     pub(crate) whole: bool,
 }
@@ -63,7 +65,7 @@ pub enum Kind {
     Unknown,
     /// A structure in memory.
     Struct,
-    /// A register and the value that a command gives it.
+    /// A register and the value that a command gives it; of a command that stores it, what it was given before.
     Register,
     /// Memory without structure: constants, thread data.
     Data,
@@ -227,6 +229,7 @@ impl Record {
         self.note.clear();
         self.uses = None;
         self.plan = None;
+        self.read = false;
         self.whole = false;
     }
 

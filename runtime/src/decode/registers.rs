@@ -79,6 +79,9 @@ impl Registers {
     }
 }
 
+/// Remark on a register that is read.
+const STORED: &str = "as it was loaded before";
+
 /// Where a command has a register's offset.
 const LOADED: [&str; 2] = ["Register Address", "Destination Register Address"];
 
@@ -118,7 +121,7 @@ impl Walker<'_> {
         if container.name == "MI_STORE_REGISTER_MEM" {
             let known = self.state.registers.value(register);
             return match known.filter(|_| self.options.data) {
-                Some(value) => self.register(register, value, "as it was loaded before", depth),
+                Some(value) => self.register(register, value, STORED, depth),
                 None => Ok(()),
             };
         }
@@ -137,7 +140,8 @@ impl Walker<'_> {
             Some(value) => self.state.registers.write(self.tables, register, value),
             None => self.state.registers.forget(register),
         }
-        let note = if from_memory { "as memory is before the batch" } else { "as it was loaded before" };
+        let note =
+            if from_memory { "as memory is before the batch" } else { "as the other one was loaded before" };
         match value.filter(|_| self.options.data) {
             Some(value) => self.register(register, value, note, depth),
             None => Ok(()),
@@ -156,6 +160,7 @@ impl Walker<'_> {
         record.dwords.push(value);
         record.length = 1;
         record.note.push_str(note);
+        record.read = note == STORED;
         let Record { dwords, items, .. } = &mut record;
         let mut fields = Fields { tables, bases: &self.state.bases, dwords, items };
         match at.dword {

@@ -23,6 +23,7 @@ impl What {
     fn is_written(&self, record: &Record) -> bool {
         match (self, record.kind) {
             (_, Kind::Data | Kind::Row | Kind::Kernel | Kind::Note) => false,
+            (_, Kind::Register) if record.read => false,
             (What::Named(glob), Kind::Register) => {
                 glob.matches(record.name)
                     || record.register.is_some_and(|register| glob.matches(&register.to_string()))
