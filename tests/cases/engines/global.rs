@@ -60,7 +60,6 @@ fn moves() {
                 use_global_gtt_destination: to,
                 source_memory_address: at(if from { GLOBAL } else { DATA } + 4 * n as u64),
                 destination_memory_address: at(if to { GLOBAL } else { DATA } + 16 + 4 * n as u64),
-                ..MiCopyMemMem::new()
             }]);
         }
         for (is_global, register) in [(false, one), (true, two)] {

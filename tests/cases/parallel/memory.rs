@@ -60,7 +60,7 @@ fn with_room_for(pages: u64) -> impl Fn(&mut Model) {
         let context = gpu.create_context().unwrap();
         let mut model = Model { gpu, context };
         for (address, bytes) in [(BATCH, 64 << 10), (SURFACE_STATE, 192 << 10), (SCRATCH, 1 << 20)] {
-            assert!(SURFACE_STATE < DYNAMIC_STATE && DYNAMIC_STATE < KERNELS);
+            const { assert!(SURFACE_STATE < DYNAMIC_STATE && DYNAMIC_STATE < KERNELS) };
             model.map(address, bytes);
         }
         let untouched = Frames { first: 0x100, count: BYTES / PAGE };
