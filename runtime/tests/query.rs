@@ -375,3 +375,28 @@ fn captures_are_like_themselves() {
         }
     }
 }
+
+/// Oracle: Mesa's intel_dump_gpu recorded the same program as the capture: the same 3D state, called from a ring.
+#[test]
+fn a_capture_and_an_aub_file_of_one_program() {
+    let Some(corpus) = common::corpus() else { return };
+    let ignore = Ignore { addresses: true, ..Ignore::default() };
+    let filter =
+        Filter { packets: vec![Glob::new("3DSTATE_CLIP"), Glob::new("3DPRIMITIVE")], ..Filter::default() };
+    let make = |path: &Path| {
+        let mut tree = Tree::new(Tables::gen8(), ignore.clone());
+        let mut packets = 0;
+        let mut count = |record: &Record| {
+            packets += u32::from(record.name == "3DPRIMITIVE");
+            tree.record(record)
+        };
+        capture_into(&mut open(path), &mut Filtered::new(&filter, &mut count));
+        tree.finish().unwrap();
+        (tree, packets)
+    };
+    let (capture, draws) = make(&corpus.join("drivers/vk_triangle"));
+    let (aub, others) = make(&corpus.join("aub/vk_triangle.aub.xz"));
+    assert_eq!((draws, others), (5, 5));
+    let counts = dumps(&capture, &aub).counts();
+    assert!(counts.removed + counts.added < 4, "{counts:?}");
+}

@@ -2,7 +2,7 @@
 
 use crate::decode::{Item, Kind, Record, Sink, Tables, Value};
 use crate::dump::Submission;
-use crate::query::Glob;
+use crate::query::{Glob, is_packet};
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
 use genxml_core::reflect::{Container, RegisterAt};
@@ -46,6 +46,8 @@ pub struct Tree {
     open: Vec<Open>,
     /// Contents of the kernels so far, by address: later ones are remarks.
     kernels: HashMap<u64, u64>,
+    /// Depth of the last packet.
+    packet: u32,
 }
 
 /// What is still to be known of a node.
@@ -81,7 +83,7 @@ impl Tree {
     /// An empty tree of what `tables` describe; what is to be ignored must be known from the start, and be the same for both dumps.
     pub fn new(tables: &'static Tables, ignore: Ignore) -> Tree {
         let (dwords, compared, kernels) = (Vec::new(), Vec::new(), HashMap::new());
-        Tree { tables, ignore, nodes: Vec::new(), dwords, compared, open: Vec::new(), kernels }
+        Tree { tables, ignore, nodes: Vec::new(), dwords, compared, open: Vec::new(), kernels, packet: 0 }
     }
 
     pub(super) fn dwords(&self, node: &Node) -> &[u32] {
@@ -239,7 +241,11 @@ impl Sink for Tree {
     }
 
     fn record(&mut self, record: &Record) -> io::Result<()> {
-        let depth = record.depth + 1;
+        // Packets of a batch that another one calls follow the call: the same batch may stand in a ring or by itself.
+        if is_packet(record.kind) {
+            self.packet = record.depth;
+        }
+        let depth = 1 + record.depth.saturating_sub(self.packet);
         self.close(depth, Some(record.address));
         let start = self.dwords.len();
         self.dwords.extend_from_slice(&record.dwords);

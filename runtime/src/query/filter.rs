@@ -284,7 +284,7 @@ impl<'a> Filtered<'a> {
 }
 
 /// True for what stands in a batch.
-pub(super) fn is_packet(kind: Kind) -> bool {
+pub(crate) fn is_packet(kind: Kind) -> bool {
     matches!(kind, Kind::Packet | Kind::Partial | Kind::Unknown)
 }
 
