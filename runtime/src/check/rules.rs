@@ -36,8 +36,8 @@ pub struct Rules {
     pub(super) slot_count: usize,
     /// What describes instructions of kernels and their messages.
     kernels: &'static [&'static Container],
-    /// Plans by what they are of, as far as instructions may be.
-    instructions: HashMap<*const Container, usize>,
+    /// Plans by where what they are of lies, as far as instructions may be.
+    instructions: HashMap<usize, usize>,
     /// The fields of instructions and messages.
     kernel_tables: Tables,
     /// How severe the rules about single fields count, in their order; none if not at all.
@@ -129,18 +129,12 @@ impl Rules {
                 }
             });
         }
-        let index: HashMap<*const Container, usize> = containers
-            .iter()
-            .enumerate()
-            .map(|(index, container)| (std::ptr::from_ref(*container), index))
-            .collect();
-        let places: HashMap<*const Container, usize> = tables
-            .containers()
-            .enumerate()
-            .map(|(plan, container)| (std::ptr::from_ref(container), plan))
-            .collect();
+        let index: HashMap<usize, usize> =
+            containers.iter().enumerate().map(|(index, container)| (address(container), index)).collect();
+        let places: HashMap<usize, usize> =
+            tables.containers().enumerate().map(|(plan, container)| (address(container), plan)).collect();
         let plans = tables.containers().map(|container| {
-            let index = index.get(&std::ptr::from_ref(container));
+            let index = index.get(&address(container));
             let is_it = |last: &&(usize, &Last)| index == Some(&usize::from(last.1.packet));
             Plan {
                 container,
@@ -162,10 +156,10 @@ impl Rules {
         });
         let mut plans: Vec<Plan> = plans.collect();
         let first = plans.len();
-        let instructions: HashMap<*const Container, usize> = kernels
+        let instructions: HashMap<usize, usize> = kernels
             .iter()
             .enumerate()
-            .map(|(index, container)| (std::ptr::from_ref(*container), first + index))
+            .map(|(index, container)| (address(container), first + index))
             .collect();
         plans.extend(kernels.iter().map(|container| Plan {
             container,
@@ -276,7 +270,7 @@ impl Rules {
 
     /// What is to be done with an instruction that this container describes.
     pub(super) fn instruction(&self, container: &'static Container) -> Option<&Plan> {
-        self.instructions.get(&std::ptr::from_ref(container)).map(|plan| &self.plans[*plan])
+        self.instructions.get(&address(container)).map(|plan| &self.plans[*plan])
     }
 
     /// The rule that an issue of a field breaks, unless it does not count.
@@ -338,12 +332,17 @@ fn states(cond: &Cond, each: &mut dyn FnMut(u16)) {
     }
 }
 
+/// Tells containers apart; a number, so that threads may share rules.
+fn address(container: &'static Container) -> usize {
+    std::ptr::from_ref(container).addr()
+}
+
 /// The structures with rules in fields, groups and views.
-fn inside(container: &'static Container, places: &HashMap<*const Container, usize>) -> Vec<Inside> {
+fn inside(container: &'static Container, places: &HashMap<usize, usize>) -> Vec<Inside> {
     let mut parts = members(container.fields, container.groups, places);
     for view in container.views {
         let Type::Struct(inner) = view.ty else { continue };
-        if let Some(plan) = places.get(&std::ptr::from_ref(inner)) {
+        if let Some(plan) = places.get(&address(inner)) {
             parts.push(Inside::View { view, plan: *plan });
         }
     }
@@ -351,8 +350,8 @@ fn inside(container: &'static Container, places: &HashMap<*const Container, usiz
 }
 
 /// The place of a structure that has rules, or holds some that have.
-fn of_interest(inner: &'static Container, places: &HashMap<*const Container, usize>) -> Option<usize> {
-    let plan = *places.get(&std::ptr::from_ref(inner))?;
+fn of_interest(inner: &'static Container, places: &HashMap<usize, usize>) -> Option<usize> {
+    let plan = *places.get(&address(inner))?;
     // A view is a description that no field has.
     let more = !inner.rules.is_empty() || !inner.views.is_empty();
     (more || !inside(inner, places).is_empty()).then_some(plan)
@@ -361,7 +360,7 @@ fn of_interest(inner: &'static Container, places: &HashMap<*const Container, usi
 fn members(
     fields: &'static [Field],
     groups: &'static [Group],
-    places: &HashMap<*const Container, usize>,
+    places: &HashMap<usize, usize>,
 ) -> Vec<Inside> {
     let mut parts = Vec::new();
     for field in fields {

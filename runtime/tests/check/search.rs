@@ -194,7 +194,7 @@ pub fn both_ways(container: &Container, rule: &Rule) -> (Option<World>, Option<W
         }
     }
     world.own = vec![0; dwords(container, most)];
-    let mut search = |want| {
+    let search = |want| {
         let mut world = world.clone();
         reached(&rule.require, want, &places, &numbers, &mut world).then_some(world)
     };
