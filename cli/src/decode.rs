@@ -98,22 +98,31 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         return Err(bad_input("--headers shows no fields: it cannot be used with --field"));
     }
     let filter = args.filters.filter(tables)?;
+    let color = args.color.on().enabled(&io::stdout());
     let options = Options {
         format,
         filter: filter.clone(),
         every_draw: args.filters.has_draws(),
-        color: args.color.on().enabled(&io::stdout()),
+        color,
         headers: args.headers,
         offsets: !args.no_offsets,
         follow: !args.no_follow,
         ..Options::default()
     };
     let decoder = Decoder::new(tables, options);
-    let out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut dump = args.input.open()?;
     let summary = match format {
         Format::Html => page(&decoder, &mut dump, &filter, out, args),
-        _ => decoder.dump(&mut dump, out),
+        // What hung comes first.
+        Format::Text => match dump.hang().map(|hang| crate::hang::print(&hang, color, &mut out)) {
+            Some(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                Ok(Summary { cut: true, ..Summary::default() })
+            }
+            Some(Err(error)) => Err(error),
+            _ => decoder.dump(&mut dump, out),
+        },
+        Format::Json => decoder.dump(&mut dump, out),
     };
     let summary = summary.map_err(|error| bad_input(format!("cannot write to standard output: {error}")))?;
     args.input.report(&dump);

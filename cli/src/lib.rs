@@ -15,6 +15,7 @@ pub mod diff;
 pub mod disasm;
 pub mod eu;
 pub mod filter;
+pub mod hang;
 pub mod input;
 pub mod output;
 pub mod picture;
