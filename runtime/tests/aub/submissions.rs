@@ -78,6 +78,14 @@ fn corpus() {
         })
         .unwrap();
         assert_eq!(dump.notes(), []);
+        // From the ring on, as genx decode shows it.
+        let mut text = Vec::new();
+        let summary = Decoder::new(Tables::gen8(), Options::default()).dump(&mut dump, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!((summary.unknown, summary.limited), (0, false), "{name}");
+        for problem in ["no memory here", "not there", "cut short"] {
+            assert!(!text.contains(problem), "{name}: {problem}:\n{text}");
+        }
         assert_eq!(of_aub.len(), of_capture.len(), "{name}");
         // The first submission sets the context up. In the capture it also loads INSTPM, which the driver does only where the
         // kernel isolates contexts; the recording tool answered that it does not. All else is the same, dword by dword.
