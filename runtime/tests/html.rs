@@ -131,8 +131,15 @@ fn lines(page: &str) -> Vec<Value> {
             }
             let instructions = record.get(10).and_then(Value::as_array).cloned().unwrap_or_default();
             for pair in instructions.chunks(2) {
-                let said = json!({ "offset": pair[0], "text": strings[number(&pair[1]) as usize] });
-                nest(&mut line, "instructions", 0, said);
+                let text = &strings[number(&pair[1]) as usize];
+                let before = line["instructions"].as_array_mut().and_then(|said| said.last_mut());
+                // What stands behind an instruction with the same offset is its message.
+                match before.filter(|before| before["offset"] == pair[0]) {
+                    Some(before) => before["message"] = json!(text),
+                    None => {
+                        nest(&mut line, "instructions", 0, json!({ "offset": pair[0], "text": text }));
+                    }
+                }
             }
             if let Some(dwords) = record.get(6).filter(|_| instructions.is_empty()) {
                 let dwords = text(dwords).as_bytes().chunks(8).map(|digits| {

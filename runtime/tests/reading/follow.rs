@@ -262,7 +262,7 @@ fn a_ring_is_read_across_its_end_with_the_batches_that_it_starts() {
     // A ring of 64 bytes at 0x9000: the head at 0x34, the packet there goes on at the start, the tail at 0xc.
     let mut ring = vec![0x7fff_ffff; 16];
     (ring[13], ring[14], ring[15], ring[0]) = (NOOP, start, 0x1000, 0);
-    (ring[1], ring[2]) = (0x1080_0000 & 0, 0x0280_0000);
+    (ring[1], ring[2]) = (NOOP, 0x0280_0000);
     let batch = [0x0280_0000, END];
     let memory = Both {
         // The same address means other things in the two spaces.
