@@ -139,7 +139,8 @@ fn page(
     out: impl io::Write,
     args: &Args,
 ) -> io::Result<Summary> {
-    let page = Page { input: args.input.name(), ..Page::default() };
+    let hang = dump.hang().map(|summary| summary.to_string()).unwrap_or_default();
+    let page = Page { input: args.input.name(), hang };
     let mut writer = HtmlWriter::new(out, page);
     if args.source.spec.is_empty() {
         writer = writer.with_pictures(&surface::picture);
