@@ -3,7 +3,7 @@
 /// The digits of a number to base 16 at the start of `text`, at most 16 of them, and what follows.
 pub(crate) fn hex(text: &str) -> Option<(u64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(text.len());
-    let value = u64::from_str_radix(&text[..end], 16).ok()?;
+    let value = u64::from_str_radix(text.get(..end).filter(|digits| digits.len() <= 16)?, 16).ok()?;
     Some((value, &text[end..]))
 }
 
