@@ -132,7 +132,8 @@ fn lines(page: &str) -> Vec<Value> {
             let instructions = record.get(10).and_then(Value::as_array).cloned().unwrap_or_default();
             for pair in instructions.chunks(2) {
                 let text = &strings[number(&pair[1]) as usize];
-                let before = line["instructions"].as_array_mut().and_then(|said| said.last_mut());
+                let said = line.get_mut("instructions").and_then(Value::as_array_mut);
+                let before = said.and_then(|said| said.last_mut());
                 // What stands behind an instruction with the same offset is its message.
                 match before.filter(|before| before["offset"] == pair[0]) {
                     Some(before) => before["message"] = json!(text),
