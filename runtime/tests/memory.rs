@@ -61,11 +61,12 @@ fn peak(run: impl FnOnce()) -> usize {
     PEAK.load(Ordering::Relaxed).saturating_sub(before)
 }
 
-/// 64 MiB of batch with what it points to followed, though nothing is there, and with the rules.
+/// 16 MiB of batch with what it points to followed, though nothing is there, and with the rules. The limit is less than the
+/// input, so that a copy of it would not pass; it does not depend on the input's size.
 #[test]
 fn a_long_batch_takes_little_memory() {
-    const INPUT: usize = 64 << 20;
-    const LIMIT: usize = 64_000_000;
+    const INPUT: usize = 16 << 20;
+    const LIMIT: usize = 12_000_000;
     let part = draws::batch(INPUT / 16);
     let mut dwords = Vec::new();
     let copy = peak(|| dwords = part.repeat(16));
@@ -79,7 +80,7 @@ fn a_long_batch_takes_little_memory() {
             let out = std::io::sink();
             let summary =
                 decode::raw(EngineId::Render, draws::ADDRESS, &dwords, &options, out).expect("a sink");
-            assert!(!summary.limited && summary.packets > 3_000_000, "{summary:?}");
+            assert!(!summary.limited && summary.packets > 750_000, "{summary:?}");
         })
     };
     let checked = peak(|| {
