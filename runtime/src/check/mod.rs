@@ -24,7 +24,7 @@
 //! ```
 //!
 //! * [`Rules`]: the rules of a generation, and how severe each one counts
-//! * [`dump`], [`capture`], [`submission`], [`memory`], [`raw`], [`kernel`]: the whole job
+//! * [`dump()`], [`capture`], [`submission`], [`memory`], [`raw`], [`kernel`]: the whole job
 //! * [`Finding`]: a violation with its place, the values that make it one, and the packets around it
 
 mod fields;
