@@ -2,7 +2,7 @@
 
 use crate::compress::Output;
 use crate::output::{Error, Exit, bad_input};
-use genxml::aub::{self, Reader, Recorder};
+use genxml::aub::{self, Reader, Recorded, Recorder};
 use genxml::capture::{Capture, CaptureWriter, Event, Playback};
 use genxml::dump::Note;
 use genxml::error_state::{self, ErrorState, Spelling};
@@ -245,22 +245,32 @@ fn told(state: &ErrorState, notes: &mut Vec<Note>) {
     notes.extend(list.map(|note| Note { place: format!("line {}", note.line), text: note.text.clone() }));
 }
 
+/// Gives the wanted submissions of a state to `each`; says how many it has in all.
+fn recorded(
+    args: &Args,
+    state: &ErrorState,
+    notes: &mut Vec<Note>,
+    each: &mut dyn FnMut(&Recorded<'_>) -> io::Result<()>,
+) -> io::Result<u64> {
+    told(state, notes);
+    let mut number = 0;
+    aub::from_error_state(state, notes, &mut |recorded| {
+        let wanted = args.exec.is_none_or(|wanted| wanted == number);
+        number += 1;
+        if wanted { each(recorded) } else { Ok(()) }
+    })
+}
+
 fn error_state_to_aub(
     args: &Args,
     name: &str,
     state: &ErrorState,
     notes: &mut Vec<Note>,
 ) -> Result<u64, Error> {
-    told(state, notes);
     let cannot = |error: io::Error| bad_input(format!("cannot write {}: {error}", args.output.display()));
     let pci_id = state.pci_id().unwrap_or(BROADWELL);
     let mut recorder = Recorder::new(Output::create(&args.output)?, pci_id, name).map_err(cannot)?;
-    let mut number = 0;
-    let written = aub::from_error_state(state, notes, &mut |recorded| {
-        number += 1;
-        if args.exec.is_some_and(|wanted| wanted + 1 != number) {
-            return Ok(());
-        }
+    let written = recorded(args, state, notes, &mut |recorded| {
         recorder.exec(recorded.context, recorded.engine, recorded.batch, &recorded.objects)
     });
     let written = written.and_then(|count| recorder.finish()?.finish().map(|()| count));
@@ -279,15 +289,10 @@ fn error_state_to_capture(
     state: &ErrorState,
     notes: &mut Vec<Note>,
 ) -> Result<u64, Error> {
-    told(state, notes);
     let cannot_read = |error: io::Error| bad_input(format!("{}: {error}", args.input.display()));
     let mut capture = CaptureWriter::new(name).device(state.pci_id().unwrap_or(BROADWELL), 8);
-    let mut number = 0;
-    let count = aub::from_error_state(state, notes, &mut |recorded| {
-        number += 1;
-        if args.exec.is_none_or(|wanted| wanted + 1 == number) {
-            capture.exec(recorded.context, recorded.engine, recorded.batch, 0, &recorded.objects);
-        }
+    let count = recorded(args, state, notes, &mut |recorded| {
+        capture.exec(recorded.context, recorded.engine, recorded.batch, 0, &recorded.objects);
         Ok(())
     });
     match count.map_err(cannot_read)? {

@@ -1,13 +1,17 @@
 //! "Did you mean": the nearest of the names that would have been right.
 
-/// The candidate that `word` is most likely a slip of, if any is near enough.
+/// The candidate that `word` is most likely a slip of, if any is near enough; of equally near ones that with more of its
+/// letters in place, capitals and small letters told apart, then the first of the alphabet.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 4).max(1);
     candidates
         .into_iter()
         .map(|candidate| (distance(word, candidate, limit), candidate))
         .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, _)| *distance)
+        .min_by_key(|&(distance, candidate)| {
+            let in_place = word.chars().zip(candidate.chars()).filter(|(a, b)| a == b).count();
+            (distance, std::cmp::Reverse(in_place), candidate)
+        })
         .map(|(_, candidate)| candidate)
 }
 
@@ -51,5 +55,9 @@ mod tests {
         assert_eq!(nearest("Surface Typ", ["Surface Type", "Surface Pitch"]), Some("Surface Type"));
         assert_eq!(nearest("unit", ["int", "uint", "bool"]), Some("uint"));
         assert_eq!(nearest("pitch", ["default", "type"]), None);
+        for names in [["WIDTH", "Width"], ["Width", "WIDTH"]] {
+            assert_eq!(nearest("Widht", names), Some("Width"));
+            assert_eq!(nearest("WIDHT", names), Some("WIDTH"));
+        }
     }
 }

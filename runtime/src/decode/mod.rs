@@ -242,11 +242,10 @@ impl<'a> Decoder<'a> {
         length: u64,
         sink: &mut dyn Sink,
     ) -> io::Result<Summary> {
-        let mut walker = Walker::new(self.tables, &self.options, memory, state, engine, sink);
-        let address = address & VA_MASK;
-        let end = (length != 0).then(|| address.saturating_add(length));
-        walker.level(address, end, 0, memory)?;
-        Ok(walker.summary)
+        let (global, ring) = (false, None);
+        let batch =
+            Submission { name: "", number: 0, context: 0, engine, memory, address, length, global, ring };
+        self.submission(state, &batch, sink)
     }
 
     /// Decodes a submission, as [`batch`](Self::batch) does a batch. Of a ring, the commands from its head to its tail,

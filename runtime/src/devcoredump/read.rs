@@ -3,9 +3,7 @@
 use super::{Devcoredump, Missing, Queue, Section};
 use crate::error_state::data::Decoder;
 use crate::error_state::lines::{Lines, Notes};
-use crate::error_state::{
-    Buffer, BufferKind, Engine, Entry, Line, MAX_BYTES, MAX_TEXT, Process, Register, parse,
-};
+use crate::error_state::{Buffer, BufferKind, Engine, Entry, Line, MAX_BYTES, Process, Register, parse};
 use std::io::BufRead;
 
 /// Size of a page.
@@ -45,7 +43,6 @@ struct Reader {
     engine: Option<usize>,
     line: u64,
     room: usize,
-    text_room: usize,
     /// The piece that was announced last: name or address, size, and its line.
     announced: Option<(String, u64, u64)>,
 }
@@ -61,7 +58,6 @@ impl Devcoredump {
             engine: None,
             line: 0,
             room: MAX_BYTES,
-            text_room: MAX_TEXT,
             announced: None,
         };
         while lines.next() {
@@ -102,18 +98,7 @@ impl Reader {
     }
 
     fn text_fits(&mut self, bytes: usize) -> bool {
-        let cost = bytes + 64;
-        if cost > self.text_room {
-            if self.text_room > 0 {
-                self.note(format_args!(
-                    "the file holds more than {MAX_TEXT} bytes of text: the rest is left out"
-                ));
-            }
-            self.text_room = 0;
-            return false;
-        }
-        self.text_room -= cost;
-        true
+        self.notes.text_fits(self.line, bytes)
     }
 
     fn data<R: BufRead>(&mut self, lines: &mut Lines<R>, name: &str, start: usize) {

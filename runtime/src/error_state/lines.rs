@@ -1,6 +1,6 @@
 //! Lines of a text that may be hostile: as long as memory, cut, not text at all.
 
-use super::Note;
+use super::{MAX_TEXT, Note};
 use std::io::{self, BufRead};
 
 /// Most bytes of a line that are looked at as text. Lines of data are streamed past it.
@@ -121,14 +121,33 @@ fn fill<'a, R: BufRead>(input: &'a mut R, failed: &mut Option<io::Error>) -> Opt
     input.fill_buf().ok()
 }
 
-/// Notes, not more than a reader can take.
-#[derive(Default)]
+/// Notes, not more than a reader can take; and how much text of the file may still be kept.
 pub(crate) struct Notes {
     pub list: Vec<Note>,
     dropped: u64,
+    room: usize,
+}
+
+impl Default for Notes {
+    fn default() -> Self {
+        Notes { list: Vec::new(), dropped: 0, room: MAX_TEXT }
+    }
 }
 
 impl Notes {
+    /// True if so many bytes of text, which `line` has, may still be kept.
+    pub fn text_fits(&mut self, line: u64, bytes: usize) -> bool {
+        let cost = bytes + 64;
+        let fits = cost <= self.room;
+        if !fits && self.room > 0 {
+            let text =
+                format_args!("the file holds more than {MAX_TEXT} bytes of text: the rest is left out");
+            self.add(line, text);
+        }
+        self.room = if fits { self.room - cost } else { 0 };
+        fits
+    }
+
     pub fn add(&mut self, line: u64, text: std::fmt::Arguments<'_>) {
         if self.list.len() < MAX_NOTES {
             self.list.push(Note { line, text: text.to_string() });

@@ -7,8 +7,8 @@ use super::data::Decoder;
 use super::lines::{Lines, Notes};
 use super::spelling::{self, ENGINE, GLOBAL};
 use super::{
-    Buffer, BufferKind, Engine, Entry, ErrorState, Line, List, Listed, MAX_BYTES, MAX_TEXT, Process,
-    Register, Request, parse,
+    Buffer, BufferKind, Engine, Entry, ErrorState, Line, List, Listed, MAX_BYTES, Process, Register, Request,
+    parse,
 };
 use std::io::BufRead;
 
@@ -44,7 +44,6 @@ struct Reader {
     line: u64,
     /// Bytes of memory and of text that may still be taken.
     room: usize,
-    text_room: usize,
     holes_room: usize,
     /// The address space that lists are about.
     vm: Option<u32>,
@@ -64,7 +63,6 @@ impl ErrorState {
             place: Place::Header,
             line: 0,
             room: MAX_BYTES,
-            text_room: MAX_TEXT,
             holes_room: MAX_HOLES,
             vm: None,
             processes: Vec::new(),
@@ -97,18 +95,7 @@ impl Reader {
 
     /// True if so many bytes of text may still be kept.
     fn text_fits(&mut self, bytes: usize) -> bool {
-        let cost = bytes + 64;
-        if cost > self.text_room {
-            if self.text_room > 0 {
-                self.note(format_args!(
-                    "the file holds more than {MAX_TEXT} bytes of text: the rest is left out"
-                ));
-            }
-            self.text_room = 0;
-            return false;
-        }
-        self.text_room -= cost;
-        true
+        self.notes.text_fits(self.line, bytes)
     }
 
     /// The engine of this name in any spelling.
