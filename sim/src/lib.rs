@@ -9,10 +9,11 @@
 //! 4. [`context`]: state packets are latched as they are, registers written;
 //! 5. [`blt`]: the blitter's packets move pixels, [`surface`] knows where a pixel lies in a tiled surface;
 //! 6. [`media`]: walkers and media objects become threads with their payload;
-//! 7. [`eu`]: threads execute kernels, instruction by instruction;
-//! 8. [`mod@unit`]: what a thread sends goes to a shared function: data port, thread spawner;
-//! 9. [`observe`]: each step counts in [`Stats`] and tells the [`Observer`]; [`watchdog`] ends what would not end;
-//! 10. [`fault`]: whatever cannot be done comes back as a [`Fault`] that names the packet, its address and the cause;
+//! 7. [`render`]: draws become vertices, primitives and pixels;
+//! 8. [`eu`]: threads execute kernels, instruction by instruction;
+//! 9. [`mod@unit`]: what a thread sends goes to a shared function: data port, thread spawner;
+//! 10. [`observe`]: each step counts in [`Stats`] and tells the [`Observer`]; [`watchdog`] ends what would not end;
+//! 11. [`fault`]: whatever cannot be done comes back as a [`Fault`] that names the packet, its address and the cause;
 //!     [`error_state`] makes of it what a kernel's driver would tell.
 //!
 //! What the manual leaves open is decided in one place: [`assumptions`]. [`replay`] runs captures of real drivers, [`aub`]
@@ -31,6 +32,7 @@ pub mod kernels;
 pub mod media;
 pub mod mem;
 pub mod observe;
+pub mod render;
 pub mod replay;
 pub mod surface;
 #[cfg(test)]
