@@ -330,3 +330,17 @@ pub const LOOPS_OF_ONE_POSITION_NEED_NO_WAY: bool = true;
 /// A scoreboard dependency on a position where no thread is on its way: does it hold for ever? Drivers give all threads of
 /// a walk the same mask, also those at the edges, so that nobody can wait for positions outside.
 pub const SCOREBOARD_KNOWS_THREADS_ON_THEIR_WAY: bool = true;
+
+/// Which vertex of a quad comes first in the polygon that it becomes (2b p.5)? No source says. The model takes the one
+/// that came last: drivers tell applications that quads provoke at their last vertex whatever the convention (Mesa,
+/// QuadsFollowProvokingVertexConvention is off), and their own conversion for the first generations did that.
+pub const QUADS_START_AT_THEIR_LAST_VERTEX: bool = true;
+
+/// Which vertex of a polygon provokes? 3DSTATE_SF has selects for strips and lists and for fans, and names no polygons.
+/// OpenGL's polygons provoke at their first vertex in both conventions (4.6 compatibility, table 13.2).
+pub const POLYGONS_PROVOKE_AT_THEIR_FIRST_VERTEX: bool = true;
+
+/// Which points does the tessellator make, and in which order are points and primitives? The manual names domains and
+/// partitionings only (2a p.231-234). Direct3D 11 prescribes positions in fixed point, and Mesa carries its reference; the
+/// model takes points, order and connections from there (gen8_facts 6).
+pub const TESSELLATION_IS_THAT_OF_DIRECT3D: bool = true;
