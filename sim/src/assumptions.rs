@@ -344,3 +344,8 @@ pub const POLYGONS_PROVOKE_AT_THEIR_FIRST_VERTEX: bool = true;
 /// partitionings only (2a p.231-234). Direct3D 11 prescribes positions in fixed point, and Mesa carries its reference; the
 /// model takes points, order and connections from there (gen8_facts 6).
 pub const TESSELLATION_IS_THAT_OF_DIRECT3D: bool = true;
+
+/// When is a buffer of the stream output full? "Overflow" is not spelt out (2a p.216). OpenGL (4.6, 13.3.2) and Vulkan ask
+/// whether what is recorded would end beyond the buffer; hardware might ask for room for a whole pitch. The model asks where
+/// the last piece of the last vertex ends. The two differ only where a vertex ends with a hole at the end of the buffer.
+pub const STREAM_OUTPUT_OVERFLOWS_BY_ITS_DATA: bool = true;

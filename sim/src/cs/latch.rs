@@ -3,6 +3,7 @@
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
+use crate::render::sol;
 use genxml::gen8::render3d_fetch::VertexBufferState;
 use genxml::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket};
 
@@ -15,7 +16,8 @@ pub trait Latch {
     /// the newest is kept for each entry. False if the packet is something else.
     ///
     /// # Errors
-    /// [`Fault::Unimplemented`] for a 3DSTATE_WM_HZ_OP that clears or resolves: that is work, not state.
+    /// [`Fault::Unimplemented`] for a 3DSTATE_WM_HZ_OP that clears or resolves: that is work, not state. [`Fault::Page`] if a
+    /// 3DSTATE_SO_BUFFER loads its offset from where no memory is.
     fn latch<O: Observer>(&self, exec: &mut Exec<'_, O>, dwords: &[u32]) -> Result<bool, Fault> {
         let _ = (exec, dwords);
         Ok(false)
@@ -48,6 +50,9 @@ impl Latch for RenderPacket<'_> {
             _ => 0,
         };
         latched.keep(name, index as u8, dwords);
+        if let RenderPacket::ThreeDStateSoBuffer(packet) = self {
+            sol::set_offset(exec, &packet.unpack_lossy())?;
+        }
         if let RenderPacket::ThreeDStateWmHzOp(packet) = self {
             let op = packet.unpack_lossy();
             if op.stencil_buffer_clear_enable

@@ -232,6 +232,18 @@ impl Object {
         [self.vertices[0], self.vertices[1], self.vertices[2]]
     }
 
+    /// The first three vertices of a triangle of a strip in another order (Reorder Mode of the stream output, 2a p.226);
+    /// other objects have one order.
+    pub fn reordered(&self, reorder: Reorder) -> [u32; 3] {
+        // As they came; each change of places is its own inverse.
+        let [a, b, c] = self.order.map(|n| self.vertices[usize::from(n)]);
+        match (self.order == [0, 1, 2], reorder) {
+            (true, _) => [a, b, c],
+            (false, Reorder::Leading) => [a, c, b],
+            (false, Reorder::Trailing) => [b, a, c],
+        }
+    }
+
     /// Place of its provoking vertex among [`Object::vertices`] (without adjacency). Selects that are reserved
     /// choose the last vertex.
     pub fn provoking(&self, selects: &ProvokingSelects) -> usize {

@@ -114,6 +114,11 @@ fn windings_agree() {
                 let made = objects(kind, reorder, Adjacency::Discard, &stream);
                 assert_eq!(made.len() as u32, count - 2);
                 assert!(made.iter().all(|object| area(ladder, object.vertices()) == sign));
+                for other in [Reorder::Leading, Reorder::Trailing] {
+                    let direct = objects(kind, other, Adjacency::Discard, &stream);
+                    let mut pairs = made.iter().zip(&direct);
+                    assert!(pairs.all(|(a, b)| a.reordered(other) == b.corners()));
+                }
             }
         }
         let quads = setup(Kind::QuadStrip, count);

@@ -1,0 +1,369 @@
+//! Stream output: vertices of primitives are written to buffers in memory, before anything is clipped.
+//!
+//! [`StreamOut`] is what the packets say, with the offsets where writing goes on. A primitive is written whole or not at
+//! all (2a p.216-230; gen8_facts 5.4; OpenGL 4.6, 13.3).
+
+use super::topology::Reorder;
+use crate::assumptions::STREAM_OUTPUT_OVERFLOWS_BY_ITS_DATA;
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::observe::Observer;
+use genxml::gen8::registers::{
+    SoNumPrimsWritten0, SoNumPrimsWritten1, SoNumPrimsWritten2, SoNumPrimsWritten3, SoPrimStorageNeeded0,
+    SoPrimStorageNeeded1, SoPrimStorageNeeded2, SoPrimStorageNeeded3, SoWriteOffset0, SoWriteOffset1,
+    SoWriteOffset2, SoWriteOffset3,
+};
+use genxml::gen8::render3d_stages::{
+    ReorderMode, SoDecl, ThreeDStateSoBuffer, ThreeDStateSoDeclList, ThreeDStateStreamout,
+    ThreeDStateStreamoutForceRendering as Force,
+};
+use genxml_core::packet::Fixed;
+
+/// Streams that vertices belong to.
+pub const STREAMS: usize = 4;
+/// Buffers that they are written to.
+pub const BUFFERS: usize = 4;
+/// Dwords of a register of a vertex.
+const SLOT: usize = 4;
+/// Dwords of a unit of read offsets and lengths.
+const UNIT: usize = 8;
+/// The Stream Offset that asks for the one in memory.
+const LOAD: u64 = 0xffff_ffff;
+
+/// SO_WRITE_OFFSET of each buffer.
+const OFFSETS: [u32; BUFFERS] =
+    [SoWriteOffset0::OFFSET, SoWriteOffset1::OFFSET, SoWriteOffset2::OFFSET, SoWriteOffset3::OFFSET];
+/// SO_NUM_PRIMS_WRITTEN of each stream.
+const WRITTEN: [u32; STREAMS] = [
+    SoNumPrimsWritten0::OFFSET,
+    SoNumPrimsWritten1::OFFSET,
+    SoNumPrimsWritten2::OFFSET,
+    SoNumPrimsWritten3::OFFSET,
+];
+/// SO_PRIM_STORAGE_NEEDED of each stream.
+const NEEDED: [u32; STREAMS] = [
+    SoPrimStorageNeeded0::OFFSET,
+    SoPrimStorageNeeded1::OFFSET,
+    SoPrimStorageNeeded2::OFFSET,
+    SoPrimStorageNeeded3::OFFSET,
+];
+
+/// Part of a vertex that is written, or left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Piece {
+    /// Which buffer.
+    buffer: usize,
+    /// Its first dword in what is read of the vertex; none for a hole.
+    from: Option<usize>,
+    /// Which of the four dwords from there on, in their order.
+    mask: u32,
+}
+
+/// What a stream writes of its vertices.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Stream {
+    pieces: Vec<Piece>,
+    /// Bytes of a vertex up to the end of what is written to each buffer; none for buffers that it does not have.
+    extents: [Option<u64>; BUFFERS],
+    /// Dwords of a vertex that are skipped, and that are read behind them.
+    first: usize,
+    length: usize,
+}
+
+/// A buffer that is bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Buffer {
+    address: u64,
+    /// Bytes.
+    size: u64,
+    /// Bytes from vertex to vertex.
+    pitch: u64,
+}
+
+/// Which streams go on to the clipper.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rendered {
+    None,
+    All,
+    One(usize),
+}
+
+/// The stream output of a draw.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StreamOut {
+    /// Something may be written.
+    pub enabled: bool,
+    /// The order of vertices of strips.
+    pub reorder: Reorder,
+    counted: bool,
+    rendered: Rendered,
+    streams: [Stream; STREAMS],
+    buffers: [Option<Buffer>; BUFFERS],
+    /// Where writing goes on, in bytes.
+    offsets: [u64; BUFFERS],
+    written: [u64; STREAMS],
+    needed: [u64; STREAMS],
+    bytes: u64,
+}
+
+impl StreamOut {
+    /// Puts together what the packets say; `offsets` are the registers SO_WRITE_OFFSET.
+    pub fn new(
+        packet: &ThreeDStateStreamout,
+        declarations: &ThreeDStateSoDeclList<'_>,
+        buffers: &[Option<ThreeDStateSoBuffer>; BUFFERS],
+        offsets: [u32; BUFFERS],
+    ) -> StreamOut {
+        let pitches = [
+            packet.buffer_0_surface_pitch,
+            packet.buffer_1_surface_pitch,
+            packet.buffer_2_surface_pitch,
+            packet.buffer_3_surface_pitch,
+        ];
+        let reads = [
+            (packet.stream_0_vertex_read_offset, packet.stream_0_vertex_read_length),
+            (packet.stream_1_vertex_read_offset, packet.stream_1_vertex_read_length),
+            (packet.stream_2_vertex_read_offset, packet.stream_2_vertex_read_length),
+            (packet.stream_3_vertex_read_offset, packet.stream_3_vertex_read_length),
+        ];
+        let entries = [
+            (declarations.num_entries_0, declarations.stream_to_buffer_selects_0),
+            (declarations.num_entries_1, declarations.stream_to_buffer_selects_1),
+            (declarations.num_entries_2, declarations.stream_to_buffer_selects_2),
+            (declarations.num_entries_3, declarations.stream_to_buffer_selects_3),
+        ];
+        let streams = std::array::from_fn(|stream| {
+            let (count, selects) = entries[stream];
+            let declared = declarations.entry.iter().take(count.get() as usize).map(|entry| {
+                [entry.stream_0_decl, entry.stream_1_decl, entry.stream_2_decl, entry.stream_3_decl][stream]
+            });
+            let (first, length) = reads[stream];
+            Stream {
+                first: first.get() as usize * UNIT,
+                length: length.get() as usize * UNIT,
+                ..Stream::new(declared, selects.get() as u32)
+            }
+        });
+        // A pitch of 0 means the same as a buffer that is not enabled (2a p.229).
+        let bound = |n: usize| {
+            let buffer = buffers[n].filter(|buffer| buffer.so_buffer_enable)?;
+            let pitch = pitches[n].get();
+            let (address, size) = (buffer.surface_base_address.va48(), 4 * buffer.surface_size.get());
+            (pitch > 0).then_some(Buffer { address, size, pitch })
+        };
+        let enabled = packet.so_function_enable;
+        let rendered = match (packet.force_rendering, enabled) {
+            (Force::FORCE_OFF, _) => Rendered::None,
+            (Force::NORMAL, _) if packet.api_rendering_disable => Rendered::None,
+            (_, true) => Rendered::One(packet.render_stream_select.get() as usize),
+            (_, false) => Rendered::All,
+        };
+        StreamOut {
+            enabled,
+            reorder: reorder(packet.reorder_mode),
+            counted: packet.so_statistics_enable,
+            rendered,
+            streams,
+            buffers: std::array::from_fn(bound),
+            offsets: offsets.map(u64::from),
+            written: [0; STREAMS],
+            needed: [0; STREAMS],
+            bytes: 0,
+        }
+    }
+
+    /// The stream output by the packets that came last.
+    pub fn resolve<O: Observer>(exec: &Exec<'_, O>) -> StreamOut {
+        let latched = &exec.state.latched;
+        let packet = latched.get(ThreeDStateStreamout::NAME, 0).unwrap_or_default();
+        let declarations = latched.get(ThreeDStateSoDeclList::NAME, 0);
+        let buffers = std::array::from_fn(|n| {
+            latched.get(ThreeDStateSoBuffer::NAME, n as u8).map(ThreeDStateSoBuffer::read_lossy)
+        });
+        StreamOut::new(
+            &ThreeDStateStreamout::read_lossy(packet),
+            &declarations.map_or(ThreeDStateSoDeclList::new(), ThreeDStateSoDeclList::unpack_lossy),
+            &buffers,
+            OFFSETS.map(|register| exec.state.registers.read(register)),
+        )
+    }
+
+    /// Does a stream go on to be drawn?
+    pub fn renders(&self, stream: usize) -> bool {
+        match self.rendered {
+            Rendered::None => false,
+            Rendered::All => true,
+            Rendered::One(one) => one == stream,
+        }
+    }
+
+    /// Writes a primitive of a stream: its vertices, from the start of their URB entries on.
+    ///
+    /// # Errors
+    /// What `write` returns.
+    pub fn primitive<E>(
+        &mut self,
+        stream: usize,
+        vertices: &[&[u32]],
+        write: &mut impl FnMut(u64, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if !self.enabled {
+            return Ok(());
+        }
+        self.needed[stream] = self.needed[stream].wrapping_add(1);
+        if !self.fits(stream, vertices.len() as u64) {
+            return Ok(());
+        }
+        let Stream { pieces, extents, first, length } = &self.streams[stream];
+        for vertex in vertices {
+            let read = |n: usize| match n < *length {
+                true => vertex.get(first + n).copied().unwrap_or(0),
+                false => 0,
+            };
+            let mut to = self.offsets;
+            for piece in pieces {
+                let mut data = [0; 4 * SLOT];
+                let mut bytes = 0;
+                for component in (0..SLOT).filter(|component| piece.mask >> component & 1 == 1) {
+                    let value = piece.from.map_or(0, |from| read(from + component));
+                    data[bytes..bytes + 4].copy_from_slice(&value.to_le_bytes());
+                    bytes += 4;
+                }
+                if let (Some(buffer), Some(_), 1..) = (self.buffers[piece.buffer], piece.from, bytes) {
+                    write(buffer.address.wrapping_add(to[piece.buffer]), &data[..bytes])?;
+                    self.bytes += bytes as u64;
+                }
+                to[piece.buffer] += bytes as u64;
+            }
+            for n in (0..BUFFERS).filter(|&n| extents[n].is_some()) {
+                self.offsets[n] += self.buffers[n].map_or(0, |buffer| buffer.pitch);
+            }
+        }
+        self.written[stream] = self.written[stream].wrapping_add(1);
+        Ok(())
+    }
+
+    /// Is there a buffer at all, and room for so many vertices in each?
+    fn fits(&self, stream: usize, vertices: u64) -> bool {
+        let Some(more) = vertices.checked_sub(1) else { return false };
+        let mut any = false;
+        for (n, extent) in self.streams[stream].extents.iter().enumerate() {
+            let Some(extent) = *extent else { continue };
+            let Some(buffer) = self.buffers[n] else { return false };
+            let last = if STREAM_OUTPUT_OVERFLOWS_BY_ITS_DATA { extent } else { buffer.pitch };
+            if self.offsets[n] + more * buffer.pitch + last > buffer.size {
+                return false;
+            }
+            any = true;
+        }
+        any
+    }
+
+    /// Writes a primitive to memory.
+    ///
+    /// # Errors
+    /// A page fault.
+    pub fn output<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        stream: usize,
+        vertices: &[&[u32]],
+    ) -> Result<(), Fault> {
+        let vm = &mut exec.vm;
+        let written = self.primitive(stream, vertices, &mut |address, bytes| vm.write(address, bytes));
+        written.map_err(|fault| exec.page(fault, "stream output"))
+    }
+
+    /// Puts offsets and counts where programs find them: into registers, offsets also into memory if 3DSTATE_SO_BUFFER says
+    /// where. It has to follow the last primitive of a draw.
+    ///
+    /// # Errors
+    /// A page fault.
+    pub fn finish<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+        if !self.enabled {
+            return Ok(());
+        }
+        for (n, register) in OFFSETS.into_iter().enumerate() {
+            exec.state.registers.write(register, self.offsets[n] as u32);
+        }
+        if self.counted {
+            for (registers, counts) in [(WRITTEN, self.written), (NEEDED, self.needed)] {
+                for (register, more) in registers.into_iter().zip(counts) {
+                    let count = exec.state.registers.read_u64(register).wrapping_add(more);
+                    exec.state.registers.write_u64(register, count);
+                }
+            }
+        }
+        (self.written, self.needed) = ([0; STREAMS], [0; STREAMS]);
+        exec.stats.bytes_written += std::mem::take(&mut self.bytes);
+        for n in 0..BUFFERS {
+            let Some(packet) = exec.state.latched.get(ThreeDStateSoBuffer::NAME, n as u8) else { continue };
+            let packet = ThreeDStateSoBuffer::read_lossy(packet);
+            if packet.stream_output_buffer_offset_address_enable {
+                let address = packet.stream_output_buffer_offset_address.va48();
+                let offset = (self.offsets[n] as u32).to_le_bytes();
+                let written = exec.vm.write(address, &offset);
+                written.map_err(|fault| exec.page(fault, "Stream Output Buffer Offset Address"))?;
+                exec.stats.bytes_written += offset.len() as u64;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Stream {
+    fn new(declared: impl Iterator<Item = SoDecl>, selects: u32) -> Stream {
+        let mut extents: [_; BUFFERS] = std::array::from_fn(|n| (selects >> n & 1 == 1).then_some(0));
+        let mut ends = [0; BUFFERS];
+        let mut pieces = Vec::new();
+        for declaration in declared {
+            let buffer = declaration.output_buffer_slot.get() as usize;
+            let mask = declaration.component_mask.get() as u32;
+            let from = (!declaration.hole_flag).then_some(declaration.register_index.get() as usize * SLOT);
+            ends[buffer] += 4 * u64::from(mask.count_ones());
+            if from.is_some() && mask != 0 {
+                // The summary of the packet should say that already.
+                extents[buffer] = Some(ends[buffer]);
+            }
+            pieces.push(Piece { buffer, from, mask });
+        }
+        Stream { pieces, extents, first: 0, length: 0 }
+    }
+}
+
+/// The order that a field says.
+pub fn reorder(mode: ReorderMode) -> Reorder {
+    match mode {
+        ReorderMode::LEADING => Reorder::Leading,
+        _ => Reorder::Trailing,
+    }
+}
+
+/// What 3DSTATE_SO_BUFFER does when it comes: it sets the offset where writing goes on, or loads it from memory.
+///
+/// # Errors
+/// A page fault.
+pub fn set_offset<O: Observer>(exec: &mut Exec<'_, O>, packet: &ThreeDStateSoBuffer) -> Result<(), Fault> {
+    if !packet.stream_offset_write_enable {
+        return Ok(());
+    }
+    let mut offset = packet.stream_offset.get() as u32;
+    if packet.stream_offset.get() == LOAD {
+        if !packet.stream_output_buffer_offset_address_enable {
+            return Ok(());
+        }
+        let mut bytes = [0; 4];
+        let address = packet.stream_output_buffer_offset_address.va48();
+        let read = exec.vm.read(address, &mut bytes);
+        read.map_err(|fault| exec.page(fault, "Stream Output Buffer Offset Address"))?;
+        exec.stats.bytes_read += 4;
+        offset = u32::from_le_bytes(bytes);
+    }
+    let register = OFFSETS[packet.so_buffer_index.get() as usize];
+    exec.state.registers.write(register, offset);
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "sol_tests.rs"]
+mod tests;
