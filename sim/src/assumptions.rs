@@ -349,3 +349,44 @@ pub const TESSELLATION_IS_THAT_OF_DIRECT3D: bool = true;
 /// whether what is recorded would end beyond the buffer; hardware might ask for room for a whole pitch. The model asks where
 /// the last piece of the last vertex ends. The two differ only where a vertex ends with a hole at the end of the buffer.
 pub const STREAM_OUTPUT_OVERFLOWS_BY_ITS_DATA: bool = true;
+/// Pixels outside of the depth or stencil buffer: the sizes of all targets should be the same (2a p.57), and no source says what
+/// happens if they are not. The model takes them as if there was no test.
+pub const PIXELS_OUTSIDE_OF_THE_DEPTH_BUFFER_PASS: bool = true;
+
+/// A colour times BLENDFACTOR_ZERO: 0, also if the colour is infinite or no number? Direct3D allows both; hardware need not even
+/// read it.
+pub const BLEND_FACTOR_ZERO_DROPS_ITS_OPERAND: bool = true;
+
+/// COLORCLAMP_RTFORMAT for formats of floats: does the range end with infinity or with the greatest finite number? The table of
+/// ranges is in a volume that was not at hand. APIs want infinity to be stored.
+pub const CLAMP_TO_A_FLOAT_FORMAT_KEEPS_INFINITY: bool = true;
+
+/// Which samples does alpha to coverage take away first? "Monotonically increases" is all that 2d p.35 says. The model covers
+/// samples from the first on.
+pub const ALPHA_TO_COVERAGE_FILLS_UPWARD: bool = true;
+
+/// What is added to alpha times the number of samples, before it is cut, by row and column of a 2 x 2 block of pixels: the
+/// pattern is not described. This one is even over the block.
+pub const ALPHA_TO_COVERAGE_DITHER: [[f32; 2]; 2] = [[0.125, 0.625], [0.875, 0.375]];
+
+/// What dither adds to a colour, in steps of its channel, by row and column: the pattern is not described. This is the usual
+/// ordered one (Bayer, 4 x 4). Colours that are steps of the channel stay what they are, so that nothing drifts whatever Round
+/// Disable Function Disable says. Channels of 8 bits and more are not dithered.
+pub const COLOR_DITHER: [[f32; 4]; 4] = [
+    [-0.46875, 0.03125, -0.34375, 0.15625],
+    [0.28125, -0.21875, 0.40625, -0.09375],
+    [-0.28125, 0.21875, -0.40625, 0.09375],
+    [0.46875, -0.03125, 0.34375, -0.15625],
+];
+
+/// A bit of a colour control surface that is set: the block is cleared (gen8_facts 8.4, without a source). Drivers fill new
+/// surfaces with zeros and take them for not cleared.
+pub const CLEARED_BLOCKS_ARE_ONES: bool = true;
+
+/// The four owords of a cache line of a colour control surface, each 8 x 16 blocks: their order is not described. Drivers write
+/// whole cache lines.
+pub const CCS_OWORDS_GO_ACROSS_FIRST: bool = true;
+
+/// Slices that a clear by 3DSTATE_WM_HZ_OP reaches: its rectangle has no array index, so the first one. Drivers clear slice by
+/// slice, with buffers that go on behind it.
+pub const CLEARS_REACH_ONE_SLICE: bool = true;

@@ -6,3 +6,18 @@
 pub mod sol;
 pub mod te;
 pub mod topology;
+//!
+//! * [`compare`]: the eight comparisons of all tests;
+//! * [`depth`], [`stencil`]: depth and stencil tests; [`hiz`]: clears of their buffers;
+//! * [`coverage`]: alpha test and alpha to coverage;
+//! * [`blend`], [`logic_op`], [`render_target`]: colours to surfaces; [`aux`]: their auxiliary surfaces.
+
+pub mod aux;
+pub mod blend;
+pub mod compare;
+pub mod coverage;
+pub mod depth;
+pub mod hiz;
+pub mod logic_op;
+pub mod render_target;
+pub mod stencil;

@@ -1,0 +1,300 @@
+//! Auxiliary surfaces of render targets: which blocks are cleared (CCS), and in which plane each sample of a pixel is stored
+//! (MCS). Their bits are in memory as on hardware, where drivers clear, copy and read them. (gen8_facts 8.3 and 8.4)
+//!
+//! * A fast clear writes the auxiliary surface only. Rendering to what is cleared writes the clear colour first.
+//! * A pixel whose samples all have one colour is stored in plane 0.
+//! * A resolve writes the clear colour where it is missing.
+
+use crate::assumptions::{CCS_OWORDS_GO_ACROSS_FIRST, CLEARED_BLOCKS_ARE_ONES};
+use crate::mem::{PageFault, Vm};
+use crate::surface::{AuxiliaryKind, BadSurface, Layout, Level, Surface, TileMode};
+
+/// Bytes of the auxiliary surface that a pixel of a fast clear stands for.
+const OWORD: usize = 16;
+
+/// Where a sample of a pixel is stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stored {
+    /// Nowhere: it has the clear colour.
+    Cleared,
+    /// In the plane of this sample.
+    Plane(u32),
+}
+
+/// A multisample control surface: a word for each pixel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mcs {
+    base: u64,
+    pitch: i64,
+    qpitch: u32,
+    samples: u32,
+}
+
+impl Mcs {
+    /// That of a surface of several samples, if it has one.
+    pub fn of(surface: &Surface) -> Option<Mcs> {
+        let auxiliary = &surface.auxiliary;
+        let samples = surface.layout.samples;
+        let has = auxiliary.kind == AuxiliaryKind::Mcs && samples > 1 && !surface.layout.interleaved;
+        has.then(|| Mcs {
+            base: auxiliary.base,
+            pitch: auxiliary.pitch.into(),
+            qpitch: auxiliary.qpitch,
+            samples,
+        })
+    }
+
+    /// Bytes of a word.
+    const fn bytes(&self) -> u32 {
+        if self.samples == 8 { 4 } else { 1 }
+    }
+
+    /// Bits of the word that say something.
+    const fn bits(&self) -> u32 {
+        match self.samples {
+            2 => 0x3,
+            4 => 0xff,
+            _ => u32::MAX,
+        }
+    }
+
+    /// The word of a cleared pixel.
+    pub const fn cleared(&self) -> u32 {
+        self.bits()
+    }
+
+    /// The word of a pixel with each sample in its own plane.
+    pub const fn identity(&self) -> u32 {
+        match self.samples {
+            2 => 0b10,
+            4 => 0b11_10_01_00,
+            _ => 0x7654_3210,
+        }
+    }
+
+    /// Where sample `sample` of a pixel with this word is stored. The word is one of memory, or what a kernel got by `ld_mcs` and
+    /// gives back.
+    pub const fn stored(&self, word: u32, sample: u32) -> Stored {
+        if word & self.bits() == self.cleared() {
+            return Stored::Cleared;
+        }
+        Stored::Plane(match self.samples {
+            2 => word >> (sample & 1) & 1,
+            4 => word >> (2 * (sample & 3)) & 3,
+            _ => word >> (4 * (sample & 7)) & 7,
+        })
+    }
+
+    /// Graphics address of the word of a pixel; slices count from the first of the surface.
+    #[inline]
+    pub fn address(&self, slice: u32, x: u32, y: u32) -> u64 {
+        let row = i64::from(slice) * i64::from(self.qpitch) + i64::from(y);
+        let offset = TileMode::Y.offset(i64::from(x * self.bytes()), row, self.pitch);
+        self.base.wrapping_add(offset as u64)
+    }
+
+    /// The word of a pixel.
+    ///
+    /// # Errors
+    /// A page fault of the auxiliary surface.
+    #[inline]
+    pub fn read(&self, vm: &Vm<'_>, slice: u32, x: u32, y: u32) -> Result<u32, PageFault> {
+        let at = self.address(slice, x, y);
+        let word = if self.bytes() == 4 { vm.read_u32(at)? } else { vm.read_u8(at)?.into() };
+        Ok(word & self.bits())
+    }
+
+    /// Replaces the word of a pixel.
+    ///
+    /// # Errors
+    /// A page fault of the auxiliary surface.
+    #[inline]
+    pub fn write(&self, vm: &mut Vm<'_>, slice: u32, x: u32, y: u32, word: u32) -> Result<(), PageFault> {
+        let at = self.address(slice, x, y);
+        if self.bytes() == 4 { vm.write_u32(at, word) } else { vm.write_u8(at, word as u8) }
+    }
+
+    /// Clears the pixels that a pixel of a fast clear stands for: 8 x 2, with 8 samples 2 x 2.
+    fn clear(&self, vm: &mut Vm<'_>, slice: u32, x: u32, y: u32) -> Result<(), PageFault> {
+        for row in 0..2 {
+            let at = self.address(slice, x * (8 / self.bytes()), 2 * y + row);
+            vm.write_array(at, &[0xff; 8])?;
+        }
+        Ok(())
+    }
+}
+
+/// A colour control surface: a bit for each block of pixels of 128 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ccs {
+    base: u64,
+    /// Tiles in a row of tiles.
+    tiles: i64,
+    /// Levels and slices, in blocks.
+    layout: Layout,
+    /// The level that is rendered to.
+    level: Level,
+}
+
+impl Ccs {
+    /// That of a render target of one sample, if it has one.
+    ///
+    /// # Errors
+    /// [`BadSurface`] for surfaces that cannot have one: elements of other than 4, 8 or 16 bytes, and linear ones.
+    pub fn of(surface: &Surface, level: &Level) -> Result<Option<Ccs>, BadSurface> {
+        let auxiliary = &surface.auxiliary;
+        if auxiliary.kind != AuxiliaryKind::Mcs || surface.layout.samples > 1 {
+            return Ok(None);
+        }
+        let bytes = surface.element_bytes;
+        let block = match surface.tile_mode {
+            _ if !matches!(bytes, 4 | 8 | 16) => None,
+            TileMode::X => Some([64 / bytes, 2]),
+            TileMode::Y => Some([32 / bytes, 4]),
+            _ => None,
+        };
+        let Some(block) = block else {
+            let why = "only tiled surfaces of 4, 8 or 16 bytes an element can be cleared by blocks";
+            return Err(BadSurface { field: "Auxiliary Surface Mode", value: 1, why });
+        };
+        let layout = Layout {
+            block,
+            // Levels are aligned to 256 x 128 pixels (2d p.344).
+            align: [256 / block[0], 128 / block[1]],
+            qpitch: auxiliary.qpitch / block[1],
+            ..surface.layout
+        };
+        let tiles = i64::from(auxiliary.pitch / TileMode::Y.width());
+        Ok(Some(Ccs { base: auxiliary.base, tiles, layout, level: layout.level(level.number) }))
+    }
+
+    /// Pixels of a block, across and down.
+    pub const fn block(&self) -> [u32; 2] {
+        self.layout.block
+    }
+
+    /// Address of the oword that has the bit of a block of the level, and the number of the bit.
+    ///
+    /// A tile has 128 x 256 blocks. Its cache lines follow each other as in other Y tiles; each has 16 x 32 blocks, an
+    /// oword 8 x 16 of them, a byte a row of 8.
+    fn place(&self, slice: u32, column: u32, row: u32) -> (u64, u32) {
+        let [left, top] = self.layout.slice(&self.level, slice, 0);
+        let (column, row) = (left + column, top + row);
+        let tile = i64::from(row / 256) * self.tiles + i64::from(column / 128);
+        let line = column % 128 / 16 * 512 + row % 256 / 32 * 64;
+        let (right, below) = (column / 8 % 2, row / 16 % 2);
+        let oword = if CCS_OWORDS_GO_ACROSS_FIRST { 2 * below + right } else { 2 * right + below };
+        let at = tile * 4096 + i64::from(line + oword * OWORD as u32);
+        (self.base.wrapping_add(at as u64), row % 16 * 8 + column % 8)
+    }
+}
+
+/// What was found out about blocks that were not cleared; see [`Auxiliary::open`]. Each worker has its own for each target, for
+/// the time of a draw.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Known {
+    /// Address of an oword without a cleared block.
+    oword: u64,
+}
+
+impl Default for Known {
+    fn default() -> Known {
+        Known { oword: u64::MAX }
+    }
+}
+
+/// The auxiliary surface of a render target.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Auxiliary {
+    /// Of one sample.
+    Ccs(Ccs),
+    /// Of several samples.
+    Mcs(Mcs),
+}
+
+const SET: u128 = if CLEARED_BLOCKS_ARE_ONES { u128::MAX } else { 0 };
+
+impl Auxiliary {
+    /// The auxiliary surface of a render target.
+    ///
+    /// # Errors
+    /// [`BadSurface`] for surfaces that cannot have one.
+    pub fn of(surface: &Surface, level: &Level) -> Result<Option<Auxiliary>, BadSurface> {
+        match Mcs::of(surface) {
+            Some(mcs) => Ok(Some(Auxiliary::Mcs(mcs))),
+            None => Ok(Ccs::of(surface, level)?.map(Auxiliary::Ccs)),
+        }
+    }
+
+    /// A pixel of a fast clear: what it stands for is cleared.
+    ///
+    /// # Errors
+    /// A page fault of the auxiliary surface.
+    pub fn clear(&self, vm: &mut Vm<'_>, slice: u32, x: u32, y: u32) -> Result<(), PageFault> {
+        match self {
+            Auxiliary::Mcs(mcs) => mcs.clear(vm, slice, x, y),
+            Auxiliary::Ccs(ccs) => {
+                let (at, _) = ccs.place(slice, 8 * x, 16 * y);
+                vm.write_array(at, &SET.to_le_bytes())
+            }
+        }
+    }
+}
+
+impl Ccs {
+    /// A pixel of a resolve: blocks that it stands for and that are cleared are given to `fill` by their first pixel, and marked
+    /// as not cleared.
+    ///
+    /// # Errors
+    /// Page faults of the auxiliary surface and those of `fill`.
+    pub fn resolve(
+        &self,
+        vm: &mut Vm<'_>,
+        slice: u32,
+        [x, y]: [u32; 2],
+        mut fill: impl FnMut(&mut Vm<'_>, [u32; 2]) -> Result<(), PageFault>,
+    ) -> Result<(), PageFault> {
+        let (at, _) = self.place(slice, 8 * x, 16 * y);
+        let bits = u128::from_le_bytes(vm.read_array(at)?) ^ !SET;
+        if bits == 0 {
+            return Ok(());
+        }
+        let [across, down] = self.block();
+        for bit in 0..128 {
+            if bits >> bit & 1 == 1 {
+                let (column, row) = (8 * x + bit % 8, 16 * y + bit / 8);
+                fill(vm, [column * across, row * down])?;
+            }
+        }
+        vm.write_array(at, &(!SET).to_le_bytes())
+    }
+
+    /// Marks the block of a pixel as not cleared. If it was, `fill` gets its first pixel before.
+    ///
+    /// # Errors
+    /// Page faults of the auxiliary surface and those of `fill`.
+    #[inline]
+    pub fn open(
+        &self,
+        vm: &mut Vm<'_>,
+        known: &mut Known,
+        slice: u32,
+        [x, y]: [u32; 2],
+        fill: impl FnOnce(&mut Vm<'_>, [u32; 2]) -> Result<(), PageFault>,
+    ) -> Result<(), PageFault> {
+        let [across, down] = self.block();
+        let (column, row) = (x / across, y / down);
+        let (at, bit) = self.place(slice, column, row);
+        if at == known.oword {
+            return Ok(());
+        }
+        let bits = u128::from_le_bytes(vm.read_array(at)?) ^ !SET;
+        if bits >> bit & 1 == 1 {
+            fill(vm, [column * across, row * down])?;
+            vm.write_array(at, &(bits & !(1 << bit) ^ !SET).to_le_bytes())?;
+        } else if bits == 0 {
+            known.oword = at;
+        }
+        Ok(())
+    }
+}

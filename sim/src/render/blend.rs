@@ -1,0 +1,340 @@
+//! Blending: what a new colour and the one that is there become, for sixteen pixels at once (2d p.35-40).
+//!
+//! Colours are floats, a row of sixteen for each channel, so that every step is a loop over a row.
+
+use super::logic_op::LogicOp;
+use crate::assumptions::{BLEND_FACTOR_ZERO_DROPS_ITS_OPERAND, CLAMP_TO_A_FLOAT_FORMAT_KEEPS_INFINITY};
+use crate::surface::format::{Encoding, Format, Letter, Numeric};
+use genxml::gen8::enums::{
+    ThreeDColorBufferBlendFactor as Factor, ThreeDColorBufferBlendFunction as Function,
+};
+use genxml::gen8::render3d_pixel::{
+    BlendState, BlendStateEntry, BlendStateEntryColorClampRange as ClampRange, ColorCalcState,
+};
+
+/// Pixels that are worked on at once: the slots of a message.
+pub const SLOTS: usize = 16;
+
+/// One channel of all slots.
+pub type Lanes = [f32; SLOTS];
+
+/// Red, green, blue and alpha of all slots.
+pub type Colors = [Lanes; 4];
+
+/// How one channel is combined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Equation {
+    /// What the new colour is multiplied with.
+    pub source: Factor,
+    /// What the old colour is multiplied with.
+    pub destination: Factor,
+    /// How the products are combined.
+    pub function: Function,
+}
+
+impl Equation {
+    /// True if the result depends on what is there.
+    pub fn reads_destination(&self) -> bool {
+        let looks = |factor| {
+            matches!(
+                factor,
+                Factor::BLENDFACTOR_DST_ALPHA
+                    | Factor::BLENDFACTOR_DST_COLOR
+                    | Factor::BLENDFACTOR_SRC_ALPHA_SATURATE
+                    | Factor::BLENDFACTOR_INV_DST_ALPHA
+                    | Factor::BLENDFACTOR_INV_DST_COLOR
+            )
+        };
+        ignores_factors(self.function) || self.destination != Factor::BLENDFACTOR_ZERO || looks(self.source)
+    }
+
+    /// True if a second colour of the shader counts.
+    fn reads_second(&self) -> bool {
+        let second = |factor| {
+            matches!(
+                factor,
+                Factor::BLENDFACTOR_SRC1_COLOR
+                    | Factor::BLENDFACTOR_SRC1_ALPHA
+                    | Factor::BLENDFACTOR_INV_SRC1_COLOR
+                    | Factor::BLENDFACTOR_INV_SRC1_ALPHA
+            )
+        };
+        second(self.source) || second(self.destination)
+    }
+}
+
+/// Least and greatest value of a channel.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Range {
+    /// The least.
+    pub least: f32,
+    /// The greatest.
+    pub greatest: f32,
+    /// What is no number becomes 0.
+    pub numbers: bool,
+}
+
+impl Range {
+    const UNORM: Range = Range { least: 0.0, greatest: 1.0, numbers: true };
+    const SNORM: Range = Range { least: -1.0, greatest: 1.0, numbers: true };
+    const FLOAT: Range = Range { least: f32::NEG_INFINITY, greatest: f32::INFINITY, numbers: false };
+    const POSITIVE: Range = Range { least: 0.0, ..Range::FLOAT };
+
+    /// What a channel of a format holds: of a float all floats, without a sign those from 0 on.
+    fn of(format: &Format, channel: usize) -> Range {
+        let letters: &[Letter] = match channel {
+            0 => &[Letter::R, Letter::L, Letter::I],
+            1 => &[Letter::G, Letter::L, Letter::I],
+            2 => &[Letter::B, Letter::L, Letter::I],
+            _ => &[Letter::A, Letter::I],
+        };
+        let found = format.channels().iter().find(|channel| letters.contains(&channel.letter));
+        match found.or(format.channels().first()).map(|channel| (channel.encoding, channel.bits)) {
+            Some((Encoding::Unorm, _)) => Range::UNORM,
+            Some((Encoding::Snorm, _)) => Range::SNORM,
+            // The alpha that R11G11B10_FLOAT lacks is a half (2d p.38), with a sign.
+            Some((Encoding::Float, 10 | 11)) if channel < 3 => Range::POSITIVE,
+            Some((Encoding::Float, 10 | 11)) if !CLAMP_TO_A_FLOAT_FORMAT_KEEPS_INFINITY => {
+                Range { least: -65504.0, greatest: 65504.0, numbers: false }
+            }
+            _ => Range::FLOAT,
+        }
+    }
+
+    #[inline(always)]
+    fn clamp(self, lanes: &mut Lanes) {
+        if self == Range::FLOAT {
+            return;
+        }
+        for value in lanes {
+            let number = if self.numbers && value.is_nan() { 0.0 } else { *value };
+            let number = if number < self.least { self.least } else { number };
+            *value = if number > self.greatest { self.greatest } else { number };
+        }
+    }
+}
+
+/// Which inputs are clamped before they are blended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Clamped {
+    Nothing,
+    Sources,
+    Everything,
+}
+
+/// Blending of one render target.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Blend {
+    /// Colour and alpha, if it is blended.
+    equations: Option<[Equation; 2]>,
+    before: Clamped,
+    after: bool,
+    ranges: [Range; 4],
+    alpha_to_one: bool,
+    constant: [f32; 4],
+    /// The logic operation on elements, if there is one.
+    pub logic: Option<LogicOp>,
+    /// Channels that are written: red, green, blue and alpha from the lowest bit up.
+    pub channels: u8,
+    /// Colours are dithered, with these offsets of columns and rows.
+    pub dither: Option<[u32; 2]>,
+}
+
+impl Blend {
+    /// Blending of the render target of entry `index` (0 to 7) of BLEND_STATE, with elements of `format`.
+    ///
+    /// Formats of integers are neither blended nor clamped here (2d p.37-39). Logic operations work on formats of integers and
+    /// normalized numbers.
+    pub fn resolve(state: &BlendState, index: usize, constants: &ColorCalcState, format: &Format) -> Blend {
+        let entry = &state.entry[index & 7];
+        let integers = format.numeric != Numeric::Float;
+        let whole = |encoding| {
+            matches!(encoding, Encoding::Unorm | Encoding::Snorm | Encoding::Uint | Encoding::Sint)
+        };
+        let logical = !format.srgb
+            && format.channels().iter().all(|channel| whole(channel.encoding) || channel.letter == Letter::X);
+        let before = match entry {
+            _ if integers => Clamped::Nothing,
+            BlendStateEntry { pre_blend_color_clamp_enable: true, .. } => Clamped::Everything,
+            BlendStateEntry { pre_blend_source_only_clamp_enable: true, .. } => Clamped::Sources,
+            _ => Clamped::Nothing,
+        };
+        let ranges = match entry.color_clamp_range {
+            ClampRange::COLORCLAMP_UNORM => [Range::UNORM; 4],
+            ClampRange::COLORCLAMP_SNORM => [Range::SNORM; 4],
+            _ => [0, 1, 2, 3].map(|channel| Range::of(format, channel)),
+        };
+        let logic = (entry.logic_op_enable && logical).then(|| LogicOp::of(entry.logic_op_function));
+        let blends = entry.color_buffer_blend_enable && !entry.logic_op_enable && !integers;
+        Blend {
+            equations: blends.then(|| equations(state, entry)),
+            before,
+            after: !integers && blends && entry.post_blend_color_clamp_enable,
+            ranges,
+            alpha_to_one: state.alpha_to_one_enable && !integers,
+            constant: [
+                constants.blend_constant_color_red,
+                constants.blend_constant_color_green,
+                constants.blend_constant_color_blue,
+                constants.blend_constant_color_alpha,
+            ],
+            logic,
+            channels: u8::from(!entry.write_disable_red)
+                | u8::from(!entry.write_disable_green) << 1
+                | u8::from(!entry.write_disable_blue) << 2
+                | u8::from(!entry.write_disable_alpha) << 3,
+            dither: (state.color_dither_enable && !integers)
+                .then(|| [state.x_dither_offset.get() as u32, state.y_dither_offset.get() as u32]),
+        }
+    }
+
+    /// True if colours are blended with what is there.
+    pub fn reads_destination(&self) -> bool {
+        self.equations.is_some_and(|equations| equations.iter().any(Equation::reads_destination))
+    }
+
+    /// True if the shader's second colour counts.
+    pub fn reads_second(&self) -> bool {
+        self.equations.is_some_and(|equations| equations.iter().any(Equation::reads_second))
+    }
+
+    /// The colours to be encoded, from those of the shader (its second ones, if it has) and those that are there.
+    #[inline]
+    pub fn apply(&self, source: &mut Colors, second: Option<&Colors>, destination: &Colors) {
+        if self.alpha_to_one {
+            source[3] = [1.0; SLOTS];
+        }
+        if self.before != Clamped::Nothing {
+            self.clamp(source);
+        }
+        if let Some(equations) = &self.equations {
+            self.blend(equations, source, second, destination);
+            if self.after {
+                self.clamp(source);
+            }
+        }
+    }
+
+    fn clamp(&self, colors: &mut Colors) {
+        for (lanes, range) in colors.iter_mut().zip(self.ranges) {
+            range.clamp(lanes);
+        }
+    }
+
+    fn blend(
+        &self,
+        [color, alpha]: &[Equation; 2],
+        source: &mut Colors,
+        second: Option<&Colors>,
+        destination: &Colors,
+    ) {
+        const NOTHING: Colors = [[0.0; SLOTS]; 4];
+        let mut inputs = Inputs {
+            source: *source,
+            second: *second.unwrap_or(&NOTHING),
+            destination: *destination,
+            constant: self.constant,
+        };
+        if self.before != Clamped::Nothing && second.is_some() {
+            self.clamp(&mut inputs.second);
+        }
+        if self.before == Clamped::Everything {
+            self.clamp(&mut inputs.destination);
+            for (value, range) in inputs.constant.iter_mut().zip(self.ranges) {
+                let mut lanes = [*value; SLOTS];
+                range.clamp(&mut lanes);
+                *value = lanes[0];
+            }
+        }
+        for channel in 0..4 {
+            inputs.combine(if channel < 3 { color } else { alpha }, channel, &mut source[channel]);
+        }
+    }
+}
+
+fn equations(state: &BlendState, entry: &BlendStateEntry) -> [Equation; 2] {
+    let color = Equation {
+        source: entry.source_blend_factor,
+        destination: entry.destination_blend_factor,
+        function: entry.color_blend_function,
+    };
+    let alpha = Equation {
+        source: entry.source_alpha_blend_factor,
+        destination: entry.destination_alpha_blend_factor,
+        function: entry.alpha_blend_function,
+    };
+    [color, if state.independent_alpha_blend_enable { alpha } else { color }]
+}
+
+/// The least and the greatest are those of the colours themselves (gen8_facts 9.1).
+fn ignores_factors(function: Function) -> bool {
+    matches!(function, Function::BLENDFUNCTION_MIN | Function::BLENDFUNCTION_MAX)
+}
+
+struct Inputs {
+    source: Colors,
+    second: Colors,
+    destination: Colors,
+    constant: [f32; 4],
+}
+
+impl Inputs {
+    #[inline(always)]
+    fn combine(&self, equation: &Equation, channel: usize, out: &mut Lanes) {
+        let (source, destination) = (&self.source[channel], &self.destination[channel]);
+        match equation.function {
+            Function::BLENDFUNCTION_MIN => each(out, |n| source[n].min(destination[n])),
+            Function::BLENDFUNCTION_MAX => each(out, |n| source[n].max(destination[n])),
+            function => {
+                let new = self.product(equation.source, channel, source);
+                let old = self.product(equation.destination, channel, destination);
+                match function {
+                    Function::BLENDFUNCTION_SUBTRACT => each(out, |n| new[n] - old[n]),
+                    Function::BLENDFUNCTION_REVERSE_SUBTRACT => each(out, |n| old[n] - new[n]),
+                    _ => each(out, |n| new[n] + old[n]),
+                }
+            }
+        }
+    }
+
+    /// A colour times a factor.
+    #[inline(always)]
+    fn product(&self, factor: Factor, channel: usize, color: &Lanes) -> Lanes {
+        let times = |by: &Lanes| std::array::from_fn(|n| color[n] * by[n]);
+        let times_rest = |by: &Lanes| std::array::from_fn(|n| color[n] * (1.0 - by[n]));
+        match factor {
+            Factor::BLENDFACTOR_ONE => *color,
+            Factor::BLENDFACTOR_SRC_COLOR => times(&self.source[channel]),
+            Factor::BLENDFACTOR_SRC_ALPHA => times(&self.source[3]),
+            Factor::BLENDFACTOR_DST_ALPHA => times(&self.destination[3]),
+            Factor::BLENDFACTOR_DST_COLOR => times(&self.destination[channel]),
+            Factor::BLENDFACTOR_SRC_ALPHA_SATURATE if channel == 3 => *color,
+            Factor::BLENDFACTOR_SRC_ALPHA_SATURATE => {
+                let (source, destination) = (&self.source[3], &self.destination[3]);
+                std::array::from_fn(|n| color[n] * source[n].min(1.0 - destination[n]))
+            }
+            Factor::BLENDFACTOR_CONST_COLOR => times(&[self.constant[channel]; SLOTS]),
+            Factor::BLENDFACTOR_CONST_ALPHA => times(&[self.constant[3]; SLOTS]),
+            Factor::BLENDFACTOR_SRC1_COLOR => times(&self.second[channel]),
+            Factor::BLENDFACTOR_SRC1_ALPHA => times(&self.second[3]),
+            Factor::BLENDFACTOR_INV_SRC_COLOR => times_rest(&self.source[channel]),
+            Factor::BLENDFACTOR_INV_SRC_ALPHA => times_rest(&self.source[3]),
+            Factor::BLENDFACTOR_INV_DST_ALPHA => times_rest(&self.destination[3]),
+            Factor::BLENDFACTOR_INV_DST_COLOR => times_rest(&self.destination[channel]),
+            Factor::BLENDFACTOR_INV_CONST_COLOR => times_rest(&[self.constant[channel]; SLOTS]),
+            Factor::BLENDFACTOR_INV_CONST_ALPHA => times_rest(&[self.constant[3]; SLOTS]),
+            Factor::BLENDFACTOR_INV_SRC1_COLOR => times_rest(&self.second[channel]),
+            Factor::BLENDFACTOR_INV_SRC1_ALPHA => times_rest(&self.second[3]),
+            // Zero, and codes that are reserved.
+            _ if BLEND_FACTOR_ZERO_DROPS_ITS_OPERAND => [0.0; SLOTS],
+            _ => times(&[0.0; SLOTS]),
+        }
+    }
+}
+
+#[inline(always)]
+fn each(out: &mut Lanes, value: impl Fn(usize) -> f32) {
+    for (n, out) in out.iter_mut().enumerate() {
+        *out = value(n);
+    }
+}

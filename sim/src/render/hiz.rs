@@ -1,0 +1,149 @@
+//! Clears and resolves of depth and stencil buffers: 3DSTATE_WM_HZ_OP (2a p.281-286).
+//!
+//! The model keeps no hierarchical depth: both resolves find nothing to do, and a clear writes the buffers themselves.
+
+use super::depth::{Plane, depth_plane, stencil_plane};
+use crate::assumptions::CLEARS_REACH_ONE_SLICE;
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::mem::{PageFault, Vm};
+use crate::observe::Observer;
+use crate::surface::TileMode;
+use genxml::gen8::render3d_depth::{
+    ThreeDStateClearParams, ThreeDStateDepthBuffer, ThreeDStateStencilBuffer, ThreeDStateWmHzOp,
+};
+
+/// Work units (see [`crate::watchdog`]) of a row of a clear.
+const UNITS_OF_A_ROW: u64 = 1;
+
+/// The packets that a clear or resolve follows.
+#[derive(Clone, Copy, Debug)]
+pub struct HzPackets<'a> {
+    /// 3DSTATE_WM_HZ_OP.
+    pub operation: &'a ThreeDStateWmHzOp,
+    /// 3DSTATE_DEPTH_BUFFER.
+    pub depth: &'a ThreeDStateDepthBuffer,
+    /// 3DSTATE_STENCIL_BUFFER.
+    pub stencil: &'a ThreeDStateStencilBuffer,
+    /// 3DSTATE_CLEAR_PARAMS.
+    pub clear: &'a ThreeDStateClearParams,
+}
+
+impl HzPackets<'_> {
+    /// True if the packet asks for something. It takes effect with the next PIPE_CONTROL with a post-sync operation
+    /// (gen8_facts 8.2); all fields 0 leave the mode.
+    pub fn asks(&self) -> bool {
+        let operation = self.operation;
+        operation.stencil_buffer_clear_enable
+            || operation.depth_buffer_clear_enable
+            || operation.depth_buffer_resolve_enable
+            || operation.hierarchical_depth_buffer_resolve_enable
+    }
+}
+
+/// Does what 3DSTATE_WM_HZ_OP asks for.
+///
+/// # Errors
+/// [`Fault::BadPacket`] for buffers that cannot be used; [`Fault::Unimplemented`] for a clear without a value and with a scissor
+/// rectangle; page faults of the buffers.
+pub fn run<O: Observer>(exec: &mut Exec<'_, O>, packets: &HzPackets<'_>) -> Result<(), Fault> {
+    let operation = packets.operation;
+    if !operation.depth_buffer_clear_enable && !operation.stencil_buffer_clear_enable {
+        return Ok(());
+    }
+    if operation.scissor_rectangle_enable {
+        return Err(
+            exec.unimplemented("a clear of depth with a scissor rectangle", "2a p.282: must not be set")
+        );
+    }
+    let samples = operation.number_of_multisamples;
+    let mask = operation.sample_mask.get() as u32;
+    if operation.depth_buffer_clear_enable && packets.depth.depth_write_enable {
+        let plane = depth_plane(packets.depth, samples)
+            .map_err(|bad| exec.bad_field(bad.field, bad.value, bad.why))?;
+        if let Some((plane, format)) = plane {
+            if !packets.clear.depth_clear_value_valid {
+                let what = "a clear of depth without a valid 3DSTATE_CLEAR_PARAMS";
+                return Err(exec.unimplemented(what, "2a p.37"));
+            }
+            let element = format.encode(packets.clear.depth_clear_value).to_le_bytes();
+            fill(exec, operation, &plane, mask, &element[..format.bytes()])?;
+        }
+    }
+    if operation.stencil_buffer_clear_enable && packets.depth.stencil_write_enable {
+        let plane = stencil_plane(packets.stencil, packets.depth, samples)
+            .map_err(|bad| exec.bad_field(bad.field, bad.value, bad.why))?;
+        if let Some(plane) = plane {
+            fill(exec, operation, &plane, mask, &[operation.stencil_clear_value.get() as u8])?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes an element to all samples of `mask` in the rectangle.
+fn fill<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    operation: &ThreeDStateWmHzOp,
+    plane: &Plane,
+    mask: u32,
+    element: &[u8],
+) -> Result<(), Fault> {
+    let left = operation.clear_rectangle_x_min.get() as u32;
+    let top = operation.clear_rectangle_y_min.get() as u32;
+    let right = (operation.clear_rectangle_x_max.get() as u32).min(plane.level.width);
+    let bottom = (operation.clear_rectangle_y_max.get() as u32).min(plane.level.height);
+    let slices = if CLEARS_REACH_ONE_SLICE { 1 } else { plane.slices };
+    if left >= right {
+        return Ok(());
+    }
+    for slice in 0..slices {
+        for y in top..bottom {
+            exec.spend(UNITS_OF_A_ROW)?;
+            let row = Row { plane, slice: plane.slice(slice), y, columns: [left, right] };
+            if let Err(fault) = row.fill(&mut exec.vm, mask, element) {
+                return Err(exec.page(fault, "the buffer that is cleared"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Part of a row of pixels.
+struct Row<'p> {
+    plane: &'p Plane,
+    slice: u32,
+    y: u32,
+    columns: [u32; 2],
+}
+
+impl Row<'_> {
+    fn fill(&self, vm: &mut Vm<'_>, mask: u32, element: &[u8]) -> Result<(), PageFault> {
+        let surface = &self.plane.surface;
+        let [left, right] = self.columns;
+        if surface.layout.samples > 1 {
+            for sample in (0..surface.layout.samples).filter(|sample| mask >> sample & 1 == 1) {
+                for x in left..right {
+                    vm.write(surface.texel(&self.plane.level, self.slice, x, self.y, sample), element)?;
+                }
+            }
+            return Ok(());
+        }
+        if mask & 1 == 0 {
+            return Ok(());
+        }
+        // Runs of bytes that lie one behind the other.
+        let mut run = [0; 16];
+        run.chunks_exact_mut(element.len()).for_each(|place| place.copy_from_slice(element));
+        let bytes = element.len() as u32;
+        let most = if surface.tile_mode == TileMode::W { 2 } else { 16 };
+        let (first, row) = surface.origin(&self.plane.level, self.slice, 0);
+        let (mut x, end) = (left * bytes, right * bytes);
+        while x < end {
+            let length = (most - x % most).min(end - x);
+            let at = surface.address(first + i64::from(x), row + i64::from(self.y));
+            vm.write(at, &run[..length as usize])?;
+            x += length;
+        }
+        Ok(())
+    }
+}

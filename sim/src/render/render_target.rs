@@ -1,0 +1,718 @@
+//! Render targets: colours of sixteen pixels to a surface, blended, in its format, for each sample that they cover.
+
+use super::aux::{Auxiliary, Known, Mcs, Stored};
+use super::blend::{Blend, Colors, SLOTS};
+use crate::assumptions::COLOR_DITHER;
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::mem::{PageFault, Vm};
+use crate::observe::Observer;
+use crate::surface::format::codec::{ALL, Value};
+use crate::surface::format::{Class, Encoding, Format, Letter, Numeric, convert};
+use crate::surface::{BadSurface, Codec, Dimension, Level, Surface, SurfaceKind};
+use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState};
+use genxml::gen8::state::{ShaderChannelSelect, SurfaceFormat};
+
+/// Bytes of the greatest element that can be rendered to.
+const MOST_BYTES: usize = 16;
+
+/// Channels of sixteen slots as messages bring them: floats or integers as bits.
+pub type Source = [[u32; SLOTS]; 4];
+
+/// What writes to a render target mean (3DSTATE_PS, 2a p.157).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Purpose {
+    /// Colours.
+    #[default]
+    Draw,
+    /// Each pixel clears a part of the auxiliary surface.
+    FastClear,
+    /// Each pixel writes the clear colour where a part of the auxiliary surface says that it is missing.
+    Resolve,
+}
+
+/// The pixels of a message: four quads of four slots each, upper left, upper right, lower left, lower right.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Pixels {
+    /// Column and row of the upper left pixel of each quad; even.
+    pub subspans: [[u32; 2]; 4],
+    /// Samples of each slot that are written, a bit each.
+    pub samples: [u8; SLOTS],
+    /// Render target array index.
+    pub slice: u32,
+}
+
+/// Why a surface cannot be a render target.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BadTarget {
+    /// Its state is wrong.
+    #[error(transparent)]
+    Surface(#[from] BadSurface),
+    /// The model lacks it; the page that describes it.
+    #[error("the model does not implement {0} ({1})")]
+    Missing(&'static str, &'static str),
+}
+
+/// A surface as a render target, with the entry of BLEND_STATE that a message chooses.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RenderTarget {
+    surface: Surface,
+    level: Level,
+    slices: u32,
+    codec: Option<&'static Codec>,
+    blend: Blend,
+    purpose: Purpose,
+    auxiliary: Option<Auxiliary>,
+    /// The surface's channel of each channel of the shader, if they are not the same.
+    swizzle: Option<[Option<u8>; 4]>,
+    /// Bits of an element that are written.
+    mask: [u8; MOST_BYTES],
+    /// Some bits of an element are not written.
+    partial: bool,
+    /// What is there counts.
+    reads: bool,
+    /// Two elements of a row from an even column on lie side by side in memory.
+    pairs: bool,
+    /// Steps that dither moves each channel of the shader by.
+    dither: Option<[f32; 4]>,
+    packed: Option<Packed>,
+}
+
+/// An element of four normalized bytes, by the lowest bit of red, green, blue and alpha.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Packed {
+    shifts: [u32; 3],
+    alpha: bool,
+}
+
+impl Packed {
+    fn of(format: SurfaceFormat) -> Option<Packed> {
+        match format {
+            SurfaceFormat::R8G8B8A8_UNORM => Some(Packed { shifts: [0, 8, 16], alpha: true }),
+            SurfaceFormat::R8G8B8X8_UNORM => Some(Packed { shifts: [0, 8, 16], alpha: false }),
+            SurfaceFormat::B8G8R8A8_UNORM => Some(Packed { shifts: [16, 8, 0], alpha: true }),
+            SurfaceFormat::B8G8R8X8_UNORM => Some(Packed { shifts: [16, 8, 0], alpha: false }),
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    fn encode(self, colors: &Colors, elements: &mut Elements) {
+        let mut dwords = [0u32; SLOTS];
+        for (channel, shift) in self.shifts.into_iter().enumerate() {
+            for n in 0..SLOTS {
+                dwords[n] |= (convert::to_unorm(colors[channel][n], 8) as u32) << shift;
+            }
+        }
+        if self.alpha {
+            for n in 0..SLOTS {
+                dwords[n] |= (convert::to_unorm(colors[3][n], 8) as u32) << 24;
+            }
+        }
+        for (bytes, dword) in elements.as_chunks_mut().0.iter_mut().zip(dwords) {
+            *bytes = dword.to_le_bytes();
+        }
+    }
+
+    #[inline(always)]
+    fn decode(self, elements: &Elements, colors: &mut Colors) {
+        let mut dwords = [0u32; SLOTS];
+        for (bytes, dword) in elements.as_chunks().0.iter().zip(&mut dwords) {
+            *dword = u32::from_le_bytes(*bytes);
+        }
+        for (channel, shift) in self.shifts.into_iter().enumerate() {
+            for n in 0..SLOTS {
+                colors[channel][n] = (dwords[n] >> shift & 0xff) as f32 / 255.0;
+            }
+        }
+        for n in 0..SLOTS {
+            colors[3][n] = if self.alpha { (dwords[n] >> 24) as f32 / 255.0 } else { 1.0 };
+        }
+    }
+}
+
+/// Elements of the slots, one behind the other.
+type Elements = [u8; SLOTS * MOST_BYTES];
+
+fn wrong(field: &'static str, value: u64, why: &'static str) -> BadTarget {
+    BadTarget::Surface(BadSurface { field, value, why })
+}
+
+impl RenderTarget {
+    /// A surface, and the entry `index` of a BLEND_STATE.
+    ///
+    /// # Errors
+    /// [`BadTarget`] for formats and kinds of surfaces that nothing can be rendered to.
+    pub fn resolve(
+        surface: &Surface,
+        state: &BlendState,
+        index: usize,
+        constants: &ColorCalcState,
+        purpose: Purpose,
+    ) -> Result<RenderTarget, BadTarget> {
+        let lod = surface.mip_count;
+        if lod > 14 {
+            return Err(wrong("MIP Count / LOD", lod.into(), "levels are 0 to 14"));
+        }
+        let level = surface.layout.level(lod);
+        let codec = surface.codec.filter(|_| surface.kind != SurfaceKind::Null);
+        let none = const { Format::describe(SurfaceFormat::R8G8B8A8_UNORM.bits()).unwrap() };
+        let format = codec.map_or(&none, Codec::format);
+        if codec.is_some() {
+            check(surface, format)?;
+        }
+        let blend = Blend::resolve(state, index, constants, format);
+        let swizzle = swizzle(surface);
+        let mask = written(format, &blend, swizzle);
+        let bytes = surface.element_bytes as usize;
+        let partial = mask[..bytes.min(MOST_BYTES)].iter().any(|&bits| bits != 0xff);
+        let logic = blend.logic.is_some_and(|operation| operation.reads_destination());
+        let auxiliary = if codec.is_some() { Auxiliary::of(surface, &level)? } else { None };
+        if purpose != Purpose::Draw && auxiliary.is_none() && codec.is_some() {
+            return Err(wrong(
+                "Auxiliary Surface Mode",
+                0,
+                "a fast clear or resolve needs an auxiliary surface",
+            ));
+        }
+        let slices = match surface.layout.dimension {
+            Dimension::Three => {
+                surface.view_extent.min(level.depth.saturating_sub(surface.first_slice)).max(1)
+            }
+            _ => surface.slices,
+        };
+        Ok(RenderTarget {
+            surface: *surface,
+            level,
+            slices,
+            codec,
+            purpose,
+            auxiliary,
+            swizzle,
+            mask,
+            partial,
+            reads: blend.reads_destination() || logic || partial,
+            pairs: 2 * bytes <= surface.tile_mode.run() as usize,
+            dither: dither(&blend, format, swizzle),
+            packed: Packed::of(surface.format).filter(|_| swizzle.is_none()),
+            blend,
+        })
+    }
+
+    /// True if nothing can ever be written: there is no surface.
+    pub fn is_null(&self) -> bool {
+        self.codec.is_none()
+    }
+
+    /// True if messages need a second colour.
+    pub fn reads_second(&self) -> bool {
+        self.blend.reads_second()
+    }
+
+    /// Writes the colours of the pixels of a message, or does what [`Purpose`] says. Pixels outside of the surface are dropped
+    /// (003:4926); a slice that is not there is the first one (2d p.356).
+    ///
+    /// # Errors
+    /// Page faults of the surface and its auxiliary surface.
+    pub fn write<O: Observer>(
+        &self,
+        exec: &mut Exec<'_, O>,
+        known: &mut Known,
+        pixels: &Pixels,
+        color: &Source,
+        second: Option<&Source>,
+    ) -> Result<(), Fault> {
+        let Some(codec) = self.codec else { return Ok(()) };
+        let slice = self.surface.first_slice + if pixels.slice < self.slices { pixels.slice } else { 0 };
+        let result = match self.purpose {
+            Purpose::Draw => {
+                let samples = self.inside(pixels);
+                let count = u128::from_le_bytes(samples).count_ones();
+                if count == 0 {
+                    return Ok(());
+                }
+                exec.stats.pixels += samples.iter().map(|&mask| u64::from(mask != 0)).sum::<u64>();
+                exec.stats.bytes_written += u64::from(count) * u64::from(self.surface.element_bytes);
+                let mut work = Work { target: self, codec, slice, subspans: &pixels.subspans };
+                work.draw(&mut exec.vm, known, samples, color, second)
+            }
+            Purpose::FastClear | Purpose::Resolve => self.whole_blocks(&mut exec.vm, pixels, slice),
+        };
+        result.map_err(|fault| exec.page(fault, "a render target"))
+    }
+
+    /// Samples of the slots that lie inside of the surface.
+    #[inline]
+    fn inside(&self, pixels: &Pixels) -> [u8; SLOTS] {
+        let mut samples = pixels.samples;
+        let all = ((1u32 << self.surface.layout.samples) - 1) as u8;
+        for (n, &[x, y]) in pixels.subspans.iter().enumerate() {
+            let quad = &mut samples[4 * n..4 * n + 4];
+            if x + 1 < self.level.width && y + 1 < self.level.height {
+                quad.iter_mut().for_each(|mask| *mask &= all);
+                continue;
+            }
+            for (pixel, mask) in quad.iter_mut().enumerate() {
+                let (x, y) = (x + (pixel as u32 & 1), y + (pixel as u32 >> 1));
+                *mask &= if x < self.level.width && y < self.level.height { all } else { 0 };
+            }
+        }
+        samples
+    }
+
+    /// Fast clears and resolves. Hardware works on whole quads (gen8_facts 8.4).
+    fn whole_blocks(&self, vm: &mut Vm<'_>, pixels: &Pixels, slice: u32) -> Result<(), PageFault> {
+        let Some(auxiliary) = &self.auxiliary else { return Ok(()) };
+        for (n, &[x, y]) in pixels.subspans.iter().enumerate() {
+            if pixels.samples[4 * n..4 * n + 4] == [0; 4] {
+                continue;
+            }
+            for at in [[x, y], [x + 1, y], [x, y + 1], [x + 1, y + 1]] {
+                match auxiliary {
+                    Auxiliary::Ccs(ccs) if self.purpose == Purpose::Resolve => {
+                        let block = ccs.block();
+                        ccs.resolve(vm, slice, at, |vm, first| self.fill(vm, slice, first, block))?;
+                    }
+                    _ if self.purpose == Purpose::FastClear => auxiliary.clear(vm, slice, at[0], at[1])?,
+                    // Drivers resolve surfaces of several samples by drawing.
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The element of the clear colour.
+    fn cleared(&self) -> [u8; MOST_BYTES] {
+        let mut element = [0; MOST_BYTES];
+        if let Some(codec) = self.codec {
+            let one = if codec.format().numeric == Numeric::Float { 1.0f32.to_bits() } else { 1 };
+            let value = self.surface.clear.map(|set| if set { one } else { 0 });
+            codec.encode_one(value, ALL, &mut element[..self.surface.element_bytes as usize]);
+        }
+        element
+    }
+
+    /// Writes the clear colour to a block of pixels, as far as they lie inside of the surface.
+    #[cold]
+    fn fill(&self, vm: &mut Vm<'_>, slice: u32, [x, y]: [u32; 2], block: [u32; 2]) -> Result<(), PageFault> {
+        let element = self.cleared();
+        let bytes = self.surface.element_bytes as usize;
+        let (left, top) = self.surface.origin(&self.level, slice, 0);
+        for row in y..(y + block[1]).min(self.level.height) {
+            for column in x..(x + block[0]).min(self.level.width) {
+                let at = self.surface.address(left + i64::from(column) * bytes as i64, top + i64::from(row));
+                vm.write(at, &element[..bytes])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Elements that have channels of 8 to 128 bits and a place of their own (gen8_facts 9.2).
+fn check(surface: &Surface, format: &Format) -> Result<(), BadTarget> {
+    if surface.kind != SurfaceKind::Image {
+        return Err(BadTarget::Missing("buffers as render targets", "003:4920"));
+    }
+    if matches!(format.class, Class::PackedYuv { .. } | Class::Planar) {
+        return Err(BadTarget::Missing("YUV render targets", "2d p.36"));
+    }
+    let stored = Codec::of(format.code).is_some_and(Codec::has_channels);
+    if !stored || !matches!(format.bits, 8 | 16 | 32 | 64 | 128) {
+        return Err(wrong("Surface Format", format.code.bits(), "nothing can be rendered to this format"));
+    }
+    if surface.line_stride != 0 {
+        return Err(wrong(
+            "Vertical Line Stride",
+            1,
+            "a field of a picture cannot be rendered to (003:4930)",
+        ));
+    }
+    Ok(())
+}
+
+/// The surface's channel of each channel of the shader. Of several that go to the same one, the first is written
+/// (2d p.347).
+fn swizzle(surface: &Surface) -> Option<[Option<u8>; 4]> {
+    let mut taken = 0;
+    let mut channels = surface.select.map(|select| match select {
+        ShaderChannelSelect::RED => Some(0),
+        ShaderChannelSelect::GREEN => Some(1),
+        ShaderChannelSelect::BLUE => Some(2),
+        ShaderChannelSelect::ALPHA => Some(3),
+        _ => None,
+    });
+    for channel in &mut channels {
+        match *channel {
+            Some(n) if taken >> n & 1 == 1 => *channel = None,
+            Some(n) => taken |= 1 << n,
+            None => {}
+        }
+    }
+    (channels != [Some(0), Some(1), Some(2), Some(3)]).then_some(channels)
+}
+
+/// Bits of an element that are written: those of its channels that are not write-protected, and padding.
+fn written(format: &Format, blend: &Blend, swizzle: Option<[Option<u8>; 4]>) -> [u8; MOST_BYTES] {
+    let channels = match swizzle {
+        None => blend.channels,
+        Some(to) => (0..4).fold(0, |mask, n| match to[n] {
+            Some(to) => mask | (blend.channels >> n & 1) << to,
+            None => mask,
+        }),
+    };
+    let mut mask = [0; MOST_BYTES];
+    for channel in format.channels() {
+        let writes = match channel.letter {
+            Letter::R | Letter::L | Letter::I | Letter::P => channels & 1 != 0,
+            Letter::G | Letter::Y => channels & 2 != 0,
+            Letter::B => channels & 4 != 0,
+            Letter::A => channels & 8 != 0,
+            Letter::E | Letter::X => true,
+        };
+        for bit in usize::from(channel.low)..usize::from(channel.low + channel.bits) {
+            if let Some(byte) = mask.get_mut(bit / 8).filter(|_| writes) {
+                *byte |= 1 << (bit % 8);
+            }
+        }
+    }
+    mask
+}
+
+/// Steps of the shader's channels that are stored in less than 8 bits.
+fn dither(blend: &Blend, format: &Format, swizzle: Option<[Option<u8>; 4]>) -> Option<[f32; 4]> {
+    blend.dither?;
+    let to = swizzle.unwrap_or([Some(0), Some(1), Some(2), Some(3)]);
+    let letters = [Letter::R, Letter::G, Letter::B, Letter::A];
+    let steps = to.map(|to| {
+        let letter = letters[usize::from(to?)];
+        let channel = format.channels().iter().find(|channel| channel.letter == letter)?;
+        let narrow = channel.encoding == Encoding::Unorm && channel.bits < 8;
+        narrow.then(|| 1.0 / ((1u32 << channel.bits) - 1) as f32)
+    });
+    steps.iter().any(Option::is_some).then(|| steps.map(Option::unwrap_or_default))
+}
+
+/// The bits `bit` of sixteen bytes, from the first one up.
+#[inline(always)]
+fn gather(bytes: &[u8; SLOTS], bit: u32) -> u32 {
+    let half = |half: u64| {
+        // Each of the bytes lands in the upper byte of the product, at its own place.
+        (half >> bit & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    };
+    let all = u128::from_le_bytes(*bytes);
+    (half(all as u64) | half((all >> 64) as u64) << 8) as u32
+}
+
+/// A message's pixels on their way to a surface.
+struct Work<'t> {
+    target: &'t RenderTarget,
+    codec: &'static Codec,
+    slice: u32,
+    subspans: &'t [[u32; 2]; 4],
+}
+
+impl Work<'_> {
+    fn draw(
+        &mut self,
+        vm: &mut Vm<'_>,
+        known: &mut Known,
+        mut samples: [u8; SLOTS],
+        color: &Source,
+        second: Option<&Source>,
+    ) -> Result<(), PageFault> {
+        let target = self.target;
+        match &target.auxiliary {
+            None => {}
+            Some(Auxiliary::Mcs(mcs)) => self.spread(vm, mcs, &mut samples)?,
+            Some(Auxiliary::Ccs(ccs)) => {
+                let block = ccs.block();
+                for (n, &at) in self.subspans.iter().enumerate() {
+                    if samples[4 * n..4 * n + 4] != [0; 4] {
+                        ccs.open(vm, known, self.slice, at, |vm, first| {
+                            target.fill(vm, self.slice, first, block)
+                        })?;
+                    }
+                }
+            }
+        }
+        let integers = self.codec.format().numeric != Numeric::Float;
+        let mut elements = [0; SLOTS * MOST_BYTES];
+        let mut encoded = false;
+        let mut rest = samples.iter().fold(0, |all, &mask| all | mask);
+        while rest != 0 {
+            let sample = rest.trailing_zeros();
+            rest &= rest - 1;
+            let lanes = gather(&samples, sample);
+            let origin = target.surface.origin(&target.level, self.slice, sample);
+            if !target.reads && encoded {
+                self.store(vm, origin, lanes, &elements)?;
+                continue;
+            }
+            let mut old = [0; SLOTS * MOST_BYTES];
+            if target.reads {
+                self.load(vm, origin, lanes, &mut old)?;
+            }
+            if integers {
+                self.encode_bits(color, &mut elements);
+            } else {
+                self.encode(color, second, &old, &mut elements);
+            }
+            if target.reads || target.blend.logic.is_some() {
+                self.combine(&old, &mut elements);
+            }
+            encoded = true;
+            self.store(vm, origin, lanes, &elements)?;
+        }
+        Ok(())
+    }
+
+    /// Blends and encodes floats.
+    #[inline]
+    fn encode(&self, color: &Source, second: Option<&Source>, old: &Elements, elements: &mut Elements) {
+        let target = self.target;
+        let mut colors = floats(color);
+        let mut destination = [[0.0; SLOTS]; 4];
+        if target.blend.reads_destination() {
+            match target.packed {
+                Some(packed) => packed.decode(old, &mut destination),
+                None => self.decode(old, &mut destination),
+            }
+        }
+        match second {
+            Some(second) if target.reads_second() => {
+                target.blend.apply(&mut colors, Some(&floats(second)), &destination);
+            }
+            _ => target.blend.apply(&mut colors, None, &destination),
+        }
+        if let Some(steps) = &target.dither {
+            self.dither(steps, &mut colors);
+        }
+        match target.packed {
+            Some(packed) => packed.encode(&colors, elements),
+            None => self.encode_bits(&colors.map(|lanes| lanes.map(f32::to_bits)), elements),
+        }
+    }
+
+    /// Moves colours by a part of a step that depends on the pixel.
+    fn dither(&self, steps: &[f32; 4], colors: &mut Colors) {
+        let offsets = self.target.blend.dither.unwrap_or_default();
+        for (step, lanes) in steps.iter().zip(colors) {
+            for (n, value) in lanes.iter_mut().enumerate() {
+                let [x, y] = self.subspans[n / 4];
+                let (x, y) = (x as usize + (n & 1), y as usize + (n >> 1 & 1));
+                let row = COLOR_DITHER[(y + offsets[1] as usize) % 4];
+                *value += step * row[(x + offsets[0] as usize) % 4];
+            }
+        }
+    }
+
+    /// Encodes floats or integers by the codec of the format.
+    fn encode_bits(&self, color: &Source, elements: &mut Elements) {
+        let order = self.target.swizzle.unwrap_or([Some(0), Some(1), Some(2), Some(3)]);
+        let mut values: [Value; SLOTS] = [[0; 4]; SLOTS];
+        for (lanes, to) in color.iter().zip(order) {
+            if let Some(to) = to {
+                for (value, &bits) in values.iter_mut().zip(lanes) {
+                    value[usize::from(to & 3)] = bits;
+                }
+            }
+        }
+        let bytes = SLOTS * self.target.surface.element_bytes as usize;
+        self.codec.encode(&values, ALL, &mut elements[..bytes]);
+    }
+
+    /// Decodes floats by the codec of the format.
+    fn decode(&self, elements: &Elements, colors: &mut Colors) {
+        let order = self.target.swizzle.unwrap_or([Some(0), Some(1), Some(2), Some(3)]);
+        let mut values: [Value; SLOTS] = [[0; 4]; SLOTS];
+        let bytes = SLOTS * self.target.surface.element_bytes as usize;
+        self.codec.decode(&elements[..bytes], &mut values);
+        for (lanes, from) in colors.iter_mut().zip(order) {
+            if let Some(from) = from {
+                for (lane, value) in lanes.iter_mut().zip(&values) {
+                    *lane = f32::from_bits(value[usize::from(from & 3)]);
+                }
+            }
+        }
+    }
+
+    /// The logic operation, and bits that are not written.
+    fn combine(&self, old: &Elements, elements: &mut Elements) {
+        let bytes = self.target.surface.element_bytes as usize;
+        if let Some(operation) = self.target.blend.logic {
+            for (new, &old) in elements[..SLOTS * bytes].iter_mut().zip(old) {
+                *new = operation.apply(*new, old);
+            }
+        }
+        if self.target.partial {
+            let (new, old) = (elements.chunks_exact_mut(bytes), old.chunks_exact(bytes));
+            for (new, old) in new.zip(old).take(SLOTS) {
+                for ((new, old), mask) in new.iter_mut().zip(old).zip(self.target.mask) {
+                    *new = *new & mask | old & !mask;
+                }
+            }
+        }
+    }
+
+    /// Calls `row` with the address, the first slot and the pixels (a bit each) of each pair of pixels of `lanes` that lie side by
+    /// side.
+    #[inline(always)]
+    fn rows(
+        &self,
+        (left, top): (i64, i64),
+        lanes: u32,
+        mut row: impl FnMut(u64, usize, u32) -> Result<(), PageFault>,
+    ) -> Result<(), PageFault> {
+        let surface = &self.target.surface;
+        let bytes = i64::from(surface.element_bytes);
+        for (n, &[x, y]) in self.subspans.iter().enumerate() {
+            let quad = lanes >> (4 * n) & 15;
+            if quad == 0 {
+                continue;
+            }
+            let column = left + i64::from(x) * bytes;
+            for below in 0..2 {
+                let pair = quad >> (2 * below) & 3;
+                if pair == 0 {
+                    continue;
+                }
+                let (slot, y) = (4 * n + 2 * below, top + i64::from(y) + below as i64);
+                if self.target.pairs {
+                    row(surface.address(column, y), slot, pair)?;
+                    continue;
+                }
+                for right in 0..2 {
+                    if pair >> right & 1 == 1 {
+                        row(surface.address(column + right as i64 * bytes, y), slot + right, 1)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn store(
+        &self,
+        vm: &mut Vm<'_>,
+        origin: (i64, i64),
+        lanes: u32,
+        elements: &Elements,
+    ) -> Result<(), PageFault> {
+        let bytes = self.target.surface.element_bytes as usize;
+        self.rows(origin, lanes, |at, slot, pair| {
+            let first = slot * bytes;
+            match pair {
+                3 => put(vm, at, &elements[first..first + 2 * bytes]),
+                1 => put(vm, at, &elements[first..first + bytes]),
+                _ => put(vm, at.wrapping_add(bytes as u64), &elements[first + bytes..first + 2 * bytes]),
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn load(
+        &self,
+        vm: &Vm<'_>,
+        origin: (i64, i64),
+        lanes: u32,
+        elements: &mut Elements,
+    ) -> Result<(), PageFault> {
+        let bytes = self.target.surface.element_bytes as usize;
+        self.rows(origin, lanes, |at, slot, pair| {
+            let first = slot * bytes;
+            match pair {
+                3 => get(vm, at, &mut elements[first..first + 2 * bytes]),
+                1 => get(vm, at, &mut elements[first..first + bytes]),
+                _ => get(vm, at.wrapping_add(bytes as u64), &mut elements[first + bytes..first + 2 * bytes]),
+            }
+        })
+    }
+
+    /// Makes the planes of the pixels fit what is going to be written, and says so in the multisample control surface. Of pixels that
+    /// all samples of are written with one colour, `samples` is left with the first, if plane 0 is enough for them.
+    fn spread(&self, vm: &mut Vm<'_>, mcs: &Mcs, samples: &mut [u8; SLOTS]) -> Result<(), PageFault> {
+        let count = self.target.surface.layout.samples;
+        let all = ((1u32 << count) - 1) as u8;
+        for (slot, mask) in samples.iter_mut().enumerate() {
+            if *mask == 0 {
+                continue;
+            }
+            let [x, y] = self.subspans[slot / 4];
+            let (x, y) = (x + (slot as u32 & 1), y + (slot as u32 >> 1 & 1));
+            let word = mcs.read(vm, self.slice, x, y)?;
+            let together = *mask == all && (word == 0 || word == mcs.cleared() || !self.target.reads);
+            let new = if together { 0 } else { mcs.identity() };
+            if together {
+                *mask = 1;
+            }
+            if word == new {
+                continue;
+            }
+            // Where no sample is left as it was, nothing has to be kept.
+            let keep = if self.target.reads {
+                all
+            } else if together {
+                0
+            } else {
+                all & !*mask
+            };
+            self.keep(vm, mcs, word, [x, y], if together { keep & 1 } else { keep })?;
+            mcs.write(vm, self.slice, x, y, new)?;
+        }
+        Ok(())
+    }
+
+    /// Moves those samples of a pixel into their own planes.
+    #[cold]
+    fn keep(
+        &self,
+        vm: &mut Vm<'_>,
+        mcs: &Mcs,
+        word: u32,
+        [x, y]: [u32; 2],
+        samples: u8,
+    ) -> Result<(), PageFault> {
+        let surface = &self.target.surface;
+        let bytes = surface.element_bytes as usize;
+        let place = |plane: u32| surface.texel(&self.target.level, self.slice, x, y, plane);
+        let mut elements = [self.target.cleared(); 8];
+        for sample in 0..8 {
+            if let (1, Stored::Plane(plane)) = (samples >> sample & 1, mcs.stored(word, sample)) {
+                vm.read(place(plane), &mut elements[sample as usize][..bytes])?;
+            }
+        }
+        for sample in 0..8 {
+            if samples >> sample & 1 == 1 {
+                vm.write(place(sample), &elements[sample as usize][..bytes])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn floats(color: &Source) -> Colors {
+    color.map(|lanes| lanes.map(f32::from_bits))
+}
+
+/// Writes one or two elements.
+#[inline(always)]
+fn put(vm: &mut Vm<'_>, at: u64, bytes: &[u8]) -> Result<(), PageFault> {
+    match bytes {
+        &[a, b, c, d] => vm.write_array(at, &[a, b, c, d]),
+        &[a, b, c, d, e, f, g, h] => vm.write_array(at, &[a, b, c, d, e, f, g, h]),
+        _ => vm.write(at, bytes),
+    }
+}
+
+/// Reads one or two elements.
+#[inline(always)]
+fn get(vm: &Vm<'_>, at: u64, bytes: &mut [u8]) -> Result<(), PageFault> {
+    match bytes.len() {
+        4 => bytes.copy_from_slice(&vm.read_array::<4>(at)?),
+        8 => bytes.copy_from_slice(&vm.read_array::<8>(at)?),
+        _ => vm.read(at, bytes)?,
+    }
+    Ok(())
+}

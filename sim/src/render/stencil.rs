@@ -1,0 +1,140 @@
+//! The stencil test of one face and what it leaves behind (2a p.269-273).
+
+use super::compare::Compare;
+use genxml::gen8::enums::ThreeDStencilOperation;
+
+/// How a sample ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It failed the stencil test.
+    Failed,
+    /// It passed that and failed the depth test.
+    DepthFailed,
+    /// It passed both.
+    Passed,
+}
+
+/// The test of front or back faces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Face {
+    /// Compares the reference with what is stored.
+    pub function: Compare,
+    /// The operation for each [`Outcome`].
+    pub operations: [ThreeDStencilOperation; 3],
+    /// Bits of both that are compared.
+    pub test_mask: u8,
+    /// Bits that are written.
+    pub write_mask: u8,
+    /// The reference.
+    pub reference: u8,
+}
+
+impl Face {
+    /// True if a sample passes over what is stored.
+    #[inline(always)]
+    pub fn passes(&self, stored: u8) -> bool {
+        let mask = self.test_mask;
+        self.function.integers((self.reference & mask).into(), (stored & mask).into())
+    }
+
+    /// What is stored afterwards.
+    #[inline(always)]
+    pub fn update(&self, stored: u8, outcome: Outcome) -> u8 {
+        let new = operate(self.operations[outcome as usize], stored, self.reference);
+        stored & !self.write_mask | new & self.write_mask
+    }
+
+    /// True if some outcome changes what is stored.
+    pub fn writes(&self) -> bool {
+        let keeps = |&operation: &_| operation == ThreeDStencilOperation::STENCILOP_KEEP;
+        self.write_mask != 0 && !self.operations.iter().all(keeps)
+    }
+}
+
+/// An operation on the stored value; without `SAT` it wraps.
+#[inline(always)]
+fn operate(operation: ThreeDStencilOperation, stored: u8, reference: u8) -> u8 {
+    use ThreeDStencilOperation as Op;
+    match operation {
+        Op::STENCILOP_ZERO => 0,
+        Op::STENCILOP_REPLACE => reference,
+        Op::STENCILOP_INCRSAT => stored.saturating_add(1),
+        Op::STENCILOP_DECRSAT => stored.saturating_sub(1),
+        Op::STENCILOP_INCR => stored.wrapping_add(1),
+        Op::STENCILOP_DECR => stored.wrapping_sub(1),
+        Op::STENCILOP_INVERT => !stored,
+        _ => stored,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use genxml::gen8::enums::ThreeDCompareFunction;
+
+    /// Oracle: the operations as Direct3D 11 and OpenGL define them, in 16-bit arithmetic; all operations, stored values and
+    /// masks of a few bits.
+    #[test]
+    fn operations_and_masks() {
+        for code in 0..8u64 {
+            let operation = ThreeDStencilOperation::from_bits(code);
+            for stored in 0..=255u8 {
+                for (reference, write_mask) in [(0u8, 255u8), (255, 255), (0x5a, 0x0f), (0x81, 0x80), (7, 0)]
+                {
+                    let face = Face {
+                        function: Compare::ALWAYS,
+                        operations: [operation; 3],
+                        test_mask: 255,
+                        write_mask,
+                        reference,
+                    };
+                    let old = i32::from(stored);
+                    let new = match code {
+                        0 => old,
+                        1 => 0,
+                        2 => reference.into(),
+                        3 => (old + 1).min(255),
+                        4 => (old - 1).max(0),
+                        5 => (old + 1) % 256,
+                        6 => (old + 255) % 256,
+                        _ => 255 - old,
+                    };
+                    let mut expected = 0;
+                    for bit in 0..8 {
+                        let from = if write_mask >> bit & 1 == 1 { new } else { old };
+                        expected |= from & 1 << bit;
+                    }
+                    for outcome in [Outcome::Failed, Outcome::DepthFailed, Outcome::Passed] {
+                        assert_eq!(i32::from(face.update(stored, outcome)), expected, "{code} {stored}");
+                    }
+                    assert!(face.writes() || face.update(stored, Outcome::Passed) == stored);
+                }
+            }
+        }
+    }
+
+    /// Oracle: the reference on the left, masked, Rust's operators.
+    #[test]
+    fn the_reference_stands_on_the_left() {
+        for code in 0..8u64 {
+            for mask in [0xffu8, 0x0f, 0x80, 0] {
+                for reference in (0..=255u8).step_by(5) {
+                    let face = Face {
+                        function: Compare::of(ThreeDCompareFunction::from_bits(code)),
+                        operations: [ThreeDStencilOperation::STENCILOP_KEEP; 3],
+                        test_mask: mask,
+                        write_mask: 0xff,
+                        reference,
+                    };
+                    for stored in 0..=255u8 {
+                        let (a, b) = (reference & mask, stored & mask);
+                        let expected =
+                            [true, false, a < b, a == b, a <= b, a > b, a != b, a >= b][code as usize];
+                        assert_eq!(face.passes(stored), expected, "{code} {mask} {reference} {stored}");
+                    }
+                    assert!(!face.writes());
+                }
+            }
+        }
+    }
+}
