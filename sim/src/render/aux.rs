@@ -298,3 +298,7 @@ impl Ccs {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "tests/aux.rs"]
+mod tests;

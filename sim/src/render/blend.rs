@@ -246,8 +246,8 @@ impl Blend {
                 *value = lanes[0];
             }
         }
-        for channel in 0..4 {
-            inputs.combine(if channel < 3 { color } else { alpha }, channel, &mut source[channel]);
+        for (channel, out) in source.iter_mut().enumerate() {
+            inputs.combine(if channel < 3 { color } else { alpha }, channel, out);
         }
     }
 }
@@ -338,3 +338,7 @@ fn each(out: &mut Lanes, value: impl Fn(usize) -> f32) {
         *out = value(n);
     }
 }
+
+#[cfg(test)]
+#[path = "tests/blend.rs"]
+mod tests;

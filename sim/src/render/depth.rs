@@ -363,6 +363,22 @@ impl DepthStencil {
         mask: &mut [u8; 4],
         write: bool,
     ) -> Result<u32, Fault> {
+        match self.samples(&mut exec.vm, quad, z, mask, write) {
+            Ok(passed) => Ok(passed),
+            Err(fault) => Err(exec.page(fault, "depth and stencil of a quad")),
+        }
+    }
+
+    /// The same on memory alone.
+    #[inline]
+    fn samples(
+        &self,
+        vm: &mut Vm<'_>,
+        quad: &Quad,
+        z: &Depths,
+        mask: &mut [u8; 4],
+        write: bool,
+    ) -> Result<u32, PageFault> {
         if !self.is_idle() {
             let mut rest = mask[0] | mask[1] | mask[2] | mask[3];
             while rest != 0 {
@@ -370,12 +386,9 @@ impl DepthStencil {
                 rest &= rest - 1;
                 let lanes = (0..4).fold(0, |lanes, n| lanes | (mask[n] >> sample & 1) << n);
                 let z = std::array::from_fn(|n| z[n][sample as usize]);
-                let passed = match self.sample(&mut exec.vm, quad, z, sample, lanes, write) {
-                    Ok(passed) => passed,
-                    Err(fault) => return Err(exec.page(fault, "depth and stencil of a quad")),
-                };
+                let failed = lanes & !self.sample(vm, quad, z, sample, lanes, write)?;
                 for (n, mask) in mask.iter_mut().enumerate() {
-                    *mask &= !((lanes & !passed) >> n << sample & 1 << sample);
+                    *mask &= !((failed >> n & 1) << sample);
                 }
             }
         }
@@ -450,9 +463,9 @@ impl DepthStencil {
             for (row, &at) in rows.iter().enumerate() {
                 if inside >> (2 * row) & 3 != 0 {
                     let old = self.read(vm, at)?;
-                    for column in 0..2 {
+                    for (column, old) in old.into_iter().enumerate() {
                         let n = 2 * row + column;
-                        passed |= u8::from(self.format.compare(function, new[n], old[column])) << n;
+                        passed |= u8::from(self.format.compare(function, new[n], old)) << n;
                     }
                 }
             }
@@ -545,3 +558,7 @@ fn kills(wm: &ThreeDStateWm, shader: &ThreeDStatePsExtra) -> bool {
         _ => shader.pixel_shader_kills_pixel || shader.o_mask_present_to_render_target,
     }
 }
+
+#[cfg(test)]
+#[path = "tests/depth.rs"]
+mod tests;

@@ -88,24 +88,50 @@ fn fill<O: Observer>(
     mask: u32,
     element: &[u8],
 ) -> Result<(), Fault> {
-    let left = operation.clear_rectangle_x_min.get() as u32;
-    let top = operation.clear_rectangle_y_min.get() as u32;
-    let right = (operation.clear_rectangle_x_max.get() as u32).min(plane.level.width);
-    let bottom = (operation.clear_rectangle_y_max.get() as u32).min(plane.level.height);
-    let slices = if CLEARS_REACH_ONE_SLICE { 1 } else { plane.slices };
-    if left >= right {
-        return Ok(());
+    let rectangle = Rectangle::of(operation, plane);
+    exec.spend(rectangle.rows() * UNITS_OF_A_ROW)?;
+    match rectangle.fill(&mut exec.vm, plane, mask, element) {
+        Ok(()) => Ok(()),
+        Err(fault) => Err(exec.page(fault, "the buffer that is cleared")),
     }
-    for slice in 0..slices {
-        for y in top..bottom {
-            exec.spend(UNITS_OF_A_ROW)?;
-            let row = Row { plane, slice: plane.slice(slice), y, columns: [left, right] };
-            if let Err(fault) = row.fill(&mut exec.vm, mask, element) {
-                return Err(exec.page(fault, "the buffer that is cleared"));
-            }
+}
+
+/// The pixels of a clear, within the level: columns and rows from the first to before the last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Rectangle {
+    columns: [u32; 2],
+    rows: [u32; 2],
+    slices: u32,
+}
+
+impl Rectangle {
+    fn of(operation: &ThreeDStateWmHzOp, plane: &Plane) -> Rectangle {
+        Rectangle {
+            columns: [
+                operation.clear_rectangle_x_min.get() as u32,
+                (operation.clear_rectangle_x_max.get() as u32).min(plane.level.width),
+            ],
+            rows: [
+                operation.clear_rectangle_y_min.get() as u32,
+                (operation.clear_rectangle_y_max.get() as u32).min(plane.level.height),
+            ],
+            slices: if CLEARS_REACH_ONE_SLICE { 1 } else { plane.slices },
         }
     }
-    Ok(())
+
+    fn rows(&self) -> u64 {
+        u64::from(self.slices) * u64::from(self.rows[1].saturating_sub(self.rows[0]))
+    }
+
+    fn fill(&self, vm: &mut Vm<'_>, plane: &Plane, mask: u32, element: &[u8]) -> Result<(), PageFault> {
+        for slice in 0..self.slices {
+            for y in self.rows[0]..self.rows[1] {
+                let row = Row { plane, slice: plane.slice(slice), y, columns: self.columns };
+                row.fill(vm, mask, element)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Part of a row of pixels.
@@ -147,3 +173,7 @@ impl Row<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "tests/hiz.rs"]
+mod tests;

@@ -222,23 +222,38 @@ impl RenderTarget {
         color: &Source,
         second: Option<&Source>,
     ) -> Result<(), Fault> {
-        let Some(codec) = self.codec else { return Ok(()) };
-        let slice = self.surface.first_slice + if pixels.slice < self.slices { pixels.slice } else { 0 };
-        let result = match self.purpose {
-            Purpose::Draw => {
-                let samples = self.inside(pixels);
-                let count = u128::from_le_bytes(samples).count_ones();
-                if count == 0 {
-                    return Ok(());
-                }
-                exec.stats.pixels += samples.iter().map(|&mask| u64::from(mask != 0)).sum::<u64>();
-                exec.stats.bytes_written += u64::from(count) * u64::from(self.surface.element_bytes);
-                let mut work = Work { target: self, codec, slice, subspans: &pixels.subspans };
-                work.draw(&mut exec.vm, known, samples, color, second)
+        match self.pixels(&mut exec.vm, known, pixels, color, second) {
+            Ok([pixels, samples]) => {
+                exec.stats.pixels += u64::from(pixels);
+                exec.stats.bytes_written += u64::from(samples) * u64::from(self.surface.element_bytes);
+                Ok(())
             }
-            Purpose::FastClear | Purpose::Resolve => self.whole_blocks(&mut exec.vm, pixels, slice),
-        };
-        result.map_err(|fault| exec.page(fault, "a render target"))
+            Err(fault) => Err(exec.page(fault, "a render target")),
+        }
+    }
+
+    /// The same on memory alone; gives the number of pixels and of samples that were written.
+    fn pixels(
+        &self,
+        vm: &mut Vm<'_>,
+        known: &mut Known,
+        pixels: &Pixels,
+        color: &Source,
+        second: Option<&Source>,
+    ) -> Result<[u32; 2], PageFault> {
+        let Some(codec) = self.codec else { return Ok([0; 2]) };
+        let slice = self.surface.first_slice + if pixels.slice < self.slices { pixels.slice } else { 0 };
+        if self.purpose != Purpose::Draw {
+            self.whole_blocks(vm, pixels, slice)?;
+            return Ok([0; 2]);
+        }
+        let samples = self.inside(pixels);
+        let count = u128::from_le_bytes(samples).count_ones();
+        if count > 0 {
+            let work = Work { target: self, codec, slice, subspans: &pixels.subspans };
+            work.draw(vm, known, samples, color, second)?;
+        }
+        Ok([samples.iter().map(|&mask| u32::from(mask != 0)).sum(), count])
     }
 
     /// Samples of the slots that lie inside of the surface.
@@ -414,7 +429,7 @@ struct Work<'t> {
 
 impl Work<'_> {
     fn draw(
-        &mut self,
+        &self,
         vm: &mut Vm<'_>,
         known: &mut Known,
         mut samples: [u8; SLOTS],
@@ -699,9 +714,9 @@ fn floats(color: &Source) -> Colors {
 /// Writes one or two elements.
 #[inline(always)]
 fn put(vm: &mut Vm<'_>, at: u64, bytes: &[u8]) -> Result<(), PageFault> {
-    match bytes {
-        &[a, b, c, d] => vm.write_array(at, &[a, b, c, d]),
-        &[a, b, c, d, e, f, g, h] => vm.write_array(at, &[a, b, c, d, e, f, g, h]),
+    match *bytes {
+        [a, b, c, d] => vm.write_array(at, &[a, b, c, d]),
+        [a, b, c, d, e, f, g, h] => vm.write_array(at, &[a, b, c, d, e, f, g, h]),
         _ => vm.write(at, bytes),
     }
 }
@@ -716,3 +731,7 @@ fn get(vm: &Vm<'_>, at: u64, bytes: &mut [u8]) -> Result<(), PageFault> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "tests/render_target.rs"]
+mod tests;

@@ -1,0 +1,379 @@
+//! Oracles: Direct3D's and OpenGL's order of the tests, in f64; the manual's bit tables of Y and W tiles and the interleaving of
+//! samples, put together bit by bit.
+
+use super::*;
+use crate::gpu::Gpu;
+use genxml::core::{Address, MinusOne, Shifted, U};
+use genxml::gen8::enums::{ThreeDCompareFunction, ThreeDStencilOperation};
+
+const DEPTH: u64 = 0x100_0000;
+const STENCIL: u64 = 0x200_0000;
+const BYTES: usize = 400 << 10;
+
+/// Address bits of a Y tile and a W tile from bit 11 down (gen8_facts 10.1).
+const Y: [&str; 12] = ["x6", "x5", "x4", "y4", "y3", "y2", "y1", "y0", "x3", "x2", "x1", "x0"];
+const W: [&str; 12] = ["x5", "x4", "x3", "y5", "y4", "y3", "y2", "x2", "y1", "x1", "y0", "x0"];
+
+fn tiled(bits: &[&str; 12], [width, height]: [u32; 2], tiles: u32, x: u32, y: u32) -> u64 {
+    let inside = bits.iter().fold(0, |address, bit| {
+        let from = if bit.starts_with('x') { x } else { y };
+        address << 1 | from >> bit[1..].parse::<u32>().unwrap() & 1
+    });
+    u64::from((y / height * tiles + x / width) * 4096 + inside)
+}
+
+/// Where a sample lies where samples are interleaved: each pair of columns and of rows of pixels becomes as many pairs as there are
+/// samples across and down.
+fn interleaved(samples: u32, x: u32, y: u32, sample: u32) -> [u32; 2] {
+    let [across, down] = match samples {
+        8 => [4, 2],
+        4 => [2, 2],
+        2 => [2, 1],
+        _ => [1, 1],
+    };
+    // Bit 0 of a sample's number is its column, bit 1 its row, bit 2 the next column.
+    let (column, row) = (sample & 1 | sample >> 2 << 1, sample >> 1 & 1);
+    [x / 2 * 2 * across + column * 2 + x % 2, if down == 1 { y } else { y / 2 * 4 + row * 2 + y % 2 }]
+}
+
+struct Case {
+    format: u64,
+    samples: u32,
+    depth: ThreeDStateDepthBuffer,
+    stencil: ThreeDStateStencilBuffer,
+}
+
+impl Case {
+    fn new(format: u64, samples: u32) -> Case {
+        let mut depth = ThreeDStateDepthBuffer::new();
+        depth.surface_type = SurfaceType::SURFTYPE_2D;
+        depth.surface_format = ThreeDStateDepthBufferSurfaceFormat::from_bits(format);
+        depth.surface_base_address = Address::new(DEPTH).unwrap();
+        depth.surface_pitch = MinusOne::new(1024).unwrap();
+        depth.width = MinusOne::new(45).unwrap();
+        depth.height = MinusOne::new(37).unwrap();
+        depth.depth = MinusOne::new(3).unwrap();
+        depth.render_target_view_extent = MinusOne::new(3).unwrap();
+        depth.surface_qpitch = Shifted::new(128).unwrap();
+        depth.depth_write_enable = true;
+        depth.stencil_write_enable = true;
+        let mut stencil = ThreeDStateStencilBuffer::new();
+        stencil.stencil_buffer_enable = true;
+        stencil.surface_base_address = Address::new(STENCIL).unwrap();
+        stencil.surface_pitch = MinusOne::new(512).unwrap();
+        stencil.surface_qpitch = Shifted::new(128).unwrap();
+        Case { format, samples, depth, stencil }
+    }
+
+    fn resolve(&self, tests: &ThreeDStateWmDepthStencil, references: [u64; 2]) -> DepthStencil {
+        let mut constants = ColorCalcState::new();
+        constants.stencil_reference_value = U::new(references[0]).unwrap();
+        constants.back_face_stencil_reference_value = U::new(references[1]).unwrap();
+        let viewports = [
+            CcViewport { minimum_depth: 0.0, maximum_depth: 1.0 },
+            CcViewport { minimum_depth: 0.25, maximum_depth: 0.75 },
+        ];
+        DepthStencil::resolve(&DepthStencilPackets {
+            depth: &self.depth,
+            stencil: &self.stencil,
+            tests,
+            references: &constants,
+            viewports: &viewports,
+            samples: NumberOfMultisamples::from_bits(self.samples.ilog2().into()),
+        })
+        .unwrap()
+    }
+
+    fn depth_at(&self, slice: u32, x: u32, y: u32, sample: u32) -> u64 {
+        let [x, y] = interleaved(self.samples, x, y, sample);
+        let bytes = if self.format == 5 { 2 } else { 4 };
+        DEPTH + tiled(&Y, [128, 32], 8, x * bytes, y + slice * 128)
+    }
+
+    fn stencil_at(&self, slice: u32, x: u32, y: u32, sample: u32) -> u64 {
+        let [x, y] = interleaved(self.samples, x, y, sample);
+        STENCIL + tiled(&W, [64, 64], 4, x, y + slice * 128)
+    }
+
+    /// Steps of a depth, and the depth of what is stored.
+    fn round(&self, z: f64) -> f64 {
+        match self.format {
+            1 => f64::from(z as f32),
+            3 => (z * 16777215.0).round_ties_even(),
+            _ => (z * 65535.0).round_ties_even(),
+        }
+    }
+
+    fn stored(&self, bytes: &[u8]) -> f64 {
+        match self.format {
+            1 => f32::from_le_bytes(bytes[..4].try_into().unwrap()).into(),
+            3 => f64::from(u32::from_le_bytes(bytes[..4].try_into().unwrap()) & 0xff_ffff),
+            _ => u16::from_le_bytes(bytes[..2].try_into().unwrap()).into(),
+        }
+    }
+}
+
+/// Memory for a depth and a stencil buffer, with bytes that all differ.
+fn memory() -> (Gpu, crate::gpu::ContextId) {
+    let mut gpu = Gpu::new();
+    let context = gpu.create_context().unwrap();
+    gpu.load(context, DEPTH, &vec![0; BYTES]).unwrap();
+    gpu.load(context, STENCIL, &vec![0; BYTES]).unwrap();
+    (gpu, context)
+}
+
+/// A generator of small numbers (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+}
+
+fn pass(function: u64, a: f64, b: f64) -> bool {
+    [true, false, a < b, a == b, a <= b, a > b, a != b, a >= b][function as usize]
+}
+
+fn operate(operation: u64, stored: i32, reference: i32) -> i32 {
+    match operation {
+        0 => stored,
+        1 => 0,
+        2 => reference,
+        3 => (stored + 1).min(255),
+        4 => (stored - 1).max(0),
+        5 => (stored + 1) & 255,
+        6 => (stored - 1) & 255,
+        _ => !stored & 255,
+    }
+}
+
+fn fields(random: &mut Random) -> ThreeDStateWmDepthStencil {
+    let mut tests = ThreeDStateWmDepthStencil::new();
+    let bit = |random: &mut Random| random.below(4) != 0;
+    tests.depth_test_enable = bit(random);
+    tests.depth_buffer_write_enable = bit(random);
+    tests.stencil_test_enable = bit(random);
+    tests.stencil_buffer_write_enable = bit(random);
+    tests.double_sided_stencil_enable = bit(random);
+    let function = |random: &mut Random| ThreeDCompareFunction::from_bits(random.below(8));
+    let operation = |random: &mut Random| ThreeDStencilOperation::from_bits(random.below(8));
+    tests.depth_test_function = function(random);
+    tests.stencil_test_function = function(random);
+    tests.backface_stencil_test_function = function(random);
+    tests.stencil_fail_op = operation(random);
+    tests.stencil_pass_depth_fail_op = operation(random);
+    tests.stencil_pass_depth_pass_op = operation(random);
+    tests.backface_stencil_fail_op = operation(random);
+    tests.backface_stencil_pass_depth_fail_op = operation(random);
+    tests.backface_stencil_pass_depth_pass_op = operation(random);
+    let mask = |random: &mut Random| U::new([255, 15, 0x81][random.below(3) as usize]).unwrap();
+    tests.stencil_test_mask = mask(random);
+    tests.stencil_write_mask = mask(random);
+    tests.backface_stencil_test_mask = mask(random);
+    tests.backface_stencil_write_mask = mask(random);
+    tests
+}
+
+/// All formats and numbers of samples, random tests of random quads: what passes, what is counted, and every byte of both buffers
+/// afterwards.
+#[test]
+fn quads_against_the_rules() {
+    let mut random = Random(1);
+    for (format, samples) in [1, 3, 5].into_iter().flat_map(|format| [1, 2, 4, 8].map(|n| (format, n))) {
+        let case = Case::new(format, samples);
+        let (mut gpu, context) = memory();
+        let mut expected_depth = vec![0u8; BYTES];
+        let mut expected_stencil = vec![0u8; BYTES];
+        let bytes = if format == 5 { 2 } else { 4 };
+        for _ in 0..60 {
+            let tests = fields(&mut random);
+            let references = [random.below(256), random.below(256)];
+            let state = case.resolve(&tests, references);
+            for _ in 0..6 {
+                // Few places, so that they are met again; some outside of 45 x 37 and of the three slices.
+                let quad = Quad {
+                    x: 38 + 2 * random.below(5) as u32,
+                    y: 32 + 2 * random.below(4) as u32,
+                    slice: random.below(4) as u32,
+                    viewport: random.below(2) as u8,
+                    back: random.below(2) == 1,
+                };
+                let z: Depths = std::array::from_fn(|_| {
+                    std::array::from_fn(|_| {
+                        (random.below(9) as f32 - 2.0) / 4.0 + 1e-5 * random.below(3) as f32
+                    })
+                });
+                let all = ((1u32 << samples) - 1) as u64;
+                let before: [u8; 4] = std::array::from_fn(|_| (random.next() & all) as u8);
+                let write = random.below(3) != 0;
+                let mut mask = before;
+                let count = state.samples(&mut gpu.vm(context), &quad, &z, &mut mask, write).unwrap();
+                let mut expected = [0u8; 4];
+                for pixel in 0..4u32 {
+                    let (x, y) = (quad.x + pixel % 2, quad.y + pixel / 2);
+                    let slice = if quad.slice < 3 { quad.slice } else { 0 };
+                    for sample in (0..samples).filter(|sample| before[pixel as usize] >> sample & 1 == 1) {
+                        if x >= 45 || y >= 37 {
+                            expected[pixel as usize] |= 1 << sample;
+                            continue;
+                        }
+                        let d = (case.depth_at(slice, x, y, sample) - DEPTH) as usize;
+                        let s = (case.stencil_at(slice, x, y, sample) - STENCIL) as usize;
+                        let range = if quad.viewport == 0 { [0.0, 1.0] } else { [0.25, 0.75] };
+                        let z = case
+                            .round(f64::from(z[pixel as usize][sample as usize]).clamp(range[0], range[1]));
+                        let back = tests.double_sided_stencil_enable && quad.back;
+                        let pick = |front: u64, behind: u64| if back { behind } else { front };
+                        let reference = pick(references[0], references[1]) as i32;
+                        // With one side, back faces take the test of front faces, and its reference.
+                        let test_mask =
+                            pick(tests.stencil_test_mask.get(), tests.backface_stencil_test_mask.get())
+                                as i32;
+                        let write_mask =
+                            pick(tests.stencil_write_mask.get(), tests.backface_stencil_write_mask.get())
+                                as i32;
+                        let function = pick(
+                            tests.stencil_test_function.bits(),
+                            tests.backface_stencil_test_function.bits(),
+                        );
+                        let old = i32::from(expected_stencil[s]);
+                        let stencil_passes = !tests.stencil_test_enable
+                            || pass(function, f64::from(reference & test_mask), f64::from(old & test_mask));
+                        let depth_passes = !tests.depth_test_enable
+                            || pass(tests.depth_test_function.bits(), z, case.stored(&expected_depth[d..]));
+                        let operation = match (stencil_passes, depth_passes) {
+                            (false, _) => {
+                                pick(tests.stencil_fail_op.bits(), tests.backface_stencil_fail_op.bits())
+                            }
+                            (_, false) => pick(
+                                tests.stencil_pass_depth_fail_op.bits(),
+                                tests.backface_stencil_pass_depth_fail_op.bits(),
+                            ),
+                            _ => pick(
+                                tests.stencil_pass_depth_pass_op.bits(),
+                                tests.backface_stencil_pass_depth_pass_op.bits(),
+                            ),
+                        };
+                        if write && tests.stencil_test_enable && tests.stencil_buffer_write_enable {
+                            let new = operate(operation, old, reference);
+                            expected_stencil[s] = (old & !write_mask | new & write_mask) as u8;
+                        }
+                        if stencil_passes && depth_passes {
+                            expected[pixel as usize] |= 1 << sample;
+                            if write && tests.depth_buffer_write_enable {
+                                let element = match format {
+                                    1 => (z as f32).to_bits(),
+                                    _ => z as u32,
+                                };
+                                expected_depth[d..d + bytes].copy_from_slice(&element.to_le_bytes()[..bytes]);
+                            }
+                        }
+                    }
+                }
+                assert_eq!(mask, expected, "{format} {samples} {quad:?} {tests:?}");
+                assert_eq!(count, expected.iter().map(|mask| mask.count_ones()).sum::<u32>());
+            }
+        }
+        let vm = gpu.vm(context);
+        let mut found = vec![0; BYTES];
+        vm.read(DEPTH, &mut found).unwrap();
+        assert!(found == expected_depth, "depth {format} {samples}");
+        vm.read(STENCIL, &mut found).unwrap();
+        assert!(found == expected_stencil, "stencil {format} {samples}");
+    }
+}
+
+/// Oracle: D3D11: a depth that is no number, and depths beyond the range of the viewport.
+#[test]
+fn depths_are_clamped_to_the_viewport() {
+    let case = Case::new(1, 1);
+    let (mut gpu, context) = memory();
+    let mut tests = ThreeDStateWmDepthStencil::new();
+    tests.depth_buffer_write_enable = true;
+    let state = case.resolve(&tests, [0, 0]);
+    let z = [f32::NAN, -1.0, 7.0, 0.5].map(|z| [z; 8]);
+    let quad = Quad { x: 2, y: 4, slice: 1, viewport: 1, back: false };
+    assert_eq!(state.samples(&mut gpu.vm(context), &quad, &z, &mut [1; 4], true).unwrap(), 4);
+    for (n, expected) in [0.25f32, 0.25, 0.75, 0.5].into_iter().enumerate() {
+        let at = case.depth_at(1, 2 + n as u32 % 2, 4 + n as u32 / 2, 0);
+        assert_eq!(f32::from_bits(gpu.vm(context).read_u32(at).unwrap()), expected);
+    }
+}
+
+/// Oracle: levels by hand: 45 x 37 with 4 x 4 alignment: level 1 (22 x 18) below level 0, level 2 (11 x 9) to its right.
+#[test]
+fn levels_of_a_depth_buffer() {
+    let mut case = Case::new(1, 1);
+    for (lod, column, row) in [(0, 0, 0), (1, 0, 40), (2, 24, 40), (3, 24, 52)] {
+        case.depth.lod = U::new(lod).unwrap();
+        let (plane, _) = depth_plane(&case.depth, NumberOfMultisamples::_1).unwrap().unwrap();
+        assert_eq!([plane.level.x, plane.level.y], [column, row]);
+    }
+    // With 8 x 8: level 2 of the stencil buffer.
+    case.depth.lod = U::new(2).unwrap();
+    let plane = stencil_plane(&case.stencil, &case.depth, NumberOfMultisamples::_1).unwrap().unwrap();
+    assert_eq!([plane.level.x, plane.level.y], [24, 40]);
+}
+
+#[test]
+fn bad_buffers_are_refused() {
+    let field = |case: &Case| depth_plane(&case.depth, NumberOfMultisamples::_1).map_err(|bad| bad.field);
+    let mut case = Case::new(2, 1);
+    assert_eq!(field(&case), Err("Surface Format"));
+    case = Case::new(1, 1);
+    case.depth.surface_pitch = MinusOne::new(100).unwrap();
+    assert_eq!(field(&case), Err("Surface Pitch"));
+    case = Case::new(1, 1);
+    case.depth.surface_type = SurfaceType::SURFTYPE_BUFFER;
+    assert_eq!(field(&case), Err("Surface Type"));
+    case = Case::new(1, 1);
+    case.depth.surface_qpitch = Shifted::new(0).unwrap();
+    assert_eq!(field(&case), Err("Surface QPitch"));
+    case = Case::new(1, 1);
+    case.depth.lod = U::new(15).unwrap();
+    assert_eq!(field(&case), Err("LOD"));
+    case.depth.surface_type = SurfaceType::SURFTYPE_NULL;
+    assert_eq!(field(&case), Ok(None));
+    // No memory there: a page fault, at the address.
+    case = Case::new(1, 1);
+    case.depth.surface_base_address = Address::new(0x7000_0000).unwrap();
+    let mut tests = ThreeDStateWmDepthStencil::new();
+    tests.depth_buffer_write_enable = true;
+    let state = case.resolve(&tests, [0, 0]);
+    let (mut gpu, context) = memory();
+    let quad = Quad { x: 8, ..Quad::default() };
+    let fault = state.samples(&mut gpu.vm(context), &quad, &[[0.0; 8]; 4], &mut [1; 4], true).unwrap_err();
+    assert_eq!((fault.address, fault.write), (0x7000_0000 + 1024, true));
+}
+
+/// Oracle: 2a p.276.
+#[test]
+fn when_depth_is_tested() {
+    let mut shader = ThreeDStatePsExtra::new();
+    let wm = |control| {
+        let mut wm = ThreeDStateWm::new();
+        wm.early_depth_stencil_control = control;
+        wm
+    };
+    use ThreeDStateWmEarlyDepthStencilControl as Control;
+    shader.pixel_shader_valid = true;
+    assert_eq!(Timing::of(&wm(Control::NORMAL), &shader, false), Timing::Early);
+    assert_eq!(Timing::of(&wm(Control::NORMAL), &shader, true), Timing::Twice);
+    assert_eq!(Timing::of(&wm(Control::PSEXEC), &shader, false), Timing::Late);
+    assert_eq!(Timing::of(&wm(Control::PREPS), &shader, true), Timing::Early);
+    shader.pixel_shader_kills_pixel = true;
+    assert_eq!(Timing::of(&wm(Control::NORMAL), &shader, false), Timing::Twice);
+    shader.pixel_shader_computed_depth_mode = ThreeDStatePsExtraPixelShaderComputedDepthMode::PSCDEPTH_ON;
+    assert_eq!(Timing::of(&wm(Control::NORMAL), &shader, false), Timing::Late);
+    assert_eq!(Timing::of(&wm(Control::PREPS), &shader, false), Timing::Early);
+    shader.pixel_shader_valid = false;
+    assert_eq!(Timing::of(&wm(Control::PSEXEC), &shader, true), Timing::Early);
+}
