@@ -10,6 +10,7 @@ pub mod topology;
 //! * [`compare`]: the eight comparisons of all tests;
 //! * [`depth`], [`stencil`]: depth and stencil tests; [`hiz`]: clears of their buffers;
 //! * [`coverage`]: alpha test and alpha to coverage;
+//! * [`merge`]: what a message of a pixel shader does with all of them;
 //! * [`blend`], [`logic_op`], [`render_target`]: colours to surfaces; [`aux`]: their auxiliary surfaces.
 
 pub mod aux;
@@ -19,5 +20,6 @@ pub mod coverage;
 pub mod depth;
 pub mod hiz;
 pub mod logic_op;
+pub mod merge;
 pub mod render_target;
 pub mod stencil;

@@ -8,6 +8,7 @@ pub mod bindings;
 pub mod dataport;
 pub mod gateway;
 pub mod local;
+pub mod render_cache;
 pub mod spawner;
 pub mod urb;
 

@@ -1,0 +1,111 @@
+//! The output merger: what a message of a pixel shader does to depth, stencil and a render target.
+//!
+//! Samples of a slot pass, in this order: the shader's own mask (oMask), alpha test and alpha to coverage, depth and stencil tests
+//! if they come late; what is left is blended and written (gen8_facts 8.1).
+
+use super::aux::Known;
+use super::blend::SLOTS;
+use super::coverage::Coverage;
+use super::depth::{DepthStencil, Depths, Quad, Timing};
+use super::render_target::{Pixels, RenderTarget};
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::observe::Observer;
+use crate::unit::render_cache::Write;
+
+/// What all messages of a draw share.
+#[derive(Clone, Debug, Default)]
+pub struct Output {
+    /// Depth and stencil.
+    pub depth: DepthStencil,
+    /// When they are tested.
+    pub timing: Timing,
+    /// Alpha test and alpha to coverage.
+    pub coverage: Coverage,
+}
+
+/// Sixteen slots of a thread, from its dispatch to its last message.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Slots {
+    /// Samples that each slot stands for: covered by the primitive, and passed by early tests; one for each slot if the thread was
+    /// dispatched by samples.
+    pub live: [u8; SLOTS],
+    /// Depths of the quads.
+    pub depths: [Depths; 4],
+    /// Samples that messages have left for the tests behind the last of them.
+    waiting: [u8; SLOTS],
+}
+
+impl Slots {
+    /// Slots with these samples and depths.
+    pub fn new(live: [u8; SLOTS], depths: [Depths; 4]) -> Slots {
+        Slots { live, depths, waiting: [0; SLOTS] }
+    }
+}
+
+impl Output {
+    /// Does what a render target write asks for. Gives the number of samples that passed late tests, which PS_DEPTH_COUNT counts;
+    /// 0 but for the last message of slots.
+    ///
+    /// # Errors
+    /// Page faults of the surfaces.
+    pub fn merge<O: Observer>(
+        &self,
+        exec: &mut Exec<'_, O>,
+        target: &RenderTarget,
+        known: &mut Known,
+        slots: &mut Slots,
+        write: &Write,
+    ) -> Result<u32, Fault> {
+        let mut samples = slots.live;
+        for (slot, mask) in samples.iter_mut().enumerate() {
+            *mask &= if write.mask >> slot & 1 == 1 { 0xff } else { 0 };
+        }
+        if let Some(omask) = &write.omask {
+            samples.iter_mut().zip(omask).for_each(|(mask, &left)| *mask &= left as u8);
+        }
+        let alpha = write.alpha.as_ref().unwrap_or(&write.color[3]);
+        self.coverage.apply(&write.subspans, alpha, &mut samples);
+        let mut passed = 0;
+        if self.timing != Timing::Early {
+            passed = self.late(exec, slots, write, &mut samples)?;
+        }
+        let pixels = Pixels { subspans: write.subspans, samples, slice: write.slice };
+        target.write(exec, known, &pixels, &write.color, write.second.as_ref())?;
+        Ok(passed)
+    }
+
+    /// Tests the samples of a message. Only the last message of slots writes depth and stencil, for the samples of all of them: alpha
+    /// may take away other samples of other render targets (2d p.36).
+    fn late<O: Observer>(
+        &self,
+        exec: &mut Exec<'_, O>,
+        slots: &mut Slots,
+        write: &Write,
+        samples: &mut [u8; SLOTS],
+    ) -> Result<u32, Fault> {
+        for (waiting, mask) in slots.waiting.iter_mut().zip(samples.iter()) {
+            *waiting |= mask;
+        }
+        let mut tested = if write.last { slots.waiting } else { *samples };
+        let mut passed = 0;
+        for (n, masks) in tested.as_chunks_mut().0.iter_mut().enumerate() {
+            if *masks == [0; 4] {
+                continue;
+            }
+            let mut depths = slots.depths[n];
+            if let Some(computed) = &write.depth {
+                for (pixel, depths) in depths.iter_mut().enumerate() {
+                    *depths = [computed[4 * n + pixel]; 8];
+                }
+            }
+            let [x, y] = write.subspans[n];
+            let quad = Quad { x, y, slice: write.slice, viewport: write.viewport, back: write.back };
+            passed += self.depth.test(exec, &quad, &depths, masks, write.last)?;
+        }
+        for (mask, tested) in samples.iter_mut().zip(tested) {
+            *mask &= tested;
+        }
+        Ok(if write.last { passed } else { 0 })
+    }
+}

@@ -1,0 +1,242 @@
+//! Render cache data port: messages of pixel shaders that write render targets (2d p.255, p.353-357; 003:4911).
+//!
+//! This file takes a message apart: which pixels, what colours. [`crate::render::merge`] does the rest.
+
+use crate::eu::Message;
+use crate::eu::regions::{REGISTER, Registers};
+use crate::render::blend::SLOTS;
+use crate::render::render_target::Source;
+use genxml::gen8::message_headers::{MhRt, MhcRtC0FrontBackFacingPolygon, MhcRtSubspan};
+use genxml_eu::gen8::eu_messages::{
+    MsdRtw, MsdRtwPrecision, MsdRtwSlotGroupSelect, MtDpRt, RenderTargetWriteSubtype,
+};
+
+/// What the dispatch of a thread says and messages without a header leave out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Dispatched {
+    /// Render target array index.
+    pub slice: u32,
+    /// Viewport.
+    pub viewport: u8,
+    /// The primitive shows its back.
+    pub back: bool,
+    /// Column and row of the upper left pixel of each quad, by slots.
+    pub subspans: [[u32; 2]; 8],
+    /// Slots that are lit.
+    pub mask: u32,
+    /// 3DSTATE_PS_EXTRA: messages bring a mask of samples.
+    pub omask: bool,
+    /// 3DSTATE_PS_EXTRA: messages bring depth.
+    pub depth: bool,
+}
+
+/// A render target write.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Write {
+    /// Index of the surface in the binding table.
+    pub binding: u8,
+    /// Entry of BLEND_STATE.
+    pub entry: u8,
+    /// The last message for these pixels.
+    pub last: bool,
+    /// The thread writes sample by sample although it was dispatched by pixels.
+    pub per_sample: bool,
+    /// The slots are 31:16 of the thread, not 15:0.
+    pub upper: bool,
+    /// Slots of the sixteen that take part.
+    pub mask: u16,
+    /// Column and row of the upper left pixel of the quads of the sixteen slots.
+    pub subspans: [[u32; 2]; 4],
+    /// Render target array index.
+    pub slice: u32,
+    /// Viewport.
+    pub viewport: u8,
+    /// The primitive shows its back.
+    pub back: bool,
+    /// Colours, by slot.
+    pub color: Source,
+    /// The second colours.
+    pub second: Option<Source>,
+    /// Alpha of the first render target's colours (source 0).
+    pub alpha: Option<[u32; SLOTS]>,
+    /// Samples of each slot that are left.
+    pub omask: Option<[u16; SLOTS]>,
+    /// Depths that the shader computed.
+    pub depth: Option<[f32; SLOTS]>,
+}
+
+/// Why a message cannot be delivered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BadMessage {
+    /// It breaks the rules.
+    Illegal(String),
+    /// The model lacks it; the page that describes it.
+    Missing(&'static str, &'static str),
+}
+
+/// Channels, first slot and parts of a kind of message.
+struct Shape {
+    /// Slots of the sixteen that the message has, from `first` on.
+    slots: usize,
+    first: usize,
+    /// One colour for all.
+    replicated: bool,
+    /// Two colours for each.
+    dual: bool,
+}
+
+impl Shape {
+    fn of(subtype: RenderTargetWriteSubtype) -> Option<Shape> {
+        let shape = |slots, first| Shape { slots, first, replicated: false, dual: false };
+        Some(match subtype {
+            RenderTargetWriteSubtype::SIMD16 => shape(16, 0),
+            RenderTargetWriteSubtype::SIMD16_REPDATA => Shape { replicated: true, ..shape(16, 0) },
+            RenderTargetWriteSubtype::SIMD8_DUALSRC_LO => Shape { dual: true, ..shape(8, 0) },
+            RenderTargetWriteSubtype::SIMD8_DUALSRC_HI => Shape { dual: true, ..shape(8, 8) },
+            RenderTargetWriteSubtype::SIMD8_LO => shape(8, 0),
+            _ => return None,
+        })
+    }
+
+    /// Bits of the slots.
+    fn mask(&self) -> u32 {
+        ((1 << self.slots) - 1) << self.first
+    }
+}
+
+/// Registers of a message, one part behind the other.
+struct Reader<'r> {
+    registers: &'r Registers,
+    at: usize,
+    slots: usize,
+    first: usize,
+}
+
+impl Reader<'_> {
+    /// One dword for each slot.
+    #[inline(always)]
+    fn slots(&mut self) -> [u32; SLOTS] {
+        let mut lanes = [0; SLOTS];
+        if self.slots == SLOTS {
+            lanes = self.registers.dwords(self.at);
+        } else {
+            let half: [u32; 8] = self.registers.dwords(self.at);
+            lanes[self.first..self.first + 8].copy_from_slice(&half);
+        }
+        self.at += 4 * self.slots;
+        lanes
+    }
+
+    fn color(&mut self) -> Source {
+        [self.slots(), self.slots(), self.slots(), self.slots()]
+    }
+}
+
+/// Takes a render target write apart. Which slots take part: those that the header names, or else those that were dispatched,
+/// of these the ones whose channels the send has enabled (gen8_facts 4.3).
+///
+/// # Errors
+/// [`BadMessage`] for kinds of messages that do not exist or that the model lacks, and for a wrong number of registers.
+pub fn parse(registers: &Registers, message: &Message, dispatched: &Dispatched) -> Result<Write, BadMessage> {
+    let descriptor = MsdRtw::unpack_lossy(&[message.descriptor]);
+    match descriptor.message_type {
+        MtDpRt::MT_RTW => {}
+        MtDpRt::MT_RTR => return Err(BadMessage::Missing("render target reads", "2d p.352")),
+        other => {
+            let why = format!("type {} of a message to the render cache does not exist", other.bits());
+            return Err(BadMessage::Illegal(why));
+        }
+    }
+    if descriptor.precision == MsdRtwPrecision::HALF {
+        return Err(BadMessage::Missing("render target writes of halves", "2a p.459"));
+    }
+    let Some(shape) = Shape::of(descriptor.message_subtype) else {
+        let subtype = descriptor.message_subtype.bits();
+        return Err(BadMessage::Illegal(format!("render target write: subtype {subtype} is reserved")));
+    };
+    let upper = descriptor.slot_group_select == MsdRtwSlotGroupSelect::SLOTGRP_HI;
+    let mut write = Write {
+        binding: descriptor.binding_table_index.get() as u8,
+        entry: 0,
+        last: descriptor.last_render_target_select,
+        per_sample: descriptor.per_sample,
+        upper,
+        mask: 0,
+        subspans: std::array::from_fn(|n| dispatched.subspans[n + if upper { 4 } else { 0 }]),
+        slice: dispatched.slice,
+        viewport: dispatched.viewport,
+        back: dispatched.back,
+        color: [[0; SLOTS]; 4],
+        second: None,
+        alpha: None,
+        omask: None,
+        depth: None,
+    };
+    let mut lit = dispatched.mask >> if upper { 16 } else { 0 };
+    let (mut alpha, mut omask, mut depth) = (false, dispatched.omask, dispatched.depth);
+    let mut at = message.payload;
+    let sent = descriptor.message_length.get() as usize;
+    if descriptor.header_present {
+        if sent < 2 {
+            return Err(BadMessage::Illegal("render target write: a header has two registers".into()));
+        }
+        let header = MhRt::unpack_lossy(&registers.dwords(at));
+        let controls = header.render_target_controls_0;
+        if controls.stencil_present_to_render_target {
+            return Err(BadMessage::Missing("stencil values in render target writes", "2d p.357"));
+        }
+        at += 2 * REGISTER;
+        lit = header.pixel_sample_enables.pixel_sample_enables.get() as u32;
+        alpha = controls.source0_alpha_present_to_render_target;
+        omask |= controls.o_mask_to_render_target;
+        depth |= controls.source_depth_present_to_render_target;
+        write.entry = header.render_target_index.render_target_index.get() as u8;
+        write.slice = controls.render_target_array_index.get() as u32;
+        write.viewport = controls.viewport_index.get() as u8;
+        write.back = controls.front_back_facing_polygon == MhcRtC0FrontBackFacingPolygon::BACK_FACING;
+        let corner = |subspan: MhcRtSubspan| [subspan.x.get() as u32, subspan.y.get() as u32];
+        write.subspans = [header.subspan_0, header.subspan_1, header.subspan_2, header.subspan_3].map(corner);
+    }
+    // Channels that the send does not have do not keep slots from being written.
+    let channels = (message.mask | !0 << message.channels.min(31)) << shape.first;
+    write.mask = (lit & channels & shape.mask()) as u16;
+
+    let mut reader = Reader { registers, at, slots: shape.slots, first: shape.first };
+    let rows = shape.slots / 8;
+    let colors = if shape.replicated { 1 } else { 4 * rows * if shape.dual { 2 } else { 1 } };
+    // Neither has room for the alpha of source 0 (2d p.357).
+    let alpha = alpha && !shape.dual && !shape.replicated;
+    let depth = depth && !shape.replicated;
+    let header = if descriptor.header_present { 2 } else { 0 };
+    let parts = [(alpha, rows), (omask, 1), (true, colors), (depth, rows)];
+    let needs: usize =
+        header + parts.iter().map(|&(present, rows)| if present { rows } else { 0 }).sum::<usize>();
+    if sent != needs {
+        return Err(BadMessage::Illegal(format!(
+            "a render target write with these parts has {needs} registers (message length), but brings {sent}"
+        )));
+    }
+    if alpha {
+        write.alpha = Some(reader.slots());
+    }
+    if omask {
+        write.omask = Some(std::array::from_fn(|n| registers.u16(reader.at + 2 * n)));
+        reader.at += REGISTER;
+    }
+    if shape.replicated {
+        write.color = registers.dwords::<4>(reader.at).map(|value| [value; SLOTS]);
+    } else {
+        write.color = reader.color();
+        if shape.dual {
+            write.second = Some(reader.color());
+        }
+        if depth {
+            write.depth = Some(reader.slots().map(f32::from_bits));
+        }
+    }
+    Ok(write)
+}
+
+#[cfg(test)]
+#[path = "tests_render_cache.rs"]
+mod tests;
