@@ -2,10 +2,6 @@
 //!
 //! State packets are latched as they come ([`crate::context::Latched`]); a draw follows them once and gives resolved state to
 //! the stages, which are functions from that state and a stream to a stream. No stage reads a packet or a state address.
-
-pub mod sol;
-pub mod te;
-pub mod topology;
 //!
 //! * [`compare`]: the eight comparisons of all tests;
 //! * [`depth`], [`stencil`]: depth and stencil tests; [`hiz`]: clears of their buffers;
@@ -22,4 +18,7 @@ pub mod hiz;
 pub mod logic_op;
 pub mod merge;
 pub mod render_target;
+pub mod sol;
 pub mod stencil;
+pub mod te;
+pub mod topology;
