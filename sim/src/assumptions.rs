@@ -243,6 +243,20 @@ pub const GLOBAL_ACCESS_NEEDS_PRIVILEGE: bool = true;
 /// chroma is sampled (4:2:2, cosited).
 pub const PIXELS_OF_PACKED_YUV_SHARE_THE_FIRST_CHROMA: bool = true;
 
+/// Colours between the two of a block of BC1, BC2, BC3 or FXT1: to how many bits? Ends have 5 or 6 bits a channel, and no
+/// seed has the chapter about them (003:2977). The model widens ends to bytes by repeating their highest bits, and rounds
+/// what lies between to the nearest byte, halves up: within the tolerance of Direct3D (1/255 and 3 % of the distance of
+/// the ends), and bytes are what the sRGB formats need. False: rounded down.
+pub const COLOURS_BETWEEN_ARE_ROUNDED: bool = true;
+
+/// Signed blocks of BC4 and BC5 with ends of -127 and -128, which are both -1: are they equal when the ends are compared?
+/// OpenGL leaves it open (ARB_texture_compression_rgtc); Direct3D converts first, then compares.
+pub const ENDS_OF_SIGNED_BLOCKS_ARE_CLAMPED_FIRST: bool = true;
+
+/// Blocks of ETC1 whose second colour leaves its range have no meaning in ETC1; ETC2 gives them other ways. One unit that
+/// reads both most likely reads them as ETC2. False: the second colour wraps.
+pub const ETC1_IS_READ_AS_ETC2: bool = true;
+
 /// Offsets of slots and blocks that are not aligned to what is moved: G45 vol 4, 5.10 drops the bits below an oword or a
 /// dword ("discard low 2 bits"), 2d only says that they must be 0 for 64-bit addresses. The model drops them everywhere.
 pub const LOW_OFFSET_BITS_ARE_DROPPED: bool = true;

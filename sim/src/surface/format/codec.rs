@@ -4,7 +4,7 @@
 //! description as a constant, which leaves the few shifts and conversions of that format.
 
 use super::support::{TYPED_ATOMIC, TYPED_READ, TYPED_WRITE};
-use super::{Channel, Class, Encoding, Format, Letter, Numeric, convert};
+use super::{Channel, Class, Encoding, Format, Letter, Numeric, block, convert};
 use crate::assumptions::{PADDING_IS_WRITTEN_AS_ZERO, PIXELS_OF_PACKED_YUV_SHARE_THE_FIRST_CHROMA};
 use genxml::gen8::state::SurfaceFormat;
 use std::sync::LazyLock;
@@ -52,7 +52,10 @@ impl Codec {
             TYPED_WRITE.contains(&format.code),
             TYPED_ATOMIC.contains(&format.code),
         ];
-        let (decode, encode) = fast(format.code).unwrap_or((decode_any, encode_any));
+        let (decode, encode): (Decode, Encode) = match format.class {
+            Class::Compressed => (decode_blocks, encode_any),
+            _ => fast(format.code).unwrap_or((decode_any, encode_any)),
+        };
         Some(Codec { format, decode, encode, typed })
     }
 
@@ -94,7 +97,8 @@ impl Codec {
     /// Decodes elements that lie one behind the other, as many as there are both whole elements and places.
     ///
     /// Channels that the format lacks are 0, alpha 1 (003:3550). The index of a palette stands in red, as an integer.
-    /// Formats without channels ([`Codec::has_channels`]) leave `out` as it is.
+    /// A block of compressed texels gives all of them, row by row ([`Format::block`]; [`block`] has single ones too).
+    /// Other formats without channels ([`Codec::has_channels`]) leave `out` as it is.
     #[inline]
     pub fn decode(&self, bytes: &[u8], out: &mut [Value]) {
         (self.decode)(&self.format, bytes, out);
@@ -259,6 +263,13 @@ fn decode_any(format: &Format, bytes: &[u8], out: &mut [Value]) {
         for (element, out) in bytes.chunks_exact(format.bytes() as usize).zip(out) {
             *out = decode_element(format, &load(element));
         }
+    }
+}
+
+fn decode_blocks(format: &Format, bytes: &[u8], out: &mut [Value]) {
+    let texels = usize::from(format.block[0]) * usize::from(format.block[1]);
+    for (bytes, out) in bytes.chunks_exact(format.bytes() as usize).zip(out.chunks_exact_mut(texels)) {
+        block::decode_block(format, bytes, out);
     }
 }
 

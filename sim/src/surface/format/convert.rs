@@ -216,9 +216,24 @@ pub fn to_shared_exponent(values: [u32; 3]) -> ([u32; 3], u32) {
 /// The linear value of `raw` on the sRGB curve.
 #[inline(always)]
 pub fn linear(raw: u64, bits: u32) -> f32 {
-    static BYTES: LazyLock<[f32; 256]> =
+    if bits == 8 { of_bytes(true)[raw as usize & 0xff] } else { to_linear(raw as f64 / ones(bits) as f64) }
+}
+
+/// The values of all bytes: in equal steps from 0 to 1, or on the sRGB curve.
+#[inline(always)]
+pub fn of_bytes(srgb: bool) -> &'static [f32; 256] {
+    static EQUAL: [f32; 256] = {
+        let mut values = [0.0; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            values[byte] = byte as f32 / 255.0;
+            byte += 1;
+        }
+        values
+    };
+    static CURVED: LazyLock<[f32; 256]> =
         LazyLock::new(|| std::array::from_fn(|raw| to_linear(raw as f64 / 255.0)));
-    if bits == 8 { BYTES[raw as usize & 0xff] } else { to_linear(raw as f64 / ones(bits) as f64) }
+    if srgb { &CURVED } else { &EQUAL }
 }
 
 fn to_linear(value: f64) -> f32 {

@@ -6,8 +6,10 @@
 //!
 //! * [`convert`]: one channel to and from a float or an integer;
 //! * [`codec`]: elements and rows of elements to and from four channels;
+//! * [`block`]: blocks of compressed texels;
 //! * [`support`]: which formats the data port reads and writes.
 
+pub mod block;
 pub mod codec;
 pub mod convert;
 pub mod support;

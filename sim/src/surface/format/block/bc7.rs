@@ -1,0 +1,134 @@
+//! BC7: eight modes with one to three pairs of colours, with or without alpha.
+
+use super::bptc::{Indices, Partition, interpolate};
+use super::{Block, Bytes, Value};
+
+/// A row of the table of modes (Direct3D 11, BC7 format mode reference).
+struct Mode {
+    subsets: u32,
+    /// Bits that choose the partition.
+    partition: u32,
+    /// Bits that say which channel changes places with alpha.
+    rotation: u32,
+    /// A bit that exchanges the two sets of indices.
+    selection: u32,
+    /// Bits of red, green and blue of an end.
+    colour: u32,
+    /// Bits of alpha of an end.
+    alpha: u32,
+    /// A lowest bit for all channels of each end.
+    end_bits: u32,
+    /// A lowest bit for all channels of both ends of a subset.
+    shared_bits: u32,
+    /// Bits of an index.
+    index: u32,
+    /// Bits of a second index, for alpha.
+    second: u32,
+}
+
+const fn mode(row: [u32; 10]) -> Mode {
+    let [subsets, partition, rotation, selection, colour, alpha, end_bits, shared_bits, index, second] = row;
+    Mode { subsets, partition, rotation, selection, colour, alpha, end_bits, shared_bits, index, second }
+}
+
+const MODES: [Mode; 8] = [
+    mode([3, 4, 0, 0, 4, 0, 1, 0, 3, 0]),
+    mode([2, 6, 0, 0, 6, 0, 0, 1, 3, 0]),
+    mode([3, 6, 0, 0, 5, 0, 0, 0, 2, 0]),
+    mode([2, 6, 0, 0, 7, 0, 1, 0, 2, 0]),
+    mode([1, 0, 2, 1, 5, 6, 0, 0, 2, 3]),
+    mode([1, 0, 2, 0, 7, 8, 0, 0, 2, 2]),
+    mode([1, 0, 0, 0, 7, 7, 1, 0, 4, 0]),
+    mode([2, 6, 0, 0, 5, 5, 1, 0, 2, 0]),
+];
+
+/// The colours at the ends of each subset, and the indices.
+pub struct Bc7 {
+    ends: [[[u8; 4]; 2]; 3],
+    partition: Partition,
+    /// Of red, green and blue, and of alpha.
+    indices: [Indices; 2],
+    /// The channel that changes places with alpha; alpha itself if none does.
+    rotated: usize,
+    values: Bytes,
+}
+
+impl Bc7 {
+    /// A block of BC7. One whose mode is reserved is transparent black.
+    #[inline]
+    pub fn read(bytes: &[u8; 16], srgb: bool) -> Bc7 {
+        let block = u128::from_le_bytes(*bytes);
+        let values = Bytes::new(srgb);
+        let number = bytes[0].trailing_zeros();
+        let Some(mode) = MODES.get(number as usize) else {
+            let partition = Partition::new(1, 0);
+            let indices = [Indices::new(0, 0, 2, partition); 2];
+            return Bc7 { ends: [[[0; 4]; 2]; 3], partition, indices, rotated: 3, values };
+        };
+        let mut at = number + 1;
+        let mut take = |count: u32| {
+            let bits = (block >> at) as u32 & ((1 << count) - 1);
+            at += count;
+            bits
+        };
+        let partition = Partition::new(mode.subsets, take(mode.partition));
+        let rotation = take(mode.rotation);
+        let selection = take(mode.selection);
+        let ends = Bc7::ends(mode, &mut take);
+        let first = Indices::new(block, at, mode.index, partition);
+        let second = match mode.second {
+            0 => first,
+            width => Indices::new(block, at + 16 * mode.index - mode.subsets, width, partition),
+        };
+        let indices = if selection == 0 { [first, second] } else { [second, first] };
+        let rotated = if rotation == 0 { 3 } else { rotation as usize - 1 };
+        Bc7 { ends, partition, indices, rotated, values }
+    }
+
+    /// Reds of all ends, greens, blues, alphas, then their lowest bits.
+    #[inline(always)]
+    fn ends(mode: &Mode, take: &mut impl FnMut(u32) -> u32) -> [[[u8; 4]; 2]; 3] {
+        let count = 2 * mode.subsets as usize;
+        let widths = [mode.colour, mode.colour, mode.colour, mode.alpha];
+        let mut raw = [[0u32; 4]; 6];
+        for (channel, width) in widths.into_iter().enumerate() {
+            for end in &mut raw[..count] {
+                end[channel] = take(width);
+            }
+        }
+        let mut lowest = [0; 6];
+        for n in 0..count {
+            // Both ends of a subset share what the first of them takes.
+            lowest[n] = if mode.shared_bits == 1 && n % 2 == 1 {
+                lowest[n - 1]
+            } else {
+                take(mode.end_bits | mode.shared_bits)
+            };
+        }
+        let more = mode.end_bits | mode.shared_bits;
+        let mut ends = [[[0xff; 4]; 2]; 3];
+        for n in 0..count {
+            for channel in 0..4 {
+                if widths[channel] != 0 {
+                    let bits = widths[channel] + more;
+                    let value = raw[n][channel] << more | lowest[n];
+                    ends[n / 2][n % 2][channel] = (value << (8 - bits) | value << (8 - bits) >> bits) as u8;
+                }
+            }
+        }
+        ends
+    }
+}
+
+impl Block for Bc7 {
+    #[inline(always)]
+    fn texel(&self, x: usize, y: usize) -> Value {
+        let n = 4 * y + x;
+        let [first, second] = &self.ends[self.partition.subset(n)];
+        let [colour, alpha] = [&self.indices[0], &self.indices[1]].map(|indices| indices.weight(n));
+        let channel = |n: usize, weight| interpolate(first[n].into(), second[n].into(), weight) as u8;
+        let mut texel = [channel(0, colour), channel(1, colour), channel(2, colour), channel(3, alpha)];
+        texel.swap(3, self.rotated);
+        self.values.value(texel)
+    }
+}

@@ -1,0 +1,123 @@
+//! What BC6H and BC7 share: how texels are divided among subsets, and indices whose highest bit is left out where it is
+//! known to be 0 (Direct3D 11, BC6H and BC7 formats; ARB_texture_compression_bptc).
+
+/// Subset of each texel, a bit a texel.
+const TWO: [u16; 64] = [
+    0xcccc, 0x8888, 0xeeee, 0xecc8, 0xc880, 0xfeec, 0xfec8, 0xec80, 0xc800, 0xffec, 0xfe80, 0xe800, 0xffe8,
+    0xff00, 0xfff0, 0xf000, 0xf710, 0x008e, 0x7100, 0x08ce, 0x008c, 0x7310, 0x3100, 0x8cce, 0x088c, 0x3110,
+    0x6666, 0x366c, 0x17e8, 0x0ff0, 0x718e, 0x399c, 0xaaaa, 0xf0f0, 0x5a5a, 0x33cc, 0x3c3c, 0x55aa, 0x9696,
+    0xa55a, 0x73ce, 0x13c8, 0x324c, 0x3bdc, 0x6996, 0xc33c, 0x9966, 0x0660, 0x0272, 0x04e4, 0x4e40, 0x2720,
+    0xc936, 0x936c, 0x39c6, 0x639c, 0x9336, 0x9cc6, 0x817e, 0xe718, 0xccf0, 0x0fcc, 0x7744, 0xee22,
+];
+
+/// The texel of the second subset whose index has a bit less; of the first it is always texel 0.
+const ANCHOR_OF_TWO: [u8; 64] = [
+    15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 2, 8, 2, 2, 8, 8, 15, 2, 8, 2, 2, 8,
+    8, 2, 2, 15, 15, 6, 8, 2, 8, 15, 15, 2, 8, 2, 2, 2, 15, 15, 6, 6, 2, 6, 8, 15, 15, 2, 2, 15, 15, 15, 15,
+    15, 2, 2, 15,
+];
+
+/// Subset of each texel, two bits a texel.
+const THREE: [u32; 64] = [
+    0xaa685050, 0x6a5a5040, 0x5a5a4200, 0x5450a0a8, 0xa5a50000, 0xa0a05050, 0x5555a0a0, 0x5a5a5050,
+    0xaa550000, 0xaa555500, 0xaaaa5500, 0x90909090, 0x94949494, 0xa4a4a4a4, 0xa9a59450, 0x2a0a4250,
+    0xa5945040, 0x0a425054, 0xa5a5a500, 0x55a0a0a0, 0xa8a85454, 0x6a6a4040, 0xa4a45000, 0x1a1a0500,
+    0x0050a4a4, 0xaaa59090, 0x14696914, 0x69691400, 0xa08585a0, 0xaa821414, 0x50a4a450, 0x6a5a0200,
+    0xa9a58000, 0x5090a0a8, 0xa8a09050, 0x24242424, 0x00aa5500, 0x24924924, 0x24499224, 0x50a50a50,
+    0x500aa550, 0xaaaa4444, 0x66660000, 0xa5a0a5a0, 0x50a050a0, 0x69286928, 0x44aaaa44, 0x66666600,
+    0xaa444444, 0x54a854a8, 0x95809580, 0x96969600, 0xa85454a8, 0x80959580, 0xaa141414, 0x96960000,
+    0xaaaa1414, 0xa05050a0, 0xa0a5a5a0, 0x96000000, 0x40804080, 0xa9a8a9a8, 0xaaaaaa44, 0x2a4a5254,
+];
+
+/// The texels of the second and the third subset whose indices have a bit less.
+const ANCHORS_OF_THREE: [[u8; 64]; 2] = [
+    [
+        3, 3, 15, 15, 8, 3, 15, 15, 8, 8, 6, 6, 6, 5, 3, 3, 3, 3, 8, 15, 3, 3, 6, 10, 5, 8, 8, 6, 8, 5, 15,
+        15, 8, 15, 3, 5, 6, 10, 8, 15, 15, 3, 15, 5, 15, 15, 15, 15, 3, 15, 5, 5, 5, 8, 5, 10, 5, 10, 8, 13,
+        15, 12, 3, 3,
+    ],
+    [
+        15, 8, 8, 3, 15, 15, 3, 8, 15, 15, 15, 15, 15, 15, 15, 8, 15, 8, 15, 3, 15, 8, 15, 8, 3, 15, 6, 10,
+        15, 15, 10, 8, 15, 3, 15, 10, 10, 8, 9, 10, 6, 15, 8, 15, 3, 6, 6, 8, 15, 3, 15, 15, 15, 15, 15, 15,
+        15, 15, 15, 15, 3, 15, 15, 8,
+    ],
+];
+
+/// How the texels of a block are divided.
+#[derive(Clone, Copy)]
+pub struct Partition {
+    /// Subset of each texel, two bits a texel.
+    subsets: u32,
+    /// Texels whose indices have a bit less, a bit a texel.
+    anchors: u16,
+}
+
+impl Partition {
+    /// One of the 64 ways to divide a block into one, two or three subsets.
+    pub fn new(subsets: u32, number: u32) -> Partition {
+        let n = number as usize & 63;
+        match subsets {
+            3 => Partition {
+                subsets: THREE[n],
+                anchors: 1 | 1 << ANCHORS_OF_THREE[0][n] | 1 << ANCHORS_OF_THREE[1][n],
+            },
+            2 => Partition { subsets: spread(TWO[n]), anchors: 1 | 1 << ANCHOR_OF_TWO[n] },
+            _ => Partition { subsets: 0, anchors: 1 },
+        }
+    }
+
+    /// The subset of a texel.
+    #[inline(always)]
+    pub fn subset(self, texel: usize) -> usize {
+        (self.subsets >> (2 * texel) & 3) as usize
+    }
+}
+
+/// The bits of `word` in the even bits.
+const fn spread(word: u16) -> u32 {
+    let mut bits = word as u32;
+    bits = (bits | bits << 8) & 0x00ff_00ff;
+    bits = (bits | bits << 4) & 0x0f0f_0f0f;
+    bits = (bits | bits << 2) & 0x3333_3333;
+    (bits | bits << 1) & 0x5555_5555
+}
+
+/// Where the indices of a block lie.
+#[derive(Clone, Copy)]
+pub struct Indices {
+    /// The block from the first index up.
+    bits: u64,
+    /// Bits of an index.
+    width: u32,
+    anchors: u16,
+}
+
+impl Indices {
+    /// Indices of `width` bits from bit `low` of the block up.
+    pub fn new(block: u128, low: u32, width: u32, partition: Partition) -> Indices {
+        Indices { bits: (block >> low) as u64, width, anchors: partition.anchors }
+    }
+
+    /// The weight of the second end, in 64 parts, for a texel.
+    #[inline(always)]
+    pub fn weight(&self, texel: usize) -> i32 {
+        let before = u32::from(self.anchors) & ((1 << texel) - 1);
+        let low = texel as u32 * self.width - before.count_ones();
+        let width = self.width - u32::from(self.anchors >> texel & 1);
+        let index = (self.bits >> low) as usize & ((1 << width) - 1);
+        WEIGHTS[self.width as usize - 2][index].into()
+    }
+}
+
+/// Weights of the second end by index, for indices of two, three and four bits.
+const WEIGHTS: [[u8; 16]; 3] = [
+    [0, 21, 43, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [0, 9, 18, 27, 37, 46, 55, 64, 0, 0, 0, 0, 0, 0, 0, 0],
+    [0, 4, 9, 13, 17, 21, 26, 30, 34, 38, 43, 47, 51, 55, 60, 64],
+];
+
+/// What lies between two ends.
+#[inline(always)]
+pub fn interpolate(first: i32, second: i32, weight: i32) -> i32 {
+    ((64 - weight) * first + weight * second + 32) >> 6
+}

@@ -1,0 +1,174 @@
+//! Blocks of compressed texels.
+//!
+//! A block is read once: its bits become a palette, or endpoints and where the indices lie. Then each of its texels costs
+//! little. [`decode_texel`] gives one texel of a block, [`decode_block`] all of them, for those who keep decoded blocks.
+//!
+//! * `bc1`: BC1, BC2 and BC3; `bc4`: BC4 and BC5; `bptc`, `bc6h` and `bc7`: what the latter two share, and they;
+//! * `etc`: ETC1 and the colours of ETC2; `eac`: single channels, and the alpha of ETC2;
+//! * `fxt1`: FXT1.
+//!
+//! The manuals leave the algorithms to a chapter that is none of the seeds (003:2977). They are those of Direct3D (BC1 to
+//! BC7), OpenGL ES 3 (ETC2 and EAC) and GL_3DFX_texture_compression_FXT1; what these leave open stands in
+//! [`crate::assumptions`].
+
+mod bc1;
+mod bc4;
+mod bc6h;
+mod bc7;
+mod bptc;
+mod eac;
+mod etc;
+mod fxt1;
+#[cfg(test)]
+mod tests;
+
+use super::codec::Value;
+use super::{Format, convert};
+use genxml::gen8::state::SurfaceFormat;
+
+/// Texels of the largest blocks: 8 x 4 of FXT1; all others have 4 x 4.
+pub const MOST_TEXELS: usize = 32;
+
+/// A block that has been read.
+trait Block {
+    /// Texels in a row, four rows.
+    const WIDTH: usize = 4;
+
+    /// A texel, by row and column.
+    fn texel(&self, x: usize, y: usize) -> Value;
+}
+
+/// Does the last expression with the block that the bytes hold; `None` if they are too few or the format has no blocks.
+macro_rules! with_block {
+    ($format:expr, $bytes:expr, |$block:ident| $do:expr) => {{
+        use SurfaceFormat as F;
+        let (format, bytes): (&Format, &[u8]) = ($format, $bytes);
+        macro_rules! with {
+            ($read:expr) => {{
+                let $block = $read;
+                Some($do)
+            }};
+        }
+        match format.code {
+            F::BC1_UNORM | F::BC1_UNORM_SRGB => with!(bc1::Bc1::alone(half(bytes)?, 0, format.srgb)),
+            F::DXT1_RGB | F::DXT1_RGB_SRGB => with!(bc1::Bc1::alone(half(bytes)?, 0xff, format.srgb)),
+            F::BC2_UNORM | F::BC2_UNORM_SRGB => with!(bc1::Bc2::read(whole(bytes)?, format.srgb)),
+            F::BC3_UNORM | F::BC3_UNORM_SRGB => with!(bc1::Bc3::read(whole(bytes)?, format.srgb)),
+            F::BC4_UNORM => with!(One(bc4::Ramp::unorm(half(bytes)?))),
+            F::BC4_SNORM => with!(One(bc4::Ramp::snorm(half(bytes)?))),
+            F::BC5_UNORM => with!(Two(halves(bytes)?.map(bc4::Ramp::unorm))),
+            F::BC5_SNORM => with!(Two(halves(bytes)?.map(bc4::Ramp::snorm))),
+            F::BC6H_UF16 => with!(bc6h::Bc6h::read(whole(bytes)?, false)),
+            F::BC6H_SF16 => with!(bc6h::Bc6h::read(whole(bytes)?, true)),
+            F::BC7_UNORM | F::BC7_UNORM_SRGB => with!(bc7::Bc7::read(whole(bytes)?, format.srgb)),
+            F::FXT1 => with!(fxt1::Fxt1::read(whole(bytes)?)),
+            F::ETC1_RGB8 => with!(etc::Etc2::etc1(half(bytes)?)),
+            F::ETC2_RGB8 | F::ETC2_SRGB8 => with!(etc::Etc2::rgb(half(bytes)?, format.srgb)),
+            F::ETC2_RGB8_PTA | F::ETC2_SRGB8_PTA => {
+                with!(etc::Etc2::punch_through(half(bytes)?, format.srgb))
+            }
+            F::ETC2_EAC_RGBA8 | F::ETC2_EAC_SRGB8_A8 => with!(etc::Rgba::read(whole(bytes)?, format.srgb)),
+            F::EAC_R11 => with!(One(eac::Eac::unsigned(half(bytes)?))),
+            F::EAC_SIGNED_R11 => with!(One(eac::Eac::signed(half(bytes)?))),
+            F::EAC_RG11 => with!(Two(halves(bytes)?.map(eac::Eac::unsigned))),
+            F::EAC_SIGNED_RG11 => with!(Two(halves(bytes)?.map(eac::Eac::signed))),
+            _ => None,
+        }
+    }};
+}
+
+/// The texel at column `x` and row `y` of a block. `None` if the format has no blocks, the block no such texel, or if there
+/// are fewer bytes than a block has.
+pub fn decode_texel(format: &Format, bytes: &[u8], x: u32, y: u32) -> Option<Value> {
+    let [width, height] = format.block.map(u32::from);
+    if x >= width || y >= height {
+        return None;
+    }
+    with_block!(format, bytes, |block| block.texel(x as usize, y as usize))
+}
+
+/// All texels of a block, row by row; how many they are. `None` if the format has no blocks, or if there are fewer bytes
+/// than a block has, or fewer places than texels.
+pub fn decode_block(format: &Format, bytes: &[u8], out: &mut [Value]) -> Option<usize> {
+    with_block!(format, bytes, |block| fill(&block, out)?)
+}
+
+#[inline(always)]
+fn fill<B: Block>(block: &B, out: &mut [Value]) -> Option<usize> {
+    let count = 4 * B::WIDTH;
+    let out = out.get_mut(..count)?;
+    for (n, out) in out.iter_mut().enumerate() {
+        *out = block.texel(n % B::WIDTH, n / B::WIDTH);
+    }
+    Some(count)
+}
+
+fn half(bytes: &[u8]) -> Option<&[u8; 8]> {
+    bytes.first_chunk()
+}
+
+fn whole(bytes: &[u8]) -> Option<&[u8; 16]> {
+    bytes.first_chunk()
+}
+
+fn halves(bytes: &[u8]) -> Option<[&[u8; 8]; 2]> {
+    bytes.as_chunks().0.first_chunk::<2>().map(|halves| halves.each_ref())
+}
+
+/// A block of one channel.
+trait Channel {
+    fn value(&self, x: usize, y: usize) -> f32;
+}
+
+/// One channel as red (003:3640).
+struct One<C>(C);
+
+impl<C: Channel> Block for One<C> {
+    #[inline(always)]
+    fn texel(&self, x: usize, y: usize) -> Value {
+        [self.0.value(x, y).to_bits(), 0, 0, ONE]
+    }
+}
+
+/// Two channels as red and green (003:3641).
+struct Two<C>([C; 2]);
+
+impl<C: Channel> Block for Two<C> {
+    #[inline(always)]
+    fn texel(&self, x: usize, y: usize) -> Value {
+        [self.0[0].value(x, y).to_bits(), self.0[1].value(x, y).to_bits(), 0, ONE]
+    }
+}
+
+const ONE: u32 = 1.0f32.to_bits();
+
+/// What bytes stand for: red, green and blue, and alpha, which never follows the sRGB curve.
+#[derive(Clone, Copy)]
+struct Bytes {
+    colour: &'static [f32; 256],
+    alpha: &'static [f32; 256],
+}
+
+impl Bytes {
+    fn new(srgb: bool) -> Bytes {
+        Bytes { colour: convert::of_bytes(srgb), alpha: convert::of_bytes(false) }
+    }
+
+    #[inline(always)]
+    fn value(&self, [red, green, blue, alpha]: [u8; 4]) -> Value {
+        let colour = |byte: u8| self.colour[usize::from(byte)].to_bits();
+        [colour(red), colour(green), colour(blue), self.alpha[usize::from(alpha)].to_bits()]
+    }
+}
+
+/// `count` bits of a word from bit `low` up.
+#[inline(always)]
+const fn field(word: u64, low: u32, count: u32) -> u32 {
+    (word >> low) as u32 & ((1 << count) - 1)
+}
+
+/// Eight bits for `bits` of them, 4 at least: the highest bits are repeated below the lowest.
+#[inline(always)]
+const fn expand(value: u32, bits: u32) -> u8 {
+    (value << (8 - bits) | value >> (2 * bits - 8)) as u8
+}
