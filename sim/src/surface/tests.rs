@@ -93,6 +93,15 @@ fn planes_of_chroma_are_described() {
     assert_eq!((surface.element_bytes, surface.auxiliary.kind), (1, AuxiliaryKind::None));
 }
 
+/// By the table of output channels, 003:3634 to 3636.
+#[test]
+fn texels_of_planes_have_chroma_around_luma() {
+    let class = Format::of(SurfaceFormat::PLANAR_420_8).unwrap().class;
+    let texel = format::codec::decode_planes(class, 255, 51, 0).unwrap();
+    assert_eq!(texel.map(f32::from_bits), [0.0, 1.0, 0.2, 1.0]);
+    assert_eq!(format::codec::decode_planes(format::Class::Channels, 0, 0, 0), None);
+}
+
 #[test]
 fn what_cannot_be_says_so() {
     let field = |state: RenderSurfaceState| Surface::resolve(&state).unwrap_err().field;

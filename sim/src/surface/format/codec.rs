@@ -383,6 +383,12 @@ pub fn decode_yuv(class: Class, bytes: [u8; 4]) -> Option<[Value; 2]> {
     Some(luma.map(|luma| [part(cr), part(luma), part(cb), 1.0f32.to_bits()]))
 }
 
+/// The colour of a texel of a format with planes: Cr, Y, Cb and 1, from a byte of each plane (003:3634).
+pub fn decode_planes(class: Class, luma: u8, cb: u8, cr: u8) -> Option<Value> {
+    let part = |byte: u8| convert::unorm(byte.into(), 8).to_bits();
+    (class == Class::Planar).then(|| [part(cr), part(luma), part(cb), 1.0f32.to_bits()])
+}
+
 /// Two pixels of packed YUV; see [`PIXELS_OF_PACKED_YUV_SHARE_THE_FIRST_CHROMA`].
 pub fn encode_yuv(class: Class, pixels: [Value; 2]) -> Option<[u8; 4]> {
     let Class::PackedYuv { luma, cb, cr } = class else { return None };

@@ -20,10 +20,20 @@ struct Mode {
     runs: [Run; MOST_RUNS],
 }
 
-/// A run of bits: of which end and channel (w's three, x's, y's, z's), the lowest bit there, and how many.
-type Run = (u8, u8, u8);
+/// A run of bits that lies in one half of the block.
+#[derive(Clone, Copy)]
+struct Run {
+    /// Which end and channel: w's three, x's, y's, z's.
+    end: u8,
+    /// The lowest bit there.
+    low: u8,
+    /// Where in the block.
+    at: u8,
+    /// As many ones as there are bits.
+    mask: u16,
+}
 
-const MOST_RUNS: usize = 24;
+const MOST_RUNS: usize = 25;
 
 /// A row of the table: the code, pairs of ends, bits of end w, bits of the others; then the runs in the order of the
 /// block, each as channel and end with the lowest and the highest bit there, or a single one.
@@ -31,11 +41,18 @@ const fn mode(row: [u32; 6], layout: &str) -> Mode {
     let [code, subsets, base, red, green, blue] = row;
     // The two modes with as many bits for all ends have no differences.
     let deltas = base != red;
-    Mode { code, subsets, deltas, base, others: [red, green, blue], runs: runs(layout.as_bytes()) }
+    Mode {
+        code,
+        subsets,
+        deltas,
+        base,
+        others: [red, green, blue],
+        runs: runs(layout.as_bytes(), if code < 2 { 2 } else { 5 }),
+    }
 }
 
-const fn runs(layout: &[u8]) -> [Run; MOST_RUNS] {
-    let mut runs = [(0, 0, 0); MOST_RUNS];
+const fn runs(layout: &[u8], mut place: u8) -> [Run; MOST_RUNS] {
+    let mut runs = [Run { end: 0, low: 0, at: 0, mask: 0 }; MOST_RUNS];
     let (mut at, mut count) = (0, 0);
     while at < layout.len() {
         let channel = match layout[at] {
@@ -46,11 +63,19 @@ const fn runs(layout: &[u8]) -> [Run; MOST_RUNS] {
         };
         let end = layout[at + 1] - b'w';
         assert!(end < 4, "no end");
-        let (low, next) = number(layout, at + 2);
+        let (mut low, next) = number(layout, at + 2);
         let (high, next) =
             if next < layout.len() && layout[next] == b'-' { number(layout, next + 1) } else { (low, next) };
-        runs[count] = (3 * end + channel, low, high - low + 1);
-        count += 1;
+        while low <= high {
+            let mut length = high - low + 1;
+            if place < 64 && place + length > 64 {
+                length = 64 - place;
+            }
+            runs[count] = Run { end: 3 * end + channel, low, at: place, mask: (1 << length) - 1 };
+            count += 1;
+            low += length;
+            place += length;
+        }
         at = next + 1;
     }
     runs
@@ -144,24 +169,19 @@ impl Bc6h {
         let code_bits = if bytes[0] & 2 == 0 { 2 } else { 5 };
         let code = u32::from(bytes[0]) & ((1 << code_bits) - 1);
         let Some(mode) = MODES.iter().find(|mode| mode.code == code) else {
-            let partition = Partition::new(1, 0);
-            let indices = Indices::new(0, 0, 4, partition);
-            return Bc6h { ends: [[[0; 3]; 2]; 2], partition, indices, signed };
+            let indices = Indices::new(0, 0, 4, &Partition::WHOLE);
+            return Bc6h { ends: [[[0; 3]; 2]; 2], partition: Partition::WHOLE, indices, signed };
         };
+        let halves = [block as u64, (block >> 64) as u64];
         let mut raw = [0; 12];
-        let mut at = code_bits;
-        for (end, low, count) in mode.runs {
-            let bits = (block >> at) as i32 & ((1 << count) - 1);
-            raw[usize::from(end)] |= bits << low;
-            at += u32::from(count);
+        for run in mode.runs.iter().take_while(|run| run.mask != 0) {
+            let bits = (halves[usize::from(run.at / 64)] >> (run.at % 64)) as i32 & i32::from(run.mask);
+            raw[usize::from(run.end)] |= bits << run.low;
         }
-        let (partition, index_bits) = match mode.subsets {
-            1 => (Partition::new(1, 0), 4),
-            _ => {
-                let number = (block >> at) as u32 & 31;
-                at += 5;
-                (Partition::new(2, number), 3)
-            }
+        // The indices fill the block, those of two subsets behind 5 bits of the partition.
+        let (partition, at, index_bits) = match mode.subsets {
+            1 => (Partition::WHOLE, 65, 4),
+            _ => (Partition::new(2, (block >> 77) as u32 & 31), 82, 3),
         };
         let mut ends = [[[0; 3]; 2]; 2];
         for n in 0..6 * mode.subsets as usize {
@@ -169,7 +189,7 @@ impl Bc6h {
             ends[end / 2][end % 2][channel] =
                 widen(mode.end(raw[n], raw[channel], end, channel, signed), mode.base, signed);
         }
-        Bc6h { ends, partition, indices: Indices::new(block, at, index_bits, partition), signed }
+        Bc6h { ends, partition, indices: Indices::new(block, at, index_bits, &partition), signed }
     }
 }
 

@@ -59,13 +59,28 @@ impl Bc7 {
     pub fn read(bytes: &[u8; 16], srgb: bool) -> Bc7 {
         let block = u128::from_le_bytes(*bytes);
         let values = Bytes::new(srgb);
-        let number = bytes[0].trailing_zeros();
-        let Some(mode) = MODES.get(number as usize) else {
-            let partition = Partition::new(1, 0);
-            let indices = [Indices::new(0, 0, 2, partition); 2];
-            return Bc7 { ends: [[[0; 4]; 2]; 3], partition, indices, rotated: 3, values };
-        };
-        let mut at = number + 1;
+        // Each mode by itself, with its row as a constant.
+        match bytes[0].trailing_zeros() {
+            0 => Bc7::with_mode::<0>(block, values),
+            1 => Bc7::with_mode::<1>(block, values),
+            2 => Bc7::with_mode::<2>(block, values),
+            3 => Bc7::with_mode::<3>(block, values),
+            4 => Bc7::with_mode::<4>(block, values),
+            5 => Bc7::with_mode::<5>(block, values),
+            6 => Bc7::with_mode::<6>(block, values),
+            7 => Bc7::with_mode::<7>(block, values),
+            _ => {
+                let partition = Partition::WHOLE;
+                let indices = [Indices::new(0, 0, 2, &partition); 2];
+                Bc7 { ends: [[[0; 4]; 2]; 3], partition, indices, rotated: 3, values }
+            }
+        }
+    }
+
+    #[inline]
+    fn with_mode<const MODE: usize>(block: u128, values: Bytes) -> Bc7 {
+        let mode = const { &MODES[MODE] };
+        let mut at = MODE as u32 + 1;
         let mut take = |count: u32| {
             let bits = (block >> at) as u32 & ((1 << count) - 1);
             at += count;
@@ -75,10 +90,10 @@ impl Bc7 {
         let rotation = take(mode.rotation);
         let selection = take(mode.selection);
         let ends = Bc7::ends(mode, &mut take);
-        let first = Indices::new(block, at, mode.index, partition);
+        let first = Indices::new(block, at, mode.index, &partition);
         let second = match mode.second {
             0 => first,
-            width => Indices::new(block, at + 16 * mode.index - mode.subsets, width, partition),
+            width => Indices::new(block, at + 16 * mode.index - mode.subsets, width, &partition),
         };
         let indices = if selection == 0 { [first, second] } else { [second, first] };
         let rotated = if rotation == 0 { 3 } else { rotation as usize - 1 };
@@ -96,23 +111,19 @@ impl Bc7 {
                 end[channel] = take(width);
             }
         }
-        let mut lowest = [0; 6];
-        for n in 0..count {
-            // Both ends of a subset share what the first of them takes.
-            lowest[n] = if mode.shared_bits == 1 && n % 2 == 1 {
-                lowest[n - 1]
-            } else {
-                take(mode.end_bits | mode.shared_bits)
-            };
-        }
         let more = mode.end_bits | mode.shared_bits;
         let mut ends = [[[0xff; 4]; 2]; 3];
+        let mut lowest = 0;
         for n in 0..count {
+            // Both ends of a subset may share what the first of them takes.
+            if mode.shared_bits == 0 || n % 2 == 0 {
+                lowest = take(more);
+            }
             for channel in 0..4 {
                 if widths[channel] != 0 {
                     let bits = widths[channel] + more;
-                    let value = raw[n][channel] << more | lowest[n];
-                    ends[n / 2][n % 2][channel] = (value << (8 - bits) | value << (8 - bits) >> bits) as u8;
+                    let value = (raw[n][channel] << more | lowest) << (8 - bits);
+                    ends[n / 2][n % 2][channel] = (value | value >> bits) as u8;
                 }
             }
         }

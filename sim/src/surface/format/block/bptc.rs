@@ -48,27 +48,32 @@ const ANCHORS_OF_THREE: [[u8; 64]; 2] = [
 pub struct Partition {
     /// Subset of each texel, two bits a texel.
     subsets: u32,
-    /// Texels whose indices have a bit less, a bit a texel.
-    anchors: u16,
+    /// The first `count` are the texels whose indices have a bit less, in their order.
+    anchors: [u8; 3],
+    count: usize,
 }
 
 impl Partition {
+    /// A block that is not divided.
+    pub const WHOLE: Partition = Partition { subsets: 0, anchors: [0; 3], count: 1 };
+
     /// One of the 64 ways to divide a block into one, two or three subsets.
+    #[inline(always)]
     pub fn new(subsets: u32, number: u32) -> Partition {
         let n = number as usize & 63;
         match subsets {
-            3 => Partition {
-                subsets: THREE[n],
-                anchors: 1 | 1 << ANCHORS_OF_THREE[0][n] | 1 << ANCHORS_OF_THREE[1][n],
-            },
-            2 => Partition { subsets: spread(TWO[n]), anchors: 1 | 1 << ANCHOR_OF_TWO[n] },
-            _ => Partition { subsets: 0, anchors: 1 },
+            3 => {
+                let [one, other] = [ANCHORS_OF_THREE[0][n], ANCHORS_OF_THREE[1][n]];
+                Partition { subsets: THREE[n], anchors: [0, one.min(other), one.max(other)], count: 3 }
+            }
+            2 => Partition { subsets: spread(TWO[n]), anchors: [0, ANCHOR_OF_TWO[n], 0], count: 2 },
+            _ => Partition::WHOLE,
         }
     }
 
     /// The subset of a texel.
     #[inline(always)]
-    pub fn subset(self, texel: usize) -> usize {
+    pub fn subset(&self, texel: usize) -> usize {
         (self.subsets >> (2 * texel) & 3) as usize
     }
 }
@@ -82,38 +87,40 @@ const fn spread(word: u16) -> u32 {
     (bits | bits << 1) & 0x5555_5555
 }
 
-/// Where the indices of a block lie.
+/// The indices of a block, all of the same width.
 #[derive(Clone, Copy)]
 pub struct Indices {
-    /// The block from the first index up.
     bits: u64,
     /// Bits of an index.
     width: u32,
-    anchors: u16,
 }
 
 impl Indices {
-    /// Indices of `width` bits from bit `low` of the block up.
-    pub fn new(block: u128, low: u32, width: u32, partition: Partition) -> Indices {
-        Indices { bits: (block >> low) as u64, width, anchors: partition.anchors }
+    /// Indices of `width` bits from bit `low` of the block up; the bits that are left out are put in.
+    #[inline(always)]
+    pub fn new(block: u128, low: u32, width: u32, partition: &Partition) -> Indices {
+        let mut bits = (block >> low) as u64;
+        for anchor in &partition.anchors[..partition.count] {
+            let below = (1u64 << (u32::from(*anchor) * width + width - 1)) - 1;
+            bits = bits & below | (bits & !below) << 1;
+        }
+        Indices { bits, width }
     }
 
     /// The weight of the second end, in 64 parts, for a texel.
     #[inline(always)]
     pub fn weight(&self, texel: usize) -> i32 {
-        let before = u32::from(self.anchors) & ((1 << texel) - 1);
-        let low = texel as u32 * self.width - before.count_ones();
-        let width = self.width - u32::from(self.anchors >> texel & 1);
-        let index = (self.bits >> low) as usize & ((1 << width) - 1);
-        WEIGHTS[self.width as usize - 2][index].into()
+        let index = self.bits >> (texel as u32 * self.width) & ((1 << self.width) - 1);
+        WEIGHTS[self.width as usize & 3][index as usize & 15].into()
     }
 }
 
-/// Weights of the second end by index, for indices of two, three and four bits.
-const WEIGHTS: [[u8; 16]; 3] = [
+/// Weights of the second end by the width of an index, four bits in the first row, and the index.
+const WEIGHTS: [[u8; 16]; 4] = [
+    [0, 4, 9, 13, 17, 21, 26, 30, 34, 38, 43, 47, 51, 55, 60, 64],
+    [0; 16],
     [0, 21, 43, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
     [0, 9, 18, 27, 37, 46, 55, 64, 0, 0, 0, 0, 0, 0, 0, 0],
-    [0, 4, 9, 13, 17, 21, 26, 30, 34, 38, 43, 47, 51, 55, 60, 64],
 ];
 
 /// What lies between two ends.
