@@ -245,8 +245,8 @@ pub const PIXELS_OF_PACKED_YUV_SHARE_THE_FIRST_CHROMA: bool = true;
 
 /// Colours between the two of a block of BC1, BC2, BC3 or FXT1: to how many bits? Ends have 5 or 6 bits a channel, and no
 /// seed has the chapter about them (003:2977). The model widens ends to bytes by repeating their highest bits, and rounds
-/// what lies between to the nearest byte, halves up: within the tolerance of Direct3D (1/255 and 3 % of the distance of
-/// the ends), and bytes are what the sRGB formats need. False: rounded down.
+/// what lies between to the nearest byte, halves up: so the documents of Direct3D 9 (DXT1) have it, and bytes are what the
+/// sRGB formats need. Direct3D 10 allows as much as this differs from exact colours. False: rounded down.
 pub const COLOURS_BETWEEN_ARE_ROUNDED: bool = true;
 
 /// Signed blocks of BC4 and BC5 with ends of -127 and -128, which are both -1: are they equal when the ends are compared?
