@@ -363,6 +363,7 @@ pub const TESSELLATION_IS_THAT_OF_DIRECT3D: bool = true;
 /// whether what is recorded would end beyond the buffer; hardware might ask for room for a whole pitch. The model asks where
 /// the last piece of the last vertex ends. The two differ only where a vertex ends with a hole at the end of the buffer.
 pub const STREAM_OUTPUT_OVERFLOWS_BY_ITS_DATA: bool = true;
+
 /// Pixels outside of the depth or stencil buffer: the sizes of all targets should be the same (2a p.57), and no source says what
 /// happens if they are not. The model takes them as if there was no test.
 pub const PIXELS_OUTSIDE_OF_THE_DEPTH_BUFFER_PASS: bool = true;

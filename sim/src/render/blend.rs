@@ -4,7 +4,7 @@
 
 use super::logic_op::LogicOp;
 use crate::assumptions::{BLEND_FACTOR_ZERO_DROPS_ITS_OPERAND, CLAMP_TO_A_FLOAT_FORMAT_KEEPS_INFINITY};
-use crate::surface::format::{Encoding, Format, Letter, Numeric};
+use crate::surface::format::{Channel, Encoding, Format, Letter, Numeric};
 use genxml::gen8::enums::{
     ThreeDColorBufferBlendFactor as Factor, ThreeDColorBufferBlendFunction as Function,
 };
@@ -114,21 +114,17 @@ impl Range {
     }
 }
 
-/// Which inputs are clamped before they are blended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Clamped {
-    Nothing,
-    Sources,
-    Everything,
-}
-
 /// Blending of one render target.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Blend {
     /// Colour and alpha, if it is blended.
     equations: Option<[Equation; 2]>,
-    before: Clamped,
-    after: bool,
+    /// The shader's colours are clamped before they are blended.
+    clamps_sources: bool,
+    /// Those that are there are.
+    clamps_destination: bool,
+    /// The result is.
+    clamps_result: bool,
     ranges: [Range; 4],
     alpha_to_one: bool,
     constant: [f32; 4],
@@ -153,12 +149,6 @@ impl Blend {
         };
         let logical = !format.srgb
             && format.channels().iter().all(|channel| whole(channel.encoding) || channel.letter == Letter::X);
-        let before = match entry {
-            _ if integers => Clamped::Nothing,
-            BlendStateEntry { pre_blend_color_clamp_enable: true, .. } => Clamped::Everything,
-            BlendStateEntry { pre_blend_source_only_clamp_enable: true, .. } => Clamped::Sources,
-            _ => Clamped::Nothing,
-        };
         let ranges = match entry.color_clamp_range {
             ClampRange::COLORCLAMP_UNORM => [Range::UNORM; 4],
             ClampRange::COLORCLAMP_SNORM => [Range::SNORM; 4],
@@ -166,18 +156,30 @@ impl Blend {
         };
         let logic = (entry.logic_op_enable && logical).then(|| LogicOp::of(entry.logic_op_function));
         let blends = entry.color_buffer_blend_enable && !entry.logic_op_enable && !integers;
+        let everything = entry.pre_blend_color_clamp_enable && !integers;
+        let sources = everything || entry.pre_blend_source_only_clamp_enable && !integers;
+        // Elements of normalized numbers hold nothing else than their range: what is encoded next need not be clamped, what
+        // was decoded neither.
+        let spare = normalized(format) && ranges == [Range::UNORM; 4];
+        let constant = [
+            constants.blend_constant_color_red,
+            constants.blend_constant_color_green,
+            constants.blend_constant_color_blue,
+            constants.blend_constant_color_alpha,
+        ];
+        let clamped = [0, 1, 2, 3].map(|channel| {
+            let mut lanes = [constant[channel]; SLOTS];
+            ranges[channel].clamp(&mut lanes);
+            lanes[0]
+        });
         Blend {
             equations: blends.then(|| equations(state, entry)),
-            before,
-            after: !integers && blends && entry.post_blend_color_clamp_enable,
+            clamps_sources: sources && (blends || !spare),
+            clamps_destination: everything && blends && !spare,
+            clamps_result: blends && entry.post_blend_color_clamp_enable && !spare,
             ranges,
             alpha_to_one: state.alpha_to_one_enable && !integers,
-            constant: [
-                constants.blend_constant_color_red,
-                constants.blend_constant_color_green,
-                constants.blend_constant_color_blue,
-                constants.blend_constant_color_alpha,
-            ],
+            constant: if everything { clamped } else { constant },
             logic,
             channels: u8::from(!entry.write_disable_red)
                 | u8::from(!entry.write_disable_green) << 1
@@ -204,52 +206,60 @@ impl Blend {
         if self.alpha_to_one {
             source[3] = [1.0; SLOTS];
         }
-        if self.before != Clamped::Nothing {
+        if self.clamps_sources {
             self.clamp(source);
         }
-        if let Some(equations) = &self.equations {
-            self.blend(equations, source, second, destination);
-            if self.after {
-                self.clamp(source);
+        let Some(equations) = &self.equations else { return };
+        match second {
+            Some(second) if self.clamps_sources => {
+                let mut second = *second;
+                self.clamp(&mut second);
+                self.blend(equations, source, &second, destination);
             }
+            _ => self.blend(equations, source, second.unwrap_or(&NOTHING), destination),
+        }
+        if self.clamps_result {
+            self.clamp(source);
         }
     }
 
+    #[inline]
     fn clamp(&self, colors: &mut Colors) {
         for (lanes, range) in colors.iter_mut().zip(self.ranges) {
             range.clamp(lanes);
         }
     }
 
+    #[inline]
     fn blend(
         &self,
         [color, alpha]: &[Equation; 2],
         source: &mut Colors,
-        second: Option<&Colors>,
+        second: &Colors,
         destination: &Colors,
     ) {
-        const NOTHING: Colors = [[0.0; SLOTS]; 4];
-        let mut inputs = Inputs {
-            source: *source,
-            second: *second.unwrap_or(&NOTHING),
-            destination: *destination,
-            constant: self.constant,
+        let mut clamped;
+        let destination = if self.clamps_destination {
+            clamped = *destination;
+            self.clamp(&mut clamped);
+            &clamped
+        } else {
+            destination
         };
-        if self.before != Clamped::Nothing && second.is_some() {
-            self.clamp(&mut inputs.second);
-        }
-        if self.before == Clamped::Everything {
-            self.clamp(&mut inputs.destination);
-            for (value, range) in inputs.constant.iter_mut().zip(self.ranges) {
-                let mut lanes = [*value; SLOTS];
-                range.clamp(&mut lanes);
-                *value = lanes[0];
-            }
-        }
-        for (channel, out) in source.iter_mut().enumerate() {
-            inputs.combine(if channel < 3 { color } else { alpha }, channel, out);
+        for channel in 0..4 {
+            // A channel looks at itself and at alpha, which comes last.
+            let inputs = Inputs { source, second, destination, constant: &self.constant };
+            source[channel] = inputs.combine(if channel < 3 { color } else { alpha }, channel);
         }
     }
+}
+
+const NOTHING: Colors = [[0.0; SLOTS]; 4];
+
+/// True if all channels are numbers from 0 to 1 in equal steps, or none.
+fn normalized(format: &Format) -> bool {
+    let unorm = |channel: &Channel| channel.encoding == Encoding::Unorm || channel.letter == Letter::X;
+    format.channels().iter().all(unorm)
 }
 
 fn equations(state: &BlendState, entry: &BlendStateEntry) -> [Equation; 2] {
@@ -271,27 +281,27 @@ fn ignores_factors(function: Function) -> bool {
     matches!(function, Function::BLENDFUNCTION_MIN | Function::BLENDFUNCTION_MAX)
 }
 
-struct Inputs {
-    source: Colors,
-    second: Colors,
-    destination: Colors,
-    constant: [f32; 4],
+struct Inputs<'c> {
+    source: &'c Colors,
+    second: &'c Colors,
+    destination: &'c Colors,
+    constant: &'c [f32; 4],
 }
 
-impl Inputs {
+impl Inputs<'_> {
     #[inline(always)]
-    fn combine(&self, equation: &Equation, channel: usize, out: &mut Lanes) {
+    fn combine(&self, equation: &Equation, channel: usize) -> Lanes {
         let (source, destination) = (&self.source[channel], &self.destination[channel]);
         match equation.function {
-            Function::BLENDFUNCTION_MIN => each(out, |n| source[n].min(destination[n])),
-            Function::BLENDFUNCTION_MAX => each(out, |n| source[n].max(destination[n])),
+            Function::BLENDFUNCTION_MIN => each(|n| source[n].min(destination[n])),
+            Function::BLENDFUNCTION_MAX => each(|n| source[n].max(destination[n])),
             function => {
                 let new = self.product(equation.source, channel, source);
                 let old = self.product(equation.destination, channel, destination);
                 match function {
-                    Function::BLENDFUNCTION_SUBTRACT => each(out, |n| new[n] - old[n]),
-                    Function::BLENDFUNCTION_REVERSE_SUBTRACT => each(out, |n| old[n] - new[n]),
-                    _ => each(out, |n| new[n] + old[n]),
+                    Function::BLENDFUNCTION_SUBTRACT => each(|n| new[n] - old[n]),
+                    Function::BLENDFUNCTION_REVERSE_SUBTRACT => each(|n| old[n] - new[n]),
+                    _ => each(|n| new[n] + old[n]),
                 }
             }
         }
@@ -300,8 +310,8 @@ impl Inputs {
     /// A colour times a factor.
     #[inline(always)]
     fn product(&self, factor: Factor, channel: usize, color: &Lanes) -> Lanes {
-        let times = |by: &Lanes| std::array::from_fn(|n| color[n] * by[n]);
-        let times_rest = |by: &Lanes| std::array::from_fn(|n| color[n] * (1.0 - by[n]));
+        let times = |by: &Lanes| each(|n| color[n] * by[n]);
+        let times_rest = |by: &Lanes| each(|n| color[n] * (1.0 - by[n]));
         match factor {
             Factor::BLENDFACTOR_ONE => *color,
             Factor::BLENDFACTOR_SRC_COLOR => times(&self.source[channel]),
@@ -311,7 +321,7 @@ impl Inputs {
             Factor::BLENDFACTOR_SRC_ALPHA_SATURATE if channel == 3 => *color,
             Factor::BLENDFACTOR_SRC_ALPHA_SATURATE => {
                 let (source, destination) = (&self.source[3], &self.destination[3]);
-                std::array::from_fn(|n| color[n] * source[n].min(1.0 - destination[n]))
+                each(|n| color[n] * source[n].min(1.0 - destination[n]))
             }
             Factor::BLENDFACTOR_CONST_COLOR => times(&[self.constant[channel]; SLOTS]),
             Factor::BLENDFACTOR_CONST_ALPHA => times(&[self.constant[3]; SLOTS]),
@@ -332,11 +342,16 @@ impl Inputs {
     }
 }
 
+/// A row, made value by value. A plain loop: it becomes vector instructions where calls of closures do not.
 #[inline(always)]
-fn each(out: &mut Lanes, value: impl Fn(usize) -> f32) {
-    for (n, out) in out.iter_mut().enumerate() {
-        *out = value(n);
+fn each(value: impl Fn(usize) -> f32) -> Lanes {
+    let mut lanes = [0.0; SLOTS];
+    let mut n = 0;
+    while n < SLOTS {
+        lanes[n] = value(n);
+        n += 1;
     }
+    lanes
 }
 
 #[cfg(test)]

@@ -371,7 +371,7 @@ impl DepthStencil {
 
     /// The same on memory alone.
     #[inline]
-    fn samples(
+    pub(crate) fn samples(
         &self,
         vm: &mut Vm<'_>,
         quad: &Quad,

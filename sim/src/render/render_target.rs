@@ -233,7 +233,7 @@ impl RenderTarget {
     }
 
     /// The same on memory alone; gives the number of pixels and of samples that were written.
-    fn pixels(
+    pub(crate) fn pixels(
         &self,
         vm: &mut Vm<'_>,
         known: &mut Known,
@@ -451,7 +451,6 @@ impl Work<'_> {
                 }
             }
         }
-        let integers = self.codec.format().numeric != Numeric::Float;
         let mut elements = [0; SLOTS * MOST_BYTES];
         let mut encoded = false;
         let mut rest = samples.iter().fold(0, |all, &mask| all | mask);
@@ -460,26 +459,31 @@ impl Work<'_> {
             rest &= rest - 1;
             let lanes = gather(&samples, sample);
             let origin = target.surface.origin(&target.level, self.slice, sample);
-            if !target.reads && encoded {
-                self.store(vm, origin, lanes, &elements)?;
-                continue;
-            }
-            let mut old = [0; SLOTS * MOST_BYTES];
             if target.reads {
+                let mut old = [0; SLOTS * MOST_BYTES];
                 self.load(vm, origin, lanes, &mut old)?;
-            }
-            if integers {
-                self.encode_bits(color, &mut elements);
-            } else {
-                self.encode(color, second, &old, &mut elements);
-            }
-            if target.reads || target.blend.logic.is_some() {
+                self.make(color, second, &old, &mut elements);
                 self.combine(&old, &mut elements);
+            } else if !encoded {
+                self.make(color, second, &[0; SLOTS * MOST_BYTES], &mut elements);
+                if target.blend.logic.is_some() {
+                    self.combine(&[0; SLOTS * MOST_BYTES], &mut elements);
+                }
             }
             encoded = true;
             self.store(vm, origin, lanes, &elements)?;
         }
         Ok(())
+    }
+
+    /// The elements of colours over what is there.
+    #[inline(always)]
+    fn make(&self, color: &Source, second: Option<&Source>, old: &Elements, elements: &mut Elements) {
+        if self.codec.format().numeric == Numeric::Float {
+            self.encode(color, second, old, elements);
+        } else {
+            self.encode_bits(color, elements);
+        }
     }
 
     /// Blends and encodes floats.
@@ -488,7 +492,7 @@ impl Work<'_> {
         let target = self.target;
         let mut colors = floats(color);
         let mut destination = [[0.0; SLOTS]; 4];
-        if target.blend.reads_destination() {
+        if target.reads && target.blend.reads_destination() {
             match target.packed {
                 Some(packed) => packed.decode(old, &mut destination),
                 None => self.decode(old, &mut destination),
@@ -616,6 +620,18 @@ impl Work<'_> {
         elements: &Elements,
     ) -> Result<(), PageFault> {
         let bytes = self.target.surface.element_bytes as usize;
+        if bytes == 4 {
+            // The most common size. Sixteen dwords; pairs of them lie side by side.
+            let pairs = elements.as_chunks::<8>().0;
+            return self.rows(origin, lanes, |at, slot, pair| {
+                let both = u64::from_le_bytes(pairs[slot / 2 % 8]);
+                match pair {
+                    3 => vm.write_u64(at, both),
+                    1 => vm.write_u32(at, both as u32),
+                    _ => vm.write_u32(at.wrapping_add(4), (both >> 32) as u32),
+                }
+            });
+        }
         self.rows(origin, lanes, |at, slot, pair| {
             let first = slot * bytes;
             match pair {
@@ -635,6 +651,17 @@ impl Work<'_> {
         elements: &mut Elements,
     ) -> Result<(), PageFault> {
         let bytes = self.target.surface.element_bytes as usize;
+        if bytes == 4 {
+            let pairs = elements.as_chunks_mut::<8>().0;
+            return self.rows(origin, lanes, |at, slot, pair| {
+                pairs[slot / 2 % 8] = match pair {
+                    3 => vm.read_array(at)?,
+                    1 => u64::from(vm.read_u32(at)?).to_le_bytes(),
+                    _ => (u64::from(vm.read_u32(at.wrapping_add(4))?) << 32).to_le_bytes(),
+                };
+                Ok(())
+            });
+        }
         self.rows(origin, lanes, |at, slot, pair| {
             let first = slot * bytes;
             match pair {
@@ -714,10 +741,9 @@ fn floats(color: &Source) -> Colors {
 /// Writes one or two elements.
 #[inline(always)]
 fn put(vm: &mut Vm<'_>, at: u64, bytes: &[u8]) -> Result<(), PageFault> {
-    match *bytes {
-        [a, b, c, d] => vm.write_array(at, &[a, b, c, d]),
-        [a, b, c, d, e, f, g, h] => vm.write_array(at, &[a, b, c, d, e, f, g, h]),
-        _ => vm.write(at, bytes),
+    match <&[u8; 8]>::try_from(bytes) {
+        Ok(bytes) => vm.write_array(at, bytes),
+        Err(_) => vm.write(at, bytes),
     }
 }
 
@@ -725,7 +751,6 @@ fn put(vm: &mut Vm<'_>, at: u64, bytes: &[u8]) -> Result<(), PageFault> {
 #[inline(always)]
 fn get(vm: &Vm<'_>, at: u64, bytes: &mut [u8]) -> Result<(), PageFault> {
     match bytes.len() {
-        4 => bytes.copy_from_slice(&vm.read_array::<4>(at)?),
         8 => bytes.copy_from_slice(&vm.read_array::<8>(at)?),
         _ => vm.read(at, bytes)?,
     }
