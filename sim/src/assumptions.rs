@@ -47,6 +47,52 @@ pub const SOLID_SELECT_IS_FOR_MONO_PATTERNS: bool = true;
 /// writes nothing where a bit is 0. By the letter nothing is drawn.
 pub const SOLID_PATTERN_IS_TRANSPARENT: bool = true;
 
+/// From where are centroid values of a partly covered pixel? The programming note of 3DSTATE_SAMPLE_PATTERN wants samples
+/// ordered by distance from the middle for the sake of the centroid (2a p.188), which makes sense if the first covered sample is
+/// taken; no source says so outright (gen8_facts 7). False: from the pixel's location, as if the pixel were covered.
+pub const CENTROID_IS_FIRST_COVERED_SAMPLE: bool = true;
+
+/// Forced Sample Count has 16 samples a pixel (2a p.178), 3DSTATE_SAMPLE_PATTERN has no positions for them. The model takes
+/// Direct3D's standard pattern for 16, in 1/16 pixels from the upper-left corner.
+pub const FORCED_16_SAMPLES: [[u8; 2]; 16] = [
+    [9, 9],
+    [7, 5],
+    [5, 10],
+    [12, 7],
+    [3, 6],
+    [10, 13],
+    [13, 11],
+    [11, 3],
+    [6, 14],
+    [8, 1],
+    [4, 2],
+    [2, 12],
+    [0, 8],
+    [15, 4],
+    [14, 15],
+    [1, 0],
+];
+
+/// Coordinates are kept to 8 bits behind the point of a pixel (2a p.39); how are they rounded? To the nearest, by Direct3D's
+/// rules; where there are two, no source says: the model takes the even one. False: the larger one.
+pub const SNAPPING_TIES_GO_TO_EVEN: bool = true;
+
+/// Smallest w of clip space that is left by clipping: a vertex at w = 0 has no place on the screen. No source has a number;
+/// any that is small against the guard band will do.
+pub const CLIP_W_MIN: f64 = f32::MIN_POSITIVE as f64;
+
+/// Fill mode WIREFRAME: are edges drawn that clipping has made? They lie along the border of what can be seen; Direct3D's
+/// reference leaves them out, no source says what hardware does.
+pub const CLIPPED_EDGES_ARE_NO_BOUNDARY: bool = true;
+
+/// Fill mode POINT: are points drawn only at the primitive's own vertices, not at corners that clipping has made? As for
+/// edges.
+pub const CLIPPED_CORNERS_ARE_NO_POINTS: bool = true;
+
+/// Over how many pixels does the coverage of a smooth point go from 1 to 0? 3DSTATE_RASTER only says that it is smooth; one pixel
+/// is what OpenGL's definition by area comes closest to.
+pub const SMOOTH_POINT_REGION: f64 = 1.0;
+
 /// Does NoMask override the channel enables of Align16? 2b p.8 says so, but the worked example 004:1992-2020 and
 /// G45's Evaluate (vol 4, 13.1) keep them. The model keeps them.
 pub const CHANNEL_ENABLES_HOLD_WITH_NO_MASK: bool = true;

@@ -1,0 +1,265 @@
+//! Values inside an object: depth, 1/w and barycentrics at any position, and the setup data that kernels interpolate with.
+//!
+//! A kernel computes an attribute as A0 + b1 * C1 + b2 * C2 (`pln`): [`Attribute`] makes the constants of the values at the
+//! original vertices, [`Planes`] the barycentrics b1 and b2, the weights of vertex 1 and 2 (gen8_facts 3.6). Everything that
+//! is linear on the screen is a plane in f64 over exact positions; results are rounded to f32 once.
+
+use super::raster::{Point, SUBPIXEL_BITS, doubled_area};
+use super::viewport::ScreenVertex;
+
+/// A position on the screen in 1/16 pixels: pixel locations, samples and the offsets that kernels ask for all lie there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Position {
+    /// To the right of the screen's origin.
+    pub x: i32,
+    /// Below the screen's origin.
+    pub y: i32,
+}
+
+impl Position {
+    /// `offset`, in 1/16 pixels, from the upper-left corner of a pixel.
+    #[must_use]
+    pub fn in_pixel(x: u32, y: u32, offset: [u8; 2]) -> Position {
+        Position { x: (x as i32) * 16 + i32::from(offset[0]), y: (y as i32) * 16 + i32::from(offset[1]) }
+    }
+}
+
+/// A value that is linear on the screen.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Plane {
+    /// Value at the origin of the planes.
+    at: f64,
+    /// Change by 1/16 pixel to the right.
+    dx: f64,
+    /// Change by 1/16 pixel down.
+    dy: f64,
+}
+
+impl Plane {
+    #[inline(always)]
+    fn value(&self, x: f64, y: f64) -> f64 {
+        self.at + self.dx * x + self.dy * y
+    }
+
+    fn constant(at: f32) -> Plane {
+        Plane { at: f64::from(at), dx: 0.0, dy: 0.0 }
+    }
+}
+
+/// A corner of an object on the screen, with the weights of the original vertices in it.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Corner {
+    /// Position, depth and 1/w.
+    pub screen: ScreenVertex,
+    /// Weights with perspective.
+    pub weights: [f32; 3],
+    /// Weights of what is linear on the screen.
+    pub linear: [f32; 3],
+}
+
+impl Corner {
+    /// An original vertex, `index` 0 to 2, that clipping left alone.
+    #[must_use]
+    pub fn vertex(screen: ScreenVertex, index: usize) -> Corner {
+        let weights = std::array::from_fn(|i| if i == index { 1.0 } else { 0.0 });
+        Corner { screen, weights, linear: weights }
+    }
+}
+
+/// All that is interpolated over an object by fixed functions.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Planes {
+    /// Where the planes start, in 1/16 pixels.
+    origin: [f64; 2],
+    z: Plane,
+    inv_w: Plane,
+    /// b1 and b2 with perspective, each times 1/w.
+    perspective: [Plane; 2],
+    /// b1 and b2 linear on the screen.
+    linear: [Plane; 2],
+    /// Is 1/w the same everywhere, so that both kinds of barycentrics are the linear ones?
+    flat: bool,
+}
+
+/// Barycentrics with or without perspective (3DSTATE_WM Barycentric Interpolation Mode, 2a p.270).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Barycentric {
+    /// Weights of the vertices in clip space.
+    Perspective,
+    /// Weights on the screen.
+    Linear,
+}
+
+fn sixteenths(p: Point) -> [f64; 2] {
+    let unit = f64::from(1 << (SUBPIXEL_BITS - 4));
+    [f64::from(p.x) / unit, f64::from(p.y) / unit]
+}
+
+impl Planes {
+    /// Planes through what `gradient` makes of the values at the corners.
+    fn new(corners: &[Corner], gradient: impl Fn([f64; 3]) -> [f64; 2]) -> Planes {
+        // Two corners make a line: the third gets the second's values, and `gradient` does not look at it.
+        let corner = |i: usize| &corners[i.min(corners.len() - 1)];
+        let plane = |f: &dyn Fn(&Corner) -> f64| {
+            let values = [f(corner(0)), f(corner(1)), f(corner(2))];
+            let [dx, dy] = gradient(values);
+            Plane { at: values[0], dx, dy }
+        };
+        let inv_w = |c: &Corner| f64::from(c.screen.inv_w);
+        Planes {
+            origin: sixteenths(corners[0].screen.at),
+            z: plane(&|c| f64::from(c.screen.z)),
+            inv_w: plane(&inv_w),
+            perspective: [1, 2].map(|i| plane(&move |c: &Corner| f64::from(c.weights[i]) * inv_w(c))),
+            linear: [1, 2].map(|i| plane(&move |c: &Corner| f64::from(c.linear[i]))),
+            flat: corners.iter().all(|c| c.screen.inv_w == corners[0].screen.inv_w),
+        }
+    }
+
+    /// Over a triangle; `None` if it has no area.
+    #[must_use]
+    pub fn triangle(corners: &[Corner; 3]) -> Option<Planes> {
+        let [a, b, c] = corners.map(|c| c.screen.at);
+        let area = doubled_area(a, b, c);
+        if area == 0 {
+            return None;
+        }
+        let ([x0, y0], [x1, y1], [x2, y2]) = (sixteenths(a), sixteenths(b), sixteenths(c));
+        // Twice the area in square sixteenths, exact.
+        let area = area as f64 / f64::from(1 << (2 * (SUBPIXEL_BITS - 4)));
+        Some(Planes::new(corners, |[a, b, c]| {
+            let (b, c) = (b - a, c - a);
+            [(b * (y2 - y0) - c * (y1 - y0)) / area, (c * (x1 - x0) - b * (x2 - x0)) / area]
+        }))
+    }
+
+    /// Along a line from the first corner to the second; across it nothing changes. A line without length has the values
+    /// of its first corner.
+    #[must_use]
+    pub fn line(ends: &[Corner; 2]) -> Planes {
+        let [[x0, y0], [x1, y1]] = ends.map(|c| sixteenths(c.screen.at));
+        let (x, y) = (x1 - x0, y1 - y0);
+        let length = x * x + y * y;
+        Planes::new(
+            ends,
+            |[a, b, _]| if length == 0.0 { [0.0; 2] } else { [(b - a) * x / length, (b - a) * y / length] },
+        )
+    }
+
+    /// Over a point: the vertex's values everywhere, and as b1 and b2 the way from its upper-left corner to the right and
+    /// down, in units of its width, which sprite coordinates follow. `width` is in 1/256 pixels and not 0.
+    #[must_use]
+    pub fn point(vertex: &ScreenVertex, upper_left: Point, width: i32) -> Planes {
+        let step = 16.0 / f64::from(width.max(1));
+        let right = Plane { at: 0.0, dx: step, dy: 0.0 };
+        let down = Plane { at: 0.0, dx: 0.0, dy: step };
+        Planes {
+            origin: sixteenths(upper_left),
+            z: Plane::constant(vertex.z),
+            inv_w: Plane::constant(vertex.inv_w),
+            perspective: [right, down],
+            linear: [right, down],
+            flat: true,
+        }
+    }
+
+    /// A point drawn for a corner of a triangle (fill mode POINT): everything has the corner's values.
+    #[must_use]
+    pub fn corner(corner: &Corner) -> Planes {
+        Planes::new(&[*corner], |_| [0.0; 2])
+    }
+
+    #[inline(always)]
+    fn relative(&self, at: Position) -> (f64, f64) {
+        (f64::from(at.x) - self.origin[0], f64::from(at.y) - self.origin[1])
+    }
+
+    /// Depth at a position, before clamping.
+    #[inline]
+    #[must_use]
+    pub fn z(&self, at: Position) -> f32 {
+        let (x, y) = self.relative(at);
+        self.z.value(x, y) as f32
+    }
+
+    /// w of clip space at a position: 1 / (linear 1/w), the payload's source W.
+    #[inline]
+    #[must_use]
+    pub fn w(&self, at: Position) -> f32 {
+        let (x, y) = self.relative(at);
+        (1.0 / self.inv_w.value(x, y)) as f32
+    }
+
+    /// b1 and b2 at a position.
+    #[inline]
+    #[must_use]
+    pub fn barycentric(&self, kind: Barycentric, at: Position) -> [f32; 2] {
+        let (x, y) = self.relative(at);
+        if kind == Barycentric::Linear || self.flat {
+            return self.linear.map(|p| p.value(x, y) as f32);
+        }
+        let inv_w = self.inv_w.value(x, y);
+        self.perspective.map(|p| (p.value(x, y) / inv_w) as f32)
+    }
+
+    /// b1 and b2 at several positions at once: all b1, then all b2, as the registers of a payload have them.
+    #[inline]
+    #[must_use]
+    pub fn barycentrics<const N: usize>(&self, kind: Barycentric, at: &[Position; N]) -> [[f32; N]; 2] {
+        let mut b = [[0.0; N]; 2];
+        for (i, &at) in at.iter().enumerate() {
+            let [b1, b2] = self.barycentric(kind, at);
+            b[0][i] = b1;
+            b[1][i] = b2;
+        }
+        b
+    }
+
+    /// Largest change of depth from one pixel to the next, right or down: what depth bias scales with.
+    #[must_use]
+    pub fn slope(&self) -> f64 {
+        16.0 * self.z.dx.abs().max(self.z.dy.abs())
+    }
+
+    /// Adds `bias` to depth everywhere.
+    pub fn add_to_z(&mut self, bias: f32) {
+        self.z.at += f64::from(bias);
+    }
+}
+
+/// What a kernel interpolates one component of an attribute with: C1, C2, nothing, A0, the four dwords of setup data.
+pub type Attribute = [f32; 4];
+
+/// Setup of a component with values `a` at the original vertices.
+#[must_use]
+pub fn interpolated(a: [f32; 3]) -> Attribute {
+    [a[1] - a[0], a[2] - a[0], 0.0, a[0]]
+}
+
+/// Setup of a component that is the same everywhere: flat values of the provoking vertex, and everything of points. Its bits
+/// are kept, whatever they mean.
+#[must_use]
+pub fn constant(a: f32) -> Attribute {
+    [0.0, 0.0, 0.0, a]
+}
+
+/// Setup of a component that goes the short way round from 1 to 0 (WrapShortest): differences are brought into -0.5 to
+/// 0.5 by adding or taking 1.
+#[must_use]
+pub fn wrapped(a: [f32; 3]) -> Attribute {
+    let short = |d: f32| match d {
+        d if d > 0.5 => d - 1.0,
+        d if d < -0.5 => d + 1.0,
+        d => d,
+    };
+    [short(a[1] - a[0]), short(a[2] - a[0]), 0.0, a[0]]
+}
+
+/// Setup of all four components of a point's sprite coordinate: (0, 0, 0, 1) in the upper-left corner of the point and
+/// (1, 1, 0, 1) in the lower-right one, or turned over with `lower_left` (3DSTATE_SBE Point Sprite Texture Coordinate Origin,
+/// 2a p.206). Needs the barycentrics of [`Planes::point`].
+#[must_use]
+pub fn sprite(lower_left: bool) -> [Attribute; 4] {
+    let t = if lower_left { [0.0, -1.0, 0.0, 1.0] } else { [0.0, 1.0, 0.0, 0.0] };
+    [[1.0, 0.0, 0.0, 0.0], t, constant(0.0), constant(1.0)]
+}

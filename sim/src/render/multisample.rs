@@ -1,0 +1,210 @@
+//! Samples: how many there are in a pixel, where they lie, and where in a pixel its values are evaluated.
+
+use crate::assumptions::{CENTROID_IS_FIRST_COVERED_SAMPLE, FORCED_16_SAMPLES};
+
+/// Most samples that a pixel can have: 16, by Forced Sample Count only (3DSTATE_RASTER, 2a p.178); surfaces have 8 at most.
+pub const MAX_SAMPLES: usize = 16;
+
+/// Width of a pixel in the unit of sample positions, U0.4 (3DSTATE_SAMPLE_PATTERN).
+pub const SAMPLE_UNITS: u8 = 16;
+
+/// Sample positions of one pixel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Samples {
+    count: u8,
+    /// X and Y from the pixel's upper-left corner in 1/16 pixels, 0 to 15.
+    positions: [[u8; 2]; MAX_SAMPLES],
+}
+
+impl Samples {
+    /// One sample in the middle of the pixel.
+    pub const CENTRE: Samples = Samples::one([8, 8]);
+    /// One sample in the upper-left corner of the pixel (Pixel Location UL_CORNER, 2a p.142).
+    pub const CORNER: Samples = Samples::one([0, 0]);
+    /// Sixteen samples, for Forced Sample Count only: the command has no positions for them.
+    pub const SIXTEEN: Samples = Samples { count: 16, positions: FORCED_16_SAMPLES };
+
+    const fn one(at: [u8; 2]) -> Samples {
+        let mut positions = [[8, 8]; MAX_SAMPLES];
+        positions[0] = at;
+        Samples { count: 1, positions }
+    }
+
+    /// The samples at `positions`: X and Y from the pixel's upper-left corner in 1/16 pixels.
+    ///
+    /// # Errors
+    /// `None` unless there are 1, 2, 4, 8 or 16, each inside the pixel.
+    #[must_use]
+    pub fn new(positions: &[[u8; 2]]) -> Option<Samples> {
+        let fits = positions.len().is_power_of_two()
+            && positions.len() <= MAX_SAMPLES
+            && positions.iter().flatten().all(|&c| c < SAMPLE_UNITS);
+        let mut samples = Samples { count: positions.len() as u8, positions: [[8, 8]; MAX_SAMPLES] };
+        fits.then(|| {
+            samples.positions[..positions.len()].copy_from_slice(positions);
+            samples
+        })
+    }
+
+    /// The pattern that all drivers program for 1, 2, 4 or 8 samples (gen8_facts 7).
+    #[must_use]
+    pub fn standard(count: usize) -> Option<Samples> {
+        match count {
+            1 => Samples::new(&[[8, 8]]),
+            2 => Samples::new(&[[12, 12], [4, 4]]),
+            4 => Samples::new(&[[6, 2], [14, 6], [2, 10], [10, 14]]),
+            8 => Samples::new(&[[9, 5], [7, 11], [13, 9], [5, 3], [3, 13], [1, 7], [11, 15], [15, 1]]),
+            _ => None,
+        }
+    }
+
+    /// Number of samples: 1, 2, 4, 8 or 16.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        usize::from(self.count)
+    }
+
+    /// A mask with a bit for every sample.
+    #[must_use]
+    pub fn all(&self) -> u16 {
+        ((1_u32 << self.count) - 1) as u16
+    }
+
+    /// Positions, X and Y from the pixel's upper-left corner in 1/16 pixels.
+    #[must_use]
+    pub fn positions(&self) -> &[[u8; 2]] {
+        &self.positions[..self.count()]
+    }
+
+    /// Position of a sample in pixels from the pixel's upper-left corner; the middle if there is no such sample.
+    #[must_use]
+    pub fn offset(&self, sample: usize) -> [f32; 2] {
+        let [x, y] = self.positions.get(sample).copied().unwrap_or([8, 8]);
+        [f32::from(x) / f32::from(SAMPLE_UNITS), f32::from(y) / f32::from(SAMPLE_UNITS)]
+    }
+
+    /// Where centroid values are evaluated for a pixel whose samples `covered` are covered, in 1/16 pixels from its
+    /// upper-left corner. `pixel` is where pixel values are.
+    ///
+    /// The pixel's own location if all samples are covered or none is, else the first covered sample: the samples are in the
+    /// order of their distance from the middle, "required to get the correct centroid computation" (2a p.188).
+    #[must_use]
+    pub fn centroid(&self, covered: u16, pixel: [u8; 2]) -> [u8; 2] {
+        let covered = covered & self.all();
+        if covered == 0 || covered == self.all() || !CENTROID_IS_FIRST_COVERED_SAMPLE {
+            return pixel;
+        }
+        self.positions[covered.trailing_zeros() as usize]
+    }
+}
+
+/// Where "pixel" values and positions are evaluated (3DSTATE_MULTISAMPLE Pixel Location, 2a p.142).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PixelLocation {
+    /// In the middle.
+    #[default]
+    Centre,
+    /// In the upper-left corner, where Direct3D 9 has it.
+    UpperLeft,
+}
+
+impl PixelLocation {
+    /// In 1/16 pixels from the upper-left corner.
+    #[must_use]
+    pub fn position(self) -> [u8; 2] {
+        match self {
+            PixelLocation::Centre => [8, 8],
+            PixelLocation::UpperLeft => [0, 0],
+        }
+    }
+}
+
+/// How primitives are sampled, and lines drawn: Multisample Rasterization Mode (2a p.180).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RasterMode {
+    /// ON modes: lines are rectangles as wide as their width says. Otherwise they follow the rules for aliased lines.
+    pub on: bool,
+    /// PATTERN modes: samples lie where the pattern has them. Otherwise all are in the pixel's location.
+    pub pattern: bool,
+}
+
+/// How the samples of a draw are laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Multisample {
+    /// Where the rasteriser looks; bit n of a coverage mask is sample n of this.
+    pub samples: Samples,
+    /// Where pixel values are evaluated.
+    pub location: PixelLocation,
+    /// What to add to both coordinates of a vertex, in 1/256 pixels: 128 if Pixel Position Offset Enable makes the
+    /// coordinates of Direct3D 9 those of the pattern, else 0.
+    pub vertex_offset: i32,
+}
+
+impl Multisample {
+    /// The samples of a draw with `count` samples a pixel, positions `pattern` for that count, and `mode`.
+    ///
+    /// `offset` is Pixel Position Offset Enable: with several samples and [`PixelLocation::UpperLeft`] it moves positions
+    /// by half a pixel both ways (2a p.142); values are then evaluated in what has become the middle.
+    #[must_use]
+    pub fn new(pattern: Samples, mode: RasterMode, location: PixelLocation, offset: bool) -> Multisample {
+        let several = pattern.count() > 1;
+        let shifted = offset && several && location == PixelLocation::UpperLeft;
+        let location = if shifted { PixelLocation::Centre } else { location };
+        let mut samples = pattern;
+        if !several || !mode.pattern {
+            samples.positions = [location.position(); MAX_SAMPLES];
+        }
+        Multisample { samples, location, vertex_offset: if shifted { 128 } else { 0 } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Oracle: the table of gen8_facts 7, by which samples are ordered by distance from the middle (2a p.188).
+    #[test]
+    fn standard_patterns_are_in_order_of_distance() {
+        for count in [4, 8] {
+            let samples = Samples::standard(count).unwrap();
+            let distance = |[x, y]: [u8; 2]| (i32::from(x) - 8).pow(2) + (i32::from(y) - 8).pow(2);
+            assert!(samples.positions().is_sorted_by_key(|&p| distance(p)), "{count} samples");
+        }
+        assert!(
+            Samples::SIXTEEN
+                .positions()
+                .is_sorted_by_key(|&[x, y]| { (i32::from(x) - 8).pow(2) + (i32::from(y) - 8).pow(2) })
+        );
+    }
+
+    #[test]
+    fn centroids() {
+        let samples = Samples::standard(4).unwrap();
+        assert_eq!(samples.centroid(0b1111, [8, 8]), [8, 8]);
+        assert_eq!(samples.centroid(0b1100, [8, 8]), [2, 10]);
+        assert_eq!(samples.centroid(0, [8, 8]), [8, 8]);
+        assert_eq!(samples.centroid(0xfff0, [8, 8]), [8, 8]);
+        assert_eq!(samples.centroid(0b1000, [0, 0]), [10, 14]);
+    }
+
+    #[test]
+    fn modes() {
+        let four = Samples::standard(4).unwrap();
+        let off = Multisample::new(four, RasterMode::default(), PixelLocation::Centre, false);
+        assert_eq!(off.samples.positions(), [[8, 8]; 4]);
+        let on = RasterMode { on: true, pattern: true };
+        let dx9 = Multisample::new(four, on, PixelLocation::UpperLeft, true);
+        assert_eq!((dx9.samples, dx9.location, dx9.vertex_offset), (four, PixelLocation::Centre, 128));
+        let one = Multisample::new(Samples::CENTRE, on, PixelLocation::UpperLeft, true);
+        assert_eq!((one.samples.positions(), one.vertex_offset), (&[[0, 0]][..], 0));
+    }
+
+    #[test]
+    fn patterns_that_do_not_fit() {
+        assert_eq!(Samples::new(&[]), None);
+        assert_eq!(Samples::new(&[[8, 8]; 3]), None);
+        assert_eq!(Samples::new(&[[8, 16]]), None);
+        assert_eq!(Samples::new(&[[8, 8]; 32]), None);
+        assert_eq!(Samples::standard(16), None);
+    }
+}

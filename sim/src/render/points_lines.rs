@@ -1,0 +1,453 @@
+//! Points and lines as shapes on the screen, and the stipple patterns.
+//!
+//! Lines come in four kinds (gen8_facts 7): thin ones that light the pixels whose diamond they leave; aliased wide ones,
+//! parallelograms with ends along an axis; rectangles, for multisampling; and antialiased ones, rectangles with soft borders.
+//! Points are squares, or soft discs.
+
+use super::interpolate::{Corner, Planes};
+use super::multisample::{Multisample, PixelLocation, Samples};
+use super::raster::{Convex, FillRule, Point, Quad, SUBPIXEL_BITS};
+use super::setup::{Kind, Object, Shape};
+use super::viewport::{Rect, ScreenVertex};
+use crate::assumptions::SMOOTH_POINT_REGION;
+
+/// How lines are drawn.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct LineState {
+    /// Line Width in pixels, U3.7; 0 for the thinnest line (3DSTATE_SF, 2a p.212).
+    pub width: f32,
+    /// Lines are rectangles, and sampled like surfaces: multisample modes ON (2a p.180).
+    pub rectangle: bool,
+    /// Antialiasing Enable (3DSTATE_RASTER): lines with a width have soft borders.
+    pub antialias: bool,
+    /// Line Antialiasing Region Width in pixels: 0.5, 1, 2 or 4 (3DSTATE_WM).
+    pub region: f32,
+    /// Line End Cap Antialiasing Region Width in pixels: 0.5, 1, 2 or 4.
+    pub cap_region: f32,
+    /// Last Pixel Enable (3DSTATE_SF): thin lines light their last pixel.
+    pub last_pixel: bool,
+}
+
+/// How points are drawn.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PointState {
+    /// Point Width in pixels, U8.3, if widths come from state (3DSTATE_SF, 2a p.214).
+    pub width: Option<f32>,
+    /// Minimum and Maximum Point Width in pixels, for widths that come from vertices (3DSTATE_CLIP, 2a p.43).
+    pub bounds: [f32; 2],
+    /// What becomes of samples on the border (3DSTATE_WM Point Rasterization Rule).
+    pub rule: FillRule,
+    /// Smooth Point Enable: discs with a soft border.
+    pub smooth: bool,
+}
+
+impl Default for PointState {
+    fn default() -> PointState {
+        PointState { width: Some(1.0), bounds: [0.125, 255.875], rule: FillRule::UpperLeft, smooth: false }
+    }
+}
+
+/// How much of a pixel an antialiased line or a smooth point covers: a ramp across its border, `region` wide.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Smooth {
+    /// A line: distances across and along.
+    Line {
+        /// Middle of the line in pixels.
+        centre: [f64; 2],
+        /// Direction, of length 1.
+        direction: [f64; 2],
+        /// Half the width and half the length in pixels.
+        half: [f64; 2],
+        /// Width of the ramps at the sides and at the ends in pixels.
+        region: [f64; 2],
+    },
+    /// A disc.
+    Disc {
+        /// Middle in pixels.
+        centre: [f64; 2],
+        /// Radius in pixels.
+        radius: f64,
+        /// Width of the ramp in pixels.
+        region: f64,
+    },
+}
+
+impl Smooth {
+    /// Coverage, 0 to 1, at a position in pixels: where the pixel is evaluated.
+    #[must_use]
+    pub fn coverage(&self, x: f32, y: f32) -> f32 {
+        let ramp = |inside: f64, region: f64| (inside / region + 0.5).clamp(0.0, 1.0);
+        let from = |[cx, cy]: [f64; 2]| (f64::from(x) - cx, f64::from(y) - cy);
+        match *self {
+            Smooth::Line { centre, direction: [ux, uy], half, region } => {
+                let (x, y) = from(centre);
+                let (across, along) = ((x * uy - y * ux).abs(), (x * ux + y * uy).abs());
+                (ramp(half[0] - across, region[0]) * ramp(half[1] - along, region[1])) as f32
+            }
+            Smooth::Disc { centre, radius, region } => {
+                let (x, y) = from(centre);
+                ramp(radius - (x * x + y * y).sqrt(), region) as f32
+            }
+        }
+    }
+}
+
+/// A pattern of 16 bits along a line (3DSTATE_LINE_STIPPLE, 2a p.138).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LineStipple {
+    /// Bit 0 comes first.
+    pub pattern: u16,
+    /// How many pixels a bit stands for, 1 to 256.
+    pub repeat: u16,
+}
+
+impl LineStipple {
+    /// Is the pixel drawn that is `n` pixels from where the pattern starts?
+    #[must_use]
+    pub fn draws(&self, n: u32) -> bool {
+        let bit = (n / u32::from(self.repeat.max(1))) & 15;
+        self.pattern >> bit & 1 != 0
+    }
+
+    /// Where the counters of the command stand in the pattern: Current Stipple Index and Current Repeat Counter, which
+    /// counts down from the repeat count... or 1, with which software starts it.
+    #[must_use]
+    pub fn position(&self, index: u32, counter: u32) -> u32 {
+        let repeat = u32::from(self.repeat.max(1));
+        (index & 15) * repeat + counter.saturating_sub(1).min(repeat - 1)
+    }
+}
+
+/// Where the stipple pattern lies on a line.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Stippled {
+    /// Start of the line.
+    start: Point,
+    /// What of the way to a pixel counts.
+    along: Along,
+    /// Pixels from the start of the pattern to the start of the line.
+    offset: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Along {
+    /// Columns.
+    X,
+    /// Rows.
+    Y,
+    /// The distance in this direction, of length 1.
+    Direction([f64; 2]),
+}
+
+impl Stippled {
+    /// How many pixels from the start of the pattern a pixel is: what [`LineStipple::draws`] asks for.
+    #[must_use]
+    pub fn position(&self, x: u32, y: u32) -> u32 {
+        let pixel = |p: i32| p >> SUBPIXEL_BITS;
+        let steps = match self.along {
+            Along::X => (x as i32).abs_diff(pixel(self.start.x)),
+            Along::Y => (y as i32).abs_diff(pixel(self.start.y)),
+            Along::Direction([ux, uy]) => {
+                let (x, y) = (f64::from(x) + 0.5, f64::from(y) + 0.5);
+                let [sx, sy] = pixels(self.start);
+                ((x - sx) * ux + (y - sy) * uy).max(0.0) as u32
+            }
+        };
+        self.offset.wrapping_add(steps)
+    }
+}
+
+/// How many pixels a line moves the stipple pattern on: columns or rows, whichever are more.
+#[must_use]
+pub fn pixels_along(a: Point, b: Point) -> u32 {
+    let pixel = |p: i32| p >> SUBPIXEL_BITS;
+    pixel(a.x).abs_diff(pixel(b.x)).max(pixel(a.y).abs_diff(pixel(b.y)))
+}
+
+/// A pattern of 32x32 pixels that holds all over the target (3DSTATE_POLY_STIPPLE_PATTERN, 2a p.146).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PolygonStipple {
+    /// A row each; bit 31 is the leftmost pixel.
+    pub rows: [u32; 32],
+    /// Added to column and row before the pattern is looked up (3DSTATE_POLY_STIPPLE_OFFSET, 2a p.144).
+    pub offset: [u32; 2],
+}
+
+impl PolygonStipple {
+    /// Is the pixel drawn?
+    #[must_use]
+    pub fn draws(&self, x: u32, y: u32) -> bool {
+        let column = x.wrapping_add(self.offset[0]) & 31;
+        let row = y.wrapping_add(self.offset[1]) & 31;
+        self.rows[row as usize] << column >> 31 != 0
+    }
+
+    /// Takes what the pattern leaves out from a quad.
+    pub fn mask(&self, quad: &mut Quad) {
+        for (i, mask) in quad.mask.iter_mut().enumerate() {
+            if !self.draws(quad.x + (i as u32 & 1), quad.y + (i as u32 >> 1)) {
+                *mask = 0;
+            }
+        }
+    }
+}
+
+fn pixels(p: Point) -> [f64; 2] {
+    let unit = f64::from(1 << SUBPIXEL_BITS);
+    [f64::from(p.x) / unit, f64::from(p.y) / unit]
+}
+
+/// A position in pixels, rounded to 1/256 pixels.
+fn point_at([x, y]: [f64; 2]) -> Point {
+    let unit = f64::from(1 << SUBPIXEL_BITS);
+    Point::new((x * unit).round_ties_even() as i32, (y * unit).round_ties_even() as i32)
+}
+
+/// The object of a line between two corners. `stipple` is where the stipple pattern stands at its start, `last` whether it is
+/// the last line of its primitive. `None` if nothing can be covered.
+#[must_use]
+pub fn line(
+    state: &LineState,
+    multisample: &Multisample,
+    ends: &[Corner; 2],
+    stipple: u32,
+    last: bool,
+) -> Option<Object> {
+    let [a, b] = ends.map(|c| c.screen.at);
+    let (dx, dy) = (i64::from(b.x) - i64::from(a.x), i64::from(b.y) - i64::from(a.y));
+    let x_major = dx.abs() >= dy.abs();
+    let axis = if x_major { Along::X } else { Along::Y };
+    let length = ((dx * dx + dy * dy) as f64).sqrt();
+    let direction = if length == 0.0 { [1.0, 0.0] } else { [dx as f64 / length, dy as f64 / length] };
+    let [ux, uy] = direction;
+    let width = if state.width > 0.0 { f64::from(state.width) } else { 1.0 };
+    // Corners `across` pixels to both sides and `beyond` past both ends.
+    let rectangle = |across: f64, beyond: f64| {
+        let ([ax, ay], [bx, by]) = (pixels(a), pixels(b));
+        let (ax, ay, bx, by) = (ax - ux * beyond, ay - uy * beyond, bx + ux * beyond, by + uy * beyond);
+        let (nx, ny) = (-uy * across, ux * across);
+        let corners = [[ax + nx, ay + ny], [ax - nx, ay - ny], [bx - nx, by - ny], [bx + nx, by + ny]];
+        Convex::quadrangle(corners.map(point_at), FillRule::UpperLeft)
+    };
+    let mut smooth = None;
+    let (shape, along) = if state.rectangle {
+        (Shape::Convex(rectangle(width / 2.0, 0.0)?), Along::Direction(direction))
+    } else if state.width.is_nan() || state.width <= 0.0 {
+        let lights_last = state.last_pixel && last;
+        (Shape::Thin(ThinLine { a, b, location: multisample.location, lights_last }), axis)
+    } else if state.antialias {
+        let region = [f64::from(state.region), f64::from(state.cap_region)].map(|r| r.clamp(0.5, 4.0));
+        let ([ax, ay], [bx, by]) = (pixels(a), pixels(b));
+        let centre = [(ax + bx) / 2.0, (ay + by) / 2.0];
+        let half = [width / 2.0, length / f64::from(2 << SUBPIXEL_BITS)];
+        smooth = Some(Smooth::Line { centre, direction, half, region });
+        (Shape::Convex(rectangle((width + region[0]) / 2.0, region[1] / 2.0)?), Along::Direction(direction))
+    } else {
+        let half = (width * f64::from(1 << SUBPIXEL_BITS) / 2.0).round_ties_even() as i32;
+        let (hx, hy) = if x_major { (0, half) } else { (half, 0) };
+        let beside = |p: Point, sign: i32| Point::new(p.x + sign * hx, p.y + sign * hy);
+        let corners = [beside(a, 1), beside(a, -1), beside(b, -1), beside(b, 1)];
+        (Shape::Convex(Convex::quadrangle(corners, FillRule::UpperLeft)?), axis)
+    };
+    let stippled = Some(Stippled { start: a, along, offset: stipple });
+    Some(Object { kind: Kind::Line, shape, planes: Planes::line(ends), back: false, smooth, stippled })
+}
+
+/// The object of a point; `width` is that of the vertex in pixels. `None` if its width is no number.
+#[must_use]
+pub fn point(
+    state: &PointState,
+    multisample: &Multisample,
+    vertex: &ScreenVertex,
+    width: f32,
+) -> Option<Object> {
+    let width = match state.width {
+        Some(width) => width,
+        None if width.is_nan() => return None,
+        None => width.max(state.bounds[0]).min(state.bounds[1]),
+    };
+    if width.is_nan() || width <= 0.0 {
+        return None;
+    }
+    // Widths are multiples of 1/8 pixel, so that half of one is a whole number of units.
+    let half = ((f64::from(width.min(256.0)) * 8.0).round_ties_even() as i32).max(1) << (SUBPIXEL_BITS - 4);
+    let at = vertex.at;
+    let upper_left = Point { x: at.x - half, y: at.y - half };
+    let square = |half: i32| {
+        let corner = |x: i32, y: i32| Point::new(at.x + x * half, at.y + y * half);
+        Convex::quadrangle([corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1)], state.rule)
+    };
+    let mut smooth = None;
+    let reach = if state.smooth && multisample.samples.count() == 1 {
+        let radius = f64::from(half) / f64::from(1 << SUBPIXEL_BITS);
+        smooth = Some(Smooth::Disc { centre: pixels(at), radius, region: SMOOTH_POINT_REGION });
+        half + (SMOOTH_POINT_REGION * f64::from(1 << SUBPIXEL_BITS)) as i32
+    } else {
+        half
+    };
+    let shape = Shape::Convex(square(reach)?);
+    let planes = Planes::point(vertex, upper_left, 2 * half);
+    Some(Object { kind: Kind::Point, shape, planes, back: false, smooth, stippled: None })
+}
+
+/// A line one pixel wide: it lights the pixels whose diamond it leaves on its way from `a` to `b` (Direct3D 10's rule).
+///
+/// The diamond around a pixel's location has corners half a pixel from it, and has its lower edges and its lower
+/// corner, and for lines that are steeper than 45 degrees its right corner.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ThinLine {
+    a: Point,
+    b: Point,
+    location: PixelLocation,
+    /// Does the pixel light up in which it ends?
+    lights_last: bool,
+}
+
+/// Half a pixel.
+const HALF: i64 = 1 << (SUBPIXEL_BITS - 1);
+
+impl ThinLine {
+    /// The pixels that the line can light.
+    #[must_use]
+    pub fn pixels(&self) -> Rect {
+        let (a, b) = (self.a, self.b);
+        let pixel = |p: i32| p >> SUBPIXEL_BITS;
+        Rect {
+            x0: pixel(a.x.min(b.x)) - 1,
+            y0: pixel(a.y.min(b.y)) - 1,
+            x1: pixel(a.x.max(b.x)) + 2,
+            y1: pixel(a.y.max(b.y)) + 2,
+        }
+    }
+
+    fn is_y_major(&self) -> bool {
+        self.a.x.abs_diff(self.b.x) < self.a.y.abs_diff(self.b.y)
+    }
+
+    /// Does the line light the pixel? Exact.
+    #[must_use]
+    pub fn lights(&self, x: i32, y: i32) -> bool {
+        let [lx, ly] = self.location.position().map(|c| i64::from(c) << (SUBPIXEL_BITS - 4));
+        let (cx, cy) = ((i64::from(x) << SUBPIXEL_BITS) + lx, (i64::from(y) << SUBPIXEL_BITS) + ly);
+        // Turned by 45 degrees the diamond is a square, open to the left and above, with its other sides.
+        let turned = |p: Point| {
+            let (x, y) = (i64::from(p.x) - cx, i64::from(p.y) - cy);
+            [x + y, y - x]
+        };
+        let (a, b) = (turned(self.a), turned(self.b));
+        let right_corner = [HALF, -HALF];
+        let within = |p: [i64; 2]| {
+            p.iter().all(|&c| c > -HALF && c <= HALF) || (self.is_y_major() && p == right_corner)
+        };
+        if within(b) {
+            return self.lights_last;
+        }
+        within(a) || crosses(a, b) || (self.is_y_major() && passes(a, b, right_corner))
+    }
+
+    /// Calls `each` for the quads with lit pixels in `window`, in the order of rows and columns along the line's longer
+    /// way. All samples of a lit pixel are covered.
+    pub fn rasterise(&self, samples: &Samples, window: Rect, each: &mut impl FnMut(Quad)) {
+        let area = self.pixels().intersection(window).intersection(Rect::SCREEN);
+        if area.is_empty() {
+            return;
+        }
+        let (all, steep) = (samples.all(), self.is_y_major());
+        // Along the longer way, two pixels at a time, the line is near one place across.
+        let (along, across) = if steep {
+            ((area.y0, area.y1), (area.x0, area.x1))
+        } else {
+            ((area.x0, area.x1), (area.y0, area.y1))
+        };
+        let (a, b) = if steep {
+            ([self.a.y, self.a.x], [self.b.y, self.b.x])
+        } else {
+            ([self.a.x, self.a.y], [self.b.x, self.b.y])
+        };
+        let across_at = |along: i32| -> i32 {
+            let (from, to) = (i64::from(a[0].min(b[0])), i64::from(a[0].max(b[0])));
+            let at = (i64::from(along) << SUBPIXEL_BITS).clamp(from, to) - i64::from(a[0]);
+            let way = i64::from(b[0]) - i64::from(a[0]);
+            let steps = if way == 0 { 0 } else { at * (i64::from(b[1]) - i64::from(a[1])) / way };
+            ((i64::from(a[1]) + steps) >> SUBPIXEL_BITS) as i32
+        };
+        let mut m = along.0 & !1;
+        while m < along.1 {
+            let (p, q) = (across_at(m), across_at(m + 2));
+            let first = (p.min(q) - 1).max(across.0) & !1;
+            let behind = (p.max(q) + 2).min(across.1);
+            let mut n = first;
+            while n < behind {
+                let (x, y) = if steep { (n, m) } else { (m, n) };
+                let lit = |dx: i32, dy: i32| {
+                    let lit = area.contains(x + dx, y + dy) && self.lights(x + dx, y + dy);
+                    if lit { all } else { 0 }
+                };
+                let mask = [lit(0, 0), lit(1, 0), lit(0, 1), lit(1, 1)];
+                if mask != [0; 4] {
+                    each(Quad { x: x as u32, y: y as u32, mask });
+                }
+                n += 2;
+            }
+            m += 2;
+        }
+    }
+}
+
+/// Does the way from `a` to `b` have a point in the square from -HALF, open, to HALF, closed?
+fn crosses(a: [i64; 2], b: [i64; 2]) -> bool {
+    // The part of the way inside, from `low` to `high`, each a fraction with a positive denominator, and whether the
+    // end itself is inside.
+    let (mut low, mut high) = (((0, 1), true), ((1, 1), true));
+    for i in 0..2 {
+        let d = b[i] - a[i];
+        if d == 0 {
+            if a[i] <= -HALF || a[i] > HALF {
+                return false;
+            }
+            continue;
+        }
+        // Where the way meets the open side and the closed one.
+        let at = |side: i64| if d > 0 { (side - a[i], d) } else { (a[i] - side, -d) };
+        let (open, closed) = ((at(-HALF), false), (at(HALF), true));
+        let (enter, leave) = if d > 0 { (open, closed) } else { (closed, open) };
+        low = later(low, enter);
+        high = earlier(high, leave);
+    }
+    match compare(low.0, high.0) {
+        std::cmp::Ordering::Less => true,
+        std::cmp::Ordering::Equal => low.1 && high.1,
+        std::cmp::Ordering::Greater => false,
+    }
+}
+
+/// A place on the way as a fraction, and whether it is inside itself.
+type End = ((i64, i64), bool);
+
+fn compare(a: (i64, i64), b: (i64, i64)) -> std::cmp::Ordering {
+    (i128::from(a.0) * i128::from(b.1)).cmp(&(i128::from(b.0) * i128::from(a.1)))
+}
+
+fn later(a: End, b: End) -> End {
+    match compare(a.0, b.0) {
+        std::cmp::Ordering::Less => b,
+        std::cmp::Ordering::Greater => a,
+        std::cmp::Ordering::Equal => (a.0, a.1 && b.1),
+    }
+}
+
+fn earlier(a: End, b: End) -> End {
+    match compare(a.0, b.0) {
+        std::cmp::Ordering::Greater => b,
+        std::cmp::Ordering::Less => a,
+        std::cmp::Ordering::Equal => (a.0, a.1 && b.1),
+    }
+}
+
+/// Does the way from `a` to `b` go through `p`?
+fn passes(a: [i64; 2], b: [i64; 2], p: [i64; 2]) -> bool {
+    let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
+    let (px, py) = (p[0] - a[0], p[1] - a[1]);
+    let along = px * dx + py * dy;
+    px * dy == py * dx && along >= 0 && along <= dx * dx + dy * dy
+}

@@ -1,0 +1,193 @@
+//! From clip space to the screen: perspective divide, viewport transform, snapping, and the rectangles that bound drawing.
+
+use super::raster::{MAX_COORDINATE, Point, SUBPIXEL_BITS};
+use crate::assumptions::SNAPPING_TIES_GO_TO_EVEN;
+
+/// A rectangle of pixels: from `x0`, `y0` up to but not including `x1`, `y1`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Rect {
+    /// First column.
+    pub x0: i32,
+    /// First row.
+    pub y0: i32,
+    /// Column behind the last one.
+    pub x1: i32,
+    /// Row behind the last one.
+    pub y1: i32,
+}
+
+impl Rect {
+    /// Every pixel that there can be: surfaces have at most 16384 pixels each way.
+    pub const SCREEN: Rect = Rect { x0: 0, y0: 0, x1: 16384, y1: 16384 };
+
+    /// The rectangle whose last column and row are `x1` and `y1`, as state has it; empty if they lie before the first.
+    #[must_use]
+    pub const fn inclusive(x0: i32, y0: i32, x1: i32, y1: i32) -> Rect {
+        Rect { x0, y0, x1: x1.saturating_add(1), y1: y1.saturating_add(1) }
+    }
+
+    /// The pixels that both have.
+    #[must_use]
+    pub fn intersection(self, other: Rect) -> Rect {
+        Rect {
+            x0: self.x0.max(other.x0),
+            y0: self.y0.max(other.y0),
+            x1: self.x1.min(other.x1),
+            y1: self.y1.min(other.y1),
+        }
+    }
+
+    /// Moved right by `x` and down by `y` pixels.
+    #[must_use]
+    pub fn moved(self, x: i32, y: i32) -> Rect {
+        Rect {
+            x0: self.x0.saturating_add(x),
+            y0: self.y0.saturating_add(y),
+            x1: self.x1.saturating_add(x),
+            y1: self.y1.saturating_add(y),
+        }
+    }
+
+    /// Has it no pixels?
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.x0 >= self.x1 || self.y0 >= self.y1
+    }
+
+    /// Is the pixel in it?
+    #[must_use]
+    pub fn contains(self, x: i32, y: i32) -> bool {
+        x >= self.x0 && x < self.x1 && y >= self.y0 && y < self.y1
+    }
+}
+
+/// One SF_CLIP_VIEWPORT (2d p.411-413).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Viewport {
+    /// m00, m11, m22: what x, y, z are multiplied with.
+    pub scale: [f32; 3],
+    /// m30, m31, m32: what is added then.
+    pub translate: [f32; 3],
+    /// Guard band, left, right, bottom, top, in units in which the viewport reaches from -1 to 1.
+    pub guard_band: [f32; 4],
+    /// X Min, X Max, Y Min, Y Max ViewPort: first and last pixel, from the drawing rectangle's origin.
+    pub extents: [f32; 4],
+}
+
+impl Viewport {
+    /// Transforms nothing and bounds nothing.
+    pub const IDENTITY: Viewport = Viewport {
+        scale: [1.0; 3],
+        translate: [0.0; 3],
+        guard_band: [-16384.0, 16383.0, -16384.0, 16383.0],
+        extents: [-16384.0, 16383.0, -16384.0, 16383.0],
+    };
+
+    /// The pixels inside the extents, from the drawing rectangle's origin. Ends that lie between pixels take the pixels
+    /// that they touch: drivers give whole numbers.
+    #[must_use]
+    pub fn pixels(&self) -> Rect {
+        let [x0, x1, y0, y1] = self.extents;
+        // `as` holds a float within the integer's range, and makes 0 of a NaN.
+        Rect::inclusive(x0.floor() as i32, y0.floor() as i32, x1.ceil() as i32, y1.ceil() as i32)
+    }
+}
+
+/// How positions become screen positions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Transform {
+    /// Divide by w; without it the position is in screen space and its w is 1/w already (Perspective Divide Disable, 2a
+    /// p.42).
+    pub divide: bool,
+    /// Apply the viewport's matrix (3DSTATE_SF Viewport Transform Enable).
+    pub viewport: bool,
+    /// Drawing Rectangle Origin in pixels, added to positions on the screen (2a p.79).
+    pub origin: [i32; 2],
+    /// In 1/256 pixels, added to both coordinates: [`super::multisample::Multisample::vertex_offset`].
+    pub offset: i32,
+    /// Bits behind the point of a pixel's coordinate that are kept: 8 or 4 (Vertex Sub Pixel Precision Select).
+    pub precision: u32,
+}
+
+impl Default for Transform {
+    fn default() -> Transform {
+        Transform { divide: true, viewport: true, origin: [0, 0], offset: 0, precision: SUBPIXEL_BITS }
+    }
+}
+
+/// A vertex on the screen.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct ScreenVertex {
+    /// Where it is.
+    pub at: Point,
+    /// Depth, behind the viewport transform.
+    pub z: f32,
+    /// 1 / w of clip space.
+    pub inv_w: f32,
+}
+
+impl Transform {
+    /// Takes a position to the screen, in f32: 1 / w, then each coordinate times that, times the scale, plus the
+    /// translation, rounded after each step. `None` if x or y is no number then: such objects are not drawn.
+    #[must_use]
+    pub fn apply(&self, viewport: &Viewport, [x, y, z, w]: [f32; 4]) -> Option<ScreenVertex> {
+        let inv_w = if self.divide { 1.0 / w } else { w };
+        let mut p = [x, y, z];
+        if self.divide {
+            p = p.map(|c| c * inv_w);
+        }
+        if self.viewport {
+            for (c, (scale, translate)) in p.iter_mut().zip(viewport.scale.iter().zip(viewport.translate)) {
+                *c = *c * scale + translate;
+            }
+        }
+        if p[0].is_nan() || p[1].is_nan() {
+            return None;
+        }
+        let at = [p[0], p[1]].map(|c| snap(c, self.precision));
+        let [ox, oy] = self.origin.map(|o| o.saturating_mul(1 << SUBPIXEL_BITS).saturating_add(self.offset));
+        let at = Point::new(at[0].saturating_add(ox), at[1].saturating_add(oy));
+        Some(ScreenVertex { at, z: p[2], inv_w })
+    }
+}
+
+/// A coordinate in pixels as one in 1/256 pixels, rounded to the nearest multiple of 1 / 2^`precision` (8 or 4).
+/// Coordinates that are too far out stay where the last ones are that fit; a NaN is 0.
+#[must_use]
+pub fn snap(coordinate: f32, precision: u32) -> i32 {
+    let precision = precision.min(SUBPIXEL_BITS);
+    let scaled = f64::from(coordinate) * f64::from(1_u32 << precision);
+    let rounded = if SNAPPING_TIES_GO_TO_EVEN { scaled.round_ties_even() } else { (scaled + 0.5).floor() };
+    let limit = f64::from(MAX_COORDINATE >> (SUBPIXEL_BITS - precision));
+    (rounded.clamp(-limit, limit) as i32) << (SUBPIXEL_BITS - precision)
+}
+
+/// Where drawing is allowed: what each rectangle of state leaves of the screen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// Clipped Drawing Rectangle, from the target's origin (2a p.78).
+    pub drawing: Rect,
+    /// Drawing Rectangle Origin in pixels.
+    pub origin: [i32; 2],
+    /// Scissor rectangle of the viewport in use, from the drawing rectangle's origin, if scissoring is on (2d p.408).
+    pub scissor: Option<Rect>,
+    /// What the target has: smallest width and height of the bound surfaces.
+    pub target: Rect,
+}
+
+impl Bounds {
+    /// The pixels of the target in which a primitive of `viewport` may draw. `extents` is false where the viewport's
+    /// extents do not bound drawing, as with Perspective Divide Disable.
+    #[must_use]
+    pub fn window(&self, viewport: &Viewport, extents: bool) -> Rect {
+        let [x, y] = self.origin;
+        let mut window = self.drawing.intersection(self.target).intersection(Rect::SCREEN);
+        if extents {
+            window = window.intersection(viewport.pixels().moved(x, y));
+        }
+        if let Some(scissor) = self.scissor {
+            window = window.intersection(scissor.moved(x, y));
+        }
+        window
+    }
+}
