@@ -9,12 +9,10 @@ use crate::fault::Fault;
 use crate::mem::{PageFault, Vm};
 use crate::observe::Observer;
 use crate::surface::TileMode;
+use crate::watchdog::PIXEL;
 use genxml::gen8::render3d_depth::{
     ThreeDStateClearParams, ThreeDStateDepthBuffer, ThreeDStateStencilBuffer, ThreeDStateWmHzOp,
 };
-
-/// Work units (see [`crate::watchdog`]) of a row of a clear.
-const UNITS_OF_A_ROW: u64 = 1;
 
 /// The packets that a clear or resolve follows.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +87,7 @@ fn fill<O: Observer>(
     element: &[u8],
 ) -> Result<(), Fault> {
     let rectangle = Rectangle::of(operation, plane);
-    exec.spend(rectangle.rows() * UNITS_OF_A_ROW)?;
+    exec.spend(rectangle.area() * u64::from(plane.surface.layout.samples) * PIXEL)?;
     match rectangle.fill(&mut exec.vm, plane, mask, element) {
         Ok(()) => Ok(()),
         Err(fault) => Err(exec.page(fault, "the buffer that is cleared")),
@@ -119,8 +117,11 @@ impl Rectangle {
         }
     }
 
-    fn rows(&self) -> u64 {
-        u64::from(self.slices) * u64::from(self.rows[1].saturating_sub(self.rows[0]))
+    /// Pixels of all slices.
+    fn area(&self) -> u64 {
+        let [columns, rows] =
+            [self.columns, self.rows].map(|[first, end]| u64::from(end.saturating_sub(first)));
+        u64::from(self.slices) * columns * rows
     }
 
     fn fill(&self, vm: &mut Vm<'_>, plane: &Plane, mask: u32, element: &[u8]) -> Result<(), PageFault> {

@@ -109,3 +109,7 @@ impl Output {
         Ok(if write.last { passed } else { 0 })
     }
 }
+
+#[cfg(test)]
+#[path = "tests/merge.rs"]
+mod tests;

@@ -194,7 +194,8 @@ pub fn parse(registers: &Registers, message: &Message, dispatched: &Dispatched) 
         write.slice = controls.render_target_array_index.get() as u32;
         write.viewport = controls.viewport_index.get() as u8;
         write.back = controls.front_back_facing_polygon == MhcRtC0FrontBackFacingPolygon::BACK_FACING;
-        let corner = |subspan: MhcRtSubspan| [subspan.x.get() as u32, subspan.y.get() as u32];
+        // Quads lie at even columns and rows.
+        let corner = |subspan: MhcRtSubspan| [subspan.x.get() as u32 & !1, subspan.y.get() as u32 & !1];
         write.subspans = [header.subspan_0, header.subspan_1, header.subspan_2, header.subspan_3].map(corner);
     }
     // Channels that the send does not have do not keep slots from being written.

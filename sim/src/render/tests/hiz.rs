@@ -47,7 +47,7 @@ fn rectangles() {
             let stencil_plane = stencil_plane(&stencil, &depth, samples).unwrap().unwrap();
             for (plane, element) in [(&depth_plane, element), (&stencil_plane, &[0x77])] {
                 let rectangle = Rectangle::of(&operation, plane);
-                assert_eq!(rectangle.rows(), 26);
+                assert_eq!(rectangle.area(), 47 * 26);
                 rectangle.fill(&mut gpu.vm(context), plane, mask, element).unwrap();
                 let mut changed = 0;
                 for slice in 1..3 {

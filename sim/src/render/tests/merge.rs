@@ -1,0 +1,272 @@
+//! Oracle: the rules of 2d p.36 and p.357 and gen8_facts 8.1, sample by sample: each render target gets the samples that its own alpha
+//! and the depth test leave; depth is written, and counted, where some render target's alpha leaves them.
+
+use super::*;
+use crate::context::{Mode, State};
+use crate::cs::device::Device;
+use crate::fault::Place;
+use crate::gpu::Gpu;
+use crate::mem::{AddressSpace, Vm};
+use crate::observe::Stats;
+use crate::render::compare::Compare;
+use crate::render::depth::{DepthFormat, DepthStencilPackets};
+use crate::render::render_target::{Purpose, Source};
+use crate::surface::{Codec, Layout, Surface, SurfaceKind, TileMode};
+use crate::watchdog::Budget;
+use genxml::core::{Address, MinusOne};
+use genxml::engine::EngineId;
+use genxml::gen8::enums::ThreeDCompareFunction;
+use genxml::gen8::render3d_depth::{
+    ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat, ThreeDStateStencilBuffer,
+    ThreeDStateWmDepthStencil,
+};
+use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState, ColorCalcStateReference, ThreeDStatePsExtra};
+use genxml::gen8::render3d_raster::CcViewport;
+use genxml::gen8::state::{NumberOfMultisamples, SurfaceFormat, SurfaceType};
+
+const TARGETS: [u64; 2] = [0x100_0000, 0x110_0000];
+const DEPTH: u64 = 0x200_0000;
+
+fn with_exec<R>(vm: Vm<'_>, work: impl FnOnce(&mut Exec<'_>) -> R) -> (R, Stats) {
+    let (mut state, mut ggtt, mut stats) = (State::default(), AddressSpace::global(), Stats::default());
+    let mut exec = Exec {
+        engine: EngineId::Render,
+        ggtt: &mut ggtt,
+        vm,
+        state: &mut state,
+        stats: &mut stats,
+        budget: &mut Budget::new(1 << 20, 0),
+        observer: &mut (),
+        at: Place::new(EngineId::Render, "3DPRIMITIVE", 0, 0),
+        device: &mut Device::default(),
+        mode: Mode::default(),
+    };
+    let result = work(&mut exec);
+    (result, stats)
+}
+
+fn surface(base: u64, samples: u32) -> Surface {
+    let codec = Codec::of(SurfaceFormat::R32G32B32A32_FLOAT);
+    Surface {
+        kind: SurfaceKind::Image,
+        base,
+        width: 16,
+        height: 16,
+        pitch: 256,
+        tile_mode: TileMode::Y,
+        element_bytes: 16,
+        format: SurfaceFormat::R32G32B32A32_FLOAT,
+        codec,
+        layout: Layout { width: 16, height: 16, samples, qpitch: 32, ..Layout::default() },
+        ..Surface::default()
+    }
+}
+
+fn depth(samples: u32, function: ThreeDCompareFunction) -> DepthStencil {
+    let mut buffer = ThreeDStateDepthBuffer::new();
+    buffer.surface_type = SurfaceType::SURFTYPE_2D;
+    buffer.surface_format = ThreeDStateDepthBufferSurfaceFormat::D32_FLOAT;
+    buffer.surface_base_address = Address::new(DEPTH).unwrap();
+    buffer.surface_pitch = MinusOne::new(256).unwrap();
+    buffer.width = MinusOne::new(16).unwrap();
+    buffer.height = MinusOne::new(16).unwrap();
+    buffer.depth_write_enable = true;
+    let mut tests = ThreeDStateWmDepthStencil::new();
+    tests.depth_test_enable = true;
+    tests.depth_buffer_write_enable = true;
+    tests.depth_test_function = function;
+    DepthStencil::resolve(&DepthStencilPackets {
+        depth: &buffer,
+        stencil: &ThreeDStateStencilBuffer::new(),
+        tests: &tests,
+        references: &ColorCalcState::new(),
+        viewports: &[CcViewport { minimum_depth: 0.0, maximum_depth: 1.0 }],
+        samples: NumberOfMultisamples::from_bits(samples.ilog2().into()),
+    })
+    .unwrap()
+}
+
+/// A generator of small numbers.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+
+    fn eighth(&mut self) -> f32 {
+        self.below(9) as f32 / 8.0
+    }
+}
+
+fn message(color: Source, subspans: [[u32; 2]; 4], last: bool) -> Write {
+    Write {
+        binding: 0,
+        entry: 0,
+        last,
+        per_sample: false,
+        upper: false,
+        mask: 0xffff,
+        subspans,
+        slice: 0,
+        viewport: 0,
+        back: false,
+        color,
+        second: None,
+        alpha: None,
+        omask: None,
+        depth: None,
+    }
+}
+
+#[test]
+fn two_targets_with_late_tests() {
+    let mut random = Random(1);
+    for samples in [1, 4] {
+        let mut gpu = Gpu::new();
+        let context = gpu.create_context().unwrap();
+        for base in TARGETS.into_iter().chain([DEPTH]) {
+            gpu.load(context, base, &vec![0; 64 << 10]).unwrap();
+        }
+        let mut blend = BlendState::new();
+        blend.alpha_test_enable = true;
+        blend.alpha_test_function = ThreeDCompareFunction::COMPAREFUNCTION_GREATER;
+        let constants = ColorCalcState {
+            reference: ColorCalcStateReference::Float { alpha_reference_value_as_float32: 0.3 },
+            ..ColorCalcState::new()
+        };
+        let surfaces = TARGETS.map(|base| surface(base, samples));
+        let targets = surfaces
+            .map(|surface| RenderTarget::resolve(&surface, &blend, 0, &constants, Purpose::Draw).unwrap());
+        let function = ThreeDCompareFunction::COMPAREFUNCTION_GREATER;
+        let output = Output {
+            depth: depth(samples, function),
+            timing: Timing::Twice,
+            coverage: Coverage::resolve(&blend, &constants, &ThreeDStatePsExtra::new(), samples),
+        };
+        assert_eq!(
+            (output.depth.format, output.depth.function),
+            (DepthFormat::Float32, Some(Compare::of(function)))
+        );
+        let plane = output.depth.depth.unwrap();
+        let place = |x: u32, y: u32, sample: u32| (((y * 16 + x) * samples) + sample) as usize;
+        let mut colors = vec![[[0.0f32; 4]; 2]; 256 * samples as usize];
+        let mut depths = vec![0.0f32; 256 * samples as usize];
+        let all = ((1u32 << samples) - 1) as u64;
+        for _ in 0..40 {
+            let (x, y) = (2 * random.below(6) as u32, 2 * random.below(6) as u32);
+            let subspans = [[x, y], [x + 2, y], [x, y + 2], [x + 4, y + 4]];
+            let live: [u8; SLOTS] = std::array::from_fn(|_| (random.below(256) & all) as u8);
+            let z: [Depths; 4] =
+                std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(|_| random.eighth())));
+            let sources: [Source; 2] = std::array::from_fn(|_| {
+                std::array::from_fn(|_| std::array::from_fn(|_| random.eighth().to_bits()))
+            });
+            let omask: Option<[u16; SLOTS]> =
+                (random.below(2) == 0).then(|| std::array::from_fn(|_| random.below(256) as u16));
+            let computed: Option<[f32; SLOTS]> =
+                (random.below(2) == 0).then(|| std::array::from_fn(|_| random.eighth()));
+            // Alpha of source 0, for both.
+            let alpha = (random.below(3) == 0).then_some(sources[0][3]);
+            let mut slots = Slots::new(live, z);
+            let (mut counts, mut written) = ([0; 2], 0);
+            for (n, target) in targets.iter().enumerate() {
+                let mut write = message(sources[n], subspans, n == 1);
+                (write.omask, write.depth, write.alpha) = (omask, computed, alpha);
+                let (result, stats) = with_exec(gpu.vm(context), |exec| {
+                    output.merge(exec, target, &mut Known::default(), &mut slots, &write)
+                });
+                counts[n] = result.unwrap();
+                written += stats.bytes_written / 16;
+            }
+            let (mut passed, mut stored) = (0u32, 0u64);
+            for slot in 0..SLOTS {
+                let [x, y] = subspans[slot / 4];
+                let (x, y) = (x + slot as u32 % 2, y + slot as u32 / 2 % 2);
+                for sample in 0..samples {
+                    let left = omask.is_none_or(|omask| omask[slot] >> sample & 1 == 1);
+                    if live[slot] >> sample & 1 == 0 || !left {
+                        continue;
+                    }
+                    let z =
+                        computed.map_or(z[slot / 4][slot % 4][sample as usize], |computed| computed[slot]);
+                    let old = &mut depths[place(x, y, sample)];
+                    let passes = z > *old;
+                    let mut some = false;
+                    for n in 0..2 {
+                        let own = alpha.unwrap_or(sources[n][3])[slot];
+                        if f32::from_bits(own) > 0.3 {
+                            some = true;
+                            if passes {
+                                colors[place(x, y, sample)][n] =
+                                    sources[n].map(|lanes| f32::from_bits(lanes[slot]));
+                                stored += 1;
+                            }
+                        }
+                    }
+                    if some && passes {
+                        *old = z;
+                        passed += 1;
+                    }
+                }
+            }
+            assert_eq!((counts, written), ([0, passed], stored));
+        }
+        let vm = gpu.vm(context);
+        for (x, y, sample) in (0..256 * samples).map(|n| (n % 16, n / 16 % 16, n / 256)) {
+            let at = plane.surface.texel(&plane.level, 0, x, y, sample);
+            assert_eq!(
+                f32::from_bits(vm.read_u32(at).unwrap()),
+                depths[place(x, y, sample)],
+                "{x} {y} {sample}"
+            );
+            for (n, surface) in surfaces.iter().enumerate() {
+                let level = surface.layout.level(0);
+                let bytes: [u8; 16] = vm.read_array(surface.texel(&level, 0, x, y, sample)).unwrap();
+                let found = surface.codec.unwrap().decode_one(&bytes).map(f32::from_bits);
+                assert_eq!(found, colors[place(x, y, sample)][n], "{x} {y} {sample} target {n}");
+            }
+        }
+    }
+}
+
+/// Without a surface, depth alone is tested and written; early tests leave nothing to be done.
+#[test]
+fn null_targets() {
+    let mut gpu = Gpu::new();
+    let context = gpu.create_context().unwrap();
+    gpu.load(context, DEPTH, &vec![0; 64 << 10]).unwrap();
+    let (blend, constants) = (BlendState::new(), ColorCalcState::new());
+    let target = RenderTarget::resolve(&Surface::default(), &blend, 0, &constants, Purpose::Draw).unwrap();
+    for (timing, count) in [(Timing::Early, 0), (Timing::Late, 16)] {
+        let function = ThreeDCompareFunction::COMPAREFUNCTION_ALWAYS;
+        let output = Output { depth: depth(1, function), timing, coverage: Coverage::default() };
+        let mut slots = Slots::new([1; SLOTS], [[[0.5; 8]; 4]; 4]);
+        let write = message([[0; SLOTS]; 4], [[0, 0], [2, 0], [4, 0], [6, 0]], true);
+        let (result, stats) = with_exec(gpu.vm(context), |exec| {
+            output.merge(exec, &target, &mut Known::default(), &mut slots, &write)
+        });
+        assert_eq!((result.unwrap(), stats.pixels), (count, 0));
+        let expected = if count > 0 { 0.5 } else { 0.0 };
+        assert_eq!(f32::from_bits(gpu.vm(context).read_u32(DEPTH).unwrap()), expected);
+    }
+}
+
+/// A fault names the packet and what was written.
+#[test]
+fn faults_name_the_target() {
+    let mut gpu = Gpu::new();
+    let context = gpu.create_context().unwrap();
+    let (blend, constants) = (BlendState::new(), ColorCalcState::new());
+    let target =
+        RenderTarget::resolve(&surface(TARGETS[0], 1), &blend, 0, &constants, Purpose::Draw).unwrap();
+    let output = Output::default();
+    let mut slots = Slots::new([1; SLOTS], [[[0.5; 8]; 4]; 4]);
+    let write = message([[0; SLOTS]; 4], [[0, 0], [2, 0], [4, 0], [6, 0]], true);
+    let (result, _) = with_exec(gpu.vm(context), |exec| {
+        output.merge(exec, &target, &mut Known::default(), &mut slots, &write)
+    });
+    let Fault::Page { fault, what, .. } = result.unwrap_err() else { panic!("another fault") };
+    assert_eq!((fault.address, fault.write, &*what), (TARGETS[0], true, "a render target"));
+}
