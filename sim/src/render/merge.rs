@@ -6,12 +6,14 @@
 use super::aux::Known;
 use super::blend::SLOTS;
 use super::coverage::Coverage;
-use super::depth::{DepthStencil, Depths, Quad, Timing};
+use super::depth::{DepthStencil, DepthStencilPackets, Depths, Quad, Timing};
 use super::render_target::{Pixels, RenderTarget};
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
+use crate::surface::BadSurface;
 use crate::unit::render_cache::Write;
+use genxml::gen8::render3d_pixel::{BlendState, ThreeDStatePsExtra, ThreeDStateWm};
 
 /// What all messages of a draw share.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +24,36 @@ pub struct Output {
     pub timing: Timing,
     /// Alpha test and alpha to coverage.
     pub coverage: Coverage,
+}
+
+/// The packets and structures that say what all messages of a draw share.
+#[derive(Clone, Copy, Debug)]
+pub struct OutputPackets<'a> {
+    /// Depth and stencil; COLOR_CALC_STATE has the reference of the alpha test too.
+    pub depth: DepthStencilPackets<'a>,
+    /// 3DSTATE_WM.
+    pub wm: &'a ThreeDStateWm,
+    /// 3DSTATE_PS_EXTRA.
+    pub shader: &'a ThreeDStatePsExtra,
+    /// BLEND_STATE.
+    pub blend: &'a BlendState,
+}
+
+impl Output {
+    /// Follows the packets.
+    ///
+    /// # Errors
+    /// [`BadSurface`] for depth and stencil buffers that cannot be used.
+    pub fn resolve(packets: &OutputPackets<'_>) -> Result<Output, BadSurface> {
+        let OutputPackets { depth, wm, shader, blend } = packets;
+        let samples = 1 << depth.samples.bits().min(3);
+        let coverage = Coverage::resolve(blend, depth.references, shader, samples);
+        Ok(Output {
+            depth: DepthStencil::resolve(depth)?,
+            timing: Timing::of(wm, shader, coverage.removes()),
+            coverage,
+        })
+    }
 }
 
 /// Sixteen slots of a thread, from its dispatch to its last message.

@@ -8,7 +8,7 @@ use crate::fault::Fault;
 use crate::mem::{PageFault, Vm};
 use crate::observe::Observer;
 use crate::surface::format::codec::{ALL, Value};
-use crate::surface::format::{Class, Encoding, Format, Letter, Numeric, convert};
+use crate::surface::format::{Channel, Class, Encoding, Format, Letter, Numeric, convert};
 use crate::surface::{BadSurface, Codec, Dimension, Level, Surface, SurfaceKind};
 use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState};
 use genxml::gen8::state::{ShaderChannelSelect, SurfaceFormat};
@@ -324,7 +324,7 @@ impl RenderTarget {
     }
 }
 
-/// Elements that have channels of 8 to 128 bits and a place of their own (gen8_facts 9.2).
+/// Elements of 8 to 128 bits that have channels: others are for vertices and for the sampler (gen8_facts 9.2).
 fn check(surface: &Surface, format: &Format) -> Result<(), BadTarget> {
     if surface.kind != SurfaceKind::Image {
         return Err(BadTarget::Missing("buffers as render targets", "003:4920"));
@@ -333,7 +333,14 @@ fn check(surface: &Surface, format: &Format) -> Result<(), BadTarget> {
         return Err(BadTarget::Missing("YUV render targets", "2d p.36"));
     }
     let stored = Codec::of(format.code).is_some_and(Codec::has_channels);
-    if !stored || !matches!(format.bits, 8 | 16 | 32 | 64 | 128) {
+    let rendered = |channel: &Channel| match channel.encoding {
+        _ if matches!(channel.letter, Letter::P | Letter::E) => false,
+        Encoding::Unorm | Encoding::Snorm | Encoding::Uint | Encoding::Sint => true,
+        Encoding::Float => channel.bits <= 32,
+        _ => channel.letter == Letter::X,
+    };
+    let whole = matches!(format.bits, 8 | 16 | 32 | 64 | 128);
+    if !stored || !whole || !format.channels().iter().all(rendered) {
         return Err(wrong("Surface Format", format.code.bits(), "nothing can be rendered to this format"));
     }
     if surface.line_stride != 0 {

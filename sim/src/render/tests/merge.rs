@@ -9,7 +9,7 @@ use crate::gpu::Gpu;
 use crate::mem::{AddressSpace, Vm};
 use crate::observe::Stats;
 use crate::render::compare::Compare;
-use crate::render::depth::{DepthFormat, DepthStencilPackets};
+use crate::render::depth::DepthFormat;
 use crate::render::render_target::{Purpose, Source};
 use crate::surface::{Codec, Layout, Surface, SurfaceKind, TileMode};
 use crate::watchdog::Budget;
@@ -20,7 +20,9 @@ use genxml::gen8::render3d_depth::{
     ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat, ThreeDStateStencilBuffer,
     ThreeDStateWmDepthStencil,
 };
-use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState, ColorCalcStateReference, ThreeDStatePsExtra};
+use genxml::gen8::render3d_pixel::{
+    ColorCalcState, ColorCalcStateReference, ThreeDStateWmEarlyDepthStencilControl as Control,
+};
 use genxml::gen8::render3d_raster::CcViewport;
 use genxml::gen8::state::{NumberOfMultisamples, SurfaceFormat, SurfaceType};
 
@@ -62,7 +64,12 @@ fn surface(base: u64, samples: u32) -> Surface {
     }
 }
 
-fn depth(samples: u32, function: ThreeDCompareFunction) -> DepthStencil {
+fn output(
+    samples: u32,
+    function: ThreeDCompareFunction,
+    (blend, constants): (&BlendState, &ColorCalcState),
+    control: Control,
+) -> Output {
     let mut buffer = ThreeDStateDepthBuffer::new();
     buffer.surface_type = SurfaceType::SURFTYPE_2D;
     buffer.surface_format = ThreeDStateDepthBufferSurfaceFormat::D32_FLOAT;
@@ -75,15 +82,19 @@ fn depth(samples: u32, function: ThreeDCompareFunction) -> DepthStencil {
     tests.depth_test_enable = true;
     tests.depth_buffer_write_enable = true;
     tests.depth_test_function = function;
-    DepthStencil::resolve(&DepthStencilPackets {
+    let mut shader = ThreeDStatePsExtra::new();
+    shader.pixel_shader_valid = true;
+    let mut wm = ThreeDStateWm::new();
+    wm.early_depth_stencil_control = control;
+    let depth = DepthStencilPackets {
         depth: &buffer,
         stencil: &ThreeDStateStencilBuffer::new(),
         tests: &tests,
-        references: &ColorCalcState::new(),
+        references: constants,
         viewports: &[CcViewport { minimum_depth: 0.0, maximum_depth: 1.0 }],
         samples: NumberOfMultisamples::from_bits(samples.ilog2().into()),
-    })
-    .unwrap()
+    };
+    Output::resolve(&OutputPackets { depth, wm: &wm, shader: &shader, blend }).unwrap()
 }
 
 /// A generator of small numbers.
@@ -140,11 +151,8 @@ fn two_targets_with_late_tests() {
         let targets = surfaces
             .map(|surface| RenderTarget::resolve(&surface, &blend, 0, &constants, Purpose::Draw).unwrap());
         let function = ThreeDCompareFunction::COMPAREFUNCTION_GREATER;
-        let output = Output {
-            depth: depth(samples, function),
-            timing: Timing::Twice,
-            coverage: Coverage::resolve(&blend, &constants, &ThreeDStatePsExtra::new(), samples),
-        };
+        let output = output(samples, function, (&blend, &constants), Control::NORMAL);
+        assert_eq!(output.timing, Timing::Twice);
         assert_eq!(
             (output.depth.format, output.depth.function),
             (DepthFormat::Float32, Some(Compare::of(function)))
@@ -239,9 +247,9 @@ fn null_targets() {
     gpu.load(context, DEPTH, &vec![0; 64 << 10]).unwrap();
     let (blend, constants) = (BlendState::new(), ColorCalcState::new());
     let target = RenderTarget::resolve(&Surface::default(), &blend, 0, &constants, Purpose::Draw).unwrap();
-    for (timing, count) in [(Timing::Early, 0), (Timing::Late, 16)] {
+    for (control, count) in [(Control::NORMAL, 0), (Control::PSEXEC, 16)] {
         let function = ThreeDCompareFunction::COMPAREFUNCTION_ALWAYS;
-        let output = Output { depth: depth(1, function), timing, coverage: Coverage::default() };
+        let output = output(1, function, (&blend, &constants), control);
         let mut slots = Slots::new([1; SLOTS], [[[0.5; 8]; 4]; 4]);
         let write = message([[0; SLOTS]; 4], [[0, 0], [2, 0], [4, 0], [6, 0]], true);
         let (result, stats) = with_exec(gpu.vm(context), |exec| {

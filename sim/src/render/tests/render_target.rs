@@ -415,6 +415,10 @@ fn what_cannot_be_rendered_to() {
         SurfaceFormat::R8G8B8_UNORM,
         SurfaceFormat::RAW,
         SurfaceFormat::R64_PASSTHRU,
+        SurfaceFormat::R64_FLOAT,
+        SurfaceFormat::R16G16_USCALED,
+        SurfaceFormat::R9G9B9E5_SHAREDEXP,
+        SurfaceFormat::P8A8_UNORM_PALETTE0,
     ] {
         let error = resolve(&surface(format, TileMode::Linear)).unwrap_err();
         assert!(
