@@ -9,7 +9,7 @@
 //! * [`depth`], [`stencil`]: depth and stencil tests; [`hiz`]: clears of their buffers;
 //! * [`coverage`]: alpha test and alpha to coverage;
 //! * [`merge`]: what a message of a pixel shader does with all of them;
-//! * [`blend`], [`logic_op`], [`render_target`]: colours to surfaces; [`aux`]: their auxiliary surfaces.
+//! * [`blend`], [`logic_op`], [`render_target`], [`elements`]: colours to surfaces; [`aux`]: their auxiliary surfaces.
 
 pub mod aux;
 pub mod blend;
@@ -17,6 +17,7 @@ pub mod clip;
 pub mod compare;
 pub mod coverage;
 pub mod depth;
+pub mod elements;
 pub mod hiz;
 pub mod interpolate;
 pub mod logic_op;

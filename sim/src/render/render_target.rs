@@ -2,6 +2,7 @@
 
 use super::aux::{Auxiliary, Known, Mcs, Stored};
 use super::blend::{Blend, Colors, SLOTS};
+use super::elements::{Elements, MOST_BYTES, Places};
 use crate::assumptions::COLOR_DITHER;
 use crate::context::Exec;
 use crate::fault::Fault;
@@ -12,9 +13,6 @@ use crate::surface::format::{Channel, Class, Encoding, Format, Letter, Numeric, 
 use crate::surface::{BadSurface, Codec, Dimension, Level, Surface, SurfaceKind};
 use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState};
 use genxml::gen8::state::{ShaderChannelSelect, SurfaceFormat};
-
-/// Bytes of the greatest element that can be rendered to.
-const MOST_BYTES: usize = 16;
 
 /// Channels of sixteen slots as messages bring them: floats or integers as bits.
 pub type Source = [[u32; SLOTS]; 4];
@@ -71,27 +69,34 @@ pub struct RenderTarget {
     partial: bool,
     /// What is there counts.
     reads: bool,
-    /// Two elements of a row from an even column on lie side by side in memory.
-    pairs: bool,
     /// Steps that dither moves each channel of the shader by.
     dither: Option<[f32; 4]>,
     packed: Option<Packed>,
 }
 
-/// An element of four normalized bytes, by the lowest bit of red, green, blue and alpha.
+/// An element of four normalized bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Packed {
+    /// Lowest bits of red, green and blue; alpha is on top.
     shifts: [u32; 3],
     alpha: bool,
+    srgb: bool,
 }
 
 impl Packed {
     fn of(format: SurfaceFormat) -> Option<Packed> {
+        const RGB: [u32; 3] = [0, 8, 16];
+        const BGR: [u32; 3] = [16, 8, 0];
+        let packed = |shifts, alpha, srgb| Some(Packed { shifts, alpha, srgb });
         match format {
-            SurfaceFormat::R8G8B8A8_UNORM => Some(Packed { shifts: [0, 8, 16], alpha: true }),
-            SurfaceFormat::R8G8B8X8_UNORM => Some(Packed { shifts: [0, 8, 16], alpha: false }),
-            SurfaceFormat::B8G8R8A8_UNORM => Some(Packed { shifts: [16, 8, 0], alpha: true }),
-            SurfaceFormat::B8G8R8X8_UNORM => Some(Packed { shifts: [16, 8, 0], alpha: false }),
+            SurfaceFormat::R8G8B8A8_UNORM => packed(RGB, true, false),
+            SurfaceFormat::R8G8B8X8_UNORM => packed(RGB, false, false),
+            SurfaceFormat::B8G8R8A8_UNORM => packed(BGR, true, false),
+            SurfaceFormat::B8G8R8X8_UNORM => packed(BGR, false, false),
+            SurfaceFormat::R8G8B8A8_UNORM_SRGB => packed(RGB, true, true),
+            SurfaceFormat::R8G8B8X8_UNORM_SRGB => packed(RGB, false, true),
+            SurfaceFormat::B8G8R8A8_UNORM_SRGB => packed(BGR, true, true),
+            SurfaceFormat::B8G8R8X8_UNORM_SRGB => packed(BGR, false, true),
             _ => None,
         }
     }
@@ -99,14 +104,20 @@ impl Packed {
     #[inline(always)]
     fn encode(self, colors: &Colors, elements: &mut Elements) {
         let mut dwords = [0u32; SLOTS];
-        for (channel, shift) in self.shifts.into_iter().enumerate() {
-            for n in 0..SLOTS {
-                dwords[n] |= (convert::to_unorm(colors[channel][n], 8) as u32) << shift;
+        for (lanes, shift) in colors.iter().zip(self.shifts) {
+            if self.srgb {
+                for (dword, &value) in dwords.iter_mut().zip(lanes) {
+                    *dword |= (convert::from_linear(value, 8) as u32) << shift;
+                }
+            } else {
+                for (dword, &value) in dwords.iter_mut().zip(lanes) {
+                    *dword |= (convert::to_unorm(value, 8) as u32) << shift;
+                }
             }
         }
         if self.alpha {
-            for n in 0..SLOTS {
-                dwords[n] |= (convert::to_unorm(colors[3][n], 8) as u32) << 24;
+            for (dword, &value) in dwords.iter_mut().zip(&colors[3]) {
+                *dword |= (convert::to_unorm(value, 8) as u32) << 24;
             }
         }
         for (bytes, dword) in elements.as_chunks_mut().0.iter_mut().zip(dwords) {
@@ -120,19 +131,23 @@ impl Packed {
         for (bytes, dword) in elements.as_chunks().0.iter().zip(&mut dwords) {
             *dword = u32::from_le_bytes(*bytes);
         }
-        for (channel, shift) in self.shifts.into_iter().enumerate() {
-            for n in 0..SLOTS {
-                colors[channel][n] = (dwords[n] >> shift & 0xff) as f32 / 255.0;
+        let byte = |dword: u32, shift: u32| dword >> shift & 0xff;
+        for (lanes, shift) in colors.iter_mut().zip(self.shifts) {
+            if self.srgb {
+                for (value, dword) in lanes.iter_mut().zip(dwords) {
+                    *value = convert::linear(byte(dword, shift).into(), 8);
+                }
+            } else {
+                for (value, dword) in lanes.iter_mut().zip(dwords) {
+                    *value = byte(dword, shift) as f32 / 255.0;
+                }
             }
         }
-        for n in 0..SLOTS {
-            colors[3][n] = if self.alpha { (dwords[n] >> 24) as f32 / 255.0 } else { 1.0 };
+        for (value, dword) in colors[3].iter_mut().zip(dwords) {
+            *value = if self.alpha { byte(dword, 24) as f32 / 255.0 } else { 1.0 };
         }
     }
 }
-
-/// Elements of the slots, one behind the other.
-type Elements = [u8; SLOTS * MOST_BYTES];
 
 fn wrong(field: &'static str, value: u64, why: &'static str) -> BadTarget {
     BadTarget::Surface(BadSurface { field, value, why })
@@ -192,7 +207,6 @@ impl RenderTarget {
             mask,
             partial,
             reads: blend.reads_destination() || logic || partial,
-            pairs: 2 * bytes <= surface.tile_mode.run() as usize,
             dither: dither(&blend, format, swizzle),
             packed: Packed::of(surface.format).filter(|_| swizzle.is_none()),
             blend,
@@ -458,6 +472,7 @@ impl Work<'_> {
                 }
             }
         }
+        let places = Places { surface: &target.surface, subspans: self.subspans };
         let mut elements = [0; SLOTS * MOST_BYTES];
         let mut encoded = false;
         let mut rest = samples.iter().fold(0, |all, &mask| all | mask);
@@ -468,7 +483,7 @@ impl Work<'_> {
             let origin = target.surface.origin(&target.level, self.slice, sample);
             if target.reads {
                 let mut old = [0; SLOTS * MOST_BYTES];
-                self.load(vm, origin, lanes, &mut old)?;
+                places.load(vm, origin, lanes, &mut old)?;
                 self.make(color, second, &old, &mut elements);
                 self.combine(&old, &mut elements);
             } else if !encoded {
@@ -478,7 +493,7 @@ impl Work<'_> {
                 }
             }
             encoded = true;
-            self.store(vm, origin, lanes, &elements)?;
+            places.store(vm, origin, lanes, &elements)?;
         }
         Ok(())
     }
@@ -581,104 +596,6 @@ impl Work<'_> {
         }
     }
 
-    /// Calls `row` with the address, the first slot and the pixels (a bit each) of each pair of pixels of `lanes` that lie side by
-    /// side.
-    #[inline(always)]
-    fn rows(
-        &self,
-        (left, top): (i64, i64),
-        lanes: u32,
-        mut row: impl FnMut(u64, usize, u32) -> Result<(), PageFault>,
-    ) -> Result<(), PageFault> {
-        let surface = &self.target.surface;
-        let bytes = i64::from(surface.element_bytes);
-        for (n, &[x, y]) in self.subspans.iter().enumerate() {
-            let quad = lanes >> (4 * n) & 15;
-            if quad == 0 {
-                continue;
-            }
-            let column = left + i64::from(x) * bytes;
-            for below in 0..2 {
-                let pair = quad >> (2 * below) & 3;
-                if pair == 0 {
-                    continue;
-                }
-                let (slot, y) = (4 * n + 2 * below, top + i64::from(y) + below as i64);
-                if self.target.pairs {
-                    row(surface.address(column, y), slot, pair)?;
-                    continue;
-                }
-                for right in 0..2 {
-                    if pair >> right & 1 == 1 {
-                        row(surface.address(column + right as i64 * bytes, y), slot + right, 1)?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn store(
-        &self,
-        vm: &mut Vm<'_>,
-        origin: (i64, i64),
-        lanes: u32,
-        elements: &Elements,
-    ) -> Result<(), PageFault> {
-        let bytes = self.target.surface.element_bytes as usize;
-        if bytes == 4 {
-            // The most common size. Sixteen dwords; pairs of them lie side by side.
-            let pairs = elements.as_chunks::<8>().0;
-            return self.rows(origin, lanes, |at, slot, pair| {
-                let both = u64::from_le_bytes(pairs[slot / 2 % 8]);
-                match pair {
-                    3 => vm.write_u64(at, both),
-                    1 => vm.write_u32(at, both as u32),
-                    _ => vm.write_u32(at.wrapping_add(4), (both >> 32) as u32),
-                }
-            });
-        }
-        self.rows(origin, lanes, |at, slot, pair| {
-            let first = slot * bytes;
-            match pair {
-                3 => put(vm, at, &elements[first..first + 2 * bytes]),
-                1 => put(vm, at, &elements[first..first + bytes]),
-                _ => put(vm, at.wrapping_add(bytes as u64), &elements[first + bytes..first + 2 * bytes]),
-            }
-        })
-    }
-
-    #[inline(always)]
-    fn load(
-        &self,
-        vm: &Vm<'_>,
-        origin: (i64, i64),
-        lanes: u32,
-        elements: &mut Elements,
-    ) -> Result<(), PageFault> {
-        let bytes = self.target.surface.element_bytes as usize;
-        if bytes == 4 {
-            let pairs = elements.as_chunks_mut::<8>().0;
-            return self.rows(origin, lanes, |at, slot, pair| {
-                pairs[slot / 2 % 8] = match pair {
-                    3 => vm.read_array(at)?,
-                    1 => u64::from(vm.read_u32(at)?).to_le_bytes(),
-                    _ => (u64::from(vm.read_u32(at.wrapping_add(4))?) << 32).to_le_bytes(),
-                };
-                Ok(())
-            });
-        }
-        self.rows(origin, lanes, |at, slot, pair| {
-            let first = slot * bytes;
-            match pair {
-                3 => get(vm, at, &mut elements[first..first + 2 * bytes]),
-                1 => get(vm, at, &mut elements[first..first + bytes]),
-                _ => get(vm, at.wrapping_add(bytes as u64), &mut elements[first + bytes..first + 2 * bytes]),
-            }
-        })
-    }
-
     /// Makes the planes of the pixels fit what is going to be written, and says so in the multisample control surface. Of pixels that
     /// all samples of are written with one colour, `samples` is left with the first, if plane 0 is enough for them.
     fn spread(&self, vm: &mut Vm<'_>, mcs: &Mcs, samples: &mut [u8; SLOTS]) -> Result<(), PageFault> {
@@ -743,25 +660,6 @@ impl Work<'_> {
 
 fn floats(color: &Source) -> Colors {
     color.map(|lanes| lanes.map(f32::from_bits))
-}
-
-/// Writes one or two elements.
-#[inline(always)]
-fn put(vm: &mut Vm<'_>, at: u64, bytes: &[u8]) -> Result<(), PageFault> {
-    match <&[u8; 8]>::try_from(bytes) {
-        Ok(bytes) => vm.write_array(at, bytes),
-        Err(_) => vm.write(at, bytes),
-    }
-}
-
-/// Reads one or two elements.
-#[inline(always)]
-fn get(vm: &Vm<'_>, at: u64, bytes: &mut [u8]) -> Result<(), PageFault> {
-    match bytes.len() {
-        8 => bytes.copy_from_slice(&vm.read_array::<8>(at)?),
-        _ => vm.read(at, bytes)?,
-    }
-    Ok(())
 }
 
 #[cfg(test)]

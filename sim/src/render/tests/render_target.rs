@@ -74,9 +74,16 @@ impl Random {
     /// Four quads that do not overlap, some partly outside.
     fn pixels(&mut self, samples: u32) -> Pixels {
         let (x, y) = (2 * self.below(17) as u32, 2 * self.below(9) as u32);
+        let whole = self.below(2) == 0;
+        let all = ((1u32 << samples) - 1) as u8;
         Pixels {
-            subspans: [[x, y], [x + 2, y], [x, y + 2], [x + 4, y + 4]],
-            samples: std::array::from_fn(|_| self.below(1 << samples) as u8),
+            subspans: [
+                [x, y],
+                [x + 2, y],
+                [x, y + 2],
+                [x + if whole { 2 } else { 4 }, y + if whole { 2 } else { 4 }],
+            ],
+            samples: std::array::from_fn(|_| if whole { all } else { self.below(1 << samples) as u8 }),
             slice: self.below(4) as u32,
         }
     }

@@ -1,0 +1,203 @@
+//! Elements of the sixteen slots of a message, to and from the memory of a surface.
+//!
+//! Quads lie at even columns and rows, levels at multiples of four of both. So the two pixels of a row of a quad lie side by side in
+//! memory, and so do four columns and two rows of a Y tile in elements of four bytes: what is covered wholly moves at
+//! once.
+
+use super::blend::SLOTS;
+use crate::mem::{PageFault, Vm};
+use crate::surface::{Surface, TileMode};
+
+/// Bytes of the greatest element that can be rendered to.
+pub const MOST_BYTES: usize = 16;
+
+/// Elements of the slots, one behind the other.
+pub type Elements = [u8; SLOTS * MOST_BYTES];
+
+/// Where the slots lie: upper left, upper right, lower left and lower right pixel of four quads.
+#[derive(Clone, Copy, Debug)]
+pub struct Places<'s> {
+    /// The surface.
+    pub surface: &'s Surface,
+    /// Column and row of the upper left pixel of each quad; even.
+    pub subspans: &'s [[u32; 2]; 4],
+}
+
+/// Two quads side by side, wholly covered.
+enum Wide {
+    /// Graphics address of the 32 bytes that they fill.
+    Block(u64),
+    /// Graphics addresses of two rows of 16 bytes.
+    Rows([u64; 2]),
+}
+
+impl Places<'_> {
+    /// Writes the elements of `lanes` (a bit for each slot). `origin` is the first byte and row of the level and slice.
+    ///
+    /// # Errors
+    /// A page fault of the surface.
+    #[inline(always)]
+    pub fn store(
+        &self,
+        vm: &mut Vm<'_>,
+        origin: (i64, i64),
+        lanes: u32,
+        elements: &Elements,
+    ) -> Result<(), PageFault> {
+        let bytes = self.surface.element_bytes as usize;
+        if bytes != 4 {
+            return self.rows(origin, lanes, 0..4, |at, slot, pair| {
+                let first = slot * bytes;
+                match pair {
+                    3 => vm.write(at, &elements[first..first + 2 * bytes]),
+                    1 => vm.write(at, &elements[first..first + bytes]),
+                    _ => {
+                        let right = &elements[first + bytes..first + 2 * bytes];
+                        vm.write(at.wrapping_add(bytes as u64), right)
+                    }
+                }
+            });
+        }
+        // The most common size. Upper and lower pairs of each quad in turn.
+        let pairs = elements.as_chunks::<8>().0;
+        for (half, upper) in [(0, 0), (2, 4)] {
+            let [a, b, c, d] = [pairs[upper], pairs[upper + 1], pairs[upper + 2], pairs[upper + 3]];
+            match self.wide(origin, lanes, half) {
+                Some(Wide::Block(at)) => vm.write_array(at, &join::<32>(&[a, c, b, d]))?,
+                Some(Wide::Rows([top, bottom])) => {
+                    vm.write_array(top, &join::<16>(&[a, c]))?;
+                    vm.write_array(bottom, &join::<16>(&[b, d]))?;
+                }
+                None => self.rows(origin, lanes, half..half + 2, |at, slot, pair| {
+                    let both = u64::from_le_bytes(pairs[slot / 2 % 8]);
+                    match pair {
+                        3 => vm.write_u64(at, both),
+                        1 => vm.write_u32(at, both as u32),
+                        _ => vm.write_u32(at.wrapping_add(4), (both >> 32) as u32),
+                    }
+                })?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the elements of `lanes`; others keep what is in `elements`.
+    ///
+    /// # Errors
+    /// A page fault of the surface.
+    #[inline(always)]
+    pub fn load(
+        &self,
+        vm: &Vm<'_>,
+        origin: (i64, i64),
+        lanes: u32,
+        elements: &mut Elements,
+    ) -> Result<(), PageFault> {
+        let bytes = self.surface.element_bytes as usize;
+        if bytes != 4 {
+            return self.rows(origin, lanes, 0..4, |at, slot, pair| {
+                let first = slot * bytes;
+                match pair {
+                    3 => vm.read(at, &mut elements[first..first + 2 * bytes]),
+                    1 => vm.read(at, &mut elements[first..first + bytes]),
+                    _ => {
+                        let right = &mut elements[first + bytes..first + 2 * bytes];
+                        vm.read(at.wrapping_add(bytes as u64), right)
+                    }
+                }
+            });
+        }
+        let pairs = elements.as_chunks_mut::<8>().0;
+        for (half, upper) in [(0, 0), (2, 4)] {
+            match self.wide(origin, lanes, half) {
+                Some(Wide::Block(at)) => {
+                    let block: [u8; 32] = vm.read_array(at)?;
+                    for (n, part) in block.as_chunks().0.iter().enumerate() {
+                        pairs[upper + [0, 2, 1, 3][n]] = *part;
+                    }
+                }
+                Some(Wide::Rows(rows)) => {
+                    for (below, at) in rows.into_iter().enumerate() {
+                        let row: [u8; 16] = vm.read_array(at)?;
+                        for (right, part) in row.as_chunks().0.iter().enumerate() {
+                            pairs[upper + below + 2 * right] = *part;
+                        }
+                    }
+                }
+                None => self.rows(origin, lanes, half..half + 2, |at, slot, pair| {
+                    pairs[slot / 2 % 8] = match pair {
+                        3 => vm.read_array(at)?,
+                        1 => u64::from(vm.read_u32(at)?).to_le_bytes(),
+                        _ => (u64::from(vm.read_u32(at.wrapping_add(4))?) << 32).to_le_bytes(),
+                    };
+                    Ok(())
+                })?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Quads `first` and the one behind it, of elements of four bytes, if they are covered, lie side by side and begin at a multiple of
+    /// 16 bytes.
+    #[inline(always)]
+    fn wide(&self, (left, top): (i64, i64), lanes: u32, first: usize) -> Option<Wide> {
+        let ([x, y], next) = (self.subspans[first & 3], self.subspans[(first + 1) & 3]);
+        let (column, row) = (left + 4 * i64::from(x), top + i64::from(y));
+        let covered = lanes >> (4 * first) & 0xff == 0xff;
+        if !covered || next != [x + 2, y] || (column + i64::from(self.surface.left)) & 15 != 0 {
+            return None;
+        }
+        let at = self.surface.address(column, row);
+        if self.surface.tile_mode == TileMode::Y && (row + i64::from(self.surface.top)) & 1 == 0 {
+            return Some(Wide::Block(at));
+        }
+        Some(Wide::Rows([at, self.surface.address(column, row + 1)]))
+    }
+
+    /// Calls `row` with the address, the first slot and the pixels (a bit each) of each pair of pixels of `lanes` that lie side by
+    /// side, in some of the quads.
+    #[inline(always)]
+    fn rows(
+        &self,
+        (left, top): (i64, i64),
+        lanes: u32,
+        quads: std::ops::Range<usize>,
+        mut row: impl FnMut(u64, usize, u32) -> Result<(), PageFault>,
+    ) -> Result<(), PageFault> {
+        let surface = self.surface;
+        let bytes = i64::from(surface.element_bytes);
+        let pairs = 2 * surface.element_bytes <= surface.tile_mode.run();
+        for n in quads {
+            let [x, y] = self.subspans[n & 3];
+            let quad = lanes >> (4 * n) & 15;
+            let column = left + i64::from(x) * bytes;
+            for below in 0..2 {
+                let pair = quad >> (2 * below) & 3;
+                if pair == 0 {
+                    continue;
+                }
+                let (slot, y) = (4 * n + 2 * below, top + i64::from(y) + below as i64);
+                if pairs {
+                    row(surface.address(column, y), slot, pair)?;
+                    continue;
+                }
+                for right in 0..2 {
+                    if pair >> right & 1 == 1 {
+                        row(surface.address(column + right as i64 * bytes, y), slot + right, 1)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Pairs of elements one behind the other.
+#[inline(always)]
+fn join<const N: usize>(parts: &[[u8; 8]]) -> [u8; N] {
+    let mut bytes = [0; N];
+    for (to, part) in bytes.as_chunks_mut().0.iter_mut().zip(parts) {
+        *to = *part;
+    }
+    bytes
+}
