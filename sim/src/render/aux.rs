@@ -189,7 +189,7 @@ impl Ccs {
     }
 }
 
-/// What was found out about blocks that were not cleared; see [`Auxiliary::open`]. Each worker has its own for each target, for
+/// What was found out about blocks that were not cleared; see [`Ccs::open`]. Each worker has its own for each target, for
 /// the time of a draw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Known {

@@ -116,7 +116,7 @@ pub struct DepthStencil {
     pub depth: Option<Plane>,
     /// Its format.
     pub format: DepthFormat,
-    /// The depth test; [`Compare::ALWAYS`] without one.
+    /// The depth test, if there is one.
     pub function: Option<Compare>,
     /// Depths that pass are written.
     pub depth_write: bool,
