@@ -3,6 +3,7 @@
 use super::registers::{Home, Registers, rule};
 use crate::fault::Fault;
 use crate::gpu::mmio_base;
+use crate::media::parallel::Shelf;
 use crate::mem::{Cause, Coherence, PageFault, Tables};
 use genxml::core::{Shifted, U};
 use genxml::engine::EngineId;
@@ -57,6 +58,8 @@ pub struct Device {
     pub coherence: Coherence,
     /// Threads of the host that the groups of a walker may run on.
     pub threads: usize,
+    /// Memory of the host that trials of thread groups use again, no state of its own.
+    pub(crate) shelf: Shelf,
 }
 
 impl Default for Device {
@@ -69,7 +72,13 @@ impl Default for Device {
                 RingContextStatusPtr { write_pointer: U::MAX, ..RingContextStatusPtr::new() }.pack();
             registers.write(mmio_base(engine) + RingContextStatusPtr::OFFSET, pointer);
         }
-        Device { registers, signals: Vec::new(), coherence: Coherence::default(), threads: 1 }
+        Device {
+            registers,
+            signals: Vec::new(),
+            coherence: Coherence::default(),
+            threads: 1,
+            shelf: Shelf::default(),
+        }
     }
 }
 

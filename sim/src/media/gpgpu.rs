@@ -10,6 +10,7 @@ use crate::context::Exec;
 use crate::eu::Launch;
 use crate::fault::Fault;
 use crate::observe::{Event, Observer};
+use crate::unit::Program;
 use crate::unit::local::Barrier;
 use crate::watchdog;
 use genxml::gen8::media::{GpgpuWalker, GpgpuWalkerSimdSize};
@@ -109,17 +110,26 @@ impl Worker {
         Worker { slots, launch: Launch::default(), taken: Vec::new() }
     }
 
-    /// Another worker that knows what this one does of surfaces and kernels.
+    /// Another worker that knows nothing yet.
     pub(super) fn fork(&self) -> Worker {
         let mut slots = Slots::default();
-        slots.programs.clone_from(&self.slots.programs);
         slots.local.slm = vec![0; self.slots.local.slm.len()];
         Worker { slots, launch: Launch::default(), taken: Vec::new() }
     }
 
-    /// Takes over what a [`fork`](Self::fork) got to know of surfaces.
-    pub(super) fn learn(&mut self, fork: &Worker) {
-        for (own, other) in self.slots.programs.iter_mut().zip(&fork.slots.programs) {
+    /// Takes over what another worker knows of surfaces and kernels, and forgets what it knew itself.
+    pub(super) fn follow(&mut self, other: &Worker) {
+        self.slots.programs.clone_from(&other.slots.programs);
+    }
+
+    /// What it knows of surfaces and kernels; it knows nothing then.
+    pub(super) fn knowledge(&mut self) -> Vec<Program> {
+        std::mem::take(&mut self.slots.programs)
+    }
+
+    /// Takes over what a worker that [follows](Self::follow) this one got to know of surfaces.
+    pub(super) fn learn(&mut self, programs: &[Program]) {
+        for (own, other) in self.slots.programs.iter_mut().zip(programs) {
             own.bindings.learn(&other.bindings);
         }
     }

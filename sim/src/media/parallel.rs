@@ -20,6 +20,7 @@ use crate::fault::{Fault, Place};
 use crate::mem::overlay::{Overlay, Written};
 use crate::mem::{AddressSpace, Memory, Vm};
 use crate::observe::{Observer, Stats};
+use crate::unit::Program;
 use crate::watchdog::Budget;
 use genxml::engine::EngineId;
 use std::ops::Range;
@@ -33,8 +34,14 @@ const PART: u64 = 1_000_000;
 /// Work of a part at the start of a walker, and after one that had to run again: little is lost where groups have to run
 /// in order. It doubles with every wave that was right.
 const FIRST_PART: u64 = PART / 4;
-/// Parts of a wave for each host thread: enough that none waits long for the last one.
-const PARTS_PER_THREAD: u64 = 16;
+/// Parts of a wave for each host thread, and which fraction of a whole one they are, as powers of two: small ones at the end,
+/// so that no host thread waits long for the last one.
+const PARTS: [(u64, u32); 3] = [(12, 0), (2, 1), (4, 2)];
+/// Whole parts that those of a host thread are together.
+const WHOLE_PARTS: u64 = 14;
+/// A wave of parts that have their full size may be so many times as long: where groups are large, host threads wait less
+/// often for each other then.
+const LONGEST: u64 = 4;
 /// Work that is not worth starting threads.
 const LITTLE: u64 = 1_000_000;
 /// A part may do this many times the work that was expected; then it counts as unusual.
@@ -64,7 +71,8 @@ pub fn run<O: Observer>(exec: &mut Exec<'_, O>, grid: &Grid, worker: &mut Worker
     }
     let budget = exec.budget.left();
     let (mut done, mut parts, mut failures) = (0, 0, 0);
-    let mut part = FIRST_PART;
+    let (mut part, mut length) = (FIRST_PART, 1);
+    let mut written = None;
     while done < groups {
         let spent = budget - exec.budget.left();
         if spent < SAMPLE {
@@ -77,34 +85,84 @@ pub fn run<O: Observer>(exec: &mut Exec<'_, O>, grid: &Grid, worker: &mut Worker
         if left.saturating_mul(each) < LITTLE || failures > PATIENCE + parts / PARTS_PER_FAILURE {
             return grid.run(exec, worker, done..groups);
         }
-        let wanted = exec.device.threads as u64 * PARTS_PER_THREAD;
-        let size = (part / each).min(left.div_ceil(wanted)).max(1);
+        let seats = exec.device.threads as u64 * length;
+        let size = (part / each).min(left.div_ceil(seats * WHOLE_PARTS)).max(1);
         let limit = each.saturating_mul(size).saturating_mul(SURPRISE);
-        let starts = (done..groups).step_by(size as usize).take(wanted as usize);
-        let wave: Vec<Range<u64>> = starts.map(|start| start..groups.min(start + size)).collect();
-        match run_wave(exec, grid, worker, &wave, limit) {
-            Some(good) => {
-                parts += good as u64;
-                exec.state.trials.kept += good as u64;
-                done = if good > 0 { wave[good - 1].end } else { done };
-                part = if good == wave.len() { PART.min(2 * part) } else { FIRST_PART };
-                if let Some(failed) = wave.get(good) {
-                    failures += 1;
-                    exec.state.trials.repeated += 1;
-                    done = failed.end;
-                    grid.run(exec, worker, failed.clone())?;
-                }
+        let wave = cut(done..groups, size, seats);
+        let Some(good) = run_wave(exec, grid, worker, &wave, limit, &mut written) else {
+            return grid.run(exec, worker, done..groups);
+        };
+        parts += good as u64;
+        exec.state.trials.kept += good as u64;
+        done = if good > 0 { wave[good - 1].end } else { done };
+        match wave.get(good) {
+            None if part < PART => part = PART.min(2 * part),
+            None => length = LONGEST.min(2 * length),
+            Some(failed) => {
+                (part, length) = (FIRST_PART, 1);
+                failures += 1;
+                exec.state.trials.repeated += 1;
+                done = failed.end;
+                written = None;
+                grid.run(exec, worker, failed.clone())?;
             }
-            None => return grid.run(exec, worker, done..groups),
         }
     }
     Ok(())
 }
 
+/// Cuts as many groups as a wave has into parts; a whole one has `size`. `seats` is the number of host threads, or more in a
+/// longer wave.
+fn cut(groups: Range<u64>, size: u64, seats: u64) -> Vec<Range<u64>> {
+    let sizes =
+        PARTS.iter().flat_map(|(parts, shift)| (0..parts * seats).map(|_| size.div_ceil(1 << *shift)));
+    let mut start = groups.start;
+    let parts = sizes.map_while(|size| {
+        let part = start..groups.end.min(start.saturating_add(size));
+        start = part.end;
+        (!part.is_empty()).then_some(part)
+    });
+    parts.collect()
+}
+
+/// What parts leave for others.
+#[derive(Debug, Default)]
+pub(crate) struct Shelf(Vec<(Overlay, AddressSpace)>);
+
+impl Clone for Shelf {
+    fn clone(&self) -> Shelf {
+        Shelf::default()
+    }
+}
+
+impl Shelf {
+    /// Most that are kept.
+    const CAPACITY: usize = 64;
+
+    /// An overlay that holds nothing and a fork of `space`.
+    fn take(&mut self, space: &AddressSpace) -> (Overlay, AddressSpace) {
+        match self.0.pop() {
+            Some((overlay, mut fork)) => {
+                space.fork_into(&mut fork);
+                (overlay, fork)
+            }
+            None => (Overlay::default(), space.fork()),
+        }
+    }
+
+    fn put(&mut self, mut overlay: Overlay, space: AddressSpace) {
+        if self.0.len() < Shelf::CAPACITY {
+            overlay.clear();
+            self.0.push((overlay, space));
+        }
+    }
+}
+
 /// Neighbouring groups on trial.
 struct Part {
     groups: Range<u64>,
-    worker: Worker,
+    /// What its worker knew in the end.
+    programs: Vec<Program>,
     space: AddressSpace,
     overlay: Overlay,
     stats: Stats,
@@ -117,6 +175,8 @@ struct Part {
 /// What all parts of a wave share.
 struct Shared<'a> {
     grid: &'a Grid,
+    /// The worker that runs groups in order.
+    worker: &'a Worker,
     mem: &'a Memory,
     state: &'a State,
     engine: EngineId,
@@ -126,9 +186,19 @@ struct Shared<'a> {
     limit: u64,
 }
 
+/// Where a host thread runs parts, one after the other. After one that is not good it runs no other.
+struct Seat {
+    worker: Worker,
+    state: State,
+    /// Threads know neither registers of the GPU nor the global table.
+    device: Device,
+    ggtt: AddressSpace,
+}
+
 impl Part {
-    fn run(&mut self, shared: &Shared<'_>, state: &mut State, others: &mut (Device, AddressSpace)) {
-        let (device, ggtt) = others;
+    fn run(&mut self, shared: &Shared<'_>, seat: &mut Seat) {
+        let Seat { worker, state, device, ggtt } = seat;
+        worker.follow(shared.worker);
         let mut budget = Budget::new(shared.limit, 0);
         let mut exec = Exec {
             engine: shared.engine,
@@ -142,28 +212,34 @@ impl Part {
             device,
             mode: shared.mode,
         };
-        let result = shared.grid.run(&mut exec, &mut self.worker, self.groups.clone());
+        let result = shared.grid.run(&mut exec, worker, self.groups.clone());
+        self.programs = worker.knowledge();
         self.good = result.is_ok() && !self.overlay.ordered();
         self.spent = shared.limit - budget.left();
     }
 }
 
 /// Runs parts side by side and puts together as many as come out as they would in order. Returns how many these are; None
-/// if the TLB makes that impossible.
+/// if the TLB makes that impossible. `written` is what the wave before this one left, if nothing ran between them.
 fn run_wave<O: Observer>(
     exec: &mut Exec<'_, O>,
     grid: &Grid,
     worker: &mut Worker,
     wave: &[Range<u64>],
     limit: u64,
+    written: &mut Option<Written>,
 ) -> Option<usize> {
     let threads = exec.device.threads.min(wave.len());
     let (mem, space) = exec.vm.memory()?;
-    let mut written = Written::new(mem, space)?;
+    if written.is_none() {
+        *written = Some(Written::new(mem, space)?);
+    }
+    let written = written.as_mut()?;
     // Threads do not look at the kernels of other packets.
     let kernels = std::mem::take(&mut exec.state.kernels);
     let shared = Shared {
         grid,
+        worker,
         mem,
         state: exec.state,
         engine: exec.engine,
@@ -171,33 +247,35 @@ fn run_wave<O: Observer>(
         mode: exec.mode,
         limit: limit.min(exec.budget.left()),
     };
-    let fresh = |groups: &Range<u64>| Part {
-        groups: groups.clone(),
-        worker: worker.fork(),
-        space: space.fork(),
-        overlay: Overlay::default(),
-        stats: Stats::default(),
-        spent: 0,
-        good: false,
+    let shelf = &mut exec.device.shelf;
+    let fresh = |groups: &Range<u64>| {
+        let (overlay, space) = shelf.take(space);
+        let (programs, stats) = (Vec::new(), Stats::default());
+        Part { groups: groups.clone(), programs, space, overlay, stats, spent: 0, good: false }
     };
     let waiting = Mutex::new(wave.iter().map(fresh).collect::<Vec<_>>().into_iter().enumerate());
     let done: Mutex<Vec<Option<Part>>> = Mutex::new(wave.iter().map(|_| None).collect());
     // What comes behind a part that failed is of no use.
     let failed = AtomicUsize::new(usize::MAX);
     let work = || {
-        let mut state = shared.state.clone();
-        // Threads know neither registers of the GPU nor the global table.
-        let mut others = (Device::default(), AddressSpace::global());
+        let mut seat = Seat {
+            worker: shared.worker.fork(),
+            state: shared.state.clone(),
+            device: Device::default(),
+            ggtt: AddressSpace::global(),
+        };
         loop {
             let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((number, mut part)) = next.filter(|(n, _)| *n < failed.load(Ordering::Relaxed)) else {
                 break;
             };
-            part.run(&shared, &mut state, &mut others);
-            if !part.good {
-                failed.fetch_min(number, Ordering::Relaxed);
-            }
+            part.run(&shared, &mut seat);
+            let good = part.good;
             done.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(part);
+            if !good {
+                failed.fetch_min(number, Ordering::Relaxed);
+                break;
+            }
         }
     };
     std::thread::scope(|scope| {
@@ -208,16 +286,22 @@ fn run_wave<O: Observer>(
     });
     exec.state.kernels = kernels;
     let parts = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut good = 0;
-    for part in parts.into_iter().map_while(|part| part) {
-        let fits = part.good && part.spent <= exec.budget.left();
-        if !fits || !written.admits(mem, &part.overlay) || exec.budget.spend(part.spent).is_err() {
-            break;
+    let (mut good, mut fails) = (0, false);
+    for part in parts {
+        let Some(part) = part else {
+            fails = true;
+            continue;
+        };
+        fails |= !part.good || part.spent > exec.budget.left() || !written.admits(mem, &part.overlay);
+        fails = fails || exec.budget.spend(part.spent).is_err();
+        if !fails {
+            part.overlay.commit(mem, space, &part.space, written);
+            *exec.stats += part.stats;
+            worker.learn(&part.programs);
+            good += 1;
         }
-        part.overlay.commit(mem, space, &part.space, &mut written);
-        *exec.stats += part.stats;
-        worker.learn(&part.worker);
-        good += 1;
+        shelf.put(part.overlay, part.space);
     }
+    written.settle();
     Some(good)
 }

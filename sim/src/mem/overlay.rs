@@ -12,20 +12,48 @@ use super::space::{AddressSpace, Cached};
 use super::{ADDRESS_MASK, PAGE};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// A bit for each byte of a page.
 type Bits = [u64; PAGE as usize / 64];
 
 const NO_BITS: Bits = [0; PAGE as usize / 64];
 
+/// Pages that an overlay keeps for its next use.
+const SPARE: usize = 64;
+
+/// Hashes frame numbers, which nobody chooses to collide: a walker looks up many of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct FrameHasher(u64);
+
+impl Hasher for FrameHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
+    }
+
+    fn write_u64(&mut self, frame: u64) {
+        // The golden ratio spreads neighbours; the upper bits, which are the best ones, go where maps look.
+        self.0 = (self.0 ^ frame).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+}
+
+type FrameMap<T> = HashMap<u64, T, BuildHasherDefault<FrameHasher>>;
+type FrameSet = HashSet<u64, BuildHasherDefault<FrameHasher>>;
+
 /// What one part read and wrote. Any number of them may look at the same memory.
 #[derive(Debug, Default)]
 pub struct Overlay {
     records: RefCell<Vec<Record>>,
     /// Records by frame number.
-    index: RefCell<HashMap<u64, u32>>,
+    index: RefCell<FrameMap<u32>>,
     /// Pages that were written, by record.
     copies: Vec<Option<Box<Copied>>>,
+    /// Pages for the next ones, whatever they hold: fresh memory of the host costs more than the copy.
+    spare: Vec<Box<Copied>>,
     /// Something depends on more than memory.
     ordered: Cell<bool>,
 }
@@ -60,6 +88,7 @@ fn mark(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
 }
 
 /// The same for bytes in more than one word.
+#[inline(never)]
 fn mark_words(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
     let end = at.saturating_add(length).min(PAGE as usize);
     let mut at = at;
@@ -73,6 +102,15 @@ fn mark_words(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) 
 }
 
 impl Overlay {
+    /// Nothing read, nothing written: ready for another part.
+    pub fn clear(&mut self) {
+        self.records.get_mut().clear();
+        self.index.get_mut().clear();
+        self.spare.extend(self.copies.drain(..).flatten());
+        self.spare.truncate(SPARE);
+        self.ordered.set(false);
+    }
+
     /// Says that what comes now depends on more than memory, so that the part has to run in its place in the order.
     pub(super) fn keep_order(&self) {
         self.ordered.set(true);
@@ -84,7 +122,7 @@ impl Overlay {
     }
 
     /// The page of `address`, of which `length` bytes are read.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read<'m>(
         &'m self,
         mem: &'m Memory,
@@ -104,7 +142,7 @@ impl Overlay {
     }
 
     /// The page of `address`, of which `length` bytes are written.
-    #[inline]
+    #[inline(always)]
     pub(super) fn write(
         &mut self,
         mem: &Memory,
@@ -118,16 +156,17 @@ impl Overlay {
         };
         let record = cached.record as usize;
         if self.copies.len() <= record {
-            self.copies.resize_with(record + 1, || None);
+            self.lengthen(record);
         }
-        let copied = self.copies[record].get_or_insert_with(|| {
-            // In place: it is too much for a way over the stack.
-            let mut copied: Box<Copied> = bytemuck::zeroed_box();
-            copied.bytes.copy_from_slice(mem.page(cached.slot));
-            copied
-        });
+        let spare = &mut self.spare;
+        let copied = self.copies[record].get_or_insert_with(|| copy(spare, mem.page(cached.slot)));
         mark(&mut copied.written, None, (address % PAGE) as usize, length);
         Ok(&mut copied.bytes)
+    }
+
+    #[cold]
+    fn lengthen(&mut self, record: usize) {
+        self.copies.resize_with(record + 1, || None);
     }
 
     /// Checks that the byte at `address` can be read, or written.
@@ -210,6 +249,22 @@ impl Overlay {
     }
 }
 
+/// A page with the contents of another one and no writes, in the place of a spare one.
+#[cold]
+#[inline(never)]
+fn copy(spare: &mut Vec<Box<Copied>>, page: &Page) -> Box<Copied> {
+    // In place: it is too much for a way over the stack.
+    let mut copied: Box<Copied> = match spare.pop() {
+        Some(mut used) => {
+            used.written.fill(0);
+            used
+        }
+        None => bytemuck::zeroed_box(),
+    };
+    copied.bytes.copy_from_slice(page);
+    copied
+}
+
 impl Copied {
     /// Copies the bytes that were written.
     fn put(&self, page: &mut Page) {
@@ -233,16 +288,16 @@ impl Copied {
 #[derive(Debug)]
 pub struct Written {
     /// By frame.
-    bytes: HashMap<u64, Bits>,
+    bytes: FrameMap<Bits>,
     /// Frames of page tables that translations came from.
-    tables: HashSet<u64>,
+    tables: FrameSet,
 }
 
 impl Written {
     /// Nothing yet. None if the TLB of `space` holds what its tables do not say any longer: what a part reads depends on
     /// when that is pushed out, then.
     pub fn new(mem: &Memory, space: &AddressSpace) -> Option<Written> {
-        let mut tables = HashSet::new();
+        let mut tables = FrameSet::default();
         for cached in space.all_remembered() {
             let walk = space.walk(cached.page * PAGE, |at| {
                 tables.insert(at / PAGE);
@@ -254,7 +309,13 @@ impl Written {
                 return None;
             }
         }
-        Some(Written { bytes: HashMap::new(), tables })
+        Some(Written { bytes: FrameMap::default(), tables })
+    }
+
+    /// Nothing again: all that was committed is in the memory that later parts look at. The TLB is still what the tables
+    /// say if nothing else has written memory, for no part that did otherwise was admitted.
+    pub fn settle(&mut self) {
+        self.bytes.clear();
     }
 
     /// True if a part comes out as if it had run after all that was committed: it read nothing that was written, and

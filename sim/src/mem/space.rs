@@ -304,6 +304,12 @@ impl AddressSpace {
         Self::with(self.root.clone())
     }
 
+    /// The same in the place of another fork.
+    pub(crate) fn fork_into(&self, fork: &mut AddressSpace) {
+        fork.root.clone_from(&self.root);
+        fork.forget();
+    }
+
     /// What is remembered of the page of `address`, if that is enough to read, or write, it.
     #[inline(always)]
     pub(super) fn remembered(&self, address: u64, write: bool) -> Option<Cached> {
