@@ -357,6 +357,25 @@ pub const TRANSPOSED_COLUMNS_ARE_ADJACENT: bool = true;
 /// ascending order, each after the one before.
 pub const ATOMIC_SLOTS_GO_UPWARD: bool = true;
 
+/// Operations of float atomics, by their number: the manual has the messages (2d p.115) and no list of operations. Intel's
+/// compiler sends these for messages that it names after this generation (IGC, EU_GEN8_DATA_PORT_1_MESSAGE_TYPE_UNTYPED_ATOMIC_FLOAT);
+/// Mesa uses the same from Gen9 on. Numbers that later hardware added are refused.
+pub const FLOAT_ATOMIC_MAX: u64 = 1;
+/// See [`FLOAT_ATOMIC_MAX`].
+pub const FLOAT_ATOMIC_MIN: u64 = 2;
+/// Compare and write; see [`FLOAT_ATOMIC_MAX`].
+pub const FLOAT_ATOMIC_COMPARE: u64 = 3;
+
+/// NaNs in float atomics: a quiet one loses against a number, a signaling one wins, and none equals anything
+/// (GL_INTEL_shader_atomic_float_minmax, written for Intel's hardware). Of two NaNs of one kind, and of zeros of both signs,
+/// which that text leaves open, memory keeps its own. Subnormal numbers are compared as what they are.
+pub const FLOAT_ATOMICS_PREFER_NUMBERS_TO_QUIET_NANS: bool = true;
+
+/// MI_UPDATE_GTT: the facts have no layout of its dwords. Linux, for later hardware with the same table entries, sends the page's
+/// address and then 64 bits for each entry (i915 gt/intel_ggtt.c, gen8_ggtt_bind_ptes). Earlier manuals had entries of 32
+/// bits, which this generation's table has no more.
+pub const UPDATE_GTT_ENTRIES_HAVE_64_BITS: bool = true;
+
 /// How often all media threads have a turn before the packet behind the one that started them. Hardware goes on at once; what
 /// a thread waits for may come with a later packet. Threads that only take long are done by then, so that nothing
 /// depends on this but programs that race.

@@ -1,6 +1,9 @@
-//! Integer atomic operations: what memory holds afterwards and what comes back. The data ports, the URB and MI_ATOMIC
-//! share them.
+//! Atomic operations: what memory holds afterwards and what comes back. The data ports, the URB and MI_ATOMIC share those on
+//! integers; those on floats are the data port's.
 
+use crate::assumptions::{
+    FLOAT_ATOMIC_COMPARE, FLOAT_ATOMIC_MAX, FLOAT_ATOMIC_MIN, FLOAT_ATOMICS_PREFER_NUMBERS_TO_QUIET_NANS,
+};
 use genxml_eu::gen8::eu_messages::MdcAop;
 
 /// Size of the operand in memory.
@@ -78,4 +81,52 @@ pub const fn operate(operation: MdcAop, width: Width, old: u64, src0: u64, src1:
         _ => old,
     };
     (new, returned)
+}
+
+/// Operations on single floats.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Float {
+    /// The greater one.
+    Max,
+    /// The smaller one.
+    Min,
+    /// The second operand if memory equals the first.
+    CompareAndWrite,
+}
+
+impl Float {
+    /// The operation of a number in a message; none if there is no such one.
+    pub const fn from_bits(bits: u64) -> Option<Float> {
+        match bits {
+            FLOAT_ATOMIC_MAX => Some(Float::Max),
+            FLOAT_ATOMIC_MIN => Some(Float::Min),
+            FLOAT_ATOMIC_COMPARE => Some(Float::CompareAndWrite),
+            _ => None,
+        }
+    }
+
+    /// Operands that come with it.
+    pub const fn sources(self) -> usize {
+        match self {
+            Float::Max | Float::Min => 1,
+            Float::CompareAndWrite => 2,
+        }
+    }
+
+    /// The new contents of memory; the old one is returned. All are patterns of single floats
+    /// (assumptions::FLOAT_ATOMICS_PREFER_NUMBERS_TO_QUIET_NANS).
+    pub fn operate(self, old: u32, src0: u32, src1: u32) -> u32 {
+        let (memory, operand) = (f32::from_bits(old), f32::from_bits(src0));
+        // The most significant bit of the fraction tells quiet NaNs from signaling ones.
+        let quiet = |bits: u32| bits & (1 << (f32::MANTISSA_DIGITS - 2)) != 0;
+        let takes = match self {
+            Float::CompareAndWrite => return if memory == operand { src1 } else { old },
+            _ if operand.is_nan() && memory.is_nan() => quiet(old) && !quiet(src0),
+            _ if operand.is_nan() => !quiet(src0) || !FLOAT_ATOMICS_PREFER_NUMBERS_TO_QUIET_NANS,
+            _ if memory.is_nan() => quiet(old) && FLOAT_ATOMICS_PREFER_NUMBERS_TO_QUIET_NANS,
+            Float::Max => operand > memory,
+            Float::Min => operand < memory,
+        };
+        if takes { src0 } else { old }
+    }
 }

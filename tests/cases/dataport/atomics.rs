@@ -13,8 +13,45 @@ use genxml::gen8::state::{
 };
 use genxml_cases::{Random, at, raw_buffer, u};
 
+/// Numbers from here on are operations on floats.
+const FLOAT: u64 = 16;
+const FLOATS: [u64; 3] = [FLOAT + 1, FLOAT + 2, FLOAT + 3];
+
+/// What an operation on floats leaves in memory. Oracle: GL_INTEL_shader_atomic_float_minmax, of which NaN comes before and
+/// behind which number; the numbers of operations are those of Mesa's and Intel's compilers.
+fn float(number: u64, old: u32, a: u32, b: u32) -> u32 {
+    let value = |bits: u32| f64::from(f32::from_bits(bits));
+    let key = |bits: u32, sign: f64| match value(bits) {
+        x if !x.is_nan() => (1, sign * x),
+        _ if bits & 0x0040_0000 == 0 => (0, 0.0),
+        _ => (2, 0.0),
+    };
+    let takes = match number - FLOAT {
+        1 => key(a, -1.0) < key(old, -1.0),
+        2 => key(a, 1.0) < key(old, 1.0),
+        3 => return if value(old) == value(a) { b } else { old },
+        _ => unreachable!("there are three"),
+    };
+    if takes { a } else { old }
+}
+
+/// Floats near each other, and those that are no numbers.
+fn single(random: &mut Random) -> u64 {
+    let few = [0.0, -0.0, 1.0, -1.0, 1.5, f32::MIN_POSITIVE, -1e-42, 1e-42, f32::INFINITY, f32::NEG_INFINITY];
+    let bits = match random.below(8) {
+        0 => 0x7fc0_0000,
+        1 => 0xff80_0001,
+        2 => random.next() as u32,
+        _ => few[random.below(few.len() as u64) as usize].to_bits(),
+    };
+    bits.into()
+}
+
 /// What an operation leaves in memory and returns, by its number; `bits` is 32 or 64.
 fn operation(number: u64, bits: u32, old: u64, a: u64, b: u64) -> (u64, u64) {
+    if number >= FLOAT {
+        return (float(number, old as u32, a as u32, b as u32).into(), old);
+    }
     let limit = 1i128 << bits;
     let signed = |value: u64| {
         let value = i128::from(value);
@@ -52,13 +89,16 @@ fn operation(number: u64, bits: u32, old: u64, a: u64, b: u64) -> (u64, u64) {
 fn operands(number: u64) -> usize {
     match number {
         5 | 6 | 15 => 0,
-        0 | 14 => 2,
+        0 | 14 | 19 => 2,
         _ => 1,
     }
 }
 
-/// Interesting numbers: near each other and near the ends.
-fn number(random: &mut Random, bits: u32) -> u64 {
+/// Interesting numbers for an operation: near each other and near the ends.
+fn number(random: &mut Random, op: u64, bits: u32) -> u64 {
+    if op >= FLOAT {
+        return single(random);
+    }
     let near = random.below(4);
     let value = match random.below(5) {
         0 => near,
@@ -79,7 +119,7 @@ fn on_surfaces_and_local_memory() {
     let mut probe = probe();
     for (place, index) in PLACES {
         for simd in [MdcSm3::SIMD4X2, MdcSm3::SIMD8, MdcSm3::SIMD16] {
-            for number in 0..16 {
+            for number in (0..FLOAT).chain(FLOATS) {
                 for returns in [false, true] {
                     for _ in 0..2 {
                         one(&mut random, &mut probe, place, index, simd, number, returns);
@@ -130,12 +170,12 @@ fn one(
     };
     // Memory holds numbers that operands may equal.
     let sources: Vec<Vec<u64>> =
-        (0..operands(op)).map(|_| (0..count).map(|_| number(random, bits)).collect()).collect();
+        (0..operands(op)).map(|_| (0..count).map(|_| number(random, op, bits)).collect()).collect();
     for place in &places {
         if let Some((local, byte)) = find(*place) {
             let value = match sources.first() {
                 Some(first) if random.below(2) == 0 => first[random.below(count as u64) as usize],
-                _ => number(random, bits),
+                _ => number(random, op, bits),
             };
             let bytes = if local { &mut world.local } else { &mut world.data };
             set_dword(bytes, byte, value as u32);
@@ -206,10 +246,15 @@ fn one(
     }
     let descriptor = Msd1Uai {
         binding_table_index: u(index),
-        atomic_integer_operation_type: MdcAop::from_bits(op),
+        atomic_integer_operation_type: MdcAop::from_bits(op % FLOAT),
         simd_mode: if simd == MdcSm3::SIMD16 { MdcSm2r::SIMD16 } else { MdcSm2r::SIMD8 },
         return_data_control: returns,
-        message_type: if simd == MdcSm3::SIMD4X2 { MtDp1::MT1A_UI4X2 } else { MtDp1::MT1A_UI },
+        message_type: match (simd, op >= FLOAT) {
+            (MdcSm3::SIMD4X2, false) => MtDp1::MT1A_UI4X2,
+            (MdcSm3::SIMD4X2, true) => MtDp1::MT1A_UF4X2,
+            (_, false) => MtDp1::MT1A_UI,
+            (_, true) => MtDp1::MT1A_UF,
+        },
         header_present: pixels.is_some(),
         response_length: u(if returns { answer_registers as u64 } else { 0 }),
         message_length: u(payload.len() as u64),
@@ -258,8 +303,8 @@ fn at_64_bit_addresses() {
     let mut probe = probe();
     for simd in [MdcSm3::SIMD4X2, MdcSm3::SIMD8] {
         for wide in [false, true] {
-            for op in 0..16 {
-                if op == 0 && (wide || simd == MdcSm3::SIMD4X2) {
+            for op in (0..FLOAT).chain(FLOATS) {
+                if op >= FLOAT && wide || op == 0 && (wide || simd == MdcSm3::SIMD4X2) {
                     continue;
                 }
                 for returns in [false, true] {
@@ -279,11 +324,11 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, wide: bool, op: u6
     let mask = if random.below(2) == 0 { 255 } else { random.next() as u32 & 255 | 1 };
     let places: Vec<usize> = (0..count).map(|_| 8 * random.below(6) as usize + 1000).collect();
     let sources: Vec<Vec<u64>> =
-        (0..operands(op)).map(|_| (0..count).map(|_| number(random, bits)).collect()).collect();
+        (0..operands(op)).map(|_| (0..count).map(|_| number(random, op, bits)).collect()).collect();
     for place in &places {
         let value = match sources.first() {
             Some(first) if random.below(2) == 0 => first[0],
-            _ => number(random, bits),
+            _ => number(random, op, bits),
         };
         set_dword(&mut world.data, *place, value as u32);
         if bits == 64 {
@@ -337,10 +382,15 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, wide: bool, op: u6
     let answer_registers = if simd == MdcSm3::SIMD4X2 { 1 } else { bits as u64 / 32 };
     let descriptor = Msd1A64Ai {
         binding_table_index: u(255),
-        atomic_integer_operation_type: MdcAop::from_bits(op),
+        atomic_integer_operation_type: MdcAop::from_bits(op % FLOAT),
         data_width: if wide { Msd1A64AiDataWidth::QWORD } else { Msd1A64AiDataWidth::DWORD },
         return_data_control: returns,
-        message_type: if simd == MdcSm3::SIMD4X2 { MtDp1::MT1A_A64_UI4X2 } else { MtDp1::MT1A_A64_UI },
+        message_type: match (simd, op >= FLOAT) {
+            (MdcSm3::SIMD4X2, false) => MtDp1::MT1A_A64_UI4X2,
+            (MdcSm3::SIMD4X2, true) => MtDp1::MT1A_A64_UF4X2,
+            (_, false) => MtDp1::MT1A_A64_UI,
+            (_, true) => MtDp1::MT1A_A64_UF,
+        },
         response_length: u(if returns { answer_registers } else { 0 }),
         message_length: u(payload.len() as u64),
         ..Msd1A64Ai::new()
@@ -377,12 +427,12 @@ fn append_counters() {
             }
             for returns in [false, true] {
                 let mut world = World::random(&mut random);
-                let first = number(&mut random, 32) as u32;
+                let first = number(&mut random, op, 32) as u32;
                 set_dword(&mut world.data, 4096, first);
                 let count = slots(simd);
                 let (mask, pixels) = (random.next() as u32 & 255 | 1, random.next() as u32 & 255);
                 let sources: Vec<Vec<u64>> = (0..operands(op))
-                    .map(|_| (0..count).map(|_| number(&mut random, 32)).collect())
+                    .map(|_| (0..count).map(|_| number(&mut random, op, 32)).collect())
                     .collect();
                 let mut payload = vec![header(Place::Null, pixels)];
                 payload.extend(data(simd, 32, &sources));

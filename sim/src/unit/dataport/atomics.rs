@@ -1,4 +1,4 @@
-//! Untyped atomic operations on integers: on buffers and shared local memory, at 64-bit addresses, and on the append
+//! Untyped atomic operations on integers and floats: on buffers and shared local memory, at 64-bit addresses, and on the append
 //! counter of a surface (2d p.14-16, p.115; 2a p.293-355, p.411-431).
 
 use super::parcel::Parcel;
@@ -12,7 +12,7 @@ use crate::mem::PageFault;
 use crate::observe::Observer;
 use crate::surface::AuxiliaryKind;
 use crate::unit::Port;
-use crate::unit::atomic::{self, Width};
+use crate::unit::atomic::{self, Float, Width};
 use genxml_eu::gen8::descriptors::MdcSm2r;
 use genxml_eu::gen8::eu_messages::{MdcAop, Msd1A64Ai, Msd1A64AiDataWidth, Msd1Tac, Msd1Uai};
 use genxml_eu::gen8::messages::MtDp1;
@@ -68,10 +68,36 @@ impl Layout {
     }
 }
 
+/// What is done.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Integer(MdcAop),
+    /// On single floats.
+    Float(Float),
+}
+
+impl Kind {
+    /// Operands that come with the message.
+    const fn sources(self) -> usize {
+        match self {
+            Kind::Integer(operation) => atomic::sources(operation),
+            Kind::Float(operation) => operation.sources(),
+        }
+    }
+
+    /// The new contents of memory and what is returned.
+    fn operate(self, width: Width, old: u64, src0: u64, src1: u64) -> (u64, u64) {
+        match self {
+            Kind::Integer(operation) => atomic::operate(operation, width, old, src0, src1),
+            Kind::Float(operation) => (operation.operate(old as u32, src0 as u32, src1 as u32).into(), old),
+        }
+    }
+}
+
 /// An operation, its operands and its answer.
 #[derive(Clone, Copy, Debug)]
 struct Operation {
-    operation: MdcAop,
+    kind: Kind,
     width: Width,
     layout: Layout,
     /// The old values come back.
@@ -89,7 +115,7 @@ impl Operation {
         data: usize,
         answer: Option<usize>,
     ) -> Result<u64, PageFault> {
-        let (layout, sources) = (self.layout, atomic::sources(self.operation));
+        let (layout, sources) = (self.layout, self.kind.sources());
         let mut bytes = 0;
         for slot in (0..slots.simd.count()).filter(|slot| slots.has(*slot)) {
             let place = data + slot * layout.slot;
@@ -108,7 +134,7 @@ impl Operation {
                     Width::Dword => low,
                     Width::Qword => low | u64::from(window.dword(offset + 4, end)?) << 32,
                 };
-                let (new, back) = atomic::operate(self.operation, self.width, old, src0, src1);
+                let (new, back) = self.kind.operate(self.width, old, src0, src1);
                 window.set_dword(offset, end, new as u32)?;
                 if self.width == Width::Qword {
                     window.set_dword(offset + 4, end, (new >> 32) as u32)?;
@@ -146,7 +172,7 @@ fn run<O: Observer>(
     addresses: usize,
     operation: &Operation,
 ) -> Result<(), Fault> {
-    let sent = operation.layout.sent(slots.simd, atomic::sources(operation.operation));
+    let sent = operation.layout.sent(slots.simd, operation.kind.sources());
     let back = if operation.returns { operation.layout.registers } else { 0 };
     parcel.check(port, addresses + sent, back)?;
     let answer = parcel.answer().filter(|_| operation.returns);
@@ -163,14 +189,32 @@ fn run<O: Observer>(
 }
 
 /// Width and layout of an operation on dwords, which may be the comparison of two at once.
-fn short(operation: MdcAop, simd: Simd) -> (Width, Layout) {
-    match operation {
-        MdcAop::AOP_CMPWR_2W => (Width::Qword, Layout::halves(simd)),
+fn short(kind: Kind, simd: Simd) -> (Width, Layout) {
+    match kind {
+        Kind::Integer(MdcAop::AOP_CMPWR_2W) => (Width::Qword, Layout::halves(simd)),
         _ => (Width::Dword, Layout::dwords(simd)),
     }
 }
 
-/// Untyped Atomic Integer Operation on a buffer or shared local memory.
+/// The operation of a message on integers or floats.
+fn kind<O: Observer>(
+    port: &Port<'_, '_, O>,
+    parcel: &Parcel<'_>,
+    message_type: MtDp1,
+    operation: MdcAop,
+) -> Result<Kind, Fault> {
+    match message_type {
+        MtDp1::MT1A_UF | MtDp1::MT1A_UF4X2 | MtDp1::MT1A_A64_UF | MtDp1::MT1A_A64_UF4X2 => {
+            let bits = operation.bits();
+            let float = Float::from_bits(bits).map(Kind::Float);
+            float.ok_or_else(|| parcel.reserved(port, "Atomic Float Operation Type", bits))
+        }
+        _ => Ok(Kind::Integer(operation)),
+    }
+}
+
+/// Untyped Atomic Integer or Float Operation on a buffer or shared local memory. The manual describes descriptors of the former;
+/// those of the latter have the same fields (Mesa brw_eu.h).
 pub(super) fn untyped<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
@@ -179,16 +223,16 @@ pub(super) fn untyped<O: Observer>(
     let descriptor = Msd1Uai::unpack_lossy(&[message.descriptor]);
     let parcel = Parcel::open(message, "an untyped atomic operation");
     let simd = match (descriptor.message_type, descriptor.simd_mode) {
-        (MtDp1::MT1A_UI4X2, _) => Simd::Two,
+        (MtDp1::MT1A_UI4X2 | MtDp1::MT1A_UF4X2, _) => Simd::Two,
         (_, MdcSm2r::SIMD8) => Simd::Eight,
         _ => Simd::Sixteen,
     };
+    let kind = kind(port, &parcel, descriptor.message_type, descriptor.atomic_integer_operation_type)?;
     let (pixels, header) = target::header_1(registers, parcel.header);
     let mask = simd.active(message.mask, pixels);
     let index = descriptor.binding_table_index.get();
     let target = whole_dwords(target::buffer(port, &parcel, index, Allowed::Any, header)?);
-    let operation = descriptor.atomic_integer_operation_type;
-    let (width, layout) = short(operation, simd);
+    let (width, layout) = short(kind, simd);
     let (mut addresses, mut slots) = (simd.registers(), None);
     if let Target::Structured { count, pitch, .. } = target {
         addresses *= if simd == Simd::Two { 1 } else { 2 };
@@ -198,11 +242,11 @@ pub(super) fn untyped<O: Observer>(
         let range = Range { align: width.bytes(), ..Range::dwords(target.bytes(port.local.slm.len())) };
         Slots::short(simd, mask, registers, parcel.body, range)
     });
-    let operation = Operation { operation, width, layout, returns: descriptor.return_data_control };
+    let operation = Operation { kind, width, layout, returns: descriptor.return_data_control };
     run(port, registers, &parcel, target, &slots, addresses, &operation)
 }
 
-/// A64 Untyped Atomic Integer Operation on dwords or qwords.
+/// A64 Untyped Atomic Integer Operation on dwords or qwords, or Float Operation on dwords.
 pub(super) fn long<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
@@ -212,22 +256,29 @@ pub(super) fn long<O: Observer>(
     let parcel = Parcel::open(message, "an A64 untyped atomic operation");
     parcel.forbidden(port)?;
     let simd = match descriptor.message_type {
-        MtDp1::MT1A_A64_UI4X2 => Simd::Two,
+        MtDp1::MT1A_A64_UI4X2 | MtDp1::MT1A_A64_UF4X2 => Simd::Two,
         _ => Simd::Eight,
     };
     let operation = descriptor.atomic_integer_operation_type;
     let wide = descriptor.data_width == Msd1A64AiDataWidth::QWORD;
-    if operation == MdcAop::AOP_CMPWR_2W && (wide || simd == Simd::Two) {
+    let kind = kind(port, &parcel, descriptor.message_type, operation)?;
+    match kind {
         // Only dwords of SIMD8 have MDC_AOP3, the others its subset (2a p.297, 309, 337, 349).
-        return Err(parcel.reserved(port, "Atomic Integer Operation Type", operation.bits()));
+        Kind::Integer(MdcAop::AOP_CMPWR_2W) if wide || simd == Simd::Two => {
+            return Err(parcel.reserved(port, "Atomic Integer Operation Type", operation.bits()));
+        }
+        Kind::Float(_) if wide => {
+            return Err(parcel.reserved(port, "Data Width", descriptor.data_width.bits()));
+        }
+        _ => {}
     }
     let (width, layout) = match wide {
         true => (Width::Qword, Layout::qwords(simd)),
-        false => short(operation, simd),
+        false => short(kind, simd),
     };
     let mask = simd.active(message.mask, u32::MAX);
     let slots = Slots::long(simd, mask, registers, parcel.body, width.bytes());
-    let operation = Operation { operation, width, layout, returns: descriptor.return_data_control };
+    let operation = Operation { kind, width, layout, returns: descriptor.return_data_control };
     run(port, registers, &parcel, Target::EVERYTHING, &slots, simd.registers_of(8), &operation)
 }
 
@@ -260,7 +311,8 @@ pub(super) fn counter<O: Observer>(
     }
     let target = Target::Memory { base: auxiliary.base, size: Width::Dword.bytes() };
     let slots = Slots::all_at_once(simd, mask, Width::Dword.bytes());
-    let (width, layout) = short(operation, simd);
-    let operation = Operation { operation, width, layout, returns: descriptor.return_data_control };
+    let kind = Kind::Integer(operation);
+    let (width, layout) = short(kind, simd);
+    let operation = Operation { kind, width, layout, returns: descriptor.return_data_control };
     run(port, registers, &parcel, target, &slots, 0, &operation)
 }

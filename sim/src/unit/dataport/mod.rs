@@ -53,8 +53,12 @@ pub fn data_cache_1<O: Observer>(
         }
         MtDp1::MT1R_A64_SB | MtDp1::MT1W_A64_SB => scattered::long(port, registers, message),
         MtDp1::MT1R_A64_B | MtDp1::MT1W_A64_B => block::long(port, registers, message),
-        MtDp1::MT1A_UI | MtDp1::MT1A_UI4X2 => atomics::untyped(port, registers, message),
-        MtDp1::MT1A_A64_UI | MtDp1::MT1A_A64_UI4X2 => atomics::long(port, registers, message),
+        MtDp1::MT1A_UI | MtDp1::MT1A_UI4X2 | MtDp1::MT1A_UF | MtDp1::MT1A_UF4X2 => {
+            atomics::untyped(port, registers, message)
+        }
+        MtDp1::MT1A_A64_UI | MtDp1::MT1A_A64_UI4X2 | MtDp1::MT1A_A64_UF | MtDp1::MT1A_A64_UF4X2 => {
+            atomics::long(port, registers, message)
+        }
         MtDp1::MT1A_TC | MtDp1::MT1A_TC4X2 => atomics::counter(port, registers, message),
         kind => Err(unknown(port, "data port 1 message", kind.name(), kind.bits(), message)),
     }
@@ -120,7 +124,6 @@ fn unknown<O: Observer>(
     message: &Message,
 ) -> Fault {
     match name {
-        // The float atomics, whose operations no source for this hardware lists.
         Some(name) => port.missing(&format!("{what} {name}"), message, "2d p.114-116, p.319"),
         None => port.illegal(format!("{what} {bits:#x}: the type is reserved"), message),
     }
