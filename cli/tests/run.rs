@@ -8,7 +8,7 @@ use common::{EXPECTATION, batch_capture, corpus, fill_capture, fill_picture, fin
 use file::AubFile;
 use genxml::core::{Address, U};
 use genxml::engine::Render;
-use genxml::gen8::mi::{MiStoreDataImm, MiUpdateGtt};
+use genxml::gen8::mi::{MiSemaphoreSignal, MiSemaphoreSignalTargetEngineSelect, MiStoreDataImm};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,6 +17,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::tempdir;
+
+/// The model has no second video engine.
+const LEFT_OUT: MiSemaphoreSignal = MiSemaphoreSignal {
+    target_engine_select: MiSemaphoreSignalTargetEngineSelect::VCS1,
+    ..MiSemaphoreSignal::new()
+};
 
 fn run(capture: &Path, more: &[&str]) -> (i32, String, String) {
     finish(genx([&["run", capture.to_str().unwrap()], more].concat()))
@@ -79,13 +85,13 @@ fn unusable_input_is_2() {
 fn what_is_not_implemented_is_3_and_named() {
     let capture = tempdir().unwrap();
     batch_capture::<Render>(capture.path(), |batch| {
-        batch.emit(&MiUpdateGtt::new()).unwrap();
+        batch.emit(&LEFT_OUT).unwrap();
     });
     let (code, out, err) = run(capture.path(), &[]);
     assert_eq!(code, 3, "{err}");
-    assert!(err.contains("MI_UPDATE_GTT") && err.contains("not implement"), "{err}");
+    assert!(err.contains("MI_SEMAPHORE_SIGNAL") && err.contains("not implement"), "{err}");
     assert!(err.contains("0x0000_0002_0000"), "{err}");
-    let at = "  stopped at    render engine, MI_UPDATE_GTT, batch 0x0000_0002_0000 +0x0\n";
+    let at = "  stopped at    render engine, MI_SEMAPHORE_SIGNAL, batch 0x0000_0002_0000 +0x0\n";
     assert!(out.contains(at), "{out}");
 }
 
@@ -249,17 +255,17 @@ fn a_trace_for_perfetto() {
 fn a_trace_that_a_fault_ends() {
     let capture = tempdir().unwrap();
     batch_capture::<Render>(capture.path(), |batch| {
-        batch.emit(&MiUpdateGtt::new()).unwrap();
+        batch.emit(&LEFT_OUT).unwrap();
     });
     let file = capture.path().join("trace.json");
     let (code, out, _) = run(capture.path(), &["--trace", file.to_str().unwrap(), "--json"]);
     assert_eq!(code, 3);
     let text = fs::read_to_string(&file).unwrap();
-    assert!(slices(&text).iter().any(|(_, name, ..)| name == "MI_UPDATE_GTT"), "{text}");
+    assert!(slices(&text).iter().any(|(_, name, ..)| name == "MI_SEMAPHORE_SIGNAL"), "{text}");
     assert!(text.contains("\"ph\":\"i\"") && text.contains("not implement"), "{text}");
     let report: Value = serde_json::from_str(&out).unwrap();
     let fault = &report["fault"];
-    assert_eq!((&fault["engine"], &fault["packet"]), (&"render".into(), &"MI_UPDATE_GTT".into()));
+    assert_eq!((&fault["engine"], &fault["packet"]), (&"render".into(), &"MI_SEMAPHORE_SIGNAL".into()));
     assert_eq!((&fault["batch_offset"], &fault["exec"]), (&0.into(), &0.into()), "{fault}");
 }
 
@@ -273,7 +279,7 @@ fn what_was_not_reached_does_not_count() {
     for clear in [true, false] {
         let mut batch = Batch::<Render>::new("batch", 0x2_0000, 4096).unwrap();
         if clear {
-            batch.emit(&MiUpdateGtt::new()).unwrap();
+            batch.emit(&LEFT_OUT).unwrap();
         }
         let target = Buffer::new("target", 0x1_0000, 4096).unwrap();
         batch.finish().unwrap().submit([target]).unwrap().write(1, &mut writer);

@@ -76,6 +76,7 @@ macro_rules! packets {
             MiLoadRegisterReg => mi::load_register_reg,
             MiStoreRegisterMem => mi::store_register_mem,
             MiCopyMemMem => mi::copy_mem_mem,
+            MiUpdateGtt => mi::update_gtt,
             MiMath => math::math,
             MiAtomic => atomic::atomic,
             MiPredicate => predicate::predicate,

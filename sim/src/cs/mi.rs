@@ -7,7 +7,9 @@ use super::{predicate, status};
 use crate::assumptions::{CONDITIONAL_END_IS_UNSIGNED, CONDITIONAL_END_WITHOUT_COMPARISON_ENDS};
 use crate::context::Exec;
 use crate::fault::Fault;
+use crate::mem::PAGE;
 use crate::mem::coherence::Cache;
+use crate::mem::space::GLOBAL_ENTRIES;
 use crate::observe::{Event, Observer};
 use genxml::gen8::engine_registers::{RingBbOffset, RingNopid};
 use genxml::gen8::mi::{
@@ -15,7 +17,7 @@ use genxml::gen8::mi::{
     MiBatchBufferStartSecondLevelBatchBuffer, MiConditionalBatchBufferEnd, MiCopyMemMem, MiFlushDw,
     MiFlushDwDestinationAddressType, MiFlushDwPostSyncOperation, MiLoadRegisterImm, MiLoadRegisterMem,
     MiLoadRegisterReg, MiNoop, MiSetContext, MiStoreDataImm, MiStoreDataImmStoreQword, MiStoreRegisterMem,
-    MiTopologyFilter, MiUrbAtomicAlloc, MiUserInterrupt,
+    MiTopologyFilter, MiUpdateGtt, MiUrbAtomicAlloc, MiUserInterrupt,
 };
 
 /// MI_NOOP: may leave a number in NOPID.
@@ -126,6 +128,33 @@ pub fn load_register_reg<O: Observer>(
 ) -> Result<(), Fault> {
     let value = exec.read_register(packet.source_register_address.get() as u32);
     exec.write_register(packet.destination_register_address.get() as u32, value, !0)
+}
+
+/// MI_UPDATE_GTT: entries of the global table, one behind the other, 64 bits each
+/// (assumptions::UPDATE_GTT_ENTRIES_HAVE_64_BITS). It needs privilege.
+pub fn update_gtt<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiUpdateGtt<'_>) -> Result<(), Fault> {
+    let data = packet.entry_data;
+    if !data.len().is_multiple_of(2) {
+        let length = packet.dwords() as u64 - 2;
+        return Err(exec.bad_field("DWord Length", length, "entries take two dwords each"));
+    }
+    let first = packet.entry_address.get() / PAGE;
+    if first + data.len() as u64 / 2 > GLOBAL_ENTRIES {
+        let why = format!("the global table ends behind entry {:#x}", GLOBAL_ENTRIES - 1);
+        return Err(exec.bad_field("Entry Address", packet.entry_address.get(), why));
+    }
+    if !allowed(exec, true) {
+        return Ok(());
+    }
+    // Without tables of its own the context's are the global ones.
+    let table = if exec.mode.global_only { &mut *exec.vm.space } else { &mut *exec.ggtt };
+    let mut entries = data.iter();
+    for index in first.. {
+        let Some((low, high)) = entries.next().zip(entries.next()) else { break };
+        let written = table.write_global_entry(index, low.get() | high.get() << 32);
+        debug_assert!(written.is_ok(), "all of them are in the table");
+    }
+    Ok(())
 }
 
 /// MI_COPY_MEM_MEM: one dword.

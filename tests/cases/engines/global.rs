@@ -156,3 +156,64 @@ fn one_page_in_both_tables() {
         assert_eq!(found, [9, 9, 7, 9], "{engine}");
     }
 }
+
+/// Entries that a command writes, from a ring, as Linux lays them out (gt/intel_ggtt.c): the page's address, then 64 bits for each;
+/// entries by gen8_facts 1.1.
+#[test]
+fn entries_of_the_table() {
+    const PLACE: u64 = 0xa0_3000;
+    for engine in EngineId::ALL {
+        let (mut machine, mut context) = machine(engine);
+        let data = machine.data.address();
+        let update = |entries: &[u64]| {
+            let mut dwords = vec![0x23 << 23 | 2 * entries.len() as u32, PLACE as u32];
+            dwords.extend(entries.iter().flat_map(|entry| [*entry as u32, (entry >> 32) as u32]));
+            dwords
+        };
+        // Both pages are the context's data.
+        let seven = [u(7)];
+        let through = |page: u64, dword: u64| MiStoreDataImm {
+            use_global_gtt: true,
+            data_dword: (&seven).into(),
+            ..MiStoreDataImm::new(at(PLACE + 4096 * page + 4 * dword))
+        };
+        let mut commands = update(&[data | 1, data | 1]);
+        commands.extend(packets![through(0, 3), through(1, 5)]);
+        run(&mut machine, &mut context, &commands);
+        let found: Vec<_> = (2..7).map(|dword| machine.data(dword)).collect();
+        assert_eq!(found, [0, 7, 0, 7, 0], "{engine}");
+        let entry = |machine: &Machine, page| machine.gpu.ggtt.global_entry(PLACE / 4096 + page);
+        assert_eq!([0, 1, 2].map(|page| entry(&machine, page)), [data | 1, data | 1, 0], "{engine}");
+
+        // Not there any longer, though it was used before.
+        let mut commands = update(&[0]);
+        commands.extend(packets![through(1, 6), through(0, 4)]);
+        machine.ring(&mut context, &commands);
+        machine.submit(&[&context]).unwrap();
+        let fault = machine.gpu.run().unwrap_err();
+        assert!(
+            matches!(&fault, genxml_sim::Fault::Page { fault, .. } if fault.address == PLACE + 16),
+            "{fault}"
+        );
+        assert_eq!((machine.data(4), machine.data(6)), (0, 7), "{engine}");
+    }
+}
+
+/// A batch in the context's space writes no entry, and commands that no table has room for are refused.
+#[test]
+fn entries_that_are_not_written() {
+    let update = |page: u32, dwords: u32| {
+        let mut commands = vec![0x23 << 23 | dwords, page << 12];
+        commands.extend((0..dwords).map(|_| 3));
+        commands
+    };
+    for engine in EngineId::ALL {
+        let mut model = genxml_cases::Model::new();
+        let stats = model.submit(engine, &update(5, 2)).unwrap();
+        assert_eq!((stats.violations, model.gpu.ggtt.global_entry(5)), (1, 0), "{engine}");
+        let odd = model.submit(engine, &update(5, 3)).unwrap_err();
+        assert!(odd.to_string().contains("DWord Length"), "{odd}");
+        let beyond = model.submit(engine, &update(0xf_ffff, 4)).unwrap_err();
+        assert!(beyond.to_string().contains("Entry Address"), "{beyond}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Commands without effect in the model, those with an effect outside of it, and those that are left out by name.
 
 use crate::*;
-use genxml::core::{Instruction, U};
+use genxml::core::Instruction;
 use genxml_cases::packets;
 use genxml_sim::Event;
 use genxml_sim::cs::device::Interrupt;
@@ -121,8 +121,6 @@ fn left_out() {
         assert!(fault.to_string().contains(I::NAME), "{fault}");
         assert!(matches!(fault, genxml_sim::Fault::Unimplemented { .. }), "{fault}");
     }
-    let entries: [U<32>; 1] = [u(1)];
-    refused(&MiUpdateGtt { entry_data: (&entries).into(), ..MiUpdateGtt::new() });
     refused(&MiSemaphoreSignal {
         target_engine_select: MiSemaphoreSignalTargetEngineSelect::VCS1,
         ..MiSemaphoreSignal::new()
