@@ -72,7 +72,7 @@ fn own() -> Submission {
 
 fn load(submission: &Submission, flips: &[(usize, u32)]) -> (Gpu, ContextId) {
     let mut gpu = Gpu::new();
-    gpu.set_work_limit(1 << 20);
+    gpu.set_work_limit(1 << 18);
     let context = gpu.create_context().unwrap();
     for (address, bytes) in &submission.objects {
         let mut bytes = bytes.clone();

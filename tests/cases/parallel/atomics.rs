@@ -1,6 +1,6 @@
 //! Groups that meet in atomic operations, and groups with barriers and shared local memory.
 
-use super::{BYTES, DATA, twenty};
+use super::{BYTES, DATA, TWENTY, alike};
 use genxml::eu;
 use genxml::gen8::media::GpgpuWalkerSimdSize;
 use genxml::gen8::state::{InterfaceDescriptorData, InterfaceDescriptorDataSharedLocalMemorySize as Size};
@@ -41,7 +41,7 @@ fn a_counter_of_all_groups() {
         groups: [GROUPS.into(), 1, 1],
         ..Compute::new(KERNEL)
     };
-    let (one, _, repeated) = twenty(&compute, |_| {});
+    let (one, _, repeated) = alike(&compute, TWENTY, |_| {});
     // What the counter holds at first is what the harness filled memory with.
     let first = (COUNTER / 4) as u32;
     let expected: Vec<u32> = (0..16 * GROUPS).map(|number| first + number).collect();
@@ -93,7 +93,7 @@ fn groups_with_barriers() {
         },
         ..Compute::new(KERNEL)
     };
-    let (one, kept, repeated) = twenty(&compute, |_| {});
+    let (one, kept, repeated) = alike(&compute, TWENTY, |_| {});
     let expected: Vec<u32> =
         (0..GROUPS).flat_map(|group| (0..32).map(move |n| 100 * group + (n + 8) % 32)).collect();
     assert!(one.memory[..expected.len()] == expected, "{:?}", &one.memory[..40]);

@@ -24,15 +24,15 @@ fn mapped_twice(model: &mut Model) {
 fn two_addresses_of_one_frame() {
     let second = [1, SLOTS, !0];
     // Each its own slot: nothing meets.
-    let (kept, repeated) = check_with(Case { write: second, ..APART }, mapped_twice);
+    let (kept, repeated) = check_with(Case { write: second, ..APART }, FIVE, mapped_twice);
     assert!(kept >= 8 && repeated == 0, "{kept} {repeated}");
     // Each reads what its neighbour wrote.
     let chain = Case { read: [1, SLOTS - 1, SLOTS - 1], write: second, ..APART };
-    let (_, repeated) = check_with(chain, mapped_twice);
+    let (_, repeated) = check_with(chain, FIVE, mapped_twice);
     assert!(repeated > 0);
     // A few count in a slot under both addresses in turn.
     let count = Case { others: [0x7f, 0x7f], other: [1023, SLOTS + 1023], ..APART };
-    let (kept, repeated) = check_with(count, mapped_twice);
+    let (kept, repeated) = check_with(count, FIVE, mapped_twice);
     assert!(kept >= 4 && repeated > 0, "{kept} {repeated}");
 }
 
@@ -43,7 +43,7 @@ fn slots_across_pages() {
     for case in [APART, chain] {
         let one_more_page = |model: &mut Model| model.map(DATA + BYTES, PAGE);
         let compute = Compute { surfaces: vec![raw_buffer(DATA + 16, 1 << 20)], ..compute(case.constants()) };
-        let (one, ..) = twenty(&compute, one_more_page);
+        let (one, ..) = alike(&compute, FIVE, one_more_page);
         let mut memory = initial().as_flattened().to_vec();
         memory.extend([0; 4]);
         case.expected(memory[4..].as_chunks_mut().0);
@@ -94,7 +94,7 @@ fn memory_that_is_used_up() {
         }
     }
     // All of it has room.
-    let (_, repeated) = check_with(Case { read: [0, 0, 0], factor: 0, ..APART }, |model| {
+    let (_, repeated) = check_with(Case { read: [0, 0, 0], factor: 0, ..APART }, FIVE, |model| {
         with_room_for(16)(model);
         work(model);
     });
@@ -138,7 +138,7 @@ fn a_surface_state_that_is_rewritten() {
             shared: 3,
             ..compute(Vec::new())
         };
-        let (one, kept, _) = twenty(&compute, |_| {});
+        let (one, kept, _) = alike(&compute, FIVE, |_| {});
         let mut expected = initial();
         for group in 0..GROUPS {
             if group < user || counts {
@@ -176,7 +176,7 @@ fn a_kernel_that_grows() {
            (W) jmpi         store
     };
     let compute = Compute { kernel: GROWS, shared: 0, ..compute(Vec::new()) };
-    let (one, kept, repeated) = twenty(&compute, |_| {});
+    let (one, kept, repeated) = alike(&compute, FIVE, |_| {});
     let value = |group: u32| if group & 0x1ff == 0x1a0 { 3 * group } else { group };
     assert_eq!(one.memory, (0..GROUPS).flat_map(|group| [value(group); 8]).collect::<Vec<_>>());
     // Only the first of them is unusual.
