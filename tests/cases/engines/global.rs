@@ -166,7 +166,7 @@ fn entries_of_the_table() {
         let (mut machine, mut context) = machine(engine);
         let data = machine.data.address();
         let update = |entries: &[u64]| {
-            let mut dwords = vec![0x23 << 23 | 2 * entries.len() as u32, PLACE as u32];
+            let mut dwords = vec![(0x23 << 23) | (2 * entries.len() as u32), PLACE as u32];
             dwords.extend(entries.iter().flat_map(|entry| [*entry as u32, (entry >> 32) as u32]));
             dwords
         };
@@ -203,7 +203,7 @@ fn entries_of_the_table() {
 #[test]
 fn entries_that_are_not_written() {
     let update = |page: u32, dwords: u32| {
-        let mut commands = vec![0x23 << 23 | dwords, page << 12];
+        let mut commands = vec![(0x23 << 23) | dwords, page << 12];
         commands.extend((0..dwords).map(|_| 3));
         commands
     };
