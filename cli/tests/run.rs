@@ -436,7 +436,7 @@ fn corpus_is_byte_exact() {
     assert_eq!(code, 0, "{out}{err}");
 }
 
-/// Files of Mesa's intel_dump_gpu: one runs to its end, of the other the first draw is named.
+/// A file of Mesa's intel_dump_gpu.
 #[test]
 fn aub_files_of_mesa() {
     let Some(corpus) = corpus() else { return };
@@ -445,12 +445,6 @@ fn aub_files_of_mesa() {
     let head =
         "vk_saxpy.aub.xz: ok: 2 submissions\n  recorded      memory trace of vk_client for PCI id 0x1616\n";
     assert!(out.starts_with(head), "{out}");
-    let (code, out, err) = run(&corpus.join("aub/vk_triangle.aub.xz"), &[]);
-    assert_eq!(code, 3, "{out}{err}");
-    assert!(
-        out.contains("  stopped at    render engine, 3DPRIMITIVE, batch 0xfffe_ffff_b000 +0x498\n"),
-        "{out}"
-    );
 }
 
 /// The hundred thousand turns of media_spin, start of the program included.

@@ -269,6 +269,39 @@ fn comparing_says_where_and_how_much() {
     assert_eq!(all.compare(&[], &capture).unwrap_err().address, 0x7020);
 }
 
+#[test]
+fn padding_of_frames_is_not_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    let expected: Vec<u8> = (0..64).collect();
+    for (fourcc, same) in [("XR24", true), ("AR24", false)] {
+        let mut writer = CaptureWriter::new("padding");
+        writer.exec(0, EngineId::Render, 0x7000, 0, &[WriteObject::new("a", 0x7000, 4096, &[])]);
+        let compare = Compare::Rgba8 { max_abs_diff: 0, outlier_fraction: 0.0 };
+        writer.expect("image", "a", 32, &expected, &[], compare);
+        let frame = Frame {
+            index: 0,
+            after_exec: 0,
+            object: ObjectId(0),
+            offset: 32,
+            width: 4,
+            height: 4,
+            pitch: 16,
+            fourcc: fourcc.to_owned(),
+            tiling: Tiling::Linear,
+        };
+        writer.frame("a", &frame);
+        let path = dir.path().join(fourcc);
+        writer.finish(&path).unwrap();
+        let capture = Capture::open(&path).unwrap();
+        let image = capture.expectations().next().unwrap();
+        let mut actual = expected.clone();
+        actual[7] = 99;
+        assert_eq!(image.compare(&actual, &capture).is_ok(), same, "{fourcc}");
+        actual[6] = 99;
+        assert!(image.compare(&actual, &capture).is_err(), "{fourcc}");
+    }
+}
+
 /// Oracle: the corpus, written by another program.
 #[test]
 fn real_captures_load_and_play() {

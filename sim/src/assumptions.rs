@@ -470,3 +470,14 @@ pub const CCS_OWORDS_GO_ACROSS_FIRST: bool = true;
 /// Slices that a clear by 3DSTATE_WM_HZ_OP reaches: its rectangle has no array index, so the first one. Drivers clear slice by
 /// slice, with buffers that go on behind it.
 pub const CLEARS_REACH_ONE_SLICE: bool = true;
+
+/// Vertices that do not lie in their buffer as a whole: what do their elements read? Direct3D and Vulkan's robust access want
+/// zeros; hardware checks the size of the buffer, and gen8_facts 5.1 infers the same for all components.
+pub const VERTICES_BEHIND_THE_BUFFER_ARE_ZERO: bool = true;
+
+/// And indices behind the end of the index buffer? The same.
+pub const INDICES_BEHIND_THE_BUFFER_ARE_ZERO: bool = true;
+
+/// Fixed function identifiers in `sr0.0` of threads of the vertex, hull, domain, geometry and pixel shader: no seed has their
+/// codes. Nothing but a kernel that looks at its own `sr0` can tell.
+pub const FIXED_FUNCTION_IDS: [u64; 5] = [1, 2, 3, 4, 5];

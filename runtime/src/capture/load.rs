@@ -371,7 +371,18 @@ impl Loader<'_> {
             }
         };
         let ignore = merged(ranges);
-        Ok(Expectation { name, after_exec, object, address: 0, offset, size, ignore, compare, writes })
+        Ok(Expectation {
+            name,
+            after_exec,
+            object,
+            address: 0,
+            offset,
+            size,
+            ignore,
+            compare,
+            padding: false,
+            writes,
+        })
     }
 
     fn frame(&mut self, index: usize, event: manifest::Event) -> Result<Frame, CaptureError> {
@@ -494,6 +505,14 @@ impl Loader<'_> {
             }
             events.push(event);
         }
+        let padded: HashSet<_> = events.iter().filter_map(padded).collect();
+        for event in &mut events {
+            if let Event::Expect(expectation) = event {
+                let place = (expectation.object, expectation.after_exec, expectation.offset);
+                expectation.padding =
+                    matches!(expectation.compare, Compare::Rgba8 { .. }) && padded.contains(&place);
+            }
+        }
         Ok(events)
     }
 
@@ -527,4 +546,14 @@ fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
         }
     }
     result
+}
+
+/// Object, submission and offset of a frame whose pixels have padding.
+fn padded(event: &Event) -> Option<(ObjectId, u64, u64)> {
+    match event {
+        Event::Frame(frame) if frame.fourcc.starts_with('X') => {
+            Some((frame.object, frame.after_exec, frame.offset))
+        }
+        _ => None,
+    }
 }

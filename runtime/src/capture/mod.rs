@@ -257,6 +257,9 @@ pub struct Expectation {
     pub ignore: Vec<(u64, u64)>,
     /// How bytes are compared.
     pub compare: Compare,
+    /// The last byte of each pixel is padding and not compared: a frame of the same memory has a format with X in place of
+    /// alpha (`XR24`), where nobody sees it.
+    pub padding: bool,
     /// The expected bytes over zeros; offsets count from `offset`.
     pub writes: Vec<Write>,
 }

@@ -126,6 +126,7 @@ pub(super) fn execute<O: Observer>(exec: &mut Exec<'_, O>, dwords: &[u32]) -> Re
             MediaObjectPrt => crate::media::dispatch_prt,
             MediaObjectWalker => crate::media::dispatch_object_walker,
             GpgpuWalker => render::gpgpu_walker,
+            ThreeDPrimitive => crate::render::primitive,
             MiReportPerfCount => counters::report_perf_count,
             MiRsStoreDataImm => quiet::rs_store_data_imm,
             MiDisplayFlip => quiet::display_flip,

@@ -16,8 +16,7 @@ pub trait Latch {
     /// the newest is kept for each entry. False if the packet is something else.
     ///
     /// # Errors
-    /// [`Fault::Unimplemented`] for a 3DSTATE_WM_HZ_OP that clears or resolves: that is work, not state. [`Fault::Page`] if a
-    /// 3DSTATE_SO_BUFFER loads its offset from where no memory is.
+    /// [`Fault::Page`] if a 3DSTATE_SO_BUFFER loads its offset from where no memory is.
     fn latch<O: Observer>(&self, exec: &mut Exec<'_, O>, dwords: &[u32]) -> Result<bool, Fault> {
         let _ = (exec, dwords);
         Ok(false)
@@ -52,16 +51,6 @@ impl Latch for RenderPacket<'_> {
         latched.keep(name, index as u8, dwords);
         if let RenderPacket::ThreeDStateSoBuffer(packet) = self {
             sol::set_offset(exec, &packet.unpack_lossy())?;
-        }
-        if let RenderPacket::ThreeDStateWmHzOp(packet) = self {
-            let op = packet.unpack_lossy();
-            if op.stencil_buffer_clear_enable
-                || op.depth_buffer_clear_enable
-                || op.depth_buffer_resolve_enable
-                || op.hierarchical_depth_buffer_resolve_enable
-            {
-                return Err(exec.unimplemented("3DSTATE_WM_HZ_OP that clears or resolves", "2a p.281-286"));
-            }
         }
         Ok(true)
     }

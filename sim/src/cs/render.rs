@@ -52,6 +52,9 @@ pub fn pipe_control<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -
     if packet.generic_media_state_clear {
         exec.state.clear_media();
     }
+    if packet.post_sync_operation != PipeControlPostSyncOperation::NO_WRITE {
+        crate::render::clear_depth(exec)?;
+    }
     post_sync(exec, packet)?;
     if packet.notify_enable {
         mi::interrupt(exec, Interrupt::Notify);

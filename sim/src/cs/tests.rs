@@ -5,6 +5,7 @@ use genxml::engine::EngineId;
 use genxml::gen8::media::{MediaCurbeLoad, MediaInterfaceDescriptorLoad};
 use genxml::gen8::mi::*;
 use genxml::gen8::registers::BcsSwctrl;
+use genxml::gen8::render3d_constants::ThreeDStateDx9LocalValidVs;
 use genxml::gen8::state::StateBaseAddress;
 use proptest::prelude::*;
 
@@ -147,9 +148,8 @@ fn what_is_unknown_or_missing_says_so() {
     let mut bench = Bench::new();
     let fault = bench.render(&[0xe000_0000]).unwrap_err();
     assert!(matches!(fault, Fault::UnknownPacket { header: 0xe000_0000, .. }), "{fault}");
-    // 3DPRIMITIVE, header only.
-    let fault = bench.render(&[0x7b00_0005, 0, 0, 0, 0, 0, 0]).unwrap_err();
-    assert!(fault.to_string().contains("does not implement 3DPRIMITIVE"), "{fault}");
+    let fault = bench.render(&batch![ThreeDStateDx9LocalValidVs::new()]).unwrap_err();
+    assert!(fault.to_string().contains("does not implement 3DSTATE_DX9_LOCAL_VALID_VS"), "{fault}");
     // A render command on the blitter.
     let fault = bench.blit(&batch![PipeControl::new()]).unwrap_err();
     assert!(matches!(fault, Fault::UnknownPacket { .. }), "{fault}");

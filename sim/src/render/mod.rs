@@ -10,6 +10,14 @@
 //! * [`coverage`]: alpha test and alpha to coverage;
 //! * [`merge`]: what a message of a pixel shader does with all of them;
 //! * [`blend`], [`logic_op`], [`render_target`], [`elements`]: colours to surfaces; [`aux`]: their auxiliary surfaces.
+//! 1. [`draw`] leads a draw through the stages; [`vf`] fetches vertices by their numbers, [`topology`] makes objects of them;
+//! 2. [`vs`] shades vertices; [`shader`] is what all stages with kernels have in common, [`vue`] what they hand on;
+//!    [`te`] tessellates, [`sol`] writes vertices to memory;
+//! 3. [`sf`] has the state of what follows: [`clip`], [`viewport`], [`setup`], [`points_lines`];
+//! 4. [`raster`] finds the samples that are covered, [`multisample`] says where they are, [`interpolate`] the values there;
+//! 5. [`sbe`] gives objects the attributes that [`ps`] interpolates;
+//! 6. [`wm`] leads subspans through tests, pixel shader and targets: [`depth`], [`stencil`], [`compare`], [`coverage`],
+//!    [`merge`], [`blend`], [`logic_op`], [`render_target`] and its auxiliary surfaces, [`aux`]; [`hiz`] clears depth buffers.
 
 pub mod aux;
 pub mod blend;
@@ -18,17 +26,62 @@ pub mod compare;
 pub mod coverage;
 pub mod depth;
 pub mod elements;
+pub mod draw;
 pub mod hiz;
 pub mod interpolate;
 pub mod logic_op;
 pub mod merge;
 pub mod multisample;
 pub mod points_lines;
+pub mod ps;
 pub mod raster;
 pub mod render_target;
+pub mod sbe;
 pub mod setup;
+pub mod sf;
+pub mod shader;
 pub mod sol;
+pub mod state;
 pub mod stencil;
 pub mod te;
 pub mod topology;
+pub mod vf;
 pub mod viewport;
+pub mod vs;
+pub mod vue;
+pub mod wm;
+
+use crate::context::Exec;
+use crate::cs::predicate;
+use crate::fault::Fault;
+use crate::media;
+use crate::observe::Observer;
+use genxml::gen8::render3d_fetch::ThreeDPrimitive;
+use hiz::HzPackets;
+
+/// 3DPRIMITIVE, unless the predicate forbids it.
+///
+/// # Errors
+/// Any [`Fault`] of a thread, of memory, or of the state that the draw names.
+pub fn primitive<O: Observer>(exec: &mut Exec<'_, O>, packet: &ThreeDPrimitive) -> Result<(), Fault> {
+    if packet.predicate_enable && !predicate::result(exec) {
+        return Ok(());
+    }
+    media::drain(exec)?;
+    draw::Draw::resolve(exec, packet)?.run(exec)
+}
+
+/// What the newest 3DSTATE_WM_HZ_OP asks for, which takes place with a PIPE_CONTROL that writes (gen8_facts 8.2).
+///
+/// # Errors
+/// As of [`hiz::run`].
+pub fn clear_depth<O: Observer>(exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+    let operation = state::packet(exec);
+    let packets = HzPackets {
+        operation: &operation,
+        depth: &state::packet(exec),
+        stencil: &state::packet(exec),
+        clear: &state::packet(exec),
+    };
+    if packets.asks() { hiz::run(exec, &packets) } else { Ok(()) }
+}

@@ -1,5 +1,6 @@
 //! What the threads that run side by side share and tell each other.
 
+use super::render_cache::{Dispatched, Write};
 use genxml::eu::gen8::eu_registers::StateRegister;
 use genxml_core::U;
 
@@ -22,6 +23,10 @@ pub struct Local {
     pub spawns: bool,
     /// What the thread spawner was asked for.
     pub requests: Vec<Request>,
+    /// What was dispatched, for threads of pixel shaders.
+    pub dispatched: Option<Dispatched>,
+    /// Messages to render targets.
+    pub writes: Vec<Write>,
 }
 
 /// A barrier: threads report, and when all have, each is notified.

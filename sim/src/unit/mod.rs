@@ -26,6 +26,7 @@ use crate::observe::{Event, Observer};
 use crate::watchdog::Exhausted;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::messages::MessageDescriptor;
+use render_cache::BadMessage;
 use std::sync::Arc;
 
 /// One thread's door to memory and to the shared functions.
@@ -53,6 +54,21 @@ impl<O: Observer> Port<'_, '_, O> {
             format!("{what} (message to {:?}, descriptor {:#010x})", message.function, message.descriptor),
             page,
         )
+    }
+
+    /// A message to the render cache: it waits for whoever started the thread, and knows its pixels.
+    fn render_target(&mut self, registers: &Registers, message: &Message) -> Result<(), Fault> {
+        let Some(dispatched) = &self.local.dispatched else {
+            return Err(self.illegal("only pixel shaders have render targets".into(), message));
+        };
+        match render_cache::parse(registers, message, dispatched) {
+            Ok(write) => {
+                self.local.writes.push(write);
+                Ok(())
+            }
+            Err(BadMessage::Illegal(why)) => Err(self.illegal(why, message)),
+            Err(BadMessage::Missing(what, page)) => Err(self.missing(what, message, page)),
+        }
     }
 
     /// A message that breaks the rules.
@@ -105,6 +121,7 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
             SharedFunction::DataPortConstant | SharedFunction::DataPortSampler => {
                 dataport::read_only(self, registers, message)
             }
+            SharedFunction::DataPortRender => self.render_target(registers, message),
             SharedFunction::ThreadSpawner => spawner::message(self, registers, message),
             SharedFunction::Urb => urb::message(self, registers, message),
             SharedFunction::Gateway => gateway::message(self, registers, message),

@@ -1,0 +1,331 @@
+//! 3DPRIMITIVE: state is followed once, then vertices go through the stages, some at a time.
+
+use super::clip::{self, ClipVertex, Remains};
+use super::sbe::{About, Attributes};
+use super::setup::{self, Setup, TriangleInfo};
+use super::sf::{Distances, Raster};
+use super::topology::{self, Assembler, Shape, Topology};
+use super::vf::Fetch;
+use super::vs::VertexShader;
+use super::vue::{Vertices, dword, floats, place};
+use super::wm::{Object, Windower};
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::observe::Observer;
+use crate::watchdog;
+use genxml::gen8::registers::{ClInvocationCount, ClPrimitivesCount, IaPrimitivesCount, IaVerticesCount};
+use genxml::gen8::render3d_fetch::{ThreeDPrimitive, ThreeDStateVfStatistics, ThreeDStateVfTopology};
+use genxml::gen8::render3d_raster::ThreeDStateClip;
+use genxml::gen8::render3d_stages::{
+    ThreeDStateDs, ThreeDStateGs, ThreeDStateHs, ThreeDStateStreamout, ThreeDStateTe, ThreeDStateVs,
+};
+
+use super::state;
+
+/// Vertices that are shaded together at most: enough for all lanes of many threads, few enough to stay in caches.
+const BATCH: usize = 512;
+/// Vertices that are found again in a batch: places of a table by the low bits of their numbers.
+const FOUND: usize = 1024;
+
+/// Everything that a draw works with.
+#[derive(Debug)]
+pub struct Draw {
+    fetch: Fetch,
+    topology: Topology,
+    vertex: Option<VertexShader>,
+    pipeline: Pipeline,
+    counted: bool,
+}
+
+/// What comes behind the geometry stages.
+#[derive(Debug)]
+pub struct Pipeline {
+    raster: Raster,
+    attributes: Attributes,
+    windower: Windower,
+    /// Where the line pattern stands.
+    stipple: u32,
+    /// Objects that setup made of one; kept for its memory.
+    objects: Vec<setup::Object>,
+    counted: bool,
+}
+
+/// An object on its way to the clipper.
+#[derive(Clone, Copy, Debug)]
+pub struct Primitive<'a> {
+    /// What it is: point, line, triangle or rectangle.
+    pub shape: Shape,
+    /// Its vertices, as many as the shape has; the others repeat one.
+    pub vertices: [&'a [u32]; 3],
+    /// Which of them is the provoking one.
+    pub provoking: usize,
+    /// Its number.
+    pub id: u32,
+    /// Edges that wireframes draw.
+    pub edges: [bool; 3],
+    /// Of lines: the pattern starts here.
+    pub first: bool,
+    /// Of lines: the last one of a strip.
+    pub last: bool,
+    /// The pattern of polygons holds.
+    pub stippled: bool,
+}
+
+/// Vertices, and the objects made of them, that go through the pipeline together.
+#[derive(Debug)]
+struct Batch {
+    /// Numbers of the vertices.
+    vertices: Vec<u32>,
+    /// Objects, and where their vertices stand in `vertices`.
+    objects: Vec<(topology::Object, [u32; 3])>,
+    /// Where a vertex stands, by the low bits of its number: its place and one more in the batch of this number.
+    found: Box<[(u32, u32); FOUND]>,
+    number: u32,
+}
+
+impl Batch {
+    fn new() -> Batch {
+        Batch { vertices: Vec::new(), objects: Vec::new(), found: bytemuck::zeroed_box(), number: 1 }
+    }
+
+    fn clear(&mut self) {
+        self.vertices.clear();
+        self.objects.clear();
+        self.number = match self.number.checked_add(1) {
+            Some(number) => number,
+            None => {
+                self.found.fill((0, 0));
+                1
+            }
+        };
+    }
+
+    /// The place of a vertex.
+    fn place(&mut self, vertex: u32) -> u32 {
+        let (number, place) = &mut self.found[vertex as usize % FOUND];
+        if *number == self.number && self.vertices[*place as usize] == vertex {
+            return *place;
+        }
+        *number = self.number;
+        *place = self.vertices.len() as u32;
+        self.vertices.push(vertex);
+        *place
+    }
+
+    fn push(&mut self, object: &topology::Object) {
+        let corners = object.corners();
+        let count = object.vertices().len().min(3);
+        let mut places = [0; 3];
+        for n in 0..count {
+            places[n] = self.place(corners[n]);
+        }
+        for n in count..3 {
+            places[n] = places[count - 1];
+        }
+        self.objects.push((*object, places));
+    }
+
+    fn is_full(&self) -> bool {
+        self.vertices.len() >= BATCH
+    }
+}
+
+impl Draw {
+    /// Follows all that a 3DPRIMITIVE names.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for state that nothing can be drawn with; page faults on the way.
+    pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>, packet: &ThreeDPrimitive) -> Result<Draw, Fault> {
+        let code = state::packet::<ThreeDStateVfTopology, O>(exec).primitive_topology_type;
+        let Some(topology) = Topology::of(code) else {
+            return Err(exec.bad_field("Primitive Topology Type", code.bits(), "there is no such topology"));
+        };
+        let stages = [
+            (state::packet::<ThreeDStateHs, O>(exec).enable, "the hull shader", "2a p.129"),
+            (state::packet::<ThreeDStateTe, O>(exec).te_enable, "the tessellator", "2a p.309"),
+            (state::packet::<ThreeDStateDs, O>(exec).function_enable, "the domain shader", "2a p.83"),
+            (state::packet::<ThreeDStateGs, O>(exec).enable, "the geometry shader", "2a p.116"),
+            (state::packet::<ThreeDStateStreamout, O>(exec).so_function_enable, "stream output", "2a p.225"),
+        ];
+        for (enabled, what, page) in stages {
+            if enabled {
+                return Err(exec.unimplemented(what, page));
+            }
+        }
+        let fetch = Fetch::resolve(exec, packet)?;
+        let vertex = VertexShader::resolve(exec)?;
+        let vs: ThreeDStateVs = state::packet(exec);
+        let distances = Distances {
+            clip: vs.user_clip_distance_clip_test_enable_bitmask.get() as u8,
+            cull: vs.user_clip_distance_cull_test_enable_bitmask.get() as u8,
+        };
+        let offset = vs.vertex_urb_entry_output_read_offset.get();
+        let raster = Raster::resolve(exec, distances)?;
+        let windower = Windower::resolve(exec, &raster)?;
+        let clip: ThreeDStateClip = state::packet(exec);
+        let statistics: ThreeDStateVfStatistics = state::packet(exec);
+        Ok(Draw {
+            fetch,
+            topology,
+            vertex,
+            counted: statistics.statistics_enable,
+            pipeline: Pipeline {
+                attributes: Attributes::resolve(exec, offset),
+                stipple: raster.line_stipple.map_or(0, |(_, start)| start),
+                raster,
+                windower,
+                objects: Vec::new(),
+                counted: clip.clipper_statistics_enable,
+            },
+        })
+    }
+
+    /// Draws.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of a thread, or of memory.
+    pub fn run<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+        let range = self.fetch.range;
+        let mut batch = Batch::new();
+        for instance in 0..range.instances {
+            exec.spend(watchdog::PACKET)?;
+            let mut assembler = Assembler::for_setup(self.topology);
+            for position in 0..range.vertices {
+                exec.spend(watchdog::INSTRUCTION)?;
+                let index = self.fetch.index(exec, position)?;
+                let mut out = |object: &topology::Object| {
+                    batch.push(object);
+                    Ok::<(), Fault>(())
+                };
+                match index {
+                    Some(vertex) => assembler.vertex(vertex, &mut out)?,
+                    None => assembler.cut(&mut out)?,
+                }
+                if batch.is_full() {
+                    self.flush(exec, &mut batch, instance)?;
+                }
+            }
+            assembler.cut(&mut |object: &topology::Object| {
+                batch.push(object);
+                Ok::<(), Fault>(())
+            })?;
+            self.flush(exec, &mut batch, instance)?;
+            if self.counted {
+                state::count(exec, IaVerticesCount::OFFSET, range.vertices.into());
+                state::count(exec, IaPrimitivesCount::OFFSET, assembler.objects().into());
+            }
+        }
+        self.pipeline.windower.finish(exec)
+    }
+
+    /// Shades the vertices of a batch and draws its objects.
+    fn flush<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        batch: &mut Batch,
+        instance: u32,
+    ) -> Result<(), Fault> {
+        let mut fetched = Vertices::new(self.fetch.dwords);
+        for &vertex in &batch.vertices {
+            self.fetch.vertex(exec, vertex, instance, fetched.push())?;
+        }
+        let shaded = match &mut self.vertex {
+            Some(shader) => shader.run(exec, &fetched)?,
+            None => fetched,
+        };
+        for (object, places) in &batch.objects {
+            let primitive = Primitive {
+                shape: object.shape,
+                vertices: places.map(|place| shaded.get(place as usize)),
+                provoking: object.provoking(&self.pipeline.raster.provoking),
+                id: object.id,
+                edges: object.edges,
+                first: object.first,
+                last: object.last,
+                stippled: object.stippled,
+            };
+            self.pipeline.primitive(exec, &primitive)?;
+        }
+        batch.clear();
+        Ok(())
+    }
+}
+
+impl Pipeline {
+    /// Clips, sets up and draws an object.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of a thread, or of memory.
+    pub fn primitive<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        primitive: &Primitive<'_>,
+    ) -> Result<(), Fault> {
+        let Pipeline { raster, attributes, windower, stipple, objects, counted } = self;
+        let leader = primitive.vertices[primitive.provoking];
+        let viewport = raster.viewport(dword(leader, place::VIEWPORT));
+        let array_index = if raster.zero_array_index { 0 } else { dword(leader, place::ARRAY_INDEX) };
+        let vertices = primitive.vertices.map(clip_vertex);
+        let state = clip::ClipState { guard_band: raster.viewports[viewport].guard_band, ..raster.clip };
+        let mut remains = Remains::default();
+        let count = match primitive.shape {
+            Shape::Point => 1,
+            Shape::Line => 2,
+            _ => 3,
+        };
+        let verdict = clip::clip(&state, &vertices[..count], &mut remains);
+        if *counted {
+            state::count(exec, ClInvocationCount::OFFSET, 1);
+            if verdict != clip::Verdict::Reject {
+                state::count(exec, ClPrimitivesCount::OFFSET, 1);
+            }
+        }
+        objects.clear();
+        let setup = Setup {
+            state: &raster.setup,
+            viewport: &raster.viewports[viewport],
+            transform: raster.transform,
+            multisample: &raster.multisample,
+        };
+        let mut each = |object: &setup::Object| objects.push(*object);
+        let width = |vertex: &[u32]| f32::from_bits(dword(vertex, place::POINT_WIDTH));
+        match primitive.shape {
+            Shape::Point => setup.point(&vertices[0], verdict, width(primitive.vertices[0]), &mut each),
+            Shape::Line => {
+                if primitive.first {
+                    *stipple = raster.line_stipple.map_or(0, |(_, start)| start);
+                }
+                let ends = [vertices[0], vertices[1]];
+                let along = setup.line(&ends, verdict, &remains, *stipple, primitive.last, &mut each);
+                *stipple = stipple.wrapping_add(along);
+            }
+            Shape::Rectangle => setup.rectangle(&vertices, verdict, &mut each),
+            _ => {
+                let info =
+                    TriangleInfo { edges: primitive.edges, point_width: primitive.vertices.map(width) };
+                setup.triangle(&vertices, verdict, &remains, &info, &mut each);
+            }
+        }
+        for object in &*objects {
+            let about = About {
+                primitive_id: primitive.id,
+                back: object.back,
+                point: primitive.shape == Shape::Point,
+                provoking: primitive.provoking,
+            };
+            let object = Object { object, viewport, array_index, stippled: primitive.stippled };
+            windower.object(exec, raster, &object, |setup| {
+                attributes.setup(primitive.vertices, &about, setup);
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// What the clipper looks at.
+fn clip_vertex(vertex: &[u32]) -> ClipVertex {
+    ClipVertex {
+        position: floats(vertex, place::POSITION),
+        distances: std::array::from_fn(|n| f32::from_bits(dword(vertex, place::DISTANCES + n))),
+    }
+}

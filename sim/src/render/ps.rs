@@ -1,0 +1,385 @@
+//! Pixel shader: subspans of 2x2 pixels become threads of 8, 16 or 32 channels (2a, 3DSTATE_PS, 3DSTATE_PS_EXTRA,
+//! 3DSTATE_WM; payload by gen8_facts 3.6).
+
+use super::interpolate::{Attribute, Barycentric, Planes, Position};
+use super::multisample::Multisample;
+use super::shader::{REGISTER, Shader, Source, Stage, Threads};
+use super::state;
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::observe::Observer;
+use crate::surface::Surface;
+use crate::unit::render_cache::{Dispatched, Write};
+use genxml::gen8::registers::PsInvocationCount;
+use genxml::gen8::render3d_binding::{ThreeDStateBindingTablePointersPs, ThreeDStateSamplerStatePointersPs};
+use genxml::gen8::render3d_constants::ThreeDStateConstantPs;
+use genxml::gen8::render3d_pixel::{
+    ThreeDStatePs, ThreeDStatePsExtra, ThreeDStatePsExtraPixelShaderComputedDepthMode as DepthMode,
+    ThreeDStatePsPositionXyOffsetSelect as OffsetSelect,
+    ThreeDStatePsSinglePrecisionDenormalMode as Denormal, ThreeDStatePsSingleProgramFlow as Flow,
+    ThreeDStateWm,
+};
+use genxml::gen8::render3d_stages::{FloatingPointMode, VectorMaskEnable};
+use genxml::gen8::thread_payloads::{
+    PsAttributeSetupPayload, PsInputCoveragePayloadSimd8, PsPositionOffsetPayload,
+    PsPositionOffsetPayloadPixel, PsThreadPayload, PsThreadPayloadSubspan,
+};
+use genxml_core::U;
+
+/// Subspans of the widest thread.
+pub const MAX_SPANS: usize = 8;
+
+/// A subspan that goes to a thread: all of its pixels, or one sample of each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Span {
+    /// Column of the left pixels, even.
+    pub x: u32,
+    /// Row of the upper pixels, even.
+    pub y: u32,
+    /// Covered samples of the pixels upper left, upper right, lower left, lower right.
+    pub coverage: [u8; 4],
+    /// The sample that the thread works on, if it is for one.
+    pub sample: Option<u8>,
+}
+
+impl Span {
+    /// Pixels that the thread works on: a bit each.
+    pub fn lanes(&self) -> u32 {
+        let lit = |n: usize| match self.sample {
+            Some(sample) => self.coverage[n] >> sample & 1 == 1,
+            None => self.coverage[n] != 0,
+        };
+        (0..4).fold(0, |lanes, n| lanes | u32::from(lit(n)) << n)
+    }
+}
+
+/// What is the same for all threads of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Object<'a> {
+    /// Depth, w and barycentrics.
+    pub planes: &'a Planes,
+    /// Setup data of the attributes.
+    pub attributes: &'a [[Attribute; 4]],
+    /// It shows its back.
+    pub back: bool,
+    /// Render target array index.
+    pub array_index: u32,
+    /// Viewport.
+    pub viewport: u8,
+}
+
+/// Threads of one width.
+#[derive(Debug)]
+struct Variant {
+    shader: Shader,
+    threads: Threads,
+    /// Subspans of a thread.
+    spans: usize,
+}
+
+/// The pixel shader of a draw.
+#[derive(Debug)]
+pub struct PixelShader {
+    /// From the widest to the narrowest.
+    variants: Vec<Variant>,
+    /// Barycentrics of pixel, centroid and sample with perspective, then linear.
+    barycentrics: [bool; 6],
+    source_depth: bool,
+    source_w: bool,
+    offsets: OffsetSelect,
+    coverage: bool,
+    attributes: bool,
+    /// Threads are for one sample each.
+    pub per_sample: bool,
+    multisample: Multisample,
+    counted: bool,
+    /// Which threads ran last.
+    newest: usize,
+}
+
+impl PixelShader {
+    /// The pixel shader, unless there is none.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its constants.
+    pub fn resolve<O: Observer>(
+        exec: &mut Exec<'_, O>,
+        multisample: Multisample,
+    ) -> Result<Option<PixelShader>, Fault> {
+        let extra: ThreeDStatePsExtra = state::packet(exec);
+        if !extra.pixel_shader_valid {
+            return Ok(None);
+        }
+        let ps: ThreeDStatePs = state::packet(exec);
+        let wm: ThreeDStateWm = state::packet(exec);
+        let table: ThreeDStateBindingTablePointersPs = state::packet(exec);
+        let samplers: ThreeDStateSamplerStatePointersPs = state::packet(exec);
+        let constants: ThreeDStateConstantPs = state::packet(exec);
+        let pointers = [ps.kernel_start_pointer_0, ps.kernel_start_pointer_1, ps.kernel_start_pointer_2]
+            .map(|k| k.get());
+        let starts = [
+            ps.dispatch_grf_start_register_for_constant_setup_data_0,
+            ps.dispatch_grf_start_register_for_constant_setup_data_1,
+            ps.dispatch_grf_start_register_for_constant_setup_data_2,
+        ]
+        .map(|start| start.get());
+        let enabled =
+            [ps._8_pixel_dispatch_enable, ps._16_pixel_dispatch_enable, ps._32_pixel_dispatch_enable];
+        // Which of the three kernels is for 8, 16 and 32 pixels (gen8_facts 3.6).
+        let kernels: [usize; 3] = match enabled {
+            [false, true, false] | [false, false, true] => [0, 0, 0],
+            _ => [0, 2, 1],
+        };
+        let dispatched = Dispatched {
+            omask: extra.o_mask_present_to_render_target,
+            depth: extra.pixel_shader_computed_depth_mode != DepthMode::PSCDEPTH_OFF,
+            ..Dispatched::default()
+        };
+        let mut variants = Vec::new();
+        for width in (0..3).rev().filter(|&width| enabled[width]) {
+            let number = kernels[width];
+            let source = Source {
+                stage: Stage::Pixel,
+                kernel: pointers[number],
+                binding_table: table.pointer_to_ps_binding_table.get(),
+                samplers: samplers.pointer_to_ps_sampler_state.get(),
+                alternative: ps.floating_point_mode == FloatingPointMode::ALTERNATE,
+                single_flow: ps.single_program_flow == Flow::SINGLE,
+                vector_mask: ps.vector_mask_enable == VectorMaskEnable::VMASK,
+                keep_subnormal: ps.single_precision_denormal_mode == Denormal::RETAINED,
+                rounding: ps.rounding_mode.bits(),
+                illegal_opcode: ps.illegal_opcode_exception_enable,
+                software: ps.software_exception_enable,
+                scratch_code: ps.per_thread_scratch_space.get(),
+                scratch: ps.scratch_space_base_pointer.get(),
+                threads: ps.maximum_number_of_threads_per_psd.get().max(1),
+                start: starts[number],
+            };
+            let constants = ps.push_constant_enable.then_some(&constants.constant_body);
+            let shader = Shader::resolve(exec, source, constants)?;
+            let mut threads = Threads::new(&shader);
+            threads.slots.local.dispatched = Some(dispatched);
+            variants.push(Variant { threads, shader, spans: 2 << width });
+        }
+        if variants.is_empty() {
+            let why = "a pixel shader needs threads of 8, 16 or 32 pixels";
+            return Err(exec.bad_field("8 Pixel Dispatch Enable", 0, why));
+        }
+        let modes = wm.barycentric_interpolation_mode.get();
+        Ok(Some(PixelShader {
+            variants,
+            barycentrics: std::array::from_fn(|n| modes >> n & 1 == 1),
+            source_depth: extra.pixel_shader_uses_source_depth,
+            source_w: extra.pixel_shader_uses_source_w,
+            offsets: ps.position_xy_offset_select,
+            coverage: extra.pixel_shader_uses_input_coverage_mask,
+            attributes: extra.attribute_enable,
+            per_sample: extra.pixel_shader_is_per_sample,
+            multisample,
+            counted: wm.statistics_enable,
+            newest: 0,
+        }))
+    }
+
+    /// Subspans that should be there before threads are started, so that all of their channels have work.
+    pub fn wanted(&self) -> usize {
+        self.variants[0].spans
+    }
+
+    /// Runs one thread with as many of `spans` as it takes, and says how many. What it wrote to render targets lies in
+    /// [`writes`](Self::writes) then.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of the thread.
+    pub fn run<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        object: &Object<'_>,
+        spans: &[Span],
+    ) -> Result<usize, Fault> {
+        // The narrowest that takes all; the widest if none does.
+        let fits = self.variants.iter().rposition(|variant| variant.spans >= spans.len());
+        let number = fits.unwrap_or(0);
+        let taken = spans.len().min(self.variants[number].spans);
+        self.newest = number;
+        let spans = &spans[..taken];
+        let mut payload = std::mem::take(&mut self.variants[number].threads.launch.payload);
+        self.payload(&self.variants[number], object, spans, &mut payload);
+        let variant = &mut self.variants[number];
+        variant.threads.launch.payload = payload;
+        let (mut mask, mut vector) = (0, 0);
+        for (n, span) in spans.iter().enumerate() {
+            let lanes = span.lanes();
+            mask |= lanes << (4 * n);
+            vector |= if lanes == 0 { 0 } else { 0xf << (4 * n) };
+        }
+        if self.counted {
+            state::count(exec, PsInvocationCount::OFFSET, mask.count_ones().into());
+        }
+        if let Some(dispatched) = &mut variant.threads.slots.local.dispatched {
+            dispatched.slice = object.array_index;
+            dispatched.viewport = object.viewport;
+            dispatched.back = object.back;
+            dispatched.mask = mask;
+            for (to, span) in dispatched.subspans.iter_mut().zip(spans) {
+                *to = [span.x, span.y];
+            }
+        }
+        variant.threads.run(exec, &variant.shader, mask, vector, "pixel shader")?;
+        Ok(taken)
+    }
+
+    /// What the newest thread wrote to render targets, in order; whoever takes it leaves it empty.
+    pub fn writes(&mut self) -> &mut Vec<Write> {
+        &mut self.variants[self.newest].threads.slots.local.writes
+    }
+
+    /// A surface of the binding table.
+    ///
+    /// # Errors
+    /// As of [`Bindings::surface`](crate::unit::Bindings::surface).
+    pub fn surface<O: Observer>(&mut self, exec: &Exec<'_, O>, index: u8) -> Result<Surface, Fault> {
+        let program = &mut self.variants[self.newest].threads.slots.programs[0];
+        program.bindings.surface(exec, index).map(|bound| bound.surface)
+    }
+
+    fn payload(&self, variant: &Variant, object: &Object<'_>, spans: &[Span], payload: &mut Vec<u8>) {
+        payload.clear();
+        let header = variant.shader.header(0);
+        let group = |first: usize| {
+            let span = |n: usize| spans.get(first + n).copied().unwrap_or_default();
+            let sample = |n: usize| U::from_bits(span(n).sample.unwrap_or(0).into());
+            let lanes = (0..4).fold(0, |mask, n| mask | span(n).lanes() << (4 * n));
+            PsThreadPayload {
+                back_facing: object.back,
+                render_target_array_index: U::from_bits((object.array_index & 0x7ff).into()),
+                per_thread_scratch_space: header.scratch_code,
+                sampler_state_pointer: header.samplers,
+                binding_table_pointer: header.binding_table,
+                fftid: header.fftid,
+                scratch_space_pointer: header.scratch,
+                sample_id_0: sample(0),
+                sample_id_1: sample(1),
+                sample_id_2: sample(2),
+                sample_id_3: sample(3),
+                subspan: std::array::from_fn(|n| PsThreadPayloadSubspan {
+                    x: U::from_bits((span(n).x & 0xffff).into()),
+                    y: U::from_bits((span(n).y & 0xffff).into()),
+                }),
+                pixel_mask: U::from_bits(lanes.into()),
+            }
+        };
+        payload.extend_from_slice(bytemuck::cast_slice(&group(0).pack()));
+        if variant.spans == MAX_SPANS {
+            payload.extend_from_slice(bytemuck::cast_slice(&group(4).pack()[REGISTER / 4..]));
+        }
+        // Eight channels at a time: two halves in threads of 16, the whole list twice in those of 32.
+        for first in (0..variant.spans).step_by(4) {
+            let halves = [Eight::new(spans, first), Eight::new(spans, first + 2)];
+            let count = if variant.spans == 2 { 1 } else { 2 };
+            self.values(object, &halves[..count], payload);
+        }
+        variant.shader.push_constants(payload);
+        if self.attributes {
+            for attribute in object.attributes {
+                let component = attribute.map(|[c1, c2, _, a0]| {
+                    genxml::gen8::thread_payloads::PsAttributeSetupPayloadComponent { c1, c2, a0 }
+                });
+                let setup = PsAttributeSetupPayload { component };
+                payload.extend_from_slice(bytemuck::cast_slice(&setup.pack()));
+            }
+        }
+    }
+
+    /// What is enabled, of 8 or 16 channels.
+    fn values(&self, object: &Object<'_>, halves: &[Eight], payload: &mut Vec<u8>) {
+        let planes = object.planes;
+        for (n, _) in self.barycentrics.iter().enumerate().filter(|(_, enabled)| **enabled) {
+            let kind = if n < 3 { Barycentric::Perspective } else { Barycentric::Linear };
+            for half in halves {
+                let at = half.positions(|span, pixel| match n % 3 {
+                    0 => self.multisample.location.position(),
+                    1 => self.centroid(span, pixel),
+                    _ => self.sample(span),
+                });
+                for row in planes.barycentrics(kind, &at) {
+                    payload.extend_from_slice(bytemuck::cast_slice(&row));
+                }
+            }
+        }
+        let own = |span: &Span, _: usize| match span.sample {
+            Some(_) => self.sample(span),
+            None => self.multisample.location.position(),
+        };
+        if self.source_depth {
+            for half in halves {
+                let row = half.positions(own).map(|at| planes.z(at));
+                payload.extend_from_slice(bytemuck::cast_slice(&row));
+            }
+        }
+        if self.source_w {
+            for half in halves {
+                let row = half.positions(own).map(|at| planes.w(at));
+                payload.extend_from_slice(bytemuck::cast_slice(&row));
+            }
+        }
+        if matches!(self.offsets, OffsetSelect::POSOFFSET_CENTROID | OffsetSelect::POSOFFSET_SAMPLE) {
+            let none = PsPositionOffsetPayloadPixel { x_offset: U::from_bits(0), y_offset: U::from_bits(0) };
+            let mut pixel = [none; 16];
+            for (n, half) in halves.iter().enumerate() {
+                for channel in 0..8 {
+                    let span = &half.0[channel / 4];
+                    let [x, y] = match self.offsets {
+                        OffsetSelect::POSOFFSET_CENTROID => self.centroid(span, channel % 4),
+                        _ => self.sample(span),
+                    };
+                    pixel[8 * n + channel] = PsPositionOffsetPayloadPixel {
+                        x_offset: U::from_bits(x.into()),
+                        y_offset: U::from_bits(y.into()),
+                    };
+                }
+            }
+            payload.extend_from_slice(bytemuck::cast_slice(&PsPositionOffsetPayload { pixel }.pack()));
+        }
+        if self.coverage {
+            for half in halves {
+                let coverage_mask = std::array::from_fn(|channel| {
+                    U::from_bits(half.0[channel / 4].coverage[channel % 4].into())
+                });
+                let row = PsInputCoveragePayloadSimd8 { coverage_mask };
+                payload.extend_from_slice(bytemuck::cast_slice(&row.pack()));
+            }
+        }
+    }
+
+    fn centroid(&self, span: &Span, pixel: usize) -> [u8; 2] {
+        let covered = span.coverage[pixel].into();
+        self.multisample.samples.centroid(covered, self.multisample.location.position())
+    }
+
+    fn sample(&self, span: &Span) -> [u8; 2] {
+        let sample = usize::from(span.sample.unwrap_or(0));
+        let positions = self.multisample.samples.positions();
+        positions.get(sample).copied().unwrap_or(self.multisample.location.position())
+    }
+}
+
+/// Two subspans: eight channels.
+#[derive(Clone, Copy, Debug, Default)]
+struct Eight([Span; 2]);
+
+impl Eight {
+    fn new(spans: &[Span], first: usize) -> Eight {
+        Eight([0, 1].map(|n| spans.get(first + n).copied().unwrap_or_default()))
+    }
+
+    /// A position in each pixel; `offset` says where in the pixel, in 1/16.
+    #[inline]
+    fn positions(&self, offset: impl Fn(&Span, usize) -> [u8; 2]) -> [Position; 8] {
+        std::array::from_fn(|channel| {
+            let (span, pixel) = (&self.0[channel / 4], channel % 4);
+            let (x, y) = (span.x + (pixel as u32 & 1), span.y + (pixel as u32 >> 1));
+            Position::in_pixel(x, y, offset(span, pixel))
+        })
+    }
+}

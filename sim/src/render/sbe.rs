@@ -1,0 +1,183 @@
+//! Setup backend: which values of the vertices become which attributes of the pixel shader, and the setup data that it
+//! interpolates them with (2a, 3DSTATE_SBE, 3DSTATE_SBE_SWIZ; gen8_facts 5.2).
+
+use super::interpolate::{self, Attribute};
+use super::state;
+use super::vue::dword;
+use crate::context::Exec;
+use crate::observe::Observer;
+use genxml::gen8::enums::WrapShortestEnable;
+use genxml::gen8::render3d_raster::{
+    SfOutputAttributeDetailConstantSource as Constant, SfOutputAttributeDetailSwizzleSelect as Swizzle,
+    ThreeDStateSbe, ThreeDStateSbePointSpriteTextureCoordinateOrigin as Origin, ThreeDStateSbeSwiz,
+};
+
+/// Dwords of a slot.
+const SLOT: usize = 4;
+/// Slots of a unit of URB read offsets.
+const SLOTS: usize = 2;
+/// Attributes at most.
+pub const MAX_ATTRIBUTES: usize = 32;
+/// Attributes that the swizzle is for.
+const SWIZZLED: usize = 16;
+
+/// What an attribute is made of.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    /// Slot of the vertex, from its start.
+    slot: usize,
+    swizzle: Swizzle,
+    constant: Constant,
+    /// Components that have the constant.
+    overridden: [bool; 4],
+    /// Components that have the primitive ID.
+    primitive_id: [bool; 4],
+    flat: bool,
+    sprite: bool,
+    /// Components that go the short way.
+    wrap: [bool; 4],
+}
+
+/// The attributes of a draw.
+#[derive(Clone, Debug)]
+pub struct Attributes {
+    rules: Vec<Rule>,
+    lower_left: bool,
+}
+
+/// What is the same for all attributes of an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct About {
+    /// Its number.
+    pub primitive_id: u32,
+    /// It shows its back.
+    pub back: bool,
+    /// It is a point, for which sprite coordinates hold.
+    pub point: bool,
+    /// The vertex that flat attributes come from.
+    pub provoking: usize,
+}
+
+impl Attributes {
+    /// The attributes, where the last stage puts them from 256-bit unit `offset` on unless 3DSTATE_SBE says otherwise.
+    pub fn resolve<O: Observer>(exec: &Exec<'_, O>, offset: u64) -> Attributes {
+        let sbe: ThreeDStateSbe = state::packet(exec);
+        let swizzles: ThreeDStateSbeSwiz = state::packet(exec);
+        let offset = match sbe.force_vertex_urb_entry_read_offset {
+            true => sbe.vertex_urb_entry_read_offset.get(),
+            false => offset,
+        };
+        let first = offset as usize * SLOTS;
+        let wraps = wraps(&swizzles);
+        let count = (sbe.number_of_sf_output_attributes.get() as usize).min(MAX_ATTRIBUTES);
+        let bit = |mask: u64, n: usize| mask >> n & 1 == 1;
+        let rule = |n: usize| {
+            let mut rule = Rule {
+                slot: first + n,
+                swizzle: Swizzle::INPUTATTR,
+                constant: Constant::CONST_0000,
+                overridden: [false; 4],
+                primitive_id: [false; 4],
+                flat: bit(sbe.constant_interpolation_enable.get(), n),
+                sprite: bit(sbe.point_sprite_texture_coordinate_enable.get(), n),
+                wrap: [false; 4],
+            };
+            if n < SWIZZLED {
+                rule.wrap = wraps[n];
+            }
+            if n < SWIZZLED && sbe.attribute_swizzle_enable {
+                let detail = &swizzles.attribute[n];
+                rule.slot = first + detail.source_attribute.get() as usize;
+                rule.swizzle = detail.swizzle_select;
+                rule.constant = detail.constant_source;
+                rule.overridden = [
+                    detail.component_override_x,
+                    detail.component_override_y,
+                    detail.component_override_z,
+                    detail.component_override_w,
+                ];
+            }
+            if n as u64 == sbe.primitive_id_override_attribute_select.get() {
+                rule.primitive_id = [
+                    sbe.primitive_id_override_component_x,
+                    sbe.primitive_id_override_component_y,
+                    sbe.primitive_id_override_component_z,
+                    sbe.primitive_id_override_component_w,
+                ];
+            }
+            rule
+        };
+        Attributes {
+            rules: (0..count).map(rule).collect(),
+            lower_left: sbe.point_sprite_texture_coordinate_origin == Origin::LOWERLEFT,
+        }
+    }
+
+    /// How many.
+    pub fn count(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// Setup data of all attributes of an object, by its vertices. Lines repeat their last vertex, points their only one.
+    pub fn setup(&self, vertices: [&[u32]; 3], about: &About, out: &mut Vec<[Attribute; 4]>) {
+        out.clear();
+        out.extend(self.rules.iter().map(|rule| {
+            if rule.sprite && about.point {
+                return interpolate::sprite(self.lower_left);
+            }
+            std::array::from_fn(|component| rule.component(component, vertices, about))
+        }));
+    }
+}
+
+impl Rule {
+    fn component(&self, component: usize, vertices: [&[u32]; 3], about: &About) -> Attribute {
+        if self.primitive_id[component] {
+            return interpolate::constant(f32::from_bits(about.primitive_id));
+        }
+        if self.overridden[component] {
+            return interpolate::constant(f32::from_bits(match self.constant {
+                Constant::CONST_0001_FLOAT if component == 3 => 1.0f32.to_bits(),
+                Constant::CONST_1111_FLOAT => 1.0f32.to_bits(),
+                Constant::PRIM_ID => about.primitive_id,
+                _ => 0,
+            }));
+        }
+        let facing = matches!(self.swizzle, Swizzle::INPUTATTR_FACING | Swizzle::INPUTATTR_FACING_W);
+        let slot = self.slot + usize::from(facing && about.back);
+        let component = match self.swizzle {
+            Swizzle::INPUTATTR_W | Swizzle::INPUTATTR_FACING_W => 3,
+            _ => component,
+        };
+        let value = |vertex: usize| f32::from_bits(dword(vertices[vertex], slot * SLOT + component));
+        if self.flat || about.point {
+            return interpolate::constant(value(about.provoking));
+        }
+        let values = [0, 1, 2].map(value);
+        if self.wrap[component] { interpolate::wrapped(values) } else { interpolate::interpolated(values) }
+    }
+}
+
+/// Components of the first 16 attributes that go the short way.
+fn wraps(packet: &ThreeDStateSbeSwiz) -> [[bool; 4]; SWIZZLED] {
+    let enables: [WrapShortestEnable; SWIZZLED] = [
+        packet.attribute_00_wrap_shortest_enables,
+        packet.attribute_01_wrap_shortest_enables,
+        packet.attribute_02_wrap_shortest_enables,
+        packet.attribute_03_wrap_shortest_enables,
+        packet.attribute_04_wrap_shortest_enables,
+        packet.attribute_05_wrap_shortest_enables,
+        packet.attribute_06_wrap_shortest_enables,
+        packet.attribute_07_wrap_shortest_enables,
+        packet.attribute_08_wrap_shortest_enables,
+        packet.attribute_09_wrap_shortest_enables,
+        packet.attribute_10_wrap_shortest_enables,
+        packet.attribute_11_wrap_shortest_enables,
+        packet.attribute_12_wrap_shortest_enables,
+        packet.attribute_13_wrap_shortest_enables,
+        packet.attribute_14_wrap_shortest_enables,
+        packet.attribute_15_wrap_shortest_enables,
+    ];
+    // A bit for each component (000, WRAP_SHORTEST_ENABLE).
+    enables.map(|enable| [0, 1, 2, 3].map(|n| enable.bits() >> n & 1 == 1))
+}

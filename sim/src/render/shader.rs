@@ -1,0 +1,279 @@
+//! Shaders: what the threads of a stage share, and running them.
+
+use crate::assumptions::{FIXED_FUNCTION_IDS, MAX_FFTID, SUBNORMAL_BITS_AT_START};
+use crate::context::Exec;
+use crate::eu::Launch;
+use crate::fault::Fault;
+use crate::kernels;
+use crate::media::slots::Slots;
+use crate::observe::Observer;
+use crate::unit::local::place;
+use crate::unit::{Bindings, Program};
+use genxml::eu::gen8::eu_registers::{ControlRegister, StateRegister};
+use genxml::gen8::registers::Instpm;
+use genxml::gen8::render3d_constants::ThreeDStateConstantBody;
+use genxml_core::address::{DynamicState, GeneralState, SurfaceState};
+use genxml_core::{Address, U};
+
+/// Bytes of a register.
+pub const REGISTER: usize = 32;
+/// Registers of a thread.
+pub const REGISTERS: usize = 128;
+
+/// The fixed function that starts a thread, as `sr0.0` names it (assumptions::FIXED_FUNCTION_IDS).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// Vertex shader.
+    Vertex,
+    /// Hull shader.
+    Hull,
+    /// Domain shader.
+    Domain,
+    /// Geometry shader.
+    Geometry,
+    /// Pixel shader.
+    Pixel,
+}
+
+/// What the packets of a stage say of its threads, and where the other parts of their state are.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// Who starts them.
+    pub stage: Stage,
+    /// Offset of the kernel from Instruction Base Address.
+    pub kernel: u64,
+    /// Binding table, from Surface State Base Address on.
+    pub binding_table: u64,
+    /// Sampler states, from Dynamic State Base Address on.
+    pub samplers: u64,
+    /// Alternative float mode.
+    pub alternative: bool,
+    /// Single program flow.
+    pub single_flow: bool,
+    /// The vector mask says which channels run.
+    pub vector_mask: bool,
+    /// Subnormal single floats are kept.
+    pub keep_subnormal: bool,
+    /// Rounding mode, as `cr0.0` has it.
+    pub rounding: u64,
+    /// Illegal opcodes raise exceptions.
+    pub illegal_opcode: bool,
+    /// The software exception is enabled.
+    pub software: bool,
+    /// Code of the scratch space of a thread: 1 KiB, doubled by each step.
+    pub scratch_code: u64,
+    /// Scratch space of all threads, from General State Base Address on.
+    pub scratch: u64,
+    /// Threads that there are at once.
+    pub threads: u64,
+    /// First register of constants and what follows them.
+    pub start: u64,
+}
+
+/// What the threads of a stage share.
+#[derive(Clone, Debug)]
+pub struct Shader {
+    /// Kernel and surfaces.
+    pub program: Program,
+    /// Push constants, whole registers.
+    pub constants: Vec<u8>,
+    /// First register of the constants.
+    pub start: usize,
+    source: Source,
+    system_routine: Option<u32>,
+}
+
+/// The words of r0 that are the same in all stages (gen8_facts 3.1).
+#[derive(Clone, Copy, Debug)]
+pub struct Header {
+    /// Code of the scratch space of a thread.
+    pub scratch_code: U<4>,
+    /// Sampler states.
+    pub samplers: Address<DynamicState, 32, 32>,
+    /// Binding table.
+    pub binding_table: Address<SurfaceState, 32, 32>,
+    /// Number of the thread's slot.
+    pub fftid: U<10>,
+    /// Its scratch space.
+    pub scratch: Address<GeneralState, 1024, 32>,
+}
+
+impl Shader {
+    /// Follows what the packets of a stage name.
+    ///
+    /// # Errors
+    /// A page fault on the way to the constants.
+    pub fn resolve<O: Observer>(
+        exec: &mut Exec<'_, O>,
+        source: Source,
+        constants: Option<&ThreeDStateConstantBody>,
+    ) -> Result<Shader, Fault> {
+        let base = exec.state.base;
+        let address = base.instruction.wrapping_add(source.kernel);
+        let kernel = kernels::decode(exec, address, source.kernel as u32);
+        let table = base.surface.wrapping_add(source.binding_table);
+        Ok(Shader {
+            program: Program { kernel, bindings: Bindings::new(base.surface, table) },
+            constants: match constants {
+                Some(body) => push_constants(exec, body)?,
+                None => Vec::new(),
+            },
+            start: source.start as usize,
+            system_routine: exec.state.sip.map(|sip| sip.system_instruction_pointer.get() as u32),
+            source,
+        })
+    }
+
+    /// What r0 says in all stages, of the thread in a slot.
+    pub fn header(&self, slot: u64) -> Header {
+        let slot = slot % self.source.threads.clamp(1, MAX_FFTID);
+        let scratch = self.source.scratch.wrapping_add(slot << (10 + self.source.scratch_code));
+        Header {
+            scratch_code: U::from_bits(self.source.scratch_code),
+            samplers: Address::from_bits(self.source.samplers & u64::from(u32::MAX)),
+            binding_table: Address::from_bits(self.source.binding_table & u64::from(u32::MAX)),
+            fftid: U::from_bits(slot),
+            scratch: Address::from_bits(scratch & u64::from(u32::MAX)),
+        }
+    }
+
+    /// Appends the constants to a payload that is as long as the registers before them, or cut or filled up to that.
+    pub fn push_constants(&self, payload: &mut Vec<u8>) {
+        payload.resize(self.start * REGISTER, 0);
+        payload.extend_from_slice(&self.constants);
+    }
+
+    /// What a thread starts with, but for its payload.
+    pub fn launch(&self, launch: &mut Launch, mask: u32, vector_mask: u32, number: u32) {
+        launch.dispatch_mask = mask;
+        launch.vector_mask = vector_mask;
+        let source = &self.source;
+        let control = ControlRegister {
+            alternative_float_mode: source.alternative,
+            single_program_flow: source.single_flow,
+            vector_mask_enable: source.vector_mask,
+            single_precision_denorms: source.keep_subnormal,
+            ..ControlRegister::unpack_lossy(&[
+                (source.rounding << 4) as u32 | SUBNORMAL_BITS_AT_START,
+                0,
+                0,
+                0,
+            ])
+        };
+        launch.control = control.pack()[0];
+        launch.exceptions = ControlRegister {
+            illegal_opcode_enable: source.illegal_opcode,
+            software_exception_enable: source.software,
+            ..ControlRegister::new()
+        }
+        .pack()[1];
+        launch.system_routine = self.system_routine;
+        let register = StateRegister {
+            fixed_function_identifier: U::from_bits(FIXED_FUNCTION_IDS[source.stage as usize]),
+            ..place(number)
+        };
+        let [state, ids, ..] = register.pack();
+        launch.state = [state, ids];
+    }
+}
+
+/// The constants of a stage: its buffers in order, each as many registers as it says (gen8_facts 3.2).
+fn push_constants<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    body: &ThreeDStateConstantBody,
+) -> Result<Vec<u8>, Fault> {
+    let absolute = Instpm::unpack_lossy(&[exec.read_register(Instpm::OFFSET)]);
+    let dynamic = match absolute.constant_buffer_address_offset_disable {
+        true => 0,
+        false => exec.state.base.dynamic,
+    };
+    let buffers = [
+        (body.constant_buffer_0_read_length, body.pointer_to_constant_buffer_0.va48().wrapping_add(dynamic)),
+        (body.constant_buffer_1_read_length, body.pointer_to_constant_buffer_1.va48()),
+        (body.constant_buffer_2_read_length, body.pointer_to_constant_buffer_2.va48()),
+        (body.constant_buffer_3_read_length, body.pointer_to_constant_buffer_3.va48()),
+    ];
+    let mut constants = Vec::new();
+    for (length, address) in buffers {
+        let from = constants.len();
+        let length = length.get() as usize;
+        if from / REGISTER + length > REGISTERS {
+            let why =
+                format!("with the buffers before it that is more than the {REGISTERS} registers of a thread");
+            return Err(exec.bad_field("Constant Buffer Read Length", length as u64, why));
+        }
+        constants.resize(from + length * REGISTER, 0);
+        exec.vm.read(address, &mut constants[from..]).map_err(|fault| exec.page(fault, "push constants"))?;
+    }
+    exec.stats.bytes_read += constants.len() as u64;
+    Ok(constants)
+}
+
+/// Where the threads of a shader run.
+#[derive(Debug)]
+pub struct Threads {
+    /// The threads that are there.
+    pub slots: Slots,
+    /// The next one; whoever starts it fills in the payload.
+    pub launch: Launch,
+    number: u32,
+}
+
+impl Threads {
+    /// No threads yet.
+    pub fn new(shader: &Shader) -> Threads {
+        Threads { slots: Slots::new(shader.program.clone()), launch: Launch::default(), number: 0 }
+    }
+
+    /// Starts a thread with the payload in `launch`, and gives it a turn.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for a payload that is longer than the registers; any [`Fault`] of the thread.
+    pub fn start<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        shader: &Shader,
+        mask: u32,
+        vector_mask: u32,
+    ) -> Result<(), Fault> {
+        let registers = self.launch.payload.len() / REGISTER;
+        if registers > REGISTERS {
+            let why = format!("a thread has {REGISTERS} registers");
+            return Err(exec.bad_field("thread payload", registers as u64, why));
+        }
+        shader.launch(&mut self.launch, mask, vector_mask, self.number);
+        self.slots.start(exec, 0, self.number, &self.launch);
+        self.number = (self.number + 1) % crate::unit::local::PLACES;
+        self.slots.turn_last(exec)
+    }
+
+    /// Lets the threads run to their end.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of a thread; [`Fault::Stuck`] if all wait.
+    pub fn finish<O: Observer>(&mut self, exec: &mut Exec<'_, O>, what: &'static str) -> Result<(), Fault> {
+        while !self.slots.is_empty() {
+            if !self.slots.round(exec)? {
+                let waiting = self.slots.waiting(|_| self.slots.local.barrier.as_ref());
+                return Err(exec.stuck(what, waiting));
+            }
+        }
+        Ok(())
+    }
+
+    /// One thread from its start to its end.
+    ///
+    /// # Errors
+    /// As of [`start`](Self::start) and [`finish`](Self::finish).
+    pub fn run<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        shader: &Shader,
+        mask: u32,
+        vector_mask: u32,
+        what: &'static str,
+    ) -> Result<(), Fault> {
+        self.start(exec, shader, mask, vector_mask)?;
+        self.finish(exec, what)
+    }
+}

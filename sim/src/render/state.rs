@@ -1,0 +1,54 @@
+//! Latched packets and state in memory, as the generated types.
+
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::observe::Observer;
+use genxml::gen8::render3d_fetch::{ThreeDStateVertexBuffers, VertexBufferState};
+use genxml_core::packet::{Dwords, Fixed};
+
+/// The newest packet of its kind; all zero if there was none.
+pub fn packet<T: Fixed, O: Observer>(exec: &Exec<'_, O>) -> T {
+    entry::<T, O>(exec, 0).unwrap_or_else(|| T::read_lossy(&[]))
+}
+
+/// The newest packet of its kind for an entry of a table, if there was one.
+pub fn entry<T: Fixed, O: Observer>(exec: &Exec<'_, O>, index: u8) -> Option<T> {
+    exec.state.latched.get(T::NAME, index).map(T::read_lossy)
+}
+
+/// State at a graphics address.
+///
+/// # Errors
+/// A page fault, which names the state.
+pub fn memory<T: Fixed, O: Observer>(exec: &Exec<'_, O>, address: u64) -> Result<T, Fault>
+where
+    T::Dwords: AsMut<[u32]>,
+{
+    let mut dwords = T::Dwords::padded(&[]);
+    exec.vm
+        .read(address, bytemuck::cast_slice_mut(dwords.as_mut()))
+        .map_err(|fault| exec.page(fault, T::NAME))?;
+    Ok(T::from_dwords_lossy(&dwords))
+}
+
+/// State at an offset from Dynamic State Base Address.
+///
+/// # Errors
+/// As of [`memory`].
+pub fn dynamic<T: Fixed, O: Observer>(exec: &Exec<'_, O>, offset: u64) -> Result<T, Fault>
+where
+    T::Dwords: AsMut<[u32]>,
+{
+    memory(exec, exec.state.base.dynamic.wrapping_add(offset))
+}
+
+/// The newest VERTEX_BUFFER_STATE of an index, if there was one.
+pub fn vertex_buffer<O: Observer>(exec: &Exec<'_, O>, index: u8) -> Option<VertexBufferState> {
+    exec.state.latched.get(ThreeDStateVertexBuffers::NAME, index).map(VertexBufferState::read_lossy)
+}
+
+/// Adds to a counter of 64 bits.
+pub fn count<O: Observer>(exec: &mut Exec<'_, O>, register: u32, more: u64) {
+    let registers = &mut exec.state.registers;
+    registers.write_u64(register, registers.read_u64(register).wrapping_add(more));
+}

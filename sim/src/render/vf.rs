@@ -1,0 +1,352 @@
+//! Vertex fetch: from vertex numbers to the elements of vertices (2a, Vertex Fetch; gen8_facts 5.1).
+
+use super::state;
+use crate::assumptions::{INDICES_BEHIND_THE_BUFFER_ARE_ZERO, VERTICES_BEHIND_THE_BUFFER_ARE_ZERO};
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::observe::Observer;
+use crate::surface::format::{Class, Codec, Encoding};
+use genxml::gen8::enums::ThreeDVertexComponentControl as Control;
+use genxml::gen8::registers::{
+    ThreeDPrimBaseVertex, ThreeDPrimInstanceCount, ThreeDPrimStartInstance, ThreeDPrimStartVertex,
+    ThreeDPrimVertexCount,
+};
+use genxml::gen8::render3d_fetch::{
+    ThreeDPrimitive, ThreeDPrimitiveVertexAccessType as Access, ThreeDStateIndexBuffer,
+    ThreeDStateIndexBufferIndexFormat as IndexFormat, ThreeDStateVertexElements, ThreeDStateVf,
+    ThreeDStateVfInstancing, ThreeDStateVfSgvs, VertexBufferState,
+};
+
+/// Elements of a vertex at most (2a p.431: 34 with edge flag).
+const MAX_ELEMENTS: usize = 34;
+/// Bytes of the widest format.
+const MAX_BYTES: usize = 32;
+
+/// What a draw draws: from the packet, or from registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Range {
+    /// Vertices of an instance.
+    pub vertices: u32,
+    /// First vertex, or first index.
+    pub start: u32,
+    /// Instances.
+    pub instances: u32,
+    /// First instance, for elements that go by instances.
+    pub start_instance: u32,
+    /// What is added to each index.
+    pub base_vertex: i32,
+}
+
+impl Range {
+    /// What a 3DPRIMITIVE says, or the registers that it refers to.
+    pub fn resolve<O: Observer>(exec: &Exec<'_, O>, packet: &ThreeDPrimitive) -> Range {
+        if packet.indirect_parameter_enable {
+            let read = |offset| exec.read_register(offset);
+            return Range {
+                vertices: read(ThreeDPrimVertexCount::OFFSET),
+                start: read(ThreeDPrimStartVertex::OFFSET),
+                instances: read(ThreeDPrimInstanceCount::OFFSET),
+                start_instance: read(ThreeDPrimStartInstance::OFFSET),
+                base_vertex: read(ThreeDPrimBaseVertex::OFFSET) as i32,
+            };
+        }
+        Range {
+            vertices: packet.vertex_count_per_instance.get() as u32,
+            start: packet.start_vertex_location.get() as u32,
+            instances: packet.instance_count.get() as u32,
+            start_instance: packet.start_instance_location.get() as u32,
+            base_vertex: packet.base_vertex_location.get() as i32,
+        }
+    }
+}
+
+/// Memory that elements come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Buffer {
+    address: u64,
+    size: u64,
+    pitch: u64,
+}
+
+/// Where an element comes from, and what becomes of it.
+#[derive(Clone, Debug)]
+struct Element {
+    /// None for a null buffer.
+    buffer: Option<Buffer>,
+    offset: u64,
+    codec: &'static Codec,
+    /// Components are 64 bits wide and pass as they are.
+    wide: bool,
+    components: [Control; 4],
+    /// It goes by instances: how many instances share a value.
+    step: Option<u32>,
+}
+
+/// Indices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Indices {
+    address: u64,
+    size: u64,
+    bytes: u64,
+}
+
+/// How vertices are fetched.
+#[derive(Clone, Debug)]
+pub struct Fetch {
+    /// What is drawn.
+    pub range: Range,
+    elements: Vec<Element>,
+    indices: Option<Indices>,
+    /// The index that ends a strip.
+    cut: Option<u32>,
+    /// Where the number of the vertex goes: dword of the vertex.
+    vertex_id: Option<usize>,
+    /// Where the number of the instance goes.
+    instance_id: Option<usize>,
+    /// Edge flags are the last element.
+    edge_flags: Option<Element>,
+    /// Dwords of a vertex.
+    pub dwords: usize,
+}
+
+impl Fetch {
+    /// Follows the state that a draw fetches by.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for formats and buffers that do not exist; [`Fault::Unimplemented`] for the primitive ID as a
+    /// component.
+    pub fn resolve<O: Observer>(exec: &Exec<'_, O>, packet: &ThreeDPrimitive) -> Result<Fetch, Fault> {
+        let mut fetch = Fetch {
+            range: Range::resolve(exec, packet),
+            elements: Vec::new(),
+            indices: None,
+            cut: None,
+            vertex_id: None,
+            instance_id: None,
+            edge_flags: None,
+            dwords: 0,
+        };
+        let elements = exec.state.latched.get(ThreeDStateVertexElements::NAME, 0).unwrap_or(&[]);
+        let elements = ThreeDStateVertexElements::unpack_lossy(elements).element;
+        // First dword of each element, by its number.
+        let mut places = Vec::new();
+        for (number, state) in elements.iter().take(MAX_ELEMENTS).enumerate() {
+            places.push(fetch.dwords);
+            if !state.valid {
+                continue;
+            }
+            let codec = match Codec::of(state.source_element_format) {
+                Some(codec) if codec.format().class == Class::Channels => codec,
+                _ => {
+                    let why = "vertices have no such format";
+                    return Err(exec.bad_field(
+                        "Source Element Format",
+                        state.source_element_format.bits(),
+                        why,
+                    ));
+                }
+            };
+            let components = [
+                state.component_0_control,
+                state.component_1_control,
+                state.component_2_control,
+                state.component_3_control,
+            ];
+            if components.contains(&Control::VFCOMP_STORE_PID) {
+                return Err(exec.unimplemented("the primitive ID as a component of a vertex", "2a p.433"));
+            }
+            let instancing: Option<ThreeDStateVfInstancing> = state::entry(exec, number as u8);
+            let step = instancing
+                .filter(|instancing| instancing.instancing_enable)
+                .map(|instancing| instancing.instance_data_step_rate.get() as u32);
+            let element = Element {
+                buffer: buffer(exec, state.vertex_buffer_index.get()),
+                offset: state.source_element_offset.get(),
+                codec,
+                wide: codec.format().channels().first().is_some_and(|c| c.encoding == Encoding::Passthru),
+                components,
+                step,
+            };
+            if state.edge_flag_enable {
+                fetch.edge_flags = Some(element);
+                continue;
+            }
+            fetch.dwords += element.dwords();
+            fetch.elements.push(element);
+        }
+        fetch.generated(exec, &places);
+        if packet.vertex_access_type == Access::RANDOM {
+            let buffer: ThreeDStateIndexBuffer = state::packet(exec);
+            let bytes = match buffer.index_format {
+                IndexFormat::BYTE => 1,
+                IndexFormat::WORD => 2,
+                IndexFormat::DWORD => 4,
+                other => {
+                    return Err(exec.bad_field("Index Format", other.bits(), "0, 1 or 2 is needed"));
+                }
+            };
+            let (address, size) = (buffer.buffer_starting_address.va48(), buffer.buffer_size.get());
+            fetch.indices = Some(Indices { address, size, bytes });
+            let vf: ThreeDStateVf = state::packet(exec);
+            if vf.indexed_draw_cut_index_enable {
+                fetch.cut = Some(vf.cut_index.get() as u32);
+            }
+        }
+        Ok(fetch)
+    }
+
+    /// System generated values (2a p.441): components of elements that are replaced.
+    fn generated<O: Observer>(&mut self, exec: &Exec<'_, O>, places: &[usize]) {
+        let sgvs: ThreeDStateVfSgvs = state::packet(exec);
+        let end = self.dwords;
+        let place = |element: u64, component: u64| {
+            let dword = places.get(element as usize)? + component as usize;
+            (dword < end).then_some(dword)
+        };
+        if sgvs.vertex_id_enable {
+            self.vertex_id =
+                place(sgvs.vertex_id_element_offset.get(), sgvs.vertex_id_component_number.bits());
+        }
+        if sgvs.instance_id_enable {
+            self.instance_id =
+                place(sgvs.instance_id_element_offset.get(), sgvs.instance_id_component_number.bits());
+        }
+    }
+
+    /// The number of vertex `position` of an instance: its place in the draw, or its index. None ends a strip.
+    ///
+    /// # Errors
+    /// A page fault.
+    pub fn index<O: Observer>(&self, exec: &Exec<'_, O>, position: u32) -> Result<Option<u32>, Fault> {
+        let Some(indices) = self.indices else { return Ok(Some(position)) };
+        let place = (u64::from(self.range.start) + u64::from(position)) * indices.bytes;
+        let mut bytes = [0; 4];
+        if place + indices.bytes <= indices.size || !INDICES_BEHIND_THE_BUFFER_ARE_ZERO {
+            exec.vm
+                .read(indices.address.wrapping_add(place), &mut bytes[..indices.bytes as usize])
+                .map_err(|fault| exec.page(fault, "index buffer"))?;
+        }
+        let index = u32::from_le_bytes(bytes);
+        let most = u32::MAX >> (32 - 8 * indices.bytes);
+        Ok((self.cut.map(|cut| cut & most) != Some(index)).then_some(index))
+    }
+
+    /// The elements of a vertex by the number that [`index`](Self::index) gave, of instance `instance`; `out` has as many
+    /// dwords as a vertex.
+    ///
+    /// # Errors
+    /// A page fault.
+    pub fn vertex<O: Observer>(
+        &self,
+        exec: &mut Exec<'_, O>,
+        index: u32,
+        instance: u32,
+        out: &mut [u32],
+    ) -> Result<(), Fault> {
+        let vertex = match self.indices {
+            Some(_) => index.wrapping_add_signed(self.range.base_vertex),
+            None => index.wrapping_add(self.range.start),
+        };
+        let mut rest = &mut *out;
+        for element in &self.elements {
+            let (slot, behind) = rest.split_at_mut(element.dwords());
+            let value = self.fetch(exec, element, vertex, instance)?;
+            element.store(&value, slot);
+            rest = behind;
+        }
+        if let Some(place) = self.vertex_id {
+            out[place] = index;
+        }
+        if let Some(place) = self.instance_id {
+            out[place] = instance;
+        }
+        Ok(())
+    }
+
+    /// True if the edge that begins with a vertex is drawn in wireframes.
+    ///
+    /// # Errors
+    /// A page fault.
+    pub fn edge_flag<O: Observer>(
+        &self,
+        exec: &mut Exec<'_, O>,
+        index: u32,
+        instance: u32,
+    ) -> Result<bool, Fault> {
+        let Some(element) = &self.edge_flags else { return Ok(true) };
+        let vertex = match self.indices {
+            Some(_) => index.wrapping_add_signed(self.range.base_vertex),
+            None => index.wrapping_add(self.range.start),
+        };
+        let value = self.fetch(exec, element, vertex, instance)?;
+        Ok(value[0] != 0)
+    }
+
+    /// The components of an element before their control applies: four, or four of 64 bits.
+    fn fetch<O: Observer>(
+        &self,
+        exec: &mut Exec<'_, O>,
+        element: &Element,
+        vertex: u32,
+        instance: u32,
+    ) -> Result<[u32; 8], Fault> {
+        let mut value = [0; 8];
+        let Some(buffer) = element.buffer else { return Ok(value) };
+        let entry = match element.step {
+            None => vertex,
+            Some(0) => self.range.start_instance,
+            Some(step) => self.range.start_instance.wrapping_add(instance / step),
+        };
+        let format = element.codec.format();
+        let length = format.bytes() as usize;
+        let place = u64::from(entry) * buffer.pitch + element.offset;
+        let inside = place + length as u64 <= buffer.size;
+        if !inside && VERTICES_BEHIND_THE_BUFFER_ARE_ZERO {
+            return Ok(value);
+        }
+        let mut bytes = [0; MAX_BYTES];
+        let bytes = &mut bytes[..length.min(MAX_BYTES)];
+        exec.vm
+            .read(buffer.address.wrapping_add(place), bytes)
+            .map_err(|fault| exec.page(fault, "vertex buffer"))?;
+        exec.stats.bytes_read += length as u64;
+        if element.wide {
+            bytemuck::cast_slice_mut::<u32, u8>(&mut value)[..bytes.len()].copy_from_slice(bytes);
+        } else {
+            value[..4].copy_from_slice(&element.codec.decode_one(bytes));
+        }
+        Ok(value)
+    }
+}
+
+impl Element {
+    /// Dwords that it takes in a vertex: a slot, or two if it has more than two components of 64 bits.
+    fn dwords(&self) -> usize {
+        let second = self.wide && self.components[2..].iter().any(|c| *c != Control::VFCOMP_NOSTORE);
+        if second { 8 } else { 4 }
+    }
+
+    fn store(&self, value: &[u32; 8], slot: &mut [u32]) {
+        slot.fill(0);
+        for (n, control) in self.components.into_iter().enumerate() {
+            let width = if self.wide { 2 } else { 1 };
+            let Some(to) = slot.get_mut(n * width..(n + 1) * width) else { break };
+            match control {
+                Control::VFCOMP_STORE_SRC => to.copy_from_slice(&value[n * width..(n + 1) * width]),
+                Control::VFCOMP_STORE_1_FP => to[0] = 1.0f32.to_bits(),
+                Control::VFCOMP_STORE_1_INT => to[0] = 1,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A vertex buffer; none if it is a null buffer or was never set.
+fn buffer<O: Observer>(exec: &Exec<'_, O>, index: u64) -> Option<Buffer> {
+    let state: VertexBufferState = state::vertex_buffer(exec, index as u8)?;
+    (!state.null_vertex_buffer).then(|| Buffer {
+        address: state.buffer_starting_address.va48(),
+        size: state.buffer_size.get(),
+        pitch: state.buffer_pitch.get(),
+    })
+}

@@ -1,0 +1,184 @@
+//! Vertex shader: threads of eight vertices, or of two (2a, 3DSTATE_VS; gen8_facts 3.2).
+
+use super::shader::{Shader, Source, Stage, Threads};
+use super::state;
+use super::vue::{Entries, Vertices, dword};
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::observe::Observer;
+use genxml::gen8::registers::VsInvocationCount;
+use genxml::gen8::render3d_binding::{ThreeDStateBindingTablePointersVs, ThreeDStateSamplerStatePointersVs};
+use genxml::gen8::render3d_constants::ThreeDStateConstantVs;
+use genxml::gen8::render3d_stages::{
+    FloatingPointMode, ThreeDStateUrbVs, ThreeDStateVs, ThreeDStateVsSingleVertexDispatch as Single,
+    VectorMaskEnable,
+};
+use genxml::gen8::thread_payloads::{VsSIMD4x2ThreadPayload, VsSimd8ThreadPayload};
+use genxml_core::U;
+
+/// Slots, of 16 bytes, in a unit of URB read lengths and offsets.
+const SLOTS: usize = 2;
+/// Dwords of a slot.
+const SLOT: usize = 4;
+
+/// The vertex shader of a draw.
+#[derive(Debug)]
+pub struct VertexShader {
+    shader: Shader,
+    threads: Threads,
+    /// Vertices of a thread: 8, or 2 of SIMD4x2.
+    width: usize,
+    wide: bool,
+    /// Slots of a vertex that come with the thread.
+    first: usize,
+    slots: usize,
+    entries: Entries,
+    counted: bool,
+}
+
+impl VertexShader {
+    /// The vertex shader, unless it is off and vertices pass as they were fetched.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its constants.
+    pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>) -> Result<Option<VertexShader>, Fault> {
+        let vs: ThreeDStateVs = state::packet(exec);
+        if !vs.function_enable {
+            return Ok(None);
+        }
+        let table: ThreeDStateBindingTablePointersVs = state::packet(exec);
+        let samplers: ThreeDStateSamplerStatePointersVs = state::packet(exec);
+        let constants: ThreeDStateConstantVs = state::packet(exec);
+        let source = Source {
+            stage: Stage::Vertex,
+            kernel: vs.kernel_start_pointer.get(),
+            binding_table: table.pointer_to_vs_binding_table.get(),
+            samplers: samplers.pointer_to_vs_sampler_state.get(),
+            alternative: vs.floating_point_mode == FloatingPointMode::ALTERNATE,
+            single_flow: false,
+            vector_mask: vs.vector_mask_enable == VectorMaskEnable::VMASK,
+            keep_subnormal: false,
+            rounding: 0,
+            illegal_opcode: vs.illegal_opcode_exception_enable,
+            software: vs.software_exception_enable,
+            scratch_code: vs.per_thread_scratch_space.get(),
+            scratch: vs.scratch_space_base_pointer.get(),
+            threads: vs.maximum_number_of_threads.get(),
+            start: vs.dispatch_grf_start_register_for_urb_data.get(),
+        };
+        let shader = Shader::resolve(exec, source, Some(&constants.constant_body))?;
+        let urb: ThreeDStateUrbVs = state::packet(exec);
+        let entries = Entries::new(
+            urb.vs_urb_starting_address.get(),
+            urb.vs_urb_entry_allocation_size.get(),
+            urb.vs_number_of_urb_entries.get(),
+        );
+        let wide = vs.simd8_dispatch_enable;
+        let width = match (wide, vs.single_vertex_dispatch == Single::SINGLE) {
+            (true, false) => 8,
+            (false, false) => 2,
+            (_, true) => 1,
+        };
+        entries.check(exec, width, "vertex shader")?;
+        Ok(Some(VertexShader {
+            threads: Threads::new(&shader),
+            shader,
+            width,
+            wide,
+            first: vs.vertex_urb_entry_read_offset.get() as usize * SLOTS,
+            slots: vs.vertex_urb_entry_read_length.get() as usize * SLOTS,
+            entries,
+            counted: vs.statistics_enable,
+        }))
+    }
+
+    /// Shades vertices.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of a thread.
+    pub fn run<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        fetched: &Vertices,
+    ) -> Result<Vertices, Fault> {
+        let mut shaded = Vertices::new(self.entries.dwords());
+        let count = fetched.count();
+        shaded.data.reserve(count * shaded.dwords);
+        for first in (0..count).step_by(self.width) {
+            let here = self.width.min(count - first);
+            for n in 0..here {
+                self.entries.write(exec, n, fetched.get(first + n))?;
+            }
+            self.payload(fetched, first, here);
+            let mask = if self.wide { u32::MAX >> (32 - here) } else { u32::MAX >> (32 - 4 * here) };
+            self.threads.run(exec, &self.shader, mask, mask, "vertex shader")?;
+            for n in 0..here {
+                self.entries.read(exec, n, shaded.push())?;
+            }
+        }
+        if self.counted {
+            state::count(exec, VsInvocationCount::OFFSET, count as u64);
+        }
+        Ok(shaded)
+    }
+
+    fn payload(&mut self, fetched: &Vertices, first: usize, here: usize) {
+        let handles: [_; 8] = std::array::from_fn(|n| U::from_bits(self.entries.handle(n)));
+        let header = self.shader.header(0);
+        let payload = &mut self.threads.launch.payload;
+        payload.clear();
+        if self.wide {
+            let start = VsSimd8ThreadPayload {
+                per_thread_scratch_space: header.scratch_code,
+                sampler_state_pointer: header.samplers,
+                binding_table_pointer: header.binding_table,
+                fftid: header.fftid,
+                scratch_space_pointer: header.scratch,
+                output: handles,
+            };
+            payload.extend_from_slice(bytemuck::cast_slice(&start.pack()));
+        } else {
+            let start = VsSIMD4x2ThreadPayload {
+                urb_handle_0: handles[0],
+                urb_handle_1: handles[1],
+                per_thread_scratch_space: header.scratch_code,
+                sampler_state_pointer: header.samplers,
+                binding_table_pointer: header.binding_table,
+                fftid: header.fftid,
+                scratch_space_pointer: header.scratch,
+            };
+            payload.extend_from_slice(bytemuck::cast_slice(&start.pack()));
+        }
+        self.shader.push_constants(payload);
+        let payload = &mut self.threads.launch.payload;
+        push_vertices(payload, fetched, first, here, self.first..self.first + self.slots, self.wide);
+    }
+}
+
+/// Appends slots of vertices: a register for each component of eight vertices, or for each slot of two.
+pub fn push_vertices(
+    payload: &mut Vec<u8>,
+    vertices: &Vertices,
+    first: usize,
+    count: usize,
+    slots: std::ops::Range<usize>,
+    wide: bool,
+) {
+    for slot in slots {
+        if wide {
+            for component in 0..SLOT {
+                let row: [u32; 8] = std::array::from_fn(|n| match n < count {
+                    true => dword(vertices.get(first + n), slot * SLOT + component),
+                    false => 0,
+                });
+                payload.extend_from_slice(bytemuck::cast_slice(&row));
+            }
+        } else {
+            let row: [u32; 8] = std::array::from_fn(|n| match n / SLOT < count {
+                true => dword(vertices.get(first + n / SLOT), slot * SLOT + n % SLOT),
+                false => 0,
+            });
+            payload.extend_from_slice(bytemuck::cast_slice(&row));
+        }
+    }
+}

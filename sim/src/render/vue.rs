@@ -1,0 +1,149 @@
+//! Vertices on their way through the pipeline: what lies in their URB entries (gen8_facts 5.2).
+
+use crate::assumptions::URB_HANDLE_BYTES;
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::observe::Observer;
+
+/// Bytes of a unit of URB starting addresses (2a p.318).
+const URB_CHUNK: usize = 8 << 10;
+/// Dwords of a unit of URB entry sizes: 64 bytes (2a p.318).
+const ENTRY_UNIT: usize = 16;
+
+/// Vertices, one behind the other.
+#[derive(Clone, Debug, Default)]
+pub struct Vertices {
+    /// All dwords.
+    pub data: Vec<u32>,
+    /// Dwords of each.
+    pub dwords: usize,
+}
+
+/// Where a vertex's header and position lie, in dwords (gen8_facts 5.2).
+pub mod place {
+    /// Render target array index.
+    pub const ARRAY_INDEX: usize = 1;
+    /// Viewport index.
+    pub const VIEWPORT: usize = 2;
+    /// Point width.
+    pub const POINT_WIDTH: usize = 3;
+    /// Position in clip space.
+    pub const POSITION: usize = 4;
+    /// Clip or cull distances.
+    pub const DISTANCES: usize = 8;
+}
+
+impl Vertices {
+    /// No vertices yet, of so many dwords each.
+    pub fn new(dwords: usize) -> Vertices {
+        Vertices { data: Vec::new(), dwords }
+    }
+
+    /// How many.
+    pub fn count(&self) -> usize {
+        self.data.len().checked_div(self.dwords).unwrap_or(0)
+    }
+
+    /// The dwords of one.
+    pub fn get(&self, vertex: usize) -> &[u32] {
+        &self.data[vertex * self.dwords..][..self.dwords]
+    }
+
+    /// A new one of zeros.
+    pub fn push(&mut self) -> &mut [u32] {
+        let from = self.data.len();
+        self.data.resize(from + self.dwords, 0);
+        &mut self.data[from..]
+    }
+}
+
+/// A dword of a vertex, 0 behind its end.
+pub fn dword(vertex: &[u32], n: usize) -> u32 {
+    vertex.get(n).copied().unwrap_or(0)
+}
+
+/// Four floats of a vertex.
+pub fn floats(vertex: &[u32], first: usize) -> [f32; 4] {
+    std::array::from_fn(|n| f32::from_bits(dword(vertex, first + n)))
+}
+
+/// The URB entries of a stage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Entries {
+    /// Byte of the first.
+    first: usize,
+    /// Bytes of each.
+    size: usize,
+    /// How many.
+    count: usize,
+}
+
+impl Entries {
+    /// Entries as the 3DSTATE_URB of a stage has them: starting address in 8 KiB, size in 64 bytes.
+    pub fn new(start: u64, size: u64, count: u64) -> Entries {
+        Entries {
+            first: start as usize * URB_CHUNK,
+            size: size as usize * ENTRY_UNIT * 4,
+            count: count as usize,
+        }
+    }
+
+    /// Dwords of an entry.
+    pub fn dwords(&self) -> usize {
+        self.size / 4
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The handle of an entry.
+    pub fn handle(&self, entry: usize) -> u64 {
+        ((self.first + entry * self.size) / URB_HANDLE_BYTES) as u64
+    }
+
+    /// Refuses a stage that has fewer entries than its threads use at once.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`].
+    pub fn check<O: Observer>(&self, exec: &Exec<'_, O>, least: usize, stage: &str) -> Result<(), Fault> {
+        if self.count < least {
+            let why = format!("threads of the {stage} work with {least} entries at once");
+            return Err(exec.bad_field("Number of URB Entries", self.count as u64, why));
+        }
+        Ok(())
+    }
+
+    /// The dwords of an entry, as many as `out` has.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for an entry behind the end of the URB.
+    pub fn read<O: Observer>(&self, exec: &Exec<'_, O>, entry: usize, out: &mut [u32]) -> Result<(), Fault> {
+        let from = self.first + entry * self.size;
+        let read = exec.state.urb.read(from, bytemuck::cast_slice_mut(out));
+        read.map_err(|_| self.outside(exec, entry))
+    }
+
+    /// Writes the first dwords of an entry.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for an entry behind the end of the URB.
+    pub fn write<O: Observer>(
+        &self,
+        exec: &mut Exec<'_, O>,
+        entry: usize,
+        dwords: &[u32],
+    ) -> Result<(), Fault> {
+        let to = self.first + entry * self.size;
+        let length = dwords.len().min(self.dwords());
+        let written = exec.state.urb.write(to, bytemuck::cast_slice(&dwords[..length]));
+        written.map_err(|_| self.outside(exec, entry))
+    }
+
+    #[cold]
+    fn outside<O: Observer>(&self, exec: &Exec<'_, O>, entry: usize) -> Fault {
+        let why = format!("entry {entry} of {} bytes lies behind the end of the URB", self.size);
+        exec.bad_field("URB Starting Address", (self.first / URB_CHUNK) as u64, why)
+    }
+}
