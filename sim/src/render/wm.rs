@@ -2,10 +2,9 @@
 //! render targets (2a, 3DSTATE_WM; order of tests by gen8_facts 8.1).
 
 use super::aux::Known;
-use super::coverage::Coverage;
-use super::depth::{self, DepthStencil, DepthStencilPackets, Depths, Timing};
+use super::depth::{self, DepthStencilPackets, Depths, Timing};
 use super::interpolate::{Attribute, Position};
-use super::merge::{Output, Slots};
+use super::merge::{Output, OutputPackets, Slots};
 use super::points_lines::Smooth;
 use super::ps::{self, MAX_SPANS, PixelShader, Span};
 use super::raster;
@@ -92,7 +91,7 @@ impl Windower {
         let stencil: ThreeDStateStencilBuffer = state::packet(exec);
         let tests: ThreeDStateWmDepthStencil = state::packet(exec);
         let multisample: ThreeDStateMultisample = state::packet(exec);
-        let packets = DepthStencilPackets {
+        let depth = DepthStencilPackets {
             depth: &depth,
             stencil: &stencil,
             tests: &tests,
@@ -100,15 +99,15 @@ impl Windower {
             viewports: &raster.ranges,
             samples: multisample.number_of_multisamples,
         };
-        let tests =
-            DepthStencil::resolve(&packets).map_err(|bad| exec.bad_field(bad.field, bad.value, bad.why))?;
-        let coverage = Coverage::resolve(&blend, &constants, &extra, raster.samples);
+        let packets = OutputPackets { depth, wm: &wm, shader: &extra, blend: &blend };
+        let output =
+            Output::resolve(&packets).map_err(|bad| exec.bad_field(bad.field, bad.value, bad.why))?;
         let shader = match wm.force_thread_dispatch_enable {
             ForceOverride::FORCE_OFF => None,
             _ => PixelShader::resolve(exec, raster.multisample)?,
         };
         Ok(Windower {
-            output: Output { depth: tests, timing: Timing::of(&wm, &extra, coverage.removes()), coverage },
+            output,
             shader,
             blend,
             constants,
