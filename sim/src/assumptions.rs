@@ -73,6 +73,11 @@ pub const FORCED_16_SAMPLES: [[u8; 2]; 16] = [
     [1, 0],
 ];
 
+/// Multisample rasterisation that is not enabled: are samples of surfaces still taken where the pattern has them? In Direct3D
+/// 10.1 and later the enable is about lines alone, and Vulkan's driver uses it so, with API Mode DX10.1+ (gen8_facts 7); before,
+/// as in OpenGL, it says that each pixel has one place for all of its samples. The equation itself is in no source.
+pub const DX10_1_ALWAYS_SAMPLES_THE_PATTERN: bool = true;
+
 /// Coordinates are kept to 8 bits behind the point of a pixel (2a p.39); how are they rounded? To the nearest, by Direct3D's
 /// rules; where there are two, no source says: the model takes the even one. False: the larger one.
 pub const SNAPPING_TIES_GO_TO_EVEN: bool = true;

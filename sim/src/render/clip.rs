@@ -337,3 +337,239 @@ fn finish(corners: &[Cut], vertices: &[ClipVertex], remains: &mut Remains) -> us
     }
     corners.len()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const STATE: ClipState = ClipState {
+        mode: ClipMode::Normal,
+        near_is_zero: true,
+        viewport_xy: true,
+        guard_band_xy: false,
+        guard_band: [-4.0, 3.0, -2.0, 5.0],
+        viewport_z: true,
+        clip_distances: 0,
+        cull_distances: 0,
+    };
+
+    fn at(x: f32, y: f32, z: f32, w: f32) -> ClipVertex {
+        ClipVertex { position: [x, y, z, w], distances: [0.0; 8] }
+    }
+
+    fn run(state: &ClipState, vertices: &[ClipVertex]) -> (Verdict, Vec<Corner>) {
+        let mut remains = Remains::default();
+        let verdict = clip(state, vertices, &mut remains);
+        (verdict, remains.corners().to_vec())
+    }
+
+    fn vertex() -> impl Strategy<Value = ClipVertex> {
+        let c = -8.0..8.0_f32;
+        ([c.clone(), c.clone(), c, -2.0..8.0_f32], proptest::array::uniform8(-4.0..8.0_f32))
+            .prop_map(|(position, distances)| ClipVertex { position, distances })
+    }
+
+    fn state() -> impl Strategy<Value = ClipState> {
+        (any::<[bool; 4]>(), prop_oneof![Just(0_u8), any::<u8>().prop_map(|m| m & 0b1000_0101)]).prop_map(
+            |([near_is_zero, viewport_xy, guard_band_xy, viewport_z], clip_distances)| ClipState {
+                near_is_zero,
+                viewport_xy,
+                guard_band_xy,
+                viewport_z,
+                clip_distances,
+                ..STATE
+            },
+        )
+    }
+
+    /// The least distance of what the weights make of the vertices to a bound of `state`, with bounds `xy` on x and y.
+    fn inside(state: &ClipState, xy: Option<[f32; 4]>, vertices: &[ClipVertex], weights: &[f64]) -> f64 {
+        let mix = |f: &dyn Fn(&ClipVertex) -> f32| -> f64 {
+            vertices.iter().zip(weights).map(|(v, w)| f64::from(f(v)) * w).sum()
+        };
+        let [x, y, z, w] = [0, 1, 2, 3].map(|i| mix(&|v| v.position[i]));
+        let mut least = w;
+        if let Some([left, right, bottom, top]) = xy.map(|b| b.map(f64::from)) {
+            least = least.min(x - left * w).min(right * w - x).min(y - bottom * w).min(top * w - y);
+        }
+        if state.viewport_z {
+            least = least.min(if state.near_is_zero { z } else { z + w }).min(w - z);
+        }
+        for n in (0..8).filter(|n| state.clip_distances >> n & 1 != 0) {
+            least = least.min(mix(&|v| v.distances[n]));
+        }
+        least
+    }
+
+    /// Bounds on x and y outside of which nothing is seen, and those at which objects are cut.
+    fn bounds(state: &ClipState) -> [Option<[f32; 4]>; 2] {
+        let view = [-1.0, 1.0, -1.0, 1.0];
+        match (state.viewport_xy, state.guard_band_xy) {
+            (false, false) => [None, None],
+            (true, false) => [Some(view), Some(view)],
+            (true, true) => [Some(view), Some(state.guard_band)],
+            (false, true) => [Some(state.guard_band), Some(state.guard_band)],
+        }
+    }
+
+    /// Is the point with weights `p` inside the polygon of weights? 0 where that is too close to tell.
+    fn polygon_has(corners: &[Corner], p: [f64; 2]) -> i32 {
+        let weights = |c: &Corner| [f64::from(c.weights[1]), f64::from(c.weights[2])];
+        let mut least = f64::MAX;
+        for (i, c) in corners.iter().enumerate() {
+            let (a, b) = (weights(c), weights(&corners[(i + 1) % corners.len()]));
+            let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
+            let length = (dx * dx + dy * dy).sqrt();
+            if length > 1e-6 {
+                least = least.min((dx * (p[1] - a[1]) - dy * (p[0] - a[0])) / length);
+            }
+        }
+        if least.abs() < 1e-4 { 0 } else { least.signum() as i32 }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+        /// Oracle: points of the triangle are inside of what is left exactly if they satisfy all bounds, in f64.
+        #[test]
+        fn triangles_keep_what_is_inside(
+            state in state(),
+            vertices in [vertex(), vertex(), vertex()],
+            points in proptest::collection::vec((0.0..1.0_f64, 0.0..1.0_f64), 24),
+        ) {
+            let (verdict, corners) = run(&state, &vertices);
+            let [seen, cut] = bounds(&state);
+            for (u, v) in points {
+                let (u, v) = if u + v > 1.0 { (1.0 - u, 1.0 - v) } else { (u, v) };
+                let weights = [1.0 - u - v, u, v];
+                let visible = inside(&state, seen, &vertices, &weights);
+                let kept = inside(&state, cut, &vertices, &weights);
+                match verdict {
+                    Verdict::Reject => prop_assert!(visible < 1e-4),
+                    Verdict::Accept => prop_assert!(kept > -1e-4),
+                    Verdict::Cut => {
+                        let has = polygon_has(&corners, [u, v]);
+                        prop_assert!(kept.abs() < 1e-3 || has == 0 || (has > 0) == (kept > 0.0));
+                    }
+                }
+            }
+        }
+
+        /// Corners are where their weights say, on the screen as well, and edges lie on the edges that they name.
+        #[test]
+        fn corners_are_mixtures(state in state(), vertices in [vertex(), vertex(), vertex()]) {
+            let (_, corners) = run(&state, &vertices);
+            for (i, c) in corners.iter().enumerate() {
+                prop_assert!((c.weights.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+                for axis in 0..4 {
+                    let mixed: f32 = (0..3).map(|v| c.weights[v] * vertices[v].position[axis]).sum();
+                    prop_assert!((mixed - c.position[axis]).abs() < 1e-4);
+                }
+                let w = c.position[3];
+                if vertices.iter().all(|v| v.position[3] > 0.5) && w > 0.5 {
+                    for axis in 0..2 {
+                        let on_screen: f32 =
+                            (0..3).map(|v| c.linear[v] * vertices[v].position[axis] / vertices[v].position[3]).sum();
+                        prop_assert!((on_screen - c.position[axis] / w).abs() < 1e-4);
+                    }
+                }
+                if let Some(edge) = c.edge {
+                    let opposite = usize::from((edge + 2) % 3);
+                    let next = &corners[(i + 1) % corners.len()];
+                    prop_assert!(c.weights[opposite] == 0.0 && next.weights[opposite] == 0.0);
+                }
+            }
+        }
+
+        /// Two triangles have the same corners on the edge that they share, to the bit.
+        #[test]
+        fn shared_edges_stay_shared(
+            state in state(), a in vertex(), b in vertex(), c in vertex(), d in vertex(),
+        ) {
+            let on_edge = |vertices: [ClipVertex; 3]| {
+                let (verdict, corners) = run(&state, &vertices);
+                let mut ends: Vec<_> = corners.iter().filter(|c| c.weights[2] == 0.0).collect();
+                ends.sort_by_key(|c| c.position.map(f32::to_bits));
+                (verdict, ends.iter().map(|c| c.position).collect::<Vec<_>>())
+            };
+            let (first, second) = (on_edge([a, b, c]), on_edge([b, a, d]));
+            if first.0 == Verdict::Cut && second.0 == Verdict::Cut {
+                prop_assert_eq!(first.1, second.1);
+            }
+        }
+
+        /// Oracle: as for triangles, on a line.
+        #[test]
+        fn lines_keep_what_is_inside(
+            state in state(), vertices in [vertex(), vertex()],
+            points in proptest::collection::vec(0.0..1.0_f64, 12),
+        ) {
+            let (verdict, ends) = run(&state, &vertices);
+            let [seen, cut] = bounds(&state);
+            for t in points {
+                let kept = inside(&state, cut, &vertices, &[1.0 - t, t]);
+                match verdict {
+                    Verdict::Reject => {
+                        prop_assert!(inside(&state, seen, &vertices, &[1.0 - t, t]) < 1e-4);
+                    }
+                    Verdict::Accept => prop_assert!(kept > -1e-4),
+                    Verdict::Cut => {
+                        let (from, to) = (f64::from(ends[0].weights[1]), f64::from(ends[1].weights[1]));
+                        prop_assert!(kept.abs() < 1e-3 || (t > from && t < to) == (kept > 0.0));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn modes_and_bad_objects() {
+        let outside = [at(9.0, 0.0, 0.0, 1.0), at(9.0, 1.0, 0.0, 1.0), at(8.0, 0.0, 0.0, 1.0)];
+        let verdict = |mode, v: &[ClipVertex]| run(&ClipState { mode, ..STATE }, v).0;
+        assert_eq!(verdict(ClipMode::Normal, &outside), Verdict::Reject);
+        assert_eq!(verdict(ClipMode::RejectAll, &[at(0.0, 0.0, 0.0, 1.0)]), Verdict::Reject);
+        assert_eq!(verdict(ClipMode::AcceptAll, &outside), Verdict::Accept);
+        assert_eq!(verdict(ClipMode::AcceptAll, &[at(0.0, f32::NAN, 0.0, 1.0)]), Verdict::Reject);
+        assert_eq!(verdict(ClipMode::Off, &[at(0.0, f32::NAN, 0.0, 1.0)]), Verdict::Accept);
+        assert_eq!(verdict(ClipMode::Normal, &[]), Verdict::Reject);
+        assert_eq!(verdict(ClipMode::Normal, &[at(0.0, 0.0, 0.0, 1.0); 4]), Verdict::Reject);
+        // Infinite positions must not do harm.
+        let infinite =
+            [at(f32::INFINITY, 0.0, 0.0, 1.0), at(0.0, -f32::INFINITY, 0.0, 1.0), at(0.0, 0.0, 0.0, 1.0)];
+        run(&STATE, &infinite);
+    }
+
+    #[test]
+    fn points_follow_the_viewport_alone() {
+        let state = ClipState { guard_band_xy: true, ..STATE };
+        assert_eq!(run(&state, &[at(0.5, 0.5, 0.5, 1.0)]).0, Verdict::Accept);
+        assert_eq!(run(&state, &[at(1.5, 0.5, 0.5, 1.0)]).0, Verdict::Reject);
+        let open = ClipState { viewport_xy: false, ..state };
+        assert_eq!(run(&open, &[at(1.5, 0.5, 0.5, 1.0)]).0, Verdict::Accept);
+        assert_eq!(run(&open, &[at(1.5, 0.5, -0.5, 1.0)]).0, Verdict::Reject);
+        assert_eq!(
+            run(&ClipState { near_is_zero: false, ..open }, &[at(1.5, 0.5, -0.5, 1.0)]).0,
+            Verdict::Accept
+        );
+    }
+
+    #[test]
+    fn distances_cull_and_clip() {
+        let mut vertices = [at(0.0, 0.0, 0.5, 1.0), at(0.5, 0.0, 0.5, 1.0), at(0.0, 0.5, 0.5, 1.0)];
+        vertices[0].distances[3] = -1.0;
+        vertices[1].distances[3] = -1.0;
+        let culling = ClipState { cull_distances: 1 << 3, ..STATE };
+        assert_eq!(run(&culling, &vertices).0, Verdict::Accept);
+        vertices[2].distances[3] = -0.5;
+        assert_eq!(run(&culling, &vertices).0, Verdict::Reject);
+        assert_eq!(run(&STATE, &vertices).0, Verdict::Accept);
+        vertices[2].distances[3] = 1.0;
+        let (verdict, corners) = run(&ClipState { clip_distances: 1 << 3, ..STATE }, &vertices);
+        assert_eq!((verdict, corners.len()), (Verdict::Cut, 3));
+        // Back inside on edge 1, out again on edge 2; what the cut made is no edge of the triangle.
+        assert_eq!(corners.iter().map(|c| c.edge).collect::<Vec<_>>(), [Some(1), Some(2), None]);
+        vertices[2].distances[3] = f32::NAN;
+        assert_eq!(run(&culling, &vertices).0, Verdict::Reject);
+    }
+}

@@ -263,3 +263,121 @@ pub fn sprite(lower_left: bool) -> [Attribute; 4] {
     let t = if lower_left { [0.0, -1.0, 0.0, 1.0] } else { [0.0, 1.0, 0.0, 0.0] };
     [[1.0, 0.0, 0.0, 0.0], t, constant(0.0), constant(1.0)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn corners(v: [(i32, i32, f32, f32); 3]) -> [Corner; 3] {
+        std::array::from_fn(|i| {
+            let (x, y, z, inv_w) = v[i];
+            Corner::vertex(ScreenVertex { at: Point { x, y }, z, inv_w }, i)
+        })
+    }
+
+    fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    }
+
+    fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+        a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    }
+
+    /// How much of each of three homogeneous positions is in what projects to `p`, by Cramer's rule.
+    fn solve(v: [[f64; 3]; 3], p: [f64; 3]) -> [f64; 3] {
+        let parts = [dot(p, cross(v[1], v[2])), dot(v[0], cross(p, v[2])), dot(v[0], cross(v[1], p))];
+        let sum: f64 = parts.iter().sum();
+        parts.map(|part| part / sum)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+        /// Oracle: the homogeneous equations solved in f64. Results are within two roundings to f32 of it, and what the
+        /// determinant loses.
+        #[test]
+        fn barycentrics_solve_the_projection(
+            v in proptest::array::uniform3((-500..3000_i32, -500..3000_i32, -1.0..1.0_f32, 0.1..4.0_f32)),
+            at in (0..160_i32, 0..160_i32),
+        ) {
+            let area = doubled_area(Point { x: v[0].0, y: v[0].1 }, Point { x: v[1].0, y: v[1].1 }, Point { x: v[2].0, y: v[2].1 });
+            prop_assume!(area.abs() > 100_000);
+            let planes = Planes::triangle(&corners(v)).unwrap();
+            let position = Position { x: at.0, y: at.1 };
+            let (x, y) = (f64::from(at.0) * 16.0, f64::from(at.1) * 16.0);
+            let flat = v.map(|(x, y, ..)| [f64::from(x), f64::from(y), 1.0]);
+            let deep = v.map(|(x, y, _, inv_w)| [f64::from(x), f64::from(y), 1.0].map(|c| c / f64::from(inv_w)));
+            let linear = solve(flat, [x, y, 1.0]);
+            let close = |a: f32, b: f64| (f64::from(a) - b).abs() <= b.abs().max(1.0) * 2.5e-7;
+            let b = planes.barycentric(Barycentric::Linear, position);
+            prop_assert!(close(b[0], linear[1]) && close(b[1], linear[2]), "{b:?} {linear:?}");
+
+            let z: f64 = (0..3).map(|i| linear[i] * f64::from(v[i].2)).sum();
+            prop_assert!(close(planes.z(position), z));
+            // Where 1/w comes near 0, outside of the triangle, nothing can be said.
+            let inv_w: f64 = (0..3).map(|i| linear[i] * f64::from(v[i].3)).sum();
+            prop_assume!(inv_w > 0.05);
+            prop_assert!(close(planes.w(position), 1.0 / inv_w));
+            let perspective = solve(deep, [x, y, 1.0]);
+            let b = planes.barycentric(Barycentric::Perspective, position);
+            prop_assert!(close(b[0], perspective[1]) && close(b[1], perspective[2]), "{b:?} {perspective:?}");
+            let [b1, b2] = planes.barycentrics(Barycentric::Perspective, &[position; 4]);
+            prop_assert_eq!((b1[3], b2[3]), (b[0], b[1]));
+        }
+    }
+
+    /// Values that a plane has exactly come out exactly.
+    #[test]
+    fn planes_are_exact() {
+        let z = |x: i32, y: i32| x as f32 / 4096.0 + y as f32 / 65536.0;
+        let v = [(0, 0), (256 * 64, 0), (0, 256 * 64)].map(|(x, y)| (x, y, z(x / 256, y / 256), 1.0));
+        let planes = Planes::triangle(&corners(v)).unwrap();
+        for (x, y) in [(0, 0), (17, 33), (63, 0), (100, 200)] {
+            assert_eq!(planes.z(Position { x: 16 * x, y: 16 * y }), z(x, y));
+        }
+        assert_eq!(planes.slope(), 1.0 / 4096.0);
+        let level = Planes::triangle(&corners(v.map(|(x, y, ..)| (x + 77, y - 13, 0.3, 0.7)))).unwrap();
+        for at in [Position { x: 5, y: 9 }, Position { x: 99_999, y: -12_345 }] {
+            assert_eq!((level.z(at), level.w(at)), (0.3, (1.0 / f64::from(0.7_f32)) as f32));
+        }
+        assert_eq!(Planes::triangle(&corners([(0, 0, 0.0, 1.0); 3])), None);
+    }
+
+    #[test]
+    fn lines_change_along_only() {
+        let ends = [(0, 0, 0.0, 1.0), (256 * 30, 256 * 40, 1.0, 1.0), (0, 0, 0.0, 1.0)];
+        let [a, b, _] = corners(ends);
+        let planes = Planes::line(&[a, b]);
+        // Half the way, and a place beside it.
+        for (x, y) in [(15, 20), (15 - 8, 20 + 6)] {
+            let at = Position { x: 16 * x, y: 16 * y };
+            assert!((planes.z(at) - 0.5).abs() < 1e-6);
+            assert!((planes.barycentric(Barycentric::Perspective, at)[0] - 0.5).abs() < 1e-6);
+            assert_eq!(planes.barycentric(Barycentric::Linear, at)[1], 0.0);
+        }
+        assert_eq!(Planes::line(&[a, a]).z(Position { x: 3, y: 4 }), 0.0);
+    }
+
+    #[test]
+    fn sprites_span_the_point() {
+        let vertex = ScreenVertex { at: Point { x: 2560, y: 2560 }, z: 0.25, inv_w: 0.5 };
+        let planes = Planes::point(&vertex, Point { x: 2560 - 512, y: 2560 - 512 }, 1024);
+        let evaluate = |a: Attribute, b: [f32; 2]| a[3] + b[0] * a[0] + b[1] * a[1];
+        for (x, y, s, t) in [(8, 8, 0.0, 0.0), (12, 8, 1.0, 0.0), (9, 11, 0.25, 0.75)] {
+            let b = planes.barycentric(Barycentric::Perspective, Position { x: 16 * x, y: 16 * y });
+            assert_eq!(sprite(false).map(|a| evaluate(a, b)), [s, t, 0.0, 1.0]);
+            assert_eq!(sprite(true).map(|a| evaluate(a, b)), [s, 1.0 - t, 0.0, 1.0]);
+        }
+        assert_eq!((planes.z(Position::default()), planes.w(Position::default())), (0.25, 2.0));
+    }
+
+    #[test]
+    fn attributes() {
+        assert_eq!(interpolated([1.0, 3.0, 7.0]), [2.0, 6.0, 0.0, 1.0]);
+        assert_eq!(wrapped([0.875, 0.125, 0.75]), [0.25, -0.125, 0.0, 0.875]);
+        assert_eq!(wrapped([0.125, 0.875, 0.5]), [-0.25, 0.375, 0.0, 0.125]);
+        let bits = f32::from_bits(0x7fa0_0001);
+        assert_eq!(constant(bits)[3].to_bits(), 0x7fa0_0001);
+    }
+}

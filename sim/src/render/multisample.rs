@@ -1,6 +1,8 @@
 //! Samples: how many there are in a pixel, where they lie, and where in a pixel its values are evaluated.
 
-use crate::assumptions::{CENTROID_IS_FIRST_COVERED_SAMPLE, FORCED_16_SAMPLES};
+use crate::assumptions::{
+    CENTROID_IS_FIRST_COVERED_SAMPLE, DX10_1_ALWAYS_SAMPLES_THE_PATTERN, FORCED_16_SAMPLES,
+};
 
 /// Most samples that a pixel can have: 16, by Forced Sample Count only (3DSTATE_RASTER, 2a p.178); surfaces have 8 at most.
 pub const MAX_SAMPLES: usize = 16;
@@ -128,6 +130,31 @@ pub struct RasterMode {
     pub pattern: bool,
 }
 
+/// API Mode (3DSTATE_RASTER, 2a p.178).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum RasterApi {
+    /// Direct3D 9 or OpenGL.
+    #[default]
+    Dx9OrOgl,
+    /// Direct3D 10.0.
+    Dx10,
+    /// Direct3D 10.1 and later.
+    Dx10_1,
+}
+
+impl RasterMode {
+    /// The mode that hardware computes unless Force Multisampling sets it: by API Mode, DX Multisample Rasterization Enable
+    /// and whether samples are forced.
+    ///
+    /// The equation is in a volume that is not there (2a p.180 only names it); [`DX10_1_ALWAYS_SAMPLES_THE_PATTERN`] tells
+    /// what this one follows.
+    #[must_use]
+    pub fn of(api: RasterApi, enabled: bool, forced: bool) -> RasterMode {
+        let always = api == RasterApi::Dx10_1 && DX10_1_ALWAYS_SAMPLES_THE_PATTERN;
+        RasterMode { on: enabled, pattern: enabled || forced || always }
+    }
+}
+
 /// How the samples of a draw are laid out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Multisample {
@@ -195,6 +222,11 @@ mod tests {
         let on = RasterMode { on: true, pattern: true };
         let dx9 = Multisample::new(four, on, PixelLocation::UpperLeft, true);
         assert_eq!((dx9.samples, dx9.location, dx9.vertex_offset), (four, PixelLocation::Centre, 128));
+        let of = |api, enabled| RasterMode::of(api, enabled, false);
+        assert_eq!(of(RasterApi::Dx9OrOgl, false), RasterMode { on: false, pattern: false });
+        assert_eq!(of(RasterApi::Dx9OrOgl, true), on);
+        assert_eq!(of(RasterApi::Dx10_1, false), RasterMode { on: false, pattern: true });
+        assert_eq!(RasterMode::of(RasterApi::Dx10, false, true), RasterMode { on: false, pattern: true });
         let one = Multisample::new(Samples::CENTRE, on, PixelLocation::UpperLeft, true);
         assert_eq!((one.samples.positions(), one.vertex_offset), (&[[0, 0]][..], 0));
     }

@@ -220,7 +220,8 @@ pub fn line(
     let length = ((dx * dx + dy * dy) as f64).sqrt();
     let direction = if length == 0.0 { [1.0, 0.0] } else { [dx as f64 / length, dy as f64 / length] };
     let [ux, uy] = direction;
-    let width = if state.width > 0.0 { f64::from(state.width) } else { 1.0 };
+    // U3.7 ends at 8 (2a p.212); more than 2048 was never possible.
+    let width = if state.width > 0.0 { f64::from(state.width.min(2048.0)) } else { 1.0 };
     // Corners `across` pixels to both sides and `beyond` past both ends.
     let rectangle = |across: f64, beyond: f64| {
         let ([ax, ay], [bx, by]) = (pixels(a), pixels(b));
@@ -450,4 +451,226 @@ fn passes(a: [i64; 2], b: [i64; 2], p: [i64; 2]) -> bool {
     let (px, py) = (p[0] - a[0], p[1] - a[1]);
     let along = px * dx + py * dy;
     px * dy == py * dx && along >= 0 && along <= dx * dx + dy * dy
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::multisample::RasterMode;
+    use proptest::prelude::*;
+
+    const SIDE: i32 = 16;
+    const SCREEN: Rect = Rect { x0: 0, y0: 0, x1: SIDE, y1: SIDE };
+
+    fn single() -> Multisample {
+        Multisample::new(Samples::CENTRE, RasterMode::default(), PixelLocation::Centre, false)
+    }
+
+    fn p(x: f32, y: f32) -> Point {
+        Point { x: (x * 256.0) as i32, y: (y * 256.0) as i32 }
+    }
+
+    fn ends(a: Point, b: Point) -> [Corner; 2] {
+        let corner = |at, i| Corner::vertex(ScreenVertex { at, z: 0.0, inv_w: 1.0 }, i);
+        [corner(a, 0), corner(b, 1)]
+    }
+
+    /// Lit pixels, in the order of rows.
+    fn lit(rasterise: impl Fn(&mut dyn FnMut(Quad))) -> Vec<(i32, i32)> {
+        let mut pixels = vec![];
+        rasterise(&mut |quad: Quad| {
+            for (i, &mask) in quad.mask.iter().enumerate() {
+                if mask != 0 {
+                    pixels.push((quad.x as i32 + (i as i32 & 1), quad.y as i32 + (i as i32 >> 1)));
+                }
+            }
+        });
+        pixels.sort_by_key(|&(x, y)| (y, x));
+        let count = pixels.len();
+        pixels.dedup();
+        assert_eq!(count, pixels.len(), "a pixel comes twice");
+        pixels
+    }
+
+    fn drawn(state: &LineState, a: Point, b: Point) -> Vec<(i32, i32)> {
+        let Some(object) = line(state, &single(), &ends(a, b), 0, true) else { return vec![] };
+        lit(|each| object.rasterise(&Samples::CENTRE, SCREEN, &mut |q| each(q)))
+    }
+
+    type Fraction = (i128, i128);
+
+    /// The rule word by word: does the way from `a` to `b` have a point in the diamond's test area that it leaves before
+    /// its end? All places where it can enter or leave are tried, and one between each two.
+    fn leaves_diamond(a: Point, b: Point, x: i32, y: i32, last: bool) -> bool {
+        let steep = (b.x - a.x).abs() < (b.y - a.y).abs();
+        let d = [i128::from(b.x - a.x), i128::from(b.y - a.y)];
+        let from = [i128::from(a.x - x * 256 - 128), i128::from(a.y - y * 256 - 128)];
+        // Position at a fraction n / m of the way, times m.
+        let within = |(n, m): Fraction| {
+            let (px, py) = (from[0] * m + d[0] * n, from[1] * m + d[1] * n);
+            let half = 128 * m;
+            let inner = px.abs() + py.abs() < half;
+            let lower_edges = px.abs() + py.abs() == half && py > 0;
+            inner || lower_edges || (steep && (px, py) == (half, 0))
+        };
+        let mut places: Vec<Fraction> = vec![(0, 1), (1, 1)];
+        for (speed, start) in [(d[0] + d[1], from[0] + from[1]), (d[0] - d[1], from[0] - from[1])] {
+            for side in [-128, 128] {
+                let n = (side - start) * speed.signum();
+                if speed != 0 && n >= 0 && n <= speed.abs() {
+                    places.push((n, speed.abs()));
+                }
+            }
+        }
+        places.sort_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1)));
+        let between = places.windows(2).map(|w| (w[0].0 * w[1].1 + w[1].0 * w[0].1, 2 * w[0].1 * w[1].1));
+        let met = places.iter().copied().chain(between).any(within);
+        met && (last || !within((1, 1)))
+    }
+
+    /// Positions everywhere, and on the sides and corners of diamonds.
+    fn place() -> impl Strategy<Value = Point> {
+        let c = -2 * 256..(SIDE + 2) * 256;
+        (c.clone(), c, prop_oneof![Just(0), Just(6), Just(7)])
+            .prop_map(|(x, y, bits)| Point { x: x >> bits << bits, y: y >> bits << bits })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+        /// Oracle: Direct3D 10's rule in fractions, every pixel.
+        #[test]
+        fn thin_lines_leave_diamonds(a in place(), b in place(), last_pixel in any::<bool>()) {
+            let found = drawn(&LineState { last_pixel, ..LineState::default() }, a, b);
+            for y in 0..SIDE {
+                for x in 0..SIDE {
+                    let expected = leaves_diamond(a, b, x, y, last_pixel);
+                    prop_assert_eq!(found.contains(&(x, y)), expected, "{:?} {:?} at ({}, {})", a, b, x, y);
+                }
+            }
+        }
+
+        /// Lines that follow each other light no pixel twice and leave none out: what the whole lights, if it is straight.
+        #[test]
+        fn strips_join(a in place(), dx in -900..900_i32, dy in -900..900_i32) {
+            let at = |n: i32| Point { x: a.x + n * dx, y: a.y + n * dy };
+            let state = LineState::default();
+            let mut parts = drawn(&state, at(0), at(1));
+            parts.extend(drawn(&state, at(1), at(2)));
+            parts.sort_by_key(|&(x, y)| (y, x));
+            prop_assert_eq!(parts, drawn(&state, at(0), at(2)));
+        }
+
+        /// Oracle: distances in whole numbers. Points cover the samples of their square, half of its border.
+        #[test]
+        fn points_cover_their_square(at in place(), eighths in 1..64_i32, right in any::<bool>()) {
+            let rule = if right { FillRule::UpperRight } else { FillRule::UpperLeft };
+            let state = PointState { rule, ..PointState::default() };
+            let state = PointState { width: Some(eighths as f32 / 8.0), ..state };
+            let vertex = ScreenVertex { at, z: 0.0, inv_w: 1.0 };
+            let object = point(&state, &single(), &vertex, 99.0).unwrap();
+            let found = lit(|each| object.rasterise(&Samples::CENTRE, SCREEN, &mut |q| each(q)));
+            for y in 0..SIDE {
+                for x in 0..SIDE {
+                    let (dx, dy) = (x * 256 + 128 - at.x, y * 256 + 128 - at.y);
+                    let half = eighths * 16;
+                    let dx = if right { -dx } else { dx };
+                    let expected = dx >= -half && dx < half && dy >= -half && dy < half;
+                    prop_assert_eq!(found.contains(&(x, y)), expected, "({}, {})", x, y);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn kinds_of_lines() {
+        let (a, b) = (p(2.5, 3.5), p(7.5, 3.5));
+        let row = |y: i32, x: std::ops::Range<i32>| x.map(move |x| (x, y));
+        let thin = LineState::default();
+        assert_eq!(drawn(&thin, a, b), row(3, 2..7).collect::<Vec<_>>());
+        assert_eq!(drawn(&thin, b, a), row(3, 3..8).collect::<Vec<_>>());
+        assert_eq!(drawn(&LineState { last_pixel: true, ..thin }, a, b), row(3, 2..8).collect::<Vec<_>>());
+        assert_eq!(drawn(&thin, a, a), []);
+        // Aliased wide lines end along an axis, rectangles across.
+        let wide = LineState { width: 3.0, ..thin };
+        assert_eq!(drawn(&wide, a, b), (2..5).flat_map(|y| row(y, 2..7)).collect::<Vec<_>>());
+        let slanted = drawn(&wide, p(2.5, 3.5), p(6.5, 7.5));
+        assert_eq!(slanted.len(), 12, "each of four columns has three pixels: {slanted:?}");
+        let rectangle = drawn(&LineState { rectangle: true, ..wide }, p(2.0, 3.0), p(6.0, 3.0));
+        assert_eq!(rectangle, (1..4).flat_map(|y| row(y, 2..6)).filter(|&(_, y)| y < 4).collect::<Vec<_>>());
+        let none = line(&LineState { rectangle: true, ..wide }, &single(), &ends(a, a), 0, true);
+        assert_eq!(none, None, "a rectangle without length has no area");
+        assert!(line(&LineState { width: f32::NAN, ..wide }, &single(), &ends(a, b), 0, true).is_some());
+    }
+
+    #[test]
+    fn antialiased_lines_fade() {
+        let state =
+            LineState { width: 2.0, antialias: true, region: 1.0, cap_region: 2.0, ..LineState::default() };
+        let object = line(&state, &single(), &ends(p(2.0, 8.0), p(12.0, 8.0)), 0, true).unwrap();
+        let smooth = object.smooth.unwrap();
+        let close = |x: f32, y: f32, c: f32| assert!((smooth.coverage(x, y) - c).abs() < 1e-6, "({x}, {y})");
+        close(7.0, 8.0, 1.0);
+        close(7.0, 9.0, 0.5);
+        close(7.0, 6.75, 0.25);
+        close(7.0, 10.0, 0.0);
+        close(12.5, 8.0, 0.25);
+        // All that has any coverage is visited.
+        let visited = lit(|each| object.rasterise(&Samples::CENTRE, SCREEN, &mut |q| each(q)));
+        for y in 0..SIDE {
+            for x in 0..SIDE {
+                let covered = smooth.coverage(x as f32 + 0.5, y as f32 + 0.5) > 0.0;
+                assert!(!covered || visited.contains(&(x, y)), "({x}, {y})");
+            }
+        }
+    }
+
+    #[test]
+    fn smooth_points_are_round() {
+        let state = PointState { width: None, smooth: true, ..PointState::default() };
+        let vertex = ScreenVertex { at: p(8.0, 8.0), z: 0.0, inv_w: 1.0 };
+        let disc = point(&state, &single(), &vertex, 4.0).unwrap().smooth.unwrap();
+        assert_eq!([8.0, 10.0, 10.5].map(|x| disc.coverage(x, 8.0)), [1.0, 0.5, 0.0]);
+        assert!(disc.coverage(9.75, 9.75) < 0.05);
+        // Widths from vertices are held in bounds; those from state are not.
+        let narrow = PointState { bounds: [1.0, 3.0], smooth: false, ..state };
+        let pixels = |width: f32| point(&narrow, &single(), &vertex, width).unwrap().pixels(&Samples::CENTRE);
+        assert_eq!(pixels(0.25), pixels(1.0));
+        assert_eq!(pixels(200.0), pixels(3.0));
+        assert_eq!(point(&narrow, &single(), &vertex, f32::NAN), None);
+        assert_eq!(point(&PointState { width: Some(0.0), ..narrow }, &single(), &vertex, 5.0), None);
+    }
+
+    /// Oracle: OpenGL 4.6 compatibility, 14.5.2.2: bit floor(s / r) mod 16 for the s-th pixel.
+    #[test]
+    fn line_stipple() {
+        let stipple = LineStipple { pattern: 0b0000_1111_0000_0101, repeat: 3 };
+        for s in 0..200_u32 {
+            let bit = (s / 3) % 16;
+            assert_eq!(stipple.draws(s), [0, 2, 8, 9, 10, 11].contains(&bit), "{s}");
+        }
+        assert!(LineStipple { pattern: 1, repeat: 0 }.draws(16), "a repeat count of 0 is 1");
+        let at = |a, b, x, y| {
+            let object = line(&LineState::default(), &single(), &ends(a, b), 5, true).unwrap();
+            object.stippled.unwrap().position(x, y)
+        };
+        assert_eq!(at(p(2.5, 3.5), p(9.5, 5.5), 6, 4), 5 + 4);
+        assert_eq!(at(p(9.5, 5.5), p(2.5, 3.5), 6, 4), 5 + 3);
+        assert_eq!(at(p(2.5, 3.5), p(3.5, 9.5), 2, 8), 5 + 5);
+        assert_eq!(pixels_along(p(2.5, 3.5), p(9.5, 5.5)), 7);
+    }
+
+    #[test]
+    fn polygon_stipple() {
+        let mut stipple = PolygonStipple { rows: [0; 32], offset: [0, 0] };
+        stipple.rows[0] = 1 << 31;
+        stipple.rows[3] = 1;
+        assert!(stipple.draws(0, 0) && stipple.draws(64, 32) && stipple.draws(31, 3));
+        assert!(!stipple.draws(1, 0) && !stipple.draws(0, 3));
+        stipple.offset = [31, 2];
+        assert!(stipple.draws(0, 1) && stipple.draws(1, 30));
+        let mut quad = Quad { x: 0, y: 0, mask: [7; 4] };
+        stipple.mask(&mut quad);
+        assert_eq!(quad.mask, [0, 0, 7, 0]);
+    }
 }

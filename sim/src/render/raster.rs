@@ -421,7 +421,7 @@ mod tests {
     const FULL: Rect = Rect { x0: 0, y0: 0, x1: SIDE, y1: SIDE };
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
         /// Oracle: exact integer arithmetic on samples that are moved by less than any distance, every pixel.
         #[test]

@@ -383,3 +383,265 @@ impl Setup<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::clip::{ClipMode, ClipState, clip};
+    use crate::render::interpolate::{Barycentric, Position};
+    use crate::render::multisample::{PixelLocation, RasterMode};
+    use proptest::prelude::*;
+
+    const SCREEN: Rect = Rect { x0: 0, y0: 0, x1: 64, y1: 64 };
+
+    /// 64 x 64 pixels, y upwards in clip space.
+    const VIEWPORT: Viewport =
+        Viewport { scale: [32.0, -32.0, 1.0], translate: [32.0, 32.0, 0.0], ..Viewport::IDENTITY };
+
+    const CLIP: ClipState = ClipState {
+        mode: ClipMode::Normal,
+        near_is_zero: true,
+        viewport_xy: true,
+        guard_band_xy: false,
+        guard_band: [-8.0, 8.0, -8.0, 8.0],
+        viewport_z: true,
+        clip_distances: 0,
+        cull_distances: 0,
+    };
+
+    fn at(x: f32, y: f32, z: f32, w: f32) -> ClipVertex {
+        ClipVertex { position: [x * w, y * w, z * w, w], distances: [0.0; 8] }
+    }
+
+    fn objects(
+        state: &SetupState,
+        clip_state: &ClipState,
+        v: &[ClipVertex; 3],
+        info: TriangleInfo,
+    ) -> Vec<Object> {
+        let multisample =
+            Multisample::new(Samples::CENTRE, RasterMode::default(), PixelLocation::Centre, false);
+        let setup =
+            Setup { state, viewport: &VIEWPORT, transform: Transform::default(), multisample: &multisample };
+        let mut remains = Remains::default();
+        let verdict = clip(clip_state, v, &mut remains);
+        let mut list = vec![];
+        setup.triangle(v, verdict, &remains, &info, &mut |o| list.push(*o));
+        list
+    }
+
+    fn pixels(objects: &[Object]) -> Vec<(u32, u32)> {
+        let mut list = vec![];
+        for object in objects {
+            object.rasterise(&Samples::CENTRE, SCREEN, &mut |q| {
+                for i in (0..4).filter(|&i| q.mask[i as usize] != 0) {
+                    list.push((q.x + (i & 1), q.y + (i >> 1)));
+                }
+            });
+        }
+        list.sort_unstable();
+        list
+    }
+
+    /// Counterclockwise for a viewer with y upwards: on the screen as well.
+    const FRONT: [(f32, f32); 3] = [(-0.5, -0.5), (0.5, -0.5), (0.0, 0.5)];
+
+    #[test]
+    fn facing_and_culling() {
+        let front = FRONT.map(|(x, y)| at(x, y, 0.5, 1.0));
+        let back = [front[0], front[2], front[1]];
+        for counterclockwise in [false, true] {
+            let state = SetupState { front_is_counterclockwise: counterclockwise, ..SetupState::default() };
+            for (triangle, is_counterclockwise) in [(front, true), (back, false)] {
+                let shows_back = counterclockwise != is_counterclockwise;
+                let drawn =
+                    |cull| objects(&SetupState { cull, ..state }, &CLIP, &triangle, TriangleInfo::default());
+                assert_eq!(drawn(CullMode::None).iter().map(|o| o.back).collect::<Vec<_>>(), [shows_back]);
+                assert_eq!(drawn(CullMode::Both).len(), 0);
+                assert_eq!(drawn(CullMode::Front).len(), usize::from(shows_back));
+                assert_eq!(drawn(CullMode::Back).len(), usize::from(!shows_back));
+            }
+        }
+        let thin = [front[0], front[1], front[0]];
+        assert_eq!(objects(&SetupState::default(), &CLIP, &thin, TriangleInfo::default()), []);
+    }
+
+    /// A triangle that is cut covers what the whole one does inside of the viewport, and has the same values there.
+    #[test]
+    fn cutting_changes_nothing_inside() {
+        let v = [at(-1.5, -0.5, 0.2, 1.0), at(2.5, -0.75, 0.9, 3.0), at(0.25, 1.5, 0.4, 2.0)];
+        let state = SetupState { front_is_counterclockwise: true, ..SetupState::default() };
+        let off = ClipState { mode: ClipMode::AcceptAll, ..CLIP };
+        let (whole, parts) = (
+            objects(&state, &off, &v, TriangleInfo::default()),
+            objects(&state, &CLIP, &v, TriangleInfo::default()),
+        );
+        assert!(whole.len() == 1 && parts.len() > 2);
+        let (a, b) = (pixels(&whole), pixels(&parts));
+        // Corners are snapped to 1/256 pixel: some pixels on edges may differ.
+        let differ =
+            a.iter().filter(|p| !b.contains(p)).count() + b.iter().filter(|p| !a.contains(p)).count();
+        assert!(differ <= 2, "{differ} of {}", a.len());
+        for part in &parts {
+            for &(x, y) in &pixels(std::slice::from_ref(part)) {
+                let at = Position::in_pixel(x, y, [8, 8]);
+                for kind in [Barycentric::Perspective, Barycentric::Linear] {
+                    let (p, q) = (part.planes.barycentric(kind, at), whole[0].planes.barycentric(kind, at));
+                    assert!((p[0] - q[0]).abs() < 1e-3 && (p[1] - q[1]).abs() < 1e-3, "{kind:?} {p:?} {q:?}");
+                }
+                assert!((part.planes.z(at) - whole[0].planes.z(at)).abs() < 1e-3);
+                assert!((part.planes.w(at) - whole[0].planes.w(at)).abs() < 1e-2);
+            }
+        }
+    }
+
+    #[test]
+    fn fill_modes() {
+        let v = FRONT.map(|(x, y)| at(x, y, 0.5, 1.0));
+        let wire =
+            SetupState { front: FillMode::Wireframe, back: FillMode::Wireframe, ..SetupState::default() };
+        let lines = objects(&wire, &CLIP, &v, TriangleInfo::default());
+        assert!(lines.len() == 3 && lines.iter().all(|o| o.kind == Kind::Line));
+        let two = TriangleInfo { edges: [true, false, true], ..TriangleInfo::default() };
+        assert_eq!(objects(&wire, &CLIP, &v, two).len(), 2);
+        let dots = SetupState { front: FillMode::Point, back: FillMode::Point, ..SetupState::default() };
+        let points = objects(&dots, &CLIP, &v, TriangleInfo::default());
+        assert!(points.len() == 3 && points.iter().all(|o| o.kind == Kind::Point));
+        let values =
+            points.iter().map(|o| o.planes.barycentric(Barycentric::Perspective, Position::default()));
+        assert_eq!(values.collect::<Vec<_>>(), [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]);
+        // Each face has its own mode.
+        let faces = SetupState { front: FillMode::Point, back: FillMode::Solid, ..SetupState::default() };
+        assert_eq!(objects(&faces, &CLIP, &v, TriangleInfo::default())[0].kind, Kind::Surface);
+        // What clipping makes is neither edge nor vertex.
+        let cut = [at(-0.5, 0.0, 0.5, 1.0), at(1.5, -0.25, 0.5, 1.0), at(1.5, 0.25, 0.5, 1.0)];
+        assert_eq!(objects(&wire, &CLIP, &cut, TriangleInfo::default()).len(), 2);
+        assert_eq!(objects(&dots, &CLIP, &cut, TriangleInfo::default()).len(), 1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+
+        /// Whatever comes from memory: nothing but objects inside of the window, no panic, a bounded number of objects.
+        #[test]
+        fn anything_goes(
+            bits in proptest::collection::vec(any::<u32>(), 20),
+            small in proptest::collection::vec(-4.0..4.0_f32, 20),
+            mixed in any::<u32>(),
+            origin in any::<[i32; 2]>(),
+            modes in any::<u16>(),
+        ) {
+            let float = |n: usize| if mixed >> n & 1 != 0 { f32::from_bits(bits[n]) } else { small[n] };
+            let bit = |n: u32| modes >> n & 1 != 0;
+            let fill = [FillMode::Solid, FillMode::Wireframe, FillMode::Point, FillMode::Solid][usize::from(modes & 3)];
+            let state = SetupState {
+                front: fill,
+                back: fill,
+                bias: DepthBias { enable: [true; 3], constant: float(16), scale: float(17), ..DepthBias::default() },
+                line: LineState { width: float(18), rectangle: bit(2), antialias: bit(3), ..LineState::default() },
+                point: PointState { width: bit(4).then(|| float(19)), smooth: bit(5), ..PointState::default() },
+                ..SetupState::default()
+            };
+            let viewport = Viewport { scale: [float(12), float(13), float(14)], ..VIEWPORT };
+            let mode = RasterMode { on: bit(6), pattern: bit(7) };
+            let samples = Samples::standard(if bit(8) { 4 } else { 1 }).unwrap();
+            let multisample = Multisample::new(samples, mode, PixelLocation::Centre, false);
+            let transform = Transform { divide: !bit(9), viewport: bit(10), origin, ..Transform::default() };
+            let setup =
+                Setup { state: &state, viewport: &viewport, transform, multisample: &multisample };
+            let clip_state = ClipState {
+                mode: if bit(11) { ClipMode::AcceptAll } else { ClipMode::Normal },
+                viewport_xy: bit(12),
+                viewport_z: bit(13),
+                guard_band_xy: bit(14),
+                guard_band: [float(15), 4.0, -4.0, float(11)],
+                ..CLIP
+            };
+            let v: [ClipVertex; 3] = std::array::from_fn(|i| ClipVertex {
+                position: [float(4 * i), float(4 * i + 1), float(4 * i + 2), float(4 * i + 3)],
+                distances: [0.0; 8],
+            });
+            let mut list = vec![];
+            let mut remains = Remains::default();
+            let verdict = clip(&clip_state, &v, &mut remains);
+            setup.triangle(&v, verdict, &remains, &TriangleInfo::default(), &mut |o| list.push(*o));
+            setup.rectangle(&v, verdict, &mut |o| list.push(*o));
+            let ends = [v[0], v[1]];
+            let verdict = clip(&clip_state, &ends, &mut remains);
+            setup.line(&ends, verdict, &remains, modes.into(), true, &mut |o| list.push(*o));
+            let verdict = clip(&clip_state, &v[..1], &mut remains);
+            setup.point(&v[0], verdict, float(5), &mut |o| list.push(*o));
+            prop_assert!(list.len() <= 2 + 18);
+            for object in &list {
+                object.rasterise(&multisample.samples, SCREEN, &mut |q| {
+                    let right = q.mask[1] | q.mask[3];
+                    assert!(SCREEN.contains(q.x as i32 + i32::from(right != 0), q.y as i32));
+                    let at = Position::in_pixel(q.x, q.y, [8, 8]);
+                    let _ = object.planes.barycentric(Barycentric::Perspective, at);
+                    if let Some(smooth) = &object.smooth {
+                        let c = smooth.coverage(q.x as f32, q.y as f32);
+                        assert!(!(c < 0.0 || c > 1.0));
+                    }
+                    if let Some(stippled) = &object.stippled {
+                        let _ = stippled.position(q.x, q.y);
+                    }
+                });
+            }
+        }
+    }
+
+    #[test]
+    fn rectangles_have_a_fourth_corner() {
+        let multisample =
+            Multisample::new(Samples::CENTRE, RasterMode::default(), PixelLocation::Centre, false);
+        let transform = Transform { divide: false, viewport: false, ..Transform::default() };
+        // Culling is not for rectangles.
+        let state = SetupState { cull: CullMode::Back, ..SetupState::default() };
+        let setup = Setup { state: &state, viewport: &VIEWPORT, transform, multisample: &multisample };
+        for order in [[(20.0, 12.0), (4.0, 12.0), (4.0, 3.0)], [(4.0, 3.0), (4.0, 12.0), (20.0, 12.0)]] {
+            let v = order.map(|(x, y)| ClipVertex { position: [x, y, 0.0, 1.0], distances: [0.0; 8] });
+            let mut list = vec![];
+            setup.rectangle(&v, Verdict::Accept, &mut |o| list.push(*o));
+            let expected: Vec<_> = (4..20).flat_map(|x| (3..12).map(move |y| (x, y))).collect();
+            assert_eq!(pixels(&list), expected);
+            // The corner that nobody gave has the values of the other two less those of the one opposite.
+            let b = list[0].planes.barycentric(Barycentric::Perspective, Position { x: 16 * 20, y: 16 * 3 });
+            if order[0].0 == 20.0 {
+                assert_eq!(b, [-1.0, 1.0]);
+            }
+            let mut none = vec![];
+            setup.rectangle(&v, Verdict::Reject, &mut |o| none.push(*o));
+            assert_eq!(none, []);
+        }
+    }
+
+    /// Oracle: Direct3D's formula (functional specification, depth bias).
+    #[test]
+    fn depth_bias() {
+        let base = DepthBias { constant: 3.0, scale: 2.0, ..DepthBias::default() };
+        let unorm = |format| DepthBias { format, ..base }.of(0.5, 0.25);
+        assert_eq!(unorm(DepthFormat::Unorm16), (0.5 + 3.0 * 2.0_f64.powi(-16)) as f32);
+        assert_eq!(unorm(DepthFormat::Unorm24), (0.5 + 3.0 * 2.0_f64.powi(-24)) as f32);
+        let float = DepthBias { format: DepthFormat::Float32, scale: 0.0, ..base };
+        assert_eq!(float.of(0.75, 9.0), 3.0 * 2.0_f32.powi(-24));
+        assert_eq!(float.of(1.0, 9.0), 3.0 * 2.0_f32.powi(-23));
+        assert_eq!(float.of(0.0, 9.0), 3.0 * f32::from_bits(1));
+        assert_eq!(DepthBias { unscaled: true, ..base }.of(0.5, 0.25), 3.5);
+        assert_eq!(DepthBias { clamp: 0.125, ..base }.of(0.5, 0.25), 0.125);
+        assert_eq!(DepthBias { clamp: -0.125, scale: -2.0, ..base }.of(0.5, 0.25), -0.125);
+        assert_eq!(DepthBias { scale: f32::NAN, ..base }.of(0.5, 0.25), 0.0);
+
+        // A slope of 1/64 a pixel, on the surface and on its edges, if enabled for them.
+        let v = [at(-1.0, -1.0, 0.0, 1.0), at(1.0, -1.0, 1.0, 1.0), at(-1.0, 1.0, 0.0, 1.0)];
+        for (fill, which) in [(FillMode::Solid, 0), (FillMode::Wireframe, 1), (FillMode::Point, 2)] {
+            for on in [false, true] {
+                let mut bias = DepthBias { scale: 16.0, ..DepthBias::default() };
+                bias.enable[which] = on;
+                let state = SetupState { front: fill, back: fill, bias, ..SetupState::default() };
+                let object = objects(&state, &CLIP, &v, TriangleInfo::default())[0];
+                let z = object.planes.z(Position { x: 0, y: 16 * 64 });
+                assert_eq!(z, if on { 0.25 } else { 0.0 }, "{fill:?}");
+            }
+        }
+    }
+}

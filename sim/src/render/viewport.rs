@@ -191,3 +191,74 @@ impl Bounds {
         window
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Oracle: f64. Nearest of both precisions, all values of a fraction and some whole parts.
+    #[test]
+    fn snapping_is_to_the_nearest() {
+        for whole in [-16384.0, -3.0, 0.0, 1.0, 1023.0, 16383.0_f64] {
+            for step in 0..2048 {
+                let c = (whole + f64::from(step) / 2048.0) as f32;
+                for precision in [4, 8] {
+                    let unit = f64::from(1 << precision);
+                    let snapped = f64::from(snap(c, precision)) / 256.0;
+                    assert!(
+                        (snapped - f64::from(c)).abs() * unit <= 0.5,
+                        "{c} at {precision} bits: {snapped}"
+                    );
+                    assert_eq!((snapped * unit).fract(), 0.0);
+                }
+            }
+        }
+        assert_eq!([0.5, 1.5, 2.5].map(|c| snap(c / 256.0, 8)), [0, 2, 2]);
+        assert_eq!(snap(f32::INFINITY, 8), MAX_COORDINATE);
+        assert_eq!(snap(-1e30, 4), -MAX_COORDINATE);
+        assert_eq!(snap(f32::NAN, 8), 0);
+    }
+
+    /// A viewport as drivers set it for 200 x 100 pixels, top row first.
+    const VIEWPORT: Viewport = Viewport {
+        scale: [100.0, -50.0, 0.5],
+        translate: [100.0, 50.0, 0.5],
+        guard_band: [-8.0, 8.0, -8.0, 8.0],
+        extents: [0.0, 199.0, 0.0, 99.0],
+    };
+
+    #[test]
+    fn positions_reach_the_screen() {
+        let transform = Transform { origin: [10, -4], offset: 128, ..Transform::default() };
+        let v = transform.apply(&VIEWPORT, [-2.0, 2.0, 1.0, 4.0]).unwrap();
+        assert_eq!(
+            v,
+            ScreenVertex { at: Point { x: 60 * 256 + 128, y: 21 * 256 + 128 }, z: 0.625, inv_w: 0.25 }
+        );
+        let screen = Transform { divide: false, viewport: false, ..Transform::default() };
+        let v = screen.apply(&VIEWPORT, [3.25, 7.0, 0.75, 0.125]).unwrap();
+        assert_eq!(v, ScreenVertex { at: Point { x: 832, y: 1792 }, z: 0.75, inv_w: 0.125 });
+        assert_eq!(transform.apply(&VIEWPORT, [0.0; 4]), None);
+        assert!(transform.apply(&VIEWPORT, [1.0, 1.0, 0.0, 0.0]).is_some());
+        let far = Transform { origin: [i32::MAX, i32::MIN], ..transform };
+        assert!(far.apply(&VIEWPORT, [1.0; 4]).is_some());
+    }
+
+    #[test]
+    fn every_rectangle_bounds_the_window() {
+        let all = Rect::inclusive(0, 0, 16383, 16383);
+        let bounds =
+            Bounds { drawing: all, origin: [0, 0], scissor: None, target: Rect::inclusive(0, 0, 299, 299) };
+        let window = |b: Bounds| b.window(&VIEWPORT, true);
+        assert_eq!(window(bounds), Rect::inclusive(0, 0, 199, 99));
+        assert_eq!(bounds.window(&VIEWPORT, false), bounds.target);
+        let scissor = Some(Rect::inclusive(5, 6, 7, 8));
+        assert_eq!(window(Bounds { scissor, ..bounds }), Rect::inclusive(5, 6, 7, 8));
+        assert_eq!(window(Bounds { scissor, origin: [20, 10], ..bounds }), Rect::inclusive(25, 16, 27, 18));
+        let drawing = Rect::inclusive(50, 50, 400, 400);
+        assert_eq!(window(Bounds { drawing, ..bounds }), Rect::inclusive(50, 50, 199, 99));
+        assert!(window(Bounds { scissor: Some(Rect::inclusive(9, 0, 8, 99)), ..bounds }).is_empty());
+        let odd = Viewport { extents: [f32::NAN, f32::INFINITY, -1e30, 10.5], ..VIEWPORT };
+        assert_eq!(bounds.window(&odd, true), Rect::inclusive(0, 0, 299, 11));
+    }
+}
