@@ -48,11 +48,11 @@ pub const SOLID_SELECT_IS_FOR_MONO_PATTERNS: bool = true;
 pub const SOLID_PATTERN_IS_TRANSPARENT: bool = true;
 
 /// From where are centroid values of a partly covered pixel? The programming note of 3DSTATE_SAMPLE_PATTERN wants samples
-/// ordered by distance from the middle for the sake of the centroid (2a p.188), which makes sense if the first covered sample is
+/// ordered by distance from the middle for the sake of the centroid (2a p.182), which makes sense if the first covered sample is
 /// taken; no source says so outright (gen8_facts 7). False: from the pixel's location, as if the pixel were covered.
 pub const CENTROID_IS_FIRST_COVERED_SAMPLE: bool = true;
 
-/// Forced Sample Count has 16 samples a pixel (2a p.178), 3DSTATE_SAMPLE_PATTERN has no positions for them. The model takes
+/// Forced Sample Count has 16 samples a pixel (2a p.175), 3DSTATE_SAMPLE_PATTERN has no positions for them. The model takes
 /// Direct3D's standard pattern for 16, in 1/16 pixels from the upper-left corner.
 pub const FORCED_16_SAMPLES: [[u8; 2]; 16] = [
     [9, 9],
@@ -93,6 +93,30 @@ pub const CLIPPED_EDGES_ARE_NO_BOUNDARY: bool = true;
 /// Fill mode POINT: are points drawn only at the primitive's own vertices, not at corners that clipping has made? As for
 /// edges.
 pub const CLIPPED_CORNERS_ARE_NO_POINTS: bool = true;
+
+/// Legacy Diamond Line Rasterization (3DSTATE_WM, 2a p.276) chooses between the rules of Direct3D 9 and 10 for thin lines. The
+/// volume with both is not there; they can only differ where a line touches the border of a pixel's diamond. The model follows
+/// Direct3D 10's published rule in either case.
+pub const THIN_LINES_FOLLOW_DIRECT3D_10: bool = true;
+
+/// Shape of aliased lines with a width: no source at hand has it (gen8_facts 7 has the names only). The model draws the
+/// parallelogram that OpenGL's columns of fragments make: as many pixels wide across the line's longer axis, ends along
+/// that axis.
+pub const WIDE_LINES_END_ALONG_AN_AXIS: bool = true;
+
+/// Coverage of antialiased lines: 3DSTATE_AA_LINE_PARAMETERS has a slope and a bias for a computation that no source states; a slope
+/// of 0 reverts to the one that region widths belong to (2a p.7). The model always takes that one: linear over the region,
+/// half way at the border, times the same for the ends.
+pub const LINE_COVERAGE_IGNORES_SLOPE_AND_BIAS: bool = true;
+
+/// Where does the stipple pattern of a line stand that clipping has cut at its start? No source says (gen8_facts 15). The model
+/// starts where the visible part starts, and goes on behind lines that were cut as if they were shorter.
+pub const STIPPLE_STARTS_AT_CUTS: bool = true;
+
+/// Values that are linear on the screen, at corners that clipping makes: the clipper computes parameters for them (2a p.42),
+/// how is not said. The model takes the line through the places where the divide puts the original vertices, also those
+/// behind the eye, so that cutting does not change what is seen.
+pub const CUTS_KEEP_LINEAR_VALUES: bool = true;
 
 /// Over how many pixels does the coverage of a smooth point go from 1 to 0? 3DSTATE_RASTER only says that it is smooth; one pixel
 /// is what OpenGL's definition by area comes closest to.

@@ -4,6 +4,8 @@
 //! rejected as they are; what is cut leaves [`Remains`], corners with their position and the weights of the original
 //! vertices in them. Cuts are computed in f64, on an edge always from its inner end, so that two triangles that share an
 //! edge get the same corner.
+//!
+//! Early Cull Enable drops triangles here that setup would drop later; there is nothing to see of it.
 
 use crate::assumptions::{CLIP_W_MIN, CLIPPED_EDGES_ARE_NO_BOUNDARY};
 
@@ -323,7 +325,8 @@ fn cut_polygon(planes: &Planes, corners: &[Cut], vertices: &[ClipVertex], remain
 fn finish(corners: &[Cut], vertices: &[ClipVertex], remains: &mut Remains) -> usize {
     remains.count = corners.len();
     for (out, cut) in remains.corners.iter_mut().zip(corners) {
-        // What is linear on the screen follows the original vertices where the divide takes them: weight times w.
+        // What is linear on the screen follows the original vertices where the divide takes them: weight times w
+        // ([`crate::assumptions::CUTS_KEEP_LINEAR_VALUES`]).
         let mut linear = [0.0; 3];
         for (l, (weight, v)) in linear.iter_mut().zip(cut.weights.iter().zip(vertices)) {
             *l = weight * f64::from(v.position[3]) / cut.position[3];

@@ -81,7 +81,7 @@ pub struct Planes {
     flat: bool,
 }
 
-/// Barycentrics with or without perspective (3DSTATE_WM Barycentric Interpolation Mode, 2a p.270).
+/// Barycentrics with or without perspective (3DSTATE_WM Barycentric Interpolation Mode, 2a p.278).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Barycentric {
     /// Weights of the vertices in clip space.
@@ -257,7 +257,7 @@ pub fn wrapped(a: [f32; 3]) -> Attribute {
 
 /// Setup of all four components of a point's sprite coordinate: (0, 0, 0, 1) in the upper-left corner of the point and
 /// (1, 1, 0, 1) in the lower-right one, or turned over with `lower_left` (3DSTATE_SBE Point Sprite Texture Coordinate Origin,
-/// 2a p.206). Needs the barycentrics of [`Planes::point`].
+/// 2a p.205). Needs the barycentrics of [`Planes::point`].
 #[must_use]
 pub fn sprite(lower_left: bool) -> [Attribute; 4] {
     let t = if lower_left { [0.0, -1.0, 0.0, 1.0] } else { [0.0, 1.0, 0.0, 0.0] };

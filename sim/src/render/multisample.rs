@@ -4,7 +4,7 @@ use crate::assumptions::{
     CENTROID_IS_FIRST_COVERED_SAMPLE, DX10_1_ALWAYS_SAMPLES_THE_PATTERN, FORCED_16_SAMPLES,
 };
 
-/// Most samples that a pixel can have: 16, by Forced Sample Count only (3DSTATE_RASTER, 2a p.178); surfaces have 8 at most.
+/// Most samples that a pixel can have: 16, by Forced Sample Count only (3DSTATE_RASTER, 2a p.175); surfaces have 8 at most.
 pub const MAX_SAMPLES: usize = 16;
 
 /// Width of a pixel in the unit of sample positions, U0.4 (3DSTATE_SAMPLE_PATTERN).
@@ -21,7 +21,7 @@ pub struct Samples {
 impl Samples {
     /// One sample in the middle of the pixel.
     pub const CENTRE: Samples = Samples::one([8, 8]);
-    /// One sample in the upper-left corner of the pixel (Pixel Location UL_CORNER, 2a p.142).
+    /// One sample in the upper-left corner of the pixel (Pixel Location UL_CORNER, 2a p.143).
     pub const CORNER: Samples = Samples::one([0, 0]);
     /// Sixteen samples, for Forced Sample Count only: the command has no positions for them.
     pub const SIXTEEN: Samples = Samples { count: 16, positions: FORCED_16_SAMPLES };
@@ -89,7 +89,7 @@ impl Samples {
     /// upper-left corner. `pixel` is where pixel values are.
     ///
     /// The pixel's own location if all samples are covered or none is, else the first covered sample: the samples are in the
-    /// order of their distance from the middle, "required to get the correct centroid computation" (2a p.188).
+    /// order of their distance from the middle, "required to get the correct centroid computation" (2a p.182).
     #[must_use]
     pub fn centroid(&self, covered: u16, pixel: [u8; 2]) -> [u8; 2] {
         let covered = covered & self.all();
@@ -100,7 +100,7 @@ impl Samples {
     }
 }
 
-/// Where "pixel" values and positions are evaluated (3DSTATE_MULTISAMPLE Pixel Location, 2a p.142).
+/// Where "pixel" values and positions are evaluated (3DSTATE_MULTISAMPLE Pixel Location, 2a p.143).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PixelLocation {
     /// In the middle.
@@ -121,7 +121,7 @@ impl PixelLocation {
     }
 }
 
-/// How primitives are sampled, and lines drawn: Multisample Rasterization Mode (2a p.180).
+/// How primitives are sampled, and lines drawn: Multisample Rasterization Mode (2a p.177).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RasterMode {
     /// ON modes: lines are rectangles as wide as their width says. Otherwise they follow the rules for aliased lines.
@@ -130,7 +130,7 @@ pub struct RasterMode {
     pub pattern: bool,
 }
 
-/// API Mode (3DSTATE_RASTER, 2a p.178).
+/// API Mode (3DSTATE_RASTER, 2a p.175).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum RasterApi {
     /// Direct3D 9 or OpenGL.
@@ -146,7 +146,7 @@ impl RasterMode {
     /// The mode that hardware computes unless Force Multisampling sets it: by API Mode, DX Multisample Rasterization Enable
     /// and whether samples are forced.
     ///
-    /// The equation is in a volume that is not there (2a p.180 only names it); [`DX10_1_ALWAYS_SAMPLES_THE_PATTERN`] tells
+    /// The equation is in a volume that is not there (2a p.177 only names it); [`DX10_1_ALWAYS_SAMPLES_THE_PATTERN`] tells
     /// what this one follows.
     #[must_use]
     pub fn of(api: RasterApi, enabled: bool, forced: bool) -> RasterMode {
@@ -171,7 +171,7 @@ impl Multisample {
     /// The samples of a draw with `count` samples a pixel, positions `pattern` for that count, and `mode`.
     ///
     /// `offset` is Pixel Position Offset Enable: with several samples and [`PixelLocation::UpperLeft`] it moves positions
-    /// by half a pixel both ways (2a p.142); values are then evaluated in what has become the middle.
+    /// by half a pixel both ways (2a p.143); values are then evaluated in what has become the middle.
     #[must_use]
     pub fn new(pattern: Samples, mode: RasterMode, location: PixelLocation, offset: bool) -> Multisample {
         let several = pattern.count() > 1;
@@ -189,7 +189,7 @@ impl Multisample {
 mod tests {
     use super::*;
 
-    /// Oracle: the table of gen8_facts 7, by which samples are ordered by distance from the middle (2a p.188).
+    /// Oracle: the table of gen8_facts 7, by which samples are ordered by distance from the middle (2a p.182).
     #[test]
     fn standard_patterns_are_in_order_of_distance() {
         for count in [4, 8] {

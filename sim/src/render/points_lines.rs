@@ -2,7 +2,8 @@
 //!
 //! Lines come in four kinds (gen8_facts 7): thin ones that light the pixels whose diamond they leave; aliased wide ones,
 //! parallelograms with ends along an axis; rectangles, for multisampling; and antialiased ones, rectangles with soft borders.
-//! Points are squares, or soft discs.
+//! Points are squares, or soft discs. What no source says of them: [`crate::assumptions`],
+//! [`THIN_LINES_FOLLOW_DIRECT3D_10`](crate::assumptions::THIN_LINES_FOLLOW_DIRECT3D_10) and the four behind it.
 
 use super::interpolate::{Corner, Planes};
 use super::multisample::{Multisample, PixelLocation, Samples};
@@ -14,9 +15,9 @@ use crate::assumptions::SMOOTH_POINT_REGION;
 /// How lines are drawn.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct LineState {
-    /// Line Width in pixels, U3.7; 0 for the thinnest line (3DSTATE_SF, 2a p.212).
+    /// Line Width in pixels, U3.7; 0 for the thinnest line (3DSTATE_SF, 2a p.213).
     pub width: f32,
-    /// Lines are rectangles, and sampled like surfaces: multisample modes ON (2a p.180).
+    /// Lines are rectangles, and sampled like surfaces: multisample modes ON (2a p.177).
     pub rectangle: bool,
     /// Antialiasing Enable (3DSTATE_RASTER): lines with a width have soft borders.
     pub antialias: bool,
@@ -31,7 +32,7 @@ pub struct LineState {
 /// How points are drawn.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PointState {
-    /// Point Width in pixels, U8.3, if widths come from state (3DSTATE_SF, 2a p.214).
+    /// Point Width in pixels, U8.3, if widths come from state (3DSTATE_SF, 2a p.215).
     pub width: Option<f32>,
     /// Minimum and Maximum Point Width in pixels, for widths that come from vertices (3DSTATE_CLIP, 2a p.43).
     pub bounds: [f32; 2],
@@ -92,7 +93,7 @@ impl Smooth {
     }
 }
 
-/// A pattern of 16 bits along a line (3DSTATE_LINE_STIPPLE, 2a p.138).
+/// A pattern of 16 bits along a line (3DSTATE_LINE_STIPPLE, 2a p.139).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LineStipple {
     /// Bit 0 comes first.
@@ -164,12 +165,12 @@ pub fn pixels_along(a: Point, b: Point) -> u32 {
     pixel(a.x).abs_diff(pixel(b.x)).max(pixel(a.y).abs_diff(pixel(b.y)))
 }
 
-/// A pattern of 32x32 pixels that holds all over the target (3DSTATE_POLY_STIPPLE_PATTERN, 2a p.146).
+/// A pattern of 32x32 pixels that holds all over the target (3DSTATE_POLY_STIPPLE_PATTERN, 2a p.147).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PolygonStipple {
     /// A row each; bit 31 is the leftmost pixel.
     pub rows: [u32; 32],
-    /// Added to column and row before the pattern is looked up (3DSTATE_POLY_STIPPLE_OFFSET, 2a p.144).
+    /// Added to column and row before the pattern is looked up (3DSTATE_POLY_STIPPLE_OFFSET, 2a p.145).
     pub offset: [u32; 2],
 }
 
@@ -220,7 +221,7 @@ pub fn line(
     let length = ((dx * dx + dy * dy) as f64).sqrt();
     let direction = if length == 0.0 { [1.0, 0.0] } else { [dx as f64 / length, dy as f64 / length] };
     let [ux, uy] = direction;
-    // U3.7 ends at 8 (2a p.212); more than 2048 was never possible.
+    // U3.7 ends at 8 (2a p.213); more than 2048 was never possible.
     let width = if state.width > 0.0 { f64::from(state.width.min(2048.0)) } else { 1.0 };
     // Corners `across` pixels to both sides and `beyond` past both ends.
     let rectangle = |across: f64, beyond: f64| {

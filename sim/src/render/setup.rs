@@ -12,7 +12,7 @@ use super::raster::{Convex, FillRule, Point, Quad, doubled_area};
 use super::viewport::{Rect, Transform, Viewport};
 use crate::assumptions::CLIPPED_CORNERS_ARE_NO_POINTS;
 
-/// Cull Mode (3DSTATE_RASTER, 2a p.179): which triangles are dropped.
+/// Cull Mode (3DSTATE_RASTER, 2a p.176): which triangles are dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CullMode {
     /// All.
@@ -26,7 +26,7 @@ pub enum CullMode {
     Back,
 }
 
-/// How triangles are drawn (Front and Back Face Fill Mode, 2a p.181).
+/// How triangles are drawn (Front and Back Face Fill Mode, 2a p.178).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FillMode {
     /// As surfaces.
@@ -50,7 +50,7 @@ pub enum DepthFormat {
     Float32,
 }
 
-/// Global Depth Offset (3DSTATE_RASTER, 2a p.180-182).
+/// Global Depth Offset (3DSTATE_RASTER, 2a p.177-179).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct DepthBias {
     /// For triangles drawn as surfaces, lines and points.
@@ -61,7 +61,7 @@ pub struct DepthBias {
     pub scale: f32,
     /// Bound of the sum, above if positive, below if negative; 0 for none.
     pub clamp: f32,
-    /// Legacy Global Depth Bias Enable (3DSTATE_SF, 2a p.211): the constant is added as it is.
+    /// Legacy Global Depth Bias Enable (3DSTATE_SF, 2a p.212): the constant is added as it is.
     pub unscaled: bool,
     /// Format of the depth buffer.
     pub format: DepthFormat,
@@ -580,7 +580,7 @@ mod tests {
                     let _ = object.planes.barycentric(Barycentric::Perspective, at);
                     if let Some(smooth) = &object.smooth {
                         let c = smooth.coverage(q.x as f32, q.y as f32);
-                        assert!(!(c < 0.0 || c > 1.0));
+                        assert!((0.0..=1.0).contains(&c));
                     }
                     if let Some(stippled) = &object.stippled {
                         let _ = stippled.position(q.x, q.y);

@@ -27,6 +27,7 @@ impl Rect {
     }
 
     /// The pixels that both have.
+    #[inline]
     #[must_use]
     pub fn intersection(self, other: Rect) -> Rect {
         Rect {
@@ -55,13 +56,14 @@ impl Rect {
     }
 
     /// Is the pixel in it?
+    #[inline]
     #[must_use]
     pub fn contains(self, x: i32, y: i32) -> bool {
         x >= self.x0 && x < self.x1 && y >= self.y0 && y < self.y1
     }
 }
 
-/// One SF_CLIP_VIEWPORT (2d p.411-413).
+/// One SF_CLIP_VIEWPORT (2d p.411-412).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Viewport {
     /// m00, m11, m22: what x, y, z are multiplied with.
@@ -101,7 +103,7 @@ pub struct Transform {
     pub divide: bool,
     /// Apply the viewport's matrix (3DSTATE_SF Viewport Transform Enable).
     pub viewport: bool,
-    /// Drawing Rectangle Origin in pixels, added to positions on the screen (2a p.79).
+    /// Drawing Rectangle Origin in pixels, added to positions on the screen (2a p.64).
     pub origin: [i32; 2],
     /// In 1/256 pixels, added to both coordinates: [`super::multisample::Multisample::vertex_offset`].
     pub offset: i32,
@@ -165,7 +167,7 @@ pub fn snap(coordinate: f32, precision: u32) -> i32 {
 /// Where drawing is allowed: what each rectangle of state leaves of the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
-    /// Clipped Drawing Rectangle, from the target's origin (2a p.78).
+    /// Clipped Drawing Rectangle, from the target's origin (2a p.63).
     pub drawing: Rect,
     /// Drawing Rectangle Origin in pixels.
     pub origin: [i32; 2],
@@ -176,8 +178,9 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The pixels of the target in which a primitive of `viewport` may draw. `extents` is false where the viewport's
-    /// extents do not bound drawing, as with Perspective Divide Disable.
+    /// The pixels of the target in which a primitive of `viewport` may draw. `extents` is false where there is no
+    /// viewport to bound drawing: without Viewport Transform Enable, when the packets' pointer may be an old one. Viewport XY Clip
+    /// Test Enable does not matter: drivers switch it off for wide points and lines, and rely on the extents.
     #[must_use]
     pub fn window(&self, viewport: &Viewport, extents: bool) -> Rect {
         let [x, y] = self.origin;
