@@ -510,3 +510,12 @@ pub const INDICES_BEHIND_THE_BUFFER_ARE_ZERO: bool = true;
 /// Fixed function identifiers in `sr0.0` of threads of the vertex, hull, domain, geometry and pixel shader: no seed has their
 /// codes. Nothing but a kernel that looks at its own `sr0` can tell.
 pub const FIXED_FUNCTION_IDS: [u64; 5] = [1, 2, 3, 4, 5];
+/// Which primitive ID do later stages see of primitives that a tessellated patch or a geometry shader made? In Direct3D 11
+/// it is that of the patch; what a geometry shader does not write itself is undefined. No source says what hardware has. In
+/// the model primitives have the number of what they came from.
+pub const PRIMITIVES_KEEP_THE_NUMBER_OF_WHAT_THEY_CAME_FROM: bool = true;
+
+/// Where are the vertex handles of two objects in the payload of a geometry shader? 2a p.118 gives their number of registers,
+/// which leaves two ways, and drivers have the data pushed. The model puts four handles of each object into the halves of a
+/// register, as data of two objects come; the alternative has those of the second object behind those of the first.
+pub const DUAL_OBJECTS_SHARE_REGISTERS_OF_HANDLES: bool = true;

@@ -5,6 +5,7 @@
 //! outer one has the points of each edge by its own factor, those inside follow the inner factors. [`tessellate`] is the
 //! entry.
 
+use super::topology::{Assembler, CUT, Kind, Object, Topology};
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
@@ -13,6 +14,8 @@ use genxml::gen8::render3d_stages::{
     ThreeDStateTePartitioning as PartitioningCode, ThreeDStateTeTeDomain as DomainCode,
     ThreeDStateTeTeMode as ModeCode,
 };
+
+use std::convert::Infallible;
 
 /// Where a coordinate lies: 16 bits of fraction.
 type Fixed = u32;
@@ -142,12 +145,28 @@ pub struct Point {
     pub v: f32,
 }
 
+/// Stands behind the points of a line.
+pub const LINE_END: u16 = u16::MAX;
+
+impl Output {
+    /// The topology that the indices of a [`Tessellation`] make up (2a p.232).
+    pub fn topology(self) -> Topology {
+        let kind = match self {
+            Output::Points => Kind::Points,
+            Output::Lines => Kind::LineStrip,
+            Output::Clockwise | Output::CounterClockwise => Kind::Triangles,
+        };
+        Topology { kind, back_facing: false, continued: false, stippled: true }
+    }
+}
+
 /// The points and primitives of a patch. It can be used for many patches, one after the other.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tessellation {
     /// Points in the order of the tessellator, each once.
     pub points: Vec<Point>,
-    /// Numbers of points: one for each vertex of each primitive.
+    /// Numbers of points: one for each vertex of each triangle, or each point; the points of each line, and then
+    /// [`LINE_END`].
     pub indices: Vec<u16>,
     /// Triangles go the other way around.
     turned: bool,
@@ -166,6 +185,19 @@ impl Tessellation {
 
     fn count(&self) -> u32 {
         self.points.len() as u32
+    }
+
+    /// The primitives as objects, all with the primitive ID of their patch
+    /// (assumptions::PRIMITIVES_KEEP_THE_NUMBER_OF_WHAT_THEY_CAME_FROM).
+    pub fn objects(&self, output: Output, id: u32, mut out: impl FnMut(&Object)) {
+        let indices = self.indices.iter().map(|&index| if index == LINE_END { CUT } else { index.into() });
+        let done = Assembler::for_setup(output.topology()).stream(indices, &mut |object| {
+            let mut object = *object;
+            object.id = id;
+            out(&object);
+            Ok::<(), Infallible>(())
+        });
+        let Ok(()) = done;
     }
 }
 
@@ -460,12 +492,10 @@ fn isolines(tessellator: &Tessellator, factors: &Factors, out: &mut Tessellation
     for line in 0..lines.points - 1 {
         let v = lines.place(line);
         for point in 0..along.points {
-            if point > 0 {
-                let newest = out.count() as u16;
-                out.indices.extend([newest - 1, newest]);
-            }
+            out.indices.push(out.count() as u16);
             out.point(along.place(point), v);
         }
+        out.indices.push(LINE_END);
     }
 }
 

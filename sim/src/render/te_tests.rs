@@ -226,17 +226,23 @@ fn counts_of_whole_factors() {
         assert_eq!(triangle.points.len(), rings + usize::from(n % 2 == 0), "{n}");
         let lines = divided(Domain::Isoline, Partitioning::Integer, [factor, 5.0, 0.0, 0.0], [0.0; 2]);
         assert_eq!(lines.points.len(), n * 6);
-        assert_eq!(lines.indices.len(), n * 10);
+        assert_eq!(lines.indices.len(), n * 7);
         for (line, points) in lines.points.chunks(6).enumerate() {
             for (k, point) in points.iter().enumerate() {
                 assert!((point.u - k as f32 / 5.0).abs() < 1.0 / 30000.0);
                 assert!((point.v - line as f32 / factor).abs() < 1.0 / 2000.0 && point.v < 1.0);
             }
         }
-        let pairs: Vec<[u16; 2]> = lines.indices.chunks(2).map(|pair| [pair[0], pair[1]]).collect();
-        assert!(pairs.iter().all(|[a, b]| a + 1 == *b && a / 6 == b / 6));
+        let mut segments = Vec::new();
+        lines.objects(Output::Lines, 7, |object| segments.push(*object));
+        assert_eq!(segments.len(), n * 5);
+        for (k, segment) in segments.iter().enumerate() {
+            let first = (k / 5 * 6 + k % 5) as u32;
+            assert_eq!(segment.vertices(), [first, first + 1]);
+            assert_eq!((segment.id, segment.first, segment.last), (7, k % 5 == 0, k % 5 == 4));
+        }
     }
-    // Even a point that is given once only comes once.
+    // As points, each comes once.
     let mut out = Tessellation::default();
     for domain in [Domain::Quad, Domain::Triangle, Domain::Isoline] {
         let points = tessellator(domain, Partitioning::EvenFractional, Output::Points);

@@ -232,6 +232,19 @@ impl Object {
         [self.vertices[0], self.vertices[1], self.vertices[2]]
     }
 
+    /// The object with other numbers for its vertices.
+    #[must_use]
+    pub fn map(&self, number: impl FnMut(u32) -> u32) -> Object {
+        let mut object = *self;
+        let count = usize::from(self.count);
+        for (to, number) in
+            object.vertices[..count].iter_mut().zip(self.vertices().iter().copied().map(number))
+        {
+            *to = number;
+        }
+        object
+    }
+
     /// The first three vertices of a triangle of a strip in another order (Reorder Mode of the stream output, 2a p.226);
     /// other objects have one order.
     pub fn reordered(&self, reorder: Reorder) -> [u32; 3] {

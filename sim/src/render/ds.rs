@@ -1,0 +1,203 @@
+//! Domain shader: threads make vertices of the points of a tessellated patch (2a p.65-73; gen8_facts 3.4).
+
+use super::hs::{Patch, push_raw};
+use super::shader::{Shader, Source, Stage, Threads};
+use super::state;
+use super::te::Point;
+use super::vue::{Entries, Vertices};
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::observe::Observer;
+use genxml::gen8::registers::DsInvocationCount;
+use genxml::gen8::render3d_binding::{
+    ThreeDStateBindingTablePointersDs, ThreeDStateSamplerStatePointersDs,
+};
+use genxml::gen8::render3d_constants::ThreeDStateConstantDs;
+use genxml::gen8::render3d_stages::{
+    FloatingPointMode, ThreeDStateDs, ThreeDStateDsSingleDomainPointDispatch as Single, ThreeDStateUrbDs,
+    VectorMaskEnable,
+};
+use genxml::gen8::thread_payloads::{DsSIMD4x2ThreadPayload, DsSimd8ThreadPayload};
+use genxml_core::U;
+
+/// Dwords of a unit of URB read lengths and offsets, and of a register.
+const UNIT: usize = 8;
+
+/// The domain shader of a draw.
+#[derive(Debug)]
+pub struct DomainShader {
+    shader: Shader,
+    threads: Threads,
+    /// Points of a thread: 8, or 2 of SIMD4x2.
+    width: usize,
+    wide: bool,
+    /// W is computed.
+    third: bool,
+    /// Dwords of the patch that come with the thread.
+    pushed: std::ops::Range<usize>,
+    entries: Entries,
+    counted: bool,
+}
+
+impl DomainShader {
+    /// The domain shader, unless it is off.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its constants.
+    pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>) -> Result<Option<DomainShader>, Fault> {
+        let ds: ThreeDStateDs = state::packet(exec);
+        if !ds.function_enable {
+            return Ok(None);
+        }
+        let table: ThreeDStateBindingTablePointersDs = state::packet(exec);
+        let samplers: ThreeDStateSamplerStatePointersDs = state::packet(exec);
+        let constants: ThreeDStateConstantDs = state::packet(exec);
+        let source = Source {
+            stage: Stage::Domain,
+            kernel: ds.kernel_start_pointer.get(),
+            binding_table: table.pointer_to_ds_binding_table.get(),
+            samplers: samplers.pointer_to_ds_sampler_state.get(),
+            alternative: ds.floating_point_mode == FloatingPointMode::ALTERNATE,
+            single_flow: false,
+            vector_mask: ds.vector_mask_enable == VectorMaskEnable::VMASK,
+            keep_subnormal: false,
+            rounding: 0,
+            illegal_opcode: ds.illegal_opcode_exception_enable,
+            software: ds.software_exception_enable,
+            scratch_code: ds.per_thread_scratch_space.get(),
+            scratch: ds.scratch_space_base_pointer.get(),
+            threads: ds.maximum_number_of_threads.get(),
+            start: ds.dispatch_grf_start_register_for_urb_data.get(),
+        };
+        let shader = Shader::resolve(exec, source, Some(&constants.constant_body))?;
+        let wide = ds.simd8_dispatch_enable;
+        let width = match (wide, ds.single_domain_point_dispatch == Single::SINGLE) {
+            (true, _) => 8,
+            (false, false) => 2,
+            (false, true) => 1,
+        };
+        let entries = domain_entries(exec);
+        entries.check(exec, width, "domain shader")?;
+        let first = ds.patch_urb_entry_read_offset.get() as usize * UNIT;
+        let length = ds.patch_urb_entry_read_length.get() as usize * UNIT;
+        Ok(Some(DomainShader {
+            threads: Threads::new(&shader),
+            shader,
+            width,
+            wide,
+            third: ds.compute_w_coordinate_enable,
+            pushed: first..first + length,
+            entries,
+            counted: ds.statistics_enable,
+        }))
+    }
+
+    /// Dwords of a patch that threads get.
+    pub fn patch_dwords(&self) -> usize {
+        self.pushed.end
+    }
+
+    /// Makes a vertex of each point; `data` are the first [`patch_dwords`](Self::patch_dwords) of the patch.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for a patch whose handle has no room in the payload; any [`Fault`] of a thread.
+    pub fn run<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        patch: &Patch,
+        data: &[u32],
+        points: &[Point],
+        out: &mut Vertices,
+    ) -> Result<(), Fault> {
+        out.dwords = self.entries.dwords();
+        out.data.clear();
+        out.data.reserve(points.len() * out.dwords);
+        for points in points.chunks(self.width) {
+            self.payload(exec, patch, data, points)?;
+            let channels = if self.wide { points.len() } else { 4 * points.len() };
+            let mask = u32::MAX >> (32 - channels);
+            self.threads.run(exec, &self.shader, mask, mask, "domain shader")?;
+            for entry in 0..points.len() {
+                self.entries.read(exec, entry, out.push())?;
+            }
+        }
+        if self.counted {
+            state::count(exec, DsInvocationCount::OFFSET, points.len() as u64);
+        }
+        Ok(())
+    }
+
+    fn payload<O: Observer>(
+        &mut self,
+        exec: &Exec<'_, O>,
+        patch: &Patch,
+        data: &[u32],
+        points: &[Point],
+    ) -> Result<(), Fault> {
+        let header = self.shader.header(0);
+        let primitive_id = U::from_bits(patch.id.into());
+        let coordinate = |n: usize, of: fn(&Point) -> f32| points.get(n).map_or(0.0, of);
+        let third = |n: usize| match self.third {
+            true => coordinate(n, |point| 1.0 - (point.u + point.v)),
+            false => 0.0,
+        };
+        let handles: [_; 8] = std::array::from_fn(|n| match n < points.len() {
+            true => U::from_bits(self.entries.handle(n)),
+            false => U::ZERO,
+        });
+        let payload = &mut self.threads.launch.payload;
+        payload.clear();
+        if self.wide {
+            let start = DsSimd8ThreadPayload {
+                patch_urb_handle: U::from_bits(patch.handle),
+                primitive_id,
+                per_thread_scratch_space: header.scratch_code,
+                sampler_state_pointer: header.samplers,
+                binding_table_pointer: header.binding_table,
+                fftid: header.fftid,
+                scratch_space_pointer: header.scratch,
+                u: std::array::from_fn(|n| coordinate(n, |point| point.u)),
+                v: std::array::from_fn(|n| coordinate(n, |point| point.v)),
+                w: std::array::from_fn(third),
+                output: handles,
+            };
+            payload.extend_from_slice(bytemuck::cast_slice(&start.pack()));
+        } else {
+            let Ok(patch_urb_handle) = U::try_from(patch.handle) else {
+                let why = "domain shader threads of two points have 13 bits for the handle of the patch";
+                return Err(exec.bad_field("HS URB Starting Address", patch.handle, why));
+            };
+            let start = DsSIMD4x2ThreadPayload {
+                urb_handle_0: handles[0],
+                urb_handle_1: handles[1],
+                per_thread_scratch_space: header.scratch_code,
+                sampler_state_pointer: header.samplers,
+                binding_table_pointer: header.binding_table,
+                fftid: header.fftid,
+                scratch_space_pointer: header.scratch,
+                u0: coordinate(0, |point| point.u),
+                v0: coordinate(0, |point| point.v),
+                w0: third(0),
+                patch_urb_handle,
+                u1: coordinate(1, |point| point.u),
+                v1: coordinate(1, |point| point.v),
+                w1: third(1),
+                primitive_id,
+            };
+            payload.extend_from_slice(bytemuck::cast_slice(&start.pack()));
+        }
+        self.shader.push_constants(payload);
+        push_raw(payload, data, self.pushed.clone());
+        Ok(())
+    }
+}
+
+/// The URB entries of vertices behind the domain shader.
+pub fn domain_entries<O: Observer>(exec: &Exec<'_, O>) -> Entries {
+    let urb: ThreeDStateUrbDs = state::packet(exec);
+    Entries::new(
+        urb.ds_urb_starting_address.get(),
+        urb.ds_urb_entry_allocation_size.get(),
+        urb.ds_number_of_urb_entries.get(),
+    )
+}

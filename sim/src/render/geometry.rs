@@ -1,0 +1,210 @@
+//! The stages between vertex shader and clipper, in their order: patches are tessellated, geometry shaders run, streams are
+//! written.
+
+use super::ds::DomainShader;
+use super::gs::GeometryShader;
+use super::hs::HullShader;
+use super::sf::Distances;
+use super::sol::StreamOut;
+use super::state;
+use super::te::{Tessellation, Tessellator, tessellate};
+use super::topology::{Assembler, MAX_VERTICES, Object, Shape, Topology};
+use super::vue::Vertices;
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::observe::Observer;
+use crate::watchdog;
+use genxml::gen8::render3d_stages::{ThreeDStateDs, ThreeDStateGs, ThreeDStateTe, ThreeDStateVs};
+
+/// All of these stages of a draw.
+#[derive(Debug)]
+pub struct Geometry {
+    patches: Option<Patches>,
+    shader: Option<GeometryShader>,
+    stream: StreamOut,
+}
+
+/// Hull shader, tessellator and domain shader.
+#[derive(Debug)]
+struct Patches {
+    hull: HullShader,
+    tessellator: Tessellator,
+    domain: DomainShader,
+    tessellation: Tessellation,
+    /// The patch as far as domain shaders get it, its vertices and its objects: kept for their memory.
+    data: Vec<u32>,
+    vertices: Vertices,
+    objects: Vec<Object>,
+}
+
+impl Geometry {
+    /// Follows the state of these stages.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for state that nothing can be drawn with; page faults on the way.
+    pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>) -> Result<Geometry, Fault> {
+        let hull = HullShader::resolve(exec)?;
+        let te: ThreeDStateTe = state::packet(exec);
+        let domain = DomainShader::resolve(exec)?;
+        let patches = match (hull, te.te_enable, domain) {
+            (None, false, None) => None,
+            (Some(hull), true, Some(domain)) => {
+                let tessellator = Tessellator::resolve(exec, &te)?;
+                Some(Patches {
+                    hull,
+                    tessellator,
+                    data: vec![0; domain.patch_dwords()],
+                    domain,
+                    tessellation: Tessellation::default(),
+                    vertices: Vertices::default(),
+                    objects: Vec::new(),
+                })
+            }
+            (_, on, _) => {
+                let why = "hull shader, tessellator and domain shader must be all on or all off (2a p.72)";
+                return Err(exec.bad_field("TE Enable", on.into(), why));
+            }
+        };
+        let shader = GeometryShader::resolve(exec, patches.is_some())?;
+        Ok(Geometry { patches, shader, stream: StreamOut::resolve(exec) })
+    }
+
+    /// True if objects pass as they are, all of them to the clipper.
+    pub fn passes(&self) -> bool {
+        self.patches.is_none() && self.shader.is_none() && !self.stream.enabled && self.stream.renders(0)
+    }
+
+    /// What makes objects of the vertices of an instance, in the order that the first of these stages wants.
+    pub fn assembler(&self, topology: Topology) -> Assembler {
+        match (&self.patches, &self.shader) {
+            (None, Some(shader)) => Assembler::new(topology, shader.reorder, shader.adjacency),
+            _ => Assembler::for_setup(topology),
+        }
+    }
+
+    /// Puts objects, whose vertices are numbers of `vertices`, through the stages; what is to be clipped goes to `draw`.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of a thread, of memory, and of `draw`.
+    pub fn run<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        vertices: &Vertices,
+        objects: &[Object],
+        draw: &mut impl FnMut(&mut Exec<'_, O>, &Vertices, &Object) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let Geometry { patches, shader, stream } = self;
+        let mut leave = |exec: &mut Exec<'_, O>, vertices: &Vertices, object: &Object, from: usize| {
+            if stream.enabled {
+                output(exec, stream, vertices, object, from)?;
+            }
+            match stream.renders(from) && object.shape != Shape::Patch {
+                true => draw(exec, vertices, object),
+                false => Ok(()),
+            }
+        };
+        let mut shade = |exec: &mut Exec<'_, O>, vertices: &Vertices, objects: &[Object]| match shader {
+            Some(shader) => shader.run(exec, vertices, objects, &mut leave),
+            None => objects.iter().try_for_each(|object| leave(exec, vertices, object, 0)),
+        };
+        match patches {
+            None => shade(exec, vertices, objects),
+            Some(patches) => {
+                for object in objects {
+                    patches.run(exec, vertices, object)?;
+                    shade(exec, &patches.vertices, &patches.objects)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Has to follow the last object of a draw.
+    ///
+    /// # Errors
+    /// A page fault.
+    pub fn finish<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+        self.stream.finish(exec)
+    }
+}
+
+/// What the last geometry stage that is on says to those behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Last {
+    /// Distances that clip and cull.
+    pub distances: Distances,
+    /// Where attributes start, in units of two slots (Vertex URB Entry Output Read Offset).
+    pub read_offset: u64,
+}
+
+/// Reads the packet of the geometry, domain or vertex shader, whichever comes last (2a p.72, p.123, p.266).
+pub fn last_stage<O: Observer>(exec: &Exec<'_, O>) -> Last {
+    macro_rules! last {
+        ($packet:expr) => {
+            Last {
+                distances: Distances {
+                    clip: $packet.user_clip_distance_clip_test_enable_bitmask.get() as u8,
+                    cull: $packet.user_clip_distance_cull_test_enable_bitmask.get() as u8,
+                },
+                read_offset: $packet.vertex_urb_entry_output_read_offset.get(),
+            }
+        };
+    }
+    let gs: ThreeDStateGs = state::packet(exec);
+    let ds: ThreeDStateDs = state::packet(exec);
+    let vs: ThreeDStateVs = state::packet(exec);
+    match (gs.enable, ds.function_enable) {
+        (true, _) => last!(gs),
+        (false, true) => last!(ds),
+        (false, false) => last!(vs),
+    }
+}
+
+/// Writes an object of a stream.
+fn output<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    stream: &mut StreamOut,
+    vertices: &Vertices,
+    object: &Object,
+    from: usize,
+) -> Result<(), Fault> {
+    let corners = object.reordered(stream.reorder);
+    let numbers = match object.shape {
+        Shape::Triangle => &corners[..],
+        _ => object.vertices(),
+    };
+    let mut list: [&[u32]; MAX_VERTICES] = [&[]; MAX_VERTICES];
+    for (to, &number) in list.iter_mut().zip(numbers) {
+        *to = vertices.get(number as usize);
+    }
+    stream.output(exec, from, &list[..numbers.len()])
+}
+
+impl Patches {
+    /// Divides a patch: afterwards `vertices` and `objects` are what it became.
+    fn run<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        vertices: &Vertices,
+        object: &Object,
+    ) -> Result<(), Fault> {
+        self.objects.clear();
+        if object.shape != Shape::Patch {
+            let why = "a hull shader takes patches (2a p.130)";
+            return Err(exec.bad_field("Primitive Topology Type", object.vertices().len() as u64, why));
+        }
+        let patch = self.hull.run(exec, vertices, object.vertices(), object.id)?;
+        let factors = self.hull.factors(exec, self.tessellator.domain)?;
+        tessellate(&self.tessellator, &factors, &mut self.tessellation);
+        let points = &self.tessellation.points;
+        exec.spend(points.len() as u64 * watchdog::INSTRUCTION)?;
+        if points.is_empty() {
+            return Ok(());
+        }
+        self.hull.read(exec, &mut self.data)?;
+        self.domain.run(exec, &patch, &self.data, points, &mut self.vertices)?;
+        let objects = &mut self.objects;
+        self.tessellation.objects(self.tessellator.output, object.id, |object| objects.push(*object));
+        Ok(())
+    }
+}

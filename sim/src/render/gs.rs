@@ -1,0 +1,502 @@
+//! Geometry shader: threads make strips of vertices out of objects (2a p.113-124; gen8_facts 3.5).
+//!
+//! [`Output`] knows where a thread leaves what in its URB entries; [`GeometryShader`] runs the threads.
+
+use super::hs::{push_raw, vertex_entries};
+use super::shader::{Shader, Source, Stage, Threads};
+use super::topology::{Adjacency, Assembler, Object, Reorder, Shape, Topology};
+use super::vue::{Entries, Vertices, dword};
+use super::{ds, sol, state};
+use crate::assumptions::DUAL_OBJECTS_SHARE_REGISTERS_OF_HANDLES;
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::observe::Observer;
+use genxml::gen8::registers::{GsInvocationCount, GsPrimitivesCount};
+use genxml::gen8::render3d_binding::{
+    ThreeDStateBindingTablePointersGs, ThreeDStateSamplerStatePointersGs,
+};
+use genxml::gen8::render3d_constants::ThreeDStateConstantGs;
+use genxml::gen8::render3d_stages::{
+    FloatingPointMode, ThreeDStateGs, ThreeDStateGsControlDataFormat as Format,
+    ThreeDStateGsDispatchMode as Dispatch, ThreeDStateGsSingleProgramFlow as SingleFlow, ThreeDStateUrbGs,
+    VectorMaskEnable,
+};
+use genxml::gen8::thread_payloads::{
+    GsSIMD4x2ThreadPayload, GsSimd8ThreadPayload, GsSimd8ThreadPayloadOutput,
+};
+use genxml_core::U;
+
+/// Dwords of a register, and of a unit of URB read lengths and offsets.
+const REGISTER: usize = 8;
+/// Dwords of a slot of a vertex.
+const SLOT: usize = 4;
+/// Slots in a unit of URB read lengths and offsets.
+const SLOTS: usize = 2;
+/// Channels of a thread, and of half a SIMD4x2 thread.
+const LANES: usize = 8;
+const HALF: usize = 4;
+/// Dwords that the number of vertices takes, and those of a unit of the control data header.
+const COUNT: usize = 8;
+const CONTROL: usize = 8;
+
+/// Where a thread leaves its vertices in a URB entry: how many there are, unless that is known; control data; vertices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Output {
+    /// Vertices of every entry, if that is known beforehand.
+    pub vertices: Option<u32>,
+    /// Dwords of the control data header.
+    pub control: usize,
+    /// What control data say.
+    pub format: Control,
+    /// Dwords of a vertex.
+    pub dwords: usize,
+    /// Stream of vertices without a stream of their own.
+    pub stream: usize,
+}
+
+/// What the control data header says of each vertex.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Control {
+    /// A bit: the strip ends behind it.
+    Cuts,
+    /// Two bits: its stream.
+    Streams,
+}
+
+impl Output {
+    /// First dword of the control data.
+    fn header(&self) -> usize {
+        if self.vertices.is_none() { COUNT } else { 0 }
+    }
+
+    /// First dword of the vertices.
+    pub fn first(&self) -> usize {
+        self.header() + self.control
+    }
+
+    /// How many vertices there are.
+    pub fn count(&self, entry: &[u32]) -> u32 {
+        self.vertices.unwrap_or(dword(entry, 0))
+    }
+
+    /// How many there is room for.
+    pub fn room(&self, dwords: usize) -> u32 {
+        (dwords.saturating_sub(self.first()) / self.dwords.max(1)) as u32
+    }
+
+    /// Bits of the control data of a vertex, 0 if there are none.
+    fn control(&self, entry: &[u32], vertex: u32, bits: u32) -> u32 {
+        let bit = vertex as usize * bits as usize;
+        match bit / 32 < self.control {
+            true => dword(entry, self.header() + bit / 32) >> (bit % 32) & ((1 << bits) - 1),
+            false => 0,
+        }
+    }
+
+    /// Does a strip end behind a vertex?
+    pub fn cut(&self, entry: &[u32], vertex: u32) -> bool {
+        self.format == Control::Cuts && self.control(entry, vertex, 1) != 0
+    }
+
+    /// The stream of a vertex.
+    pub fn stream(&self, entry: &[u32], vertex: u32) -> usize {
+        match self.format {
+            Control::Streams if self.control > 0 => self.control(entry, vertex, 2) as usize,
+            _ => self.stream,
+        }
+    }
+}
+
+/// What the lanes of a thread work on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// An instance of one object.
+    Single,
+    /// Two instances of one object.
+    DualInstance,
+    /// Two objects.
+    DualObject,
+    /// Eight objects, or eight instances of one if there are several.
+    Simd8,
+}
+
+/// The geometry shader of a draw.
+#[derive(Debug)]
+pub struct GeometryShader {
+    shader: Shader,
+    threads: Threads,
+    mode: Mode,
+    instances: u32,
+    /// Threads get the handles of vertices.
+    handles: bool,
+    /// Threads get primitive identifiers.
+    identifiers: bool,
+    /// Slots of each vertex that come with the thread.
+    slots: std::ops::Range<usize>,
+    /// Vertices of an object that the shader is made for.
+    expected: usize,
+    /// How strips come to the shader.
+    pub reorder: Reorder,
+    /// Whether adjacent vertices do.
+    pub adjacency: Adjacency,
+    topology: Topology,
+    output: Output,
+    inputs: Entries,
+    entries: Entries,
+    counted: bool,
+    invocations: u64,
+    /// What was read of an entry, and the vertices of a thread: kept for their memory.
+    entry: Vec<u32>,
+    made: Vertices,
+}
+
+/// An object and one of its instances, for a lane.
+type Lane<'a> = (&'a Object, u32);
+
+impl GeometryShader {
+    /// The geometry shader, unless it is off. `tessellated` says that its input comes from domain shaders.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its constants.
+    pub fn resolve<O: Observer>(
+        exec: &mut Exec<'_, O>,
+        tessellated: bool,
+    ) -> Result<Option<GeometryShader>, Fault> {
+        let gs: ThreeDStateGs = state::packet(exec);
+        if !gs.enable {
+            return Ok(None);
+        }
+        let table: ThreeDStateBindingTablePointersGs = state::packet(exec);
+        let samplers: ThreeDStateSamplerStatePointersGs = state::packet(exec);
+        let constants: ThreeDStateConstantGs = state::packet(exec);
+        let source = Source {
+            stage: Stage::Geometry,
+            kernel: gs.kernel_start_pointer.get(),
+            binding_table: table.pointer_to_gs_binding_table.get(),
+            samplers: samplers.pointer_to_gs_sampler_state.get(),
+            alternative: gs.floating_point_mode == FloatingPointMode::ALTERNATE,
+            single_flow: gs.single_program_flow == SingleFlow::ENABLE,
+            vector_mask: gs.vector_mask_enable == VectorMaskEnable::VMASK,
+            keep_subnormal: false,
+            rounding: 0,
+            illegal_opcode: gs.illegal_opcode_exception_enable,
+            software: gs.software_exception_enable,
+            scratch_code: gs.per_thread_scratch_space.get(),
+            scratch: gs.scratch_space_base_pointer.get(),
+            threads: 2 * (gs.maximum_number_of_threads.get() + 1),
+            start: gs.dispatch_grf_start_register_for_urb_data.get(),
+        };
+        let shader = Shader::resolve(exec, source, Some(&constants.constant_body))?;
+        let mode = match gs.dispatch_mode {
+            Dispatch::SINGLE => Mode::Single,
+            Dispatch::DUAL_INSTANCE => Mode::DualInstance,
+            Dispatch::DUAL_OBJECT => Mode::DualObject,
+            _ => Mode::Simd8,
+        };
+        let instances = gs.instance_control.get() as u32;
+        let expected = gs.expected_vertex_count.get() as usize;
+        let most = match mode {
+            Mode::Simd8 => 6,
+            Mode::DualObject => 16,
+            _ => super::topology::MAX_VERTICES,
+        };
+        if expected > most {
+            let why = format!("this dispatch mode takes objects of at most {most} vertices (2a p.120)");
+            return Err(exec.bad_field("Expected Vertex Count", expected as u64, why));
+        }
+        if mode == Mode::DualObject && instances > 1 {
+            let why = "dual object dispatch excludes several instances (2a p.119)";
+            return Err(exec.bad_field("Instance Control", instances.into(), why));
+        }
+        let topology = Topology::of(gs.output_topology).filter(|topology| topology.shape() != Shape::Patch);
+        let Some(topology) = topology else {
+            let why = "a geometry shader makes points, lines or triangles";
+            return Err(exec.bad_field("Output Topology", gs.output_topology.bits(), why));
+        };
+        let urb: ThreeDStateUrbGs = state::packet(exec);
+        let entries = Entries::new(
+            urb.gs_urb_starting_address.get(),
+            urb.gs_urb_entry_allocation_size.get(),
+            urb.gs_number_of_urb_entries.get(),
+        );
+        let width = mode.width();
+        entries.check(exec, width, "geometry shader")?;
+        let first = gs.vertex_urb_entry_read_offset.get() as usize * SLOTS;
+        let length = gs.vertex_urb_entry_read_length.get() as usize * SLOTS;
+        Ok(Some(GeometryShader {
+            threads: Threads::new(&shader),
+            shader,
+            mode,
+            instances,
+            handles: gs.include_vertex_handles,
+            identifiers: gs.include_primitive_id,
+            slots: first..first + length,
+            expected,
+            reorder: sol::reorder(gs.reorder_mode),
+            adjacency: if gs.discard_adjacency { Adjacency::Discard } else { Adjacency::Keep },
+            topology,
+            output: Output {
+                vertices: gs.static_output.then_some(gs.static_output_vertex_count.get() as u32),
+                control: gs.control_data_header_size.get() as usize * CONTROL,
+                format: match gs.control_data_format {
+                    Format::CUT => Control::Cuts,
+                    _ => Control::Streams,
+                },
+                dwords: gs.output_vertex_size.get() as usize * SLOT,
+                stream: gs.default_stream_id.get() as usize,
+            },
+            inputs: if tessellated { ds::domain_entries(exec) } else { vertex_entries(exec) },
+            entries,
+            counted: gs.statistics_enable,
+            invocations: gs.invocations_increment_value.get(),
+            entry: Vec::new(),
+            made: Vertices::default(),
+        }))
+    }
+
+    /// Shades objects, whose vertices are numbers of `vertices`, and gives what was made of them with its stream, in order.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for threads that report more vertices than their entry holds; any [`Fault`] of a thread,
+    /// and of `out`.
+    pub fn run<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        vertices: &Vertices,
+        objects: &[Object],
+        out: &mut impl FnMut(&mut Exec<'_, O>, &Vertices, &Object, usize) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let width = self.mode.width();
+        let mut lanes: Vec<Lane<'_>> = Vec::with_capacity(width);
+        // Objects that the shader is not made for are dropped (2a p.116).
+        let expected = self.expected;
+        for object in objects.iter().filter(|object| object.vertices().len() == expected) {
+            for instance in 0..self.instances {
+                lanes.push((object, instance));
+                if lanes.len() == width {
+                    self.thread(exec, vertices, &lanes, out)?;
+                    lanes.clear();
+                }
+            }
+            // Instances of two objects do not mix.
+            if self.instances > 1 && !lanes.is_empty() {
+                self.thread(exec, vertices, &lanes, out)?;
+                lanes.clear();
+            }
+        }
+        if lanes.is_empty() { Ok(()) } else { self.thread(exec, vertices, &lanes, out) }
+    }
+
+    /// One thread, and what it made.
+    fn thread<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        vertices: &Vertices,
+        lanes: &[Lane<'_>],
+        out: &mut impl FnMut(&mut Exec<'_, O>, &Vertices, &Object, usize) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        if self.handles {
+            self.place(exec, vertices, lanes)?;
+        }
+        self.payload(vertices, lanes);
+        let channels = if self.mode == Mode::Simd8 { lanes.len() } else { HALF * lanes.len() };
+        let mask = u32::MAX >> (32 - channels);
+        self.threads.run(exec, &self.shader, mask, mask, "geometry shader")?;
+        if self.counted {
+            state::count(exec, GsInvocationCount::OFFSET, self.invocations * lanes.len() as u64);
+        }
+        for (lane, (object, _)) in lanes.iter().enumerate() {
+            self.gather(exec, lane, object.id, out)?;
+        }
+        Ok(())
+    }
+
+    /// The objects that lanes work on: one for all, or one each.
+    fn objects<'a, 'l>(&self, lanes: &'l [Lane<'a>]) -> &'l [Lane<'a>] {
+        if self.instances > 1 { &lanes[..1] } else { lanes }
+    }
+
+    /// Puts vertices where threads can read them by their handles: those of one object behind those of the other.
+    fn place<O: Observer>(
+        &self,
+        exec: &mut Exec<'_, O>,
+        vertices: &Vertices,
+        lanes: &[Lane<'_>],
+    ) -> Result<(), Fault> {
+        let objects = self.objects(lanes);
+        self.inputs.check(exec, objects.len() * self.expected, "geometry shader")?;
+        for (n, (object, _)) in objects.iter().enumerate() {
+            for (v, &vertex) in object.vertices().iter().enumerate() {
+                self.inputs.write(exec, n * self.expected + v, vertices.get(vertex as usize))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn payload(&mut self, vertices: &Vertices, lanes: &[Lane<'_>]) {
+        let header = self.shader.header(0);
+        let place = |lane: usize| match lanes.get(lane) {
+            Some((_, instance)) => GsSimd8ThreadPayloadOutput {
+                urb_handle: U::from_bits(self.entries.handle(lane)),
+                instance_id: U::from_bits((*instance).into()),
+            },
+            None => GsSimd8ThreadPayloadOutput::new(),
+        };
+        let mut payload = std::mem::take(&mut self.threads.launch.payload);
+        payload.clear();
+        let mut push = |registers: &[u32]| payload.extend_from_slice(bytemuck::cast_slice(registers));
+        let id = |lane: usize| lanes.get(lane).map_or(0, |(object, _)| object.id);
+        if self.mode == Mode::Simd8 {
+            let start = GsSimd8ThreadPayload {
+                per_thread_scratch_space: header.scratch_code,
+                sampler_state_pointer: header.samplers,
+                binding_table_pointer: header.binding_table,
+                fftid: header.fftid,
+                scratch_space_pointer: header.scratch,
+                output: std::array::from_fn(place),
+            };
+            push(&start.pack());
+            if self.identifiers {
+                push(&std::array::from_fn::<_, LANES, _>(id));
+            }
+        } else {
+            let start = GsSIMD4x2ThreadPayload {
+                urb_handle_0: place(0).urb_handle,
+                instance_id_0: place(0).instance_id,
+                urb_handle_1: place(1).urb_handle,
+                instance_id_1: place(1).instance_id,
+                per_thread_scratch_space: header.scratch_code,
+                sampler_state_pointer: header.samplers,
+                binding_table_pointer: header.binding_table,
+                fftid: header.fftid,
+                scratch_space_pointer: header.scratch,
+            };
+            push(&start.pack());
+            if self.identifiers {
+                push(&[id(0), 0, 0, 0, id(1), 0, 0, 0]);
+            }
+        }
+        if self.handles {
+            self.push_handles(lanes, &mut push);
+        }
+        self.shader.push_constants(&mut payload);
+        self.push_vertices(vertices, lanes, &mut payload);
+        self.threads.launch.payload = payload;
+    }
+
+    /// Handles of vertices: of eight objects a register for each vertex, of two objects half a register for four vertices,
+    /// of one object eight in a register.
+    fn push_handles(&self, lanes: &[Lane<'_>], push: &mut impl FnMut(&[u32])) {
+        let objects = self.objects(lanes).len();
+        let handle = |object: usize, vertex: usize| match object < objects && vertex < self.expected {
+            true => self.inputs.handle(object * self.expected + vertex) as u32,
+            false => 0,
+        };
+        let one = self.instances > 1 || matches!(self.mode, Mode::Single | Mode::DualInstance);
+        let per_register = match self.mode {
+            _ if one => LANES,
+            Mode::Simd8 => 1,
+            _ if DUAL_OBJECTS_SHARE_REGISTERS_OF_HANDLES => HALF,
+            _ => LANES,
+        };
+        for first in (0..self.expected).step_by(per_register) {
+            let register: [u32; LANES] = std::array::from_fn(|n| match per_register {
+                LANES => handle(0, first + n),
+                HALF => handle(n / HALF, first + n % HALF),
+                _ => handle(n, first),
+            });
+            push(&register);
+        }
+        if per_register == LANES && !one {
+            for first in (0..self.expected).step_by(LANES) {
+                push(&std::array::from_fn::<_, LANES, _>(|n| handle(1, first + n)));
+            }
+        }
+    }
+
+    /// Slots of vertices: of SIMD8 a register for each component, of two objects one for each slot, of one object one for
+    /// two slots.
+    fn push_vertices(&self, vertices: &Vertices, lanes: &[Lane<'_>], payload: &mut Vec<u8>) {
+        let vertex = |lane: usize, v: usize| match lanes.get(lane) {
+            Some((object, _)) => vertices.get(object.vertices()[v] as usize),
+            None => &[],
+        };
+        for v in 0..self.expected {
+            match self.mode {
+                Mode::Simd8 => {
+                    for place in self.slots.start * SLOT..self.slots.end * SLOT {
+                        let row: [u32; LANES] = std::array::from_fn(|lane| dword(vertex(lane, v), place));
+                        payload.extend_from_slice(bytemuck::cast_slice(&row));
+                    }
+                }
+                Mode::DualObject => {
+                    for slot in self.slots.clone() {
+                        let part = |n: usize| dword(vertex(n / HALF, v), slot * SLOT + n % HALF);
+                        let row: [u32; REGISTER] = std::array::from_fn(part);
+                        payload.extend_from_slice(bytemuck::cast_slice(&row));
+                    }
+                }
+                Mode::Single | Mode::DualInstance => {
+                    push_raw(payload, vertex(0, v), self.slots.start * SLOT..self.slots.end * SLOT);
+                }
+            }
+        }
+    }
+
+    /// What a lane left in its entry.
+    fn gather<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        lane: usize,
+        id: u32,
+        out: &mut impl FnMut(&mut Exec<'_, O>, &Vertices, &Object, usize) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let output = self.output;
+        let room = output.room(self.entries.dwords());
+        self.entry.resize(self.entries.dwords().min(output.first()), 0);
+        self.entries.read(exec, lane, &mut self.entry)?;
+        let count = output.count(&self.entry);
+        if count > room {
+            let why = format!("vertices of a geometry shader: its URB entry holds {room}");
+            return Err(exec.bad_field("Vertex Count", count.into(), why));
+        }
+        self.entry.resize(output.first() + count as usize * output.dwords, 0);
+        self.entries.read(exec, lane, &mut self.entry)?;
+        self.made.dwords = output.dwords;
+        self.made.data.clear();
+        self.made.data.extend_from_slice(&self.entry[output.first()..]);
+        let (made, entry) = (&self.made, &self.entry);
+        let mut assembler = Assembler::for_setup(self.topology);
+        for vertex in 0..count {
+            let stream = output.stream(entry, vertex);
+            let mut each = |object: &Object| {
+                let mut object = *object;
+                object.id = id;
+                out(exec, made, &object, stream)
+            };
+            assembler.vertex(vertex, &mut each)?;
+            if output.cut(entry, vertex) || vertex + 1 == count {
+                assembler.cut(&mut each)?;
+            }
+        }
+        if self.counted {
+            state::count(exec, GsPrimitivesCount::OFFSET, assembler.objects().into());
+        }
+        Ok(())
+    }
+}
+
+impl Mode {
+    /// Lanes of a thread.
+    pub fn width(self) -> usize {
+        match self {
+            Mode::Single => 1,
+            Mode::DualInstance | Mode::DualObject => 2,
+            Mode::Simd8 => LANES,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "gs_tests.rs"]
+mod tests;

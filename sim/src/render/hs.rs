@@ -1,0 +1,220 @@
+//! Hull shader: one or more threads make a patch of control points (2a p.129-135; gen8_facts 3.3).
+
+use super::shader::{REGISTER, Shader, Source, Stage, Threads};
+use super::state;
+use super::te::{Domain, Factors};
+use super::vue::{Entries, Vertices};
+use crate::assumptions::BARRIERS;
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::observe::Observer;
+use crate::unit::local::Barrier;
+use genxml::gen8::registers::HsInvocationCount;
+use genxml::gen8::render3d_binding::{
+    ThreeDStateBindingTablePointersHs, ThreeDStateSamplerStatePointersHs,
+};
+use genxml::gen8::render3d_constants::ThreeDStateConstantHs;
+use genxml::gen8::render3d_stages::{
+    FloatingPointMode, ThreeDStateHs, ThreeDStateUrbHs, ThreeDStateUrbVs, VectorMaskEnable,
+};
+use genxml::gen8::thread_payloads::HsThreadPayload;
+use genxml_core::U;
+
+/// Dwords of a unit of URB read lengths and offsets, and of a register.
+const UNIT: usize = 8;
+/// Channels of a thread, whatever the number of control points (gen8_facts 3.3).
+const MASK: u32 = 0xff;
+/// Dwords of the patch header, which the tessellator reads.
+const HEADER: usize = 8;
+
+/// The hull shader of a draw.
+#[derive(Debug)]
+pub struct HullShader {
+    shader: Shader,
+    threads: Threads,
+    /// Threads of a patch.
+    instances: u32,
+    /// Threads get the handles of the control points.
+    handles: bool,
+    /// Dwords of each control point that come with the thread.
+    pushed: std::ops::Range<usize>,
+    /// Where control points are.
+    inputs: Entries,
+    /// Where patches are.
+    entries: Entries,
+    counted: bool,
+    patches: u64,
+}
+
+/// A patch that threads have made, and where its domain shader finds it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Patch {
+    /// URB handle.
+    pub handle: u64,
+    /// Primitive ID.
+    pub id: u32,
+}
+
+impl HullShader {
+    /// The hull shader, unless it is off.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its constants.
+    pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>) -> Result<Option<HullShader>, Fault> {
+        let hs: ThreeDStateHs = state::packet(exec);
+        if !hs.enable {
+            return Ok(None);
+        }
+        let table: ThreeDStateBindingTablePointersHs = state::packet(exec);
+        let samplers: ThreeDStateSamplerStatePointersHs = state::packet(exec);
+        let constants: ThreeDStateConstantHs = state::packet(exec);
+        let source = Source {
+            stage: Stage::Hull,
+            kernel: hs.kernel_start_pointer.get(),
+            binding_table: table.pointer_to_hs_binding_table.get(),
+            samplers: samplers.pointer_to_hs_sampler_state.get(),
+            alternative: hs.floating_point_mode == FloatingPointMode::ALTERNATE,
+            single_flow: hs.single_program_flow,
+            vector_mask: hs.vector_mask_enable == VectorMaskEnable::VMASK,
+            keep_subnormal: false,
+            rounding: 0,
+            illegal_opcode: hs.illegal_opcode_exception_enable,
+            software: hs.software_exception_enable,
+            scratch_code: hs.per_thread_scratch_space.get(),
+            scratch: hs.scratch_space_base_pointer.get(),
+            threads: hs.maximum_number_of_threads.get(),
+            start: hs.dispatch_grf_start_register_for_urb_data.get(),
+        };
+        let shader = Shader::resolve(exec, source, Some(&constants.constant_body))?;
+        let urb: ThreeDStateUrbHs = state::packet(exec);
+        let entries = Entries::new(
+            urb.hs_urb_starting_address.get(),
+            urb.hs_urb_entry_allocation_size.get(),
+            urb.hs_number_of_urb_entries.get(),
+        );
+        entries.check(exec, 1, "hull shader")?;
+        let first = hs.vertex_urb_entry_read_offset.get() as usize * UNIT;
+        let length = hs.vertex_urb_entry_read_length.get() as usize * UNIT;
+        Ok(Some(HullShader {
+            threads: Threads::new(&shader),
+            shader,
+            instances: hs.instance_count.get() as u32,
+            handles: hs.include_vertex_handles,
+            pushed: first..first + length,
+            inputs: vertex_entries(exec),
+            entries,
+            counted: hs.statistics_enable,
+            patches: 0,
+        }))
+    }
+
+    /// Makes a patch of the vertices that `points` name, in its URB entry.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for more control points than there are URB entries; any [`Fault`] of a thread.
+    pub fn run<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        vertices: &Vertices,
+        points: &[u32],
+        id: u32,
+    ) -> Result<Patch, Fault> {
+        self.inputs.check(exec, points.len(), "hull shader")?;
+        for (entry, &point) in points.iter().enumerate() {
+            self.inputs.write(exec, entry, vertices.get(point as usize))?;
+        }
+        let patch = Patch { handle: self.entries.handle(0), id };
+        let barrier = (self.patches % BARRIERS) as u8;
+        self.patches += 1;
+        self.threads.slots.local.barrier =
+            Some(Barrier { id: barrier, threads: self.instances, arrived: Vec::new() });
+        for instance in 0..self.instances {
+            self.payload(vertices, points, &patch, instance, barrier);
+            self.threads.start(exec, &self.shader, MASK, MASK)?;
+        }
+        self.threads.finish(exec, "hull shader")?;
+        if self.counted {
+            state::count(exec, HsInvocationCount::OFFSET, 1);
+        }
+        Ok(patch)
+    }
+
+    fn payload(&mut self, vertices: &Vertices, points: &[u32], patch: &Patch, instance: u32, barrier: u8) {
+        let header = self.shader.header(instance.into());
+        let start = HsThreadPayload {
+            patch_urb_handle: U::from_bits(patch.handle),
+            primitive_id: U::from_bits(patch.id.into()),
+            barrier_id: U::from_bits(barrier.into()),
+            instance_number: U::from_bits(instance.into()),
+            per_thread_scratch_space: header.scratch_code,
+            sampler_state_pointer: header.samplers,
+            binding_table_pointer: header.binding_table,
+            fftid: header.fftid,
+            scratch_space_pointer: header.scratch,
+            input_control_point: std::array::from_fn(|n| match n < points.len() {
+                true => U::from_bits(self.inputs.handle(n)),
+                false => U::ZERO,
+            }),
+        };
+        let registers = 1 + if self.handles { points.len().div_ceil(8) } else { 0 };
+        let payload = &mut self.threads.launch.payload;
+        payload.clear();
+        payload.extend_from_slice(&bytemuck::cast_slice(&start.pack())[..registers * REGISTER]);
+        self.shader.push_constants(payload);
+        for &point in points {
+            push_raw(payload, vertices.get(point as usize), self.pushed.clone());
+        }
+    }
+
+    /// Reads the header of a patch.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] if the URB entry lies outside of the URB.
+    pub fn factors<O: Observer>(&self, exec: &Exec<'_, O>, domain: Domain) -> Result<Factors, Fault> {
+        let mut header = [0; HEADER];
+        self.entries.read(exec, 0, &mut header)?;
+        Ok(factors(domain, &header))
+    }
+
+    /// Reads the first dwords of the patch.
+    ///
+    /// # Errors
+    /// As of [`factors`](Self::factors).
+    pub fn read<O: Observer>(&self, exec: &Exec<'_, O>, out: &mut [u32]) -> Result<(), Fault> {
+        self.entries.read(exec, 0, out)
+    }
+}
+
+/// The URB entries of vertices behind the vertex shader.
+pub fn vertex_entries<O: Observer>(exec: &Exec<'_, O>) -> Entries {
+    let urb: ThreeDStateUrbVs = state::packet(exec);
+    Entries::new(
+        urb.vs_urb_starting_address.get(),
+        urb.vs_urb_entry_allocation_size.get(),
+        urb.vs_number_of_urb_entries.get(),
+    )
+}
+
+/// Appends dwords of an entry as they lie there, 0 behind its end.
+pub fn push_raw(payload: &mut Vec<u8>, entry: &[u32], dwords: std::ops::Range<usize>) {
+    for n in dwords {
+        payload.extend_from_slice(&super::vue::dword(entry, n).to_le_bytes());
+    }
+}
+
+/// The factors of a patch header: the dwords that each domain has them in (gen8_facts 6).
+pub fn factors(domain: Domain, header: &[u32; HEADER]) -> Factors {
+    let (outer, inner): (&[usize], &[usize]) = match domain {
+        Domain::Quad => (&[7, 6, 5, 4], &[3, 2]),
+        Domain::Triangle => (&[7, 6, 5], &[4]),
+        Domain::Isoline => (&[6, 7], &[]),
+    };
+    let mut factors = Factors::default();
+    for (to, &from) in factors.outer.iter_mut().zip(outer) {
+        *to = f32::from_bits(header[from]);
+    }
+    for (to, &from) in factors.inner.iter_mut().zip(inner) {
+        *to = f32::from_bits(header[from]);
+    }
+    factors
+}

@@ -1,0 +1,295 @@
+//! Draws without vertex shader, so that the elements of a vertex are its slots, that write their vertices to memory.
+
+use genxml::gen8::enums::{ThreeDPrimTopoType as Code, ThreeDVertexComponentControl as Component};
+use genxml::gen8::mi::{PipelineSelect, PipelineSelectPipelineSelection};
+use genxml::gen8::render3d_fetch::{
+    ThreeDPrimitive, ThreeDPrimitiveVertexAccessType as Access, ThreeDStateIndexBuffer,
+    ThreeDStateIndexBufferIndexFormat as IndexFormat, ThreeDStateVertexBuffers, ThreeDStateVertexElements,
+    ThreeDStateVf, ThreeDStateVfTopology, VertexBufferState, VertexElementState,
+};
+use genxml::gen8::render3d_stages::{
+    SoDecl, SoDeclEntry, ThreeDStateSoBuffer, ThreeDStateSoDeclList, ThreeDStateStreamout, ThreeDStateUrbDs,
+    ThreeDStateUrbGs, ThreeDStateUrbHs, ThreeDStateUrbVs,
+};
+use genxml::gen8::state::{StateBaseAddress, SurfaceFormat};
+use genxml_cases::{DYNAMIC_STATE, KERNELS, Model, Random, SURFACE_STATE, at, packets, push, u};
+use genxml_core::MinusOne;
+use genxml_sim::Fault;
+
+/// Vertices.
+pub const VERTICES: u64 = 0x40_0000;
+/// Indices.
+pub const INDICES: u64 = 0x41_0000;
+/// Where streams are written, 1 MiB.
+pub const OUT: u64 = 0x50_0000;
+
+/// A number less one, as fields store it.
+pub fn minus_one<const N: u32>(value: u64) -> MinusOne<N> {
+    MinusOne::new(value).expect("a number that fits")
+}
+
+/// A model with room for vertices and streams.
+pub fn model() -> Model {
+    let mut model = Model::new();
+    model.map(VERTICES, 64 << 10);
+    model.map(INDICES, 64 << 10);
+    model.map(OUT, 1 << 20);
+    model
+}
+
+/// What a draw has that differs from case to case.
+#[derive(Clone, Debug)]
+pub struct Draw {
+    /// How vertices make up objects.
+    pub topology: Code,
+    /// Dwords of each vertex, in elements of four.
+    pub vertices: Vec<Vec<u32>>,
+    /// Numbers of vertices, if they are drawn by index; all ones cuts.
+    pub indices: Option<Vec<u32>>,
+    /// Instances.
+    pub instances: u64,
+    /// Packets of shaders.
+    pub stages: Vec<u32>,
+    /// The stream output.
+    pub streamout: ThreeDStateStreamout,
+    /// Its buffers.
+    pub buffers: Vec<ThreeDStateSoBuffer>,
+    /// Declarations of stream 0, unless [`declarations`](Self::declarations) has them all.
+    pub slots: Vec<SoDecl>,
+    /// Streams that write what stream 0 does, each to the buffer of its number.
+    pub streams: usize,
+    /// Bytes of a URB entry of vertices and patches, in units of 64.
+    pub entry: u64,
+}
+
+impl Draw {
+    /// Points, lines... of so many vertices: the first dword of vertex n is n. Slot 0 of each vertex is written.
+    pub fn new(topology: Code, count: u32) -> Draw {
+        let slot = SoDecl { component_mask: u(15), ..SoDecl::new() };
+        Draw {
+            topology,
+            vertices: (0..count).map(|n| vec![n, 1000 + n, 2000 + n, 3000 + n]).collect(),
+            indices: None,
+            instances: 1,
+            stages: Vec::new(),
+            streamout: ThreeDStateStreamout {
+                so_function_enable: true,
+                so_statistics_enable: true,
+                api_rendering_disable: true,
+                buffer_0_surface_pitch: u(16),
+                buffer_1_surface_pitch: u(16),
+                buffer_2_surface_pitch: u(16),
+                buffer_3_surface_pitch: u(16),
+                stream_0_vertex_read_length: minus_one(16),
+                stream_1_vertex_read_length: minus_one(16),
+                stream_2_vertex_read_length: minus_one(16),
+                stream_3_vertex_read_length: minus_one(16),
+                ..ThreeDStateStreamout::new()
+            },
+            buffers: vec![buffer(0)],
+            slots: vec![slot],
+            streams: 1,
+            entry: 4,
+        }
+    }
+
+    /// Writes vertices to memory and returns the batch.
+    pub fn batch(&self, model: &mut Model) -> Vec<u32> {
+        let dwords = self.vertices.first().map_or(4, Vec::len);
+        model.put(VERTICES, &self.vertices.concat());
+        let elements: Vec<VertexElementState> = (0..dwords / 4)
+            .map(|n| VertexElementState {
+                valid: true,
+                source_element_format: SurfaceFormat::R32G32B32A32_UINT,
+                source_element_offset: u(16 * n as u64),
+                component_0_control: Component::VFCOMP_STORE_SRC,
+                component_1_control: Component::VFCOMP_STORE_SRC,
+                component_2_control: Component::VFCOMP_STORE_SRC,
+                component_3_control: Component::VFCOMP_STORE_SRC,
+                ..VertexElementState::new()
+            })
+            .collect();
+        let vertices = [VertexBufferState {
+            buffer_pitch: u(4 * dwords as u64),
+            address_modify_enable: true,
+            buffer_starting_address: at(VERTICES),
+            buffer_size: u(64 << 10),
+            ..VertexBufferState::new()
+        }];
+        let size = minus_one(self.entry);
+        let mut batch = packets![
+            PipelineSelect { pipeline_selection: PipelineSelectPipelineSelection::_3D },
+            StateBaseAddress {
+                general_state_base_address_modify_enable: true,
+                surface_state_base_address_modify_enable: true,
+                surface_state_base_address: at(SURFACE_STATE),
+                dynamic_state_base_address_modify_enable: true,
+                dynamic_state_base_address: at(DYNAMIC_STATE),
+                instruction_base_address_modify_enable: true,
+                instruction_base_address: at(KERNELS),
+                ..StateBaseAddress::new()
+            },
+            ThreeDStateUrbVs {
+                vs_urb_starting_address: u(4),
+                vs_urb_entry_allocation_size: size,
+                vs_number_of_urb_entries: u(64),
+            },
+            ThreeDStateUrbHs {
+                hs_urb_starting_address: u(12),
+                hs_urb_entry_allocation_size: size,
+                hs_number_of_urb_entries: u(8),
+            },
+            ThreeDStateUrbDs {
+                ds_urb_starting_address: u(16),
+                ds_urb_entry_allocation_size: size,
+                ds_number_of_urb_entries: u(40),
+            },
+            ThreeDStateUrbGs {
+                gs_urb_starting_address: u(24),
+                gs_urb_entry_allocation_size: size,
+                gs_number_of_urb_entries: u(16),
+            },
+            ThreeDStateVfTopology { primitive_topology_type: self.topology },
+            ThreeDStateVertexBuffers { vertex_buffer_state: vertices[..].into() },
+            ThreeDStateVertexElements { element: elements[..].into() },
+        ];
+        batch.extend(&self.stages);
+        for buffer in &self.buffers {
+            push(&mut batch, buffer);
+        }
+        self.declare(&mut batch);
+        push(&mut batch, &self.streamout);
+        let mut count = self.vertices.len();
+        if let Some(indices) = &self.indices {
+            model.put(INDICES, indices);
+            push(
+                &mut batch,
+                &ThreeDStateIndexBuffer {
+                    index_format: IndexFormat::DWORD,
+                    buffer_starting_address: at(INDICES),
+                    buffer_size: u(4 * indices.len() as u64),
+                    ..ThreeDStateIndexBuffer::new()
+                },
+            );
+            let cut_index = u(u32::MAX.into());
+            push(&mut batch, &ThreeDStateVf { indexed_draw_cut_index_enable: true, cut_index });
+            count = indices.len();
+        }
+        push(&mut batch, &self.primitive(count as u64));
+        batch
+    }
+
+    /// The draw itself.
+    pub fn primitive(&self, count: u64) -> ThreeDPrimitive {
+        ThreeDPrimitive {
+            vertex_access_type: if self.indices.is_some() { Access::RANDOM } else { Access::SEQUENTIAL },
+            vertex_count_per_instance: u(count),
+            instance_count: u(self.instances),
+            ..ThreeDPrimitive::new()
+        }
+    }
+
+    fn declare(&self, batch: &mut Vec<u32>) {
+        let to = |stream: u64, slot: &SoDecl| SoDecl { output_buffer_slot: u(stream), ..*slot };
+        let several = self.streams > 1;
+        let entries: Vec<SoDeclEntry> = self
+            .slots
+            .iter()
+            .map(|slot| SoDeclEntry {
+                stream_0_decl: *slot,
+                stream_1_decl: to(1, slot),
+                stream_2_decl: to(2, slot),
+                stream_3_decl: to(3, slot),
+            })
+            .collect();
+        let written = self.slots.iter().filter(|slot| !slot.hole_flag);
+        let selects = written.fold(0, |mask, slot| mask | 1 << slot.output_buffer_slot.get());
+        let has = |stream: u64| u64::from(several && (stream as usize) < self.streams);
+        let count = self.slots.len() as u64;
+        let list = ThreeDStateSoDeclList {
+            stream_to_buffer_selects_0: u(selects),
+            stream_to_buffer_selects_1: u(2 * has(1)),
+            stream_to_buffer_selects_2: u(4 * has(2)),
+            stream_to_buffer_selects_3: u(8 * has(3)),
+            num_entries_0: u(count),
+            num_entries_1: u(count * has(1)),
+            num_entries_2: u(count * has(2)),
+            num_entries_3: u(count * has(3)),
+            entry: entries[..].into(),
+        };
+        push(batch, &list);
+    }
+
+    /// Draws, and returns what stream 0 wrote: four dwords a vertex.
+    ///
+    /// # Errors
+    /// What the model says.
+    pub fn run(&self, model: &mut Model) -> Result<Vec<[u32; 4]>, Fault> {
+        let batch = self.batch(model);
+        model.render(&batch)?;
+        Ok(written(model, 0))
+    }
+}
+
+/// A buffer of 256 KiB that begins anew.
+pub fn buffer(index: u64) -> ThreeDStateSoBuffer {
+    ThreeDStateSoBuffer {
+        so_buffer_enable: true,
+        so_buffer_index: u(index),
+        stream_offset_write_enable: true,
+        surface_base_address: at(OUT + (index << 18)),
+        surface_size: minus_one(1 << 16),
+        ..ThreeDStateSoBuffer::new()
+    }
+}
+
+/// What was written to a buffer, as far as its register SO_WRITE_OFFSET says.
+pub fn written(model: &mut Model, index: u64) -> Vec<[u32; 4]> {
+    let offset = register(model, 0x5280 + 4 * index as u32);
+    let dwords = model.get(OUT + (index << 18), offset as usize / 4);
+    dwords.chunks_exact(4).map(|vertex| vertex.try_into().expect("four dwords")).collect()
+}
+
+/// A register of the context.
+pub fn register(model: &mut Model, offset: u32) -> u32 {
+    model.gpu.context_mut(model.context).state.registers.read(offset)
+}
+
+/// First dwords.
+pub fn firsts(vertices: &[[u32; 4]]) -> Vec<u32> {
+    vertices.iter().map(|vertex| vertex[0]).collect()
+}
+
+/// Runs a draw again and again, each time with one to four bits of its batch turned over (headers of packets and the bases of
+/// state stay as they are). Whatever comes of it, no panic; afterwards the draw does what it did before.
+pub fn damage(model: &mut Model, draw: &Draw, rounds: usize, seed: u64) {
+    let batch = draw.batch(model);
+    let before = draw.run(model).expect("a draw without damage");
+    let mut places = Vec::new();
+    let mut at = 0;
+    while at < batch.len() {
+        let dwords = match batch[at] >> 16 {
+            // PIPELINE_SELECT and STATE_BASE_ADDRESS are left alone.
+            0x6904 => 1,
+            0x6101 => 16,
+            _ => {
+                let dwords = (batch[at] & 0xff) as usize + 2;
+                places.extend(at + 1..at + dwords);
+                dwords
+            }
+        };
+        at += dwords;
+    }
+    assert_eq!(at, batch.len());
+    let mut random = Random::new(seed);
+    model.gpu.set_work_limit(1 << 17);
+    for _ in 0..rounds {
+        let mut damaged = batch.clone();
+        for _ in 0..=random.below(4) {
+            damaged[places[random.below(places.len() as u64) as usize]] ^= 1 << random.below(32);
+        }
+        let _ = model.render(&damaged);
+    }
+    model.gpu.set_work_limit(1 << 26);
+    assert_eq!(draw.run(model).expect("the draw again"), before);
+}
