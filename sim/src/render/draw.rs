@@ -1,10 +1,11 @@
 //! 3DPRIMITIVE: state is followed once, then vertices go through the stages, some at a time.
 
 use super::clip::{self, ClipVertex, Remains};
+use super::geometry::{self, Geometry};
 use super::sbe::{About, Attributes};
 use super::setup::{self, Setup, TriangleInfo};
-use super::sf::{Distances, Raster};
-use super::topology::{self, Assembler, Shape, Topology};
+use super::sf::Raster;
+use super::topology::{self, ProvokingSelects, Shape, Topology};
 use super::vf::Fetch;
 use super::vs::VertexShader;
 use super::vue::{Vertices, dword, floats, place};
@@ -16,9 +17,6 @@ use crate::watchdog;
 use genxml::gen8::registers::{ClInvocationCount, ClPrimitivesCount, IaPrimitivesCount, IaVerticesCount};
 use genxml::gen8::render3d_fetch::{ThreeDPrimitive, ThreeDStateVfStatistics, ThreeDStateVfTopology};
 use genxml::gen8::render3d_raster::ThreeDStateClip;
-use genxml::gen8::render3d_stages::{
-    ThreeDStateDs, ThreeDStateGs, ThreeDStateHs, ThreeDStateStreamout, ThreeDStateTe, ThreeDStateVs,
-};
 
 use super::state;
 
@@ -33,6 +31,7 @@ pub struct Draw {
     fetch: Fetch,
     topology: Topology,
     vertex: Option<VertexShader>,
+    geometry: Geometry,
     pipeline: Pipeline,
     counted: bool,
 }
@@ -71,13 +70,30 @@ pub struct Primitive<'a> {
     pub stippled: bool,
 }
 
+impl<'a> Primitive<'a> {
+    /// An object whose vertices are numbers of `vertices`.
+    fn new(vertices: &'a Vertices, object: &topology::Object, selects: ProvokingSelects) -> Primitive<'a> {
+        let numbers = object.vertices();
+        Primitive {
+            shape: object.shape,
+            vertices: [0, 1, 2].map(|n: usize| vertices.get(numbers[n.min(numbers.len() - 1)] as usize)),
+            provoking: object.provoking(&selects),
+            id: object.id,
+            edges: object.edges,
+            first: object.first,
+            last: object.last,
+            stippled: object.stippled,
+        }
+    }
+}
+
 /// Vertices, and the objects made of them, that go through the pipeline together.
 #[derive(Debug)]
 struct Batch {
     /// Numbers of the vertices.
     vertices: Vec<u32>,
-    /// Objects, and where their vertices stand in `vertices`.
-    objects: Vec<(topology::Object, [u32; 3])>,
+    /// Objects, whose vertices are places in `vertices`.
+    objects: Vec<topology::Object>,
     /// Where a vertex stands, by the low bits of its number: its place and one more in the batch of this number.
     found: Box<[(u32, u32); FOUND]>,
     number: u32,
@@ -113,16 +129,8 @@ impl Batch {
     }
 
     fn push(&mut self, object: &topology::Object) {
-        let corners = object.corners();
-        let count = object.vertices().len().min(3);
-        let mut places = [0; 3];
-        for n in 0..count {
-            places[n] = self.place(corners[n]);
-        }
-        for n in count..3 {
-            places[n] = places[count - 1];
-        }
-        self.objects.push((*object, places));
+        let object = object.map(|vertex| self.place(vertex));
+        self.objects.push(object);
     }
 
     fn is_full(&self) -> bool {
@@ -140,27 +148,11 @@ impl Draw {
         let Some(topology) = Topology::of(code) else {
             return Err(exec.bad_field("Primitive Topology Type", code.bits(), "there is no such topology"));
         };
-        let stages = [
-            (state::packet::<ThreeDStateHs, O>(exec).enable, "the hull shader", "2a p.129"),
-            (state::packet::<ThreeDStateTe, O>(exec).te_enable, "the tessellator", "2a p.309"),
-            (state::packet::<ThreeDStateDs, O>(exec).function_enable, "the domain shader", "2a p.83"),
-            (state::packet::<ThreeDStateGs, O>(exec).enable, "the geometry shader", "2a p.116"),
-            (state::packet::<ThreeDStateStreamout, O>(exec).so_function_enable, "stream output", "2a p.225"),
-        ];
-        for (enabled, what, page) in stages {
-            if enabled {
-                return Err(exec.unimplemented(what, page));
-            }
-        }
         let fetch = Fetch::resolve(exec, packet)?;
         let vertex = VertexShader::resolve(exec)?;
-        let vs: ThreeDStateVs = state::packet(exec);
-        let distances = Distances {
-            clip: vs.user_clip_distance_clip_test_enable_bitmask.get() as u8,
-            cull: vs.user_clip_distance_cull_test_enable_bitmask.get() as u8,
-        };
-        let offset = vs.vertex_urb_entry_output_read_offset.get();
-        let raster = Raster::resolve(exec, distances)?;
+        let geometry = Geometry::resolve(exec)?;
+        let last = geometry::last_stage(exec);
+        let raster = Raster::resolve(exec, last.distances)?;
         let windower = Windower::resolve(exec, &raster)?;
         let clip: ThreeDStateClip = state::packet(exec);
         let statistics: ThreeDStateVfStatistics = state::packet(exec);
@@ -168,9 +160,10 @@ impl Draw {
             fetch,
             topology,
             vertex,
+            geometry,
             counted: statistics.statistics_enable,
             pipeline: Pipeline {
-                attributes: Attributes::resolve(exec, offset),
+                attributes: Attributes::resolve(exec, last.read_offset),
                 stipple: raster.line_stipple.map_or(0, |(_, start)| start),
                 raster,
                 windower,
@@ -189,7 +182,7 @@ impl Draw {
         let mut batch = Batch::new();
         for instance in 0..range.instances {
             exec.spend(watchdog::PACKET)?;
-            let mut assembler = Assembler::for_setup(self.topology);
+            let mut assembler = self.geometry.assembler(self.topology);
             for position in 0..range.vertices {
                 exec.spend(watchdog::INSTRUCTION)?;
                 let index = self.fetch.index(exec, position)?;
@@ -215,6 +208,7 @@ impl Draw {
                 state::count(exec, IaPrimitivesCount::OFFSET, assembler.objects().into());
             }
         }
+        self.geometry.finish(exec)?;
         self.pipeline.windower.finish(exec)
     }
 
@@ -233,18 +227,15 @@ impl Draw {
             Some(shader) => shader.run(exec, &fetched)?,
             None => fetched,
         };
-        for (object, places) in &batch.objects {
-            let primitive = Primitive {
-                shape: object.shape,
-                vertices: places.map(|place| shaded.get(place as usize)),
-                provoking: object.provoking(&self.pipeline.raster.provoking),
-                id: object.id,
-                edges: object.edges,
-                first: object.first,
-                last: object.last,
-                stippled: object.stippled,
-            };
-            self.pipeline.primitive(exec, &primitive)?;
+        let pipeline = &mut self.pipeline;
+        let mut draw = |exec: &mut Exec<'_, O>, vertices: &Vertices, object: &topology::Object| {
+            let primitive = Primitive::new(vertices, object, pipeline.raster.provoking);
+            pipeline.primitive(exec, &primitive)
+        };
+        if self.geometry.passes(self.topology.shape()) {
+            batch.objects.iter().try_for_each(|object| draw(exec, &shaded, object))?;
+        } else {
+            self.geometry.run(exec, &shaded, &batch.objects, &mut draw)?;
         }
         batch.clear();
         Ok(())

@@ -9,9 +9,7 @@ use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
 use genxml::gen8::registers::DsInvocationCount;
-use genxml::gen8::render3d_binding::{
-    ThreeDStateBindingTablePointersDs, ThreeDStateSamplerStatePointersDs,
-};
+use genxml::gen8::render3d_binding::{ThreeDStateBindingTablePointersDs, ThreeDStateSamplerStatePointersDs};
 use genxml::gen8::render3d_constants::ThreeDStateConstantDs;
 use genxml::gen8::render3d_stages::{
     FloatingPointMode, ThreeDStateDs, ThreeDStateDsSingleDomainPointDispatch as Single, ThreeDStateUrbDs,

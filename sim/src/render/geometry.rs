@@ -14,6 +14,8 @@ use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
 use crate::watchdog;
+use genxml::gen8::mi::MiTopologyFilter;
+use genxml::gen8::render3d_fetch::ThreeDStateVfTopology;
 use genxml::gen8::render3d_stages::{ThreeDStateDs, ThreeDStateGs, ThreeDStateTe, ThreeDStateVs};
 
 /// All of these stages of a draw.
@@ -69,9 +71,10 @@ impl Geometry {
         Ok(Geometry { patches, shader, stream: StreamOut::resolve(exec) })
     }
 
-    /// True if objects pass as they are, all of them to the clipper.
-    pub fn passes(&self) -> bool {
-        self.patches.is_none() && self.shader.is_none() && !self.stream.enabled && self.stream.renders(0)
+    /// True if objects of a shape pass as they are, all of them to the clipper.
+    pub fn passes(&self, shape: Shape) -> bool {
+        let stages = self.patches.is_some() || self.shader.is_some() || self.stream.enabled;
+        !stages && self.stream.renders(0) && shape != Shape::Patch
     }
 
     /// What makes objects of the vertices of an instance, in the order that the first of these stages wants.
@@ -126,6 +129,14 @@ impl Geometry {
     pub fn finish<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
         self.stream.finish(exec)
     }
+}
+
+/// Does MI_TOPOLOGY_FILTER drop the draw, since it has another topology (2a p.130)? A filter of 0, which is no topology, drops
+/// nothing.
+pub fn is_filtered<O: Observer>(exec: &Exec<'_, O>) -> bool {
+    let filter = state::packet::<MiTopologyFilter, O>(exec).topology_filter_value;
+    let topology = state::packet::<ThreeDStateVfTopology, O>(exec).primitive_topology_type;
+    filter.bits() != 0 && filter != topology
 }
 
 /// What the last geometry stage that is on says to those behind it.

@@ -12,9 +12,7 @@ use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
 use genxml::gen8::registers::{GsInvocationCount, GsPrimitivesCount};
-use genxml::gen8::render3d_binding::{
-    ThreeDStateBindingTablePointersGs, ThreeDStateSamplerStatePointersGs,
-};
+use genxml::gen8::render3d_binding::{ThreeDStateBindingTablePointersGs, ThreeDStateSamplerStatePointersGs};
 use genxml::gen8::render3d_constants::ThreeDStateConstantGs;
 use genxml::gen8::render3d_stages::{
     FloatingPointMode, ThreeDStateGs, ThreeDStateGsControlDataFormat as Format,

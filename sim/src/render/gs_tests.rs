@@ -2,8 +2,7 @@
 
 use super::*;
 
-const STRIPS: Output =
-    Output { vertices: None, control: 8, format: Control::Cuts, dwords: 8, stream: 2 };
+const STRIPS: Output = Output { vertices: None, control: 8, format: Control::Cuts, dwords: 8, stream: 2 };
 
 #[test]
 fn where_things_lie() {

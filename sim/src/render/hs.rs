@@ -10,9 +10,7 @@ use crate::fault::Fault;
 use crate::observe::Observer;
 use crate::unit::local::Barrier;
 use genxml::gen8::registers::HsInvocationCount;
-use genxml::gen8::render3d_binding::{
-    ThreeDStateBindingTablePointersHs, ThreeDStateSamplerStatePointersHs,
-};
+use genxml::gen8::render3d_binding::{ThreeDStateBindingTablePointersHs, ThreeDStateSamplerStatePointersHs};
 use genxml::gen8::render3d_constants::ThreeDStateConstantHs;
 use genxml::gen8::render3d_stages::{
     FloatingPointMode, ThreeDStateHs, ThreeDStateUrbHs, ThreeDStateUrbVs, VectorMaskEnable,

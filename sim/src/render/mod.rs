@@ -12,7 +12,8 @@
 //! * [`blend`], [`logic_op`], [`render_target`], [`elements`]: colours to surfaces; [`aux`]: their auxiliary surfaces.
 //! 1. [`draw`] leads a draw through the stages; [`vf`] fetches vertices by their numbers, [`topology`] makes objects of them;
 //! 2. [`vs`] shades vertices; [`shader`] is what all stages with kernels have in common, [`vue`] what they hand on;
-//!    [`te`] tessellates, [`sol`] writes vertices to memory;
+//!    [`geometry`] leads objects through the stages behind: [`hs`], [`te`] and [`ds`] for patches, [`gs`] makes objects of
+//!    objects, [`sol`] writes vertices to memory;
 //! 3. [`sf`] has the state of what follows: [`clip`], [`viewport`], [`setup`], [`points_lines`];
 //! 4. [`raster`] finds the samples that are covered, [`multisample`] says where they are, [`interpolate`] the values there;
 //! 5. [`sbe`] gives objects the attributes that [`ps`] interpolates;
@@ -27,7 +28,12 @@ pub mod coverage;
 pub mod depth;
 pub mod draw;
 pub mod elements;
+pub mod ds;
+pub mod elements;
+pub mod geometry;
+pub mod gs;
 pub mod hiz;
+pub mod hs;
 pub mod interpolate;
 pub mod logic_op;
 pub mod merge;
@@ -65,6 +71,9 @@ use hiz::HzPackets;
 /// Any [`Fault`] of a thread, of memory, or of the state that the draw names.
 pub fn primitive<O: Observer>(exec: &mut Exec<'_, O>, packet: &ThreeDPrimitive) -> Result<(), Fault> {
     if packet.predicate_enable && !predicate::result(exec) {
+        return Ok(());
+    }
+    if geometry::is_filtered(exec) {
         return Ok(());
     }
     media::drain(exec)?;

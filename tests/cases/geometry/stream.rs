@@ -3,8 +3,9 @@
 
 use crate::harness::{Draw, OUT, buffer, damage, firsts, model, register, written};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
+use genxml::gen8::mi::MiTopologyFilter;
 use genxml::gen8::render3d_stages::{ReorderMode, SoDecl, ThreeDStateSoBuffer, ThreeDStateStreamout};
-use genxml_cases::{at, u};
+use genxml_cases::{at, push, u};
 use genxml_core::MinusOne;
 use genxml_sim::Fault;
 
@@ -139,6 +140,19 @@ fn declarations() {
     let first = draw.run(&mut model).unwrap();
     assert_eq!(first, [0, 1, 2, 3].map(|n| [n, 0x55, 0x55, 2000 + n]));
     assert_eq!(written(&mut model, 1), [[3000, 3001, 3002, 3003]]);
+}
+
+/// MI_TOPOLOGY_FILTER lets draws of one topology pass, or of all.
+#[test]
+fn topology_filter() {
+    let mut model = model();
+    for (filter, drawn) in
+        [(Code::_3DPRIM_POINTLIST, 4), (Code::_3DPRIM_LINELIST, 0), (Code::from_bits(0), 4)]
+    {
+        let mut draw = Draw::new(Code::_3DPRIM_POINTLIST, 4);
+        push(&mut draw.stages, &MiTopologyFilter { topology_filter_value: filter });
+        assert_eq!(draw.run(&mut model).unwrap().len(), drawn, "{filter:?}");
+    }
 }
 
 /// Damaged packets give a fault or an odd stream, and nothing worse.
