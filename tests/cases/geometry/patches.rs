@@ -151,11 +151,8 @@ fn a_quad() {
             let vertices = draw.run(&mut model).unwrap();
             assert_eq!(register(&mut model, DS_INVOCATIONS) - before, 25);
             assert_eq!(areas(&vertices), [sign / 16.0; 32]);
-            let mut points: Vec<[u32; 2]> = vertices
-                .iter()
-                .map(|v| floats(v))
-                .map(|v| [v[0] * 4.0, v[1] * 4.0].map(|t| t as u32))
-                .collect();
+            let mut points: Vec<[u32; 2]> =
+                vertices.iter().map(floats).map(|v| [v[0] * 4.0, v[1] * 4.0].map(|t| t as u32)).collect();
             points.sort_unstable();
             points.dedup();
             assert_eq!(points.len(), 25);
