@@ -27,7 +27,6 @@ pub mod compare;
 pub mod coverage;
 pub mod depth;
 pub mod draw;
-pub mod elements;
 pub mod ds;
 pub mod elements;
 pub mod geometry;
