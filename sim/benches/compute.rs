@@ -1,14 +1,17 @@
 //! EU instructions per second of whole walkers, with memory: `cargo bench -p genxml-sim --bench compute`. Items are
-//! instructions; the argument is the number of host threads. What the kernels do is in `walkers`; `serial` shows what
-//! trials cost that fail.
+//! instructions, of `nearest` and `linear` samples; the argument is the number of host threads. What the kernels do is in
+//! `walkers`; `serial` shows what trials cost that fail.
 
 mod walkers;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
+use genxml::gen8::state::SurfaceFormat;
 use walkers::Walker;
 
 const THREADS: [usize; 2] = [1, 2];
+/// Samples of `walkers::textured`.
+const SAMPLES: u64 = 8 << 20;
 
 fn main() {
     divan::main();
@@ -32,4 +35,24 @@ fn matrix_product(bencher: Bencher<'_, '_>, threads: usize) {
 #[divan::bench(args = THREADS)]
 fn serial(bencher: Bencher<'_, '_>, threads: usize) {
     bench(bencher, walkers::serial(), threads);
+}
+
+fn samples(bencher: Bencher<'_, '_>, format: SurfaceFormat, linear: bool, threads: usize) {
+    let mut walker = walkers::textured(format, linear);
+    bencher.counter(ItemsCount::new(SAMPLES)).bench_local(|| walker.run(threads));
+}
+
+#[divan::bench(args = THREADS)]
+fn nearest(bencher: Bencher<'_, '_>, threads: usize) {
+    samples(bencher, SurfaceFormat::R8G8B8A8_UNORM, false, threads);
+}
+
+#[divan::bench(args = THREADS)]
+fn linear(bencher: Bencher<'_, '_>, threads: usize) {
+    samples(bencher, SurfaceFormat::R8G8B8A8_UNORM, true, threads);
+}
+
+#[divan::bench(args = THREADS)]
+fn linear_srgb(bencher: Bencher<'_, '_>, threads: usize) {
+    samples(bencher, SurfaceFormat::R8G8B8A8_UNORM_SRGB, true, threads);
 }

@@ -7,6 +7,7 @@
 
 mod walkers;
 
+use genxml::gen8::state::SurfaceFormat;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -37,6 +38,12 @@ fn main() {
     if wanted("matrix_product") {
         let mut walker = walkers::matrix_product();
         compare("matrix_product", turns, only, |threads| {
+            walker.run(threads);
+        });
+    }
+    if wanted("textured") {
+        let mut walker = walkers::textured(SurfaceFormat::R8G8B8A8_UNORM, true);
+        compare("textured", turns, only, |threads| {
             walker.run(threads);
         });
     }

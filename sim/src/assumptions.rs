@@ -519,3 +519,43 @@ pub const PRIMITIVES_KEEP_THE_NUMBER_OF_WHAT_THEY_CAME_FROM: bool = true;
 /// which leaves two ways, and drivers have the data pushed. The model puts four handles of each object into the halves of a
 /// register, as data of two objects come; the alternative has those of the second object behind those of the first.
 pub const DUAL_OBJECTS_SHARE_REGISTERS_OF_HANDLES: bool = true;
+/// Levels of detail have 8 fraction bits; are computed ones rounded to them or cut? No source says. The model rounds to the
+/// nearest, so that coordinates with small errors give the level that was meant.
+pub const LOD_IS_ROUNDED: bool = true;
+
+/// Resource Min LOD (2d p.349): "the LOD Computation Pseudocode" that says what it does is in no source. The model takes it
+/// for a lower bound of the level of detail, counted from level 0 as the most detailed level that is present.
+pub const RESOURCE_MIN_LOD_BOUNDS_LEVELS: bool = true;
+
+/// Are levels of detail computed for threads that have no pixels? Drivers give those a level of their own, which could mean
+/// that there is none to be computed. The sampler is not told who asks: the model takes differences of neighbours in
+/// messages of 8 and 16 lanes of all threads, and 0 in those of two.
+pub const DERIVATIVES_OF_EVERY_STAGE: bool = true;
+
+/// Are border colours outside of the range of a format clamped to it? OpenGL says so, and drivers leave it to hardware
+/// (gen8_facts 11).
+pub const BORDER_COLORS_CLAMP_TO_THE_FORMAT: bool = true;
+
+/// Pixels of packed YUV that have no chroma of their own: 2a p.35 says that the chroma key sees the mean of the chroma to
+/// the left and to the right. Does the filter as well? The model has one colour for both.
+pub const CHROMA_BETWEEN_PAIRS_IS_AVERAGED: bool = true;
+
+/// What texel is beyond the corner of a cube map? There is none, and 003:2969 admits artifacts. The model gives its weight
+/// to the three others in equal parts, as OpenGL recommends.
+pub const CUBE_CORNERS_HAVE_THREE_TEXELS: bool = true;
+
+/// ld outside of the surface returns 1 in the alpha of a format without alpha (003:4064); an erratum of old devices had 0 for
+/// formats of 8 bits a channel. The model has 1 for all.
+pub const LOADS_OUTSIDE_HAVE_ALPHA_ONE: bool = true;
+
+/// What does ld_mcs return for a surface without a multisample control surface? What surfaces that are not there return: 0.
+/// ld2dms does not look at the word then.
+pub const CONTROL_WORDS_WITHOUT_A_SURFACE_ARE_ZERO: bool = true;
+
+/// resinfo shifts width, height and depth by the level (003:4054), which makes 0 of small ones where the level has a texel.
+/// Drivers take the answer for the size of the level: the model returns 1 at least, for levels that there are.
+pub const LEVELS_HAVE_A_TEXEL_AT_LEAST: bool = true;
+
+/// Multisample Position Palette Index is "returned by sampleinfo" (2d p.340), in which channel is in no source. The model
+/// has it in alpha.
+pub const SAMPLEINFO_HAS_THE_PALETTE_INDEX: bool = true;

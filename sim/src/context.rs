@@ -11,6 +11,7 @@ use crate::media::parallel::Trials;
 use crate::media::pool::Pool;
 use crate::mem::{AddressSpace, PageFault, Vm};
 use crate::observe::{Event, Observer, Stats};
+use crate::unit::sampler::Palettes;
 use crate::unit::urb::Urb;
 use crate::watchdog::{Budget, Exhausted};
 use genxml::engine::EngineId;
@@ -61,6 +62,8 @@ pub struct State {
     pub registers: Registers,
     /// The newest of each 3DSTATE packet, for draws.
     pub latched: Latched,
+    /// Palettes of the sampler.
+    pub palettes: Palettes,
     /// MI_SET_PREDICATE has packets skipped.
     pub skips: bool,
     /// MI_ARB_ON_OFF forbids other contexts to take over.

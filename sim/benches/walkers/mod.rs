@@ -8,7 +8,9 @@ use genxml::gen8::media::{
 use genxml::gen8::mi::{MiBatchBufferEnd, PipelineSelect, PipelineSelectPipelineSelection};
 use genxml::gen8::state::{
     BindingTableState, InterfaceDescriptorData, InterfaceDescriptorDataSharedLocalMemorySize,
-    RenderSurfaceState, RenderSurfaceStateExtent, StateBaseAddress, SurfaceFormat, SurfaceType,
+    RenderSurfaceState, RenderSurfaceStateExtent, RenderSurfaceStateSurfaceHorizontalAlignment,
+    RenderSurfaceStateSurfaceVerticalAlignment, SamplerState, SamplerStateMagModeFilter,
+    SamplerStateMinModeFilter, ShaderChannelSelect, StateBaseAddress, SurfaceFormat, SurfaceType, TileMode,
 };
 use genxml_eu::asm::{Options, assemble};
 use genxml_eu::syntax::Syntax;
@@ -21,6 +23,10 @@ const KERNEL: u64 = 0x21_0000;
 const BUFFERS: [u64; 3] = [0x1000_0000, 0x2000_0000, 0x3000_0000];
 /// Where surface states and binding table lie, from [`STATE`] on.
 const SURFACES: u64 = 0x4000;
+/// The same for the sampler.
+const SAMPLERS: u64 = 0x6000;
+/// Where the texture lies.
+const TEXTURE: u64 = 0x4000_0000;
 
 /// End of a kernel.
 const END: &str = "
@@ -98,6 +104,37 @@ product:
     send (16|M0) null r44 0xC 0x08025e02
 ";
 
+/// r1.0 is a step of coordinates, r2.0 the thread's first pixel in its row of subspans. Eight samples, each a quarter of a
+/// texel further.
+const TEXTURED: &str = "
+    (W) shl (1|M0) r3.0<1>:ud r0.1<0;1,0>:ud 7:ud
+    (W) add (1|M0) r3.0<1>:ud r3.0<0;1,0>:ud r2.0<0;1,0>:ud
+    (W) shl (1|M0) r3.1<1>:ud r0.6<0;1,0>:ud 1:ud
+    // columns and rows of four subspans
+    (W) mov (8|M0) r4.0<1>:uw 0x32321010:uv
+    (W) add (8|M0) r4.8<1>:uw r4.0<8;8,1>:uw 4:uw
+    (W) mov (8|M0) r5.0<1>:uw 0x11001100:uv
+    (W) mov (8|M0) r5.8<1>:uw 0x11001100:uv
+    add (16|M0) r10.0<1>:ud r4.0<8;8,1>:uw r3.0<0;1,0>:ud
+    add (16|M0) r12.0<1>:ud r5.0<8;8,1>:uw r3.1<0;1,0>:ud
+    mov (16|M0) r14.0<1>:f r10.0<8;8,1>:ud
+    mov (16|M0) r16.0<1>:f r12.0<8;8,1>:ud
+    mul (16|M0) r20.0<1>:f r14.0<8;8,1>:f r1.0<0;1,0>:f
+    mul (16|M0) r22.0<1>:f r16.0<8;8,1>:f r1.0<0;1,0>:f
+    (W) mov (1|M0) r7.0<1>:d 8:d
+again:
+    send (16|M0) r30 r20 0x2 0x08840001
+    add (16|M0) r20.0<1>:f r20.0<8;8,1>:f 0x3a800000:f       // 1 / 1024
+    (W) add (1|M0) (ne)f0.0 r7.0<1>:d r7.0<0;1,0>:d -1:d
+    (W&f0.0) jmpi again
+    // green of the last sample, by pixel
+    shl (16|M0) r12.0<1>:ud r12.0<8;8,1>:ud 10:ud
+    add (16|M0) r10.0<1>:ud r10.0<8;8,1>:ud r12.0<8;8,1>:ud
+    shl (16|M0) r10.0<1>:ud r10.0<8;8,1>:ud 2:ud
+    mov (16|M0) r12.0<1>:ud r32.0<8;8,1>:ud
+    send (16|M0) null r10 0xC 0x08025e00
+";
+
 /// Reads a dword of x, counts, works a little, writes it.
 const SERIAL: &str = "
     mov (16|M0) r10.0<1>:ud 0:ud
@@ -123,6 +160,18 @@ pub struct Walker {
 impl Walker {
     /// `buffers` are bound from entry 0 on; the thread's number times `step` is in r2.0, `shared` in r1.0.
     fn new(kernel: &str, buffers: &[Vec<f32>], groups: [u64; 2], step: u32, shared: u32) -> Walker {
+        Walker::with_texture(kernel, buffers, None, groups, step, shared)
+    }
+
+    /// The same with a surface behind the buffers, and a sampler.
+    fn with_texture(
+        kernel: &str,
+        buffers: &[Vec<f32>],
+        texture: Option<(RenderSurfaceState, SamplerState)>,
+        groups: [u64; 2],
+        step: u32,
+        shared: u32,
+    ) -> Walker {
         let mut gpu = Gpu::new();
         let context = gpu.create_context().unwrap();
         let code = assemble(&format!("{kernel}{END}"), Syntax::Iga, &Options::default()).unwrap();
@@ -151,12 +200,20 @@ impl Walker {
             let entry = BindingTableState { surface_state_pointer: Address::new(place).unwrap() };
             put(SURFACES + 4 * index as u64, &entry.pack());
         }
+        if let Some((surface, sampler)) = texture {
+            let place = SURFACES + 0x100 + 64 * buffers.len() as u64;
+            put(place, &surface.pack());
+            let entry = BindingTableState { surface_state_pointer: Address::new(place).unwrap() };
+            put(SURFACES + 4 * buffers.len() as u64, &entry.pack());
+            put(SAMPLERS, &sampler.pack());
+        }
         let mut constants = vec![[0u32; 8]; 18];
         constants[0][0] = shared;
         (0..16).for_each(|thread| constants[1 + thread][0] = thread as u32 * step);
         put(CURBE, constants.as_flattened());
         let descriptor = InterfaceDescriptorData {
             binding_table_pointer: Address::new(SURFACES).unwrap(),
+            sampler_state_pointer: Address::new(SAMPLERS).unwrap(),
             cross_thread_constant_data_read_length: u(1),
             constant_indirect_urb_entry_read_length: u(1),
             number_of_threads_in_gpgpu_thread_group: u(16),
@@ -261,5 +318,62 @@ pub fn serial() -> Walker {
     let mut walker = Walker::new(SERIAL, &[vec![0.0; 64]], [1024, 1], 0, 0);
     walker.run(2);
     assert_eq!(walker.floats(0, 1)[0].to_bits(), 16 * 1024);
+    walker
+}
+
+/// A picture of 1024 x 1024 pixels, 8 samples for each, of a texture of 256 x 256 texels in Y tiles that repeats.
+pub fn textured(format: SurfaceFormat, linear: bool) -> Walker {
+    const SIDE: usize = 256;
+    let texel = |x: usize, y: usize| [x as u8, (x * 7 + y * 3) as u8, y as u8, 255];
+    let mut memory = vec![0u8; SIDE * SIDE * 4];
+    for y in 0..SIDE {
+        for x in 0..SIDE {
+            // Tiles of 32 x 32 texels, columns of 4 (gen8_facts 10.1).
+            let tile = y / 32 * 8 + x / 32;
+            let at = 4096 * tile + 512 * (x % 32 / 4) + 16 * (y % 32) + 4 * (x % 4);
+            memory[at..at + 4].copy_from_slice(&texel(x, y));
+        }
+    }
+    let surface = RenderSurfaceState {
+        surface_type: SurfaceType::SURFTYPE_2D,
+        surface_format: format,
+        tile_mode: TileMode::YMAJOR,
+        surface_base_address: Address::new(TEXTURE).unwrap(),
+        surface_pitch: MinusOne::new(1024).unwrap(),
+        extent: RenderSurfaceStateExtent::Image {
+            width: MinusOne::new(SIDE as u64).unwrap(),
+            height: MinusOne::new(SIDE as u64).unwrap(),
+            depth: MinusOne::new(1).unwrap(),
+        },
+        surface_horizontal_alignment: RenderSurfaceStateSurfaceHorizontalAlignment::HALIGN_4,
+        surface_vertical_alignment: RenderSurfaceStateSurfaceVerticalAlignment::VALIGN_4,
+        shader_channel_select_red: ShaderChannelSelect::RED,
+        shader_channel_select_green: ShaderChannelSelect::GREEN,
+        shader_channel_select_blue: ShaderChannelSelect::BLUE,
+        shader_channel_select_alpha: ShaderChannelSelect::ALPHA,
+        ..RenderSurfaceState::new()
+    };
+    let sampler = SamplerState {
+        mag_mode_filter: SamplerStateMagModeFilter::from_bits(linear.into()),
+        min_mode_filter: SamplerStateMinModeFilter::from_bits(linear.into()),
+        ..SamplerState::new()
+    };
+    let pixels = vec![0.0; 1 << 20];
+    // Three eighths of a texel from pixel to pixel.
+    let step = 1.5f32 / 1024.0;
+    let mut walker =
+        Walker::with_texture(TEXTURED, &[pixels], Some((surface, sampler)), [8, 512], 8, step.to_bits());
+    walker.gpu.load(walker.context, TEXTURE, &memory).unwrap();
+    walker.run(2);
+    if !linear && format == SurfaceFormat::R8G8B8A8_UNORM {
+        let found = walker.floats(0, 1 << 20);
+        for n in (0..1 << 20).step_by(997) {
+            let place = |pixel: usize, steps: f64| {
+                ((pixel as f64 * f64::from(step) + steps / 1024.0) * SIDE as f64) as usize % SIDE
+            };
+            let expected = f32::from(texel(place(n % 1024, 7.0), place(n / 1024, 0.0))[1]) / 255.0;
+            assert!(found[n] == expected, "{n}: {} {expected}", found[n]);
+        }
+    }
     walker
 }

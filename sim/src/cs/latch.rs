@@ -8,7 +8,7 @@ use genxml::gen8::render3d_fetch::VertexBufferState;
 use genxml::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket};
 
 /// Packets that change a part of what earlier ones of their kind set, in tables that nothing here reads yet.
-const EDITS: [&str; 3] = ["3DSTATE_BINDING_TABLE_EDIT_", "3DSTATE_DX9_", "3DSTATE_SAMPLER_PALETTE_LOAD"];
+const EDITS: [&str; 2] = ["3DSTATE_BINDING_TABLE_EDIT_", "3DSTATE_DX9_"];
 
 /// A packet that may be one of state.
 pub trait Latch {
@@ -41,6 +41,14 @@ impl Latch for RenderPacket<'_> {
                 for (buffer, dwords) in states.iter().zip(dwords[1..].chunks_exact(STATE)) {
                     latched.keep(name, buffer.vertex_buffer_index.get() as u8, dwords);
                 }
+                return Ok(true);
+            }
+            RenderPacket::ThreeDStateSamplerPaletteLoad0(packet) => {
+                exec.state.palettes.load(0, packet.unpack_lossy().entry.iter().map(|entry| entry.pack()[0]));
+                return Ok(true);
+            }
+            RenderPacket::ThreeDStateSamplerPaletteLoad1(packet) => {
+                exec.state.palettes.load(1, packet.unpack_lossy().entry.iter().map(|entry| entry.pack()[0]));
                 return Ok(true);
             }
             RenderPacket::ThreeDStateSoBuffer(packet) => packet.unpack_lossy().so_buffer_index.get(),

@@ -10,7 +10,7 @@ use crate::fault::Fault;
 use crate::kernels;
 use crate::observe::Observer;
 use crate::unit::local::place;
-use crate::unit::{Bindings, Program};
+use crate::unit::{Bindings, Program, Samplers};
 use genxml::eu::gen8::eu_registers::{ControlRegister, StateRegister};
 use genxml::gen8::media::MediaVfeState;
 use genxml::gen8::state::{InterfaceDescriptorData, InterfaceDescriptorDataThreadPriority as Priority};
@@ -85,9 +85,11 @@ impl Dispatch {
         let offset = descriptor.kernel_start_pointer.get();
         let kernel = kernels::decode(exec, base.instruction.wrapping_add(offset), offset as u32);
         let table = base.surface.wrapping_add(descriptor.binding_table_pointer.get());
+        let samplers =
+            Samplers::new(base.dynamic, base.dynamic.wrapping_add(descriptor.sampler_state_pointer.get()));
         let constants = exec.state.curbe.get(skip as usize * REGISTER..).unwrap_or_default().to_vec();
         Ok(Dispatch {
-            program: Program { kernel, bindings: Bindings::new(base.surface, table) },
+            program: Program { kernel, bindings: Bindings::new(base.surface, table).with_samplers(samplers) },
             control: control(&descriptor),
             system_routine: exec.state.sip.map(|sip| sip.system_instruction_pointer.get() as u32),
             constants,

@@ -15,8 +15,8 @@ use crate::context::Exec;
 use crate::eu::Launch;
 use crate::fault::{Fault, Place};
 use crate::observe::Observer;
-use crate::unit::Bindings;
 use crate::unit::local::{Barrier, PLACES, Request};
+use crate::unit::{Bindings, Samplers};
 use genxml::eu::gen8::eu_registers::ThreadDependencyRegister;
 use genxml::gen8::messages::ThreadSpawnMessagePayload;
 use genxml::gen8::thread_payloads::MediaThreadPayloadHeader;
@@ -639,7 +639,10 @@ fn child<O: Observer>(exec: &mut Exec<'_, O>, payload: &[u32; 8]) -> Result<Chil
     bytemuck::cast_slice_mut::<u32, u8>(&mut dwords).copy_from_slice(r0);
     let header = MediaThreadPayloadHeader::unpack_lossy(&dwords);
     let base = dispatch.program.bindings.base;
-    dispatch.program.bindings = Bindings::new(base, base.wrapping_add(header.binding_table_pointer.get()));
+    let dynamic = dispatch.program.bindings.samplers.base;
+    let samplers = dynamic.wrapping_add(header.sampler_state_pointer.get());
+    dispatch.program.bindings = Bindings::new(base, base.wrapping_add(header.binding_table_pointer.get()))
+        .with_samplers(Samplers::new(dynamic, samplers));
     let mut payload = r0.to_vec();
     let constants = dispatch.descriptor.constant_indirect_urb_entry_read_length.get() as usize;
     dispatch.check_payload(exec, 1 + constants + length)?;

@@ -4,6 +4,7 @@ use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
 use crate::surface::Surface;
+use crate::unit::Samplers;
 use genxml::gen8::state::{BindingTableState, RenderSurfaceState, RenderSurfaceStateMediaBoundaryPixelMode};
 
 /// A surface as a binding table names it.
@@ -25,6 +26,8 @@ pub struct Bindings {
     /// By index: place in `found` and one more, or 0.
     places: [u16; 256],
     found: Vec<Bound>,
+    /// The samplers that messages name beside surfaces.
+    pub samplers: Samplers,
 }
 
 impl Default for Bindings {
@@ -36,7 +39,13 @@ impl Default for Bindings {
 impl Bindings {
     /// A binding table at `table`, pointing to surface states relative to `base`.
     pub fn new(base: u64, table: u64) -> Bindings {
-        Bindings { base, table, places: [0; 256], found: Vec::new() }
+        Bindings { base, table, places: [0; 256], found: Vec::new(), samplers: Samplers::default() }
+    }
+
+    /// The same with samplers.
+    #[must_use]
+    pub fn with_samplers(self, samplers: Samplers) -> Bindings {
+        Bindings { samplers, ..self }
     }
 
     /// The surface of entry `index`.
@@ -67,6 +76,7 @@ impl Bindings {
                 *own = self.found.len() as u16;
             }
         }
+        self.samplers.learn(&other.samplers);
     }
 
     /// The surface state of entry `index` as it stands in memory.

@@ -1,7 +1,7 @@
 //! Shared functions: what the messages of threads reach.
 //!
 //! A [`Port`] is one thread's door to them: it knows the surfaces that the thread's binding table names and delivers
-//! each message to its unit: [`dataport`], [`gateway`], [`spawner`]. Units never look back at what started the thread.
+//! each message to its unit: [`sampler`], [`dataport`], [`urb`], [`gateway`], [`spawner`]. Units never look back at what started the thread.
 
 pub mod atomic;
 pub mod bindings;
@@ -9,6 +9,7 @@ pub mod dataport;
 pub mod gateway;
 pub mod local;
 pub mod render_cache;
+pub mod sampler;
 pub mod spawner;
 pub mod urb;
 
@@ -17,6 +18,7 @@ mod tests;
 
 pub use bindings::{Bindings, Bound};
 pub use local::Local;
+pub use sampler::Samplers;
 
 use crate::context::Exec;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
@@ -125,7 +127,7 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
             SharedFunction::ThreadSpawner => spawner::message(self, registers, message),
             SharedFunction::Urb => urb::message(self, registers, message),
             SharedFunction::Gateway => gateway::message(self, registers, message),
-            SharedFunction::Sampler => Err(self.missing("the sampler", message, "2d p.257")),
+            SharedFunction::Sampler => sampler::message(self, registers, message),
             _ => Err(self.missing("this shared function", message, "2b p.28")),
         }
     }

@@ -10,7 +10,8 @@ use crate::unit::Port;
 use genxml::gen8::messages::MessageDescriptor;
 
 /// A message as it arrives.
-pub(super) struct Parcel<'m> {
+#[derive(Debug)]
+pub(in crate::unit) struct Parcel<'m> {
     /// What the send says.
     pub message: &'m Message,
     /// What the message is called in reports.
@@ -110,6 +111,11 @@ impl<'m> Parcel<'m> {
             Err(fault) => return Err(self.page(port, fault)),
         }
         Ok(())
+    }
+
+    /// Registers that come back.
+    pub fn returned(&self) -> usize {
+        self.returned
     }
 
     /// Registers behind the header.

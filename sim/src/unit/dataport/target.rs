@@ -13,7 +13,7 @@ use genxml::gen8::state::RenderSurfaceState;
 use genxml_eu::gen8::descriptors::MdcBtsSlmA32 as Index;
 
 /// Binding table indices from here on name no entry (2d p.471).
-const FIRST_SPECIAL_INDEX: u8 = 240;
+pub(in crate::unit) const FIRST_SPECIAL_INDEX: u8 = 240;
 
 /// Base addresses of stateless messages are pages of this size: MHC_A32_BBA means bits 31:10 (2d p.4), below are other
 /// things in the registers that headers are copied from.

@@ -1,0 +1,193 @@
+//! From a coordinate to texels of one direction (003:2845-2969): rounding, the linear filter's two texels and their
+//! shares, and what lies outside of the map.
+
+use super::state::Wrap;
+
+/// Fraction bits of a texel coordinate, and so of the weights of the linear filter (gen8_facts 11: drivers report
+/// subTexelPrecisionBits 8).
+pub const FRACTION_BITS: u32 = 8;
+/// A texel.
+pub const TEXEL: i64 = 1 << FRACTION_BITS;
+
+/// Texels of one direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Axis {
+    /// The texels; [`BORDER`] for the border colour. Both are the same without a linear filter.
+    pub texels: [i32; 2],
+    /// Share of the second one, in 1/256.
+    pub share: u32,
+}
+
+/// In the place of a texel that has the border colour.
+pub const BORDER: i32 = -1;
+
+/// How one direction of a level is addressed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rule {
+    /// Texels of the level.
+    pub size: i32,
+    /// Outside of the map.
+    pub wrap: Wrap,
+    /// Coordinates are rounded rather than truncated to 1/256 texel.
+    pub round: bool,
+    /// Two texels.
+    pub linear: bool,
+    /// The coordinate counts the map; else texels.
+    pub normalized: bool,
+    /// Texels that the message adds.
+    pub offset: i32,
+}
+
+/// `value` cut down to an integer; 0 if it is no number, and never so great that sums overflow.
+#[inline(always)]
+fn floor(value: f64) -> i64 {
+    const FAR: f64 = (1u64 << 60) as f64;
+    let value = value.clamp(-FAR, FAR);
+    let whole = value as i64;
+    whole - i64::from(value < whole as f64)
+}
+
+impl Rule {
+    /// The texels at a coordinate. Exact for all of them: the product of a float and a size fits a double.
+    #[inline(always)]
+    pub fn axis(&self, coordinate: f64) -> Axis {
+        let size = i64::from(self.size);
+        let scale = (if self.normalized { size * TEXEL } else { TEXEL }) as f64;
+        let offset = i64::from(self.offset) * TEXEL;
+        let rounded = if self.round { 0.5 } else { 0.0 };
+        let mut place = match self.wrap {
+            // The absolute value of the coordinate is taken before all else (003:2954).
+            Wrap::MirrorOnce => floor((coordinate * scale + offset as f64).abs() + rounded),
+            _ => floor(coordinate * scale + rounded) + offset,
+        };
+        if self.wrap == Wrap::HalfBorder {
+            place = place.clamp(0, size * TEXEL);
+        }
+        if !self.linear {
+            let texel = self.wrapped(place >> FRACTION_BITS);
+            return Axis { texels: [texel; 2], share: 0 };
+        }
+        let place = place - TEXEL / 2;
+        let first = place >> FRACTION_BITS;
+        Axis { texels: [self.wrapped(first), self.wrapped(first + 1)], share: (place & (TEXEL - 1)) as u32 }
+    }
+
+    /// The texel that stands for texel `at` of a map without end.
+    #[inline(always)]
+    fn wrapped(&self, at: i64) -> i32 {
+        let size = i64::from(self.size);
+        if (0..size).contains(&at) {
+            return at as i32;
+        }
+        self.outside(at, size)
+    }
+
+    fn outside(&self, at: i64, size: i64) -> i32 {
+        (match self.wrap {
+            Wrap::Wrap => at.rem_euclid(size),
+            Wrap::Mirror => {
+                let at = at.rem_euclid(2 * size);
+                if at < size { at } else { 2 * size - 1 - at }
+            }
+            Wrap::Clamp | Wrap::Cube | Wrap::MirrorOnce => at.clamp(0, size - 1),
+            // The coordinate itself is never outside, but for its last place, which is the edge (GL_CLAMP).
+            Wrap::HalfBorder if !self.linear => size - 1,
+            Wrap::Border | Wrap::HalfBorder => return BORDER,
+        }) as i32
+    }
+}
+
+/// The layer that a float names: the nearest, ties to even, of those that there are (gen8_facts 4.2).
+#[inline]
+pub fn layer(index: f32, count: u32) -> u32 {
+    let rounded = libm::rintf(index);
+    // Casts saturate; what is no number is 0.
+    (rounded as u32).min(count.saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const WRAPS: [Wrap; 7] =
+        [Wrap::Wrap, Wrap::Mirror, Wrap::Clamp, Wrap::Cube, Wrap::Border, Wrap::MirrorOnce, Wrap::HalfBorder];
+
+    /// The text of 003:2915-2969, and GL_CLAMP for HALF_BORDER, for a texel number; in exact integers.
+    fn outside(wrap: Wrap, at: i128, size: i128, linear: bool) -> i32 {
+        let clamp = at.max(0).min(size - 1);
+        (match wrap {
+            Wrap::Wrap => (at % size + size) % size,
+            Wrap::Mirror => {
+                let turn = at.div_euclid(size);
+                let within = at - turn * size;
+                if turn % 2 == 0 { within } else { size - 1 - within }
+            }
+            Wrap::Clamp | Wrap::Cube | Wrap::MirrorOnce => clamp,
+            Wrap::HalfBorder if !linear => clamp,
+            Wrap::Border | Wrap::HalfBorder => {
+                if at == clamp {
+                    at
+                } else {
+                    -1
+                }
+            }
+        }) as i32
+    }
+
+    /// A float as an exact fraction over 2^70; floats of the test are no finer.
+    fn exact(value: f32) -> i128 {
+        let bits = value.to_bits();
+        let (exponent, mantissa) = ((bits >> 23 & 0xff) as i32, i128::from(bits & 0x7f_ffff | 0x80_0000));
+        let shift = exponent - 150 + 70;
+        let magnitude = if exponent == 0 || shift < 0 { 0 } else { mantissa << shift };
+        if bits >> 31 == 1 { -magnitude } else { magnitude }
+    }
+
+    proptest! {
+        /// Oracle: integers without rounding.
+        #[test]
+        fn texels(
+            wrap in prop::sample::select(WRAPS.to_vec()), size in 1i32..16385, steps in -0x10_0000i32..0x10_0000,
+            shift in 8u32..24, round: bool, linear: bool, offset in -8i32..8, normalized: bool,
+        ) {
+            let coordinate = (f64::from(steps) / f64::from(1 << shift)) as f32;
+            let rule = Rule { size, wrap, round, linear, normalized, offset };
+            let axis = rule.axis(coordinate.into());
+            let big = i128::from(size);
+            let unit = 1i128 << 70;
+            let scaled = exact(coordinate) * if normalized { big } else { 1 } * 256;
+            let half = if round { unit / 2 } else { 0 };
+            let moved = i128::from(offset) * 256;
+            let mut place = match wrap {
+                Wrap::MirrorOnce => ((scaled + moved * unit).abs() + half).div_euclid(unit),
+                _ => (scaled + half).div_euclid(unit) + moved,
+            };
+            if wrap == Wrap::HalfBorder {
+                place = place.max(0).min(256 * big);
+            }
+            if linear {
+                place -= 128;
+            }
+            let first = place.div_euclid(256);
+            prop_assert_eq!(axis.texels[0], outside(wrap, first, big, linear));
+            let second = if linear { first + 1 } else { first };
+            prop_assert_eq!(axis.texels[1], outside(wrap, second, big, linear));
+            prop_assert_eq!(i128::from(axis.share), if linear { place.rem_euclid(256) } else { 0 });
+        }
+
+        /// Whatever a coordinate is, its texels are there.
+        #[test]
+        fn any_bits(wrap in prop::sample::select(WRAPS.to_vec()), bits: u32, size in 1i32..16385, linear: bool) {
+            let rule = Rule { size, wrap, round: true, linear, normalized: true, offset: -8 };
+            let axis = rule.axis(f32::from_bits(bits).into());
+            prop_assert!(axis.texels.into_iter().all(|texel| (-1..size).contains(&texel)));
+        }
+    }
+
+    #[test]
+    fn layers() {
+        let found = [-3.0, 0.5, 1.5, 2.4999, 7.0, f32::NAN, f32::INFINITY].map(|index| layer(index, 5));
+        assert_eq!(found, [0, 0, 2, 2, 4, 0, 4]);
+    }
+}

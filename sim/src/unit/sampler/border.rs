@@ -1,0 +1,117 @@
+//! The colour of what lies outside of the map (003:3817-3835, 2d p.366-372).
+
+use crate::assumptions::BORDER_COLORS_CLAMP_TO_THE_FORMAT;
+use crate::surface::format::codec::Value;
+use crate::surface::format::{Class, Encoding, Format, Letter, Numeric};
+use genxml::gen8::render3d_binding::SamplerIndirectState;
+
+/// What alpha is where a format has none.
+pub const fn one(numeric: Numeric) -> u32 {
+    match numeric {
+        Numeric::Float => 1.0f32.to_bits(),
+        Numeric::Uint | Numeric::Sint => 1,
+    }
+}
+
+/// The border colour as texels of the format have it.
+pub fn color(format: &Format, dx9: bool, state: &SamplerIndirectState) -> Value {
+    if dx9 {
+        // Four bytes, also for channels that the format lacks.
+        let bytes = [
+            state.border_color_red_dx9,
+            state.border_color_green_dx9,
+            state.border_color_blue_dx9,
+            state.border_color_alpha_dx9,
+        ];
+        return bytes.map(|byte| (byte.get() as f32 / 255.0).to_bits());
+    }
+    let given =
+        [state.border_color_red, state.border_color_green, state.border_color_blue, state.border_color_alpha]
+            .map(|dword| dword.get() as u32);
+    let mut color = [0, 0, 0, one(format.numeric)];
+    if format.class != Class::Channels {
+        // Blocks and YUV: what their decoders return is normalized, or a float.
+        return given;
+    }
+    for channel in format.channels() {
+        let value = |from: usize| clamp(channel.encoding, u32::from(channel.bits), given[from]);
+        match channel.letter {
+            Letter::R => color[0] = value(0),
+            Letter::G | Letter::Y => color[1] = value(1),
+            Letter::B => color[2] = value(2),
+            Letter::A => color[3] = value(3),
+            Letter::L => [color[0], color[1], color[2]] = [value(0); 3],
+            Letter::I => color = [value(0); 4],
+            // What the palette would give.
+            Letter::P => [color[0], color[1], color[2]] = [given[0], given[1], given[2]],
+            Letter::E | Letter::X => {}
+        }
+    }
+    color
+}
+
+/// The nearest value that a channel has (gen8_facts 11).
+fn clamp(encoding: Encoding, bits: u32, value: u32) -> u32 {
+    if !BORDER_COLORS_CLAMP_TO_THE_FORMAT {
+        return value;
+    }
+    let float = f32::from_bits(value);
+    match encoding {
+        // What is no number becomes 0.
+        Encoding::Unorm => if float > 0.0 { float.min(1.0) } else { 0.0 }.to_bits(),
+        Encoding::Snorm => if float.is_nan() { 0.0 } else { float.clamp(-1.0, 1.0) }.to_bits(),
+        Encoding::Uint if bits < 32 => value.min((1 << bits) - 1),
+        Encoding::Sint if bits < 32 => {
+            let most = (1i32 << (bits - 1)) - 1;
+            (value as i32).clamp(-most - 1, most) as u32
+        }
+        _ => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use genxml::gen8::state::SurfaceFormat;
+    use genxml_core::U;
+
+    fn state(channels: [u32; 4]) -> SamplerIndirectState {
+        let [red, green, blue, alpha] = channels.map(|channel| U::from_bits(channel.into()));
+        SamplerIndirectState {
+            border_color_red: red,
+            border_color_green: green,
+            border_color_blue: blue,
+            border_color_alpha: alpha,
+            ..SamplerIndirectState::new()
+        }
+    }
+
+    /// Oracle: the text of 003:3817-3835.
+    #[test]
+    fn channels() {
+        let floats = [2.0f32, -0.5, 0.25, 0.75].map(f32::to_bits);
+        let found = |format| color(Format::of(format).unwrap(), false, &state(floats)).map(f32::from_bits);
+        assert_eq!(found(SurfaceFormat::R8G8B8A8_UNORM), [1.0, 0.0, 0.25, 0.75]);
+        assert_eq!(found(SurfaceFormat::R16G16_SNORM), [1.0, -0.5, 0.0, 1.0]);
+        assert_eq!(found(SurfaceFormat::R32G32B32_FLOAT), [2.0, -0.5, 0.25, 1.0]);
+        // "comes from the red channel of border color"
+        assert_eq!(found(SurfaceFormat::L16A16_FLOAT), [2.0, 2.0, 2.0, 0.75]);
+        assert_eq!(found(SurfaceFormat::I32_FLOAT), [2.0; 4]);
+        assert_eq!(found(SurfaceFormat::A8_UNORM), [0.0, 0.0, 0.0, 0.75]);
+        let found = |format, channels| color(Format::of(format).unwrap(), false, &state(channels));
+        assert_eq!(found(SurfaceFormat::R8G8_UINT, [300, 7, 9, 9]), [255, 7, 0, 1]);
+        assert_eq!(found(SurfaceFormat::R16_SINT, [-70000i32 as u32, 1, 1, 1]), [-32768i32 as u32, 0, 0, 1]);
+    }
+
+    #[test]
+    fn bytes() {
+        let state = SamplerIndirectState {
+            border_color_red_dx9: U::from_bits(255),
+            border_color_blue_dx9: U::from_bits(51),
+            ..SamplerIndirectState::new()
+        };
+        // "even for the missing channels"
+        let found = color(Format::of(SurfaceFormat::R32_FLOAT).unwrap(), true, &state);
+        assert_eq!(found.map(f32::from_bits), [1.0, 0.0, 0.2, 0.0]);
+    }
+}

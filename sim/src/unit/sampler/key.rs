@@ -1,0 +1,159 @@
+//! Chroma key: texels within a range of colours are killed or become black (003:2979-3002, 2a p.34-35).
+
+use super::state::KeyMode;
+use crate::surface::format::codec::Value;
+use crate::surface::format::{Class, Encoding, Format, Letter};
+use genxml::gen8::render3d_binding::PaletteEntry;
+use genxml::gen8::render3d_pixel::ThreeDStateChromaKey;
+
+/// How a channel of a texel becomes 8 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Expand {
+    /// So many unsigned bits.
+    Unorm(u32),
+    /// Sign and magnitude of 7 bits.
+    SignMagnitude,
+}
+
+/// A range of colours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Key {
+    /// What a match does.
+    pub mode: KeyMode,
+    /// Bounds of red, green, blue and alpha, both included, as they stand in the packet.
+    low: [u8; 4],
+    high: [u8; 4],
+    expand: [Expand; 4],
+    /// What a matching texel becomes.
+    black: Value,
+}
+
+/// Red, green, blue and alpha of a bound: a colour with blue in the lowest byte (2a p.35).
+fn channels(bound: u64) -> [u8; 4] {
+    let color = PaletteEntry::unpack_lossy(&[bound as u32]);
+    [color.red, color.green, color.blue, color.alpha].map(|byte| byte.get() as u8)
+}
+
+impl Key {
+    /// The range of a packet for texels of `format`.
+    pub fn new(packet: &ThreeDStateChromaKey, mode: KeyMode, format: &Format) -> Key {
+        let mut expand = [Expand::Unorm(8); 4];
+        let list = format.channels();
+        // "programmed as if all channels are SNORM"
+        if list.iter().any(|channel| channel.encoding == Encoding::Snorm) {
+            expand = [Expand::SignMagnitude; 4];
+        } else {
+            for channel in list {
+                let kind = Expand::Unorm(u32::from(channel.bits).clamp(1, 8));
+                match channel.letter {
+                    Letter::R => expand[0] = kind,
+                    Letter::G | Letter::Y => expand[1] = kind,
+                    Letter::B => expand[2] = kind,
+                    Letter::A => expand[3] = kind,
+                    Letter::L => [expand[0], expand[1], expand[2]] = [kind; 3],
+                    Letter::I => expand = [kind; 4],
+                    Letter::P | Letter::E | Letter::X => {}
+                }
+            }
+        }
+        let yuv = matches!(format.class, Class::PackedYuv { .. } | Class::Planar);
+        // 2d p.401: "A=0, R(Cr)=0x80, G(Y)=0x10, B(Cb)=0x80".
+        let black = if yuv {
+            [0x80, 0x10, 0x80, 0].map(|byte: u8| (f32::from(byte) / 255.0).to_bits())
+        } else {
+            [0; 4]
+        };
+        Key {
+            mode,
+            low: channels(packet.chroma_key_low_value.get()),
+            high: channels(packet.chroma_key_high_value.get()),
+            expand,
+            black,
+        }
+    }
+
+    /// True if all channels of a texel lie in the range.
+    pub fn matches(&self, texel: &Value) -> bool {
+        (0..4).all(|channel| {
+            let (low, high) = (self.low[channel], self.high[channel]);
+            let value = f32::from_bits(texel[channel]);
+            match self.expand[channel] {
+                Expand::Unorm(bits) => (low..=high).contains(&expanded(value, bits)),
+                Expand::SignMagnitude => {
+                    let value = (value.clamp(-1.0, 1.0) * 127.0).round_ties_even() as i32;
+                    (signed(low)..=signed(high)).contains(&value)
+                }
+            }
+        })
+    }
+
+    /// What a matching texel becomes in the mode that replaces it.
+    pub fn black(&self) -> Value {
+        self.black
+    }
+}
+
+/// The number that a byte of sign and magnitude stands for.
+fn signed(byte: u8) -> i32 {
+    let magnitude = i32::from(byte & 0x7f);
+    if byte > 0x7f { -magnitude } else { magnitude }
+}
+
+/// A normalized value of `bits` bits, its high bits repeated below them.
+fn expanded(value: f32, bits: u32) -> u8 {
+    let most = ((1u32 << bits) - 1) as f32;
+    let raw = (value.clamp(0.0, 1.0) * most).round_ties_even() as u32;
+    let mut wide = raw << (8 - bits);
+    let mut filled = bits;
+    while filled < 8 {
+        wide |= wide >> filled;
+        filled *= 2;
+    }
+    wide as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use genxml::gen8::state::SurfaceFormat;
+    use genxml_core::U;
+
+    #[test]
+    fn bits_are_repeated() {
+        // Five bits: the highest three of them below (2a p.35).
+        for raw in 0..32u32 {
+            assert_eq!(u32::from(expanded(raw as f32 / 31.0, 5)), raw << 3 | raw >> 2);
+        }
+        assert_eq!([0.0, 1.0].map(|value| expanded(value, 1)), [0, 255]);
+        assert_eq!(expanded(9.0 / 15.0, 4), 0x99);
+        assert_eq!(expanded(200.0 / 255.0, 8), 200);
+    }
+
+    #[test]
+    fn ranges() {
+        let packet = ThreeDStateChromaKey {
+            chroma_key_low_value: U::from_bits(0x0010_20ff),
+            chroma_key_high_value: U::from_bits(0xff1f_20ff),
+            ..ThreeDStateChromaKey::new()
+        };
+        let key = Key::new(&packet, KeyMode::Kill, Format::of(SurfaceFormat::B8G8R8A8_UNORM).unwrap());
+        let texel = |bytes: [u8; 4]| bytes.map(|byte| (f32::from(byte) / 255.0).to_bits());
+        assert!(key.matches(&texel([0x10, 0x20, 0xff, 0])));
+        assert!(key.matches(&texel([0x1f, 0x20, 0xff, 200])));
+        assert!(!key.matches(&texel([0x0f, 0x20, 0xff, 0])));
+        assert!(!key.matches(&texel([0x1f, 0x21, 0xff, 0])));
+        assert!(!key.matches(&texel([0x1f, 0x20, 0xfe, 0])));
+        // Sign and magnitude: -1 to 2.
+        let packet = ThreeDStateChromaKey {
+            chroma_key_low_value: U::from_bits(0xff81_ffff),
+            chroma_key_high_value: U::from_bits(0x7f02_7f7f),
+            ..packet
+        };
+        let key = Key::new(&packet, KeyMode::Kill, Format::of(SurfaceFormat::R8G8B8A8_SNORM).unwrap());
+        let texel = |red: f32| [(red / 127.0).to_bits(), 0, 0, 0];
+        assert_eq!(
+            [-2.0, -1.0, 0.0, 2.0, 3.0].map(|red| key.matches(&texel(red))),
+            [false, true, true, true, false]
+        );
+    }
+}

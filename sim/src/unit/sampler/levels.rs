@@ -1,0 +1,161 @@
+//! Levels of detail of a group of lanes, and the line along which the anisotropic filter samples
+//! (003:2731-2745, 2877-2885, 3927-3929).
+
+use super::lod::{self, Choice};
+use super::payload::{GROUP, LodFrom, Parameter, Request, Simd};
+use super::point::Coordinates;
+use super::state::MapFilter;
+use super::view::View;
+use crate::assumptions::DERIVATIVES_OF_EVERY_STAGE;
+use crate::eu::regions::Registers;
+use crate::surface::Dimension;
+
+/// Lanes of a subspan: upper left, upper right, lower left, lower right.
+const SUBSPAN: usize = 4;
+
+/// Derivatives of U, V and R along X and along Y.
+type Derivatives = [[f64; 3]; 2];
+
+/// Samples of the anisotropic filter: an even number of them along a line.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Line {
+    /// From one to the next, in U and V.
+    pub step: [f64; 2],
+    /// How many.
+    pub ways: u32,
+    /// The weight of the first and the last one; that of the others is 1.
+    pub end: f64,
+}
+
+/// What a lane samples.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Detail {
+    /// Level of detail, in 1/256, with all biases.
+    pub lod: i32,
+    /// Levels.
+    pub choice: Choice,
+    /// The line of the anisotropic filter.
+    pub line: Option<Line>,
+}
+
+/// Levels of detail of a group of lanes.
+///
+/// Those of a subspan share the derivatives of its first three lanes, which count whether they take part or not.
+#[inline(always)]
+pub fn details(
+    request: &Request<'_>,
+    registers: &Registers,
+    view: &View,
+    coordinates: &Coordinates,
+    from: LodFrom,
+    wanted: bool,
+    group: usize,
+) -> [Detail; GROUP] {
+    let anisotropic = view.filters.contains(&MapFilter::Anisotropic)
+        && from != LodFrom::Message
+        && view.surface.layout.dimension != Dimension::Three;
+    let same = view.filters[0] == view.filters[1];
+    if !wanted && !anisotropic && same && view.chooser.is_fixed() {
+        let detail = Detail { choice: view.chooser.choose(0), ..Detail::default() };
+        return [detail; GROUP];
+    }
+    explicit(request, registers, view, coordinates, from, anisotropic, group)
+}
+
+fn explicit(
+    request: &Request<'_>,
+    registers: &Registers,
+    view: &View,
+    coordinates: &Coordinates,
+    from: LodFrom,
+    anisotropic: bool,
+    group: usize,
+) -> [Detail; GROUP] {
+    let mut found = [(0, None); GROUP];
+    match from {
+        LodFrom::Message => {
+            let lods = request.floats(registers, Parameter::Lod, group);
+            found = lods.map(|lod| (lod::of_parameter(lod), None));
+        }
+        LodFrom::Derivatives => {
+            const PARAMETERS: [[Parameter; 3]; 2] = [
+                [Parameter::DuDx, Parameter::DvDx, Parameter::DrDx],
+                [Parameter::DuDy, Parameter::DvDy, Parameter::DrDy],
+            ];
+            let given = PARAMETERS.map(|axis| axis.map(|one| request.floats(registers, one, group)));
+            for (lane, found) in found.iter_mut().enumerate() {
+                let derivatives = given.map(|axis| axis.map(|one| f64::from(one[lane])));
+                *found = measure(view, derivatives, anisotropic);
+            }
+        }
+        LodFrom::Neighbours | LodFrom::Bias => {
+            // Lanes of SIMD4x2 are no pixels.
+            if request.simd != Simd::Pair && DERIVATIVES_OF_EVERY_STAGE {
+                for (span, lanes) in found.as_chunks_mut::<SUBSPAN>().0.iter_mut().enumerate() {
+                    let first = SUBSPAN * span;
+                    let difference = |to: usize| {
+                        coordinates.uvr.map(|one| f64::from(one[first + to]) - f64::from(one[first]))
+                    };
+                    *lanes = [measure(view, [difference(1), difference(2)], anisotropic); SUBSPAN];
+                }
+            }
+            if from == LodFrom::Bias {
+                let biases = request.floats(registers, Parameter::Bias, group);
+                for ((lod, _), bias) in found.iter_mut().zip(biases) {
+                    *lod = lod.saturating_add(lod::of_parameter(bias));
+                }
+            }
+        }
+    }
+    found.map(|(lod, line)| {
+        let lod = view.chooser.biased(lod);
+        let choice = view.chooser.choose(lod);
+        let line = line.filter(|_| view.filters[usize::from(choice.magnified)] == MapFilter::Anisotropic);
+        Detail { lod, choice, line }
+    })
+}
+
+/// The level of detail for derivatives, and the line of the anisotropic filter.
+fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Option<Line>) {
+    let size = view.places[0].size.map(f64::from);
+    // A face of a cube map is 2 wide; all three components count, so that an edge makes no difference.
+    let scale = match view.surface.layout.dimension {
+        _ if !view.sampler.normalized => [1.0; 3],
+        Dimension::One => [size[0], 0.0, 0.0],
+        Dimension::Two => [size[0], size[1], 0.0],
+        Dimension::Three => size,
+        Dimension::Cube => [size[0] / 2.0; 3],
+    };
+    let squares = derivatives
+        .map(|axis| axis.iter().zip(scale).map(|(part, scale)| (part * scale) * (part * scale)).sum::<f64>());
+    let major = usize::from(squares[1] > squares[0]);
+    let (most, least) = (squares[major], squares[1 - major]);
+    if !anisotropic || !most.is_finite() || most == 0.0 {
+        return (lod::of_square(most), None);
+    }
+    // Ratio of the axes, between 1 and the greatest that is allowed (003:2881).
+    let limit = f64::from(view.sampler.anisotropy);
+    let ratio = if least * limit * limit <= most { limit } else { (most / least).sqrt() };
+    let ways = (2.0 * (ratio / 2.0).ceil()) as u32;
+    let step = [0, 1].map(|part| match view.surface.layout.dimension {
+        Dimension::Cube => 0.0,
+        _ => derivatives[major][part] / ratio,
+    });
+    let line = Line { step, ways, end: 1.0 - (f64::from(ways) - ratio) / 2.0 };
+    (lod::of_square(most / (ratio * ratio)), Some(line))
+}
+
+#[cfg(test)]
+mod tests {
+    /// The weights of the anisotropic filter sum up to the ratio: what a line of that many texels has (003:2885).
+    #[test]
+    fn weights() {
+        for n in 10..=160 {
+            let ratio = f64::from(n) / 10.0;
+            let ways = 2.0 * (ratio / 2.0).ceil();
+            let end = 1.0 - (ways - ratio) / 2.0;
+            assert!((0.0..=1.0).contains(&end));
+            assert!((ways - 2.0 + 2.0 * end - ratio).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Texels by number, without a filter: ld, ld2dms, ld2dss, and the words of the multisample control surface, ld_mcs
+//! (003:4064, gen8_facts 4.2 and 8.3).
+
+use super::border;
+use super::payload::{Action, GROUP, Parameter, Request};
+use super::texels::Texels;
+use super::view::{Origin, Source, View};
+use crate::assumptions::{CONTROL_WORDS_WITHOUT_A_SURFACE_ARE_ZERO, LOADS_OUTSIDE_HAVE_ALPHA_ONE};
+use crate::eu::regions::Registers;
+use crate::mem::{PageFault, Vm};
+use crate::surface::format::codec::Value;
+use crate::surface::format::{Class, Format, Letter};
+use crate::surface::{AuxiliaryKind, Codec, Dimension, SurfaceKind, TileMode};
+
+/// Where a lane reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Texel {
+    u: i64,
+    v: i64,
+    r: i64,
+    lod: u32,
+    sample: u32,
+    control: u32,
+}
+
+/// What a lane finds.
+enum Found {
+    /// It is in the group.
+    Texel(usize),
+    /// It lies outside of the surface.
+    Outside,
+    /// It has the clear colour.
+    Clear,
+}
+
+/// Loads texels and answers the message; bytes that were read.
+///
+/// # Errors
+/// A page fault.
+pub fn load(
+    view: &View,
+    vm: &Vm<'_>,
+    registers: &mut Registers,
+    request: &Request<'_>,
+) -> Result<u64, PageFault> {
+    if view.source == Source::Nothing {
+        request.answer_all(registers, [0; 4]);
+        return Ok(0);
+    }
+    let outside = outside(view);
+    let one = border::one(view.numeric);
+    let clear = view.surface.clear.map(|bit| if bit { one } else { 0 });
+    let mut texels = Texels::new(view, vm);
+    for group in 0..request.simd.groups() {
+        let mask = request.group_mask(group);
+        if mask == 0 {
+            continue;
+        }
+        let read = |parameter| request.parameter(registers, parameter, group);
+        let (u, v, r) = (read(Parameter::U), read(Parameter::V), read(Parameter::R));
+        let (lod, sample, control) = (read(Parameter::Lod), read(Parameter::Si), read(Parameter::Mcs));
+        let moved = |coordinate: u32, n: usize| i64::from(coordinate as i32) + i64::from(request.offset[n]);
+        texels.clear();
+        let mut found = [const { Found::Outside }; GROUP];
+        for (lane, found) in found.iter_mut().enumerate() {
+            if mask >> lane & 1 == 1 {
+                let texel = Texel {
+                    u: moved(u[lane], 0),
+                    v: moved(v[lane], 1),
+                    r: moved(r[lane], 2),
+                    lod: lod[lane],
+                    sample: sample[lane],
+                    control: control[lane],
+                };
+                *found = find(view, &mut texels, request.kind.action, texel)?;
+            }
+        }
+        texels.read()?;
+        let mut channels = [[0; GROUP]; 4];
+        for (lane, found) in found.iter().enumerate() {
+            let value = match found {
+                Found::Texel(n) => &texels.values[*n],
+                Found::Outside => &outside,
+                Found::Clear => &clear,
+            };
+            let value = view.selected(value);
+            (0..4).for_each(|n| channels[n][lane] = value[n]);
+        }
+        request.answer(registers, group, &channels);
+    }
+    Ok(texels.bytes)
+}
+
+fn find(view: &View, texels: &mut Texels<'_, '_>, action: Action, texel: Texel) -> Result<Found, PageFault> {
+    let surface = &view.surface;
+    let n = texels.count();
+    if surface.kind != SurfaceKind::Image {
+        if !(0..i64::from(surface.width)).contains(&texel.u) {
+            return Ok(Found::Outside);
+        }
+        texels.push_address(surface.base.wrapping_add(texel.u as u64 * u64::from(surface.pitch)));
+        return Ok(Found::Texel(n));
+    }
+    if texel.lod > surface.mip_count || surface.first_level + texel.lod > 14 {
+        return Ok(Found::Outside);
+    }
+    let place = view.place(texel.lod as u8);
+    let array = |layer: i64| if surface.array { layer } else { 0 };
+    let (row, slice, slices) = match surface.layout.dimension {
+        Dimension::One => (0, array(texel.v), surface.slices),
+        Dimension::Two => (texel.v, array(texel.r), surface.slices),
+        Dimension::Three => (texel.v, texel.r, place.size[2] as u32),
+        // A face of the map, or of the first of an array of them.
+        Dimension::Cube => (texel.v, texel.r, surface.slices),
+    };
+    let inside = (0..i64::from(place.size[0])).contains(&texel.u)
+        && (0..i64::from(place.size[1])).contains(&row)
+        && (0..i64::from(slices)).contains(&slice);
+    let samples = surface.layout.samples;
+    if !inside || texel.sample >= samples {
+        return Ok(Found::Outside);
+    }
+    let stored = match action {
+        Action::LoadSample if surface.auxiliary.kind == AuxiliaryKind::Mcs && samples > 1 => {
+            match stored(texel.control, texel.sample, samples) {
+                Some(stored) => stored,
+                None => return Ok(Found::Clear),
+            }
+        }
+        _ => texel.sample,
+    };
+    let first = if surface.layout.dimension == Dimension::Three { 0 } else { surface.first_slice };
+    let origin = view.origin(place, first + slice as u32, stored);
+    let [x, y] = match surface.layout.interleaved {
+        true => surface.layout.interleave(texel.u as u32, row as u32, stored),
+        false => [texel.u as u32, row as u32],
+    };
+    texels.push(place, origin, x as i32, y as i32)?;
+    Ok(Found::Texel(n))
+}
+
+/// Where a word of the multisample control surface says that a sample is stored; none if it has the clear colour
+/// (gen8_facts 8.3: one bit for each of two samples, two for each of four, four for each of eight).
+const fn stored(word: u32, sample: u32, samples: u32) -> Option<u32> {
+    let (bits, all) = match samples {
+        2 => (1, 0x3),
+        4 => (2, 0xff),
+        _ => (4, u32::MAX),
+    };
+    if word & all == all {
+        return None;
+    }
+    let field = word >> (bits * sample) & ((1 << bits) - 1);
+    Some(field & (samples - 1))
+}
+
+/// What is read outside of the surface (003:4064).
+fn outside(view: &View) -> Value {
+    let lacks_alpha = !view.codec.map(Codec::format).is_some_and(has_alpha);
+    let one = lacks_alpha && LOADS_OUTSIDE_HAVE_ALPHA_ONE;
+    [0, 0, 0, if one { border::one(view.numeric) } else { 0 }]
+}
+
+/// True if texels of a format have an alpha of their own.
+fn has_alpha(format: &Format) -> bool {
+    match format.class {
+        Class::Channels => format
+            .channels()
+            .iter()
+            .any(|channel| matches!(channel.letter, Letter::A | Letter::I | Letter::P)),
+        Class::Compressed => {
+            ["BC1", "BC2", "BC3", "BC7", "FXT1"].iter().any(|name| format.name.starts_with(name))
+                || ["PTA", "RGBA8", "A8"].iter().any(|name| format.name.ends_with(name))
+        }
+        Class::PackedYuv { .. } | Class::Planar | Class::Raw => false,
+    }
+}
+
+/// Loads words of the multisample control surface and answers the message; bytes that were read. Channel selects do not
+/// apply (2d p.347).
+///
+/// # Errors
+/// A page fault.
+pub fn load_control(
+    view: &View,
+    vm: &Vm<'_>,
+    registers: &mut Registers,
+    request: &Request<'_>,
+) -> Result<u64, PageFault> {
+    let surface = &view.surface;
+    let there = surface.auxiliary.kind == AuxiliaryKind::Mcs && surface.layout.samples > 1;
+    if !there && CONTROL_WORDS_WITHOUT_A_SURFACE_ARE_ZERO {
+        request.answer_all(registers, [0; 4]);
+        return Ok(0);
+    }
+    let size = if surface.layout.samples == 8 { 4 } else { 1 };
+    let mut bytes = 0;
+    for group in 0..request.simd.groups() {
+        let mask = request.group_mask(group);
+        let read = |parameter| request.parameter(registers, parameter, group);
+        let (u, v, r) = (read(Parameter::U), read(Parameter::V), read(Parameter::R));
+        let mut channels = [[0; GROUP]; 4];
+        for lane in 0..GROUP {
+            let layer = if surface.array { r[lane] } else { 0 };
+            let inside = u[lane] < surface.width && v[lane] < surface.height && layer < surface.slices;
+            if mask >> lane & 1 == 0 || !inside {
+                continue;
+            }
+            let origin = Origin {
+                left: 0,
+                top: i64::from(surface.first_slice + layer) * i64::from(surface.auxiliary.qpitch),
+            };
+            let offset = TileMode::Y.offset(
+                origin.left + i64::from(u[lane]) * size,
+                origin.top + i64::from(v[lane]),
+                i64::from(surface.auxiliary.pitch),
+            );
+            let address = surface.auxiliary.base.wrapping_add(offset as u64);
+            channels[0][lane] = match size {
+                4 => vm.read_u32(address)?,
+                _ => vm.read_u8(address)?.into(),
+            };
+            bytes += size as u64;
+        }
+        request.answer(registers, group, &channels);
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Oracle: the codes of gen8_facts 8.3.
+    #[test]
+    fn control_words() {
+        for (samples, identity, clear) in [(2, 0b10, 0x3), (4, 0xe4, 0xff), (8, 0x7654_3210, u32::MAX)] {
+            for sample in 0..samples {
+                assert_eq!(stored(identity, sample, samples), Some(sample));
+                assert_eq!(stored(0, sample, samples), Some(0));
+                assert_eq!(stored(clear, sample, samples), None);
+            }
+        }
+    }
+}

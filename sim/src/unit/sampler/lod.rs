@@ -1,0 +1,245 @@
+//! Which levels a sample reads (003:2731-2827): level of detail by derivatives, bias, clamps, and the filter between
+//! levels. Levels of detail are integers that count 1/256 (2d p.399-400: U4.8, S4.8), from the first level of the
+//! surface on.
+
+use super::state::{MipFilter, Sampler};
+use crate::assumptions::{LOD_IS_ROUNDED, RESOURCE_MIN_LOD_BOUNDS_LEVELS};
+use std::sync::LazyLock;
+
+/// A whole level.
+pub const LEVEL: i32 = 256;
+/// Beyond all levels; all arithmetic with levels stays far from overflow.
+const FAR: i32 = 1 << 20;
+
+/// Powers of two by 1/256, and where to begin looking for a mantissa by its first 8 bits.
+struct Powers {
+    powers: [f64; 257],
+    first: [u8; 256],
+}
+
+static POWERS: LazyLock<Powers> = LazyLock::new(|| {
+    let powers: [f64; 257] = std::array::from_fn(|n| libm::exp2(n as f64 / 256.0));
+    let first = std::array::from_fn(|n| {
+        let begins = 1.0 + n as f64 / 256.0;
+        (powers.partition_point(|&power| power <= begins) - 1) as u8
+    });
+    Powers { powers, first }
+});
+
+/// The level of detail for a square of the length of a derivative, in texels of the first level: half its logarithm,
+/// to the nearest 1/256 (assumptions::LOD_IS_ROUNDED). What is no number is as little as 0.
+pub fn of_square(square: f64) -> i32 {
+    let bits = square.to_bits();
+    let exponent = (bits >> 52) as i32 - 1023;
+    // Negative ones, which no square is, have great exponents; NaN and infinity too.
+    if exponent <= -200 {
+        return -FAR;
+    }
+    if exponent > 1023 {
+        return if square == f64::INFINITY { FAR } else { -FAR };
+    }
+    let powers = &*POWERS;
+    let mantissa = f64::from_bits(bits & ((1 << 52) - 1) | 1023 << 52);
+    let mut step = usize::from(powers.first[(bits >> 44 & 0xff) as usize]);
+    while powers.powers[step + 1] <= mantissa {
+        step += 1;
+    }
+    // floor(256 log2(square)); half of it, rounded, is what is wanted.
+    let double = 256 * exponent + step as i32;
+    (double + i32::from(LOD_IS_ROUNDED)) >> 1
+}
+
+/// A level of detail that a message brings.
+pub fn of_parameter(lod: f32) -> i32 {
+    let scaled = f64::from(lod) * 256.0 + if LOD_IS_ROUNDED { 0.5 } else { 0.0 };
+    let whole = scaled.clamp(-f64::from(FAR), f64::from(FAR)) as i32;
+    whole - i32::from(f64::from(whole) > scaled)
+}
+
+/// One level or two, from the first one of the surface on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Choice {
+    /// The more detailed level.
+    pub level: u8,
+    /// The next one.
+    pub next: u8,
+    /// Share of the next one, in 1/256.
+    pub share: u16,
+    /// The map is enlarged: the filter is Mag Mode Filter.
+    pub magnified: bool,
+}
+
+/// How a sampler chooses levels of a surface.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Chooser {
+    bias: i32,
+    min: i32,
+    max: i32,
+    base: i32,
+    mip: MipFilter,
+    preclamp: bool,
+    mag_has_levels: bool,
+    least_share: u32,
+    last: i32,
+}
+
+impl Chooser {
+    /// For a surface of `last` + 1 levels, of which those from `resource` (in 1/256) on are present; `base` is its Base Mip
+    /// Level, which counts if the sampler has none (2d p.332).
+    pub fn new(sampler: &Sampler, last: u32, resource: i32, base: i32) -> Chooser {
+        let last = last as i32;
+        let count = last * LEVEL;
+        let least = if RESOURCE_MIN_LOD_BOUNDS_LEVELS { resource } else { 0 };
+        Chooser {
+            bias: sampler.bias,
+            min: sampler.min_lod.min(count).max(least),
+            max: sampler.max_lod.min(count),
+            base: if sampler.base == 0 { base } else { sampler.base },
+            mip: sampler.mip,
+            preclamp: sampler.preclamp,
+            mag_has_levels: sampler.mag_has_levels,
+            least_share: sampler.least_share,
+            last,
+        }
+    }
+
+    /// The level of detail with the sampler's bias.
+    pub fn biased(&self, lod: i32) -> i32 {
+        lod.clamp(-FAR, FAR) + self.bias
+    }
+
+    /// The same between Min LOD, which wins, and Max LOD.
+    pub fn clamped(&self, lod: i32) -> i32 {
+        lod.min(self.max).max(self.min)
+    }
+
+    /// True if every level of detail makes the same choice, but for which filter it is for.
+    pub fn is_fixed(&self) -> bool {
+        self.mip == MipFilter::None || self.last == 0
+    }
+
+    /// The levels for a level of detail with its bias.
+    #[inline]
+    pub fn choose(&self, lod: i32) -> Choice {
+        let lod = if self.preclamp { self.clamped(lod) } else { lod };
+        let magnified = lod - self.base <= 0;
+        if self.mip == MipFilter::None || magnified && !self.mag_has_levels {
+            return self.one(self.min / LEVEL, magnified);
+        }
+        // The fraction of Max LOD does not reach beyond it: that one step too much of MIPFILTER_NEAREST is an erratum of
+        // older devices (003:3730).
+        let lod = self.clamped(lod);
+        if self.mip == MipFilter::Nearest {
+            return self.one((lod + LEVEL / 2) / LEVEL, magnified);
+        }
+        let (level, share) = (lod / LEVEL, (lod % LEVEL) as u32);
+        if share < self.least_share || share == 0 {
+            return self.one(level, magnified);
+        }
+        if LEVEL as u32 - share < self.least_share {
+            return self.one(level + 1, magnified);
+        }
+        let next = (level + 1).min(self.last) as u8;
+        Choice { level: level.min(self.last) as u8, next, share: share as u16, magnified }
+    }
+
+    /// The most detailed level that is allowed.
+    pub fn first(&self) -> u8 {
+        self.one(self.min / LEVEL, true).level
+    }
+
+    fn one(&self, level: i32, magnified: bool) -> Choice {
+        let level = level.clamp(0, self.last) as u8;
+        Choice { level, next: level, share: 0, magnified }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use genxml::gen8::state::SamplerState;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Oracle: libm's logarithm.
+        #[test]
+        fn logarithms(bits in any::<u32>()) {
+            let length = f64::from(f32::from_bits(bits & 0x7fff_ffff));
+            prop_assume!(length.is_finite() && length > 1e-25);
+            let exact = libm::log2(length) * 256.0;
+            let found = f64::from(of_square(length * length));
+            prop_assert!((found - exact).abs() <= 0.5 + 1e-9, "{length} {found} {exact}");
+        }
+
+        /// Oracle: f64 arithmetic.
+        #[test]
+        fn parameters(lod in -100f32..100.0) {
+            prop_assert_eq!(f64::from(of_parameter(lod)), libm::floor(f64::from(lod) * 256.0 + 0.5));
+        }
+    }
+
+    #[test]
+    fn special_values() {
+        assert_eq!((of_square(0.0), of_square(f64::NAN), of_square(f64::INFINITY)), (-FAR, -FAR, FAR));
+        assert_eq!((of_square(1.0), of_square(4.0), of_square(0.25)), (0, 256, -256));
+        assert_eq!((of_parameter(f32::NAN), of_parameter(f32::INFINITY)), (0, FAR));
+        assert_eq!(of_parameter(f32::NEG_INFINITY), -FAR);
+    }
+
+    fn sampler(mip: MipFilter, min: f64, max: f64) -> Sampler {
+        let sampler = Sampler::resolve(&SamplerState::new()).unwrap();
+        Sampler { mip, min_lod: (min * 256.0) as i32, max_lod: (max * 256.0) as i32, ..sampler }
+    }
+
+    /// Oracle: the pseudocode of 003:2787-2827, in floats, with the erratum of 003:3730 mended.
+    #[test]
+    fn pseudocode() {
+        for mip in [MipFilter::None, MipFilter::Nearest, MipFilter::Linear] {
+            for (min, max) in [(0.0, 14.0), (1.5, 3.25), (0.0, 0.25), (2.75, 1.0), (0.5, 0.5)] {
+                for last in [0u32, 1, 5] {
+                    for preclamp in [false, true] {
+                        for base in [0.0, 1.5] {
+                            let sampler = Sampler { preclamp, ..sampler(mip, min, max) };
+                            let chooser = Chooser::new(&sampler, last, 0, (base * 256.0) as i32);
+                            for step in -600..2000 {
+                                let given = f64::from(step) / 256.0;
+                                let (max, min) = (f64::min(max, last.into()), f64::min(min, last.into()));
+                                let clamp = |lod: f64| lod.min(max).max(min);
+                                let mut lod = given;
+                                if preclamp {
+                                    lod = clamp(lod);
+                                }
+                                let magnified = lod - base <= 0.0;
+                                let (mut share, level);
+                                share = 0.0;
+                                if magnified || mip == MipFilter::None {
+                                    level = f64::max(f64::min(0.0, max.ceil()), min.floor());
+                                } else if mip == MipFilter::Nearest {
+                                    level = (clamp(lod) + 0.5).floor();
+                                } else {
+                                    level = clamp(lod).floor();
+                                    share = clamp(lod).fract();
+                                }
+                                let choice = chooser.choose(step);
+                                let level = level.min(last.into());
+                                assert_eq!((choice.level, choice.magnified), (level as u8, magnified));
+                                assert_eq!(f64::from(choice.share), share * 256.0);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// 2d p.405: a level of less than 25%, or 37.5%, is left out.
+    #[test]
+    fn trilinear_quality() {
+        let sampler = Sampler { least_share: 64, ..sampler(MipFilter::Linear, 0.0, 14.0) };
+        let chooser = Chooser::new(&sampler, 4, 0, 0);
+        assert_eq!(chooser.choose(256 + 63), Choice { level: 1, next: 1, share: 0, magnified: false });
+        assert_eq!(chooser.choose(256 + 64), Choice { level: 1, next: 2, share: 64, magnified: false });
+        assert_eq!(chooser.choose(256 + 192), Choice { level: 1, next: 2, share: 192, magnified: false });
+        assert_eq!(chooser.choose(256 + 193), Choice { level: 2, next: 2, share: 0, magnified: false });
+    }
+}

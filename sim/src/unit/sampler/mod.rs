@@ -1,0 +1,148 @@
+//! The sampling engine: messages about texels (gen8_facts 4.2 and 11, 003 chapter 4).
+//!
+//! A message names a surface by binding table index and a sampler by number; both are resolved once, to a [`View`]. In reading
+//! order, what happens to a sample:
+//!
+//! * [`payload`]: kinds of messages, where their parameters stand, and their answers;
+//! * [`views`], [`view`], [`state`], [`border`], [`key`], [`palette`]: surface and sampler, resolved;
+//! * [`point`], [`cube`]: coordinates, layer and face of a lane;
+//! * [`levels`], [`lod`]: level of detail, and the levels that it chooses;
+//! * [`footprint`], [`address`]: the texels of a level and their weights;
+//! * [`texels`]: texels from memory;
+//! * [`mod@sample`], [`gather`], [`load`], [`info`], [`mono`]: what the messages make of them.
+
+pub mod address;
+pub mod border;
+pub mod cube;
+pub mod footprint;
+pub mod gather;
+pub mod info;
+pub mod key;
+pub mod levels;
+pub mod load;
+pub mod lod;
+pub mod mono;
+pub mod palette;
+pub mod payload;
+pub mod point;
+pub mod sample;
+pub mod state;
+pub mod texels;
+pub mod view;
+pub mod views;
+
+pub use palette::Palettes;
+pub use view::View;
+pub use views::Samplers;
+
+use super::Port;
+use crate::eu::Message;
+use crate::eu::regions::Registers;
+use crate::fault::Fault;
+use crate::observe::Observer;
+use crate::surface::SurfaceKind;
+use crate::surface::format::{Class, Codec};
+use crate::unit::dataport::target::FIRST_SPECIAL_INDEX;
+use genxml::gen8::messages::MessageDescriptorSamplingEngine;
+use genxml::gen8::state::RenderSurfaceStateView;
+use payload::{Action, Kind, Request, Simd};
+
+/// A message to the sampler.
+///
+/// # Errors
+/// Page faults of states and texels, [`Fault::IllegalInstruction`] for messages that the surface does not take, and
+/// [`Fault::Unimplemented`] for media messages.
+pub fn message<O: Observer>(
+    port: &mut Port<'_, '_, O>,
+    registers: &mut Registers,
+    message: &Message,
+) -> Result<(), Fault> {
+    let descriptor = MessageDescriptorSamplingEngine::unpack_lossy(&[message.descriptor]);
+    let Some(simd) = Simd::of(descriptor.simd_mode_1_0) else {
+        let what = format!("the sampler's media message {:#x}", descriptor.message_type.bits());
+        return Err(port.missing(
+            &what,
+            message,
+            "gen8_facts 4.2 and 12.4: layouts of answers are in no source",
+        ));
+    };
+    let Some(kind) = Kind::of(descriptor.message_type) else {
+        let bits = descriptor.message_type.bits();
+        return Err(port.illegal(format!("sampler message {bits:#x}: the type is reserved"), message));
+    };
+    let request = Request::open(port, registers, message, kind, simd)?;
+    let index = descriptor.binding_table_index.get() as u8;
+    if index >= FIRST_SPECIAL_INDEX {
+        return Err(request.illegal(port, &format!("of binding table index {index}, which is no surface")));
+    }
+    let sampler = match kind.action {
+        Action::Sample(_) | Action::Gather { .. } | Action::Lod => {
+            Some(port.bindings.samplers.address(request.samplers, descriptor.sampler_index.get()))
+        }
+        _ => None,
+    };
+    let view = port.bindings.view(port.exec, index, sampler)?;
+    if let Some(why) = refused(view, kind.action) {
+        return Err(request.illegal(port, &why));
+    }
+    let vm = &port.exec.vm;
+    let bytes = match kind.action {
+        Action::Sample(sample) => {
+            sample::sample(view, vm, registers, &request, sample).map(|done| done.bytes)
+        }
+        Action::Gather { compares } => gather::gather(view, vm, registers, &request, compares),
+        Action::Load | Action::LoadSample | Action::LoadStored => load::load(view, vm, registers, &request),
+        Action::LoadControl => load::load_control(view, vm, registers, &request),
+        Action::Lod => {
+            info::lod(view, registers, &request);
+            Ok(0)
+        }
+        Action::SurfaceInfo => {
+            info::size(view, registers, &request);
+            Ok(0)
+        }
+        Action::SampleInfo => {
+            let palette_index = match port.bindings.state(port.exec, index)?.view {
+                RenderSurfaceStateView::Image { multisample_position_palette_index, .. } => {
+                    multisample_position_palette_index.get() as u32
+                }
+                RenderSurfaceStateView::Structured {} => 0,
+            };
+            let view = port.bindings.view(port.exec, index, sampler)?;
+            info::samples(view, palette_index, registers, &request);
+            Ok(0)
+        }
+    };
+    request.read(port, bytes)
+}
+
+/// Why a surface does not take a message.
+#[inline]
+fn refused(view: &View, action: Action) -> Option<String> {
+    let surface = &view.surface;
+    let Some(format) = surface.codec.map(Codec::format) else { return None };
+    if surface.kind == SurfaceKind::Null || matches!(action, Action::SurfaceInfo | Action::SampleInfo) {
+        return None;
+    }
+    let texels = matches!(action, Action::Sample(_) | Action::Gather { .. } | Action::Lod);
+    let unreadable = match format.class {
+        // Bits have no address of their own.
+        Class::Channels if format.bits < 8 => surface.kind != SurfaceKind::Image,
+        Class::Channels => !surface.codec.is_some_and(Codec::has_channels),
+        // One bit, without a name: the filter MONO is for it.
+        Class::Raw => format.bits != 1 || !texels,
+        _ => false,
+    };
+    let why = if unreadable && action != Action::LoadControl {
+        format.name
+    } else if texels && surface.kind != SurfaceKind::Image {
+        "a buffer"
+    } else if texels && surface.layout.samples > 1 {
+        "a surface with several samples"
+    } else if surface.kind == SurfaceKind::Structured {
+        "a structured buffer"
+    } else {
+        return None;
+    };
+    Some(format!("of {why}, which it does not take"))
+}

@@ -1,0 +1,492 @@
+//! Messages to the sampler: their kinds, where their parameters stand, their header, and their answers
+//! (gen8_facts 4.2, 003:3915-4243).
+
+use crate::eu::Message;
+use crate::eu::regions::{REGISTER, Registers};
+use crate::fault::Fault;
+use crate::observe::Observer;
+use crate::surface::format::codec::{ALL, Value};
+use crate::unit::Port;
+use crate::unit::dataport::parcel::Parcel;
+use genxml::eu::gen8::eu_payloads::SamplerMessageHeader;
+use genxml::gen8::messages::MessageDescriptorSamplingEngineMessageType as Type;
+use genxml::gen8::messages::MessageDescriptorSamplingEngineSimdMode10 as Mode;
+
+/// Most lanes of a message.
+pub const LANES: usize = 16;
+/// Lanes that are worked on together: those of a register.
+pub const GROUP: usize = 8;
+
+/// A parameter of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Parameter {
+    /// First coordinate.
+    U,
+    /// Second coordinate; the layer of an array of rows.
+    V,
+    /// Third coordinate; the layer of an array of rectangles.
+    R,
+    /// Number of a cube in an array.
+    Ai,
+    /// Added to the level of detail.
+    Bias,
+    /// Level of detail, or level.
+    Lod,
+    /// What texels are compared with.
+    Ref,
+    /// Derivatives along X and Y.
+    DuDx,
+    #[allow(missing_docs)]
+    DuDy,
+    #[allow(missing_docs)]
+    DvDx,
+    #[allow(missing_docs)]
+    DvDy,
+    #[allow(missing_docs)]
+    DrDx,
+    #[allow(missing_docs)]
+    DrDy,
+    /// Texels added to U.
+    OffU,
+    /// Texels added to V.
+    OffV,
+    /// Number of a sample.
+    Si,
+    /// A word of the multisample control surface.
+    Mcs,
+}
+
+/// Kinds of parameters.
+const PARAMETERS: usize = Mcs as usize + 1;
+
+/// What a message does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// Filtered texels.
+    Sample(Sample),
+    /// One channel of four texels.
+    Gather {
+        /// They are compared with a reference.
+        compares: bool,
+    },
+    /// A texel by its number.
+    Load,
+    /// A texel of a sample, found through the multisample control surface.
+    LoadSample,
+    /// A texel of a sample by where it is stored.
+    LoadStored,
+    /// A word of the multisample control surface.
+    LoadControl,
+    /// The level of detail.
+    Lod,
+    /// The size of a surface.
+    SurfaceInfo,
+    /// Its number of samples.
+    SampleInfo,
+}
+
+/// What filtered texels are wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sample {
+    /// Where the level of detail comes from.
+    pub lod: LodFrom,
+    /// Texels are compared with a reference before the filter.
+    pub compares: bool,
+    /// What the filter does with several texels.
+    pub reduce: Reduce,
+    /// A mask of killed pixels comes back as well.
+    pub kills: bool,
+}
+
+/// Where the level of detail of a sample comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LodFrom {
+    /// Differences of the coordinates of neighbours.
+    Neighbours,
+    /// The same, and a bias of the message.
+    Bias,
+    /// The message.
+    Message,
+    /// Derivatives in the message.
+    Derivatives,
+}
+
+/// What becomes of several texels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reduce {
+    /// Their weighted mean.
+    Mean,
+    /// The least, by channels.
+    Min,
+    /// The greatest, by channels.
+    Max,
+}
+
+/// A kind of message: what it does, and its parameters in order.
+#[derive(Debug)]
+pub struct Kind {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub action: Action,
+    /// The place of each parameter among those of SIMD8 and SIMD16; [`ABSENT`] if it has none.
+    places: [u8; PARAMETERS],
+    /// The dword of each parameter in the first half of the registers of SIMD4x2, counting halves of 4 dwords.
+    pair: [u8; PARAMETERS],
+    /// It works without any parameter.
+    empty: bool,
+}
+
+/// The place of a parameter that a kind does not have.
+const ABSENT: u8 = u8::MAX;
+
+const fn kind(name: &'static str, action: Action, order: &[Parameter], pair: &[(Parameter, u8)]) -> Kind {
+    let (mut places, mut pairs) = ([ABSENT; PARAMETERS], [ABSENT; PARAMETERS]);
+    let mut n = 0;
+    while n < order.len() {
+        places[order[n] as usize] = n as u8;
+        n += 1;
+    }
+    n = 0;
+    while n < pair.len() {
+        pairs[pair[n].0 as usize] = pair[n].1;
+        n += 1;
+    }
+    Kind { name, action, places, pair: pairs, empty: order.is_empty() }
+}
+
+const fn sample(lod: LodFrom, compares: bool) -> Action {
+    Action::Sample(Sample { lod, compares, reduce: Reduce::Mean, kills: false })
+}
+
+const fn reduce(reduce: Reduce) -> Action {
+    Action::Sample(Sample { lod: LodFrom::Neighbours, compares: false, reduce, kills: false })
+}
+
+use Parameter::{Ai, Bias, DrDx, DrDy, DuDx, DuDy, DvDx, DvDy, Lod, Mcs, OffU, OffV, R, Ref, Si, U, V};
+
+/// Coordinates of SIMD4x2: the first register.
+macro_rules! pair {
+    ($($parameter:ident $place:literal)*) => { &[(U, 0), (V, 1), (R, 2), (Ai, 3) $(, ($parameter, $place))*] };
+}
+
+/// Every kind of message (gen8_facts 4.2). Those of SIMD4x2 have four dwords of each register for each of their lanes: 4 is
+/// the first dword of the second register.
+static KINDS: [(Type, Kind); 22] = [
+    (Type::SAMPLE, kind("sample", sample(LodFrom::Neighbours, false), &[U, V, R, Ai], pair![])),
+    (Type::SAMPLE_B, kind("sample_b", sample(LodFrom::Bias, false), &[Bias, U, V, R, Ai], pair![Bias 4])),
+    (Type::SAMPLE_L, kind("sample_l", sample(LodFrom::Message, false), &[Lod, U, V, R, Ai], pair![Lod 4])),
+    (Type::SAMPLE_C, kind("sample_c", sample(LodFrom::Neighbours, true), &[Ref, U, V, R, Ai], pair![Ref 4])),
+    (
+        Type::SAMPLE_D,
+        kind(
+            "sample_d",
+            sample(LodFrom::Derivatives, false),
+            &[U, DuDx, DuDy, V, DvDx, DvDy, R, DrDx, DrDy, Ai],
+            pair![DuDx 4 DuDy 5 DvDx 6 DvDy 7 DrDx 8 DrDy 9],
+        ),
+    ),
+    (
+        Type::SAMPLE_B_C,
+        kind("sample_b_c", sample(LodFrom::Bias, true), &[Ref, Bias, U, V, R, Ai], pair![Ref 4 Bias 5]),
+    ),
+    (
+        Type::SAMPLE_L_C,
+        kind("sample_l_c", sample(LodFrom::Message, true), &[Ref, Lod, U, V, R, Ai], pair![Ref 4 Lod 5]),
+    ),
+    (Type::LD, kind("ld", Action::Load, &[U, Lod, V, R], &[(U, 0), (V, 1), (R, 2), (Lod, 3)])),
+    (Type::GATHER4, kind("gather4", Action::Gather { compares: false }, &[U, V, R, Ai], pair![])),
+    (Type::LOD, kind("LOD", Action::Lod, &[U, V, R, Ai], pair![])),
+    (Type::RESINFO, kind("resinfo", Action::SurfaceInfo, &[Lod], &[(Lod, 0)])),
+    (Type::SAMPLEINFO, kind("sampleinfo", Action::SampleInfo, &[], &[])),
+    (
+        Type::SAMPLE_KILLPIX,
+        kind(
+            "sample+killpix",
+            Action::Sample(Sample {
+                lod: LodFrom::Neighbours,
+                compares: false,
+                reduce: Reduce::Mean,
+                kills: true,
+            }),
+            &[U, V, R, Ai],
+            pair![],
+        ),
+    ),
+    (
+        Type::GATHER4_C,
+        kind("gather4_c", Action::Gather { compares: true }, &[Ref, U, V, R, Ai], pair![Ref 4]),
+    ),
+    (
+        Type::GATHER4_PO,
+        kind("gather4_po", Action::Gather { compares: false }, &[U, V, OffU, OffV, R], pair![OffU 4 OffV 5]),
+    ),
+    (
+        Type::GATHER4_PO_C,
+        kind(
+            "gather4_po_c",
+            Action::Gather { compares: true },
+            &[Ref, U, V, OffU, OffV, R],
+            &[(U, 0), (V, 1), (R, 2), (Ref, 3), (OffU, 4), (OffV, 5)],
+        ),
+    ),
+    (
+        Type::SAMPLE_D_C,
+        kind(
+            "sample_d_c",
+            sample(LodFrom::Derivatives, true),
+            &[Ref, U, DuDx, DuDy, V, DvDx, DvDy, R, DrDx, DrDy, Ai],
+            pair![DuDx 4 DuDy 5 DvDx 6 DvDy 7 DrDx 8 DrDy 9 Ref 10],
+        ),
+    ),
+    (Type::SAMPLE_MIN, kind("sample_min", reduce(Reduce::Min), &[U, V, R, Ai], pair![])),
+    (Type::SAMPLE_MAX, kind("sample_max", reduce(Reduce::Max), &[U, V, R, Ai], pair![])),
+    (Type::LD_MCS, kind("ld_mcs", Action::LoadControl, &[U, V, R], &[(U, 0), (V, 1), (R, 2)])),
+    (
+        Type::LD2DMS,
+        kind("ld2dms", Action::LoadSample, &[Si, Mcs, U, V, R], &[(U, 0), (V, 1), (R, 2), (Si, 4), (Mcs, 5)]),
+    ),
+    (Type::LD2DSS, kind("ld2dss", Action::LoadStored, &[Si, U, V, R], &[(U, 0), (V, 1), (R, 2), (Si, 4)])),
+];
+
+impl Kind {
+    /// The kind of a message type; none for types that are reserved.
+    #[inline]
+    pub fn of(kind: Type) -> Option<&'static Kind> {
+        KINDS.iter().find(|(own, _)| *own == kind).map(|(_, kind)| kind)
+    }
+}
+
+/// Lanes of a message, and how they lie in registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Simd {
+    /// Two, each in half a register of four dwords.
+    Pair,
+    /// Eight, a register for each parameter.
+    Eight,
+    /// Sixteen, two registers for each.
+    Sixteen,
+}
+
+impl Simd {
+    /// The lanes of a mode; none for the media messages (SIMD32/64).
+    pub fn of(mode: Mode) -> Option<Simd> {
+        match mode {
+            Mode::SIMD4X2 => Some(Simd::Pair),
+            Mode::SIMD8 => Some(Simd::Eight),
+            Mode::SIMD16 => Some(Simd::Sixteen),
+            _ => None,
+        }
+    }
+
+    /// Registers of a parameter, or of a channel of the answer.
+    const fn registers(self) -> usize {
+        match self {
+            Simd::Pair | Simd::Eight => 1,
+            Simd::Sixteen => 2,
+        }
+    }
+
+    /// Groups of lanes that are worked on together.
+    pub const fn groups(self) -> usize {
+        self.registers()
+    }
+}
+
+/// A message as the sampler takes it.
+#[derive(Debug)]
+pub struct Request<'m> {
+    /// Its registers.
+    parcel: Parcel<'m>,
+    /// Its kind.
+    pub kind: &'static Kind,
+    /// Its lanes.
+    pub simd: Simd,
+    /// Lanes that take part, a bit each.
+    pub mask: u32,
+    /// Channels that come back: bit 0 is red.
+    present: u8,
+    /// Texels added to U, V and R.
+    pub offset: [i32; 3],
+    /// The channel that a gather takes.
+    pub channel: usize,
+    /// Where the header has the samplers, from Dynamic State Base Address on.
+    pub samplers: Option<u64>,
+}
+
+impl<'m> Request<'m> {
+    /// Opens a message.
+    ///
+    /// # Errors
+    /// [`Fault::IllegalInstruction`] for lengths that its kind cannot have.
+    #[inline]
+    pub fn open<O: Observer>(
+        port: &Port<'_, '_, O>,
+        registers: &Registers,
+        message: &'m Message,
+        kind: &'static Kind,
+        simd: Simd,
+    ) -> Result<Request<'m>, Fault> {
+        let parcel = Parcel::open(message, kind.name);
+        let mut request = Request {
+            kind,
+            simd,
+            mask: match simd {
+                Simd::Pair => u32::from(message.mask & 0x0f != 0) | u32::from(message.mask & 0xf0 != 0) << 1,
+                Simd::Eight => message.mask & 0xff,
+                Simd::Sixteen => message.mask & 0xffff,
+            },
+            present: ALL,
+            offset: [0; 3],
+            channel: 0,
+            samplers: None,
+            parcel,
+        };
+        if let Some(at) = request.parcel.header {
+            let header = SamplerMessageHeader::unpack_lossy(&registers.dwords(at));
+            let absent = [
+                header.red_write_channel_mask,
+                header.green_write_channel_mask,
+                header.blue_write_channel_mask,
+                header.alpha_write_channel_mask,
+            ];
+            request.present = (0..4).fold(0, |mask, n| mask | u8::from(!absent[n]) << n);
+            request.offset = [header.u_offset, header.v_offset, header.r_offset].map(|n| n.get() as i32);
+            request.channel = header.gather4_source_channel.bits() as usize;
+            request.samplers = Some(header.sampler_state_pointer.get());
+        }
+        let sent = request.parcel.sent();
+        if sent == 0 && !kind.empty || !sent.is_multiple_of(simd.registers()) && !kind.empty {
+            let why = format!("{} with {sent} registers of parameters", kind.name);
+            return Err(port.illegal(why, message));
+        }
+        Ok(request)
+    }
+
+    /// What the send says.
+    pub fn message(&self) -> &'m Message {
+        self.parcel.message
+    }
+
+    /// True if the message brings a parameter.
+    #[inline(always)]
+    pub fn has(&self, parameter: Parameter) -> bool {
+        let place = match self.simd {
+            Simd::Pair => self.kind.pair[parameter as usize] / 4,
+            _ => self.kind.places[parameter as usize],
+        };
+        usize::from(place) < self.parcel.sent() / self.simd.registers() && place != ABSENT
+    }
+
+    /// A parameter of the lanes of a group; 0 if the message is shorter (003:4038).
+    #[inline(always)]
+    pub fn parameter(&self, registers: &Registers, parameter: Parameter, group: usize) -> [u32; GROUP] {
+        if !self.has(parameter) {
+            return [0; GROUP];
+        }
+        let body = self.parcel.body;
+        match self.simd {
+            Simd::Pair => {
+                let place = usize::from(self.kind.pair[parameter as usize]);
+                let at = body + place / 4 * REGISTER + place % 4 * 4;
+                let mut lanes = [0; GROUP];
+                lanes[0] = registers.u32(at);
+                lanes[1] = registers.u32(at + REGISTER / 2);
+                lanes
+            }
+            Simd::Eight => {
+                registers.dwords(body + usize::from(self.kind.places[parameter as usize]) * REGISTER)
+            }
+            Simd::Sixteen => {
+                let place = usize::from(self.kind.places[parameter as usize]);
+                registers.dwords(body + (2 * place + group) * REGISTER)
+            }
+        }
+    }
+
+    /// The same as floats.
+    #[inline(always)]
+    pub fn floats(&self, registers: &Registers, parameter: Parameter, group: usize) -> [f32; GROUP] {
+        self.parameter(registers, parameter, group).map(f32::from_bits)
+    }
+
+    /// Lanes of a group that take part.
+    #[inline(always)]
+    pub fn group_mask(&self, group: usize) -> u32 {
+        self.mask >> (GROUP * group) & 0xff
+    }
+
+    /// Writes the answer of a group, channels of lanes. Channels that the header leaves out are skipped, those behind the
+    /// response length are not there.
+    #[inline(always)]
+    pub fn answer(&self, registers: &mut Registers, group: usize, channels: &[[u32; GROUP]; 4]) {
+        let Some(at) = self.parcel.answer() else { return };
+        let mask = self.group_mask(group);
+        if self.simd == Simd::Pair {
+            for lane in 0..2 {
+                for (n, channel) in channels.iter().enumerate() {
+                    if mask >> lane & 1 == 1 && self.present >> n & 1 == 1 {
+                        registers.set_u32(at + lane * (REGISTER / 2) + 4 * n, channel[lane]);
+                    }
+                }
+            }
+            return;
+        }
+        let mut register = group;
+        for (n, channel) in channels.iter().enumerate() {
+            if self.present >> n & 1 == 0 {
+                continue;
+            }
+            if register >= self.parcel.returned() {
+                return;
+            }
+            let to = at + register * REGISTER;
+            if mask == 0xff {
+                registers.set_dwords(to, *channel);
+            } else {
+                for (lane, bits) in channel.iter().enumerate() {
+                    if mask >> lane & 1 == 1 {
+                        registers.set_u32(to + 4 * lane, *bits);
+                    }
+                }
+            }
+            register += self.simd.registers();
+        }
+    }
+
+    /// Writes the same value of all lanes.
+    pub fn answer_all(&self, registers: &mut Registers, value: Value) {
+        for group in 0..self.simd.groups() {
+            self.answer(registers, group, &value.map(|bits| [bits; GROUP]));
+        }
+    }
+
+    /// Writes the mask of pixels that are alive, behind the channels (003:4237-4243).
+    pub fn answer_mask(&self, registers: &mut Registers, killed: u32) {
+        let register = self.present.count_ones() as usize * self.simd.registers();
+        if let Some(at) = self.parcel.answer()
+            && register < self.parcel.returned()
+        {
+            registers.set_u32(at + register * REGISTER, u32::MAX & !(killed & 0xffff));
+        }
+    }
+
+    /// Counts bytes that were read, or says what was being read.
+    ///
+    /// # Errors
+    /// The page fault.
+    #[inline]
+    pub fn read<O: Observer>(
+        &self,
+        port: &mut Port<'_, '_, O>,
+        bytes: Result<u64, crate::mem::PageFault>,
+    ) -> Result<(), Fault> {
+        self.parcel.moved(port, false, bytes)
+    }
+
+    /// A message that breaks the rules: its name and what is wrong with it.
+    #[cold]
+    pub fn illegal<O: Observer>(&self, port: &Port<'_, '_, O>, why: &str) -> Fault {
+        port.illegal(format!("{} {why}", self.kind.name), self.parcel.message)
+    }
+}

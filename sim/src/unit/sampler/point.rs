@@ -1,0 +1,80 @@
+//! Where a sample lies: coordinates, layer and face of a lane.
+
+use super::address::layer;
+use super::cube;
+use super::payload::{GROUP, Parameter, Request};
+use super::view::{FACES, View};
+use crate::eu::regions::Registers;
+use crate::surface::Dimension;
+
+/// The coordinates of a group of lanes as the message has them.
+#[derive(Clone, Copy, Debug)]
+pub struct Coordinates {
+    /// U, V and R.
+    pub uvr: [[f32; GROUP]; 3],
+    /// Number of a cube.
+    ai: [f32; GROUP],
+}
+
+/// Where a lane samples.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Point {
+    /// U, V and R: on the face of a cube map the first two.
+    pub uvr: [f64; 3],
+    /// The slice of an array, from its beginning in memory; the first face of a cube.
+    pub slice: u32,
+    /// The face of a cube map.
+    pub face: u32,
+}
+
+impl Coordinates {
+    /// Reads those that the surface takes.
+    #[inline(always)]
+    pub fn read(request: &Request<'_>, registers: &Registers, view: &View, group: usize) -> Coordinates {
+        let read = |parameter| request.floats(registers, parameter, group);
+        let mut coordinates = Coordinates { uvr: [[0.0; GROUP]; 3], ai: [0.0; GROUP] };
+        coordinates.uvr[0] = read(Parameter::U);
+        let array = view.surface.array;
+        let (v, r, ai) = match view.surface.layout.dimension {
+            Dimension::One => (array, false, false),
+            Dimension::Two => (true, array, false),
+            Dimension::Three => (true, true, false),
+            Dimension::Cube => (true, true, array),
+        };
+        if v {
+            coordinates.uvr[1] = read(Parameter::V);
+        }
+        if r {
+            coordinates.uvr[2] = read(Parameter::R);
+        }
+        if ai {
+            coordinates.ai = read(Parameter::Ai);
+        }
+        coordinates
+    }
+
+    /// Where a lane samples. `on_face` says that a cube map's face is known already: R is its number, U and V are from
+    /// -1 to 1 (sample_d, 003:4053).
+    #[inline(always)]
+    pub fn point(&self, view: &View, lane: usize, on_face: bool) -> Point {
+        let [u, v, r] = self.uvr.map(|coordinate| coordinate[lane]);
+        let first = view.surface.first_slice;
+        match view.surface.layout.dimension {
+            Dimension::One => {
+                Point { uvr: [u.into(), 0.0, 0.0], slice: first + layer(v, view.layers), face: 0 }
+            }
+            Dimension::Two => {
+                Point { uvr: [u.into(), v.into(), 0.0], slice: first + layer(r, view.layers), face: 0 }
+            }
+            // Minimum Array Element is for arrays (gen8_facts 10.4).
+            Dimension::Three => Point { uvr: [u.into(), v.into(), r.into()], slice: 0, face: 0 },
+            Dimension::Cube => {
+                let half = |part: f32| (f64::from(part) + 1.0) * 0.5;
+                let (face, [u, v]) =
+                    if on_face { (layer(r, FACES), [half(u), half(v)]) } else { cube::face([u, v, r]) };
+                let slice = first + FACES * layer(self.ai[lane], view.layers);
+                Point { uvr: [u, v, 0.0], slice, face }
+            }
+        }
+    }
+}

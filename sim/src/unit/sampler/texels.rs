@@ -1,0 +1,366 @@
+//! Texels from memory: found by level, slice, column and row, collected in groups, read and decoded together.
+//!
+//! Elements of whole bytes are only noted by address when they are asked for; [`Texels::read`] copies the bytes of the
+//! group and decodes all of it at once. What is not stored so simply (blocks, shared chroma, bits) is read when asked
+//! for, through the same pages.
+
+use super::address::BORDER;
+use super::state::KeyMode;
+use super::view::{Origin, Place, Source, View, column, row};
+use crate::assumptions::CHROMA_BETWEEN_PAIRS_IS_AVERAGED;
+use crate::mem::{PAGE, PageFault, Vm};
+use crate::surface::format::codec::{Value, decode_element, decode_yuv};
+use crate::surface::format::{Codec, Numeric};
+
+/// Texels of a group: two in each of three directions for eight lanes.
+pub const GROUP: usize = 64;
+/// Texels of the largest block (FXT1).
+const BLOCK: usize = 32;
+
+/// The pages that were looked at last, by the low bits of their numbers.
+struct Pages<'v, 'a> {
+    vm: &'v Vm<'a>,
+    pages: [(u64, &'v [u8]); 4],
+}
+
+/// No page has this number.
+const NO_PAGE: u64 = u64::MAX;
+
+impl<'v, 'a> Pages<'v, 'a> {
+    fn new(vm: &'v Vm<'a>) -> Self {
+        Pages { vm, pages: [(NO_PAGE, &[]); 4] }
+    }
+
+    #[inline(always)]
+    fn page(&mut self, address: u64) -> Result<&'v [u8], PageFault> {
+        let number = address / PAGE;
+        let memo = &mut self.pages[number as usize % 4];
+        if memo.0 != number {
+            *memo = (number, self.vm.page(address)?);
+        }
+        Ok(memo.1)
+    }
+
+    /// The bytes from `address` on.
+    #[inline(always)]
+    fn bytes<const N: usize>(&mut self, address: u64) -> Result<[u8; N], PageFault> {
+        let page = self.page(address)?;
+        match page[(address % PAGE) as usize..].first_chunk() {
+            Some(bytes) => Ok(*bytes),
+            None => self.vm.read_array(address),
+        }
+    }
+}
+
+/// A group of texels of a view.
+pub struct Texels<'v, 'a> {
+    view: &'v View,
+    pages: Pages<'v, 'a>,
+    /// Texels of the group.
+    count: usize,
+    addresses: [u64; GROUP],
+    /// Those that have the border colour.
+    border: u64,
+    /// What they are, after [`Texels::read`].
+    pub values: [Value; GROUP],
+    /// Those that match the chroma key, after [`Texels::read`].
+    pub killed: u64,
+    /// Bytes that were read.
+    pub bytes: u64,
+    /// The block that was decoded last, and its address.
+    block: Option<(u64, [Value; BLOCK])>,
+}
+
+impl<'v, 'a> Texels<'v, 'a> {
+    /// An empty group.
+    #[inline]
+    pub fn new(view: &'v View, vm: &'v Vm<'a>) -> Self {
+        Texels {
+            view,
+            pages: Pages::new(vm),
+            count: 0,
+            addresses: [0; GROUP],
+            border: 0,
+            values: [[0; 4]; GROUP],
+            killed: 0,
+            bytes: 0,
+            block: None,
+        }
+    }
+
+    /// Empties the group.
+    #[inline(always)]
+    pub fn clear(&mut self) {
+        self.count = 0;
+        self.border = 0;
+        self.killed = 0;
+    }
+
+    /// How many texels there are, which is the place of the next one.
+    #[inline(always)]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Adds a texel with the border colour.
+    #[inline(always)]
+    pub fn push_border(&mut self) {
+        self.border |= 1 << self.count;
+        self.addresses[self.count] = 0;
+        self.count += 1;
+    }
+
+    /// Adds an element by its address.
+    #[inline(always)]
+    pub fn push_address(&mut self, address: u64) {
+        self.addresses[self.count] = address;
+        self.count += 1;
+    }
+
+    /// Adds all texels with these columns and rows, row by row; [`BORDER`] in one of them is the border colour.
+    ///
+    /// # Errors
+    /// A page fault.
+    #[inline(always)]
+    pub fn push_square(
+        &mut self,
+        place: &Place,
+        origin: Origin,
+        xs: &[i32],
+        ys: &[i32],
+    ) -> Result<(), PageFault> {
+        let Source::Elements(size) = self.view.source else {
+            for &y in ys {
+                for &x in xs {
+                    self.push(place, origin, x, y)?;
+                }
+            }
+            return Ok(());
+        };
+        let surface = &self.view.surface;
+        for &y in ys {
+            let line = self.row(origin, y);
+            for &x in xs {
+                if x == BORDER || y == BORDER {
+                    self.border |= 1 << self.count;
+                }
+                let byte = origin.left + i64::from(surface.left) + i64::from(x) * i64::from(size);
+                let offset = column(surface.tile_mode, byte, surface.pitch);
+                self.addresses[self.count] = line.wrapping_add(offset as u64);
+                self.count += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Address of a row of elements from its first byte on.
+    #[inline(always)]
+    fn row(&self, origin: Origin, y: i32) -> u64 {
+        let surface = &self.view.surface;
+        let y = ((origin.top + i64::from(y)) << surface.line_stride) + i64::from(surface.line_offset);
+        let offset = row(surface.tile_mode, y + i64::from(surface.top), surface.pitch);
+        surface.base.wrapping_add(offset as u64)
+    }
+
+    /// Address of byte `byte` of row `y`.
+    #[inline(always)]
+    fn address(&self, origin: Origin, byte: i64, y: i32) -> u64 {
+        let surface = &self.view.surface;
+        let byte = origin.left + i64::from(surface.left) + byte;
+        self.row(origin, y).wrapping_add(column(surface.tile_mode, byte, surface.pitch) as u64)
+    }
+
+    /// Adds a texel by column and row.
+    ///
+    /// # Errors
+    /// A page fault.
+    pub fn push(&mut self, place: &Place, origin: Origin, x: i32, y: i32) -> Result<(), PageFault> {
+        if x == BORDER || y == BORDER {
+            self.push_border();
+            return Ok(());
+        }
+        let n = self.count;
+        let Some(codec) = self.view.codec else {
+            self.values[n] = [0; 4];
+            self.count += 1;
+            return Ok(());
+        };
+        match self.view.source {
+            Source::Elements(size) => {
+                self.addresses[n] = self.address(origin, i64::from(x) * i64::from(size), y)
+            }
+            Source::Odd(size) => self.addresses[n] = self.address(origin, i64::from(x) * i64::from(size), y),
+            Source::Nothing => self.values[n] = [0; 4],
+            Source::Bits(bits) => {
+                let at = x as u32 * bits;
+                let [byte] = self.pages.bytes(self.address(origin, i64::from(at / 8), y))?;
+                let word = u64::from(byte) >> (at % 8);
+                // MONO8 has no channel: its bit is all of them.
+                self.values[n] = match codec.format().count {
+                    0 => [((word & 1) as f32).to_bits(); 4],
+                    _ => decode_element(codec.format(), &[word, 0, 0, 0]),
+                };
+                self.bytes += 1;
+            }
+            Source::Yuv => self.values[n] = self.packed(codec, place, origin, x, y)?,
+            Source::Planar => self.values[n] = self.planar(codec, origin, x, y)?,
+            Source::Blocks(shift) => self.values[n] = self.compressed(codec, origin, shift, x, y)?,
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    /// A pixel of packed YUV. Chroma is stored for every second one; those between have the mean of their neighbours'
+    /// (003:3874).
+    fn packed(
+        &mut self,
+        codec: &Codec,
+        place: &Place,
+        origin: Origin,
+        x: i32,
+        y: i32,
+    ) -> Result<Value, PageFault> {
+        let class = codec.format().class;
+        let mut pair = |first: i32| -> Result<[Value; 2], PageFault> {
+            let bytes = self.pages.bytes(self.address(origin, 2 * i64::from(first), y))?;
+            self.bytes += 4;
+            Ok(decode_yuv(class, bytes).unwrap_or_default())
+        };
+        let own = pair(x & !1)?;
+        if x & 1 == 0 || !CHROMA_BETWEEN_PAIRS_IS_AVERAGED || x + 1 >= place.size[0] {
+            return Ok(own[(x & 1) as usize]);
+        }
+        let next = pair(x + 1)?[0];
+        let mean = |n: usize| (f32::from_bits(own[1][n]) + f32::from_bits(next[n])) / 2.0;
+        Ok([mean(0).to_bits(), own[1][1], mean(2).to_bits(), own[1][3]])
+    }
+
+    /// A pixel of luma and the chroma of the four pixels that it is one of: Cr, Y, Cb (003:3634); Cb is stored first.
+    fn planar(&mut self, codec: &Codec, origin: Origin, x: i32, y: i32) -> Result<Value, PageFault> {
+        let size = i64::from(codec.format().bytes());
+        let [column, line] = self.view.surface.chroma.u;
+        let (pair, half) = (i64::from(column) + i64::from(x & !1), line as i32 + y / 2);
+        let mut part = |byte: i64, y: i32| -> Result<f32, PageFault> {
+            let address = self.address(origin, byte, y);
+            self.bytes += size as u64;
+            if size == 1 {
+                let [byte] = self.pages.bytes(address)?;
+                return Ok(f32::from(byte) / 255.0);
+            }
+            let bytes = self.pages.bytes(address)?;
+            Ok(f32::from(u16::from_le_bytes(bytes)) / 65535.0)
+        };
+        let luma = part(i64::from(x) * size, y)?;
+        let cb = part(pair * size, half)?;
+        let cr = part((pair + 1) * size, half)?;
+        Ok([cr, luma, cb, 1.0].map(f32::to_bits))
+    }
+
+    /// A texel of a block; the block is kept for those that follow.
+    fn compressed(
+        &mut self,
+        codec: &Codec,
+        origin: Origin,
+        [across, down]: [u32; 2],
+        x: i32,
+        y: i32,
+    ) -> Result<Value, PageFault> {
+        let bytes = codec.format().bytes();
+        let address = self.address(origin, i64::from(x >> across) * i64::from(bytes), y >> down);
+        let within = ((y & ((1 << down) - 1)) << across | x & ((1 << across) - 1)) as usize;
+        if let Some((known, texels)) = &self.block
+            && *known == address
+        {
+            return Ok(texels[within]);
+        }
+        let mut texels = [[0; 4]; BLOCK];
+        let whole: [u8; 16] = match bytes {
+            16 => self.pages.bytes(address)?,
+            _ => {
+                let mut whole = [0; 16];
+                whole[..8].copy_from_slice(&self.pages.bytes::<8>(address)?);
+                whole
+            }
+        };
+        codec.decode(&whole[..bytes as usize], &mut texels);
+        self.bytes += u64::from(bytes);
+        self.block = Some((address, texels));
+        Ok(texels[within])
+    }
+
+    /// Reads and decodes the group, with border colour, palette and chroma key.
+    ///
+    /// # Errors
+    /// A page fault.
+    #[inline]
+    pub fn read(&mut self) -> Result<(), PageFault> {
+        match self.view.source {
+            Source::Elements(4) => self.elements::<4>()?,
+            Source::Elements(1) => self.elements::<1>()?,
+            Source::Elements(2) => self.elements::<2>()?,
+            Source::Elements(8) => self.elements::<8>()?,
+            Source::Elements(16) => self.elements::<16>()?,
+            Source::Elements(_) => self.elements::<32>()?,
+            Source::Odd(3) => self.elements::<3>()?,
+            Source::Odd(6) => self.elements::<6>()?,
+            Source::Odd(12) => self.elements::<12>()?,
+            Source::Odd(_) => self.elements::<24>()?,
+            _ => {}
+        }
+        let view = self.view;
+        if view.palette.is_some() || view.key.is_some() || view.ones != [false; 4] {
+            self.adjust();
+        }
+        let mut border = self.border;
+        while border != 0 {
+            self.values[border.trailing_zeros() as usize] = view.border;
+            border &= border - 1;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn elements<const N: usize>(&mut self) -> Result<(), PageFault> {
+        let Some(codec) = self.view.codec else { return Ok(()) };
+        let count = self.count;
+        let mut raw = [[0; N]; GROUP];
+        for n in 0..count {
+            if self.border >> n & 1 == 0 {
+                raw[n] = self.pages.bytes(self.addresses[n])?;
+            }
+        }
+        codec.decode(raw[..count].as_flattened(), &mut self.values[..count]);
+        self.bytes += ((count as u64) - u64::from(self.border.count_ones())) * N as u64;
+        Ok(())
+    }
+
+    /// Palette, channels that are 1, and chroma key.
+    #[cold]
+    fn adjust(&mut self) {
+        let view = self.view;
+        for (n, value) in self.values[..self.count].iter_mut().enumerate() {
+            if self.border >> n & 1 == 1 {
+                continue;
+            }
+            if let Some(palette) = &view.palette {
+                let color = palette[value[0] as usize & 0xff];
+                let alpha = if view.palette_keeps_alpha { value[3] } else { color[3] };
+                *value = [color[0], color[1], color[2], alpha];
+            }
+            for (channel, one) in value.iter_mut().zip(view.ones) {
+                if one {
+                    *channel = 1.0f32.to_bits();
+                }
+            }
+            if let Some(key) = &view.key
+                && view.numeric == Numeric::Float
+                && key.matches(value)
+            {
+                match key.mode {
+                    KeyMode::Kill => self.killed |= 1 << n,
+                    KeyMode::Black => *value = key.black(),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Views by binding table index and sampler, resolved when a message first names them.
+
+use super::border;
+use super::key::Key;
+use super::state::Sampler;
+use super::view::{Extras, View};
+use crate::context::Exec;
+use crate::fault::Fault;
+use crate::observe::Observer;
+use crate::surface::format::codec::Value;
+use crate::surface::format::{Codec, Letter};
+use crate::unit::Bindings;
+use genxml::gen8::render3d_binding::{PaletteEntry, SamplerIndirectState, ThreeDStateMonofilterSize};
+use genxml::gen8::render3d_pixel::ThreeDStateChromaKey;
+use genxml::gen8::state::SamplerState;
+
+/// Bytes of a sampler state.
+const STATE: u64 = 16;
+/// Views that are kept at most; kernels can make up any number of them.
+const MOST_VIEWS: usize = 4096;
+/// Colours of a palette.
+pub const COLORS: usize = 256;
+
+/// The samplers of the threads of one packet, and the views of surfaces through them that messages have named.
+#[derive(Clone, Debug)]
+pub struct Samplers {
+    /// Graphics address that offsets of samplers and border colours count from: Dynamic State Base Address.
+    pub base: u64,
+    /// Graphics address of the table of sampler states.
+    pub table: u64,
+    /// By binding table index: the view that was used last, its place in `views` and one more, or 0.
+    recent: [u16; 256],
+    views: Vec<Known>,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    surface: u8,
+    /// Address of the sampler state; none for messages without a sampler.
+    sampler: Option<u64>,
+    view: Box<View>,
+}
+
+impl Default for Samplers {
+    fn default() -> Samplers {
+        Samplers::new(0, 0)
+    }
+}
+
+impl Samplers {
+    /// Sampler states at graphics address `table`; offsets count from `base`.
+    pub fn new(base: u64, table: u64) -> Samplers {
+        Samplers { base, table, recent: [0; 256], views: Vec::new() }
+    }
+
+    /// Graphics address of sampler state `index`, of the table or of another one at `offset` from the base.
+    #[inline(always)]
+    pub fn address(&self, offset: Option<u64>, index: u64) -> u64 {
+        let table = offset.map_or(self.table, |offset| self.base.wrapping_add(offset));
+        table.wrapping_add(STATE * index)
+    }
+
+    /// Takes over the views that `other`, of the same tables, has and this one has not.
+    pub fn learn(&mut self, other: &Samplers) {
+        for known in &other.views {
+            if self.place(known.surface, known.sampler).is_none() && self.views.len() < MOST_VIEWS {
+                self.views.push(known.clone());
+            }
+        }
+    }
+
+    fn place(&self, surface: u8, sampler: Option<u64>) -> Option<usize> {
+        self.views.iter().position(|known| known.surface == surface && known.sampler == sampler)
+    }
+}
+
+impl Bindings {
+    /// Surface `index` through the sampler at an address; for messages without a sampler, none.
+    ///
+    /// # Errors
+    /// A page fault on the way to one of their states, or a state that asks for something that is not possible.
+    #[inline]
+    pub fn view<O: Observer>(
+        &mut self,
+        exec: &Exec<'_, O>,
+        index: u8,
+        sampler: Option<u64>,
+    ) -> Result<&View, Fault> {
+        let recent = usize::from(self.samplers.recent[usize::from(index)]);
+        let hit =
+            recent > 0 && self.samplers.views.get(recent - 1).is_some_and(|known| known.sampler == sampler);
+        let place = if hit { recent - 1 } else { self.look_up(exec, index, sampler)? };
+        Ok(&self.samplers.views[place].view)
+    }
+
+    #[cold]
+    fn look_up<O: Observer>(
+        &mut self,
+        exec: &Exec<'_, O>,
+        index: u8,
+        sampler: Option<u64>,
+    ) -> Result<usize, Fault> {
+        let place = match self.samplers.place(index, sampler) {
+            Some(place) => place,
+            None => {
+                let view = Box::new(self.resolve_view(exec, index, sampler)?);
+                if self.samplers.views.len() >= MOST_VIEWS {
+                    self.samplers.views.clear();
+                    self.samplers.recent = [0; 256];
+                }
+                self.samplers.views.push(Known { surface: index, sampler, view });
+                self.samplers.views.len() - 1
+            }
+        };
+        self.samplers.recent[usize::from(index)] = place as u16 + 1;
+        Ok(place)
+    }
+
+    fn resolve_view<O: Observer>(
+        &mut self,
+        exec: &Exec<'_, O>,
+        index: u8,
+        address: Option<u64>,
+    ) -> Result<View, Fault> {
+        let surface = self.surface(exec, index)?.surface;
+        let state = self.state(exec, index)?;
+        let mut dwords = [0; SamplerState::DWORDS];
+        if let Some(address) = address {
+            exec.vm
+                .read(address, bytemuck::must_cast_slice_mut(&mut dwords))
+                .map_err(|fault| exec.page(fault, "sampler state"))?;
+        }
+        let sampler = Sampler::resolve(&SamplerState::unpack_lossy(&dwords)).map_err(|bad| {
+            let why = format!("SAMPLER_STATE at {:#x}: the value is reserved", address.unwrap_or(0));
+            exec.bad_field(bad.field, bad.value, why)
+        })?;
+        let mut extras = Extras::default();
+        let Some(format) = surface.codec.map(Codec::format) else {
+            return Ok(View::new(&state, &surface, &sampler, extras));
+        };
+        if address.is_some() && View::has_border(&surface, &sampler) {
+            let mut dwords = [0; SamplerIndirectState::DWORDS];
+            let at = self.samplers.base.wrapping_add(sampler.border);
+            exec.vm
+                .read(at, bytemuck::must_cast_slice_mut(&mut dwords))
+                .map_err(|fault| exec.page(fault, "border colour"))?;
+            let state = SamplerIndirectState::unpack_lossy(&dwords);
+            extras.border = border::color(format, sampler.dx9, &state);
+        }
+        if let Some((entry, mode)) = sampler.key.filter(|_| address.is_some()) {
+            let packet = latched(exec, ThreeDStateChromaKey::NAME, entry);
+            extras.key = Some(Key::new(&ThreeDStateChromaKey::unpack_lossy(&packet), mode, format));
+        }
+        if format.channels().iter().any(|channel| channel.letter == Letter::P) {
+            let palette = exec.state.palettes.get(usize::from(format.name.ends_with("PALETTE1")));
+            extras.palette = Some(Box::new(palette.map(color)));
+        }
+        let packet = latched(exec, ThreeDStateMonofilterSize::NAME, 0);
+        let size = ThreeDStateMonofilterSize::unpack_lossy(&packet);
+        extras.mono = [size.monochrome_filter_width, size.monochrome_filter_height].map(|n| n.get() as u32);
+        Ok(View::new(&state, &surface, &sampler, extras))
+    }
+}
+
+/// A packet of state, or zeros if there was none.
+fn latched<const N: usize, O: Observer>(exec: &Exec<'_, O>, name: &'static str, index: u8) -> [u32; N] {
+    let mut dwords = [0; N];
+    if let Some(packet) = exec.state.latched.get(name, index) {
+        dwords.iter_mut().zip(packet).for_each(|(to, from)| *to = *from);
+    }
+    dwords
+}
+
+/// A colour of a palette (2d p.290).
+fn color(entry: u32) -> Value {
+    let entry = PaletteEntry::unpack_lossy(&[entry]);
+    [entry.red, entry.green, entry.blue, entry.alpha].map(|byte| (byte.get() as f32 / 255.0).to_bits())
+}

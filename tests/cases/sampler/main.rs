@@ -1,0 +1,209 @@
+//! Cases of the model: the sampler.
+//!
+//! One kernel sends whatever its constants say and stores what comes back. [`texture`] draws a surface on paper;
+//! [`reference`] samples it with plain scalar code in doubles, written from the manual's text.
+
+mod filters;
+mod formats;
+mod gathers;
+mod loads;
+mod lods;
+mod messages;
+mod queries;
+mod reference;
+mod texture;
+
+use genxml::eu;
+use genxml::eu::gen8::eu_payloads::SamplerMessageHeader;
+use genxml::gen8::media::GpgpuWalkerSimdSize;
+use genxml::gen8::messages::{
+    MdcDbOw, MessageDescriptorSamplingEngine, MessageDescriptorSamplingEngineMessageType as Type,
+    MessageDescriptorSamplingEngineSimdMode10 as Mode, MhBtsGo, Msd0wOwb,
+};
+use genxml::gen8::render3d_binding::SamplerIndirectState;
+use genxml::gen8::state::{InterfaceDescriptorData, RenderSurfaceState, SamplerState, ShaderChannelSelect};
+use genxml_cases::{Compute, DYNAMIC_STATE, Model, at, raw_buffer, u};
+use genxml_sim::Fault;
+
+/// Where the answers go.
+const ANSWERS: u64 = 0x500_0000;
+/// Where surfaces begin.
+const SURFACE: u64 = 0x600_0000;
+/// Sampler states, from the dynamic state on.
+const SAMPLERS: u64 = 0x2000;
+/// The border colour, from the dynamic state on.
+const BORDER: u64 = 0x3000;
+/// Registers that come back at most.
+const ANSWER: usize = 12;
+
+/// r1: descriptor, channels, descriptor of the stores. r2 to r13: the message. r20 to r31: the answer, which is stored in
+/// three parts; their headers are r19, r14 and r15.
+const KERNEL: &[u32] = &eu! {
+    (W) mov (1|M0)    a0.0<1>:ud  r1.0<0;1,0>:ud
+    (W) mov (1|M0)    f0.0<1>:uw  r1.2<0;1,0>:uw
+    (f0.0) send (16|M0)  r20  r2  0x2  a0.0
+    (W) mov (1|M0)    a0.0<1>:ud  r1.2<0;1,0>:ud
+    (W) send (8|M0)   null   r19    0xA  a0.0
+    (W) mov (8|M0)    r23.0<1>:ud  r14.0<8;8,1>:ud
+    (W) send (8|M0)   null   r23    0xA  a0.0
+    (W) mov (8|M0)    r27.0<1>:ud  r15.0<8;8,1>:ud
+    (W) send (8|M0)   null   r27    0xA  a0.0
+    (W) mov (8|M0)    r127.0<1>:ud  r0.0<8;8,1>:ud
+    (W) send (8|M0)   null   r127   0x27  0x02000010  {EOT}
+};
+
+/// A message to be sent.
+#[derive(Clone, Debug)]
+struct Send {
+    kind: Type,
+    simd: Mode,
+    header: Option<SamplerMessageHeader>,
+    /// Number of the sampler.
+    sampler: u64,
+    /// Enabled channels of the send.
+    channels: u16,
+    /// Parameters in order, a value for each lane; of SIMD4x2 the registers, of which the first 8 values count.
+    parameters: Vec<[u32; 16]>,
+    /// Registers that come back.
+    back: usize,
+}
+
+/// What a register of the answer holds before.
+fn before(register: usize) -> [u32; 8] {
+    std::array::from_fn(|n| 0xbbbb_0000 | (8 * register + n) as u32)
+}
+
+impl Send {
+    /// A message of all lanes with these parameters, without a header, whose whole answer comes back.
+    fn new(kind: Type, simd: Mode, parameters: Vec<[u32; 16]>) -> Send {
+        let back = match simd {
+            Mode::SIMD4X2 => 1,
+            Mode::SIMD8 => 4,
+            _ => 8,
+        };
+        Send { kind, simd, header: None, sampler: 0, channels: 0xffff, parameters, back }
+    }
+
+    /// The registers of the message.
+    fn registers(&self) -> Vec<[u32; 8]> {
+        let mut registers: Vec<[u32; 8]> = self.header.iter().map(SamplerMessageHeader::pack).collect();
+        for lanes in &self.parameters {
+            let (low, high) = lanes.split_at(8);
+            registers.push(low.try_into().unwrap());
+            if self.simd == Mode::SIMD16 {
+                registers.push(high.try_into().unwrap());
+            }
+        }
+        registers
+    }
+
+    /// Sends it to a surface; the registers of the answer.
+    fn run(
+        &self,
+        model: &mut Model,
+        surface: &RenderSurfaceState,
+        samplers: &[SamplerState],
+    ) -> Result<[[u32; 8]; ANSWER], Fault> {
+        let message = self.registers();
+        assert!(message.len() <= 12);
+        let descriptor = MessageDescriptorSamplingEngine {
+            binding_table_index: u(0),
+            sampler_index: u(self.sampler),
+            message_type: self.kind,
+            simd_mode_1_0: self.simd,
+            header_present: self.header.is_some(),
+            response_length: u(self.back as u64),
+            message_length: u(message.len() as u64),
+            ..MessageDescriptorSamplingEngine::new()
+        };
+        let store = Msd0wOwb {
+            binding_table_index: u(1),
+            data_blocks: MdcDbOw::OW8,
+            header_present: true,
+            message_length: u(5),
+            ..Msd0wOwb::new()
+        };
+        let part = |n: u64| MhBtsGo { global_offset: u(8 * n) }.pack();
+        let mut registers = [[0; 8]; 32];
+        registers[1][..3].copy_from_slice(&[descriptor.pack()[0], self.channels.into(), store.pack()[0]]);
+        registers[2..2 + message.len()].copy_from_slice(&message);
+        (registers[19], registers[14], registers[15]) = (part(0), part(1), part(2));
+        (0..ANSWER).for_each(|n| registers[20 + n] = before(n));
+        let states: Vec<u32> = samplers.iter().flat_map(SamplerState::pack).collect();
+        model.put(DYNAMIC_STATE + SAMPLERS, &states);
+        let compute = Compute {
+            surfaces: vec![*surface, raw_buffer(ANSWERS, 32 * ANSWER as u64)],
+            curbe: bytemuck::cast_slice(registers[1..].as_flattened()).to_vec(),
+            shared: 31,
+            simd: GpgpuWalkerSimdSize::SIMD16,
+            descriptor: InterfaceDescriptorData {
+                sampler_state_pointer: at(SAMPLERS),
+                ..InterfaceDescriptorData::new()
+            },
+            ..Compute::new(KERNEL)
+        };
+        compute.run(model)?;
+        let answers = model.get(ANSWERS, 8 * ANSWER);
+        Ok(std::array::from_fn(|n| answers[8 * n..8 * n + 8].try_into().unwrap()))
+    }
+
+    /// The colours of all lanes, of a whole answer.
+    fn colors(
+        &self,
+        model: &mut Model,
+        surface: &RenderSurfaceState,
+        sampler: &SamplerState,
+    ) -> Vec<[u32; 4]> {
+        let answer = self.run(model, surface, &[*sampler]).unwrap();
+        let lane = |lane: usize| match self.simd {
+            Mode::SIMD4X2 => answer[0][4 * lane..4 * lane + 4].try_into().unwrap(),
+            Mode::SIMD8 => std::array::from_fn(|n| answer[n][lane]),
+            _ => std::array::from_fn(|n| answer[2 * n + lane / 8][lane % 8]),
+        };
+        (0..lanes(self.simd)).map(lane).collect()
+    }
+}
+
+/// Lanes of a mode.
+fn lanes(simd: Mode) -> usize {
+    match simd {
+        Mode::SIMD4X2 => 2,
+        Mode::SIMD8 => 8,
+        _ => 16,
+    }
+}
+
+/// Both ordinary modes.
+const MODES: [Mode; 2] = [Mode::SIMD8, Mode::SIMD16];
+
+/// A model with memory for answers and surfaces.
+fn model() -> Model {
+    let mut model = Model::new();
+    model.map(ANSWERS, 4096);
+    model.map(SURFACE, texture::BYTES);
+    model
+}
+
+/// The channels of a surface as they are.
+fn identity(state: RenderSurfaceState) -> RenderSurfaceState {
+    RenderSurfaceState {
+        shader_channel_select_red: ShaderChannelSelect::RED,
+        shader_channel_select_green: ShaderChannelSelect::GREEN,
+        shader_channel_select_blue: ShaderChannelSelect::BLUE,
+        shader_channel_select_alpha: ShaderChannelSelect::ALPHA,
+        ..state
+    }
+}
+
+/// Writes the border colour.
+fn put_border(model: &mut Model, color: [u32; 4]) {
+    let [red, green, blue, alpha] = color.map(|channel| u(channel.into()));
+    let state = SamplerIndirectState {
+        border_color_red: red,
+        border_color_green: green,
+        border_color_blue: blue,
+        border_color_alpha: alpha,
+        ..SamplerIndirectState::new()
+    };
+    model.put(DYNAMIC_STATE + BORDER, &state.pack());
+}
