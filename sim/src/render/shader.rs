@@ -8,7 +8,7 @@ use crate::kernels;
 use crate::media::slots::Slots;
 use crate::observe::Observer;
 use crate::unit::local::place;
-use crate::unit::{Bindings, Program};
+use crate::unit::{Bindings, Program, Samplers};
 use genxml::eu::gen8::eu_registers::{ControlRegister, StateRegister};
 use genxml::gen8::registers::Instpm;
 use genxml::gen8::render3d_constants::ThreeDStateConstantBody;
@@ -112,8 +112,9 @@ impl Shader {
         let address = base.instruction.wrapping_add(source.kernel);
         let kernel = kernels::decode(exec, address, source.kernel as u32);
         let table = base.surface.wrapping_add(source.binding_table);
+        let samplers = Samplers::new(base.dynamic, base.dynamic.wrapping_add(source.samplers));
         Ok(Shader {
-            program: Program { kernel, bindings: Bindings::new(base.surface, table) },
+            program: Program { kernel, bindings: Bindings::new(base.surface, table).with_samplers(samplers) },
             constants: match constants {
                 Some(body) => push_constants(exec, body)?,
                 None => Vec::new(),

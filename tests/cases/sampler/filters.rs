@@ -5,8 +5,9 @@ use crate::texture::{Kind, Texture};
 use crate::{BORDER, MODES, Mode, Send, Type, model, put_border};
 use genxml::eu::gen8::eu_payloads::SamplerMessageHeader;
 use genxml::gen8::state::{
-    SamplerState, SamplerStateMagModeFilter, SamplerStateMinModeFilter, SamplerStateMipModeFilter,
-    SurfaceFormat, TextureCoordinateMode as Wrap, ThreeDPrefilterOperation,
+    RenderSurfaceState, SamplerState, SamplerStateMagModeFilter, SamplerStateMinModeFilter,
+    SamplerStateMipModeFilter, ShaderChannelSelect as Select, SurfaceFormat, TextureCoordinateMode as Wrap,
+    ThreeDPrefilterOperation,
 };
 use genxml_cases::paper::Tiling;
 use genxml_cases::{Random, at};
@@ -242,20 +243,20 @@ fn cube_maps() {
             ..sampler(round % 4 < 2)
         };
         let filter = Filter::of(&state, [0.0; 4]);
-        let mut lanes = [[0u32; 16]; 5];
+        let mut lanes = [[0u32; 5]; 16];
         let mut places = Vec::new();
-        for lane in 0..16 {
+        for lane in &mut lanes {
             let face = random.below(6) as u32;
             let [s, t] = [0; 2].map(|_| random.below(1023) as f64 / 512.0 - 1023.0 / 1024.0);
             let cube = random.below(4) as f32;
             let lod = random.below(u64::from(texture.levels)) as f32;
-            lanes[0][lane] = lod.to_bits();
-            (0..3).for_each(|n| lanes[1 + n][lane] = (direction(face, s, t)[n] as f32).to_bits());
-            lanes[4][lane] = cube.to_bits();
+            let [x, y, z] = direction(face, s, t).map(|part| (part as f32).to_bits());
+            *lane = [lod.to_bits(), x, y, z, cube.to_bits()];
             places.push((face, s, t, (cube as u32).min(texture.layers - 1), lod as u32));
         }
         // Five parameters and a group of 16: ten registers.
-        let send = Send::new(Type::SAMPLE_L, Mode::SIMD16, lanes.to_vec());
+        let parameters = (0..5).map(|n| lanes.map(|lane| lane[n])).collect();
+        let send = Send::new(Type::SAMPLE_L, Mode::SIMD16, parameters);
         for (found, (face, s, t, cube, lod)) in
             send.colors(&mut model, &texture.state(), &state).into_iter().zip(places)
         {
@@ -349,7 +350,7 @@ fn extremes() {
                 let both = [at.floor(), at.floor() + 1.0].map(|texel| texel.rem_euclid(9.0) as u32);
                 if at == at.floor() { vec![both[0]] } else { both.to_vec() }
             };
-            for n in 0..4 {
+            for (n, found) in found.into_iter().enumerate() {
                 let mut all = Vec::new();
                 for y in texels(y) {
                     for x in texels(x) {
@@ -358,8 +359,76 @@ fn extremes() {
                 }
                 let pick = if least { f64::min } else { f64::max };
                 let expected = all.into_iter().reduce(pick).unwrap();
-                assert_eq!(f64::from(f32::from_bits(found[n])), expected);
+                assert_eq!(f64::from(f32::from_bits(found)), expected);
             }
+        }
+    }
+}
+
+/// Pictures of four bytes a texel, most of all samples, have a way of their own: address modes, selects, layers, tiles, two levels.
+#[test]
+fn pictures() {
+    let (mut model, mut random) = (model(), Random::new(17));
+    let formats =
+        [SurfaceFormat::R8G8B8A8_UNORM, SurfaceFormat::B8G8R8A8_UNORM, SurfaceFormat::B8G8R8X8_UNORM];
+    let selects = [Select::RED, Select::GREEN, Select::BLUE, Select::ALPHA, Select::ZERO, Select::ONE];
+    for round in 0..120 {
+        let kind = [Kind::Two, Kind::TwoArray][round % 2];
+        let format = formats[round % 3];
+        let mut texture = Texture::random(&mut random, kind, SurfaceFormat::R8G8B8A8_UNORM, 4);
+        texture.format = if round % 3 == 0 { format } else { SurfaceFormat::B8G8R8A8_UNORM };
+        texture.put(&mut model);
+        let linear = round % 4 < 2;
+        let mut pick =
+            || [Wrap::WRAP, Wrap::MIRROR, Wrap::CLAMP, Wrap::MIRROR_ONCE][random.below(4) as usize];
+        let (tcx_address_control_mode, tcy_address_control_mode) = (pick(), pick());
+        let select = [0; 4].map(|_| selects[random.below(6) as usize]);
+        let state = SamplerState {
+            tcx_address_control_mode,
+            tcy_address_control_mode,
+            mip_mode_filter: SamplerStateMipModeFilter::LINEAR,
+            ..sampler(linear)
+        };
+        let filter = Filter::of(&state, [0.0; 4]);
+        let surface = RenderSurfaceState {
+            surface_format: format,
+            shader_channel_select_red: select[0],
+            shader_channel_select_green: select[1],
+            shader_channel_select_blue: select[2],
+            shader_channel_select_alpha: select[3],
+            ..texture.state()
+        };
+        let simd = MODES[round % 2];
+        let lanes = [0; 16].map(|_| {
+            let uv = [0; 2].map(|_| coordinate(&mut random));
+            (uv, random.below(4) as f32, random.below(16 * u64::from(texture.levels)) as f32 / 16.0)
+        });
+        let column = |n: usize| lanes.map(|(uv, ..)| uv[n].to_bits());
+        let (layers, lods) = (lanes.map(|(_, r, _)| r.to_bits()), lanes.map(|(.., lod)| lod.to_bits()));
+        let send = Send::new(Type::SAMPLE_L, simd, vec![lods, column(0), column(1), layers]);
+        for (lane, found) in send.colors(&mut model, &surface, &state).into_iter().enumerate() {
+            let (uv, r, lod) = lanes[lane];
+            let layer = if kind == Kind::Two { 0 } else { (r as u32).min(texture.layers - 1) };
+            let last = texture.levels - 1;
+            let lod = f64::from(lod).min(last.into());
+            let level = |level: u32| {
+                filter.sample(&texture, level.min(last), [uv[0].into(), uv[1].into(), 0.0], layer)
+            };
+            let (own, next) = (level(lod as u32), level(lod as u32 + 1));
+            let mut color: Color = std::array::from_fn(|n| own[n] + (next[n] - own[n]) * lod.fract());
+            if format == SurfaceFormat::B8G8R8X8_UNORM {
+                color[3] = 1.0;
+            }
+            let expected = select.map(|select| match select {
+                Select::ZERO => 0.0,
+                Select::ONE => 1.0,
+                other => color[selects.iter().position(|&select| select == other).unwrap()],
+            });
+            assert!(
+                near(found, expected),
+                "{format:?} {uv:?} {lod}: {:?} {expected:?}",
+                found.map(f32::from_bits)
+            );
         }
     }
 }

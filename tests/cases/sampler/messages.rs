@@ -6,7 +6,8 @@ use crate::texture::Texture;
 use crate::{ANSWER, MODES, Mode, SAMPLERS, SURFACE, Send, Type, before, lanes, model};
 use genxml::eu::gen8::eu_payloads::SamplerMessageHeader;
 use genxml::gen8::state::{
-    RenderSurfaceState, SamplerState, ShaderChannelSelect as Select, SurfaceFormat,
+    RenderSurfaceState, SamplerState, SamplerStateLodPreClampMode, SamplerStateMagModeFilter,
+    SamplerStateMinModeFilter, SamplerStateMipModeFilter, ShaderChannelSelect as Select, SurfaceFormat,
     TextureCoordinateMode as Wrap,
 };
 use genxml_cases::paper::Tiling;
@@ -207,6 +208,17 @@ fn any_bits() {
         let sampler: [u32; 4] = std::array::from_fn(|_| random.next() as u32);
         let mut sampler = SamplerState::unpack_lossy(&sampler);
         sampler.indirect_state_pointer = at(crate::BORDER);
+        if random.below(8) != 0 {
+            // Values that are not reserved.
+            let (mip, map, wrap) = ([0, 1, 3], [0, 1, 2, 6], random.below(7));
+            sampler.mip_mode_filter = SamplerStateMipModeFilter::from_bits(mip[random.below(3) as usize]);
+            sampler.min_mode_filter = SamplerStateMinModeFilter::from_bits(map[random.below(4) as usize]);
+            sampler.mag_mode_filter = SamplerStateMagModeFilter::from_bits(map[random.below(3) as usize]);
+            sampler.lod_pre_clamp_mode = SamplerStateLodPreClampMode::from_bits(2 * random.below(2));
+            sampler.tcx_address_control_mode = Wrap::from_bits(wrap);
+            sampler.tcy_address_control_mode = Wrap::from_bits(random.below(7));
+            sampler.tcz_address_control_mode = Wrap::from_bits(random.below(7));
+        }
         let header = SamplerMessageHeader {
             sampler_state_pointer: at(SAMPLERS),
             ..SamplerMessageHeader::unpack_lossy(&std::array::from_fn(|_| random.next() as u32))
@@ -227,5 +239,5 @@ fn any_bits() {
         ends +=
             u32::from(send.run(&mut model, &RenderSurfaceState::unpack_lossy(&dwords), &[sampler]).is_ok());
     }
-    assert!(ends > 120, "{ends}");
+    assert!(ends > 250, "{ends}");
 }

@@ -52,7 +52,8 @@ pub fn of_square(square: f64) -> i32 {
 /// A level of detail that a message brings.
 pub fn of_parameter(lod: f32) -> i32 {
     let scaled = f64::from(lod) * 256.0 + if LOD_IS_ROUNDED { 0.5 } else { 0.0 };
-    let whole = scaled.clamp(-f64::from(FAR), f64::from(FAR)) as i32;
+    let scaled = scaled.clamp(-f64::from(FAR), f64::from(FAR));
+    let whole = scaled as i32;
     whole - i32::from(f64::from(whole) > scaled)
 }
 

@@ -9,6 +9,7 @@
 //! * [`levels`], [`lod`]: level of detail, and the levels that it chooses;
 //! * [`footprint`], [`address`]: the texels of a level and their weights;
 //! * [`texels`]: texels from memory;
+//! * [`quick`]: all of this at once, for pictures of bytes;
 //! * [`mod@sample`], [`gather`], [`load`], [`info`], [`mono`]: what the messages make of them.
 
 pub mod address;
@@ -25,6 +26,7 @@ pub mod mono;
 pub mod palette;
 pub mod payload;
 pub mod point;
+pub mod quick;
 pub mod sample;
 pub mod state;
 pub mod texels;
@@ -120,7 +122,7 @@ pub fn message<O: Observer>(
 #[inline]
 fn refused(view: &View, action: Action) -> Option<String> {
     let surface = &view.surface;
-    let Some(format) = surface.codec.map(Codec::format) else { return None };
+    let format = surface.codec.map(Codec::format)?;
     if surface.kind == SurfaceKind::Null || matches!(action, Action::SurfaceInfo | Action::SampleInfo) {
         return None;
     }

@@ -356,7 +356,7 @@ impl<'m> Request<'m> {
             request.samplers = Some(header.sampler_state_pointer.get());
         }
         let sent = request.parcel.sent();
-        if sent == 0 && !kind.empty || !sent.is_multiple_of(simd.registers()) && !kind.empty {
+        if !kind.empty && (sent == 0 || !sent.is_multiple_of(simd.registers())) {
             let why = format!("{} with {sent} registers of parameters", kind.name);
             return Err(port.illegal(why, message));
         }
@@ -467,7 +467,7 @@ impl<'m> Request<'m> {
         if let Some(at) = self.parcel.answer()
             && register < self.parcel.returned()
         {
-            registers.set_u32(at + register * REGISTER, u32::MAX & !(killed & 0xffff));
+            registers.set_u32(at + register * REGISTER, !(killed & 0xffff));
         }
     }
 

@@ -5,8 +5,9 @@ use super::levels::{self, Detail};
 use super::mono;
 use super::payload::{GROUP, LodFrom, Parameter, Reduce, Request, Sample};
 use super::point::{Coordinates, Point};
+use super::quick;
 use super::state::MapFilter;
-use super::texels::Texels;
+use super::texels::{Pages, Texels};
 use super::view::{Source, View};
 use crate::eu::regions::Registers;
 use crate::mem::{PageFault, Vm};
@@ -39,6 +40,25 @@ pub fn sample(
     let mut done = Done::default();
     if view.source == Source::Nothing || view.sampler.disabled {
         request.answer_all(registers, [0; 4]);
+        if sample.kills {
+            request.answer_mask(registers, 0);
+        }
+        return Ok(done);
+    }
+    if let Some(quick) = view.quick.filter(|_| sample.reduce == Reduce::Mean && !sample.compares) {
+        let mut pages = Pages::new(vm);
+        for group in 0..request.simd.groups() {
+            let mask = request.group_mask(group);
+            if mask == 0 {
+                continue;
+            }
+            let coordinates = Coordinates::read(request, registers, view, group);
+            let details = levels::details(request, registers, view, &coordinates, sample.lod, false, group);
+            let lanes = quick::group(view, &mut pages, &coordinates, &details, request.offset, mask)?;
+            request.answer(registers, group, &quick.answer(&lanes));
+            let texels = if view.filters == [MapFilter::Nearest; 2] { 1 } else { 4 };
+            done.bytes += 4 * texels * u64::from(mask.count_ones());
+        }
         if sample.kills {
             request.answer_mask(registers, 0);
         }

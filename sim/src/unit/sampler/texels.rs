@@ -18,7 +18,7 @@ pub const GROUP: usize = 64;
 const BLOCK: usize = 32;
 
 /// The pages that were looked at last, by the low bits of their numbers.
-struct Pages<'v, 'a> {
+pub struct Pages<'v, 'a> {
     vm: &'v Vm<'a>,
     pages: [(u64, &'v [u8]); 4],
 }
@@ -27,7 +27,8 @@ struct Pages<'v, 'a> {
 const NO_PAGE: u64 = u64::MAX;
 
 impl<'v, 'a> Pages<'v, 'a> {
-    fn new(vm: &'v Vm<'a>) -> Self {
+    /// No page yet.
+    pub fn new(vm: &'v Vm<'a>) -> Self {
         Pages { vm, pages: [(NO_PAGE, &[]); 4] }
     }
 
@@ -42,8 +43,11 @@ impl<'v, 'a> Pages<'v, 'a> {
     }
 
     /// The bytes from `address` on.
+    ///
+    /// # Errors
+    /// A page fault.
     #[inline(always)]
-    fn bytes<const N: usize>(&mut self, address: u64) -> Result<[u8; N], PageFault> {
+    pub fn bytes<const N: usize>(&mut self, address: u64) -> Result<[u8; N], PageFault> {
         let page = self.page(address)?;
         match page[(address % PAGE) as usize..].first_chunk() {
             Some(bytes) => Ok(*bytes),
@@ -324,9 +328,9 @@ impl<'v, 'a> Texels<'v, 'a> {
         let Some(codec) = self.view.codec else { return Ok(()) };
         let count = self.count;
         let mut raw = [[0; N]; GROUP];
-        for n in 0..count {
+        for (n, (raw, address)) in raw.iter_mut().zip(&self.addresses[..count]).enumerate() {
             if self.border >> n & 1 == 0 {
-                raw[n] = self.pages.bytes(self.addresses[n])?;
+                *raw = self.pages.bytes(*address)?;
             }
         }
         codec.decode(raw[..count].as_flattened(), &mut self.values[..count]);

@@ -4,6 +4,7 @@ use super::address::Rule;
 use super::border;
 use super::key::Key;
 use super::lod::Chooser;
+use super::quick::Quick;
 use super::state::{MapFilter, Sampler, Wrap};
 use crate::surface::format::codec::Value;
 use crate::surface::format::{Class, Codec, Encoding, Format, Letter, Numeric};
@@ -97,6 +98,8 @@ pub struct View {
     pub mono: [u32; 2],
     /// The channel that is compared with a reference.
     pub compared: usize,
+    /// The short way, for samples without a comparison.
+    pub quick: Option<Quick>,
     /// References clamp to 0 and 1.
     pub clamps_reference: bool,
 }
@@ -138,6 +141,9 @@ impl View {
         let last = surface.mip_count.min((MOST_LEVELS as u32 - 1).saturating_sub(surface.first_level));
         let list = format.map_or(&[][..], Format::channels);
         let has = |letter| list.iter().any(|channel| channel.letter == letter);
+        let filters = [filter(sampler.min), filter(sampler.mag)];
+        let quick =
+            Quick::of(&surface, wrap, filters).filter(|_| extras.key.is_none() && places[0].size[0] > 0);
         View {
             surface,
             sampler,
@@ -166,7 +172,8 @@ impl View {
                 state.cube_face_enable_negative_z,
             ],
             wrap,
-            filters: [filter(sampler.min), filter(sampler.mag)],
+            filters,
+            quick,
             layers: if cube { surface.slices / FACES } else { surface.slices },
             mono: extras.mono,
             // "the texture sample red channel (except for alpha-only formats which use the alpha channel)" (2d p.402)
