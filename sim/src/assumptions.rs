@@ -519,6 +519,7 @@ pub const PRIMITIVES_KEEP_THE_NUMBER_OF_WHAT_THEY_CAME_FROM: bool = true;
 /// which leaves two ways, and drivers have the data pushed. The model puts four handles of each object into the halves of a
 /// register, as data of two objects come; the alternative has those of the second object behind those of the first.
 pub const DUAL_OBJECTS_SHARE_REGISTERS_OF_HANDLES: bool = true;
+
 /// Levels of detail have 8 fraction bits; are computed ones rounded to them or cut? No source says. The model rounds to the
 /// nearest, so that coordinates with small errors give the level that was meant.
 pub const LOD_IS_ROUNDED: bool = true;
@@ -559,3 +560,9 @@ pub const LEVELS_HAVE_A_TEXEL_AT_LEAST: bool = true;
 /// Multisample Position Palette Index is "returned by sampleinfo" (2d p.340), in which channel is in no source. The model
 /// has it in alpha.
 pub const SAMPLEINFO_HAS_THE_PALETTE_INDEX: bool = true;
+
+/// Do pixel shaders without Vector Mask Enable start with the unlit pixels of lit subspans? By the letter they start with the
+/// dispatch mask, lit pixels only (004:3075, 3261). But the kernel of intel-gpu-tools' rendercopy, which copies rectangles of any
+/// size exactly, works on its upper eight pixels with the enables of the lower eight, and would leave holes beside edges.
+/// The model starts with whole subspans, and keeps unlit pixels from writing memory by messages.
+pub const PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS: bool = true;

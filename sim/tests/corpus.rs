@@ -68,6 +68,15 @@ fn blitter_of_a_real_program() {
 /// Oracle: what other renderers drew.
 #[test]
 fn frames_of_real_programs() {
-    let count = run("drivers", &["kmscube"]);
-    assert!(count == 1 || corpus().is_none());
+    let count = run("drivers", &["kmscube", "gl_iris", "vk_triangle"]);
+    assert!(count == 3 || corpus().is_none());
+    let count = run("images", &["syn_rendercopy", "igt_render_copy"]);
+    assert!(count == 5 || corpus().is_none());
+}
+
+/// Tests of piglit run without a fault; pg_xfb takes too long here.
+#[test]
+fn piglit() {
+    let count = run("drivers", &["pg_depthstencil", "pg_gs_clip", "pg_tess_barrier"]);
+    assert!(count == 3 || corpus().is_none());
 }

@@ -153,6 +153,8 @@ pub struct Message {
     pub mask: u32,
     /// Number of channels of the send.
     pub channels: u8,
+    /// The thread's channel that is the first one of the send.
+    pub first: u8,
     /// Byte offset of the first payload register; message length counts registers from there.
     pub payload: usize,
     /// Byte offset of the first response register, if there is a destination.
@@ -251,6 +253,11 @@ impl Thread {
         self.pending = Pending { goto: Some(0), ..Pending::default() };
         self.system_routine = launch.system_routine;
         (self.passed, self.executed) = (false, 0);
+    }
+
+    /// Starts with these channels, whatever the masks say; before the first instruction.
+    pub fn begin_with(&mut self, channels: u32) {
+        self.flow = super::flow::Flow::new(channels);
     }
 
     /// Executes `kernel` from its first instruction to the end of the thread. Returns the number of instructions.
@@ -563,6 +570,7 @@ impl Thread {
             },
             mask,
             channels: u.size,
+            first: u.first,
             payload: usize::from(payload),
             response: match response {
                 Response::None => None,

@@ -3,13 +3,6 @@
 //! State packets are latched as they come ([`crate::context::Latched`]); a draw follows them once and gives resolved state to
 //! the stages, which are functions from that state and a stream to a stream. No stage reads a packet or a state address.
 //!
-//! * [`clip`], [`viewport`], [`setup`]: from vertices to objects on the screen; [`points_lines`]: those that are no triangles;
-//! * [`raster`], [`multisample`]: which samples they cover; [`interpolate`]: every value inside of them;
-//! * [`compare`]: the eight comparisons of all tests;
-//! * [`depth`], [`stencil`]: depth and stencil tests; [`hiz`]: clears of their buffers;
-//! * [`coverage`]: alpha test and alpha to coverage;
-//! * [`merge`]: what a message of a pixel shader does with all of them;
-//! * [`blend`], [`logic_op`], [`render_target`], [`elements`]: colours to surfaces; [`aux`]: their auxiliary surfaces.
 //! 1. [`draw`] leads a draw through the stages; [`vf`] fetches vertices by their numbers, [`topology`] makes objects of them;
 //! 2. [`vs`] shades vertices; [`shader`] is what all stages with kernels have in common, [`vue`] what they hand on;
 //!    [`geometry`] leads objects through the stages behind: [`hs`], [`te`] and [`ds`] for patches, [`gs`] makes objects of
@@ -18,7 +11,7 @@
 //! 4. [`raster`] finds the samples that are covered, [`multisample`] says where they are, [`interpolate`] the values there;
 //! 5. [`sbe`] gives objects the attributes that [`ps`] interpolates;
 //! 6. [`wm`] leads subspans through tests, pixel shader and targets: [`depth`], [`stencil`], [`compare`], [`coverage`],
-//!    [`merge`], [`blend`], [`logic_op`], [`render_target`] and its auxiliary surfaces, [`aux`]; [`hiz`] clears depth buffers.
+//!    [`merge`], [`blend`], [`logic_op`], [`render_target`] with its [`elements`] and auxiliary surfaces, [`aux`]; [`hiz`] clears depth buffers.
 
 pub mod aux;
 pub mod blend;

@@ -5,6 +5,7 @@ use super::interpolate::{Attribute, Barycentric, Planes, Position};
 use super::multisample::Multisample;
 use super::shader::{REGISTER, Shader, Source, Stage, Threads};
 use super::state;
+use crate::assumptions::PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS;
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
@@ -159,6 +160,8 @@ impl PixelShader {
             let shader = Shader::resolve(exec, source, constants)?;
             let mut threads = Threads::new(&shader);
             threads.slots.local.dispatched = Some(dispatched);
+            // In threads of 32 the second half has its own enables, which kernels use.
+            threads.whole = PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS && !source.vector_mask && width < 2;
             variants.push(Variant { threads, shader, spans: 2 << width });
         }
         if variants.is_empty() {

@@ -218,12 +218,19 @@ pub struct Threads {
     /// The next one; whoever starts it fills in the payload.
     pub launch: Launch,
     number: u32,
+    /// They start with the channels of the vector mask, whatever it is enabled for.
+    pub whole: bool,
 }
 
 impl Threads {
     /// No threads yet.
     pub fn new(shader: &Shader) -> Threads {
-        Threads { slots: Slots::new(shader.program.clone()), launch: Launch::default(), number: 0 }
+        Threads {
+            slots: Slots::new(shader.program.clone()),
+            launch: Launch::default(),
+            number: 0,
+            whole: false,
+        }
     }
 
     /// Starts a thread with the payload in `launch`, and gives it a turn.
@@ -243,7 +250,11 @@ impl Threads {
             return Err(exec.bad_field("thread payload", registers as u64, why));
         }
         shader.launch(&mut self.launch, mask, vector_mask, self.number);
-        self.slots.start(exec, 0, self.number, &self.launch);
+        let thread = self.slots.start(exec, 0, self.number, &self.launch);
+        if self.whole {
+            thread.begin_with(vector_mask);
+        }
+        self.slots.local.lit = self.whole.then_some(mask);
         self.number = (self.number + 1) % crate::unit::local::PLACES;
         self.slots.turn_last(exec)
     }

@@ -8,8 +8,8 @@ use crate::observe::Observer;
 use crate::surface::format::{Class, Codec, Encoding};
 use genxml::gen8::enums::ThreeDVertexComponentControl as Control;
 use genxml::gen8::registers::{
-    ThreeDPrimBaseVertex, ThreeDPrimInstanceCount, ThreeDPrimStartInstance, ThreeDPrimStartVertex,
-    ThreeDPrimVertexCount,
+    ThreeDPrimBaseVertex, ThreeDPrimEndOffset, ThreeDPrimInstanceCount, ThreeDPrimStartInstance,
+    ThreeDPrimStartVertex, ThreeDPrimVertexCount,
 };
 use genxml::gen8::render3d_fetch::{
     ThreeDPrimitive, ThreeDPrimitiveVertexAccessType as Access, ThreeDStateIndexBuffer,
@@ -116,8 +116,15 @@ impl Fetch {
     /// [`Fault::BadPacket`] for formats and buffers that do not exist; [`Fault::Unimplemented`] for the primitive ID as a
     /// component.
     pub fn resolve<O: Observer>(exec: &Exec<'_, O>, packet: &ThreeDPrimitive) -> Result<Fetch, Fault> {
+        let mut range = Range::resolve(exec, packet);
+        if packet.end_offset_enable {
+            // As many vertices as lie before the end that stream output stored (2a p.9).
+            let end = u64::from(exec.read_register(ThreeDPrimEndOffset::OFFSET));
+            let pitch = buffer(exec, 0).map_or(0, |buffer| buffer.pitch);
+            range.vertices = end.checked_div(pitch).unwrap_or(0) as u32;
+        }
         let mut fetch = Fetch {
-            range: Range::resolve(exec, packet),
+            range,
             elements: Vec::new(),
             indices: None,
             cut: None,

@@ -85,6 +85,15 @@ impl Windower {
             false => ColorCalcState::unpack_lossy(&[0; ColorCalcState::DWORDS]),
         };
         let wm: ThreeDStateWm = state::packet(exec);
+        for (asked, what) in [
+            (wm.legacy_depth_buffer_clear_enable, "a clear of the depth buffer by 3DSTATE_WM"),
+            (wm.legacy_depth_buffer_resolve_enable, "a resolve of the depth buffer by 3DSTATE_WM"),
+            (wm.legacy_hierarchical_depth_buffer_resolve_enable, "a hierarchical resolve by 3DSTATE_WM"),
+        ] {
+            if asked {
+                return Err(exec.unimplemented(what, "2a p.271"));
+            }
+        }
         let extra: ThreeDStatePsExtra = state::packet(exec);
         let ps: ThreeDStatePs = state::packet(exec);
         let depth: ThreeDStateDepthBuffer = state::packet(exec);

@@ -25,6 +25,8 @@ pub struct Local {
     pub requests: Vec<Request>,
     /// What was dispatched, for threads of pixel shaders.
     pub dispatched: Option<Dispatched>,
+    /// Channels that may write memory, if others run beside them: the unlit pixels of lit subspans.
+    pub lit: Option<u32>,
     /// Messages to render targets.
     pub writes: Vec<Write>,
 }

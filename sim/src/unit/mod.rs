@@ -58,6 +58,15 @@ impl<O: Observer> Port<'_, '_, O> {
         )
     }
 
+    /// The message without the channels of unlit pixels.
+    #[inline(always)]
+    fn lit(&self, message: &Message) -> Message {
+        match self.local.lit {
+            Some(lit) => Message { mask: message.mask & lit >> message.first, ..*message },
+            None => *message,
+        }
+    }
+
     /// A message to the render cache: it waits for whoever started the thread, and knows its pixels.
     fn render_target(&mut self, registers: &Registers, message: &Message) -> Result<(), Fault> {
         let Some(dispatched) = &self.local.dispatched else {
@@ -118,8 +127,8 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
             _ => {}
         }
         match message.function {
-            SharedFunction::DataPort0 => dataport::data_cache_0(self, registers, message),
-            SharedFunction::DataPort1 => dataport::data_cache_1(self, registers, message),
+            SharedFunction::DataPort0 => dataport::data_cache_0(self, registers, &self.lit(message)),
+            SharedFunction::DataPort1 => dataport::data_cache_1(self, registers, &self.lit(message)),
             SharedFunction::DataPortConstant | SharedFunction::DataPortSampler => {
                 dataport::read_only(self, registers, message)
             }

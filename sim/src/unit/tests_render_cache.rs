@@ -15,6 +15,7 @@ fn message(descriptor: MsdRtw, payload: usize, mask: u32) -> Message {
         descriptor: descriptor.pack()[0],
         mask,
         channels: 16,
+        first: 0,
         payload,
         response: None,
         ip: 0,
