@@ -2,7 +2,7 @@
 //! 3DSTATE_RASTER, 3DSTATE_MULTISAMPLE and the pointers to viewports and scissor rectangles).
 
 use super::clip::{ClipMode, ClipState};
-use super::multisample::{Multisample, PixelLocation, RasterMode, Samples};
+use super::multisample::{Multisample, PixelLocation, RasterApi, RasterMode, Samples};
 use super::points_lines::{LineState, LineStipple, PointState, PolygonStipple};
 use super::raster::FillRule;
 use super::setup::{CullMode, DepthBias, DepthFormat, FillMode, SetupState};
@@ -25,7 +25,7 @@ use genxml::gen8::render3d_raster::{
     ThreeDStateClipForceUserClipDistanceCullTestEnableBitmask as ForceCulls, ThreeDStateDrawingRectangle,
     ThreeDStateLineStipple, ThreeDStateMultisample, ThreeDStateMultisamplePixelLocation as Location,
     ThreeDStatePolyStippleOffset, ThreeDStatePolyStipplePattern, ThreeDStateRaster,
-    ThreeDStateRasterApiMode as RasterApi, ThreeDStateRasterCullMode as Cull,
+    ThreeDStateRasterApiMode as ApiOfRaster, ThreeDStateRasterCullMode as Cull,
     ThreeDStateRasterDxMultisampleRasterizationMode as DxMode,
     ThreeDStateRasterForceMultisampling as ForceMultisampling,
     ThreeDStateRasterForcedSampleCount as ForcedCount, ThreeDStateRasterFrontWinding as Winding,
@@ -123,7 +123,7 @@ impl Raster {
         let mask: ThreeDStateSampleMask = state::packet(exec);
         Ok(Raster {
             clip: clip_state(&clip, &raster, distances),
-            setup: setup_state(exec, &clip, &sf, &raster, &wm, multisample_on(&raster, samples)),
+            setup: setup_state(exec, &clip, &sf, &raster, &wm, raster_mode(&raster, forced).on),
             transform: Transform {
                 divide: !clip.perspective_divide_disable,
                 viewport: sf.viewport_transform_enable,
@@ -176,8 +176,8 @@ impl Raster {
     pub fn window(&self, viewport: usize, target: Rect) -> Rect {
         let scissor = self.scissors.as_ref().and_then(|list| list.get(viewport).copied());
         let bounds = Bounds { scissor, target, ..self.bounds };
-        let extents = self.clip.viewport_xy && self.transform.divide;
-        bounds.window(&self.viewports[viewport], extents)
+        // Drivers leave the test of X and Y out for points and lines, which the extents bound then.
+        bounds.window(&self.viewports[viewport], self.transform.viewport)
     }
 }
 
@@ -254,15 +254,21 @@ fn clip_state(clip: &ThreeDStateClip, raster: &ThreeDStateRaster, distances: Dis
     }
 }
 
-/// Are lines drawn as multisampling wants them (2a p.180; the formula by the drivers' table, gen8_facts 7)?
-fn multisample_on(raster: &ThreeDStateRaster, samples: u32) -> bool {
+/// Whether lines are rectangles, and where samples lie (2a p.177).
+fn raster_mode(raster: &ThreeDStateRaster, forced: bool) -> RasterMode {
+    let mode = raster.dx_multisample_rasterization_mode;
     if raster.force_multisampling == ForceMultisampling::FORCE {
-        return matches!(
-            raster.dx_multisample_rasterization_mode,
-            DxMode::MSRASTMODE_ON_PIXEL | DxMode::MSRASTMODE_ON_PATTERN
-        );
+        return RasterMode {
+            on: matches!(mode, DxMode::MSRASTMODE_ON_PIXEL | DxMode::MSRASTMODE_ON_PATTERN),
+            pattern: matches!(mode, DxMode::MSRASTMODE_OFF_PATTERN | DxMode::MSRASTMODE_ON_PATTERN),
+        };
     }
-    raster.dx_multisample_rasterization_enable && (samples > 1 || raster.api_mode != RasterApi::DX9_OGL)
+    let api = match raster.api_mode {
+        ApiOfRaster::DX10_0 => RasterApi::Dx10,
+        ApiOfRaster::DX10_1 => RasterApi::Dx10_1,
+        _ => RasterApi::Dx9OrOgl,
+    };
+    RasterMode::of(api, raster.dx_multisample_rasterization_enable, forced)
 }
 
 fn setup_state<O: Observer>(
@@ -349,17 +355,7 @@ fn multisample<O: Observer>(
         Location::UL_CORNER => PixelLocation::UpperLeft,
         _ => PixelLocation::Centre,
     };
-    let on = multisample_on(raster, counted);
-    let mode = RasterMode {
-        on,
-        pattern: match raster.force_multisampling {
-            ForceMultisampling::FORCE => matches!(
-                raster.dx_multisample_rasterization_mode,
-                DxMode::MSRASTMODE_OFF_PATTERN | DxMode::MSRASTMODE_ON_PATTERN
-            ),
-            _ => counted > 1 && raster.dx_multisample_rasterization_enable,
-        },
-    };
+    let mode = raster_mode(raster, forced.is_some());
     Ok((
         Multisample::new(positions, mode, location, packet.pixel_position_offset_enable),
         samples,
