@@ -53,6 +53,7 @@ impl Walker<'_> {
             | Follow::BatchStart
             | Follow::BatchEnd
             | Follow::BaseAddresses
+            | Follow::Blit
             | Follow::BindingTable(_)
             | Follow::SamplerTable(_)
             | Follow::Keep(_) => Ok(()),
@@ -64,6 +65,7 @@ impl Walker<'_> {
             Follow::Gather => self.gathered(record, container, depth + 1),
             Follow::LocatedData => self.located_data(record, container, depth + 1),
             Follow::Scratch => self.scratch(record, container, depth + 1),
+            Follow::Surfaces(shown) => self.surfaces(shown, record, container, depth + 1),
             Follow::InterfaceDescriptorLoad => {
                 let bytes = record.stored(container, "Interface Descriptor Total Length").unwrap_or(0);
                 let start = self.resolve(record, container, "Interface Descriptor Data Start Address");

@@ -1,8 +1,9 @@
 //! State that a draw looks back at, as the last packets before it left it: vertex and index buffers, vertex elements,
-//! viewports.
+//! viewports; and layouts of surfaces that other packets use.
 
 use super::draw::pointer;
 use super::record::Record;
+use super::surfaces::Surfaces;
 use super::tables::Tables;
 use genxml_core::bits;
 use genxml_core::reflect::{Container, Type};
@@ -24,6 +25,8 @@ pub(super) enum Keeps {
     /// Array of viewports or scissors: which of [`ARRAYS`].
     Array(usize),
     GatherPool,
+    StreamBuffer,
+    Picture,
 }
 
 /// State in memory with one element for each viewport: the packet that points to it and the structure.
@@ -44,6 +47,8 @@ impl Keeps {
             "3DSTATE_VF_INSTANCING" => Keeps::Instancing,
             "3DSTATE_CLIP" => Keeps::Clip,
             "3DSTATE_GATHER_POOL_ALLOC" => Keeps::GatherPool,
+            "3DSTATE_SO_BUFFER" => Keeps::StreamBuffer,
+            "MFX_SURFACE_STATE" | "VEBOX_SURFACE_STATE" => Keeps::Picture,
             name => Keeps::Array(ARRAYS.iter().position(|(packet, _)| *packet == name)?),
         })
     }
@@ -109,6 +114,7 @@ pub(super) struct Kept {
     /// Where [`ARRAYS`] are: offsets from the dynamic state base.
     pub arrays: [Option<u64>; ARRAYS.len()],
     pub gather_pool: Option<u64>,
+    pub surfaces: Surfaces,
 }
 
 impl Default for Kept {
@@ -122,6 +128,7 @@ impl Default for Kept {
             viewports: 1,
             arrays: [None; ARRAYS.len()],
             gather_pool: None,
+            surfaces: Surfaces::default(),
         }
     }
 }
@@ -204,6 +211,8 @@ impl Kept {
                 let base = record.address_of(container, "Gather Pool Base Address");
                 self.gather_pool = base.filter(|_| packet.on("Gather Pool Enable"));
             }
+            Keeps::StreamBuffer => self.surfaces.stream_buffer(record, container),
+            Keeps::Picture => self.surfaces.picture(record, container),
         }
     }
 

@@ -38,6 +38,7 @@ mod message;
 mod record;
 mod registers;
 mod ring;
+mod surfaces;
 mod tables;
 mod text;
 mod vertex;

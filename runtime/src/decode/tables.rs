@@ -14,6 +14,7 @@ use super::draw::STAGES;
 use super::kept::Keeps;
 use super::media;
 use super::record::Issue;
+use super::surfaces::{self, Shown};
 use crate::engine::EngineId;
 
 /// The containers of a generation, ready for a decoder.
@@ -214,6 +215,10 @@ pub(super) enum Follow {
     /// Constants that are gathered.
     Gather,
     Scratch,
+    /// Surfaces of which it has the addresses.
+    Surfaces(Shown),
+    /// Surfaces of the blitter, whose pitches count dwords if they are tiled.
+    Blit,
     /// State that the next draw looks back at.
     Keep(Keeps),
     /// A stage of the 3D pipeline; its kernels are followed as targets.
@@ -251,6 +256,8 @@ impl Follow {
             "MI_LOAD_REGISTER_MEM" | "MI_LOAD_REGISTER_REG" | "MI_STORE_REGISTER_MEM" => Follow::MoveRegister,
             "MI_MATH" => Follow::Math,
             name if name.starts_with("3DSTATE_GATHER_CONSTANT_") => Follow::Gather,
+            name if Shown::of(name).is_some() => Shown::of(name).map_or(Follow::Nothing, Follow::Surfaces),
+            _ if surfaces::may_be_tiled(container) => Follow::Blit,
             _ if !matches!(container.kind, Kind::Instruction { .. }) => {
                 match container.fields.iter().any(is_target) {
                     true => Follow::Targets,

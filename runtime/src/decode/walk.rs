@@ -10,9 +10,11 @@ use super::kernel::Used;
 use super::memory::{Memory, VA_MASK};
 use super::record::{Kind, Record, Uses};
 use super::registers::Registers;
+use super::surfaces;
 use super::tables::{Follow, Tables};
 use super::{Options, Sink, Summary};
 use crate::engine::EngineId;
+use genxml_core::bits;
 use genxml_core::opcodes::unknown_length;
 use genxml_core::reflect;
 use std::collections::{HashMap, HashSet};
@@ -256,9 +258,17 @@ impl<'a> Walker<'a> {
             let described = u64::from(container.bits.div_ceil(32));
             let Record { dwords, items, .. } = record;
             Fields { tables: self.tables, bases: &self.state.bases, dwords, items }.all(plan);
+            if follow == Follow::Blit {
+                surfaces::pitches_of_tiled(record, container);
+            }
             self.summary.problems += record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
             let fixed = !matches!(container.kind, reflect::Kind::Instruction { variable: true, .. });
-            if fixed && !container.partial && length != described && record.note.is_empty() {
+            if fixed
+                && !container.partial
+                && length != described
+                && record.note.is_empty()
+                && !may_be_shorter(container, header)
+            {
                 record.note =
                     format!("the header says {length} dwords, the packet is described with {described}");
             }
@@ -370,6 +380,16 @@ impl<'a> Walker<'a> {
         self.spare.push(record);
         result
     }
+}
+
+/// True if the manual lets the packet end there, before all that is described: its length has a range.
+fn may_be_shorter(container: &reflect::Container, header: u32) -> bool {
+    let reflect::Kind::Instruction { length_field: Some((start, end)), .. } = container.kind else {
+        return false;
+    };
+    let field = container.fields.iter().find(|field| (field.start, field.end) == (start, end));
+    let stored = bits::get(&[header], start, end);
+    field.and_then(|field| field.range).is_some_and(|(min, max)| min <= stored && stored <= max)
 }
 
 fn unknown_name(header: u32) -> &'static str {

@@ -450,3 +450,26 @@ fn coded_data_are_shown() {
     let data = seen.iter().find(|record| record.kind == Kind::Data).unwrap();
     assert_eq!((data.name, data.address, data.there), ("coded data", 0x4_0010, 5));
 }
+
+/// What packets say of surfaces is told in one line. 3DSTATE_DEPTH_BUFFER (2a p.55): type in dword 1 31:29, format in 20:18,
+/// pitch less one in 17:0, height and width less one in dword 4 31:18 and 17:4. 3DSTATE_SO_BUFFER (2a p.216): index in dword
+/// 1 30:29, dwords less one in dword 4; the pitch of buffer 1 is in dword 3 27:16 of 3DSTATE_STREAMOUT (2a p.225).
+#[test]
+fn surfaces_that_packets_describe() {
+    let depth = [0x7805_0006, 1 << 29 | 1 << 18 | 255, 0x1000, 0, 63 << 18 | 31 << 4, 0, 0, 0];
+    let buffer = [0x7918_0006, 1 << 31 | 1 << 29, 0x2_0000, 0, 255, 0, 0, 0];
+    let off = [0x7918_0006, 2 << 29, 0x3_0000, 0, 255, 0, 0, 0];
+    let stream = [0x781e_0003, 1 << 31, 0, 16 << 16, 0];
+    let dwords =
+        [&depth[..], &buffer, &off, &stream, &[0x7805_0006, 7 << 29, 0, 0, 0, 0, 0, 0, END]].concat();
+    let seen = of_dwords(EngineId::Render, &dwords);
+    let notes: Vec<_> =
+        seen.iter().filter(|record| record.kind == Kind::Note).map(|record| record.note.as_str()).collect();
+    assert_eq!(
+        notes,
+        [
+            "depth buffer of 32 x 64 D32_FLOAT, pitch 256 bytes, at 0x1000",
+            "stream output buffer 1 of 1024 bytes, pitch 16 bytes, room for 64 vertices, at 0x20000: nothing is mapped there",
+        ]
+    );
+}

@@ -134,6 +134,7 @@ fn packets_are_as_long_as_drivers_send_them() {
         assert_eq!((seen[0].name, seen[0].length, seen[0].there), (name, length, length as usize));
         let described = seen[0].items.iter().all(|item| !(item.value == Value::Raw && item.name.is_empty()));
         assert!(described, "{name} of {length} dwords has dwords that are not described");
+        assert_eq!(seen[0].note, "", "{name} of {length} dwords");
         let last = seen.last().unwrap();
         assert_eq!(
             (last.name, last.address),

@@ -94,3 +94,21 @@ fn offsets_count_from_their_base() {
     let Value::Address { value, absolute, .. } = seen[1].value("Color Calc State Pointer") else { panic!() };
     assert_eq!((value, absolute), (0x1240, Some(0x0030_1240)));
 }
+
+/// Pitches of the blitter count bytes, of tiled surfaces dwords (2d p.49, p.54): XY_SRC_COPY_BLT has the flag of the
+/// destination in dword 0 bit 11, that of the source in bit 15, and the pitches in dwords 1 and 7.
+#[test]
+fn pitches_of_tiled_surfaces_are_in_dwords() {
+    let units = |flags: u32| {
+        let dwords = [0x54f0_0008 | flags, 0x03cc_0080, 0, 0x0010_0010, 0, 0, 0, 0x40, 0, 0, END];
+        let text = text(EngineId::Blitter, &dwords);
+        let unit = |name: &str| {
+            let at = text.find(name).unwrap_or_else(|| panic!("no {name}: {text}"));
+            text[at + name.len()..].split_whitespace().take(2).collect::<Vec<_>>().join(" ")
+        };
+        (unit("Destination Pitch:"), unit("Source Pitch:"))
+    };
+    assert_eq!(units(0), ("128 bytes".into(), "64 bytes".into()));
+    assert_eq!(units(1 << 11), ("128 dwords".into(), "64 bytes".into()));
+    assert_eq!(units(1 << 15), ("128 bytes".into(), "64 dwords".into()));
+}

@@ -1,0 +1,299 @@
+//! Surfaces that packets themselves describe, or of which they have no more than the address: depth and stencil buffers,
+//! buffers of the stream output, pictures of the video engines. Each is told with size, format and pitch, which other
+//! packets may have set, and whether its memory is there.
+
+use super::record::{Item, Origin, Record};
+use super::walk::Walker;
+use genxml_core::bits;
+use genxml_core::reflect::{Container, Type};
+use std::fmt;
+use std::io;
+
+/// Packets that use surfaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    Depth,
+    Hierarchical,
+    Stencil,
+    StreamOut,
+    Codec,
+    Enhancement,
+}
+
+impl Shown {
+    /// What the packet of this name uses.
+    pub fn of(name: &str) -> Option<Shown> {
+        Some(match name {
+            "3DSTATE_DEPTH_BUFFER" => Shown::Depth,
+            "3DSTATE_HIER_DEPTH_BUFFER" => Shown::Hierarchical,
+            "3DSTATE_STENCIL_BUFFER" => Shown::Stencil,
+            "3DSTATE_STREAMOUT" => Shown::StreamOut,
+            "MFX_PIPE_BUF_ADDR_STATE" => Shown::Codec,
+            "VEB_DI_IECP" => Shown::Enhancement,
+            _ => return None,
+        })
+    }
+}
+
+/// Buffers of the stream output that there are (2a p.216).
+const STREAM_BUFFERS: usize = 4;
+/// Pictures that MFX_SURFACE_STATE tells apart, and VEBOX_SURFACE_STATE.
+const PICTURES: usize = 6;
+
+/// Addresses of pictures, what they are called, and which picture of the packets before describes them.
+const CODEC: [(&str, &str, usize); 3] = [
+    ("Pre Deblocking Destination - Address", "picture before deblocking", DECODED),
+    ("Post Deblocking Destination - Address", "picture after deblocking", DECODED),
+    ("Original Uncompressed Picture Source - Address", "picture to encode", SOURCE),
+];
+const ENHANCEMENT: [(&str, &str, usize); 5] = [
+    ("Current Frame Input Address", "frame", INPUT),
+    ("Previous Frame Input Address", "previous frame", INPUT),
+    ("Denoised Current Frame Output Address", "denoised frame", INPUT),
+    ("Current Frame Output Address", "frame out", OUTPUT),
+    ("Previous Frame Output Address", "previous frame out", OUTPUT),
+];
+/// Surface IDs of MFX_SURFACE_STATE.
+const DECODED: usize = 0;
+const SOURCE: usize = 4;
+/// Surface identifications of VEBOX_SURFACE_STATE.
+const INPUT: usize = 0;
+const OUTPUT: usize = 1;
+
+/// The rows of a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Picture {
+    width: u64,
+    height: u64,
+    /// Name of the format; empty if the manual has none for the value.
+    format: &'static str,
+    /// Bytes from one row to the next.
+    pitch: u64,
+    tiles: &'static str,
+}
+
+impl fmt::Display for Picture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Picture { width, height, format, pitch, tiles } = self;
+        let format = if format.is_empty() { "unknown format" } else { format };
+        write!(f, "{width} x {height} {format}, pitch {pitch} bytes, {tiles}")
+    }
+}
+
+/// A buffer of the stream output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct StreamBuffer {
+    address: u64,
+    /// In bytes.
+    size: u64,
+}
+
+/// What packets before have set.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Surfaces {
+    stream: [Option<StreamBuffer>; STREAM_BUFFERS],
+    pictures: [Option<Picture>; PICTURES],
+}
+
+/// The value of a field: stored less one, for instance, put right.
+fn number(record: &Record, container: &Container, name: &str) -> Option<u64> {
+    let field = container.fields.iter().find(|field| field.name == name)?;
+    Some(field.stored.meant(bits::get(&record.dwords, field.start, field.end)))
+}
+
+/// The name of a field's value.
+fn name_of(record: &Record, container: &Container, name: &str) -> Option<&'static str> {
+    let field = container.fields.iter().find(|field| field.name == name)?;
+    match field.ty {
+        Type::Enum(list) => list.name_of(bits::get(&record.dwords, field.start, field.end)),
+        _ => None,
+    }
+}
+
+impl Surfaces {
+    /// 3DSTATE_SO_BUFFER.
+    pub fn stream_buffer(&mut self, record: &Record, container: &Container) {
+        let index = record.stored(container, "SO Buffer Index").unwrap_or(0) as usize;
+        let Some(buffer) = self.stream.get_mut(index) else { return };
+        let dwords = number(record, container, "Surface Size").unwrap_or(0);
+        let address = record.address_of(container, "Surface Base Address").unwrap_or(0);
+        let on = record.stored(container, "SO Buffer Enable") == Some(1);
+        *buffer = on.then_some(StreamBuffer { address, size: 4 * dwords });
+    }
+
+    /// MFX_SURFACE_STATE and VEBOX_SURFACE_STATE.
+    pub fn picture(&mut self, record: &Record, container: &Container) {
+        let id = record.stored(container, "Surface ID");
+        let id = id.or_else(|| record.stored(container, "Surface Identification")).unwrap_or(0) as usize;
+        let Some(picture) = self.pictures.get_mut(id) else { return };
+        let value = |name| number(record, container, name).unwrap_or(0);
+        *picture = Some(Picture {
+            width: value("Width"),
+            height: value("Height"),
+            format: name_of(record, container, "Surface Format").unwrap_or(""),
+            pitch: value("Surface Pitch"),
+            tiles: match (value("Tiled Surface"), value("Tile Walk")) {
+                (0, _) => "linear",
+                (_, 0) => "X-tiled",
+                (_, _) => "Y-tiled",
+            },
+        });
+    }
+}
+
+/// A pitch of a tiled surface of the blitter counts dwords (2d p.49, p.54): its unit is put right.
+pub(super) fn pitches_of_tiled(record: &mut Record, container: &Container) {
+    for (pitch, tiled) in [("Destination Pitch", "Dest Tiling Enable"), ("Source Pitch", "Src Tiling Enable")]
+    {
+        if record.stored(container, tiled) != Some(1) {
+            continue;
+        }
+        for item in record.items.iter_mut().filter(|item| item.name == pitch) {
+            // No longer as the field says.
+            *item = Item { unit: "dwords", origin: Origin::NONE, ..*item };
+        }
+    }
+}
+
+/// True of commands of the blitter with surfaces that may be tiled.
+pub(super) fn may_be_tiled(container: &Container) -> bool {
+    container.fields.iter().any(|field| field.name.ends_with(" Pitch") && field.unit.contains("if tiled"))
+}
+
+impl Walker<'_> {
+    /// The surfaces that the packet uses.
+    pub fn surfaces(
+        &mut self,
+        shown: Shown,
+        record: &Record,
+        container: &'static Container,
+        depth: u32,
+    ) -> io::Result<()> {
+        let value = |name| number(record, container, name).unwrap_or(0);
+        let base = record.address_of(container, "Surface Base Address").unwrap_or(0);
+        match shown {
+            Shown::Depth => {
+                let kind = name_of(record, container, "Surface Type").unwrap_or("");
+                if kind == "SURFTYPE_NULL" {
+                    return Ok(());
+                }
+                let format = name_of(record, container, "Surface Format").unwrap_or("unknown format");
+                let (width, height) = (value("Width"), value("Height"));
+                let slices = value("Depth");
+                let pitch = value("Surface Pitch");
+                let slices = if slices > 1 { format!(" x {slices}") } else { String::new() };
+                let text =
+                    format_args!("depth buffer of {width} x {height}{slices} {format}, pitch {pitch} bytes");
+                self.surface(depth, base, text)
+            }
+            Shown::Hierarchical if base == 0 => Ok(()),
+            Shown::Hierarchical => {
+                let pitch = value("Surface Pitch");
+                self.surface(depth, base, format_args!("hierarchical depth buffer, pitch {pitch} bytes"))
+            }
+            Shown::Stencil if record.stored(container, "Stencil Buffer Enable") == Some(0) => Ok(()),
+            Shown::Stencil => {
+                let pitch = value("Surface Pitch");
+                let rows = pitch / 2;
+                let text = format_args!("stencil buffer, pitch {pitch} bytes for two rows of {rows}");
+                self.surface(depth, base, text)
+            }
+            Shown::StreamOut => self.stream_out(record, container, depth),
+            Shown::Codec => {
+                self.pictures(&CODEC, record, container, depth)?;
+                self.references(record, container, depth)
+            }
+            Shown::Enhancement => self.pictures(&ENHANCEMENT, record, container, depth),
+        }
+    }
+
+    fn stream_out(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
+        const PITCHES: [&str; STREAM_BUFFERS] = [
+            "Buffer 0 Surface Pitch",
+            "Buffer 1 Surface Pitch",
+            "Buffer 2 Surface Pitch",
+            "Buffer 3 Surface Pitch",
+        ];
+        if record.stored(container, "SO Function Enable") != Some(1) {
+            return Ok(());
+        }
+        for (index, pitch) in PITCHES.into_iter().enumerate() {
+            let Some(buffer) = self.state.kept.surfaces.stream[index] else { continue };
+            let pitch = number(record, container, pitch).unwrap_or(0);
+            let StreamBuffer { address, size } = buffer;
+            match size.checked_div(pitch) {
+                None => {
+                    let text = format_args!("stream output buffer {index} of {size} bytes");
+                    self.surface(depth, address, text)?;
+                }
+                Some(vertices) => {
+                    let text = format_args!(
+                        "stream output buffer {index} of {size} bytes, pitch {pitch} bytes, room for {vertices} vertices"
+                    );
+                    self.surface(depth, address, text)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn pictures(
+        &mut self,
+        rows: &[(&str, &str, usize)],
+        record: &Record,
+        container: &Container,
+        depth: u32,
+    ) -> io::Result<()> {
+        for &(field, name, id) in rows {
+            let address = record.address_of(container, field).unwrap_or(0);
+            if address != 0 {
+                self.picture(depth, address, format_args!("{name}"), id)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The pictures that others are predicted from; several that are the same once.
+    fn references(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
+        let Some(group) = container.groups.iter().find(|group| group.name == "Reference Picture") else {
+            return Ok(());
+        };
+        let field = group.fields.iter().find(|field| matches!(field.ty, Type::Address { .. }));
+        let Some(field) = field else { return Ok(()) };
+        let address = |index: u32| {
+            let base = group.start + index * group.bits;
+            bits::get(&record.dwords, base + field.start, base + field.end) << (field.start % 32)
+        };
+        let mut first = 0;
+        while first < group.count {
+            let at = address(first);
+            let same = (first + 1..group.count).take_while(|index| address(*index) == at).count() as u32;
+            let last = first + same;
+            match (at, same) {
+                (0, _) => {}
+                (_, 0) => {
+                    self.picture(depth, at, format_args!("reference picture {first}"), DECODED)?;
+                }
+                _ => {
+                    let text = format_args!("reference pictures {first} to {last}");
+                    self.picture(depth, at, text, DECODED)?;
+                }
+            }
+            first = last + 1;
+        }
+        Ok(())
+    }
+
+    fn picture(&mut self, depth: u32, at: u64, name: fmt::Arguments<'_>, id: usize) -> io::Result<()> {
+        match self.state.kept.surfaces.pictures[id] {
+            Some(picture) => self.surface(depth, at, format_args!("{name} of {picture}")),
+            None => self.surface(depth, at, format_args!("{name}, which no packet before describes")),
+        }
+    }
+
+    /// Says where the surface is, and whether there is memory.
+    fn surface(&mut self, depth: u32, at: u64, text: fmt::Arguments<'_>) -> io::Result<()> {
+        let there = if self.memory.tail(at).is_empty() { ": nothing is mapped there" } else { "" };
+        self.note(depth, at, format_args!("{text}, at {at:#x}{there}"))
+    }
+}
