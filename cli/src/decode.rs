@@ -1,7 +1,7 @@
 //! `genx decode`: names every packet and field of a dump, and what it points to.
 
 use crate::filter::Filters;
-use crate::input::Input;
+use crate::input::{Input, address};
 use crate::output::{Error, Exit, bad_input};
 use crate::source::Source;
 use crate::surface;
@@ -21,6 +21,7 @@ use std::io;
   genx decode captures/gpgpu_fill --headers
   genx decode saxpy.aub.xz
   genx decode captures/triangle --packet '3DSTATE_*' --draw 2
+  genx decode captures/triangle --draw 1 --max-vertices 1000
   genx decode captures/triangle --field 'Surface Format=B8G8R8A8*'
   genx decode captures/gpgpu_fill --format json | jq -r .name
   genx decode captures/gpgpu_fill --format html > fill.html
@@ -42,6 +43,15 @@ pub struct Args {
     /// Stay in the batch: do not show what it points to
     #[arg(long)]
     no_follow: bool,
+    /// Vertices and indices shown of a draw
+    #[arg(long, value_name = "N", default_value = "32")]
+    max_vertices: u32,
+    /// Bytes shown of constants, thread data and coded video at one place
+    #[arg(long, value_name = "N", default_value = "4096", value_parser = bytes)]
+    max_data: u32,
+    /// Leave out what is in buffers: vertices, indices, constants, thread data, coded video, and values of registers
+    #[arg(long)]
+    no_data: bool,
     /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: When,
@@ -107,6 +117,9 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         headers: args.headers,
         offsets: !args.no_offsets,
         follow: !args.no_follow,
+        data: !args.no_data,
+        max_vertices: args.max_vertices,
+        max_data: args.max_data,
         ..Options::default()
     };
     let decoder = Decoder::new(tables, options);
@@ -128,6 +141,12 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     args.input.report(&dump);
     report(&summary);
     Ok(Exit::Ok)
+}
+
+/// A number of bytes, as [`address`] takes it.
+fn bytes(text: &str) -> Result<u32, String> {
+    let bytes = address(text)?;
+    u32::try_from(bytes).map_err(|_| format!("{bytes} is more than 32 bits hold"))
 }
 
 /// The page, with pictures of surfaces. They need the tables of Gen8: those of another generation lay surfaces out in

@@ -92,10 +92,39 @@ fn decode_shows_what_is_asked_for() {
         finish(genx(["decode", path, "--field", "Surface Format=R8G8B8A8*", "--format", "json"]));
     let records: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(records.iter().any(|record| record["name"] == "RENDER_SURFACE_STATE"), "{out}");
+    // The page has a picture of the surface: the first bytes of a PNG, in base 64.
+    for more in [&[][..], &["--packet", "MEDIA_INTERFACE_DESCRIPTOR_LOAD"]] {
+        let (_, out, err) = finish(genx([&["decode", path, "--format", "html"], more].concat()));
+        assert!(out.contains("\"iVBORw0KGgo"), "{more:?}: {err}");
+    }
     let (code, _, err) = finish(genx(["decode", path, "--field", "Widht"]));
     assert!(code == 2 && err.contains("`Width`"), "{err}");
     let (code, _, err) = finish(genx(["decode", path, "--field", "Width", "--headers"]));
     assert_eq!(code, 2, "{err}");
+}
+
+/// MEDIA_CURBE_LOAD of 64 bytes at offset 0x80 of the dynamic state base, which is where the batch is.
+#[test]
+fn decode_shows_as_much_data_as_is_asked_for() {
+    let place = tempdir().unwrap();
+    let file = place.path().join("batch.bin");
+    let mut dwords = vec![0x6101_000e, 0, 0, 0, 0, 0, 0x1001];
+    dwords.resize(16, 0);
+    dwords.extend([0x7001_0002, 0, 64, 0x80, 0x0500_0000]);
+    dwords.resize(48, 0x1234_5678);
+    let bytes: Vec<u8> = dwords.iter().flat_map(|dword: &u32| dword.to_le_bytes()).collect();
+    std::fs::write(&file, bytes).unwrap();
+    let decode = |more: &[&str]| {
+        let args = ["decode", text(&file), "--raw", "--engine", "render", "--address", "0x1000"];
+        let (code, out, err) = finish(genx([&args[..], more].concat()));
+        assert_eq!(code, 0, "{err}");
+        out
+    };
+    let out = decode(&[]);
+    assert_eq!(out.matches("12345678").count(), 16, "{out}");
+    let out = decode(&["--max-data", "0x10", "--max-vertices", "1"]);
+    assert!(out.contains("the first 16 of 64 bytes") && out.matches("12345678").count() == 4, "{out}");
+    assert!(!decode(&["--no-data"]).contains("constants"));
 }
 
 #[test]

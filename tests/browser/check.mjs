@@ -428,6 +428,7 @@ check("links lead to rows, in every capture", async () => {
     await page.close();
   }
   console.log(`  ${links} links, ${pictures} pictures`);
+  if (captures.length) assert(links > 0 && pictures > 0, "captures have surfaces in memory");
 });
 
 let failed = 0;

@@ -2,7 +2,7 @@
 
 use super::draws::DrawCounter;
 use super::glob::Glob;
-use crate::decode::{Item, Kind, Record, Sink, Value};
+use crate::decode::{Item, Kind, Memory, Record, Sink, Value};
 use crate::dump::Submission;
 use std::io;
 use std::ops::{Range, RangeInclusive};
@@ -298,6 +298,21 @@ impl Sink for Filtered<'_> {
     }
 
     fn record(&mut self, record: &Record) -> io::Result<()> {
+        self.pass(record, None)
+    }
+
+    fn structure(&mut self, record: &Record, memory: &dyn Memory) -> io::Result<()> {
+        self.pass(record, Some(memory))
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.inner.finish()
+    }
+}
+
+impl Filtered<'_> {
+    /// Gives the record on if it is shown; of a structure, with the memory that it lies in.
+    fn pass(&mut self, record: &Record, memory: Option<&dyn Memory>) -> io::Result<()> {
         if !self.asked_for(record) {
             return Ok(());
         }
@@ -313,18 +328,21 @@ impl Sink for Filtered<'_> {
         let depth = self.around.len() as u32;
         self.around.push(record.depth);
         if depth == record.depth && !self.filter.picks_fields() {
-            return self.inner.record(record);
+            return give(self.inner, record, memory);
         }
         self.copy.clone_from(record);
         self.copy.depth = depth;
         if self.filter.picks_fields() {
             keep(&mut self.copy.items, &self.shown);
         }
-        self.inner.record(&self.copy)
+        give(self.inner, &self.copy, memory)
     }
+}
 
-    fn finish(&mut self) -> io::Result<()> {
-        self.inner.finish()
+fn give(sink: &mut dyn Sink, record: &Record, memory: Option<&dyn Memory>) -> io::Result<()> {
+    match memory {
+        Some(memory) => sink.structure(record, memory),
+        None => sink.record(record),
     }
 }
 
