@@ -3,9 +3,11 @@
 use crate::output::{Error, bad_input};
 use flate2::write::GzEncoder;
 use lzma_rust2::{XzOptions, XzWriter};
+use ruzstd::encoding::{CompressionLevel, compress};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, PipeReader, PipeWriter, Read, Write};
 use std::path::Path;
+use std::thread::{self, JoinHandle};
 
 /// How hard xz works, 0 to 9; what the program itself does.
 const XZ_PRESET: u32 = 6;
@@ -18,17 +20,76 @@ pub enum Output {
     Gzip(GzEncoder<BufWriter<File>>),
     /// By xz.
     Xz(Box<XzWriter<BufWriter<File>>>),
+    /// By zstd.
+    Zstd(Zstd),
+}
+
+/// A thread that compresses what goes into a pipe: the compressor wants to read its input.
+pub struct Zstd {
+    pipe: BufWriter<PipeWriter>,
+    thread: JoinHandle<io::Result<()>>,
+}
+
+impl Zstd {
+    fn new(file: BufWriter<File>) -> io::Result<Zstd> {
+        let (source, pipe) = io::pipe()?;
+        let thread = thread::Builder::new().spawn(move || {
+            let mut drain = Drain { file, failed: None };
+            compress(Source(source), &mut drain, CompressionLevel::Fastest);
+            drain.failed.map_or(Ok(()), Err)?;
+            drain.file.flush()
+        })?;
+        Ok(Zstd { pipe: BufWriter::with_capacity(1 << 16, pipe), thread })
+    }
+
+    fn finish(self) -> io::Result<()> {
+        let Zstd { pipe, thread } = self;
+        let written = pipe.into_inner().map(drop).map_err(io::IntoInnerError::into_error);
+        let stopped = || Err(io::Error::other("the compressor stopped"));
+        // What went wrong at the other end is the reason.
+        thread.join().unwrap_or_else(|_| stopped()).and(written)
+    }
+}
+
+/// Input of the compressor, which takes no errors: those of the pipe end it.
+struct Source(PipeReader);
+
+impl Read for Source {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(out) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => return Ok(other.unwrap_or(0)),
+            }
+        }
+    }
+}
+
+/// Output of the compressor, which takes no errors: the first one is kept.
+struct Drain {
+    file: BufWriter<File>,
+    failed: Option<io::Error>,
+}
+
+impl Write for Drain {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.failed.is_none() {
+            self.failed = self.file.write_all(bytes).err();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Output {
-    /// Makes a file; names that end in `.gz` and `.xz` are compressed.
+    /// Makes a file; names that end in `.gz`, `.xz` and `.zst` are compressed.
     pub fn create(path: &Path) -> Result<Output, Error> {
         let cannot =
             |error: &dyn std::fmt::Display| bad_input(format!("cannot create {}: {error}", path.display()));
         let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or("");
-        if suffix == "zst" {
-            return Err(cannot(&"zstd is read but not written; use .xz or .gz"));
-        }
         let file = BufWriter::with_capacity(1 << 16, File::create(path).map_err(|error| cannot(&error))?);
         Ok(match suffix {
             "gz" => Output::Gzip(GzEncoder::new(file, flate2::Compression::default())),
@@ -36,6 +97,7 @@ impl Output {
                 let writer = XzWriter::new(file, XzOptions::with_preset(XZ_PRESET));
                 Output::Xz(Box::new(writer.map_err(|error| cannot(&error))?))
             }
+            "zst" => Output::Zstd(Zstd::new(file).map_err(|error| cannot(&error))?),
             _ => Output::Plain(file),
         })
     }
@@ -46,6 +108,7 @@ impl Output {
             Output::Plain(file) => file,
             Output::Gzip(encoder) => encoder.finish()?,
             Output::Xz(writer) => writer.finish()?,
+            Output::Zstd(zstd) => return zstd.finish(),
         }
         .flush()
     }
@@ -57,6 +120,7 @@ impl Write for Output {
             Output::Plain(file) => file.write(bytes),
             Output::Gzip(encoder) => encoder.write(bytes),
             Output::Xz(writer) => writer.write(bytes),
+            Output::Zstd(zstd) => zstd.pipe.write(bytes),
         }
     }
 
@@ -65,6 +129,7 @@ impl Write for Output {
             Output::Plain(file) => file.flush(),
             Output::Gzip(encoder) => encoder.flush(),
             Output::Xz(writer) => writer.flush(),
+            Output::Zstd(zstd) => zstd.pipe.flush(),
         }
     }
 }

@@ -4,15 +4,12 @@ use crate::compress::Output;
 use crate::output::{Error, Exit, bad_input};
 use genxml::aub::{self, Reader, Recorded, Recorder};
 use genxml::capture::{Capture, CaptureWriter, Event, Playback};
-use genxml::dump::Note;
+use genxml::dump::{Dump, DumpError, How, Note};
 use genxml::error_state::{self, ErrorState, Spelling};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
-
-/// Bytes that tell what a file is.
-const LOOK: u64 = 4096;
 
 /// A file with fewer bytes shows no progress.
 const SMALL: u64 = 1 << 20;
@@ -20,7 +17,7 @@ const SMALL: u64 = 1 << 20;
 /// Write a dump as a dump of another kind.
 ///
 /// Captures, AUB files (as simulators and Mesa's aubinator read them) and error states of i915 become each other, and an error
-/// state one in another kernel's spelling. What the other kind has no place for is said on standard error: an AUB file holds no
+/// state one in another kernel's spelling; device coredumps of xe become any of them. What the other kind has no place for is said on standard error: an AUB file holds no
 /// expectations, a capture no global memory and no commands of rings beside their batches, an error state one submission.
 ///
 /// Exit code: 0 all well, 2 unusable input, or an output that cannot be written.
@@ -30,12 +27,14 @@ const SMALL: u64 = 1 << 20;
   genx convert saxpy.aub.xz -o captures/saxpy
   genx convert captures/saxpy -o second.aub --exec 1
   genx convert captures/saxpy -o old.error.gz --spelling 4.4
-  genx convert error -o hang.aub
+  genx convert error -o hang.aub.zst
+  ssh target cat /sys/class/drm/card0/error | genx convert - -o hang.aub
   genx convert trace.bin -o out --to capture")]
 pub struct Args {
-    /// A capture directory, an AUB file or an error state, plain or compressed (gzip, xz, zstd)
+    /// A capture directory, an AUB file, an error state or a device coredump, plain or compressed (gzip, xz, zstd), or - for
+    /// standard input
     input: PathBuf,
-    /// What to write: a file, compressed if its name ends in .gz or .xz, or the directory of a capture
+    /// What to write: a file, compressed if its name ends in .gz, .xz or .zst, or the directory of a capture
     #[arg(short, long, value_name = "OUTPUT")]
     output: PathBuf,
     /// The kind to write; told by the name if left out: *.aub is an AUB file, *.error and *.txt an error state, a name
@@ -65,7 +64,8 @@ impl To {
     /// By the name of the output.
     fn of(path: &Path) -> Option<To> {
         let name = path.file_name()?.to_str()?;
-        let plain = name.strip_suffix(".gz").or(name.strip_suffix(".xz")).unwrap_or(name);
+        let plain =
+            [".gz", ".xz", ".zst"].into_iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
         match plain.rsplit_once('.') {
             Some((_, "aub")) => Some(To::Aub),
             Some((_, "error" | "txt")) => Some(To::ErrorState),
@@ -75,64 +75,81 @@ impl To {
     }
 }
 
-/// What is converted.
-enum Source {
-    Capture(Box<Capture>),
-    /// The file's name.
-    Aub(String),
-    /// The file's name, and what it says.
-    ErrorState(String, Box<ErrorState>),
+/// Where a dump comes from, so that it can be read more than once.
+enum Bytes {
+    File(PathBuf),
+    /// All of standard input, as it came.
+    Kept(Vec<u8>),
 }
 
-impl Source {
-    /// By what the input holds.
-    fn open(path: &Path) -> Result<Source, Error> {
-        if path.is_dir() {
-            return Ok(Source::Capture(Box::new(Capture::open(path).map_err(bad_input)?)));
+impl Bytes {
+    fn of(path: &Path) -> Result<Bytes, Error> {
+        if path != Path::new("-") {
+            return Ok(Bytes::File(path.to_owned()));
         }
-        let cannot = |error: io::Error| bad_input(format!("{}: {error}", path.display()));
-        let mut start = Vec::new();
-        let mut input = aub::decompressed(path).map_err(cannot)?;
-        input.by_ref().take(LOOK).read_to_end(&mut start).map_err(cannot)?;
-        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        if aub::starts(&start) {
-            return Ok(Source::Aub(name));
+        let mut bytes = Vec::new();
+        let read = io::stdin().lock().read_to_end(&mut bytes);
+        read.map_err(|error| bad_input(format!("standard input: {error}")))?;
+        Ok(Bytes::Kept(bytes))
+    }
+
+    /// By what it holds.
+    fn dump(&self) -> Result<Dump, Error> {
+        let how = How::default();
+        let dump = match self {
+            Bytes::File(path) => Dump::open(path, &how),
+            Bytes::Kept(bytes) => Dump::read("standard input", io::Cursor::new(bytes.clone()), &how),
+        };
+        dump.map_err(|error| match error {
+            DumpError::Unknown { path, what } => bad_input(format!(
+                "{}: {what}, and no capture, AUB file, error state or device coredump",
+                path.display()
+            )),
+            other => bad_input(other),
+        })
+    }
+
+    /// The AUB file in it.
+    fn aub(&self) -> Result<Reader<'_>, Error> {
+        match self {
+            Bytes::File(path) => Reader::open(path).map_err(bad_input),
+            Bytes::Kept(bytes) => {
+                let reader = Reader::new(&bytes[..]);
+                reader.map_err(|error| bad_input(format!("standard input: {error}")))
+            }
         }
-        if ErrorState::starts_like(&start) {
-            let state = ErrorState::read(io::Cursor::new(start).chain(input));
-            return Ok(Source::ErrorState(name, Box::new(state)));
-        }
-        Err(bad_input(format!("{}: is no capture, AUB file or error state", path.display())))
     }
 }
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
-    let place = args.input.display();
-    if args.input == Path::new("-") {
-        return Err(bad_input("convert: the input must be a file or a directory, not standard input"));
-    }
     let Some(to) = args.to.or_else(|| To::of(&args.output)) else {
         let output = args.output.display();
         let text =
             format!("{output}: its name does not say what to write; add --to aub, error-state or capture");
         return Err(bad_input(text));
     };
+    let input = Bytes::of(&args.input)?;
+    let dump = input.dump()?;
+    let place = match &input {
+        Bytes::File(path) => path.display().to_string(),
+        Bytes::Kept(_) => dump.name().to_owned(),
+    };
     let mut notes = Vec::new();
-    let execs = match (to, Source::open(&args.input)?) {
-        (To::Aub, Source::Capture(capture)) => capture_to_aub(args, &capture, &mut notes)?,
-        (To::ErrorState, Source::Capture(capture)) => capture_to_error_state(args, &capture, &mut notes)?,
-        (To::Aub, Source::ErrorState(name, state)) => error_state_to_aub(args, &name, &state, &mut notes)?,
-        (To::Capture, Source::ErrorState(name, state)) => {
-            error_state_to_capture(args, &name, &state, &mut notes)?
-        }
-        (To::ErrorState, Source::ErrorState(_, state)) => {
-            write_state(args, &state, &mut notes)?;
+    let of_xe = dump.devcoredump().map(|dump| &dump.state);
+    let execs = match (to, dump.capture(), dump.error_state().or(of_xe)) {
+        (To::Aub, Some(capture), _) => capture_to_aub(args, capture, &mut notes)?,
+        (To::ErrorState, Some(capture), _) => capture_to_error_state(args, capture, &mut notes)?,
+        (To::Aub, _, Some(state)) => state_to_aub(args, &dump, state, &mut notes)?,
+        (To::Capture, _, Some(state)) => state_to_capture(args, &dump, state, &mut notes)?,
+        (To::ErrorState, _, Some(state)) => {
+            told(&dump, &mut notes);
+            write_state(args, state, &mut notes)?;
             1
         }
-        (To::Capture, Source::Aub(name)) => aub_to_capture(args, &name, &mut notes)?,
-        (To::ErrorState, Source::Aub(name)) => aub_to_error_state(args, &name, &mut notes)?,
-        (To::Capture, Source::Capture(_)) | (To::Aub, Source::Aub(_)) => {
+        (To::Capture, None, None) => aub_to_capture(args, &input, &dump, &mut notes)?,
+        (To::ErrorState, None, None) => aub_to_error_state(args, &input, &dump, &mut notes)?,
+        (To::Capture, Some(_), None) | (To::Aub, None, None) => {
             return Err(bad_input(format!("{place}: is of that kind already")));
         }
     };
@@ -180,13 +197,19 @@ fn capture_to_aub(args: &Args, capture: &Capture, notes: &mut Vec<Note>) -> Resu
     Ok(execs)
 }
 
-fn aub_to_capture(args: &Args, name: &str, notes: &mut Vec<Note>) -> Result<u64, Error> {
-    let path = &args.input;
-    let cannot_read = |error: &dyn std::fmt::Display| bad_input(format!("{}: {error}", path.display()));
-    let file = File::open(path).map_err(|error| cannot_read(&error))?;
-    let size = file.metadata().map_or(0, |meta| meta.len());
-    let progress = bar(size >= SMALL, size, "{bar:40} {bytes}/{total_bytes}, {eta} left");
-    let reader = Reader::new(progress.wrap_read(file)).map_err(|error| cannot_read(&error))?;
+fn aub_to_capture(args: &Args, input: &Bytes, dump: &Dump, notes: &mut Vec<Note>) -> Result<u64, Error> {
+    let name = dump.name();
+    let cannot_read = |error: &dyn std::fmt::Display| bad_input(format!("{name}: {error}"));
+    let mut progress = ProgressBar::hidden();
+    let reader = match input {
+        Bytes::File(path) => {
+            let file = File::open(path).map_err(|error| cannot_read(&error))?;
+            let size = file.metadata().map_or(0, |meta| meta.len());
+            progress = bar(size >= SMALL, size, "{bar:40} {bytes}/{total_bytes}, {eta} left");
+            Reader::new(progress.wrap_read(file)).map_err(|error| cannot_read(&error))?
+        }
+        Bytes::Kept(_) => input.aub()?,
+    };
     let name = name.split_once(".aub").map_or(name, |(name, _)| name);
     let mut capture = CaptureWriter::new(name);
     let mut execs = 0;
@@ -215,16 +238,15 @@ fn capture_to_error_state(args: &Args, capture: &Capture, notes: &mut Vec<Note>)
     Ok(0)
 }
 
-fn aub_to_error_state(args: &Args, name: &str, notes: &mut Vec<Note>) -> Result<u64, Error> {
-    let path = &args.input;
-    let open = || Reader::open(path).map_err(bad_input);
-    let cannot_read = |error: io::Error| bad_input(format!("{}: {error}", path.display()));
+fn aub_to_error_state(args: &Args, input: &Bytes, dump: &Dump, notes: &mut Vec<Note>) -> Result<u64, Error> {
+    let name = dump.name();
+    let cannot_read = |error: io::Error| bad_input(format!("{name}: {error}"));
     let wanted = match args.exec {
         Some(number) => Some(number),
         None => {
             // The last one: they are counted first.
             let mut last = None;
-            let count = aub::submissions(open()?, name, &mut Vec::new(), &mut |submission| {
+            let count = aub::submissions(input.aub()?, name, &mut Vec::new(), &mut |submission| {
                 last = Some(submission.number);
                 Ok(())
             });
@@ -233,26 +255,26 @@ fn aub_to_error_state(args: &Args, name: &str, notes: &mut Vec<Note>) -> Result<
         }
     };
     let Some(wanted) = wanted else { return Ok(0) };
-    match aub::to_error_state(open()?, name, wanted, notes).map_err(cannot_read)? {
+    match aub::to_error_state(input.aub()?, name, wanted, notes).map_err(cannot_read)? {
         None => Ok(0),
         Some(state) => write_state(args, &state, notes).map(|()| 1),
     }
 }
 
-/// What the reader of a state skipped.
-fn told(state: &ErrorState, notes: &mut Vec<Note>) {
-    let list = state.notes.iter();
-    notes.extend(list.map(|note| Note { place: format!("line {}", note.line), text: note.text.clone() }));
+/// What the reader of the file skipped.
+fn told(dump: &Dump, notes: &mut Vec<Note>) {
+    notes.extend(dump.notes().iter().cloned());
 }
 
 /// Gives the wanted submissions of a state to `each`; says how many it has in all.
 fn recorded(
     args: &Args,
+    dump: &Dump,
     state: &ErrorState,
     notes: &mut Vec<Note>,
     each: &mut dyn FnMut(&Recorded<'_>) -> io::Result<()>,
 ) -> io::Result<u64> {
-    told(state, notes);
+    told(dump, notes);
     let mut number = 0;
     aub::from_error_state(state, notes, &mut |recorded| {
         let wanted = args.exec.is_none_or(|wanted| wanted == number);
@@ -261,16 +283,11 @@ fn recorded(
     })
 }
 
-fn error_state_to_aub(
-    args: &Args,
-    name: &str,
-    state: &ErrorState,
-    notes: &mut Vec<Note>,
-) -> Result<u64, Error> {
+fn state_to_aub(args: &Args, dump: &Dump, state: &ErrorState, notes: &mut Vec<Note>) -> Result<u64, Error> {
     let cannot = |error: io::Error| bad_input(format!("cannot write {}: {error}", args.output.display()));
     let pci_id = state.pci_id().unwrap_or(BROADWELL);
-    let mut recorder = Recorder::new(Output::create(&args.output)?, pci_id, name).map_err(cannot)?;
-    let written = recorded(args, state, notes, &mut |recorded| {
+    let mut recorder = Recorder::new(Output::create(&args.output)?, pci_id, dump.name()).map_err(cannot)?;
+    let written = recorded(args, dump, state, notes, &mut |recorded| {
         recorder.exec(recorded.context, recorded.engine, recorded.batch, &recorded.objects)
     });
     let written = written.and_then(|count| recorder.finish()?.finish().map(|()| count));
@@ -283,15 +300,15 @@ fn error_state_to_aub(
     }
 }
 
-fn error_state_to_capture(
+fn state_to_capture(
     args: &Args,
-    name: &str,
+    dump: &Dump,
     state: &ErrorState,
     notes: &mut Vec<Note>,
 ) -> Result<u64, Error> {
-    let cannot_read = |error: io::Error| bad_input(format!("{}: {error}", args.input.display()));
-    let mut capture = CaptureWriter::new(name).device(state.pci_id().unwrap_or(BROADWELL), 8);
-    let count = recorded(args, state, notes, &mut |recorded| {
+    let cannot_read = |error: io::Error| bad_input(format!("{}: {error}", dump.name()));
+    let mut capture = CaptureWriter::new(dump.name()).device(state.pci_id().unwrap_or(BROADWELL), 8);
+    let count = recorded(args, dump, state, notes, &mut |recorded| {
         capture.exec(recorded.context, recorded.engine, recorded.batch, 0, &recorded.objects);
         Ok(())
     });

@@ -9,7 +9,9 @@ use genxml::engine::EngineId;
 use genxml_sim::aub::{AubReplay, Step};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{Read, Write};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use tempfile::tempdir;
 
 fn convert(input: &Path, output: &Path, more: &[&str]) -> (i32, String, String) {
@@ -103,6 +105,51 @@ fn captures_become_aub_files_and_captures_again() {
     assert_eq!(first(&again), first(&capture));
 }
 
+/// The same with standard input instead of a file.
+fn piped(bytes: &[u8], output: &Path, more: &[&str]) -> (i32, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_genx"))
+        .args([&["convert", "-", "-o", output.to_str().unwrap()], more].concat())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(bytes).unwrap();
+    finish(child.wait_with_output().unwrap())
+}
+
+/// What comes from standard input becomes what a file becomes; an AUB file is read twice where the last submission is
+/// looked for. Whatever the output is compressed by, the same comes out of it.
+#[test]
+fn standard_input_and_every_compression() {
+    let place = tempdir().unwrap();
+    let capture = place.path().join("fill");
+    fill_capture(&capture, |_| ());
+    let aub = place.path().join("fill.aub");
+    convert(&capture, &aub, &[]);
+    let plain = fs::read(&aub).unwrap();
+    for suffix in ["gz", "xz", "zst"] {
+        let packed = place.path().join(format!("fill.aub.{suffix}"));
+        let (code, _, err) = convert(&capture, &packed, &[]);
+        assert_eq!(code, 0, "{err}");
+        assert!(fs::metadata(&packed).unwrap().len() < plain.len() as u64 / 2, "{suffix}");
+        let mut unpacked = Vec::new();
+        aub::decompressed(&packed).unwrap().read_to_end(&mut unpacked).unwrap();
+        assert_eq!(unpacked, plain, "{suffix}");
+        let again = place.path().join(suffix);
+        let (code, out, err) = piped(&fs::read(&packed).unwrap(), &again, &[]);
+        assert_eq!((code, out.as_str(), err.as_str()), (0, "", ""), "{suffix}");
+        assert_eq!(first(&again), first(&capture), "{suffix}");
+    }
+    let state = place.path().join("fill.error");
+    let (code, _, err) = piped(&plain, &state, &[]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let again = place.path().join("again");
+    let (code, _, err) = piped(&fs::read(&state).unwrap(), &again, &[]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(first(&again), first(&capture));
+}
+
 #[test]
 fn what_cannot_be_done_is_said() {
     let place = tempdir().unwrap();
@@ -116,10 +163,11 @@ fn what_cannot_be_done_is_said() {
         assert!(!output.exists(), "{}", output.display());
     };
     refused(&capture, "x.bin", &[], &["x.bin", "--to"]);
-    refused(&capture, "x.aub.zst", &["--to", "aub"], &["zstd", ".xz"]);
     refused(&capture, "x.aub", &["--exec", "7"], &["no submission 7"]);
     refused(&capture, "copy", &[], &["already"]);
-    refused(Path::new("-"), "x.aub", &[], &["standard input"]);
+    let nothing = place.path().join("nothing.bin");
+    fs::write(&nothing, [1, 0, 2, 0]).unwrap();
+    refused(&nothing, "x.aub", &[], &["nothing.bin", "unknown binary data", "device coredump"]);
     refused(Path::new("no/such"), "x.aub", &[], &["no/such"]);
     refused(&capture, "no/such/x.aub", &[], &["no/such/x.aub"]);
 

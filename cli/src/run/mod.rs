@@ -49,7 +49,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     dump: Option<PathBuf>,
     /// On a fault or hang, write what is left to FILE as the error state of i915: registers, ring, batch and all memory of the
-    /// context, compressed if the name ends in .gz or .xz; without one no file is written
+    /// context, compressed if the name ends in .gz, .xz or .zst; without one no file is written
     #[arg(long, value_name = "FILE")]
     error_state: Option<PathBuf>,
     /// Print tables of what ran: by engine, kind of packet, kernel and kind of message
