@@ -47,6 +47,7 @@ pub use submissions::submissions;
 pub use writer::Writer;
 
 use crate::engine::EngineId;
+use crate::error_state::Platform;
 use crate::gen8::aub::{AubDumpBitmap, MemTraceVersionDevice};
 use std::io;
 use std::path::PathBuf;
@@ -151,8 +152,7 @@ impl Header {
             (Some(device), _) if device.bits() != 0 => {
                 Some(matches!(device, MemTraceVersionDevice::BDW | MemTraceVersionDevice::CHV))
             }
-            // Broadwell has 0x1602 to 0x163e, Cherryview 0x22b0 to 0x22b3 (Mesa include/pci_ids/i965_pci_ids.h).
-            (_, Some(id)) => Some((0x1602..=0x163e).contains(&id) || (0x22b0..=0x22b3).contains(&id)),
+            (_, Some(id)) => Some(Platform::of_pci_id(id).is_some_and(|platform| platform.is_described())),
             _ => None,
         }
     }

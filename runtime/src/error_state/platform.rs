@@ -9,6 +9,8 @@ pub struct Platform {
     pub name: &'static str,
     /// Its generation of graphics, times ten: 80 is Broadwell, 125 is Alchemist.
     pub generation: u32,
+    /// The product, if the PCI id tells it: `GT2, HD Graphics 5500`.
+    pub device: &'static str,
 }
 
 /// First and last PCI id, name as the kernel prints it, name for people, generation. Coarse: ids between those that were
@@ -16,12 +18,20 @@ pub struct Platform {
 const PLATFORMS: &[(u32, u32, &str, &str, u32)] = &[
     (0x2e02, 0x2e93, "G45", "G45", 45),
     (0x2a42, 0x2a43, "GM45", "GM45", 45),
-    (0x2972, 0x2a17, "I965G", "965", 40),
+    (0x2582, 0x258a, "I915G", "915G", 30),
+    (0x2592, 0x2592, "I915GM", "915GM", 30),
+    (0x2772, 0x2772, "I945G", "945G", 30),
+    (0x27a2, 0x27ae, "I945GM", "945GM", 30),
+    (0x29b2, 0x29d2, "G33", "G33", 30),
+    (0xa001, 0xa011, "PINEVIEW", "Pineview", 30),
+    (0x2a02, 0x2a12, "I965GM", "GM965", 40),
+    (0x2972, 0x29a2, "I965G", "965", 40),
     (0x0042, 0x0046, "IRONLAKE", "Ironlake", 50),
     (0x0102, 0x0126, "SANDYBRIDGE", "Sandy Bridge", 60),
+    (0x0155, 0x0155, "VALLEYVIEW", "Bay Trail", 70),
+    (0x0157, 0x0157, "VALLEYVIEW", "Bay Trail", 70),
     (0x0152, 0x016a, "IVYBRIDGE", "Ivy Bridge", 70),
     (0x0f30, 0x0f33, "VALLEYVIEW", "Bay Trail", 70),
-    (0x0155, 0x0157, "VALLEYVIEW", "Bay Trail", 70),
     (0x0402, 0x042e, "HASWELL", "Haswell", 75),
     (0x0a02, 0x0a2e, "HASWELL", "Haswell", 75),
     (0x0c02, 0x0c2e, "HASWELL", "Haswell", 75),
@@ -50,6 +60,11 @@ const PLATFORMS: &[(u32, u32, &str, &str, u32)] = &[
     (0x4905, 0x4909, "DG1", "DG1", 120),
     (0x4f80, 0x4f88, "DG2", "DG2", 125),
     (0x5690, 0x56c2, "DG2", "DG2", 125),
+    (0x7d41, 0x7d41, "METEORLAKE", "Arrow Lake", 125),
+    (0x7d51, 0x7d51, "METEORLAKE", "Arrow Lake", 125),
+    (0x7d67, 0x7d67, "METEORLAKE", "Arrow Lake", 125),
+    (0x7dd1, 0x7dd1, "METEORLAKE", "Arrow Lake", 125),
+    (0xb640, 0xb640, "METEORLAKE", "Arrow Lake", 125),
     (0x7d40, 0x7dd5, "METEORLAKE", "Meteor Lake", 125),
     (0x0bd0, 0x0be5, "PONTEVECCHIO", "Ponte Vecchio", 125),
     (0x6420, 0x64b0, "LUNARLAKE", "Lunar Lake", 200),
@@ -57,20 +72,49 @@ const PLATFORMS: &[(u32, u32, &str, &str, u32)] = &[
     (0xb080, 0xb0b0, "PANTHERLAKE", "Panther Lake", 300),
 ];
 
+/// The Broadwells that drivers know, by PCI id (Linux include/drm/intel/pciids.h, Mesa include/pci_ids/iris_pci_ids.h).
+const BROADWELLS: [(u32, &str); 24] = [
+    (0x1602, "GT1, HD Graphics"),
+    (0x1606, "GT1, HD Graphics"),
+    (0x160a, "GT1, HD Graphics"),
+    (0x160b, "GT1, HD Graphics"),
+    (0x160d, "GT1, HD Graphics"),
+    (0x160e, "GT1, HD Graphics"),
+    (0x1612, "GT2, HD Graphics 5600"),
+    (0x1616, "GT2, HD Graphics 5500"),
+    (0x161a, "GT2, HD Graphics P5700"),
+    (0x161b, "GT2, HD Graphics"),
+    (0x161d, "GT2, HD Graphics"),
+    (0x161e, "GT2, HD Graphics 5300"),
+    (0x1622, "GT3, Iris Pro Graphics 6200"),
+    (0x1626, "GT3, HD Graphics 6000"),
+    (0x162a, "GT3, Iris Pro Graphics P6300"),
+    (0x162b, "GT3, Iris Graphics 6100"),
+    (0x162d, "GT3, HD Graphics"),
+    (0x162e, "GT3, HD Graphics"),
+    (0x1632, "reserved"),
+    (0x1636, "reserved"),
+    (0x163a, "reserved"),
+    (0x163b, "reserved"),
+    (0x163d, "reserved"),
+    (0x163e, "reserved"),
+];
+
 impl Platform {
     /// Broadwell, whose tables this library has.
-    pub const BROADWELL: Platform = Platform { name: "Broadwell", generation: 80 };
+    pub const BROADWELL: Platform = Platform { name: "Broadwell", generation: 80, device: "" };
 
     /// The GPU with this PCI device id.
     pub fn of_pci_id(id: u32) -> Option<Platform> {
         let found = PLATFORMS.iter().find(|(first, last, ..)| (*first..=*last).contains(&id));
-        found.map(|(.., name, generation)| Platform { name, generation: *generation })
+        let device = BROADWELLS.iter().find(|(known, _)| *known == id).map_or("", |(_, device)| device);
+        found.map(|(.., name, generation)| Platform { name, generation: *generation, device })
     }
 
     /// The GPU that the kernel calls so (`Platform: BROADWELL`).
     pub fn of_name(name: &str) -> Option<Platform> {
         let found = PLATFORMS.iter().find(|(_, _, kernel, ..)| kernel.eq_ignore_ascii_case(name.trim()));
-        found.map(|(.., name, generation)| Platform { name, generation: *generation })
+        found.map(|(.., name, generation)| Platform { name, generation: *generation, device: "" })
     }
 
     /// True if the tables of Broadwell are those of this GPU; of Cherryview they are but for what it lacks.
@@ -81,7 +125,11 @@ impl Platform {
 
 impl fmt::Display for Platform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (Gen{}", self.name, self.generation / 10)?;
+        f.write_str(self.name)?;
+        if !self.device.is_empty() {
+            write!(f, " {}", self.device)?;
+        }
+        write!(f, " (Gen{}", self.generation / 10)?;
         match self.generation % 10 {
             0 => f.write_str(")"),
             part => write!(f, ".{part})"),

@@ -291,7 +291,8 @@ impl<W: Write> Writer<'_, W> {
             }
             write!(self.out, " --- {} = ", spelling::buffer_name(kind, spelling))?;
         }
-        match spelling.has_halves() {
+        // Old kernels knew 32 bits; where there are more, readers know halves in every spelling.
+        match spelling.has_halves() || *address > u64::from(u32::MAX) {
             true => writeln!(self.out, "{:#010x} {:08x}", address >> 32, *address as u32)?,
             false => writeln!(self.out, "{address:#010x}")?,
         }

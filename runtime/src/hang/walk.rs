@@ -8,6 +8,7 @@ use crate::error_state::{Engine, ErrorState};
 use genxml_core::rule::Severity;
 use std::collections::VecDeque;
 use std::io;
+use std::sync::OnceLock;
 
 /// Commands that are quoted before the one that the engine was at, and behind it.
 const BEFORE: usize = 5;
@@ -76,7 +77,9 @@ pub(super) fn batches(
             in_batch = !buffer.kind.is_global();
         }
     }
-    let rules = Rules::gen8();
+    // They are many, and the same for every hang.
+    static RULES: OnceLock<Rules> = OnceLock::new();
+    let rules = RULES.get_or_init(Rules::gen8);
     let mut violation = None;
     let mut each = |finding: &Finding| {
         if violation.is_none() && finding.severity == Severity::Error {
@@ -85,7 +88,7 @@ pub(super) fn batches(
         }
     };
     let mut finder = Finder {
-        checker: Checker::new(&rules, &mut each),
+        checker: Checker::new(rules, &mut each),
         acthd,
         in_batch,
         ring: None,
