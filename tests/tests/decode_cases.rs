@@ -1,22 +1,48 @@
-//! Cases of the decoder: `cases/decode/NAME.hex` holds a batch and what it points to; `NAME.txt`, `NAME.json` and
-//! `NAME.html` hold what the decoder says of it; of a page the data in it.
+//! Cases of the decoder: `cases/decode/NAME.hex` holds a batch and what it points to, or a file; `NAME.error` is an error
+//! state, written by hand as Linux 4.4 prints it. `NAME.txt`, `NAME.json` and `NAME.html` hold what `genx decode` says of
+//! it; of a page the data in it.
 //!
-//! The first line of a case says engine and address of the batch; then dwords in hexadecimal. `@ADDRESS SIZE` begins a
-//! buffer of so many bytes, zero where no dwords are given; `#` begins a comment. To write the expected output of a new
-//! case anew, run with `GENXML_BLESS=1` and read what changed.
+//! The first line of a case of dwords says engine and address of the batch; then dwords in hexadecimal. `@ADDRESS SIZE`
+//! begins a buffer of so many bytes, zero where no dwords are given; `#` begins a comment. Where the first line is `file`,
+//! the dwords are those of a file that tells what it is. To write the expected output of a new case anew, run with
+//! `GENXML_BLESS=1` and read what changed.
+//!
+//! What is expected was read line by line: name and bits of each field against the row of the manual's table, its value
+//! against the bits of the input's dwords, names of values against the table's list (commands and registers that the
+//! manuals lack: against what drivers have).
 
 use genxml::batch::{Buffer, Submission};
-use genxml::decode::{Decoder, Format, Options, Tables};
-use genxml::dump::Dump;
+use genxml::decode::{Decoder, Format, Options, Sink, Tables};
+use genxml::dump::{Dump, How};
+use genxml::html::{HtmlWriter, Page};
 use std::fs;
+use std::io::Cursor;
 use std::path::Path;
 
-/// The submission that a case describes; its buffers are pages.
-fn submission(name: &str, source: &str) -> Submission {
+/// What a case describes, opened as a user's file is.
+fn dump(name: &str, path: &Path) -> Dump {
+    if path.extension().is_some_and(|extension| extension == "error") {
+        return Dump::open(path, &How::default()).unwrap();
+    }
+    let source = fs::read_to_string(path).unwrap();
     let words: Vec<&str> =
         source.lines().flat_map(|line| line.split('#').next().unwrap_or("").split_whitespace()).collect();
-    let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap();
-    let mut words = words.into_iter();
+    match &words[..] {
+        ["file", words @ ..] => {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| (hex(word) as u32).to_le_bytes()).collect();
+            Dump::read(name, Cursor::new(bytes), &How::default()).unwrap()
+        }
+        _ => Dump::from(submission(name, &words)),
+    }
+}
+
+fn hex(text: &str) -> u64 {
+    u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap()
+}
+
+/// The submission that a case describes; its buffers are pages.
+fn submission(name: &str, words: &[&str]) -> Submission {
+    let mut words = words.iter();
     let engine = words.next().unwrap().parse().unwrap();
     let batch_address = hex(words.next().unwrap());
     let mut pieces: Vec<(u64, Vec<u8>)> = vec![(batch_address, Vec::new())];
@@ -51,6 +77,28 @@ fn submission(name: &str, source: &str) -> Submission {
     Submission { engine, batch_address, batch_length, buffers }
 }
 
+/// What `genx decode` writes: of a hang the summary first, then every submission, then what is wrong with the file.
+fn decoded(dump: &mut Dump, name: &str, format: Format) -> String {
+    let hang = dump.hang().map(|hang| hang.to_string()).unwrap_or_default();
+    let mut out = Vec::new();
+    let decoder = Decoder::new(Tables::gen8(), Options { format, ..Options::default() });
+    match format {
+        Format::Html => {
+            let mut page = HtmlWriter::new(&mut out, Page { input: name.to_owned(), hang });
+            decoder.submissions(dump, &mut page).unwrap();
+            dump.notes().iter().for_each(|note| page.remark(&note.to_string()));
+            page.finish().unwrap();
+        }
+        Format::Text => {
+            out.extend(hang.bytes());
+            decoder.dump(dump, &mut out).unwrap();
+            out.extend(dump.notes().iter().flat_map(|note| format!("{note}\n").into_bytes()));
+        }
+        Format::Json => _ = decoder.dump(dump, &mut out).unwrap(),
+    }
+    String::from_utf8(out).unwrap()
+}
+
 /// Of a page the data, which begin with their first script; the rest is the same in every page.
 fn contents(output: &str) -> &str {
     output.find("<script type=\"application/json\"").map_or(output, |at| &output[at..])
@@ -60,19 +108,14 @@ fn contents(output: &str) -> &str {
 fn every_case_reads_as_expected() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/decode");
     let mut cases: Vec<_> = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()).collect();
-    cases.retain(|path| path.extension().is_some_and(|extension| extension == "hex"));
-    assert!(!cases.is_empty());
+    cases.retain(|path| path.extension().is_some_and(|extension| extension == "hex" || extension == "error"));
+    assert!(cases.len() >= 7);
     cases.sort();
     let mut different = Vec::new();
     for path in cases {
-        let source = fs::read_to_string(&path).unwrap();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         for (format, extension) in [(Format::Text, "txt"), (Format::Json, "json"), (Format::Html, "html")] {
-            let options = Options { format, ..Options::default() };
-            let mut out = Vec::new();
-            let mut dump = Dump::from(submission(&name, &source));
-            Decoder::new(Tables::gen8(), options).dump(&mut dump, &mut out).unwrap();
-            let out = String::from_utf8(out).unwrap();
+            let out = decoded(&mut dump(&name, &path), &name, format);
             let found = contents(&out);
             let expected = path.with_extension(extension);
             if std::env::var_os("GENXML_BLESS").is_some() {

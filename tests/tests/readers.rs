@@ -7,8 +7,13 @@ mod aub;
 mod targets;
 
 use aub::{AubFile, space};
-use genxml_core::reflect::Kind;
+use genxml::dump::{Dump, How, Kind};
+use genxml::error_state::{BufferKind, Crash, CrashBuffer, PageFault, Spelling, write};
+use genxml_core::reflect;
+use lzma_rust2::{XzOptions, XzWriter};
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::fs;
+use std::io::{Cursor, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -99,6 +104,7 @@ fn mutations_of_good_inputs() {
         let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (part + 1) ^ from << 32);
         for subject in &subjects {
             let (from, to) = (from * subject.share / 100, to * subject.share / 100);
+            let begin = Instant::now();
             for _ in (from..to).filter(|n| n % threads == part) {
                 let mut bytes = subject.inputs[random.below(subject.inputs.len())].clone();
                 let other = &subject.inputs[random.below(subject.inputs.len())];
@@ -107,6 +113,7 @@ fn mutations_of_good_inputs() {
                 (subject.run)(&bytes);
                 assert!(start.elapsed() < PATIENCE, "{}: {:?} for {bytes:x?}", subject.name, start.elapsed());
             }
+            println!("{}: {} mutations in {:?}", subject.name, (to - from) / threads, begin.elapsed());
         }
     };
     let run = |from, to| {
@@ -125,8 +132,8 @@ fn mutations_of_good_inputs() {
 /// Good inputs: what the project's own code writes, and pieces of the corpus where it is.
 fn subjects() -> Vec<Subject> {
     vec![
-        Subject { name: "batch", run: targets::batch, inputs: batches(), most: 512, share: 80 },
-        Subject { name: "kernel", run: targets::kernel, inputs: kernels(), most: 256, share: 10 },
+        Subject { name: "batch", run: targets::batch, inputs: batches(), most: 160, share: 86 },
+        Subject { name: "kernel", run: targets::kernel, inputs: kernels(), most: 128, share: 4 },
         Subject { name: "file", run: targets::file, inputs: files(), most: 4096, share: 10 },
     ]
 }
@@ -135,7 +142,7 @@ fn subjects() -> Vec<Subject> {
 fn batches() -> Vec<Vec<u8>> {
     let instructions: Vec<_> = genxml_tests::ROUND_TRIPS[0]
         .iter()
-        .filter(|trip| matches!(trip.info.kind, Kind::Instruction { .. }))
+        .filter(|trip| matches!(trip.info.kind, reflect::Kind::Instruction { .. }))
         .collect();
     let mut random = genxml_tests::Random::new("batches");
     (0..256)
@@ -152,7 +159,7 @@ fn batches() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// A small dump of each kind that is a file.
+/// A small dump of each kind that is a file, plain and compressed.
 fn files() -> Vec<Vec<u8>> {
     let batch = batches().swap_remove(0);
     let mut classic = AubFile::classic("PCI-ID=0x1616");
@@ -164,7 +171,119 @@ fn files() -> Vec<Vec<u8>> {
         .memory(space::GGTT, 0x5040, &[7; 8])
         .register(0x2230, 0x5000)
         .poll(0x2234, 0x10, 0);
-    vec![classic.0, trace.0]
+    let mut files = vec![classic.0, trace.0, devcoredump()];
+    files.extend(Spelling::ALL.iter().map(|spelling| error_state(*spelling)));
+    let packed: Vec<_> = files.iter().enumerate().map(|(number, file)| compressed(number, file)).collect();
+    files.extend(packed);
+    files
+}
+
+/// A hang in a batch of few dwords, as a kernel prints it.
+fn error_state(spelling: Spelling) -> Vec<u8> {
+    // PIPE_CONTROL, MI_SEMAPHORE_WAIT for what does not come, MI_BATCH_BUFFER_END.
+    let batch = [0x7a00_0004, 0x0010_0002, 0, 0, 0, 0, 0x0e00_c002, 1, 0x10_2000, 0, 0x0500_0000, 0];
+    let batch: Vec<u8> = batch.iter().flat_map(|dword: &u32| dword.to_le_bytes()).collect();
+    let buffer = |kind, address, data| CrashBuffer { kind, address, data };
+    let crash = Crash {
+        reason: "hang",
+        driver: "a test",
+        process: Some(("demo", 7)),
+        batch: 0x10_0000,
+        buffers: vec![
+            buffer(BufferKind::Batch, 0x10_0000, &batch),
+            buffer(BufferKind::User, 0x10_2000, &[0; 16]),
+            buffer(BufferKind::Ring, 0x1000, &[0; 64]),
+        ],
+        ring: (0, 0x18),
+        acthd: Some(0x10_0018),
+        ipehr: Some(0x0e00_c002),
+        fault: Some(PageFault { address: 0xdead_b000, global: false, level: 0, source: 1 }),
+        registers: vec![("INSTDONE", 0xffff_fffe), ("GFX_MODE", 0x8000)],
+        ..Crash::default()
+    };
+    let mut text = Vec::new();
+    write(&crash.error_state(), spelling, &mut text).unwrap();
+    text
+}
+
+/// A device coredump of xe with a batch of three dwords.
+fn devcoredump() -> Vec<u8> {
+    b"**** Xe Device Coredump ****
+Reason: Timedout job - seqno=4294967169, lrc_seqno=4294967169, guc_id=2, flags=0x0
+kernel: 6.14.0
+module: xe
+PCI ID: 0x1616
+
+**** GuC CT ****
+H2G CTB (all sizes in DW):
+\tsize: 1024
+[CTB].length: 0x4
+[CTB].data: z
+
+**** Contexts ****
+GuC ID: 2
+\tName: rcs0
+\tClass: 0
+\t[HWCTX].length: 0x8
+\t[HWCTX].data: zz
+
+**** Job ****
+batch_addr[0]: 0x0000effefffe0000
+
+**** HW Engines ****
+rcs0 (physical), logical instance=0
+\tRING_HEAD: 0x00000040
+\tRING_TAIL: 0x00000080
+\tACTHD: 0x0000effefffe0000
+\tIPEHR: 0x7a000004
+
+**** VM state ****
+[effefffe0000].length: 0x20
+[effefffe0000].data: H2mpJzzzzz\"TSN&z
+[100000000].length: 0x1000
+[100000000].error: -14
+"
+    .to_vec()
+}
+
+/// A file as gzip, xz and zstd make it, in turns.
+fn compressed(number: usize, file: &[u8]) -> Vec<u8> {
+    match number % 3 {
+        0 => {
+            let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+            gzip.write_all(file).unwrap();
+            gzip.finish().unwrap()
+        }
+        1 => {
+            let mut xz = XzWriter::new(Vec::new(), XzOptions::with_preset(0)).unwrap();
+            xz.write_all(file).unwrap();
+            xz.finish().unwrap()
+        }
+        _ => compress_to_vec(file, CompressionLevel::Fastest),
+    }
+}
+
+/// Every file that is mutated is one that can be read.
+#[test]
+fn files_are_good() {
+    let mut kinds = Vec::new();
+    for file in files() {
+        let mut dump = Dump::read("file", Cursor::new(file), &How::default()).unwrap();
+        // A buffer that the kernel could not dump, and buffers that are no pages.
+        let fine = |text: &str| text.contains("error -14") || text.contains("ends inside a page");
+        assert!(dump.notes().iter().all(|note| fine(&note.text)), "{:?}", dump.notes());
+        let mut count = 0;
+        dump.submissions(&mut |_| {
+            count += 1;
+            Ok(())
+        })
+        .unwrap();
+        kinds.push((dump.kind(), count));
+    }
+    let of = |kind| kinds.iter().filter(|found| found.0 == kind).map(|found| found.1).collect::<Vec<_>>();
+    assert_eq!(of(Kind::ErrorState), [1; 16]);
+    assert_eq!(of(Kind::Devcoredump), [1, 1]);
+    assert_eq!(of(Kind::Aub).len(), 4);
 }
 
 /// The kernels of the demonstrations, and those of the corpus where it is.
