@@ -2,6 +2,7 @@
 //! buffers of the stream output, pictures of the video engines. Each is told with size, format and pitch, which other
 //! packets may have set, and whether its memory is there.
 
+use super::memory::VA_MASK;
 use super::record::{Item, Origin, Record};
 use super::walk::Walker;
 use genxml_core::bits;
@@ -186,7 +187,6 @@ impl Walker<'_> {
                     format_args!("depth buffer of {width} x {height}{slices} {format}, pitch {pitch} bytes");
                 self.surface(depth, base, text)
             }
-            Shown::Hierarchical if base == 0 => Ok(()),
             Shown::Hierarchical => {
                 let pitch = value("Surface Pitch");
                 self.surface(depth, base, format_args!("hierarchical depth buffer, pitch {pitch} bytes"))
@@ -293,7 +293,13 @@ impl Walker<'_> {
 
     /// Says where the surface is, and whether there is memory.
     fn surface(&mut self, depth: u32, at: u64, text: fmt::Arguments<'_>) -> io::Result<()> {
-        let there = if self.memory.tail(at).is_empty() { ": nothing is mapped there" } else { "" };
+        let at = at & VA_MASK;
+        let there = match self.memory.tail(at).is_empty() {
+            // That is how drivers say that there is none.
+            true if at == 0 => return Ok(()),
+            true => ": nothing is mapped there",
+            false => "",
+        };
         self.note(depth, at, format_args!("{text}, at {at:#x}{there}"))
     }
 }
