@@ -1,5 +1,7 @@
 //! The rules engine: rules against their own words in Rust, sequences of packets by hand, and what real drivers do.
 
+#[path = "check/again.rs"]
+mod again;
 #[path = "check/around.rs"]
 mod around;
 mod common;

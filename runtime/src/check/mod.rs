@@ -41,7 +41,7 @@ pub use rules::{Level, Rules, UnknownRule};
 pub(crate) use watch::Watch;
 
 use crate::capture::Capture;
-use crate::decode::{Contexts, Decoder, Issue, Item, Options, Record, Sink, State, items_at};
+use crate::decode::{Contexts, Decoder, Issue, Item, Options, PlanId, Record, Sink, State, Unread, items_at};
 use crate::dump::{self, Dump, Submission};
 use crate::engine::EngineId;
 use finding::Place;
@@ -49,10 +49,10 @@ use genxml_core::Packed;
 use genxml_core::reflect::Container;
 use genxml_core::rule::{Frame, Rule, Severity};
 use quote::Last;
-use rules::{Inside, Plan};
+use rules::{Inside, Known, Plan, Reads};
 use std::collections::{HashMap, HashSet};
 use std::io;
-use tracker::{Now, Tracker};
+use tracker::{Before, Now, Tracker};
 use undefined::Part;
 
 /// What was checked and found, in numbers.
@@ -330,6 +330,7 @@ impl<'a> Checker<'a> {
             inside: Vec::new(),
             place: &seen.place,
             facts: Now::nothing(self.rules),
+            before: None,
             once: false,
             told: &mut seen.told,
             summary: &mut seen.summary,
@@ -407,6 +408,52 @@ impl<'a> Checker<'a> {
             quote: None,
         });
     }
+
+    /// A packet begins.
+    fn next_packet(&mut self, record: &Record) {
+        self.tell(Some(record));
+        let container = record.plan.map(|plan| self.rules.plan(plan).container);
+        self.seen.last.packet(record, container);
+        self.seen.current.next_packet();
+        self.seen.place.packet = (record.name, record.address);
+    }
+
+    /// Checks what a record is made of, and remembers it. If the fields of a packet are `sound`, which they are only if the
+    /// last one of its kind was right, no more than what has changed since is looked at.
+    fn contents(&mut self, record: &Record, plan: PlanId, packet: bool, sound: bool) {
+        let index = plan.index();
+        let plan = self.rules.plan(plan);
+        if packet && plan.part != Part::default() {
+            self.defined(plan, record);
+        }
+        let seen = &mut self.seen;
+        let before = seen.found.len();
+        let mut pass = Pass {
+            message: None,
+            fields: Vec::new(),
+            blamed: Vec::new(),
+            rules: self.rules,
+            dwords: &record.dwords,
+            address: record.address,
+            kernel: None,
+            inside: Vec::new(),
+            place: &seen.place,
+            facts: seen.current.facts(self.rules, record.uses),
+            before: if sound { seen.current.before(index, &record.dwords) } else { None },
+            once: !packet,
+            told: &mut seen.told,
+            summary: &mut seen.summary,
+            found: &mut seen.found,
+        };
+        pass.note_items(plan.container, &record.items, record.index);
+        pass.container(plan, 0, record.index);
+        pass.finish();
+        let right = seen.found.len() == before;
+        if packet {
+            seen.current.checked(index, &record.dwords, right && record.problems == 0);
+        }
+        seen.current.latch(self.rules, plan, record);
+    }
 }
 
 impl Sink for Checker<'_> {
@@ -436,11 +483,7 @@ impl Sink for Checker<'_> {
             Kind::Data | Kind::Row | Kind::Note => return Ok(()),
         };
         if packet {
-            self.tell(Some(record));
-            let container = record.plan.map(|plan| self.rules.plan(plan).container);
-            self.seen.last.packet(record, container);
-            self.seen.current.next_packet();
-            self.seen.place.packet = (record.name, record.address);
+            self.next_packet(record);
         }
         // Each engine has registers of its own; of long or several ones, the first dword is looked at.
         if let Some(at) = record.register {
@@ -452,31 +495,19 @@ impl Sink for Checker<'_> {
             }
         }
         let Some(plan) = record.plan else { return Ok(()) };
-        let plan = self.rules.plan(plan);
-        if packet && plan.part != Part::default() {
-            self.defined(plan, record);
+        self.contents(record, plan, packet, false);
+        Ok(())
+    }
+
+    fn packet(&mut self, record: &mut Record, unread: &Unread<'_>) -> io::Result<()> {
+        self.next_packet(record);
+        let Some(plan) = record.plan else { return Ok(()) };
+        let before = self.seen.current.before(plan.index(), &record.dwords);
+        let sound = before.is_some_and(|before| unread.sound(record, before.dwords));
+        if !sound {
+            unread.items(record);
         }
-        let seen = &mut self.seen;
-        let mut pass = Pass {
-            message: None,
-            fields: Vec::new(),
-            blamed: Vec::new(),
-            rules: self.rules,
-            dwords: &record.dwords,
-            address: record.address,
-            kernel: None,
-            inside: Vec::new(),
-            place: &seen.place,
-            facts: seen.current.facts(self.rules, record.uses),
-            once: !packet,
-            told: &mut seen.told,
-            summary: &mut seen.summary,
-            found: &mut seen.found,
-        };
-        pass.note_items(plan.container, &record.items, record.index);
-        pass.container(plan, 0, record.index);
-        pass.finish();
-        seen.current.latch(self.rules, plan, record);
+        self.contents(record, plan, true, sound);
         Ok(())
     }
 
@@ -515,6 +546,8 @@ struct Pass<'a> {
     inside: Vec<&'static str>,
     place: &'a Place,
     facts: Now<'a>,
+    /// Of a packet: what it is compared with.
+    before: Option<Before<'a>>,
     /// The same violation is told once.
     once: bool,
     told: &'a mut HashSet<Told>,
@@ -526,8 +559,8 @@ impl Pass<'_> {
     /// The container that starts at this bit of the record, and the structures inside it.
     fn container(&mut self, plan: &Plan, base: u32, index: Option<u32>) {
         let frame = Frame::inside(self.dwords, base);
-        for (rule, severity) in &plan.rules {
-            if !rule.require.violated(&frame, &self.facts) {
+        for Known { rule, severity, reads } in &plan.rules {
+            if !self.touched(reads, base) || !rule.require.violated(&frame, &self.facts) {
                 continue;
             }
             let (operands, bits) = finding::operands(rule, &frame, &self.facts, &self.inside);
@@ -543,6 +576,15 @@ impl Pass<'_> {
             });
         }
         self.parts(plan.container, &plan.inside, base);
+    }
+
+    /// True if a rule over this need not hold as it did for the last packet of the kind.
+    #[inline]
+    fn touched(&self, reads: &Reads, base: u32) -> bool {
+        match (&self.before, self.facts.tracker) {
+            (Some(before), Some(tracker)) => reads.touched(before, self.dwords, base, tracker),
+            _ => true,
+        }
     }
 
     /// What describes an instruction's message or operand: its rules, and of a message for later its fields one by one.

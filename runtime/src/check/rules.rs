@@ -4,6 +4,7 @@ use super::fields;
 use super::undefined::{self, Part};
 use crate::decode::{Issue, PlanId, Tables};
 use genxml_core::Packed;
+use genxml_core::bits;
 use genxml_core::reflect::{Container, Field, Group, Kind, Type, View};
 use genxml_core::rule::{Base, Cond, Last, Rule, Severity};
 use genxml_eu::validate;
@@ -52,8 +53,8 @@ pub struct Rules {
 #[derive(Debug)]
 pub(super) struct Plan {
     pub container: &'static Container,
-    /// Its rules, and how severe they count.
-    pub rules: Vec<(&'static Rule, Severity)>,
+    /// Its rules.
+    pub rules: Vec<Known>,
     /// Entries of `LASTS` that it may be the answer to.
     pub lasts: Vec<u16>,
     pub slot: Option<u16>,
@@ -62,6 +63,74 @@ pub(super) struct Plan {
     pub inside: Vec<Inside>,
     /// State that draws need: which it sets, and which it needs.
     pub part: Part,
+}
+
+/// A rule with what can be known of it before.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub rule: &'static Rule,
+    /// How severe it counts.
+    pub severity: Severity,
+    pub reads: Reads,
+}
+
+/// What a condition looks at.
+#[derive(Debug, Default)]
+pub(super) struct Reads {
+    /// Bits of the container's dwords.
+    pub own: Vec<(u32, u32)>,
+    /// Elements of groups in the container.
+    pub groups: bool,
+    /// Slots where other containers are remembered.
+    pub slots: Vec<u16>,
+    /// What may differ from packet to packet: the order of packets, uses of surfaces.
+    pub order: bool,
+}
+
+impl Reads {
+    fn of(cond: &Cond, slots: &[Option<u16>]) -> Reads {
+        let mut reads = Reads::default();
+        reads.add(cond, slots);
+        reads
+    }
+
+    fn add(&mut self, cond: &Cond, slots: &[Option<u16>]) {
+        match cond {
+            Cond::Number(_) | Cond::Index => {}
+            Cond::Last(_) | Cond::Role(_) => self.order = true,
+            Cond::Field(field) => match field.base {
+                Base::Own(_) => {
+                    for dword in field.start / 32..=field.end / 32 {
+                        let (first, last) = (field.start.max(32 * dword), field.end.min(32 * dword + 31));
+                        let mut bits = [0];
+                        bits::put(&mut bits, first % 32, last % 32, bits::ones(last - first + 1));
+                        self.own.push((dword, bits[0]));
+                    }
+                }
+                Base::State(container) => self.state(container, slots),
+            },
+            Cond::Not(inner) | Cond::In(inner, _) | Cond::Bits(inner, _) => self.add(inner, slots),
+            Cond::Binary(_, left, right) => {
+                self.add(left, slots);
+                self.add(right, slots);
+            }
+            Cond::Over(_, group, body) => {
+                match group.base {
+                    Base::Own(_) => self.groups = true,
+                    Base::State(container) => self.state(container, slots),
+                }
+                self.add(body, slots);
+            }
+        }
+    }
+
+    fn state(&mut self, container: u16, slots: &[Option<u16>]) {
+        match slots.get(usize::from(container)) {
+            Some(Some(slot)) => self.slots.push(*slot),
+            // Never remembered, and so never known.
+            _ => {}
+        }
+    }
 }
 
 /// A structure inside a container, or a group with such structures in its elements.
@@ -138,7 +207,7 @@ impl Rules {
             let is_it = |last: &&(usize, &Last)| index == Some(&usize::from(last.1.packet));
             Plan {
                 container,
-                rules: container.rules.iter().map(|rule| (rule, rule.severity)).collect(),
+                rules: known(container, &slots),
                 lasts: lasts
                     .iter()
                     .enumerate()
@@ -163,7 +232,7 @@ impl Rules {
             .collect();
         plans.extend(kernels.iter().map(|container| Plan {
             container,
-            rules: container.rules.iter().map(|rule| (rule, rule.severity)).collect(),
+            rules: known(container, &[]),
             lasts: Vec::new(),
             slot: None,
             forgets: Forgets::Nothing,
@@ -246,14 +315,20 @@ impl Rules {
         }
         for plan in &mut self.plans {
             match level {
-                Level::Allow => plan.rules.retain(|(rule, _)| !means(rule)),
+                Level::Allow => plan.rules.retain(|known| !means(known.rule)),
                 Level::Warn | Level::Deny => {
                     let severity = if level == Level::Deny { Severity::Error } else { Severity::Warning };
-                    plan.rules.iter_mut().filter(|(rule, _)| means(rule)).for_each(|rule| rule.1 = severity);
+                    let rules = plan.rules.iter_mut().filter(|known| means(known.rule));
+                    rules.for_each(|known| known.severity = severity);
                 }
             }
         }
         Ok(())
+    }
+
+    /// How many packets and structures there are: one more than the greatest [`PlanId::index`].
+    pub(super) fn plan_count(&self) -> usize {
+        self.plans.len() - self.kernels.len()
     }
 
     pub(super) fn tables(&self) -> &'static Tables {
@@ -308,6 +383,13 @@ impl Rules {
         let last = self.lasts.get(usize::from(index));
         last.and_then(|last| self.containers.get(usize::from(last.packet))).map_or("?", |packet| packet.name)
     }
+}
+
+/// The rules of a container, with what they look at.
+fn known(container: &'static Container, slots: &[Option<u16>]) -> Vec<Known> {
+    let known =
+        |rule: &'static Rule| Known { rule, severity: rule.severity, reads: Reads::of(&rule.require, slots) };
+    container.rules.iter().map(known).collect()
 }
 
 /// Calls `each` with every other container that a condition looks at.

@@ -1,6 +1,6 @@
 //! What one engine of one context has seen so far.
 
-use super::rules::{Forgets, Plan, Rules};
+use super::rules::{Forgets, Plan, Reads, Rules};
 use crate::decode::{Kind, Record, Uses};
 use genxml_core::bits;
 use genxml_core::reflect;
@@ -9,6 +9,10 @@ use genxml_core::rule::{Facts, Frame, Role};
 /// What was seen.
 #[derive(Debug)]
 pub(super) struct Tracker {
+    /// By plan of [`Rules`].
+    checked: Vec<Checked>,
+    /// How often something else came to be remembered.
+    changes: u64,
     /// Packets so far, the one at hand included.
     place: u64,
     /// By slot of [`Rules`].
@@ -22,9 +26,29 @@ pub(super) struct Tracker {
     pub missed: u64,
 }
 
+/// The last packet of a kind, if nothing was wrong with it: what did not change since is still right.
+#[derive(Debug, Default, Clone)]
+struct Checked {
+    right: bool,
+    dwords: Vec<u32>,
+    /// Changes of the tracker until then.
+    changes: u64,
+}
+
+/// What a packet is compared with: one of its kind with as many dwords, with which nothing was wrong.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Before<'a> {
+    pub dwords: &'a [u32],
+    changes: u64,
+    /// The packet at hand is not the same.
+    differs: bool,
+}
+
 /// The last container of a kind.
 #[derive(Debug, Default, Clone)]
 struct Seen {
+    /// Changes of the tracker when this was the last.
+    changed: u64,
     dwords: Vec<u32>,
     known: Known,
 }
@@ -43,6 +67,8 @@ enum Known {
 impl Tracker {
     pub fn new(rules: &Rules) -> Tracker {
         Tracker {
+            checked: vec![Checked::default(); rules.plan_count()],
+            changes: 0,
             place: 0,
             seen: vec![Seen::default(); rules.slot_count],
             lasts: vec![0; rules.lasts.len()],
@@ -58,6 +84,24 @@ impl Tracker {
             self.lasts[usize::from(last)] = self.place;
         }
         self.place += 1;
+    }
+
+    /// The last packet of this kind, if nothing was wrong with it and it was as long as this one.
+    pub fn before(&self, plan: usize, dwords: &[u32]) -> Option<Before<'_>> {
+        let last = self.checked.get(plan).filter(|last| last.right && last.dwords.len() == dwords.len())?;
+        let differs = last.dwords != dwords;
+        Some(Before { dwords: &last.dwords, changes: last.changes, differs })
+    }
+
+    /// A packet of this kind was checked, before it takes effect.
+    pub fn checked(&mut self, plan: usize, dwords: &[u32], right: bool) {
+        let Some(last) = self.checked.get_mut(plan) else { return };
+        last.right = right;
+        last.changes = self.changes;
+        if right {
+            last.dwords.clear();
+            last.dwords.extend_from_slice(dwords);
+        }
     }
 
     /// What is known at the packet at hand, before it takes effect.
@@ -78,7 +122,9 @@ impl Tracker {
         if let Forgets::Register { start, end } = plan.forgets {
             let offset = bits::get(&record.dwords, start, end) << (start % 32);
             if let Some(slot) = rules.register(offset as u32) {
-                self.seen[usize::from(slot)].known = Known::Nothing;
+                self.changes += 1;
+                let seen = &mut self.seen[usize::from(slot)];
+                (seen.known, seen.changed) = (Known::Nothing, self.changes);
             }
         }
         // Of an array of structures the first one stands for all.
@@ -87,8 +133,14 @@ impl Tracker {
         }
         let Some(slot) = plan.slot else { return };
         let seen = &mut self.seen[usize::from(slot)];
-        match (plan.container.kind, record.dwords.first()) {
-            (reflect::Kind::Register { masked: true, .. }, Some(&written)) => seen.write_masked(written),
+        let masked = matches!(plan.container.kind, reflect::Kind::Register { masked: true, .. });
+        if !masked && seen.known == Known::All && seen.dwords == record.dwords {
+            return;
+        }
+        self.changes += 1;
+        seen.changed = self.changes;
+        match record.dwords.first() {
+            Some(&written) if masked => seen.write_masked(written),
             _ => {
                 seen.dwords.clear();
                 seen.dwords.extend_from_slice(&record.dwords);
@@ -114,11 +166,32 @@ impl Seen {
     }
 }
 
+impl Reads {
+    /// True if the value of the condition, of the container that starts at bit `base` of the packet, may be another than
+    /// it was before.
+    pub fn touched(&self, before: &Before<'_>, dwords: &[u32], base: u32, tracker: &Tracker) -> bool {
+        let slot = |slot: &u16| tracker.seen[usize::from(*slot)].changed > before.changes;
+        if self.order || self.slots.iter().any(slot) {
+            return true;
+        }
+        if !before.differs {
+            return false;
+        }
+        let own = |(dword, bits): &(u32, u32)| {
+            let at = (base / 32 + dword) as usize;
+            let (now, then) =
+                (dwords.get(at).copied().unwrap_or(0), before.dwords.get(at).copied().unwrap_or(0));
+            (now ^ then) & bits != 0
+        };
+        self.groups || !base.is_multiple_of(32) || self.own.iter().any(own)
+    }
+}
+
 /// The facts at one packet.
 pub(super) struct Now<'a> {
     pub rules: &'a Rules,
     /// None: nothing is known, since what is looked at stands outside the stream of packets.
-    tracker: Option<&'a Tracker>,
+    pub tracker: Option<&'a Tracker>,
     uses: Option<Uses>,
 }
 

@@ -98,6 +98,22 @@ impl Buffer {
         true
     }
 
+    /// The first `length` bytes of these blocks, all of which are copied.
+    #[inline(always)]
+    fn blocks(&mut self, blocks: &[Block], length: usize) {
+        let room = size_of_val(blocks);
+        if self.bytes.len() - self.at < room {
+            self.grow(room);
+        }
+        let out = self.bytes[self.at..self.at + room].as_chunks_mut().0;
+        match (blocks, &mut *out) {
+            ([one], [first]) => *first = *one,
+            ([one, two], [first, second]) => (*first, *second) = (*one, *two),
+            _ => out.copy_from_slice(blocks),
+        }
+        self.at += length;
+    }
+
     #[inline(never)]
     fn long(&mut self, bytes: &[u8]) {
         if self.bytes.len() - self.at < bytes.len() {
@@ -262,13 +278,18 @@ impl Key {
     }
 }
 
-/// Pieces of text of at most `N` bytes as they were written, found again by what they were made of.
+/// Pieces of text are kept in blocks of this size.
+type Block = [u8; 32];
+
+/// Pieces of text as they were written, found again by what they were made of.
 ///
 /// Packets of a kind come again with most of their fields as before, so behind a piece comes mostly the one that came
 /// behind it the last time: that is looked at first, and pieces lie in memory in the order in which they are needed.
 #[derive(Debug)]
-pub(super) struct Memo<const N: usize> {
-    pieces: Vec<Piece<N>>,
+pub(super) struct Memo {
+    pieces: Vec<Piece>,
+    /// The texts of all pieces, each with as many blocks as it needs.
+    text: Vec<Block>,
     /// First piece of each chain and one, or zero.
     chains: Vec<u16>,
     /// The piece that was written last, and the one that came behind it then.
@@ -278,41 +299,49 @@ pub(super) struct Memo<const N: usize> {
 
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
-struct Piece<const N: usize> {
+struct Piece {
     key: Key,
-    length: u16,
+    /// The first block of the text, and its length in bytes.
+    first: u32,
+    length: u32,
+    /// How much is wrong with what the text tells.
+    problems: u32,
     /// The piece that came behind this one.
     next: u16,
     /// The next one in the chain and one, or zero.
     chained: u16,
-    text: [u8; N],
 }
 
-/// Pieces that are kept. When there are more, all are forgotten.
+/// Pieces and blocks that are kept. When there are more, all are forgotten.
 const PIECES: usize = 4096;
+const BLOCKS: usize = (1 << 20) / size_of::<Block>();
+
+/// Most bytes of a piece that is kept.
+const LONGEST: usize = 8192;
 
 /// Chains of a memo, as a power of two.
 const CHAINS: u32 = 12;
 
-impl<const N: usize> Memo<N> {
-    pub fn new() -> Memo<N> {
-        Memo { pieces: Vec::new(), chains: vec![0; 1 << CHAINS], last: 0, next: 0 }
+impl Memo {
+    pub fn new() -> Memo {
+        Memo { pieces: Vec::new(), text: Vec::new(), chains: vec![0; 1 << CHAINS], last: 0, next: 0 }
     }
 
-    /// Writes the piece again, if it is there.
+    /// Writes the piece again and tells how much is wrong with what it tells, if it is there.
     #[inline(always)]
-    pub fn again(&mut self, key: &Key, buffer: &mut Buffer) -> bool {
+    pub fn again(&mut self, key: &Key, buffer: &mut Buffer) -> Option<u32> {
         let mut number = self.next;
         if self.pieces.get(usize::from(number)).is_none_or(|piece| !piece.key.is(key)) {
             number = match self.find(key) {
                 Some(number) => number,
-                None => return false,
+                None => return None,
             };
         }
         let piece = &self.pieces[usize::from(number)];
         (self.last, self.next) = (number, piece.next);
-        buffer.block(&piece.text, piece.length.into());
-        true
+        let (first, length) = (piece.first as usize, piece.length as usize);
+        buffer.blocks(&self.text[first..first + length.div_ceil(size_of::<Block>())], length);
+        Some(piece.problems)
     }
 
     #[inline(never)]
@@ -339,22 +368,28 @@ impl<const N: usize> Memo<N> {
 
     /// Keeps the piece, which is not there, if it is short enough.
     #[inline(never)]
-    pub fn keep(&mut self, key: &Key, text: &[u8]) {
-        if text.len() > N {
+    pub fn keep(&mut self, key: &Key, text: &[u8], problems: u32) {
+        if text.len() > LONGEST {
             return;
         }
-        if self.pieces.len() == PIECES {
+        if self.pieces.len() == PIECES || self.text.len() > BLOCKS {
             self.pieces.clear();
+            self.text.clear();
             self.chains.fill(0);
             self.last = 0;
         }
         let number = self.pieces.len() as u16;
         let chain = &mut self.chains[key.chain()];
-        let mut piece =
-            Piece { key: *key, length: text.len() as u16, next: number + 1, chained: *chain, text: [0; N] };
+        let (first, length) = (self.text.len() as u32, text.len() as u32);
+        self.pieces.push(Piece { key: *key, first, length, problems, next: number + 1, chained: *chain });
         *chain = number + 1;
-        piece.text[..text.len()].copy_from_slice(text);
-        self.pieces.push(piece);
+        let (blocks, rest) = text.as_chunks();
+        self.text.extend_from_slice(blocks);
+        if !rest.is_empty() {
+            let mut block = Block::default();
+            block[..rest.len()].copy_from_slice(rest);
+            self.text.push(block);
+        }
         self.follows(number);
         self.next = number + 1;
     }
@@ -411,10 +446,11 @@ mod tests {
     /// A piece comes again for its own key only, and one that is too long never.
     #[test]
     fn memo() {
-        let mut memo = Memo::<8>::new();
+        let mut memo = Memo::new();
         let key = Key { what: 64, value: 3, place: 5, kind: 0 };
-        memo.keep(&key, b"piece");
-        let again = |memo: &mut Memo<8>, key: &Key| written(|buffer| _ = memo.again(key, buffer));
+        memo.keep(&key, b"piece", 7);
+        assert_eq!(memo.again(&key, &mut Buffer::new()), Some(7));
+        let again = |memo: &mut Memo, key: &Key| written(|buffer| _ = memo.again(key, buffer));
         assert_eq!(again(&mut memo, &key), "piece");
         for other in [
             Key { what: 65, ..key },
@@ -423,7 +459,7 @@ mod tests {
             Key { kind: 1, ..key },
         ] {
             assert_eq!(again(&mut memo, &other), "");
-            memo.keep(&other, b"too long a piece");
+            memo.keep(&other, &[b' '; LONGEST + 1], 0);
             assert_eq!(again(&mut memo, &other), "");
         }
         // In any order, and when more came than are kept.
@@ -433,7 +469,7 @@ mod tests {
             let found = again(&mut memo, &key);
             assert!(found == text || found.is_empty(), "{found}, not {text}");
             if found.is_empty() {
-                memo.keep(&key, text.as_bytes());
+                memo.keep(&key, text.as_bytes(), 0);
             }
             assert_eq!(again(&mut memo, &key), text);
         }

@@ -25,6 +25,21 @@ impl Exists {
             Exists::Unless(tests) => !tests.iter().any(|test| test.holds(dwords, base)),
         }
     }
+
+    /// The bits of the container that it looks at.
+    pub fn reads(&self, each: &mut dyn FnMut(u32, u32)) {
+        let tests = match self {
+            Exists::Always => &[],
+            Exists::If(test) => std::slice::from_ref(test),
+            Exists::Unless(tests) => &tests[..],
+        };
+        for test in tests {
+            match *test {
+                Test::Small { start, end, .. } => each(start, end),
+                Test::Any(condition) => fields(condition, each),
+            }
+        }
+    }
 }
 
 /// A condition.
@@ -64,6 +79,19 @@ impl Test {
                 values >> bits::get(dwords, base + start, base + end) & 1 != 0
             }
             Test::Any(condition) => condition.holds(dwords, base),
+        }
+    }
+}
+
+/// Every field that the condition looks at.
+fn fields(condition: &Expr, each: &mut dyn FnMut(u32, u32)) {
+    match *condition {
+        Expr::Number(_) => {}
+        Expr::Field { start, end, .. } => each(start, end),
+        Expr::Not(inner) => fields(inner, each),
+        Expr::Binary(_, left, right) => {
+            fields(left, each);
+            fields(right, each);
         }
     }
 }

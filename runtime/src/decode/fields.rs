@@ -1,19 +1,36 @@
 //! From dwords and a plan to items.
 
 use super::memory::VA_MASK;
-use super::record::{Issue, Item, Origin, Value};
+use super::record::{Issue, Item, Origin, Record, Value};
+use super::steps::Step;
 use super::tables::{FieldPlan, GroupPlan, Limits, Part, Plan, Shape, Tables};
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
 use genxml_core::reflect;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Base addresses by space; `None` where nothing has set one yet.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Bases(pub [Option<u64>; SpaceKind::ALL.len()]);
+pub(super) struct Bases {
+    by_space: [Option<u64>; SpaceKind::ALL.len()],
+    version: u32,
+}
+
+/// The newest version of base addresses of all contexts.
+static VERSION: AtomicU32 = AtomicU32::new(0);
 
 impl Bases {
     pub fn set(&mut self, space: SpaceKind, base: u64) {
-        self.0[space as usize] = Some(base & VA_MASK);
+        let base = Some(base & VA_MASK);
+        if self.by_space[space as usize] != base {
+            self.by_space[space as usize] = base;
+            self.version = VERSION.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        }
+    }
+
+    /// Another number whenever a base is another one, and in other contexts.
+    pub fn version(&self) -> u32 {
+        self.version
     }
 
     /// The GPU address of `value` in `space`.
@@ -21,8 +38,40 @@ impl Bases {
         match space {
             SpaceKind::Graphics => Some(value & VA_MASK),
             SpaceKind::Mmio => None,
-            _ => self.0[space as usize].map(|base| base.wrapping_add(value) & VA_MASK),
+            _ => self.by_space[space as usize].map(|base| base.wrapping_add(value) & VA_MASK),
         }
+    }
+}
+
+/// The fields of a packet before they are read.
+#[derive(Debug, Clone, Copy)]
+pub struct Unread<'a> {
+    pub(super) tables: &'a Tables,
+    pub(super) bases: &'a Bases,
+    pub(super) plan: &'a Plan,
+}
+
+impl Unread<'_> {
+    /// Fills in the items of the packet, if there are none.
+    pub fn items(&self, record: &mut Record) {
+        if !record.items.is_empty() {
+            return;
+        }
+        let Record { dwords, items, .. } = record;
+        Fields { tables: self.tables, bases: self.bases, dwords, items }.all(self.plan);
+        record.problems = record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
+    }
+
+    /// True if nothing is wrong with the fields of the packet, as it was with the last one of its kind, which had the
+    /// dwords `before`. The record has no items.
+    pub(crate) fn sound(&self, record: &mut Record, before: &[u32]) -> bool {
+        let Record { dwords, items, .. } = record;
+        if before.len() != dwords.len() {
+            return false;
+        }
+        let sound = Fields { tables: self.tables, bases: self.bases, dwords, items }.sound(self.plan, before);
+        items.clear();
+        sound
     }
 }
 
@@ -50,6 +99,11 @@ impl Fields<'_> {
     /// All of `plan`, and the dwords behind what it describes.
     pub fn all(&mut self, plan: &Plan) {
         self.parts(&plan.parts, 0, 0);
+        self.beyond(plan);
+    }
+
+    /// The dwords behind what `plan` describes.
+    pub fn beyond(&mut self, plan: &Plan) {
         let Some(described) = plan.described else { return };
         for dword in described as usize..self.dwords.len() {
             let start = 32 * dword as u32;
@@ -64,6 +118,42 @@ impl Fields<'_> {
         let stored = self.dwords.first().copied().unwrap_or(0).into();
         let name = whole.map_or("", |field| field.name);
         self.raw_item(name, None, (start, end), stored);
+    }
+
+    /// True if nothing is wrong with the fields of `plan`, as it was with as many dwords `before`: only what has changed
+    /// is looked at. What is in the list of items is lost.
+    fn sound(&mut self, plan: &Plan, before: &[u32]) -> bool {
+        before == self.dwords || self.steps_sound(&plan.parts, &plan.steps, 0, before)
+    }
+
+    fn steps_sound(&mut self, parts: &[Part], steps: &[Step], base: u32, before: &[u32]) -> bool {
+        steps.iter().all(|step| {
+            step.sound
+                || step.alone && step.same(self.dwords, before, base)
+                || self.parts_sound(&parts[step.first..step.end], base, before)
+        })
+    }
+
+    fn parts_sound(&mut self, parts: &[Part], base: u32, before: &[u32]) -> bool {
+        let tables = self.tables;
+        parts.iter().all(|part| match part {
+            Part::Group(group) => {
+                let mut elements = group.elements(self.dwords, base);
+                elements.all(|at| self.steps_sound(&group.parts, &group.steps, at, before))
+            }
+            Part::Field(plan) => match plan.shape {
+                Shape::Nested(inner) => {
+                    let inner = tables.plan(inner);
+                    let there = plan.exists(self.dwords, base);
+                    !there || self.steps_sound(&inner.parts, &inner.steps, base + plan.start, before)
+                }
+                _ => {
+                    self.items.clear();
+                    self.field(plan, base, 0, None);
+                    self.items.iter().all(|item| item.issue.is_none())
+                }
+            },
+        })
     }
 
     /// Bits that no field describes.
@@ -97,45 +187,45 @@ impl Fields<'_> {
     }
 
     fn group(&mut self, plan: &GroupPlan, base: u32, depth: u8) {
-        let group = plan.group;
-        if group.bits == 0 {
-            return;
-        }
-        let start = base + group.start;
-        let room = self.total().saturating_sub(start) / group.bits;
-        let count = if group.count == 0 { room } else { group.count.min(room) };
-        for index in 0..count {
-            let at = start + index * group.bits;
+        for (index, at) in (0..).zip(plan.elements(self.dwords, base)) {
             if let (true, [Part::Field(field)]) = (plan.flat, &plan.parts[..]) {
                 self.field(field, at, depth, Some(index));
                 continue;
             }
-            self.nested(group.name, Some(index), (at, at + group.bits - 1), depth, Origin::NONE);
+            self.element(plan, at, depth, index);
             self.parts(&plan.parts, at, depth + 1);
         }
     }
 
-    /// An item that others belong to.
-    fn nested(
-        &mut self,
-        name: &'static str,
-        index: Option<u32>,
-        (start, end): (u32, u32),
-        depth: u8,
-        origin: Origin,
-    ) {
-        let value = Value::Nested;
+    /// The item that an element's fields belong to; the element starts at bit `at`.
+    pub fn element(&mut self, plan: &GroupPlan, at: u32, depth: u8, index: u32) {
         self.items.push(Item {
             depth,
-            name,
-            index,
-            start,
-            end,
+            name: plan.group.name,
+            index: Some(index),
+            start: at,
+            end: at + plan.group.bits - 1,
             stored: 0,
-            value,
+            value: Value::Nested,
             unit: "",
             issue: None,
-            origin,
+            origin: Origin::of(plan.group),
+        });
+    }
+
+    /// The item that the fields of a structure in a field belong to.
+    pub fn structure(&mut self, plan: &FieldPlan, base: u32, depth: u8) {
+        self.items.push(Item {
+            depth,
+            name: plan.name,
+            index: None,
+            start: base + plan.start,
+            end: base + plan.end,
+            stored: 0,
+            value: Value::Nested,
+            unit: plan.unit,
+            issue: None,
+            origin: Origin::of(plan.field),
         });
     }
 
@@ -143,14 +233,10 @@ impl Fields<'_> {
     /// further on that are not there are zero.
     #[inline(always)]
     fn bits(&self, plan: &FieldPlan, base: u32) -> Option<u64> {
-        let place = plan.place;
-        if !base.is_multiple_of(32) || place.far {
-            return self.bits_anywhere(plan, base);
+        match base.is_multiple_of(32) && !plan.place.far {
+            true => plan.place.bits(self.dwords, base),
+            false => self.bits_anywhere(plan, base),
         }
-        let at = (base / 32 + place.dword) as usize;
-        let low = *self.dwords.get(at)?;
-        let high = if place.two { self.dwords.get(at + 1).copied().unwrap_or(0) } else { 0 };
-        Some((u64::from(high) << 32 | u64::from(low)) >> (place.shift & 31) & u64::MAX >> (place.unused & 63))
     }
 
     /// The same of fields in unusual places, and nothing meant of those that have more than 64 bits.
@@ -160,7 +246,7 @@ impl Fields<'_> {
     }
 
     #[inline(always)]
-    fn field(&mut self, plan: &FieldPlan, base: u32, depth: u8, index: Option<u32>) {
+    pub fn field(&mut self, plan: &FieldPlan, base: u32, depth: u8, index: Option<u32>) {
         let Some(stored) = self.bits(plan, base) else { return };
         let mut issue = None;
         if let Some(limits) = &plan.limits {
@@ -206,7 +292,7 @@ impl Fields<'_> {
                 push(stored, Value::Address { value, space, absolute, register }, issue);
             }
             Shape::Nested(nested) => {
-                push(0, Value::Nested, None);
+                self.structure(plan, base, depth);
                 self.parts(&self.tables.plan(nested).parts, base + plan.start, depth + 1);
             }
             Shape::Ones => {

@@ -183,10 +183,8 @@ impl Walker<'_> {
             return Ok(());
         }
         for part in &plan.parts {
-            let Part::Field(FieldPlan { field, .. }) = part else { continue };
-            if !is_target(field)
-                || record.items.iter().all(|item| (item.start, item.end) != (field.start, field.end))
-            {
+            let Part::Field(part @ FieldPlan { field, .. }) = part else { continue };
+            if !part.exists(&record.dwords, 0) || !is_target(field) {
                 continue;
             }
             let Type::Address { space, target, .. } = field.ty else { continue };
@@ -331,6 +329,10 @@ impl Walker<'_> {
             self.note(depth, at, format_args!("kernel at {at:#x}: shown before"))?;
             return Ok(used);
         }
+        if self.memory.tail(at).is_empty() {
+            self.note(depth, at, format_args!("kernel at {at:#x}: nothing is mapped there"))?;
+            return Ok(Rc::default());
+        }
         let mut record = self.spare.pop().unwrap_or_default();
         record.reset(Kind::Kernel, depth, at, "kernel");
         let used = Rc::new(kernel::read(
@@ -341,11 +343,7 @@ impl Walker<'_> {
             self.options.kernels,
         ));
         if record.dwords.is_empty() {
-            let why = match self.memory.tail(at).is_empty() {
-                true => "nothing is mapped there",
-                false => "there is no instruction",
-            };
-            self.note(depth, at, format_args!("kernel at {at:#x}: {why}"))?;
+            self.note(depth, at, format_args!("kernel at {at:#x}: there is no instruction"))?;
         } else {
             self.kernels.insert(at, Rc::clone(&used));
             self.budget = self.budget.saturating_sub(record.dwords.len() as u64);

@@ -36,9 +36,6 @@ use crate::dump::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
 
-/// Most bytes of a field that is kept to be written again.
-const FIELD: usize = 216;
-
 /// Fields of more bits than this have too many values to keep them.
 const NARROW: u32 = 16;
 
@@ -48,7 +45,7 @@ pub struct JsonWriter<W: Write> {
     out: W,
     buffer: Buffer,
     /// Fields with few values, and starts of others.
-    memo: Memo<FIELD>,
+    memo: Memo,
     /// Records that are open, outermost first: whether their `children` have begun.
     open: Vec<bool>,
     headers: bool,
@@ -146,13 +143,13 @@ impl<W: Write> JsonWriter<W> {
         if key.what == 0 {
             self.place(item);
             self.meaning(item);
-        } else if !self.memo.again(&key, &mut self.buffer) {
+        } else if self.memo.again(&key, &mut self.buffer).is_none() {
             let start = self.buffer.len();
             self.place(item);
             if whole {
                 self.meaning(item);
             }
-            self.memo.keep(&key, self.buffer.since(start));
+            self.memo.keep(&key, self.buffer.since(start), 0);
             if !whole {
                 self.meaning(item);
             }

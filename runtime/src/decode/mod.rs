@@ -39,11 +39,13 @@ mod record;
 mod registers;
 mod ring;
 mod surfaces;
+mod steps;
 mod tables;
 mod text;
 mod vertex;
 mod walk;
 
+pub use fields::Unread;
 pub(crate) use fields::items_at;
 pub use json::JsonWriter;
 pub use memory::Memory;
@@ -166,6 +168,16 @@ pub trait Sink {
     /// # Errors
     /// Whatever stops the output; decoding ends.
     fn record(&mut self, record: &Record) -> io::Result<()>;
+
+    /// The next record, a packet whose fields are not read yet. For sinks that know most packets by their dwords: others
+    /// let `unread` fill in [`Record::items`].
+    ///
+    /// # Errors
+    /// Whatever stops the output; decoding ends.
+    fn packet(&mut self, record: &mut Record, unread: &Unread<'_>) -> io::Result<()> {
+        unread.items(record);
+        self.record(record)
+    }
 
     /// The next record, a structure, with the memory that it lies in: for sinks that look at what it points to.
     ///

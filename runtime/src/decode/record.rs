@@ -5,7 +5,7 @@
 
 use super::tables::PlanId;
 use genxml_core::address::SpaceKind;
-use genxml_core::reflect::{Container, Field, RegisterAt};
+use genxml_core::reflect::{Container, RegisterAt};
 use genxml_core::rule::Roles;
 use std::fmt;
 
@@ -40,6 +40,8 @@ pub struct Record {
     pub(crate) plan: Option<PlanId>,
     /// Of a register: the command reads it, and does not give it the value.
     pub(crate) read: bool,
+    /// How much is wrong with the fields, as far as they were looked at.
+    pub(crate) problems: u64,
     /// Of a kernel: its dwords reach to the end of thread.
     pub(crate) whole: bool,
 }
@@ -120,29 +122,25 @@ pub struct Item {
     pub(crate) origin: Origin,
 }
 
-/// The field that an item shows, if it is one: all of the item but its bits and the base addresses follows from it, its
-/// place and its depth.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Origin(Option<&'static Field>);
+/// The field or group that an item shows, if it is one: all of the item but its bits and the base addresses follows from
+/// it, its place and its depth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Origin(usize);
 
 impl Origin {
     /// No field.
-    pub const NONE: Origin = Origin(None);
+    pub const NONE: Origin = Origin(0);
 
-    pub const fn of(field: &'static Field) -> Origin {
-        Origin(Some(field))
+    /// A field or group.
+    #[inline]
+    pub fn of<T>(what: &'static T) -> Origin {
+        Origin(std::ptr::from_ref(what).addr())
     }
 
-    /// The address of the field, which no other has; 0 if there is none.
+    /// The address of the field or group, which no other has; 0 if there is none.
     #[inline]
     pub fn address(self) -> usize {
-        self.0.map_or(0, |field| std::ptr::from_ref(field).addr())
-    }
-}
-
-impl PartialEq for Origin {
-    fn eq(&self, other: &Origin) -> bool {
-        self.address() == other.address()
+        self.0
     }
 }
 
@@ -229,6 +227,7 @@ impl Record {
         self.note.clear();
         self.uses = None;
         self.plan = None;
+        self.problems = 0;
         self.read = false;
         self.whole = false;
     }
@@ -251,11 +250,17 @@ impl Record {
     }
 }
 
+/// First bit, and index in an array with 0 for none: where something is, for others to be told from.
+#[inline]
+pub(super) fn place(index: Option<u32>, start: u32) -> u64 {
+    u64::from(index.map_or(0, |index| index.wrapping_add(1))) << 32 | u64::from(start)
+}
+
 impl Item {
-    /// First bit, and index in an array with 0 for none: where a field is, for others to be told from.
+    /// Where the field is.
     #[inline]
     pub(super) fn place(&self) -> u64 {
-        u64::from(self.index.map_or(0, |index| index.wrapping_add(1))) << 32 | u64::from(self.start)
+        place(self.index, self.start)
     }
 
     /// The offset, if this is an offset in the register space.

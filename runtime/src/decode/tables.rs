@@ -15,6 +15,7 @@ use super::kept::Keeps;
 use super::media;
 use super::record::Issue;
 use super::surfaces::{self, Shown};
+use super::steps::{self, Few, Step};
 use crate::engine::EngineId;
 
 /// The containers of a generation, ready for a decoder.
@@ -50,6 +51,7 @@ pub(crate) struct PlanId(u32);
 pub(super) struct Plan {
     pub container: &'static Container,
     pub parts: Vec<Part>,
+    pub steps: Vec<Step>,
     pub follow: Follow,
     /// Dwords that the parts describe; none if there are as many as the packet is long.
     pub described: Option<u32>,
@@ -128,11 +130,24 @@ pub(super) struct Place {
 }
 
 impl Place {
-    fn of(field: &Field) -> Place {
-        let (shift, width) = (field.start % 32, field.end - field.start + 1);
+    pub fn new(start: u32, end: u32) -> Place {
+        let (shift, width) = (start % 32, end - start + 1);
         let far = shift + width > 64;
         let unused = if far { 0 } else { 64 - width as u8 };
-        Place { dword: field.start / 32, shift: shift as u8, unused, two: shift + width > 32, far }
+        Place { dword: start / 32, shift: shift as u8, unused, two: shift + width > 32, far }
+    }
+
+    /// The bits, of a container that starts at bit `base`, where these numbers describe them and the first of them is
+    /// there; those further on that are not there are zero.
+    #[inline(always)]
+    pub fn bits(self, dwords: &[u32], base: u32) -> Option<u64> {
+        if !base.is_multiple_of(32) || self.far {
+            return None;
+        }
+        let at = (base / 32 + self.dword) as usize;
+        let low = *dwords.get(at)?;
+        let high = if self.two { dwords.get(at + 1).copied().unwrap_or(0) } else { 0 };
+        Some((u64::from(high) << 32 | u64::from(low)) >> (self.shift & 31) & u64::MAX >> (self.unused & 63))
     }
 }
 
@@ -190,8 +205,29 @@ impl EnumPlan {
 pub(super) struct GroupPlan {
     pub group: &'static Group,
     pub parts: Vec<Part>,
+    pub steps: Vec<Step>,
+    /// An element as one step.
+    pub whole: Option<Few>,
     /// The group is an array of one field: no level of nesting.
     pub flat: bool,
+}
+
+impl FieldPlan {
+    /// True if the field is there, of the container that starts at bit `base`.
+    pub fn exists(&self, dwords: &[u32], base: u32) -> bool {
+        let there = ((base + self.start) / 32) < dwords.len() as u32;
+        there && self.limits.as_ref().is_none_or(|limits| limits.exists.holds(dwords, base))
+    }
+}
+
+impl GroupPlan {
+    /// The first bit of each element that is there, of the container that starts at bit `base`.
+    pub fn elements(&self, dwords: &[u32], base: u32) -> impl Iterator<Item = u32> + use<> {
+        let Group { start, bits, count, .. } = *self.group;
+        let start = base + start;
+        let room = (32 * dwords.len() as u32).saturating_sub(start).checked_div(bits).unwrap_or(0);
+        (0..if count == 0 { room } else { count.min(room) }).map(move |index| start + index * bits)
+    }
 }
 
 /// What to do behind a packet besides following the addresses that have a target.
@@ -450,9 +486,11 @@ impl Builder {
         let covered = container.fields.iter().map(|field| field.end + 1);
         let described = if container.partial { covered.max().unwrap_or(0) } else { container.bits };
         let open = container.groups.iter().any(|group| group.count == 0);
+        let steps = steps::steps(&parts, &self.plans);
         self.plans.push(Plan {
             container,
             parts,
+            steps,
             follow: Follow::of(container),
             described: (!open).then_some(described.div_ceil(32)),
             length: Length::of(container),
@@ -489,7 +527,9 @@ impl Builder {
                 [Part::Field(field)] => !matches!(field.shape, Shape::Nested(_)),
                 _ => false,
             };
-            parts.push((group.start, Part::Group(GroupPlan { group, parts: inner, flat })));
+            let steps = steps::steps(&inner, &self.plans);
+            let whole = steps::whole(&inner, &self.plans);
+            parts.push((group.start, Part::Group(GroupPlan { group, parts: inner, steps, whole, flat })));
         }
         parts.sort_by_key(|part| part.0);
         parts.into_iter().map(|(_, part)| part).collect()
@@ -534,7 +574,7 @@ impl Builder {
         let signed = matches!(field.ty, Type::Int | Type::SFixed(_));
         let limits = (!plain).then(|| Box::new(Limits { exists, range: field.range, signed }));
         let Field { name, unit, start, end, .. } = *field;
-        FieldPlan { field, name, unit, start, end, place: Place::of(field), shape, limits }
+        FieldPlan { field, name, unit, start, end, place: Place::new(start, end), shape, limits }
     }
 
     fn list(&mut self, list: &'static Enumeration) -> u32 {

@@ -12,14 +12,14 @@
 //! shown as the count).
 
 use super::buffer::{Buffer, Key, Memo, hex16};
-use super::record::{Item, Kind, Record, Value};
+use super::fields::{Fields, Unread};
+use super::record::{Item, Kind, Record, Value, place};
+use super::steps::{Few, Step};
+use super::tables::{GroupPlan, Part, Shape};
 use super::{Options, Sink};
 use crate::dump::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
-
-/// Most bytes of a line that is kept to be written again.
-const LINE: usize = 88;
 
 /// Fields of more bits than this have too many values to keep their lines.
 const NARROW: u32 = 16;
@@ -29,12 +29,14 @@ const NARROW: u32 = 16;
 pub struct TextWriter<W: Write> {
     out: W,
     buffer: Buffer,
-    /// Lines of fields with few values, starts of lines of others, and ends of header lines.
-    memo: Memo<LINE>,
+    /// Steps and lines of fields with few values, starts of lines of others, and ends of header lines.
+    memo: Memo,
     color: bool,
     headers: bool,
     offsets: bool,
     sections: u64,
+    /// Room for the items of a field.
+    items: Vec<Item>,
 }
 
 /// ANSI colours.
@@ -60,6 +62,7 @@ impl<W: Write> TextWriter<W> {
             headers: options.headers,
             offsets: options.offsets,
             sections: 0,
+            items: Vec::new(),
         }
     }
 
@@ -98,12 +101,12 @@ impl<W: Write> TextWriter<W> {
             place: record.length.into(),
             kind: HEADER,
         };
-        if !self.memo.again(&key, &mut self.buffer) {
+        if self.memo.again(&key, &mut self.buffer).is_none() {
             let start = self.buffer.len();
             self.painted(packet_color(record.name), record.name);
             self.length(record.length);
             self.buffer.byte(b'\n');
-            self.memo.keep(&key, self.buffer.since(start));
+            self.memo.keep(&key, self.buffer.since(start), 0);
         }
     }
 
@@ -165,6 +168,99 @@ impl<W: Write> TextWriter<W> {
         self.buffer.byte(b'\n');
     }
 
+    /// Fields of a packet. `depth` is that of their items.
+    fn steps(&mut self, at: &mut At<'_>, parts: &[Part], steps: &[Step], base: u32, depth: u8) {
+        for step in steps {
+            let parts = &parts[step.first..step.end];
+            self.step(at, step.few.as_ref(), base, depth, None, |text, at| {
+                text.parts(at, parts, base, depth);
+            });
+        }
+    }
+
+    /// What a step shows: as it was written before, or else `write` does it.
+    #[inline(always)]
+    fn step(
+        &mut self,
+        at: &mut At<'_>,
+        few: Option<&Few>,
+        base: u32,
+        depth: u8,
+        index: Option<u32>,
+        write: impl FnOnce(&mut Self, &mut At<'_>),
+    ) {
+        let value = few.and_then(|few| few.value(at.dwords, base).map(|value| (few, value)));
+        let Some((few, value)) = value else { return write(self, at) };
+        let key = Key {
+            what: few.number,
+            value,
+            place: place(index, base),
+            kind: u64::from(few.version(at.unread.bases)) << 32
+                | (at.indent as u64) << 16
+                | u64::from(depth) << 8
+                | STEP,
+        };
+        if let Some(problems) = self.memo.again(&key, &mut self.buffer) {
+            at.problems += u64::from(problems);
+            return;
+        }
+        let (start, problems) = (self.buffer.len(), at.problems);
+        write(self, at);
+        self.memo.keep(&key, self.buffer.since(start), (at.problems - problems) as u32);
+    }
+
+    fn parts(&mut self, at: &mut At<'_>, parts: &[Part], base: u32, depth: u8) {
+        let tables = at.unread.tables;
+        for part in parts {
+            match part {
+                Part::Field(field) => match field.shape {
+                    Shape::Nested(id) => {
+                        if field.exists(at.dwords, base) {
+                            self.shown(at, |fields| fields.structure(field, base, depth));
+                            let inner = tables.plan(id);
+                            self.steps(at, &inner.parts, &inner.steps, base + field.start, depth + 1);
+                        }
+                    }
+                    _ => self.shown(at, |fields| fields.field(field, base, depth, None)),
+                },
+                Part::Group(group) => {
+                    for (index, start) in (0..).zip(group.elements(at.dwords, base)) {
+                        self.step(at, group.whole.as_ref(), start, depth, Some(index), |text, at| {
+                            text.element(at, group, start, depth, index);
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    /// An element of a group, which starts at bit `start`.
+    fn element(&mut self, at: &mut At<'_>, group: &GroupPlan, start: u32, depth: u8, index: u32) {
+        match (group.flat, &group.parts[..]) {
+            (true, [Part::Field(field)]) => {
+                self.shown(at, |fields| fields.field(field, start, depth, Some(index)));
+            }
+            _ => {
+                self.shown(at, |fields| fields.element(group, start, depth, index));
+                self.steps(at, &group.parts, &group.steps, start, depth + 1);
+            }
+        }
+    }
+
+    /// The items that `read` gives.
+    #[inline(always)]
+    fn shown(&mut self, at: &mut At<'_>, read: impl FnOnce(&mut Fields<'_>)) {
+        let mut items = std::mem::take(&mut self.items);
+        items.clear();
+        let Unread { tables, bases, .. } = *at.unread;
+        read(&mut Fields { tables, bases, dwords: at.dwords, items: &mut items });
+        for item in &items {
+            at.problems += u64::from(item.issue.is_some());
+            self.item(item, at.indent);
+        }
+        self.items = items;
+    }
+
     #[inline]
     fn item(&mut self, item: &Item, indent: usize) {
         let whole = match item.value {
@@ -183,13 +279,13 @@ impl<W: Write> TextWriter<W> {
         if key.what == 0 {
             self.start_of_line(item, indent);
             self.rest_of_line(item);
-        } else if !self.memo.again(&key, &mut self.buffer) {
+        } else if self.memo.again(&key, &mut self.buffer).is_none() {
             let start = self.buffer.len();
             self.start_of_line(item, indent);
             if whole {
                 self.rest_of_line(item);
             }
-            self.memo.keep(&key, self.buffer.since(start));
+            self.memo.keep(&key, self.buffer.since(start), 0);
             if !whole {
                 self.rest_of_line(item);
             }
@@ -377,10 +473,20 @@ impl<W: Write> TextWriter<W> {
     }
 }
 
+/// A packet on its way to text.
+struct At<'a> {
+    unread: &'a Unread<'a>,
+    dwords: &'a [u32],
+    indent: usize,
+    /// How much was wrong with its fields so far.
+    problems: u64,
+}
+
 /// Kinds of pieces that are kept.
 const LINE_OF_FIELD: u64 = 0;
 const START_OF_LINE: u64 = 1;
 const HEADER: u64 = 2;
+const STEP: u64 = 3;
 
 fn packet_color(name: &str) -> &'static [u8] {
     match name.as_bytes() {
@@ -421,6 +527,21 @@ impl<W: Write> Sink for TextWriter<W> {
         self.paint(color::RESET);
         self.buffer.byte(b'\n');
         Ok(())
+    }
+
+    fn packet(&mut self, record: &mut Record, unread: &Unread<'_>) -> io::Result<()> {
+        if self.headers {
+            unread.items(record);
+            return self.record(record);
+        }
+        self.header(record);
+        let indent = 2 * record.depth as usize + 4;
+        let mut at = At { unread, dwords: &record.dwords, indent, problems: 0 };
+        let plan = unread.plan;
+        self.steps(&mut at, &plan.parts, &plan.steps, 0, 0);
+        self.shown(&mut at, |fields| fields.beyond(plan));
+        record.problems = at.problems;
+        if self.buffer.full() { self.buffer.flush(&mut self.out) } else { Ok(()) }
     }
 
     fn record(&mut self, record: &Record) -> io::Result<()> {

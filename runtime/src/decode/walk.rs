@@ -4,7 +4,7 @@
 //! of dwords per batch ends whatever is left. No address is read that memory does not have.
 
 use super::draw::{self, STAGES, Stage};
-use super::fields::{Bases, Fields};
+use super::fields::{Bases, Unread};
 use super::kept::Kept;
 use super::kernel::Used;
 use super::memory::{Memory, VA_MASK};
@@ -208,6 +208,18 @@ impl<'a> Walker<'a> {
         record.length = length as u32;
         self.summary.packets += 1;
         self.budget = self.budget.saturating_sub(length);
+        if let (true, true, Some((id, plan))) = (self.options.headers, length <= room, found.zip(plan))
+            && plan.follow != Follow::BatchStart
+        {
+            // In the overview that is all that is needed.
+            record.name = plan.container.name;
+            record.plan = Some(id);
+            if plan.container.partial {
+                record.kind = Kind::Partial;
+            }
+            self.sink.record(record)?;
+            return Ok((length, if plan.follow == Follow::BatchEnd { Next::Return } else { Next::On }));
+        }
 
         // In the overview only what is needed to go on is read.
         let follow = plan.map_or(Follow::Nothing, |plan| plan.follow);
@@ -256,12 +268,6 @@ impl<'a> Walker<'a> {
         }
         if !self.options.headers {
             let described = u64::from(container.bits.div_ceil(32));
-            let Record { dwords, items, .. } = record;
-            Fields { tables: self.tables, bases: &self.state.bases, dwords, items }.all(plan);
-            if follow == Follow::Blit {
-                surfaces::pitches_of_tiled(record, container);
-            }
-            self.summary.problems += record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
             let fixed = !matches!(container.kind, reflect::Kind::Instruction { variable: true, .. });
             if fixed
                 && !container.partial
@@ -273,7 +279,16 @@ impl<'a> Walker<'a> {
                     format!("the header says {length} dwords, the packet is described with {described}");
             }
         }
-        self.sink.record(record)?;
+        let unread = Unread { tables: self.tables, bases: &self.state.bases, plan };
+        if self.options.headers {
+            self.sink.record(record)?;
+        } else {
+            self.sink.packet(record, &unread)?;
+            self.summary.problems += record.problems;
+            if self.options.follow && follow == Follow::LoadRegisterImm {
+                unread.items(record);
+            }
+        }
         let next = match follow {
             Follow::BatchEnd => Next::Return,
             Follow::BatchStart => self.batch_start(record, container, depth)?,
