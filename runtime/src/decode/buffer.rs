@@ -53,7 +53,7 @@ impl Buffer {
 
     /// The next `N` bytes, of which `length` count from now on.
     #[inline(always)]
-    fn room<const N: usize>(&mut self, length: usize) -> &mut [u8; N] {
+    pub fn room<const N: usize>(&mut self, length: usize) -> &mut [u8; N] {
         if self.bytes.len() - self.at < N {
             self.grow(N);
         }
@@ -172,7 +172,7 @@ impl Buffer {
     pub fn hex(&mut self, value: u64, width: usize) {
         let digits = (64 - value.leading_zeros() as usize).div_ceil(4).max(width).clamp(1, 16);
         let aligned = value << (64 - 4 * digits);
-        self.block(&hex16(aligned), digits);
+        hex_digits::<16>(self.room(digits), aligned);
     }
 
     /// `0x` and hexadecimal digits.
@@ -240,14 +240,14 @@ const HEX: [[u8; 2]; 256] = {
     pairs
 };
 
-/// The sixteen digits of `value`.
+/// Writes the last `N` of the sixteen digits of `value`. They go where they belong at once: to collect them elsewhere and
+/// copy them is slow, for a load has to wait for the short stores before it.
 #[inline(always)]
-pub(super) fn hex16(value: u64) -> [u8; 16] {
-    let mut digits = [0; 16];
-    for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(value.to_be_bytes()) {
-        *pair = HEX[usize::from(byte)];
+pub(super) fn hex_digits<const N: usize>(out: &mut [u8; N], value: u64) {
+    let bytes = value.to_be_bytes();
+    for (pair, byte) in out.as_chunks_mut().0.iter_mut().zip(&bytes[8 - N / 2..]) {
+        *pair = HEX[usize::from(*byte)];
     }
-    digits
 }
 
 /// What a piece of text was made of, such that the same key always means the same text.

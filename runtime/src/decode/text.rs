@@ -11,7 +11,7 @@
 //! length fields never: the header line says them. Values are the meant ones (a count that is stored less one is
 //! shown as the count).
 
-use super::buffer::{Buffer, Key, Memo, hex16};
+use super::buffer::{Buffer, Key, Memo, hex_digits};
 use super::fields::{Fields, Unread};
 use super::record::{Item, Kind, Record, Value, place};
 use super::steps::{Few, Step};
@@ -90,10 +90,14 @@ impl<W: Write> TextWriter<W> {
     fn plain_header(&mut self, record: &Record) {
         self.buffer.spaces(2 * record.depth as usize);
         if self.offsets {
-            let mut head = *b"0x............: ........  ......";
-            head[2..14].copy_from_slice(&hex16(record.address)[4..]);
-            head[16..24].copy_from_slice(&hex16(record.dwords.first().copied().unwrap_or(0).into())[8..]);
-            self.buffer.block(&head, 26);
+            let head = self.buffer.room::<26>(26);
+            *head = *b"0x............: ........  ";
+            if let Some(digits) = head[2..].first_chunk_mut::<12>() {
+                hex_digits(digits, record.address);
+            }
+            if let Some(digits) = head[16..].first_chunk_mut::<8>() {
+                hex_digits(digits, record.dwords.first().copied().unwrap_or(0).into());
+            }
         }
         let key = Key {
             what: record.name.as_ptr().addr(),

@@ -113,13 +113,14 @@ fn every_packet() {
             if !engines.intersects(engine.set()) || container.name.starts_with("MI_BATCH_BUFFER") {
                 continue;
             }
-            let mut packet = vec![0; container.dwords() + 4 * container.groups.len()];
+            let dwords_of_it = container.dwords().max(bias as usize).max(1);
+            let mut packet = vec![0; dwords_of_it + 4 * container.groups.len()];
             packet[0] = opcode;
             if let Some((start, end)) = length_field {
                 let length = packet.len() as u64 - u64::from(bias);
                 genxml::core::bits::put(&mut packet, start, end, length);
             } else {
-                packet.truncate(container.dwords().max(1));
+                packet.truncate(dwords_of_it);
             }
             for fill in [0, 0, 0x0101_0101, 0x0101_0101, 0x8765_4321, u32::MAX, 0] {
                 packet[1..].fill(fill);
