@@ -125,10 +125,9 @@ impl Reads {
     }
 
     fn state(&mut self, container: u16, slots: &[Option<u16>]) {
-        match slots.get(usize::from(container)) {
-            Some(Some(slot)) => self.slots.push(*slot),
-            // Never remembered, and so never known.
-            _ => {}
+        // What has no slot is never remembered, and so never known.
+        if let Some(Some(slot)) = slots.get(usize::from(container)) {
+            self.slots.push(*slot);
         }
     }
 }

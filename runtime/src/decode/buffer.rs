@@ -54,12 +54,12 @@ impl Buffer {
     /// The next `N` bytes, of which `length` count from now on.
     #[inline(always)]
     pub fn room<const N: usize>(&mut self, length: usize) -> &mut [u8; N] {
-        if self.bytes.len() - self.at < N {
+        let (start, end) = (self.at, self.at + N);
+        if self.bytes.len() < end {
             self.grow(N);
         }
-        let start = self.at;
         self.at += length.min(N);
-        self.bytes[start..].first_chunk_mut().expect("it was made to fit")
+        self.bytes[start..end].first_chunk_mut().expect("it is as long")
     }
 
     /// The first `length` bytes of a block.
@@ -332,10 +332,7 @@ impl Memo {
     pub fn again(&mut self, key: &Key, buffer: &mut Buffer) -> Option<u32> {
         let mut number = self.next;
         if self.pieces.get(usize::from(number)).is_none_or(|piece| !piece.key.is(key)) {
-            number = match self.find(key) {
-                Some(number) => number,
-                None => return None,
-            };
+            number = self.find(key)?;
         }
         let piece = &self.pieces[usize::from(number)];
         (self.last, self.next) = (number, piece.next);

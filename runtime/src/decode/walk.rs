@@ -122,6 +122,7 @@ impl<'a> Walker<'a> {
         code: &'a dyn Memory,
     ) -> io::Result<()> {
         let mut record = self.spare.pop().unwrap_or_default();
+        record.reset(Kind::Packet, depth, start, "");
         let mut visited = HashSet::from([start]);
         let (mut at, mut end, mut code) = (start, end, code);
         // The piece of memory that was looked up last: packets mostly follow in it.
@@ -162,6 +163,12 @@ impl<'a> Walker<'a> {
                 )?;
                 break;
             }
+            if self.options.headers
+                && let Some(length) = self.overview(&mut record, at, tail, room)?
+            {
+                at = (at + 4 * length) & VA_MASK;
+                continue;
+            }
             let (length, next) = self.packet(&mut record, at, tail, room, depth, code)?;
             match next {
                 Next::On => at = (at + 4 * length) & VA_MASK,
@@ -181,6 +188,38 @@ impl<'a> Walker<'a> {
         }
         self.spare.push(record);
         Ok(())
+    }
+
+    /// Decodes the packet at `at` for the overview, if its header is all that is needed, and gives its length. `record` is
+    /// one that the last packet of the level left.
+    #[inline]
+    fn overview(&mut self, record: &mut Record, at: u64, tail: &[u8], room: u64) -> io::Result<Option<u64>> {
+        let Some(header) = tail.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)) else {
+            return Ok(None);
+        };
+        let Some(id) = self.tables.find(self.engine, header) else { return Ok(None) };
+        let plan = self.tables.plan(id);
+        let length = plan.length.dwords(header);
+        if length > room || matches!(plan.follow, Follow::BatchStart | Follow::BatchEnd) {
+            return Ok(None);
+        }
+        self.summary.packets += 1;
+        self.budget = self.budget.saturating_sub(length);
+        record.address = at;
+        record.kind = if plan.container.partial { Kind::Partial } else { Kind::Packet };
+        record.name = plan.container.name;
+        record.plan = Some(id);
+        record.length = length as u32;
+        record.note.clear();
+        match &mut record.dwords[..] {
+            [first] => *first = header,
+            _ => {
+                record.dwords.clear();
+                record.dwords.push(header);
+            }
+        }
+        self.sink.record(record)?;
+        Ok(Some(length))
     }
 
     /// Decodes the packet at `at` in `code`, of which `tail` is the start or all, and what it points to.
@@ -208,18 +247,6 @@ impl<'a> Walker<'a> {
         record.length = length as u32;
         self.summary.packets += 1;
         self.budget = self.budget.saturating_sub(length);
-        if let (true, true, Some((id, plan))) = (self.options.headers, length <= room, found.zip(plan))
-            && plan.follow != Follow::BatchStart
-        {
-            // In the overview that is all that is needed.
-            record.name = plan.container.name;
-            record.plan = Some(id);
-            if plan.container.partial {
-                record.kind = Kind::Partial;
-            }
-            self.sink.record(record)?;
-            return Ok((length, if plan.follow == Follow::BatchEnd { Next::Return } else { Next::On }));
-        }
 
         // In the overview only what is needed to go on is read.
         let follow = plan.map_or(Follow::Nothing, |plan| plan.follow);
