@@ -346,10 +346,13 @@ fn what_is_wrong_is_said() {
     let seen = of_dwords(EngineId::Render, &[0x05000001]);
     assert_eq!(seen[0].item("Reserved").issue, Some(Issue::ReservedSet));
     // A header that says another length than the packet has.
-    let seen = of_dwords(EngineId::Render, &[0x7a000003, 0, 0, 0, 0, 0x05000000]);
-    assert_eq!(seen[0].name, "PIPE_CONTROL");
-    assert_eq!(seen[0].note, "the header says 5 dwords, the packet is described with 6");
+    let seen = of_dwords(EngineId::Render, &[0x78180001, 0, 0, 0x05000000]);
+    assert_eq!(seen[0].name, "3DSTATE_SAMPLE_MASK");
+    assert_eq!(seen[0].note, "the header says 3 dwords, the packet is described with 2");
     assert_eq!(seen[1].name, "MI_BATCH_BUFFER_END");
+    // Of PIPE_CONTROL the last dword may be left out (DWord Length is 2 to 4).
+    let seen = of_dwords(EngineId::Render, &[0x7a000003, 0, 0, 0, 0, 0x05000000]);
+    assert_eq!((seen[0].name, seen[0].note.as_str()), ("PIPE_CONTROL", ""));
     // A packet that memory cuts short, and what follows: nothing.
     let seen = of_dwords(EngineId::Render, &[0x7a000004, 0x00100000]);
     assert_eq!(seen[0].note, "cut short: 2 of 6 dwords are there");

@@ -3,7 +3,8 @@
 use super::memory::VA_MASK;
 use super::record::{Issue, Item, Origin, Record, Value};
 use super::steps::Step;
-use super::tables::{FieldPlan, GroupPlan, Limits, Part, Plan, Shape, Tables};
+use super::surfaces;
+use super::tables::{FieldPlan, Follow, GroupPlan, Limits, Part, Plan, Shape, Tables};
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
 use genxml_core::reflect;
@@ -59,6 +60,9 @@ impl Unread<'_> {
         }
         let Record { dwords, items, .. } = record;
         Fields { tables: self.tables, bases: self.bases, dwords, items }.all(self.plan);
+        if self.plan.follow == Follow::Blit {
+            surfaces::pitches_of_tiled(record, self.plan.container);
+        }
         record.problems = record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
     }
 

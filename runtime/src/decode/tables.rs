@@ -14,8 +14,8 @@ use super::draw::STAGES;
 use super::kept::Keeps;
 use super::media;
 use super::record::Issue;
-use super::surfaces::{self, Shown};
 use super::steps::{self, Few, Step};
+use super::surfaces::{self, Shown};
 use crate::engine::EngineId;
 
 /// The containers of a generation, ready for a decoder.

@@ -15,7 +15,7 @@ use super::buffer::{Buffer, Key, Memo, hex_digits};
 use super::fields::{Fields, Unread};
 use super::record::{Item, Kind, Record, Value, place};
 use super::steps::{Few, Step};
-use super::tables::{GroupPlan, Part, Shape};
+use super::tables::{Follow, GroupPlan, Part, Shape};
 use super::{Options, Sink};
 use crate::dump::{Ring, Submission};
 use genxml_core::address::SpaceKind;
@@ -534,7 +534,8 @@ impl<W: Write> Sink for TextWriter<W> {
     }
 
     fn packet(&mut self, record: &mut Record, unread: &Unread<'_>) -> io::Result<()> {
-        if self.headers {
+        // What a pitch counts depends on another field.
+        if self.headers || unread.plan.follow == Follow::Blit {
             unread.items(record);
             return self.record(record);
         }

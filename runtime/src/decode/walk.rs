@@ -10,7 +10,6 @@ use super::kernel::Used;
 use super::memory::{Memory, VA_MASK};
 use super::record::{Kind, Record, Uses};
 use super::registers::Registers;
-use super::surfaces;
 use super::tables::{Follow, Tables};
 use super::{Options, Sink, Summary};
 use crate::engine::EngineId;
