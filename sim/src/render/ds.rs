@@ -108,7 +108,7 @@ impl DomainShader {
         out: &mut Vertices,
     ) -> Result<(), Fault> {
         out.dwords = self.entries.dwords();
-        out.data.clear();
+        out.clear();
         out.data.reserve(points.len() * out.dwords);
         for points in points.chunks(self.width) {
             self.payload(exec, patch, data, points)?;

@@ -461,8 +461,7 @@ impl GeometryShader {
         self.entry.resize(output.first() + count as usize * output.dwords, 0);
         self.entries.read(exec, lane, &mut self.entry)?;
         self.made.dwords = output.dwords;
-        self.made.data.clear();
-        self.made.data.extend_from_slice(&self.entry[output.first()..]);
+        self.made.replace(&self.entry[output.first()..]);
         let (made, entry) = (&self.made, &self.entry);
         let mut assembler = Assembler::for_setup(self.topology);
         for vertex in 0..count {

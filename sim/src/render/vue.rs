@@ -17,6 +17,7 @@ pub struct Vertices {
     pub data: Vec<u32>,
     /// Dwords of each.
     pub dwords: usize,
+    count: usize,
 }
 
 /// Where a vertex's header and position lie, in dwords (gen8_facts 5.2).
@@ -36,22 +37,37 @@ pub mod place {
 impl Vertices {
     /// No vertices yet, of so many dwords each.
     pub fn new(dwords: usize) -> Vertices {
-        Vertices { data: Vec::new(), dwords }
+        Vertices { data: Vec::new(), dwords, count: 0 }
     }
 
     /// How many.
     pub fn count(&self) -> usize {
-        self.data.len().checked_div(self.dwords).unwrap_or(0)
+        self.count
     }
 
-    /// The dwords of one.
+    /// The dwords of one; none if it is not there.
     pub fn get(&self, vertex: usize) -> &[u32] {
-        &self.data[vertex * self.dwords..][..self.dwords]
+        let from = vertex * self.dwords;
+        self.data.get(from..from + self.dwords).unwrap_or_default()
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.data.clear();
+        self.count = 0;
+    }
+
+    /// As many as there are in `dwords`, in the place of all others.
+    pub fn replace(&mut self, dwords: &[u32]) {
+        self.clear();
+        self.data.extend_from_slice(dwords);
+        self.count = dwords.len().checked_div(self.dwords).unwrap_or(0);
     }
 
     /// A new one of zeros.
     pub fn push(&mut self) -> &mut [u32] {
         let from = self.data.len();
+        self.count += 1;
         self.data.resize(from + self.dwords, 0);
         &mut self.data[from..]
     }
