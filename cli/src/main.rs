@@ -8,7 +8,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "genx", version, max_term_width = 110)]
 #[command(after_help = "Examples:
-  genx demo fill -o fill.png         a picture computed by GPGPU threads of the model
+  genx demo cube -o cube.png         two cubes, drawn by the model from a batch made with the typed API
   genx run captures/gpgpu_fill       execute a capture, compare memory with what hardware left
   genx run saxpy.aub.xz --stats      execute an AUB file; what ran, by engine, packet, kernel and message
   genx decode captures/gpgpu_fill    every packet, field, surface and kernel of a capture

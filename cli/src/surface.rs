@@ -3,8 +3,8 @@
 use genxml::decode::Memory;
 use genxml::gen8::state::RenderSurfaceState;
 use genxml::html::Picture;
-use genxml_sim::surface::format::convert::from_linear;
-use genxml_sim::surface::format::{Class, Codec, Numeric};
+use genxml_sim::surface::format::Class;
+use genxml_sim::surface::shown::Shown;
 use genxml_sim::surface::{Surface, SurfaceKind};
 
 /// Pixels of a picture, across and down: of larger surfaces every n-th texel is taken.
@@ -55,8 +55,8 @@ pub fn picture(state: &RenderSurfaceState, memory: &dyn Memory) -> Option<Pictur
         (level.number > 0, format!("level {}", level.number)),
         (slice > 0, format!("slice {slice}")),
         (surface.layout.samples > 1, "sample 0".into()),
-        (shown.opaque, "without alpha".into()),
-        (shown.scaled, "integers scaled to their greatest".into()),
+        (shown.opaque(), "without alpha".into()),
+        (shown.scaled(), "integers scaled to their greatest".into()),
         (format.class == Class::Planar, "luma only".into()),
         (there < width * height, format!("{} of {} texels are in memory", there, width * height)),
     ] {
@@ -66,75 +66,6 @@ pub fn picture(state: &RenderSurfaceState, memory: &dyn Memory) -> Option<Pictur
         }
     }
     Some(Picture { png: png_of(width, height, &rgba)?, width: level.width, height: level.height, note })
-}
-
-/// How values become pixels.
-struct Shown {
-    numeric: Numeric,
-    srgb: bool,
-    /// The channel that there is alone is shown as grey.
-    grey: Option<usize>,
-    /// Alpha was there and is not shown: drivers leave anything in it.
-    opaque: bool,
-    /// Greatest value of integers.
-    most: i64,
-    /// Integers go beyond a byte.
-    scaled: bool,
-}
-
-impl Shown {
-    fn of(codec: &Codec, texels: &[Option<[u32; 4]>]) -> Shown {
-        use genxml_sim::surface::format::Letter;
-        let format = codec.format();
-        let planar = format.class == Class::Planar;
-        let numeric = if planar { Numeric::Uint } else { format.numeric };
-        let letters = format.channels().iter().filter(|channel| channel.letter != Letter::X).count();
-        let alpha = format.channels().iter().any(|channel| channel.letter == Letter::A);
-        let most = match numeric {
-            Numeric::Float => 1,
-            // Alpha is 1 where the format has none.
-            _ => texels
-                .iter()
-                .flatten()
-                .flat_map(|texel| &texel[..3])
-                .map(|v| integer(numeric, *v))
-                .max()
-                .unwrap_or(0),
-        };
-        let grey = (planar || letters == 1).then_some(if alpha { 3 } else { 0 });
-        Shown { numeric, srgb: format.srgb, grey, opaque: alpha && letters > 1, most, scaled: most > 255 }
-    }
-
-    fn pixel(&self, texel: [u32; 4]) -> [u8; 4] {
-        let channel = |value: u32| match self.numeric {
-            Numeric::Float => {
-                let value = f32::from_bits(value).clamp(0.0, 1.0);
-                match self.srgb {
-                    true => from_linear(value, 8) as u8,
-                    false => (value * 255.0 + 0.5) as u8,
-                }
-            }
-            numeric => {
-                let value = integer(numeric, value).max(0);
-                if self.scaled { (value * 255 / self.most) as u8 } else { value as u8 }
-            }
-        };
-        let [red, green, blue, _] = texel.map(channel);
-        match self.grey {
-            Some(only) => {
-                let grey = channel(texel[only]);
-                [grey, grey, grey, 255]
-            }
-            None => [red, green, blue, 255],
-        }
-    }
-}
-
-fn integer(numeric: Numeric, value: u32) -> i64 {
-    match numeric {
-        Numeric::Sint => i64::from(value as i32),
-        _ => i64::from(value),
-    }
 }
 
 fn png_of(width: u32, height: u32, rgba: &[u8]) -> Option<Vec<u8>> {

@@ -2,9 +2,11 @@
 
 mod common;
 
-use common::{corpus, fill_capture, fill_picture, finish, genx};
+use common::{corpus, fill_capture, fill_picture, finish, genx, read_png};
+use genx::demo::{Name, execute};
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::tempdir;
 
@@ -20,10 +22,89 @@ fn demo_writes_the_picture() {
     {
         assert!(out.contains(word), "{word} not in {out}");
     }
-    let mut reader = png::Decoder::new(BufReader::new(fs::File::open(file).unwrap())).read_info().unwrap();
-    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-    reader.next_frame(&mut pixels).unwrap();
+    let (pixels, _) = read_png(&file);
     assert!(pixels == fill_picture());
+}
+
+/// Oracle: the pictures beside the README, which were looked at: the corners of the triangle have their colours, the faces of
+/// the cubes hide each other as solids do and those towards the light are bright, the numbers of the texture's levels grow
+/// with distance and the colours of two levels fade into each other. For the triangle and the batches see also below.
+#[test]
+fn draws_are_as_they_were_seen() {
+    let place = tempdir().unwrap();
+    for name in ["triangle", "cube", "texture"] {
+        let file = place.path().join(name);
+        let (code, out, err) = finish(genx(["demo", name, "-o", file.to_str().unwrap()]));
+        assert_eq!((code, err.as_str()), (0, ""), "{name}");
+        for word in ["3DPRIMITIVE", "vertex buffer 0", "sendc (", "RENDER_SURFACE_STATE", " threads, "] {
+            assert!(out.contains(word), "{word} not in {out}");
+        }
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join(name).with_extension("png");
+        assert!(read_png(&file) == read_png(&golden), "{name} differs from {}", golden.display());
+    }
+}
+
+/// Oracle: the shares of the three corners at the centre of a pixel, in doubles; colours may be off by one.
+#[test]
+fn the_triangle_has_the_colours_of_its_corners() {
+    let demo = Name::Triangle.demo();
+    let (pixels, stats) = execute(&(demo.submission)().unwrap(), demo.target).unwrap();
+    let corners = [[-0.8, -0.7], [0.8, -0.7], [0.0, 0.8]];
+    let doubled_area =
+        |a: [f64; 2], b: [f64; 2], c: [f64; 2]| (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+    let size = f64::from(demo.size[0]) / 2.0;
+    let mut inside = 0;
+    for (n, pixel) in pixels.chunks(4).enumerate() {
+        let (x, y) = (n % demo.size[0] as usize, n / demo.size[0] as usize);
+        let at = [(x as f64 + 0.5) / size - 1.0, 1.0 - (y as f64 + 0.5) / size];
+        let shares = [0, 1, 2].map(|n| {
+            let rest = [corners[(n + 1) % 3], corners[(n + 2) % 3]];
+            doubled_area(at, rest[0], rest[1]) / doubled_area(corners[0], corners[1], corners[2])
+        });
+        let least = shares.into_iter().fold(1.0, f64::min);
+        // Corners are rounded to 1/256 pixel, which decides of pixels at the edges.
+        if least.abs() < 1e-4 {
+            continue;
+        }
+        let near = |n: usize| (f64::from(pixel[n]) - 255.0 * shares[n]).abs() < 1.0;
+        if least < 0.0 {
+            assert_eq!(pixel, [24, 26, 32, 255], "{x}, {y}");
+        } else {
+            inside += 1;
+            assert!(near(0) && near(1) && near(2) && pixel[3] == 255, "{x}, {y}: {pixel:?}");
+        }
+    }
+    assert!(inside > 75_000 && stats.threads > inside / 8, "{inside}");
+}
+
+/// No demo breaks a rule of the manual, nor leaves state open that a draw uses.
+#[test]
+fn demos_break_no_rule() {
+    let place = tempdir().unwrap();
+    let picture = place.path().join("picture.png");
+    for name in ["fill", "triangle", "cube", "texture"] {
+        let capture = place.path().join(name);
+        let (picture, capture) = (picture.to_str().unwrap(), capture.to_str().unwrap());
+        let (code, _, err) = finish(genx(["demo", name, "-o", picture, "--capture", capture]));
+        assert_eq!((code, err.as_str()), (0, ""), "{name}");
+        let (code, out, _) = finish(genx(["check", capture]));
+        assert!(code == 0 && out.contains("0 errors, 0 warnings, 0 missing workarounds"), "{name}: {out}");
+        let (code, out, _) = finish(genx(["run", capture]));
+        assert!(code == 0 && out.contains("ok: 1 submissions"), "{name}: {out}");
+    }
+}
+
+/// Both lists of demos have a sentence for each.
+#[test]
+fn demos_are_listed() {
+    for arguments in [&["demo"][..], &["demo", "--help"]] {
+        let (code, out, err) = finish(genx(arguments));
+        assert_eq!((code, err.as_str()), (0, ""));
+        let line: Vec<&str> = out.split_whitespace().collect();
+        for words in ["fill", "triangle", "cube", "texture", "GPGPU thread", "Two lit cubes", "mip levels"] {
+            assert!(line.join(" ").contains(words), "{words} not in {out}");
+        }
+    }
 }
 
 #[test]

@@ -4,11 +4,14 @@ mod common;
 #[path = "../../runtime/tests/aub/file.rs"]
 mod file;
 
-use common::{EXPECTATION, batch_capture, corpus, fill_capture, fill_picture, finish, genx};
+use common::{EXPECTATION, batch_capture, corpus, fill_capture, fill_picture, finish, genx, read_png};
 use file::AubFile;
+use genx::demo::Name;
 use genxml::core::{Address, U};
 use genxml::engine::Render;
 use genxml::gen8::mi::{MiSemaphoreSignal, MiSemaphoreSignalTargetEngineSelect, MiStoreDataImm};
+use genxml_sim::Gpu;
+use genxml_sim::observe::{Event, Now, Told};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -139,6 +142,115 @@ fn dump_trace_and_json() {
 /// The report without its last line, the time.
 fn without_time(out: &str) -> String {
     out.lines().filter(|line| !line.starts_with("  time ")).collect::<Vec<_>>().join("\n")
+}
+
+/// What is said of the second draw, but for what it did.
+const SECOND_CUBE: &str = "\
+submission 1, 3DPRIMITIVE at 0x0000_0010_04e4
+  draws         TRILIST of 36 vertices by WORD index at 0x0000_0201_0000, 1 instance
+  shaders       VS SIMD8 +0x40, PS SIMD8 +0x280
+  target 0      binding 0: R8G8B8A8_UNORM 512x512 linear at 0x0000_0100_0000, replaces
+  depth         D32_FLOAT 512x512 at 0x0000_0210_0000, test LESS, writes
+  raster        1 sample, culls none, viewport 0,0 to 511,511, depth 0 to 1, rectangle 0,0 to 511,511
+  pictures      draw2-before-rt0.png draw2-before-depth.png draw2-after-rt0.png draw2-after-depth.png
+";
+
+/// Draws of two cubes. Oracle: what the demo's source says of its state (a cube has 24 vertices, 36 indices, 12 triangles; the
+/// second draw begins with the memory that the first one left); the last picture is that of `genx demo`, which was looked at, as
+/// the others were. Numbers of pixels are not checked here but against each other.
+#[test]
+fn draws_are_told() {
+    let place = tempdir().unwrap();
+    let (capture, pictures) = (place.path().join("cube"), place.path().join("pictures"));
+    let (drawn, path) = (place.path().join("cube.png"), capture.to_str().unwrap());
+    let demo = genx(["demo", "cube", "-o", drawn.to_str().unwrap(), "--capture", path]);
+    assert_eq!(finish(demo).0, 0);
+    let dump = pictures.to_str().unwrap();
+    let (code, out, err) = run(&capture, &["--observe", "draw", "--dump", dump]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let (_, second) = out.split_once("draw 2: ").expect("two draws");
+    let (second, _) = second.split_once("cube: ok").expect("the report behind the draws");
+    let known: String =
+        second.lines().filter(|line| !line.starts_with("  did")).map(|l| format!("{l}\n")).collect();
+    assert_eq!(known, SECOND_CUBE);
+    let image = |name: &str| read_png(&pictures.join(name));
+    assert!(image("draw2-after-rt0.png") == read_png(&drawn));
+    let background = [24, 26, 32, 255].repeat(512 * 512);
+    assert!(image("draw1-before-rt0.png").0 == background);
+    assert!(image("draw1-before-depth.png").0 == [255; 4 * 512 * 512]);
+    assert!(image("draw1-after-rt0.png") == image("draw2-before-rt0.png"));
+    assert!(image("draw1-after-depth.png") == image("draw2-before-depth.png"));
+    // A pixel has the colour of a face where it has its depth.
+    let (colors, depths) = (image("draw2-after-rt0.png").0, image("draw2-after-depth.png").0);
+    let drawn = colors.chunks(4).zip(depths.chunks(4)).filter(|(color, depth)| {
+        assert_eq!(**color == [24, 26, 32, 255], **depth == [255; 4]);
+        depth[0] != 255
+    });
+    let drawn = drawn.count() as u64;
+
+    let (code, out, err) = run(&capture, &["--observe", "draw", "--json"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let draws = report["draws"].as_array().unwrap();
+    assert_eq!(draws.len(), 2);
+    let count = |draw: usize, what: &str| draws[draw]["counts"][what].as_u64().unwrap();
+    for (number, draw) in draws.iter().enumerate() {
+        assert_eq!(draw["indices"]["format"], "WORD");
+        assert_eq!(draw["indices"]["bytes"], 72);
+        assert_eq!(draw["targets"][0]["format"], "R8G8B8A8_UNORM");
+        assert_eq!(draw["depth"]["test"], "LESS");
+        assert_eq!(draw["stencil"], Value::Null);
+        let exact =
+            [("vertices", 36), ("primitives", 12), ("vs_invocations", 24), ("clipper_primitives", 12)];
+        assert!(exact.into_iter().all(|(what, n)| count(number, what) == n), "{draw}");
+        assert_eq!(draw["counts"]["gs_invocations"], Value::Null);
+        let written = count(number, "pixels_written");
+        assert_eq!([count(number, "pixels_shaded"), count(number, "samples_passed")], [written; 2]);
+    }
+    assert!(count(0, "pixels_written") + count(1, "pixels_written") > drawn && drawn > 50_000, "{drawn}");
+}
+
+/// Draws with damaged state and batches: the summary and pictures of whatever it is, or nothing of it, but no panic.
+#[test]
+fn damaged_draws_are_told() {
+    let demo = Name::Texture.demo();
+    let mut state = 1u64;
+    let mut random = move |below: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % below
+    };
+    let (mut told, mut problems) = (0, 0);
+    for round in 0..150 {
+        let mut submission = (demo.submission)().unwrap();
+        let small = submission.buffers.iter_mut().filter(|buffer| buffer.bytes().len() <= 4096);
+        let mut small: Vec<_> = small.collect();
+        for _ in 0..=random(3) {
+            // Batch and heaps; what is behind them is empty.
+            let buffer = random(4) as usize;
+            small[buffer].bytes_mut()[random(if buffer == 0 { 1200 } else { 512 }) as usize] ^=
+                1 << random(8);
+        }
+        let mut gpu = Gpu::new();
+        gpu.set_work_limit(1 << 12);
+        let context = gpu.create_context().unwrap();
+        for buffer in &submission.buffers {
+            gpu.load(context, buffer.address(), buffer.bytes()).unwrap();
+        }
+        let mut listener = |_: Now, event: &Event<'_>| {
+            let Event::Draw(drawing) = event else { return };
+            let summary = drawing.summary();
+            told += 1;
+            problems += summary.problems.len();
+            if round % 8 == 0 {
+                summary.targets.iter().for_each(|target| drop(drawing.color(target)));
+                summary.depth.iter().for_each(|depth| drop(drawing.depth(depth)));
+                summary.stencil.iter().for_each(|stencil| drop(drawing.stencil(stencil)));
+            }
+        };
+        let (engine, at, length) = (submission.engine, submission.batch_address, submission.batch_length);
+        let _ = gpu.submit_told(context, engine, at, length, &mut Told::new(&mut listener));
+    }
+    assert!(told > 50 && problems > 0, "{told} {problems}");
 }
 
 /// What the demo does is known: a thread for each of 1024 blocks of its picture of 256 x 256 pixels of four bytes.

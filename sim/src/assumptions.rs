@@ -360,6 +360,12 @@ pub const BLOCKS_TAKE_MISSING_CHANNELS_FOR_ENABLED: bool = true;
 /// of bounds of every surface instead of at its begin, where a mistake would go unseen.
 pub const OFFSETS_ADD_BEYOND_32_BITS: bool = true;
 
+/// Which bits of an offset in shared local memory count? No source says; the 64 KiB of a subslice need 16. Intel's OpenCL compiler
+/// sets bit 28 in every pointer to local memory, so that no valid one is null, and sends them as they are (IGC 1.0.12504,
+/// kernels of hashcat for Broadwell): higher bits cannot matter. What lies between the size of the group's memory and 64 KiB
+/// reads 0.
+pub const LOCAL_MEMORY_OFFSET_BITS: u64 = 0xffff;
+
 /// Does the Global Offset of a header count for shared local memory? Byte scattered messages may have a header and reach it
 /// (MDC_BTS_SLM_A32); no source says whether that header is MH_BTS_GO or MH_IGNORE (2d p.42, p.215). Compilers
 /// send none, or zeros. The model adds it as for surfaces.
@@ -528,6 +534,11 @@ pub const LOD_IS_ROUNDED: bool = true;
 /// for a lower bound of the level of detail, counted from level 0 as the most detailed level that is present.
 pub const RESOURCE_MIN_LOD_BOUNDS_LEVELS: bool = true;
 
+/// The anisotropic filter for ratios from 1 to 2: it has two samples of the same weight (003:2881-2885), and one texel between
+/// them would blur a map that lies square on the screen. OpenGL's filter has one sample there (EXT_texture_filter_anisotropic). The
+/// model moves the two together as the ratio becomes 1, where they are the linear filter's sample.
+pub const TWO_ANISOTROPIC_SAMPLES_MEET: bool = true;
+
 /// Are levels of detail computed for threads that have no pixels? Drivers give those a level of their own, which could mean
 /// that there is none to be computed. The sampler is not told who asks: the model takes differences of neighbours in
 /// messages of 8 and 16 lanes of all threads, and 0 in those of two.
@@ -542,7 +553,8 @@ pub const BORDER_COLORS_CLAMP_TO_THE_FORMAT: bool = true;
 pub const CHROMA_BETWEEN_PAIRS_IS_AVERAGED: bool = true;
 
 /// What texel is beyond the corner of a cube map? There is none, and 003:2969 admits artifacts. The model gives its weight
-/// to the three others in equal parts, as OpenGL recommends.
+/// to the three others in equal parts, as OpenGL recommends. A gather, which has no weights, gets the texel at the corner of the
+/// face: where the three are alike, OpenGL wants the same (4.6, 8.14).
 pub const CUBE_CORNERS_HAVE_THREE_TEXELS: bool = true;
 
 /// ld outside of the surface returns 1 in the alpha of a format without alpha (003:4064); an erratum of old devices had 0 for
@@ -566,3 +578,27 @@ pub const SAMPLEINFO_HAS_THE_PALETTE_INDEX: bool = true;
 /// size exactly, works on its upper eight pixels with the enables of the lower eight, and would leave holes beside edges.
 /// The model starts with whole subspans, and keeps unlit pixels from writing memory by messages.
 pub const PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS: bool = true;
+
+/// From where do the offsets of messages to the pixel interpolator count? Drivers mean the middle of the pixel, where they
+/// have all pixel values. The model counts from the pixel's location, so that an offset of 0 gives the values of the payload
+/// with Pixel Location UL_CORNER, too.
+pub const INTERPOLATED_OFFSETS_START_AT_THE_PIXEL_LOCATION: bool = true;
+
+/// Do edge flags count in strips and fans? OpenGL lets them count in lists of triangles and quads and in polygons only (2.1,
+/// 2.6.2); hardware has them for strips and fans as well (2d VERTEX_ELEMENT_STATE). The model has what the manual says: an edge
+/// is drawn if the vertex says so with which it begins, going around the triangle.
+pub const EDGE_FLAGS_HOLD_IN_STRIPS: bool = true;
+
+/// What PS_INVOCATION_COUNT counts for each pixel that a shader runs for. Drivers divide it by four on Broadwell and Haswell
+/// (Mesa's WaDividePSInvocationCountBy4; gen8_facts 2.7), so that is what hardware must count.
+pub const PS_INVOCATIONS_OF_A_PIXEL: u64 = 4;
+
+/// What do the fields of 3DSTATE_PS_BLEND do? They repeat those of BLEND_STATE for render target 0 and say whether any target is
+/// written, so that the windower knows early what the output merger will do (2a p.160). Results follow BLEND_STATE: the model does
+/// not look at the packet.
+pub const PS_BLEND_IS_A_HINT: bool = true;
+
+/// Logic operations on floats and on sRGB: the manual has them for all targets (2d BLEND_STATE). OpenGL says that they have no
+/// effect there, but that blending is off all the same (4.6, 17.3.9), and drivers leave the bit as the application sets it. The
+/// model writes the shader's colours.
+pub const LOGIC_OPERATIONS_SKIP_FLOATS_AND_SRGB: bool = true;

@@ -114,7 +114,21 @@ impl Gpu {
     /// # Errors
     /// [`OutOfMemory`] if page tables do not fit.
     pub fn map(&mut self, id: ContextId, address: u64, buffer: Frames) -> Result<(), OutOfMemory> {
-        self.contexts[id.0].space.map(&mut self.memory, address, buffer, true)
+        self.map_as(id, address, buffer, true)
+    }
+
+    /// [`map`](Self::map), read-only unless `writable`.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if page tables do not fit.
+    pub fn map_as(
+        &mut self,
+        id: ContextId,
+        address: u64,
+        buffer: Frames,
+        writable: bool,
+    ) -> Result<(), OutOfMemory> {
+        self.contexts[id.0].space.map(&mut self.memory, address, buffer, writable)
     }
 
     /// Unmaps `pages` pages of a context from `address` on.
@@ -150,7 +164,7 @@ impl Gpu {
 
     /// Threads of the host that thread groups may run on, this one included, 1 to 256; at first 1. Results do not depend on it:
     /// memory, counts, clock and faults are those of one thread, which runs groups in the order of dispatch
-    /// ([`crate::media::parallel`]).
+    /// ([`crate::parallel`]).
     pub fn set_threads(&mut self, threads: usize) {
         self.device.threads = threads.clamp(1, 256);
     }

@@ -32,6 +32,7 @@ pub mod kernels;
 pub mod media;
 pub mod mem;
 pub mod observe;
+pub mod parallel;
 pub mod render;
 pub mod replay;
 pub mod surface;

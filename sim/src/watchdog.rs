@@ -9,6 +9,10 @@ pub const PACKET: u64 = 32;
 pub const INSTRUCTION: u64 = 16;
 /// Units per pixel or dword moved by a fixed function.
 pub const PIXEL: u64 = 1;
+/// Units per pixel that a pixel shader is started for: payload, tests, blending.
+pub const SHADED_PIXEL: u64 = 64;
+/// Units per block of 8x8 pixels that the rasteriser looks at for an object.
+pub const BLOCK: u64 = 8;
 /// The budget of a submission unless [`Gpu::set_work_limit`](crate::Gpu::set_work_limit) says otherwise.
 pub const DEFAULT_LIMIT: u64 = 1 << 32;
 /// Units per tick of TIMESTAMP, which counts 80 ns (Broadwell's 12.5 MHz).

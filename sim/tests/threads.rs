@@ -1,8 +1,15 @@
-//! Captures that run threads. Oracle: the memory that the captures expect: intel-gpu-tools' own assertion for
+//! What does not depend on the number of host threads; captures that run threads. Oracle of those: the memory that the captures expect: intel-gpu-tools' own assertion for
 //! gem_gpgpu_fill, another model's result for the same programs with other sizes, positions and tilings.
 
+#[path = "../benches/render/scene.rs"]
+mod scene;
+
 use genxml::capture::Capture;
-use genxml_sim::replay;
+use genxml::gen8::registers::{ClPrimitivesCount, PsDepthCount, PsInvocationCount};
+use genxml_sim::Stats;
+use genxml_sim::replay::{self, Replay, Step};
+use scene::Scene;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
 fn corpus() -> Option<PathBuf> {
@@ -51,4 +58,61 @@ fn media_fill() {
 #[test]
 fn media_spin() {
     run("syn_mediaspin_", 3);
+}
+
+/// Pictures, depth, counts and counters are the same on one, two and five host threads, and tiles were drawn side by side.
+#[test]
+fn draws_on_several_threads() {
+    type Make = fn() -> Scene;
+    let scenes: [(&str, Make); 3] = [
+        ("textured", || scene::textured(256)),
+        ("mesh", || scene::mesh([320, 240], 23)),
+        ("overdraw", || scene::overdraw(192)),
+    ];
+    for (name, make) in scenes {
+        let run = |threads: usize| {
+            let mut scene = make();
+            let stats = scene.run(threads);
+            let counters = [PsInvocationCount::OFFSET, PsDepthCount::OFFSET, ClPrimitivesCount::OFFSET]
+                .map(|register| scene.register(register));
+            // It has run twice; invocations count four times (gen8_facts 2.7).
+            assert_eq!(counters, [4 * 2 * scene.pixels, 2 * scene.pixels, 2 * scene.triangles], "{name}");
+            (stats, counters, scene.memory(), scene.trials())
+        };
+        let (stats, counters, memory, trials) = run(1);
+        assert_eq!(trials.kept + trials.repeated, 0, "{name}");
+        for threads in [2, 5] {
+            let (others, other_counters, other_memory, trials) = run(threads);
+            assert_eq!((others, other_counters), (stats, counters), "{name} on {threads} threads");
+            assert!(other_memory == memory, "{name} on {threads} threads: memory differs");
+            assert!(trials.kept > 0 && trials.repeated == 0, "{name}: {trials:?}");
+        }
+    }
+}
+
+/// What a capture leaves behind after each submission: counts, and what its objects hold.
+fn left_behind(capture: &Capture, threads: usize) -> Vec<(Option<Stats>, u64)> {
+    let mut replay = Replay::new(capture);
+    replay.gpu().set_threads(threads);
+    let mut left = Vec::new();
+    while let Some(step) = replay.step() {
+        if let Step::Exec { exec, result } = step {
+            let mut hasher = DefaultHasher::new();
+            exec.objects.iter().for_each(|object| replay.bytes(object.object).hash(&mut hasher));
+            left.push((result.ok(), hasher.finish()));
+        }
+    }
+    left
+}
+
+#[test]
+fn captured_draws_on_several_threads() {
+    let Some(corpus) = corpus() else { return };
+    for name in ["drivers/kmscube", "drivers/vk_triangle", "drivers/gl_iris", "drivers/pg_depthstencil"] {
+        let capture = Capture::open(corpus.join(name)).unwrap();
+        let one = left_behind(&capture, 1);
+        assert!(!one.is_empty(), "{name}: nothing was submitted");
+        assert!(left_behind(&capture, 2) == one, "{name}: two threads differ");
+        assert!(left_behind(&capture, 5) == one, "{name}: five threads differ");
+    }
 }

@@ -11,7 +11,6 @@ use genxml::eu::{EncodeError, Opcode};
 use genxml::gen8::media::*;
 use genxml::gen8::messages::*;
 use genxml::gen8::state::*;
-use genxml_sim::{Gpu, Stats};
 use std::error::Error;
 
 /// Width of the picture in pixels.
@@ -28,7 +27,8 @@ const BATCH: u64 = 0x10_0000;
 const SURFACES: u64 = 0x20_0000;
 const INSTRUCTIONS: u64 = 0x30_0000;
 const DYNAMIC: u64 = 0x40_0000;
-const TARGET: u64 = 0x100_0000;
+/// Where the picture lies in the context's address space.
+pub const TARGET: u64 = 0x100_0000;
 
 /// Red is x, green is y, blue their exclusive or: the pixel at `x`, `y` as bytes.
 pub fn pixel(x: u32, y: u32) -> [u8; 4] {
@@ -149,36 +149,15 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
     Ok(batch.finish()?.submit([surfaces.finish(), dynamic.finish(), instructions.finish(), target])?)
 }
 
-/// Runs the submission on a new GPU: the bytes of the target, red, green, blue and alpha, and what was done.
-///
-/// # Errors
-/// The fault as text.
-pub fn execute(submission: &Submission) -> Result<(Vec<u8>, Stats), String> {
-    let mut gpu = Gpu::new();
-    let context = gpu.create_context().map_err(|error| error.to_string())?;
-    let mut target = None;
-    for buffer in &submission.buffers {
-        let frames =
-            gpu.load(context, buffer.address(), buffer.bytes()).map_err(|error| error.to_string())?;
-        if buffer.address() == TARGET {
-            target = Some((frames, buffer.bytes().len()));
-        }
-    }
-    let stats = gpu
-        .submit(context, submission.engine, submission.batch_address, submission.batch_length)
-        .map_err(|fault| fault.to_string())?;
-    let bytes = target.map(|(frames, length)| gpu.memory.bytes(frames)[..length].to_vec());
-    Ok((bytes.unwrap_or_default(), stats))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::demo::execute;
 
     /// Oracle: the formula of the picture, pixel by pixel.
     #[test]
     fn the_picture_is_its_formula() {
-        let (pixels, stats) = execute(&submission().unwrap()).unwrap();
+        let (pixels, stats) = execute(&submission().unwrap(), TARGET).unwrap();
         let expected: Vec<u8> = (0..HEIGHT).flat_map(|y| (0..WIDTH).flat_map(move |x| pixel(x, y))).collect();
         assert!(pixels == expected);
         assert_eq!(stats.threads, u64::from(WIDTH / BLOCK * (HEIGHT / BLOCK)));

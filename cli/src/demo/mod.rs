@@ -2,18 +2,26 @@
 
 use crate::output::{Error, Exit, bad_input, stdout};
 use crate::picture;
+use clap::ValueEnum;
 use genxml::batch::Submission;
+use genxml::capture::CaptureWriter;
 use genxml::decode::{Decoder, Options, Record, Sink, State, Tables, TextWriter};
+use genxml_sim::{Gpu, Stats};
 use std::io;
 use std::path::PathBuf;
 
+pub mod cube;
 pub mod fill;
+pub mod initial;
 pub mod kernel;
+pub mod texture;
+pub mod triangle;
 
 /// Build a batch with the typed API, run it on the model, and write the picture.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  genx demo fill -o fill.png
+  genx demo triangle -o triangle.png
+  genx demo cube --capture cube && genx run cube --observe draw
   genx demo")]
 pub struct Args {
     /// Which demo; without, those that there are
@@ -21,22 +29,66 @@ pub struct Args {
     /// Where the picture goes
     #[arg(short, long, value_name = "FILE", default_value = "demo.png")]
     output: PathBuf,
+    /// Write the batch with all that it points to as a capture, for genx decode, check, query and run
+    #[arg(long, value_name = "DIR")]
+    capture: Option<PathBuf>,
 }
 
-#[derive(clap::ValueEnum, Clone, Copy, Debug)]
-enum Name {
+/// The demos by name.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Name {
     /// A texture of exclusive ors, each 8x8 pixels computed and written by a GPGPU thread of its own
     Fill,
+    /// The first triangle of every 3D program: a vertex and a pixel shader, colours interpolated between three corners
+    Triangle,
+    /// Two lit cubes, one stuck in the other: vertices by index, a matrix in push constants, a depth test
+    Cube,
+    /// A tiled floor in perspective: mip levels, each of its own colour with its number, mixed by the sampler
+    Texture,
 }
 
-/// Packets that the excerpt shows, with what they point to.
-const EXCERPT: [&str; 2] = ["MEDIA_INTERFACE_DESCRIPTOR_LOAD", "GPGPU_WALKER"];
+/// A batch that draws a picture.
+#[derive(Clone, Copy, Debug)]
+pub struct Demo {
+    /// Builds it, with all that it points to.
+    pub submission: fn() -> Result<Submission, Box<dyn std::error::Error>>,
+    /// Address of the picture: red, green, blue and alpha bytes of each pixel, row by row.
+    pub target: u64,
+    /// Its width and height.
+    pub size: [u32; 2],
+    /// Packets that the excerpt shows, with what they point to.
+    excerpt: &'static [&'static str],
+}
+
+impl Name {
+    /// What the name stands for.
+    pub fn demo(self) -> Demo {
+        let draw = |submission, size| Demo {
+            submission,
+            target: initial::TARGET,
+            size: [size; 2],
+            excerpt: &["3DSTATE_VS", "3DSTATE_PS", "3DPRIMITIVE"],
+        };
+        match self {
+            Name::Fill => Demo {
+                submission: fill::submission,
+                target: fill::TARGET,
+                size: [fill::WIDTH, fill::HEIGHT],
+                excerpt: &["MEDIA_INTERFACE_DESCRIPTOR_LOAD", "GPGPU_WALKER"],
+            },
+            Name::Triangle => draw(triangle::submission, triangle::SIZE),
+            Name::Cube => draw(cube::submission, cube::SIZE),
+            Name::Texture => draw(texture::submission, texture::SIZE),
+        }
+    }
+}
 
 /// Lines that it shows of each packet, structure and kernel.
 const EXCERPT_LINES: usize = 6;
 
-/// Collects the text of the packets of [`EXCERPT`] and what belongs to them.
+/// Collects the text of some packets and what belongs to them.
 struct Excerpt<'a> {
+    packets: &'a [&'a str],
     options: &'a Options,
     text: String,
     inside: bool,
@@ -45,7 +97,7 @@ struct Excerpt<'a> {
 impl Sink for Excerpt<'_> {
     fn record(&mut self, record: &Record) -> io::Result<()> {
         if record.depth == 0 {
-            self.inside = EXCERPT.contains(&record.name);
+            self.inside = self.packets.contains(&record.name);
         }
         if !self.inside {
             return Ok(());
@@ -70,9 +122,9 @@ impl Sink for Excerpt<'_> {
 }
 
 /// A part of the batch, decoded.
-fn excerpt(submission: &Submission) -> io::Result<String> {
+fn excerpt(submission: &Submission, packets: &[&str]) -> io::Result<String> {
     let options = Options { offsets: false, ..Options::default() };
-    let mut sink = Excerpt { options: &options, text: String::new(), inside: false };
+    let mut sink = Excerpt { packets, options: &options, text: String::new(), inside: false };
     Decoder::new(Tables::gen8(), options.clone()).batch(
         &mut State::default(),
         submission.engine,
@@ -84,37 +136,66 @@ fn excerpt(submission: &Submission) -> io::Result<String> {
     Ok(sink.text)
 }
 
-/// Runs the subcommand.
-pub fn run(args: &Args) -> Result<Exit, Error> {
-    match args.name {
-        None => {
-            stdout(|out| {
-                writeln!(
-                    out,
-                    "fill    a texture of exclusive ors, computed and written by 1,024 GPGPU threads"
-                )
-            })?;
-            Ok(Exit::Ok)
-        }
-        Some(Name::Fill) => {
-            let submission = fill::submission().map_err(bad_input)?;
-            let (pixels, stats) =
-                fill::execute(&submission).map_err(|text| Error { exit: Exit::Fault, text })?;
-            picture::write_rgba(&args.output, fill::WIDTH, fill::HEIGHT, &pixels)?;
-            let excerpt = excerpt(&submission).map_err(bad_input)?;
-            stdout(|out| {
-                writeln!(out, "{excerpt}")?;
-                writeln!(
-                    out,
-                    "{} packets, {} threads, {} EU instructions, {} bytes written; picture in {}",
-                    stats.packets,
-                    stats.threads,
-                    stats.instructions,
-                    stats.bytes_written,
-                    args.output.display()
-                )
-            })?;
-            Ok(Exit::Ok)
+/// Runs a submission on a new GPU: the bytes of the buffer at `target`, and what was done.
+///
+/// # Errors
+/// The fault as text.
+pub fn execute(submission: &Submission, target: u64) -> Result<(Vec<u8>, Stats), String> {
+    let mut gpu = Gpu::new();
+    let context = gpu.create_context().map_err(|error| error.to_string())?;
+    let mut frames = None;
+    for buffer in &submission.buffers {
+        let loaded =
+            gpu.load(context, buffer.address(), buffer.bytes()).map_err(|error| error.to_string())?;
+        if buffer.address() == target {
+            frames = Some((loaded, buffer.bytes().len()));
         }
     }
+    let stats = gpu
+        .submit(context, submission.engine, submission.batch_address, submission.batch_length)
+        .map_err(|fault| fault.to_string())?;
+    let bytes = frames.map(|(frames, length)| gpu.memory.bytes(frames)[..length].to_vec());
+    Ok((bytes.unwrap_or_default(), stats))
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Args) -> Result<Exit, Error> {
+    let Some(name) = args.name else {
+        let demos = Name::value_variants().iter().filter_map(Name::to_possible_value);
+        stdout(|out| {
+            for demo in demos {
+                let about = demo.get_help().map(ToString::to_string).unwrap_or_default();
+                writeln!(out, "{:<10}{about}", demo.get_name())?;
+            }
+            Ok(())
+        })?;
+        return Ok(Exit::Ok);
+    };
+    let demo = name.demo();
+    let submission = (demo.submission)().map_err(bad_input)?;
+    if let Some(directory) = &args.capture {
+        let name = name.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+        let mut writer = CaptureWriter::new(&name);
+        submission.write(1, &mut writer);
+        writer
+            .finish(directory)
+            .map_err(|error| bad_input(format!("cannot write {}: {error}", directory.display())))?;
+    }
+    let (pixels, stats) =
+        execute(&submission, demo.target).map_err(|text| Error { exit: Exit::Fault, text })?;
+    picture::write_rgba(&args.output, demo.size[0], demo.size[1], &pixels)?;
+    let excerpt = excerpt(&submission, demo.excerpt).map_err(bad_input)?;
+    stdout(|out| {
+        writeln!(out, "{excerpt}")?;
+        writeln!(
+            out,
+            "{} packets, {} threads, {} EU instructions, {} bytes written; picture in {}",
+            stats.packets,
+            stats.threads,
+            stats.instructions,
+            stats.bytes_written,
+            args.output.display()
+        )
+    })?;
+    Ok(Exit::Ok)
 }

@@ -1,5 +1,6 @@
 //! AUB files: every block in order; engines run when the file starts them.
 
+use super::dump::Dump;
 use super::error_state;
 use super::listen::Listeners;
 use super::report::{Input, Report, Stop};
@@ -24,8 +25,13 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     if args.check {
         return refuse("--check", "the restrictions are checked in captures only so far");
     }
-    if args.dump.is_some() {
-        return refuse("--dump", "an AUB file names no memory that would be expected; only captures do");
+    match &args.dump {
+        Some(_) if args.observe.is_none() => {
+            let why = "an AUB file names no memory that would be expected; only captures do. --observe draw dumps targets";
+            return refuse("--dump", why);
+        }
+        Some(directory) => drop(Dump::new(directory)?),
+        None => {}
     }
     let (input, progress): (Box<dyn Read>, _) = if path == Path::new("-") {
         (Box::new(io::stdin().lock()), ProgressBar::hidden())

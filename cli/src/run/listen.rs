@@ -1,7 +1,8 @@
-//! Who listens to the model: the tables of `--stats`, the trace for Perfetto, the trace as text.
+//! Who listens to the model: the tables of `--stats`, the draws of `--observe draw`, the trace for Perfetto, the trace as text.
 
-use super::Args;
+use super::draws::Draws;
 use super::report::Stop;
+use super::{Args, Observed};
 use crate::output::{Error, bad_input};
 use genxml_sim::observe::{Event, Now, Tally, Told, Trace};
 use std::fs::File;
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 /// All that listen.
 pub struct Listeners {
     tally: Option<Tally>,
+    draws: Option<Draws>,
     trace: Option<(PathBuf, Trace<BufWriter<File>>)>,
     text: Option<TextTrace>,
     instructions: bool,
@@ -23,6 +25,7 @@ impl Listeners {
         let text = |path: &PathBuf| Ok(TextTrace { path: path.clone(), out: create(path)?, result: Ok(()) });
         Ok(Listeners {
             tally: args.stats.then(Tally::default),
+            draws: (args.observe == Some(Observed::Draw)).then(|| Draws::new(args.dump.clone())),
             trace: args.trace.as_ref().map(trace).transpose()?,
             text: args.trace_text.as_ref().map(text).transpose()?,
             instructions: args.trace_instructions,
@@ -31,7 +34,8 @@ impl Listeners {
 
     /// Calls `run` with an observer, if any is needed: without, the model runs at full speed.
     pub fn with<R>(&mut self, run: impl FnOnce(Option<&mut Told<'_>>) -> R) -> R {
-        if self.tally.is_none() && self.trace.is_none() && self.text.is_none() {
+        let draws = self.draws.is_some();
+        if self.tally.is_none() && !draws && self.trace.is_none() && self.text.is_none() {
             return run(None);
         }
         let instructions = self.instructions;
@@ -47,6 +51,9 @@ impl Listeners {
         if let Some(tally) = &mut self.tally {
             tally.event(now, event);
         }
+        if let Some(draws) = &mut self.draws {
+            draws.event(event);
+        }
         if let Some((_, trace)) = &mut self.trace {
             trace.event(now, event);
         }
@@ -55,8 +62,8 @@ impl Listeners {
         }
     }
 
-    /// Ends the files, with what ended the run early, and gives the tables.
-    pub fn finish(self, stop: Option<&Stop>) -> Result<Option<Tally>, Error> {
+    /// Ends the files, with what ended the run early, and gives the tables and the draws.
+    pub fn finish(self, stop: Option<&Stop>) -> Result<(Option<Tally>, Option<Draws>), Error> {
         if let Some((path, mut trace)) = self.trace {
             if let Some(stop) = stop {
                 trace.mark(stop.place().map(|place| place.engine), &stop.to_string());
@@ -66,7 +73,7 @@ impl Listeners {
         if let Some(mut text) = self.text {
             text.result.and_then(|()| text.out.flush()).map_err(|error| cannot_write(&text.path, &error))?;
         }
-        Ok(self.tally)
+        Ok((self.tally, self.draws.map(Draws::finish).transpose()?))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a run came to, as a screen of text and as JSON.
 
+use super::draws::Draws;
 use super::tables;
 use crate::check;
 use crate::output::Exit;
@@ -45,6 +46,8 @@ pub struct Report {
     pub stats: Stats,
     /// Details, if wanted.
     pub tally: Option<Tally>,
+    /// Draws, if wanted.
+    pub draws: Option<Draws>,
     /// Time on the wall.
     pub elapsed: Duration,
     /// What the rules engine found, if wanted.
@@ -147,6 +150,7 @@ impl Report {
             header: None,
             stats: Stats::default(),
             tally: None,
+            draws: None,
             elapsed: Duration::ZERO,
             checked: None,
         }
@@ -186,6 +190,9 @@ impl Report {
         if let Some((findings, summary)) = &self.checked {
             findings.iter().try_for_each(|finding| check::write_finding(out, finding))?;
             writeln!(out, "{}: {}", self.name, check::verdict(summary))?;
+        }
+        if let Some(draws) = &self.draws {
+            draws.text(out)?;
         }
         let verdict = match self.verdict() {
             Verdict::Ok => "ok",
@@ -290,6 +297,9 @@ impl Report {
         }
         if let Some((findings, summary)) = &self.checked {
             value["check"] = check::as_json(findings, summary);
+        }
+        if let Some(draws) = &self.draws {
+            value["draws"] = draws.json();
         }
         if let Some(tally) = &self.tally {
             value["tables"] = tables::json(tally);

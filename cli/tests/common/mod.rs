@@ -5,6 +5,8 @@ use genx::demo::fill;
 use genxml::batch::{Batch, Buffer};
 use genxml::capture::{CaptureWriter, Compare};
 use genxml::engine::Engine;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -63,4 +65,12 @@ pub fn corpus() -> Option<PathBuf> {
         eprintln!("skipped: no corpus of captures at {}", path.display());
         None
     }
+}
+
+/// Red, green, blue and alpha of each pixel of a PNG file, and its width and height; read with another program's reader.
+pub fn read_png(file: &Path) -> (Vec<u8>, [u32; 2]) {
+    let mut reader = png::Decoder::new(BufReader::new(File::open(file).unwrap())).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut pixels).unwrap();
+    (pixels, [reader.info().width, reader.info().height])
 }

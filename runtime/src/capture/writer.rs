@@ -217,6 +217,14 @@ impl CaptureWriter {
     /// # Errors
     /// [`CaptureError::Io`] if a file cannot be written.
     pub fn finish(self, directory: impl AsRef<Path>) -> Result<(), CaptureError> {
+        self.write(directory)
+    }
+
+    /// [`finish`](Self::finish), and goes on: what a capture has so far.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn write(&self, directory: impl AsRef<Path>) -> Result<(), CaptureError> {
         let directory = directory.as_ref();
         let io = |path: &PathBuf| {
             let path = path.clone();

@@ -217,6 +217,13 @@ impl<'a> Checker<'a> {
         Checker { rules, each, seen: Seen::new(rules) }
     }
 
+    /// The same for contexts that it sees from their beginning: what they use and nothing has set is a finding too.
+    #[must_use]
+    pub fn from_start(mut self) -> Self {
+        self.seen.from_start = true;
+        self
+    }
+
     /// The records that follow are of this submission.
     pub fn begin(&mut self, submission: Option<u64>, context: u32, engine: EngineId, batch: u64) {
         self.tell(None);
@@ -256,7 +263,9 @@ impl<'a> Checker<'a> {
         self.seen.summary
     }
 
-    fn submission(&mut self, contexts: &mut Contexts, submission: &Submission<'_>) {
+    /// Checks a submission; `contexts` is the state that earlier ones left. What is found at its last packet is told with
+    /// the next one.
+    pub fn submission(&mut self, contexts: &mut Contexts, submission: &Submission<'_>) {
         let Submission { number, context, engine, address, .. } = *submission;
         self.begin(Some(number), context, engine, address);
         let decoder = self.decoder();

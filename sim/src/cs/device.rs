@@ -3,8 +3,8 @@
 use super::registers::{Home, Registers, rule};
 use crate::fault::Fault;
 use crate::gpu::mmio_base;
-use crate::media::parallel::Shelf;
 use crate::mem::{Cause, Coherence, PageFault, Tables};
+use crate::parallel::Shelf;
 use genxml::core::{Shifted, U};
 use genxml::engine::EngineId;
 use genxml::gen8::display_registers::{

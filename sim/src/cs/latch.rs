@@ -6,6 +6,7 @@ use crate::observe::Observer;
 use crate::render::sol;
 use genxml::gen8::render3d_fetch::VertexBufferState;
 use genxml::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket};
+use genxml_core::packet::Fixed;
 
 /// Packets that change a part of what earlier ones of their kind set, in tables that nothing here reads yet.
 const EDITS: [&str; 2] = ["3DSTATE_BINDING_TABLE_EDIT_", "3DSTATE_DX9_"];
@@ -16,7 +17,7 @@ pub trait Latch {
     /// the newest is kept for each entry. False if the packet is something else.
     ///
     /// # Errors
-    /// [`Fault::Page`] if a 3DSTATE_SO_BUFFER loads its offset from where no memory is.
+    /// [`Fault::Unimplemented`] for what only the resource streamer does; [`Fault::Page`] if a 3DSTATE_SO_BUFFER loads its offset from where no memory is.
     fn latch<O: Observer>(&self, exec: &mut Exec<'_, O>, dwords: &[u32]) -> Result<bool, Fault> {
         let _ = (exec, dwords);
         Ok(false)
@@ -36,10 +37,15 @@ impl Latch for RenderPacket<'_> {
         let latched = &mut exec.state.latched;
         let index = match self {
             RenderPacket::ThreeDStateVertexBuffers(packet) => {
-                const STATE: usize = VertexBufferState::DWORDS;
                 let states = packet.unpack_lossy().vertex_buffer_state;
-                for (buffer, dwords) in states.iter().zip(dwords[1..].chunks_exact(STATE)) {
-                    latched.keep(name, buffer.vertex_buffer_index.get() as u8, dwords);
+                for mut buffer in states.iter() {
+                    let index = buffer.vertex_buffer_index.get() as u8;
+                    if !buffer.address_modify_enable {
+                        let old = latched.get(name, index).unwrap_or_default();
+                        buffer.buffer_starting_address =
+                            VertexBufferState::read_lossy(old).buffer_starting_address;
+                    }
+                    latched.keep(name, index, &buffer.pack());
                 }
                 return Ok(true);
             }
@@ -50,6 +56,14 @@ impl Latch for RenderPacket<'_> {
             RenderPacket::ThreeDStateSamplerPaletteLoad1(packet) => {
                 exec.state.palettes.load(1, packet.unpack_lossy().entry.iter().map(|entry| entry.pack()[0]));
                 return Ok(true);
+            }
+            RenderPacket::ThreeDStateBindingTablePoolAlloc(packet)
+                if packet.unpack_lossy().binding_table_pool_enable =>
+            {
+                return Err(exec.unimplemented("binding tables that the resource streamer makes", "2a p.28"));
+            }
+            RenderPacket::ThreeDStateGatherPoolAlloc(packet) if packet.unpack_lossy().gather_pool_enable => {
+                return Err(exec.unimplemented("constants that the resource streamer gathers", "2a p.111"));
             }
             RenderPacket::ThreeDStateSoBuffer(packet) => packet.unpack_lossy().so_buffer_index.get(),
             RenderPacket::ThreeDStateVfInstancing(packet) => packet.unpack_lossy().vertex_element_index.get(),

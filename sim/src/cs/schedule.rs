@@ -9,7 +9,7 @@ use crate::context::{Context, Exec, Mode, State};
 use crate::fault::{Fault, Place};
 use crate::gpu::{ContextId, Gpu, mmio_base};
 use crate::mem::{AddressSpace, Vm};
-use crate::observe::{Event, Observer, Stats};
+use crate::observe::{Event, Observer, Stats, Told};
 use crate::watchdog::{Budget, ticks};
 use genxml::core::Address;
 use genxml::engine::EngineId;
@@ -99,6 +99,21 @@ impl Gpu {
         length: u64,
     ) -> Result<Stats, Fault> {
         self.submit_observed(id, engine, address, length, &mut ())
+    }
+
+    /// [`submit`](Self::submit) with a listener that is chosen at run time; code that calls it does not compile the model again.
+    ///
+    /// # Errors
+    /// As of [`submit`](Self::submit).
+    pub fn submit_told(
+        &mut self,
+        id: ContextId,
+        engine: EngineId,
+        address: u64,
+        length: u64,
+        told: &mut Told<'_>,
+    ) -> Result<Stats, Fault> {
+        self.submit_observed(id, engine, address, length, told)
     }
 
     /// [`submit`](Self::submit) with a listener.

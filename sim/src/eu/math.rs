@@ -9,6 +9,7 @@ use crate::assumptions::POWER_OF_MINUS_INFINITY_IS_NAN;
 
 /// A function of single floats. `alternative` is the ALT mode: log, sqrt and rsq take the magnitude (004:1575); what
 /// is infinite there becomes finite afterwards. Special values: G45 vol 4 section 6.3 (003:6017-6183).
+#[inline(always)]
 pub fn float(function: Math, a: f32, b: f32, alternative: bool) -> f32 {
     let root = if alternative { a.abs() } else { a };
     match function {

@@ -10,6 +10,7 @@ use crate::context::Exec;
 use crate::eu::Launch;
 use crate::fault::Fault;
 use crate::observe::{Event, Observer};
+use crate::parallel::{self, Work};
 use crate::unit::Program;
 use crate::unit::local::Barrier;
 use crate::watchdog;
@@ -109,30 +110,6 @@ impl Worker {
         slots.local.slm = vec![0; grid.dispatch.slm];
         Worker { slots, launch: Launch::default(), taken: Vec::new() }
     }
-
-    /// Another worker that knows nothing yet.
-    pub(super) fn fork(&self) -> Worker {
-        let mut slots = Slots::default();
-        slots.local.slm = vec![0; self.slots.local.slm.len()];
-        Worker { slots, launch: Launch::default(), taken: Vec::new() }
-    }
-
-    /// Takes over what another worker knows of surfaces and kernels, and forgets what it knew itself.
-    pub(super) fn follow(&mut self, other: &Worker) {
-        self.slots.programs.clone_from(&other.slots.programs);
-    }
-
-    /// What it knows of surfaces and kernels; it knows nothing then.
-    pub(super) fn knowledge(&mut self) -> Vec<Program> {
-        std::mem::take(&mut self.slots.programs)
-    }
-
-    /// Takes over what a worker that [follows](Self::follow) this one got to know of surfaces.
-    pub(super) fn learn(&mut self, programs: &[Program]) {
-        for (own, other) in self.slots.programs.iter_mut().zip(programs) {
-            own.bindings.learn(&other.bindings);
-        }
-    }
 }
 
 impl Grid {
@@ -223,23 +200,6 @@ impl Grid {
         self.masks.iter().map(|mask| u64::from(mask.count_ones())).sum()
     }
 
-    /// Runs groups by their place in the order of dispatch: those from `groups.start` on, before `groups.end`.
-    ///
-    /// # Errors
-    /// Any [`Fault`] of a thread; [`Fault::Stuck`] if threads of a group wait for ever.
-    pub fn run<O: Observer>(
-        &self,
-        exec: &mut Exec<'_, O>,
-        worker: &mut Worker,
-        groups: Range<u64>,
-    ) -> Result<(), Fault> {
-        for index in groups {
-            exec.spend(watchdog::PACKET)?;
-            self.run_group(exec, worker, index)?;
-        }
-        Ok(())
-    }
-
     fn run_group<O: Observer>(
         &self,
         exec: &mut Exec<'_, O>,
@@ -320,6 +280,52 @@ impl Grid {
     }
 }
 
+impl Work for Grid {
+    type Worker = Worker;
+    type Report = Vec<Program>;
+
+    fn items(&self) -> u64 {
+        self.groups()
+    }
+
+    /// Runs groups by their place in the order of dispatch: those from `groups.start` on, before `groups.end`.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of a thread; [`Fault::Stuck`] if threads of a group wait for ever.
+    fn run<O: Observer>(
+        &self,
+        exec: &mut Exec<'_, O>,
+        worker: &mut Worker,
+        groups: Range<u64>,
+    ) -> Result<(), Fault> {
+        for index in groups {
+            exec.spend(watchdog::PACKET)?;
+            self.run_group(exec, worker, index)?;
+        }
+        Ok(())
+    }
+
+    fn fork(worker: &Worker) -> Worker {
+        let mut slots = Slots::default();
+        slots.local.slm = vec![0; worker.slots.local.slm.len()];
+        Worker { slots, launch: Launch::default(), taken: Vec::new() }
+    }
+
+    fn follow(worker: &mut Worker, other: &Worker) {
+        worker.slots.programs.clone_from(&other.slots.programs);
+    }
+
+    fn report(worker: &mut Worker) -> Vec<Program> {
+        std::mem::take(&mut worker.slots.programs)
+    }
+
+    fn learn(worker: &mut Worker, programs: Vec<Program>) {
+        for (own, other) in worker.slots.programs.iter_mut().zip(&programs) {
+            own.bindings.learn(&other.bindings);
+        }
+    }
+}
+
 /// The indirect data of a walker, which its threads share out.
 fn indirect_data<O: Observer>(exec: &mut Exec<'_, O>, walker: &GpgpuWalker) -> Result<Vec<u8>, Fault> {
     let length = walker.indirect_data_length.get();
@@ -343,7 +349,7 @@ pub fn walk<O: Observer>(exec: &mut Exec<'_, O>, walker: &GpgpuWalker) -> Result
     let groups = grid.groups();
     let kernel = grid.dispatch.program.kernel.address;
     exec.tell(&Event::Dispatch { kernel });
-    super::parallel::run(exec, &grid, &mut Worker::new(&grid))?;
+    parallel::run(exec, &grid, &mut Worker::new(&grid))?;
     exec.tell(&Event::DispatchEnd { kernel });
     if CS_INVOCATIONS_ARE_CHANNELS {
         let before = exec.state.registers.read_u64(CsInvocationCount::OFFSET);

@@ -3,13 +3,11 @@
 //! The command streamer calls one function per dispatching packet; state packets were latched before
 //! ([`crate::context::State`]). [`descriptor`] follows what a packet names. [`gpgpu`] makes thread groups of it, which
 //! run to their end; [`object`] makes media threads, along a [`walker`]'s way if there are many, that depend on each
-//! other by the [`scoreboard`] and live in a [`pool`]. [`slots`] is where threads take turns,
-//! [`parallel`] runs groups on several threads of the host.
+//! other by the [`scoreboard`] and live in a [`pool`]. [`slots`] is where threads take turns.
 
 pub mod descriptor;
 pub mod gpgpu;
 pub mod object;
-pub mod parallel;
 pub mod pool;
 pub mod scoreboard;
 pub mod slots;

@@ -2,13 +2,17 @@
 //!
 //! * this file: the counts, the events, and who may listen;
 //! * [`told`]: a listener behind a pointer, so that the model is compiled once for all of them;
+//! * [`draw`]: draws with all that they work with, [`image`] pictures of what they write;
 //! * [`tally`]: tables by engine, packet, kernel and message;
 //! * [`trace`]: a trace that Perfetto opens.
 
+pub mod draw;
+pub mod image;
 pub mod tally;
 pub mod told;
 pub mod trace;
 
+pub use draw::Drawing;
 pub use tally::Tally;
 pub use told::{Now, Told};
 pub use trace::Trace;
@@ -184,6 +188,10 @@ pub enum Event<'a> {
         /// Instructions that it executed.
         instructions: u64,
     },
+    /// A draw is about to take place. Those that the predicate skips are not told.
+    Draw(&'a Drawing<'a>),
+    /// The draw that was told last is over, without a fault.
+    DrawEnd(&'a Drawing<'a>),
     /// A thread sends a message.
     Message {
         /// Address of the kernel's first instruction.

@@ -226,6 +226,26 @@ impl Auxiliary {
         }
     }
 
+    /// Where a pixel's sample 0 is stored, by what `read` fills from an address on; as if there were no auxiliary surface if it
+    /// cannot be read. The slice is one of the surface.
+    pub fn stored(&self, slice: u32, [x, y]: [u32; 2], read: &dyn Fn(u64, &mut [u8]) -> bool) -> Stored {
+        match self {
+            Auxiliary::Mcs(mcs) => {
+                let mut bytes = [0; 4];
+                let known = read(mcs.address(slice, x, y), &mut bytes[..mcs.bytes() as usize]);
+                if known { mcs.stored(u32::from_le_bytes(bytes), 0) } else { Stored::Plane(0) }
+            }
+            Auxiliary::Ccs(ccs) => {
+                let [across, down] = ccs.block();
+                let (at, bit) = ccs.place(slice, x / across, y / down);
+                let mut bytes = SET.to_le_bytes().map(|byte| !byte);
+                let known = read(at, &mut bytes);
+                let cleared = (u128::from_le_bytes(bytes) ^ !SET) >> bit & 1 == 1;
+                if known && cleared { Stored::Cleared } else { Stored::Plane(0) }
+            }
+        }
+    }
+
     /// A pixel of a fast clear: what it stands for is cleared.
     ///
     /// # Errors

@@ -3,7 +3,10 @@
 //! Colours are floats, a row of sixteen for each channel, so that every step is a loop over a row.
 
 use super::logic_op::LogicOp;
-use crate::assumptions::{BLEND_FACTOR_ZERO_DROPS_ITS_OPERAND, CLAMP_TO_A_FLOAT_FORMAT_KEEPS_INFINITY};
+use crate::assumptions::{
+    BLEND_FACTOR_ZERO_DROPS_ITS_OPERAND, CLAMP_TO_A_FLOAT_FORMAT_KEEPS_INFINITY,
+    LOGIC_OPERATIONS_SKIP_FLOATS_AND_SRGB,
+};
 use crate::surface::format::{Channel, Encoding, Format, Letter, Numeric};
 use genxml::gen8::enums::{
     ThreeDColorBufferBlendFactor as Factor, ThreeDColorBufferBlendFunction as Function,
@@ -154,6 +157,7 @@ impl Blend {
             ClampRange::COLORCLAMP_SNORM => [Range::SNORM; 4],
             _ => [0, 1, 2, 3].map(|channel| Range::of(format, channel)),
         };
+        let logical = logical || !LOGIC_OPERATIONS_SKIP_FLOATS_AND_SRGB;
         let logic = (entry.logic_op_enable && logical).then(|| LogicOp::of(entry.logic_op_function));
         let blends = entry.color_buffer_blend_enable && !entry.logic_op_enable && !integers;
         let everything = entry.pre_blend_color_clamp_enable && !integers;

@@ -348,6 +348,11 @@ impl DepthStencil {
         self.faces.is_none() && !self.depth_write && matches!(self.function, None | Some(Compare::ALWAYS))
     }
 
+    /// True if samples that fail leave something in the stencil buffer.
+    pub fn marks_failures(&self) -> bool {
+        self.stencil_write && self.faces.iter().flatten().any(Face::marks_failures)
+    }
+
     /// Tests the samples of a quad that `mask` says (a byte for each pixel, a bit for each sample), and clears the bits of those
     /// that fail. With `write`, depth and stencil are written. Gives the number of samples that passed, which
     /// PS_DEPTH_COUNT counts if `write` is set.
@@ -525,7 +530,8 @@ pub enum Timing {
     /// Before the pixel shader, and written there.
     #[default]
     Early,
-    /// Before the pixel shader to spare it work, and once more after it, when they are written.
+    /// Before the pixel shader to spare it work, and once more after it, when they are written. What fails must leave
+    /// nothing behind then ([`DepthStencil::marks_failures`]): it does not get to the second test.
     Twice,
     /// After the pixel shader.
     Late,
@@ -533,7 +539,8 @@ pub enum Timing {
 
 impl Timing {
     /// The time that gives the results that Early Depth/Stencil Control asks for (2a p.276). `removes` says that something
-    /// behind the shader may take samples away: alpha test, alpha to coverage.
+    /// behind the shader may take samples away, or something in it that the packet need not tell: alpha test, alpha to coverage,
+    /// chroma keys.
     pub fn of(wm: &ThreeDStateWm, shader: &ThreeDStatePsExtra, removes: bool) -> Timing {
         use ThreeDStateWmEarlyDepthStencilControl as Control;
         match wm.early_depth_stencil_control {

@@ -5,14 +5,16 @@ use super::geometry::{self, Geometry};
 use super::sbe::{About, Attributes};
 use super::setup::{self, Setup, TriangleInfo};
 use super::sf::Raster;
+use super::tiles::{Bins, Object, Screen};
 use super::topology::{self, ProvokingSelects, Shape, Topology};
 use super::vf::Fetch;
 use super::vs::VertexShader;
 use super::vue::{Vertices, dword, floats, place};
-use super::wm::{Object, Windower};
+use super::wm::{PixelPipe, Windower};
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
+use crate::parallel;
 use crate::watchdog;
 use genxml::gen8::registers::{ClInvocationCount, ClPrimitivesCount, IaPrimitivesCount, IaVerticesCount};
 use genxml::gen8::render3d_fetch::{ThreeDPrimitive, ThreeDStateVfStatistics, ThreeDStateVfTopology};
@@ -42,6 +44,9 @@ pub struct Pipeline {
     raster: Raster,
     attributes: Attributes,
     windower: Windower,
+    pixels: PixelPipe,
+    /// What was set up and is not drawn yet.
+    bins: Bins,
     /// Where the line pattern stands.
     stipple: u32,
     /// Objects that setup made of one; kept for its memory.
@@ -133,6 +138,16 @@ impl Batch {
         self.objects.push(object);
     }
 
+    /// Keeps edges of triangles whose first vertex, by its place, says so.
+    fn keep_edges(&mut self, flags: &[bool]) {
+        for object in &mut self.objects {
+            let [a, b, c] = object.corners();
+            for (edge, vertex) in object.edges.iter_mut().zip([a, b, c]) {
+                *edge &= flags[vertex as usize];
+            }
+        }
+    }
+
     fn is_full(&self) -> bool {
         self.vertices.len() >= BATCH
     }
@@ -153,7 +168,7 @@ impl Draw {
         let geometry = Geometry::resolve(exec)?;
         let last = geometry::last_stage(exec);
         let raster = Raster::resolve(exec, last.distances)?;
-        let windower = Windower::resolve(exec, &raster)?;
+        let (windower, pixels) = Windower::resolve(exec, &raster)?;
         let clip: ThreeDStateClip = state::packet(exec);
         let statistics: ThreeDStateVfStatistics = state::packet(exec);
         Ok(Draw {
@@ -167,6 +182,8 @@ impl Draw {
                 stipple: raster.line_stipple.map_or(0, |(_, start)| start),
                 raster,
                 windower,
+                pixels,
+                bins: Bins::default(),
                 objects: Vec::new(),
                 counted: clip.clipper_statistics_enable,
             },
@@ -178,11 +195,20 @@ impl Draw {
     /// # Errors
     /// Any [`Fault`] of a thread, or of memory.
     pub fn run<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+        let result = self.run_vertices(exec);
+        let Pipeline { pixels, windower, .. } = &mut self.pipeline;
+        pixels.count(exec, windower);
+        result
+    }
+
+    fn run_vertices<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
         let range = self.fetch.range;
         let mut batch = Batch::new();
         for instance in 0..range.instances {
             exec.spend(watchdog::PACKET)?;
             let mut assembler = self.geometry.assembler(self.topology);
+            // Indices that cut are no vertices (ARB_pipeline_statistics_query).
+            let mut vertices = 0;
             for position in 0..range.vertices {
                 exec.spend(watchdog::INSTRUCTION)?;
                 let index = self.fetch.index(exec, position)?;
@@ -191,7 +217,10 @@ impl Draw {
                     Ok::<(), Fault>(())
                 };
                 match index {
-                    Some(vertex) => assembler.vertex(vertex, &mut out)?,
+                    Some(vertex) => {
+                        vertices += 1;
+                        assembler.vertex(vertex, &mut out)?;
+                    }
                     None => assembler.cut(&mut out)?,
                 }
                 if batch.is_full() {
@@ -204,12 +233,12 @@ impl Draw {
             })?;
             self.flush(exec, &mut batch, instance)?;
             if self.counted {
-                state::count(exec, IaVerticesCount::OFFSET, range.vertices.into());
+                state::count(exec, IaVerticesCount::OFFSET, vertices);
                 state::count(exec, IaPrimitivesCount::OFFSET, assembler.objects().into());
             }
         }
         self.geometry.finish(exec)?;
-        self.pipeline.windower.finish(exec)
+        self.pipeline.flush(exec)
     }
 
     /// Shades the vertices of a batch and draws its objects.
@@ -227,6 +256,10 @@ impl Draw {
             Some(shader) => shader.run(exec, &fetched)?,
             None => fetched,
         };
+        if self.fetch.has_edge_flags() && self.topology.has_edge_flags() {
+            let flag = |vertex: &u32| self.fetch.edge_flag(exec, *vertex, instance);
+            batch.keep_edges(&batch.vertices.iter().map(flag).collect::<Result<Vec<_>, _>>()?);
+        }
         let pipeline = &mut self.pipeline;
         let mut draw = |exec: &mut Exec<'_, O>, vertices: &Vertices, object: &topology::Object| {
             let primitive = Primitive::new(vertices, object, pipeline.raster.provoking);
@@ -252,7 +285,7 @@ impl Pipeline {
         exec: &mut Exec<'_, O>,
         primitive: &Primitive<'_>,
     ) -> Result<(), Fault> {
-        let Pipeline { raster, attributes, windower, stipple, objects, counted } = self;
+        let Pipeline { raster, attributes, stipple, objects, counted, .. } = self;
         let leader = primitive.vertices[primitive.provoking];
         let viewport = raster.viewport(dword(leader, place::VIEWPORT));
         let array_index = if raster.zero_array_index { 0 } else { dword(leader, place::ARRAY_INDEX) };
@@ -304,11 +337,34 @@ impl Pipeline {
                 point: primitive.shape == Shape::Point,
                 provoking: primitive.provoking,
             };
-            let object = Object { object, viewport, array_index, stippled: primitive.stippled };
-            windower.object(exec, raster, &object, |setup| {
-                attributes.setup(primitive.vertices, &about, setup);
+            let object = Object {
+                object: *object,
+                shape: primitive.shape,
+                viewport,
+                array_index,
+                stippled: primitive.stippled,
+            };
+            self.bins.push(exec, raster, object, |setup| {
+                if !self.pixels.is_without_shader() {
+                    attributes.setup(primitive.vertices, &about, setup);
+                }
             })?;
         }
+        if self.bins.is_full() { self.flush(exec) } else { Ok(()) }
+    }
+
+    /// Draws what was set up.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of a thread, or of memory.
+    fn flush<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+        let Pipeline { raster, windower, pixels, bins, .. } = self;
+        if bins.is_empty() {
+            return Ok(());
+        }
+        bins.sort();
+        parallel::run(exec, &Screen { raster, windower, bins }, pixels)?;
+        bins.clear();
         Ok(())
     }
 }

@@ -37,6 +37,8 @@ pub struct OutputPackets<'a> {
     pub shader: &'a ThreeDStatePsExtra,
     /// BLEND_STATE.
     pub blend: &'a BlendState,
+    /// Samplers may kill pixels by chroma keys (3DSTATE_WM_CHROMAKEY).
+    pub chroma_key_kills: bool,
 }
 
 impl Output {
@@ -45,14 +47,15 @@ impl Output {
     /// # Errors
     /// [`BadSurface`] for depth and stencil buffers that cannot be used.
     pub fn resolve(packets: &OutputPackets<'_>) -> Result<Output, BadSurface> {
-        let OutputPackets { depth, wm, shader, blend } = packets;
+        let OutputPackets { depth, wm, shader, blend, chroma_key_kills } = packets;
         let samples = 1 << depth.samples.bits().min(3);
         let coverage = Coverage::resolve(blend, depth.references, shader, samples);
-        Ok(Output {
-            depth: DepthStencil::resolve(depth)?,
-            timing: Timing::of(wm, shader, coverage.removes()),
-            coverage,
-        })
+        let depth = DepthStencil::resolve(depth)?;
+        let timing = match Timing::of(wm, shader, coverage.removes() || *chroma_key_kills) {
+            Timing::Twice if depth.marks_failures() => Timing::Late,
+            timing => timing,
+        };
+        Ok(Output { depth, timing, coverage })
     }
 }
 
@@ -119,7 +122,15 @@ impl Output {
         for (waiting, mask) in slots.waiting.iter_mut().zip(samples.iter()) {
             *waiting |= mask;
         }
-        let mut tested = if write.last { slots.waiting } else { *samples };
+        let mut tested = *samples;
+        if write.last {
+            for (slot, (tested, waiting)) in tested.iter_mut().zip(slots.waiting).enumerate() {
+                // Both halves of a pair of messages with two colours are the last for their slots.
+                if write.slots >> slot & 1 == 1 {
+                    *tested = waiting;
+                }
+            }
+        }
         let mut passed = 0;
         for (n, masks) in tested.as_chunks_mut().0.iter_mut().enumerate() {
             if *masks == [0; 4] {

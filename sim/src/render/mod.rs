@@ -8,10 +8,11 @@
 //!    [`geometry`] leads objects through the stages behind: [`hs`], [`te`] and [`ds`] for patches, [`gs`] makes objects of
 //!    objects, [`sol`] writes vertices to memory;
 //! 3. [`sf`] has the state of what follows: [`clip`], [`viewport`], [`setup`], [`points_lines`];
-//! 4. [`raster`] finds the samples that are covered, [`multisample`] says where they are, [`interpolate`] the values there;
+//! 4. [`tiles`] of the screen get the objects that touch them; [`raster`] finds the samples that are covered, [`multisample`] says where they are, [`interpolate`] the values there;
 //! 5. [`sbe`] gives objects the attributes that [`ps`] interpolates;
 //! 6. [`wm`] leads subspans through tests, pixel shader and targets: [`depth`], [`stencil`], [`compare`], [`coverage`],
-//!    [`merge`], [`blend`], [`logic_op`], [`render_target`] with its [`elements`] and auxiliary surfaces, [`aux`]; [`hiz`] clears depth buffers.
+//!    [`merge`], [`blend`], [`logic_op`], [`render_target`] with its [`elements`] and auxiliary surfaces, [`aux`]; [`hiz`] clears depth buffers;
+//! 7. [`summary`] tells observers what a draw works with.
 
 pub mod aux;
 pub mod blend;
@@ -41,7 +42,9 @@ pub mod shader;
 pub mod sol;
 pub mod state;
 pub mod stencil;
+pub mod summary;
 pub mod te;
+pub mod tiles;
 pub mod topology;
 pub mod vf;
 pub mod viewport;
@@ -53,7 +56,7 @@ use crate::context::Exec;
 use crate::cs::predicate;
 use crate::fault::Fault;
 use crate::media;
-use crate::observe::Observer;
+use crate::observe::{self, Observer};
 use genxml::gen8::render3d_fetch::ThreeDPrimitive;
 use hiz::HzPackets;
 
@@ -69,7 +72,10 @@ pub fn primitive<O: Observer>(exec: &mut Exec<'_, O>, packet: &ThreeDPrimitive) 
         return Ok(());
     }
     media::drain(exec)?;
-    draw::Draw::resolve(exec, packet)?.run(exec)
+    observe::draw::tell(exec, packet, false);
+    draw::Draw::resolve(exec, packet)?.run(exec)?;
+    observe::draw::tell(exec, packet, true);
+    Ok(())
 }
 
 /// What the newest 3DSTATE_WM_HZ_OP asks for, which takes place with a PIPE_CONTROL that writes (gen8_facts 8.2).

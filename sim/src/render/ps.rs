@@ -5,20 +5,22 @@ use super::interpolate::{Attribute, Barycentric, Planes, Position};
 use super::multisample::Multisample;
 use super::shader::{REGISTER, Shader, Source, Stage, Threads};
 use super::state;
+use super::topology::Shape;
 use crate::assumptions::PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS;
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
 use crate::surface::Surface;
+use crate::unit::Program;
+use crate::unit::pixel_interpolator::Pixels;
 use crate::unit::render_cache::{Dispatched, Write};
-use genxml::gen8::registers::PsInvocationCount;
 use genxml::gen8::render3d_binding::{ThreeDStateBindingTablePointersPs, ThreeDStateSamplerStatePointersPs};
 use genxml::gen8::render3d_constants::ThreeDStateConstantPs;
 use genxml::gen8::render3d_pixel::{
     ThreeDStatePs, ThreeDStatePsExtra, ThreeDStatePsExtraPixelShaderComputedDepthMode as DepthMode,
     ThreeDStatePsPositionXyOffsetSelect as OffsetSelect,
     ThreeDStatePsSinglePrecisionDenormalMode as Denormal, ThreeDStatePsSingleProgramFlow as Flow,
-    ThreeDStateWm,
+    ThreeDStateWm, ThreeDStateWmPositionZwInterpolationMode as ZwMode,
 };
 use genxml::gen8::render3d_stages::{FloatingPointMode, VectorMaskEnable};
 use genxml::gen8::thread_payloads::{
@@ -37,8 +39,10 @@ pub struct Span {
     pub x: u32,
     /// Row of the upper pixels, even.
     pub y: u32,
-    /// Covered samples of the pixels upper left, upper right, lower left, lower right.
+    /// Samples of the pixels upper left, upper right, lower left, lower right that the primitive covers.
     pub coverage: [u8; 4],
+    /// Those of them that early tests have left.
+    pub live: [u8; 4],
     /// The sample that the thread works on, if it is for one.
     pub sample: Option<u8>,
 }
@@ -47,8 +51,8 @@ impl Span {
     /// Pixels that the thread works on: a bit each.
     pub fn lanes(&self) -> u32 {
         let lit = |n: usize| match self.sample {
-            Some(sample) => self.coverage[n] >> sample & 1 == 1,
-            None => self.coverage[n] != 0,
+            Some(sample) => self.live[n] >> sample & 1 == 1,
+            None => self.live[n] != 0,
         };
         (0..4).fold(0, |lanes, n| lanes | u32::from(lit(n)) << n)
     }
@@ -57,6 +61,8 @@ impl Span {
 /// What is the same for all threads of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Object<'a> {
+    /// What it was before setup, which may have made lines or points of it.
+    pub shape: Shape,
     /// Depth, w and barycentrics.
     pub planes: &'a Planes,
     /// Setup data of the attributes.
@@ -87,15 +93,20 @@ pub struct PixelShader {
     barycentrics: [bool; 6],
     source_depth: bool,
     source_w: bool,
+    /// Where depth and w are evaluated.
+    position: ZwMode,
     offsets: OffsetSelect,
     coverage: bool,
     attributes: bool,
+    /// Messages bring a mask of samples.
+    omask: bool,
     /// Threads are for one sample each.
     pub per_sample: bool,
     multisample: Multisample,
-    counted: bool,
     /// Which threads ran last.
     newest: usize,
+    /// How many channels they had.
+    invocations: u64,
 }
 
 impl PixelShader {
@@ -133,6 +144,7 @@ impl PixelShader {
         };
         let dispatched = Dispatched {
             omask: extra.o_mask_present_to_render_target,
+            per_sample: extra.pixel_shader_is_per_sample,
             depth: extra.pixel_shader_computed_depth_mode != DepthMode::PSCDEPTH_OFF,
             ..Dispatched::default()
         };
@@ -174,14 +186,62 @@ impl PixelShader {
             barycentrics: std::array::from_fn(|n| modes >> n & 1 == 1),
             source_depth: extra.pixel_shader_uses_source_depth,
             source_w: extra.pixel_shader_uses_source_w,
+            position: wm.position_zw_interpolation_mode,
             offsets: ps.position_xy_offset_select,
             coverage: extra.pixel_shader_uses_input_coverage_mask,
             attributes: extra.attribute_enable,
+            omask: extra.o_mask_present_to_render_target,
             per_sample: extra.pixel_shader_is_per_sample,
             multisample,
-            counted: wm.statistics_enable,
             newest: 0,
+            invocations: 0,
         }))
+    }
+
+    /// Another one that knows nothing yet.
+    pub(super) fn fork(&self) -> PixelShader {
+        let fork = |variant: &Variant| Variant {
+            shader: variant.shader.clone(),
+            threads: variant.threads.fork(),
+            spans: variant.spans,
+        };
+        PixelShader { variants: self.variants.iter().map(fork).collect(), ..*self }
+    }
+
+    /// Takes over what another one knows of surfaces and kernels, and forgets what it knew itself.
+    pub(super) fn follow(&mut self, other: &PixelShader) {
+        for (own, other) in self.variants.iter_mut().zip(&other.variants) {
+            own.threads.slots.programs.clone_from(&other.threads.slots.programs);
+        }
+    }
+
+    /// What it knows of surfaces and kernels; it knows nothing then.
+    pub(super) fn knowledge(&mut self) -> Vec<Program> {
+        self.variants
+            .iter_mut()
+            .flat_map(|variant| std::mem::take(&mut variant.threads.slots.programs))
+            .collect()
+    }
+
+    /// Takes over what one that [follows](Self::follow) this one got to know of surfaces.
+    pub(super) fn learn(&mut self, programs: &[Program]) {
+        let own = self.variants.iter_mut().flat_map(|variant| &mut variant.threads.slots.programs);
+        for (own, other) in own.zip(programs) {
+            own.bindings.learn(&other.bindings);
+        }
+    }
+
+    /// Threads of a tile are numbered from 0 on.
+    pub(super) fn begin_tile(&mut self) {
+        self.newest = 0;
+        for variant in &mut self.variants {
+            variant.threads.renumber();
+        }
+    }
+
+    /// Channels of the newest thread.
+    pub(super) fn invocations(&self) -> u64 {
+        self.invocations
     }
 
     /// Subspans that should be there before threads are started, so that all of their channels have work.
@@ -216,9 +276,7 @@ impl PixelShader {
             mask |= lanes << (4 * n);
             vector |= if lanes == 0 { 0 } else { 0xf << (4 * n) };
         }
-        if self.counted {
-            state::count(exec, PsInvocationCount::OFFSET, mask.count_ones().into());
-        }
+        self.invocations = mask.count_ones().into();
         if let Some(dispatched) = &mut variant.threads.slots.local.dispatched {
             dispatched.slice = object.array_index;
             dispatched.viewport = object.viewport;
@@ -227,6 +285,16 @@ impl PixelShader {
             for (to, span) in dispatched.subspans.iter_mut().zip(spans) {
                 *to = [span.x, span.y];
             }
+            let mut coverage = [[0; 4]; MAX_SPANS];
+            for (to, span) in coverage.iter_mut().zip(spans) {
+                *to = span.coverage;
+            }
+            variant.threads.slots.local.pixels = Some(Pixels {
+                planes: *object.planes,
+                multisample: self.multisample,
+                subspans: dispatched.subspans,
+                coverage,
+            });
         }
         variant.threads.run(exec, &variant.shader, mask, vector, "pixel shader")?;
         Ok(taken)
@@ -254,7 +322,10 @@ impl PixelShader {
             let sample = |n: usize| U::from_bits(span(n).sample.unwrap_or(0).into());
             let lanes = (0..4).fold(0, |mask, n| mask | span(n).lanes() << (4 * n));
             PsThreadPayload {
+                primitive_topology_type: U::from_bits(object.shape.list().bits()),
+                o_mask_present: self.omask,
                 back_facing: object.back,
+                viewport_index: U::from_bits(object.viewport.into()),
                 render_target_array_index: U::from_bits((object.array_index & 0x7ff).into()),
                 per_thread_scratch_space: header.scratch_code,
                 sampler_state_pointer: header.samplers,
@@ -310,9 +381,10 @@ impl PixelShader {
                 }
             }
         }
-        let own = |span: &Span, _: usize| match span.sample {
-            Some(_) => self.sample(span),
-            None => self.multisample.location.position(),
+        let own = |span: &Span, pixel: usize| match self.position {
+            ZwMode::INTERP_CENTROID => self.centroid(span, pixel),
+            ZwMode::INTERP_SAMPLE => self.sample(span),
+            _ => self.multisample.location.position(),
         };
         if self.source_depth {
             for half in halves {

@@ -346,6 +346,9 @@ fn check(surface: &Surface, format: &Format) -> Result<(), BadTarget> {
     if matches!(format.class, Class::PackedYuv { .. } | Class::Planar) {
         return Err(BadTarget::Missing("YUV render targets", "2d p.36"));
     }
+    if surface.turned {
+        return Err(BadTarget::Missing("render targets that are turned", "2d p.339"));
+    }
     let stored = Codec::of(format.code).is_some_and(Codec::has_channels);
     let rendered = |channel: &Channel| match channel.encoding {
         _ if matches!(channel.letter, Letter::P | Letter::E) => false,
@@ -356,6 +359,10 @@ fn check(surface: &Surface, format: &Format) -> Result<(), BadTarget> {
     let whole = matches!(format.bits, 8 | 16 | 32 | 64 | 128);
     if !stored || !whole || !format.channels().iter().all(rendered) {
         return Err(wrong("Surface Format", format.code.bits(), "nothing can be rendered to this format"));
+    }
+    if surface.layout.interleaved {
+        let why = "samples of a render target have slices of their own";
+        return Err(wrong("Multisampled Surface Storage Format", 1, why));
     }
     if surface.line_stride != 0 {
         return Err(wrong(

@@ -118,9 +118,8 @@ impl Attributes {
         self.rules.len()
     }
 
-    /// Setup data of all attributes of an object, by its vertices. Lines repeat their last vertex, points their only one.
+    /// Appends setup data of all attributes of an object, by its vertices. Lines repeat their last vertex, points their only one.
     pub fn setup(&self, vertices: [&[u32]; 3], about: &About, out: &mut Vec<[Attribute; 4]>) {
-        out.clear();
         out.extend(self.rules.iter().map(|rule| {
             if rule.sprite && about.point {
                 return interpolate::sprite(self.lower_left);

@@ -56,8 +56,8 @@ pub struct Raster {
     pub transform: Transform,
     /// Samples.
     pub multisample: Multisample,
-    /// Samples that may be covered.
-    pub sample_mask: u16,
+    /// Samples of the buffers that may be covered.
+    pub sample_mask: u8,
     /// Samples of a pixel in the buffers.
     pub samples: u32,
     /// More or fewer samples are looked at than the buffers have.
@@ -134,10 +134,8 @@ impl Raster {
                     _ => 8,
                 },
             },
-            sample_mask: match forced {
-                true => multisample.samples.all(),
-                false => mask.sample_mask.get() as u16,
-            },
+            // Bits of samples that there are not are ignored (2a p.180).
+            sample_mask: mask.sample_mask.get() as u8 & ((1_u16 << samples) - 1) as u8,
             multisample,
             samples,
             forced,
@@ -363,7 +361,7 @@ fn multisample<O: Observer>(
     ))
 }
 
-/// The positions of so many samples (3DSTATE_SAMPLE_PATTERN, 2a p.188); in the middle if the packet never came.
+/// The positions of so many samples (3DSTATE_SAMPLE_PATTERN, 2a p.188).
 fn positions(pattern: &ThreeDStateSamplePattern, count: usize) -> Samples {
     let (one, two, four, eight) = pattern_lists(pattern);
     let found = match count {

@@ -233,6 +233,18 @@ impl Threads {
         }
     }
 
+    /// Others for the same kernel, which know nothing yet.
+    pub(super) fn fork(&self) -> Threads {
+        let mut slots = Slots::default();
+        slots.local.dispatched = self.slots.local.dispatched;
+        Threads { slots, launch: Launch::default(), number: 0, whole: self.whole }
+    }
+
+    /// The next thread is number 0.
+    pub(super) fn renumber(&mut self) {
+        self.number = 0;
+    }
+
     /// Starts a thread with the payload in `launch`, and gives it a turn.
     ///
     /// # Errors

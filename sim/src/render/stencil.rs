@@ -49,6 +49,12 @@ impl Face {
         let keeps = |&operation: &_| operation == ThreeDStencilOperation::STENCILOP_KEEP;
         self.write_mask != 0 && !self.operations.iter().all(keeps)
     }
+
+    /// True if a sample that fails the stencil or the depth test changes what is stored.
+    pub fn marks_failures(&self) -> bool {
+        let [failed, depth_failed, _] = self.operations;
+        Face { operations: [failed, depth_failed, ThreeDStencilOperation::STENCILOP_KEEP], ..*self }.writes()
+    }
 }
 
 /// An operation on the stored value; without `SAT` it wraps.

@@ -5,7 +5,9 @@
 //! adjacency or not and differ in the [`Reorder`] of strips. (Topologies: 2b p.5; orders: the tables of OpenGL 4.6, 10.1,
 //! and of Direct3D 10; gen8_facts 5.1.)
 
-use crate::assumptions::{POLYGONS_PROVOKE_AT_THEIR_FIRST_VERTEX, QUADS_START_AT_THEIR_LAST_VERTEX};
+use crate::assumptions::{
+    EDGE_FLAGS_HOLD_IN_STRIPS, POLYGONS_PROVOKE_AT_THEIR_FIRST_VERTEX, QUADS_START_AT_THEIR_LAST_VERTEX,
+};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 
 /// Most vertices of an object: those of a patch.
@@ -129,10 +131,16 @@ impl Topology {
         }
     }
 
-    /// Do vertices say whether the edge behind them is drawn (Edge Flag Enable of VERTEX_ELEMENT_STATE)? In strips and
-    /// fans all edges are (OpenGL 2.1, 2.6.2).
+    /// Do vertices say whether the edge behind them is drawn (Edge Flag Enable of VERTEX_ELEMENT_STATE)? Where adjacent
+    /// vertices are kept a geometry shader follows, which has new vertices.
     pub fn has_edge_flags(&self) -> bool {
-        matches!(self.kind, Kind::Triangles | Kind::Polygon | Kind::Quads)
+        match self.kind {
+            Kind::Triangles | Kind::Polygon | Kind::Quads => true,
+            Kind::TriangleStrip | Kind::TriangleStripReversed | Kind::TriangleFan | Kind::QuadStrip => {
+                EDGE_FLAGS_HOLD_IN_STRIPS
+            }
+            _ => false,
+        }
     }
 }
 
@@ -149,6 +157,19 @@ pub enum Shape {
     Rectangle,
     /// 1 to 32 control points.
     Patch,
+}
+
+impl Shape {
+    /// The list of such objects, which stands for all topologies of them.
+    pub const fn list(self) -> Code {
+        match self {
+            Shape::Point => Code::_3DPRIM_POINTLIST,
+            Shape::Line => Code::_3DPRIM_LINELIST,
+            Shape::Triangle => Code::_3DPRIM_TRILIST,
+            Shape::Rectangle => Code::_3DPRIM_RECTLIST,
+            Shape::Patch => Code::_3DPRIM_PATCHLIST_1,
+        }
+    }
 }
 
 /// Which vertices of every other triangle of a strip change places, so that all have the same winding (2a p.121, p.226).

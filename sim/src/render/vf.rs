@@ -19,6 +19,11 @@ use genxml::gen8::render3d_fetch::{
 
 /// Elements of a vertex at most (2a p.431: 34 with edge flag).
 const MAX_ELEMENTS: usize = 34;
+/// Dwords of an element of 128 bits.
+const SLOT: usize = 4;
+/// The fields that say what becomes of components.
+const CONTROLS: [&str; 4] =
+    ["Component 0 Control", "Component 1 Control", "Component 2 Control", "Component 3 Control"];
 /// Bytes of the widest format.
 const MAX_BYTES: usize = 32;
 
@@ -113,8 +118,7 @@ impl Fetch {
     /// Follows the state that a draw fetches by.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for formats and buffers that do not exist; [`Fault::Unimplemented`] for the primitive ID as a
-    /// component.
+    /// [`Fault::BadPacket`] for formats, buffers and component controls that do not exist.
     pub fn resolve<O: Observer>(exec: &Exec<'_, O>, packet: &ThreeDPrimitive) -> Result<Fetch, Fault> {
         let mut range = Range::resolve(exec, packet);
         if packet.end_offset_enable {
@@ -135,10 +139,7 @@ impl Fetch {
         };
         let elements = exec.state.latched.get(ThreeDStateVertexElements::NAME, 0).unwrap_or(&[]);
         let elements = ThreeDStateVertexElements::unpack_lossy(elements).element;
-        // First dword of each element, by its number.
-        let mut places = Vec::new();
         for (number, state) in elements.iter().take(MAX_ELEMENTS).enumerate() {
-            places.push(fetch.dwords);
             if !state.valid {
                 continue;
             }
@@ -159,8 +160,10 @@ impl Fetch {
                 state.component_2_control,
                 state.component_3_control,
             ];
-            if components.contains(&Control::VFCOMP_STORE_PID) {
-                return Err(exec.unimplemented("the primitive ID as a component of a vertex", "2a p.433"));
+            if let Some((n, control)) = components.iter().enumerate().find(|(_, c)| !is_stored(**c)) {
+                // Broadwell's objects have their number without it (000:270).
+                let why = "there are NOSTORE, STORE_SRC, STORE_0, STORE_1_FP and STORE_1_INT";
+                return Err(exec.bad_field(CONTROLS[n], control.bits(), why));
             }
             let instancing: Option<ThreeDStateVfInstancing> = state::entry(exec, number as u8);
             let step = instancing
@@ -181,7 +184,7 @@ impl Fetch {
             fetch.dwords += element.dwords();
             fetch.elements.push(element);
         }
-        fetch.generated(exec, &places);
+        fetch.generated(exec)?;
         if packet.vertex_access_type == Access::RANDOM {
             let buffer: ThreeDStateIndexBuffer = state::packet(exec);
             let bytes = match buffer.index_format {
@@ -202,22 +205,29 @@ impl Fetch {
         Ok(fetch)
     }
 
-    /// System generated values (2a p.441): components of elements that are replaced.
-    fn generated<O: Observer>(&mut self, exec: &Exec<'_, O>, places: &[usize]) {
+    /// System generated values (2a p.441): dwords of the vertex that are replaced, or that lie behind its elements, with zeros
+    /// between.
+    fn generated<O: Observer>(&mut self, exec: &Exec<'_, O>) -> Result<(), Fault> {
         let sgvs: ThreeDStateVfSgvs = state::packet(exec);
-        let end = self.dwords;
-        let place = |element: u64, component: u64| {
-            let dword = places.get(element as usize)? + component as usize;
-            (dword < end).then_some(dword)
+        let mut place = |name: &'static str, element: u64, component: u64| {
+            if element as usize >= MAX_ELEMENTS {
+                return Err(exec.bad_field(name, element, format!("a vertex has {MAX_ELEMENTS} elements")));
+            }
+            // Elements are places of 128 bits here, whatever those of 3DSTATE_VERTEX_ELEMENTS fill.
+            self.dwords = self.dwords.max((element as usize + 1) * SLOT);
+            Ok(Some(element as usize * SLOT + component as usize))
         };
         if sgvs.vertex_id_enable {
+            let element = sgvs.vertex_id_element_offset.get();
             self.vertex_id =
-                place(sgvs.vertex_id_element_offset.get(), sgvs.vertex_id_component_number.bits());
+                place("VertexID Element Offset", element, sgvs.vertex_id_component_number.bits())?;
         }
         if sgvs.instance_id_enable {
+            let element = sgvs.instance_id_element_offset.get();
             self.instance_id =
-                place(sgvs.instance_id_element_offset.get(), sgvs.instance_id_component_number.bits());
+                place("InstanceID Element Offset", element, sgvs.instance_id_component_number.bits())?;
         }
+        Ok(())
     }
 
     /// The number of vertex `position` of an instance: its place in the draw, or its index. None ends a strip.
@@ -268,6 +278,11 @@ impl Fetch {
             out[place] = instance;
         }
         Ok(())
+    }
+
+    /// True if vertices say which edges wireframes draw.
+    pub fn has_edge_flags(&self) -> bool {
+        self.edge_flags.is_some()
     }
 
     /// True if the edge that begins with a vertex is drawn in wireframes.
@@ -346,6 +361,18 @@ impl Element {
             }
         }
     }
+}
+
+/// Is this a component control that Broadwell has?
+fn is_stored(control: Control) -> bool {
+    matches!(
+        control,
+        Control::VFCOMP_NOSTORE
+            | Control::VFCOMP_STORE_SRC
+            | Control::VFCOMP_STORE_0
+            | Control::VFCOMP_STORE_1_FP
+            | Control::VFCOMP_STORE_1_INT
+    )
 }
 
 /// A vertex buffer; none if it is a null buffer or was never set.

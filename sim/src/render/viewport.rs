@@ -49,6 +49,13 @@ impl Rect {
         }
     }
 
+    /// How many blocks of 8x8 pixels it touches, if it has pixels.
+    #[must_use]
+    pub fn blocks(self) -> u64 {
+        let along = |from: i32, to: i32| (((to + 7) >> 3) - (from >> 3)).max(0) as u64;
+        along(self.x0, self.x1) * along(self.y0, self.y1)
+    }
+
     /// Has it no pixels?
     #[must_use]
     pub fn is_empty(self) -> bool {

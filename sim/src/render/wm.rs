@@ -9,37 +9,27 @@ use super::points_lines::Smooth;
 use super::ps::{self, MAX_SPANS, PixelShader, Span};
 use super::raster;
 use super::render_target::{BadTarget, Purpose, RenderTarget};
-use super::setup::{self, Kind};
+use super::setup::Kind;
 use super::sf::Raster;
 use super::state;
+use super::tiles::{Object, Screen};
 use super::viewport::Rect;
+use crate::assumptions::PS_INVOCATIONS_OF_A_PIXEL;
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
+use crate::unit::Program;
 use crate::unit::render_cache::Write;
 use crate::watchdog;
-use genxml::gen8::registers::PsDepthCount;
+use genxml::gen8::registers::{PsDepthCount, PsInvocationCount};
 use genxml::gen8::render3d_depth::{
     ThreeDStateDepthBuffer, ThreeDStateStencilBuffer, ThreeDStateWmDepthStencil,
 };
 use genxml::gen8::render3d_pixel::{
     BlendState, ColorCalcState, ForceOverride, ThreeDStateBlendStatePointers, ThreeDStateCcStatePointers,
-    ThreeDStatePs, ThreeDStatePsExtra, ThreeDStateWm, ThreeDStateWmPositionZwInterpolationMode as ZwMode,
+    ThreeDStatePs, ThreeDStatePsExtra, ThreeDStateWm, ThreeDStateWmChromakey,
 };
 use genxml::gen8::render3d_raster::ThreeDStateMultisample;
-
-/// An object as setup made it, with what all of its pixels have in common.
-#[derive(Clone, Copy, Debug)]
-pub struct Object<'a> {
-    /// Its shape and planes.
-    pub object: &'a setup::Object,
-    /// Its viewport.
-    pub viewport: usize,
-    /// Render target array index.
-    pub array_index: u32,
-    /// The pattern of polygons holds.
-    pub stippled: bool,
-}
 
 /// A render target that a message named.
 #[derive(Debug)]
@@ -50,22 +40,43 @@ struct Target {
     known: Known,
 }
 
-/// What becomes of subspans.
+/// What becomes of subspans: the same for all objects of a draw.
 #[derive(Debug)]
 pub struct Windower {
-    shader: Option<PixelShader>,
     output: Output,
     blend: BlendState,
     constants: ColorCalcState,
     purpose: Purpose,
-    targets: Vec<Target>,
-    /// Where depths are evaluated, in 1/16 pixels: at the samples, or in one place.
+    /// The place where depths are evaluated, in 1/16 pixels, if that is not at the samples of the rasteriser.
     depth_at: Option<[u8; 2]>,
+    /// What pixels do is counted.
     counted: bool,
+}
+
+/// What pixels did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Channels of pixel shaders (PS_INVOCATION_COUNT, in units of its own).
+    pub invocations: u64,
+    /// Samples that passed the depth test (PS_DEPTH_COUNT).
+    pub passed: u64,
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        self.invocations += other.invocations;
+        self.passed += other.passed;
+    }
+}
+
+/// Where subspans are worked on, a tile of the screen at a time.
+#[derive(Debug)]
+pub struct PixelPipe {
+    shader: Option<PixelShader>,
+    targets: Vec<Target>,
     /// Subspans that wait for a thread.
     waiting: Vec<Span>,
-    /// Setup data of the object in hand.
-    attributes: Vec<[Attribute; 4]>,
+    counts: Counts,
 }
 
 impl Windower {
@@ -73,10 +84,13 @@ impl Windower {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for buffers that cannot be used; page faults on the way to state.
-    pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>, raster: &Raster) -> Result<Windower, Fault> {
+    pub fn resolve<O: Observer>(
+        exec: &mut Exec<'_, O>,
+        raster: &Raster,
+    ) -> Result<(Windower, PixelPipe), Fault> {
         let pointer: ThreeDStateBlendStatePointers = state::packet(exec);
         let blend = match pointer.blend_state_pointer_valid {
-            true => state::dynamic(exec, pointer.blend_state_pointer.get())?,
+            true => blend_state(exec, pointer.blend_state_pointer.get())?,
             false => BlendState::unpack_lossy(&[0; BlendState::DWORDS]),
         };
         let pointer: ThreeDStateCcStatePointers = state::packet(exec);
@@ -108,16 +122,22 @@ impl Windower {
             viewports: &raster.ranges,
             samples: multisample.number_of_multisamples,
         };
-        let packets = OutputPackets { depth, wm: &wm, shader: &extra, blend: &blend };
+        let chroma: ThreeDStateWmChromakey = state::packet(exec);
+        let packets = OutputPackets {
+            depth,
+            wm: &wm,
+            shader: &extra,
+            blend: &blend,
+            chroma_key_kills: chroma.chroma_key_kill_enable,
+        };
         let output =
             Output::resolve(&packets).map_err(|bad| exec.bad_field(bad.field, bad.value, bad.why))?;
         let shader = match wm.force_thread_dispatch_enable {
             ForceOverride::FORCE_OFF => None,
             _ => PixelShader::resolve(exec, raster.multisample)?,
         };
-        Ok(Windower {
+        let windower = Windower {
             output,
-            shader,
             blend,
             constants,
             purpose: match (ps.render_target_fast_clear_enable, ps.render_target_resolve_enable) {
@@ -125,106 +145,14 @@ impl Windower {
                 (_, true) => Purpose::Resolve,
                 _ => Purpose::Draw,
             },
-            targets: Vec::new(),
-            depth_at: match wm.position_zw_interpolation_mode {
-                ZwMode::INTERP_PIXEL if raster.samples == 1 => Some(raster.multisample.location.position()),
-                _ => None,
-            },
+            depth_at: raster.forced.then_some(raster.multisample.location.position()),
             counted: wm.statistics_enable,
-            waiting: Vec::new(),
-            attributes: Vec::new(),
-        })
-    }
-
-    /// Draws an object; `setup` gives the data of its attributes.
-    ///
-    /// # Errors
-    /// Any [`Fault`] of a thread, or of memory.
-    pub fn object<O: Observer>(
-        &mut self,
-        exec: &mut Exec<'_, O>,
-        raster: &Raster,
-        object: &Object<'_>,
-        setup: impl FnOnce(&mut Vec<[Attribute; 4]>),
-    ) -> Result<(), Fault> {
-        let window = raster.window(object.viewport, Rect::SCREEN);
-        if self.shader.is_some() {
-            setup(&mut self.attributes);
-        }
-        let mut result = Ok(());
-        object.object.rasterise(&raster.multisample.samples, window, &mut |quad| {
-            if result.is_ok() {
-                result = self.quad(exec, raster, object, quad);
-            }
-        });
-        result?;
-        self.flush(exec, raster, object, 1)
-    }
-
-    /// Nothing waits any more: the end of a draw.
-    ///
-    /// # Errors
-    /// None yet.
-    pub fn finish<O: Observer>(&mut self, _: &mut Exec<'_, O>) -> Result<(), Fault> {
-        Ok(())
-    }
-
-    /// A quad of the rasteriser.
-    fn quad<O: Observer>(
-        &mut self,
-        exec: &mut Exec<'_, O>,
-        raster: &Raster,
-        object: &Object<'_>,
-        mut quad: raster::Quad,
-    ) -> Result<(), Fault> {
-        exec.spend(4 * watchdog::PIXEL)?;
-        if let Some(stipple) =
-            raster.polygon_stipple.filter(|_| object.object.kind == Kind::Surface && object.stippled)
-        {
-            stipple.mask(&mut quad);
-        }
-        if let Some(((stipple, _), line)) = raster.line_stipple.zip(object.object.stippled) {
-            for (n, mask) in quad.mask.iter_mut().enumerate() {
-                let (x, y) = (quad.x + (n as u32 & 1), quad.y + (n as u32 >> 1));
-                if !stipple.draws(line.position(x, y)) {
-                    *mask = 0;
-                }
-            }
-        }
-        let mut coverage = quad.mask.map(|mask| (mask & raster.sample_mask) as u8);
-        if raster.forced {
-            // Buffers have one sample then: it is covered if any of those that were looked at is.
-            coverage = quad.mask.map(|mask| u8::from(mask & raster.sample_mask != 0));
-        }
-        if coverage == [0; 4] {
-            return Ok(());
-        }
-        if self.shader.is_none() || self.output.timing != Timing::Late {
-            let write = self.shader.is_none() || self.output.timing == Timing::Early;
-            let depths = self.depths(raster, object, quad.x, quad.y, &coverage);
-            self.test(exec, object, quad.x, quad.y, &depths, &mut coverage, write)?;
-            if coverage == [0; 4] {
-                return Ok(());
-            }
-        }
-        let Some(shader) = &self.shader else { return Ok(()) };
-        let span = Span { x: quad.x, y: quad.y, coverage, sample: None };
-        let wanted = shader.wanted();
-        if shader.per_sample {
-            let mut samples = coverage.iter().fold(0, |all, mask| all | mask);
-            while samples != 0 {
-                let sample = samples.trailing_zeros() as u8;
-                samples &= samples - 1;
-                self.waiting.push(Span { sample: Some(sample), ..span });
-            }
-        } else {
-            self.waiting.push(span);
-        }
-        self.flush(exec, raster, object, wanted)
+        };
+        Ok((windower, PixelPipe::new(shader)))
     }
 
     /// Depths of a quad where its samples are covered.
-    fn depths(&self, raster: &Raster, object: &Object<'_>, x: u32, y: u32, coverage: &[u8; 4]) -> Depths {
+    fn depths(&self, raster: &Raster, object: &Object, x: u32, y: u32, coverage: &[u8; 4]) -> Depths {
         let mut depths = [[0.0; 8]; 4];
         if self.output.depth.is_idle() {
             return depths;
@@ -242,55 +170,182 @@ impl Windower {
         }
         depths
     }
+}
 
-    /// Depth and stencil test of a quad.
-    #[allow(clippy::too_many_arguments)]
-    fn test<O: Observer>(
-        &self,
-        exec: &mut Exec<'_, O>,
-        object: &Object<'_>,
-        x: u32,
-        y: u32,
-        depths: &Depths,
-        coverage: &mut [u8; 4],
-        write: bool,
-    ) -> Result<(), Fault> {
-        let quad = depth::Quad {
-            x,
-            y,
-            slice: object.array_index,
-            viewport: object.viewport as u8,
-            back: object.object.back,
-        };
-        let passed = self.output.depth.test(exec, &quad, depths, coverage, write)?;
-        if write && self.counted {
-            state::count(exec, PsDepthCount::OFFSET, passed.into());
+impl PixelPipe {
+    fn new(shader: Option<PixelShader>) -> PixelPipe {
+        PixelPipe { shader, targets: Vec::new(), waiting: Vec::new(), counts: Counts::default() }
+    }
+
+    /// Another one that knows nothing yet.
+    pub(super) fn fork(&self) -> PixelPipe {
+        PixelPipe::new(self.shader.as_ref().map(PixelShader::fork))
+    }
+
+    /// Takes over what another one knows of surfaces and kernels, and forgets what it knew and counted itself.
+    pub(super) fn follow(&mut self, other: &PixelPipe) {
+        if let (Some(own), Some(other)) = (&mut self.shader, &other.shader) {
+            own.follow(other);
         }
-        Ok(())
+        self.targets.clear();
+        self.waiting.clear();
+        self.counts = Counts::default();
+    }
+
+    /// What it knows and counted; it knows nothing then.
+    pub(super) fn report(&mut self) -> (Vec<Program>, Counts) {
+        let programs = self.shader.as_mut().map_or_else(Vec::new, PixelShader::knowledge);
+        (programs, std::mem::take(&mut self.counts))
+    }
+
+    /// Takes over what one that [follows](Self::follow) this one reported.
+    pub(super) fn learn(&mut self, programs: &[Program], counts: Counts) {
+        if let Some(shader) = &mut self.shader {
+            shader.learn(programs);
+        }
+        self.counts += counts;
+    }
+
+    /// What comes now belongs to another tile.
+    pub(super) fn begin_tile(&mut self) {
+        if let Some(shader) = &mut self.shader {
+            shader.begin_tile();
+        }
+    }
+
+    /// True if nobody looks at the attributes of objects.
+    pub(super) fn is_without_shader(&self) -> bool {
+        self.shader.is_none()
+    }
+
+    /// Adds what was counted to the registers.
+    pub(super) fn count<O: Observer>(&mut self, exec: &mut Exec<'_, O>, windower: &Windower) {
+        let Counts { invocations, passed } = std::mem::take(&mut self.counts);
+        if windower.counted {
+            state::count(exec, PsInvocationCount::OFFSET, PS_INVOCATIONS_OF_A_PIXEL * invocations);
+            state::count(exec, PsDepthCount::OFFSET, passed);
+        }
+    }
+
+    /// Draws the pixels of an object in `window`; `attributes` is the setup data of its attributes.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of a thread, or of memory.
+    pub fn object<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        draw: &Screen<'_>,
+        object: &Object,
+        attributes: &[[Attribute; 4]],
+        window: Rect,
+    ) -> Result<(), Fault> {
+        let mut result = Ok(());
+        object.object.rasterise(&draw.raster.multisample.samples, window, &mut |quad| {
+            if result.is_ok() {
+                result = self.quad(exec, draw, object, attributes, quad);
+            }
+        });
+        result?;
+        self.flush(exec, draw, object, attributes, 1)
+    }
+
+    /// A quad of the rasteriser.
+    fn quad<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        draw: &Screen<'_>,
+        object: &Object,
+        attributes: &[[Attribute; 4]],
+        mut quad: raster::Quad,
+    ) -> Result<(), Fault> {
+        let Screen { raster, windower, .. } = *draw;
+        exec.spend(4 * watchdog::PIXEL)?;
+        if let Some(stipple) =
+            raster.polygon_stipple.filter(|_| object.object.kind == Kind::Surface && object.stippled)
+        {
+            stipple.mask(&mut quad);
+        }
+        if let Some(((stipple, _), line)) = raster.line_stipple.zip(object.object.stippled) {
+            for (n, mask) in quad.mask.iter_mut().enumerate() {
+                let (x, y) = (quad.x + (n as u32 & 1), quad.y + (n as u32 >> 1));
+                if !stipple.draws(line.position(x, y)) {
+                    *mask = 0;
+                }
+            }
+        }
+        let covered = |mask: u16| match raster.forced {
+            // All samples of the buffers are covered if any of those that were looked at is.
+            true if mask != 0 => raster.sample_mask,
+            _ => mask as u8 & raster.sample_mask,
+        };
+        let coverage = quad.mask.map(covered);
+        if coverage == [0; 4] {
+            return Ok(());
+        }
+        // The shader sees what the primitive covers: tests behave as if they came behind it (2a p.276), and OpenGL's
+        // gl_SampleMaskIn leaves them out even where the shader asks for early ones.
+        let mut live = coverage;
+        let timing = windower.output.timing;
+        if self.shader.is_none() || timing != Timing::Late {
+            let write = self.shader.is_none() || timing == Timing::Early;
+            let depths = windower.depths(raster, object, quad.x, quad.y, &coverage);
+            let at = depth::Quad {
+                x: quad.x,
+                y: quad.y,
+                slice: object.array_index,
+                viewport: object.viewport as u8,
+                back: object.object.back,
+            };
+            let passed = windower.output.depth.test(exec, &at, &depths, &mut live, write)?;
+            if write {
+                self.counts.passed += u64::from(passed);
+            }
+            if live == [0; 4] {
+                return Ok(());
+            }
+        }
+        let Some(shader) = &self.shader else { return Ok(()) };
+        let span = Span { x: quad.x, y: quad.y, coverage, live, sample: None };
+        let wanted = shader.wanted();
+        if shader.per_sample {
+            let mut samples = live.iter().fold(0, |all, mask| all | mask);
+            while samples != 0 {
+                let sample = samples.trailing_zeros() as u8;
+                samples &= samples - 1;
+                self.waiting.push(Span { sample: Some(sample), ..span });
+            }
+        } else {
+            self.waiting.push(span);
+        }
+        self.flush(exec, draw, object, attributes, wanted)
     }
 
     /// Starts threads while at least `least` subspans wait.
     fn flush<O: Observer>(
         &mut self,
         exec: &mut Exec<'_, O>,
-        raster: &Raster,
-        object: &Object<'_>,
+        draw: &Screen<'_>,
+        object: &Object,
+        attributes: &[[Attribute; 4]],
         least: usize,
     ) -> Result<(), Fault> {
         while !self.waiting.is_empty() && self.waiting.len() >= least {
             let Some(shader) = &mut self.shader else { break };
             let part = ps::Object {
+                shape: object.shape,
                 planes: &object.object.planes,
-                attributes: &self.attributes,
+                attributes,
                 back: object.object.back,
                 array_index: object.array_index,
                 viewport: object.viewport as u8,
             };
             let taken = shader.run(exec, &part, &self.waiting)?;
+            exec.spend(4 * taken as u64 * watchdog::SHADED_PIXEL)?;
+            self.counts.invocations += shader.invocations();
             let mut spans = [Span::default(); MAX_SPANS];
             spans[..taken].copy_from_slice(&self.waiting[..taken]);
             self.waiting.drain(..taken);
-            self.outputs(exec, raster, object, &spans[..taken])?;
+            self.outputs(exec, draw, object, &spans[..taken])?;
         }
         Ok(())
     }
@@ -299,10 +354,11 @@ impl Windower {
     fn outputs<O: Observer>(
         &mut self,
         exec: &mut Exec<'_, O>,
-        raster: &Raster,
-        object: &Object<'_>,
+        draw: &Screen<'_>,
+        object: &Object,
         spans: &[Span],
     ) -> Result<(), Fault> {
+        let Screen { raster, windower, .. } = *draw;
         let Some(shader) = &mut self.shader else { return Ok(()) };
         let mut writes = std::mem::take(shader.writes());
         let mut halves = [Slots::default(); 2];
@@ -310,10 +366,10 @@ impl Windower {
             let own = span.sample.map_or(0xff, |sample| 1 << sample);
             let (half, first) = (&mut halves[n / 4], n % 4);
             for pixel in 0..4 {
-                half.live[4 * first + pixel] = span.coverage[pixel] & own;
+                half.live[4 * first + pixel] = span.live[pixel] & own;
             }
-            if self.output.timing != Timing::Early {
-                half.depths[first] = self.depths(raster, object, span.x, span.y, &span.coverage);
+            if windower.output.timing != Timing::Early {
+                half.depths[first] = windower.depths(raster, object, span.x, span.y, &span.live);
             }
         }
         for write in &mut writes {
@@ -324,14 +380,12 @@ impl Windower {
                 self.targets.iter().position(|t| t.binding == write.binding && t.entry == write.entry);
             let place = match bound {
                 Some(place) => place,
-                None => self.bind(exec, write)?,
+                None => self.bind(exec, windower, write)?,
             };
             let Target { target, known, .. } = &mut self.targets[place];
             let slots = &mut halves[usize::from(write.upper)];
-            let passed = self.output.merge(exec, target, known, slots, write)?;
-            if self.counted && passed > 0 {
-                state::count(exec, PsDepthCount::OFFSET, passed.into());
-            }
+            let passed = windower.output.merge(exec, target, known, slots, write)?;
+            self.counts.passed += u64::from(passed);
         }
         writes.clear();
         if let Some(shader) = &mut self.shader {
@@ -342,13 +396,19 @@ impl Windower {
 
     /// Follows a surface that a message names for the first time.
     #[cold]
-    fn bind<O: Observer>(&mut self, exec: &mut Exec<'_, O>, write: &Write) -> Result<usize, Fault> {
+    fn bind<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        windower: &Windower,
+        write: &Write,
+    ) -> Result<usize, Fault> {
+        let Windower { blend, constants, purpose, .. } = windower;
         let surface = match &mut self.shader {
             Some(shader) => shader.surface(exec, write.binding)?,
             None => return Err(exec.unimplemented("a render target without a pixel shader", "2a p.157")),
         };
         let entry = usize::from(write.entry);
-        let target = RenderTarget::resolve(&surface, &self.blend, entry, &self.constants, self.purpose);
+        let target = RenderTarget::resolve(&surface, blend, entry, constants, *purpose);
         let target = target.map_err(|bad| match bad {
             BadTarget::Surface(bad) => exec.bad_field(
                 bad.field,
@@ -365,6 +425,20 @@ impl Windower {
         });
         Ok(self.targets.len() - 1)
     }
+}
+
+/// BLEND_STATE at an offset from Dynamic State Base Address. The end of its eighth entry lies behind the first cache line, where
+/// memory may end: drivers write as many entries as there are targets.
+fn blend_state<O: Observer>(exec: &Exec<'_, O>, offset: u64) -> Result<BlendState, Fault> {
+    const LINE: usize = 64;
+    let at = exec.state.base.dynamic.wrapping_add(offset);
+    let mut dwords = [0u32; BlendState::DWORDS];
+    let (line, rest) = bytemuck::cast_slice_mut::<_, u8>(&mut dwords).split_at_mut(LINE);
+    exec.vm.read(at, line).map_err(|fault| exec.page(fault, BlendState::NAME))?;
+    if exec.vm.read(at.wrapping_add(LINE as u64), rest).is_err() {
+        rest.fill(0);
+    }
+    Ok(BlendState::unpack_lossy(&dwords))
 }
 
 /// Antialiased lines and smooth points: alpha becomes less where less of a pixel is covered.

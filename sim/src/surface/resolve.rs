@@ -107,6 +107,8 @@ pub struct Surface {
     pub slices: u32,
     /// Slices that render targets and typed messages can reach (Render Target View Extent).
     pub view_extent: u32,
+    /// Render targets are turned when they are written (Render Target Rotation).
+    pub turned: bool,
     /// Which channel of the surface each of red, green, blue and alpha is.
     pub select: [ShaderChannelSelect; 4],
     /// Clear colour: each channel is 0 or 1.
@@ -142,6 +144,7 @@ impl Default for Surface {
             first_slice: 0,
             slices: 1,
             view_extent: 1,
+            turned: false,
             select: [
                 ShaderChannelSelect::RED,
                 ShaderChannelSelect::GREEN,
@@ -206,6 +209,7 @@ impl Surface {
             line_offset: (state.vertical_line_stride.get() & state.vertical_line_stride_offset.get()) as u32,
             first_level: state.surface_min_lod.get() as u32,
             mip_count: state.mip_count_lod.get() as u32,
+            turned: turned(state),
             select: [
                 state.shader_channel_select_red,
                 state.shader_channel_select_green,
@@ -401,6 +405,13 @@ fn view(state: &RenderSurfaceState) -> Result<(u32, u32, u32, bool), BadSurface>
         1 << samples,
         multisampled_surface_storage_format.bits() == 1,
     ))
+}
+
+fn turned(state: &RenderSurfaceState) -> bool {
+    let RenderSurfaceStateView::Image { render_target_and_sample_unorm_rotation, .. } = state.view else {
+        return false;
+    };
+    render_target_and_sample_unorm_rotation.bits() != 0
 }
 
 /// Elements that Surface Horizontal or Vertical Alignment stands for.

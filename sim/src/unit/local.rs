@@ -1,5 +1,6 @@
 //! What the threads that run side by side share and tell each other.
 
+use super::pixel_interpolator::Pixels;
 use super::render_cache::{Dispatched, Write};
 use genxml::eu::gen8::eu_registers::StateRegister;
 use genxml_core::U;
@@ -25,6 +26,8 @@ pub struct Local {
     pub requests: Vec<Request>,
     /// What was dispatched, for threads of pixel shaders.
     pub dispatched: Option<Dispatched>,
+    /// What is interpolated over its pixels.
+    pub pixels: Option<Pixels>,
     /// Channels that may write memory, if others run beside them: the unlit pixels of lit subspans.
     pub lit: Option<u32>,
     /// Messages to render targets.

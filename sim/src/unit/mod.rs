@@ -1,13 +1,15 @@
 //! Shared functions: what the messages of threads reach.
 //!
 //! A [`Port`] is one thread's door to them: it knows the surfaces that the thread's binding table names and delivers
-//! each message to its unit: [`sampler`], [`dataport`], [`urb`], [`gateway`], [`spawner`]. Units never look back at what started the thread.
+//! each message to its unit: [`sampler`], [`dataport`], [`urb`], [`gateway`], [`spawner`],
+//! [`pixel_interpolator`]. Units never look back at what started the thread.
 
 pub mod atomic;
 pub mod bindings;
 pub mod dataport;
 pub mod gateway;
 pub mod local;
+pub mod pixel_interpolator;
 pub mod render_cache;
 pub mod sampler;
 pub mod spawner;
@@ -137,6 +139,7 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
             SharedFunction::Urb => urb::message(self, registers, message),
             SharedFunction::Gateway => gateway::message(self, registers, message),
             SharedFunction::Sampler => sampler::message(self, registers, message),
+            SharedFunction::PixelInterpolator => pixel_interpolator::message(self, registers, message),
             _ => Err(self.missing("this shared function", message, "2b p.28")),
         }
     }

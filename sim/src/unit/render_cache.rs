@@ -24,6 +24,8 @@ pub struct Dispatched {
     pub subspans: [[u32; 2]; 8],
     /// Slots that are lit.
     pub mask: u32,
+    /// 3DSTATE_PS_EXTRA: the thread is for one sample of each pixel.
+    pub per_sample: bool,
     /// 3DSTATE_PS_EXTRA: messages bring a mask of samples.
     pub omask: bool,
     /// 3DSTATE_PS_EXTRA: messages bring depth.
@@ -39,11 +41,11 @@ pub struct Write {
     pub entry: u8,
     /// The last message for these pixels.
     pub last: bool,
-    /// The thread writes sample by sample although it was dispatched by pixels.
-    pub per_sample: bool,
     /// The slots are 31:16 of the thread, not 15:0.
     pub upper: bool,
-    /// Slots of the sixteen that take part.
+    /// Slots of the sixteen that the message is for.
+    pub slots: u16,
+    /// Those of them that take part.
     pub mask: u16,
     /// Column and row of the upper left pixel of the quads of the sixteen slots.
     pub subspans: [[u32; 2]; 4],
@@ -150,6 +152,10 @@ pub fn parse(registers: &Registers, message: &Message, dispatched: &Dispatched) 
     if descriptor.precision == MsdRtwPrecision::HALF {
         return Err(BadMessage::Missing("render target writes of halves", "2a p.459"));
     }
+    if descriptor.per_sample && !dispatched.per_sample {
+        let what = "render target writes of single samples by a thread that is for whole pixels";
+        return Err(BadMessage::Missing(what, "gen8_facts 4.3"));
+    }
     let Some(shape) = Shape::of(descriptor.message_subtype) else {
         let subtype = descriptor.message_subtype.bits();
         return Err(BadMessage::Illegal(format!("render target write: subtype {subtype} is reserved")));
@@ -159,8 +165,8 @@ pub fn parse(registers: &Registers, message: &Message, dispatched: &Dispatched) 
         binding: descriptor.binding_table_index.get() as u8,
         entry: 0,
         last: descriptor.last_render_target_select,
-        per_sample: descriptor.per_sample,
         upper,
+        slots: shape.mask() as u16,
         mask: 0,
         subspans: std::array::from_fn(|n| dispatched.subspans[n + if upper { 4 } else { 0 }]),
         slice: dispatched.slice,

@@ -162,6 +162,7 @@ fn headers_and_dispatch() {
         back: true,
         subspans: std::array::from_fn(|n| [2 * n as u32, 100 + n as u32]),
         mask: 0x1234_5678,
+        per_sample: false,
         omask: false,
         depth: false,
     };

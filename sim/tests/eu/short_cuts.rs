@@ -3,8 +3,8 @@
 
 use crate::support::{decode, end, run_from};
 use genxml_eu::instruction::{
-    Condition, DataType, Destination, Flag, Immediate, Instruction, Operand, Predicate, PredicateControl,
-    Region, Register, Source, Vertical,
+    Condition, DataType, Destination, Flag, Immediate, Instruction, MathFunction, Operand, Predicate,
+    PredicateControl, Region, Register, Source, Vertical,
 };
 use genxml_eu::ops::Opcode;
 use genxml_sim::eu::fast::Operation;
@@ -45,6 +45,18 @@ const CONDITIONS: [Condition; 8] = [
     Condition::Overflow,
     Condition::Unordered,
 ];
+
+const FUNCTIONS: [MathFunction; 7] = [
+    MathFunction::Inverse,
+    MathFunction::Log,
+    MathFunction::Exp,
+    MathFunction::SquareRoot,
+    MathFunction::InverseSquareRoot,
+    MathFunction::Sin,
+    MathFunction::Cos,
+];
+
+const FUNCTIONS_OF_TWO: [MathFunction; 2] = [MathFunction::Divide, MathFunction::Power];
 
 /// Patterns that arithmetic treats differently as integers of some size or as floats.
 const SPECIAL: [u32; 24] = [
@@ -124,9 +136,32 @@ fn source(random: &mut Random, ty: DataType, size: u8, last: bool, modifiers: bo
     Operand::Register(source)
 }
 
+/// Coefficients and coordinates, sometimes in places where only the general path looks for them.
+fn plane(random: &mut Random, opcode: Opcode, size: u8, modifiers: bool) -> [Operand; 3] {
+    let mut operand = |number: u8, byte: u8, region: Region| {
+        let mut source = Source::new(Register::Grf { number, byte }, DataType::F, region);
+        source.negate = modifiers && random.one_in(4);
+        source.absolute = modifiers && random.one_in(6);
+        Operand::Register(source)
+    };
+    let packed = Region::packed(if opcode == Opcode::Pln { size.min(8) } else { size });
+    let coefficients = operand(16, 0, Region::new(0, 1, 0));
+    let coordinates = operand(40, 0, packed);
+    let mut moved = |source: Operand, most: usize, bytes: &[u8]| match source {
+        Operand::Register(source) => {
+            let number = if random.one_in(16) { 120 + random.below(8) } else { 16 + random.below(most) };
+            let register = Register::Grf { number: number as u8, byte: random.pick(bytes) };
+            Operand::Register(Source { register, ..source })
+        }
+        other => other,
+    };
+    [moved(coefficients, 24, &[0, 16]), moved(coordinates, 80, &[0]), Operand::None]
+}
+
 fn instruction(random: &mut Random) -> Instruction {
     use Opcode::{
-        Add, And, Asr, Avg, Cmp, Frc, Mad, Mov, Mul, Not, Or, Rndd, Rnde, Rndu, Rndz, Sel, Shl, Shr, Xor,
+        Add, And, Asr, Avg, Cmp, Frc, Line, Mad, Math, Mov, Mul, Not, Or, Pln, Rndd, Rnde, Rndu, Rndz, Sel,
+        Shl, Shr, Xor,
     };
     let size = 1u8 << random.below(6);
     let float = random.one_in(2);
@@ -142,6 +177,10 @@ fn instruction(random: &mut Random) -> Instruction {
             (Add, 2),
             (Mul, 2),
             (Mad, 3),
+            (Line, 2),
+            (Pln, 2),
+            (Math, 1),
+            (Math, 2),
             (Sel, 2),
             (Sel, 2),
             (Cmp, 2),
@@ -182,6 +221,9 @@ fn instruction(random: &mut Random) -> Instruction {
         let ty = if float { DataType::F } else { int(random) };
         *slot = source(random, ty, size, n + 1 == count && count < 3, modifiers);
     }
+    if matches!(opcode, Line | Pln) {
+        sources = plane(random, opcode, size, modifiers);
+    }
     let register = match random.below(8) {
         0 => Register::NULL,
         1 => Register::Indirect { address: random.below(16) as u8, offset: random.below(1024) as i16 - 512 },
@@ -201,8 +243,10 @@ fn instruction(random: &mut Random) -> Instruction {
     let choice = opcode == Sel;
     let predicated = if choice { random.one_in(2) } else { random.one_in(4) };
     let compared = if choice { !predicated } else { opcode == Cmp || random.one_in(4) };
+    let functions: &[MathFunction] = if count == 1 { &FUNCTIONS } else { &FUNCTIONS_OF_TWO };
     Instruction {
         destination: Some(destination),
+        math: (opcode == Math).then(|| random.pick(functions)),
         sources,
         condition: compared.then(|| random.pick(&CONDITIONS)),
         predicate: predicated.then(|| Predicate { control, inverse: random.one_in(2) }),
@@ -269,7 +313,9 @@ fn agree_with_the_general_path() {
         let counts: Vec<u32> =
             (0..6).map(|size| hits.get(&(format!("{operation:?}"), size)).copied().unwrap_or(0)).collect();
         println!("{operation:?}: {counts:?} for 1, 2, 4, 8, 16, 32 channels");
-        if counts.contains(&0) {
+        // Planes need four channels.
+        let least = if matches!(operation, Operation::LineFloat | Operation::PlaneFloat) { 2 } else { 0 };
+        if counts[least..].contains(&0) {
             missed.push(*operation);
         }
     }

@@ -168,8 +168,10 @@ fn bytes_once(
     for n in (0..count).filter(|n| mask >> n & 1 == 1) {
         let mut value = 0u32;
         for k in 0..length {
-            let at = u64::from(global) + u64::from(offsets[n]) + k as u64;
-            match (byte_at(place, at), write) {
+            let first = u64::from(global) + u64::from(offsets[n]);
+            // assumptions::LOCAL_MEMORY_OFFSET_BITS
+            let first = if place == Place::Local { first & 0xffff } else { first };
+            match (byte_at(place, first + k as u64), write) {
                 (Some((false, byte)), false) => value |= u32::from(world.data[byte]) << (8 * k),
                 (Some((true, byte)), false) => value |= u32::from(world.local[byte]) << (8 * k),
                 (Some((false, byte)), true) => {

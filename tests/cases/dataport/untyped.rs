@@ -67,7 +67,11 @@ pub fn locate(place: Place, offset: u32, inner: Option<u32>) -> Option<(bool, us
             inside.then(|| (false, 128 + (offset as u32 * PITCH + inner) as usize))
         }
         Place::Null => None,
-        Place::Local => (offset + 4 <= LOCAL_BYTES as u64).then_some((true, offset as usize)),
+        Place::Local => {
+            // assumptions::LOCAL_MEMORY_OFFSET_BITS
+            let offset = offset & 0xffff;
+            (offset + 4 <= LOCAL_BYTES as u64).then_some((true, offset as usize))
+        }
         Place::Stateless => Some((false, 1024 + offset as usize)),
         Place::StatelessBare => Some((false, offset.checked_sub(DATA)? as usize)),
     }
@@ -91,6 +95,8 @@ pub fn offset(random: &mut Random, place: Place, span: u32) -> (u32, u32) {
         Place::Null => (random.next() as u32 & !3, random.next() as u32 & !3),
         Place::Local => match random.below(4) {
             0 => (LOCAL_BYTES as u32 - span + dwords(random, 32), 0),
+            // As compilers have it.
+            1 => (0x1000_0000 | dwords(random, LOCAL_BYTES as u64), 0),
             _ => (dwords(random, LOCAL_BYTES as u64), 0),
         },
         Place::Stateless => (dwords(random, DATA_BYTES as u64 - 1024 - 320), 0),

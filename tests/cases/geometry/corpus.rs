@@ -1,6 +1,6 @@
 //! Draws of Mesa's iris for piglit. Oracle: the tests, which say of themselves that everything is green.
 
-use genxml::capture::Capture;
+use genxml::capture::{Capture, ExecObject};
 use genxml_sim::replay::{Replay, Step};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,10 +16,9 @@ fn driver(name: &str) -> Option<Capture> {
     None
 }
 
-/// Dwords of the target of 256 by 256 pixels after the first batch, and how often each occurs. What the batch does with
-/// them behind the draws is left to others.
-fn colours(capture: &Capture) -> BTreeMap<u32, usize> {
-    const TARGET: u64 = 0xfffe_ffa0_0000;
+/// Dwords of a target, which has `pixels`, after the first batch, and how often each occurs. What the batch does with them
+/// behind the draws is left to others.
+fn colours(capture: &Capture, target: u64, pixels: usize) -> BTreeMap<u32, usize> {
     let mut replay = Replay::new(capture);
     let exec = loop {
         match replay.step().expect("a batch") {
@@ -27,13 +26,18 @@ fn colours(capture: &Capture) -> BTreeMap<u32, usize> {
             _ => continue,
         }
     };
-    let object = exec.objects.iter().find(|object| object.address == TARGET).expect("the target");
+    let place = |object: &&ExecObject| (object.address..object.address + object.size).contains(&target);
+    let object = exec.objects.iter().find(place).expect("the target");
+    let first = (target - object.address) as usize;
     let mut colours = BTreeMap::new();
-    for pixel in replay.bytes(object.object)[..256 * 256 * 4].chunks_exact(4) {
+    for pixel in replay.bytes(object.object)[first..][..4 * pixels].chunks_exact(4) {
         *colours.entry(u32::from_le_bytes(pixel.try_into().unwrap())).or_insert(0) += 1;
     }
     colours
 }
+
+/// Where most of them draw to.
+const TARGET: u64 = 0xfffe_ffa0_0000;
 
 /// 250 by 250 pixels are green, and nothing was drawn beside them.
 fn green() -> BTreeMap<u32, usize> {
@@ -44,12 +48,21 @@ fn green() -> BTreeMap<u32, usize> {
 #[test]
 fn geometry_shader() {
     let Some(capture) = driver("pg_gs_clip") else { return };
-    assert_eq!(colours(&capture), green());
+    assert_eq!(colours(&capture, TARGET, 256 * 256), green());
 }
 
 /// arb_tessellation_shader barrier: threads of a patch read what others wrote of it.
 #[test]
 fn tessellation() {
     let Some(capture) = driver("pg_tess_barrier") else { return };
-    assert_eq!(colours(&capture), green());
+    assert_eq!(colours(&capture, TARGET, 256 * 256), green());
+}
+
+/// A depth and stencil buffer is cleared; then a quad is drawn where both are equal to what they were cleared to: everywhere.
+/// The target has 123 by 123 pixels in tiles of 32 by 32.
+#[test]
+fn depth_and_stencil() {
+    let Some(capture) = driver("pg_depthstencil") else { return };
+    let green = BTreeMap::from([(0xff00_ff00, 123 * 123), (0, 128 * 128 - 123 * 123)]);
+    assert_eq!(colours(&capture, 0xfffe_ffa4_8000, 128 * 128), green);
 }

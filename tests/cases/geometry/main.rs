@@ -1,4 +1,4 @@
-//! Hull, domain and geometry shaders, the tessellator and stream output, by draws that render nothing: what comes out is
+//! Vertex fetch, vertex, hull, domain and geometry shaders, the tessellator and stream output, by draws that render nothing: what comes out is
 //! read where the stream output puts it, what threads start with is heard from an observer.
 
 mod corpus;
@@ -6,3 +6,4 @@ mod harness;
 mod patches;
 mod shaders;
 mod stream;
+mod vertex;

@@ -4,13 +4,16 @@
 use crate::harness::{Draw, OUT, buffer, damage, firsts, model, register, written};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::mi::MiTopologyFilter;
+use genxml::gen8::render3d_fetch::ThreeDStateVfStatistics;
 use genxml::gen8::render3d_stages::{ReorderMode, SoDecl, ThreeDStateSoBuffer, ThreeDStateStreamout};
-use genxml_cases::{at, push, u};
+use genxml_cases::{at, packets, push, u};
 use genxml_core::MinusOne;
 use genxml_sim::Fault;
 
 const WRITTEN: u32 = 0x5200;
 const NEEDED: u32 = 0x5240;
+const IA_VERTICES: u32 = 0x2310;
+const IA_PRIMITIVES: u32 = 0x2318;
 const CUT: u32 = u32::MAX;
 
 /// Strips are written as lists, in the order that the packet wants.
@@ -57,11 +60,14 @@ fn cuts_and_instances() {
     let draw = Draw {
         indices: Some(vec![3, 2, 1, 0, CUT, 7, CUT, 4, 5, 6]),
         instances: 2,
+        stages: packets![ThreeDStateVfStatistics { statistics_enable: true }],
         ..Draw::new(Code::_3DPRIM_TRISTRIP, 8)
     };
     let once = [3, 2, 1, 2, 0, 1, 4, 5, 6];
     assert_eq!(firsts(&draw.run(&mut model).unwrap()), [once, once].concat());
     assert_eq!([register(&mut model, WRITTEN), register(&mut model, NEEDED)], [6, 6]);
+    // Eight vertices and three triangles of each instance: a cut is no vertex.
+    assert_eq!([register(&mut model, IA_VERTICES), register(&mut model, IA_PRIMITIVES)], [16, 6]);
 }
 
 /// A draw goes on where the last one ended; a primitive that does not fit as a whole is counted and not written, and neither

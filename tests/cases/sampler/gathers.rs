@@ -1,7 +1,7 @@
 //! gather4 and its kin: four texels of one channel. Oracle: [`crate::reference`], texel by texel.
 
 use crate::filters::sampler;
-use crate::texture::Texture;
+use crate::texture::{Kind, Texture};
 use crate::{MODES, SAMPLERS, Send, Type, model};
 use genxml::eu::gen8::eu_payloads::{
     SamplerMessageHeader, SamplerMessageHeaderGather4SourceChannel as Channel,
@@ -98,5 +98,31 @@ fn four_texels() {
                 );
             }
         }
+    }
+}
+
+/// Beyond the corner of a cube map is no texel: where the three around it are alike, the fourth is too (OpenGL 4.6, 8.14).
+#[test]
+fn corners_of_cubes() {
+    let mut model = model();
+    let mut cube =
+        Texture::plain(&mut Random::new(22), SurfaceFormat::R32G32B32A32_FLOAT, 16, Tiling::Y, [8, 8], 1);
+    cube.kind = Kind::Cube;
+    cube.depth = 6;
+    cube.qpitch = 8;
+    cube.memory.resize(1 << 16, 0);
+    cube.fill(0, [0.5; 4]);
+    cube.put(&mut model);
+    let state = SamplerState {
+        tcx_address_control_mode: Wrap::CUBE,
+        tcy_address_control_mode: Wrap::CUBE,
+        tcz_address_control_mode: Wrap::CUBE,
+        ..sampler(true)
+    };
+    let signs =
+        |bit: usize| std::array::from_fn(|lane| if lane >> bit & 1 == 1 { 1.0f32 } else { -1.0 }.to_bits());
+    let send = Send::new(Type::GATHER4, MODES[0], vec![signs(0), signs(1), signs(2)]);
+    for found in send.colors(&mut model, &cube.state(), &state) {
+        assert_eq!(found.map(f32::from_bits), [0.5; 4]);
     }
 }

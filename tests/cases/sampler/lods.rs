@@ -288,6 +288,17 @@ fn anisotropic() {
         let found = f64::from(f32::from_bits(send.colors(&mut model, &ramp.state(), &state(7))[0][0]));
         assert!((found - 0.5).abs() < 2.0 / 256.0 / 64.0, "{ways}: {found}");
     }
+    // A map that lies square on the screen has one sample (EXT_texture_filter_anisotropic: N is 1).
+    let noise =
+        Texture::plain(&mut Random::new(34), SurfaceFormat::R32G32B32A32_FLOAT, 16, Tiling::Y, [64, 64], 7);
+    noise.put(&mut model);
+    for texels in [0.75, 1.0, 3.0] {
+        let along = subspans(0.375 + 1.0 / 256.0, [[texels / 64.0, 0.0]; 2]);
+        let down = subspans(0.4375 + 1.0 / 512.0, [[0.0, texels / 64.0]; 2]);
+        let send = Send::new(Type::SAMPLE, Mode::SIMD8, vec![along, down]);
+        let found = send.colors(&mut model, &noise.state(), &state(7))[0];
+        assert_eq!(found, send.colors(&mut model, &noise.state(), &trilinear())[0], "{texels}");
+    }
 }
 
 /// Filters of their own for maps that are enlarged and shrunk, and where one begins.
@@ -306,17 +317,20 @@ fn enlarged_or_shrunk() {
     let lods: [f32; 16] = std::array::from_fn(|n| n as f32 / 4.0 - 2.0);
     // Between two texels: nearest takes the second, linear the middle.
     let u = [(3.0f32 / 8.0).to_bits(); 16];
-    for base in [0.0, 0.5] {
+    // OpenGL's clamp has nothing to do with the number of levels (4.6, 8.14.3).
+    for (base, clamp) in [(0.0, 0), (0.5, 0), (0.0, 2)] {
         let state = SamplerState {
             min_mode_filter: SamplerStateMinModeFilter::LINEAR,
             mag_mode_filter: SamplerStateMagModeFilter::NEAREST,
             base_mip_level: UFix::new(base).unwrap(),
+            max_lod: UFix::new(14.0).unwrap(),
+            lod_pre_clamp_mode: SamplerStateLodPreClampMode::from_bits(clamp),
             ..sampler(true)
         };
         let send = Send::new(Type::SAMPLE_L, Mode::SIMD16, vec![lods.map(f32::to_bits), u, u]);
         for (found, lod) in send.colors(&mut model, &texture.state(), &state).into_iter().zip(lods) {
             let expected = if f64::from(lod) - base <= 0.0 { 3.0 } else { 2.5 };
-            assert_eq!(f32::from_bits(found[0]), expected, "{lod} {base}");
+            assert_eq!(f32::from_bits(found[0]), expected, "{lod} {base} {clamp}");
         }
     }
 }

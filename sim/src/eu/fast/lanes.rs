@@ -7,7 +7,7 @@ use super::level::Level;
 use super::plan::{Clamp, DIRECT, Form, Place};
 use crate::assumptions::ARITHMETIC_NAN;
 use crate::eu::execute::set_flag;
-use crate::eu::regions::{A0, GRF_BYTES, Registers, wrap};
+use crate::eu::regions::{A0, GRF_BYTES, REGISTER, Registers, wrap};
 use crate::eu::thread::Thread;
 use crate::eu::uop::{Condition, Shape, Target, Type, Uop};
 
@@ -203,6 +203,29 @@ pub fn floats<S: Level, const N: usize>(level: S, t: &Thread, u: &Uop, n: usize,
     let (flip, keep) = (u.plan.src[n].flip, u.plan.src[n].second);
     let subnormal = subnormal(t);
     map(load(level, t, u, n, base), |bits| f32::from_bits(flushed(bits, subnormal) & keep ^ flip))
+}
+
+/// The four coefficients of a line or plane.
+#[inline(always)]
+pub fn tuple(t: &Thread, u: &Uop, base: usize) -> [f32; 4] {
+    let (flip, keep) = (u.plan.src[0].flip, u.plan.src[0].second);
+    let subnormal = subnormal(t);
+    map(t.regs.row(base & !15), |bits| f32::from_bits(flushed(bits, subnormal) & keep ^ flip))
+}
+
+/// The coordinates of a plane: eight channels of x, then eight of y, for each eight channels (003:12669).
+#[inline(always)]
+pub fn coordinates<const N: usize>(t: &Thread, u: &Uop, base: usize) -> [[f32; N]; 2] {
+    let (flip, keep) = (u.plan.src[1].flip, u.plan.src[1].second);
+    let subnormal = subnormal(t);
+    [0, REGISTER].map(|first| {
+        let mut lanes = [0; N];
+        for (half, lanes) in lanes.chunks_mut(8).enumerate() {
+            let row: [u32; 8] = t.regs.row(base + first + half * 2 * REGISTER);
+            lanes.copy_from_slice(&row[..lanes.len()]);
+        }
+        map(lanes, |bits| f32::from_bits(flushed(bits, subnormal) & keep ^ flip))
+    })
 }
 
 // ---- to registers ----

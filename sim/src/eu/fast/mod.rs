@@ -13,10 +13,11 @@ pub mod plan;
 pub use level::Level;
 pub use plan::Plan;
 
+use super::math;
 use super::ops;
 use super::thread::Thread;
-use super::uop::Uop;
-use lanes::{base, blend, finish, finish_compare, finish_floats, floats, ints, map, zip};
+use super::uop::{Math, Uop};
+use lanes::{base, blend, coordinates, finish, finish_compare, finish_floats, floats, ints, map, tuple, zip};
 
 /// Executes an instruction for the channels of `mask`. False if it has to take the general path: it has no short
 /// cut, or the modes of the thread or an address rule it out; then nothing has happened yet.
@@ -203,6 +204,26 @@ fn multiply_add<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u
     true
 }
 
+/// A line or plane: p x + r or p x + q y + r, with a tuple p, q, -, r.
+#[inline(always)]
+fn plane<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u32, is_line: bool) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    if !usual(t) {
+        return false;
+    }
+    let [p, q, _, r] = tuple(t, u, a);
+    let values = if is_line {
+        map(floats(s, t, u, 1, b), |x: f32| p * x + r)
+    } else {
+        let [x, y] = coordinates::<N>(t, u, b);
+        zip(x, y, |x, y| (p * x + q * y) + r)
+    };
+    finish_floats::<S, N>(s, t, u, mask, to, values, true);
+    true
+}
+
 #[inline(always)]
 fn choice_of_floats<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
@@ -383,6 +404,28 @@ operations! {
     MulFloat = float2(|a, b| a * b);
     /// Sum with a product, rounded once.
     MadFloat = multiply_add(());
+    /// A line.
+    LineFloat = plane(true);
+    /// A plane.
+    PlaneFloat = plane(false);
+    /// Reciprocal.
+    Inv = float1(|a| math::float(Math::Inv, a, 0.0, false));
+    /// Quotient of floats.
+    Fdiv = float2(|a, b| math::float(Math::Fdiv, a, b, false));
+    /// Square root.
+    Sqrt = float1(|a| math::float(Math::Sqrt, a, 0.0, false));
+    /// Reciprocal of the square root.
+    Rsq = float1(|a| math::float(Math::Rsq, a, 0.0, false));
+    /// Logarithm to base 2.
+    Log = float1(|a| math::float(Math::Log, a, 0.0, false));
+    /// Power of 2.
+    Exp = float1(|a| math::float(Math::Exp, a, 0.0, false));
+    /// Sine.
+    Sin = float1(|a| math::float(Math::Sin, a, 0.0, false));
+    /// Cosine.
+    Cos = float1(|a| math::float(Math::Cos, a, 0.0, false));
+    /// Power.
+    Pow = float2(|a, b| math::float(Math::Pow, a, b, false));
     /// Lesser of two floats.
     MinFloat = preference(ops::min);
     /// Greater of two floats.

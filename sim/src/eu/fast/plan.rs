@@ -1,8 +1,9 @@
 //! Which short cut an instruction takes and what it needs for it, decided once, when the instruction is decoded.
 
 use super::Operation;
-use crate::eu::regions::{FILE_BYTES, NULL};
-use crate::eu::uop::{Condition, ExecType, Indirect, Op, Predicate, Shape, Src, Target, Type, Uop};
+use crate::assumptions::MATH_KEEPS_SUBNORMALS_BY_MODE;
+use crate::eu::regions::{FILE_BYTES, GRF_BYTES, NULL};
+use crate::eu::uop::{Condition, ExecType, Indirect, Math, Op, Predicate, Shape, Src, Target, Type, Uop};
 
 /// How the elements of an operand lie, and what they are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -162,8 +163,10 @@ fn plan(u: &Uop) -> Option<Plan> {
     let count = match u.op {
         Op::Mov | Op::Not | Op::Frc | Op::Rndd | Op::Rndu | Op::Rnde | Op::Rndz => 1,
         Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Shl | Op::Shr | Op::Asr => 2,
-        Op::Avg | Op::Sel | Op::Cmp => 2,
+        Op::Avg | Op::Sel | Op::Cmp | Op::Line | Op::Pln => 2,
         Op::Mad => 3,
+        Op::Math(Math::Fdiv | Math::Pow) => 2,
+        Op::Math(_) => 1,
         _ => return None,
     };
     if u.volatile || u.acc_write || u.dst.control || matches!(u.condition, Condition::O | Condition::U) {
@@ -178,12 +181,24 @@ fn plan(u: &Uop) -> Option<Plan> {
         ..Plan::NONE
     };
     let sources = &u.src[..count];
+    if matches!(u.op, Op::Line | Op::Pln) && !is_plane(sources, usize::from(u.size)) {
+        return None;
+    }
     if sources.iter().all(|src| src.ty == Type::F) {
         floats(u, sources, &mut plan)?;
     } else if matches!(u.exec, ExecType::Word | ExecType::Dword) {
         ints(u, sources, &mut plan)?;
     }
     (plan.operation != Operation::None).then_some(plan)
+}
+
+/// True if a plane's coefficients are four numbers in registers, and its coordinates whole registers of the file.
+fn is_plane(sources: &[Src], n: usize) -> bool {
+    let coordinates = |offset: u16| usize::from(offset) + 8 * n.max(8) <= GRF_BYTES;
+    matches!(
+        (&sources[0].shape, &sources[1].shape),
+        (Shape::Scalar(tuple), Shape::Contiguous(offset)) if usize::from(*tuple) < GRF_BYTES && coordinates(*offset)
+    )
 }
 
 // ---- places ----
@@ -442,6 +457,18 @@ fn floats(u: &Uop, sources: &[Src], plan: &mut Plan) -> Option<()> {
         Op::Add => Operation::AddFloat,
         Op::Mul => Operation::MulFloat,
         Op::Mad => Operation::MadFloat,
+        Op::Line => Operation::LineFloat,
+        Op::Pln => Operation::PlaneFloat,
+        Op::Math(_) if !MATH_KEEPS_SUBNORMALS_BY_MODE => return None,
+        Op::Math(Math::Inv) => Operation::Inv,
+        Op::Math(Math::Fdiv) => Operation::Fdiv,
+        Op::Math(Math::Sqrt) => Operation::Sqrt,
+        Op::Math(Math::Rsq) => Operation::Rsq,
+        Op::Math(Math::Log) => Operation::Log,
+        Op::Math(Math::Exp) => Operation::Exp,
+        Op::Math(Math::Sin) => Operation::Sin,
+        Op::Math(Math::Cos) => Operation::Cos,
+        Op::Math(Math::Pow) => Operation::Pow,
         Op::Frc => Operation::Frc,
         Op::Rndd => Operation::Rndd,
         Op::Rndu => Operation::Rndu,

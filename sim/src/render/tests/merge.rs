@@ -94,7 +94,8 @@ fn output(
         viewports: &[CcViewport { minimum_depth: 0.0, maximum_depth: 1.0 }],
         samples: NumberOfMultisamples::from_bits(samples.ilog2().into()),
     };
-    Output::resolve(&OutputPackets { depth, wm: &wm, shader: &shader, blend }).unwrap()
+    Output::resolve(&OutputPackets { depth, wm: &wm, shader: &shader, blend, chroma_key_kills: false })
+        .unwrap()
 }
 
 /// A generator of small numbers.
@@ -116,8 +117,8 @@ fn message(color: Source, subspans: [[u32; 2]; 4], last: bool) -> Write {
         binding: 0,
         entry: 0,
         last,
-        per_sample: false,
         upper: false,
+        slots: 0xffff,
         mask: 0xffff,
         subspans,
         slice: 0,
@@ -258,6 +259,28 @@ fn null_targets() {
         assert_eq!((result.unwrap(), stats.pixels), (count, 0));
         let expected = if count > 0 { 0.5 } else { 0.0 };
         assert_eq!(f32::from_bits(gpu.vm(context).read_u32(DEPTH).unwrap()), expected);
+    }
+}
+
+/// Two colours for each of sixteen slots come in two messages of eight, both of them the last (003:4962): each tests its own
+/// slots, once.
+#[test]
+fn halves_are_tested_once() {
+    let mut gpu = Gpu::new();
+    let context = gpu.create_context().unwrap();
+    gpu.load(context, DEPTH, &vec![0; 64 << 10]).unwrap();
+    let (blend, constants) = (BlendState::new(), ColorCalcState::new());
+    let target = RenderTarget::resolve(&Surface::default(), &blend, 0, &constants, Purpose::Draw).unwrap();
+    let function = ThreeDCompareFunction::COMPAREFUNCTION_ALWAYS;
+    let output = output(1, function, (&blend, &constants), Control::PSEXEC);
+    let mut slots = Slots::new([1; SLOTS], [[[0.5; 8]; 4]; 4]);
+    for half in [0x00ff, 0xff00] {
+        let mut write = message([[0; SLOTS]; 4], [[0, 0], [2, 0], [4, 0], [6, 0]], true);
+        (write.slots, write.mask) = (half, half);
+        let (result, _) = with_exec(gpu.vm(context), |exec| {
+            output.merge(exec, &target, &mut Known::default(), &mut slots, &write)
+        });
+        assert_eq!(result.unwrap(), 8);
     }
 }
 

@@ -239,7 +239,8 @@ pub(super) fn untyped<O: Observer>(
         slots = Some(Slots::structured(simd, mask, registers, parcel.body, count, pitch));
     }
     let slots = slots.unwrap_or_else(|| {
-        let range = Range { align: width.bytes(), ..Range::dwords(target.bytes(port.local.slm.len())) };
+        let range =
+            Range { align: width.bytes(), ..Range::dwords(target, target.bytes(port.local.slm.len())) };
         Slots::short(simd, mask, registers, parcel.body, range)
     });
     let operation = Operation { kind, width, layout, returns: descriptor.return_data_control };

@@ -94,7 +94,7 @@ impl Blocks<'_> {
     ) -> Result<u64, PageFault> {
         let mut copy = |first: usize, length: usize| {
             let place = at + run.place + first;
-            let offset = run.offset + first as u64;
+            let offset = (run.offset & self.target.reach()) + first as u64;
             match self.write {
                 true => window.write(offset, end, &registers.bytes()[place..place + length]),
                 false => window.read(offset, end, &mut registers.bytes_mut()[place..place + length]),

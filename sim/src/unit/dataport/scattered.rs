@@ -43,7 +43,7 @@ pub(super) fn dwords<O: Observer>(
     let index = descriptor.binding_table_index.get();
     let target = whole_dwords(target::buffer(port, &parcel, index, allowed, header)?);
     let end = target.bytes(port.local.slm.len());
-    let range = Range { global: header.global, unit: 4, align: 4, end };
+    let range = Range { global: header.global, unit: 4, align: 4, end, reach: target.reach() };
     let mask = simd.active(message.mask, u32::MAX);
     let slots = Slots::short(simd, mask, registers, parcel.body, range);
     let element = simd.registers() * REGISTER;
@@ -77,7 +77,7 @@ pub(super) fn bytes<O: Observer>(
         Target::Local if !LOCAL_MEMORY_HAS_A_GLOBAL_OFFSET => 0,
         _ => header.global,
     };
-    let range = Range { global, unit: 1, align: 1, end };
+    let range = Range { global, unit: 1, align: 1, end, reach: target.reach() };
     let mask = simd.active(message.mask, u32::MAX);
     let slots = Slots::short(simd, mask, registers, parcel.body, range);
     let bytes =

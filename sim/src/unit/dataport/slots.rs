@@ -196,18 +196,20 @@ pub(super) struct Range {
     pub align: u64,
     /// Byte at which the window ends.
     pub end: u64,
+    /// Bits of an offset in bytes that count ([`Target::reach`]).
+    pub reach: u64,
 }
 
 impl Range {
     /// Offsets in bytes, to dwords.
-    pub const fn dwords(end: u64) -> Range {
-        Range { global: 0, unit: 1, align: 4, end }
+    pub const fn dwords(target: Target, end: u64) -> Range {
+        Range { global: 0, unit: 1, align: 4, end, reach: target.reach() }
     }
 
     /// Byte of the window for `offset`.
     #[inline(always)]
     pub fn offset(self, offset: u32) -> u64 {
-        (sum(self.global, offset) * self.unit) & !(self.align - 1)
+        (sum(self.global, offset) * self.unit) & self.reach & !(self.align - 1)
     }
 }
 

@@ -59,7 +59,10 @@ pub(super) fn message<O: Observer>(
             ),
             _ => {
                 let end = target.bytes(port.local.slm.len());
-                (simd.registers_of(4), Slots::short(simd, mask, registers, parcel.body, Range::dwords(end)))
+                (
+                    simd.registers_of(4),
+                    Slots::short(simd, mask, registers, parcel.body, Range::dwords(target, end)),
+                )
             }
         };
     }

@@ -1,5 +1,6 @@
 //! What a message reaches: a surface, the shared local memory of the group, or all memory.
 
+use crate::assumptions::LOCAL_MEMORY_OFFSET_BITS;
 use crate::mem::{PageFault, Vm};
 
 /// Where the offsets of a message lead.
@@ -30,6 +31,14 @@ impl Target {
     pub const NOTHING: Target = Target::Memory { base: 0, size: 0 };
     /// All memory, by address.
     pub const EVERYTHING: Target = Target::Memory { base: 0, size: u64::MAX };
+
+    /// Bits of an offset that count.
+    pub const fn reach(self) -> u64 {
+        match self {
+            Target::Local => LOCAL_MEMORY_OFFSET_BITS,
+            _ => u64::MAX,
+        }
+    }
 
     /// Bytes that there are; `local` is the size of shared local memory.
     pub fn bytes(self, local: usize) -> u64 {

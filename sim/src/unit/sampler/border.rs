@@ -2,7 +2,7 @@
 
 use crate::assumptions::BORDER_COLORS_CLAMP_TO_THE_FORMAT;
 use crate::surface::format::codec::Value;
-use crate::surface::format::{Class, Encoding, Format, Letter, Numeric};
+use crate::surface::format::{Class, Encoding, Format, Letter, Numeric, block};
 use genxml::gen8::render3d_binding::SamplerIndirectState;
 
 /// What alpha is where a format has none.
@@ -29,9 +29,17 @@ pub fn color(format: &Format, dx9: bool, state: &SamplerIndirectState) -> Value 
         [state.border_color_red, state.border_color_green, state.border_color_blue, state.border_color_alpha]
             .map(|dword| dword.get() as u32);
     let mut color = [0, 0, 0, one(format.numeric)];
-    if format.class != Class::Channels {
-        // Blocks and YUV: what their decoders return is normalized, or a float.
-        return given;
+    match format.class {
+        Class::Channels => {}
+        Class::Compressed => {
+            let (count, encoding) = block::channels(format);
+            for (to, value) in color.iter_mut().zip(given).take(count) {
+                *to = clamp(encoding, 32, value);
+            }
+            return color;
+        }
+        // YUV, and bits, which ignore the colour.
+        _ => return given,
     }
     for channel in format.channels() {
         let value = |from: usize| clamp(channel.encoding, u32::from(channel.bits), given[from]);
@@ -98,6 +106,20 @@ mod tests {
         assert_eq!(found(SurfaceFormat::L16A16_FLOAT), [2.0, 2.0, 2.0, 0.75]);
         assert_eq!(found(SurfaceFormat::I32_FLOAT), [2.0; 4]);
         assert_eq!(found(SurfaceFormat::A8_UNORM), [0.0, 0.0, 0.0, 0.75]);
+        // Formats with blocks have the channels of their base formats (OpenGL 4.6, table 8.14).
+        assert_eq!(found(SurfaceFormat::BC4_SNORM), [1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(found(SurfaceFormat::EAC_SIGNED_RG11), [1.0, -0.5, 0.0, 1.0]);
+        assert_eq!(found(SurfaceFormat::EAC_RG11), [1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(found(SurfaceFormat::ETC2_SRGB8), [1.0, 0.0, 0.25, 1.0]);
+        assert_eq!(found(SurfaceFormat::BC6H_SF16), [2.0, -0.5, 0.25, 1.0]);
+        assert_eq!(found(SurfaceFormat::BC7_UNORM), [1.0, 0.0, 0.25, 0.75]);
+        // Of blocks: channels of the base format, the others 0 and alpha 1 (OpenGL 4.6, 8.14.2).
+        assert_eq!(found(SurfaceFormat::BC7_UNORM_SRGB), [1.0, 0.0, 0.25, 0.75]);
+        assert_eq!(found(SurfaceFormat::DXT1_RGB), [1.0, 0.0, 0.25, 1.0]);
+        assert_eq!(found(SurfaceFormat::ETC2_RGB8), [1.0, 0.0, 0.25, 1.0]);
+        assert_eq!(found(SurfaceFormat::BC5_SNORM), [1.0, -0.5, 0.0, 1.0]);
+        assert_eq!(found(SurfaceFormat::EAC_R11), [1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(found(SurfaceFormat::BC6H_SF16), [2.0, -0.5, 0.25, 1.0]);
         let found = |format, channels| color(Format::of(format).unwrap(), false, &state(channels));
         assert_eq!(found(SurfaceFormat::R8G8_UINT, [300, 7, 9, 9]), [255, 7, 0, 1]);
         assert_eq!(found(SurfaceFormat::R16_SINT, [-70000i32 as u32, 1, 1, 1]), [-32768i32 as u32, 0, 0, 1]);

@@ -131,6 +131,7 @@ fn on_cube(
     let (sx, sy) = (second(x.share), second(y.share));
     let mut footprint = Footprint { first, count: across * across, weights: [0.0; MOST] };
     let mut corner = None;
+    let edge = |at: i32| at.clamp(0, place.size[0] - 1);
     for n in 0..footprint.count {
         let (i, j) = (n % across, n / across);
         footprint.weights[n] = if way.linear { [1.0 - sx, sx][i] * [1.0 - sy, sy][j] } else { 1.0 };
@@ -139,19 +140,18 @@ fn on_cube(
             true => cube::across(point.face, column, row, place.size[0]),
             false => Some((point.face, column, row)),
         };
-        match texel {
-            Some((face, x, y)) if view.faces[face as usize] => {
-                let origin = view.origin(place, point.slice + face, 0);
-                texels.push(place, origin, x, y)?;
-            }
-            Some(_) => texels.push_border(),
-            None => {
-                corner = Some(n);
-                texels.push_border();
-            }
+        let (face, x, y) = texel.unwrap_or_else(|| {
+            corner = Some(n);
+            (point.face, edge(column), edge(row))
+        });
+        if view.faces[face as usize] {
+            let origin = view.origin(place, point.slice + face, 0);
+            texels.push(place, origin, x, y)?;
+        } else {
+            texels.push_border();
         }
     }
-    // There is no texel beyond a corner: the three others have its weight.
+    // There is no texel beyond a corner: the three others have its weight, and gathers the one at the corner.
     if let Some(corner) = corner.filter(|_| CUBE_CORNERS_HAVE_THREE_TEXELS) {
         let third = footprint.weights[corner] / 3.0;
         footprint.weights[..4].iter_mut().for_each(|weight| *weight += third);

@@ -6,7 +6,7 @@ use super::payload::{GROUP, LodFrom, Parameter, Request, Simd};
 use super::point::Coordinates;
 use super::state::MapFilter;
 use super::view::View;
-use crate::assumptions::DERIVATIVES_OF_EVERY_STAGE;
+use crate::assumptions::{DERIVATIVES_OF_EVERY_STAGE, TWO_ANISOTROPIC_SAMPLES_MEET};
 use crate::eu::regions::Registers;
 use crate::surface::Dimension;
 
@@ -137,9 +137,14 @@ fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Op
     let limit = f64::from(view.sampler.anisotropy);
     let ratio = if least * limit * limit <= most { limit } else { (most / least).sqrt() };
     let ways = (2.0 * (ratio / 2.0).ceil()) as u32;
+    // How far two samples are apart, of what more of them would be.
+    let apart = if ways == 2 && TWO_ANISOTROPIC_SAMPLES_MEET { ratio - 1.0 } else { 1.0 };
+    if apart == 0.0 {
+        return (lod::of_square(most), None);
+    }
     let step = [0, 1].map(|part| match view.surface.layout.dimension {
         Dimension::Cube => 0.0,
-        _ => derivatives[major][part] / ratio,
+        _ => derivatives[major][part] / ratio * apart,
     });
     let line = Line { step, ways, end: 1.0 - (f64::from(ways) - ratio) / 2.0 };
     (lod::of_square(most / (ratio * ratio)), Some(line))

@@ -9,7 +9,7 @@ use crate::assumptions::{CONTROL_WORDS_WITHOUT_A_SURFACE_ARE_ZERO, LOADS_OUTSIDE
 use crate::eu::regions::Registers;
 use crate::mem::{PageFault, Vm};
 use crate::surface::format::codec::Value;
-use crate::surface::format::{Class, Format, Letter};
+use crate::surface::format::{Class, Format, Letter, block};
 use crate::surface::{AuxiliaryKind, Codec, Dimension, SurfaceKind, TileMode};
 
 /// Where a lane reads.
@@ -168,10 +168,7 @@ fn has_alpha(format: &Format) -> bool {
             .channels()
             .iter()
             .any(|channel| matches!(channel.letter, Letter::A | Letter::I | Letter::P)),
-        Class::Compressed => {
-            ["BC1", "BC2", "BC3", "BC7", "FXT1"].iter().any(|name| format.name.starts_with(name))
-                || ["PTA", "RGBA8", "A8"].iter().any(|name| format.name.ends_with(name))
-        }
+        Class::Compressed => block::channels(format).0 == 4,
         Class::PackedYuv { .. } | Class::Planar | Class::Raw => false,
     }
 }

@@ -78,7 +78,9 @@ pub struct Chooser {
     max: i32,
     base: i32,
     mip: MipFilter,
-    preclamp: bool,
+    /// Min LOD and Max LOD of the sampler state, whatever the surface has (2d p.397), if the level is clamped to them before
+    /// it is said what the map is: shrunk or enlarged.
+    before: Option<[i32; 2]>,
     mag_has_levels: bool,
     least_share: u32,
     last: i32,
@@ -97,7 +99,7 @@ impl Chooser {
             max: sampler.max_lod.min(count),
             base: if sampler.base == 0 { base } else { sampler.base },
             mip: sampler.mip,
-            preclamp: sampler.preclamp,
+            before: sampler.preclamp.then_some([sampler.min_lod, sampler.max_lod]),
             mag_has_levels: sampler.mag_has_levels,
             least_share: sampler.least_share,
             last,
@@ -110,7 +112,7 @@ impl Chooser {
     }
 
     /// The same between Min LOD, which wins, and Max LOD.
-    pub fn clamped(&self, lod: i32) -> i32 {
+    fn clamped(&self, lod: i32) -> i32 {
         lod.min(self.max).max(self.min)
     }
 
@@ -122,7 +124,7 @@ impl Chooser {
     /// The levels for a level of detail with its bias.
     #[inline]
     pub fn choose(&self, lod: i32) -> Choice {
-        let lod = if self.preclamp { self.clamped(lod) } else { lod };
+        let lod = self.before.map_or(lod, |[min, max]| lod.min(max).max(min));
         let magnified = lod - self.base <= 0;
         if self.mip == MipFilter::None || magnified && !self.mag_has_levels {
             return self.one(self.min / LEVEL, magnified);
@@ -192,7 +194,8 @@ mod tests {
         Sampler { mip, min_lod: (min * 256.0) as i32, max_lod: (max * 256.0) as i32, ..sampler }
     }
 
-    /// Oracle: the pseudocode of 003:2787-2827, in floats, with the erratum of 003:3730 mended.
+    /// Oracle: the pseudocode of 003:2787-2827, in floats, with the erratum of 003:3730 mended; but the first clamp is to the
+    /// levels of the sampler state alone (2d p.397).
     #[test]
     fn pseudocode() {
         for mip in [MipFilter::None, MipFilter::Nearest, MipFilter::Linear] {
@@ -204,12 +207,9 @@ mod tests {
                             let chooser = Chooser::new(&sampler, last, 0, (base * 256.0) as i32);
                             for step in -600..2000 {
                                 let given = f64::from(step) / 256.0;
+                                let lod = if preclamp { given.min(max).max(min) } else { given };
                                 let (max, min) = (f64::min(max, last.into()), f64::min(min, last.into()));
                                 let clamp = |lod: f64| lod.min(max).max(min);
-                                let mut lod = given;
-                                if preclamp {
-                                    lod = clamp(lod);
-                                }
                                 let magnified = lod - base <= 0.0;
                                 let (mut share, level);
                                 share = 0.0;
@@ -231,6 +231,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// OpenGL 4.6, 8.14.3 and 8.15: a map without levels is shrunk all the same where a pixel covers several texels.
+    #[test]
+    fn a_map_of_one_level_is_shrunk_too() {
+        let sampler = Sampler { preclamp: true, ..sampler(MipFilter::None, 0.0, 14.0) };
+        let chooser = Chooser::new(&sampler, 0, 0, 0);
+        assert_eq!([-1, 0, 1, 700].map(|lod| chooser.choose(lod).magnified), [true, true, false, false]);
     }
 
     /// 2d p.405: a level of less than 25%, or 37.5%, is left out.

@@ -23,7 +23,7 @@ mod fxt1;
 mod tests;
 
 use super::codec::Value;
-use super::{Format, convert};
+use super::{Encoding, Format, convert};
 use genxml::gen8::state::SurfaceFormat;
 
 /// Texels of the largest blocks: 8 x 4 of FXT1; all others have 4 x 4.
@@ -91,6 +91,21 @@ pub fn decode_texel(format: &Format, bytes: &[u8], x: u32, y: u32) -> Option<Val
 /// than a block has, or fewer places than texels.
 pub fn decode_block(format: &Format, bytes: &[u8], out: &mut [Value]) -> Option<usize> {
     with_block!(format, bytes, |block| fill(&block, out)?)
+}
+
+/// How many of red, green, blue and alpha, from the first on, a format with blocks has, and what they are. What it lacks is
+/// 0, alpha 1.
+pub fn channels(format: &Format) -> (usize, Encoding) {
+    use SurfaceFormat as F;
+    match format.code {
+        F::BC4_UNORM | F::EAC_R11 => (1, Encoding::Unorm),
+        F::BC4_SNORM | F::EAC_SIGNED_R11 => (1, Encoding::Snorm),
+        F::BC5_UNORM | F::EAC_RG11 => (2, Encoding::Unorm),
+        F::BC5_SNORM | F::EAC_SIGNED_RG11 => (2, Encoding::Snorm),
+        F::BC6H_UF16 | F::BC6H_SF16 => (3, Encoding::Float),
+        F::DXT1_RGB | F::DXT1_RGB_SRGB | F::ETC1_RGB8 | F::ETC2_RGB8 | F::ETC2_SRGB8 => (3, Encoding::Unorm),
+        _ => (4, Encoding::Unorm),
+    }
 }
 
 #[inline(always)]

@@ -1,33 +1,66 @@
-//! Thread groups of a walker on several threads of the host, with the result of one.
+//! Work on several threads of the host, with the result of one: thread groups of a walker, tiles of a draw.
 //!
-//! Groups may talk to each other: by atomics, or by reading what another one wrote. What comes of it depends on their
-//! order, and the model promises one: that of dispatch. So groups run side by side on trial:
-//! 1. the groups are cut into `Part`s of neighbours, some for each host thread, a *wave* of them at a time;
+//! [`Work`] has many *items* that run in order, each of them independent of the others as a rule. But threads may talk to each
+//! other: by atomics, or by reading what another one wrote. What comes of it depends on their
+//! order, and the model promises one. So items run side by side on trial:
+//! 1. they are cut into `Part`s of neighbours, some for each host thread, a *wave* of them at a time;
 //! 2. each part runs over memory that does not change meanwhile, with an [`Overlay`] for what it writes;
 //! 3. when all of the wave are done, they are put together in order: a part that read nothing that a part before it
 //!    wrote did what it would have done in its place, and its overlay goes to memory;
 //! 4. the first part that did not, or that did anything unusual (a fault, a look at the clock, a change of page tables,
 //!    a kernel that grew), runs again in its place, and a new wave starts behind it.
 //!
-//! A walker whose parts keep failing runs in order. Memory, counts, clock and faults are the same in every case. So is the
+//! Work whose parts keep failing runs in order. Memory, counts, clock and faults are the same in every case. So is the
 //! TLB, but for pages that were never written, and those of surface states that several parts of a wave looked up first:
 //! it matters only to those who change page tables without an invalidation.
 
-use super::gpgpu::{Grid, Worker};
 use crate::context::{Exec, Mode, State};
 use crate::cs::device::Device;
 use crate::fault::{Fault, Place};
 use crate::mem::overlay::{Overlay, Written};
 use crate::mem::{AddressSpace, Memory, Vm};
 use crate::observe::{Observer, Stats};
-use crate::unit::Program;
 use crate::watchdog::Budget;
 use genxml::engine::EngineId;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Work of the first groups, which run in order to see how much a group is, in units of [`crate::watchdog`].
+/// Items that run in order, or as if they had.
+pub trait Work: Sync {
+    /// Where items run, one after the other.
+    type Worker: Send + Sync;
+    /// What a worker has to tell when it is done.
+    type Report: Send;
+
+    /// How many there are.
+    fn items(&self) -> u64;
+
+    /// Runs items.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of a thread.
+    fn run<O: Observer>(
+        &self,
+        exec: &mut Exec<'_, O>,
+        worker: &mut Self::Worker,
+        items: Range<u64>,
+    ) -> Result<(), Fault>;
+
+    /// Another worker that knows nothing yet.
+    fn fork(worker: &Self::Worker) -> Self::Worker;
+
+    /// Takes over what another worker knows, and forgets what it knew itself.
+    fn follow(worker: &mut Self::Worker, other: &Self::Worker);
+
+    /// What it knows and counted; it knows nothing then.
+    fn report(worker: &mut Self::Worker) -> Self::Report;
+
+    /// Takes over what a worker that [follows](Self::follow) this one got to know.
+    fn learn(worker: &mut Self::Worker, report: Self::Report);
+}
+
+/// Work of the first items, which run in order to see how much an item is, in units of [`crate::watchdog`].
 const SAMPLE: u64 = 20_000;
 /// Work of a part: a millisecond or more, so that a part costs much more than its overlay.
 const PART: u64 = 1_000_000;
@@ -59,38 +92,42 @@ pub struct Trials {
     pub repeated: u64,
 }
 
-/// Runs all groups of a grid.
+/// Runs all items.
 ///
 /// # Errors
-/// Any [`Fault`] of a thread, the first one in the order of dispatch.
-pub fn run<O: Observer>(exec: &mut Exec<'_, O>, grid: &Grid, worker: &mut Worker) -> Result<(), Fault> {
-    let groups = grid.groups();
+/// Any [`Fault`] of a thread, the first one in order.
+pub fn run<O: Observer, W: Work>(
+    exec: &mut Exec<'_, O>,
+    work: &W,
+    worker: &mut W::Worker,
+) -> Result<(), Fault> {
+    let items = work.items();
     let alone = O::LISTENS || exec.device.threads < 2 || exec.mode.global_only;
     if alone || exec.vm.memory().is_none() {
-        return grid.run(exec, worker, 0..groups);
+        return work.run(exec, worker, 0..items);
     }
     let budget = exec.budget.left();
     let (mut done, mut parts, mut failures) = (0, 0, 0);
     let (mut part, mut length) = (FIRST_PART, 1);
     let mut written = None;
-    while done < groups {
+    while done < items {
         let spent = budget - exec.budget.left();
         if spent < SAMPLE {
-            grid.run(exec, worker, done..done + 1)?;
+            work.run(exec, worker, done..done + 1)?;
             done += 1;
             continue;
         }
         let each = (spent / done).max(1);
-        let left = groups - done;
+        let left = items - done;
         if left.saturating_mul(each) < LITTLE || failures > PATIENCE + parts / PARTS_PER_FAILURE {
-            return grid.run(exec, worker, done..groups);
+            return work.run(exec, worker, done..items);
         }
         let seats = exec.device.threads as u64 * length;
         let size = (part / each).min(left.div_ceil(seats * WHOLE_PARTS)).max(1);
         let limit = each.saturating_mul(size).saturating_mul(SURPRISE);
-        let wave = cut(done..groups, size, seats);
-        let Some(good) = run_wave(exec, grid, worker, &wave, limit, &mut written) else {
-            return grid.run(exec, worker, done..groups);
+        let wave = cut(done..items, size, seats);
+        let Some(good) = run_wave(exec, work, worker, &wave, limit, &mut written) else {
+            return work.run(exec, worker, done..items);
         };
         parts += good as u64;
         exec.state.trials.kept += good as u64;
@@ -104,21 +141,21 @@ pub fn run<O: Observer>(exec: &mut Exec<'_, O>, grid: &Grid, worker: &mut Worker
                 exec.state.trials.repeated += 1;
                 done = failed.end;
                 written = None;
-                grid.run(exec, worker, failed.clone())?;
+                work.run(exec, worker, failed.clone())?;
             }
         }
     }
     Ok(())
 }
 
-/// Cuts as many groups as a wave has into parts; a whole one has `size`. `seats` is the number of host threads, or more in a
+/// Cuts as many items as a wave has into parts; a whole one has `size`. `seats` is the number of host threads, or more in a
 /// longer wave.
-fn cut(groups: Range<u64>, size: u64, seats: u64) -> Vec<Range<u64>> {
+fn cut(items: Range<u64>, size: u64, seats: u64) -> Vec<Range<u64>> {
     let sizes =
         PARTS.iter().flat_map(|(parts, shift)| (0..parts * seats).map(|_| size.div_ceil(1 << *shift)));
-    let mut start = groups.start;
+    let mut start = items.start;
     let parts = sizes.map_while(|size| {
-        let part = start..groups.end.min(start.saturating_add(size));
+        let part = start..items.end.min(start.saturating_add(size));
         start = part.end;
         (!part.is_empty()).then_some(part)
     });
@@ -158,11 +195,11 @@ impl Shelf {
     }
 }
 
-/// Neighbouring groups on trial.
-struct Part {
-    groups: Range<u64>,
-    /// What its worker knew in the end.
-    programs: Vec<Program>,
+/// Neighbouring items on trial.
+struct Part<W: Work> {
+    items: Range<u64>,
+    /// What its worker had to tell in the end.
+    report: Option<W::Report>,
     space: AddressSpace,
     overlay: Overlay,
     stats: Stats,
@@ -173,10 +210,10 @@ struct Part {
 }
 
 /// What all parts of a wave share.
-struct Shared<'a> {
-    grid: &'a Grid,
-    /// The worker that runs groups in order.
-    worker: &'a Worker,
+struct Shared<'a, W: Work> {
+    work: &'a W,
+    /// The worker that runs items in order.
+    worker: &'a W::Worker,
     mem: &'a Memory,
     state: &'a State,
     engine: EngineId,
@@ -187,18 +224,18 @@ struct Shared<'a> {
 }
 
 /// Where a host thread runs parts, one after the other. After one that is not good it runs no other.
-struct Seat {
-    worker: Worker,
+struct Seat<W: Work> {
+    worker: W::Worker,
     state: State,
     /// Threads know neither registers of the GPU nor the global table.
     device: Device,
     ggtt: AddressSpace,
 }
 
-impl Part {
-    fn run(&mut self, shared: &Shared<'_>, seat: &mut Seat) {
+impl<W: Work> Part<W> {
+    fn run(&mut self, shared: &Shared<'_, W>, seat: &mut Seat<W>) {
         let Seat { worker, state, device, ggtt } = seat;
-        worker.follow(shared.worker);
+        W::follow(worker, shared.worker);
         let mut budget = Budget::new(shared.limit, 0);
         let mut exec = Exec {
             engine: shared.engine,
@@ -212,8 +249,8 @@ impl Part {
             device,
             mode: shared.mode,
         };
-        let result = shared.grid.run(&mut exec, worker, self.groups.clone());
-        self.programs = worker.knowledge();
+        let result = shared.work.run(&mut exec, worker, self.items.clone());
+        self.report = Some(W::report(worker));
         self.good = result.is_ok() && !self.overlay.ordered();
         self.spent = shared.limit - budget.left();
     }
@@ -221,10 +258,10 @@ impl Part {
 
 /// Runs parts side by side and puts together as many as come out as they would in order. Returns how many these are; None
 /// if the TLB makes that impossible. `written` is what the wave before this one left, if nothing ran between them.
-fn run_wave<O: Observer>(
+fn run_wave<O: Observer, W: Work>(
     exec: &mut Exec<'_, O>,
-    grid: &Grid,
-    worker: &mut Worker,
+    work: &W,
+    worker: &mut W::Worker,
     wave: &[Range<u64>],
     limit: u64,
     written: &mut Option<Written>,
@@ -238,7 +275,7 @@ fn run_wave<O: Observer>(
     // Threads do not look at the kernels of other packets.
     let kernels = std::mem::take(&mut exec.state.kernels);
     let shared = Shared {
-        grid,
+        work,
         worker,
         mem,
         state: exec.state,
@@ -248,18 +285,18 @@ fn run_wave<O: Observer>(
         limit: limit.min(exec.budget.left()),
     };
     let shelf = &mut exec.device.shelf;
-    let fresh = |groups: &Range<u64>| {
+    let fresh = |items: &Range<u64>| {
         let (overlay, space) = shelf.take(space);
-        let (programs, stats) = (Vec::new(), Stats::default());
-        Part { groups: groups.clone(), programs, space, overlay, stats, spent: 0, good: false }
+        let (report, stats) = (None, Stats::default());
+        Part::<W> { items: items.clone(), report, space, overlay, stats, spent: 0, good: false }
     };
     let waiting = Mutex::new(wave.iter().map(fresh).collect::<Vec<_>>().into_iter().enumerate());
-    let done: Mutex<Vec<Option<Part>>> = Mutex::new(wave.iter().map(|_| None).collect());
+    let done: Mutex<Vec<Option<Part<W>>>> = Mutex::new(wave.iter().map(|_| None).collect());
     // What comes behind a part that failed is of no use.
     let failed = AtomicUsize::new(usize::MAX);
-    let work = || {
+    let sit = || {
         let mut seat = Seat {
-            worker: shared.worker.fork(),
+            worker: W::fork(shared.worker),
             state: shared.state.clone(),
             device: Device::default(),
             ggtt: AddressSpace::global(),
@@ -280,9 +317,9 @@ fn run_wave<O: Observer>(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(work);
+            scope.spawn(sit);
         }
-        work();
+        sit();
     });
     exec.state.kernels = kernels;
     let parts = done.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -297,7 +334,9 @@ fn run_wave<O: Observer>(
         if !fails {
             part.overlay.commit(mem, space, &part.space, written);
             *exec.stats += part.stats;
-            worker.learn(&part.programs);
+            if let Some(report) = part.report {
+                W::learn(worker, report);
+            }
             good += 1;
         }
         shelf.put(part.overlay, part.space);

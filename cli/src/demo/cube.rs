@@ -1,0 +1,198 @@
+//! Two lit cubes, one stuck in the other: vertices by index, a vertex shader with a matrix in push constants, a depth test that
+//! decides for each pixel which face is in front.
+
+use super::initial::{self, BUFFERS, Heaps};
+use genxml::batch::Submission;
+use genxml::core::{MinusOne, lit};
+use genxml::gen8::enums::{ThreeDCompareFunction, ThreeDPrimTopoType};
+use genxml::gen8::render3d_binding::ThreeDStateBindingTablePointersPs;
+use genxml::gen8::render3d_constants::{ThreeDStateConstantBody, ThreeDStateConstantVs};
+use genxml::gen8::render3d_depth::*;
+use genxml::gen8::render3d_fetch::*;
+use genxml::gen8::render3d_pixel::ThreeDStatePs;
+use genxml::gen8::state::{SurfaceFormat, SurfaceType};
+use genxml::{batch, eu};
+use std::error::Error;
+
+/// Width and height of the picture in pixels.
+pub const SIZE: u32 = 512;
+
+const BACKGROUND: [u8; 4] = [24, 26, 32, 255];
+
+/// Colours of the faces that look along +x, -x, +y, -y, +z, -z.
+const COLORS: [[u8; 4]; 6] = [
+    [230, 80, 60, 255],
+    [70, 200, 110, 255],
+    [240, 200, 80, 255],
+    [90, 130, 240, 255],
+    [210, 100, 220, 255],
+    [80, 200, 220, 255],
+];
+
+/// The vertex shader, for eight vertices. Constants come first: r2 and r3 are the rows of the matrix to clip space; r4 has the
+/// direction to the light as the cube sees it, the share of light from everywhere, and that of the lamp. Then come the vertices:
+/// position in r5 to r8, normal in r9 to r12, colour in r13 to r16.
+const VERTEX: &[u32] = &eu! {
+    (W) mov (8|M0)   r112.0<1>:ud  r1.0<8;8,1>:ud
+    mov (8|M0)       r113.0<1>:ud  0:ud               // header
+    mov (8|M0)       r114.0<1>:ud  0:ud
+    mov (8|M0)       r115.0<1>:ud  0:ud
+    mov (8|M0)       r116.0<1>:ud  0:ud
+    mad (8|M0)       r117.0<1>:f   r2.3<0;0>:f     r5.0<2;1>:f   r2.0<0>:f      // x
+    mad (8|M0)       r117.0<1>:f   r117.0<2;1>:f   r6.0<2;1>:f   r2.1<0>:f
+    mad (8|M0)       r117.0<1>:f   r117.0<2;1>:f   r7.0<2;1>:f   r2.2<0>:f
+    mad (8|M0)       r118.0<1>:f   r2.7<0;0>:f     r5.0<2;1>:f   r2.4<0>:f      // y
+    mad (8|M0)       r118.0<1>:f   r118.0<2;1>:f   r6.0<2;1>:f   r2.5<0>:f
+    mad (8|M0)       r118.0<1>:f   r118.0<2;1>:f   r7.0<2;1>:f   r2.6<0>:f
+    mad (8|M0)       r119.0<1>:f   r3.3<0;0>:f     r5.0<2;1>:f   r3.0<0>:f      // z
+    mad (8|M0)       r119.0<1>:f   r119.0<2;1>:f   r6.0<2;1>:f   r3.1<0>:f
+    mad (8|M0)       r119.0<1>:f   r119.0<2;1>:f   r7.0<2;1>:f   r3.2<0>:f
+    mad (8|M0)       r120.0<1>:f   r3.7<0;0>:f     r5.0<2;1>:f   r3.4<0>:f      // w
+    mad (8|M0)       r120.0<1>:f   r120.0<2;1>:f   r6.0<2;1>:f   r3.5<0>:f
+    mad (8|M0)       r120.0<1>:f   r120.0<2;1>:f   r7.0<2;1>:f   r3.6<0>:f
+    send (8|M0)      null  r112  0x6  0x12080007      // to the URB, from the start: header and position
+    mul (8|M0)       r20.0<1>:f    r9.0<8;8,1>:f   r4.0<0;1,0>:f                // normal times direction,
+    mad (8|M0)       r20.0<1>:f    r20.0<2;1>:f    r10.0<2;1>:f  r4.1<0>:f
+    mad (8|M0)       (sat)r20.0<1>:f  r20.0<2;1>:f  r11.0<2;1>:f  r4.2<0>:f     // 0 on the far side
+    mad (8|M0)       r20.0<1>:f    r4.3<0;0>:f     r20.0<2;1>:f  r4.4<0>:f      // all light
+    mul (8|M0)       r113.0<1>:f   r13.0<8;8,1>:f  r20.0<8;8,1>:f
+    mul (8|M0)       r114.0<1>:f   r14.0<8;8,1>:f  r20.0<8;8,1>:f
+    mul (8|M0)       r115.0<1>:f   r15.0<8;8,1>:f  r20.0<8;8,1>:f
+    mov (8|M0)       r116.0<1>:f   r16.0<8;8,1>:f
+    send (8|M0)      null  r112  0x26  0x0A080027  {EOT}    // behind them: colour
+};
+
+type Matrix = [[f32; 4]; 4];
+
+/// A point at z is drawn at x / z and y / z, as far as its depth is between 2 and 10.
+const PERSPECTIVE: Matrix =
+    [[2.5, 0.0, 0.0, 0.0], [0.0, 2.5, 0.0, 0.0], [0.0, 0.0, 1.25, -2.5], [0.0, 0.0, 1.0, 0.0]];
+
+/// Where the light comes from: the left, above, behind the eye.
+const LIGHT: [f32; 3] = [-0.48, 0.64, -0.6];
+
+/// A turn about y and one about x, by their cosines and sines, then 5 away from the eye.
+fn placed([c, s]: [f32; 2], [d, t]: [f32; 2], size: f32) -> Matrix {
+    let rows = [[c, 0.0, s], [t * s, d, -t * c], [-d * s, t, d * c]];
+    let row = |n: usize, add| [size * rows[n][0], size * rows[n][1], size * rows[n][2], add];
+    [row(0, 0.0), row(1, 0.0), row(2, 5.0), [0.0, 0.0, 0.0, 1.0]]
+}
+
+fn product(a: &Matrix, b: &Matrix) -> Matrix {
+    a.map(|row| std::array::from_fn(|n| (0..4).map(|k| row[k] * b[k][n]).sum()))
+}
+
+/// What the vertex shader gets of a cube: three registers.
+fn constants(place: &Matrix, size: f32) -> Vec<u8> {
+    // The light turned the other way round, instead of each normal.
+    let light = [0, 1, 2].map(|n| (0..3).map(|k| place[k][n] * LIGHT[k]).sum::<f32>() / size);
+    let mut rows = product(&PERSPECTIVE, place).to_vec();
+    rows.extend([[light[0], light[1], light[2], 0.3], [0.7, 0.0, 0.0, 0.0]]);
+    initial::floats(&rows)
+}
+
+/// Four vertices and two triangles for each face. A vertex is its position and normal in floats, and its colour in bytes.
+fn cube() -> (Vec<u8>, Vec<u8>) {
+    let (mut vertices, mut indices) = (Vec::new(), Vec::new());
+    for (face, color) in COLORS.iter().enumerate() {
+        let (axis, sign) = (face / 2, if face % 2 == 0 { 1.0 } else { -1.0 });
+        for (u, v) in [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)] {
+            let (mut position, mut normal) = ([sign; 3], [0.0; 3]);
+            (position[(axis + 1) % 3], position[(axis + 2) % 3]) = (u, v);
+            normal[axis] = sign;
+            vertices.extend(initial::floats(&[position, normal]));
+            vertices.extend(color);
+        }
+        let first = 4 * face as u16;
+        indices.extend([0, 1, 2, 0, 2, 3].into_iter().flat_map(|n| (first + n).to_le_bytes()));
+    }
+    (vertices, indices)
+}
+
+/// The batch with all that it points to.
+///
+/// # Errors
+/// None in practice: what is built here fits.
+pub fn submission() -> Result<Submission, Box<dyn Error>> {
+    let mut heaps = Heaps::new()?;
+    let picture = initial::picture(SIZE, BACKGROUND)?;
+    let target = initial::image(heaps.surfaces.writes(&picture, 0)?, SIZE, 1)?;
+    let target = heaps.surfaces.put(&target)?;
+    let table = heaps.surfaces.binding_table(&[target])?;
+    let vertex = heaps.instructions.kernel(VERTEX)?;
+    let pixel = heaps.instructions.kernel(super::triangle::PIXEL)?;
+    let (corners, numbers) = cube();
+    let vertices = initial::buffer("vertices", BUFFERS, &corners)?;
+    let indices = initial::buffer("indices", BUFFERS + 0x1_0000, &numbers)?;
+    // Depth is 1.0, the farthest, everywhere, so that it does not matter yet that its rows lie in tiles.
+    let far = 1f32.to_le_bytes().repeat((SIZE * SIZE) as usize);
+    let depth = initial::buffer("depth", BUFFERS + 0x10_0000, &far)?;
+    // Turns whose cosine and sine are fractions: 3-4-5, 5-12-13 and 8-15-17.
+    let large = constants(&placed([0.8, 0.6], [12.0 / 13.0, -5.0 / 13.0], 1.0), 1.0);
+    let small = constants(&placed([5.0 / 13.0, -12.0 / 13.0], [15.0 / 17.0, 8.0 / 17.0], 1.0), 1.0);
+    let constants = initial::buffer("constants", BUFFERS + 0x2_0000, &[large, small].concat())?;
+    const REGISTERS: usize = 3;
+
+    let mut batch = initial::begin(&mut heaps, SIZE)?;
+    let elements = [
+        initial::element(SurfaceFormat::R32G32B32_FLOAT, 3, 0)?,
+        initial::element(SurfaceFormat::R32G32B32_FLOAT, 3, 12)?,
+        initial::element(SurfaceFormat::R8G8B8A8_UNORM, 4, 24)?,
+    ];
+    initial::vertices(&mut batch, &vertices, 28, &elements)?;
+    initial::vertex_shader(&mut batch, vertex, 2)?;
+    initial::one_attribute(&mut batch)?;
+    batch! { batch =>
+        ThreeDStateIndexBuffer {
+            index_format: ThreeDStateIndexBufferIndexFormat::WORD,
+            buffer_starting_address: batch.reads(&indices, 0)?,
+            buffer_size: (numbers.len())?,
+            ..
+        };
+        ThreeDStateVfTopology { primitive_topology_type: ThreeDPrimTopoType::_3DPRIM_TRILIST };
+        ThreeDStateDepthBuffer {
+            surface_type: SurfaceType::SURFTYPE_2D,
+            surface_format: ThreeDStateDepthBufferSurfaceFormat::D32_FLOAT,
+            depth_write_enable: true,
+            surface_base_address: batch.writes(&depth, 0)?,
+            surface_pitch: lit!(4 * SIZE as i128),
+            width: lit!(SIZE as i128),
+            height: lit!(SIZE as i128),
+            depth: MinusOne::ONE,
+            ..
+        };
+        ThreeDStateWmDepthStencil {
+            depth_test_enable: true,
+            depth_buffer_write_enable: true,
+            depth_test_function: ThreeDCompareFunction::COMPAREFUNCTION_LESS,
+            ..
+        };
+        ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: table };
+        ThreeDStatePs {
+            kernel_start_pointer_0: pixel,
+            _8_pixel_dispatch_enable: true,
+            maximum_number_of_threads_per_psd: 62,
+            binding_table_entry_count: 1,
+            dispatch_grf_start_register_for_constant_setup_data_0: 4,
+            ..
+        };
+    }?;
+    for cube in 0..2 {
+        let address = batch.reads(&constants, (cube * 32 * REGISTERS) as u64)?;
+        let body = ThreeDStateConstantBody {
+            constant_buffer_3_read_length: lit!(REGISTERS as i128),
+            pointer_to_constant_buffer_3: address,
+            ..ThreeDStateConstantBody::new()
+        };
+        batch! { batch =>
+            ThreeDStateConstantVs { constant_body: body, .. };
+            ThreeDPrimitive {
+                vertex_access_type: ThreeDPrimitiveVertexAccessType::RANDOM,
+                vertex_count_per_instance: (numbers.len() / 2)?,
+                instance_count: 1,
+                ..
+            };
+        }?;
+    }
+    heaps.submit(batch, [picture, vertices, indices, constants, depth])
+}

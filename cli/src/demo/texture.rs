@@ -1,0 +1,197 @@
+//! A floor of tiles in perspective: one quad without a vertex shader, and a texture with mip levels that the sampler mixes. Each
+//! level has its own colour and shows its number, so that the picture tells where the sampler takes which.
+
+use super::initial::{self, BUFFERS, Heaps};
+use genxml::batch::Submission;
+use genxml::core::lit;
+use genxml::eu::gen8::eu_messages::{MsdRtw, MtDpRt, RenderTargetWriteSubtype};
+use genxml::gen8::enums::ThreeDPrimTopoType;
+use genxml::gen8::messages::{
+    MessageDescriptorSamplingEngine, MessageDescriptorSamplingEngineMessageType as Message,
+    MessageDescriptorSamplingEngineSimdMode10 as Simd,
+};
+use genxml::gen8::render3d_binding::*;
+use genxml::gen8::render3d_fetch::{ThreeDPrimitive, ThreeDStateVfTopology};
+use genxml::gen8::render3d_pixel::ThreeDStatePs;
+use genxml::gen8::render3d_stages::{SamplerCount, VectorMaskEnable};
+use genxml::gen8::state::*;
+use genxml::{batch, eu};
+use std::error::Error;
+
+/// Width and height of the picture in pixels.
+pub const SIZE: u32 = 256;
+
+const BACKGROUND: [u8; 4] = [120, 170, 220, 255];
+
+/// The corners of the floor: x, y, z and w in clip space, then the texture coordinates. It begins at the lower edge of the
+/// picture, 1 away from the eye, and ends 40 away. Tiles are as wide as the picture at its lower edge.
+const VERTICES: [[f32; 6]; 4] = [
+    [-24.0, -1.0, 0.0, 1.0, -11.5, 0.0],
+    [24.0, -1.0, 0.0, 1.0, 12.5, 0.0],
+    [-24.0, 22.4, 39.0, 40.0, -11.5, 31.2],
+    [24.0, 22.4, 39.0, 40.0, 12.5, 31.2],
+];
+
+/// The pixel shader, for sixteen pixels at a time: r2 to r5 say where they are, r6 has the planes of the texture coordinates u and
+/// v. The sampler gets u in r10 and r11, v in r12 and r13; its answer, two registers of each colour, goes to the render target.
+const PIXEL: &[u32] = &eu! {
+    pln (16|M0)      r10.0<1>:f  r6.0<0;1,0>:f  r2.0<8;8,1>:f
+    pln (16|M0)      r12.0<1>:f  r6.4<0;1,0>:f  r2.0<8;8,1>:f
+    send (16|M0)     r112  r10  0x2  0x08840001
+    sendc (16|M0)    null  r112  0x25  0x10031000  {EOT}
+};
+
+/// The messages of the kernel: what the numbers in the assembly stand for.
+const _: () = {
+    let sample = MessageDescriptorSamplingEngine {
+        message_type: Message::SAMPLE,
+        simd_mode_1_0: Simd::SIMD16,
+        binding_table_index: lit!(1),
+        message_length: lit!(4),
+        response_length: lit!(8),
+        ..MessageDescriptorSamplingEngine::new()
+    };
+    let color = MsdRtw {
+        message_type: MtDpRt::MT_RTW,
+        message_subtype: RenderTargetWriteSubtype::SIMD16,
+        last_render_target_select: true,
+        message_length: lit!(8),
+        ..MsdRtw::new()
+    };
+    assert!(sample.pack()[0] == 0x0884_0001);
+    assert!(color.pack()[0] == 0x1003_1000);
+};
+
+/// Width and height of level 0, and how many levels there are, down to one texel.
+const TEXTURE: usize = 128;
+const LEVELS: usize = 8;
+const TEXEL: usize = 4;
+const PITCH: usize = TEXTURE * TEXEL;
+/// Rows that all levels take.
+const ROWS: usize = 196;
+
+/// A colour for each level.
+const COLORS: [[u8; 3]; LEVELS] = [
+    [220, 70, 60],
+    [235, 150, 50],
+    [225, 215, 70],
+    [90, 190, 80],
+    [60, 180, 190],
+    [70, 110, 220],
+    [150, 90, 210],
+    [215, 100, 170],
+];
+
+/// Digits of three by five dots, a row in each three bits, the uppermost first.
+const DIGITS: [u16; LEVELS] = [
+    0b111_101_101_101_111,
+    0b010_110_010_010_111,
+    0b111_001_111_100_111,
+    0b111_001_111_001_111,
+    0b101_101_111_001_001,
+    0b111_100_111_001_111,
+    0b111_100_111_101_111,
+    0b111_001_010_010_010,
+];
+
+/// The texel of a level: its colour in two shades, a black frame, and in the middle its number in white, as far as there is room. `v`
+/// goes up.
+fn texel(level: usize, u: usize, v: usize) -> [u8; 4] {
+    let size = TEXTURE >> level;
+    let (x, y) = (16 * u / size, 16 * (size - 1 - v) / size);
+    let dot = |x: usize, y: usize| DIGITS[level] >> (14 - 3 * y - x) & 1 == 1;
+    let [red, green, blue] = match (x, y) {
+        (5..11, 3..13) if size >= 16 && dot((x - 5) / 2, (y - 3) / 2) => [255; 3],
+        _ if size >= 16 && (x == 0 || y == 0) => [20; 3],
+        _ if size < 16 || (x / 8 + y / 8) % 2 == 0 => COLORS[level],
+        _ => COLORS[level].map(|value| value / 4 * 3),
+    };
+    [red, green, blue, 255]
+}
+
+/// Where a level begins, in texels: level 1 lies below level 0, the others lie to its right, one below the other, each aligned to
+/// four rows.
+fn origin(level: usize) -> (usize, usize) {
+    match level {
+        0 => (0, 0),
+        1 => (0, TEXTURE),
+        _ => {
+            let above = (2..level).map(|level| (TEXTURE >> level).next_multiple_of(4));
+            (TEXTURE / 2, TEXTURE + above.sum::<usize>())
+        }
+    }
+}
+
+fn texture() -> Vec<u8> {
+    let mut bytes = vec![0; PITCH * ROWS];
+    for level in 0..LEVELS {
+        let (size, (left, top)) = (TEXTURE >> level, origin(level));
+        for (v, u) in (0..size).flat_map(|v| (0..size).map(move |u| (v, u))) {
+            let at = (top + v) * PITCH + (left + u) * TEXEL;
+            bytes[at..at + TEXEL].copy_from_slice(&texel(level, u, v));
+        }
+    }
+    bytes
+}
+
+/// Linear within a level and between two levels; the texture is repeated.
+const SAMPLER: SamplerState = SamplerState {
+    min_mode_filter: SamplerStateMinModeFilter::LINEAR,
+    mag_mode_filter: SamplerStateMagModeFilter::LINEAR,
+    mip_mode_filter: SamplerStateMipModeFilter::LINEAR,
+    max_lod: lit!(14),
+    tcx_address_control_mode: TextureCoordinateMode::WRAP,
+    tcy_address_control_mode: TextureCoordinateMode::WRAP,
+    u_address_min_filter_rounding_enable: true,
+    u_address_mag_filter_rounding_enable: true,
+    v_address_min_filter_rounding_enable: true,
+    v_address_mag_filter_rounding_enable: true,
+    ..SamplerState::new()
+};
+
+/// The batch with all that it points to.
+///
+/// # Errors
+/// None in practice: what is built here fits.
+pub fn submission() -> Result<Submission, Box<dyn Error>> {
+    let mut heaps = Heaps::new()?;
+    let picture = initial::picture(SIZE, BACKGROUND)?;
+    let vertices = initial::buffer("vertices", BUFFERS, &initial::floats(&VERTICES))?;
+    let texture = initial::buffer("texture", BUFFERS + 0x10_0000, &texture())?;
+    let target = initial::image(heaps.surfaces.writes(&picture, 0)?, SIZE, 1)?;
+    let target = heaps.surfaces.put(&target)?;
+    let map = initial::image(heaps.surfaces.reads(&texture, 0)?, TEXTURE as u32, LEVELS)?;
+    let map = heaps.surfaces.put(&map)?;
+    let table = heaps.surfaces.binding_table(&[target, map])?;
+    let samplers = heaps.dynamic.samplers(&[SAMPLER])?;
+    let pixel = heaps.instructions.kernel(PIXEL)?;
+
+    let mut batch = initial::begin(&mut heaps, SIZE)?;
+    // Without a vertex shader the elements are what it would have made: header (0, 0, 0 and 1, the width of points), position,
+    // attribute.
+    let elements = [
+        initial::element(SurfaceFormat::R32G32B32A32_FLOAT, 0, 0)?,
+        initial::element(SurfaceFormat::R32G32B32A32_FLOAT, 4, 0)?,
+        initial::element(SurfaceFormat::R32G32_FLOAT, 2, 16)?,
+    ];
+    initial::vertices(&mut batch, &vertices, 24, &elements)?;
+    initial::one_attribute(&mut batch)?;
+    batch! { batch =>
+        ThreeDStateVfTopology { primitive_topology_type: ThreeDPrimTopoType::_3DPRIM_TRISTRIP };
+        ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: table };
+        ThreeDStateSamplerStatePointersPs { pointer_to_ps_sampler_state: samplers };
+        ThreeDStatePs {
+            kernel_start_pointer_0: pixel,
+            _16_pixel_dispatch_enable: true,
+            // Pixels outside of the floor compute coordinates too: how they differ from their neighbours' tells the level.
+            vector_mask_enable: VectorMaskEnable::VMASK,
+            maximum_number_of_threads_per_psd: 62,
+            binding_table_entry_count: 2,
+            sampler_count: SamplerCount::_1_4_SAMPLERS,
+            dispatch_grf_start_register_for_constant_setup_data_0: 6,
+            ..
+        };
+        ThreeDPrimitive { vertex_count_per_instance: 4, instance_count: 1, .. };
+    }?;
+    heaps.submit(batch, [picture, vertices, texture])
+}

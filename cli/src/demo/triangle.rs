@@ -1,0 +1,113 @@
+//! The triangle that every 3D program begins with: a red, a green and a blue corner, and colours interpolated between them.
+
+use super::initial::{self, BUFFERS, Heaps};
+use genxml::batch::Submission;
+use genxml::core::lit;
+use genxml::eu::gen8::eu_messages::{MsdRtw, MtDpRt, RenderTargetWriteSubtype};
+use genxml::gen8::enums::ThreeDPrimTopoType;
+use genxml::gen8::messages::{UrbMessageDescriptor, UrbMessageDescriptorUrbOpcode};
+use genxml::gen8::render3d_binding::ThreeDStateBindingTablePointersPs;
+use genxml::gen8::render3d_fetch::{ThreeDPrimitive, ThreeDStateVfTopology};
+use genxml::gen8::render3d_pixel::ThreeDStatePs;
+use genxml::gen8::state::SurfaceFormat;
+use genxml::{batch, eu};
+use std::error::Error;
+
+/// Width and height of the picture in pixels.
+pub const SIZE: u32 = 512;
+
+/// The vertices: x and y in clip space, then red, green and blue.
+const VERTICES: [[f32; 5]; 3] =
+    [[-0.8, -0.7, 1.0, 0.0, 0.0], [0.8, -0.7, 0.0, 1.0, 0.0], [0.0, 0.8, 0.0, 0.0, 1.0]];
+
+/// What the picture shows beside the triangle.
+const BACKGROUND: [u8; 4] = [24, 26, 32, 255];
+
+/// The vertex shader, for eight vertices at a time. r1 has the URB handles of what it makes, r2 to r5 are x, y, z and w, r6 to
+/// r9 red, green, blue and alpha: each register has the value of eight vertices. It hands on position and colour as they are.
+const VERTEX: &[u32] = &eu! {
+    (W) mov (8|M0)   r112.0<1>:ud  r1.0<8;8,1>:ud     // to these handles
+    mov (8|M0)       r113.0<1>:ud  0:ud               // go the vertex's header: no flags,
+    mov (8|M0)       r114.0<1>:ud  0:ud               // layer 0,
+    mov (8|M0)       r115.0<1>:ud  0:ud               // viewport 0,
+    mov (8|M0)       r116.0<1>:ud  0:ud               // no width of points;
+    mov (8|M0)       r117.0<1>:f   r2.0<8;8,1>:f      // and its position.
+    mov (8|M0)       r118.0<1>:f   r3.0<8;8,1>:f
+    mov (8|M0)       r119.0<1>:f   r4.0<8;8,1>:f
+    mov (8|M0)       r120.0<1>:f   r5.0<8;8,1>:f
+    send (8|M0)      null  r112  0x6  0x12080007
+    mov (8|M0)       r113.0<1>:f   r6.0<8;8,1>:f      // Behind it goes the colour.
+    mov (8|M0)       r114.0<1>:f   r7.0<8;8,1>:f
+    mov (8|M0)       r115.0<1>:f   r8.0<8;8,1>:f
+    mov (8|M0)       r116.0<1>:f   r9.0<8;8,1>:f
+    send (8|M0)      null  r112  0x26  0x0A080027  {EOT}
+};
+
+/// The pixel shader, for eight pixels at a time. r2 and r3 say where they are in the triangle, r4 and r5 have the plane of each
+/// component of the colour: its value at one corner, and how much more it is at the others.
+pub const PIXEL: &[u32] = &eu! {
+    pln (8|M0)       r112.0<1>:f   r4.0<0;1,0>:f  r2.0<8;8,1>:f    // red
+    pln (8|M0)       r113.0<1>:f   r4.4<0;1,0>:f  r2.0<8;8,1>:f    // green
+    pln (8|M0)       r114.0<1>:f   r5.0<0;1,0>:f  r2.0<8;8,1>:f    // blue
+    mov (8|M0)       r115.0<1>:f   1.0:f                           // opaque
+    sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
+};
+
+/// The messages of the kernels: what the numbers in the assembly stand for.
+const _: () = {
+    const TO_URB: UrbMessageDescriptor = UrbMessageDescriptor {
+        urb_opcode: UrbMessageDescriptorUrbOpcode::SIMD8_WRITE,
+        header_present: true,
+        ..UrbMessageDescriptor::new()
+    };
+    let start = UrbMessageDescriptor { message_length: lit!(9), ..TO_URB };
+    let behind = UrbMessageDescriptor { message_length: lit!(5), global_offset: lit!(2), ..TO_URB };
+    let color = MsdRtw {
+        message_type: MtDpRt::MT_RTW,
+        message_subtype: RenderTargetWriteSubtype::SIMD8_LO,
+        last_render_target_select: true,
+        message_length: lit!(4),
+        ..MsdRtw::new()
+    };
+    assert!(start.pack()[0] == 0x1208_0007);
+    assert!(behind.pack()[0] == 0x0a08_0027);
+    assert!(color.pack()[0] == 0x0803_1400);
+};
+
+/// The batch with all that it points to.
+///
+/// # Errors
+/// None in practice: what is built here fits.
+pub fn submission() -> Result<Submission, Box<dyn Error>> {
+    let mut heaps = Heaps::new()?;
+    let picture = initial::picture(SIZE, BACKGROUND)?;
+    let target = initial::image(heaps.surfaces.writes(&picture, 0)?, SIZE, 1)?;
+    let target = heaps.surfaces.put(&target)?;
+    let table = heaps.surfaces.binding_table(&[target])?;
+    let vertex = heaps.instructions.kernel(VERTEX)?;
+    let pixel = heaps.instructions.kernel(PIXEL)?;
+    let vertices = initial::buffer("vertices", BUFFERS, &initial::floats(&VERTICES))?;
+
+    let mut batch = initial::begin(&mut heaps, SIZE)?;
+    let elements = [
+        initial::element(SurfaceFormat::R32G32_FLOAT, 2, 0)?,
+        initial::element(SurfaceFormat::R32G32B32_FLOAT, 3, 8)?,
+    ];
+    initial::vertices(&mut batch, &vertices, 20, &elements)?;
+    initial::vertex_shader(&mut batch, vertex, 1)?;
+    initial::one_attribute(&mut batch)?;
+    batch! { batch =>
+        ThreeDStateVfTopology { primitive_topology_type: ThreeDPrimTopoType::_3DPRIM_TRILIST };
+        ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: table };
+        ThreeDStatePs {
+            kernel_start_pointer_0: pixel,
+            _8_pixel_dispatch_enable: true,
+            maximum_number_of_threads_per_psd: 62,
+            binding_table_entry_count: 1,
+            dispatch_grf_start_register_for_constant_setup_data_0: 4,
+            ..
+        };
+        ThreeDPrimitive { vertex_count_per_instance: 3, instance_count: 1, .. };
+    }?;
+    heaps.submit(batch, [picture, vertices])
+}

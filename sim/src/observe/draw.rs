@@ -1,0 +1,177 @@
+//! Draws as observers see them: the latched state and memory at the time of a 3DPRIMITIVE, and what was counted.
+//!
+//! An observer gets a [`Drawing`] before the draw ([`Event::Draw`]) and after it ([`Event::DrawEnd`]). Nothing is looked up
+//! before it asks: [`Drawing::summary`] follows the packets, [`Drawing::color`] and its like make pictures of memory,
+//! [`Drawing::counters`] are to be subtracted.
+//!
+//! ```
+//! use genxml_sim::observe::draw::Counters;
+//! use genxml_sim::observe::{Event, Now, Told};
+//!
+//! let mut before = Counters::default();
+//! let mut listener = |_: Now, event: &Event<'_>| match event {
+//!     Event::Draw(drawing) => {
+//!         before = drawing.counters();
+//!         let summary = drawing.summary();
+//!         println!("{:?} to {} targets", summary.topology, summary.targets.len());
+//!     }
+//!     Event::DrawEnd(drawing) => println!("{} threads", drawing.counters().since(&before).threads),
+//!     _ => {}
+//! };
+//! let told = Told::new(&mut listener);
+//! ```
+
+use super::{Event, Observer, Stats};
+use crate::assumptions::PS_INVOCATIONS_OF_A_PIXEL;
+use crate::context::{Exec, State};
+use crate::fault::Place;
+use crate::render::summary::Summary;
+use genxml::gen8::registers::{
+    ClInvocationCount, ClPrimitivesCount, DsInvocationCount, GsInvocationCount, GsPrimitivesCount,
+    HsInvocationCount, IaPrimitivesCount, IaVerticesCount, PsDepthCount, PsInvocationCount,
+    VsInvocationCount,
+};
+use genxml::gen8::render3d_fetch::ThreeDPrimitive;
+use genxml_core::packet::{Dwords, Fixed};
+use std::fmt;
+
+/// Fills bytes from an address on; false if they cannot be read.
+type Read<'a> = dyn Fn(u64, &mut [u8]) -> bool + 'a;
+
+/// A draw before or after it takes place: what it works with, and memory.
+#[derive(Clone, Copy)]
+pub struct Drawing<'a> {
+    /// Where the 3DPRIMITIVE stands.
+    pub at: Place,
+    /// The 3DPRIMITIVE.
+    pub packet: &'a ThreeDPrimitive,
+    /// Latched packets and registers.
+    pub state: &'a State,
+    /// Counts of the submission so far.
+    pub stats: Stats,
+    read: &'a Read<'a>,
+}
+
+impl fmt::Debug for Drawing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Drawing").field("at", &self.at).field("packet", self.packet).finish_non_exhaustive()
+    }
+}
+
+impl Drawing<'_> {
+    /// The newest packet of its kind; all zero if there was none.
+    pub fn latched<T: Fixed>(&self) -> T {
+        T::read_lossy(self.state.latched.get(T::NAME, 0).unwrap_or_default())
+    }
+
+    /// Fills `out` with memory as the context sees it; false if some of it cannot be read.
+    pub fn read(&self, address: u64, out: &mut [u8]) -> bool {
+        (self.read)(address, out)
+    }
+
+    /// A structure in memory, if it can be read.
+    pub fn structure<T: Fixed>(&self, address: u64) -> Option<T>
+    where
+        T::Dwords: AsMut<[u32]>,
+    {
+        let mut dwords = T::Dwords::padded(&[]);
+        self.read(address, bytemuck::cast_slice_mut(dwords.as_mut())).then(|| T::from_dwords_lossy(&dwords))
+    }
+
+    /// What the draw works with, followed from the packets on.
+    pub fn summary(&self) -> Summary {
+        Summary::of(self)
+    }
+
+    /// What was counted until now.
+    pub fn counters(&self) -> Counters {
+        let register = |offset| self.state.registers.read_u64(offset);
+        Counters {
+            vertices: register(IaVerticesCount::OFFSET),
+            primitives: register(IaPrimitivesCount::OFFSET),
+            vs_invocations: register(VsInvocationCount::OFFSET),
+            hs_invocations: register(HsInvocationCount::OFFSET),
+            ds_invocations: register(DsInvocationCount::OFFSET),
+            gs_invocations: register(GsInvocationCount::OFFSET),
+            gs_primitives: register(GsPrimitivesCount::OFFSET),
+            clipper_primitives: register(ClInvocationCount::OFFSET),
+            clipped_primitives: register(ClPrimitivesCount::OFFSET),
+            ps_invocations: register(PsInvocationCount::OFFSET) / PS_INVOCATIONS_OF_A_PIXEL,
+            depth_passed: register(PsDepthCount::OFFSET),
+            threads: self.stats.threads,
+            instructions: self.stats.instructions,
+            pixels: self.stats.pixels,
+        }
+    }
+}
+
+/// The statistics registers of a context, and counts of the model. A register counts only what the packets of its stage have
+/// statistics enabled for ([`Summary::statistics`]); threads, instructions and pixels always count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Vertices fetched.
+    pub vertices: u64,
+    /// Objects that were made of them.
+    pub primitives: u64,
+    /// Vertices shaded.
+    pub vs_invocations: u64,
+    /// Patches that went through the hull shader.
+    pub hs_invocations: u64,
+    /// Domain points shaded.
+    pub ds_invocations: u64,
+    /// Objects that went through the geometry shader, an instance each.
+    pub gs_invocations: u64,
+    /// Objects that came out of it.
+    pub gs_primitives: u64,
+    /// Objects that came to the clipper.
+    pub clipper_primitives: u64,
+    /// Objects that it let through, whole or in part.
+    pub clipped_primitives: u64,
+    /// Pixels shaded.
+    pub ps_invocations: u64,
+    /// Samples that passed the depth and stencil tests.
+    pub depth_passed: u64,
+    /// Threads of all stages.
+    pub threads: u64,
+    /// Their instructions.
+    pub instructions: u64,
+    /// Pixels written to render targets, one for each target.
+    pub pixels: u64,
+}
+
+impl Counters {
+    /// What was counted since `before`. Registers that were written in between wrap around.
+    #[must_use]
+    pub fn since(&self, before: &Counters) -> Counters {
+        let more = |count: fn(&Counters) -> u64| count(self).wrapping_sub(count(before));
+        Counters {
+            vertices: more(|c| c.vertices),
+            primitives: more(|c| c.primitives),
+            vs_invocations: more(|c| c.vs_invocations),
+            hs_invocations: more(|c| c.hs_invocations),
+            ds_invocations: more(|c| c.ds_invocations),
+            gs_invocations: more(|c| c.gs_invocations),
+            gs_primitives: more(|c| c.gs_primitives),
+            clipper_primitives: more(|c| c.clipper_primitives),
+            clipped_primitives: more(|c| c.clipped_primitives),
+            ps_invocations: more(|c| c.ps_invocations),
+            depth_passed: more(|c| c.depth_passed),
+            threads: more(|c| c.threads),
+            instructions: more(|c| c.instructions),
+            pixels: more(|c| c.pixels),
+        }
+    }
+}
+
+/// Tells the observer that a draw begins, or that it is over.
+#[inline(always)]
+pub(crate) fn tell<O: Observer>(exec: &mut Exec<'_, O>, packet: &ThreeDPrimitive, over: bool) {
+    if !O::LISTENS {
+        return;
+    }
+    let Exec { vm, state, stats, budget, observer, engine, at, .. } = exec;
+    let read = |address: u64, out: &mut [u8]| vm.read(address, out).is_ok();
+    let drawing = Drawing { at: *at, packet, state, stats: **stats, read: &read };
+    observer.now(*engine, budget.clock());
+    observer.event(&if over { Event::DrawEnd(&drawing) } else { Event::Draw(&drawing) });
+}

@@ -1,0 +1,130 @@
+//! Pictures of what a draw writes: render targets, depth and stencil as pixels of red, green, blue and alpha bytes.
+
+use super::draw::Drawing;
+use crate::render::aux::{Auxiliary, Stored};
+use crate::render::depth::{DepthFormat, Plane};
+use crate::render::summary::{DepthBuffer, Target};
+use crate::surface::shown::Shown;
+use crate::surface::{Level, Surface, SurfaceKind};
+
+/// Pixels of a picture, across and down: of larger surfaces every n-th texel is taken.
+pub const MOST: u32 = 4096;
+
+/// A picture.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Image {
+    /// Pixels of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Red, green, blue and alpha bytes of each pixel, row by row.
+    pub rgba: Vec<u8>,
+}
+
+/// Which texels of a level are looked at.
+struct Grid {
+    step: u32,
+    width: u32,
+    height: u32,
+}
+
+impl Grid {
+    fn of(level: &Level) -> Grid {
+        let step = level.width.max(level.height).div_ceil(MOST).max(1);
+        Grid { step, width: level.width.div_ceil(step), height: level.height.div_ceil(step) }
+    }
+
+    /// A value for each pixel.
+    fn map<T>(&self, value: impl Fn(u32, u32) -> T) -> Vec<T> {
+        let texels = (0..self.height).flat_map(|y| (0..self.width).map(move |x| (x, y)));
+        texels.map(|(x, y)| value(x * self.step, y * self.step)).collect()
+    }
+
+    fn image(&self, rgba: Vec<u8>) -> Image {
+        Image { width: self.width, height: self.height, rgba }
+    }
+}
+
+impl Drawing<'_> {
+    /// A render target: its level and first slice, sample 0 of each pixel, alpha left out. What a fast clear left has the clear
+    /// colour; pixels that are not in memory are transparent. Floats are clamped to 0..=1; integers beyond 255 are scaled to
+    /// their greatest.
+    ///
+    /// None if the target is no image of channels.
+    pub fn color(&self, target: &Target) -> Option<Image> {
+        let Target { surface, level, .. } = target;
+        let codec =
+            surface.codec.filter(|codec| surface.kind == SurfaceKind::Image && codec.has_channels())?;
+        let bytes = surface.element_bytes as usize;
+        let auxiliary = Auxiliary::of(surface, level).ok().flatten();
+        let read = |address: u64, out: &mut [u8]| self.read(address, out);
+        let slice = surface.first_slice;
+        let grid = Grid::of(level);
+        let texels = grid.map(|x, y| {
+            let stored = match &auxiliary {
+                Some(auxiliary) => auxiliary.stored(slice, [x, y], &read),
+                None => Stored::Plane(0),
+            };
+            let Stored::Plane(plane) = stored else { return Some(clear(surface)) };
+            let mut element = [0; 32];
+            let element = element.get_mut(..bytes)?;
+            self.read(surface.texel(level, slice, x, y, plane), element).then(|| codec.decode_one(element))
+        });
+        let shown = Shown::of(codec, &texels);
+        let pixel = |texel: &Option<[u32; 4]>| texel.map_or([0; 4], |texel| shown.pixel(texel));
+        Some(grid.image(texels.iter().flat_map(pixel).collect()))
+    }
+
+    /// A depth buffer: white where it is 1, else grey, from the least depth in black to the greatest in light grey; sample 0 of the
+    /// first slice.
+    pub fn depth(&self, buffer: &DepthBuffer) -> Image {
+        let depths = self.plane(&buffer.plane, |bytes| {
+            let word = u32::from_le_bytes(bytes);
+            match buffer.format {
+                DepthFormat::Float32 => f32::from_bits(word),
+                DepthFormat::Unorm24 => (word & 0xff_ffff) as f32 / 16_777_215.0,
+                DepthFormat::Unorm16 => word as f32 / 65535.0,
+            }
+        });
+        let inside = || depths.iter().flatten().copied().filter(|&depth| depth.is_finite() && depth != 1.0);
+        let (least, most) = inside().fold((f32::MAX, f32::MIN), |(a, b), depth| (a.min(depth), b.max(depth)));
+        let range = if most > least { most - least } else { 1.0 };
+        let grey = |depth: f32| if depth == 1.0 { 255 } else { ((depth - least) / range * 223.0) as u8 };
+        self.greys(&buffer.plane, depths.into_iter().map(|depth| depth.map(grey)))
+    }
+
+    /// A stencil buffer, values as greys; sample 0 of the first slice.
+    pub fn stencil(&self, plane: &Plane) -> Image {
+        let values = self.plane(plane, |[value, ..]| value);
+        self.greys(plane, values.into_iter())
+    }
+
+    /// What is in the elements of a depth or stencil buffer, of four bytes at most.
+    fn plane<T>(&self, plane: &Plane, value: impl Fn([u8; 4]) -> T) -> Vec<Option<T>> {
+        let Plane { surface, level, .. } = plane;
+        let bytes = (surface.element_bytes as usize).min(4);
+        Grid::of(level).map(|x, y| {
+            let mut element = [0; 4];
+            let at = surface.texel(level, surface.first_slice, x, y, 0);
+            self.read(at, &mut element[..bytes]).then(|| value(element))
+        })
+    }
+
+    fn greys(&self, plane: &Plane, greys: impl Iterator<Item = Option<u8>>) -> Image {
+        let pixel = |grey: Option<u8>| grey.map_or([0; 4], |grey| [grey, grey, grey, 255]);
+        Grid::of(&plane.level).image(greys.flat_map(pixel).collect())
+    }
+}
+
+/// The clear colour, as a decoded texel.
+fn clear(surface: &Surface) -> [u32; 4] {
+    let integer = surface.codec.is_some_and(|codec| {
+        use crate::surface::format::Numeric;
+        codec.format().numeric != Numeric::Float
+    });
+    surface.clear.map(|one| match (one, integer) {
+        (false, _) => 0,
+        (true, true) => 1,
+        (true, false) => 1f32.to_bits(),
+    })
+}

@@ -1,0 +1,460 @@
+//! What a draw works with, for observers: followed from the latched packets on, without an error where something is wrong,
+//! since the draw itself will tell that ([`Summary::problems`]).
+
+use super::depth::{DepthFormat, Plane, depth_plane, stencil_plane};
+use super::vf::Range;
+use crate::eu::decode8::{self, Fetched};
+use crate::observe::Drawing;
+use crate::surface::{Level, Surface};
+use genxml::eu::decode::{decode, length};
+use genxml::eu::gen8::eu_messages::{MsdRtw, MtDpRt};
+use genxml::eu::instruction::{Descriptor, Instruction, SharedFunction};
+use genxml::gen8::enums::ThreeDPrimTopoType;
+use genxml::gen8::registers::{
+    ThreeDPrimBaseVertex, ThreeDPrimInstanceCount, ThreeDPrimStartInstance, ThreeDPrimStartVertex,
+    ThreeDPrimVertexCount,
+};
+use genxml::gen8::render3d_binding::ThreeDStateBindingTablePointersPs;
+use genxml::gen8::render3d_depth::{
+    ThreeDStateDepthBuffer, ThreeDStateStencilBuffer, ThreeDStateWmDepthStencil,
+};
+use genxml::gen8::render3d_fetch::{
+    ThreeDPrimitiveVertexAccessType as Access, ThreeDStateIndexBuffer, ThreeDStateVfStatistics,
+    ThreeDStateVfTopology,
+};
+use genxml::gen8::render3d_pixel::{
+    BlendState, BlendStateEntry, ThreeDStateBlendStatePointers, ThreeDStatePs, ThreeDStatePsExtra,
+    ThreeDStateWm,
+};
+use genxml::gen8::render3d_raster::{
+    CcViewport, ScissorRect, SfClipViewport, ThreeDStateClip, ThreeDStateClipClipMode as ClipMode,
+    ThreeDStateDrawingRectangle, ThreeDStateMultisample, ThreeDStateRaster, ThreeDStateSampleMask,
+    ThreeDStateScissorStatePointers, ThreeDStateSf, ThreeDStateViewportStatePointersCc,
+    ThreeDStateViewportStatePointersSfClip,
+};
+use genxml::gen8::render3d_stages::{
+    ThreeDStateDs, ThreeDStateDsSingleDomainPointDispatch as SinglePoint, ThreeDStateGs, ThreeDStateHs,
+    ThreeDStateStreamout, ThreeDStateTe, ThreeDStateVs, ThreeDStateVsSingleVertexDispatch as SingleVertex,
+};
+use genxml::gen8::state::{BindingTableState, RenderSurfaceState};
+use std::collections::BTreeSet;
+
+/// What a draw works with.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// How vertices make up objects.
+    pub topology: ThreeDPrimTopoType,
+    /// Which vertices and instances.
+    pub range: Range,
+    /// They stand in registers, not in the packet.
+    pub indirect: bool,
+    /// The number of vertices is what stream output wrote, and not the one in `range`.
+    pub auto: bool,
+    /// The index buffer, if vertices are drawn by index.
+    pub indices: Option<ThreeDStateIndexBuffer>,
+    /// Shaders that are on, in their order.
+    pub shaders: Vec<ShaderSummary>,
+    /// 3DSTATE_TE, if the tessellator is on.
+    pub tessellator: Option<ThreeDStateTe>,
+    /// Vertices are written to memory.
+    pub stream_output: bool,
+    /// Objects come to the rasteriser: neither stream output nor the clipper drop all.
+    pub rasterised: bool,
+    /// Surfaces that the pixel shader's messages name as render targets, by binding table index.
+    pub targets: Vec<Target>,
+    /// There may be others: a message has its descriptor in a register, or part of the kernel cannot be read.
+    pub more_targets: bool,
+    /// What writes to them mean.
+    pub purpose: super::render_target::Purpose,
+    /// BLEND_STATE, if there is one.
+    pub blend: Option<BlendState>,
+    /// The depth buffer, if there is one, whether it is tested or not.
+    pub depth: Option<DepthBuffer>,
+    /// The stencil buffer, if there is one, whether it is tested or not.
+    pub stencil: Option<Plane>,
+    /// Depth and stencil tests.
+    pub tests: ThreeDStateWmDepthStencil,
+    /// Depth writes also need 3DSTATE_DEPTH_BUFFER to allow them.
+    pub depth_writes: bool,
+    /// Culling and fill modes.
+    pub raster: ThreeDStateRaster,
+    /// Samples of a pixel.
+    pub samples: u32,
+    /// Samples that may be covered, a bit each.
+    pub sample_mask: u32,
+    /// Viewports up to the highest that vertices may name; none if positions are in pixels already.
+    pub viewports: Vec<SfClipViewport>,
+    /// Ranges of depth of the viewports.
+    pub depth_ranges: Vec<CcViewport>,
+    /// Scissor rectangles of the viewports, if they hold.
+    pub scissors: Option<Vec<ScissorRect>>,
+    /// The drawing rectangle.
+    pub rectangle: ThreeDStateDrawingRectangle,
+    /// Which registers count.
+    pub statistics: Statistics,
+    /// What could not be followed.
+    pub problems: Vec<String>,
+}
+
+/// A shader stage that is on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ShaderSummary {
+    /// `VS`, `HS`, `DS`, `GS` or `PS`.
+    pub stage: &'static str,
+    /// Its kernels; only pixel shaders have up to three.
+    pub kernels: Vec<KernelSummary>,
+}
+
+/// A kernel of a stage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KernelSummary {
+    /// How threads are dispatched: `SIMD8`, `SIMD4x2`...
+    pub dispatch: &'static str,
+    /// Offset from Instruction Base Address.
+    pub offset: u64,
+    /// Graphics address.
+    pub address: u64,
+}
+
+/// A render target.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Its binding table index.
+    pub binding: u8,
+    /// The surface.
+    pub surface: Surface,
+    /// The level that is drawn to.
+    pub level: Level,
+    /// Its entry of BLEND_STATE. Messages say in their header which one it is; here targets have entries in the order of binding
+    /// table indices, as drivers do it.
+    pub blend: Option<BlendStateEntry>,
+}
+
+/// A depth buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct DepthBuffer {
+    /// Surface, level and slices.
+    pub plane: Plane,
+    /// What its elements are.
+    pub format: DepthFormat,
+    /// A hierarchical depth buffer goes with it.
+    pub hierarchical: bool,
+}
+
+/// Stages that have statistics enabled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Statistics {
+    /// Vertices and objects.
+    pub fetch: bool,
+    /// Invocations of vertex shaders.
+    pub vs: bool,
+    /// Invocations of hull shaders.
+    pub hs: bool,
+    /// Invocations of domain shaders.
+    pub ds: bool,
+    /// Invocations of geometry shaders, and what they make.
+    pub gs: bool,
+    /// Objects at the clipper.
+    pub clip: bool,
+    /// Pixels shaded, samples that pass.
+    pub pixels: bool,
+}
+
+impl Summary {
+    /// That of a draw.
+    pub fn of(draw: &Drawing<'_>) -> Summary {
+        let mut problems = Vec::new();
+        let clip: ThreeDStateClip = draw.latched();
+        let wm: ThreeDStateWm = draw.latched();
+        let ps: ThreeDStatePs = draw.latched();
+        let te: ThreeDStateTe = draw.latched();
+        let stream: ThreeDStateStreamout = draw.latched();
+        let multisample: ThreeDStateMultisample = draw.latched();
+        let mask: ThreeDStateSampleMask = draw.latched();
+        let depth_packet: ThreeDStateDepthBuffer = draw.latched();
+        let topology: ThreeDStateVfTopology = draw.latched();
+        let samples = multisample.number_of_multisamples;
+        let mut followed = |what: &str, bad: &dyn std::fmt::Display| problems.push(format!("{what}: {bad}"));
+        let depth = depth_plane(&depth_packet, samples).unwrap_or_else(|bad| {
+            followed("depth buffer", &bad);
+            None
+        });
+        let stencil_packet: ThreeDStateStencilBuffer = draw.latched();
+        let stencil = stencil_plane(&stencil_packet, &depth_packet, samples).unwrap_or_else(|bad| {
+            followed("stencil buffer", &bad);
+            None
+        });
+        let shaders = shaders(draw);
+        let blend = blend(draw, &mut problems);
+        let (targets, more_targets) = match shaders.iter().find(|shader| shader.stage == "PS") {
+            Some(shader) => targets(draw, shader, blend.as_ref(), &mut problems),
+            None => (Vec::new(), false),
+        };
+        let (viewports, depth_ranges, scissors) = rectangles(draw, &clip, &mut problems);
+        let rejected = clip.clip_enable && clip.clip_mode == ClipMode::REJECT_ALL;
+        Summary {
+            topology: topology.primitive_topology_type,
+            range: range(draw),
+            indirect: draw.packet.indirect_parameter_enable,
+            auto: draw.packet.end_offset_enable,
+            indices: (draw.packet.vertex_access_type == Access::RANDOM).then(|| draw.latched()),
+            tessellator: te.te_enable.then_some(te),
+            stream_output: stream.so_function_enable,
+            rasterised: !(rejected || stream.so_function_enable && stream.api_rendering_disable),
+            statistics: statistics(draw, &clip, &wm),
+            shaders,
+            targets,
+            more_targets,
+            purpose: match (ps.render_target_fast_clear_enable, ps.render_target_resolve_enable) {
+                (true, _) => super::render_target::Purpose::FastClear,
+                (_, true) => super::render_target::Purpose::Resolve,
+                _ => super::render_target::Purpose::Draw,
+            },
+            blend,
+            depth: depth.map(|(plane, format)| DepthBuffer {
+                plane,
+                format,
+                hierarchical: depth_packet.hierarchical_depth_buffer_enable,
+            }),
+            stencil,
+            tests: draw.latched(),
+            depth_writes: depth_packet.depth_write_enable,
+            raster: draw.latched(),
+            samples: 1 << samples.bits().min(3),
+            sample_mask: mask.sample_mask.get() as u32,
+            viewports,
+            depth_ranges,
+            scissors,
+            rectangle: draw.latched(),
+            problems,
+        }
+    }
+
+    /// Depth is tested or written.
+    pub fn uses_depth(&self) -> bool {
+        self.tests.depth_test_enable || self.depth_writes && self.tests.depth_buffer_write_enable
+    }
+}
+
+/// What the packet says, or the registers that it refers to.
+fn range(draw: &Drawing<'_>) -> Range {
+    let packet = draw.packet;
+    let register = |offset| draw.state.registers.read(offset);
+    if packet.indirect_parameter_enable {
+        return Range {
+            vertices: register(ThreeDPrimVertexCount::OFFSET),
+            start: register(ThreeDPrimStartVertex::OFFSET),
+            instances: register(ThreeDPrimInstanceCount::OFFSET),
+            start_instance: register(ThreeDPrimStartInstance::OFFSET),
+            base_vertex: register(ThreeDPrimBaseVertex::OFFSET) as i32,
+        };
+    }
+    Range {
+        vertices: packet.vertex_count_per_instance.get() as u32,
+        start: packet.start_vertex_location.get() as u32,
+        instances: packet.instance_count.get() as u32,
+        start_instance: packet.start_instance_location.get() as u32,
+        base_vertex: packet.base_vertex_location.get() as i32,
+    }
+}
+
+fn shaders(draw: &Drawing<'_>) -> Vec<ShaderSummary> {
+    let kernel = |dispatch, offset: u64| KernelSummary {
+        dispatch,
+        offset,
+        address: draw.state.base.instruction.wrapping_add(offset),
+    };
+    let mut shaders = Vec::new();
+    let mut stage = |stage, kernels| shaders.push(ShaderSummary { stage, kernels });
+    let vs: ThreeDStateVs = draw.latched();
+    if vs.function_enable {
+        let dispatch = match (vs.simd8_dispatch_enable, vs.single_vertex_dispatch == SingleVertex::SINGLE) {
+            (_, true) => "single vertex",
+            (true, _) => "SIMD8",
+            _ => "SIMD4x2",
+        };
+        stage("VS", vec![kernel(dispatch, vs.kernel_start_pointer.get())]);
+    }
+    let hs: ThreeDStateHs = draw.latched();
+    if hs.enable {
+        stage("HS", vec![kernel("single patch", hs.kernel_start_pointer.get())]);
+    }
+    let ds: ThreeDStateDs = draw.latched();
+    if ds.function_enable {
+        let single = ds.single_domain_point_dispatch == SinglePoint::SINGLE;
+        let dispatch = match (ds.simd8_dispatch_enable, single) {
+            (_, true) => "single point",
+            (true, _) => "SIMD8",
+            _ => "SIMD4x2",
+        };
+        stage("DS", vec![kernel(dispatch, ds.kernel_start_pointer.get())]);
+    }
+    let gs: ThreeDStateGs = draw.latched();
+    if gs.enable {
+        let dispatch = gs.dispatch_mode.name().unwrap_or("unknown dispatch mode");
+        stage("GS", vec![kernel(dispatch, gs.kernel_start_pointer.get())]);
+    }
+    let extra: ThreeDStatePsExtra = draw.latched();
+    if extra.pixel_shader_valid {
+        let ps: ThreeDStatePs = draw.latched();
+        let widths =
+            [ps._8_pixel_dispatch_enable, ps._16_pixel_dispatch_enable, ps._32_pixel_dispatch_enable];
+        let pointers = [ps.kernel_start_pointer_0, ps.kernel_start_pointer_1, ps.kernel_start_pointer_2];
+        // Which of the three kernels is for 8, 16 and 32 pixels (gen8_facts 3.6).
+        let numbers = if widths.iter().filter(|&&on| on).count() == 1 { [0, 0, 0] } else { [0, 2, 1] };
+        let of_width = |n: usize| kernel(["SIMD8", "SIMD16", "SIMD32"][n], pointers[numbers[n]].get());
+        stage("PS", (0..3).filter(|&n| widths[n]).map(of_width).collect());
+    }
+    shaders
+}
+
+fn statistics(draw: &Drawing<'_>, clip: &ThreeDStateClip, wm: &ThreeDStateWm) -> Statistics {
+    Statistics {
+        fetch: draw.latched::<ThreeDStateVfStatistics>().statistics_enable,
+        vs: draw.latched::<ThreeDStateVs>().statistics_enable,
+        hs: draw.latched::<ThreeDStateHs>().statistics_enable,
+        ds: draw.latched::<ThreeDStateDs>().statistics_enable,
+        gs: draw.latched::<ThreeDStateGs>().statistics_enable,
+        clip: clip.clipper_statistics_enable,
+        pixels: wm.statistics_enable,
+    }
+}
+
+fn blend(draw: &Drawing<'_>, problems: &mut Vec<String>) -> Option<BlendState> {
+    let pointer: ThreeDStateBlendStatePointers = draw.latched();
+    if !pointer.blend_state_pointer_valid {
+        return None;
+    }
+    let state = draw.structure(draw.state.base.dynamic.wrapping_add(pointer.blend_state_pointer.get()));
+    if state.is_none() {
+        problems.push("BLEND_STATE: it cannot be read".into());
+    }
+    state
+}
+
+/// Render targets, and whether there may be more.
+fn targets(
+    draw: &Drawing<'_>,
+    shader: &ShaderSummary,
+    blend: Option<&BlendState>,
+    problems: &mut Vec<String>,
+) -> (Vec<Target>, bool) {
+    let (mut bindings, mut more) = (BTreeSet::new(), false);
+    for kernel in &shader.kernels {
+        more |= !written(draw, kernel.address, &mut bindings);
+    }
+    let table: ThreeDStateBindingTablePointersPs = draw.latched();
+    let base = draw.state.base.surface;
+    let table = base.wrapping_add(table.pointer_to_ps_binding_table.get());
+    let mut targets = Vec::new();
+    for (number, binding) in bindings.into_iter().enumerate() {
+        let entry = draw.structure::<BindingTableState>(table.wrapping_add(4 * u64::from(binding)));
+        let state = entry.and_then(|entry| {
+            draw.structure::<RenderSurfaceState>(base.wrapping_add(entry.surface_state_pointer.get()))
+        });
+        let surface = match state.as_ref().map(Surface::resolve) {
+            Some(Ok(surface)) => surface,
+            Some(Err(bad)) => {
+                problems.push(format!("render target, binding table entry {binding}: {bad}"));
+                continue;
+            }
+            None => {
+                problems.push(format!("render target, binding table entry {binding}: it cannot be read"));
+                continue;
+            }
+        };
+        targets.push(Target {
+            binding,
+            surface,
+            level: surface.layout.level(surface.mip_count.min(14)),
+            blend: blend.and_then(|blend| blend.entry.get(number)).copied(),
+        });
+    }
+    (targets, more)
+}
+
+/// Adds the binding table indices that a kernel writes as render targets; false if there may be others.
+fn written(draw: &Drawing<'_>, address: u64, bindings: &mut BTreeSet<u8>) -> bool {
+    let mut all = true;
+    let mut look = |instruction: &Instruction| {
+        let Some(send) = instruction.send.filter(|send| send.function == SharedFunction::DataPortRender)
+        else {
+            return;
+        };
+        let Descriptor::Immediate(descriptor) = send.descriptor else {
+            all = false;
+            return;
+        };
+        let message = MsdRtw::unpack_lossy(&[descriptor]);
+        if message.message_type == MtDpRt::MT_RTW {
+            bindings.insert(message.binding_table_index.get() as u8);
+        }
+    };
+    let mut readable = true;
+    decode8::kernel(address, 0, |offset| {
+        let at = address.wrapping_add_signed(offset.into());
+        let mut dwords = [0u32; 4];
+        let mut read = draw.read(at, bytemuck::must_cast_slice_mut(&mut dwords[..2]));
+        let compact = length(dwords[0]) == 8;
+        if read && !compact {
+            read = draw.read(at, bytemuck::must_cast_slice_mut(&mut dwords));
+        }
+        match decode(if compact { &dwords[..2] } else { &dwords }) {
+            Ok(instruction) if read => {
+                look(&instruction);
+                Fetched::Instruction(Box::new(instruction))
+            }
+            _ => {
+                readable = false;
+                Fetched::Garbage(String::new())
+            }
+        }
+    });
+    all && readable
+}
+
+/// Viewports, their ranges of depth, scissor rectangles.
+#[allow(clippy::type_complexity)]
+fn rectangles(
+    draw: &Drawing<'_>,
+    clip: &ThreeDStateClip,
+    problems: &mut Vec<String>,
+) -> (Vec<SfClipViewport>, Vec<CcViewport>, Option<Vec<ScissorRect>>) {
+    let dynamic = draw.state.base.dynamic;
+    let count = clip.maximum_vp_index.get() + 1;
+    let mut list = |what: &str, found: usize| {
+        if (found as u64) < count {
+            problems.push(format!("{what}: {} of {count} cannot be read", count - found as u64));
+        }
+    };
+    let sf: ThreeDStateSf = draw.latched();
+    let raster: ThreeDStateRaster = draw.latched();
+    let tests: ThreeDStateWmDepthStencil = draw.latched();
+    let at = |pointer: u64, bytes: u64, n: u64| dynamic.wrapping_add(pointer + n * bytes);
+    let mut viewports = Vec::new();
+    if sf.viewport_transform_enable {
+        let pointer: ThreeDStateViewportStatePointersSfClip = draw.latched();
+        let pointer = pointer.sf_clip_viewport_pointer.get();
+        let size = 4 * SfClipViewport::DWORDS as u64;
+        viewports.extend((0..count).map_while(|n| draw.structure::<SfClipViewport>(at(pointer, size, n))));
+        list("SF_CLIP_VIEWPORT", viewports.len());
+    }
+    let mut ranges = Vec::new();
+    if tests.depth_test_enable || tests.depth_buffer_write_enable {
+        let pointer: ThreeDStateViewportStatePointersCc = draw.latched();
+        let pointer = pointer.cc_viewport_pointer.get();
+        let size = 4 * CcViewport::DWORDS as u64;
+        ranges.extend((0..count).map_while(|n| draw.structure::<CcViewport>(at(pointer, size, n))));
+        list("CC_VIEWPORT", ranges.len());
+    }
+    let scissors = raster.scissor_rectangle_enable.then(|| {
+        let pointer: ThreeDStateScissorStatePointers = draw.latched();
+        let pointer = pointer.scissor_rect_pointer.get();
+        let size = 4 * ScissorRect::DWORDS as u64;
+        let found: Vec<ScissorRect> =
+            (0..count).map_while(|n| draw.structure(at(pointer, size, n))).collect();
+        list("SCISSOR_RECT", found.len());
+        found
+    });
+    (viewports, ranges, scissors)
+}

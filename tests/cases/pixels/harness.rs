@@ -1,0 +1,268 @@
+//! Draws without vertex shader to a picture of floats: a vertex is its position in clip space, one attribute, and whatever
+//! elements a case adds.
+
+use genxml::gen8::enums::{ThreeDPrimTopoType as Code, ThreeDVertexComponentControl as Component};
+use genxml::gen8::mi::{PipelineSelect, PipelineSelectPipelineSelection};
+use genxml::gen8::render3d_binding::ThreeDStateBindingTablePointersPs;
+use genxml::gen8::render3d_fetch::{
+    ThreeDPrimitive, ThreeDStateVertexBuffers, ThreeDStateVertexElements, ThreeDStateVfTopology,
+    VertexBufferState, VertexElementState,
+};
+use genxml::gen8::render3d_pixel::{ThreeDStatePs, ThreeDStatePsExtra, ThreeDStateWm};
+use genxml::gen8::render3d_raster::{
+    SfClipViewport, ThreeDStateClip, ThreeDStateDrawingRectangle, ThreeDStateMultisample, ThreeDStateRaster,
+    ThreeDStateRasterCullMode, ThreeDStateSampleMask, ThreeDStateSbe, ThreeDStateSf,
+    ThreeDStateSfPointWidthSource, ThreeDStateViewportStatePointersSfClip,
+};
+use genxml::gen8::state::{
+    BindingTableState, RenderSurfaceState, ShaderChannelSelect, StateBaseAddress, SurfaceFormat, SurfaceType,
+};
+use genxml_cases::{DYNAMIC_STATE, KERNELS, Model, SURFACE_STATE, at, packets, push, u};
+use genxml_core::{MinusOne, UFix};
+use genxml_sim::{Fault, Stats};
+
+/// Vertices.
+pub const VERTICES: u64 = 0x40_0000;
+/// The picture.
+pub const TARGET: u64 = 0x80_0000;
+/// Columns and rows of the picture.
+pub const SIZE: u32 = 64;
+/// Bytes of a vertex.
+pub const VERTEX: u64 = 36;
+
+/// A number less one, as fields store it.
+pub fn minus_one<const N: u32>(value: u64) -> MinusOne<N> {
+    MinusOne::new(value).expect("a number that fits")
+}
+
+/// A model with room for vertices and the picture.
+pub fn model() -> Model {
+    let mut model = Model::new();
+    model.map(VERTICES, 64 << 10);
+    model.map(TARGET, 1 << 20);
+    model
+}
+
+/// A vertex: position in pixels, depth, w; an attribute; its edge flag.
+#[derive(Clone, Copy, Debug)]
+pub struct Vertex {
+    /// X and Y on the screen, depth.
+    pub at: [f32; 3],
+    /// w of clip space.
+    pub w: f32,
+    /// Attribute 0.
+    pub attribute: [f32; 4],
+    /// The edge behind it is drawn.
+    pub flag: u32,
+}
+
+impl Vertex {
+    /// At a place on the screen, w 1.
+    pub fn at(x: f32, y: f32) -> Vertex {
+        Vertex { at: [x, y, 0.0], w: 1.0, attribute: [0.0; 4], flag: 1 }
+    }
+}
+
+/// What a draw has that differs from case to case.
+#[derive(Clone, Debug)]
+pub struct Draw {
+    /// How vertices make up objects.
+    pub topology: Code,
+    /// The vertices.
+    pub vertices: Vec<Vertex>,
+    /// Vertices have edge flags.
+    pub flags: bool,
+    /// The kernel.
+    pub kernel: Vec<u32>,
+    /// Kernel, binding table, widths.
+    pub ps: ThreeDStatePs,
+    /// What the kernel is.
+    pub extra: ThreeDStatePsExtra,
+    /// Windower.
+    pub wm: ThreeDStateWm,
+    /// Rasteriser.
+    pub raster: ThreeDStateRaster,
+    /// The picture's state.
+    pub target: RenderSurfaceState,
+    /// Further packets, before the draw.
+    pub more: Vec<u32>,
+    /// Instances.
+    pub instances: u64,
+}
+
+/// The render target write of eight channels, the last message.
+pub const WRITE_8: u32 = 0x0803_1400;
+
+impl Draw {
+    /// Eight pixels a thread, no depth, no blending, objects of both directions, points a pixel wide.
+    pub fn new(topology: Code, vertices: Vec<Vertex>, kernel: &[u32]) -> Draw {
+        Draw {
+            topology,
+            vertices,
+            flags: false,
+            kernel: kernel.to_vec(),
+            ps: ThreeDStatePs {
+                _8_pixel_dispatch_enable: true,
+                dispatch_grf_start_register_for_constant_setup_data_0: u(8),
+                maximum_number_of_threads_per_psd: u(62),
+                ..ThreeDStatePs::new()
+            },
+            extra: ThreeDStatePsExtra { pixel_shader_valid: true, ..ThreeDStatePsExtra::new() },
+            wm: ThreeDStateWm { statistics_enable: true, ..ThreeDStateWm::new() },
+            raster: ThreeDStateRaster {
+                cull_mode: ThreeDStateRasterCullMode::CULLMODE_NONE,
+                ..ThreeDStateRaster::new()
+            },
+            target: target(SurfaceFormat::R32G32B32A32_FLOAT, 16),
+            more: Vec::new(),
+            instances: 1,
+        }
+    }
+
+    /// Writes memory and returns the batch.
+    pub fn batch(&self, model: &mut Model) -> Vec<u32> {
+        model.put(KERNELS, &self.kernel);
+        let dwords: Vec<u32> = self
+            .vertices
+            .iter()
+            .flat_map(|v| {
+                let [x, y, z] = v.at.map(|c| (c * v.w).to_bits());
+                let position = [x, y, z, v.w.to_bits()];
+                [&position[..], &v.attribute.map(f32::to_bits), &[v.flag]].concat()
+            })
+            .collect();
+        model.put(VERTICES, &dwords);
+        model.put(SURFACE_STATE, &self.target.pack());
+        model.put(SURFACE_STATE + 64, &BindingTableState { surface_state_pointer: at(0) }.pack());
+        let viewport = SfClipViewport {
+            viewport_matrix_element_m00: 1.0,
+            viewport_matrix_element_m11: 1.0,
+            viewport_matrix_element_m22: 1.0,
+            x_max_view_port: SIZE as f32 - 1.0,
+            y_max_view_port: SIZE as f32 - 1.0,
+            ..SfClipViewport::new()
+        };
+        model.put(DYNAMIC_STATE, &viewport.pack());
+        let element = |offset: u64, format, stored: bool| {
+            let control = if stored { Component::VFCOMP_STORE_SRC } else { Component::VFCOMP_STORE_0 };
+            VertexElementState {
+                valid: true,
+                source_element_format: format,
+                source_element_offset: u(offset),
+                component_0_control: control,
+                component_1_control: control,
+                component_2_control: control,
+                component_3_control: control,
+                ..VertexElementState::new()
+            }
+        };
+        let float = SurfaceFormat::R32G32B32A32_FLOAT;
+        let mut elements = vec![element(0, float, false), element(0, float, true), element(16, float, true)];
+        if self.flags {
+            elements.push(VertexElementState {
+                edge_flag_enable: true,
+                component_1_control: Component::VFCOMP_NOSTORE,
+                component_2_control: Component::VFCOMP_NOSTORE,
+                component_3_control: Component::VFCOMP_NOSTORE,
+                ..element(32, SurfaceFormat::R32_UINT, true)
+            });
+        }
+        let vertices = [VertexBufferState {
+            buffer_pitch: u(VERTEX),
+            address_modify_enable: true,
+            buffer_starting_address: at(VERTICES),
+            buffer_size: u(VERTEX * self.vertices.len() as u64),
+            ..VertexBufferState::new()
+        }];
+        let mut batch = packets![
+            PipelineSelect { pipeline_selection: PipelineSelectPipelineSelection::_3D },
+            StateBaseAddress {
+                general_state_base_address_modify_enable: true,
+                surface_state_base_address_modify_enable: true,
+                surface_state_base_address: at(SURFACE_STATE),
+                dynamic_state_base_address_modify_enable: true,
+                dynamic_state_base_address: at(DYNAMIC_STATE),
+                instruction_base_address_modify_enable: true,
+                instruction_base_address: at(KERNELS),
+                ..StateBaseAddress::new()
+            },
+            ThreeDStateVfTopology { primitive_topology_type: self.topology },
+            ThreeDStateVertexBuffers { vertex_buffer_state: vertices[..].into() },
+            ThreeDStateVertexElements { element: elements[..].into() },
+            ThreeDStateViewportStatePointersSfClip { sf_clip_viewport_pointer: at(0) },
+            ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: at(64) },
+            ThreeDStateDrawingRectangle {
+                clipped_drawing_rectangle_x_max: u(SIZE as u64 - 1),
+                clipped_drawing_rectangle_y_max: u(SIZE as u64 - 1),
+                ..ThreeDStateDrawingRectangle::new()
+            },
+            ThreeDStateMultisample::new(),
+            ThreeDStateSampleMask { sample_mask: u(0xffff) },
+            ThreeDStateClip { clipper_statistics_enable: true, ..ThreeDStateClip::new() },
+            ThreeDStateSf {
+                viewport_transform_enable: true,
+                point_width_source: ThreeDStateSfPointWidthSource::STATE,
+                point_width: UFix::from_bits(8),
+                ..ThreeDStateSf::new()
+            },
+            ThreeDStateSbe {
+                number_of_sf_output_attributes: u(1),
+                vertex_urb_entry_read_offset: u(1),
+                force_vertex_urb_entry_read_offset: true,
+                vertex_urb_entry_read_length: u(1),
+                force_vertex_urb_entry_read_length: true,
+                ..ThreeDStateSbe::new()
+            },
+            self.raster,
+            self.wm,
+            self.ps,
+            self.extra,
+        ];
+        batch.extend(&self.more);
+        push(
+            &mut batch,
+            &ThreeDPrimitive {
+                vertex_count_per_instance: u(self.vertices.len() as u64),
+                instance_count: u(self.instances),
+                ..ThreeDPrimitive::new()
+            },
+        );
+        batch
+    }
+
+    /// Draws over a picture of zeros.
+    ///
+    /// # Errors
+    /// What the model says.
+    pub fn run(&self, model: &mut Model) -> Result<Stats, Fault> {
+        model.write(TARGET, &[0; 16 * (SIZE * SIZE) as usize]);
+        let batch = self.batch(model);
+        model.render(&batch)
+    }
+}
+
+/// A picture of elements of so many bytes, linear.
+pub fn target(format: SurfaceFormat, bytes: u64) -> RenderSurfaceState {
+    RenderSurfaceState {
+        surface_type: SurfaceType::SURFTYPE_2D,
+        surface_format: format,
+        surface_base_address: at(TARGET),
+        extent: genxml::gen8::state::RenderSurfaceStateExtent::Image {
+            width: minus_one(SIZE.into()),
+            height: minus_one(SIZE.into()),
+            depth: minus_one(1),
+        },
+        surface_pitch: minus_one(bytes * u64::from(SIZE)),
+        shader_channel_select_red: ShaderChannelSelect::RED,
+        shader_channel_select_green: ShaderChannelSelect::GREEN,
+        shader_channel_select_blue: ShaderChannelSelect::BLUE,
+        shader_channel_select_alpha: ShaderChannelSelect::ALPHA,
+        ..RenderSurfaceState::new()
+    }
+}
+
+/// The floats of a pixel.
+pub fn pixel(model: &mut Model, x: u32, y: u32) -> [f32; 4] {
+    let dwords = model.get(TARGET + 16 * u64::from(y * SIZE + x), 4);
+    [0, 1, 2, 3].map(|n: usize| f32::from_bits(dwords[n]))
+}

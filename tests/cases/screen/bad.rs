@@ -1,0 +1,396 @@
+//! State that nothing can be drawn with: each case has the fault that says so, by its kind, its field or what was being read.
+//! What the manuals define (null surfaces, empty buffers, nothing to draw) is no fault.
+
+use crate::kernels;
+use crate::scene::{Scene, on_screen};
+use genxml::core::UFix;
+use genxml::gen8::enums::{ThreeDCompareFunction as Compare, ThreeDPrimTopoType as Code};
+use genxml::gen8::mi::MiBatchBufferStart;
+use genxml::gen8::render3d_constants::{ThreeDStateConstantBody, ThreeDStateConstantPs};
+use genxml::gen8::render3d_depth::{
+    ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat as DepthFormat, ThreeDStateStencilBuffer,
+};
+use genxml::gen8::render3d_fetch::{
+    ThreeDPrimitive, ThreeDPrimitiveVertexAccessType as Access, ThreeDStateIndexBuffer,
+    ThreeDStateIndexBufferIndexFormat as IndexFormat, ThreeDStateVertexBuffers, ThreeDStateVertexElements,
+    ThreeDStateVfTopology, VertexBufferState, VertexElementState,
+};
+use genxml::gen8::render3d_pixel::{
+    ThreeDStateBlendStatePointers, ThreeDStateCcStatePointers, ThreeDStatePs,
+};
+use genxml::gen8::render3d_raster::{
+    ThreeDStateDrawingRectangle, ThreeDStateMultisample, ThreeDStateScissorStatePointers,
+    ThreeDStateViewportStatePointersSfClip,
+};
+use genxml::gen8::render3d_stages::{ThreeDStateTe, ThreeDStateVs};
+use genxml::gen8::state::{
+    NumberOfMultisamples, RenderSurfaceState, RenderSurfaceStateExtent, SurfaceFormat, SurfaceType, TileMode,
+};
+use genxml_cases::{BATCH, KERNELS, SURFACE_STATE, at, packets, push, u};
+use genxml_core::{Shifted, U};
+use genxml_sim::Fault;
+
+/// Nothing is mapped there, from any base.
+const NOWHERE: u64 = 0x7000_0000;
+
+fn plain() -> Scene {
+    let corners = [(0.0, 0.0), (32.0, 0.0), (0.0, 32.0)];
+    Scene::new([16, 16], Code::_3DPRIM_TRILIST, corners.map(|(x, y)| on_screen(x, y, 1)).to_vec())
+}
+
+/// What a fault is about: its kind, and the field or what was being read.
+fn about(fault: &Fault) -> String {
+    assert!(!fault.to_string().is_empty());
+    match fault {
+        Fault::Page { what, .. } => format!("Page: {what}"),
+        Fault::BadPacket { field, .. } => format!("BadPacket: {field}"),
+        Fault::Unimplemented { what, .. } => format!("Unimplemented: {what}"),
+        Fault::IllegalInstruction { .. } => "IllegalInstruction".to_owned(),
+        Fault::Hang { .. } => "Hang".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Draws with more packets; the fault, if there is one.
+fn with(more: &[u32]) -> String {
+    let mut scene = plain();
+    scene.more.extend(more);
+    match scene.run() {
+        Ok(drawn) => format!("Ok: {}", drawn.dwords(0, 0, 0)[0]),
+        Err(fault) => about(&fault),
+    }
+}
+
+/// Draws with another surface.
+fn with_surface(change: impl Fn(&mut RenderSurfaceState)) -> String {
+    let scene = plain();
+    let mut model = scene.model();
+    let batch = scene.batch(&mut model);
+    let mut surface = scene.surface(0);
+    change(&mut surface);
+    model.put(SURFACE_STATE, &surface.pack());
+    match model.render(&batch) {
+        Ok(stats) => format!("Ok: {}", scene.drawn(&mut model, stats).dwords(0, 0, 0)[0]),
+        Err(fault) => about(&fault),
+    }
+}
+
+/// The case without anything wrong.
+#[test]
+fn nothing_wrong() {
+    assert_eq!(with(&[]), "Ok: 1");
+    assert_eq!(with_surface(|_| {}), "Ok: 1");
+}
+
+/// Writes to a null surface go nowhere (2d RENDER_SURFACE_STATE, SURFTYPE_NULL); so do depths.
+#[test]
+fn null_surfaces() {
+    assert_eq!(with_surface(|s| s.surface_type = SurfaceType::SURFTYPE_NULL), "Ok: 0");
+    assert_eq!(
+        with_surface(|s| {
+            s.surface_type = SurfaceType::SURFTYPE_NULL;
+            s.surface_base_address = at(NOWHERE);
+        }),
+        "Ok: 0"
+    );
+    let mut scene = plain();
+    scene.tests.depth_test_enable = true;
+    scene.tests.depth_buffer_write_enable = true;
+    scene.tests.stencil_test_enable = true;
+    assert_eq!(scene.run().unwrap().dwords(0, 0, 0)[0], 1);
+    // A buffer is no render target.
+    assert_eq!(
+        with_surface(|s| s.surface_type = SurfaceType::SURFTYPE_BUFFER),
+        "Unimplemented: buffers as render targets"
+    );
+}
+
+/// No vertices, no instances, buffers of no bytes, a screen of no pixels: nothing is drawn. A pitch that is too small for a row
+/// is wrong.
+#[test]
+fn zero_sizes() {
+    let mut scene = plain();
+    scene.instances = 0;
+    assert_eq!(scene.art()[0], ".".repeat(16));
+    scene.instances = 1;
+    scene.vertices.truncate(2);
+    assert_eq!(scene.art()[0], ".".repeat(16));
+    scene.vertices.clear();
+    assert_eq!(scene.art()[0], ".".repeat(16));
+    let empty =
+        [VertexBufferState { buffer_pitch: u(48), address_modify_enable: true, ..VertexBufferState::new() }];
+    assert_eq!(with(&packets![ThreeDStateVertexBuffers { vertex_buffer_state: empty[..].into() }]), "Ok: 0");
+    let null = [VertexBufferState { null_vertex_buffer: true, ..empty[0] }];
+    assert_eq!(with(&packets![ThreeDStateVertexBuffers { vertex_buffer_state: null[..].into() }]), "Ok: 0");
+    let mut points = plain();
+    points.topology = Code::_3DPRIM_POINTLIST;
+    points.sf.point_width = UFix::from_bits(0);
+    assert_eq!(points.art()[0], ".".repeat(16));
+    let mut flat = plain().clipped();
+    flat.viewports[0].0.viewport_matrix_element_m00 = 0.0;
+    flat.viewports[0].0.viewport_matrix_element_m11 = 0.0;
+    assert_eq!(flat.art()[0], ".".repeat(16));
+    let half_a_tile = |s: &mut RenderSurfaceState| {
+        s.tile_mode = TileMode::YMAJOR;
+        s.surface_pitch = crate::scene::minus_one(64);
+    };
+    assert_eq!(with_surface(half_a_tile), "BadPacket: Surface Pitch");
+}
+
+#[test]
+fn bad_pointers() {
+    let nowhere = [VertexBufferState {
+        buffer_pitch: u(48),
+        address_modify_enable: true,
+        buffer_starting_address: at(NOWHERE),
+        buffer_size: u(4096),
+        ..VertexBufferState::new()
+    }];
+    for (what, packets) in [
+        ("vertex buffer", packets![ThreeDStateVertexBuffers { vertex_buffer_state: nowhere[..].into() }]),
+        (
+            "BLEND_STATE",
+            packets![ThreeDStateBlendStatePointers {
+                blend_state_pointer: at(NOWHERE),
+                blend_state_pointer_valid: true,
+            }],
+        ),
+        (
+            "COLOR_CALC_STATE",
+            packets![ThreeDStateCcStatePointers {
+                color_calc_state_pointer: at(NOWHERE),
+                color_calc_state_pointer_valid: true,
+            }],
+        ),
+        (
+            "push constants",
+            packets![
+                ThreeDStateConstantPs {
+                    constant_body: ThreeDStateConstantBody {
+                        constant_buffer_0_read_length: u(1),
+                        pointer_to_constant_buffer_0: at(NOWHERE),
+                        ..ThreeDStateConstantBody::new()
+                    },
+                    ..ThreeDStateConstantPs::new()
+                },
+                ThreeDStatePs { push_constant_enable: true, ..plain().ps },
+            ],
+        ),
+    ] {
+        assert_eq!(with(&packets), format!("Page: {what}"));
+    }
+    // Kernel, binding table, its entry, the surface.
+    let at_nowhere = ThreeDStatePs { kernel_start_pointer_0: at(NOWHERE), ..plain().ps };
+    let mut scene = plain();
+    push(&mut scene.more, &at_nowhere);
+    let fault = scene.run().err().unwrap();
+    assert!(
+        about(&fault) == "IllegalInstruction" && fault.to_string().contains("instruction fetch: page fault")
+    );
+    for (address, dword, what) in [
+        (None, 0, "binding table entry 0"),
+        (Some(SURFACE_STATE + 64), 0x3fff_ffc0, "surface state of binding table entry 0"),
+    ] {
+        let scene = plain();
+        let mut model = scene.model();
+        let batch = scene.batch(&mut model);
+        match address {
+            Some(address) => model.put(address, &[dword]),
+            None => model.gpu.unmap(model.context, SURFACE_STATE, 16),
+        }
+        assert_eq!(about(&model.render(&batch).unwrap_err()), format!("Page: {what}"));
+    }
+    assert!(with_surface(|s| s.surface_base_address = at(NOWHERE)).starts_with("Page: "));
+    // What only a part of draws looks at.
+    let mut scene = plain().clipped();
+    push(&mut scene.more, &ThreeDStateViewportStatePointersSfClip { sf_clip_viewport_pointer: at(NOWHERE) });
+    assert_eq!(about(&scene.run().err().unwrap()), "Page: SF_CLIP_VIEWPORT");
+    let mut scene = plain();
+    scene.scissors = vec![genxml::gen8::render3d_raster::ScissorRect::unpack_lossy(&[0; 2])];
+    push(&mut scene.more, &ThreeDStateScissorStatePointers { scissor_rect_pointer: at(NOWHERE) });
+    assert_eq!(about(&scene.run().err().unwrap()), "Page: SCISSOR_RECT");
+    let mut scene = plain();
+    let indices = ThreeDStateIndexBuffer {
+        index_format: IndexFormat::DWORD,
+        buffer_starting_address: at(NOWHERE),
+        buffer_size: u(64),
+        ..ThreeDStateIndexBuffer::new()
+    };
+    let indexed = ThreeDPrimitive {
+        vertex_access_type: Access::RANDOM,
+        vertex_count_per_instance: u(3),
+        instance_count: u(1),
+        ..ThreeDPrimitive::new()
+    };
+    push(&mut scene.more, &indices);
+    push(&mut scene.more, &indexed);
+    assert_eq!(about(&scene.run().err().unwrap()), "Page: index buffer");
+    // Depth and stencil buffers.
+    for stencil in [false, true] {
+        let mut scene = plain();
+        scene.depth = Some((DepthFormat::D32_FLOAT, 0));
+        scene.stencil = Some(0);
+        scene.tests.depth_test_enable = !stencil;
+        scene.tests.stencil_test_enable = stencil;
+        scene.tests.depth_test_function = Compare::COMPAREFUNCTION_LESS;
+        scene.tests.stencil_test_function = Compare::COMPAREFUNCTION_NOTEQUAL;
+        let model = &mut scene.model();
+        let batch = scene.batch(model);
+        let address = if stencil { crate::scene::STENCIL } else { crate::scene::DEPTH };
+        model.gpu.unmap(model.context, address, 64);
+        assert_eq!(about(&model.render(&batch).unwrap_err()), "Page: depth and stencil of a quad");
+    }
+}
+
+#[test]
+fn unknown_formats() {
+    assert_eq!(
+        with_surface(|s| s.surface_format = SurfaceFormat::from_bits(0x1f7)),
+        "BadPacket: Surface Format"
+    );
+    assert!(with_surface(|s| s.surface_format = SurfaceFormat::BC1_UNORM).starts_with("BadPacket: "));
+    assert_eq!(with_surface(|s| s.surface_type = SurfaceType::from_bits(6)), "BadPacket: Surface Type");
+    let element = |source_element_format| {
+        let elements =
+            [VertexElementState { valid: true, source_element_format, ..VertexElementState::new() }];
+        with(&packets![ThreeDStateVertexElements { element: elements[..].into() }])
+    };
+    assert_eq!(element(SurfaceFormat::from_bits(0x1f7)), "BadPacket: Source Element Format");
+    assert_eq!(element(SurfaceFormat::BC1_UNORM), "BadPacket: Source Element Format");
+    let topology = ThreeDStateVfTopology { primitive_topology_type: Code::from_bits(0x1f) };
+    assert_eq!(with(&packets![topology]), "BadPacket: Primitive Topology Type");
+    let indices =
+        ThreeDStateIndexBuffer { index_format: IndexFormat::from_bits(3), ..ThreeDStateIndexBuffer::new() };
+    let indexed = ThreeDPrimitive {
+        vertex_access_type: Access::RANDOM,
+        vertex_count_per_instance: u(3),
+        instance_count: u(1),
+        ..ThreeDPrimitive::new()
+    };
+    assert_eq!(with(&packets![indices, indexed]), "BadPacket: Index Format");
+    let samples = ThreeDStateMultisample {
+        number_of_multisamples: NumberOfMultisamples::from_bits(5),
+        ..ThreeDStateMultisample::new()
+    };
+    assert_eq!(with(&packets![samples]), "BadPacket: Number of Multisamples");
+    let depth = ThreeDStateDepthBuffer {
+        surface_type: SurfaceType::SURFTYPE_2D,
+        surface_format: DepthFormat::from_bits(7),
+        surface_base_address: at(crate::scene::DEPTH),
+        depth_write_enable: true,
+        ..ThreeDStateDepthBuffer::new()
+    };
+    let mut scene = plain();
+    scene.tests.depth_test_enable = true;
+    push(&mut scene.more, &depth);
+    assert_eq!(about(&scene.run().err().unwrap()), "BadPacket: Surface Format");
+    let mut scene = plain();
+    scene.tests.stencil_test_enable = true;
+    scene.stencil = Some(0);
+    push(
+        &mut scene.more,
+        &ThreeDStateStencilBuffer {
+            stencil_buffer_enable: true,
+            surface_pitch: crate::scene::minus_one(1),
+            surface_base_address: at(crate::scene::STENCIL),
+            ..ThreeDStateStencilBuffer::new()
+        },
+    );
+    assert_eq!(about(&scene.run().err().unwrap()), "BadPacket: Surface Pitch");
+}
+
+/// A shader that is on and has no kernel for any width; zeros, data and a cut-off kernel in its place; stages that need others.
+#[test]
+fn missing_kernels() {
+    let none = ThreeDStatePs { _8_pixel_dispatch_enable: false, ..plain().ps };
+    assert_eq!(with(&packets![none]), "BadPacket: 8 Pixel Dispatch Enable");
+    for kernel in [&[0; 8][..], &[u32::MAX; 8], &kernels::FLAT[..12]] {
+        let scene = plain();
+        let mut model = scene.model();
+        let batch = scene.batch(&mut model);
+        model.put(KERNELS, &[0; 64]);
+        model.put(KERNELS, kernel);
+        assert_eq!(about(&model.render(&batch).unwrap_err()), "IllegalInstruction");
+    }
+    let vs =
+        ThreeDStateVs { function_enable: true, kernel_start_pointer: at(NOWHERE), ..ThreeDStateVs::new() };
+    assert!(with(&packets![vs]).starts_with("Page: ") || with(&packets![vs]).starts_with("BadPacket: "));
+    let te = ThreeDStateTe { te_enable: true, ..ThreeDStateTe::new() };
+    assert_eq!(with(&packets![te]), "BadPacket: TE Enable");
+}
+
+/// Shaders and batches that never end are stopped by the budget, where they are.
+#[test]
+fn endless() {
+    let mut scene = plain();
+    scene.kernel = kernels::ENDLESS;
+    let mut model = scene.model();
+    model.gpu.set_work_limit(1 << 16);
+    let batch = scene.batch(&mut model);
+    let fault = model.render(&batch).unwrap_err();
+    let place = fault.place().unwrap();
+    assert_eq!((about(&fault).as_str(), place.packet), ("Hang", "3DPRIMITIVE"));
+    assert_eq!(place.thread.unwrap().kernel, KERNELS);
+    // A batch that calls itself, at either level.
+    for second in [0, 1] {
+        let mut start = MiBatchBufferStart::new(at(BATCH));
+        start.second_level_batch_buffer =
+            genxml::gen8::mi::MiBatchBufferStartSecondLevelBatchBuffer::from_bits(second);
+        assert_eq!(about(&model.render(&packets![start]).unwrap_err()), "Hang");
+    }
+    // More vertices than anybody waits for, of which none makes an object; instances as well.
+    for (vertices, instances) in [(u32::MAX, 1), (0, u32::MAX), (1, u32::MAX)] {
+        let huge = ThreeDPrimitive {
+            vertex_count_per_instance: U::from_bits(vertices.into()),
+            instance_count: U::from_bits(instances.into()),
+            ..ThreeDPrimitive::new()
+        };
+        assert_eq!(about(&model.render(&packets![huge]).unwrap_err()), "Hang");
+    }
+}
+
+/// Objects that go across the largest screen and cover nearly nothing are work as well.
+#[test]
+fn slivers() {
+    let mut scene = plain();
+    scene.vertices =
+        [(0.0, 0.0), (16384.0, 16383.0), (16384.0, 16384.0)].map(|(x, y)| on_screen(x, y, 1)).to_vec();
+    let rectangle = ThreeDStateDrawingRectangle {
+        clipped_drawing_rectangle_x_max: u(16383),
+        clipped_drawing_rectangle_y_max: u(16383),
+        ..ThreeDStateDrawingRectangle::new()
+    };
+    push(&mut scene.more, &rectangle);
+    let mut model = scene.model();
+    model.gpu.set_work_limit(1 << 24);
+    let batch = scene.batch(&mut model);
+    assert_eq!(about(&model.render(&batch).unwrap_err()), "Hang");
+}
+
+/// Sizes as large as fields allow, on memory of some kilobytes: the last page is not there, or nothing is drawn behind it.
+#[test]
+fn largest_sizes() {
+    let large = |s: &mut RenderSurfaceState| {
+        s.extent = RenderSurfaceStateExtent::Image {
+            width: crate::scene::minus_one(1 << 14),
+            height: crate::scene::minus_one(1 << 14),
+            depth: crate::scene::minus_one(1 << 11),
+        };
+        s.surface_pitch = crate::scene::minus_one(1 << 17);
+        s.surface_qpitch = Shifted::new(1 << 16).unwrap();
+    };
+    assert_eq!(with_surface(large), "Page: a render target");
+    assert_eq!(
+        with_surface(|s| {
+            large(s);
+            s.surface_array = true;
+            s.tile_mode = TileMode::YMAJOR;
+        }),
+        "Ok: 1",
+        "the first tile is there"
+    );
+    let mut far = plain();
+    far.vertices.iter_mut().for_each(|v| v.header[1] = 2047);
+    far.targets[0].layers = 1;
+    assert!(far.run().is_ok());
+}

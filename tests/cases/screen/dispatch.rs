@@ -1,0 +1,81 @@
+//! Threads of 8, 16 and 32 pixels, and dither. Oracles: f64 by way of [`crate::interpolation`]; that a picture does not depend on
+//! the width of threads (2a p.331); that dither is right on average over 4 by 4 pixels.
+
+use crate::interpolation::{compare, triangle};
+use crate::kernels;
+use crate::scene::{Scene, Target, on_screen};
+use genxml::eu;
+use genxml::gen8::enums::ThreeDPrimTopoType as Code;
+use genxml::gen8::render3d_pixel::BlendState;
+use genxml::gen8::state::SurfaceFormat;
+use genxml_cases::u;
+
+/// As [`kernels::PLANES`], for 32 pixels: barycentrics of the first sixteen in r3 to r6, of the others in r7 to r10, the setup in r11
+/// and r12.
+const PLANES_32: &[u32] = &eu! {
+    pln (16|M0)      r96.0<1>:f    r11.0<0;1,0>:f  r3.0<8;8,1>:f
+    pln (16|M0)      r98.0<1>:f    r11.4<0;1,0>:f  r3.0<8;8,1>:f
+    pln (16|M0)      r100.0<1>:f   r12.0<0;1,0>:f  r3.0<8;8,1>:f
+    pln (16|M0)      r102.0<1>:f   r12.4<0;1,0>:f  r3.0<8;8,1>:f
+    sendc (16|M0)    null  r96   0x5   0x10031000
+    pln (16|M16)     r112.0<1>:f   r11.0<0;1,0>:f  r7.0<8;8,1>:f
+    pln (16|M16)     r114.0<1>:f   r11.4<0;1,0>:f  r7.0<8;8,1>:f
+    pln (16|M16)     r116.0<1>:f   r12.0<0;1,0>:f  r7.0<8;8,1>:f
+    pln (16|M16)     r118.0<1>:f   r12.4<0;1,0>:f  r7.0<8;8,1>:f
+    sendc (16|M16)   null  r112  0x25  0x10031800  {EOT}
+};
+
+/// The same with threads of so many pixels.
+fn wide(scene: &Scene, pixels: u32) -> Scene {
+    let (kernel, start) = match pixels {
+        8 => (kernels::PLANES, 4),
+        16 => (kernels::PLANES_16, 6),
+        _ => (PLANES_32, 11),
+    };
+    let mut scene = scene.clone();
+    scene.kernel = kernel;
+    scene.ps._8_pixel_dispatch_enable = pixels == 8;
+    scene.ps._16_pixel_dispatch_enable = pixels == 16;
+    scene.ps._32_pixel_dispatch_enable = pixels == 32;
+    scene.ps.dispatch_grf_start_register_for_constant_setup_data_0 = u(start);
+    scene
+}
+
+#[test]
+fn widths_of_threads() {
+    let scene = triangle();
+    let narrow = wide(&scene, 8).run().unwrap().floats(0, 0, 0);
+    for pixels in [8, 16, 32] {
+        let scene = wide(&scene, pixels);
+        compare(&scene, true);
+        let drawn = scene.run().unwrap();
+        assert_eq!(drawn.floats(0, 0, 0), narrow, "{pixels} pixels");
+        assert_eq!(drawn.stats.threads, u64::from(256 / pixels));
+    }
+}
+
+/// A colour that lies n sixteenths above a step of five bits becomes the next step in about n of sixteen pixels, and more of them the larger n is.
+#[test]
+fn dither() {
+    let mut before = 0;
+    for n in 0..16u32 {
+        let value = (10.0 + n as f32 / 16.0) / 31.0;
+        let corners = [(0.0, 0.0), (32.0, 0.0), (0.0, 32.0)];
+        let vertices = corners.map(|(x, y)| on_screen(x, y, value.to_bits())).to_vec();
+        let mut scene = Scene::new([16, 16], Code::_3DPRIM_TRILIST, vertices);
+        scene.targets = vec![Target::new(SurfaceFormat::B5G6R5_UNORM, 2)];
+        scene.blend = BlendState { color_dither_enable: true, ..scene.blend };
+        let bytes = scene.run().unwrap().bytes(0, 0, 0);
+        let mut blocks = [[0; 4]; 4];
+        for (at, pixel) in bytes.as_chunks::<2>().0.iter().enumerate() {
+            let red = u32::from(u16::from_le_bytes(*pixel) >> 11);
+            assert!(red == 10 || red == 11, "{red} at {at}");
+            blocks[at / 64][at % 16 / 4] += red - 10;
+        }
+        let [[up, ..], ..] = blocks;
+        assert_eq!(blocks, [[up; 4]; 4], "the pattern has 4 by 4 pixels");
+        assert!(up.abs_diff(n) <= 1 && up >= before, "{n} sixteenths: {up} of 16, {before} before");
+        before = up;
+    }
+    assert!(before >= 14);
+}

@@ -1,0 +1,186 @@
+//! Points, lines, stipples and fill modes. Oracle: pictures drawn by hand from the rules (squares and half-open edges, OpenGL 4.6
+//! 14.4; the diamonds of lines, Direct3D 11 3.4.3; stipples, OpenGL 2.1 3.4.2 and 3.5.2).
+
+use crate::scene::{Scene, Vertex, on_screen};
+use genxml::gen8::enums::ThreeDPrimTopoType as Code;
+use genxml::gen8::render3d_pixel::ThreeDStateWmPointRasterizationRule as PointRule;
+use genxml::gen8::render3d_raster::{
+    FillMode, ThreeDStateLineStipple, ThreeDStatePolyStippleOffset, ThreeDStatePolyStipplePattern,
+    ThreeDStateSbePointSpriteTextureCoordinateOrigin as Origin, ThreeDStateSfPointWidthSource as PointWidth,
+};
+use genxml_cases::{push, u};
+use genxml_core::UFix;
+
+fn scene(size: [u32; 2], topology: Code, places: &[(f32, f32, u32)]) -> Scene {
+    Scene::new(size, topology, places.iter().map(|&(x, y, value)| on_screen(x, y, value)).collect())
+}
+
+#[test]
+fn points() {
+    let mut scene = scene([8, 4], Code::_3DPRIM_POINTLIST, &[(1.5, 1.5, 1), (4.0, 2.0, 2)]);
+    scene.sf.point_width = UFix::from_bits(2 << 3);
+    // A square from 0.5 to 2.5: centres on its left and upper edges belong to it.
+    assert_eq!(scene.art(), ["11......", "11.22...", "...22...", "........"]);
+    scene.wm.point_rasterization_rule = PointRule::RASTRULE_UPPER_RIGHT;
+    assert_eq!(scene.art(), [".11.....", ".1122...", "...22...", "........"]);
+}
+
+#[test]
+fn widths_of_vertices() {
+    let mut scene = scene([8, 4], Code::_3DPRIM_POINTLIST, &[(1.5, 1.5, 1), (5.5, 1.5, 2)]);
+    scene.sf.point_width_source = PointWidth::VERTEX;
+    scene.vertices[0].header[3] = 1f32.to_bits();
+    scene.vertices[1].header[3] = 3f32.to_bits();
+    assert_eq!(scene.art(), ["....222.", ".1..222.", "....222.", "........"]);
+    scene.clip.maximum_point_width = UFix::from_bits(2 << 3);
+    assert_eq!(scene.art(), ["....22..", ".1..22..", "........", "........"]);
+    // Both to the ends of what is allowed: no number draws nothing.
+    scene.clip.minimum_point_width = UFix::from_bits(2 << 3);
+    scene.vertices[1].header[3] = f32::NAN.to_bits();
+    assert_eq!(scene.art(), ["11......", "11......", "........", "........"]);
+}
+
+/// Coordinates run from 0 to 1 over the square.
+#[test]
+fn sprites() {
+    let mut scene = scene([8, 8], Code::_3DPRIM_POINTLIST, &[(4.0, 4.0, 7)]).floats();
+    scene.sf.point_width = UFix::from_bits(4 << 3);
+    scene.sbe.point_sprite_texture_coordinate_enable = u(1);
+    for origin in [Origin::UPPERLEFT, Origin::LOWERLEFT] {
+        scene.sbe.point_sprite_texture_coordinate_origin = origin;
+        let pixels = scene.run().unwrap().floats(0, 0, 0);
+        for (n, pixel) in pixels.iter().enumerate() {
+            let (x, y) = (n % 8, n / 8);
+            let along = |c: usize| (c as f32 + 0.5 - 2.0) / 4.0;
+            let t = if origin == Origin::LOWERLEFT { 1.0 - along(y) } else { along(y) };
+            let inside = (2..6).contains(&x) && (2..6).contains(&y);
+            let want = if inside { [along(x), t, 0.0, 1.0] } else { [0.0; 4] };
+            assert_eq!(*pixel, want, "({x}, {y}) {origin:?}");
+        }
+    }
+}
+
+/// A line has the pixels whose diamonds it leaves; the last one only if that is asked for.
+#[test]
+fn thin_lines() {
+    let lines = [
+        ((0.5, 0.5), (4.5, 0.5)),
+        ((0.5, 1.5), (3.5, 4.5)),
+        ((6.5, 0.5), (6.5, 3.5)),
+        // Of slope 1/2: the second end lies in the diamond of its pixel.
+        ((0.5, 5.25), (4.5, 7.25)),
+    ];
+    let places: Vec<(f32, f32, u32)> =
+        lines.iter().flat_map(|&(a, b)| [(a.0, a.1, 1), (b.0, b.1, 1)]).collect();
+    let mut scene = scene([8, 8], Code::_3DPRIM_LINELIST, &places);
+    let want =
+        ["1111..1.", "1.....1.", ".1....1.", "..1.....", "........", "11......", "..11....", "........"];
+    assert_eq!(scene.art(), want);
+    scene.sf.last_pixel_enable = true;
+    let want =
+        ["11111.1.", "1.....1.", ".1....1.", "..1...1.", "...1....", "11......", "..11....", "....1..."];
+    assert_eq!(scene.art(), want);
+}
+
+#[test]
+fn wide_lines() {
+    let mut scene = scene([8, 6], Code::_3DPRIM_LINELIST, &[(1.0, 3.0, 1), (6.0, 3.0, 1)]);
+    scene.sf.line_width = UFix::from_bits(3 << 7);
+    // From 1.5 to 4.5 downwards, from 1 to 6 along.
+    assert_eq!(scene.art(), ["........", ".11111..", ".11111..", ".11111..", "........", "........"]);
+}
+
+/// The pattern goes on from line to line of a strip and begins anew with the next strip or line of a list.
+#[test]
+fn line_stipple() {
+    let draw = |code, places: &[(f32, f32, u32)], pattern: u64, repeat: u64| {
+        let mut scene = scene([16, 2], code, places);
+        scene.wm.line_stipple_enable = true;
+        let stipple = ThreeDStateLineStipple {
+            line_stipple_pattern: u(pattern),
+            line_stipple_repeat_count: u(repeat),
+            line_stipple_inverse_repeat_count: UFix::from_bits((1 << 16) / repeat),
+            ..ThreeDStateLineStipple::new()
+        };
+        push(&mut scene.more, &stipple);
+        scene.art()
+    };
+    let whole = [(0.5, 0.5, 1), (16.5, 0.5, 1)];
+    assert_eq!(draw(Code::_3DPRIM_LINELIST, &whole, 0xbbbb, 1)[0], "11.111.111.111.1");
+    assert_eq!(draw(Code::_3DPRIM_LINELIST, &whole, 0x000b, 1)[0], "11.1............");
+    assert_eq!(draw(Code::_3DPRIM_LINELIST, &whole, 0x000b, 3)[0], "111111...111....");
+    let two = [(0.5, 0.5, 1), (3.5, 0.5, 1), (16.5, 0.5, 1)];
+    assert_eq!(draw(Code::_3DPRIM_LINESTRIP, &two, 0xbbbb, 1)[0], "11.111.111.111.1");
+    let list = [(0.5, 0.5, 1), (3.5, 0.5, 1), (3.5, 0.5, 1), (16.5, 0.5, 1)];
+    assert_eq!(draw(Code::_3DPRIM_LINELIST, &list, 0xbbbb, 1)[0], "11.11.111.111.11");
+}
+
+#[test]
+fn polygon_stipple() {
+    // Over all of the screen.
+    let mut scene = scene([8, 4], Code::_3DPRIM_TRILIST, &[(0.0, 0.0, 1), (64.0, 0.0, 1), (0.0, 64.0, 1)]);
+    scene.wm.polygon_stipple_enable = true;
+    let mut rows = [u(0); 32];
+    rows[0] = u(0xf000_0000);
+    rows[1] = u(0x0f00_0001);
+    rows[3] = u(0xaa00_0000);
+    rows[31] = u(0xffff_ffff);
+    let plain = scene.clone();
+    push(&mut scene.more, &ThreeDStatePolyStipplePattern { pattern_row: rows });
+    push(&mut scene.more, &ThreeDStatePolyStippleOffset::new());
+    assert_eq!(scene.art(), ["1111....", "....1111", "........", "1.1.1.1."]);
+    let offset =
+        ThreeDStatePolyStippleOffset { polygon_stipple_x_offset: u(31), polygon_stipple_y_offset: u(31) };
+    push(&mut scene.more, &offset);
+    assert_eq!(scene.art(), ["11111111", ".1111...", "1....111", "........"]);
+    // Lines do not care.
+    let mut line = Scene { topology: Code::_3DPRIM_LINELIST, ..plain };
+    line.vertices = vec![on_screen(0.5, 2.5, 1), on_screen(8.5, 2.5, 1)];
+    push(&mut line.more, &ThreeDStatePolyStipplePattern { pattern_row: rows });
+    assert_eq!(line.art()[2], "11111111");
+}
+
+#[test]
+fn fill_modes() {
+    let mut scene = scene([8, 8], Code::_3DPRIM_TRILIST, &[(1.5, 1.5, 1), (6.5, 1.5, 1), (1.5, 6.5, 1)]);
+    scene.raster.front_face_fill_mode = FillMode::WIREFRAME;
+    scene.raster.back_face_fill_mode = FillMode::WIREFRAME;
+    let wires =
+        ["........", ".111111.", ".1...1..", ".1..1...", ".1.1....", ".11.....", ".1......", "........"];
+    assert_eq!(scene.art(), wires);
+    scene.raster.front_face_fill_mode = FillMode::POINT;
+    scene.raster.back_face_fill_mode = FillMode::POINT;
+    let points =
+        ["........", ".1....1.", "........", "........", "........", "........", ".1......", "........"];
+    assert_eq!(scene.art(), points);
+    // Clockwise is front unless something else is said: each face has its own mode.
+    scene.raster.back_face_fill_mode = FillMode::WIREFRAME;
+    assert_eq!(scene.art(), points);
+    scene.vertices.swap(1, 2);
+    assert_eq!(scene.art(), wires);
+}
+
+/// Quads and polygons show their own edges, not those of the triangles that they are made of.
+#[test]
+fn wireframes_of_polygons() {
+    let corners = [(1.5, 1.5, 1), (5.5, 1.5, 1), (5.5, 5.5, 1), (1.5, 5.5, 1)];
+    for code in [Code::_3DPRIM_QUADLIST, Code::_3DPRIM_POLYGON] {
+        let mut scene = scene([8, 8], code, &corners);
+        scene.raster.front_face_fill_mode = FillMode::WIREFRAME;
+        scene.raster.back_face_fill_mode = FillMode::WIREFRAME;
+        let want =
+            ["........", ".11111..", ".1...1..", ".1...1..", ".1...1..", ".11111..", "........", "........"];
+        assert_eq!(scene.art(), want, "{code:?}");
+    }
+}
+
+/// A point of a vertex that stands on the border of a target is drawn as far as it lies inside.
+#[test]
+fn points_at_the_border() {
+    let mut scene = scene([4, 4], Code::_3DPRIM_POINTLIST, &[(0.0, 0.0, 1), (4.0, 4.0, 2)]);
+    scene.sf.point_width = UFix::from_bits(4 << 3);
+    assert_eq!(scene.art(), ["11..", "11..", "..22", "..22"]);
+    let far = Vertex { position: [f32::INFINITY, 0.0, 0.0, 1.0], ..scene.vertices[0].clone() };
+    scene.vertices.push(far);
+    assert_eq!(scene.art(), ["11..", "11..", "..22", "..22"]);
+}

@@ -1,0 +1,131 @@
+//! Several samples a pixel: where values are taken, what shaders know and say about coverage. Oracle: exact coverage
+//! ([`crate::exact`]), values that are linear on the screen.
+
+use crate::exact::{STANDARD, covers, pattern};
+use crate::kernels;
+use crate::scene::{FLOATS, Scene, Vertex, on_screen};
+use genxml::gen8::enums::ThreeDPrimTopoType as Code;
+use genxml::gen8::state::NumberOfMultisamples;
+use genxml_cases::{push, u};
+
+const CORNERS: [[i64; 2]; 3] = [[300, 200], [3900, 900], [700, 3700]];
+
+/// A triangle whose attribute is its place on the screen: x, y, and twice what the case says.
+fn placed(log: usize, rest: [f32; 2]) -> Scene {
+    let vertices = CORNERS.map(|[x, y]| {
+        let (x, y) = (x as f32 / 256.0, y as f32 / 256.0);
+        Vertex { attributes: vec![[x, y, rest[0], rest[1]].map(f32::to_bits)], ..on_screen(x, y, 0) }
+    });
+    let mut scene = Scene::new([16, 16], Code::_3DPRIM_TRILIST, vertices.to_vec()).floats();
+    scene.samples = NumberOfMultisamples::from_bits(log as u64);
+    scene.targets[0].samples = 1 << log;
+    push(&mut scene.more, &pattern());
+    scene
+}
+
+/// Covered samples of pixel `n`.
+fn coverage(log: usize, n: usize) -> u32 {
+    let at = |&[x, y]: &[i64; 2]| [256 * (n as i64 % 16) + 16 * x, 256 * (n as i64 / 16) + 16 * y];
+    STANDARD[log].iter().enumerate().fold(0, |mask, (s, p)| mask | u32::from(covers(&CORNERS, at(p))) << s)
+}
+
+fn near(a: f32, b: f64) -> bool {
+    (f64::from(a) - b).abs() < 1e-4
+}
+
+/// Once a pixel, in its middle, whichever samples are covered; or where a covered sample is; or once a sample.
+#[test]
+fn where_values_are_taken() {
+    for (log, positions) in STANDARD.iter().enumerate() {
+        for mode in 0..3 {
+            let mut scene = placed(log, [0.0, 1.0]);
+            scene.wm.barycentric_interpolation_mode = u(1 << mode);
+            scene.extra.pixel_shader_is_per_sample = mode == 2;
+            let drawn = scene.run().unwrap();
+            for (sample, own) in positions.iter().enumerate() {
+                for (n, pixel) in drawn.floats(0, 0, sample as u32).into_iter().enumerate() {
+                    let mask = coverage(log, n);
+                    if mask >> sample & 1 == 0 {
+                        assert_eq!(pixel, [0.0; 4], "pixel {n} sample {sample} of {}", 1 << log);
+                        continue;
+                    }
+                    let (x, y) = ((n % 16) as f64, (n / 16) as f64);
+                    let at = |p: &[i64; 2]| {
+                        near(pixel[0], x + p[0] as f64 / 16.0) && near(pixel[1], y + p[1] as f64 / 16.0)
+                    };
+                    let all = mask == (1 << (1 << log)) - 1;
+                    let right = match mode {
+                        0 => at(&[8, 8]),
+                        1 if all => at(&[8, 8]),
+                        1 => positions.iter().enumerate().any(|(s, p)| mask >> s & 1 == 1 && at(p)),
+                        _ => at(own),
+                    };
+                    assert!(right, "mode {mode}, pixel {n} sample {sample} of {}: {pixel:?}", 1 << log);
+                }
+            }
+        }
+    }
+}
+
+/// What shaders are told of coverage.
+#[test]
+fn coverage_in() {
+    for log in [0, 2, 3] {
+        let mut scene = placed(log, [0.0; 2]);
+        scene.kernel = kernels::COVERAGE;
+        scene.extra.pixel_shader_uses_input_coverage_mask = true;
+        let drawn = scene.run().unwrap();
+        for sample in 0..1 << log {
+            for (n, pixel) in drawn.dwords(0, 0, sample).chunks(4).enumerate() {
+                let mask = coverage(log, n);
+                let want = if mask >> sample & 1 == 1 { mask } else { 0 };
+                assert_eq!(pixel[0], want, "pixel {n} sample {sample} of {}", 1 << log);
+            }
+        }
+    }
+}
+
+/// What shaders say of coverage holds beside that of the triangle.
+#[test]
+fn coverage_out() {
+    for out in [0b1111, 0b0110, 0b1000, 0] {
+        let mut scene = placed(2, [0.0; 2]);
+        scene.vertices.iter_mut().for_each(|v| v.attributes[0] = [7, 0, 0, out]);
+        scene.kernel = kernels::WITH_MASK;
+        scene.sbe.constant_interpolation_enable = u(1);
+        scene.extra.o_mask_present_to_render_target = true;
+        let drawn = scene.run().unwrap();
+        for sample in 0..4 {
+            for (n, pixel) in drawn.dwords(0, 0, sample).chunks(4).enumerate() {
+                let want = if (coverage(2, n) & out) >> sample & 1 == 1 { 7 } else { 0 };
+                assert_eq!(pixel[0], want, "pixel {n} sample {sample} {out:#b}");
+            }
+        }
+    }
+}
+
+/// As many samples as alpha says, and all of a pixel the same; alpha may then be 1 (2d p.36).
+#[test]
+fn alpha_to_coverage() {
+    for log in [1, 2, 3] {
+        let samples = 1_u32 << log;
+        for count in 0..=samples {
+            let mut scene = placed(log, [5.0, count as f32 / samples as f32]);
+            scene.targets = vec![crate::scene::Target { samples, ..FLOATS }];
+            scene.blend.alpha_to_coverage_enable = true;
+            scene.blend.alpha_to_one_enable = count % 2 == 1;
+            let drawn = scene.run().unwrap();
+            let layers: Vec<_> = (0..samples).map(|sample| drawn.floats(0, 0, sample)).collect();
+            for n in 0..256 {
+                let mask = coverage(log, n);
+                if mask != (1 << samples) - 1 {
+                    continue;
+                }
+                let lit = layers.iter().filter(|layer| layer[n][2] == 5.0).count();
+                assert_eq!(lit as u32, count, "pixel {n} of {samples} samples");
+                let alpha = if count % 2 == 1 { 1.0 } else { count as f32 / samples as f32 };
+                assert!(layers.iter().all(|layer| layer[n][2] == 0.0 || (layer[n][3] - alpha).abs() < 1e-6));
+            }
+        }
+    }
+}
