@@ -22,6 +22,7 @@ pub mod picture;
 pub mod query;
 pub mod run;
 pub mod sarif;
+pub mod shim;
 pub mod source;
 pub mod spec;
 pub mod surface;

@@ -1,7 +1,7 @@
 //! The `genx` command.
 
 use clap::{Parser, Subcommand};
-use genx::{asm, check, convert, decode, demo, diff, disasm, eu, query, run, spec};
+use genx::{asm, check, convert, decode, demo, diff, disasm, eu, query, run, shim, spec};
 use std::process::ExitCode;
 
 /// Build, decode and execute batch buffers of Intel Broadwell (Gen8) graphics.
@@ -20,6 +20,7 @@ use std::process::ExitCode;
   genx eu ops mad                    an instruction of the execution unit
   genx eu run kernel.asm --trace     a kernel executed by one thread, instruction by instruction
   genx spec show PIPE_CONTROL        a table of the specification
+  genx shim -- vulkaninfo --summary  a program with the model as its GPU
 
 Exit codes: 0 all well, 1 an expectation differs or a check found something, 2 unusable input, 3 a GPU fault, a hang,
 or something that the model does not implement.")]
@@ -41,10 +42,15 @@ enum Command {
     Disasm(disasm::Args),
     Eu(eu::Args),
     Spec(spec::Args),
+    Shim(shim::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Args::parse().command {
+        Command::Shim(args) => match shim::run(&args) {
+            Ok(end) => return end.into(),
+            Err(error) => Err(error),
+        },
         Command::Demo(args) => demo::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Decode(args) => decode::run(&args),

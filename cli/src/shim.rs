@@ -1,0 +1,302 @@
+//! `genx shim`: runs a command with the model as its GPU.
+
+use crate::output::{Error, Exit, bad_input, stdout};
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// The library that takes the place of the kernel's driver.
+const LIBRARY: &str = "libgenxml_drm_shim.so";
+
+/// Run a command with the model as its GPU: unmodified drivers (Mesa's iris and hasvk, Intel's OpenCL NEO, the VA-API driver) find
+/// a Broadwell and draw and compute on it.
+///
+/// A library is preloaded into the command and what it starts; no kernel module, device file or privilege is needed. Programs that
+/// call the kernel without libc (static ones, Go's) do not see the device.
+///
+/// Each driver gets the settings that it needs, unless the environment has them: Vulkan sees hasvk only (VK_ICD_FILENAMES), VA-API
+/// the driver i965 (LIBVA_DRIVER_NAME).
+///
+/// What the model does not implement, GPU faults and hangs end a submission as in the kernel: the client gets an error and may go
+/// on; a line on standard error says why, and an error state for `genx decode` is written to the directory for temporary files.
+///
+/// Exit code: the command's; 2 if it cannot be started.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  genx shim -- vulkaninfo --summary
+  genx shim -- eglinfo -B
+  genx shim --capture out -- kmscube -c 10     then: genx decode out/kmscube.*, genx run out/kmscube.*
+  genx shim --check -- clinfo                  the rules engine looks at every batch
+  genx shim --device GT3 --stats -- ./compute
+  genx shim --doctor                           which drivers are installed, and what would work")]
+pub struct Args {
+    /// GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal; 0x1616, a GT2, if not said
+    #[arg(long, value_name = "ID")]
+    device: Option<String>,
+    /// Write what each process submits to a capture DIR/PROGRAM.PID, when it ends and after a fault
+    #[arg(long, value_name = "DIR")]
+    capture: Option<PathBuf>,
+    /// Check every batch against the programming restrictions of the manual; findings go to standard error
+    #[arg(long)]
+    check: bool,
+    /// Tell at the end what ran: packets, kernels, time
+    #[arg(long)]
+    stats: bool,
+    /// Write a trace of each process' batches and packets to FILE that Perfetto opens
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Tell each call to the device on standard error
+    #[arg(long)]
+    log: bool,
+    /// Worker threads of the host, all cores if not said; results are the same for any number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    threads: Option<u32>,
+    /// Units of work (EU instructions, pixels, packets) after which a submission counts as hanging
+    #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u64).range(1..))]
+    work_limit: Option<u64>,
+    /// Where error states of faults go
+    #[arg(long, value_name = "DIR")]
+    errors: Option<PathBuf>,
+    /// Let the client go on after a fault as if nothing had happened, to see what else comes
+    #[arg(long)]
+    ignore_faults: bool,
+    /// Say which drivers are installed and what would work, and end
+    #[arg(long, conflicts_with = "command")]
+    doctor: bool,
+    /// The command and its arguments
+    #[arg(last = true, required_unless_present = "doctor", value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// How the subcommand ends: as others do, or as the command did.
+pub enum End {
+    /// As others do.
+    Own(Exit),
+    /// As the command did.
+    Command(ExitCode),
+}
+
+impl From<End> for ExitCode {
+    fn from(end: End) -> ExitCode {
+        match end {
+            End::Own(exit) => exit.into(),
+            End::Command(code) => code,
+        }
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Args) -> Result<End, Error> {
+    let library = library();
+    if args.doctor {
+        return doctor(library.as_deref()).map(End::Own);
+    }
+    let library = library.ok_or_else(|| bad_input(missing_library()))?;
+    let Some((program, rest)) = args.command.split_first() else {
+        return Err(bad_input("no command is given"));
+    };
+    let mut command = Command::new(program);
+    command.args(rest);
+    let mut preload = library.into_os_string();
+    if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        preload.push(":");
+        preload.push(others);
+    }
+    command.env("LD_PRELOAD", preload);
+    options(args, &mut command)?;
+    drivers(&mut command);
+    let status = command
+        .status()
+        .map_err(|error| bad_input(format!("cannot run {}: {error}", Path::new(program).display())))?;
+    Ok(End::Command(code(status)))
+}
+
+/// The exit code of the command; as a shell has it if a signal ended it.
+fn code(status: std::process::ExitStatus) -> ExitCode {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return ExitCode::from(128u8.wrapping_add(signal as u8));
+    }
+    ExitCode::from(status.code().unwrap_or(1) as u8)
+}
+
+/// Passes the options on.
+fn options(args: &Args, command: &mut Command) -> Result<(), Error> {
+    if let Some(device) = &args.device {
+        command.env("GENX_SHIM_DEVICE", device);
+    }
+    // The command may change its directory.
+    let whole = |path: &Path| {
+        std::path::absolute(path).map_err(|error| bad_input(format!("{}: {error}", path.display())))
+    };
+    for (name, path) in [
+        ("GENX_SHIM_CAPTURE", &args.capture),
+        ("GENX_SHIM_TRACE", &args.trace),
+        ("GENX_SHIM_ERRORS", &args.errors),
+    ] {
+        if let Some(path) = path {
+            command.env(name, whole(path)?);
+        }
+    }
+    for (name, is_set) in [
+        ("GENX_SHIM_CHECK", args.check),
+        ("GENX_SHIM_STATS", args.stats),
+        ("GENX_SHIM_LOG", args.log),
+        ("GENX_SHIM_IGNORE_FAULTS", args.ignore_faults),
+    ] {
+        if is_set {
+            command.env(name, "1");
+        }
+    }
+    if let Some(threads) = args.threads {
+        command.env("GENX_SHIM_THREADS", threads.to_string());
+    }
+    if let Some(limit) = args.work_limit {
+        command.env("GENX_SHIM_WORK_LIMIT", limit.to_string());
+    }
+    Ok(())
+}
+
+/// Points the loaders of APIs to the drivers that have a Broadwell, unless the user did.
+fn drivers(command: &mut Command) {
+    let mut set = |name: &str, value: &Path| {
+        if env::var_os(name).is_none() {
+            command.env(name, value);
+        }
+    };
+    if let Some(icd) = vulkan_icd()
+        && env::var_os("VK_DRIVER_FILES").is_none()
+    {
+        set("VK_ICD_FILENAMES", &icd);
+    }
+    set("LIBVA_DRIVER_NAME", Path::new("i965"));
+}
+
+/// The file by which Vulkan's loader finds hasvk; anv of newer Mesa has no Broadwell.
+fn vulkan_icd() -> Option<PathBuf> {
+    let directory = Path::new("/usr/share/vulkan/icd.d");
+    let mut files: Vec<PathBuf> = directory.read_dir().ok()?.flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    let named = |file: &PathBuf, start: &str| {
+        file.file_name()
+            .and_then(|name| name.to_str())
+            .is_some_and(|name| name.starts_with(start) && name.contains(env::consts::ARCH))
+    };
+    files.into_iter().find(|file| named(file, "intel_hasvk_icd"))
+}
+
+/// Where the library is: where GENX_SHIM_LIBRARY says, beside this executable, or in a lib directory beside that.
+fn library() -> Option<PathBuf> {
+    if let Some(path) = env::var_os("GENX_SHIM_LIBRARY") {
+        return Some(PathBuf::from(path)).filter(|path| path.is_file());
+    }
+    let executable = env::current_exe().ok()?;
+    let here = executable.parent()?;
+    let places = [here.to_owned(), here.join("deps"), here.join("../lib"), here.join("../lib/genx")];
+    let found = places.into_iter().map(|place| place.join(LIBRARY)).find(|path| path.is_file())?;
+    found.canonicalize().ok()
+}
+
+fn missing_library() -> String {
+    match env::var_os("GENX_SHIM_LIBRARY") {
+        Some(path) => format!("GENX_SHIM_LIBRARY={} is no file", Path::new(&path).display()),
+        None => format!(
+            "{LIBRARY} is not beside this executable: build it with `cargo build --release -p genxml-drm-shim`, or say where \
+             it is with GENX_SHIM_LIBRARY"
+        ),
+    }
+}
+
+/// A driver: what it is for, its files, and the Debian package that has it.
+struct Driver {
+    name: &'static str,
+    api: &'static str,
+    files: &'static [&'static str],
+    package: &'static str,
+    hint: &'static str,
+}
+
+/// Drivers with a Broadwell. (measured on Debian 12)
+const DRIVERS: [Driver; 5] = [
+    Driver {
+        name: "iris",
+        api: "OpenGL, OpenGL ES, EGL",
+        files: &["dri/iris_dri.so"],
+        package: "libgl1-mesa-dri",
+        hint: "eglinfo -B; the shader cache outlives the run: MESA_SHADER_CACHE_DISABLE=true",
+    },
+    Driver {
+        name: "crocus",
+        api: "OpenGL, OpenGL ES, EGL",
+        files: &["dri/crocus_dri.so"],
+        package: "libgl1-mesa-dri",
+        hint: "CROCUS_GEN8=1 MESA_LOADER_DRIVER_OVERRIDE=crocus eglinfo -B",
+    },
+    Driver {
+        name: "hasvk",
+        api: "Vulkan",
+        files: &["libvulkan_intel_hasvk.so"],
+        package: "mesa-vulkan-drivers",
+        hint: "vulkaninfo --summary",
+    },
+    Driver {
+        name: "NEO",
+        api: "OpenCL",
+        files: &["intel-opencl/libigdrcl.so"],
+        package: "intel-opencl-icd",
+        hint: "clinfo",
+    },
+    Driver {
+        name: "i965-va",
+        api: "VA-API",
+        files: &["dri/i965_drv_video.so"],
+        package: "i965-va-driver",
+        hint: "vainfo --display drm --device /dev/dri/renderD128",
+    },
+];
+
+/// Says what is there.
+fn doctor(library: Option<&Path>) -> Result<Exit, Error> {
+    let directories = [
+        format!("/usr/lib/{}-linux-gnu", env::consts::ARCH),
+        "/usr/lib64".to_owned(),
+        "/usr/lib".to_owned(),
+        "/usr/local/lib".to_owned(),
+    ];
+    let find = |file: &str| directories.iter().map(|at| Path::new(at).join(file)).find(|path| path.exists());
+    let linux = cfg!(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"));
+    let mut usable = linux && library.is_some();
+    stdout(|out| {
+        match library {
+            Some(path) => writeln!(out, "library   {}", path.display())?,
+            None => writeln!(out, "library   missing: {}", missing_library())?,
+        }
+        if !linux {
+            writeln!(out, "system    not supported: Linux on 64-bit machines with glibc only")?;
+        }
+        let mut any = false;
+        for driver in &DRIVERS {
+            let found = driver.files.iter().find_map(|file| find(file));
+            any |= found.is_some();
+            match found {
+                Some(path) => writeln!(
+                    out,
+                    "{:<9} {}: {}\n          try: genx shim -- {}",
+                    driver.name,
+                    driver.api,
+                    path.display(),
+                    driver.hint
+                )?,
+                None => writeln!(
+                    out,
+                    "{:<9} {}: not installed (Debian: {})",
+                    driver.name, driver.api, driver.package
+                )?,
+            }
+        }
+        usable &= any;
+        Ok(())
+    })?;
+    Ok(if usable { Exit::Ok } else { Exit::Differs })
+}

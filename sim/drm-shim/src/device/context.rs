@@ -1,0 +1,418 @@
+//! Contexts and address spaces of clients.
+
+use super::addresses::{Vm, VmId};
+use super::gem::ObjectId;
+use super::{Device, File, Outcome};
+use crate::edge::client;
+use crate::uapi::i915::{self, context_param};
+use crate::uapi::{Extension, i915::EngineClass};
+use genxml_sim::mem::{AddressSpace, Frames};
+use genxml_sim::{Context as ModelContext, ContextId, EngineId};
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+
+/// Most engines of a map; flags of a submission have 6 bits for them.
+const MAX_ENGINES: usize = 64;
+
+/// Most extensions in a chain.
+const MAX_EXTENSIONS: usize = 64;
+
+/// The state of a context on one of its engines.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct HardwareId(pub u64);
+
+/// The model's side of it.
+#[derive(Debug)]
+pub struct Hardware {
+    /// The context of the model.
+    pub id: ContextId,
+    /// What its last submission had mapped, by address.
+    pub mapped: BTreeMap<u64, (ObjectId, Frames)>,
+    /// Its number in captures and reports.
+    pub number: u32,
+}
+
+/// A context of a client.
+#[derive(Debug)]
+pub struct Context {
+    /// Its address space.
+    pub vm: VmId,
+    /// Its engines by number, if it said which; a gap is an engine that does not exist.
+    pub engines: Option<Vec<Option<EngineId>>>,
+    /// Its state on each: by place in the list, or by engine where there is none.
+    pub hardware: BTreeMap<u32, HardwareId>,
+    /// A fault banned it.
+    pub banned: bool,
+    /// Faults that it made.
+    pub guilty: u32,
+    /// It goes on after a fault.
+    pub recoverable: bool,
+    bannable: bool,
+    persistent: bool,
+    no_zeromap: bool,
+    no_error_capture: bool,
+    priority: i64,
+}
+
+impl Context {
+    /// A context without state.
+    pub fn new(vm: VmId) -> Context {
+        Context {
+            vm,
+            engines: None,
+            hardware: BTreeMap::new(),
+            banned: false,
+            guilty: 0,
+            recoverable: true,
+            bannable: true,
+            persistent: true,
+            no_zeromap: false,
+            no_error_capture: false,
+            priority: 0,
+        }
+    }
+}
+
+/// The chain of extensions at an address, each with its own address.
+///
+/// # Errors
+/// EFAULT; EINVAL if one has bits that mean nothing; E2BIG if they are too many.
+pub fn extensions(mut address: u64) -> Result<Vec<(Extension, u64)>, Errno> {
+    let mut chain = Vec::new();
+    while address != 0 {
+        if chain.len() == MAX_EXTENSIONS {
+            return Err(Errno::TOOBIG);
+        }
+        let extension: Extension = client::value(address)?;
+        if extension.flags != 0 || extension.reserved != [0; 4] {
+            return Err(Errno::INVAL);
+        }
+        chain.push((extension, address));
+        address = extension.next;
+    }
+    Ok(chain)
+}
+
+/// Engines by their classes in the interface.
+pub const CLASSES: [EngineId; 4] =
+    [EngineId::Render, EngineId::Blitter, EngineId::Video, EngineId::VideoEnhance];
+
+impl Device {
+    /// A new address space with one user.
+    pub(super) fn new_vm(&mut self) -> VmId {
+        let id = VmId(self.next_vm);
+        self.next_vm += 1;
+        self.vms.insert(id, Vm::with_user());
+        id
+    }
+
+    /// One user less.
+    pub(super) fn release_vm(&mut self, id: VmId) {
+        if let Some(vm) = self.vms.get_mut(&id) {
+            vm.users -= 1;
+            if vm.users == 0 {
+                self.vms.remove(&id);
+            }
+        }
+    }
+
+    fn use_vm(&mut self, id: VmId) {
+        if let Some(vm) = self.vms.get_mut(&id) {
+            vm.users += 1;
+        }
+    }
+
+    /// Everything of a context goes.
+    pub(super) fn destroy_context(&mut self, mut context: Context) {
+        self.forget_state(&mut context);
+        self.release_vm(context.vm);
+    }
+
+    /// The state of all its engines goes: they start anew.
+    pub(super) fn forget_state(&mut self, context: &mut Context) {
+        for (_, id) in std::mem::take(&mut context.hardware) {
+            let Some(hardware) = self.hardware.remove(&id) else { continue };
+            // Without page tables until somebody wants it again.
+            let nothing = ModelContext::new(AddressSpace::with_root4(0));
+            let old = std::mem::replace(self.gpu.context_mut(hardware.id), nothing);
+            old.space.destroy(&mut self.gpu.memory);
+            self.spare.push(hardware.id);
+        }
+    }
+
+    /// The state of a context on an engine, new if it has none yet.
+    pub(super) fn hardware(&mut self, context: &mut Context, slot: u32) -> Result<HardwareId, Errno> {
+        if let Some(id) = context.hardware.get(&slot) {
+            return Ok(*id);
+        }
+        let model = match self.spare.pop() {
+            Some(id) => {
+                let space = AddressSpace::new(&mut self.gpu.memory).map_err(|_| Errno::NOMEM)?;
+                *self.gpu.context_mut(id) = ModelContext::new(space);
+                id
+            }
+            None => self.gpu.create_context().map_err(|_| Errno::NOMEM)?,
+        };
+        let id = HardwareId(self.next_hardware);
+        self.next_hardware += 1;
+        let number = id.0 as u32;
+        self.hardware.insert(id, Hardware { id: model, mapped: BTreeMap::new(), number });
+        context.hardware.insert(slot, id);
+        Ok(id)
+    }
+
+    /// No context has the object mapped any more.
+    pub(super) fn unmap_everywhere(&mut self, object: ObjectId) {
+        for hardware in self.hardware.values_mut() {
+            let gpu = &mut self.gpu;
+            hardware.mapped.retain(|address, (mapped, frames)| {
+                if *mapped == object {
+                    gpu.unmap(hardware.id, *address, frames.count);
+                }
+                *mapped != object
+            });
+        }
+    }
+
+    /// GEM_VM_CREATE.
+    pub(super) fn vm_create(&mut self, file: &mut File, arg: &mut i915::VmControl) -> Outcome {
+        if arg.flags != 0 || !extensions(arg.extensions)?.is_empty() {
+            return Err(Errno::INVAL.into());
+        }
+        let vm = self.new_vm();
+        arg.vm_id = file.vms.add(vm);
+        Ok(())
+    }
+
+    /// GEM_VM_DESTROY.
+    pub(super) fn vm_destroy(&mut self, file: &mut File, arg: &mut i915::VmControl) -> Outcome {
+        if arg.flags != 0 || arg.extensions != 0 {
+            return Err(Errno::INVAL.into());
+        }
+        let vm = file.vms.remove(arg.vm_id)?;
+        self.release_vm(vm);
+        Ok(())
+    }
+
+    /// GEM_CONTEXT_CREATE, with and without extensions.
+    pub(super) fn context_create(&mut self, file: &mut File, arg: &mut i915::ContextCreate) -> Outcome {
+        const USE_EXTENSIONS: u32 = 1;
+        const SINGLE_TIMELINE: u32 = 2;
+        const SETPARAM: u32 = 0;
+        if arg.flags & !(USE_EXTENSIONS | SINGLE_TIMELINE) != 0 {
+            return Err(Errno::INVAL.into());
+        }
+        let vm = self.new_vm();
+        let mut context = Context::new(vm);
+        let chain = if arg.flags & USE_EXTENSIONS != 0 { extensions(arg.extensions) } else { Ok(Vec::new()) };
+        let set = chain.map_err(Into::into).and_then(|chain| {
+            chain.into_iter().try_for_each(|(extension, address)| {
+                if extension.name != SETPARAM {
+                    return Err(Errno::INVAL.into());
+                }
+                let set: i915::ContextSetParam = client::value(address)?;
+                self.set(file, &mut context, &set.param)
+            })
+        });
+        if let Err(stop) = set {
+            self.destroy_context(context);
+            return Err(stop);
+        }
+        arg.ctx_id = file.next_context;
+        file.next_context += 1;
+        file.contexts.insert(arg.ctx_id, context);
+        Ok(())
+    }
+
+    /// GEM_CONTEXT_DESTROY.
+    pub(super) fn context_destroy(&mut self, file: &mut File, arg: &mut i915::ContextDestroy) -> Outcome {
+        if arg.pad != 0 {
+            return Err(Errno::INVAL.into());
+        }
+        if arg.ctx_id == 0 {
+            return Err(Errno::NOENT.into());
+        }
+        let context = file.contexts.remove(&arg.ctx_id).ok_or(Errno::NOENT)?;
+        self.destroy_context(context);
+        Ok(())
+    }
+
+    /// GEM_CONTEXT_SETPARAM.
+    pub(super) fn context_set(&mut self, file: &mut File, arg: &mut i915::ContextParam) -> Outcome {
+        let mut context = file.contexts.remove(&arg.ctx_id).ok_or(Errno::NOENT)?;
+        let outcome = self.set(file, &mut context, arg);
+        file.contexts.insert(arg.ctx_id, context);
+        outcome
+    }
+
+    fn set(&mut self, file: &File, context: &mut Context, arg: &i915::ContextParam) -> Outcome {
+        use context_param as param;
+        let flag = || match (arg.size, arg.value) {
+            (0, value) => Ok(value != 0),
+            _ => Err(Errno::INVAL),
+        };
+        match arg.param {
+            param::NO_ZEROMAP => context.no_zeromap = flag()?,
+            param::NO_ERROR_CAPTURE => context.no_error_capture = flag()?,
+            param::BANNABLE => context.bannable = flag()?,
+            param::RECOVERABLE => context.recoverable = flag()?,
+            param::PERSISTENCE => context.persistent = flag()?,
+            param::PRIORITY => {
+                flag()?;
+                let priority = arg.value as i64;
+                if !(-1023..=1023).contains(&priority) {
+                    return Err(Errno::INVAL.into());
+                }
+                context.priority = priority;
+            }
+            param::VM => {
+                flag()?;
+                let vm = u32::try_from(arg.value).map_err(|_| Errno::NOENT)?;
+                let vm = *file.vms.get(vm)?;
+                if !context.hardware.is_empty() {
+                    return Err(Errno::INVAL.into());
+                }
+                self.use_vm(vm);
+                self.release_vm(context.vm);
+                context.vm = vm;
+            }
+            param::ENGINES => {
+                self.forget_state(context);
+                context.engines = self.engine_map(arg)?;
+            }
+            // What a client asks of slices and subslices changes nothing but speed.
+            param::SSEU => {
+                let sseu: i915::ContextSseu = client::value(arg.value)?;
+                if sseu.slice_mask == 0 || sseu.subslice_mask == 0 {
+                    return Err(Errno::INVAL.into());
+                }
+            }
+            // Ban period, size of the ring, protected content, and what other branches of the driver have: the kernel of a
+            // Broadwell refuses them.
+            _ => return Err(Errno::INVAL.into()),
+        }
+        Ok(())
+    }
+
+    /// The list of engines that a client wants.
+    fn engine_map(&mut self, arg: &i915::ContextParam) -> Result<Option<Vec<Option<EngineId>>>, Errno> {
+        const LOAD_BALANCE: u32 = 0;
+        const NONE: u16 = u16::MAX;
+        if arg.size == 0 {
+            return Ok(None);
+        }
+        let head = size_of::<u64>() as u32;
+        let each = size_of::<EngineClass>() as u32;
+        let count = arg.size.checked_sub(head).filter(|bytes| bytes % each == 0).ok_or(Errno::INVAL)? / each;
+        if count as usize > MAX_ENGINES {
+            return Err(Errno::INVAL);
+        }
+        let chain: u64 = client::value(arg.value)?;
+        let engines: Vec<EngineClass> = client::array(arg.value + u64::from(head), count.into())?;
+        let topology = self.config.topology();
+        let known = |engine: &EngineClass| {
+            let id = *CLASSES.get(usize::from(engine.class))?;
+            let instances = if id == EngineId::Video { topology.videos } else { 1 };
+            (u32::from(engine.instance) < instances).then_some(id)
+        };
+        let mut map = engines
+            .iter()
+            .map(|engine| match (engine.class, engine.instance) {
+                (NONE, NONE) => Ok(None),
+                _ => known(engine).map(Some).ok_or(Errno::NOENT),
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        for (extension, address) in extensions(chain)? {
+            if extension.name != LOAD_BALANCE {
+                return Err(Errno::INVAL);
+            }
+            // Any of its siblings is as good: all wait for each other here.
+            let balance: i915::LoadBalance = client::value(address)?;
+            let siblings: Vec<EngineClass> = client::array(
+                address + size_of::<i915::LoadBalance>() as u64,
+                u64::from(balance.num_siblings).min(MAX_ENGINES as u64),
+            )?;
+            let first = siblings.first().and_then(known).ok_or(Errno::INVAL)?;
+            *map.get_mut(usize::from(balance.engine_index)).ok_or(Errno::INVAL)? = Some(first);
+        }
+        Ok(Some(map))
+    }
+
+    /// GEM_CONTEXT_GETPARAM.
+    pub(super) fn context_get(&mut self, file: &mut File, arg: &mut i915::ContextParam) -> Outcome {
+        use context_param as param;
+        let vm = file.contexts.get(&arg.ctx_id).ok_or(Errno::NOENT)?.vm;
+        if arg.param == param::VM {
+            self.use_vm(vm);
+            (arg.size, arg.value) = (0, file.vms.add(vm).into());
+            return Ok(());
+        }
+        let Some(context) = file.contexts.get(&arg.ctx_id) else { return Err(Errno::NOENT.into()) };
+        match arg.param {
+            param::SSEU => {
+                let size = size_of::<i915::ContextSseu>() as u32;
+                if arg.size != 0 {
+                    let topology = self.config.topology();
+                    let mut sseu: i915::ContextSseu = client::value(arg.value)?;
+                    sseu.slice_mask = (1 << topology.slices) - 1;
+                    sseu.subslice_mask = (1 << topology.subslices) - 1;
+                    sseu.min_eus_per_subslice = topology.eus as u16;
+                    sseu.max_eus_per_subslice = topology.eus as u16;
+                    if arg.size < size {
+                        return Err(Errno::INVAL.into());
+                    }
+                    client::put(arg.value, &sseu)?;
+                }
+                arg.size = size;
+                return Ok(());
+            }
+            param::ENGINES => {
+                let Some(engines) = &context.engines else {
+                    arg.size = 0;
+                    return Ok(());
+                };
+                let mut bytes = vec![0u8; size_of::<u64>()];
+                for engine in engines {
+                    let class = match engine {
+                        Some(id) => CLASSES.iter().position(|known| known == id).unwrap_or(0) as u16,
+                        None => u16::MAX,
+                    };
+                    let instance = if engine.is_some() { 0 } else { u16::MAX };
+                    bytes.extend_from_slice(bytemuck::bytes_of(&EngineClass { class, instance }));
+                }
+                if arg.size != 0 {
+                    if (arg.size as usize) < bytes.len() {
+                        return Err(Errno::INVAL.into());
+                    }
+                    client::write(arg.value, &bytes)?;
+                }
+                arg.size = bytes.len() as u32;
+                return Ok(());
+            }
+            _ => {}
+        }
+        arg.size = 0;
+        arg.value = match arg.param {
+            param::GTT_SIZE => 1 << 48,
+            param::NO_ZEROMAP => context.no_zeromap.into(),
+            param::NO_ERROR_CAPTURE => context.no_error_capture.into(),
+            param::BANNABLE => context.bannable.into(),
+            param::RECOVERABLE => context.recoverable.into(),
+            param::PERSISTENCE => context.persistent.into(),
+            param::PRIORITY => context.priority as u64,
+            _ => return Err(Errno::INVAL.into()),
+        };
+        Ok(())
+    }
+
+    /// GET_RESET_STATS.
+    pub(super) fn reset_stats(&mut self, file: &mut File, arg: &mut i915::ResetStats) -> Outcome {
+        if arg.flags != 0 || arg.pad != 0 {
+            return Err(Errno::INVAL.into());
+        }
+        let context = file.contexts.get(&arg.ctx_id).ok_or(Errno::NOENT)?;
+        arg.reset_count = file.resets;
+        (arg.batch_active, arg.batch_pending) = (context.guilty, 0);
+        Ok(())
+    }
+}

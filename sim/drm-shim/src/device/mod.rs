@@ -1,0 +1,471 @@
+//! The device: what the kernel's driver i915 is to its clients, with the model behind it. Safe code on typed structures; who
+//! brings the ioctls here is the business of [`edge`](crate::edge).
+//!
+//! * this file: [`Device`], open files, and which ioctl goes where;
+//! * [`config`]: which GPU it is, and what is asked of it;
+//! * [`gem`]: objects; [`tiling`]: maps of tiled objects that look linear; [`prime`]: objects of others;
+//! * [`context`]: contexts and address spaces; [`exec`]: submissions; [`addresses`]: where objects lie, relocations;
+//! * [`params`]: what clients ask about the GPU; [`syncobj`]: fences; [`kms`]: the display;
+//! * [`report`]: faults, captures, checks and counts.
+
+pub mod addresses;
+pub mod config;
+pub mod context;
+pub mod exec;
+pub mod gem;
+pub mod kms;
+pub mod params;
+pub mod prime;
+pub mod report;
+pub mod syncobj;
+pub mod tiling;
+
+#[cfg(test)]
+mod tests;
+
+use crate::edge::client;
+use crate::edge::token::{self, Id};
+use crate::uapi::{Request, drm, i915, mode};
+use addresses::{Vm, VmId};
+use bytemuck::Pod;
+use config::Config;
+use context::{Context, Hardware, HardwareId};
+use gem::{Arenas, ObjectId, Objects};
+use genxml_sim::{ContextId, Gpu};
+use kms::Kms;
+use report::Reporter;
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use syncobj::SharedSync;
+
+/// Minor number of the primary node, card0.
+pub const PRIMARY: u32 = 0;
+/// Minor number of the render node, renderD128.
+pub const RENDER: u32 = 128;
+
+/// Why an ioctl does not end well.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// With this error.
+    Errno(Errno),
+    /// It has to wait until another one changes something, at most until this time of the monotonic clock, in
+    /// nanoseconds: call it again then.
+    Wait(u64),
+}
+
+impl From<Errno> for Stop {
+    fn from(error: Errno) -> Stop {
+        Stop::Errno(error)
+    }
+}
+
+/// What an ioctl comes to.
+pub type Outcome = Result<(), Stop>;
+
+/// Numbers that a file gives to something of its own, from 1 on.
+#[derive(Debug)]
+pub struct Handles<T> {
+    entries: BTreeMap<u32, T>,
+    next: u32,
+}
+
+impl<T> Default for Handles<T> {
+    fn default() -> Self {
+        Handles { entries: BTreeMap::new(), next: 1 }
+    }
+}
+
+impl<T> Handles<T> {
+    /// Adds one: the smallest number that is free, as the kernel gives them.
+    pub fn add(&mut self, value: T) -> u32 {
+        while self.entries.contains_key(&self.next) {
+            self.next += 1;
+        }
+        let handle = self.next;
+        self.entries.insert(handle, value);
+        self.next += 1;
+        handle
+    }
+
+    /// What a number stands for.
+    ///
+    /// # Errors
+    /// ENOENT.
+    pub fn get(&self, handle: u32) -> Result<&T, Errno> {
+        self.entries.get(&handle).ok_or(Errno::NOENT)
+    }
+
+    /// The same, to be changed.
+    ///
+    /// # Errors
+    /// ENOENT.
+    pub fn get_mut(&mut self, handle: u32) -> Result<&mut T, Errno> {
+        self.entries.get_mut(&handle).ok_or(Errno::NOENT)
+    }
+
+    /// Takes one out.
+    ///
+    /// # Errors
+    /// ENOENT.
+    pub fn remove(&mut self, handle: u32) -> Result<T, Errno> {
+        let value = self.entries.remove(&handle).ok_or(Errno::NOENT)?;
+        self.next = self.next.min(handle);
+        Ok(value)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        self.entries.iter().map(|(handle, value)| (*handle, value))
+    }
+
+    fn take(&mut self) -> BTreeMap<u32, T> {
+        std::mem::take(&mut self.entries)
+    }
+}
+
+/// An open file of the device: what belongs to one client.
+#[derive(Debug)]
+pub struct File {
+    /// [`PRIMARY`] or [`RENDER`].
+    pub minor: u32,
+    /// The device's end of the descriptor, to send events and to see it closed.
+    channel: Option<OwnedFd>,
+    objects: Handles<ObjectId>,
+    contexts: BTreeMap<u32, Context>,
+    next_context: u32,
+    vms: Handles<VmId>,
+    syncobjs: Handles<SharedSync>,
+    /// Faults of its contexts.
+    resets: u32,
+}
+
+/// The device.
+#[derive(Debug)]
+pub struct Device {
+    config: Config,
+    gpu: Gpu,
+    /// Files in memory that objects lie in; the newest is this process' own.
+    arenas: Arenas,
+    objects: Objects,
+    next_object: u64,
+    files: BTreeMap<Id, File>,
+    vms: BTreeMap<VmId, Vm>,
+    next_vm: u64,
+    hardware: BTreeMap<HardwareId, Hardware>,
+    next_hardware: u64,
+    /// Contexts of the model that nobody has any more.
+    spare: Vec<ContextId>,
+    /// Buffers that descriptors stand for, with the device's end of each.
+    exports: Vec<(ObjectId, OwnedFd)>,
+    /// Synchronisation objects that descriptors stand for.
+    shared_syncs: Vec<(Id, SharedSync, OwnedFd)>,
+    /// Objects with names for everyone (GEM_FLINK).
+    names: Handles<ObjectId>,
+    kms: Kms,
+    reporter: Reporter,
+}
+
+/// The arguments of an ioctl.
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    request: Request,
+    address: u64,
+}
+
+impl Call {
+    /// Fetches the argument, does the work, and stores the argument. As in the kernel a client may know fewer fields of it, the
+    /// others are 0 then; and what is stored is stored after an error, too.
+    fn with<T: Pod>(self, work: impl FnOnce(&mut T) -> Outcome) -> Outcome {
+        let mut argument = T::zeroed();
+        let bytes = bytemuck::bytes_of_mut(&mut argument);
+        let known = bytes.len().min(self.request.size());
+        client::read(self.address, &mut bytes[..known])?;
+        let outcome = work(&mut argument);
+        let stores = self.request.0 >> 31 != 0 && !matches!(outcome, Err(Stop::Wait(_)));
+        if stores {
+            client::write(self.address, &bytemuck::bytes_of(&argument)[..known])?;
+        }
+        outcome
+    }
+}
+
+impl Device {
+    /// A device that nobody has opened.
+    pub fn new(config: Config) -> Device {
+        let mut gpu = Gpu::new();
+        gpu.set_threads(config.threads);
+        gpu.set_work_limit(config.work_limit);
+        let reporter = Reporter::new(&config);
+        Device {
+            config,
+            gpu,
+            arenas: Vec::new(),
+            objects: BTreeMap::new(),
+            next_object: 1,
+            files: BTreeMap::new(),
+            vms: BTreeMap::new(),
+            next_vm: 1,
+            hardware: BTreeMap::new(),
+            next_hardware: 0,
+            spare: Vec::new(),
+            exports: Vec::new(),
+            shared_syncs: Vec::new(),
+            names: Handles::default(),
+            kms: Kms::default(),
+            reporter,
+        }
+    }
+
+    /// What it was made with.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// True if the file is one of its own.
+    pub fn knows(&self, file: Id) -> bool {
+        self.files.contains_key(&file)
+    }
+
+    /// A client opens the node with this minor number.
+    pub fn open(&mut self, id: Id, minor: u32, channel: Option<OwnedFd>) {
+        self.collect();
+        let vm = self.new_vm();
+        let mut contexts = BTreeMap::new();
+        contexts.insert(0, Context::new(vm));
+        let file = File {
+            minor,
+            channel,
+            objects: Handles::default(),
+            contexts,
+            next_context: 1,
+            vms: Handles::default(),
+            syncobjs: Handles::default(),
+            resets: 0,
+        };
+        self.files.insert(id, file);
+    }
+
+    /// This is a forked child now: what is told is the parent's to tell.
+    pub fn forked(&mut self) {
+        self.reporter = Reporter::new(&Config {
+            capture: None,
+            trace: None,
+            stats: false,
+            check: false,
+            ..self.config.clone()
+        });
+    }
+
+    /// The process ends: counts and captures are written.
+    pub fn finish(&mut self) {
+        self.reporter.finish();
+    }
+
+    /// Everything of files and buffers whose last descriptor was closed goes.
+    pub fn collect(&mut self) {
+        let closed =
+            |(id, file): (&Id, &File)| file.channel.as_ref().is_some_and(token::hung_up).then_some(*id);
+        let gone: Vec<Id> = self.files.iter().filter_map(closed).collect();
+        for id in gone {
+            self.close(id);
+        }
+        let (gone, kept) =
+            std::mem::take(&mut self.exports).into_iter().partition(|(_, end)| token::hung_up(end));
+        self.exports = kept;
+        let gone: Vec<(ObjectId, OwnedFd)> = gone;
+        for (object, _) in gone {
+            self.release(object);
+        }
+        self.shared_syncs.retain(|(.., end)| !token::hung_up(end));
+    }
+
+    /// Nobody holds the file any more.
+    pub fn close(&mut self, id: Id) {
+        let Some(mut file) = self.files.remove(&id) else { return };
+        for (_, context) in std::mem::take(&mut file.contexts) {
+            self.destroy_context(context);
+        }
+        for (_, vm) in file.vms.take() {
+            self.release_vm(vm);
+        }
+        for (_, object) in file.objects.take() {
+            self.release(object);
+        }
+        for fb in self.kms.owned(id) {
+            // It was just listed.
+            let _ = self.remove_fb(fb);
+        }
+    }
+
+    /// Does an ioctl of type [`DRM_TYPE`](crate::uapi::DRM_TYPE) with its argument at `address` in the client's memory.
+    ///
+    /// # Errors
+    /// What the kernel would give; EBADF for a file that is not open.
+    pub fn ioctl(&mut self, id: Id, request: Request, address: u64) -> Outcome {
+        // The file is away from the others meanwhile, so that both can be changed.
+        let mut file = self.files.remove(&id).ok_or(Errno::BADF)?;
+        let outcome = self.dispatch(id, &mut file, Call { request, address });
+        self.files.insert(id, file);
+        outcome
+    }
+
+    fn dispatch(&mut self, id: Id, file: &mut File, call: Call) -> Outcome {
+        use crate::uapi::COMMAND_BASE;
+        match call.request.number() {
+            number @ COMMAND_BASE..0xa0 => self.driver(file, number - COMMAND_BASE, call),
+            number @ 0xa0..0xbf => self.mode(id, file, number, call),
+            number => self.core(file, number, call),
+        }
+    }
+
+    /// What all drivers have.
+    fn core(&mut self, file: &mut File, number: u32, call: Call) -> Outcome {
+        use drm::nr;
+        match number {
+            nr::VERSION => call.with(|arg| self.version(arg)),
+            nr::GET_UNIQUE => call.with(|arg| self.unique(arg)),
+            nr::GET_MAGIC => call.with(|arg: &mut drm::Auth| {
+                arg.magic = 1;
+                Ok(())
+            }),
+            nr::AUTH_MAGIC | nr::SET_MASTER | nr::DROP_MASTER => Ok(()),
+            nr::SET_VERSION => call.with(|arg: &mut drm::SetVersion| {
+                (arg.di_major, arg.di_minor, arg.dd_major, arg.dd_minor) = (1, 4, 1, 6);
+                Ok(())
+            }),
+            nr::GET_CAP => call.with(|arg| self.cap(file, arg)),
+            nr::SET_CLIENT_CAP => call.with(|arg| self.kms.set_client_cap(arg)),
+            nr::GEM_CLOSE => call.with(|arg| self.gem_close(file, arg)),
+            nr::GEM_FLINK => call.with(|arg| self.flink(file, arg)),
+            nr::GEM_OPEN => call.with(|arg| self.gem_open(file, arg)),
+            nr::PRIME_HANDLE_TO_FD => call.with(|arg| self.prime_export(file, arg)),
+            nr::PRIME_FD_TO_HANDLE => call.with(|arg| self.prime_import(file, arg)),
+            nr::WAIT_VBLANK => call.with(|arg| self.kms.wait_vblank(file.channel.as_ref(), arg)),
+            nr::CRTC_GET_SEQUENCE => call.with(|arg| self.kms.get_sequence(arg)),
+            nr::SYNCOBJ_CREATE => call.with(|arg| syncobj::create(&mut file.syncobjs, arg)),
+            nr::SYNCOBJ_DESTROY => call.with(|arg| syncobj::destroy(&mut file.syncobjs, arg)),
+            nr::SYNCOBJ_HANDLE_TO_FD => call.with(|arg| self.sync_export(file, arg)),
+            nr::SYNCOBJ_FD_TO_HANDLE => call.with(|arg| self.sync_import(file, arg)),
+            nr::SYNCOBJ_WAIT => call.with(|arg| syncobj::wait(&file.syncobjs, arg)),
+            nr::SYNCOBJ_TIMELINE_WAIT => call.with(|arg| syncobj::timeline_wait(&file.syncobjs, arg)),
+            nr::SYNCOBJ_RESET => call.with(|arg| syncobj::reset(&file.syncobjs, arg)),
+            nr::SYNCOBJ_SIGNAL => call.with(|arg| syncobj::signal(&file.syncobjs, arg)),
+            nr::SYNCOBJ_TIMELINE_SIGNAL => call.with(|arg| syncobj::timeline_signal(&file.syncobjs, arg)),
+            nr::SYNCOBJ_QUERY => call.with(|arg| syncobj::query(&file.syncobjs, arg)),
+            nr::SYNCOBJ_TRANSFER => call.with(|arg| syncobj::transfer(&file.syncobjs, arg)),
+            _ => self.unknown(call),
+        }
+    }
+
+    /// i915's own.
+    fn driver(&mut self, file: &mut File, number: u32, call: Call) -> Outcome {
+        use i915::nr;
+        match number {
+            nr::GETPARAM => call.with(|arg| self.get_param(arg)),
+            nr::QUERY => call.with(|arg| self.query(arg)),
+            nr::REG_READ => call.with(|arg| self.reg_read(arg)),
+            nr::GET_RESET_STATS => call.with(|arg| self.reset_stats(file, arg)),
+            nr::GET_PIPE_FROM_CRTC_ID => call.with(|arg: &mut i915::PipeFromCrtc| {
+                arg.pipe = 0;
+                Ok(())
+            }),
+            nr::GEM_CREATE => call.with(|arg| self.gem_create(file, arg)),
+            nr::GEM_CREATE_EXT => call.with(|arg| self.gem_create_ext(file, arg)),
+            nr::GEM_USERPTR => call.with(|arg| self.userptr(file, arg)),
+            nr::GEM_PREAD => call.with(|arg| self.pread(file, arg)),
+            nr::GEM_PWRITE => call.with(|arg| self.pwrite(file, arg)),
+            nr::GEM_MMAP => call.with(|arg| self.gem_mmap(file, arg)),
+            nr::GEM_MMAP_OFFSET => {
+                let old = call.request.size() < size_of::<i915::GemMmapOffset>();
+                call.with(|arg| self.mmap_offset(file, arg, old))
+            }
+            nr::GEM_SET_DOMAIN => call.with(|arg| self.set_domain(file, arg)),
+            nr::GEM_SW_FINISH => call.with(|arg| self.sw_finish(file, arg)),
+            nr::GEM_BUSY => call.with(|arg: &mut i915::GemBusy| {
+                file.objects.get(arg.handle)?;
+                arg.busy = 0;
+                Ok(())
+            }),
+            nr::GEM_WAIT => call.with(|arg: &mut i915::GemWait| {
+                file.objects.get(arg.bo_handle)?;
+                Ok(())
+            }),
+            nr::GEM_THROTTLE => Ok(()),
+            nr::GEM_SET_TILING => call.with(|arg| self.set_tiling(file, arg)),
+            nr::GEM_GET_TILING => call.with(|arg| self.get_tiling(file, arg)),
+            nr::GEM_GET_APERTURE => call.with(|arg: &mut i915::GemGetAperture| {
+                (arg.aper_size, arg.aper_available_size) = (config::APERTURE, config::APERTURE);
+                Ok(())
+            }),
+            nr::GEM_MADVISE => call.with(|arg: &mut i915::GemMadvise| {
+                file.objects.get(arg.handle)?;
+                // Nothing is ever short: whatever is said, the pages stay.
+                arg.retained = 1;
+                if arg.madv > 1 { Err(Errno::INVAL.into()) } else { Ok(()) }
+            }),
+            nr::GEM_SET_CACHING => call.with(|arg: &mut i915::GemCaching| {
+                let object = *file.objects.get(arg.handle)?;
+                self.object_mut(object)?.caching = if arg.caching <= 2 { arg.caching } else { 0 };
+                if arg.caching > 2 { Err(Errno::INVAL.into()) } else { Ok(()) }
+            }),
+            nr::GEM_GET_CACHING => call.with(|arg: &mut i915::GemCaching| {
+                arg.caching = self.object(*file.objects.get(arg.handle)?)?.caching;
+                Ok(())
+            }),
+            nr::GEM_CONTEXT_CREATE => call.with(|arg| self.context_create(file, arg)),
+            nr::GEM_CONTEXT_DESTROY => call.with(|arg| self.context_destroy(file, arg)),
+            nr::GEM_CONTEXT_GETPARAM => call.with(|arg| self.context_get(file, arg)),
+            nr::GEM_CONTEXT_SETPARAM => call.with(|arg| self.context_set(file, arg)),
+            nr::GEM_VM_CREATE => call.with(|arg| self.vm_create(file, arg)),
+            nr::GEM_VM_DESTROY => call.with(|arg| self.vm_destroy(file, arg)),
+            nr::GEM_EXECBUFFER2 => call.with(|arg| self.execbuffer2(file, arg)),
+            // The kernel has no performance counters without its option for them.
+            nr::PERF_OPEN | nr::PERF_ADD_CONFIG | nr::PERF_REMOVE_CONFIG => Err(Errno::NOTSUP.into()),
+            _ => self.unknown(call),
+        }
+    }
+
+    /// The display's.
+    fn mode(&mut self, id: Id, file: &mut File, number: u32, call: Call) -> Outcome {
+        use mode::nr;
+        if file.minor != PRIMARY && !matches!(number, nr::CREATE_DUMB | nr::MAP_DUMB | nr::DESTROY_DUMB) {
+            return Err(Errno::ACCESS.into());
+        }
+        match number {
+            nr::GETRESOURCES => call.with(|arg| self.kms.resources(arg)),
+            nr::GETCRTC => call.with(|arg| self.kms.crtc(arg)),
+            nr::SETCRTC => call.with(|arg| self.set_crtc(arg)),
+            nr::GETENCODER => call.with(|arg| self.kms.encoder(arg)),
+            nr::GETCONNECTOR => call.with(|arg| self.kms.connector(arg)),
+            nr::GETPROPERTY => call.with(|arg| self.kms.property(arg)),
+            nr::OBJ_GETPROPERTIES => call.with(|arg| self.kms.properties(arg)),
+            nr::GETPLANERESOURCES => call.with(|arg| self.kms.planes(arg)),
+            nr::GETPLANE => call.with(|arg: &mut mode::PlaneRes| {
+                // There are none to be asked for.
+                _ = arg;
+                Err(Errno::NOENT.into())
+            }),
+            nr::ADDFB => call.with(|arg| self.add_fb(id, file, arg)),
+            nr::ADDFB2 => call.with(|arg| self.add_fb2(id, file, arg)),
+            nr::GETFB => call.with(|arg| self.get_fb(file, arg)),
+            nr::RMFB => call.with(|arg: &mut mode::FbId| self.remove_fb(arg.fb_id)),
+            nr::PAGE_FLIP => call.with(|arg| self.page_flip(file, arg)),
+            nr::DIRTYFB | nr::CURSOR | nr::CURSOR2 | nr::SETGAMMA | nr::GETGAMMA | nr::SETPROPERTY => Ok(()),
+            nr::CREATE_DUMB => call.with(|arg| self.create_dumb(file, arg)),
+            nr::MAP_DUMB => call.with(|arg| self.map_dumb(file, arg)),
+            nr::DESTROY_DUMB => call.with(|arg: &mut mode::DestroyDumb| self.close_handle(file, arg.handle)),
+            _ => self.unknown(call),
+        }
+    }
+
+    /// An ioctl that the device does not have, said once.
+    fn unknown(&mut self, call: Call) -> Outcome {
+        self.reporter.missing(&format!(
+            "ioctl {:#010x} (number {:#x})",
+            call.request.0,
+            call.request.number()
+        ));
+        Err(Errno::INVAL.into())
+    }
+}

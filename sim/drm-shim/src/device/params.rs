@@ -1,0 +1,245 @@
+//! What clients ask about the driver and the GPU.
+
+use super::config::Topology;
+use super::context::CLASSES;
+use super::{Device, File, Outcome};
+use crate::edge::client;
+use crate::uapi::i915::{self, EngineClass, param};
+use crate::uapi::{drm, mode};
+use genxml::gen8::engine_registers::RingTimestamp;
+use genxml_sim::EngineId;
+use genxml_sim::gpu::mmio_base;
+use rustix::io::Errno;
+
+/// Bytes of memory that the regions query tells of.
+const SYSTEM_MEMORY: u64 = 8 << 30;
+
+/// What the driver calls itself: name, date, description. (Linux i915_driver.h)
+const NAMES: [&str; 3] = ["i915", "20201103", "Intel Graphics"];
+
+/// Writes text as the kernel does: as much as there is room for, and the whole length.
+fn text(address: u64, room: &mut u64, text: &str) -> Result<(), Errno> {
+    let length = text.len().min(usize::try_from(*room).unwrap_or(usize::MAX));
+    if address != 0 && length > 0 {
+        client::write(address, &text.as_bytes()[..length])?;
+    }
+    *room = text.len() as u64;
+    Ok(())
+}
+
+impl Device {
+    /// VERSION.
+    pub(super) fn version(&self, arg: &mut drm::Version) -> Outcome {
+        (arg.major, arg.minor, arg.patch) = (1, 6, 0);
+        text(arg.name, &mut arg.name_len, NAMES[0])?;
+        text(arg.date, &mut arg.date_len, NAMES[1])?;
+        text(arg.desc, &mut arg.desc_len, NAMES[2])?;
+        Ok(())
+    }
+
+    /// GET_UNIQUE.
+    pub(super) fn unique(&self, arg: &mut drm::Unique) -> Outcome {
+        Ok(text(arg.unique, &mut arg.unique_len, "pci:0000:00:02.0")?)
+    }
+
+    /// GET_CAP.
+    pub(super) fn cap(&self, _: &File, arg: &mut drm::Cap) -> Outcome {
+        use drm::cap;
+        arg.value = match arg.capability {
+            cap::DUMB_BUFFER | cap::VBLANK_HIGH_CRTC | cap::TIMESTAMP_MONOTONIC => 1,
+            cap::ADDFB2_MODIFIERS | cap::CRTC_IN_VBLANK_EVENT | cap::SYNCOBJ | cap::SYNCOBJ_TIMELINE => 1,
+            cap::DUMB_PREFERRED_DEPTH => 24,
+            cap::DUMB_PREFER_SHADOW => 1,
+            // Both ways.
+            cap::PRIME => 3,
+            cap::ASYNC_PAGE_FLIP => 1,
+            cap::PAGE_FLIP_TARGET => 0,
+            cap::CURSOR_WIDTH | cap::CURSOR_HEIGHT => 256,
+            _ => return Err(Errno::INVAL.into()),
+        };
+        Ok(())
+    }
+
+    /// GETPARAM. (Values: Linux i915_getparam.c for a Broadwell with execution lists.)
+    pub(super) fn get_param(&mut self, arg: &mut i915::GetParam) -> Outcome {
+        let topology = self.config.topology();
+        let value: u32 = match arg.param {
+            param::CHIPSET_ID => self.config.device,
+            // Broadwell's later stepping.
+            param::REVISION => 9,
+            param::NUM_FENCES_AVAIL => 32,
+            param::HAS_OVERLAY
+            | param::HAS_EXEC_CONSTANTS
+            | param::HAS_RESOURCE_STREAMER
+            | param::HAS_POOLED_EU
+            | param::MIN_EU_IN_POOL
+            | param::CMD_PARSER_VERSION
+            | param::HAS_GEN7_SOL_RESET
+            | param::HAS_SECURE_BATCHES
+            | param::HAS_WT => 0,
+            param::HAS_GEM
+            | param::HAS_PAGEFLIPPING
+            | param::HAS_EXECBUF2
+            | param::HAS_BSD
+            | param::HAS_BLT
+            | param::HAS_RELAXED_FENCING
+            | param::HAS_COHERENT_RINGS
+            | param::HAS_RELAXED_DELTA
+            | param::HAS_LLC
+            | param::HAS_WAIT_TIMEOUT
+            | param::HAS_SEMAPHORES
+            | param::HAS_PRIME_VMAP_FLUSH
+            | param::HAS_VEBOX
+            | param::HAS_PINNED_BATCHES
+            | param::HAS_EXEC_NO_RELOC
+            | param::HAS_EXEC_HANDLE_LUT
+            | param::HAS_COHERENT_PHYS_GTT
+            | param::MMAP_VERSION
+            | param::HAS_EXEC_SOFTPIN
+            | param::HAS_EXEC_ASYNC
+            | param::HAS_EXEC_FENCE
+            | param::HAS_EXEC_CAPTURE
+            | param::HAS_EXEC_BATCH_FIRST
+            | param::HAS_EXEC_FENCE_ARRAY
+            | param::MMAP_GTT_COHERENT
+            | param::HAS_EXEC_SUBMIT_FENCE
+            | param::HAS_EXEC_TIMELINE_FENCES
+            | param::HAS_USERPTR_PROBE => 1,
+            // Address spaces of 48 bits.
+            param::HAS_ALIASING_PPGTT => 3,
+            param::HAS_BSD2 => (topology.videos > 1).into(),
+            // Of single engines, too.
+            param::HAS_GPU_RESET => 2,
+            param::MMAP_GTT_VERSION => 4,
+            // Submissions have priorities.
+            param::HAS_SCHEDULER => 3,
+            param::SUBSLICE_TOTAL => topology.slices * topology.subslices,
+            param::EU_TOTAL => topology.all_eus(),
+            param::SLICE_MASK => (1 << topology.slices) - 1,
+            param::SUBSLICE_MASK => (1 << topology.subslices) - 1,
+            // Render state is kept apart.
+            param::HAS_CONTEXT_ISOLATION => 1,
+            param::CS_TIMESTAMP_FREQUENCY => 12_500_000,
+            // No performance counters.
+            param::PERF_REVISION => 0,
+            param::HUC_STATUS => return Err(Errno::NODEV.into()),
+            _ => return Err(Errno::INVAL.into()),
+        };
+        Ok(client::put(arg.value, &value)?)
+    }
+
+    /// REG_READ: the render engine's clock, the one register that clients may read.
+    pub(super) fn reg_read(&mut self, arg: &mut i915::RegRead) -> Outcome {
+        let register = mmio_base(EngineId::Render) + RingTimestamp::OFFSET;
+        if arg.offset & !i915::REG_READ_8B != u64::from(register) {
+            return Err(Errno::INVAL.into());
+        }
+        let halves = [register, register + 4].map(|offset| u64::from(self.gpu.mmio_read(offset)));
+        arg.val = halves[0] | halves[1] << 32;
+        Ok(())
+    }
+
+    /// QUERY: several questions, each with its own answer or error.
+    pub(super) fn query(&mut self, arg: &mut i915::Query) -> Outcome {
+        if arg.flags != 0 {
+            return Err(Errno::INVAL.into());
+        }
+        let size = size_of::<i915::QueryItem>() as u64;
+        for index in 0..u64::from(arg.num_items) {
+            let address =
+                index.checked_mul(size).and_then(|at| arg.items_ptr.checked_add(at)).ok_or(Errno::FAULT)?;
+            let mut item: i915::QueryItem = client::value(address)?;
+            let answer = match item.query_id {
+                i915::QUERY_TOPOLOGY_INFO if item.flags == 0 => Ok(self.topology_info()),
+                i915::QUERY_ENGINE_INFO if item.flags == 0 => Ok(self.engine_info()),
+                i915::QUERY_MEMORY_REGIONS if item.flags == 0 => Ok(memory_regions()),
+                i915::QUERY_PERF_CONFIG | i915::QUERY_HWCONFIG_BLOB | i915::QUERY_GEOMETRY_SUBSLICES => {
+                    Err(Errno::NODEV)
+                }
+                _ => Err(Errno::INVAL),
+            };
+            item.length = match answer {
+                Err(error) => -error.raw_os_error(),
+                Ok(bytes) if item.length == 0 => bytes.len() as i32,
+                Ok(bytes) if (item.length as usize) < bytes.len() || item.length < 0 => {
+                    -Errno::INVAL.raw_os_error()
+                }
+                Ok(bytes) => match client::write(item.data_ptr, &bytes) {
+                    Ok(()) => bytes.len() as i32,
+                    Err(error) => -error.raw_os_error(),
+                },
+            };
+            client::put(address, &item)?;
+        }
+        Ok(())
+    }
+
+    /// Masks of slices, subslices and execution units that are there.
+    fn topology_info(&self) -> Vec<u8> {
+        let topology = self.config.topology();
+        let subslice_offset = Topology::MAX_SLICES.div_ceil(8);
+        let subslice_stride = Topology::MAX_SUBSLICES.div_ceil(8);
+        let eu_offset = subslice_offset + Topology::MAX_SLICES * subslice_stride;
+        let eu_stride = Topology::MAX_EUS.div_ceil(8);
+        let head = i915::TopologyInfo {
+            flags: 0,
+            max_slices: Topology::MAX_SLICES as u16,
+            max_subslices: Topology::MAX_SUBSLICES as u16,
+            max_eus_per_subslice: Topology::MAX_EUS as u16,
+            subslice_offset: subslice_offset as u16,
+            subslice_stride: subslice_stride as u16,
+            eu_offset: eu_offset as u16,
+            eu_stride: eu_stride as u16,
+        };
+        let ones = |count: u32| ((1u32 << count) - 1) as u8;
+        let mut bytes = bytemuck::bytes_of(&head).to_vec();
+        bytes.push(ones(topology.slices));
+        for slice in 0..Topology::MAX_SLICES {
+            bytes.push(if slice < topology.slices { ones(topology.subslices) } else { 0 });
+        }
+        for slice in 0..Topology::MAX_SLICES {
+            for subslice in 0..Topology::MAX_SUBSLICES {
+                let there = slice < topology.slices && subslice < topology.subslices;
+                bytes.push(if there { ones(topology.eus) } else { 0 });
+            }
+        }
+        bytes
+    }
+
+    fn engine_info(&self) -> Vec<u8> {
+        let topology = self.config.topology();
+        let mut engines = Vec::new();
+        for (class, id) in CLASSES.iter().enumerate() {
+            let instances = if *id == EngineId::Video { topology.videos } else { 1 };
+            for instance in 0..instances as u16 {
+                engines.push(i915::EngineInfo {
+                    engine: EngineClass { class: class as u16, instance },
+                    // The logical instance is told.
+                    flags: 1,
+                    logical_instance: instance,
+                    ..Default::default()
+                });
+            }
+        }
+        let head = i915::ListHead { count: engines.len() as u32, rsvd: [0; 3] };
+        [bytemuck::bytes_of(&head), bytemuck::cast_slice(&engines)].concat()
+    }
+
+    /// SETCRTC.
+    pub(super) fn set_crtc(&mut self, arg: &mut mode::Crtc) -> Outcome {
+        self.kms.set_crtc(arg)?;
+        self.shown();
+        Ok(())
+    }
+}
+
+/// The one region of memory: the system's.
+fn memory_regions() -> Vec<u8> {
+    let head = i915::ListHead { count: 1, rsvd: [0; 3] };
+    let system = i915::MemoryRegionInfo {
+        probed_size: SYSTEM_MEMORY,
+        unallocated_size: SYSTEM_MEMORY,
+        ..Default::default()
+    };
+    [bytemuck::bytes_of(&head), bytemuck::bytes_of(&system)].concat()
+}

@@ -1,0 +1,470 @@
+//! What the device tells of its work: faults with error states, captures, findings of the rules engine, counts, a trace.
+
+use super::addresses::plain;
+use super::config::Config;
+use super::gem::ObjectId;
+use super::kms::FrameBuffer;
+use genxml::capture::{CaptureWriter, Frame, ObjectId as CaptureObject, Tiling, WriteObject};
+use genxml::check::{Checker, Finding, Rules};
+use genxml::decode::{Contexts, Memory};
+use genxml::dump::Submission;
+use genxml::error_state::{self, Spelling};
+use genxml_sim::error_state::Ran;
+use genxml_sim::mem::Frames;
+use genxml_sim::observe::{Event, Now, Tally, Told, Trace};
+use genxml_sim::{ContextId, EngineId, Fault, Gpu, Stats};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Error states of a process that are written; later ones would tell the same.
+const MOST_ERRORS: u32 = 4;
+
+/// Findings of the rules engine that are printed, of each rule.
+const MOST_FINDINGS: u32 = 3;
+
+/// Bytes of a capture that are compared and stored as one.
+const LINE: usize = 64;
+
+/// A submission, as the model sees it.
+#[derive(Debug)]
+pub struct Submitted {
+    /// Number of the context's state.
+    pub context: u32,
+    /// The model's context.
+    pub model: ContextId,
+    /// The engine.
+    pub engine: EngineId,
+    /// Address of the batch.
+    pub address: u64,
+    /// What the client says is its length; 0 if it says nothing.
+    pub length: u64,
+    /// Its objects.
+    pub objects: Vec<Listed>,
+}
+
+/// An object of a submission.
+#[derive(Debug)]
+pub struct Listed {
+    /// Which.
+    pub id: ObjectId,
+    /// Its address.
+    pub address: u64,
+    /// Its memory.
+    pub frames: Frames,
+    /// The kernel's number of its layout.
+    pub tiling: u32,
+    /// Bytes from row to row if tiled.
+    pub stride: u32,
+}
+
+/// Tells it.
+pub struct Reporter {
+    program: String,
+    capture: Option<Capturing>,
+    check: Option<Checking>,
+    trace: Option<Trace<BufWriter<File>>>,
+    stats: Option<Box<Tally>>,
+    total: Stats,
+    submissions: u64,
+    spent: Duration,
+    faults: u32,
+    /// What is missing and was told.
+    told: BTreeSet<String>,
+}
+
+impl std::fmt::Debug for Reporter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reporter").field("program", &self.program).finish_non_exhaustive()
+    }
+}
+
+/// A capture under way.
+struct Capturing {
+    directory: PathBuf,
+    writer: CaptureWriter,
+    /// Objects as the capture knows them.
+    known: BTreeMap<ObjectId, Vec<u8>>,
+    frames: u64,
+}
+
+/// The rules engine under way.
+struct Checking {
+    checker: Checker<'static>,
+    contexts: Contexts,
+}
+
+/// Prints a line to the standard error.
+pub fn say(text: &str) {
+    let line = format!("genx shim: {text}\n");
+    // There is nobody to tell if this fails.
+    let _ = rustix::io::write(rustix::stdio::stderr(), line.as_bytes());
+}
+
+/// The name of the program.
+fn program() -> String {
+    let name = std::fs::read_to_string("/proc/self/comm").unwrap_or_default();
+    name.trim().replace(|character: char| !character.is_ascii_alphanumeric() && character != '-', "_")
+}
+
+/// Which parts of an object hold anything.
+pub type Touched<'a> = &'a dyn Fn(ObjectId) -> Vec<Range<usize>>;
+
+/// Objects of a submission as memory to read.
+struct Seen<'a>(Vec<(u64, &'a [u8])>);
+
+impl<'a> Seen<'a> {
+    fn new(gpu: &'a Gpu, submitted: &Submitted) -> Self {
+        let bytes = |listed: &Listed| (listed.address, gpu.memory.bytes(listed.frames));
+        let mut list: Vec<(u64, &[u8])> = submitted.objects.iter().map(bytes).collect();
+        list.sort_unstable_by_key(|(address, _)| *address);
+        Seen(list)
+    }
+}
+
+impl Memory for Seen<'_> {
+    fn tail(&self, address: u64) -> &[u8] {
+        let address = plain(address);
+        let index = self.0.partition_point(|(start, _)| *start <= address);
+        let Some((start, bytes)) = index.checked_sub(1).map(|index| self.0[index]) else { return &[] };
+        bytes.get((address - start) as usize..).unwrap_or(&[])
+    }
+}
+
+impl Reporter {
+    /// What the options ask for. Files are made when there is something to tell.
+    pub fn new(config: &Config) -> Reporter {
+        let program = program();
+        let process = std::process::id();
+        let capture = config.capture.as_ref().map(|directory| Capturing {
+            directory: directory.join(format!("{program}.{process}")),
+            writer: CaptureWriter::new(&program).device(config.device, 8),
+            known: BTreeMap::new(),
+            frames: 0,
+        });
+        let trace = config.trace.as_ref().and_then(|path| match File::create(path) {
+            Ok(file) => Some(Trace::new(BufWriter::new(file))),
+            Err(error) => {
+                say(&format!("no trace: {}: {error}", path.display()));
+                None
+            }
+        });
+        Reporter {
+            capture,
+            check: config.check.then(Checking::new),
+            trace,
+            stats: config.stats.then(Box::default),
+            total: Stats::default(),
+            submissions: 0,
+            spent: Duration::ZERO,
+            faults: 0,
+            told: BTreeSet::new(),
+            program,
+        }
+    }
+
+    /// Something that a client wants and the device does not have: told once.
+    pub fn missing(&mut self, what: &str) {
+        if self.told.insert(what.to_owned()) {
+            say(&format!("{}: not implemented: {what}", self.program));
+        }
+    }
+
+    /// A submission is about to run.
+    pub fn before(&mut self, gpu: &Gpu, submitted: &Submitted, touched: Touched<'_>) {
+        if let Some(capture) = &mut self.capture {
+            capture.exec(gpu, submitted, touched);
+        }
+        if let Some(check) = &mut self.check {
+            let memory = Seen::new(gpu, submitted);
+            check.checker.submission(
+                &mut check.contexts,
+                &Submission {
+                    name: &format!("{} exec {}", self.program, self.submissions),
+                    number: self.submissions,
+                    context: submitted.context,
+                    engine: submitted.engine,
+                    memory: &memory,
+                    address: submitted.address,
+                    length: submitted.length,
+                    global: false,
+                    ring: None,
+                },
+            );
+        }
+    }
+
+    /// Runs it. The client's length is not looked at, as hardware does not: MI_BATCH_BUFFER_END ends a batch.
+    pub fn run(&mut self, gpu: &mut Gpu, submitted: &Submitted) -> Result<Stats, Fault> {
+        let start = Instant::now();
+        let Submitted { model, engine, address, .. } = *submitted;
+        let result = match (&mut self.trace, &mut self.stats) {
+            (None, None) => gpu.submit(model, engine, address, 0),
+            (trace, stats) => {
+                let mut listener = |now: Now, event: &Event<'_>| {
+                    if let Some(trace) = trace {
+                        trace.event(now, event);
+                    }
+                    if let Some(stats) = stats {
+                        stats.event(now, event);
+                    }
+                };
+                let mut told = Told::new(&mut listener);
+                gpu.submit_observed(model, engine, address, 0, &mut told)
+            }
+        };
+        self.spent += start.elapsed();
+        self.submissions += 1;
+        self.total += gpu.last_stats();
+        result
+    }
+
+    /// It has run.
+    pub fn after(&mut self, gpu: &Gpu, submitted: &Submitted, touched: Touched<'_>) {
+        let Some(capture) = &mut self.capture else { return };
+        for listed in &submitted.objects {
+            let bytes = gpu.memory.bytes(listed.frames);
+            // Zeros that nobody touches take no memory.
+            let known = capture.known.entry(listed.id).or_insert_with(|| vec![0; bytes.len()]);
+            for part in touched(listed.id) {
+                known[part.clone()].copy_from_slice(&bytes[part]);
+            }
+        }
+    }
+
+    /// It had a fault: a line, an error state, and the capture so far.
+    pub fn fault(
+        &mut self,
+        gpu: &mut Gpu,
+        submitted: &Submitted,
+        fault: &Fault,
+        config: &Config,
+        touched: Touched<'_>,
+    ) {
+        self.faults += 1;
+        if let (Some(trace), Some(place)) = (&mut self.trace, fault.place()) {
+            trace.mark(Some(place.engine), &fault.to_string());
+        }
+        if self.faults > MOST_ERRORS {
+            if self.faults == MOST_ERRORS + 1 {
+                say("more faults: nothing is told of them");
+            }
+            return;
+        }
+        say(&format!("{}: submission {}: {fault}", self.program, self.submissions - 1));
+        let mut memory: Vec<(u64, Vec<u8>)> = Vec::new();
+        for listed in &submitted.objects {
+            let bytes = gpu.memory.bytes(listed.frames);
+            let parts = touched(listed.id).into_iter();
+            memory.extend(parts.map(|part| (listed.address + part.start as u64, bytes[part].to_vec())));
+        }
+        memory.sort_unstable_by_key(|(address, _)| *address);
+        let ran = Ran {
+            name: &self.program,
+            number: self.submissions - 1,
+            pci_id: config.device,
+            context: Some(submitted.model),
+            engine: submitted.engine,
+            batch: Some(submitted.address),
+            memory: memory.iter().map(|(address, bytes)| (*address, &bytes[..])).collect(),
+        };
+        let state = gpu.error_state(fault, &ran);
+        let name = format!("genx-error-{}.{}.{}.txt", self.program, std::process::id(), self.faults);
+        let path = config.errors.join(name);
+        let written = File::create(&path).and_then(|file| {
+            let mut out = BufWriter::new(file);
+            error_state::write(&state, Spelling::Linux6_1, &mut out)?;
+            out.flush()
+        });
+        match written {
+            Ok(()) => say(&format!("what is left is in {}; see it with genx decode", path.display())),
+            Err(error) => say(&format!("no error state: {}: {error}", path.display())),
+        }
+        self.save();
+    }
+
+    /// An object is gone.
+    pub fn freed(&mut self, id: ObjectId) {
+        if let Some(capture) = &mut self.capture
+            && capture.known.remove(&id).is_some()
+        {
+            capture.writer.free(&name(id));
+        }
+    }
+
+    /// A picture is on the screen.
+    pub fn shown(&mut self, fb: &FrameBuffer, _: &[u8]) {
+        let Some(capture) = &mut self.capture else { return };
+        // The capture knows only what a submission had.
+        if !capture.known.contains_key(&fb.object) {
+            return;
+        }
+        let frame = Frame {
+            index: capture.frames,
+            after_exec: 0,
+            object: CaptureObject(0),
+            offset: fb.offset.into(),
+            width: fb.width,
+            height: fb.height,
+            pitch: fb.pitch,
+            fourcc: String::from_utf8_lossy(&fb.format.to_le_bytes()).into_owned(),
+            tiling: tiling(fb.tiling),
+        };
+        capture.writer.frame(&name(fb.object), &frame);
+        capture.frames += 1;
+    }
+
+    /// Writes the capture as far as it goes.
+    fn save(&mut self) {
+        let Some(capture) = &self.capture else { return };
+        if self.submissions == 0 {
+            return;
+        }
+        if let Err(error) = capture.writer.write(&capture.directory) {
+            say(&format!("no capture: {error}"));
+        }
+    }
+
+    /// The process ends.
+    pub fn finish(&mut self) {
+        if self.capture.is_some() && self.submissions > 0 {
+            self.save();
+            if let Some(capture) = &self.capture {
+                say(&format!("{} submissions are in {}", self.submissions, capture.directory.display()));
+            }
+        }
+        if let Some(trace) = self.trace.take()
+            && let Err(error) = trace.finish()
+        {
+            say(&format!("the trace is cut: {error}"));
+        }
+        if let Some(check) = &self.check {
+            let summary = check.checker.summary();
+            say(&format!(
+                "{}: {} packets and {} kernels checked: {} errors, {} warnings, {} workarounds",
+                self.program,
+                summary.packets,
+                summary.kernels,
+                summary.errors,
+                summary.warnings,
+                summary.workarounds
+            ));
+        }
+        if let Some(tally) = self.stats.take() {
+            self.tables(&tally);
+        }
+    }
+
+    /// The counts.
+    fn tables(&self, tally: &Tally) {
+        let Stats { packets, groups, threads, instructions, messages, pixels, .. } = self.total;
+        say(&format!(
+            "{}: {} submissions in {:.3} s of the model: {packets} packets, {groups} groups, {threads} threads, \
+             {instructions} instructions, {messages} messages, {pixels} pixels of fixed functions",
+            self.program,
+            self.submissions,
+            self.spent.as_secs_f64(),
+        ));
+        let mut kernels = tally.kernels();
+        kernels.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.instructions));
+        for (address, counts) in kernels.into_iter().take(8) {
+            say(&format!(
+                "kernel {address:#x}: {} threads, {} instructions",
+                counts.threads, counts.instructions
+            ));
+        }
+        for (engine, packet, counts) in tally.packets().into_iter().take(16) {
+            say(&format!("{}: {packet}: {} times", engine.name(), counts.count));
+        }
+    }
+}
+
+impl Checking {
+    fn new() -> Checking {
+        // One for each process, until it ends.
+        let rules: &'static Rules = Box::leak(Box::new(Rules::gen8()));
+        let mut printed: BTreeMap<String, u32> = BTreeMap::new();
+        let each: &'static mut (dyn FnMut(&Finding) + Send) =
+            Box::leak(Box::new(move |finding: &Finding| {
+                let times = printed.entry(finding.rule.id.to_owned()).or_default();
+                *times += 1;
+                if *times <= MOST_FINDINGS {
+                    say(&finding.to_string());
+                }
+            }));
+        Checking { checker: Checker::new(rules, each).from_start(), contexts: Contexts::default() }
+    }
+}
+
+/// An object's name in captures.
+fn name(id: ObjectId) -> String {
+    id.0.to_string()
+}
+
+fn tiling(number: u32) -> Tiling {
+    match number {
+        1 => Tiling::X,
+        2 => Tiling::Y,
+        _ => Tiling::Linear,
+    }
+}
+
+impl Capturing {
+    /// Adds a submission: what the client wrote since the capture knew the objects.
+    fn exec(&mut self, gpu: &Gpu, submitted: &Submitted, touched: Touched<'_>) {
+        let mut objects = Vec::with_capacity(submitted.objects.len());
+        let names: Vec<String> = submitted.objects.iter().map(|listed| name(listed.id)).collect();
+        for (listed, name) in submitted.objects.iter().zip(&names) {
+            let bytes = gpu.memory.bytes(listed.frames);
+            let known = self.known.get(&listed.id).map_or(&[][..], |known| known);
+            let parts = touched(listed.id).into_iter();
+            objects.push(WriteObject {
+                object: name,
+                address: listed.address,
+                size: bytes.len() as u64,
+                tiling: tiling(listed.tiling),
+                stride: listed.stride,
+                writes: parts.flat_map(|part| changes(known, bytes, part)).collect(),
+            });
+        }
+        self.writer.exec(submitted.context, submitted.engine, submitted.address, submitted.length, &objects);
+    }
+}
+
+/// The parts of `now` within `part` that differ from `then` (zeros beyond its end), in whole lines.
+fn changes<'a>(then: &[u8], now: &'a [u8], part: Range<usize>) -> Vec<(u64, &'a [u8])> {
+    const ZEROS: [u8; LINE] = [0; LINE];
+    let mut parts: Vec<(usize, usize)> = Vec::new();
+    for start in part.clone().step_by(LINE) {
+        let end = part.end.min(start + LINE);
+        let before = then.get(start..end).unwrap_or(&ZEROS[..end - start]);
+        if before == &now[start..end] {
+            continue;
+        }
+        match parts.last_mut() {
+            Some((_, last)) if *last == start => *last = end,
+            _ => parts.push((start, end)),
+        }
+    }
+    parts.into_iter().map(|(start, end)| (start as u64, &now[start..end])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences() {
+        let then = [0u8; 256];
+        let mut now = [0u8; 300];
+        now[70] = 1;
+        now[130] = 1;
+        now[299] = 1;
+        let parts: Vec<(u64, usize)> =
+            changes(&then, &now, 0..300).iter().map(|(at, part)| (*at, part.len())).collect();
+        assert_eq!(parts, [(64, 128), (256, 44)]);
+    }
+}

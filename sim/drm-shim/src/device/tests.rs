@@ -1,0 +1,660 @@
+//! The device as a client sees it, ioctl by ioctl. Oracle: what the kernel's interface promises; stored values are those that
+//! the batches' own commands name.
+
+#![allow(unused_assignments, reason = "the device reads what is assigned by its address")]
+
+use super::*;
+use crate::edge::token::Token;
+use crate::uapi::i915::{ExecBuffer2, ExecObject2, exec, object};
+use genxml::core::{Address, U};
+use genxml::gen8::mi::{MiBatchBufferEnd, MiStoreDataImm};
+use rustix::fd::{AsFd, FromRawFd};
+
+/// A client with the device open.
+struct Client {
+    device: Device,
+    id: Id,
+    /// Its end of the descriptor.
+    end: OwnedFd,
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let errors = &self.device.config.errors;
+        if *errors != std::env::temp_dir() {
+            std::fs::remove_dir_all(errors).unwrap();
+        }
+    }
+}
+
+impl Client {
+    fn open(minor: u32) -> Client {
+        // One for each test: they run side by side.
+        let errors =
+            std::env::temp_dir().join(format!("genx-shim-{}-{}", std::process::id(), Id::new().serial));
+        std::fs::create_dir_all(&errors).unwrap();
+        Client::with(minor, Config { work_limit: 1 << 20, errors, ..Config::default() })
+    }
+
+    fn with(minor: u32, config: Config) -> Client {
+        let mut device = Device::new(config);
+        let id = Id::new();
+        let (end, channel) = Token::Device { id, minor }.create(true).unwrap();
+        device.open(id, minor, Some(channel));
+        Client { device, id, end }
+    }
+
+    fn core<T: Pod>(&mut self, number: u32, argument: &mut T) -> Outcome {
+        let address = std::ptr::from_mut(argument) as u64;
+        self.device.ioctl(self.id, Request::of::<T>(number), address)
+    }
+
+    fn i915<T: Pod>(&mut self, number: u32, argument: &mut T) -> Outcome {
+        self.core(crate::uapi::COMMAND_BASE + number, argument)
+    }
+
+    fn create(&mut self, size: u64) -> u32 {
+        let mut create = i915::GemCreate { size, ..Default::default() };
+        self.i915(i915::nr::GEM_CREATE, &mut create).unwrap();
+        create.handle
+    }
+
+    fn write(&mut self, handle: u32, offset: u64, bytes: &[u8]) -> Outcome {
+        let (size, data_ptr) = (bytes.len() as u64, bytes.as_ptr() as u64);
+        let mut write = i915::GemTransfer { handle, offset, size, data_ptr, ..Default::default() };
+        self.i915(i915::nr::GEM_PWRITE, &mut write)
+    }
+
+    fn read<const N: usize>(&mut self, handle: u32, offset: u64) -> [u8; N] {
+        let mut bytes = [0xee; N];
+        let data_ptr = bytes.as_mut_ptr() as u64;
+        let mut read = i915::GemTransfer { handle, offset, size: N as u64, data_ptr, ..Default::default() };
+        self.i915(i915::nr::GEM_PREAD, &mut read).unwrap();
+        bytes
+    }
+
+    /// Submits a list of objects.
+    fn exec(&mut self, objects: &mut [ExecObject2], flags: u64, context: u32) -> Outcome {
+        let mut exec = ExecBuffer2 {
+            buffers_ptr: objects.as_mut_ptr() as u64,
+            buffer_count: objects.len() as u32,
+            flags,
+            rsvd1: context.into(),
+            ..Default::default()
+        };
+        self.i915(i915::nr::GEM_EXECBUFFER2, &mut exec)
+    }
+
+    /// A batch that stores `value` at `address`.
+    fn store_batch(&mut self, address: u64, value: u64) -> u32 {
+        let batch = self.create(4096);
+        self.write(batch, 0, &store(address, value)).unwrap();
+        batch
+    }
+}
+
+fn errno<T>(error: Errno) -> Result<T, Stop> {
+    Err(Stop::Errno(error))
+}
+
+fn pinned(handle: u32, offset: u64) -> ExecObject2 {
+    ExecObject2 { handle, offset, flags: object::PINNED | object::SUPPORTS_48B, ..Default::default() }
+}
+
+/// A batch that stores the low dword of `value`.
+fn store(address: u64, value: u64) -> Vec<u8> {
+    let data = [U::<32>::new(value).unwrap()];
+    let packet =
+        MiStoreDataImm { data_dword: (&data).into(), ..MiStoreDataImm::new(Address::from_bits(address)) };
+    let mut dwords = vec![0; packet.dwords()];
+    packet.pack_into(&mut dwords).unwrap();
+    dwords.extend(MiBatchBufferEnd::new().pack());
+    dwords.push(0);
+    dwords.truncate(dwords.len() / 2 * 2);
+    bytemuck::cast_slice(&dwords).to_vec()
+}
+
+/// Byte of the store's address within its batch.
+const ADDRESS_FIELD: u64 = 4;
+
+#[test]
+fn objects() {
+    let mut client = Client::open(RENDER);
+    let mut create = i915::GemCreate { size: 5000, ..Default::default() };
+    client.i915(i915::nr::GEM_CREATE, &mut create).unwrap();
+    assert_eq!((create.size, create.handle), (8192, 1));
+    assert_eq!(client.read::<8>(1, 4996), [0; 8]);
+    client.write(1, 8190, &[1, 2]).unwrap();
+    assert_eq!(client.write(1, 8191, &[1, 2]), errno(Errno::INVAL));
+    assert_eq!(client.write(2, 0, &[1, 2]), errno(Errno::NOENT));
+
+    let mut map = i915::GemMmapOffset { handle: 1, flags: 2, ..Default::default() };
+    client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
+    let (file, offset) = client.device.mapping(map.offset, 8192).unwrap();
+    let pages = crate::edge::arena::foreign(file, offset, 8192).unwrap();
+    assert_eq!(pages.as_ref()[8190..8192], [1, 2]);
+    assert!(client.device.mapping(map.offset + 4096, 8192).is_err());
+    assert!(client.device.mapping(77 << 36, 4096).is_err());
+
+    for size in [0, u64::MAX, gem::MAX_SIZE + 1] {
+        let mut create = i915::GemCreate { size, ..Default::default() };
+        assert_eq!(client.i915(i915::nr::GEM_CREATE, &mut create), errno(Errno::INVAL), "{size:#x}");
+    }
+    let mut close = drm::GemClose { handle: 1, pad: 0 };
+    client.core(drm::nr::GEM_CLOSE, &mut close).unwrap();
+    assert_eq!(client.core(drm::nr::GEM_CLOSE, &mut close), errno(Errno::INVAL));
+    assert!(client.device.objects.is_empty());
+    assert_eq!(client.core(0x90, &mut close), errno(Errno::INVAL));
+    assert_eq!(client.device.ioctl(client.id, Request::of::<drm::GemClose>(9), 16), errno(Errno::FAULT));
+}
+
+#[test]
+fn pinned_objects() {
+    const DATA: u64 = 0xffff_8001_0000_0000;
+    let mut client = Client::open(RENDER);
+    let data = client.create(4096);
+    let batch = client.store_batch(DATA + 8, 0x1234_5678);
+    let mut objects = [pinned(data, DATA), pinned(batch, 0x20_0000)];
+    client.exec(&mut objects, 0, 0).unwrap();
+    assert_eq!(client.read::<4>(data, 8), 0x1234_5678u32.to_le_bytes());
+
+    // The batch comes first, on the engine that copies.
+    client.write(data, 8, &[0; 4]).unwrap();
+    objects.reverse();
+    client.exec(&mut objects, exec::BATCH_FIRST | exec::BLT, 0).unwrap();
+    assert_eq!(client.read::<4>(data, 8), 0x1234_5678u32.to_le_bytes());
+
+    let mut twice = [pinned(data, DATA), pinned(batch, DATA)];
+    assert_eq!(client.exec(&mut twice, 0, 0), errno(Errno::NOSPC));
+    let mut plain = [pinned(data, 0x8001_0000_0000), pinned(batch, 0x20_0000)];
+    assert_eq!(client.exec(&mut plain, 0, 0), errno(Errno::INVAL));
+    let mut same = [pinned(batch, DATA), pinned(batch, 0x20_0000)];
+    assert_eq!(client.exec(&mut same, 0, 0), errno(Errno::INVAL));
+    assert_eq!(client.exec(&mut objects, exec::GEN7_SOL_RESET, 0), errno(Errno::INVAL));
+    assert_eq!(client.exec(&mut objects, 5, 0), errno(Errno::INVAL));
+    assert_eq!(client.exec(&mut objects, 0, 9), errno(Errno::NOENT));
+    assert_eq!(client.exec(&mut [], 0, 0), errno(Errno::INVAL));
+}
+
+#[test]
+fn relocations() {
+    let mut client = Client::open(RENDER);
+    for lut in [0, exec::HANDLE_LUT] {
+        let data = client.create(8192);
+        let batch = client.store_batch(0, 77);
+        let mut relocation = i915::Relocation {
+            target_handle: if lut == 0 { data } else { 0 },
+            delta: 4096,
+            offset: ADDRESS_FIELD,
+            presumed_offset: u64::MAX,
+            ..Default::default()
+        };
+        let mut objects = [
+            ExecObject2 { handle: data, ..Default::default() },
+            ExecObject2 {
+                handle: batch,
+                relocation_count: 1,
+                relocs_ptr: std::ptr::from_mut(&mut relocation) as u64,
+                ..Default::default()
+            },
+        ];
+        client.exec(&mut objects, lut, 0).unwrap();
+        assert_eq!(client.read::<4>(data, 4096), [77, 0, 0, 0]);
+        assert_eq!(relocation.presumed_offset, objects[0].offset);
+        assert_ne!(objects[0].offset, 0);
+        assert!(objects[1].offset >> 32 == 0);
+        // They stay where they are, so that nothing has to be written the next time.
+        let offsets = objects.map(|object| object.offset);
+        relocation.offset = u64::MAX;
+        client.exec(&mut objects, lut | exec::NO_RELOC, 0).unwrap();
+        assert_eq!(objects.map(|object| object.offset), offsets);
+        relocation.presumed_offset = 0;
+        assert_eq!(client.exec(&mut objects, lut, 0), errno(Errno::INVAL));
+        relocation.target_handle = 99;
+        assert_eq!(client.exec(&mut objects, lut, 0), errno(Errno::NOENT));
+    }
+}
+
+/// What a submission does not list it does not see; the client is told, and can look at what is left.
+#[test]
+fn faults() {
+    let mut client = Client::open(RENDER);
+    let batch = client.store_batch(0x30_0000, 1);
+    let mut create = i915::ContextCreate::default();
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+    let mut param = i915::ContextParam {
+        ctx_id: create.ctx_id,
+        param: i915::context_param::RECOVERABLE,
+        ..Default::default()
+    };
+    client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut param).unwrap();
+    let mut objects = [pinned(batch, 0x20_0000)];
+    assert_eq!(client.exec(&mut objects, 0, create.ctx_id), errno(Errno::IO));
+    let mut stats = i915::ResetStats { ctx_id: create.ctx_id, ..Default::default() };
+    client.i915(i915::nr::GET_RESET_STATS, &mut stats).unwrap();
+    assert_eq!((stats.reset_count, stats.batch_active, stats.batch_pending), (1, 1, 0));
+    // It is banned: nothing of it runs again, whatever it is.
+    let data = client.create(4096);
+    let mut right = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
+    assert_eq!(client.exec(&mut right, 0, create.ctx_id), errno(Errno::IO));
+    client.exec(&mut right, 0, 0).unwrap();
+    // Another one is not, and a context that can go on does.
+    assert_eq!(client.exec(&mut objects, 0, 0), errno(Errno::IO));
+    client.exec(&mut right, 0, 0).unwrap();
+    let directory = &client.device.config.errors;
+    let mine = format!(".{}.1.txt", std::process::id());
+    let state = std::fs::read_dir(directory)
+        .unwrap()
+        .flatten()
+        .find(|file| file.file_name().to_string_lossy().ends_with(&mine));
+    let path = state.unwrap().path();
+    let mut dump = genxml::dump::Dump::open(&path, &Default::default()).unwrap();
+    // Its ring leads to the batch, which is there.
+    let mut found = 0;
+    dump.submissions(&mut |submission| {
+        let memory = submission.memory.tail(0x20_0000);
+        found += u32::from(memory.starts_with(&store(0x30_0000, 1)));
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(found, 1);
+}
+
+#[test]
+fn user_pages() {
+    const DATA: u64 = 0x7fff_0000_0000;
+    let mut client = Client::open(RENDER);
+    let mut memory = vec![0u8; 3 * 4096];
+    let start = (memory.as_mut_ptr() as u64).next_multiple_of(4096);
+    let mut userptr = i915::GemUserptr { user_ptr: start, user_size: 4096, ..Default::default() };
+    client.i915(i915::nr::GEM_USERPTR, &mut userptr).unwrap();
+    let batch = client.store_batch(DATA, 0x5566);
+    client.exec(&mut [pinned(userptr.handle, DATA), pinned(batch, 0x20_0000)], 0, 0).unwrap();
+    let stored: u32 = client::value(start).unwrap();
+    assert_eq!(stored, 0x5566);
+
+    userptr.flags = i915::USERPTR_READ_ONLY;
+    client.i915(i915::nr::GEM_USERPTR, &mut userptr).unwrap();
+    let outcome = client.exec(&mut [pinned(userptr.handle, DATA), pinned(batch, 0x20_0000)], 0, 0);
+    assert_eq!(outcome, errno(Errno::IO));
+
+    let mut odd = i915::GemUserptr { user_ptr: start + 8, user_size: 4096, ..Default::default() };
+    assert_eq!(client.i915(i915::nr::GEM_USERPTR, &mut odd), errno(Errno::INVAL));
+    let flags = i915::USERPTR_PROBE;
+    let mut nowhere = i915::GemUserptr { user_ptr: 4096, user_size: 4096, flags, ..Default::default() };
+    assert_eq!(client.i915(i915::nr::GEM_USERPTR, &mut nowhere), errno(Errno::FAULT));
+    nowhere.flags = 0;
+    client.i915(i915::nr::GEM_USERPTR, &mut nowhere).unwrap();
+    let outcome = client.exec(&mut [pinned(nowhere.handle, DATA), pinned(batch, 0x20_0000)], 0, 0);
+    assert_eq!(outcome, errno(Errno::FAULT));
+}
+
+#[test]
+fn shared_buffers() {
+    let mut client = Client::open(RENDER);
+    let handle = client.create(8192);
+    client.write(handle, 4096, b"shared").unwrap();
+    let mut prime = drm::PrimeHandle { handle, flags: drm::CLOEXEC, fd: -1 };
+    client.core(drm::nr::PRIME_HANDLE_TO_FD, &mut prime).unwrap();
+    let mut back = drm::PrimeHandle { fd: prime.fd, ..Default::default() };
+    client.core(drm::nr::PRIME_FD_TO_HANDLE, &mut back).unwrap();
+    assert_eq!(back.handle, handle);
+    // Another file of the same device has a handle of its own, and the object outlives the first one's.
+    let other = Id::new();
+    client.device.open(other, RENDER, None);
+    let mine = std::mem::replace(&mut client.id, other);
+    client.create(4096);
+    client.core(drm::nr::PRIME_FD_TO_HANDLE, &mut back).unwrap();
+    assert_eq!(back.handle, 2);
+    client.device.close(mine);
+    assert_eq!(&client.read::<6>(2, 4096), b"shared");
+    // SAFETY: the descriptor was just made for this test.
+    let descriptor = unsafe { OwnedFd::from_raw_fd(prime.fd) };
+    let token = Token::of(descriptor.as_fd()).unwrap();
+    let (file, offset) = client.device.shared_mapping(token, 4096, 4096).unwrap();
+    assert_eq!(&crate::edge::arena::foreign(file, offset, 4096).unwrap().as_ref()[..6], b"shared");
+    assert!(client.device.shared_mapping(token, 4096, 4097).is_err());
+    // When the descriptor and all handles are gone, so is the object.
+    client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle: 2, pad: 0 }).unwrap();
+    assert_eq!(client.device.objects.len(), 2);
+    drop(descriptor);
+    client.device.collect();
+    assert_eq!(client.device.objects.len(), 1);
+    let mut wrong = drm::PrimeHandle { fd: 987, ..Default::default() };
+    assert_eq!(client.core(drm::nr::PRIME_FD_TO_HANDLE, &mut wrong), errno(Errno::BADF));
+}
+
+#[test]
+fn closed_files() {
+    let mut client = Client::open(RENDER);
+    client.create(4096);
+    assert_eq!((client.device.objects.len(), client.device.files.len()), (1, 1));
+    client.end = token::signaled().unwrap();
+    client.device.collect();
+    assert_eq!((client.device.objects.len(), client.device.files.len()), (0, 0));
+    assert!(client.device.vms.is_empty());
+}
+
+/// Oracle: an X tile is 8 rows of 512 bytes.
+#[test]
+fn aperture() {
+    let mut client = Client::open(RENDER);
+    let handle = client.create(2 * 4096);
+    let mut tiling = i915::GemSetTiling { handle, tiling_mode: 1, stride: 1024, swizzle_mode: 9 };
+    client.i915(i915::nr::GEM_SET_TILING, &mut tiling).unwrap();
+    assert_eq!(tiling.swizzle_mode, 0);
+    // Row 1, byte 512: the second tile's second row.
+    client.write(handle, 4096 + 512, b"here").unwrap();
+    let mut map = i915::GemMmapOffset { handle, flags: i915::MMAP_OFFSET_GTT, ..Default::default() };
+    client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
+    let (file, offset) = client.device.mapping(map.offset, 8192).unwrap();
+    let mut pages = crate::edge::arena::foreign(file, offset, 8192).unwrap();
+    assert_eq!(&pages.as_ref()[1024 + 512..][..4], b"here");
+    pages.as_mut()[1024 + 512..][..5].copy_from_slice(b"there");
+    client.i915(i915::nr::GEM_SW_FINISH, &mut i915::GemSwFinish { handle }).unwrap();
+    assert_eq!(&client.read::<5>(handle, 4096 + 512), b"there");
+    client.write(handle, 4096, b"row 0").unwrap();
+    let domain = i915::DOMAIN_GTT;
+    let mut domains = i915::GemSetDomain { handle, read_domains: domain, write_domain: 0 };
+    client.i915(i915::nr::GEM_SET_DOMAIN, &mut domains).unwrap();
+    assert_eq!(&pages.as_ref()[512..][..5], b"row 0");
+    tiling.stride = 100;
+    assert_eq!(client.i915(i915::nr::GEM_SET_TILING, &mut tiling), errno(Errno::INVAL));
+}
+
+#[test]
+fn fences() {
+    let mut client = Client::open(RENDER);
+    let mut sync = drm::Syncobj::default();
+    client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
+    let handles = [sync.handle];
+    let (address, count_handles) = (handles.as_ptr() as u64, 1);
+    let mut wait = drm::SyncobjWait { handles: address, count_handles, ..Default::default() };
+    assert_eq!(client.core(drm::nr::SYNCOBJ_WAIT, &mut wait), errno(Errno::INVAL));
+    wait.flags = drm::SYNCOBJ_WAIT_FOR_SUBMIT;
+    assert_eq!(client.core(drm::nr::SYNCOBJ_WAIT, &mut wait), errno(Errno::TIME));
+    wait.timeout_nsec = i64::MAX;
+    assert_eq!(client.core(drm::nr::SYNCOBJ_WAIT, &mut wait), Err(Stop::Wait(i64::MAX as u64)));
+
+    // A submission signals it, and a point of a timeline.
+    let batch = client.store_batch(0x20_0800, 1);
+    let mut fences = [i915::ExecFence { handle: sync.handle, flags: i915::FENCE_SIGNAL }];
+    let mut objects = [pinned(batch, 0x20_0000)];
+    let mut exec = ExecBuffer2 {
+        buffers_ptr: objects.as_mut_ptr() as u64,
+        buffer_count: 1,
+        cliprects_ptr: fences.as_mut_ptr() as u64,
+        num_cliprects: 1,
+        flags: exec::FENCE_ARRAY | exec::FENCE_OUT,
+        ..Default::default()
+    };
+    client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec).unwrap();
+    client.core(drm::nr::SYNCOBJ_WAIT, &mut wait).unwrap();
+    // SAFETY: the descriptor was just made for this test.
+    let fence = unsafe { OwnedFd::from_raw_fd((exec.rsvd2 >> 32) as i32) };
+    assert!(token::is_ready(&fence, Some(rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 })));
+
+    let points = [5u64];
+    let mut timeline = i915::TimelineFences {
+        fence_count: 1,
+        handles_ptr: fences.as_ptr() as u64,
+        values_ptr: points.as_ptr() as u64,
+        ..Default::default()
+    };
+    exec.flags = exec::USE_EXTENSIONS;
+    (exec.num_cliprects, exec.cliprects_ptr) = (0, std::ptr::from_mut(&mut timeline) as u64);
+    client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec).unwrap();
+    let mut past = [0u64];
+    let mut query = drm::SyncobjTimelineArray {
+        handles: address,
+        points: past.as_mut_ptr() as u64,
+        count_handles,
+        flags: 0,
+    };
+    client.core(drm::nr::SYNCOBJ_QUERY, &mut query).unwrap();
+    assert_eq!(past, points);
+    let later = [6u64];
+    let mut wait = drm::SyncobjTimelineWait {
+        handles: address,
+        points: later.as_ptr() as u64,
+        count_handles,
+        flags: drm::SYNCOBJ_WAIT_FOR_SUBMIT,
+        ..Default::default()
+    };
+    assert_eq!(client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait), errno(Errno::TIME));
+    query.points = later.as_ptr() as u64;
+    client.core(drm::nr::SYNCOBJ_TIMELINE_SIGNAL, &mut query).unwrap();
+    client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait).unwrap();
+    // A fence that is not there cannot be waited for.
+    let mut reset = drm::SyncobjArray { handles: address, count_handles, pad: 0 };
+    client.core(drm::nr::SYNCOBJ_RESET, &mut reset).unwrap();
+    fences[0].flags = i915::FENCE_WAIT;
+    assert_eq!(client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec), errno(Errno::INVAL));
+
+    let mut export = drm::SyncobjHandle { handle: sync.handle, ..Default::default() };
+    client.core(drm::nr::SYNCOBJ_HANDLE_TO_FD, &mut export).unwrap();
+    let mut import = drm::SyncobjHandle { fd: export.fd, ..Default::default() };
+    client.core(drm::nr::SYNCOBJ_FD_TO_HANDLE, &mut import).unwrap();
+    let both = [import.handle];
+    let mut signal = drm::SyncobjArray { handles: both.as_ptr() as u64, count_handles, pad: 0 };
+    client.core(drm::nr::SYNCOBJ_SIGNAL, &mut signal).unwrap();
+    let mut wait = drm::SyncobjWait { handles: address, count_handles, ..Default::default() };
+    client.core(drm::nr::SYNCOBJ_WAIT, &mut wait).unwrap();
+    // SAFETY: the descriptor was just made for this test.
+    drop(unsafe { OwnedFd::from_raw_fd(export.fd) });
+}
+
+#[test]
+fn contexts() {
+    use i915::context_param as param;
+    let mut client = Client::open(RENDER);
+    #[repr(C)]
+    #[derive(Clone, Copy, Pod, bytemuck::Zeroable)]
+    struct Map {
+        extensions: u64,
+        engines: [i915::EngineClass; 2],
+    }
+    let engine = |class, instance| i915::EngineClass { class, instance };
+    let mut map = Map { extensions: 0, engines: [engine(1, 0), engine(u16::MAX, u16::MAX)] };
+    let mut set = i915::ContextSetParam {
+        param: i915::ContextParam {
+            param: param::ENGINES,
+            size: size_of::<Map>() as u32,
+            value: std::ptr::from_mut(&mut map) as u64,
+            ..Default::default()
+        },
+        ..Default::default()
+    };
+    let extensions = std::ptr::from_mut(&mut set) as u64;
+    let mut create = i915::ContextCreate { flags: 1, extensions, ..Default::default() };
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+    let batch = client.store_batch(0x20_0800, 1);
+    let mut objects = [pinned(batch, 0x20_0000)];
+    client.exec(&mut objects, 0, create.ctx_id).unwrap();
+    assert_eq!(client.exec(&mut objects, 1, create.ctx_id), errno(Errno::INVAL));
+    assert_eq!(client.exec(&mut objects, 2, create.ctx_id), errno(Errno::INVAL));
+    map.engines[1] = engine(2, 1);
+    assert_eq!(client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create), errno(Errno::NOENT));
+
+    let mut get = |number, value| {
+        let mut get =
+            i915::ContextParam { ctx_id: create.ctx_id, param: number, value, ..Default::default() };
+        client.i915(i915::nr::GEM_CONTEXT_GETPARAM, &mut get).map(|()| get.value)
+    };
+    assert_eq!(get(param::GTT_SIZE, 0), Ok(1 << 48));
+    assert_eq!(get(param::RECOVERABLE, 0), Ok(1));
+    assert_eq!(get(param::VM, 0), Ok(1));
+    assert_eq!(get(0x8000_0000, 0), errno(Errno::INVAL));
+    // Two contexts in one address space: an object that has no address of its own keeps it.
+    let mut other = i915::ContextCreate::default();
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut other).unwrap();
+    let mut vm =
+        i915::ContextParam { ctx_id: other.ctx_id, param: param::VM, value: 1, ..Default::default() };
+    client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut vm).unwrap();
+    let first = client.create(4096);
+    let second = client.create(4096);
+    let free = |handle| ExecObject2 { handle, ..Default::default() };
+    let mut list = [free(first), free(second), pinned(batch, 0x20_0000)];
+    client.exec(&mut list, 0, create.ctx_id).unwrap();
+    let mut later = [free(second), pinned(batch, 0x20_0000)];
+    client.exec(&mut later, 0, other.ctx_id).unwrap();
+    assert_eq!(later[0].offset, list[1].offset);
+
+    let mut destroy = i915::ContextDestroy { ctx_id: other.ctx_id, pad: 0 };
+    client.i915(i915::nr::GEM_CONTEXT_DESTROY, &mut destroy).unwrap();
+    assert_eq!(client.i915(i915::nr::GEM_CONTEXT_DESTROY, &mut destroy), errno(Errno::NOENT));
+}
+
+/// A thousand submissions, contexts and objects later nothing has grown.
+#[test]
+fn nothing_grows() {
+    let mut client = Client::open(RENDER);
+    let batch = client.store_batch(0x20_0800, 1);
+    let mut models = 0;
+    for round in 0..1000 {
+        let mut create = i915::ContextCreate::default();
+        client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+        let data = client.create(4096);
+        client.exec(&mut [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)], 0, create.ctx_id).unwrap();
+        client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle: data, pad: 0 }).unwrap();
+        let mut destroy = i915::ContextDestroy { ctx_id: create.ctx_id, pad: 0 };
+        client.i915(i915::nr::GEM_CONTEXT_DESTROY, &mut destroy).unwrap();
+        let device = &client.device;
+        let counts = [device.hardware.len(), device.objects.len(), device.vms.len()];
+        assert_eq!(counts, [0, 1, 1]);
+        if round == 0 {
+            models = device.spare.len();
+        }
+        assert_eq!(device.spare.len(), models);
+    }
+}
+
+#[test]
+fn questions() {
+    let mut client = Client::with(RENDER, Config { device: 0x1626, ..Config::default() });
+    let mut value = 0u32;
+    let mut ask = |number| {
+        let mut get = i915::GetParam { param: number, pad: 0, value: std::ptr::from_mut(&mut value) as u64 };
+        client.i915(i915::nr::GETPARAM, &mut get).map(|()| value)
+    };
+    assert_eq!(ask(i915::param::CHIPSET_ID), Ok(0x1626));
+    assert_eq!(ask(i915::param::EU_TOTAL), Ok(48));
+    assert_eq!(ask(i915::param::HUC_STATUS), errno(Errno::NODEV));
+    assert_eq!(ask(999), errno(Errno::INVAL));
+
+    let mut answer = |query_id| {
+        let mut item = i915::QueryItem { query_id, ..Default::default() };
+        let mut query =
+            i915::Query { num_items: 1, flags: 0, items_ptr: std::ptr::from_mut(&mut item) as u64 };
+        client.i915(i915::nr::QUERY, &mut query).unwrap();
+        let mut bytes = vec![0u8; item.length.max(0) as usize];
+        item.data_ptr = bytes.as_mut_ptr() as u64;
+        client.i915(i915::nr::QUERY, &mut query).unwrap();
+        (item.length, bytes)
+    };
+    let (length, topology) = answer(i915::QUERY_TOPOLOGY_INFO);
+    // Head, a mask of slices, three of subslices, nine of execution units.
+    assert_eq!(length, 16 + 1 + 3 + 9);
+    assert_eq!(topology[16..20], [0b11, 0b111, 0b111, 0]);
+    let (_, engines) = answer(i915::QUERY_ENGINE_INFO);
+    assert_eq!(engines[0], 5);
+    assert_eq!(answer(i915::QUERY_MEMORY_REGIONS).0, 16 + 88);
+    assert_eq!(answer(i915::QUERY_HWCONFIG_BLOB).0, -Errno::NODEV.raw_os_error());
+    assert_eq!(answer(99).0, -Errno::INVAL.raw_os_error());
+    let mut read = i915::RegRead { offset: 0x2358 | 1, val: 7 };
+    client.i915(i915::nr::REG_READ, &mut read).unwrap();
+    assert_eq!(read.val, 0);
+    read.offset = 0x2000;
+    assert_eq!(client.i915(i915::nr::REG_READ, &mut read), errno(Errno::INVAL));
+}
+
+#[test]
+fn display() {
+    let mut client = Client::open(PRIMARY);
+    let mut ids = [0u32; 2];
+    let mut resources = mode::CardRes::default();
+    client.core(mode::nr::GETRESOURCES, &mut resources).unwrap();
+    assert_eq!((resources.count_crtcs, resources.count_connectors, resources.count_fbs), (1, 1, 0));
+    (resources.crtc_id_ptr, resources.connector_id_ptr) =
+        (ids.as_mut_ptr() as u64, ids[1..].as_mut_ptr() as u64);
+    client.core(mode::nr::GETRESOURCES, &mut resources).unwrap();
+    let mut connector = mode::GetConnector { connector_id: ids[1], ..Default::default() };
+    client.core(mode::nr::GETCONNECTOR, &mut connector).unwrap();
+    let mut modes = vec![mode::ModeInfo::default(); connector.count_modes as usize];
+    connector.modes_ptr = modes.as_mut_ptr() as u64;
+    (connector.count_props, connector.count_encoders) = (0, 0);
+    client.core(mode::nr::GETCONNECTOR, &mut connector).unwrap();
+    let small = *modes.iter().find(|mode| mode.hdisplay == 320).unwrap();
+
+    let mut dumb = mode::CreateDumb { width: 320, height: 240, bpp: 32, ..Default::default() };
+    client.core(mode::nr::CREATE_DUMB, &mut dumb).unwrap();
+    assert_eq!((dumb.pitch, dumb.size), (1280, 1280 * 240));
+    let mut fb = mode::FbCmd2 {
+        width: 320,
+        height: 240,
+        pixel_format: u32::from_le_bytes(*b"XR24"),
+        handles: [dumb.handle, 0, 0, 0],
+        pitches: [dumb.pitch, 0, 0, 0],
+        ..Default::default()
+    };
+    client.core(mode::nr::ADDFB2, &mut fb).unwrap();
+    let mut flip = mode::PageFlip {
+        crtc_id: ids[0],
+        fb_id: fb.fb_id,
+        flags: mode::PAGE_FLIP_EVENT,
+        user_data: 0xabcd,
+        ..Default::default()
+    };
+    assert_eq!(client.core(mode::nr::PAGE_FLIP, &mut flip), errno(Errno::BUSY));
+    let mut crtc =
+        mode::Crtc { crtc_id: ids[0], fb_id: fb.fb_id, mode_valid: 1, mode: small, ..Default::default() };
+    client.core(mode::nr::SETCRTC, &mut crtc).unwrap();
+    client.core(mode::nr::PAGE_FLIP, &mut flip).unwrap();
+    let mut event = drm::EventVblank::default();
+    let read = rustix::io::read(&client.end, bytemuck::bytes_of_mut(&mut event)).unwrap();
+    assert_eq!((read, event.kind, event.user_data), (32, drm::EVENT_FLIP_COMPLETE, 0xabcd));
+    // A picture needs its object, whoever closes it.
+    client.core(mode::nr::DESTROY_DUMB, &mut mode::DestroyDumb { handle: dumb.handle }).unwrap();
+    assert_eq!(client.device.objects.len(), 1);
+    client.core(mode::nr::RMFB, &mut mode::FbId { fb_id: fb.fb_id }).unwrap();
+    assert!(client.device.objects.is_empty());
+    assert_eq!(client.core(mode::nr::PAGE_FLIP, &mut flip), errno(Errno::NOENT));
+    // Those of a file go with it.
+    client.core(mode::nr::CREATE_DUMB, &mut dumb).unwrap();
+    fb.handles[0] = dumb.handle;
+    client.core(mode::nr::ADDFB2, &mut fb).unwrap();
+    client.device.close(client.id);
+    assert!(client.device.objects.is_empty());
+
+    // The render node has no display.
+    let render = Id::new();
+    client.device.open(render, RENDER, None);
+    client.id = render;
+    assert_eq!(client.core(mode::nr::GETRESOURCES, &mut resources), errno(Errno::ACCESS));
+}
+
+/// What was submitted can be read as a capture, with what the client wrote between.
+#[test]
+fn captures() {
+    let directory = std::env::temp_dir().join(format!("genx-shim-capture-{}", std::process::id()));
+    let mut client =
+        Client::with(RENDER, Config { capture: Some(directory.clone()), check: true, ..Config::default() });
+    let data = client.create(4096);
+    let batch = client.store_batch(0x30_0010, 0x99);
+    let mut objects = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
+    client.exec(&mut objects, 0, 0).unwrap();
+    client.write(data, 256, &[5]).unwrap();
+    client.exec(&mut objects, 0, 0).unwrap();
+    client.device.finish();
+    let inside = std::fs::read_dir(&directory).unwrap().next().unwrap().unwrap().path();
+    let capture = genxml::capture::Capture::open(&inside).unwrap();
+    let mut replay = genxml_sim::replay::Replay::new(&capture);
+    while replay.step().is_some() {}
+    let second = capture.execs().nth(1).unwrap();
+    let writes = &second.objects.iter().find(|object| object.address == 0x30_0000).unwrap().writes;
+    assert_eq!((writes.len(), writes[0].offset), (1, 256));
+    let object = second.objects.iter().find(|object| object.address == 0x30_0000).unwrap().object;
+    let bytes = replay.bytes(object);
+    assert_eq!((bytes[0x10], bytes[256]), (0x99, 5));
+    std::fs::remove_dir_all(&directory).unwrap();
+}

@@ -1,0 +1,216 @@
+//! File descriptors that stand for something: an open device, a shared buffer, a shared synchronisation object.
+//!
+//! Each is one end of a pair of sockets; the other end stays with the device and has a name that tells what it is. So
+//! whoever holds the descriptor, in whatever process, can ask for the name of its peer; poll and read work on it by
+//! themselves; and when the last copy is closed, the device's end hangs up.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind, getpeername, send, socketpair,
+};
+use std::fmt;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What names begin with.
+const PREFIX: &str = "genx-shim/";
+
+/// What a descriptor stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Token {
+    /// An open device.
+    Device {
+        /// Who opened it and which one it is.
+        id: Id,
+        /// Minor number of the device.
+        minor: u32,
+    },
+    /// A buffer: part of a file in memory.
+    Buffer {
+        /// Which one it is.
+        id: Id,
+        /// Descriptor of the file in the process that has it.
+        file: u32,
+        /// Where the buffer begins in it.
+        offset: u64,
+        /// Bytes.
+        size: u64,
+        /// The kernel's number of the layout, and bytes from row to row.
+        tiling: (u32, u32),
+        /// The object.
+        object: u64,
+    },
+    /// A synchronisation object.
+    Sync {
+        /// Which one it is.
+        id: Id,
+    },
+    /// A directory of the [tree](crate::tree).
+    Directory {
+        /// Who opened it.
+        id: Id,
+        /// Its [number](crate::tree::Tree::number) there.
+        number: u64,
+    },
+}
+
+/// A process and a number within it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct Id {
+    /// The process.
+    pub pid: u32,
+    /// The number.
+    pub serial: u64,
+}
+
+impl Id {
+    /// One that this process has not had.
+    pub fn new() -> Id {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Id { pid: std::process::id(), serial: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl Default for Id {
+    fn default() -> Self {
+        Id::new()
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Token::Device { id, minor } => write!(f, "{PREFIX}device/{}/{}/{minor}", id.pid, id.serial),
+            Token::Buffer { id, file, offset, size, tiling: (mode, stride), object } => {
+                write!(
+                    f,
+                    "{PREFIX}buffer/{}/{}/{file}/{offset}/{size}/{mode}/{stride}/{object}",
+                    id.pid, id.serial
+                )
+            }
+            Token::Sync { id } => write!(f, "{PREFIX}sync/{}/{}", id.pid, id.serial),
+            Token::Directory { id, number } => {
+                write!(f, "{PREFIX}directory/{}/{}/{number}", id.pid, id.serial)
+            }
+        }
+    }
+}
+
+/// A name that is not one of ours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoToken;
+
+impl FromStr for Token {
+    type Err = NoToken;
+
+    fn from_str(name: &str) -> Result<Token, NoToken> {
+        let (kind, numbers) =
+            name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('/')).ok_or(NoToken)?;
+        let numbers: Result<Vec<u64>, _> = numbers.split('/').map(str::parse).collect();
+        let numbers = numbers.map_err(|_| NoToken)?;
+        let id = |pid: u64, serial| Ok(Id { pid: pid.try_into().map_err(|_| NoToken)?, serial });
+        let narrow = |number: u64| u32::try_from(number).map_err(|_| NoToken);
+        match (kind, &numbers[..]) {
+            ("device", &[pid, serial, minor]) => {
+                Ok(Token::Device { id: id(pid, serial)?, minor: narrow(minor)? })
+            }
+            ("buffer", &[pid, serial, file, offset, size, mode, stride, object]) => Ok(Token::Buffer {
+                id: id(pid, serial)?,
+                file: narrow(file)?,
+                offset,
+                size,
+                tiling: (narrow(mode)?, narrow(stride)?),
+                object,
+            }),
+            ("directory", &[pid, serial, number]) => Ok(Token::Directory { id: id(pid, serial)?, number }),
+            ("sync", &[pid, serial]) => Ok(Token::Sync { id: id(pid, serial)? }),
+            _ => Err(NoToken),
+        }
+    }
+}
+
+impl Token {
+    /// Both ends: the client's and the device's.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn create(self, close_on_exec: bool) -> Result<(OwnedFd, OwnedFd), Errno> {
+        let name = SocketAddrUnix::new_abstract_name(self.to_string().as_bytes())?;
+        let flags = if close_on_exec { SocketFlags::CLOEXEC } else { SocketFlags::empty() };
+        let (client, device) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+        if !close_on_exec {
+            rustix::io::fcntl_setfd(&device, rustix::io::FdFlags::CLOEXEC)?;
+        }
+        // Out of the way of numbers that programs expect.
+        let device = rustix::io::fcntl_dupfd_cloexec(&device, 512).unwrap_or(device);
+        bind(&device, &name)?;
+        Ok((client, device))
+    }
+
+    /// What a descriptor stands for, if it is one of these.
+    pub fn of(descriptor: BorrowedFd<'_>) -> Option<Token> {
+        let peer = getpeername(descriptor).ok()??;
+        let peer = SocketAddrUnix::try_from(peer).ok()?;
+        std::str::from_utf8(peer.abstract_name()?).ok()?.parse().ok()
+    }
+}
+
+/// True if nobody holds the other end any more.
+pub fn hung_up(device: &OwnedFd) -> bool {
+    let mut polled = [PollFd::new(device, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut polled, Some(&now)).is_ok() && polled[0].revents().contains(PollFlags::HUP)
+}
+
+/// Something to read at the other end; lost if too much waits there already, as the kernel's events are.
+pub fn tell(device: &OwnedFd, event: &[u8]) {
+    let _ = send(device, event, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+}
+
+/// A descriptor that is always ready to be read: a fence that is past.
+///
+/// # Errors
+/// The kernel's.
+pub fn signaled() -> Result<OwnedFd, Errno> {
+    rustix::event::eventfd(1, rustix::event::EventfdFlags::CLOEXEC)
+}
+
+/// True if the fence behind a descriptor is past, waiting for it at most `timeout`.
+pub fn is_ready(fence: impl AsFd, timeout: Option<Timespec>) -> bool {
+    let mut polled = [PollFd::new(&fence, PollFlags::IN)];
+    matches!(poll(&mut polled, timeout.as_ref()), Ok(1..))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        let token = Token::Buffer {
+            id: Id::new(),
+            file: 9,
+            offset: 4096,
+            size: 1 << 33,
+            tiling: (2, 512),
+            object: 77,
+        };
+        let (client, device) = token.create(true).unwrap();
+        assert_eq!(Token::of(client.as_fd()), Some(token));
+        let copy = rustix::io::dup(&client).unwrap();
+        drop(client);
+        assert!(!hung_up(&device));
+        assert_eq!(Token::of(copy.as_fd()), Some(token));
+        drop(copy);
+        assert!(hung_up(&device));
+        // The name stays when the device's end is gone.
+        let directory = Token::Directory { id: Id::new(), number: 3 };
+        let (client, device) = directory.create(true).unwrap();
+        drop(device);
+        assert_eq!(Token::of(client.as_fd()), Some(directory));
+        assert_eq!(Token::of(signaled().unwrap().as_fd()), None);
+        assert!(is_ready(signaled().unwrap(), Some(Timespec { tv_sec: 0, tv_nsec: 0 })));
+    }
+}

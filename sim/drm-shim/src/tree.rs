@@ -1,0 +1,282 @@
+//! The files by which drivers find a device: `/dev/dri`, and its place in `/sys`. They exist only in memory.
+
+use crate::device::config::{Config, Topology};
+use crate::device::{PRIMARY, RENDER};
+use std::collections::BTreeMap;
+
+/// Where these files are, and no others: what the machine itself has there is hidden.
+const OURS: [&str; 7] = [
+    "/dev/dri",
+    "/sys/class/drm",
+    "/sys/dev/char/226:",
+    "/sys/bus/pci/devices",
+    "/sys/bus/pci/drivers/i915",
+    "/sys/devices/pci0000:00/0000:00:02.0",
+    "/sys/kernel/debug/dri",
+];
+
+/// The device in `/sys`.
+const PCI: &str = "/sys/devices/pci0000:00/0000:00:02.0";
+
+/// Links that may lead to each other.
+const MOST_LINKS: usize = 40;
+
+/// A file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Node {
+    /// A directory.
+    Directory,
+    /// A file with these contents.
+    File(Vec<u8>),
+    /// A link to this path.
+    Link(String),
+    /// The device with this minor number.
+    Device(u32),
+}
+
+/// What a path leads to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Found<'a> {
+    /// A file of the tree, with its path without links.
+    Here(String, &'a Node),
+    /// The tree has no such file.
+    Missing,
+    /// Another path, outside.
+    Elsewhere(String),
+}
+
+/// All files by path.
+#[derive(Debug)]
+pub struct Tree(BTreeMap<String, Node>);
+
+impl Tree {
+    /// The files of a device.
+    pub fn new(config: &Config) -> Tree {
+        let mut tree = Tree(BTreeMap::new());
+        let id = config.device;
+        let text = |text: String| Node::File((text + "\n").into_bytes());
+        let link = |target: &str| Node::Link(target.to_owned());
+        for path in OURS {
+            if !path.ends_with(':') {
+                tree.add(path, Node::Directory);
+            }
+        }
+        for (name, value) in
+            [("vendor", 0x8086), ("device", id), ("subsystem_vendor", 0x8086), ("subsystem_device", 0x2212)]
+        {
+            tree.add(&format!("{PCI}/{name}"), text(format!("{value:#06x}")));
+        }
+        tree.add(&format!("{PCI}/class"), text("0x030000".into()));
+        tree.add(&format!("{PCI}/revision"), text("0x09".into()));
+        tree.add(&format!("{PCI}/boot_vga"), text("1".into()));
+        tree.add(&format!("{PCI}/enable"), text("1".into()));
+        tree.add(&format!("{PCI}/irq"), text("16".into()));
+        tree.add(&format!("{PCI}/numa_node"), text("-1".into()));
+        tree.add(&format!("{PCI}/local_cpulist"), text("0".into()));
+        tree.add(&format!("{PCI}/config"), Node::File(pci_config(id)));
+        tree.add(&format!("{PCI}/resource"), Node::File(pci_resources()));
+        tree.add(
+            &format!("{PCI}/uevent"),
+            text(format!(
+                "DRIVER=i915\nPCI_CLASS=30000\nPCI_ID=8086:{id:04X}\nPCI_SUBSYS_ID=8086:2212\n\
+                 PCI_SLOT_NAME=0000:00:02.0\nMODALIAS=pci:v00008086d{id:08X}sv00008086sd00002212bc03sc00i00"
+            )),
+        );
+        tree.add(&format!("{PCI}/subsystem"), link("../../../bus/pci"));
+        tree.add(&format!("{PCI}/driver"), link("../../../bus/pci/drivers/i915"));
+        for (node, minor) in [("card0", PRIMARY), ("renderD128", RENDER)] {
+            let here = format!("{PCI}/drm/{node}");
+            tree.add(&format!("/dev/dri/{node}"), Node::Device(minor));
+            tree.add(&format!("{here}/dev"), text(format!("226:{minor}")));
+            tree.add(&format!("{here}/device"), link("../../../0000:00:02.0"));
+            tree.add(&format!("{here}/subsystem"), link("../../../../../class/drm"));
+            tree.add(
+                &format!("{here}/uevent"),
+                text(format!("MAJOR=226\nMINOR={minor}\nDEVNAME=dri/{node}\nDEVTYPE=drm_minor")),
+            );
+            let relative = format!("../../devices/pci0000:00/0000:00:02.0/drm/{node}");
+            tree.add(&format!("/sys/class/drm/{node}"), link(&relative));
+            tree.add(&format!("/sys/dev/char/226:{minor}"), link(&relative));
+            let short = if minor == PRIMARY { "card" } else { "render" };
+            tree.add(&format!("/dev/dri/by-path/pci-0000:00:02.0-{short}"), link(&format!("../{node}")));
+        }
+        let card = format!("{PCI}/drm/card0");
+        for (name, megahertz) in [
+            ("gt_max_freq_mhz", 950),
+            ("gt_boost_freq_mhz", 950),
+            ("gt_RP0_freq_mhz", 950),
+            ("gt_RP1_freq_mhz", 300),
+            ("gt_RPn_freq_mhz", 300),
+            ("gt_min_freq_mhz", 300),
+            ("gt_cur_freq_mhz", 950),
+            ("gt_act_freq_mhz", 950),
+        ] {
+            tree.add(&format!("{card}/{name}"), text(megahertz.to_string()));
+        }
+        let connector = format!("{card}/card0-HDMI-A-1");
+        tree.add(&format!("{connector}/status"), text("connected".into()));
+        tree.add(&format!("{connector}/enabled"), text("enabled".into()));
+        tree.add("/sys/class/drm/version", text("drm 1.1.0 20060810".into()));
+        tree.add("/sys/bus/pci/devices/0000:00:02.0", link("../../../devices/pci0000:00/0000:00:02.0"));
+        tree.add(
+            "/sys/bus/pci/drivers/i915/0000:00:02.0",
+            link("../../../../devices/pci0000:00/0000:00:02.0"),
+        );
+        tree.add("/sys/kernel/debug/dri/0/name", text("i915 dev=0000:00:02.0 unique=0000:00:02.0".into()));
+        tree.add("/sys/kernel/debug/dri/0/i915_gem_drop_caches", text("0".into()));
+        debug_assert!(Topology::of(id).is_some());
+        tree
+    }
+
+    /// Adds a file, and the directories above it.
+    fn add(&mut self, path: &str, node: Node) {
+        for (at, _) in path.match_indices('/').skip(1) {
+            self.0.entry(path[..at].to_owned()).or_insert(Node::Directory);
+        }
+        self.0.insert(path.to_owned(), node);
+    }
+
+    /// True if a path may lead to a file of the tree: no tree is needed to say so.
+    pub fn concerns(path: &str) -> bool {
+        path.starts_with('/') && is_ours(&joined(&parts(path)))
+    }
+
+    /// What a path leads to, without following a link that it ends in unless `follow`. None for paths that have nothing to do
+    /// with the tree, and for relative ones.
+    pub fn find(&self, path: &str, follow: bool) -> Option<Found<'_>> {
+        if !Tree::concerns(path) {
+            return None;
+        }
+        let mut rest: Vec<String> = parts(path).iter().rev().map(|part| (*part).to_owned()).collect();
+        let mut here = String::new();
+        let mut links = 0;
+        while let Some(part) = rest.pop() {
+            if part == ".." {
+                here.truncate(here.rfind('/').unwrap_or(0));
+                continue;
+            }
+            let next = format!("{here}/{part}");
+            match self.0.get(&next) {
+                Some(Node::Link(target)) if follow || !rest.is_empty() => {
+                    links += 1;
+                    if links > MOST_LINKS {
+                        return Some(Found::Missing);
+                    }
+                    if target.starts_with('/') {
+                        here.clear();
+                    }
+                    rest.extend(parts(target).iter().rev().map(|part| (*part).to_owned()));
+                }
+                Some(Node::File(_) | Node::Device(_)) if !rest.is_empty() => return Some(Found::Missing),
+                _ => here = next,
+            }
+        }
+        match self.0.get(&here) {
+            Some(node) if is_ours(&here) => Some(Found::Here(here, node)),
+            _ if is_ours(&here) => Some(Found::Missing),
+            _ => Some(Found::Elsewhere(if here.is_empty() { "/".to_owned() } else { here })),
+        }
+    }
+
+    /// A number for a path of the tree, the same wherever the tree is of the same device.
+    pub fn number(&self, path: &str) -> u64 {
+        self.0.range(..path.to_owned()).count() as u64
+    }
+
+    /// The path with this number.
+    pub fn path(&self, number: u64) -> Option<&str> {
+        self.0.keys().nth(usize::try_from(number).ok()?).map(String::as_str)
+    }
+
+    /// Names in a directory, by a path that [`find`](Self::find) gave.
+    pub fn list(&self, directory: &str) -> Vec<(&str, &Node)> {
+        let inside = format!("{directory}/");
+        let below = self.0.range(inside.clone()..).take_while(|(path, _)| path.starts_with(&inside));
+        let names = below.map(|(path, node)| (&path[inside.len()..], node));
+        names.filter(|(name, _)| !name.contains('/')).collect()
+    }
+}
+
+/// The names that a path is made of.
+fn parts(path: &str) -> Vec<&str> {
+    path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
+}
+
+/// The path of these names.
+fn joined(parts: &[&str]) -> String {
+    format!("/{}", parts.join("/"))
+}
+
+/// True for the places of [`OURS`] and what lies below them.
+fn is_ours(path: &str) -> bool {
+    OURS.iter().any(|ours| {
+        path.strip_prefix(ours)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || ours.ends_with(':'))
+    })
+}
+
+/// The first 64 bytes of the device's configuration space, as PCI has it.
+fn pci_config(device: u32) -> Vec<u8> {
+    let mut bytes = vec![0; 256];
+    bytes[..2].copy_from_slice(&0x8086u16.to_le_bytes());
+    bytes[2..4].copy_from_slice(&(device as u16).to_le_bytes());
+    // Memory and bus master are on.
+    bytes[4] = 7;
+    // Revision, programming interface, VGA, display.
+    bytes[8..12].copy_from_slice(&[9, 0, 0, 3]);
+    // Registers at 0xf6000000 and the aperture at 0xe0000000, both of 64 bits; subsystem.
+    bytes[0x10..0x14].copy_from_slice(&0xf600_0004u32.to_le_bytes());
+    bytes[0x18..0x1c].copy_from_slice(&0xe000_000cu32.to_le_bytes());
+    bytes[0x2c..0x30].copy_from_slice(&0x2212_8086u32.to_le_bytes());
+    bytes
+}
+
+/// Start, end and flags of each region of the device.
+fn pci_resources() -> Vec<u8> {
+    let mut text = String::new();
+    for (start, end, flags) in [
+        (0xf600_0000u64, 0xf6ff_ffffu64, 0x14_0204u64),
+        (0, 0, 0),
+        (0xe000_0000, 0xefff_ffff, 0x14_220c),
+        (0, 0, 0),
+        (0xf000, 0xf03f, 0x4_0101),
+        (0, 0, 0),
+        (0xc_0000, 0xd_ffff, 0x212),
+    ] {
+        text += &format!("{start:#018x} {end:#018x} {flags:#018x}\n");
+    }
+    text.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths() {
+        let tree = Tree::new(&Config::default());
+        let here = |path: &str| match tree.find(path, true) {
+            Some(Found::Here(path, _)) => path,
+            other => panic!("{path}: {other:?}"),
+        };
+        assert_eq!(here("/dev/dri/by-path/pci-0000:00:02.0-render"), "/dev/dri/renderD128");
+        assert_eq!(here("/sys/dev/char/226:128/device/uevent"), format!("{PCI}/uevent"));
+        assert_eq!(
+            here("/sys/class/drm/card0/device/drm//renderD128/./dev"),
+            format!("{PCI}/drm/renderD128/dev")
+        );
+        assert_eq!(here("/sys/bus/pci/devices/0000:00:02.0/drm"), format!("{PCI}/drm"));
+        assert_eq!(tree.find("/dev/null", true), None);
+        assert_eq!(tree.find("/sys/class/net", true), None);
+        assert_eq!(tree.find("/dev/drift", true), None);
+        assert_eq!(tree.find("/dev/dri/card1", true), Some(Found::Missing));
+        assert_eq!(tree.find("/dev/dri/card0/x", true), Some(Found::Missing));
+        let subsystem = "/sys/dev/char/226:0/device/subsystem";
+        assert_eq!(tree.find(subsystem, true), Some(Found::Elsewhere("/sys/bus/pci".into())));
+        let link = Node::Link("../../../bus/pci".into());
+        assert_eq!(tree.find(subsystem, false), Some(Found::Here(format!("{PCI}/subsystem"), &link)));
+        assert_eq!(tree.path(tree.number("/dev/dri/card0")), Some("/dev/dri/card0"));
+        let names: Vec<&str> = tree.list("/dev/dri").iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["by-path", "card0", "renderD128"]);
+    }
+}

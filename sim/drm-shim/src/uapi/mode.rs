@@ -1,0 +1,102 @@
+//! Mode setting (`drm_mode.h`).
+
+use super::structures;
+
+/// Numbers of the ioctls.
+#[allow(missing_docs, reason = "the kernel's names")]
+pub mod nr {
+    pub const GETRESOURCES: u32 = 0xa0;
+    pub const GETCRTC: u32 = 0xa1;
+    pub const SETCRTC: u32 = 0xa2;
+    pub const CURSOR: u32 = 0xa3;
+    pub const GETGAMMA: u32 = 0xa4;
+    pub const SETGAMMA: u32 = 0xa5;
+    pub const GETENCODER: u32 = 0xa6;
+    pub const GETCONNECTOR: u32 = 0xa7;
+    pub const GETPROPERTY: u32 = 0xaa;
+    pub const SETPROPERTY: u32 = 0xab;
+    pub const GETPROPBLOB: u32 = 0xac;
+    pub const GETFB: u32 = 0xad;
+    pub const ADDFB: u32 = 0xae;
+    pub const RMFB: u32 = 0xaf;
+    pub const PAGE_FLIP: u32 = 0xb0;
+    pub const DIRTYFB: u32 = 0xb1;
+    pub const CREATE_DUMB: u32 = 0xb2;
+    pub const MAP_DUMB: u32 = 0xb3;
+    pub const DESTROY_DUMB: u32 = 0xb4;
+    pub const GETPLANERESOURCES: u32 = 0xb5;
+    pub const GETPLANE: u32 = 0xb6;
+    pub const ADDFB2: u32 = 0xb8;
+    pub const OBJ_GETPROPERTIES: u32 = 0xb9;
+    pub const CURSOR2: u32 = 0xbb;
+    pub const ATOMIC: u32 = 0xbc;
+}
+
+/// ADDFB2: the modifiers count.
+pub const FB_MODIFIERS: u32 = 2;
+/// PAGE_FLIP: an event tells when it is done.
+pub const PAGE_FLIP_EVENT: u32 = 1;
+/// PAGE_FLIP: at once.
+pub const PAGE_FLIP_ASYNC: u32 = 2;
+
+structures! {
+    /// Timing of a mode.
+    ModeInfo {
+        clock: u32,
+        hdisplay: u16, hsync_start: u16, hsync_end: u16, htotal: u16, hskew: u16,
+        vdisplay: u16, vsync_start: u16, vsync_end: u16, vtotal: u16, vscan: u16,
+        vrefresh: u32, flags: u32, kind: u32, name: [u8; 32],
+    }
+    /// GETRESOURCES.
+    CardRes {
+        fb_id_ptr: u64, crtc_id_ptr: u64, connector_id_ptr: u64, encoder_id_ptr: u64,
+        count_fbs: u32, count_crtcs: u32, count_connectors: u32, count_encoders: u32,
+        min_width: u32, max_width: u32, min_height: u32, max_height: u32,
+    }
+    /// GETCRTC, SETCRTC.
+    Crtc {
+        set_connectors_ptr: u64, count_connectors: u32, crtc_id: u32, fb_id: u32, x: u32, y: u32,
+        gamma_size: u32, mode_valid: u32, mode: ModeInfo,
+    }
+    /// GETENCODER.
+    GetEncoder {
+        encoder_id: u32, encoder_type: u32, crtc_id: u32, possible_crtcs: u32, possible_clones: u32,
+    }
+    /// GETCONNECTOR.
+    GetConnector {
+        encoders_ptr: u64, modes_ptr: u64, props_ptr: u64, prop_values_ptr: u64,
+        count_modes: u32, count_props: u32, count_encoders: u32,
+        encoder_id: u32, connector_id: u32, connector_type: u32, connector_type_id: u32,
+        connection: u32, mm_width: u32, mm_height: u32, subpixel: u32, pad: u32,
+    }
+    /// GETPROPERTY.
+    GetProperty {
+        values_ptr: u64, enum_blob_ptr: u64, prop_id: u32, flags: u32, name: [u8; 32],
+        count_values: u32, count_enum_blobs: u32,
+    }
+    /// OBJ_GETPROPERTIES.
+    ObjGetProperties {
+        props_ptr: u64, prop_values_ptr: u64, count_props: u32, obj_id: u32, obj_type: u32, pad: u32,
+    }
+    /// ADDFB, GETFB.
+    FbCmd { fb_id: u32, width: u32, height: u32, pitch: u32, bpp: u32, depth: u32, handle: u32 }
+    /// ADDFB2.
+    FbCmd2 {
+        fb_id: u32, width: u32, height: u32, pixel_format: u32, flags: u32,
+        handles: [u32; 4], pitches: [u32; 4], offsets: [u32; 4], pad: u32, modifier: [u64; 4],
+    }
+    /// RMFB.
+    FbId { fb_id: u32 }
+    /// PAGE_FLIP.
+    PageFlip { crtc_id: u32, fb_id: u32, flags: u32, reserved: u32, user_data: u64 }
+    /// CREATE_DUMB.
+    CreateDumb { height: u32, width: u32, bpp: u32, flags: u32, handle: u32, pitch: u32, size: u64 }
+    /// MAP_DUMB.
+    MapDumb { handle: u32, pad: u32, offset: u64 }
+    /// DESTROY_DUMB.
+    DestroyDumb { handle: u32 }
+    /// GETPLANERESOURCES.
+    PlaneRes { plane_id_ptr: u64, count_planes: u32, pad: u32 }
+    /// GETGAMMA, SETGAMMA.
+    CrtcLut { crtc_id: u32, gamma_size: u32, red: u64, green: u64, blue: u64 }
+}

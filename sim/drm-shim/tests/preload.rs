@@ -1,0 +1,209 @@
+//! The library as programs meet it: this test starts itself again with the library preloaded, and the child looks for a device,
+//! opens it and computes on it, through libc alone.
+#![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+
+#[path = "../src/uapi/mod.rs"]
+#[allow(dead_code, unused_imports, missing_docs, reason = "the interface as the library has it")]
+mod uapi;
+
+use genxml::core::{Address, U};
+use genxml::gen8::mi::{MiBatchBufferEnd, MiStoreDataImm};
+use std::ffi::CStr;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::PathBuf;
+use std::process::Command;
+use uapi::{Request, drm, i915};
+
+/// Tells the child that it is one.
+const CHILD: &str = "GENX_SHIM_TEST_CHILD";
+
+/// The library that Cargo built beside this test.
+fn library() -> PathBuf {
+    let directory = std::env::current_exe().unwrap().parent().unwrap().to_owned();
+    let name = "libgenxml_drm_shim.so";
+    let places = [directory.join(name), directory.parent().unwrap().join(name)];
+    places.into_iter().find(|path| path.is_file()).expect("the library is built with the test")
+}
+
+/// Runs the test `name` in a process that has the library.
+fn preloaded(name: &str, program: impl FnOnce()) {
+    if std::env::var_os(CHILD).is_some() {
+        program();
+        return;
+    }
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args([name, "--exact", "--nocapture"])
+        .env("LD_PRELOAD", library())
+        .env("GENX_SHIM_THREADS", "1")
+        .env(CHILD, "1")
+        .status()
+        .unwrap();
+    assert!(status.success(), "{name}: {status}");
+}
+
+/// An ioctl with its argument.
+fn ioctl<T>(file: &File, request: Request, argument: &mut T) -> std::io::Result<()> {
+    // SAFETY: the argument is one of the request's size, and lives as long as the call.
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), request.0.into(), std::ptr::from_mut(argument)) };
+    if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+fn map(file: &File, length: usize, offset: u64) -> &'static mut [u32] {
+    // SAFETY: a new mapping; nobody unmaps it.
+    unsafe {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let at = libc::mmap64(
+            std::ptr::null_mut(),
+            length,
+            protection,
+            libc::MAP_SHARED,
+            file.as_raw_fd(),
+            offset as i64,
+        );
+        assert_ne!(at, libc::MAP_FAILED, "{}", std::io::Error::last_os_error());
+        std::slice::from_raw_parts_mut(at.cast(), length / 4)
+    }
+}
+
+fn object(file: &File, bytes: u64) -> (u32, &'static mut [u32]) {
+    let mut create = i915::GemCreate { size: bytes, ..Default::default() };
+    ioctl(file, Request::i915::<i915::GemCreate>(i915::nr::GEM_CREATE), &mut create).unwrap();
+    let mut offset = i915::GemMmapOffset { handle: create.handle, flags: 2, ..Default::default() };
+    ioctl(file, Request::i915::<i915::GemMmapOffset>(i915::nr::GEM_MMAP_OFFSET), &mut offset).unwrap();
+    (create.handle, map(file, bytes as usize, offset.offset))
+}
+
+fn open() -> File {
+    File::options().read(true).write(true).open("/dev/dri/renderD128").unwrap()
+}
+
+/// Stores a number with the GPU in memory that is mapped here.
+fn compute(file: &File, value: u64) {
+    const DATA: u64 = 0x8000_0000;
+    let (data, numbers) = object(file, 4096);
+    let (batch, commands) = object(file, 4096);
+    let stored = [U::<32>::new(value).unwrap()];
+    let address = Address::from_bits(DATA + 8);
+    let packet = MiStoreDataImm { data_dword: (&stored).into(), ..MiStoreDataImm::new(address) };
+    let length = packet.pack_into(commands).unwrap();
+    commands[length..length + 1].copy_from_slice(&MiBatchBufferEnd::new().pack());
+    let flags = i915::object::PINNED;
+    let mut list = [
+        i915::ExecObject2 { handle: data, offset: DATA, flags, ..Default::default() },
+        i915::ExecObject2 { handle: batch, offset: DATA + 4096, flags, ..Default::default() },
+    ];
+    let mut exec =
+        i915::ExecBuffer2 { buffers_ptr: list.as_mut_ptr() as u64, buffer_count: 2, ..Default::default() };
+    ioctl(file, Request::i915::<i915::ExecBuffer2>(i915::nr::GEM_EXECBUFFER2), &mut exec).unwrap();
+    assert_eq!((u64::from(numbers[2]), numbers[1]), (value, 0));
+}
+
+#[test]
+fn files() {
+    preloaded("files", || {
+        let names: Vec<String> = std::fs::read_dir("/dev/dri")
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        assert_eq!(names, ["by-path", "card0", "renderD128"]);
+        let status = std::fs::metadata("/dev/dri/by-path/pci-0000:00:02.0-render").unwrap();
+        assert!(status.file_type().is_char_device());
+        assert_eq!(status.rdev(), libc::makedev(226, 128));
+        let device = std::fs::read_to_string("/sys/dev/char/226:128/device/device").unwrap();
+        assert_eq!(device, "0x1616\n");
+        let real = std::fs::canonicalize("/sys/class/drm/card0/device").unwrap();
+        assert_eq!(real, PathBuf::from("/sys/devices/pci0000:00/0000:00:02.0"));
+        assert!(std::fs::metadata("/dev/dri/card7").is_err());
+        // Other files are as ever.
+        assert!(std::fs::read_dir("/sys").unwrap().count() > 3);
+        assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+        assert!(std::fs::read_to_string("/proc/self/maps").unwrap().contains("libgenxml_drm_shim"));
+    });
+}
+
+#[test]
+fn device() {
+    preloaded("device", || {
+        let file = open();
+        assert_eq!(file.metadata().unwrap().rdev(), libc::makedev(226, 128));
+        let mut name = [0u8; 8];
+        let mut version = drm::Version {
+            name_len: name.len() as u64,
+            name: name.as_mut_ptr() as u64,
+            ..Default::default()
+        };
+        ioctl(&file, Request::of::<drm::Version>(drm::nr::VERSION), &mut version).unwrap();
+        assert_eq!(CStr::from_bytes_until_nul(&name).unwrap(), c"i915");
+        compute(&file, 0x1234_5678);
+        // Copies of a descriptor are the same file.
+        let copy = file.try_clone().unwrap();
+        drop(file);
+        compute(&copy, 77);
+        let error =
+            ioctl(&copy, Request::of::<drm::GemClose>(drm::nr::GEM_CLOSE), &mut [0u64; 1]).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EINVAL));
+        // What is no device is none.
+        let null = File::open("/dev/null").unwrap();
+        let error = ioctl(&null, Request::of::<drm::Version>(drm::nr::VERSION), &mut version).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ENOTTY));
+    });
+}
+
+/// A forked child has objects of its own; its parent goes on.
+#[test]
+fn children() {
+    preloaded("children", || {
+        let file = open();
+        let (_, numbers) = object(&file, 4096);
+        numbers[0] = 1;
+        // SAFETY: the child calls nothing that other threads may have locked but the library, which looks after that.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            compute(&file, 5);
+            let (_, own) = object(&file, 4096);
+            own[0] = 99;
+            numbers[1] = 2;
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(0) };
+        }
+        let mut status = 0;
+        // SAFETY: waits for the child that was just made.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0);
+        // What is shared is shared, and what the child made is not in the way.
+        assert_eq!(numbers[..2], [1, 2]);
+        compute(&file, 6);
+        let (_, fresh) = object(&file, 4096);
+        assert_eq!(fresh[0], 0);
+    });
+}
+
+/// A second thread's submission ends the wait of the first.
+#[test]
+fn waits() {
+    preloaded("waits", || {
+        let file = open();
+        let mut sync = drm::Syncobj::default();
+        ioctl(&file, Request::of::<drm::Syncobj>(drm::nr::SYNCOBJ_CREATE), &mut sync).unwrap();
+        let handles = [sync.handle];
+        let address = handles.as_ptr() as u64;
+        std::thread::scope(|scope| {
+            let file = &file;
+            scope.spawn(move || {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                let mut signal = drm::SyncobjArray { handles: address, count_handles: 1, pad: 0 };
+                ioctl(file, Request::of::<drm::SyncobjArray>(drm::nr::SYNCOBJ_SIGNAL), &mut signal).unwrap();
+            });
+            let mut wait = drm::SyncobjWait {
+                handles: address,
+                timeout_nsec: i64::MAX,
+                count_handles: 1,
+                flags: drm::SYNCOBJ_WAIT_FOR_SUBMIT,
+                ..Default::default()
+            };
+            ioctl(file, Request::of::<drm::SyncobjWait>(drm::nr::SYNCOBJ_WAIT), &mut wait).unwrap();
+        });
+    });
+}

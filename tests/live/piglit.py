@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Runs a random sample of piglit's shader tests on the model, as Mesa's iris driver sees it.
+
+The sample is drawn with a fixed seed over tests/spec and generated_tests/spec; what does not pass on llvmpipe is left out and
+the next test of the draw takes its place. Results go to a table: test, result, cause. A table of expected results, if
+given, is compared with it. Results: those of piglit, crash (ended by a signal), timeout, fault (the model refused something),
+none (it said nothing). The exit code is 1 for a crash, a timeout, a fault, or a result that is worse than expected.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+PIGLIT = pathlib.Path("/usr/lib/x86_64-linux-gnu/piglit")
+RESULT = re.compile(r"PIGLIT: (\{.*\})")
+# What the device says when the model refuses something; the client may pass all the same.
+FAULT = re.compile(r"^genx shim: .*(submission \d+:|panicked|not implemented)", re.M)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    here = pathlib.Path(__file__).resolve().parent
+    built = here / "../../target/release/genx"
+    parser.add_argument("--genx", default=os.environ.get("GENX", str(built)), help="the command (also: GENX)")
+    parser.add_argument("--piglit", type=pathlib.Path, default=PIGLIT, help="where piglit is installed")
+    parser.add_argument("--count", type=int, default=600, help="tests of the sample")
+    parser.add_argument("--seed", type=int, default=2026, help="another seed draws another sample")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="tests side by side")
+    parser.add_argument("--timeout", type=int, default=120, help="seconds for a test")
+    parser.add_argument("--out", type=pathlib.Path, help="table of results to write")
+    parser.add_argument("--expect", type=pathlib.Path, help="table of results to compare with")
+    parser.add_argument("--tests", type=pathlib.Path, help="run the tests of this table instead of a sample")
+    parser.add_argument("--logs", type=pathlib.Path, help="folder for what tests that do not pass print")
+    parser.add_argument("--reference", type=pathlib.Path, help="table that remembers results of llvmpipe")
+    return parser.parse_args()
+
+
+def runner(piglit, test):
+    """The program for a test: by the dialect of GLSL that it requires."""
+    for line in test.read_text(errors="replace").splitlines():
+        match = re.match(r"\s*GLSL\s+(ES\s+)?[<>=]+\s*([\d.]+)(\s+es)?", line, re.I)
+        if match:
+            if match.group(1) or match.group(3):
+                return piglit / "bin" / ("shader_runner_gles2" if match.group(2).startswith("1") else "shader_runner_gles3")
+            break
+        if line.startswith("[") and "require" not in line:
+            break
+    return piglit / "bin" / "shader_runner"
+
+
+def run(options, test, model):
+    """Result, seconds and what was printed."""
+    path = options.piglit / test
+    environment = dict(os.environ, PIGLIT_PLATFORM="surfaceless_egl", MESA_SHADER_CACHE_DISABLE="true")
+    command = [str(runner(options.piglit, path)), str(path), "-auto", "-fbo"]
+    if model:
+        command = [options.genx, "shim", "--"] + command
+    else:
+        environment["LIBGL_ALWAYS_SOFTWARE"] = "1"
+    start = time.monotonic()
+    with tempfile.TemporaryFile() as output:
+        try:
+            process = subprocess.run(
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=options.timeout
+            )
+            status = process.returncode
+        except subprocess.TimeoutExpired:
+            status = None
+        output.seek(0)
+        text = output.read(1 << 20).decode(errors="replace")
+    seconds = time.monotonic() - start
+    found = RESULT.findall(text)
+    if status is None:
+        result = "timeout"
+    elif status < 0 or status >= 128:
+        result = "crash"
+    elif model and FAULT.search(text):
+        result = "fault"
+    elif found:
+        result = json.loads(found[-1]).get("result", "none")
+    else:
+        result = "none"
+    return result, seconds, text
+
+
+def cause(result, text):
+    """What a failed test says of the reason, without numbers, so that equal ones can be counted."""
+    if result == "pass":
+        return ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    # What the device says comes first: faults name the packet or message.
+    for line in lines:
+        if FAULT.match(line):
+            return re.sub(r"0x[0-9a-f_]+|\d+", "N", line)[:160]
+    for line in lines:
+        if re.match(r"Probe|Expected|Failed|Error|shader_runner|Segmentation", line, re.I):
+            return re.sub(r"-?\d+(\.\d+)?", "N", line)[:100]
+    return re.sub(r"-?\d+(\.\d+)?", "N", lines[0])[:100] if lines else ""
+
+
+def read_table(path):
+    if not path or not path.exists():
+        return {}
+    rows = (line.rstrip("\n").split("\t") for line in path.read_text().splitlines() if line and not line.startswith("#"))
+    return {row[0]: row[1] for row in rows}
+
+
+def sample(options):
+    """Tests that pass on llvmpipe, in the order of the draw."""
+    if options.tests:
+        return list(read_table(options.tests))
+    names = sorted(
+        str(path.relative_to(options.piglit))
+        for part in ("tests/spec", "generated_tests/spec")
+        for path in (options.piglit / part).rglob("*.shader_test")
+    )
+    if not names:
+        sys.exit(f"no tests below {options.piglit}: is piglit installed?")
+    random.Random(options.seed).shuffle(names)
+    known = read_table(options.reference)
+    passing = []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for start in range(0, len(names), 64):
+            part = names[start:start + 64]
+            new = [name for name in part if name not in known]
+            for name, (result, _, _) in zip(new, pool.map(lambda name: run(options, name, False), new)):
+                known[name] = result
+            passing += [name for name in part if known[name] == "pass"]
+            print(f"\rllvmpipe: {len(passing)} of {options.count}", end="", file=sys.stderr, flush=True)
+            if len(passing) >= options.count:
+                break
+    print(file=sys.stderr)
+    if options.reference:
+        options.reference.write_text("".join(f"{name}\t{result}\n" for name, result in sorted(known.items())))
+    return passing[:options.count]
+
+
+def main():
+    options = arguments()
+    tests = sample(options)
+    results = {}
+    causes = collections.defaultdict(list)
+    if options.logs:
+        options.logs.mkdir(parents=True, exist_ok=True)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for name, (result, seconds, text) in zip(tests, pool.map(lambda name: run(options, name, True), tests)):
+            why = cause(result, text)
+            results[name] = (result, seconds, why)
+            if result not in ("pass", "skip"):
+                causes[(result, why)].append(name)
+                if options.logs:
+                    (options.logs / (name.replace("/", "_") + ".txt")).write_text(text)
+            passed = sum(1 for result, _, _ in results.values() if result == "pass")
+            print(f"\rmodel: {passed} pass of {len(results)} of {len(tests)}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    if options.out:
+        rows = (f"{name}\t{result}\t{why}\n" for name, (result, _, why) in sorted(results.items()))
+        options.out.write_text("".join(rows))
+    counts = collections.Counter(result for result, _, _ in results.values())
+    print(", ".join(f"{count} {result}" for result, count in counts.most_common()))
+    print(f"{100 * counts['pass'] / max(1, len(results)):.1f} % pass; slowest: ", end="")
+    print(", ".join(f"{name} {seconds:.0f} s" for name, (_, seconds, _) in sorted(results.items(), key=lambda row: -row[1][1])[:3]))
+    for (result, why), names in sorted(causes.items(), key=lambda row: -len(row[1])):
+        print(f"{len(names):4} {result:8} {why}\n              {names[0]}")
+    worse = [name for name, result in read_table(options.expect).items() if result == "pass" and results.get(name, ("?",))[0] != "pass"]
+    for name in worse:
+        print(f"expected to pass: {name} ({results.get(name, ('not run',))[0]})")
+    bad = counts["crash"] + counts["timeout"] + counts["fault"]
+    sys.exit(1 if worse or bad else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+#!/bin/bash
+# The live suite: unmodified drivers of Debian 12 on the model. What comes out is compared with software renderers of the same
+# machine, and each test's result with expected.tsv.
+# Usage: run.sh [NAME...]   all tests, or those named; exit 1 if a result is worse than expected
+# Build before: cargo build --release -p genxml-drm-shim -p genx   (or say where genx is with GENX)
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+genx=${GENX:-$here/../../target/release/genx}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$work} MESA_SHADER_CACHE_DISABLE=true NEO_CACHE_PERSISTENT=0
+export LIBGL_ALWAYS_SOFTWARE=${LIBGL_ALWAYS_SOFTWARE:-}
+[ -x "$genx" ] || { echo "run.sh: no genx at $genx: build it, or set GENX" >&2; exit 2; }
+lavapipe=$(ls /usr/share/vulkan/icd.d/lvp_icd.*.json 2>/dev/null | head -1)
+
+# Runs a command on the model; a fault is a failure whatever the command makes of it.
+model() {
+	timeout -k 5 "${limit:-120}" "$genx" shim --errors "$work" ${options:-} -- "$@" 2>"$work/stderr" </dev/null
+	local code=$?
+	if grep -aq "^genx shim: .*\(submission [0-9]*:\|panicked\|not implemented\)" "$work/stderr"; then
+		grep -a "^genx shim:" "$work/stderr" | head -3 >&2
+		return 99
+	fi
+	return $code
+}
+client() { gcc -O1 -Wall -I"$work" -o "$1" "$here/$1.c" "${@:2}"; }
+shaders() {
+	local kind
+	for kind in compute:comp fragment:frag vertex:vert; do
+		glslangValidator -V --vn "vulkan_${kind%:*}" -o "vulkan_${kind%:*}.h" "$here/vulkan.${kind#*:}" >/dev/null || return
+	done
+}
+
+test_eglinfo() { model eglinfo -B >out; grep -q "EGL driver name: iris" out; }
+test_vulkaninfo() { model vulkaninfo --summary >out; grep -q "BDW GT2" out; }
+test_clinfo() { model clinfo >out; grep -q "HD Graphics 5500 \[0x1616\]" out; }
+test_vainfo() {
+	model vainfo --display drm --device /dev/dri/renderD128 >out && grep -q "VAProfileH264Main" out
+}
+# Pixels within 1, half a percent of them (edges) may be anything.
+test_gles3_triangle() {
+	client gles3_triangle -lEGL -lGLESv2 && client compare &&
+		LIBGL_ALWAYS_SOFTWARE=1 ./gles3_triangle reference.raw 2>/dev/null && model ./gles3_triangle model.raw &&
+		grep -q "BDW GT2" stderr && ./compare reference.raw model.raw 1 5
+}
+test_gles3_triangle_crocus() {
+	client gles3_triangle -lEGL -lGLESv2 && client compare &&
+		LIBGL_ALWAYS_SOFTWARE=1 ./gles3_triangle reference.raw 2>/dev/null &&
+		CROCUS_GEN8=1 MESA_LOADER_DRIVER_OVERRIDE=crocus model ./gles3_triangle model.raw &&
+		grep -q "BDW GT2" stderr && ./compare reference.raw model.raw 1 5
+}
+test_vulkan_triangle() {
+	shaders && client vulkan_triangle -lvulkan && client compare &&
+		VK_ICD_FILENAMES=$lavapipe ./vulkan_triangle reference.raw >/dev/null 2>&1 && model ./vulkan_triangle model.raw &&
+		./compare reference.raw model.raw 1 5
+}
+test_opencl_vadd() { client opencl_vadd -lOpenCL && model ./opencl_vadd 100000; }
+# All sizes of the GPU.
+test_devices() {
+	client opencl_vadd -lOpenCL || return
+	local id
+	for id in GT1 GT2 GT3; do options="--device $id" model ./opencl_vadd 4096 || return; done
+}
+# It looks at its standard input and ends when that does.
+test_kmscube() {
+	mkfifo silent
+	timeout -k 5 300 "$genx" shim --errors "$work" -- kmscube -c 60 >out 2>stderr <>silent
+	! grep -aq "^genx shim: .*submission" stderr && grep -a "Rendered 59 frames" out
+}
+test_glmark2_build() {
+	limit=300 model glmark2-es2-drm --winsys-options drm-device=/dev/dri/card0 -s 320x240 -b build:duration=5 >out
+	grep -a "FPS" out
+}
+test_two_clients() {
+	client opencl_vadd -lOpenCL || return
+	"$genx" shim -- ./opencl_vadd 20000 >one 2>/dev/null &
+	model ./opencl_vadd 20000 >two
+	wait $! && cat one two
+}
+# A client that is killed leaves neither files nor processes.
+test_killed() {
+	client opencl_vadd -lOpenCL || return
+	mkdir -p left
+	local code
+	TMPDIR=$work/left "$genx" shim -- timeout -s KILL 1 ./opencl_vadd 50000000 >/dev/null 2>&1
+	code=$?
+	[ $code -ne 0 ] && [ -z "$(ls left)" ] && ! pgrep -f "opencl_vadd 50000000" >/dev/null
+}
+test_check() { client opencl_vadd -lOpenCL && options=--check model ./opencl_vadd 256 && grep -a "checked: 0 errors" stderr; }
+# What was captured runs again.
+test_capture() {
+	client gles3_triangle -lEGL -lGLESv2 && options="--capture $work/captures" model ./gles3_triangle model.raw &&
+		"$genx" run captures/gles3_triangle.* >out && "$genx" decode captures/gles3_triangle.* | grep -c 3DPRIMITIVE
+}
+test_hashcat() {
+	local mode sums=([0]=md5sum [100]=sha1sum [1400]=sha256sum)
+	printf 'wrong\nhashcat\nother\n' >words
+	for mode in 0 100 1400; do
+		echo -n hashcat | ${sums[mode]} | cut -d' ' -f1 >hash
+		# Sizes are given: to find good ones it would run for minutes.
+		limit=300 HOME=$work model hashcat -m $mode -d 1 -n 1 -u 1 -T 8 --session genx$$ --force --potfile-disable --quiet hash words >out
+		grep -a hashcat out || return 1
+	done
+}
+# The same filter on pocl: its device is the first one without the model.
+test_ffmpeg_opencl() {
+	local filter=(-filter_hw_device cl -f lavfi -i testsrc=size=128x96:rate=1:duration=1
+		-vf format=gray,hwupload,avgblur_opencl=2,hwdownload,format=gray -f rawvideo)
+	client compare && ffmpeg -v error -y -init_hw_device opencl=cl:0.0 "${filter[@]}" reference.raw </dev/null &&
+		limit=300 model ffmpeg -v error -y -init_hw_device opencl=cl:0.0 "${filter[@]}" model.raw &&
+		./compare reference.raw model.raw 1 0
+}
+# The same filter on lavapipe.
+test_ffmpeg_vulkan() {
+	local filter=(-filter_hw_device vk -f lavfi -i testsrc=size=128x96:rate=1:duration=1
+		-vf format=rgba,hwupload,hflip_vulkan,hwdownload,format=rgba -f rawvideo)
+	client compare &&
+		VK_ICD_FILENAMES=$lavapipe ffmpeg -v error -y -init_hw_device vulkan=vk:0 "${filter[@]}" reference.raw </dev/null &&
+		limit=300 model ffmpeg -v error -y -init_hw_device vulkan=vk:0 "${filter[@]}" model.raw &&
+		./compare reference.raw model.raw 1 0
+}
+test_weston() {
+	cat >both.sh <<'S'
+weston --backend=headless-backend.so --use-gl --socket=genx-test --idle-time=0 >weston.log 2>&1 &
+weston=$!
+for _ in $(seq 100); do [ -S "$XDG_RUNTIME_DIR/genx-test" ] && break; sleep 0.1; done
+WAYLAND_DISPLAY=genx-test timeout -s INT 8 weston-simple-egl -s
+kill $weston
+wait $weston
+S
+	model bash both.sh >out
+	grep -a "frames in" out || { tail -3 weston.log >&2; false; }
+}
+test_blit_benchmark() {
+	local program=/usr/libexec/igt-gpu-tools/benchmarks/gem_blt
+	[ -x $program ] || return
+	model $program -s 65536 -r 1 -b 1 >out && tail -1 out
+}
+test_piglit() { GENX=$genx "$here/piglit.py" --count 60 --seed 1 2>progress | head -1; ((PIPESTATUS[0] == 0)); }
+
+tests=("$@")
+((${#tests[@]})) || mapfile -t tests < <(cut -f1 "$here/expected.tsv" | grep -v '^#')
+worse=0
+for name in "${tests[@]}"; do
+	start=$SECONDS
+	if detail=$("test_$name" 2>"$work/why"); then result=pass; else result=fail; detail=$(tail -1 "$work/why"); fi
+	expected=$(awk -F'\t' -v name="$name" '$1 == name { print $2 }' "$here/expected.tsv")
+	mark=
+	[ "$result" = fail ] && [ "$expected" = pass ] && { mark=" WORSE"; worse=1; }
+	[ "$result" = pass ] && [ "$expected" = fail ] && mark=" better than expected.tsv"
+	printf '%s\t%s\t%ds\t%s%s\n' "$result" "$name" $((SECONDS - start)) "$(tail -1 <<<"$detail")" "$mark"
+done
+exit $worse
