@@ -9,6 +9,7 @@
 
 use super::PAGE;
 use super::frames::FrameMap;
+use bytemuck::allocation::try_zeroed_slice_box;
 use std::fmt;
 
 /// Frames unless [`Memory::with_limit`] says otherwise: 8 GiB.
@@ -198,15 +199,17 @@ impl Memory {
     /// `count` zeroed frames with consecutive numbers.
     ///
     /// # Errors
-    /// [`OutOfMemory`] if that is more than there are.
+    /// [`OutOfMemory`] if that is more than there are, or than the host gives.
     pub fn alloc(&mut self, count: u64) -> Result<Frames, OutOfMemory> {
         if count == 0 {
             return Ok(Frames { first: self.next, count });
         }
         self.check(count)?;
+        let refused = OutOfMemory { asked: count, used: self.used, limit: self.limit };
+        let pages = try_zeroed_slice_box(usize::try_from(count).map_err(|_| refused)?).map_err(|()| refused)?;
         let frames = self.numbers(count)?;
         self.used += count;
-        self.add(frames, Block::Own(vec![ZEROS; count as usize].into()));
+        self.add(frames, Block::Own(pages));
         Ok(frames)
     }
 
@@ -422,8 +425,8 @@ impl Memory {
         let (block, page) = match self.pool {
             Some((block, page)) if u64::from(page) < POOL => (block, page),
             _ => {
-                let pages = vec![ZEROS; POOL as usize];
-                (self.add(Frames { first: 0, count: 0 }, Block::Own(pages.into())), 0)
+                let pages = bytemuck::zeroed_slice_box(POOL as usize);
+                (self.add(Frames { first: 0, count: 0 }, Block::Own(pages)), 0)
             }
         };
         self.pool = Some((block, page + 1));

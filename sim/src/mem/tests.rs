@@ -153,6 +153,23 @@ fn memory_is_limited_and_reused() {
     assert!(mem.alloc(u64::MAX).is_err());
 }
 
+/// The host gives pages of a buffer when they are touched: what a process has in memory (Linux tells) does not grow by a
+/// buffer that nobody wrote.
+#[cfg(target_os = "linux")]
+#[test]
+fn untouched_memory_costs_nothing() {
+    let resident = || {
+        let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+        pages.split(' ').nth(1).unwrap().parse::<u64>().unwrap()
+    };
+    let before = resident();
+    let mut mem = Memory::new();
+    let frames = mem.alloc((1 << 30) / PAGE).unwrap();
+    mem.bytes_mut(frames)[1 << 29] = 1;
+    assert!(resident() < before + (256 << 20) / PAGE, "{before} {}", resident());
+    assert_eq!(mem.bytes(frames)[1 << 29], 1);
+}
+
 /// Oracle: a map of bytes. Frames anywhere in 48 bits, page 0 included, come into being where they are written.
 #[test]
 fn physical_memory_is_sparse() {
