@@ -104,13 +104,12 @@ fn answer(
         return Err(format!("offsets of all slots are {needs} registers (message length), {sent} came"));
     }
     let kind = if descriptor.linear { Barycentric::Linear } else { Barycentric::Perspective };
-    // The sample, or the offset in Y, is above the offset in X.
-    let data = descriptor.message_data.get();
-    let upper = data >> 4;
+    let data = &descriptor.message_data;
+    let upper = data.y_offset_or_sample_index.get();
     let offsets = message.payload + header * REGISTER;
     let place =
         |registers: &Registers, row: usize, channel: usize| match descriptor.message_type {
-            Type::SHARED_OFFSET => pixels.beside([data, upper].map(sixteenths)),
+            Type::SHARED_OFFSET => pixels.beside([data.x_offset.get() as i32, sixteenths(upper)]),
             Type::SAMPLE_POSITION => pixels.sample(upper as usize),
             Type::CENTROID => pixels.centroid(first + 8 * row + channel),
             _ => pixels.beside([0, rows].map(|axis| {

@@ -5,6 +5,7 @@ use crate::render::interpolate::Corner;
 use crate::render::multisample::{PixelLocation, RasterMode, Samples};
 use crate::render::raster::Point;
 use crate::render::viewport::ScreenVertex;
+use genxml::eu::gen8::eu_messages::PixelInterpolatorMessageData as Data;
 use genxml_core::U;
 use genxml_eu::instruction::SharedFunction;
 
@@ -104,7 +105,7 @@ fn all_messages() {
                 linear,
                 message_type,
                 slot_group_select: U::new(group).unwrap(),
-                message_data: U::new(data).unwrap(),
+                message_data: Data::unpack_lossy(&[data]),
                 ..Descriptor::new()
             };
             // From -8 to 7 sixteenths, X in the low half.
@@ -113,7 +114,7 @@ fn all_messages() {
                 check(&descriptor(Type::SHARED_OFFSET, data), first, place, &mut registers);
             }
             for (sample, place) in samples.into_iter().enumerate() {
-                let descriptor = descriptor(Type::SAMPLE_POSITION, (sample as u64) << 4);
+                let descriptor = descriptor(Type::SAMPLE_POSITION, (sample as u32) << 4);
                 check(&descriptor, first, |_| place, &mut registers);
             }
             let centroid = |slot: usize| match slot % 4 {

@@ -57,7 +57,7 @@ pub(super) fn write<W: Write + ?Sized>(
             line.text(if message.linear { " (linear, " } else { " (persp, " })?;
             line.text(INTERPOLATION.get(message.message_type.bits() as usize).copied().unwrap_or_default())?;
             line.text(", 0x")?;
-            line.hex(message.message_data.get(), 2)?;
+            line.hex(message.message_data.pack()[0].into(), 2)?;
             line.text(")")?;
         }
         _ => {
