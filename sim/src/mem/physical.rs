@@ -206,7 +206,8 @@ impl Memory {
         }
         self.check(count)?;
         let refused = OutOfMemory { asked: count, used: self.used, limit: self.limit };
-        let pages = try_zeroed_slice_box(usize::try_from(count).map_err(|_| refused)?).map_err(|()| refused)?;
+        let pages =
+            try_zeroed_slice_box(usize::try_from(count).map_err(|_| refused)?).map_err(|()| refused)?;
         let frames = self.numbers(count)?;
         self.used += count;
         self.add(frames, Block::Own(pages));

@@ -1,19 +1,16 @@
 //! Draws without vertex shader, so that the elements of a vertex are its slots, that write their vertices to memory.
 
-use genxml::gen8::enums::{ThreeDPrimTopoType as Code, ThreeDVertexComponentControl as Component};
-use genxml::gen8::mi::{PipelineSelect, PipelineSelectPipelineSelection};
+use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_fetch::{
     ThreeDPrimitive, ThreeDPrimitiveVertexAccessType as Access, ThreeDStateIndexBuffer,
     ThreeDStateIndexBufferIndexFormat as IndexFormat, ThreeDStateVertexBuffers, ThreeDStateVertexElements,
-    ThreeDStateVf, ThreeDStateVfTopology, VertexBufferState, VertexElementState,
+    ThreeDStateVf, ThreeDStateVfTopology,
 };
 use genxml::gen8::render3d_stages::{
     SoDecl, SoDeclEntry, ThreeDStateSoBuffer, ThreeDStateSoDeclList, ThreeDStateStreamout, ThreeDStateUrbDs,
     ThreeDStateUrbGs, ThreeDStateUrbHs, ThreeDStateUrbVs,
 };
-use genxml::gen8::state::{StateBaseAddress, SurfaceFormat};
-use genxml_cases::{DYNAMIC_STATE, KERNELS, Model, Random, SURFACE_STATE, at, packets, push, u};
-use genxml_core::MinusOne;
+use genxml_cases::{Model, Random, at, draw, minus_one, packets, push, u};
 use genxml_sim::Fault;
 
 /// Vertices.
@@ -22,11 +19,6 @@ pub const VERTICES: u64 = 0x40_0000;
 pub const INDICES: u64 = 0x41_0000;
 /// Where streams are written, 1 MiB.
 pub const OUT: u64 = 0x50_0000;
-
-/// A number less one, as fields store it.
-pub fn minus_one<const N: u32>(value: u64) -> MinusOne<N> {
-    MinusOne::new(value).expect("a number that fits")
-}
 
 /// A model with room for vertices and streams.
 pub fn model() -> Model {
@@ -97,38 +89,11 @@ impl Draw {
     pub fn batch(&self, model: &mut Model) -> Vec<u32> {
         let dwords = self.vertices.first().map_or(4, Vec::len);
         model.put(VERTICES, &self.vertices.concat());
-        let elements: Vec<VertexElementState> = (0..dwords / 4)
-            .map(|n| VertexElementState {
-                valid: true,
-                source_element_format: SurfaceFormat::R32G32B32A32_UINT,
-                source_element_offset: u(16 * n as u64),
-                component_0_control: Component::VFCOMP_STORE_SRC,
-                component_1_control: Component::VFCOMP_STORE_SRC,
-                component_2_control: Component::VFCOMP_STORE_SRC,
-                component_3_control: Component::VFCOMP_STORE_SRC,
-                ..VertexElementState::new()
-            })
-            .collect();
-        let vertices = [VertexBufferState {
-            buffer_pitch: u(4 * dwords as u64),
-            address_modify_enable: true,
-            buffer_starting_address: at(VERTICES),
-            buffer_size: u(64 << 10),
-            ..VertexBufferState::new()
-        }];
+        let elements = draw::elements(dwords as u64 / 4);
+        let vertices = [draw::vertex_buffer(VERTICES, 4 * dwords as u64, 64 << 10)];
         let size = minus_one(self.entry);
-        let mut batch = packets![
-            PipelineSelect { pipeline_selection: PipelineSelectPipelineSelection::_3D },
-            StateBaseAddress {
-                general_state_base_address_modify_enable: true,
-                surface_state_base_address_modify_enable: true,
-                surface_state_base_address: at(SURFACE_STATE),
-                dynamic_state_base_address_modify_enable: true,
-                dynamic_state_base_address: at(DYNAMIC_STATE),
-                instruction_base_address_modify_enable: true,
-                instruction_base_address: at(KERNELS),
-                ..StateBaseAddress::new()
-            },
+        let mut batch = draw::pipeline();
+        batch.extend(packets![
             ThreeDStateUrbVs {
                 vs_urb_starting_address: u(4),
                 vs_urb_entry_allocation_size: size,
@@ -152,7 +117,7 @@ impl Draw {
             ThreeDStateVfTopology { primitive_topology_type: self.topology },
             ThreeDStateVertexBuffers { vertex_buffer_state: vertices[..].into() },
             ThreeDStateVertexElements { element: elements[..].into() },
-        ];
+        ]);
         batch.extend(&self.stages);
         for buffer in &self.buffers {
             push(&mut batch, buffer);

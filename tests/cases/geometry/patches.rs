@@ -1,7 +1,7 @@
 //! Patches: the hull shader hands the first register of its first control point on as the patch header, the domain shader writes
 //! where its points are. Oracle: gen8_facts 3.3, 3.4 and 6; OpenGL 4.6, 11.2.3, for what points there are.
 
-use crate::harness::{Draw, damage, minus_one, model, register};
+use crate::harness::{Draw, damage, model, register};
 use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_constants::{
@@ -12,7 +12,7 @@ use genxml::gen8::render3d_stages::{
     ThreeDStateTePartitioning as Partitioning, ThreeDStateTeTeDomain as Domain,
 };
 use genxml::gen8::thread_payloads::{DsSIMD4x2ThreadPayload, DsSimd8ThreadPayload, HsThreadPayload};
-use genxml_cases::{DYNAMIC_STATE, KERNELS, Model, at, push, u};
+use genxml_cases::{DYNAMIC_STATE, KERNELS, Model, at, minus_one, push, u};
 use genxml_sim::Fault;
 
 const HS_INVOCATIONS: u32 = 0x2300;

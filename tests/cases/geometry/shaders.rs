@@ -1,14 +1,14 @@
 //! Geometry shaders in each dispatch mode: what threads start with, and what becomes of what they leave in their URB
 //! entries. Oracle: 2a p.113-124, gen8_facts 3.5.
 
-use crate::harness::{Draw, buffer, damage, firsts, minus_one, model, register, written};
+use crate::harness::{Draw, buffer, damage, firsts, model, register, written};
 use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_stages::{
     ReorderMode, ThreeDStateGs, ThreeDStateGsControlDataFormat as Format, ThreeDStateGsDispatchMode as Mode,
 };
 use genxml::gen8::thread_payloads::{GsSIMD4x2ThreadPayload, GsSimd8ThreadPayload};
-use genxml_cases::{KERNELS, Model, push, u};
+use genxml_cases::{KERNELS, Model, minus_one, push, u};
 use genxml_sim::Fault;
 
 const GS_INVOCATIONS: u32 = 0x2328;

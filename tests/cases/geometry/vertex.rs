@@ -1,7 +1,7 @@
 //! Vertex fetch and vertex shaders. Oracle: formats by exact rationals; the sums that OpenGL 4.6 10.5 and 10.4 give for
 //! instances and indices; registers of threads by gen8_facts 3.2.
 
-use crate::harness::{Draw, INDICES, VERTICES, firsts, minus_one, model, register, written};
+use crate::harness::{Draw, INDICES, VERTICES, firsts, model, register, written};
 use genxml::eu;
 use genxml::gen8::enums::{ThreeDPrimTopoType as Code, ThreeDVertexComponentControl as Component};
 use genxml::gen8::mi::{MiLoadRegisterImm, MiLoadRegisterImmRegister};
@@ -12,7 +12,7 @@ use genxml::gen8::render3d_fetch::{
 };
 use genxml::gen8::render3d_stages::ThreeDStateVs;
 use genxml::gen8::state::SurfaceFormat as Format;
-use genxml_cases::{KERNELS, Model, at, push, u};
+use genxml_cases::{KERNELS, Model, at, minus_one, push, u};
 use genxml_core::S;
 
 /// Dwords of a 3DPRIMITIVE, the last packet of a draw.

@@ -1,22 +1,13 @@
 //! Counters of the pipeline, as queries of drivers read them: MI_STORE_REGISTER_MEM before and behind a draw. Oracle: what was
 //! drawn, by hand; OpenGL 4.6, 11.3.2 (pipeline statistics); gen8_facts 2.7 for the registers.
 
-use crate::harness::{Draw, Vertex, model};
-use genxml::eu;
+use crate::harness::{Draw, Vertex, WHITE, model};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::mi::{
     MiReportPerfCount, MiStoreRegisterMem, PipeControl, PipeControlPostSyncOperation as PostSync,
 };
 use genxml::gen8::render3d_fetch::ThreeDStateVfStatistics;
 use genxml_cases::{Model, SCRATCH, at, packets, push, u};
-
-const WHITE: &[u32] = &eu! {
-    mov (8|M0)       r112.0<1>:f  1.0:f
-    mov (8|M0)       r113.0<1>:f  1.0:f
-    mov (8|M0)       r114.0<1>:f  1.0:f
-    mov (8|M0)       r115.0<1>:f  1.0:f
-    send (8|M0)      null  r112  0x25  0x08031400  {EOT}
-};
 
 /// Name, register, and what a draw of two rectangles of 8 x 4 and 6 x 2 pixels, of two triangles each, counts.
 const COUNTERS: [(&str, u32, u64); 14] = [

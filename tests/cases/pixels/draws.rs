@@ -1,8 +1,7 @@
 //! Draws whose parameters are in registers, as drivers emit them for indirect draws, counts of draws and draws of what stream output
 //! wrote. Oracle: the vertices that a draw with the same numbers in its packet lights; gen8_facts 2.4 and 2.7.
 
-use crate::harness::{Draw, VERTEX, Vertex, model, pixel};
-use genxml::eu;
+use crate::harness::{Draw, VERTEX, Vertex, WHITE, model, pixel};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::mi::{
     MiLoadRegisterImm, MiLoadRegisterImmRegister, MiLoadRegisterMem, MiPredicate,
@@ -14,14 +13,6 @@ use genxml::gen8::render3d_fetch::{
     ThreeDStateIndexBufferIndexFormat as IndexFormat,
 };
 use genxml_cases::{Model, SCRATCH, at, push, u};
-
-const WHITE: &[u32] = &eu! {
-    mov (8|M0)       r112.0<1>:f  1.0:f
-    mov (8|M0)       r113.0<1>:f  1.0:f
-    mov (8|M0)       r114.0<1>:f  1.0:f
-    mov (8|M0)       r115.0<1>:f  1.0:f
-    send (8|M0)      null  r112  0x25  0x08031400  {EOT}
-};
 
 /// Where indices are.
 const INDICES: u64 = SCRATCH + 0x1000;

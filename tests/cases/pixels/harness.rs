@@ -1,12 +1,12 @@
 //! Draws without vertex shader to a picture of floats: a vertex is its position in clip space, one attribute, and whatever
 //! elements a case adds.
 
+use genxml::eu;
 use genxml::gen8::enums::{ThreeDPrimTopoType as Code, ThreeDVertexComponentControl as Component};
-use genxml::gen8::mi::{PipelineSelect, PipelineSelectPipelineSelection};
 use genxml::gen8::render3d_binding::ThreeDStateBindingTablePointersPs;
 use genxml::gen8::render3d_fetch::{
     ThreeDPrimitive, ThreeDStateVertexBuffers, ThreeDStateVertexElements, ThreeDStateVfTopology,
-    VertexBufferState, VertexElementState,
+    VertexElementState,
 };
 use genxml::gen8::render3d_pixel::{ThreeDStatePs, ThreeDStatePsExtra, ThreeDStateWm};
 use genxml::gen8::render3d_raster::{
@@ -14,11 +14,9 @@ use genxml::gen8::render3d_raster::{
     ThreeDStateRasterCullMode, ThreeDStateSampleMask, ThreeDStateSbe, ThreeDStateSf,
     ThreeDStateSfPointWidthSource, ThreeDStateViewportStatePointersSfClip,
 };
-use genxml::gen8::state::{
-    BindingTableState, RenderSurfaceState, ShaderChannelSelect, StateBaseAddress, SurfaceFormat, SurfaceType,
-};
-use genxml_cases::{DYNAMIC_STATE, KERNELS, Model, SURFACE_STATE, at, packets, push, u};
-use genxml_core::{MinusOne, UFix};
+use genxml::gen8::state::{RenderSurfaceState, ShaderChannelSelect, SurfaceFormat, SurfaceType};
+use genxml_cases::{DYNAMIC_STATE, KERNELS, Model, at, draw, minus_one, packets, push, put_surfaces, u};
+use genxml_core::UFix;
 use genxml_sim::{Fault, Stats};
 
 /// Vertices.
@@ -29,11 +27,6 @@ pub const TARGET: u64 = 0x80_0000;
 pub const SIZE: u32 = 64;
 /// Bytes of a vertex.
 pub const VERTEX: u64 = 36;
-
-/// A number less one, as fields store it.
-pub fn minus_one<const N: u32>(value: u64) -> MinusOne<N> {
-    MinusOne::new(value).expect("a number that fits")
-}
 
 /// A model with room for vertices and the picture.
 pub fn model() -> Model {
@@ -90,6 +83,15 @@ pub struct Draw {
     pub instances: u64,
 }
 
+/// White, one thread of eight pixels.
+pub const WHITE: &[u32] = &eu! {
+    mov (8|M0)       r112.0<1>:f  1.0:f
+    mov (8|M0)       r113.0<1>:f  1.0:f
+    mov (8|M0)       r114.0<1>:f  1.0:f
+    mov (8|M0)       r115.0<1>:f  1.0:f
+    send (8|M0)      null  r112  0x25  0x08031400  {EOT}
+};
+
 /// The render target write of eight channels, the last message.
 pub const WRITE_8: u32 = 0x0803_1400;
 
@@ -132,8 +134,7 @@ impl Draw {
             })
             .collect();
         model.put(VERTICES, &dwords);
-        model.put(SURFACE_STATE, &self.target.pack());
-        model.put(SURFACE_STATE + 64, &BindingTableState { surface_state_pointer: at(0) }.pack());
+        let table = put_surfaces(model, &[self.target]);
         let viewport = SfClipViewport {
             viewport_matrix_element_m00: 1.0,
             viewport_matrix_element_m11: 1.0,
@@ -143,54 +144,27 @@ impl Draw {
             ..SfClipViewport::new()
         };
         model.put(DYNAMIC_STATE, &viewport.pack());
-        let element = |offset: u64, format, stored: bool| {
-            let control = if stored { Component::VFCOMP_STORE_SRC } else { Component::VFCOMP_STORE_0 };
-            VertexElementState {
-                valid: true,
-                source_element_format: format,
-                source_element_offset: u(offset),
-                component_0_control: control,
-                component_1_control: control,
-                component_2_control: control,
-                component_3_control: control,
-                ..VertexElementState::new()
-            }
-        };
-        let float = SurfaceFormat::R32G32B32A32_FLOAT;
-        let mut elements = vec![element(0, float, false), element(0, float, true), element(16, float, true)];
+        let (float, stored) = (SurfaceFormat::R32G32B32A32_FLOAT, Component::VFCOMP_STORE_SRC);
+        let mut elements = vec![
+            draw::element(0, float, Component::VFCOMP_STORE_0),
+            draw::element(0, float, stored),
+            draw::element(16, float, stored),
+        ];
         if self.flags {
             elements.push(VertexElementState {
                 edge_flag_enable: true,
-                component_1_control: Component::VFCOMP_NOSTORE,
-                component_2_control: Component::VFCOMP_NOSTORE,
-                component_3_control: Component::VFCOMP_NOSTORE,
-                ..element(32, SurfaceFormat::R32_UINT, true)
+                component_0_control: stored,
+                ..draw::element(32, SurfaceFormat::R32_UINT, Component::VFCOMP_NOSTORE)
             });
         }
-        let vertices = [VertexBufferState {
-            buffer_pitch: u(VERTEX),
-            address_modify_enable: true,
-            buffer_starting_address: at(VERTICES),
-            buffer_size: u(VERTEX * self.vertices.len() as u64),
-            ..VertexBufferState::new()
-        }];
-        let mut batch = packets![
-            PipelineSelect { pipeline_selection: PipelineSelectPipelineSelection::_3D },
-            StateBaseAddress {
-                general_state_base_address_modify_enable: true,
-                surface_state_base_address_modify_enable: true,
-                surface_state_base_address: at(SURFACE_STATE),
-                dynamic_state_base_address_modify_enable: true,
-                dynamic_state_base_address: at(DYNAMIC_STATE),
-                instruction_base_address_modify_enable: true,
-                instruction_base_address: at(KERNELS),
-                ..StateBaseAddress::new()
-            },
+        let vertices = [draw::vertex_buffer(VERTICES, VERTEX, VERTEX * self.vertices.len() as u64)];
+        let mut batch = draw::pipeline();
+        batch.extend(packets![
             ThreeDStateVfTopology { primitive_topology_type: self.topology },
             ThreeDStateVertexBuffers { vertex_buffer_state: vertices[..].into() },
             ThreeDStateVertexElements { element: elements[..].into() },
             ThreeDStateViewportStatePointersSfClip { sf_clip_viewport_pointer: at(0) },
-            ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: at(64) },
+            ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: at(table) },
             ThreeDStateDrawingRectangle {
                 clipped_drawing_rectangle_x_max: u(SIZE as u64 - 1),
                 clipped_drawing_rectangle_y_max: u(SIZE as u64 - 1),
@@ -217,7 +191,7 @@ impl Draw {
             self.wm,
             self.ps,
             self.extra,
-        ];
+        ]);
         batch.extend(&self.more);
         push(
             &mut batch,

@@ -1,6 +1,6 @@
 //! What a pixel shader gets to see, and what becomes of samples that fail a test. Oracle: 2a p.269-281, sample by sample.
 
-use crate::harness::{Draw, SIZE, TARGET, VERTICES, Vertex, minus_one, model, pixel, target};
+use crate::harness::{Draw, SIZE, TARGET, VERTICES, Vertex, model, pixel, target};
 use genxml::eu;
 use genxml::gen8::enums::{
     ThreeDCompareFunction as Function, ThreeDPrimTopoType as Code, ThreeDStencilOperation as Operation,
@@ -25,7 +25,7 @@ use genxml::gen8::state::{
     RenderSurfaceStateRenderTargetAndSampleUnormRotation as Rotation, RenderSurfaceStateView, SurfaceFormat,
     SurfaceType,
 };
-use genxml_cases::{DYNAMIC_STATE, Model, at, packets, u};
+use genxml_cases::{DYNAMIC_STATE, Model, at, minus_one, packets, u};
 use genxml_core::{Shifted, UFix};
 use genxml_sim::Fault;
 

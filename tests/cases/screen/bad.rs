@@ -26,7 +26,7 @@ use genxml::gen8::render3d_stages::{ThreeDStateTe, ThreeDStateVs};
 use genxml::gen8::state::{
     NumberOfMultisamples, RenderSurfaceState, RenderSurfaceStateExtent, SurfaceFormat, SurfaceType, TileMode,
 };
-use genxml_cases::{BATCH, KERNELS, SURFACE_STATE, at, packets, push, u};
+use genxml_cases::{BATCH, KERNELS, SURFACE_STATE, at, minus_one, packets, push, u};
 use genxml_core::{Shifted, U};
 use genxml_sim::Fault;
 
@@ -132,7 +132,7 @@ fn zero_sizes() {
     assert_eq!(flat.art()[0], ".".repeat(16));
     let half_a_tile = |s: &mut RenderSurfaceState| {
         s.tile_mode = TileMode::YMAJOR;
-        s.surface_pitch = crate::scene::minus_one(64);
+        s.surface_pitch = minus_one(64);
     };
     assert_eq!(with_surface(half_a_tile), "BadPacket: Surface Pitch");
 }
@@ -291,7 +291,7 @@ fn unknown_formats() {
         &mut scene.more,
         &ThreeDStateStencilBuffer {
             stencil_buffer_enable: true,
-            surface_pitch: crate::scene::minus_one(1),
+            surface_pitch: minus_one(1),
             surface_base_address: at(crate::scene::STENCIL),
             ..ThreeDStateStencilBuffer::new()
         },
@@ -372,11 +372,11 @@ fn slivers() {
 fn largest_sizes() {
     let large = |s: &mut RenderSurfaceState| {
         s.extent = RenderSurfaceStateExtent::Image {
-            width: crate::scene::minus_one(1 << 14),
-            height: crate::scene::minus_one(1 << 14),
-            depth: crate::scene::minus_one(1 << 11),
+            width: minus_one(1 << 14),
+            height: minus_one(1 << 14),
+            depth: minus_one(1 << 11),
         };
-        s.surface_pitch = crate::scene::minus_one(1 << 17);
+        s.surface_pitch = minus_one(1 << 17);
         s.surface_qpitch = Shifted::new(1 << 16).unwrap();
     };
     assert_eq!(with_surface(large), "Page: a render target");

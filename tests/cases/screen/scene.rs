@@ -1,8 +1,7 @@
 //! A draw without vertex shader, so that the elements of a vertex are its slots (header, position, attributes), with one small
 //! pixel shader and everything else as plain as it can be: a case changes what it is about.
 
-use genxml::gen8::enums::{ThreeDPrimTopoType as Code, ThreeDVertexComponentControl as Component};
-use genxml::gen8::mi::{PipelineSelect, PipelineSelectPipelineSelection};
+use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_binding::ThreeDStateBindingTablePointersPs;
 use genxml::gen8::render3d_constants::ThreeDStateConstantPs;
 use genxml::gen8::render3d_depth::{
@@ -11,7 +10,6 @@ use genxml::gen8::render3d_depth::{
 };
 use genxml::gen8::render3d_fetch::{
     ThreeDPrimitive, ThreeDStateVertexBuffers, ThreeDStateVertexElements, ThreeDStateVfTopology,
-    VertexBufferState, VertexElementState,
 };
 use genxml::gen8::render3d_pixel::{
     BlendState, ColorCalcState, ThreeDStateBlendStatePointers, ThreeDStateCcStatePointers, ThreeDStatePs,
@@ -25,15 +23,15 @@ use genxml::gen8::render3d_raster::{
     ThreeDStateViewportStatePointersCc, ThreeDStateViewportStatePointersSfClip,
 };
 use genxml::gen8::state::{
-    BindingTableState, ClearColor, NumberOfMultisamples, RenderSurfaceState, RenderSurfaceStateAuxiliary,
+    ClearColor, NumberOfMultisamples, RenderSurfaceState, RenderSurfaceStateAuxiliary,
     RenderSurfaceStateAuxiliarySurfaceMode as AuxiliaryMode, RenderSurfaceStateExtent,
     RenderSurfaceStateMultisampledSurfaceStorageFormat as Storage,
     RenderSurfaceStateRenderTargetAndSampleUnormRotation as Rotation, RenderSurfaceStateView,
-    ShaderChannelSelect, StateBaseAddress, SurfaceFormat, SurfaceType, TileMode,
+    ShaderChannelSelect, SurfaceFormat, SurfaceType, TileMode,
 };
 use genxml_cases::paper::Tiling;
-use genxml_cases::{DYNAMIC_STATE, KERNELS, Model, SURFACE_STATE, at, packets, push, u};
-use genxml_core::{MinusOne, Shifted};
+use genxml_cases::{DYNAMIC_STATE, KERNELS, Model, at, draw, minus_one, packets, push, put_surfaces, u};
+use genxml_core::Shifted;
 use genxml_sim::{Fault, Stats};
 
 /// Vertices.
@@ -57,11 +55,6 @@ const CC_VIEWPORTS: u64 = 0x400;
 const SCISSORS: u64 = 0x500;
 const BLEND: u64 = 0x600;
 const COLOR: u64 = 0x700;
-
-/// A number less one, as fields store it.
-pub fn minus_one<const N: u32>(value: u64) -> MinusOne<N> {
-    MinusOne::new(value).expect("a number that fits")
-}
 
 /// A vertex.
 #[derive(Clone, Debug)]
@@ -258,7 +251,7 @@ impl Scene {
             surface_array: target.layers > 1,
             surface_format: target.format,
             tile_mode: if target.is_tiled() { TileMode::YMAJOR } else { TileMode::LINEAR },
-            surface_qpitch: Shifted::new(self.rows(target).into()).expect("a multiple of four"),
+            surface_qpitch: Shifted::new(self.rows().into()).expect("a multiple of four"),
             extent: RenderSurfaceStateExtent::Image {
                 width: minus_one(self.size[0].into()),
                 height: minus_one(self.size[1].into()),
@@ -294,7 +287,7 @@ impl Scene {
     }
 
     /// Rows of a layer.
-    fn rows(&self, _: &Target) -> u32 {
+    fn rows(&self) -> u32 {
         self.size[1].next_multiple_of(4)
     }
 
@@ -350,12 +343,8 @@ impl Scene {
     /// Writes state and vertices to memory, and returns the batch.
     pub fn batch(&self, model: &mut Model) -> Vec<u32> {
         model.put(KERNELS, self.kernel);
-        let table = 64 * self.targets.len() as u64;
-        for index in 0..self.targets.len() {
-            model.put(SURFACE_STATE + 64 * index as u64, &self.surface(index).pack());
-            let entry = BindingTableState { surface_state_pointer: at(64 * index as u64) };
-            model.put(SURFACE_STATE + table + 4 * index as u64, &entry.pack());
-        }
+        let surfaces: Vec<_> = (0..self.targets.len()).map(|index| self.surface(index)).collect();
+        let table = put_surfaces(model, &surfaces);
         for (index, (sf, cc)) in self.viewports.iter().enumerate() {
             model.put(DYNAMIC_STATE + SF_VIEWPORTS + 64 * index as u64, &sf.pack());
             model.put(DYNAMIC_STATE + CC_VIEWPORTS + 8 * index as u64, &cc.pack());
@@ -374,25 +363,8 @@ impl Scene {
         }
         model.put(VERTICES, &data);
         let attributes = self.vertices.first().map_or(0, |vertex| vertex.attributes.len()) as u64;
-        let elements: Vec<VertexElementState> = (0..2 + attributes)
-            .map(|n| VertexElementState {
-                valid: true,
-                source_element_format: SurfaceFormat::R32G32B32A32_UINT,
-                source_element_offset: u(16 * n),
-                component_0_control: Component::VFCOMP_STORE_SRC,
-                component_1_control: Component::VFCOMP_STORE_SRC,
-                component_2_control: Component::VFCOMP_STORE_SRC,
-                component_3_control: Component::VFCOMP_STORE_SRC,
-                ..VertexElementState::new()
-            })
-            .collect();
-        let buffers = [VertexBufferState {
-            buffer_pitch: u(16 * (2 + attributes)),
-            address_modify_enable: true,
-            buffer_starting_address: at(VERTICES),
-            buffer_size: u(4 * data.len() as u64),
-            ..VertexBufferState::new()
-        }];
+        let elements = draw::elements(2 + attributes);
+        let buffers = [draw::vertex_buffer(VERTICES, 16 * (2 + attributes), 4 * data.len() as u64)];
         let constants = ThreeDStateConstantPs {
             constant_body: genxml::gen8::render3d_constants::ThreeDStateConstantBody {
                 constant_buffer_0_read_length: u(self.constants.len() as u64),
@@ -401,18 +373,8 @@ impl Scene {
             },
             ..ThreeDStateConstantPs::new()
         };
-        let mut batch = packets![
-            PipelineSelect { pipeline_selection: PipelineSelectPipelineSelection::_3D },
-            StateBaseAddress {
-                general_state_base_address_modify_enable: true,
-                surface_state_base_address_modify_enable: true,
-                surface_state_base_address: at(SURFACE_STATE),
-                dynamic_state_base_address_modify_enable: true,
-                dynamic_state_base_address: at(DYNAMIC_STATE),
-                instruction_base_address_modify_enable: true,
-                instruction_base_address: at(KERNELS),
-                ..StateBaseAddress::new()
-            },
+        let mut batch = draw::pipeline();
+        batch.extend(packets![
             ThreeDStateVfTopology { primitive_topology_type: self.topology },
             ThreeDStateVertexBuffers { vertex_buffer_state: buffers[..].into() },
             ThreeDStateVertexElements { element: elements[..].into() },
@@ -466,7 +428,7 @@ impl Scene {
                 ..self.ps
             },
             self.extra,
-        ];
+        ]);
         batch.extend(&self.more);
         push(
             &mut batch,
@@ -581,7 +543,7 @@ impl Drawn<'_> {
         let state = &targets[target];
         let memory = &self.targets[target];
         let tiling = if state.is_tiled() { Tiling::Y } else { Tiling::Linear };
-        let top = self.scene.rows(state) * (layer * state.samples + sample);
+        let top = self.scene.rows() * (layer * state.samples + sample);
         let mut bytes = Vec::new();
         for y in top..top + height {
             for x in 0..width * state.bytes {

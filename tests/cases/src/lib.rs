@@ -16,6 +16,7 @@ use genxml::gen8::state::{
 use genxml_core::MinusOne;
 use genxml_sim::{ContextId, Fault, Gpu, Stats};
 
+pub mod draw;
 pub mod media;
 pub mod paper;
 mod random;
@@ -153,6 +154,11 @@ pub fn u<const N: u32>(value: u64) -> U<N> {
     U::new(value).expect("a number that fits")
 }
 
+/// A number less one, as fields store it, that is known to fit its field.
+pub fn minus_one<const N: u32>(value: u64) -> MinusOne<N> {
+    MinusOne::new(value).expect("a number that fits")
+}
+
 /// A kernel, its surfaces and its constants, behind a GPGPU_WALKER.
 #[derive(Clone, Debug)]
 pub struct Compute<'a> {
@@ -248,7 +254,7 @@ impl<'a> Compute<'a> {
 }
 
 /// Puts surface states at the surface base and the binding table behind them, whose offset it returns.
-fn put_surfaces(model: &mut Model, surfaces: &[RenderSurfaceState]) -> u64 {
+pub fn put_surfaces(model: &mut Model, surfaces: &[RenderSurfaceState]) -> u64 {
     let table = 64 * surfaces.len() as u64;
     for (index, surface) in surfaces.iter().enumerate() {
         model.put(SURFACE_STATE + 64 * index as u64, &surface.pack());
@@ -258,20 +264,10 @@ fn put_surfaces(model: &mut Model, surfaces: &[RenderSurfaceState]) -> u64 {
     table
 }
 
-/// Puts constants into the dynamic state, and returns the packets that choose the pipeline, the bases of this module (the
-/// general one is 0, those for indirect objects and instructions are in `bases`), the front end, the constants, and so many
-/// interface descriptors from the dynamic base on.
-fn put_state(
-    model: &mut Model,
-    pipeline_selection: PipelineSelectPipelineSelection,
-    bases: StateBaseAddress,
-    vfe: MediaVfeState,
-    curbe: &[u8],
-    descriptors: u64,
-) -> Vec<u32> {
-    const CURBE: u64 = 0x1000;
-    model.write(DYNAMIC_STATE + CURBE, curbe);
-    let mut batch = packets![
+/// The packets that choose a pipeline and the bases of this module: the general one is 0, those for indirect objects and
+/// instructions are in `bases`.
+pub fn select(pipeline_selection: PipelineSelectPipelineSelection, bases: StateBaseAddress) -> Vec<u32> {
+    packets![
         PipelineSelect { pipeline_selection },
         StateBaseAddress {
             general_state_base_address_modify_enable: true,
@@ -283,8 +279,23 @@ fn put_state(
             instruction_base_address_modify_enable: true,
             ..bases
         },
-        vfe,
-    ];
+    ]
+}
+
+/// Puts constants into the dynamic state, and returns the packets that choose the pipeline and the bases ([`select`]), the
+/// front end, the constants, and so many interface descriptors from the dynamic base on.
+fn put_state(
+    model: &mut Model,
+    pipeline: PipelineSelectPipelineSelection,
+    bases: StateBaseAddress,
+    vfe: MediaVfeState,
+    curbe: &[u8],
+    descriptors: u64,
+) -> Vec<u32> {
+    const CURBE: u64 = 0x1000;
+    model.write(DYNAMIC_STATE + CURBE, curbe);
+    let mut batch = select(pipeline, bases);
+    push(&mut batch, &vfe);
     if !curbe.is_empty() {
         push(
             &mut batch,
