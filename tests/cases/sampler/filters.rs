@@ -267,6 +267,38 @@ fn cube_maps() {
     }
 }
 
+/// A face that is disabled has the border colour, which is read for it only: drivers leave out the pointer of other maps.
+#[test]
+fn faces_without_texels() {
+    let (mut model, mut random) = (model(), Random::new(17));
+    let format = SurfaceFormat::R32G32B32A32_FLOAT;
+    let mut texture = Texture::plain(&mut random, format, 16, Tiling::Linear, [8, 8], 1);
+    texture.kind = Kind::Cube;
+    texture.depth = 6;
+    texture.qpitch = 8;
+    texture.memory.resize((8 * 6 * texture.pitch) as usize, 0x3e);
+    texture.put(&mut model);
+    put_border(&mut model, [0.5f32, 0.25, -4.0, 3.0].map(f32::to_bits));
+    let cube = Wrap::CUBE;
+    let state = SamplerState {
+        tcx_address_control_mode: cube,
+        tcy_address_control_mode: cube,
+        tcz_address_control_mode: cube,
+        ..sampler(false)
+    };
+    let nowhere = SamplerState { indirect_state_pointer: at(0x80_0000), ..state };
+    let hidden = RenderSurfaceState { cube_face_enable_positive_y: false, ..texture.state() };
+    for face in 0..6 {
+        let lanes = direction(face, 0.25, 0.5).map(|part| [(part as f32).to_bits(); 16]);
+        let send = Send::new(Type::SAMPLE_L, Mode::SIMD8, vec![[0; 16], lanes[0], lanes[1], lanes[2]]);
+        let found = send.colors(&mut model, &texture.state(), &nowhere)[0];
+        let expected = if face == 2 { [0.5f32, 0.25, -4.0, 3.0].map(f32::to_bits) } else { found };
+        assert_eq!(send.colors(&mut model, &hidden, &state)[0], expected, "face {face}");
+        let fault = send.run(&mut model, &hidden, &[nowhere]).unwrap_err().to_string();
+        assert!(fault.contains("border colour"), "{fault}");
+    }
+}
+
 /// Across the edges of faces: a map whose texels are a linear function of the direction of their centres, which a filter
 /// across an edge returns where the edge is in the middle of two texels.
 #[test]

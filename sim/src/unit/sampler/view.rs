@@ -117,6 +117,24 @@ pub struct Extras {
     pub mono: [u32; 2],
 }
 
+/// What lies outside of the map in each direction.
+fn wrap(surface: &Surface, sampler: &Sampler) -> [Wrap; 3] {
+    let cube = surface.layout.dimension == Dimension::Cube;
+    if cube && sampler.cube_override { [Wrap::Cube; 3] } else { sampler.wrap }
+}
+
+/// Which faces of a cube map there are; those that are disabled have the border colour.
+fn faces(state: &RenderSurfaceState) -> [bool; FACES as usize] {
+    [
+        state.cube_face_enable_positive_x,
+        state.cube_face_enable_negative_x,
+        state.cube_face_enable_positive_y,
+        state.cube_face_enable_negative_y,
+        state.cube_face_enable_positive_z,
+        state.cube_face_enable_negative_z,
+    ]
+}
+
 impl View {
     /// A surface through a sampler.
     pub fn new(state: &RenderSurfaceState, surface: &Surface, sampler: &Sampler, extras: Extras) -> View {
@@ -130,7 +148,7 @@ impl View {
             }
         }
         let cube = surface.layout.dimension == Dimension::Cube;
-        let wrap = if cube && sampler.cube_override { [Wrap::Cube; 3] } else { sampler.wrap };
+        let wrap = wrap(&surface, &sampler);
         // The filters of integers are undefined: one texel (2d p.398).
         let filter = |filter| match numeric {
             Numeric::Float => filter,
@@ -163,14 +181,7 @@ impl View {
                 .map(|lacks| lacks && sampler.dx9 && has(Letter::R) && numeric == Numeric::Float),
             border: extras.border,
             key: extras.key,
-            faces: [
-                state.cube_face_enable_positive_x,
-                state.cube_face_enable_negative_x,
-                state.cube_face_enable_positive_y,
-                state.cube_face_enable_negative_y,
-                state.cube_face_enable_positive_z,
-                state.cube_face_enable_negative_z,
-            ],
+            faces: faces(state),
             wrap,
             filters,
             quick,
@@ -187,9 +198,9 @@ impl View {
     }
 
     /// True if some texel may have the border colour.
-    pub fn has_border(surface: &Surface, sampler: &Sampler) -> bool {
-        surface.layout.dimension == Dimension::Cube
-            || sampler.wrap.iter().any(|wrap| matches!(wrap, Wrap::Border | Wrap::HalfBorder))
+    pub fn has_border(state: &RenderSurfaceState, surface: &Surface, sampler: &Sampler) -> bool {
+        let hidden = surface.layout.dimension == Dimension::Cube && faces(state).contains(&false);
+        hidden || wrap(surface, sampler).iter().any(|wrap| matches!(wrap, Wrap::Border | Wrap::HalfBorder))
     }
 
     /// What a level's size is and where it begins.

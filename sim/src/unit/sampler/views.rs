@@ -138,7 +138,7 @@ impl Bindings {
         let Some(format) = surface.codec.map(Codec::format) else {
             return Ok(View::new(&state, &surface, &sampler, extras));
         };
-        if address.is_some() && View::has_border(&surface, &sampler) {
+        if address.is_some() && View::has_border(&state, &surface, &sampler) {
             let mut dwords = [0; SamplerIndirectState::DWORDS];
             let at = self.samplers.base.wrapping_add(sampler.border);
             exec.vm
