@@ -480,6 +480,11 @@ pub const CLAMP_TO_A_FLOAT_FORMAT_KEEPS_INFINITY: bool = true;
 /// samples from the first on.
 pub const ALPHA_TO_COVERAGE_FILLS_UPWARD: bool = true;
 
+/// Does a shader that writes oMask switch alpha to coverage off, also without Pixel Shader Disables Alpha To Coverage? 2d p.35 and 001
+/// do not say. Mesa (brw_fs.cpp, emit_fb_writes) leaves the alpha of source 0 out of such messages and never sets the bit, and
+/// its comment quotes a later manual (Skylake) that says so of the hardware.
+pub const OMASK_DISABLES_ALPHA_TO_COVERAGE: bool = true;
+
 /// What is added to alpha times the number of samples, before it is cut, by row and column of a 2 x 2 block of pixels: the
 /// pattern is not described. This one is even over the block.
 pub const ALPHA_TO_COVERAGE_DITHER: [[f32; 2]; 2] = [[0.125, 0.625], [0.875, 0.375]];

@@ -2,7 +2,9 @@
 
 use super::blend::SLOTS;
 use super::compare::Compare;
-use crate::assumptions::{ALPHA_TO_COVERAGE_DITHER, ALPHA_TO_COVERAGE_FILLS_UPWARD};
+use crate::assumptions::{
+    ALPHA_TO_COVERAGE_DITHER, ALPHA_TO_COVERAGE_FILLS_UPWARD, OMASK_DISABLES_ALPHA_TO_COVERAGE,
+};
 use crate::surface::format::convert;
 use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState, ColorCalcStateReference, ThreeDStatePsExtra};
 
@@ -42,7 +44,9 @@ impl Coverage {
         };
         Coverage {
             test: state.alpha_test_enable.then(|| (Compare::of(state.alpha_test_function), reference)),
-            to_coverage: state.alpha_to_coverage_enable && !shader.pixel_shader_disables_alpha_to_coverage,
+            to_coverage: state.alpha_to_coverage_enable
+                && !shader.pixel_shader_disables_alpha_to_coverage
+                && !(OMASK_DISABLES_ALPHA_TO_COVERAGE && shader.o_mask_present_to_render_target),
             dither: state.alpha_to_coverage_dither_enable,
             samples,
         }

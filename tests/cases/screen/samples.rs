@@ -85,11 +85,12 @@ fn coverage_in() {
     }
 }
 
-/// What shaders say of coverage holds beside that of the triangle.
+/// What shaders say of coverage holds beside that of the triangle, and instead of what alpha would.
 #[test]
 fn coverage_out() {
-    for out in [0b1111, 0b0110, 0b1000, 0] {
+    for (out, to_coverage) in [0b1111, 0b0110, 0b1000, 0].map(|out| [(out, false), (out, true)]).concat() {
         let mut scene = placed(2, [0.0; 2]);
+        scene.blend.alpha_to_coverage_enable = to_coverage;
         scene.vertices.iter_mut().for_each(|v| v.attributes[0] = [7, 0, 0, out]);
         scene.kernel = kernels::WITH_MASK;
         scene.sbe.constant_interpolation_enable = u(1);
