@@ -334,7 +334,7 @@ impl Pipeline {
             let about = About {
                 primitive_id: primitive.id,
                 back: object.back,
-                point: primitive.shape == Shape::Point,
+                corner: object.corner,
                 provoking: primitive.provoking,
             };
             let object = Object {

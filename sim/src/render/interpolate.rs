@@ -163,7 +163,7 @@ impl Planes {
         }
     }
 
-    /// A point drawn for a corner of a triangle (fill mode POINT): everything has the corner's values.
+    /// A point drawn for a corner that clipping made (fill mode POINT): everything has the corner's values.
     #[must_use]
     pub fn corner(corner: &Corner) -> Planes {
         Planes::new(&[*corner], |_| [0.0; 2])

@@ -252,7 +252,15 @@ pub fn line(
         (Shape::Convex(Convex::quadrangle(corners, FillRule::UpperLeft)?), axis)
     };
     let stippled = Some(Stippled { start: a, along, offset: stipple });
-    Some(Object { kind: Kind::Line, shape, planes: Planes::line(ends), back: false, smooth, stippled })
+    Some(Object {
+        kind: Kind::Line,
+        shape,
+        planes: Planes::line(ends),
+        back: false,
+        smooth,
+        stippled,
+        corner: None,
+    })
 }
 
 /// The object of a point; `width` is that of the vertex in pixels. `None` if its width is no number.
@@ -289,7 +297,7 @@ pub fn point(
     };
     let shape = Shape::Convex(square(reach)?);
     let planes = Planes::point(vertex, upper_left, 2 * half);
-    Some(Object { kind: Kind::Point, shape, planes, back: false, smooth, stippled: None })
+    Some(Object { kind: Kind::Point, shape, planes, back: false, smooth, stippled: None, corner: Some(0) })
 }
 
 /// A line one pixel wide: it lights the pixels whose diamond it leaves on its way from `a` to `b` (Direct3D 10's rule).

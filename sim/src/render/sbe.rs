@@ -52,8 +52,8 @@ pub struct About {
     pub primitive_id: u32,
     /// It shows its back.
     pub back: bool,
-    /// It is a point, for which sprite coordinates hold.
-    pub point: bool,
+    /// It is a point, for which sprite coordinates hold: the vertex whose attributes it has.
+    pub corner: Option<u8>,
     /// The vertex that flat attributes come from.
     pub provoking: usize,
 }
@@ -121,7 +121,7 @@ impl Attributes {
     /// Appends setup data of all attributes of an object, by its vertices. Lines repeat their last vertex, points their only one.
     pub fn setup(&self, vertices: [&[u32]; 3], about: &About, out: &mut Vec<[Attribute; 4]>) {
         out.extend(self.rules.iter().map(|rule| {
-            if rule.sprite && about.point {
+            if rule.sprite && about.corner.is_some() {
                 return interpolate::sprite(self.lower_left);
             }
             std::array::from_fn(|component| rule.component(component, vertices, about))
@@ -149,8 +149,9 @@ impl Rule {
             _ => component,
         };
         let value = |vertex: usize| f32::from_bits(dword(vertices[vertex], slot * SLOT + component));
-        if self.flat || about.point {
-            return interpolate::constant(value(about.provoking));
+        let corner = about.corner.map(usize::from);
+        if let Some(vertex) = if self.flat { Some(about.provoking) } else { corner } {
+            return interpolate::constant(value(vertex));
         }
         let values = [0, 1, 2].map(value);
         if self.wrap[component] { interpolate::wrapped(values) } else { interpolate::interpolated(values) }

@@ -148,6 +148,9 @@ pub struct Object {
     pub smooth: Option<Smooth>,
     /// Lines: where the stipple pattern starts on them.
     pub stippled: Option<Stippled>,
+    /// Points: the vertex of the primitive whose values they have. Sprite coordinates hold for them, also where they are
+    /// corners of a triangle (fill mode POINT).
+    pub corner: Option<u8>,
 }
 
 impl Object {
@@ -170,7 +173,7 @@ impl Object {
 
     fn surface(convex: Convex, planes: Planes, back: bool) -> Object {
         let shape = Shape::Convex(convex);
-        Object { kind: Kind::Surface, shape, planes, back, smooth: None, stippled: None }
+        Object { kind: Kind::Surface, shape, planes, back, smooth: None, stippled: None, corner: None }
     }
 }
 
@@ -316,10 +319,12 @@ impl Setup<'_> {
                 }
                 let width = vertex.map_or(1.0, |v| info.point_width[v]);
                 let point = points_lines::point(&state.point, self.multisample, &all[i].screen, width);
-                if let Some(object) = point {
-                    let mut planes = Planes::corner(&all[i]);
-                    self.bias(&mut planes, all, fill, slope);
-                    each(&Object { back, planes, ..object });
+                if let Some(mut object) = point {
+                    if vertex.is_none() {
+                        object.planes = Planes::corner(&all[i]);
+                    }
+                    self.bias(&mut object.planes, all, fill, slope);
+                    each(&Object { back, corner: vertex.map(|v| v as u8), ..object });
                 }
             }
         }
@@ -507,9 +512,7 @@ mod tests {
         let dots = SetupState { front: FillMode::Point, back: FillMode::Point, ..SetupState::default() };
         let points = objects(&dots, &CLIP, &v, TriangleInfo::default());
         assert!(points.len() == 3 && points.iter().all(|o| o.kind == Kind::Point));
-        let values =
-            points.iter().map(|o| o.planes.barycentric(Barycentric::Perspective, Position::default()));
-        assert_eq!(values.collect::<Vec<_>>(), [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]);
+        assert_eq!([0, 1, 2].map(|n| points[n].corner), [Some(0), Some(1), Some(2)]);
         // Each face has its own mode.
         let faces = SetupState { front: FillMode::Point, back: FillMode::Solid, ..SetupState::default() };
         assert_eq!(objects(&faces, &CLIP, &v, TriangleInfo::default())[0].kind, Kind::Surface);

@@ -40,22 +40,38 @@ fn widths_of_vertices() {
     assert_eq!(scene.art(), ["11......", "11......", "........", "........"]);
 }
 
-/// Coordinates run from 0 to 1 over the square.
+/// Coordinates run from 0 to 1 over the square, also where a point is the corner of a triangle (OpenGL 4.6, 14.4.1 and 14.6.4;
+/// Mesa counts fill mode POINT among what makes points). Other attributes are those of the vertex, flat ones of the provoking one.
 #[test]
 fn sprites() {
-    let mut scene = scene([8, 8], Code::_3DPRIM_POINTLIST, &[(4.0, 4.0, 7)]).floats();
-    scene.sf.point_width = UFix::from_bits(4 << 3);
-    scene.sbe.point_sprite_texture_coordinate_enable = u(1);
-    for origin in [Origin::UPPERLEFT, Origin::LOWERLEFT] {
-        scene.sbe.point_sprite_texture_coordinate_origin = origin;
-        let pixels = scene.run().unwrap().floats(0, 0, 0);
-        for (n, pixel) in pixels.iter().enumerate() {
-            let (x, y) = (n % 8, n / 8);
-            let along = |c: usize| (c as f32 + 0.5 - 2.0) / 4.0;
-            let t = if origin == Origin::LOWERLEFT { 1.0 - along(y) } else { along(y) };
-            let inside = (2..6).contains(&x) && (2..6).contains(&y);
-            let want = if inside { [along(x), t, 0.0, 1.0] } else { [0.0; 4] };
-            assert_eq!(*pixel, want, "({x}, {y}) {origin:?}");
+    let bits = f32::to_bits;
+    let centres = [(4.0, 4.0, bits(7.0)), (12.0, 4.0, bits(8.0)), (4.0, 12.0, bits(9.0))];
+    for (topology, points) in [(Code::_3DPRIM_POINTLIST, 1), (Code::_3DPRIM_TRILIST, 3)] {
+        let mut scene = scene([16, 16], topology, &centres[..points]).floats();
+        scene.raster.front_face_fill_mode = FillMode::POINT;
+        scene.raster.back_face_fill_mode = FillMode::POINT;
+        scene.sf.point_width = UFix::from_bits(4 << 3);
+        let near = |x: usize, y: usize| {
+            let within = |at: usize, centre: f32| (at as f32 + 0.5 - centre).abs() < 2.0;
+            centres[..points].iter().find(|&&(cx, cy, _)| within(x, cx) && within(y, cy))
+        };
+        for (origin, flat) in
+            [(None, false), (None, true), (Some(Origin::UPPERLEFT), false), (Some(Origin::LOWERLEFT), true)]
+        {
+            scene.sbe.point_sprite_texture_coordinate_enable = u(origin.is_some().into());
+            scene.sbe.point_sprite_texture_coordinate_origin = origin.unwrap_or(Origin::UPPERLEFT);
+            scene.sbe.constant_interpolation_enable = u(flat.into());
+            let pixels = scene.run().unwrap().floats(0, 0, 0);
+            for (n, pixel) in pixels.iter().enumerate() {
+                let (x, y) = (n % 16, n / 16);
+                let along = |at: usize, centre: f32| (at as f32 + 0.5 - (centre - 2.0)) / 4.0;
+                let want = near(x, y).map_or([0.0; 4], |&(cx, cy, value)| match origin {
+                    None => [f32::from_bits(if flat { centres[0].2 } else { value }); 4],
+                    Some(Origin::LOWERLEFT) => [along(x, cx), 1.0 - along(y, cy), 0.0, 1.0],
+                    Some(_) => [along(x, cx), along(y, cy), 0.0, 1.0],
+                });
+                assert_eq!(*pixel, want, "({x}, {y}) {topology:?} {origin:?} {flat}");
+            }
         }
     }
 }
