@@ -38,29 +38,58 @@ test_clinfo() { model clinfo >out; grep -q "HD Graphics 5500 \[0x1616\]" out; }
 test_vainfo() {
 	model vainfo --display drm --device /dev/dri/renderD128 >out && grep -q "VAProfileH264Main" out
 }
+# A client of OpenGL ES on llvmpipe and on the model; what they print is the same, the pictures are reference.raw and model.raw.
+gles3() {
+	client "$1" -lEGL -lGLESv2 && client compare &&
+		env -u MESA_LOADER_DRIVER_OVERRIDE LIBGL_ALWAYS_SOFTWARE=1 "./$1" reference.raw >reference.out 2>/dev/null &&
+		model "./$1" model.raw >out && grep -q "BDW GT2" stderr && cmp reference.out out
+}
+crocus() { CROCUS_GEN8=1 MESA_LOADER_DRIVER_OVERRIDE=crocus "$@"; }
 # Pixels within 1, half a percent of them (edges) may be anything.
-test_gles3_triangle() {
-	client gles3_triangle -lEGL -lGLESv2 && client compare &&
-		LIBGL_ALWAYS_SOFTWARE=1 ./gles3_triangle reference.raw 2>/dev/null && model ./gles3_triangle model.raw &&
-		grep -q "BDW GT2" stderr && ./compare reference.raw model.raw 1 5
+test_gles3_triangle() { gles3 gles3_triangle && ./compare reference.raw model.raw 1 5; }
+test_gles3_triangle_crocus() { crocus test_gles3_triangle; }
+# llvmpipe computes levels of detail and sRGB in fewer bits.
+test_gles3_textured() {
+	gles3 gles3_textured && ./compare reference.raw model.raw 16 0 && ./compare reference.raw model.raw 4 2
 }
-test_gles3_triangle_crocus() {
-	client gles3_triangle -lEGL -lGLESv2 && client compare &&
-		LIBGL_ALWAYS_SOFTWARE=1 ./gles3_triangle reference.raw 2>/dev/null &&
-		CROCUS_GEN8=1 MESA_LOADER_DRIVER_OVERRIDE=crocus model ./gles3_triangle model.raw &&
-		grep -q "BDW GT2" stderr && ./compare reference.raw model.raw 1 5
+test_gles3_textured_crocus() { crocus test_gles3_textured; }
+test_gles3_instanced() { gles3 gles3_instanced && ./compare reference.raw model.raw 1 1; }
+test_gles3_instanced_crocus() { crocus test_gles3_instanced; }
+# llvmpipe has 4 samples, at the same places. With other numbers of them only edges differ: two pixels of a hundred, by the share of
+# a sample of the coarser pattern.
+test_gles3_msaa() {
+	gles3 gles3_msaa && ./compare reference.raw model.raw 1 0 || return
+	local samples
+	for samples in $(grep -a "samples of" stderr | sed 's/.* of//; s/\<4\>//'); do
+		model ./gles3_msaa model.raw "$samples" && ./compare reference.raw model.raw 1 20 &&
+			./compare reference.raw model.raw $((256 / (samples < 4 ? samples : 4) + 1)) 0 || return
+	done
 }
+test_gles3_msaa_crocus() { crocus test_gles3_msaa; }
 test_vulkan_triangle() {
 	shaders && client vulkan_triangle -lvulkan && client compare &&
 		VK_ICD_FILENAMES=$lavapipe ./vulkan_triangle reference.raw >/dev/null 2>&1 && model ./vulkan_triangle model.raw &&
 		./compare reference.raw model.raw 1 5
 }
-test_opencl_vadd() { client opencl_vadd -lOpenCL && model ./opencl_vadd 100000; }
+test_opencl_vadd() { client opencl_vadd -lOpenCL && model ./opencl_vadd 1000000; }
+test_opencl_histogram() { client opencl_histogram -lOpenCL && model ./opencl_histogram 65536; }
+# Integers are exact, floats within a bound of the product in doubles, and within twice that of pocl's.
+test_opencl_matmul() {
+	client opencl_matmul -lOpenCL -lm && ./opencl_matmul reference.raw >out 2>/dev/null &&
+		model ./opencl_matmul model.raw reference.raw
+}
+# pocl filters with more bits than the sampler.
+test_opencl_image() {
+	client opencl_image -lOpenCL && client compare && ./opencl_image reference.raw 2>/dev/null &&
+		model ./opencl_image model.raw && ./compare reference.raw model.raw 1 0
+}
 # All sizes of the GPU.
 test_devices() {
-	client opencl_vadd -lOpenCL || return
 	local id
-	for id in GT1 GT2 GT3; do options="--device $id" model ./opencl_vadd 4096 || return; done
+	for id in GT1 GT2 GT3; do
+		options="--device $id" test_opencl_vadd && options="--device $id" test_opencl_matmul &&
+			options="--device $id" test_opencl_image || return
+	done
 }
 # It looks at its standard input and ends when that does.
 test_kmscube() {
