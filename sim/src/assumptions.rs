@@ -549,6 +549,12 @@ pub const TWO_ANISOTROPIC_SAMPLES_MEET: bool = true;
 /// messages of 8 and 16 lanes of all threads, and 0 in those of two.
 pub const DERIVATIVES_OF_EVERY_STAGE: bool = true;
 
+/// A subspan of which some pixels look at another face of a cube map: which derivatives does a level of detail come from? 003:2731 has
+/// differences of neighbours and says nothing of faces. The model brings the neighbours' directions onto the pixel's own face, which is
+/// what OpenGL's derivatives (4.6, 8.14) are; differences of directions as shaders divide them give levels half a step off at the edges
+/// of what is drawn (piglit's cubemap).
+pub const CUBE_LODS_ARE_ON_THE_OWN_FACE: bool = true;
+
 /// Are border colours outside of the range of a format clamped to it? OpenGL says so, and drivers leave it to hardware
 /// (gen8_facts 11).
 pub const BORDER_COLORS_CLAMP_TO_THE_FORMAT: bool = true;

@@ -1,12 +1,15 @@
 //! Levels of detail of a group of lanes, and the line along which the anisotropic filter samples
 //! (003:2731-2745, 2877-2885, 3927-3929).
 
+use super::cube;
 use super::lod::{self, Choice};
 use super::payload::{GROUP, LodFrom, Parameter, Request, Simd};
 use super::point::Coordinates;
 use super::state::MapFilter;
 use super::view::View;
-use crate::assumptions::{DERIVATIVES_OF_EVERY_STAGE, TWO_ANISOTROPIC_SAMPLES_MEET};
+use crate::assumptions::{
+    CUBE_LODS_ARE_ON_THE_OWN_FACE, DERIVATIVES_OF_EVERY_STAGE, TWO_ANISOTROPIC_SAMPLES_MEET,
+};
 use crate::eu::regions::Registers;
 use crate::surface::Dimension;
 
@@ -93,6 +96,10 @@ fn explicit(
             if request.simd != Simd::Pair && DERIVATIVES_OF_EVERY_STAGE {
                 for (span, lanes) in found.as_chunks_mut::<SUBSPAN>().0.iter_mut().enumerate() {
                     let first = SUBSPAN * span;
+                    if view.surface.layout.dimension == Dimension::Cube && CUBE_LODS_ARE_ON_THE_OWN_FACE {
+                        *lanes = on_cube(view, coordinates, first, anisotropic);
+                        continue;
+                    }
                     let difference = |to: usize| {
                         coordinates.uvr.map(|one| f64::from(one[first + to]) - f64::from(one[first]))
                     };
@@ -115,10 +122,38 @@ fn explicit(
     })
 }
 
+/// Levels of detail of a subspan on a cube map: for each lane the directions of the neighbours count where they meet the plane of
+/// its own face, however long they are. So a direction is worth the same with and without its division by the greatest component
+/// (003:4075), and pixels beside a triangle, whose directions may lead to other faces, tell the same as those inside.
+fn on_cube(
+    view: &View,
+    coordinates: &Coordinates,
+    first: usize,
+    anisotropic: bool,
+) -> [(i32, Option<Line>); SUBSPAN] {
+    let directions: [[f32; 3]; SUBSPAN] =
+        std::array::from_fn(|lane| coordinates.uvr.map(|one| one[first + lane]));
+    let faces = directions.map(|direction| cube::face(direction).0);
+    let on = |face: u32| {
+        let axis = face as usize / 2;
+        let sign = if face.is_multiple_of(2) { 1.0 } else { -1.0 };
+        // What leads away from the face stays as it is: it meets it nowhere.
+        let [own, right, below] = [0, 1, 2].map(|lane| {
+            let direction = directions[lane].map(f64::from);
+            let along = direction[axis] * sign;
+            if along > 0.0 { direction.map(|part| part / along) } else { direction }
+        });
+        let difference = |to: [f64; 3]| [0, 1, 2].map(|n| to[n] - own[n]);
+        measure(view, [difference(right), difference(below)], anisotropic)
+    };
+    let found = on(faces[0]);
+    faces.map(|face| if face == faces[0] { found } else { on(face) })
+}
+
 /// The level of detail for derivatives, and the line of the anisotropic filter.
 fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Option<Line>) {
     let size = view.places[0].size.map(f64::from);
-    // A face of a cube map is 2 wide; all three components count, so that an edge makes no difference.
+    // A face of a cube map is 2 wide, whichever two components run over it.
     let scale = match view.surface.layout.dimension {
         _ if !view.sampler.normalized => [1.0; 3],
         Dimension::One => [size[0], 0.0, 0.0],
