@@ -169,8 +169,10 @@ impl Fetch {
             let step = instancing
                 .filter(|instancing| instancing.instancing_enable)
                 .map(|instancing| instancing.instance_data_step_rate.get() as u32);
+            // Who stores no source reads none: drivers leave the index of a buffer that is gone in such elements.
+            let reads = components.contains(&Control::VFCOMP_STORE_SRC);
             let element = Element {
-                buffer: buffer(exec, state.vertex_buffer_index.get()),
+                buffer: if reads { buffer(exec, state.vertex_buffer_index.get()) } else { None },
                 offset: state.source_element_offset.get(),
                 codec,
                 wide: codec.format().channels().first().is_some_and(|c| c.encoding == Encoding::Passthru),

@@ -10,6 +10,7 @@ use genxml::gen8::render3d_fetch::{
 };
 use genxml::gen8::render3d_raster::ThreeDStateSbe;
 use genxml::gen8::state::SurfaceFormat;
+use genxml_cases::draw::{element as vertex_element, vertex_buffer};
 use genxml_cases::{at, push, u};
 
 /// Attribute 0 as it is at the provoking vertex: the last dwords of its setup data, behind two registers of payload.
@@ -173,6 +174,21 @@ fn component_controls() {
     ] {
         element(controls).run(&mut model).unwrap();
         assert_eq!(pixel(&mut model, 12, 6).map(f32::to_bits), expected, "{controls:?}");
+    }
+    // What no component takes from memory is not read.
+    let nowhere =
+        [VertexBufferState { vertex_buffer_index: u(1), ..vertex_buffer(0x7000_0000, VERTEX, 4096) }];
+    for (control, fine) in [(zero, true), (src, false)] {
+        let mut draw = points();
+        push(&mut draw.more, &ThreeDStateVertexBuffers { vertex_buffer_state: nowhere[..].into() });
+        let format = SurfaceFormat::R32G32B32A32_FLOAT;
+        let absent = VertexElementState { vertex_buffer_index: u(1), ..vertex_element(0, format, control) };
+        let all = [vertex_element(0, format, zero), vertex_element(0, format, src), absent];
+        push(&mut draw.more, &ThreeDStateVertexElements { element: all[..].into() });
+        match draw.run(&mut model) {
+            Ok(_) => assert!(fine),
+            Err(fault) => assert!(!fine && fault.to_string().contains("(vertex buffer)"), "{fault}"),
+        }
     }
     for gone in [Component::VFCOMP_STORE_PID, Component::from_bits(5), Component::from_bits(6)] {
         let fault = element([src, gone, zero, zero]).run(&mut model).unwrap_err().to_string();
