@@ -25,10 +25,13 @@ model() {
 	return $code
 }
 client() { gcc -O1 -Wall -I"$work" -o "$1" "$here/$1.c" "${@:2}"; }
+# The shaders of a client as headers: NAME.vert becomes NAME_vert of NAME_vert.h.
 shaders() {
-	local kind
-	for kind in compute:comp fragment:frag vertex:vert; do
-		glslangValidator -V --vn "vulkan_${kind%:*}" -o "vulkan_${kind%:*}.h" "$here/vulkan.${kind#*:}" >/dev/null || return
+	local file name
+	for file in "$here/$1"*.{vert,frag,comp}; do
+		[ -e "$file" ] || continue
+		name=$(basename "$file")
+		glslangValidator -V --target-env vulkan1.1 --vn "${name//./_}" -o "${name//./_}.h" "$file" >/dev/null || return
 	done
 }
 
@@ -66,11 +69,22 @@ test_gles3_msaa() {
 	done
 }
 test_gles3_msaa_crocus() { crocus test_gles3_msaa; }
-test_vulkan_triangle() {
-	shaders && client vulkan_triangle -lvulkan && client compare &&
-		VK_ICD_FILENAMES=$lavapipe ./vulkan_triangle reference.raw >/dev/null 2>&1 && model ./vulkan_triangle model.raw &&
-		./compare reference.raw model.raw 1 5
+# A client of Vulkan on lavapipe and on the model; what follows its name are arguments for lavapipe.
+vulkan() {
+	shaders "$1" && client "$1" -lvulkan -lm && client compare &&
+		VK_ICD_FILENAMES=$lavapipe "./$1" reference.raw "${@:2}" >reference.out 2>/dev/null && model "./$1" model.raw >out &&
+		grep -q "BDW GT" stderr
 }
+test_vulkan_triangle() { vulkan vulkan_triangle && ./compare reference.raw model.raw 1 5; }
+# Filters and blends differ by 1, here and there by 2. On lavapipe the shader computes the level of detail: its own is up to 0.043 of
+# a level off, and a fifth of the pixels would differ by 2 to 12.
+test_vulkan_texture() { vulkan vulkan_texture lod && ./compare reference.raw model.raw 2 1; }
+test_vulkan_texture_check() {
+	options=--check vulkan vulkan_texture lod && grep -a "checked: 0 errors" stderr
+}
+test_vulkan_reduce() { vulkan vulkan_reduce && cmp reference.out out && tail -1 out; }
+# Weights of filtered texels have 8 bits: 1, and 2 where texels of far colours meet.
+test_vulkan_filter() { vulkan vulkan_filter && cat out && ./compare reference.raw model.raw 2 0; }
 test_opencl_vadd() { client opencl_vadd -lOpenCL && model ./opencl_vadd 1000000; }
 test_opencl_histogram() { client opencl_histogram -lOpenCL && model ./opencl_histogram 65536; }
 # Integers are exact, floats within a bound of the product in doubles, and within twice that of pocl's.
