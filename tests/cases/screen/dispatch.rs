@@ -8,7 +8,7 @@ use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_pixel::BlendState;
 use genxml::gen8::state::SurfaceFormat;
-use genxml_cases::u;
+use genxml_cases::{SCRATCH, at, u};
 
 /// As [`kernels::PLANES`], for 32 pixels: barycentrics of the first sixteen in r3 to r6, of the others in r7 to r10, the setup in r11
 /// and r12.
@@ -52,6 +52,48 @@ fn widths_of_threads() {
         assert_eq!(drawn.floats(0, 0, 0), narrow, "{pixels} pixels");
         assert_eq!(drawn.stats.threads, u64::from(256 / pixels));
     }
+}
+
+/// As [`kernels::PLANES`], by way of scratch space: each component goes to hword 40 of the thread's own 2 KiB, and comes back from there.
+const SPILLS: &[u32] = &eu! {
+    (W) mov (8|M0)   r30.0<1>:ud   r0.0<8;8,1>:ud
+    pln (8|M0)       r31.0<1>:f    r4.0<0;1,0>:f  r2.0<8;8,1>:f
+    (W) send (8|M0)  null  r30  0xA  0x040e0028
+    pln (8|M0)       r31.0<1>:f    r4.4<0;1,0>:f  r2.0<8;8,1>:f
+    (W) send (8|M0)  null  r30  0xA  0x040e0029
+    pln (8|M0)       r31.0<1>:f    r5.0<0;1,0>:f  r2.0<8;8,1>:f
+    (W) send (8|M0)  null  r30  0xA  0x040e002a
+    pln (8|M0)       r31.0<1>:f    r5.4<0;1,0>:f  r2.0<8;8,1>:f
+    (W) send (8|M0)  null  r30  0xA  0x040e002b
+    (W) send (8|M0)  r112  r30  0xA  0x021c0028
+    (W) send (8|M0)  r113  r30  0xA  0x021c0029
+    (W) send (8|M0)  r114  r30  0xA  0x021c002a
+    (W) send (8|M0)  r115  r30  0xA  0x021c002b
+    sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
+};
+
+/// Shaders that spill draw what they would without, and keep to the space of the threads that there can be.
+#[test]
+fn scratch_space() {
+    let scene = wide(&triangle(), 8);
+    let plain = scene.run().unwrap().floats(0, 0, 0);
+    let mut spills = scene.clone();
+    spills.kernel = SPILLS;
+    spills.ps.scratch_space_base_pointer = at(SCRATCH);
+    spills.ps.per_thread_scratch_space = u(1);
+    let mut model = spills.model();
+    let batch = spills.batch(&mut model);
+    let stats = model.render(&batch).unwrap();
+    assert_eq!(spills.drawn(&mut model, stats).floats(0, 0, 0), plain);
+    // 64 threads of 2 KiB each: nothing but hwords 40 to 43 of some of them.
+    let memory = model.get(SCRATCH, 1 << 18);
+    let touched = |n: usize| memory[8 * n..8 * n + 8] != [0; 8];
+    let hwords: Vec<usize> = (0..memory.len() / 8).filter(|&n| touched(n)).collect();
+    assert!(hwords.iter().all(|n| n / 64 < 64 && (40..44).contains(&(n % 64))), "{hwords:?}");
+    assert!(!hwords.is_empty());
+    // The space of a thread ends at 1 KiB: what lies beyond is lost, and reads as zeros.
+    spills.ps.per_thread_scratch_space = u(0);
+    assert!(spills.run().unwrap().floats(0, 0, 0).iter().all(|pixel| *pixel == [0.0; 4]));
 }
 
 /// A colour that lies n sixteenths above a step of five bits becomes the next step in about n of sixteen pixels, and more of them the larger n is.
