@@ -326,7 +326,7 @@ impl PixelShader {
                 o_mask_present: self.omask,
                 back_facing: object.back,
                 viewport_index: U::from_bits(object.viewport.into()),
-                render_target_array_index: U::from_bits((object.array_index & 0x7ff).into()),
+                render_target_array_index: U::from_bits(object.array_index.into()),
                 per_thread_scratch_space: header.scratch_code,
                 sampler_state_pointer: header.samplers,
                 binding_table_pointer: header.binding_table,
@@ -337,8 +337,8 @@ impl PixelShader {
                 sample_id_2: sample(2),
                 sample_id_3: sample(3),
                 subspan: std::array::from_fn(|n| PsThreadPayloadSubspan {
-                    x: U::from_bits((span(n).x & 0xffff).into()),
-                    y: U::from_bits((span(n).y & 0xffff).into()),
+                    x: U::from_bits(span(n).x.into()),
+                    y: U::from_bits(span(n).y.into()),
                 }),
                 pixel_mask: U::from_bits(lanes.into()),
             }
