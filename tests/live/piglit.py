@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs a random sample of piglit's shader tests on the model, as Mesa's iris driver sees it.
 
-The sample is drawn with a fixed seed over tests/spec and generated_tests/spec; what does not pass on llvmpipe is left out and
-the next test of the draw takes its place. Results go to a table: test, result, cause. A table of expected results, if
+The sample is drawn with a fixed seed over tests/spec and generated_tests/spec, or with --programs over the programs that need no
+arguments; what does not pass on llvmpipe is left out and the next test of the draw takes its place. Results go to a table: test, result, cause. A table of expected results, if
 given, is compared with it. Results: those of piglit, crash (ended by a signal), timeout, fault (the model refused something),
 none (it said nothing). The exit code is 1 for a crash, a timeout, a fault, or a result that is worse than expected.
 """
@@ -15,6 +15,7 @@ import os
 import pathlib
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,8 @@ import time
 
 PIGLIT = pathlib.Path("/usr/lib/x86_64-linux-gnu/piglit")
 RESULT = re.compile(r"PIGLIT: (\{.*\})")
+# Programs that want a file, a display, or another interface than OpenGL.
+OTHERS = re.compile(r"shader_runner|glx-|egl|cl-|vk-|glslparsertest|asmparser")
 # What the device says when the model refuses something; the client may pass all the same.
 FAULT = re.compile(r"^genx shim: .*(submission \d+:|panicked|not implemented)", re.M)
 
@@ -33,6 +36,7 @@ def arguments():
     parser.add_argument("--genx", default=os.environ.get("GENX", str(built)), help="the command (also: GENX)")
     parser.add_argument("--piglit", type=pathlib.Path, default=PIGLIT, help="where piglit is installed")
     parser.add_argument("--count", type=int, default=600, help="tests of the sample")
+    parser.add_argument("--programs", action="store_true", help="programs of piglit's bin folder instead of shader tests")
     parser.add_argument("--seed", type=int, default=2026, help="another seed draws another sample")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="tests side by side")
     parser.add_argument("--timeout", type=int, default=120, help="seconds for a test")
@@ -61,20 +65,23 @@ def run(options, test, model):
     """Result, seconds and what was printed."""
     path = options.piglit / test
     environment = dict(os.environ, PIGLIT_PLATFORM="surfaceless_egl", MESA_SHADER_CACHE_DISABLE="true")
-    command = [str(runner(options.piglit, path)), str(path), "-auto", "-fbo"]
+    program = [str(path)] if path.parent.name == "bin" else [str(runner(options.piglit, path)), str(path)]
+    command = program + ["-auto", "-fbo"]
     if model:
         command = [options.genx, "shim", "--"] + command
     else:
         environment["LIBGL_ALWAYS_SOFTWARE"] = "1"
     start = time.monotonic()
     with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+        )
         try:
-            process = subprocess.run(
-                command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=options.timeout
-            )
-            status = process.returncode
+            status = process.wait(options.timeout if model else min(options.timeout, 20))
         except subprocess.TimeoutExpired:
             status = None
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
         output.seek(0)
         text = output.read(1 << 20).decode(errors="replace")
     seconds = time.monotonic() - start
@@ -114,15 +121,24 @@ def read_table(path):
     return {row[0]: row[1] for row in rows}
 
 
+def progress(line):
+    """Shows a line in the place of the one before; None ends it. Files and pipes get none."""
+    if sys.stderr.isatty():
+        print("" if line is None else f"\r{line}", end="\n" if line is None else "", file=sys.stderr, flush=True)
+
+
 def sample(options):
     """Tests that pass on llvmpipe, in the order of the draw."""
     if options.tests:
         return list(read_table(options.tests))
-    names = sorted(
-        str(path.relative_to(options.piglit))
-        for part in ("tests/spec", "generated_tests/spec")
-        for path in (options.piglit / part).rglob("*.shader_test")
-    )
+    if options.programs:
+        names = sorted(f"bin/{path.name}" for path in (options.piglit / "bin").iterdir() if not OTHERS.match(path.name))
+    else:
+        names = sorted(
+            str(path.relative_to(options.piglit))
+            for part in ("tests/spec", "generated_tests/spec")
+            for path in (options.piglit / part).rglob("*.shader_test")
+        )
     if not names:
         sys.exit(f"no tests below {options.piglit}: is piglit installed?")
     random.Random(options.seed).shuffle(names)
@@ -135,10 +151,10 @@ def sample(options):
             for name, (result, _, _) in zip(new, pool.map(lambda name: run(options, name, False), new)):
                 known[name] = result
             passing += [name for name in part if known[name] == "pass"]
-            print(f"\rllvmpipe: {len(passing)} of {options.count}", end="", file=sys.stderr, flush=True)
+            progress(f"llvmpipe: {len(passing)} of {options.count}")
             if len(passing) >= options.count:
                 break
-    print(file=sys.stderr)
+    progress(None)
     if options.reference:
         options.reference.write_text("".join(f"{name}\t{result}\n" for name, result in sorted(known.items())))
     return passing[:options.count]
@@ -160,8 +176,8 @@ def main():
                 if options.logs:
                     (options.logs / (name.replace("/", "_") + ".txt")).write_text(text)
             passed = sum(1 for result, _, _ in results.values() if result == "pass")
-            print(f"\rmodel: {passed} pass of {len(results)} of {len(tests)}", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+            progress(f"model: {passed} pass of {len(results)} of {len(tests)}")
+    progress(None)
     if options.out:
         rows = (f"{name}\t{result}\t{why}\n" for name, (result, _, why) in sorted(results.items()))
         options.out.write_text("".join(rows))
