@@ -163,17 +163,27 @@ test_ffmpeg_vulkan() {
 		limit=300 model ffmpeg -v error -y -init_hw_device vulkan=vk:0 "${filter[@]}" model.raw &&
 		./compare reference.raw model.raw 1 0
 }
-test_weston() {
+# A client of Wayland beside its compositor, both on the model.
+on_weston() {
 	cat >both.sh <<'S'
 weston --backend=headless-backend.so --use-gl --socket=genx-test --idle-time=0 >weston.log 2>&1 &
 weston=$!
 for _ in $(seq 100); do [ -S "$XDG_RUNTIME_DIR/genx-test" ] && break; sleep 0.1; done
-WAYLAND_DISPLAY=genx-test timeout -s INT 8 weston-simple-egl -s
+WAYLAND_DISPLAY=genx-test "$@"
+code=$?
 kill $weston
 wait $weston
+exit $code
 S
-	model bash both.sh >out
+	model bash both.sh "$@" >out
+}
+test_weston() {
+	on_weston timeout -s INT 8 weston-simple-egl -s
 	grep -a "frames in" out || { tail -3 weston.log >&2; false; }
+}
+# The cube ends by itself after its frames.
+test_vkcube() {
+	on_weston timeout 60 vkcube-wayland --c 30 --width 200 --height 200 && grep -a "BDW GT2" stderr
 }
 test_blit_benchmark() {
 	local program=/usr/libexec/igt-gpu-tools/benchmarks/gem_blt
