@@ -1,4 +1,10 @@
 //! What the manuals leave open: each question with the choice that the model makes and the reason.
+//!
+//! Constants of other types than [`InTheCode`] are what the code reads: another value makes the model choose otherwise.
+
+/// A choice that shapes the code, so that no constant could turn it over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InTheCode;
 
 /// Media blocks: where does a row of the surface end? Its Width is in dwords for these messages (2d
 /// RENDER_SURFACE_STATE), but drivers are known that give bytes, and hardware accepts both. The model clips at the
@@ -102,16 +108,16 @@ pub const THIN_LINES_FOLLOW_DIRECT3D_10: bool = true;
 /// Shape of aliased lines with a width: no source at hand has it (gen8_facts 7 has the names only). The model draws the
 /// parallelogram that OpenGL's columns of fragments make: as many pixels wide across the line's longer axis, ends along
 /// that axis.
-pub const WIDE_LINES_END_ALONG_AN_AXIS: bool = true;
+pub const WIDE_LINES_END_ALONG_AN_AXIS: InTheCode = InTheCode;
 
 /// Coverage of antialiased lines: 3DSTATE_AA_LINE_PARAMETERS has a slope and a bias for a computation that no source states; a slope
 /// of 0 reverts to the one that region widths belong to (2a p.7). The model always takes that one: linear over the region,
 /// half way at the border, times the same for the ends.
-pub const LINE_COVERAGE_IGNORES_SLOPE_AND_BIAS: bool = true;
+pub const LINE_COVERAGE_IGNORES_SLOPE_AND_BIAS: InTheCode = InTheCode;
 
 /// Where does the stipple pattern of a line stand that clipping has cut at its start? No source says (gen8_facts 15). The model
 /// starts where the visible part starts, and goes on behind lines that were cut as if they were shorter.
-pub const STIPPLE_STARTS_AT_CUTS: bool = true;
+pub const STIPPLE_STARTS_AT_CUTS: InTheCode = InTheCode;
 
 /// Values that are linear on the screen, at corners that clipping makes: the clipper computes parameters for them (2a p.42),
 /// how is not said. The model takes the line through the places where the divide puts the original vertices, also those
@@ -214,11 +220,11 @@ pub const JOIN_KEEPS_CHANNELS_WITHOUT_PREDICATE: bool = true;
 /// enables of the instruction, those of cont and goto over its size, with the others going on. 004:2888 says that
 /// predicates of branches count for all dispatched channels, whatever the size. The model counts what the size leaves
 /// out as enabled channels that do not take the branch.
-pub const BRANCH_SIZE_LIMITS_WHO_TAKES_IT: bool = true;
+pub const BRANCH_SIZE_LIMITS_WHO_TAKES_IT: InTheCode = InTheCode;
 
 /// A branch with NoMask: write enables of all channels of its size are set then, also of those that wait elsewhere or
 /// were never dispatched. The model moves only channels that are where the thread is; the others would lose their place.
-pub const NO_MASK_BRANCHES_MOVE_ACTIVE_CHANNELS: bool = true;
+pub const NO_MASK_BRANCHES_MOVE_ACTIVE_CHANNELS: InTheCode = InTheCode;
 
 /// What `ret` does with the mask beside the return address. No source describes it; the channels that called are those that
 /// do not wait behind the call, so that the model needs no mask: the thread follows when the last channel returns.
@@ -343,7 +349,7 @@ pub const BOUNDS_HOLD_FOR_WHOLE_ELEMENTS: bool = true;
 
 /// Bits above 47 of the addresses of slots: 2d calls blocks at addresses that are not canonical out of bounds and says
 /// nothing of slots; compilers and gen8_facts 4.6 take the bits for ignored. The model ignores them.
-pub const SLOT_ADDRESSES_HAVE_48_BITS: bool = true;
+pub const SLOT_ADDRESSES_HAVE_48_BITS: InTheCode = InTheCode;
 
 /// Do channels guard block messages? G45 vol 4, 5.10.2 and 5.10.3 have a channel for each dword; gen8_facts 4.1 infers
 /// from drivers that blocks ignore them. Drivers send blocks without a mask, so that both hold; the model follows the
@@ -373,7 +379,7 @@ pub const LOCAL_MEMORY_HAS_A_GLOBAL_OFFSET: bool = true;
 
 /// The part of a header that bounds stateless accesses (Per Thread Scratch Space, 2d p.294) holds for messages of data port
 /// 0 that have a header; those without one, and those of data port 1, reach 4 GiB from General State Base Address on.
-pub const STATELESS_WITHOUT_SIZE_REACHES_4_GIB: bool = true;
+pub const STATELESS_WITHOUT_SIZE_REACHES_4_GIB: InTheCode = InTheCode;
 
 /// General State Buffer Size bounds stateless accesses (2d p.462). What does 0 say, which is also what a context has that never
 /// set it? No source of this generation; drivers leave it 0 and use scratch space, so that the model takes it for no
@@ -430,11 +436,11 @@ pub const URB_ATOMICS_TAKE_DWORDS: bool = true;
 /// A child thread gets r0, constants and the rest of what the URB holds for it in the order in which a root thread gets
 /// its constants and its data; no source says where constants go. Dispatch URB Length does not count r0: kernels write the
 /// number of its registers less one.
-pub const CHILDREN_GET_CONSTANTS_BEHIND_R0: bool = true;
+pub const CHILDREN_GET_CONSTANTS_BEHIND_R0: InTheCode = InTheCode;
 
 /// How many root threads does a message that spawns a root thread let start? No source says; the model takes one of those
 /// that wait for it, in their order.
-pub const ROOT_MESSAGES_START_ONE_THREAD: bool = true;
+pub const ROOT_MESSAGES_START_ONE_THREAD: InTheCode = InTheCode;
 
 /// A walk of MEDIA_OBJECT_WALKER whose inner loop has no way (its units are 0): the loop goes on until it leaves the block, or
 /// the whole, and never does. Where there is one position, or one block, only, the manual allows 0 like any other number
@@ -443,7 +449,7 @@ pub const LOOPS_OF_ONE_POSITION_NEED_NO_WAY: bool = true;
 
 /// A scoreboard dependency on a position where no thread is on its way: does it hold for ever? Drivers give all threads of
 /// a walk the same mask, also those at the edges, so that nobody can wait for positions outside.
-pub const SCOREBOARD_KNOWS_THREADS_ON_THEIR_WAY: bool = true;
+pub const SCOREBOARD_KNOWS_THREADS_ON_THEIR_WAY: InTheCode = InTheCode;
 
 /// Which vertex of a quad comes first in the polygon that it becomes (2b p.5)? No source says. The model takes the one
 /// that came last: drivers tell applications that quads provoke at their last vertex whatever the convention (Mesa,
@@ -607,9 +613,45 @@ pub const PS_INVOCATIONS_OF_A_PIXEL: u64 = 4;
 /// What do the fields of 3DSTATE_PS_BLEND do? They repeat those of BLEND_STATE for render target 0 and say whether any target is
 /// written, so that the windower knows early what the output merger will do (2a p.160). Results follow BLEND_STATE: the model does
 /// not look at the packet.
-pub const PS_BLEND_IS_A_HINT: bool = true;
+pub const PS_BLEND_IS_A_HINT: InTheCode = InTheCode;
 
 /// Logic operations on floats and on sRGB: the manual has them for all targets (2d BLEND_STATE). OpenGL says that they have no
 /// effect there, but that blending is off all the same (4.6, 17.3.9), and drivers leave the bit as the application sets it. The
 /// model writes the shader's colours.
 pub const LOGIC_OPERATIONS_SKIP_FLOATS_AND_SRGB: bool = true;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    /// All source files below a folder, in one text.
+    fn sources(folder: &Path, text: &mut String) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                sources(&path, text);
+            } else if path.extension().is_some_and(|ext| ext == "rs") && !path.ends_with("assumptions.rs") {
+                text.push_str(&fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+
+    /// Each constant that is said to make a difference is read somewhere, and the others are not.
+    #[test]
+    fn constants_are_read() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let own = fs::read_to_string(folder.join("assumptions.rs")).unwrap();
+        let mut text = String::new();
+        sources(&folder, &mut text);
+        let constants: Vec<(&str, &str)> = own
+            .lines()
+            .filter_map(|line| line.strip_prefix("pub const "))
+            .map(|line| line.split_once(": ").unwrap())
+            .collect();
+        assert!(constants.len() > 100, "{}", constants.len());
+        for (name, rest) in constants {
+            assert_eq!(text.contains(name), !rest.starts_with("InTheCode"), "{name}");
+        }
+    }
+}
