@@ -396,7 +396,7 @@ pub const TRANSPOSED_COLUMNS_ARE_ADJACENT: bool = true;
 
 /// Slots of an atomic message that work on the same place: in which order? No source says; the model takes them in
 /// ascending order, each after the one before.
-pub const ATOMIC_SLOTS_GO_UPWARD: bool = true;
+pub const ATOMIC_SLOTS_GO_UPWARD: InTheCode = InTheCode;
 
 /// Operations of float atomics, by their number: the manual has the messages (2d p.115) and no list of operations. Intel's
 /// compiler sends these for messages that it names after this generation (IGC, EU_GEN8_DATA_PORT_1_MESSAGE_TYPE_UNTYPED_ATOMIC_FLOAT);
