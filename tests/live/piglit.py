@@ -64,7 +64,9 @@ def runner(piglit, test):
 def run(options, test, model):
     """Result, seconds and what was printed."""
     path = options.piglit / test
-    environment = dict(os.environ, PIGLIT_PLATFORM="surfaceless_egl", MESA_SHADER_CACHE_DISABLE="true")
+    environment = dict(
+        os.environ, PIGLIT_PLATFORM="surfaceless_egl", PIGLIT_SOURCE_DIR=str(options.piglit), MESA_SHADER_CACHE_DISABLE="true"
+    )
     program = [str(path)] if path.parent.name == "bin" else [str(runner(options.piglit, path)), str(path)]
     command = program + ["-auto", "-fbo"]
     if model:
