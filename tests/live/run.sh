@@ -85,6 +85,9 @@ test_vulkan_texture_check() {
 test_vulkan_reduce() { vulkan vulkan_reduce && cmp reference.out out && tail -1 out; }
 # Weights of filtered texels have 8 bits: 1, and 2 where texels of far colours meet.
 test_vulkan_filter() { vulkan vulkan_filter && cat out && ./compare reference.raw model.raw 2 0; }
+# lavapipe cuts 8 bits to 5 and 6 where they are to be rounded (up to 9), and takes shares of BC1 to BC5 (4) and the curve of sRGB (2)
+# in few bits.
+test_vulkan_formats() { vulkan vulkan_formats && ./compare reference.raw model.raw 9 0 && ./compare reference.raw model.raw 1 30; }
 test_opencl_vadd() { client opencl_vadd -lOpenCL && model ./opencl_vadd 1000000; }
 test_opencl_histogram() { client opencl_histogram -lOpenCL && model ./opencl_histogram 65536; }
 # Integers are exact, floats within a bound of the product in doubles, and within twice that of pocl's.
