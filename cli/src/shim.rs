@@ -61,6 +61,9 @@ pub struct Args {
     /// Let the client go on after a fault as if nothing had happened, to see what else comes
     #[arg(long)]
     ignore_faults: bool,
+    /// Let clients go on while their work is done, as on hardware; otherwise each submission is waited for
+    #[arg(long = "async")]
+    asynchronous: bool,
     /// Say which drivers are installed and what would work, and end
     #[arg(long, conflicts_with = "command")]
     doctor: bool,
@@ -144,6 +147,7 @@ fn options(args: &Args, command: &mut Command) -> Result<(), Error> {
         ("GENX_SHIM_STATS", args.stats),
         ("GENX_SHIM_LOG", args.log),
         ("GENX_SHIM_IGNORE_FAULTS", args.ignore_faults),
+        ("GENX_SHIM_ASYNC", args.asynchronous),
     ] {
         if is_set {
             command.env(name, "1");

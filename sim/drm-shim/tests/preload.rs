@@ -33,14 +33,17 @@ fn preloaded(name: &str, program: impl FnOnce()) {
         program();
         return;
     }
-    let status = Command::new(std::env::current_exe().unwrap())
-        .args([name, "--exact", "--nocapture"])
-        .env("LD_PRELOAD", library())
-        .env("GENX_SHIM_THREADS", "1")
-        .env(CHILD, "1")
-        .status()
-        .unwrap();
-    assert!(status.success(), "{name}: {status}");
+    for asynchronous in ["0", "1"] {
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args([name, "--exact", "--nocapture"])
+            .env("LD_PRELOAD", library())
+            .env("GENX_SHIM_THREADS", "1")
+            .env("GENX_SHIM_ASYNC", asynchronous)
+            .env(CHILD, "1")
+            .status()
+            .unwrap();
+        assert!(status.success(), "{name}: {status}");
+    }
 }
 
 /// An ioctl with its argument.
@@ -79,24 +82,45 @@ fn open() -> File {
     File::options().read(true).write(true).open("/dev/dri/renderD128").unwrap()
 }
 
-/// Stores a number with the GPU in memory that is mapped here.
-fn compute(file: &File, value: u64) {
-    const DATA: u64 = 0x8000_0000;
-    let (data, numbers) = object(file, 4096);
-    let (batch, commands) = object(file, 4096);
-    let stored = [U::<32>::new(value).unwrap()];
-    let address = Address::from_bits(DATA + 8);
-    let packet = MiStoreDataImm { data_dword: (&stored).into(), ..MiStoreDataImm::new(address) };
-    let length = packet.pack_into(commands).unwrap();
-    commands[length..length + 1].copy_from_slice(&MiBatchBufferEnd::new().pack());
+/// Where batches store.
+const DATA: u64 = 0x8000_0000;
+
+/// A batch that stores numbers up to `last` at [`DATA`] + 8, one after the other.
+fn stores(commands: &mut [u32], last: u64) {
+    let mut at = 0;
+    for value in 1..=last {
+        let stored = [U::<32>::new(value).unwrap()];
+        let address = Address::from_bits(DATA + 8);
+        let packet = MiStoreDataImm { data_dword: (&stored).into(), ..MiStoreDataImm::new(address) };
+        at += packet.pack_into(&mut commands[at..]).unwrap();
+    }
+    commands[at..at + 1].copy_from_slice(&MiBatchBufferEnd::new().pack());
+}
+
+/// Submits a batch with its data.
+fn submit(file: &File, data: u32, batch: u32) -> std::io::Result<()> {
     let flags = i915::object::PINNED;
     let mut list = [
         i915::ExecObject2 { handle: data, offset: DATA, flags, ..Default::default() },
-        i915::ExecObject2 { handle: batch, offset: DATA + 4096, flags, ..Default::default() },
+        i915::ExecObject2 { handle: batch, offset: 0x9000_0000, flags, ..Default::default() },
     ];
     let mut exec =
         i915::ExecBuffer2 { buffers_ptr: list.as_mut_ptr() as u64, buffer_count: 2, ..Default::default() };
-    ioctl(file, Request::i915::<i915::ExecBuffer2>(i915::nr::GEM_EXECBUFFER2), &mut exec).unwrap();
+    ioctl(file, Request::i915::<i915::ExecBuffer2>(i915::nr::GEM_EXECBUFFER2), &mut exec)
+}
+
+fn wait(file: &File, object: u32) {
+    let mut wait = i915::GemWait { bo_handle: object, flags: 0, timeout_ns: -1 };
+    ioctl(file, Request::i915::<i915::GemWait>(i915::nr::GEM_WAIT), &mut wait).unwrap();
+}
+
+/// Stores a number with the GPU in memory that is mapped here.
+fn compute(file: &File, value: u64) {
+    let (data, numbers) = object(file, 4096);
+    let (batch, commands) = object(file, 1 << 16);
+    stores(commands, value);
+    submit(file, data, batch).unwrap();
+    wait(file, batch);
     assert_eq!((u64::from(numbers[2]), numbers[1]), (value, 0));
 }
 
@@ -136,7 +160,7 @@ fn device() {
         };
         ioctl(&file, Request::of::<drm::Version>(drm::nr::VERSION), &mut version).unwrap();
         assert_eq!(CStr::from_bytes_until_nul(&name).unwrap(), c"i915");
-        compute(&file, 0x1234_5678);
+        compute(&file, 1234);
         // Copies of a descriptor are the same file.
         let copy = file.try_clone().unwrap();
         drop(file);
@@ -205,5 +229,71 @@ fn waits() {
             };
             ioctl(file, Request::of::<drm::SyncobjWait>(drm::nr::SYNCOBJ_WAIT), &mut wait).unwrap();
         });
+    });
+}
+
+/// The model does not live on the client's stack.
+#[test]
+fn small_stacks() {
+    preloaded("small_stacks", || {
+        let file = open();
+        let thread = std::thread::Builder::new().stack_size(64 << 10);
+        thread.spawn(move || compute(&file, 3)).unwrap().join().unwrap();
+    });
+}
+
+/// Pages that the client takes away are the GPU's until its work is done, and no longer.
+#[test]
+fn pages_that_go() {
+    const LAST: u64 = 100_000;
+    preloaded("pages_that_go", || {
+        let file = open();
+        let (batch, commands) = object(&file, 1 << 21);
+        stores(commands, LAST);
+        // SAFETY: new pages, which are unmapped below.
+        let pages = unsafe {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            libc::mmap(std::ptr::null_mut(), 4096, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
+        };
+        let mut user = i915::GemUserptr { user_ptr: pages as u64, user_size: 4096, ..Default::default() };
+        ioctl(&file, Request::i915::<i915::GemUserptr>(i915::nr::GEM_USERPTR), &mut user).unwrap();
+        submit(&file, user.handle, batch).unwrap();
+        // SAFETY: nothing here looks at the pages any more.
+        assert_eq!(unsafe { libc::munmap(pages, 4096) }, 0);
+        let mut busy = i915::GemBusy { handle: user.handle, busy: 1 };
+        ioctl(&file, Request::i915::<i915::GemBusy>(i915::nr::GEM_BUSY), &mut busy).unwrap();
+        assert_eq!(busy.busy, 0);
+        let error = submit(&file, user.handle, batch).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EFAULT));
+        compute(&file, 5);
+    });
+}
+
+/// A child that is forked while the GPU works goes on with what it has.
+#[test]
+fn forks_with_work() {
+    const LAST: u64 = 100_000;
+    preloaded("forks_with_work", || {
+        let file = open();
+        let (data, numbers) = object(&file, 4096);
+        let (batch, commands) = object(&file, 1 << 21);
+        stores(commands, LAST);
+        submit(&file, data, batch).unwrap();
+        submit(&file, data, batch).unwrap();
+        // SAFETY: the child calls nothing that other threads may have locked but the library, which looks after that.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            wait(&file, data);
+            compute(&file, 5);
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(0) };
+        }
+        let mut status = 0;
+        // SAFETY: waits for the child that was just made.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0);
+        wait(&file, data);
+        assert_eq!(u64::from(numbers[2]), LAST);
+        compute(&file, 6);
     });
 }

@@ -32,6 +32,8 @@ pub struct Config {
     pub errors: PathBuf,
     /// After a fault the client goes on as if nothing had happened.
     pub ignore_faults: bool,
+    /// Clients go on while their work is done, and learn of its end by fences.
+    pub asynchronous: bool,
 }
 
 impl Default for Config {
@@ -47,6 +49,7 @@ impl Default for Config {
             trace: None,
             errors: std::env::temp_dir(),
             ignore_faults: false,
+            asynchronous: false,
         }
     }
 }
@@ -101,6 +104,7 @@ impl Config {
         config.stats = flag("STATS");
         config.log = flag("LOG");
         config.ignore_faults = flag("IGNORE_FAULTS");
+        config.asynchronous = flag("ASYNC");
         if let Some(errors) = path("ERRORS") {
             config.errors = errors;
         }

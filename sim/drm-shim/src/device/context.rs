@@ -1,15 +1,15 @@
 //! Contexts and address spaces of clients.
 
 use super::addresses::{Vm, VmId};
-use super::gem::ObjectId;
 use super::{Device, File, Outcome};
 use crate::edge::client;
 use crate::uapi::i915::{self, context_param};
 use crate::uapi::{Extension, i915::EngineClass};
-use genxml_sim::mem::{AddressSpace, Frames};
-use genxml_sim::{Context as ModelContext, ContextId, EngineId};
+use genxml_sim::EngineId;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Most engines of a map; flags of a submission have 6 bits for them.
 const MAX_ENGINES: usize = 64;
@@ -21,15 +21,28 @@ const MAX_EXTENSIONS: usize = 64;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct HardwareId(pub u64);
 
-/// The model's side of it.
+/// What faults did to a context. Its work changes it while clients do other things.
 #[derive(Debug)]
-pub struct Hardware {
-    /// The context of the model.
-    pub id: ContextId,
-    /// What its last submission had mapped, by address.
-    pub mapped: BTreeMap<u64, (ObjectId, Frames)>,
-    /// Its number in captures and reports.
-    pub number: u32,
+pub struct Health {
+    /// A fault banned it.
+    pub banned: AtomicBool,
+    /// Faults that it made.
+    pub guilty: AtomicU32,
+    /// It goes on after a fault.
+    pub recoverable: AtomicBool,
+    /// Faults of all contexts of its file.
+    pub resets: Arc<AtomicU32>,
+}
+
+impl Health {
+    /// It had a fault, which bans it unless it can go on.
+    pub fn fault(&self, bans: bool) {
+        self.resets.fetch_add(1, Ordering::Relaxed);
+        self.guilty.fetch_add(1, Ordering::Relaxed);
+        if bans && !self.recoverable.load(Ordering::Relaxed) {
+            self.banned.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 /// A context of a client.
@@ -41,12 +54,8 @@ pub struct Context {
     pub engines: Option<Vec<Option<EngineId>>>,
     /// Its state on each: by place in the list, or by engine where there is none.
     pub hardware: BTreeMap<u32, HardwareId>,
-    /// A fault banned it.
-    pub banned: bool,
-    /// Faults that it made.
-    pub guilty: u32,
-    /// It goes on after a fault.
-    pub recoverable: bool,
+    /// What faults did to it.
+    pub health: Arc<Health>,
     bannable: bool,
     persistent: bool,
     no_zeromap: bool,
@@ -55,15 +64,19 @@ pub struct Context {
 }
 
 impl Context {
-    /// A context without state.
-    pub fn new(vm: VmId) -> Context {
+    /// A context without state, of a file with so many faults.
+    pub fn new(vm: VmId, resets: &Arc<AtomicU32>) -> Context {
+        let health = Health {
+            banned: AtomicBool::new(false),
+            guilty: AtomicU32::new(0),
+            recoverable: AtomicBool::new(true),
+            resets: resets.clone(),
+        };
         Context {
             vm,
             engines: None,
             hardware: BTreeMap::new(),
-            banned: false,
-            guilty: 0,
-            recoverable: true,
+            health: Arc::new(health),
             bannable: true,
             persistent: true,
             no_zeromap: false,
@@ -122,56 +135,29 @@ impl Device {
         }
     }
 
-    /// Everything of a context goes.
+    /// Everything of a context goes, when its work is done. What has not begun is not, unless it is to outlive the context.
     pub(super) fn destroy_context(&mut self, mut context: Context) {
+        if !context.persistent {
+            let states: Vec<HardwareId> = context.hardware.values().copied().collect();
+            self.queue.cancel(&states);
+        }
         self.forget_state(&mut context);
         self.release_vm(context.vm);
     }
 
     /// The state of all its engines goes: they start anew.
     pub(super) fn forget_state(&mut self, context: &mut Context) {
-        for (_, id) in std::mem::take(&mut context.hardware) {
-            let Some(hardware) = self.hardware.remove(&id) else { continue };
-            // Without page tables until somebody wants it again.
-            let nothing = ModelContext::new(AddressSpace::with_root4(0));
-            let old = std::mem::replace(self.gpu.context_mut(hardware.id), nothing);
-            old.space.destroy(&mut self.gpu.memory);
-            self.spare.push(hardware.id);
-        }
+        let states: Vec<HardwareId> = std::mem::take(&mut context.hardware).into_values().collect();
+        self.queue.free(&[], &states);
     }
 
     /// The state of a context on an engine, new if it has none yet.
-    pub(super) fn hardware(&mut self, context: &mut Context, slot: u32) -> Result<HardwareId, Errno> {
-        if let Some(id) = context.hardware.get(&slot) {
-            return Ok(*id);
-        }
-        let model = match self.spare.pop() {
-            Some(id) => {
-                let space = AddressSpace::new(&mut self.gpu.memory).map_err(|_| Errno::NOMEM)?;
-                *self.gpu.context_mut(id) = ModelContext::new(space);
-                id
-            }
-            None => self.gpu.create_context().map_err(|_| Errno::NOMEM)?,
-        };
-        let id = HardwareId(self.next_hardware);
-        self.next_hardware += 1;
-        let number = id.0 as u32;
-        self.hardware.insert(id, Hardware { id: model, mapped: BTreeMap::new(), number });
-        context.hardware.insert(slot, id);
-        Ok(id)
-    }
-
-    /// No context has the object mapped any more.
-    pub(super) fn unmap_everywhere(&mut self, object: ObjectId) {
-        for hardware in self.hardware.values_mut() {
-            let gpu = &mut self.gpu;
-            hardware.mapped.retain(|address, (mapped, frames)| {
-                if *mapped == object {
-                    gpu.unmap(hardware.id, *address, frames.count);
-                }
-                *mapped != object
-            });
-        }
+    pub(super) fn hardware(&mut self, context: &mut Context, slot: u32) -> HardwareId {
+        *context.hardware.entry(slot).or_insert_with(|| {
+            let id = HardwareId(self.next_hardware);
+            self.next_hardware += 1;
+            id
+        })
     }
 
     /// GEM_VM_CREATE.
@@ -203,7 +189,7 @@ impl Device {
             return Err(Errno::INVAL.into());
         }
         let vm = self.new_vm();
-        let mut context = Context::new(vm);
+        let mut context = Context::new(vm, &file.resets);
         let chain = if arg.flags & USE_EXTENSIONS != 0 { extensions(arg.extensions) } else { Ok(Vec::new()) };
         let set = chain.map_err(Into::into).and_then(|chain| {
             chain.into_iter().try_for_each(|(extension, address)| {
@@ -255,7 +241,7 @@ impl Device {
             param::NO_ZEROMAP => context.no_zeromap = flag()?,
             param::NO_ERROR_CAPTURE => context.no_error_capture = flag()?,
             param::BANNABLE => context.bannable = flag()?,
-            param::RECOVERABLE => context.recoverable = flag()?,
+            param::RECOVERABLE => context.health.recoverable.store(flag()?, Ordering::Relaxed),
             param::PERSISTENCE => context.persistent = flag()?,
             param::PRIORITY => {
                 flag()?;
@@ -397,7 +383,7 @@ impl Device {
             param::NO_ZEROMAP => context.no_zeromap.into(),
             param::NO_ERROR_CAPTURE => context.no_error_capture.into(),
             param::BANNABLE => context.bannable.into(),
-            param::RECOVERABLE => context.recoverable.into(),
+            param::RECOVERABLE => context.health.recoverable.load(Ordering::Relaxed).into(),
             param::PERSISTENCE => context.persistent.into(),
             param::PRIORITY => context.priority as u64,
             _ => return Err(Errno::INVAL.into()),
@@ -411,8 +397,9 @@ impl Device {
             return Err(Errno::INVAL.into());
         }
         let context = file.contexts.get(&arg.ctx_id).ok_or(Errno::NOENT)?;
-        arg.reset_count = file.resets;
-        (arg.batch_active, arg.batch_pending) = (context.guilty, 0);
+        arg.reset_count = file.resets.load(Ordering::Relaxed);
+        // Those of others go on, whatever one does.
+        (arg.batch_active, arg.batch_pending) = (context.health.guilty.load(Ordering::Relaxed), 0);
         Ok(())
     }
 }

@@ -1,23 +1,34 @@
 //! Submissions: EXECBUFFER2.
 
 use super::addresses::{self, Wanted, canonical};
-use super::context::{Context, HardwareId, extensions};
-use super::gem::{Object, ObjectId};
-use super::report::{Listed, Submitted};
+use super::context::{CLASSES, Context, extensions};
+use super::fence::{FOREVER, Fence};
+use super::gem::{Object, ObjectId, Pages};
+use super::machine::{Item, Job};
+use super::queue::Request;
 use super::syncobj::{self, SharedSync};
 use super::{Device, File, Outcome, Stop};
 use crate::edge::{client, token};
 use crate::uapi::i915::{self, ExecBuffer2, ExecObject2, exec, object};
 use genxml_sim::EngineId;
-use rustix::fd::IntoRawFd;
+use rustix::fd::{IntoRawFd, OwnedFd};
 use rustix::io::Errno;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::Ordering;
 
 /// Most objects of a submission; drivers have some thousands.
 const MAX_OBJECTS: u64 = 1 << 18;
 
-/// A fence of a submission: which, its point (0 if it is no timeline), and flags.
-type Fence = (SharedSync, u64, u32);
+/// Fences of a submission.
+#[derive(Default)]
+struct Fences {
+    /// What has to be past before.
+    waits: Vec<Fence>,
+    /// Sync files that have to be past before.
+    files: Vec<OwnedFd>,
+    /// What is past afterwards: synchronisation objects with their points, 0 for those without a timeline.
+    signals: Vec<(SharedSync, u64)>,
+}
 
 /// A submission, as it is understood.
 struct Batch {
@@ -29,33 +40,35 @@ struct Batch {
 }
 
 impl Device {
-    /// GEM_EXECBUFFER2. The work is done when it returns.
+    /// GEM_EXECBUFFER2. The work is done when it returns, unless it is to be done while the client goes on.
     pub(super) fn execbuffer2(&mut self, file: &mut File, arg: &mut ExecBuffer2) -> Outcome {
         let fences = self.fences(file, arg)?;
-        if arg.flags & (exec::FENCE_IN | exec::FENCE_SUBMIT) != 0 {
-            let fence = client::descriptor(arg.rsvd2 as u32 as i32).map_err(|_| Errno::INVAL)?;
-            // Whoever is to signal it may be another process, never one that waits for us.
-            token::is_ready(&fence, None);
-        }
         let id = arg.rsvd1 as u32;
         let mut context = file.contexts.remove(&id).ok_or(Errno::NOENT)?;
-        let outcome = self.submit(file, &mut context, arg);
+        let outcome = self.submit(file, &mut context, arg, fences);
         file.contexts.insert(id, context);
-        outcome?;
-        for (sync, point, flags) in &fences {
-            if flags & i915::FENCE_SIGNAL != 0 {
-                syncobj::set(sync, *point);
-            }
-        }
+        let (fence, is_shared) = outcome?;
+        file.add_work(&fence);
         if arg.flags & exec::FENCE_OUT != 0 {
-            let fence = token::signaled()?.into_raw_fd();
+            let fence = fence.descriptor()?.into_raw_fd();
             arg.rsvd2 = arg.rsvd2 & 0xffff_ffff | (fence as u64) << 32;
         }
-        Ok(())
+        // Others look at shared objects without asking this device.
+        match self.config.asynchronous && !is_shared {
+            true => Ok(()),
+            false => Err(Stop::After(fence)),
+        }
     }
 
     /// All fences; those to be waited for must be there.
-    fn fences(&self, file: &File, arg: &ExecBuffer2) -> Result<Vec<Fence>, Stop> {
+    fn fences(&self, file: &File, arg: &ExecBuffer2) -> Result<Fences, Stop> {
+        let mut fences = Fences::default();
+        if arg.flags & (exec::FENCE_IN | exec::FENCE_SUBMIT) != 0 {
+            let fence = client::descriptor(arg.rsvd2 as u32 as i32).map_err(|_| Errno::INVAL)?;
+            if !token::is_past(&fence) {
+                fences.files.push(fence);
+            }
+        }
         let mut named: Vec<(i915::ExecFence, u64)> = Vec::new();
         if arg.flags & exec::USE_EXTENSIONS != 0 {
             for (extension, address) in extensions(arg.cliprects_ptr)? {
@@ -73,16 +86,17 @@ impl Device {
         } else if arg.num_cliprects != 0 || arg.cliprects_ptr != 0 {
             return Err(Errno::INVAL.into());
         }
-        let mut fences = Vec::with_capacity(named.len());
         for (fence, point) in named {
             if fence.flags & !(i915::FENCE_WAIT | i915::FENCE_SIGNAL) != 0 {
                 return Err(Errno::INVAL.into());
             }
-            let sync = file.syncobjs.get(fence.handle)?.clone();
-            if fence.flags & i915::FENCE_WAIT != 0 && !syncobj::is_past(&sync, point) {
-                return Err(Errno::INVAL.into());
+            let sync = file.syncobjs.get(fence.handle)?;
+            if fence.flags & i915::FENCE_WAIT != 0 {
+                fences.waits.extend(syncobj::fences(sync, point).ok_or(Errno::INVAL)?);
             }
-            fences.push((sync, point, fence.flags));
+            if fence.flags & i915::FENCE_SIGNAL != 0 {
+                fences.signals.push((sync.clone(), point));
+            }
         }
         Ok(fences)
     }
@@ -110,7 +124,14 @@ impl Device {
         Ok((engine, engine as u32 + if second { 8 } else { 0 }))
     }
 
-    fn submit(&mut self, file: &mut File, context: &mut Context, arg: &mut ExecBuffer2) -> Outcome {
+    /// Gives it to the machine: its fence, and whether others than clients of this device may look at what it does.
+    fn submit(
+        &mut self,
+        file: &File,
+        context: &mut Context,
+        arg: &ExecBuffer2,
+        fences: Fences,
+    ) -> Result<(Fence, bool), Stop> {
         // Gen7 has it; constants by the kernel ended with gen6, the resource streamer with it.
         let refused = exec::GEN7_SOL_RESET | exec::CONSTANTS_MASK | exec::RESOURCE_STREAMER;
         if arg.flags & !exec::KNOWN != 0
@@ -122,7 +143,7 @@ impl Device {
             return Err(Errno::INVAL.into());
         }
         let (engine, slot) = self.engine(context, arg.flags)?;
-        if context.banned {
+        if context.health.banned.load(Ordering::Relaxed) {
             return Err(Errno::IO.into());
         }
         if u64::from(arg.buffer_count) > MAX_OBJECTS {
@@ -138,10 +159,11 @@ impl Device {
         let batch = if arg.flags & exec::BATCH_FIRST != 0 { 0 } else { entries.len() - 1 };
         let batch = Batch { entries, objects, addresses, batch };
         for id in &batch.objects {
-            if !self.is_there(*id) {
+            let object = self.object(*id)?;
+            if matches!(&object.pages, Pages::Client(pages) if !pages.are_there()) {
                 return Err(Errno::FAULT.into());
             }
-            self.store_view(*id);
+            object.store_view();
         }
         if arg.flags & exec::NO_RELOC == 0 || moved {
             self.relocate(&batch, arg.flags)?;
@@ -153,10 +175,57 @@ impl Device {
         if arg.flags & exec::NO_RELOC == 0 || moved {
             client::put_array(arg.buffers_ptr, &batch.entries)?;
         }
-        let hardware = self.hardware(context, slot)?;
-        self.map(hardware, &batch)?;
         let address = batch.addresses[batch.batch] + u64::from(arg.batch_start_offset);
-        self.run(file, context, hardware, engine, address, arg.batch_len, &batch)
+        let Fences { mut waits, files, signals } = fences;
+        waits.extend(self.implicit_fences(&batch));
+        let items = batch.objects.iter().zip(&batch.addresses).filter_map(|(id, address)| {
+            let Object { pages, read_only, tiling, stride, view, .. } = self.objects.get(id)?;
+            Some(Item {
+                id: *id,
+                pages: pages.clone(),
+                address: *address,
+                read_only: *read_only,
+                tiling: *tiling,
+                stride: *stride,
+                view: view.clone(),
+            })
+        });
+        let objects = items.collect();
+        let job = Job {
+            hardware: self.hardware(context, slot),
+            engine,
+            address,
+            length: arg.batch_len.into(),
+            objects,
+            health: context.health.clone(),
+        };
+        let class = CLASSES.iter().position(|known| *known == engine).map(|class| class as u16);
+        let fence = Fence::new(class, &self.changes);
+        self.queue.add(Request { job: Some(job), waits, files, fence: fence.clone() })?;
+        let mut is_shared = false;
+        for (id, entry) in batch.objects.iter().zip(&batch.entries) {
+            let object = self.object_mut(*id)?;
+            object.submitted = true;
+            object.add_work(&fence, entry.flags & object::WRITE != 0);
+            is_shared |= object.is_shared;
+        }
+        for (sync, point) in signals {
+            syncobj::set(&sync, point, Some(fence.clone()));
+        }
+        Ok((fence, is_shared))
+    }
+
+    /// What has to be past since others use the same objects: a reader waits for who writes, a writer for all.
+    fn implicit_fences(&mut self, batch: &Batch) -> Vec<Fence> {
+        let mut waits = Vec::new();
+        for (id, entry) in batch.objects.iter().zip(&batch.entries) {
+            if entry.flags & object::ASYNC == 0
+                && let Some(object) = self.objects.get_mut(id)
+            {
+                waits.extend(object.work(entry.flags & object::WRITE != 0));
+            }
+        }
+        waits
     }
 
     /// The objects of a submission and their addresses.
@@ -191,7 +260,7 @@ impl Device {
     }
 
     /// Writes the addresses that clients left to the kernel.
-    fn relocate(&mut self, batch: &Batch, flags: u64) -> Result<(), Errno> {
+    fn relocate(&mut self, batch: &Batch, flags: u64) -> Result<(), Stop> {
         let handles: HashMap<u32, usize> = match flags & exec::HANDLE_LUT {
             0 => batch.entries.iter().enumerate().map(|(index, entry)| (entry.handle, index)).collect(),
             _ => HashMap::new(),
@@ -202,7 +271,7 @@ impl Device {
             }
             let mut relocations: Vec<i915::Relocation> =
                 client::array(entry.relocs_ptr, entry.relocation_count.into())?;
-            let bytes = self.bytes_mut(*id);
+            let object = self.object_mut(*id)?;
             let mut changed = false;
             for relocation in &mut relocations {
                 let target = match flags & exec::HANDLE_LUT {
@@ -215,12 +284,13 @@ impl Device {
                     continue;
                 }
                 if !relocation.offset.is_multiple_of(4) {
-                    return Err(Errno::INVAL);
+                    return Err(Errno::INVAL.into());
+                }
+                if !changed && !object.work(true).is_empty() {
+                    return Err(Stop::Wait(FOREVER));
                 }
                 let value = canonical(address.wrapping_add(relocation.delta.into()));
-                let at = usize::try_from(relocation.offset).map_err(|_| Errno::INVAL)?;
-                let place = bytes.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<8>).ok_or(Errno::INVAL)?;
-                *place = value.to_le_bytes();
+                object.pages.write(relocation.offset, &value.to_le_bytes())?;
                 relocation.presumed_offset = address;
                 changed = true;
             }
@@ -229,84 +299,5 @@ impl Device {
             }
         }
         Ok(())
-    }
-
-    /// Makes a context see exactly the objects of a submission.
-    fn map(&mut self, id: HardwareId, batch: &Batch) -> Result<(), Errno> {
-        let Some(hardware) = self.hardware.get_mut(&id) else { return Err(Errno::NOENT) };
-        let mut wanted = BTreeMap::new();
-        for (object, address) in batch.objects.iter().zip(&batch.addresses) {
-            let frames = self.objects.get(object).ok_or(Errno::NOENT)?.frames;
-            wanted.insert(*address, (*object, frames));
-        }
-        for (address, mapping) in &hardware.mapped {
-            if wanted.get(address) != Some(mapping) {
-                self.gpu.unmap(hardware.id, *address, mapping.1.count);
-            }
-        }
-        for (address, mapping) in &wanted {
-            if hardware.mapped.get(address) != Some(mapping) {
-                let writable = !self.objects.get(&mapping.0).is_some_and(|object| object.read_only);
-                let mapped = self.gpu.map_as(hardware.id, *address, mapping.1, writable);
-                mapped.map_err(|_| Errno::NOMEM)?;
-            }
-        }
-        hardware.mapped = wanted;
-        Ok(())
-    }
-
-    /// Runs it; a fault is what the kernel makes of it.
-    #[expect(clippy::too_many_arguments, reason = "a submission has so many parts")]
-    fn run(
-        &mut self,
-        file: &mut File,
-        context: &mut Context,
-        hardware: HardwareId,
-        engine: EngineId,
-        address: u64,
-        length: u32,
-        batch: &Batch,
-    ) -> Outcome {
-        let Some(state) = self.hardware.get(&hardware) else { return Err(Errno::NOENT.into()) };
-        let model = state.id;
-        let (gpu, objects, arenas) = (&mut self.gpu, &self.objects, &self.arenas);
-        let listed = batch.objects.iter().zip(&batch.addresses).filter_map(|(id, address)| {
-            let &Object { frames, tiling, stride, .. } = objects.get(id)?;
-            Some(Listed { id: *id, address: *address, frames, tiling, stride })
-        });
-        let submitted = Submitted {
-            context: state.number,
-            model,
-            engine,
-            address,
-            length: length.into(),
-            objects: listed.collect(),
-        };
-        let touched = |id| Device::touched(objects, arenas, id);
-        self.reporter.before(gpu, &submitted, &touched);
-        let result = self.reporter.run(gpu, &submitted);
-        self.reporter.after(gpu, &submitted, &touched);
-        let fault = match result {
-            Ok(_) => None,
-            Err(fault) => {
-                self.reporter.fault(gpu, &submitted, &fault, &self.config, &touched);
-                Some(fault)
-            }
-        };
-        for id in &batch.objects {
-            self.show_view(*id);
-        }
-        if fault.is_none() {
-            return Ok(());
-        }
-        file.resets += 1;
-        context.guilty += 1;
-        // What was latched belongs to a state that nobody can go on with.
-        self.forget_state(context);
-        if self.config.ignore_faults {
-            return Ok(());
-        }
-        context.banned = !context.recoverable;
-        Err(Errno::IO.into())
     }
 }

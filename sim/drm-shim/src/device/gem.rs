@@ -1,11 +1,12 @@
 //! Objects: memory that client and GPU share.
 
-use super::tiling::View;
-use super::{Device, File, Outcome};
+use super::fence::{FOREVER, Fence, now};
+use super::tiling::SharedView;
+use super::{Device, File, Outcome, Stop};
 use crate::edge::{arena, client};
 use crate::uapi::{drm, i915, mode};
-use genxml_sim::mem::Frames;
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use genxml_sim::mem::Backing;
+use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -20,37 +21,71 @@ pub const MAX_SIZE: u64 = 1 << 35;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct ObjectId(pub u64);
 
-/// Whose memory it is.
-#[derive(Debug)]
-pub enum Place {
-    /// A range of an arena.
-    Arena {
-        /// Which.
-        arena: usize,
-        /// The range's start.
-        offset: u64,
-    },
-    /// The client's own pages.
-    Client {
-        /// Where.
-        address: u64,
-    },
-    /// An object of another process.
-    Foreign {
-        /// Its file.
-        file: OwnedFd,
-        /// Where in it.
-        offset: u64,
-        /// The descriptor that it came by: while it is open the other process keeps the object.
-        _token: OwnedFd,
-    },
+/// Memory of an object. Copies are the same; it is there as long as anybody has one.
+#[derive(Clone, Debug)]
+pub enum Pages {
+    /// Part of a file in memory.
+    File(arena::Shared),
+    /// The client's own.
+    Client(client::Own),
+}
+
+impl Pages {
+    /// Fills `out` from `offset` on.
+    ///
+    /// # Errors
+    /// EINVAL beyond the end; EFAULT for pages that the client has taken away.
+    pub fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), Errno> {
+        match self {
+            Pages::File(pages) => pages.read(offset, out).then_some(()).ok_or(Errno::INVAL),
+            Pages::Client(pages) => client::read(pages.part(offset, out.len()).ok_or(Errno::INVAL)?, out),
+        }
+    }
+
+    /// Writes bytes from `offset` on.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Errno> {
+        match self {
+            Pages::File(pages) => pages.write(offset, bytes).then_some(()).ok_or(Errno::INVAL),
+            Pages::Client(pages) => {
+                client::write(pages.part(offset, bytes.len()).ok_or(Errno::INVAL)?, bytes)
+            }
+        }
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> u64 {
+        match self {
+            Pages::File(pages) => pages.size(),
+            Pages::Client(pages) => pages.size(),
+        }
+    }
+
+    /// Which parts hold anything.
+    pub fn touched(&self) -> Vec<Range<usize>> {
+        match self {
+            Pages::File(pages) => {
+                pages.touched().into_iter().map(|part| part.start as usize..part.end as usize).collect()
+            }
+            // A client may have taken its pages away meanwhile.
+            Pages::Client(pages) if !pages.are_there() => Vec::new(),
+            Pages::Client(_) => std::iter::once(0..self.size() as usize).collect(),
+        }
+    }
+
+    /// As the model takes it.
+    pub fn backing(&self) -> Box<dyn Backing> {
+        match self {
+            Pages::File(pages) => Box::new(pages.clone()),
+            Pages::Client(pages) => Box::new(pages.clone()),
+        }
+    }
 }
 
 /// All objects.
 pub type Objects = BTreeMap<ObjectId, Object>;
-
-/// Files in memory that objects lie in, with the process that made each.
-pub type Arenas = Vec<(u32, arena::Arena)>;
 
 /// An object.
 #[derive(Debug)]
@@ -59,10 +94,12 @@ pub struct Object {
     pub users: u32,
     /// Bytes, whole pages.
     pub size: u64,
-    /// Its memory, as the model has it.
-    pub frames: Frames,
-    /// Its memory, as clients map it.
-    pub place: Place,
+    /// Its memory.
+    pub pages: Pages,
+    /// Of an object of another process, the descriptor that it came by: while it is open the other one keeps the object.
+    pub token: Option<OwnedFd>,
+    /// Others may look at it without asking: the display, other processes.
+    pub is_shared: bool,
     /// The kernel's number: linear, X, Y.
     pub tiling: u32,
     /// Bytes from row to row if tiled.
@@ -74,7 +111,50 @@ pub struct Object {
     /// The number that everyone can open it by.
     pub name: Option<u32>,
     /// What the aperture shows of it.
-    pub view: Option<View>,
+    pub view: Option<SharedView>,
+    /// It was part of a submission: the machine knows it.
+    pub submitted: bool,
+    /// The last work that writes it, until that is past.
+    pub written: Option<Fence>,
+    /// Work that reads it since.
+    pub read: Vec<Fence>,
+}
+
+impl Object {
+    /// Forgets work that is past.
+    fn advance(&mut self) {
+        self.written.take_if(|fence| fence.is_past());
+        self.read.retain(|fence| !fence.is_past());
+    }
+
+    /// Work on it that is not past: what writes it, and what reads it if asked for.
+    pub fn work(&mut self, also_reads: bool) -> Vec<Fence> {
+        self.advance();
+        let reads = if also_reads { &self.read[..] } else { &[] };
+        self.written.iter().chain(reads).cloned().collect()
+    }
+
+    /// There is new work on it.
+    pub fn add_work(&mut self, fence: &Fence, writes: bool) {
+        self.advance();
+        if writes {
+            self.written = Some(fence.clone());
+            self.read.clear();
+        } else {
+            self.read.push(fence.clone());
+        }
+    }
+
+    /// Waits for work on it.
+    ///
+    /// # Errors
+    /// [`Stop::Wait`] while there is any.
+    pub fn wait(&mut self, also_reads: bool) -> Outcome {
+        match self.work(also_reads)[..] {
+            [] => Ok(()),
+            _ => Err(Stop::Wait(FOREVER)),
+        }
+    }
 }
 
 impl Device {
@@ -86,21 +166,6 @@ impl Device {
         self.objects.get(&id).ok_or(Errno::NOENT)
     }
 
-    /// Which parts of an object hold anything.
-    pub(super) fn touched(objects: &Objects, arenas: &Arenas, id: ObjectId) -> Vec<Range<usize>> {
-        let Some(object) = objects.get(&id) else { return Vec::new() };
-        let whole = 0..object.size as usize;
-        match &object.place {
-            Place::Arena { arena, offset } => {
-                let parts = arenas[*arena].1.touched(*offset, object.size).into_iter();
-                parts.map(|part| part.start as usize..part.end as usize).collect()
-            }
-            // A client may have taken its pages away meanwhile.
-            Place::Client { address } if !client::are_there(*address, object.size) => Vec::new(),
-            Place::Client { .. } | Place::Foreign { .. } => vec![whole],
-        }
-    }
-
     /// An object, to be changed.
     ///
     /// # Errors
@@ -109,57 +174,50 @@ impl Device {
         self.objects.get_mut(&id).ok_or(Errno::NOENT)
     }
 
-    /// Its bytes.
-    pub(super) fn bytes(&self, id: ObjectId) -> &[u8] {
-        self.objects.get(&id).map_or(&[], |object| self.gpu.memory.bytes(object.frames))
-    }
-
-    /// Its bytes, to be changed.
-    pub(super) fn bytes_mut(&mut self, id: ObjectId) -> &mut [u8] {
-        match self.objects.get(&id) {
-            Some(object) => self.gpu.memory.bytes_mut(object.frames),
-            None => &mut [],
+    /// A copy of its bytes.
+    pub(super) fn bytes(&self, id: ObjectId) -> Vec<u8> {
+        let Some(object) = self.objects.get(&id) else { return Vec::new() };
+        let mut bytes = vec![0; object.size as usize];
+        match object.pages.read(0, &mut bytes) {
+            Ok(()) => bytes,
+            Err(_) => Vec::new(),
         }
     }
 
-    /// The arena that new objects lie in: after a fork the child takes one of its own, since both would give out the same
+    /// Zeros that clients can map. After a fork the child takes an arena of its own, since both would give out the same
     /// ranges of the old one.
-    fn arena(&mut self) -> Result<usize, Errno> {
-        let process = std::process::id();
-        if self.arenas.last().is_none_or(|(owner, _)| *owner != process) {
-            self.arenas.push((process, arena::Arena::new()?));
-        }
-        Ok(self.arenas.len() - 1)
-    }
-
-    /// Zeros that clients can map: arena, offset, and the memory for the model.
     ///
     /// # Errors
     /// ENOMEM.
-    pub(super) fn allocate(&mut self, size: u64) -> Result<(usize, u64, arena::Shared), Errno> {
-        let index = self.arena()?;
-        let arena = &mut self.arenas[index].1;
-        let offset = arena.allocate(size).ok_or(Errno::NOMEM)?;
-        Ok((index, offset, arena.pages(offset, size)))
+    pub(super) fn allocate(&mut self, size: u64) -> Result<arena::Shared, Errno> {
+        let arena = match self.arena.take().filter(|arena| arena.owner() == std::process::id()) {
+            Some(arena) => arena,
+            None => arena::Arena::new()?,
+        };
+        self.arena.insert(arena).allocate(size).ok_or(Errno::NOMEM)
     }
 
     /// A new object with one user.
-    pub(super) fn insert(&mut self, size: u64, frames: Frames, place: Place) -> ObjectId {
+    pub(super) fn insert(&mut self, pages: Pages) -> ObjectId {
         let id = ObjectId(self.next_object);
         self.next_object += 1;
         self.objects.insert(
             id,
             Object {
                 users: 1,
-                size,
-                frames,
-                place,
+                size: pages.size(),
+                pages,
+                token: None,
+                is_shared: false,
                 tiling: 0,
                 stride: 0,
                 read_only: false,
                 caching: 1,
                 name: None,
                 view: None,
+                submitted: false,
+                written: None,
+                read: Vec::new(),
             },
         );
         id
@@ -171,13 +229,11 @@ impl Device {
     /// EINVAL for a size that cannot be, ENOMEM.
     pub(super) fn create(&mut self, size: u64) -> Result<ObjectId, Errno> {
         let size = size.checked_next_multiple_of(PAGE).filter(|size| (1..=MAX_SIZE).contains(size));
-        let size = size.ok_or(Errno::INVAL)?;
-        let (arena, offset, pages) = self.allocate(size)?;
-        let frames = self.gpu.memory.adopt(Box::new(pages)).map_err(|_| Errno::NOMEM)?;
-        Ok(self.insert(size, frames, Place::Arena { arena, offset }))
+        let pages = self.allocate(size.ok_or(Errno::INVAL)?)?;
+        Ok(self.insert(Pages::File(pages)))
     }
 
-    /// One user less; after the last one the object goes.
+    /// One user less; after the last one the object goes. Its memory stays as long as work needs it.
     pub(super) fn release(&mut self, id: ObjectId) {
         let Some(object) = self.objects.get_mut(&id) else { return };
         object.users -= 1;
@@ -185,7 +241,6 @@ impl Device {
             return;
         }
         let Some(object) = self.objects.remove(&id) else { return };
-        self.unmap_everywhere(id);
         for vm in self.vms.values_mut() {
             vm.forget(id);
         }
@@ -193,23 +248,38 @@ impl Device {
             // It was given with the object.
             let _ = self.names.remove(name);
         }
-        self.gpu.memory.free(object.frames);
-        if let Place::Arena { arena, offset } = object.place {
-            self.give_back(arena, offset, object.size);
+        if object.submitted {
+            self.queue.free(&[id], &[]);
         }
-        if let Some(view) = object.view {
-            self.give_back(view.arena, view.offset, view.size());
-        }
-        self.reporter.freed(id);
     }
 
-    /// Gives a range of an arena back. Those of a parent process stay as they are.
-    pub(super) fn give_back(&mut self, arena: usize, offset: u64, size: u64) {
-        if let Some((owner, arena)) = self.arenas.get_mut(arena)
-            && *owner == std::process::id()
-        {
-            arena.release(offset, size);
+    /// GEM_BUSY: engines with work on an object.
+    pub(super) fn gem_busy(&mut self, file: &mut File, arg: &mut i915::GemBusy) -> Outcome {
+        // (Linux i915_gem_busy.c: readers by class above, the writer's class and one below)
+        let reader = |fence: &Fence| fence.class().map_or(0xffff_0000, |class| 0x1_0000 << class);
+        let object = self.object_mut(*file.objects.get(arg.handle)?)?;
+        object.advance();
+        let written = object.written.as_ref();
+        let writer = written
+            .map_or(0, |fence| reader(fence) | fence.class().map_or(0xffff, |class| u32::from(class) + 1));
+        arg.busy = object.read.iter().map(reader).fold(writer, |all, one| all | one);
+        Ok(())
+    }
+
+    /// GEM_WAIT: until there is no work on an object. The timeout says what is left of it.
+    pub(super) fn gem_wait(&mut self, file: &mut File, arg: &mut i915::GemWait, since: u64) -> Outcome {
+        if arg.flags != 0 {
+            return Err(Errno::INVAL.into());
         }
+        let object = self.object_mut(*file.objects.get(arg.bo_handle)?)?;
+        let waits = object.wait(true);
+        let Ok(timeout) = u64::try_from(arg.timeout_ns) else { return waits };
+        let (now, until) = (now(), since.saturating_add(timeout));
+        if waits.is_err() && now < until {
+            return Err(Stop::Wait(until));
+        }
+        arg.timeout_ns = until.saturating_sub(now) as i64;
+        waits.map_err(|_| Errno::TIME.into())
     }
 
     /// GEM_CREATE.
@@ -249,12 +319,17 @@ impl Device {
         if address == 0 || (arg.flags & i915::USERPTR_PROBE != 0 && !client::are_there(address, size)) {
             return Err(Errno::FAULT.into());
         }
-        let pages = client::Own::new(address, size);
-        let frames = self.gpu.memory.adopt(Box::new(pages)).map_err(|_| Errno::NOMEM)?;
-        let id = self.insert(size, frames, Place::Client { address });
+        let id = self.insert(Pages::Client(client::Own::new(address, size)));
         self.object_mut(id)?.read_only = arg.flags & i915::USERPTR_READ_ONLY != 0;
         arg.handle = file.objects.add(id);
         Ok(())
+    }
+
+    /// Work on the client's own pages of a range that is not past.
+    pub fn work_on(&mut self, address: u64, bytes: u64) -> Vec<Fence> {
+        let here =
+            |object: &&mut Object| matches!(&object.pages, Pages::Client(own) if own.meets(address, bytes));
+        self.objects.values_mut().filter(here).flat_map(|object| object.work(true)).collect()
     }
 
     /// GEM_CLOSE and its like.
@@ -277,36 +352,38 @@ impl Device {
         fits.then_some(id).ok_or(Errno::INVAL)
     }
 
-    /// True unless the object is the client's own memory and that is gone.
-    pub(super) fn is_there(&self, id: ObjectId) -> bool {
-        match self.objects.get(&id) {
-            Some(Object { place: Place::Client { address }, size, .. }) => client::are_there(*address, *size),
-            Some(_) => true,
-            None => false,
-        }
-    }
-
     /// GEM_PREAD.
     pub(super) fn pread(&mut self, file: &mut File, arg: &mut i915::GemTransfer) -> Outcome {
         let id = self.part(file, arg.handle, arg.offset, arg.size)?;
-        if matches!(self.object(id)?.place, Place::Client { .. }) {
+        let object = self.object_mut(id)?;
+        if matches!(object.pages, Pages::Client(_)) {
             return Err(Errno::INVAL.into());
         }
-        self.store_view(id);
-        let bytes = &self.bytes(id)[arg.offset as usize..][..arg.size as usize];
-        Ok(client::write(arg.data_ptr, bytes)?)
+        object.wait(false)?;
+        object.store_view();
+        for (offset, length) in pieces(arg.offset, arg.size) {
+            let mut bytes = vec![0; length];
+            object.pages.read(offset, &mut bytes)?;
+            client::write(arg.data_ptr.wrapping_add(offset - arg.offset), &bytes)?;
+        }
+        Ok(())
     }
 
     /// GEM_PWRITE.
     pub(super) fn pwrite(&mut self, file: &mut File, arg: &mut i915::GemTransfer) -> Outcome {
         let id = self.part(file, arg.handle, arg.offset, arg.size)?;
-        if matches!(self.object(id)?.place, Place::Client { .. }) {
+        let object = self.object_mut(id)?;
+        if matches!(object.pages, Pages::Client(_)) {
             return Err(Errno::INVAL.into());
         }
-        self.store_view(id);
-        let bytes = &mut self.bytes_mut(id)[arg.offset as usize..][..arg.size as usize];
-        client::read(arg.data_ptr, bytes)?;
-        self.show_view(id);
+        object.wait(true)?;
+        object.store_view();
+        for (offset, length) in pieces(arg.offset, arg.size) {
+            let mut bytes = vec![0; length];
+            client::read(arg.data_ptr.wrapping_add(offset - arg.offset), &mut bytes)?;
+            object.pages.write(offset, &bytes)?;
+        }
+        object.show_view();
         Ok(())
     }
 
@@ -327,10 +404,9 @@ impl Device {
     /// # Errors
     /// EINVAL for pages of the client itself: it has them.
     fn mapped_file(&self, id: ObjectId) -> Result<(BorrowedFd<'_>, u64), Errno> {
-        match &self.object(id)?.place {
-            Place::Arena { arena, offset } => Ok((self.arenas[*arena].1.file(), *offset)),
-            Place::Foreign { file, offset, .. } => Ok((file.as_fd(), *offset)),
-            Place::Client { .. } => Err(Errno::INVAL),
+        match &self.object(id)?.pages {
+            Pages::File(pages) => Ok(pages.file()),
+            Pages::Client(_) => Err(Errno::INVAL),
         }
     }
 
@@ -363,10 +439,10 @@ impl Device {
         let (id, aperture, within) = object_at(offset);
         let object = self.object(id).map_err(|_| Errno::INVAL)?;
         if aperture {
-            let view = object.view.as_ref().ok_or(Errno::INVAL)?;
+            let view = object.view.as_ref().ok_or(Errno::INVAL)?.pages();
             inside(within, length, view.size())?;
-            let file = self.arenas.get(view.arena).ok_or(Errno::INVAL)?.1.file();
-            return Ok((rustix::io::dup(file)?, view.offset + within));
+            let (file, start) = view.file();
+            return Ok((rustix::io::dup(file)?, start + within));
         }
         inside(within, length, object.size)?;
         let (file, start) = self.mapped_file(id)?;
@@ -393,6 +469,13 @@ impl Device {
         arg.offset = offset_of(*file.objects.get(arg.handle)?, false);
         Ok(())
     }
+}
+
+/// A range in pieces that are copied one by one.
+fn pieces(offset: u64, size: u64) -> impl Iterator<Item = (u64, usize)> {
+    const PIECE: u64 = 1 << 20;
+    let end = offset + size;
+    (offset..end).step_by(PIECE as usize).map(move |at| (at, PIECE.min(end - at) as usize))
 }
 
 fn inside(offset: u64, length: u64, size: u64) -> Result<(), Errno> {

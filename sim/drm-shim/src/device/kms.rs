@@ -256,13 +256,13 @@ impl Kms {
         }
         arg.active = self.mode.is_some().into();
         arg.sequence = self.sequence.into();
-        arg.sequence_ns = super::syncobj::now() as i64;
+        arg.sequence_ns = super::fence::now() as i64;
         Ok(())
     }
 
     /// What a client reads from the device.
     fn event(&self, kind: u32, user_data: u64) -> drm::EventVblank {
-        let now = super::syncobj::now() / 1000;
+        let now = super::fence::now() / 1000;
         drm::EventVblank {
             kind,
             length: size_of::<drm::EventVblank>() as u32,
@@ -295,6 +295,7 @@ impl Device {
             return Err(Errno::INVAL);
         }
         object.users += 1;
+        object.is_shared = true;
         let id = self.kms.next;
         self.kms.next += 1;
         self.kms.frame_buffers.insert(id, fb);
@@ -393,10 +394,9 @@ impl Device {
 
     /// A picture is on the screen: captures keep it.
     pub(super) fn shown(&mut self) {
-        if let Some(fb) = self.kms.frame_buffers.get(&self.kms.shows) {
-            let bytes =
-                self.objects.get(&fb.object).map_or(&[][..], |object| self.gpu.memory.bytes(object.frames));
-            self.reporter.shown(fb, bytes);
+        if let Some(&fb) = self.kms.frame_buffers.get(&self.kms.shows) {
+            let bytes = self.bytes(fb.object);
+            self.queue.tell(move |machine| machine.reporter.shown(&fb, &bytes));
         }
     }
 }

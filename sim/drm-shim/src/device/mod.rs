@@ -5,17 +5,21 @@
 //! * [`config`]: which GPU it is, and what is asked of it;
 //! * [`gem`]: objects; [`tiling`]: maps of tiled objects that look linear; [`prime`]: objects of others;
 //! * [`context`]: contexts and address spaces; [`exec`]: submissions; [`addresses`]: where objects lie, relocations;
-//! * [`params`]: what clients ask about the GPU; [`syncobj`]: fences; [`kms`]: the display;
+//! * [`queue`]: what waits to be run, and the thread that runs it; [`machine`]: the model; [`fence`]: when it is done;
+//! * [`params`]: what clients ask about the GPU; [`syncobj`]: fences with numbers; [`kms`]: the display;
 //! * [`report`]: faults, captures, checks and counts.
 
 pub mod addresses;
 pub mod config;
 pub mod context;
 pub mod exec;
+pub mod fence;
 pub mod gem;
 pub mod kms;
+pub mod machine;
 pub mod params;
 pub mod prime;
+pub mod queue;
 pub mod report;
 pub mod syncobj;
 pub mod tiling;
@@ -23,20 +27,25 @@ pub mod tiling;
 #[cfg(test)]
 mod tests;
 
-use crate::edge::client;
 use crate::edge::token::{self, Id};
+use crate::edge::worker::Portable;
+use crate::edge::{arena, client};
 use crate::uapi::{Request, drm, i915, mode};
 use addresses::{Vm, VmId};
 use bytemuck::Pod;
 use config::Config;
-use context::{Context, Hardware, HardwareId};
-use gem::{Arenas, ObjectId, Objects};
-use genxml_sim::{ContextId, Gpu};
+use context::Context;
+use fence::{Changes, FOREVER, Fence, now};
+use gem::{ObjectId, Objects};
 use kms::Kms;
-use report::Reporter;
+use machine::Machine;
+use queue::Queue;
+use report::Missing;
 use rustix::io::Errno;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use syncobj::SharedSync;
 
 /// Minor number of the primary node, card0.
@@ -44,14 +53,22 @@ pub const PRIMARY: u32 = 0;
 /// Minor number of the render node, renderD128.
 pub const RENDER: u32 = 128;
 
-/// Why an ioctl does not end well.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Work that is so old has to be done before a client that asks goes on, in nanoseconds. (Linux i915_gem_throttle.c)
+const THROTTLE: u64 = 20_000_000;
+
+/// How long the end of a process waits for its work: as long as a hang may take.
+const LAST_WORK: u64 = 600_000_000_000;
+
+/// Why an ioctl does not end well, or not yet.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stop {
     /// With this error.
     Errno(Errno),
     /// It has to wait until another one changes something, at most until this time of the monotonic clock, in
     /// nanoseconds: call it again then.
     Wait(u64),
+    /// All is well but for the work, which is to be waited for.
+    After(Fence),
 }
 
 impl From<Errno> for Stop {
@@ -137,25 +154,51 @@ pub struct File {
     vms: Handles<VmId>,
     syncobjs: Handles<SharedSync>,
     /// Faults of its contexts.
-    resets: u32,
+    resets: Arc<AtomicU32>,
+    /// Its work, and when it came.
+    work: VecDeque<(u64, Fence)>,
+}
+
+impl File {
+    /// It has new work.
+    fn add_work(&mut self, fence: &Fence) {
+        self.advance();
+        self.work.push_back((now(), fence.clone()));
+    }
+
+    fn advance(&mut self) {
+        while self.work.front().is_some_and(|(_, fence)| fence.is_past()) {
+            self.work.pop_front();
+        }
+    }
+
+    /// GEM_THROTTLE: work that has been there for long has to be done.
+    fn throttle(&mut self) -> Outcome {
+        self.advance();
+        match self.work.front() {
+            Some((since, _)) if now().saturating_sub(*since) > THROTTLE => Err(Stop::Wait(FOREVER)),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The device.
 #[derive(Debug)]
 pub struct Device {
     config: Config,
-    gpu: Gpu,
-    /// Files in memory that objects lie in; the newest is this process' own.
-    arenas: Arenas,
+    /// Who waits for anything looks here.
+    changes: Arc<Changes>,
+    queue: Queue,
+    /// The machine while the process forks.
+    paused: Option<Portable>,
+    /// The file in memory that new objects lie in.
+    arena: Option<arena::Arena>,
     objects: Objects,
     next_object: u64,
     files: BTreeMap<Id, File>,
     vms: BTreeMap<VmId, Vm>,
     next_vm: u64,
-    hardware: BTreeMap<HardwareId, Hardware>,
     next_hardware: u64,
-    /// Contexts of the model that nobody has any more.
-    spare: Vec<ContextId>,
     /// Buffers that descriptors stand for, with the device's end of each.
     exports: Vec<(ObjectId, OwnedFd)>,
     /// Synchronisation objects that descriptors stand for.
@@ -163,7 +206,7 @@ pub struct Device {
     /// Objects with names for everyone (GEM_FLINK).
     names: Handles<ObjectId>,
     kms: Kms,
-    reporter: Reporter,
+    reporter: Missing,
 }
 
 /// The arguments of an ioctl.
@@ -171,6 +214,7 @@ pub struct Device {
 struct Call {
     request: Request,
     address: u64,
+    since: u64,
 }
 
 impl Call {
@@ -193,27 +237,25 @@ impl Call {
 impl Device {
     /// A device that nobody has opened.
     pub fn new(config: Config) -> Device {
-        let mut gpu = Gpu::new();
-        gpu.set_threads(config.threads);
-        gpu.set_work_limit(config.work_limit);
-        let reporter = Reporter::new(&config);
+        let changes = Arc::new(Changes::default());
+        let machine = Portable(Machine::new(config.clone()));
         Device {
             config,
-            gpu,
-            arenas: Vec::new(),
+            queue: Queue::new(machine, changes.clone()),
+            changes,
+            paused: None,
+            arena: None,
             objects: BTreeMap::new(),
             next_object: 1,
             files: BTreeMap::new(),
             vms: BTreeMap::new(),
             next_vm: 1,
-            hardware: BTreeMap::new(),
             next_hardware: 0,
-            spare: Vec::new(),
             exports: Vec::new(),
             shared_syncs: Vec::new(),
             names: Handles::default(),
             kms: Kms::default(),
-            reporter,
+            reporter: Missing::default(),
         }
     }
 
@@ -232,7 +274,8 @@ impl Device {
         self.collect();
         let vm = self.new_vm();
         let mut contexts = BTreeMap::new();
-        contexts.insert(0, Context::new(vm));
+        let resets = Arc::new(AtomicU32::new(0));
+        contexts.insert(0, Context::new(vm, &resets));
         let file = File {
             minor,
             channel,
@@ -241,25 +284,53 @@ impl Device {
             next_context: 1,
             vms: Handles::default(),
             syncobjs: Handles::default(),
-            resets: 0,
+            resets,
+            work: VecDeque::new(),
         };
         self.files.insert(id, file);
     }
 
-    /// This is a forked child now: what is told is the parent's to tell.
-    pub fn forked(&mut self) {
-        self.reporter = Reporter::new(&Config {
-            capture: None,
-            trace: None,
-            stats: false,
-            check: false,
-            ..self.config.clone()
-        });
+    /// Where threads that wait for something learn of changes.
+    pub fn changes(&self) -> Arc<Changes> {
+        self.changes.clone()
     }
 
-    /// The process ends: counts and captures are written.
+    /// The process is about to fork: nothing runs until that is done.
+    pub fn pause(&mut self) {
+        self.paused = Some(self.queue.pause());
+    }
+
+    /// The process has forked, and this is the parent.
+    pub fn resume(&mut self) {
+        if let Some(machine) = self.paused.take() {
+            self.queue.resume(machine);
+        }
+    }
+
+    /// The process has forked, and this is the child: work is the parent's to do and to tell of. The thread that does it is
+    /// not here, and what it had locked stays so.
+    pub fn forked(&mut self) {
+        let Some(mut machine) = self.paused.take() else { return };
+        machine.0.forked();
+        let changes = Arc::new(Changes::default());
+        let queue = Queue::new(machine, changes.clone());
+        std::mem::forget(std::mem::replace(&mut self.queue, queue));
+        self.changes = changes;
+        for object in self.objects.values_mut() {
+            std::mem::forget((object.written.take(), std::mem::take(&mut object.read)));
+        }
+        for file in self.files.values_mut() {
+            std::mem::forget(std::mem::take(&mut file.work));
+            for (_, sync) in file.syncobjs.iter() {
+                syncobj::with(sync, syncobj::Sync::forget_work);
+            }
+        }
+    }
+
+    /// The process ends: work that others may see is done, counts and captures are written.
     pub fn finish(&mut self) {
-        self.reporter.finish();
+        self.queue.drain(LAST_WORK);
+        self.queue.tell(|machine| machine.reporter.finish());
     }
 
     /// Everything of files and buffers whose last descriptor was closed goes.
@@ -298,14 +369,15 @@ impl Device {
         }
     }
 
-    /// Does an ioctl of type [`DRM_TYPE`](crate::uapi::DRM_TYPE) with its argument at `address` in the client's memory.
+    /// Does an ioctl of type [`DRM_TYPE`](crate::uapi::DRM_TYPE) with its argument at `address` in the client's memory. It may
+    /// have to be called again ([`Stop::Wait`]); `since` is when it was called first.
     ///
     /// # Errors
     /// What the kernel would give; EBADF for a file that is not open.
-    pub fn ioctl(&mut self, id: Id, request: Request, address: u64) -> Outcome {
+    pub fn ioctl(&mut self, id: Id, request: Request, address: u64, since: u64) -> Outcome {
         // The file is away from the others meanwhile, so that both can be changed.
         let mut file = self.files.remove(&id).ok_or(Errno::BADF)?;
-        let outcome = self.dispatch(id, &mut file, Call { request, address });
+        let outcome = self.dispatch(id, &mut file, Call { request, address, since });
         self.files.insert(id, file);
         outcome
     }
@@ -353,7 +425,7 @@ impl Device {
             nr::SYNCOBJ_SIGNAL => call.with(|arg| syncobj::signal(&file.syncobjs, arg)),
             nr::SYNCOBJ_TIMELINE_SIGNAL => call.with(|arg| syncobj::timeline_signal(&file.syncobjs, arg)),
             nr::SYNCOBJ_QUERY => call.with(|arg| syncobj::query(&file.syncobjs, arg)),
-            nr::SYNCOBJ_TRANSFER => call.with(|arg| syncobj::transfer(&file.syncobjs, arg)),
+            nr::SYNCOBJ_TRANSFER => call.with(|arg| syncobj::transfer(&file.syncobjs, arg, call.since)),
             _ => self.unknown(call),
         }
     }
@@ -382,16 +454,9 @@ impl Device {
             }
             nr::GEM_SET_DOMAIN => call.with(|arg| self.set_domain(file, arg)),
             nr::GEM_SW_FINISH => call.with(|arg| self.sw_finish(file, arg)),
-            nr::GEM_BUSY => call.with(|arg: &mut i915::GemBusy| {
-                file.objects.get(arg.handle)?;
-                arg.busy = 0;
-                Ok(())
-            }),
-            nr::GEM_WAIT => call.with(|arg: &mut i915::GemWait| {
-                file.objects.get(arg.bo_handle)?;
-                Ok(())
-            }),
-            nr::GEM_THROTTLE => Ok(()),
+            nr::GEM_BUSY => call.with(|arg| self.gem_busy(file, arg)),
+            nr::GEM_WAIT => call.with(|arg| self.gem_wait(file, arg, call.since)),
+            nr::GEM_THROTTLE => file.throttle(),
             nr::GEM_SET_TILING => call.with(|arg| self.set_tiling(file, arg)),
             nr::GEM_GET_TILING => call.with(|arg| self.get_tiling(file, arg)),
             nr::GEM_GET_APERTURE => call.with(|arg: &mut i915::GemGetAperture| {

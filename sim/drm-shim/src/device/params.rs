@@ -134,8 +134,7 @@ impl Device {
         if arg.offset & !i915::REG_READ_8B != u64::from(register) {
             return Err(Errno::INVAL.into());
         }
-        let halves = [register, register + 4].map(|offset| u64::from(self.gpu.mmio_read(offset)));
-        arg.val = halves[0] | halves[1] << 32;
+        arg.val = self.queue.timestamp();
         Ok(())
     }
 

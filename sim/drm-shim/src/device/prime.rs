@@ -1,6 +1,6 @@
 //! Objects of others: by descriptor (PRIME) within a process and across processes, and by name (FLINK).
 
-use super::gem::{Object, ObjectId, Place};
+use super::gem::{Object, ObjectId, Pages};
 use super::{Device, File, Outcome};
 use crate::edge::arena;
 use crate::edge::token::{self, Id, Token};
@@ -12,18 +12,11 @@ impl Device {
     /// PRIME_HANDLE_TO_FD.
     pub(super) fn prime_export(&mut self, file: &mut File, arg: &mut drm::PrimeHandle) -> Outcome {
         let id = *file.objects.get(arg.handle)?;
-        let object = self.object(id)?;
-        let (pid, number, offset) = match &object.place {
-            Place::Arena { arena, offset } => {
-                let (pid, arena) = &self.arenas[*arena];
-                (*pid, arena.number(), *offset)
-            }
-            Place::Foreign { file, offset, .. } => {
-                (std::process::id(), rustix::fd::AsRawFd::as_raw_fd(file), *offset)
-            }
-            // The kernel shares no user pages either.
-            Place::Client { .. } => return Err(Errno::INVAL.into()),
-        };
+        let object = self.object_mut(id)?;
+        // The kernel shares no user pages either.
+        let Pages::File(pages) = &object.pages else { return Err(Errno::INVAL.into()) };
+        object.is_shared = true;
+        let (pid, number, offset) = pages.found();
         let token = Token::Buffer {
             id: Id { pid, ..Id::new() },
             file: number as u32,
@@ -33,7 +26,7 @@ impl Device {
             object: id.0,
         };
         let (client, device) = token.create(arg.flags & drm::CLOEXEC != 0)?;
-        // Who polls it waits for the work on it, which is done.
+        // Who polls it waits for the work on it, which is done: submissions with objects that others see are waited for.
         token::tell(&device, &[0]);
         self.exports.push((id, device));
         self.object_mut(id)?.users += 1;
@@ -62,19 +55,11 @@ impl Device {
         let Token::Buffer { id: Id { pid, .. }, file, offset, size, tiling, object } = token else {
             return Err(Errno::INVAL);
         };
-        let own = |place: &Place| match place {
-            Place::Arena { arena, offset: start } => {
-                let (owner, arena) = &self.arenas[*arena];
-                *owner == pid && arena.number() as u32 == file && *start == offset
-            }
-            Place::Foreign { file: here, offset: start, .. } => {
-                *start == offset
-                    && (pid == std::process::id() && rustix::fd::AsRawFd::as_raw_fd(here) as u32 == file)
-            }
-            Place::Client { .. } => false,
+        let here = |found: &&Object| match &found.pages {
+            Pages::File(pages) => pages.found() == (pid, file as i32, offset),
+            Pages::Client(_) => false,
         };
-        let known =
-            self.objects.get(&ObjectId(object)).filter(|found| own(&found.place)).map(|_| ObjectId(object));
+        let known = self.objects.get(&ObjectId(object)).filter(here).map(|_| ObjectId(object));
         // An object of another process that came before.
         let known = known.or_else(|| self.imported(token));
         if let Some(id) = known {
@@ -85,12 +70,12 @@ impl Device {
             self.reporter
                 .missing(&format!("a buffer of process {pid}, whose file cannot be opened: {error}"));
         })?;
-        let pages = arena::foreign(rustix::io::dup(&file)?, offset, size)?;
-        let frames = self.gpu.memory.adopt(Box::new(pages)).map_err(|_| Errno::NOMEM)?;
+        let pages = arena::foreign(file, offset, size)?;
         let kept = rustix::io::fcntl_dupfd_cloexec(descriptor, 512)
             .or_else(|_| rustix::io::fcntl_dupfd_cloexec(descriptor, 0))?;
-        let id = self.insert(size, frames, Place::Foreign { file, offset, _token: kept });
-        let object: &mut Object = self.object_mut(id)?;
+        let id = self.insert(Pages::File(pages));
+        let object = self.object_mut(id)?;
+        (object.token, object.is_shared) = (Some(kept), true);
         (object.tiling, object.stride) = tiling;
         Ok(id)
     }
@@ -98,13 +83,10 @@ impl Device {
     /// An object of another process that is here already.
     fn imported(&self, token: Token) -> Option<ObjectId> {
         let Token::Buffer { id, object, .. } = token else { return None };
-        self.objects.iter().find_map(|(known, here)| match &here.place {
-            Place::Foreign { _token, .. } => match Token::of(_token.as_fd())? {
-                Token::Buffer { id: Id { pid, .. }, object: theirs, .. } => {
-                    (pid == id.pid && theirs == object).then_some(*known)
-                }
-                _ => None,
-            },
+        self.objects.iter().find_map(|(known, here)| match Token::of(here.token.as_ref()?.as_fd())? {
+            Token::Buffer { id: Id { pid, .. }, object: theirs, .. } => {
+                (pid == id.pid && theirs == object).then_some(*known)
+            }
             _ => None,
         })
     }

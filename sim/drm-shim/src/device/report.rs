@@ -72,8 +72,21 @@ pub struct Reporter {
     submissions: u64,
     spent: Duration,
     faults: u32,
-    /// What is missing and was told.
+}
+
+/// Tells what clients want and the device does not have.
+#[derive(Debug, Default)]
+pub struct Missing {
     told: BTreeSet<String>,
+}
+
+impl Missing {
+    /// Tells it, once.
+    pub fn missing(&mut self, what: &str) {
+        if self.told.insert(what.to_owned()) {
+            say(&format!("{}: not implemented: {what}", program()));
+        }
+    }
 }
 
 impl std::fmt::Debug for Reporter {
@@ -161,16 +174,13 @@ impl Reporter {
             submissions: 0,
             spent: Duration::ZERO,
             faults: 0,
-            told: BTreeSet::new(),
             program,
         }
     }
 
-    /// Something that a client wants and the device does not have: told once.
-    pub fn missing(&mut self, what: &str) {
-        if self.told.insert(what.to_owned()) {
-            say(&format!("{}: not implemented: {what}", self.program));
-        }
+    /// The name of the program.
+    pub fn program(&self) -> &str {
+        &self.program
     }
 
     /// A submission is about to run.

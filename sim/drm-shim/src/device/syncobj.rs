@@ -1,42 +1,116 @@
-//! Synchronisation objects: fences with a number, and timelines of them. All work is done when its submission returns, so a
-//! fence that is there is past; what can be waited for is that it is there.
+//! Synchronisation objects: a fence with a number, or a timeline of them.
 
+use super::fence::{Fence, now};
 use super::{Device, File, Handles, Outcome, Stop};
 use crate::edge::client;
 use crate::edge::token::{self, Id, Token};
 use crate::uapi::drm;
-use rustix::fd::{AsFd, IntoRawFd};
+use rustix::fd::{AsFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// How long SYNCOBJ_TRANSFER waits for a fence to be there. (Linux drm_syncobj.c)
+const TRANSFER_TIMEOUT: u64 = 5_000_000_000;
+
 /// One of them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Sync {
     /// There is a fence.
-    pub fence: bool,
+    fence: bool,
     /// The last point of the timeline that is past.
-    pub point: u64,
+    point: u64,
+    /// What is not past, with points that ascend; without a timeline they are 0.
+    pending: Vec<(u64, Fence)>,
+}
+
+impl Sync {
+    /// Fences that are past become points that are, in order.
+    fn advance(&mut self) {
+        let past = self.pending.iter().take_while(|(_, fence)| fence.is_past()).count();
+        for (point, _) in self.pending.drain(..past) {
+            self.point = self.point.max(point);
+        }
+    }
+
+    /// Replaces what is there by fences, or with a point adds them to the timeline.
+    fn set(&mut self, point: u64, fences: impl IntoIterator<Item = Fence>) {
+        self.fence = true;
+        if point == 0 {
+            self.point = 0;
+            self.pending.clear();
+        }
+        let before = self.pending.len();
+        let last = self.pending.last().map_or(0, |(last, _)| *last);
+        // A timeline goes on from its last point, whatever a client says.
+        let point = if point == 0 { 0 } else { point.max(last) };
+        self.pending.extend(fences.into_iter().map(|fence| (point, fence)));
+        if before == self.pending.len() {
+            match self.pending.last_mut() {
+                // What comes before is to be past, too.
+                Some((last, _)) => *last = point,
+                None => self.point = self.point.max(point),
+            }
+        }
+        self.advance();
+    }
+
+    /// True if there is a fence at a point, or at all for point 0.
+    fn is_there(&self, point: u64) -> bool {
+        let last = self.pending.last().map_or(self.point, |(last, _)| self.point.max(*last));
+        self.fence && last >= point
+    }
+
+    /// What has to be past for a point to be so.
+    fn before(&self, point: u64) -> &[(u64, Fence)] {
+        let end = match point {
+            0 => self.pending.len(),
+            _ if self.point >= point => 0,
+            _ => self.pending.iter().position(|(at, _)| *at >= point).map_or(self.pending.len(), |at| at + 1),
+        };
+        &self.pending[..end]
+    }
+
+    /// Work that was another process' to do is past.
+    pub(super) fn forget_work(&mut self) {
+        for (point, _) in self.pending.drain(..) {
+            self.point = self.point.max(point);
+        }
+    }
 }
 
 /// Those that several files have are one.
 pub type SharedSync = Arc<Mutex<Sync>>;
 
 /// Changes or reads one.
-fn with<R>(sync: &SharedSync, work: impl FnOnce(&mut Sync) -> R) -> R {
+pub(super) fn with<R>(sync: &SharedSync, work: impl FnOnce(&mut Sync) -> R) -> R {
     work(&mut sync.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Signals a binary one (point 0) or a point of a timeline.
-pub(super) fn set(sync: &SharedSync, point: u64) {
-    with(sync, |sync| {
-        sync.fence = true;
-        sync.point = if point == 0 { 0 } else { sync.point.max(point) };
-    });
+/// Gives a binary one (point 0) or a point of a timeline fences; without any it is past.
+pub(super) fn set(sync: &SharedSync, point: u64, fences: impl IntoIterator<Item = Fence>) {
+    with(sync, |sync| sync.set(point, fences));
 }
 
-/// True if the fence at a point, or the only one at point 0, is there, and so past.
-pub(super) fn is_past(sync: &SharedSync, point: u64) -> bool {
-    with(sync, |sync| sync.fence && (point == 0 || sync.point >= point))
+/// True if the fence at a point, or the only one at point 0, is there and past.
+fn is_past(sync: &SharedSync, point: u64) -> bool {
+    with(sync, |sync| {
+        sync.advance();
+        sync.is_there(point) && sync.before(point).is_empty()
+    })
+}
+
+/// True if there is a fence at a point.
+fn is_there(sync: &SharedSync, point: u64) -> bool {
+    with(sync, |sync| sync.is_there(point))
+}
+
+/// What has to be past for a point to be so; none if there is no fence.
+pub(super) fn fences(sync: &SharedSync, point: u64) -> Option<Vec<Fence>> {
+    with(sync, |sync| {
+        sync.advance();
+        let fences = || sync.before(point).iter().map(|(_, fence)| fence.clone()).collect();
+        sync.is_there(point).then(fences)
+    })
 }
 
 /// SYNCOBJ_CREATE.
@@ -45,7 +119,7 @@ pub(super) fn create(all: &mut Handles<SharedSync>, arg: &mut drm::Syncobj) -> O
         return Err(Errno::INVAL.into());
     }
     let fence = arg.flags & drm::SYNCOBJ_CREATE_SIGNALED != 0;
-    arg.handle = all.add(Arc::new(Mutex::new(Sync { fence, point: 0 })));
+    arg.handle = all.add(Arc::new(Mutex::new(Sync { fence, ..Sync::default() })));
     Ok(())
 }
 
@@ -77,34 +151,32 @@ fn wait_for(
         Some(0) | None => vec![0; syncs.len()],
         Some(points) => client::array::<u64>(points, handles.1.into())?,
     };
-    let mut past = syncs.iter().zip(&points).map(|(sync, point)| is_past(sync, *point));
+    let of_submission = flags & drm::SYNCOBJ_WAIT_AVAILABLE != 0;
+    let met = |(sync, point): (&SharedSync, &u64)| match of_submission {
+        true => is_there(sync, *point),
+        false => is_past(sync, *point),
+    };
+    let mut met = syncs.iter().zip(&points).map(met);
     let (first, done) = match flags & drm::SYNCOBJ_WAIT_ALL != 0 {
-        true => (0, past.all(|past| past)),
+        true => (0, met.all(|met| met)),
         false => {
-            let first = past.position(|past| past);
+            let first = met.position(|met| met);
             (first.unwrap_or(0), first.is_some())
         }
     };
+    // Without a fence there is nothing to wait for, unless for the fence itself.
+    if flags & (drm::SYNCOBJ_WAIT_FOR_SUBMIT | drm::SYNCOBJ_WAIT_AVAILABLE) == 0
+        && !syncs.iter().zip(&points).all(|(sync, point)| is_there(sync, *point))
+    {
+        return Err(Errno::INVAL.into());
+    }
     if done {
         return Ok(first as u32);
-    }
-    // Without a fence there is nothing to wait for, unless for the fence itself.
-    if flags & (drm::SYNCOBJ_WAIT_FOR_SUBMIT | drm::SYNCOBJ_WAIT_AVAILABLE) == 0 {
-        let missing = |(sync, point): (&SharedSync, &u64)| !is_past(sync, *point);
-        if syncs.iter().zip(&points).any(missing) {
-            return Err(Errno::INVAL.into());
-        }
     }
     match u64::try_from(timeout) {
         Ok(until) if until > now() => Err(Stop::Wait(until)),
         _ => Err(Errno::TIME.into()),
     }
-}
-
-/// The monotonic clock in nanoseconds, what timeouts count by.
-pub fn now() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// SYNCOBJ_WAIT.
@@ -132,7 +204,7 @@ pub(super) fn reset(all: &Handles<SharedSync>, arg: &mut drm::SyncobjArray) -> O
 /// SYNCOBJ_SIGNAL.
 pub(super) fn signal(all: &Handles<SharedSync>, arg: &mut drm::SyncobjArray) -> Outcome {
     for sync in several(all, arg.handles, arg.count_handles)? {
-        set(&sync, 0);
+        set(&sync, 0, None);
     }
     Ok(())
 }
@@ -141,25 +213,40 @@ pub(super) fn signal(all: &Handles<SharedSync>, arg: &mut drm::SyncobjArray) -> 
 pub(super) fn timeline_signal(all: &Handles<SharedSync>, arg: &mut drm::SyncobjTimelineArray) -> Outcome {
     let points: Vec<u64> = client::array(arg.points, arg.count_handles.into())?;
     for (sync, point) in several(all, arg.handles, arg.count_handles)?.iter().zip(points) {
-        set(sync, point);
+        set(sync, point, None);
     }
     Ok(())
 }
 
 /// SYNCOBJ_QUERY.
 pub(super) fn query(all: &Handles<SharedSync>, arg: &mut drm::SyncobjTimelineArray) -> Outcome {
+    if arg.flags & !drm::SYNCOBJ_QUERY_LAST_SUBMITTED != 0 {
+        return Err(Errno::INVAL.into());
+    }
+    let point = |sync: &mut Sync| {
+        sync.advance();
+        match sync.pending.last() {
+            Some((last, _)) if arg.flags & drm::SYNCOBJ_QUERY_LAST_SUBMITTED != 0 => *last,
+            _ => sync.point,
+        }
+    };
     let syncs = several(all, arg.handles, arg.count_handles)?;
-    let points: Vec<u64> = syncs.iter().map(|sync| with(sync, |sync| sync.point)).collect();
+    let points: Vec<u64> = syncs.iter().map(|sync| with(sync, point)).collect();
     Ok(client::put_array(arg.points, &points)?)
 }
 
 /// SYNCOBJ_TRANSFER: the fence of one becomes that of another.
-pub(super) fn transfer(all: &Handles<SharedSync>, arg: &mut drm::SyncobjTransfer) -> Outcome {
+pub(super) fn transfer(all: &Handles<SharedSync>, arg: &mut drm::SyncobjTransfer, since: u64) -> Outcome {
     let (from, to) = (all.get(arg.src_handle)?, all.get(arg.dst_handle)?);
-    if !is_past(from, arg.src_point) {
-        return Err(Errno::INVAL.into());
-    }
-    set(to, arg.dst_point);
+    let Some(fences) = fences(from, arg.src_point) else {
+        let until = since + TRANSFER_TIMEOUT;
+        return Err(match arg.flags & drm::SYNCOBJ_WAIT_FOR_SUBMIT {
+            0 => Errno::INVAL.into(),
+            _ if until > now() => Stop::Wait(until),
+            _ => Errno::TIME.into(),
+        });
+    };
+    set(to, arg.dst_point, fences);
     Ok(())
 }
 
@@ -168,10 +255,13 @@ impl Device {
     pub(super) fn sync_export(&mut self, file: &mut File, arg: &mut drm::SyncobjHandle) -> Outcome {
         let sync = file.syncobjs.get(arg.handle)?.clone();
         if arg.flags & drm::SYNCOBJ_SYNC_FILE != 0 {
-            if !is_past(&sync, 0) {
-                return Err(Errno::INVAL.into());
+            let fences = fences(&sync, 0).ok_or(Errno::INVAL)?;
+            arg.fd = match &fences[..] {
+                [] => token::signaled()?,
+                [fence] => fence.descriptor()?,
+                _ => self.queue.after(fences, Vec::new())?.descriptor()?,
             }
-            arg.fd = token::signaled()?.into_raw_fd();
+            .into_raw_fd();
             return Ok(());
         }
         let id = Id::new();
@@ -186,8 +276,7 @@ impl Device {
         let descriptor = client::descriptor(arg.fd)?;
         if arg.flags & drm::SYNCOBJ_SYNC_FILE != 0 {
             let sync = file.syncobjs.get(arg.handle)?;
-            token::is_ready(&descriptor, None);
-            set(sync, 0);
+            set(sync, 0, self.fence_of(descriptor)?);
             return Ok(());
         }
         let Some(Token::Sync { id }) = Token::of(descriptor.as_fd()) else {
@@ -203,5 +292,24 @@ impl Device {
                 Err(Errno::INVAL.into())
             }
         }
+    }
+
+    /// The fence behind a sync file; none if that is past.
+    fn fence_of(&self, file: OwnedFd) -> Result<Option<Fence>, Errno> {
+        match token::is_past(&file) {
+            true => Ok(None),
+            false => self.queue.after(Vec::new(), vec![file]).map(Some),
+        }
+    }
+
+    /// SYNC_IOC_MERGE: a sync file that is past when two are.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn merge(&self, files: [OwnedFd; 2]) -> Result<OwnedFd, Errno> {
+        if files.iter().all(token::is_past) && files.iter().all(|file| token::status(file) == 1) {
+            return token::signaled();
+        }
+        self.queue.after(Vec::new(), files.into())?.descriptor()
     }
 }

@@ -5,6 +5,7 @@
 
 use super::*;
 use crate::edge::token::Token;
+use crate::uapi::COMMAND_BASE;
 use crate::uapi::i915::{ExecBuffer2, ExecObject2, exec, object};
 use genxml::core::{Address, U};
 use genxml::gen8::mi::{MiBatchBufferEnd, MiStoreDataImm};
@@ -45,12 +46,27 @@ impl Client {
     }
 
     fn core<T: Pod>(&mut self, number: u32, argument: &mut T) -> Outcome {
+        match self.begin(number, argument) {
+            Err(Stop::After(fence)) => fence.wait().map_err(Stop::Errno),
+            outcome => outcome,
+        }
+    }
+
+    /// The same without waiting for anything.
+    fn begin<T: Pod>(&mut self, number: u32, argument: &mut T) -> Outcome {
         let address = std::ptr::from_mut(argument) as u64;
-        self.device.ioctl(self.id, Request::of::<T>(number), address)
+        self.device.ioctl(self.id, Request::of::<T>(number), address, now())
+    }
+
+    /// What the machine has: objects, states and spare contexts.
+    fn counts(&self) -> [usize; 3] {
+        let (send, receive) = std::sync::mpsc::channel();
+        self.device.queue.tell(move |machine| send.send(machine.counts()).unwrap());
+        receive.recv().unwrap()
     }
 
     fn i915<T: Pod>(&mut self, number: u32, argument: &mut T) -> Outcome {
-        self.core(crate::uapi::COMMAND_BASE + number, argument)
+        self.core(COMMAND_BASE + number, argument)
     }
 
     fn create(&mut self, size: u64) -> u32 {
@@ -131,7 +147,7 @@ fn objects() {
     let mut map = i915::GemMmapOffset { handle: 1, flags: 2, ..Default::default() };
     client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
     let (file, offset) = client.device.mapping(map.offset, 8192).unwrap();
-    let pages = crate::edge::arena::foreign(file, offset, 8192).unwrap();
+    let pages = arena::foreign(file, offset, 8192).unwrap();
     assert_eq!(pages.as_ref()[8190..8192], [1, 2]);
     assert!(client.device.mapping(map.offset + 4096, 8192).is_err());
     assert!(client.device.mapping(77 << 36, 4096).is_err());
@@ -145,7 +161,7 @@ fn objects() {
     assert_eq!(client.core(drm::nr::GEM_CLOSE, &mut close), errno(Errno::INVAL));
     assert!(client.device.objects.is_empty());
     assert_eq!(client.core(0x90, &mut close), errno(Errno::INVAL));
-    assert_eq!(client.device.ioctl(client.id, Request::of::<drm::GemClose>(9), 16), errno(Errno::FAULT));
+    assert_eq!(client.device.ioctl(client.id, Request::of::<drm::GemClose>(9), 16, 0), errno(Errno::FAULT));
 }
 
 #[test]
@@ -312,7 +328,7 @@ fn shared_buffers() {
     let descriptor = unsafe { OwnedFd::from_raw_fd(prime.fd) };
     let token = Token::of(descriptor.as_fd()).unwrap();
     let (file, offset) = client.device.shared_mapping(token, 4096, 4096).unwrap();
-    assert_eq!(&crate::edge::arena::foreign(file, offset, 4096).unwrap().as_ref()[..6], b"shared");
+    assert_eq!(&arena::foreign(file, offset, 4096).unwrap().as_ref()[..6], b"shared");
     assert!(client.device.shared_mapping(token, 4096, 4097).is_err());
     // When the descriptor and all handles are gone, so is the object.
     client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle: 2, pad: 0 }).unwrap();
@@ -348,7 +364,7 @@ fn aperture() {
     let mut map = i915::GemMmapOffset { handle, flags: i915::MMAP_OFFSET_GTT, ..Default::default() };
     client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
     let (file, offset) = client.device.mapping(map.offset, 8192).unwrap();
-    let mut pages = crate::edge::arena::foreign(file, offset, 8192).unwrap();
+    let mut pages = arena::foreign(file, offset, 8192).unwrap();
     assert_eq!(&pages.as_ref()[1024 + 512..][..4], b"here");
     pages.as_mut()[1024 + 512..][..5].copy_from_slice(b"there");
     client.i915(i915::nr::GEM_SW_FINISH, &mut i915::GemSwFinish { handle }).unwrap();
@@ -392,7 +408,7 @@ fn fences() {
     client.core(drm::nr::SYNCOBJ_WAIT, &mut wait).unwrap();
     // SAFETY: the descriptor was just made for this test.
     let fence = unsafe { OwnedFd::from_raw_fd((exec.rsvd2 >> 32) as i32) };
-    assert!(token::is_ready(&fence, Some(rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 })));
+    assert!(token::is_past(&fence));
 
     let points = [5u64];
     let mut timeline = i915::TimelineFences {
@@ -520,12 +536,13 @@ fn nothing_grows() {
         let mut destroy = i915::ContextDestroy { ctx_id: create.ctx_id, pad: 0 };
         client.i915(i915::nr::GEM_CONTEXT_DESTROY, &mut destroy).unwrap();
         let device = &client.device;
-        let counts = [device.hardware.len(), device.objects.len(), device.vms.len()];
-        assert_eq!(counts, [0, 1, 1]);
+        assert_eq!([device.objects.len(), device.vms.len()], [1, 1]);
+        let [objects, states, spare] = client.counts();
+        assert_eq!([objects, states], [1, 0]);
         if round == 0 {
-            models = device.spare.len();
+            models = spare;
         }
-        assert_eq!(device.spare.len(), models);
+        assert_eq!(spare, models);
     }
 }
 
@@ -657,4 +674,282 @@ fn captures() {
     let bytes = replay.bytes(object);
     assert_eq!((bytes[0x10], bytes[256]), (0x99, 5));
     std::fs::remove_dir_all(&directory).unwrap();
+}
+
+/// A client that goes on while its work is done.
+fn asynchronous() -> Client {
+    let errors = std::env::temp_dir().join(format!("genx-shim-{}-{}", std::process::id(), Id::new().serial));
+    std::fs::create_dir_all(&errors).unwrap();
+    Client::with(RENDER, Config { work_limit: 1 << 20, errors, asynchronous: true, ..Config::default() })
+}
+
+impl Client {
+    /// A sync file that is past when the other end says so.
+    fn gate() -> (OwnedFd, OwnedFd) {
+        token::unsignaled().unwrap()
+    }
+
+    /// Submits a list of objects behind a sync file.
+    fn exec_behind(&mut self, gate: &OwnedFd, objects: &mut [ExecObject2]) -> OwnedFd {
+        let mut exec = ExecBuffer2 {
+            buffers_ptr: objects.as_mut_ptr() as u64,
+            buffer_count: objects.len() as u32,
+            flags: exec::FENCE_IN | exec::FENCE_OUT,
+            rsvd2: rustix::fd::AsRawFd::as_raw_fd(gate) as u64,
+            ..Default::default()
+        };
+        assert_eq!(self.begin(COMMAND_BASE + i915::nr::GEM_EXECBUFFER2, &mut exec), Ok(()));
+        // SAFETY: the descriptor was just made for this test.
+        unsafe { OwnedFd::from_raw_fd((exec.rsvd2 >> 32) as i32) }
+    }
+
+    fn busy(&mut self, handle: u32) -> u32 {
+        let mut busy = i915::GemBusy { handle, busy: 9 };
+        self.i915(i915::nr::GEM_BUSY, &mut busy).unwrap();
+        busy.busy
+    }
+
+    /// GEM_WAIT, as often as it has to be called.
+    fn wait(&mut self, handle: u32, timeout_ns: i64) -> (Outcome, i64) {
+        let mut wait = i915::GemWait { bo_handle: handle, flags: 0, timeout_ns };
+        let since = now();
+        loop {
+            let (changes, address) = (self.device.changes(), std::ptr::from_mut(&mut wait) as u64);
+            let seen = changes.count();
+            let request = Request::i915::<i915::GemWait>(i915::nr::GEM_WAIT);
+            match self.device.ioctl(self.id, request, address, since) {
+                Err(Stop::Wait(until)) => changes.wait(seen, until),
+                outcome => return (outcome, wait.timeout_ns),
+            }
+        }
+    }
+}
+
+/// Work waits for its fences while the client goes on, and who asks for it is told or waits.
+#[test]
+fn work_behind_a_fence() {
+    let mut client = asynchronous();
+    let data = client.create(4096);
+    let batch = client.store_batch(0x30_0000, 7);
+    let other = client.create(4096);
+    let writes = |handle, address| ExecObject2 {
+        flags: pinned(0, 0).flags | object::WRITE,
+        ..pinned(handle, address)
+    };
+    let (gate, opens) = Client::gate();
+    let done = client.exec_behind(&gate, &mut [writes(data, 0x30_0000), pinned(batch, 0x20_0000)]);
+    assert!(!token::is_past(&done) && token::status(&done) == 0);
+    // Render is class 0. (Linux i915_gem_busy.c)
+    assert_eq!(client.busy(data), 0x1_0001);
+    assert_eq!(client.busy(batch), 0x1_0000);
+    assert_eq!(client.busy(other), 0);
+    assert_eq!(client.wait(other, 0), (Ok(()), 0));
+    assert_eq!(client.wait(data, 0), (errno(Errno::TIME), 0));
+    let (outcome, left) = client.wait(data, 5_000_000);
+    assert_eq!((outcome, left), (errno(Errno::TIME), 0));
+    let mut read = i915::GemTransfer { handle: data, size: 4, ..Default::default() };
+    assert_eq!(client.i915(i915::nr::GEM_PREAD, &mut read), Err(Stop::Wait(FOREVER)));
+    let mut domain = i915::GemSetDomain { handle: batch, read_domains: 1, write_domain: 0 };
+    client.i915(i915::nr::GEM_SET_DOMAIN, &mut domain).unwrap();
+    domain.write_domain = 1;
+    assert_eq!(client.i915(i915::nr::GEM_SET_DOMAIN, &mut domain), Err(Stop::Wait(FOREVER)));
+
+    // A fence of two is past when both are; a synchronisation object takes it over.
+    let merged = client.device.merge([done.try_clone().unwrap(), token::signaled().unwrap()]).unwrap();
+    let mut sync = drm::Syncobj::default();
+    client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
+    let fd = rustix::fd::AsRawFd::as_raw_fd(&merged);
+    let flags = drm::SYNCOBJ_SYNC_FILE;
+    client
+        .core(
+            drm::nr::SYNCOBJ_FD_TO_HANDLE,
+            &mut drm::SyncobjHandle { handle: sync.handle, flags, fd, pad: 0 },
+        )
+        .unwrap();
+    let handles = [sync.handle];
+    let mut wait =
+        drm::SyncobjWait { handles: handles.as_ptr() as u64, count_handles: 1, ..Default::default() };
+    assert_eq!(client.core(drm::nr::SYNCOBJ_WAIT, &mut wait), errno(Errno::TIME));
+
+    // What does not need it overtakes it, on another context; objects are kept although their handles are closed.
+    let mut create = i915::ContextCreate::default();
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+    let second = client.store_batch(0x30_0000, 8);
+    client.exec(&mut [writes(other, 0x30_0000), pinned(second, 0x20_0000)], 0, create.ctx_id).unwrap();
+    assert_eq!(client.wait(other, -1).0, Ok(()));
+    assert_eq!(client.read::<4>(other, 0), [8, 0, 0, 0]);
+    // What writes the same waits for it, wherever it runs.
+    let third = client.store_batch(0x30_0000, 9);
+    client.exec(&mut [writes(data, 0x30_0000), pinned(third, 0x20_0000)], 0, create.ctx_id).unwrap();
+    let mut destroy = i915::ContextDestroy { ctx_id: create.ctx_id, pad: 0 };
+    client.i915(i915::nr::GEM_CONTEXT_DESTROY, &mut destroy).unwrap();
+    for handle in [batch, second, third] {
+        client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle, pad: 0 }).unwrap();
+    }
+    assert!(!token::is_past(&done));
+    token::signal(&opens, true);
+    assert_eq!(client.wait(data, i64::MAX).0, Ok(()));
+    assert_eq!(client.read::<4>(data, 0), [9, 0, 0, 0]);
+    assert!(token::is_past(&done) && token::status(&done) == 1);
+    assert_eq!(client.busy(data), 0);
+    wait.timeout_nsec = i64::MAX;
+    while let Err(stop) = client.core(drm::nr::SYNCOBJ_WAIT, &mut wait) {
+        assert_eq!(stop, Stop::Wait(i64::MAX as u64));
+    }
+    assert!(token::is_past(&merged));
+    // The context is gone with its work, and so are the objects.
+    assert_eq!(client.counts()[..2], [2, 1]);
+}
+
+/// Points of a timeline are past one after the other.
+#[test]
+fn timelines() {
+    let mut client = asynchronous();
+    let batch = client.store_batch(0x20_0800, 1);
+    let mut sync = drm::Syncobj::default();
+    client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
+    let handles = [sync.handle];
+    let mut fences = [i915::ExecFence { handle: sync.handle, flags: i915::FENCE_SIGNAL }];
+    let mut points = [3u64];
+    let mut timeline = i915::TimelineFences {
+        fence_count: 1,
+        handles_ptr: fences.as_mut_ptr() as u64,
+        values_ptr: points.as_mut_ptr() as u64,
+        ..Default::default()
+    };
+    let mut objects = [pinned(batch, 0x20_0000)];
+    let mut exec = ExecBuffer2 {
+        buffers_ptr: objects.as_mut_ptr() as u64,
+        buffer_count: 1,
+        cliprects_ptr: std::ptr::from_mut(&mut timeline) as u64,
+        flags: exec::USE_EXTENSIONS | exec::FENCE_IN,
+        ..Default::default()
+    };
+    let (gate, opens) = Client::gate();
+    exec.rsvd2 = rustix::fd::AsRawFd::as_raw_fd(&gate) as u64;
+    client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec).unwrap();
+    let mut asked = [3u64];
+    let mut wait = drm::SyncobjTimelineWait {
+        handles: handles.as_ptr() as u64,
+        points: asked.as_mut_ptr() as u64,
+        count_handles: 1,
+        ..Default::default()
+    };
+    let query = |client: &mut Client, flags| {
+        let mut point = [99u64];
+        let mut query = drm::SyncobjTimelineArray {
+            handles: handles.as_ptr() as u64,
+            points: point.as_mut_ptr() as u64,
+            count_handles: 1,
+            flags,
+        };
+        client.core(drm::nr::SYNCOBJ_QUERY, &mut query).unwrap();
+        point[0]
+    };
+    // It is there, but not past; the next one is not even there.
+    assert_eq!(client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait), errno(Errno::TIME));
+    wait.flags = drm::SYNCOBJ_WAIT_AVAILABLE;
+    client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait).unwrap();
+    assert_eq!((query(&mut client, 0), query(&mut client, drm::SYNCOBJ_QUERY_LAST_SUBMITTED)), (0, 3));
+    asked[0] = 5;
+    wait.flags = 0;
+    assert_eq!(client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait), errno(Errno::INVAL));
+    // The work of point 5 waits for point 3.
+    (points[0], exec.flags) = (5, exec::USE_EXTENSIONS);
+    let data = client.create(4096);
+    let store = client.store_batch(0x30_0000, 1);
+    let mut both = [pinned(data, 0x30_0000), pinned(store, 0x20_0000)];
+    let mut order = [
+        i915::ExecFence { handle: sync.handle, flags: i915::FENCE_WAIT },
+        i915::ExecFence { handle: sync.handle, flags: i915::FENCE_SIGNAL },
+    ];
+    let mut values = [3u64, 5];
+    timeline.fence_count = 2;
+    (timeline.handles_ptr, timeline.values_ptr) = (order.as_mut_ptr() as u64, values.as_mut_ptr() as u64);
+    (exec.buffers_ptr, exec.buffer_count) = (both.as_mut_ptr() as u64, 2);
+    let mut create = i915::ContextCreate::default();
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+    exec.rsvd1 = create.ctx_id.into();
+    client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec).unwrap();
+    assert_eq!(client.wait(data, 1_000_000).0, errno(Errno::TIME));
+    token::signal(&opens, true);
+    assert_eq!(client.wait(data, -1).0, Ok(()));
+    client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait).unwrap();
+    assert_eq!(query(&mut client, 0), 5);
+    assert_eq!(client.read::<4>(data, 0), [1, 0, 0, 0]);
+}
+
+/// A client that went on after a fault learns of it by its fence, by what it submits next, and by asking.
+#[test]
+fn late_faults() {
+    let mut client = asynchronous();
+    let wrong = client.store_batch(0x70_0000, 1);
+    let mut create = i915::ContextCreate::default();
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+    let ctx_id = create.ctx_id;
+    let mut param =
+        i915::ContextParam { ctx_id, param: i915::context_param::RECOVERABLE, ..Default::default() };
+    client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut param).unwrap();
+    client.exec(&mut [pinned(wrong, 0x20_0000)], 0, ctx_id).unwrap();
+    assert_eq!(client.wait(wrong, -1).0, Ok(()));
+    let mut stats = i915::ResetStats { ctx_id, ..Default::default() };
+    client.i915(i915::nr::GET_RESET_STATS, &mut stats).unwrap();
+    assert_eq!((stats.reset_count, stats.batch_active, stats.batch_pending), (1, 1, 0));
+    assert_eq!(client.exec(&mut [pinned(wrong, 0x20_0000)], 0, ctx_id), errno(Errno::IO));
+
+    // What waits behind a fault that bans is not done, and says so.
+    let (gate, opens) = Client::gate();
+    let mut zero = i915::ContextParam { param: i915::context_param::RECOVERABLE, ..Default::default() };
+    client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut zero).unwrap();
+    let data = client.create(4096);
+    let right = client.store_batch(0x30_0000, 1);
+    let first = client.exec_behind(&gate, &mut [pinned(wrong, 0x20_0000)]);
+    let next = client.exec_behind(&gate, &mut [pinned(data, 0x30_0000), pinned(right, 0x20_0000)]);
+    token::signal(&opens, true);
+    assert_eq!(client.wait(data, -1).0, Ok(()));
+    for fence in [first, next] {
+        assert_eq!(token::status(&fence), -Errno::IO.raw_os_error());
+    }
+    assert_eq!(client.read::<4>(data, 0), [0; 4]);
+
+    // A context that does not outlive its file takes along what has not begun.
+    let mut create = i915::ContextCreate::default();
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+    param = i915::ContextParam {
+        ctx_id: create.ctx_id,
+        param: i915::context_param::PERSISTENCE,
+        ..Default::default()
+    };
+    client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut param).unwrap();
+    let (gate, _closed) = Client::gate();
+    let mut objects = [pinned(data, 0x30_0000), pinned(right, 0x20_0000)];
+    let mut exec = ExecBuffer2 {
+        buffers_ptr: objects.as_mut_ptr() as u64,
+        buffer_count: 2,
+        flags: exec::FENCE_IN,
+        rsvd1: create.ctx_id.into(),
+        rsvd2: rustix::fd::AsRawFd::as_raw_fd(&gate) as u64,
+        ..Default::default()
+    };
+    client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec).unwrap();
+    assert_ne!(client.busy(data), 0);
+    client.device.close(client.id);
+    assert_eq!(client.counts()[..2], [0, 0]);
+}
+
+/// Objects that others may see are done when the client goes on.
+#[test]
+fn shared_work() {
+    let mut client = asynchronous();
+    let data = client.create(4096);
+    let batch = client.store_batch(0x30_0000, 7);
+    let mut prime = drm::PrimeHandle { handle: data, flags: drm::CLOEXEC, fd: -1 };
+    client.core(drm::nr::PRIME_HANDLE_TO_FD, &mut prime).unwrap();
+    // SAFETY: the descriptor was just made for this test.
+    let _end = unsafe { OwnedFd::from_raw_fd(prime.fd) };
+    let mut objects = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
+    let mut exec =
+        ExecBuffer2 { buffers_ptr: objects.as_mut_ptr() as u64, buffer_count: 2, ..Default::default() };
+    let outcome = client.begin(COMMAND_BASE + i915::nr::GEM_EXECBUFFER2, &mut exec);
+    assert!(matches!(outcome, Err(Stop::After(_))), "{outcome:?}");
 }

@@ -2,34 +2,31 @@
 //! which is brought up to date when they ask for the domain of the aperture and after each submission, and whose changes go
 //! back before the object is used.
 
-use super::gem::{ObjectId, PAGE};
+use super::gem::{Object, ObjectId, Pages};
 use super::{Device, File, Outcome};
+use crate::edge::arena;
 use crate::uapi::i915;
-use genxml_sim::mem::Frames;
 use genxml_sim::surface::tiling::TileMode;
 use rustix::io::Errno;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What the aperture shows of a tiled object.
 #[derive(Debug)]
-pub struct View {
-    /// Where its memory lies, for clients to map.
-    pub arena: usize,
-    /// The offset there.
-    pub offset: u64,
-    /// The same memory in the model's list.
-    frames: Frames,
+struct View {
     /// As it was shown: what differs was written by the client.
     shown: Vec<u8>,
     mode: TileMode,
     stride: u32,
 }
 
-impl View {
-    /// Bytes.
-    pub fn size(&self) -> u64 {
-        self.frames.bytes()
-    }
+/// The same for those who work on the object; copies are of one.
+#[derive(Clone, Debug)]
+pub struct SharedView {
+    pages: arena::Shared,
+    view: Arc<Mutex<View>>,
+}
 
+impl View {
     /// Offset in the object of each run of bytes of the picture: offset there, offset here, length.
     fn runs(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let (mode, stride) = (self.mode, self.stride as usize);
@@ -41,6 +38,63 @@ impl View {
                 (there as usize, y * stride + x, run)
             })
         })
+    }
+}
+
+impl SharedView {
+    /// What clients map.
+    pub fn pages(&self) -> &arena::Shared {
+        &self.pages
+    }
+
+    fn lock(&self) -> MutexGuard<'_, View> {
+        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Paints the picture anew.
+    pub fn show(&self, object: &Pages) {
+        let mut view = self.lock();
+        let mut bytes = vec![0; view.shown.len()];
+        if object.read(0, &mut bytes).is_err() {
+            return;
+        }
+        for (there, here, length) in view.runs() {
+            view.shown[here..here + length].copy_from_slice(&bytes[there..there + length]);
+        }
+        // It is as long as the object.
+        let _ = self.pages.write(0, &view.shown);
+    }
+
+    /// Brings back what the client changed in the picture.
+    pub fn store(&self, object: &Pages) {
+        let mut view = self.lock();
+        let mut now = vec![0; view.shown.len()];
+        if !self.pages.read(0, &mut now) || now == view.shown {
+            return;
+        }
+        for (there, here, length) in view.runs() {
+            for index in (0..length).filter(|index| now[here + index] != view.shown[here + index]) {
+                // It lies in the object, as the picture does.
+                let _ = object.write((there + index) as u64, &now[here + index..][..1]);
+            }
+        }
+        view.shown = now;
+    }
+}
+
+impl Object {
+    /// Paints the picture anew, if there is one.
+    pub(super) fn show_view(&self) {
+        if let Some(view) = &self.view {
+            view.show(&self.pages);
+        }
+    }
+
+    /// Brings back what the client changed in the picture.
+    pub(super) fn store_view(&self) {
+        if let Some(view) = &self.view {
+            view.store(&self.pages);
+        }
     }
 }
 
@@ -66,8 +120,9 @@ impl Device {
         if !fits {
             return Err(Errno::INVAL.into());
         }
-        self.drop_view(id);
         let object = self.object_mut(id)?;
+        object.store_view();
+        object.view = None;
         object.tiling = arg.tiling_mode;
         object.stride = if tiled { arg.stride } else { 0 };
         // Bit 6 is never swizzled on Broadwell.
@@ -92,15 +147,17 @@ impl Device {
         {
             return Err(Errno::INVAL.into());
         }
-        self.store_view(id);
-        self.show_view(id);
+        let object = self.object_mut(id)?;
+        object.wait(arg.write_domain != 0)?;
+        object.store_view();
+        object.show_view();
         Ok(())
     }
 
     /// GEM_SW_FINISH: the client has written.
     pub(super) fn sw_finish(&mut self, file: &mut File, arg: &mut i915::GemSwFinish) -> Outcome {
         let id = *file.objects.get(arg.handle)?;
-        self.store_view(id);
+        self.object(id)?.store_view();
         Ok(())
     }
 
@@ -112,48 +169,11 @@ impl Device {
         }
         let (size, stride) = (object.size, object.stride);
         let mode = tile_mode(object.tiling).ok_or(Errno::INVAL)?;
-        let (arena, offset, pages) = self.allocate(size)?;
-        let frames = self.gpu.memory.adopt(Box::new(pages)).map_err(|_| Errno::NOMEM)?;
-        let shown = vec![0; size.next_multiple_of(PAGE) as usize];
-        self.object_mut(id)?.view = Some(View { arena, offset, frames, shown, mode, stride });
-        self.show_view(id);
+        let pages = self.allocate(size)?;
+        let view = View { shown: vec![0; size as usize], mode, stride };
+        let object = self.object_mut(id)?;
+        object.view = Some(SharedView { pages, view: Arc::new(Mutex::new(view)) });
+        object.show_view();
         Ok(())
-    }
-
-    fn drop_view(&mut self, id: ObjectId) {
-        self.store_view(id);
-        let Some(view) = self.objects.get_mut(&id).and_then(|object| object.view.take()) else { return };
-        self.gpu.memory.free(view.frames);
-        self.give_back(view.arena, view.offset, view.size());
-    }
-
-    /// Paints the picture anew.
-    pub(super) fn show_view(&mut self, id: ObjectId) {
-        let Some(object) = self.objects.get_mut(&id) else { return };
-        let Some(view) = &mut object.view else { return };
-        let bytes = self.gpu.memory.bytes(object.frames);
-        for (there, here, length) in view.runs() {
-            view.shown[here..here + length].copy_from_slice(&bytes[there..there + length]);
-        }
-        self.gpu.memory.bytes_mut(view.frames).copy_from_slice(&view.shown);
-    }
-
-    /// Brings back what the client changed in the picture.
-    pub(super) fn store_view(&mut self, id: ObjectId) {
-        let Some(object) = self.objects.get_mut(&id) else { return };
-        let Some(view) = &mut object.view else { return };
-        let now = self.gpu.memory.bytes(view.frames).to_vec();
-        if now == view.shown {
-            return;
-        }
-        let bytes = self.gpu.memory.bytes_mut(object.frames);
-        for (there, here, length) in view.runs() {
-            for index in 0..length {
-                if now[here + index] != view.shown[here + index] {
-                    bytes[there + index] = now[here + index];
-                }
-            }
-        }
-        view.shown = now;
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Sizes of an arena, the largest that the process may have is taken. Nothing is used before it is touched.
 const SIZES: [u64; 4] = [1 << 40, 1 << 36, 1 << 33, 1 << 30];
@@ -55,29 +55,95 @@ impl Drop for Mapping {
     }
 }
 
-/// Pages of a mapping: what the model adopts.
+/// Pages of a mapping: what the model adopts. Those of an arena are free again when nobody has them any more.
 ///
 /// Others write to them at any time, as to memory of a GPU; the model reads and writes bytes, and any value of them will do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Shared {
     mapping: Arc<Mapping>,
-    offset: usize,
+    /// First byte in the mapping.
+    at: usize,
     length: usize,
+    /// First byte in the file.
+    offset: u64,
+    /// The process that has the file by its number.
+    owner: u32,
+    _taken: Option<Arc<Taken>>,
 }
 
 impl AsRef<[u8]> for Shared {
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: `offset` and `length` lie within the mapping, which lives as long as `self`; the file has that length and
-        // is never cut. Clients write meanwhile: what is read is any of the values (see `Shared`).
-        unsafe { std::slice::from_raw_parts(self.mapping.base.add(self.offset), self.length) }
+        // SAFETY: `at` and `length` lie within the mapping, which lives as long as `self`; the file has that length and
+        // is never cut. Others write meanwhile: what is read is any of the values (see `Shared`).
+        unsafe { std::slice::from_raw_parts(self.mapping.base.add(self.at), self.length) }
     }
 }
 
 impl AsMut<[u8]> for Shared {
     fn as_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as for `as_ref`; within this process `self` is the only one that leads to these bytes, since the arena gives
-        // a range to one object at a time.
-        unsafe { std::slice::from_raw_parts_mut(self.mapping.base.add(self.offset), self.length) }
+        // SAFETY: as for `as_ref`; only the model has them as a slice to be changed, since all others go through `read` and
+        // `write`, which are to the model what the client's own stores are.
+        unsafe { std::slice::from_raw_parts_mut(self.mapping.base.add(self.at), self.length) }
+    }
+}
+
+impl Shared {
+    /// The file that clients map, and where these pages begin in it.
+    pub fn file(&self) -> (BorrowedFd<'_>, u64) {
+        (self.mapping.file.as_fd(), self.offset)
+    }
+
+    /// Where other processes find them: the process that has the file, its number there, and the offset in it.
+    pub fn found(&self) -> (u32, RawFd, u64) {
+        (self.owner, self.mapping.file.as_raw_fd(), self.offset)
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> u64 {
+        self.length as u64
+    }
+
+    /// Copies bytes from `offset` on; false if that is beyond the end.
+    #[must_use]
+    pub fn read(&self, offset: u64, out: &mut [u8]) -> bool {
+        let Some(at) = self.inside(offset, out.len()) else { return false };
+        // SAFETY: `inside` has looked that the range lies in the mapping; `out` is not part of one.
+        unsafe { std::ptr::copy_nonoverlapping(self.mapping.base.add(at), out.as_mut_ptr(), out.len()) };
+        true
+    }
+
+    /// Writes bytes from `offset` on; false if that is beyond the end.
+    #[must_use]
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> bool {
+        let Some(at) = self.inside(offset, bytes.len()) else { return false };
+        // SAFETY: as for `read`.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.mapping.base.add(at), bytes.len()) };
+        true
+    }
+
+    /// Place in the mapping of a range of these pages.
+    fn inside(&self, offset: u64, length: usize) -> Option<usize> {
+        let offset = usize::try_from(offset).ok()?;
+        let end = offset.checked_add(length)?;
+        (end <= self.length).then_some(self.at + offset)
+    }
+
+    /// Which parts hold anything: those that nobody has touched are zeros, and looking at them would make pages of them.
+    pub fn touched(&self) -> Vec<Range<u64>> {
+        let (start, end) = (self.offset, self.offset + self.length as u64);
+        let file = &self.mapping.file;
+        let mut parts = Vec::new();
+        let mut at = start;
+        while at < end {
+            let Ok(data) = seek(file, SeekFrom::Data(at)) else { break };
+            if data >= end {
+                break;
+            }
+            let stop = seek(file, SeekFrom::Hole(data)).unwrap_or(end).min(end);
+            parts.push(data - start..stop - start);
+            at = stop;
+        }
+        parts
     }
 }
 
@@ -86,19 +152,45 @@ impl AsMut<[u8]> for Shared {
 /// # Errors
 /// The kernel's.
 pub fn foreign(file: OwnedFd, offset: u64, bytes: u64) -> Result<Shared, Errno> {
-    let mapping = Mapping::new(file, offset, bytes)?;
+    let mapping = Arc::new(Mapping::new(file, offset, bytes)?);
     let length = mapping.length;
-    Ok(Shared { mapping: Arc::new(mapping), offset: 0, length })
+    Ok(Shared { mapping, at: 0, length, offset, owner: std::process::id(), _taken: None })
 }
 
 /// A file in memory that objects are parts of.
 #[derive(Debug)]
 pub struct Arena {
     mapping: Arc<Mapping>,
-    /// Free ranges: start and end.
-    free: BTreeMap<u64, u64>,
+    free: Arc<Mutex<Free>>,
+    owner: u32,
+}
+
+/// What is free of an arena.
+#[derive(Debug)]
+struct Free {
+    /// Ranges: start and end.
+    ranges: BTreeMap<u64, u64>,
     /// Where the search starts: freed ranges are used late, since clients may still map them.
     cursor: u64,
+}
+
+/// A range that somebody has.
+#[derive(Debug)]
+struct Taken {
+    mapping: Arc<Mapping>,
+    free: Arc<Mutex<Free>>,
+    owner: u32,
+    range: Range<u64>,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        // Those of a parent process stay as they are.
+        if self.owner == std::process::id() {
+            let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+            free.release(&self.mapping, &self.range);
+        }
+    }
 }
 
 impl Arena {
@@ -122,10 +214,11 @@ impl Arena {
                 .and_then(|file| Mapping::new(file, 0, size));
             match attempt {
                 Ok(mapping) => {
+                    let free = Free { ranges: BTreeMap::from([(0, size)]), cursor: 0 };
                     return Ok(Arena {
                         mapping: Arc::new(mapping),
-                        free: BTreeMap::from([(0, size)]),
-                        cursor: 0,
+                        free: Arc::new(Mutex::new(free)),
+                        owner: std::process::id(),
                     });
                 }
                 Err(error) => last = error,
@@ -134,74 +227,64 @@ impl Arena {
         Err(last)
     }
 
-    /// The file, for clients to map.
-    pub fn file(&self) -> BorrowedFd<'_> {
-        self.mapping.file.as_fd()
+    /// The process that made it.
+    pub fn owner(&self) -> u32 {
+        self.owner
     }
 
-    /// Its number, by which other processes open it.
-    pub fn number(&self) -> RawFd {
-        self.mapping.file.as_raw_fd()
-    }
-
-    /// A range of `bytes` zeros: its offset.
-    pub fn allocate(&mut self, bytes: u64) -> Option<u64> {
+    /// Zeros: at least `bytes` of them, whole pages.
+    pub fn allocate(&self, bytes: u64) -> Option<Shared> {
         let bytes = bytes.checked_next_multiple_of(PAGE)?;
+        let start = self.free.lock().unwrap_or_else(PoisonError::into_inner).take(bytes)?;
+        let taken = Taken {
+            mapping: self.mapping.clone(),
+            free: self.free.clone(),
+            owner: self.owner,
+            range: start..start + bytes,
+        };
+        Some(Shared {
+            mapping: self.mapping.clone(),
+            at: start as usize,
+            length: bytes as usize,
+            offset: start,
+            owner: self.owner,
+            _taken: Some(Arc::new(taken)),
+        })
+    }
+}
+
+impl Free {
+    /// The start of a range of `bytes` bytes that is free no more.
+    fn take(&mut self, bytes: u64) -> Option<u64> {
         let fits = |(start, end): (&u64, &u64)| (end - start >= bytes).then_some((*start, *end));
         let (start, end) =
-            self.free.range(self.cursor..).find_map(fits).or_else(|| self.free.iter().find_map(fits))?;
-        self.free.remove(&start);
+            self.ranges.range(self.cursor..).find_map(fits).or_else(|| self.ranges.iter().find_map(fits))?;
+        self.ranges.remove(&start);
         if end > start + bytes {
-            self.free.insert(start + bytes, end);
+            self.ranges.insert(start + bytes, end);
         }
         self.cursor = start + bytes;
         Some(start)
     }
 
-    /// The bytes of a range that was allocated.
-    pub fn pages(&self, offset: u64, bytes: u64) -> Shared {
-        let end = offset.saturating_add(bytes).min(self.mapping.length as u64);
-        let offset = offset.min(end);
-        Shared { mapping: self.mapping.clone(), offset: offset as usize, length: (end - offset) as usize }
-    }
-
-    /// Which parts of a range hold anything, as offsets in it: those that nobody has touched are zeros, and looking at them
-    /// would make pages of them.
-    pub fn touched(&self, offset: u64, bytes: u64) -> Vec<Range<u64>> {
-        let end = offset + bytes;
-        let mut parts = Vec::new();
-        let mut at = offset;
-        while at < end {
-            let Ok(start) = seek(&self.mapping.file, SeekFrom::Data(at)) else { break };
-            if start >= end {
-                break;
-            }
-            let stop = seek(&self.mapping.file, SeekFrom::Hole(start)).unwrap_or(end).min(end);
-            parts.push(start - offset..stop - offset);
-            at = stop;
-        }
-        parts
-    }
-
-    /// Gives a range back; what maps it sees zeros.
-    pub fn release(&mut self, offset: u64, bytes: u64) {
-        let bytes = bytes.next_multiple_of(PAGE);
+    /// Takes a range back; what maps it sees zeros.
+    fn release(&mut self, mapping: &Mapping, range: &Range<u64>) {
+        let (mut start, mut end) = (range.start, range.end);
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        if fallocate(&self.mapping.file, flags, offset, bytes).is_err() {
+        if fallocate(&mapping.file, flags, start, end - start).is_err() {
             // It stays taken: a range that is not zero must not be given out.
             return;
         }
-        let (mut start, mut end) = (offset, offset + bytes);
-        if let Some((&before, &before_end)) = self.free.range(..start).next_back()
+        if let Some((&before, &before_end)) = self.ranges.range(..start).next_back()
             && before_end == start
         {
-            self.free.remove(&before);
+            self.ranges.remove(&before);
             start = before;
         }
-        if let Some(after_end) = self.free.remove(&end) {
+        if let Some(after_end) = self.ranges.remove(&end) {
             end = after_end;
         }
-        self.free.insert(start, end);
+        self.ranges.insert(start, end);
     }
 }
 
@@ -238,28 +321,31 @@ pub fn open_foreign(pid: u32, number: u32) -> Result<OwnedFd, Errno> {
 mod tests {
     use super::*;
 
-    /// Ranges are zero, shared with other mappings of the file, and zero again when they come back.
+    /// Ranges are zero, shared with other mappings of the file, and zero and free again when nobody has them.
     #[test]
     fn ranges() {
-        let mut arena = Arena::new().unwrap();
-        let first = arena.allocate(5000).unwrap();
+        let arena = Arena::new().unwrap();
+        let mut first = arena.allocate(5000).unwrap();
         let second = arena.allocate(1).unwrap();
-        assert_eq!((first, second), (0, 8192));
-        let mut pages = arena.pages(first, 8192);
-        assert!(pages.as_ref().iter().all(|byte| *byte == 0));
+        assert_eq!((first.file().1, first.size(), second.file().1), (0, 8192, 8192));
+        assert!(first.as_ref().iter().all(|byte| *byte == 0));
         // The host may give large pages; it never gives all.
         let large = arena.allocate(64 << 20).unwrap();
-        assert!(
-            arena.touched(large, 64 << 20).iter().map(|part| part.end - part.start).sum::<u64>() < 64 << 20
-        );
-        pages.as_mut()[4097] = 7;
-        let other = foreign(rustix::io::dup(arena.file()).unwrap(), first, 8192).unwrap();
+        assert!(large.touched().iter().map(|part| part.end - part.start).sum::<u64>() < 64 << 20);
+        first.as_mut()[4097] = 7;
+        let other = foreign(rustix::io::dup(first.file().0).unwrap(), 0, 8192).unwrap();
         assert_eq!(other.as_ref()[4097], 7);
-        assert!(arena.touched(first, 8192).iter().any(|part| part.contains(&4097)));
-        arena.release(first, 5000);
+        assert!(first.touched().iter().any(|part| part.contains(&4097)));
+        let mut bytes = [0; 2];
+        assert!(first.read(4096, &mut bytes) && bytes == [0, 7]);
+        assert!(first.write(8190, &bytes) && !first.write(8191, &bytes));
+        assert!(!first.read(u64::MAX, &mut bytes));
+        let copy = first.clone();
+        drop(first);
+        assert_eq!(other.as_ref()[4097], 7);
+        drop(copy);
         assert_eq!(other.as_ref()[4097], 0);
-        arena.release(second, 1);
-        arena.release(large, 64 << 20);
-        assert_eq!(arena.free.len(), 1);
+        drop((second, large));
+        assert_eq!(arena.free.lock().unwrap().ranges.len(), 1);
     }
 }

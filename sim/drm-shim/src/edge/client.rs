@@ -3,6 +3,9 @@
 use bytemuck::Pod;
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Most bytes of an array that a client passes.
 const MOST: usize = 256 << 20;
@@ -143,20 +146,78 @@ pub fn descriptor(number: i32) -> Result<OwnedFd, Errno> {
     rustix::io::fcntl_dupfd_cloexec(borrowed, 0)
 }
 
-/// Pages of the client's own memory that it gave to the GPU.
+/// Pages of the client's own memory that it gave to the GPU. Copies are the same.
 ///
-/// The client may unmap them at any time, as with a kernel; [`are_there`] is asked before each use.
+/// The client may unmap them at any time, as with a kernel: [`are_there`] is asked before each use, and the functions that
+/// take pages away wait until the GPU has done with those that are [given](is_given).
+#[derive(Clone, Debug)]
+pub struct Own(Arc<Given>);
+
 #[derive(Debug)]
-pub struct Own {
+struct Given {
     address: u64,
     length: usize,
+    serial: u64,
+}
+
+/// How many ranges are given to the GPU, to be asked without a lock.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Start of each with a number of its own, and its end.
+static GIVEN: Mutex<BTreeMap<(u64, u64), u64>> = Mutex::new(BTreeMap::new());
+
+impl Given {
+    fn list() -> MutexGuard<'static, BTreeMap<(u64, u64), u64>> {
+        GIVEN.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Given {
+    fn drop(&mut self) {
+        Given::list().remove(&(self.address, self.serial));
+        COUNT.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// True if the GPU has pages of a range. It costs next to nothing where it has none at all.
+pub fn is_given(address: u64, bytes: u64) -> bool {
+    if COUNT.load(Ordering::Relaxed) == 0 {
+        return false;
+    }
+    let end = address.saturating_add(bytes);
+    // They may lie within each other, so those that start before are all looked at; clients have some tens.
+    Given::list().range(..(end, 0)).any(|(_, top)| *top > address)
 }
 
 impl Own {
     /// `bytes` bytes from `address` on, both multiples of 4096. The caller asks [`are_there`] before whatever
     /// touches them.
     pub fn new(address: u64, bytes: u64) -> Own {
-        Own { address, length: bytes as usize }
+        static SERIAL: AtomicU64 = AtomicU64::new(0);
+        let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+        Given::list().insert((address, serial), address.saturating_add(bytes));
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        Own(Arc::new(Given { address, length: bytes as usize, serial }))
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> u64 {
+        self.0.length as u64
+    }
+
+    /// Address of a part, if it is one.
+    pub fn part(&self, offset: u64, length: usize) -> Option<u64> {
+        let end = offset.checked_add(length as u64)?;
+        (end <= self.size()).then_some(self.0.address + offset)
+    }
+
+    /// True if one of them is part of a range.
+    pub fn meets(&self, address: u64, bytes: u64) -> bool {
+        address < self.0.address + self.size() && self.0.address < address.saturating_add(bytes)
+    }
+
+    /// True if all of them are mapped.
+    pub fn are_there(&self) -> bool {
+        are_there(self.0.address, self.size())
     }
 }
 
@@ -181,16 +242,17 @@ pub fn are_there(address: u64, bytes: u64) -> bool {
 
 impl AsRef<[u8]> for Own {
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: the pages are asked for before each submission that has them (`are_there`). A client that unmaps them
-        // while its own submission runs crashes itself, as it crashes with any other library that was given its memory.
-        unsafe { std::slice::from_raw_parts(self.address as *const u8, self.length) }
+        // SAFETY: the pages are asked for before each submission that has them (`are_there`), and a client that takes them away
+        // waits until it is done. One that has them taken away by libc itself (free) while its own submission runs crashes
+        // itself, as it crashes with any other library that was given its memory.
+        unsafe { std::slice::from_raw_parts(self.0.address as *const u8, self.0.length) }
     }
 }
 
 impl AsMut<[u8]> for Own {
     fn as_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above; the client gave the pages to be written.
-        unsafe { std::slice::from_raw_parts_mut(self.address as *mut u8, self.length) }
+        unsafe { std::slice::from_raw_parts_mut(self.0.address as *mut u8, self.0.length) }
     }
 }
 
@@ -212,5 +274,21 @@ mod tests {
         }
         assert_eq!(array::<u64>(address, u64::MAX), Err(Errno::TOOBIG));
         assert_eq!(array::<u64>(0, 1 << 20), Err(Errno::FAULT));
+    }
+
+    #[test]
+    fn given_pages() {
+        const AT: u64 = 0x7000_0000_0000;
+        let own = Own::new(AT, 8192);
+        let within = Own::new(AT + 4096, 4096);
+        for (address, bytes, expected) in
+            [(AT, 1, true), (AT + 8191, 1, true), (AT - 4096, 4096, false), (AT + 8192, 4096, false)]
+        {
+            assert_eq!((is_given(address, bytes), own.meets(address, bytes)), (expected, expected));
+        }
+        drop(own);
+        assert!(!is_given(AT, 4096) && is_given(AT, 8192));
+        drop(within);
+        assert!(!is_given(AT, 8192));
     }
 }

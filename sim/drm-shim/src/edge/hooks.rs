@@ -408,6 +408,24 @@ hooks! {
     fn mmap64(at: *mut c_void, length: size_t, protection: c_int, flags: c_int, file: c_int, offset: off_t)
         -> *mut c_void { map(at, length, protection, flags, file, offset) }
 
+    fn munmap(at: *mut c_void, length: size_t) -> c_int {
+        session::leave(at as u64, length as u64);
+        libc::syscall(libc::SYS_munmap, at, length) as c_int
+    }
+    fn mremap(at: *mut c_void, length: size_t, new_length: size_t, flags: c_int, new: *mut c_void) -> *mut c_void {
+        session::leave(at as u64, length as u64);
+        if flags & libc::MREMAP_FIXED != 0 {
+            session::leave(new as u64, new_length as u64);
+        }
+        libc::syscall(libc::SYS_mremap, at, length, new_length, flags, new) as *mut c_void
+    }
+    fn madvise(at: *mut c_void, length: size_t, advice: c_int) -> c_int {
+        if matches!(advice, libc::MADV_DONTNEED | libc::MADV_FREE | libc::MADV_REMOVE) {
+            session::leave(at as u64, length as u64);
+        }
+        libc::syscall(libc::SYS_madvise, at, length, advice) as c_int
+    }
+
     fn lseek(file: c_int, offset: off_t, whence: c_int) -> off_t { seek(file, offset, whence) }
     fn lseek64(file: c_int, offset: off_t, whence: c_int) -> off_t { seek(file, offset, whence) }
 }
@@ -577,6 +595,17 @@ struct SyncInfo {
     infos: u64,
 }
 
+/// What SYNC_IOC_FILE_INFO says of each fence.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct FenceInfo {
+    object: [u8; 32],
+    driver: [u8; 32],
+    status: i32,
+    flags: u32,
+    timestamp: u64,
+}
+
 /// ioctls of devices, shared buffers and fences; none if the descriptor is something else.
 fn special(file: c_int, request: Request, argument: u64) -> Option<Result<(), Errno>> {
     const SYNC_FILE: u32 = b'>' as u32;
@@ -587,15 +616,21 @@ fn special(file: c_int, request: Request, argument: u64) -> Option<Result<(), Er
             Token::Device { id, minor } => Some(session::ioctl(id, minor, request, argument)),
             _ => Some(Err(Errno::NOTTY)),
         },
-        // A fence is past: so are two. It says so as one fence without details.
         SYNC_FILE if request.number() == 3 && of_sync(size_of::<SyncMerge>()) => Some((|| {
             let mut merge: SyncMerge = client::value(argument)?;
-            merge.fence = token::signaled()?.into_raw_fd();
+            let files = [client::descriptor(file)?, client::descriptor(merge.second)?];
+            merge.fence = session::merge(files)?.into_raw_fd();
             client::put(argument, &merge)
         })()),
         SYNC_FILE if request.number() == 4 && of_sync(size_of::<SyncInfo>()) => Some((|| {
             let mut info: SyncInfo = client::value(argument)?;
-            (info.status, info.flags, info.fences) = (1, 0, 0);
+            let status = token::status(client::descriptor(file)?);
+            (info.status, info.flags) = (status, 0);
+            // It says so as one fence.
+            if info.fences > 0 {
+                client::put(info.infos, &FenceInfo { status, ..bytemuck::Zeroable::zeroed() })?;
+            }
+            info.fences = 1;
             client::put(argument, &info)
         })()),
         DMA_BUF => match (token(file)?, request.number()) {
@@ -624,6 +659,9 @@ unsafe fn map(
     offset: off_t,
 ) -> *mut c_void {
     let token = if flags & libc::MAP_ANONYMOUS != 0 { None } else { token(file) };
+    if flags & libc::MAP_FIXED != 0 {
+        session::leave(at as u64, length as u64);
+    }
     // SAFETY: as the caller; a file that takes the place of the client's shows what that stands for.
     unsafe {
         let Some(token) = token else {

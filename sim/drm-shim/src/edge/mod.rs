@@ -4,6 +4,7 @@
 pub mod arena;
 pub mod client;
 pub mod token;
+pub mod worker;
 
 #[cfg(not(test))]
 mod directory;

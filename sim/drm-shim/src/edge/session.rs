@@ -1,9 +1,10 @@
 //! The device of this process: made when it is first opened, locked for each call, kept apart in forked children.
 
 use crate::device::config::Config;
+use crate::device::fence::now;
 use crate::device::report::say;
-use crate::device::syncobj::now;
 use crate::device::{Device, Stop};
+use crate::edge::client;
 use crate::edge::token::{Id, Token};
 use crate::tree::Tree;
 use crate::uapi::Request;
@@ -11,24 +12,15 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, Mutex, MutexGuard, Once, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
-/// The device, if it was opened.
-struct Held(Option<Device>);
-
-// SAFETY: what cannot change threads by itself is the listener of the rules engine, a closure that owns plain data. It lives
-// in the device and is reached only through the lock around it.
-unsafe impl Send for Held {}
-
-static DEVICE: Mutex<Held> = Mutex::new(Held(None));
-
-/// Told whenever a call may have changed what another one waits for.
-static CHANGED: Condvar = Condvar::new();
+/// The device, if it was opened. Nobody waits for anything with it locked, but for the end of a submission to fork.
+static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 
 thread_local! {
     /// The lock, held while this thread forks.
-    static FORKING: RefCell<Option<MutexGuard<'static, Held>>> = const { RefCell::new(None) };
+    static FORKING: RefCell<Option<MutexGuard<'static, Option<Device>>>> = const { RefCell::new(None) };
 }
 
 /// What the environment asks for.
@@ -50,34 +42,51 @@ pub fn tree() -> &'static Tree {
 }
 
 extern "C" fn before_fork() {
-    let guard = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut guard = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(device) = &mut *guard {
+        device.pause();
+    }
     let _ = FORKING.try_with(|forking| forking.replace(Some(guard)));
 }
 
-extern "C" fn after_fork() {
-    let _ = FORKING.try_with(|forking| drop(forking.replace(None)));
-}
-
-extern "C" fn after_fork_in_child() {
+/// What the thread that forks does then.
+fn forked(work: impl FnOnce(&mut Device)) {
     let _ = FORKING.try_with(|forking| {
         if let Some(mut guard) = forking.replace(None)
-            && let Some(device) = &mut guard.0
+            && let Some(device) = &mut *guard
         {
-            device.forked();
+            work(device);
         }
     });
 }
 
+extern "C" fn after_fork() {
+    forked(Device::resume);
+}
+
+extern "C" fn after_fork_in_child() {
+    forked(Device::forked);
+}
+
 extern "C" fn at_exit() {
-    // A thread that is in the middle of something will not come back to it.
-    if let Ok(mut guard) = DEVICE.try_lock()
-        && let Some(device) = &mut guard.0
-    {
-        let _ = catch_unwind(AssertUnwindSafe(|| device.finish()));
+    // A thread that is in the middle of something may not come back to it: a signal handler ends processes, too.
+    for _ in 0..100 {
+        let mut guard = match DEVICE.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                std::thread::sleep(Duration::from_millis(10));
+                continue;
+            }
+        };
+        if let Some(device) = &mut *guard {
+            let _ = catch_unwind(AssertUnwindSafe(|| device.finish()));
+        }
+        return;
     }
 }
 
-fn lock() -> MutexGuard<'static, Held> {
+fn lock() -> MutexGuard<'static, Option<Device>> {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // SAFETY: the functions are there as long as the process: a library that was preloaded is never unloaded.
@@ -89,11 +98,14 @@ fn lock() -> MutexGuard<'static, Held> {
     DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Calls the device. A panic of the model is the model's fault, not the client's: it becomes an error.
-fn with<R>(guard: &mut MutexGuard<'static, Held>, work: impl FnOnce(&mut Device) -> R) -> Result<R, Errno> {
-    let device = guard.0.get_or_insert_with(|| Device::new(config().clone()));
+/// Calls the device. A panic is its own fault, not the client's: it becomes an error.
+fn with<R>(
+    guard: &mut MutexGuard<'static, Option<Device>>,
+    work: impl FnOnce(&mut Device) -> R,
+) -> Result<R, Errno> {
+    let device = guard.get_or_insert_with(|| Device::new(config().clone()));
     catch_unwind(AssertUnwindSafe(|| work(device))).map_err(|_| {
-        say("the model panicked, which it never should: please report it");
+        say("the device panicked, which it never should: please report it");
         Errno::IO
     })
 }
@@ -117,31 +129,53 @@ pub fn open(minor: u32, close_on_exec: bool) -> Result<OwnedFd, Errno> {
 /// # Errors
 /// What the kernel would give.
 pub fn ioctl(id: Id, minor: u32, request: Request, argument: u64) -> Result<(), Errno> {
-    let mut guard = lock();
+    let since = now();
     loop {
-        let outcome = with(&mut guard, |device| {
+        let (outcome, changes, seen) = with(&mut lock(), |device| {
             // It came from another process: here it starts without objects.
             if !device.knows(id) {
                 device.open(id, minor, None);
             }
-            device.ioctl(id, request, argument)
+            let changes = device.changes();
+            let seen = changes.count();
+            (device.ioctl(id, request, argument, since), changes, seen)
         })?;
         if config().log {
             say(&format!("ioctl {:#04x}: {outcome:?}", request.number()));
         }
         match outcome {
             Ok(()) => {
-                CHANGED.notify_all();
+                changes.add();
                 return Ok(());
             }
             Err(Stop::Errno(error)) => return Err(error),
-            Err(Stop::Wait(until)) => {
-                let left = Duration::from_nanos(until.saturating_sub(now()));
-                let woken = CHANGED.wait_timeout(guard, left.min(Duration::from_secs(1)));
-                guard = woken.unwrap_or_else(PoisonError::into_inner).0;
+            Err(Stop::Wait(until)) => changes.wait(seen, until),
+            Err(Stop::After(fence)) => {
+                changes.add();
+                return fence.wait();
             }
         }
     }
+}
+
+/// Waits until the GPU has done with pages that the client is about to take away.
+pub fn leave(address: u64, bytes: u64) {
+    if !client::is_given(address, bytes) {
+        return;
+    }
+    let work = with(&mut lock(), |device| device.work_on(address, bytes));
+    for fence in work.unwrap_or_default() {
+        // What came of it is told to those who ask for it.
+        let _ = fence.wait();
+    }
+}
+
+/// A sync file that is past when two are.
+///
+/// # Errors
+/// The kernel's.
+pub fn merge(files: [OwnedFd; 2]) -> Result<OwnedFd, Errno> {
+    with(&mut lock(), |device| device.merge(files))?
 }
 
 /// What a client maps that passes a descriptor of the device, or of a buffer, to mmap.

@@ -7,7 +7,8 @@
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind, getpeername, send, socketpair,
+    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind, getpeername, recv,
+    send, socketpair,
 };
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -177,10 +178,37 @@ pub fn signaled() -> Result<OwnedFd, Errno> {
     rustix::event::eventfd(1, rustix::event::EventfdFlags::CLOEXEC)
 }
 
-/// True if the fence behind a descriptor is past, waiting for it at most `timeout`.
-pub fn is_ready(fence: impl AsFd, timeout: Option<Timespec>) -> bool {
+/// A descriptor that is ready to be read when [`signal`] is called for its other end, or that is gone.
+///
+/// # Errors
+/// The kernel's.
+pub fn unsignaled() -> Result<(OwnedFd, OwnedFd), Errno> {
+    let (client, device) =
+        socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+    let device = rustix::io::fcntl_dupfd_cloexec(&device, 512).unwrap_or(device);
+    Ok((client, device))
+}
+
+/// The fence is past, and whether all went well.
+pub fn signal(device: &OwnedFd, well: bool) {
+    let status = if well { 1 } else { -Errno::IO.raw_os_error() };
+    tell(device, &status.to_ne_bytes());
+}
+
+/// What SYNC_IOC_FILE_INFO says of a fence: 1 if it is past, 0 if not yet, an error below 0 if it failed.
+pub fn status(fence: impl AsFd) -> i32 {
+    let mut status = [0; 4];
+    let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+    match recv(&fence, &mut status, flags) {
+        Ok((4, _)) => i32::from_ne_bytes(status),
+        _ => is_past(fence).into(),
+    }
+}
+
+/// True if the fence behind a descriptor is past.
+pub fn is_past(fence: impl AsFd) -> bool {
     let mut polled = [PollFd::new(&fence, PollFlags::IN)];
-    matches!(poll(&mut polled, timeout.as_ref()), Ok(1..))
+    matches!(poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(1..))
 }
 
 #[cfg(test)]
@@ -211,6 +239,6 @@ mod tests {
         drop(device);
         assert_eq!(Token::of(client.as_fd()), Some(directory));
         assert_eq!(Token::of(signaled().unwrap().as_fd()), None);
-        assert!(is_ready(signaled().unwrap(), Some(Timespec { tv_sec: 0, tv_nsec: 0 })));
+        assert!(is_past(signaled().unwrap()));
     }
 }

@@ -61,6 +61,8 @@ pub const SYNCOBJ_WAIT_ALL: u32 = 1;
 pub const SYNCOBJ_WAIT_FOR_SUBMIT: u32 = 2;
 /// SYNCOBJ waits: only for a fence to be there.
 pub const SYNCOBJ_WAIT_AVAILABLE: u32 = 4;
+/// SYNCOBJ_QUERY: the last point that has a fence, past or not.
+pub const SYNCOBJ_QUERY_LAST_SUBMITTED: u32 = 1;
 /// SYNCOBJ_FD_TO_HANDLE and back: the descriptor is a sync file.
 pub const SYNCOBJ_SYNC_FILE: u32 = 1;
 /// PRIME_HANDLE_TO_FD: the descriptor is closed by exec.

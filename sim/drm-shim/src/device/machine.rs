@@ -1,0 +1,255 @@
+//! The model with what it knows of clients' objects and contexts, and the work that it is given. One thread has it at a time
+//! ([`queue`](super::queue)); clients never wait for it to look at something.
+
+use super::config::Config;
+use super::context::{HardwareId, Health};
+use super::gem::{ObjectId, Pages};
+use super::report::{Listed, Reporter, Submitted, say};
+use super::tiling::SharedView;
+use genxml::gen8::engine_registers::RingTimestamp;
+use genxml_sim::gpu::mmio_base;
+use genxml_sim::mem::{AddressSpace, Frames, OutOfMemory};
+use genxml_sim::{Context as ModelContext, ContextId, EngineId, Gpu};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A submission.
+#[derive(Debug)]
+pub struct Job {
+    /// The state that it runs with.
+    pub hardware: HardwareId,
+    /// The engine.
+    pub engine: EngineId,
+    /// Address of the batch.
+    pub address: u64,
+    /// What the client says is its length; 0 if it says nothing.
+    pub length: u64,
+    /// Its objects.
+    pub objects: Vec<Item>,
+    /// What becomes of its context.
+    pub health: Arc<Health>,
+}
+
+/// An object of a submission.
+#[derive(Debug)]
+pub struct Item {
+    /// Which.
+    pub id: ObjectId,
+    /// Its memory.
+    pub pages: Pages,
+    /// Its address.
+    pub address: u64,
+    /// The GPU must not write.
+    pub read_only: bool,
+    /// The kernel's number of its layout.
+    pub tiling: u32,
+    /// Bytes from row to row if tiled.
+    pub stride: u32,
+    /// What the aperture shows of it.
+    pub view: Option<SharedView>,
+}
+
+/// The state of a context on an engine.
+#[derive(Debug)]
+struct Hardware {
+    id: ContextId,
+    /// What its last submission had mapped, by address.
+    mapped: BTreeMap<u64, (ObjectId, Frames)>,
+    /// Its number in captures and reports.
+    number: u32,
+}
+
+/// The model.
+#[derive(Debug)]
+pub struct Machine {
+    config: Config,
+    gpu: Gpu,
+    /// Who tells of its work.
+    pub reporter: Reporter,
+    objects: BTreeMap<ObjectId, (Pages, Frames)>,
+    hardware: BTreeMap<HardwareId, Hardware>,
+    /// How many states there were.
+    states: u32,
+    /// Contexts of the model that nobody has any more.
+    spare: Vec<ContextId>,
+}
+
+impl Machine {
+    /// One that knows nothing.
+    pub fn new(config: Config) -> Machine {
+        let mut gpu = Gpu::new();
+        gpu.set_threads(config.threads);
+        gpu.set_work_limit(config.work_limit);
+        let reporter = Reporter::new(&config);
+        Machine {
+            config,
+            gpu,
+            reporter,
+            objects: BTreeMap::new(),
+            hardware: BTreeMap::new(),
+            states: 0,
+            spare: Vec::new(),
+        }
+    }
+
+    /// The timestamp of the render engine.
+    pub fn timestamp(&self) -> u64 {
+        let register = mmio_base(EngineId::Render) + RingTimestamp::OFFSET;
+        let halves = [register, register + 4].map(|offset| u64::from(self.gpu.mmio_read(offset)));
+        halves[0] | halves[1] << 32
+    }
+
+    /// How many objects, states and contexts without one it has.
+    pub fn counts(&self) -> [usize; 3] {
+        [self.objects.len(), self.hardware.len(), self.spare.len()]
+    }
+
+    /// This is a forked child now: what is told is the parent's to tell.
+    pub fn forked(&mut self) {
+        self.reporter = Reporter::new(&Config {
+            capture: None,
+            trace: None,
+            stats: false,
+            check: false,
+            ..self.config.clone()
+        });
+    }
+
+    /// An object is gone.
+    pub fn free(&mut self, id: ObjectId) {
+        let Some((_, frames)) = self.objects.remove(&id) else { return };
+        for hardware in self.hardware.values_mut() {
+            let gpu = &mut self.gpu;
+            hardware.mapped.retain(|address, (mapped, frames)| {
+                if *mapped == id {
+                    gpu.unmap(hardware.id, *address, frames.count);
+                }
+                *mapped != id
+            });
+        }
+        self.gpu.memory.free(frames);
+        self.reporter.freed(id);
+    }
+
+    /// A state is gone.
+    pub fn forget(&mut self, id: HardwareId) {
+        let Some(hardware) = self.hardware.remove(&id) else { return };
+        // Without page tables until somebody wants it again.
+        let nothing = ModelContext::new(AddressSpace::with_root4(0));
+        let old = std::mem::replace(self.gpu.context_mut(hardware.id), nothing);
+        old.space.destroy(&mut self.gpu.memory);
+        self.spare.push(hardware.id);
+    }
+
+    /// Runs a submission: true if all went well. After a fault the context gets what the kernel gives it.
+    pub fn run(&mut self, job: &Job) -> bool {
+        if job.health.banned.load(Ordering::Relaxed) {
+            return false;
+        }
+        let are_there = |item: &Item| !matches!(&item.pages, Pages::Client(own) if !own.are_there());
+        let mapped = match job.objects.iter().all(are_there) {
+            true => self.map(job).map_err(|error| error.to_string()),
+            false => Err("the client has taken its own pages away".to_owned()),
+        };
+        let well = match mapped {
+            Ok(submitted) => self.execute(&submitted),
+            Err(error) => {
+                say(&format!("{}: submission: it cannot run: {error}", self.reporter.program()));
+                false
+            }
+        };
+        for item in &job.objects {
+            if let Some(view) = &item.view {
+                view.show(&item.pages);
+            }
+        }
+        if well {
+            return true;
+        }
+        // What was latched belongs to a state that nobody can go on with.
+        self.forget(job.hardware);
+        job.health.fault(!self.config.ignore_faults);
+        self.config.ignore_faults
+    }
+
+    /// Makes the state of a submission see exactly its objects.
+    fn map(&mut self, job: &Job) -> Result<Submitted, OutOfMemory> {
+        let mut objects = Vec::with_capacity(job.objects.len());
+        let mut wanted = BTreeMap::new();
+        for &Item { id, ref pages, address, tiling, stride, .. } in &job.objects {
+            let frames = match self.objects.entry(id) {
+                Entry::Occupied(known) => known.get().1,
+                Entry::Vacant(new) => {
+                    let frames = self.gpu.memory.adopt(pages.backing())?;
+                    new.insert((pages.clone(), frames));
+                    frames
+                }
+            };
+            objects.push(Listed { id, address, frames, tiling, stride });
+            wanted.insert(address, (id, frames));
+        }
+        let hardware = self.hardware(job.hardware)?;
+        let (model, number) = (hardware.id, hardware.number);
+        let mapped = std::mem::take(&mut hardware.mapped);
+        for (address, mapping) in &mapped {
+            if wanted.get(address) != Some(mapping) {
+                self.gpu.unmap(model, *address, mapping.1.count);
+            }
+        }
+        for item in &job.objects {
+            let mapping = wanted.get(&item.address);
+            if let Some((_, frames)) = mapping
+                && mapped.get(&item.address) != mapping
+            {
+                self.gpu.map_as(model, item.address, *frames, !item.read_only)?;
+            }
+        }
+        self.hardware(job.hardware)?.mapped = wanted;
+        Ok(Submitted {
+            context: number,
+            model,
+            engine: job.engine,
+            address: job.address,
+            length: job.length,
+            objects,
+        })
+    }
+
+    /// A state, new if it is not there yet.
+    fn hardware(&mut self, id: HardwareId) -> Result<&mut Hardware, OutOfMemory> {
+        match self.hardware.entry(id) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(new) => {
+                let model = match self.spare.pop() {
+                    Some(id) => {
+                        let space = AddressSpace::new(&mut self.gpu.memory)?;
+                        *self.gpu.context_mut(id) = ModelContext::new(space);
+                        id
+                    }
+                    None => self.gpu.create_context()?,
+                };
+                let number = self.states;
+                self.states += 1;
+                Ok(new.insert(Hardware { id: model, mapped: BTreeMap::new(), number }))
+            }
+        }
+    }
+
+    /// Runs what is mapped.
+    fn execute(&mut self, submitted: &Submitted) -> bool {
+        let Machine { gpu, reporter, objects, config, .. } = self;
+        let touched = |id| objects.get(&id).map_or_else(Vec::new, |(pages, _): &(Pages, _)| pages.touched());
+        reporter.before(gpu, submitted, &touched);
+        let result = reporter.run(gpu, submitted);
+        reporter.after(gpu, submitted, &touched);
+        match result {
+            Ok(_) => true,
+            Err(fault) => {
+                reporter.fault(gpu, submitted, &fault, config, &touched);
+                false
+            }
+        }
+    }
+}

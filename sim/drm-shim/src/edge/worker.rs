@@ -1,0 +1,34 @@
+//! The thread that the model runs on.
+
+use crate::device::machine::Machine;
+use rustix::io::Errno;
+use std::mem::MaybeUninit;
+
+/// Bytes of its stack, of which those count that are touched: clients' own threads may have much less.
+const STACK: usize = 16 << 20;
+
+/// The machine, on its way from thread to thread.
+#[derive(Debug)]
+pub struct Portable(pub Machine);
+
+// SAFETY: what cannot change threads by itself is the listener of the rules engine, a closure that owns plain data and is `Send`
+// when it is made (`report::Checking`). It lives in the machine, which one thread has at a time.
+unsafe impl Send for Portable {}
+
+/// Starts it. Signals are the client's: none is delivered to it, nor to threads that it starts.
+///
+/// # Errors
+/// EAGAIN if there can be no more threads.
+pub fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), Errno> {
+    let mut all = MaybeUninit::uninit();
+    let mut before = MaybeUninit::uninit();
+    // SAFETY: both sets are there to be written; a new thread has the mask of the one that starts it.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+    }
+    let thread = std::thread::Builder::new().name("genx".to_owned()).stack_size(STACK).spawn(work);
+    // SAFETY: the call above has filled the set.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    thread.map(drop).map_err(|_| Errno::AGAIN)
+}
