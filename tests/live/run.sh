@@ -24,7 +24,7 @@ model() {
 	fi
 	return $code
 }
-client() { gcc -O1 -Wall -I"$work" -o "$1" "$here/$1.c" "${@:2}"; }
+client() { gcc -O1 -Wall -I"$work" -I/usr/include/libdrm -o "$1" "$here/$1.c" "${@:2}"; }
 # The shaders of a client as headers: NAME.vert becomes NAME_vert of NAME_vert.h.
 shaders() {
 	local file name
@@ -138,6 +138,15 @@ test_check() { client opencl_vadd -lOpenCL && options=--check model ./opencl_vad
 test_capture() {
 	client gles3_triangle -lEGL -lGLESv2 && options="--capture $work/captures" model ./gles3_triangle model.raw &&
 		"$genx" run captures/gles3_triangle.* >out && "$genx" decode captures/gles3_triangle.* | grep -c 3DPRIMITIVE
+}
+# Memory and descriptors stay as they are, whether clients wait for their work or not.
+test_growth() {
+	client growth && client opencl_growth -lOpenCL || return
+	local async
+	for async in 0 1; do
+		export GENX_SHIM_ASYNC=$async
+		model ./growth 2000 && limit=300 model ./opencl_growth 1500 || return
+	done
 }
 test_hashcat() {
 	local mode sums=([0]=md5sum [100]=sha1sum [1400]=sha256sum)
