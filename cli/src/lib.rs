@@ -18,7 +18,6 @@ pub mod filter;
 pub mod hang;
 pub mod input;
 pub mod output;
-pub mod picture;
 pub mod query;
 pub mod run;
 pub mod sarif;

@@ -1,7 +1,9 @@
 //! What all subcommands share: exit codes, errors, and writing to standard output.
 
+use genxml_sim::picture;
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// How a subcommand ends; the numbers are a contract with scripts.
@@ -35,6 +37,12 @@ pub struct Error {
 /// The input cannot be used.
 pub fn bad_input(error: impl Display) -> Error {
     Error { exit: Exit::BadInput, text: error.to_string() }
+}
+
+/// Writes `width` x `height` pixels of red, green, blue and alpha bytes as a PNG file.
+pub fn write_picture(path: &Path, width: u32, height: u32, rgba: &[u8]) -> Result<(), Error> {
+    picture::write_rgba(path, width, height, rgba)
+        .map_err(|error| bad_input(format!("cannot write {}: {error}", path.display())))
 }
 
 /// Standard output is written through this. A reader that stops reading (`genx check X | head`) is no error, and does

@@ -33,6 +33,7 @@ pub mod media;
 pub mod mem;
 pub mod observe;
 pub mod parallel;
+pub mod picture;
 pub mod render;
 pub mod replay;
 pub mod surface;

@@ -1,7 +1,6 @@
 //! `genx demo`: batches built with the typed API, run on the model.
 
-use crate::output::{Error, Exit, bad_input, stdout};
-use crate::picture;
+use crate::output::{Error, Exit, bad_input, stdout, write_picture};
 use clap::ValueEnum;
 use genxml::batch::Submission;
 use genxml::capture::CaptureWriter;
@@ -183,7 +182,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     }
     let (pixels, stats) =
         execute(&submission, demo.target).map_err(|text| Error { exit: Exit::Fault, text })?;
-    picture::write_rgba(&args.output, demo.size[0], demo.size[1], &pixels)?;
+    write_picture(&args.output, demo.size[0], demo.size[1], &pixels)?;
     let excerpt = excerpt(&submission, demo.excerpt).map_err(bad_input)?;
     stdout(|out| {
         writeln!(out, "{excerpt}")?;

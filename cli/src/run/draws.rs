@@ -1,8 +1,7 @@
 //! `--observe draw`: each 3DPRIMITIVE with what it works with, what it did, and pictures of what it writes.
 
 use super::report::counted;
-use crate::output::Error;
-use crate::picture;
+use crate::output::{Error, write_picture};
 use genxml::gen8::render3d_pixel::{BlendState, BlendStateEntry};
 use genxml_sim::Place;
 use genxml_sim::fault::Va;
@@ -92,7 +91,7 @@ impl Draws {
         }
         for (what, image) in images {
             let name = format!("draw{}-{when}-{what}.png", draw.number);
-            match picture::write_rgba(&directory.join(&name), image.width, image.height, &image.rgba) {
+            match write_picture(&directory.join(&name), image.width, image.height, &image.rgba) {
                 Ok(()) => draw.pictures.push(name),
                 Err(error) => self.result = Some(error),
             }

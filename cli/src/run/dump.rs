@@ -1,8 +1,8 @@
 //! `--dump`: memory and pictures as files.
 
-use crate::output::{Error, bad_input};
-use crate::picture;
+use crate::output::{Error, bad_input, write_picture};
 use genxml::capture::{Expectation, Frame};
+use genxml_sim::picture;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,8 +38,9 @@ impl Dump {
 
     /// Writes a frame as a picture.
     pub fn frame(&self, frame: &Frame, object: &[u8]) -> Result<(), Error> {
-        let rgba = picture::frame_rgba(frame, object).map_err(bad_input)?;
+        let rgba = picture::frame_rgba(frame, object)
+            .map_err(|error| bad_input(format!("frame {}: {error}", frame.index)))?;
         let path = self.directory.join(format!("frame{}.png", frame.index));
-        picture::write_rgba(&path, frame.width, frame.height, &rgba)
+        write_picture(&path, frame.width, frame.height, &rgba)
     }
 }
