@@ -27,6 +27,7 @@ const LIBRARY: &str = "libgenxml_drm_shim.so";
   genx shim -- vulkaninfo --summary
   genx shim -- eglinfo -B
   genx shim --capture out -- kmscube -c 10     then: genx decode out/kmscube.*, genx run out/kmscube.*
+  genx shim --mode 320x240 --frames out -- kmscube -c 10     each picture as out/kmscube.*/frame*.png
   genx shim --check -- clinfo                  the rules engine looks at every batch
   genx shim --device GT3 --stats -- ./compute
   genx shim --doctor                           which drivers are installed, and what would work")]
@@ -34,9 +35,15 @@ pub struct Args {
     /// GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal; 0x1616, a GT2, if not said
     #[arg(long, value_name = "ID")]
     device: Option<String>,
+    /// What the monitor shows by itself, up to 8192x8192@1000; it shows nothing larger then. 1024x768@60 if not said
+    #[arg(long, value_name = "WIDTHxHEIGHT[@HZ]", value_parser = mode)]
+    mode: Option<String>,
     /// Write what each process submits to a capture DIR/PROGRAM.PID, when it ends and after a fault
     #[arg(long, value_name = "DIR")]
     capture: Option<PathBuf>,
+    /// Write each picture that is shown (mode set, page flip) to DIR/PROGRAM.PID/frameNUMBER-crtcID.png
+    #[arg(long, value_name = "DIR")]
+    frames: Option<PathBuf>,
     /// Check every batch against the programming restrictions of the manual; findings go to standard error
     #[arg(long)]
     check: bool,
@@ -70,6 +77,23 @@ pub struct Args {
     /// The command and its arguments
     #[arg(last = true, required_unless_present = "doctor", value_name = "COMMAND")]
     command: Vec<OsString>,
+}
+
+/// A mode, as the library reads it.
+fn mode(word: &str) -> Result<String, String> {
+    let numbers = |word: &str| {
+        let (size, hz) = word.split_once('@').unwrap_or((word, "60"));
+        let (width, height) = size.split_once('x')?;
+        let [width, height, hz] = [width, height, hz].map(|number| number.parse::<u16>().ok());
+        Some([width?, height?, hz?])
+    };
+    match numbers(word) {
+        Some([1..=8192, 1..=8192, 1..=1000]) => Ok(word.to_owned()),
+        _ => {
+            Err("wanted is WIDTHxHEIGHT or WIDTHxHEIGHT@HZ, as 1024x768 or 320x240@60, up to 8192x8192@1000"
+                .into())
+        }
+    }
 }
 
 /// How the subcommand ends: as others do, or as the command did.
@@ -129,6 +153,9 @@ fn options(args: &Args, command: &mut Command) -> Result<(), Error> {
     if let Some(device) = &args.device {
         command.env("GENX_SHIM_DEVICE", device);
     }
+    if let Some(mode) = &args.mode {
+        command.env("GENX_SHIM_MODE", mode);
+    }
     // The command may change its directory.
     let whole = |path: &Path| {
         std::path::absolute(path).map_err(|error| bad_input(format!("{}: {error}", path.display())))
@@ -136,6 +163,7 @@ fn options(args: &Args, command: &mut Command) -> Result<(), Error> {
     for (name, path) in [
         ("GENX_SHIM_CAPTURE", &args.capture),
         ("GENX_SHIM_TRACE", &args.trace),
+        ("GENX_SHIM_FRAMES", &args.frames),
         ("GENX_SHIM_ERRORS", &args.errors),
     ] {
         if let Some(path) = path {

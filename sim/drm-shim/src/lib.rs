@@ -9,8 +9,8 @@
 //! * [`tree`]: the files of `/dev` and `/sys` by which drivers find the device;
 //! * [`edge`]: memory, descriptors, and libc's functions.
 //!
-//! Options are in the environment ([`device::config`]): `GENX_SHIM_DEVICE`, `_THREADS`, `_WORK_LIMIT`, `_CAPTURE`, `_CHECK`,
-//! `_STATS`, `_LOG`, `_TRACE`, `_ERRORS`, `_IGNORE_FAULTS`, `_ASYNC`.
+//! Options are in the environment ([`device::config`]): `GENX_SHIM_DEVICE`, `_MODE`, `_THREADS`, `_WORK_LIMIT`, `_CAPTURE`,
+//! `_FRAMES`, `_CHECK`, `_STATS`, `_LOG`, `_TRACE`, `_ERRORS`, `_IGNORE_FAULTS`, `_ASYNC`.
 //!
 //! Programs that call the kernel without libc (static ones, Go's) do not see the device. Linux on 64-bit machines with glibc
 //! only; elsewhere this crate is empty.

@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Bytes of the aperture that the kernel tells of.
 pub const APERTURE: u64 = 4 << 30;
@@ -18,6 +19,8 @@ pub struct Config {
     pub threads: usize,
     /// Units of work after which a submission counts as hanging.
     pub work_limit: u64,
+    /// What the monitor shows by itself; it shows nothing larger then.
+    pub mode: Option<Mode>,
     /// Where captures go: a directory with one for each process.
     pub capture: Option<PathBuf>,
     /// The rules engine looks at every batch.
@@ -28,6 +31,8 @@ pub struct Config {
     pub log: bool,
     /// A trace for Perfetto.
     pub trace: Option<PathBuf>,
+    /// Where pictures go that are shown: a directory with one for each process.
+    pub frames: Option<PathBuf>,
     /// Where error states go.
     pub errors: PathBuf,
     /// After a fault the client goes on as if nothing had happened.
@@ -42,15 +47,57 @@ impl Default for Config {
             device: 0x1616,
             threads: 1,
             work_limit: WORK_LIMIT,
+            mode: None,
             capture: None,
             check: false,
             stats: false,
             log: false,
             trace: None,
+            frames: None,
             errors: std::env::temp_dir(),
             ignore_faults: false,
             asynchronous: false,
         }
+    }
+}
+
+/// A size of pictures, and how many are shown in a second.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mode {
+    /// Pixels across.
+    pub width: u16,
+    /// Pixels down.
+    pub height: u16,
+    /// Pictures a second.
+    pub hz: u16,
+}
+
+impl Mode {
+    /// Most pixels across and down.
+    pub const MAX_EXTENT: u16 = 8192;
+    /// Most pictures a second.
+    pub const MAX_HZ: u16 = 1000;
+}
+
+/// A word that is no mode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoMode;
+
+impl FromStr for Mode {
+    type Err = NoMode;
+
+    /// `WIDTHxHEIGHT` or `WIDTHxHEIGHT@HZ`.
+    fn from_str(word: &str) -> Result<Mode, NoMode> {
+        let number = |word: &str, most: u16| {
+            word.parse::<u16>().ok().filter(|number| (1..=most).contains(number)).ok_or(NoMode)
+        };
+        let (size, hz) = word.split_once('@').unwrap_or((word, "60"));
+        let (width, height) = size.split_once('x').ok_or(NoMode)?;
+        Ok(Mode {
+            width: number(width, Mode::MAX_EXTENT)?,
+            height: number(height, Mode::MAX_EXTENT)?,
+            hz: number(hz, Mode::MAX_HZ)?,
+        })
     }
 }
 
@@ -83,6 +130,16 @@ impl Config {
                 )),
             }
         }
+        if let Some(word) = variable("MODE") {
+            match word.parse() {
+                Ok(mode) => config.mode = Some(mode),
+                Err(NoMode) => wrong.push(format!(
+                    "GENX_SHIM_MODE={word} is no mode: WIDTHxHEIGHT or WIDTHxHEIGHT@HZ, up to {0}x{0}@{1}",
+                    Mode::MAX_EXTENT,
+                    Mode::MAX_HZ
+                )),
+            }
+        }
         config.threads = std::thread::available_parallelism().map_or(1, NonZero::get);
         let mut number = |name: &str| {
             let word = variable(name)?;
@@ -100,6 +157,7 @@ impl Config {
         }
         config.capture = path("CAPTURE");
         config.trace = path("TRACE");
+        config.frames = path("FRAMES");
         config.check = flag("CHECK");
         config.stats = flag("STATS");
         config.log = flag("LOG");
@@ -174,6 +232,13 @@ mod tests {
         assert_eq!((config.device, config.work_limit), (0x1626, 77));
         assert_eq!((config.check, config.stats), (false, true));
         assert_eq!(wrong, ["GENX_SHIM_THREADS=none is no number from 1 on"]);
+        assert_eq!("320x240".parse(), Ok(Mode { width: 320, height: 240, hz: 60 }));
+        assert_eq!("8192x1@144".parse(), Ok(Mode { width: 8192, height: 1, hz: 144 }));
+        for wrong in
+            ["", "320", "320x", "0x240", "320x240@", "320x240@0", "8193x1", "1x70000", "-1x1", "1x1x1"]
+        {
+            assert_eq!(wrong.parse::<Mode>(), Err(NoMode), "{wrong}");
+        }
         assert_eq!((device("0x1606"), device("0x9a49"), device("x")), (Some(0x1606), None, None));
     }
 }

@@ -1,87 +1,115 @@
-//! The display: one connector with a monitor, one CRTC, frame buffers and page flips, as much as programs on gbm need. What is
-//! shown goes to captures; a flip is done at once, and its event says so.
+//! The display: one connector with a monitor, one CRTC with its primary plane, and what they show. A picture is there at once
+//! when it is asked for, and its event says so; it goes to captures and files.
+//!
+//! * this file: [`Kms`], its resources, SETCRTC and page flips;
+//! * [`buffers`]: frame buffers; [`properties`]: what objects have by name; [`atomic`]: properties set at once.
 
-use super::gem::ObjectId;
+mod atomic;
+mod buffers;
+mod properties;
+
+pub use buffers::FrameBuffer;
+pub use properties::Abilities;
+
+use super::config::Mode;
 use super::{Device, File, Outcome};
 use crate::edge::client::put_list;
 use crate::edge::token::{self, Id};
 use crate::uapi::{drm, mode};
+use buffers::MAX_EXTENT;
+use properties::Blob;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
-const CRTC: u32 = 31;
+/// The one CRTC.
+pub const CRTC: u32 = 31;
 const ENCODER: u32 = 32;
 const CONNECTOR: u32 = 33;
-const DPMS: u32 = 34;
-/// Frame buffers have numbers from here on.
-const FIRST_FB: u32 = 64;
+const PLANE: u32 = 34;
+/// Frame buffers and blobs of clients have numbers from here on; properties lie between.
+const FIRST: u32 = 64;
 
-/// Object types of properties.
-const ANY_OBJECT: u32 = 0;
-const CONNECTOR_OBJECT: u32 = 0xc0c0_c0c0;
+/// 1 in fixed point with 16 fraction bits, as places in a frame buffer are given.
+const ONE: u32 = 1 << 16;
 
-/// Sizes of the modes, the preferred one first; all have 60 pictures a second.
+/// Sizes of the modes of a monitor that is not said to be another, the preferred one first; all have 60 pictures a second.
 const MODES: [(u16, u16); 8] =
     [(1024, 768), (1920, 1080), (1600, 900), (1280, 1024), (1280, 720), (800, 600), (640, 480), (320, 240)];
 
-/// Largest picture.
-const MAX_EXTENT: u32 = 8192;
-
-/// Picture that can be shown.
-#[derive(Clone, Copy, Debug)]
-pub struct FrameBuffer {
-    /// Its memory.
-    pub object: ObjectId,
-    /// Width in pixels.
-    pub width: u32,
-    /// Height in pixels.
-    pub height: u32,
-    /// Bytes from row to row.
-    pub pitch: u32,
-    /// First byte in the object.
-    pub offset: u32,
-    /// Format by DRM's four characters.
-    pub format: u32,
-    /// The kernel's number of the layout.
-    pub tiling: u32,
-    owner: Id,
+/// What the display is set to.
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    /// The CRTC is set up with this mode.
+    mode: Option<mode::ModeInfo>,
+    /// And shows something.
+    active: bool,
+    /// The connector has the CRTC.
+    connector: bool,
+    /// The plane has the CRTC.
+    plane: bool,
+    /// Its frame buffer, or 0.
+    fb: u32,
+    /// The part of it: x, y, width and height, in fixed point.
+    source: [u32; 4],
+    /// And where it goes.
+    place: [i32; 4],
 }
 
-/// State of the display.
+impl State {
+    /// True if `before` shows in another mode, or nothing.
+    fn sets_mode(&self, before: &State) -> bool {
+        let timing = |state: &State| state.mode.map(|mode| bytemuck::bytes_of(&mode).to_vec());
+        (self.active, self.connector) != (before.active, before.connector) || timing(self) != timing(before)
+    }
+}
+
+/// The display.
 #[derive(Debug)]
 pub struct Kms {
+    /// What the monitor can show, what it shows by itself first.
+    modes: Vec<mode::ModeInfo>,
     frame_buffers: BTreeMap<u32, FrameBuffer>,
+    blobs: BTreeMap<u32, Blob>,
     next: u32,
-    /// What the CRTC shows.
-    shows: u32,
-    mode: Option<mode::ModeInfo>,
-    position: (u32, u32),
+    state: State,
     /// Pictures so far.
     sequence: u32,
 }
 
-impl Default for Kms {
-    fn default() -> Self {
+impl Kms {
+    /// A display that shows nothing, with a monitor that prefers `mode`.
+    pub fn new(mode: Option<Mode>) -> Kms {
         Kms {
+            modes: modes(mode),
             frame_buffers: BTreeMap::new(),
-            next: FIRST_FB,
-            shows: 0,
-            mode: None,
-            position: (0, 0),
+            blobs: BTreeMap::new(),
+            next: FIRST,
+            state: State::default(),
             sequence: 0,
         }
     }
 }
 
-/// The mode of a size, with blanking as in the reduced timing of CVT.
-fn mode_info((width, height): (u16, u16), preferred: bool) -> mode::ModeInfo {
+/// The modes of a monitor. One with a size of its own has that and smaller ones: many programs take the largest.
+fn modes(own: Option<Mode>) -> Vec<mode::ModeInfo> {
+    let usual = MODES.map(|(width, height)| Mode { width, height, hz: 60 });
+    let smaller = |mode: &Mode| {
+        own.is_none_or(|own| *mode != own && mode.width <= own.width && mode.height <= own.height)
+    };
+    let all = own.into_iter().chain(usual.into_iter().filter(smaller));
+    all.enumerate().map(|(index, mode)| mode_info(mode, index == 0)).collect()
+}
+
+/// The timing of a mode, with blanking as in the reduced timing of CVT.
+fn mode_info(mode: Mode, preferred: bool) -> mode::ModeInfo {
+    let Mode { width, height, hz } = mode;
     let (htotal, vtotal) = (width + 160, height + 35);
     let text = format!("{width}x{height}");
     let mut name = [0; 32];
     name[..text.len()].copy_from_slice(text.as_bytes());
     mode::ModeInfo {
-        clock: u32::from(htotal) * u32::from(vtotal) * 60 / 1000,
+        clock: (u64::from(htotal) * u64::from(vtotal) * u64::from(hz) / 1000) as u32,
         hdisplay: width,
         hsync_start: width + 48,
         hsync_end: width + 80,
@@ -92,7 +120,7 @@ fn mode_info((width, height): (u16, u16), preferred: bool) -> mode::ModeInfo {
         vsync_end: height + 9,
         vtotal,
         vscan: 0,
-        vrefresh: 60,
+        vrefresh: hz.into(),
         // Positive and negative synchronisation.
         flags: 1 | 8,
         // Made by the driver; the preferred one says so.
@@ -106,17 +134,6 @@ fn no_such_object<T>() -> Result<T, super::Stop> {
 }
 
 impl Kms {
-    /// SET_CLIENT_CAP: neither planes nor atomic commits are offered.
-    pub(super) fn set_client_cap(&mut self, arg: &mut drm::Cap) -> Outcome {
-        const STEREO_3D: u64 = 1;
-        const ASPECT_RATIO: u64 = 4;
-        match arg.capability {
-            STEREO_3D | ASPECT_RATIO => Ok(()),
-            2 | 3 => Err(Errno::OPNOTSUPP.into()),
-            _ => Err(Errno::INVAL.into()),
-        }
-    }
-
     /// GETRESOURCES.
     pub(super) fn resources(&self, arg: &mut mode::CardRes) -> Outcome {
         let fbs: Vec<u32> = self.frame_buffers.keys().copied().collect();
@@ -128,15 +145,57 @@ impl Kms {
         Ok(())
     }
 
+    /// A number for a new object.
+    fn number(&mut self) -> u32 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// True if there is such a frame buffer.
+    fn has(&self, fb: u32) -> Outcome {
+        if self.frame_buffers.contains_key(&fb) { Ok(()) } else { no_such_object() }
+    }
+
+    /// What the display of a Broadwell can do: the plane covers the CRTC and is not scaled. (Linux drm_atomic.c,
+    /// drm_atomic_helper.c, i9xx_plane.c)
+    fn check(&self, state: &State) -> Result<(), Errno> {
+        if state.plane != (state.fb != 0) || state.connector != state.mode.is_some() {
+            return Err(Errno::INVAL);
+        }
+        let Some(mode) = state.mode else {
+            return if state.active || state.plane { Err(Errno::INVAL) } else { Ok(()) };
+        };
+        let (width, height) = (u32::from(mode.hdisplay), u32::from(mode.vdisplay));
+        if !(1..=MAX_EXTENT).contains(&width) || !(1..=MAX_EXTENT).contains(&height) {
+            return Err(Errno::INVAL);
+        }
+        let Some(fb) = self.frame_buffers.get(&state.fb) else { return Ok(()) };
+        let [x, y, across, down] = state.source;
+        let inside = |start: u32, length: u32, most: u32| {
+            u64::from(start) + u64::from(length) <= u64::from(most) * u64::from(ONE)
+        };
+        if !inside(x, across, fb.width) || !inside(y, down, fb.height) {
+            return Err(Errno::NOSPC);
+        }
+        if state.place != [0, 0, width as i32, height as i32] {
+            return Err(Errno::INVAL);
+        }
+        if [across / ONE, down / ONE] != [width, height] {
+            return Err(Errno::RANGE);
+        }
+        Ok(())
+    }
+
     /// GETCRTC.
     pub(super) fn crtc(&self, arg: &mut mode::Crtc) -> Outcome {
         if arg.crtc_id != CRTC {
             return no_such_object();
         }
-        (arg.x, arg.y) = self.position;
-        (arg.fb_id, arg.gamma_size) = (self.shows, 256);
-        arg.mode_valid = self.mode.is_some().into();
-        arg.mode = self.mode.unwrap_or_default();
+        let State { mode, fb, source, .. } = self.state;
+        (arg.x, arg.y) = (source[0] / ONE, source[1] / ONE);
+        (arg.fb_id, arg.gamma_size) = (fb, 256);
+        arg.mode_valid = mode.is_some().into();
+        arg.mode = mode.unwrap_or_default();
         Ok(())
     }
 
@@ -146,21 +205,25 @@ impl Kms {
             return no_such_object();
         }
         if arg.mode_valid == 0 {
-            (self.mode, self.shows) = (None, 0);
+            self.state = State::default();
             return Ok(());
         }
         // All ones keep the picture that is shown.
-        if arg.fb_id != u32::MAX {
-            let fb = self.frame_buffers.get(&arg.fb_id).ok_or(Errno::NOENT)?;
-            let right = arg.x.checked_add(arg.mode.hdisplay.into());
-            let bottom = arg.y.checked_add(arg.mode.vdisplay.into());
-            if right.is_none_or(|right| right > fb.width) || bottom.is_none_or(|bottom| bottom > fb.height) {
-                return Err(Errno::NOSPC.into());
-            }
-            self.shows = arg.fb_id;
-        }
-        self.mode = Some(arg.mode);
-        self.position = (arg.x, arg.y);
+        let fb = if arg.fb_id == u32::MAX { self.state.fb } else { arg.fb_id };
+        self.has(fb)?;
+        let fixed = |value: u32| value.checked_mul(ONE).ok_or(Errno::NOSPC);
+        let (width, height) = (arg.mode.hdisplay, arg.mode.vdisplay);
+        let state = State {
+            mode: Some(arg.mode),
+            active: true,
+            connector: true,
+            plane: true,
+            fb,
+            source: [fixed(arg.x)?, fixed(arg.y)?, fixed(width.into())?, fixed(height.into())?],
+            place: [0, 0, width.into(), height.into()],
+        };
+        self.check(&state)?;
+        self.state = state;
         self.sequence = self.sequence.wrapping_add(1);
         Ok(())
     }
@@ -172,65 +235,26 @@ impl Kms {
         }
         // TMDS.
         arg.encoder_type = 2;
-        arg.crtc_id = if self.mode.is_some() { CRTC } else { 0 };
+        arg.crtc_id = if self.state.connector { CRTC } else { 0 };
         (arg.possible_crtcs, arg.possible_clones) = (1, 0);
         Ok(())
     }
 
     /// GETCONNECTOR.
-    pub(super) fn connector(&self, arg: &mut mode::GetConnector) -> Outcome {
+    pub(super) fn connector(&self, client: Abilities, arg: &mut mode::GetConnector) -> Outcome {
         if arg.connector_id != CONNECTOR {
             return no_such_object();
         }
-        let modes: Vec<mode::ModeInfo> =
-            MODES.iter().enumerate().map(|(index, size)| mode_info(*size, index == 0)).collect();
-        put_list(arg.modes_ptr, &mut arg.count_modes, &modes)?;
-        let room = arg.count_props;
-        put_list(arg.props_ptr, &mut arg.count_props, &[DPMS])?;
-        put_list(arg.prop_values_ptr, &mut { room }, &[0u64])?;
+        put_list(arg.modes_ptr, &mut arg.count_modes, &self.modes)?;
+        let (ids, values) = self.list(CONNECTOR, client).unwrap_or_default();
+        let mut room = arg.count_props;
+        put_list(arg.props_ptr, &mut arg.count_props, &ids)?;
+        put_list(arg.prop_values_ptr, &mut room, &values)?;
         put_list(arg.encoders_ptr, &mut arg.count_encoders, &[ENCODER])?;
-        arg.encoder_id = if self.mode.is_some() { ENCODER } else { 0 };
+        arg.encoder_id = if self.state.connector { ENCODER } else { 0 };
         // HDMI-A 1, connected, 34 by 19 cm, subpixels unknown.
         (arg.connector_type, arg.connector_type_id, arg.connection) = (11, 1, 1);
         (arg.mm_width, arg.mm_height, arg.subpixel) = (340, 190, 1);
-        Ok(())
-    }
-
-    /// GETPROPERTY.
-    pub(super) fn property(&self, arg: &mut mode::GetProperty) -> Outcome {
-        if arg.prop_id != DPMS {
-            return no_such_object();
-        }
-        arg.name = [0; 32];
-        arg.name[..4].copy_from_slice(b"DPMS");
-        // An enumeration, of which the names are not told.
-        arg.flags = 1 << 3;
-        let values = [0u64, 1, 2, 3];
-        put_list(arg.values_ptr, &mut arg.count_values, &values)?;
-        arg.count_enum_blobs = 0;
-        Ok(())
-    }
-
-    /// OBJ_GETPROPERTIES.
-    pub(super) fn properties(&self, arg: &mut mode::ObjGetProperties) -> Outcome {
-        match (arg.obj_id, arg.obj_type) {
-            (CONNECTOR, CONNECTOR_OBJECT | ANY_OBJECT) => {
-                let room = arg.count_props;
-                put_list(arg.props_ptr, &mut arg.count_props, &[DPMS])?;
-                put_list(arg.prop_values_ptr, &mut { room }, &[0u64])?;
-                Ok(())
-            }
-            (CRTC | ENCODER, _) => {
-                arg.count_props = 0;
-                Ok(())
-            }
-            _ => no_such_object(),
-        }
-    }
-
-    /// GETPLANERESOURCES: none, since no client may ask for them.
-    pub(super) fn planes(&self, arg: &mut mode::PlaneRes) -> Outcome {
-        arg.count_planes = 0;
         Ok(())
     }
 
@@ -254,7 +278,7 @@ impl Kms {
         if arg.crtc_id != CRTC {
             return no_such_object();
         }
-        arg.active = self.mode.is_some().into();
+        arg.active = self.state.active.into();
         arg.sequence = self.sequence.into();
         arg.sequence_ns = super::fence::now() as i64;
         Ok(())
@@ -280,107 +304,23 @@ impl Kms {
     }
 }
 
-/// DRM's code of four characters.
-const fn fourcc(code: &[u8; 4]) -> u32 {
-    u32::from_le_bytes(*code)
-}
-
 impl Device {
-    fn insert_fb(&mut self, fb: FrameBuffer) -> Result<u32, Errno> {
-        let rows = u64::from(fb.height.max(1));
-        let end = u64::from(fb.offset) + u64::from(fb.pitch) * (rows - 1) + u64::from(fb.width);
-        let object = self.object_mut(fb.object)?;
-        let bad = fb.width == 0 || fb.height == 0 || fb.width > MAX_EXTENT || fb.height > MAX_EXTENT;
-        if bad || end > object.size {
-            return Err(Errno::INVAL);
-        }
-        object.users += 1;
-        object.is_shared = true;
-        let id = self.kms.next;
-        self.kms.next += 1;
-        self.kms.frame_buffers.insert(id, fb);
-        Ok(id)
-    }
-
-    /// ADDFB.
-    pub(super) fn add_fb(&mut self, id: Id, file: &mut File, arg: &mut mode::FbCmd) -> Outcome {
-        let format = match (arg.bpp, arg.depth) {
-            (32, 24) => fourcc(b"XR24"),
-            (32, 32) => fourcc(b"AR24"),
-            (32, 30) => fourcc(b"XR30"),
-            (16, 16) => fourcc(b"RG16"),
-            _ => return Err(Errno::INVAL.into()),
-        };
-        let object = *file.objects.get(arg.handle)?;
-        let tiling = self.object(object)?.tiling;
-        let (width, height, pitch) = (arg.width, arg.height, arg.pitch);
-        let fb = FrameBuffer { object, width, height, pitch, offset: 0, format, tiling, owner: id };
-        arg.fb_id = self.insert_fb(fb)?;
-        Ok(())
-    }
-
-    /// ADDFB2, of formats with one plane.
-    pub(super) fn add_fb2(&mut self, id: Id, file: &mut File, arg: &mut mode::FbCmd2) -> Outcome {
-        const X_TILED: u64 = 1 << 56 | 1;
-        const Y_TILED: u64 = 1 << 56 | 2;
-        let object = *file.objects.get(arg.handles[0])?;
-        let tiling = match arg.modifier[0] {
-            _ if arg.flags & mode::FB_MODIFIERS == 0 => self.object(object)?.tiling,
-            0 => 0,
-            X_TILED => 1,
-            // The display of a Broadwell shows no other.
-            Y_TILED => return Err(Errno::INVAL.into()),
-            _ => return Err(Errno::INVAL.into()),
-        };
-        if arg.handles[1..] != [0; 3] {
-            self.reporter.missing("a frame buffer with several planes");
-            return Err(Errno::INVAL.into());
-        }
-        let fb = FrameBuffer {
-            object,
-            width: arg.width,
-            height: arg.height,
-            pitch: arg.pitches[0],
-            offset: arg.offsets[0],
-            format: arg.pixel_format,
-            tiling,
-            owner: id,
-        };
-        arg.fb_id = self.insert_fb(fb)?;
-        Ok(())
-    }
-
-    /// GETFB.
-    pub(super) fn get_fb(&mut self, file: &mut File, arg: &mut mode::FbCmd) -> Outcome {
-        let fb = *self.kms.frame_buffers.get(&arg.fb_id).ok_or(Errno::NOENT)?;
-        (arg.width, arg.height, arg.pitch, arg.bpp, arg.depth) = (fb.width, fb.height, fb.pitch, 32, 24);
-        self.object_mut(fb.object)?.users += 1;
-        arg.handle = file.objects.add(fb.object);
-        Ok(())
-    }
-
-    /// RMFB.
-    pub(super) fn remove_fb(&mut self, id: u32) -> Outcome {
-        let fb = self.kms.frame_buffers.remove(&id).ok_or(Errno::NOENT)?;
-        if self.kms.shows == id {
-            self.kms.shows = 0;
-        }
-        self.release(fb.object);
-        Ok(())
-    }
-
     /// PAGE_FLIP.
     pub(super) fn page_flip(&mut self, file: &mut File, arg: &mut mode::PageFlip) -> Outcome {
-        if arg.crtc_id != CRTC || !self.kms.frame_buffers.contains_key(&arg.fb_id) {
+        if arg.crtc_id != CRTC {
             return no_such_object();
         }
+        self.kms.has(arg.fb_id)?;
         if arg.flags & !(mode::PAGE_FLIP_EVENT | mode::PAGE_FLIP_ASYNC) != 0 || arg.reserved != 0 {
             return Err(Errno::INVAL.into());
         }
-        if self.kms.mode.is_none() {
+        if !self.kms.state.plane {
             return Err(Errno::BUSY.into());
         }
-        self.kms.shows = arg.fb_id;
+        let state = State { fb: arg.fb_id, ..self.kms.state };
+        self.kms.check(&state)?;
+        self.painted(arg.fb_id)?;
+        self.kms.state = state;
         self.kms.sequence = self.kms.sequence.wrapping_add(1);
         self.shown();
         if arg.flags & mode::PAGE_FLIP_EVENT != 0
@@ -392,11 +332,32 @@ impl Device {
         Ok(())
     }
 
-    /// A picture is on the screen: captures keep it.
+    /// A picture is on the screen: captures and `--frames` keep it.
     pub(super) fn shown(&mut self) {
-        if let Some(&fb) = self.kms.frame_buffers.get(&self.kms.shows) {
-            let bytes = self.bytes(fb.object);
-            self.queue.tell(move |machine| machine.reporter.shown(&fb, &bytes));
+        let Some(&fb) = self.kms.frame_buffers.get(&self.kms.state.fb) else { return };
+        if let Ok(object) = self.object(fb.object) {
+            object.store_view();
         }
+        let bytes = self.bytes(fb.object);
+        self.queue.tell(move |machine| machine.reporter.shown(&fb, &bytes));
+    }
+
+    /// A frame buffer is about to be shown: what is painted there has to be done.
+    ///
+    /// # Errors
+    /// [`Stop::Wait`](super::Stop::Wait) while it is not.
+    fn painted(&mut self, fb: u32) -> Outcome {
+        match self.kms.frame_buffers.get(&fb).map(|fb| fb.object) {
+            Some(object) => self.object_mut(object)?.wait(false),
+            None => Ok(()),
+        }
+    }
+
+    /// SETCRTC.
+    pub(super) fn set_crtc(&mut self, arg: &mut mode::Crtc) -> Outcome {
+        self.painted(arg.fb_id)?;
+        self.kms.set_crtc(arg)?;
+        self.shown();
+        Ok(())
     }
 }

@@ -110,6 +110,7 @@ impl Machine {
     pub fn forked(&mut self) {
         self.reporter = Reporter::new(&Config {
             capture: None,
+            frames: None,
             trace: None,
             stats: false,
             check: false,

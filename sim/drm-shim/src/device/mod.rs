@@ -37,7 +37,7 @@ use config::Config;
 use context::Context;
 use fence::{Changes, FOREVER, Fence, now};
 use gem::{ObjectId, Objects};
-use kms::Kms;
+use kms::{Abilities, Kms};
 use machine::Machine;
 use queue::Queue;
 use report::Missing;
@@ -153,6 +153,8 @@ pub struct File {
     next_context: u32,
     vms: Handles<VmId>,
     syncobjs: Handles<SharedSync>,
+    /// What it says that it can do.
+    abilities: Abilities,
     /// Faults of its contexts.
     resets: Arc<AtomicU32>,
     /// Its work, and when it came.
@@ -239,6 +241,7 @@ impl Device {
     pub fn new(config: Config) -> Device {
         let changes = Arc::new(Changes::default());
         let machine = Portable(Machine::new(config.clone()));
+        let kms = Kms::new(config.mode);
         Device {
             config,
             queue: Queue::new(machine, changes.clone()),
@@ -254,7 +257,7 @@ impl Device {
             exports: Vec::new(),
             shared_syncs: Vec::new(),
             names: Handles::default(),
-            kms: Kms::default(),
+            kms,
             reporter: Missing::default(),
         }
     }
@@ -284,6 +287,7 @@ impl Device {
             next_context: 1,
             vms: Handles::default(),
             syncobjs: Handles::default(),
+            abilities: Abilities::default(),
             resets,
             work: VecDeque::new(),
         };
@@ -367,6 +371,7 @@ impl Device {
             // It was just listed.
             let _ = self.remove_fb(fb);
         }
+        self.kms.forget(id);
     }
 
     /// Does an ioctl of type [`DRM_TYPE`](crate::uapi::DRM_TYPE) with its argument at `address` in the client's memory. It may
@@ -407,7 +412,7 @@ impl Device {
                 Ok(())
             }),
             nr::GET_CAP => call.with(|arg| self.cap(file, arg)),
-            nr::SET_CLIENT_CAP => call.with(|arg| self.kms.set_client_cap(arg)),
+            nr::SET_CLIENT_CAP => call.with(|arg| file.abilities.set(arg)),
             nr::GEM_CLOSE => call.with(|arg| self.gem_close(file, arg)),
             nr::GEM_FLINK => call.with(|arg| self.flink(file, arg)),
             nr::GEM_OPEN => call.with(|arg| self.gem_open(file, arg)),
@@ -502,21 +507,22 @@ impl Device {
             nr::GETCRTC => call.with(|arg| self.kms.crtc(arg)),
             nr::SETCRTC => call.with(|arg| self.set_crtc(arg)),
             nr::GETENCODER => call.with(|arg| self.kms.encoder(arg)),
-            nr::GETCONNECTOR => call.with(|arg| self.kms.connector(arg)),
+            nr::GETCONNECTOR => call.with(|arg| self.kms.connector(file.abilities, arg)),
             nr::GETPROPERTY => call.with(|arg| self.kms.property(arg)),
-            nr::OBJ_GETPROPERTIES => call.with(|arg| self.kms.properties(arg)),
-            nr::GETPLANERESOURCES => call.with(|arg| self.kms.planes(arg)),
-            nr::GETPLANE => call.with(|arg: &mut mode::PlaneRes| {
-                // There are none to be asked for.
-                _ = arg;
-                Err(Errno::NOENT.into())
-            }),
+            nr::OBJ_GETPROPERTIES => call.with(|arg| self.kms.properties(file.abilities, arg)),
+            nr::GETPLANERESOURCES => call.with(|arg| self.kms.planes(file.abilities, arg)),
+            nr::GETPLANE => call.with(|arg| self.kms.plane(arg)),
+            nr::GETPROPBLOB => call.with(|arg| self.kms.get_blob(arg)),
+            nr::CREATEPROPBLOB => call.with(|arg| self.kms.create_blob(id, arg)),
+            nr::DESTROYPROPBLOB => call.with(|arg| self.kms.destroy_blob(id, arg)),
+            nr::ATOMIC => call.with(|arg| self.atomic(file, arg)),
             nr::ADDFB => call.with(|arg| self.add_fb(id, file, arg)),
             nr::ADDFB2 => call.with(|arg| self.add_fb2(id, file, arg)),
             nr::GETFB => call.with(|arg| self.get_fb(file, arg)),
             nr::RMFB => call.with(|arg: &mut mode::FbId| self.remove_fb(arg.fb_id)),
             nr::PAGE_FLIP => call.with(|arg| self.page_flip(file, arg)),
-            nr::DIRTYFB | nr::CURSOR | nr::CURSOR2 | nr::SETGAMMA | nr::GETGAMMA | nr::SETPROPERTY => Ok(()),
+            nr::DIRTYFB => call.with(|arg| self.dirty_fb(arg)),
+            nr::CURSOR | nr::CURSOR2 | nr::SETGAMMA | nr::GETGAMMA | nr::SETPROPERTY => Ok(()),
             nr::CREATE_DUMB => call.with(|arg| self.create_dumb(file, arg)),
             nr::MAP_DUMB => call.with(|arg| self.map_dumb(file, arg)),
             nr::DESTROY_DUMB => call.with(|arg: &mut mode::DestroyDumb| self.close_handle(file, arg.handle)),

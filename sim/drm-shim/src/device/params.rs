@@ -4,8 +4,8 @@ use super::config::Topology;
 use super::context::CLASSES;
 use super::{Device, File, Outcome};
 use crate::edge::client;
+use crate::uapi::drm;
 use crate::uapi::i915::{self, EngineClass, param};
-use crate::uapi::{drm, mode};
 use genxml::gen8::engine_registers::RingTimestamp;
 use genxml_sim::EngineId;
 use genxml_sim::gpu::mmio_base;
@@ -222,13 +222,6 @@ impl Device {
         }
         let head = i915::ListHead { count: engines.len() as u32, rsvd: [0; 3] };
         [bytemuck::bytes_of(&head), bytemuck::cast_slice(&engines)].concat()
-    }
-
-    /// SETCRTC.
-    pub(super) fn set_crtc(&mut self, arg: &mut mode::Crtc) -> Outcome {
-        self.kms.set_crtc(arg)?;
-        self.shown();
-        Ok(())
     }
 }
 

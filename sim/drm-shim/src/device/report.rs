@@ -3,7 +3,7 @@
 use super::addresses::plain;
 use super::config::Config;
 use super::gem::ObjectId;
-use super::kms::FrameBuffer;
+use super::kms::{CRTC, FrameBuffer};
 use genxml::capture::{CaptureWriter, Frame, ObjectId as CaptureObject, Tiling, WriteObject};
 use genxml::check::{Checker, Finding, Rules};
 use genxml::decode::{Contexts, Memory};
@@ -12,10 +12,11 @@ use genxml::error_state::{self, Spelling};
 use genxml_sim::error_state::Ran;
 use genxml_sim::mem::Frames;
 use genxml_sim::observe::{Event, Now, Tally, Told, Trace};
+use genxml_sim::picture;
 use genxml_sim::{ContextId, EngineId, Fault, Gpu, Stats};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::io::{self, BufWriter, Write as _};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -65,6 +66,7 @@ pub struct Listed {
 pub struct Reporter {
     program: String,
     capture: Option<Capturing>,
+    frames: Option<Pictures>,
     check: Option<Checking>,
     trace: Option<Trace<BufWriter<File>>>,
     stats: Option<Box<Tally>>,
@@ -102,6 +104,12 @@ struct Capturing {
     /// Objects as the capture knows them.
     known: BTreeMap<ObjectId, Vec<u8>>,
     frames: u64,
+}
+
+/// Pictures that are shown, as files.
+struct Pictures {
+    directory: PathBuf,
+    number: u64,
 }
 
 /// The rules engine under way.
@@ -158,6 +166,10 @@ impl Reporter {
             known: BTreeMap::new(),
             frames: 0,
         });
+        let frames = config.frames.as_ref().map(|directory| Pictures {
+            directory: directory.join(format!("{program}.{process}")),
+            number: 0,
+        });
         let trace = config.trace.as_ref().and_then(|path| match File::create(path) {
             Ok(file) => Some(Trace::new(BufWriter::new(file))),
             Err(error) => {
@@ -167,6 +179,7 @@ impl Reporter {
         });
         Reporter {
             capture,
+            frames,
             check: config.check.then(Checking::new),
             trace,
             stats: config.stats.then(Box::default),
@@ -306,14 +319,9 @@ impl Reporter {
     }
 
     /// A picture is on the screen.
-    pub fn shown(&mut self, fb: &FrameBuffer, _: &[u8]) {
-        let Some(capture) = &mut self.capture else { return };
-        // The capture knows only what a submission had.
-        if !capture.known.contains_key(&fb.object) {
-            return;
-        }
-        let frame = Frame {
-            index: capture.frames,
+    pub fn shown(&mut self, fb: &FrameBuffer, bytes: &[u8]) {
+        let mut frame = Frame {
+            index: 0,
             after_exec: 0,
             object: CaptureObject(0),
             offset: fb.offset.into(),
@@ -323,6 +331,15 @@ impl Reporter {
             fourcc: String::from_utf8_lossy(&fb.format.to_le_bytes()).into_owned(),
             tiling: tiling(fb.tiling),
         };
+        if let Some(frames) = &mut self.frames {
+            frames.write(&frame, bytes);
+        }
+        let Some(capture) = &mut self.capture else { return };
+        // The capture knows only what a submission had.
+        if !capture.known.contains_key(&fb.object) {
+            return;
+        }
+        frame.index = capture.frames;
         capture.writer.frame(&name(fb.object), &frame);
         capture.frames += 1;
     }
@@ -388,6 +405,21 @@ impl Reporter {
         }
         for (engine, packet, counts) in tally.packets().into_iter().take(16) {
             say(&format!("{}: {packet}: {} times", engine.name(), counts.count));
+        }
+    }
+}
+
+impl Pictures {
+    /// Writes one.
+    fn write(&mut self, frame: &Frame, bytes: &[u8]) {
+        let path = self.directory.join(format!("frame{:05}-crtc{CRTC}.png", self.number));
+        self.number += 1;
+        let written = picture::frame_rgba(frame, bytes).map_err(io::Error::other).and_then(|rgba| {
+            std::fs::create_dir_all(&self.directory)?;
+            picture::write_rgba(&path, frame.width, frame.height, &rgba)
+        });
+        if let Err(error) = written {
+            say(&format!("no picture: {}: {error}", path.display()));
         }
     }
 }

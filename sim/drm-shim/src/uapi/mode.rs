@@ -30,6 +30,8 @@ pub mod nr {
     pub const OBJ_GETPROPERTIES: u32 = 0xb9;
     pub const CURSOR2: u32 = 0xbb;
     pub const ATOMIC: u32 = 0xbc;
+    pub const CREATEPROPBLOB: u32 = 0xbd;
+    pub const DESTROYPROPBLOB: u32 = 0xbe;
 }
 
 /// ADDFB2: the modifiers count.
@@ -38,6 +40,13 @@ pub const FB_MODIFIERS: u32 = 2;
 pub const PAGE_FLIP_EVENT: u32 = 1;
 /// PAGE_FLIP: at once.
 pub const PAGE_FLIP_ASYNC: u32 = 2;
+
+/// ATOMIC: only to see if it would work.
+pub const ATOMIC_TEST_ONLY: u32 = 0x100;
+/// ATOMIC: the client does not wait for it.
+pub const ATOMIC_NONBLOCK: u32 = 0x200;
+/// ATOMIC: the mode may change.
+pub const ATOMIC_ALLOW_MODESET: u32 = 0x400;
 
 structures! {
     /// Timing of a mode.
@@ -74,6 +83,26 @@ structures! {
         values_ptr: u64, enum_blob_ptr: u64, prop_id: u32, flags: u32, name: [u8; 32],
         count_values: u32, count_enum_blobs: u32,
     }
+    /// What a value of a property is called.
+    PropertyEnum { value: u64, name: [u8; 32] }
+    /// GETPROPBLOB.
+    Blob { blob_id: u32, length: u32, data: u64 }
+    /// CREATEPROPBLOB.
+    CreateBlob { data: u64, length: u32, blob_id: u32 }
+    /// DESTROYPROPBLOB.
+    BlobId { blob_id: u32 }
+    /// Head of the blob IN_FORMATS.
+    FormatModifierBlob {
+        version: u32, flags: u32, count_formats: u32, formats_offset: u32,
+        count_modifiers: u32, modifiers_offset: u32,
+    }
+    /// A modifier there, and a bit for each of 64 formats from `offset` on.
+    FormatModifier { formats: u64, offset: u32, pad: u32, modifier: u64 }
+    /// ATOMIC.
+    Atomic {
+        flags: u32, count_objs: u32, objs_ptr: u64, count_props_ptr: u64, props_ptr: u64,
+        prop_values_ptr: u64, reserved: u64, user_data: u64,
+    }
     /// OBJ_GETPROPERTIES.
     ObjGetProperties {
         props_ptr: u64, prop_values_ptr: u64, count_props: u32, obj_id: u32, obj_type: u32, pad: u32,
@@ -85,6 +114,8 @@ structures! {
         fb_id: u32, width: u32, height: u32, pixel_format: u32, flags: u32,
         handles: [u32; 4], pitches: [u32; 4], offsets: [u32; 4], pad: u32, modifier: [u64; 4],
     }
+    /// DIRTYFB.
+    FbDirty { fb_id: u32, flags: u32, color: u32, num_clips: u32, clips_ptr: u64 }
     /// RMFB.
     FbId { fb_id: u32 }
     /// PAGE_FLIP.
@@ -95,6 +126,11 @@ structures! {
     MapDumb { handle: u32, pad: u32, offset: u64 }
     /// DESTROY_DUMB.
     DestroyDumb { handle: u32 }
+    /// GETPLANE.
+    GetPlane {
+        plane_id: u32, crtc_id: u32, fb_id: u32, possible_crtcs: u32, gamma_size: u32,
+        count_format_types: u32, format_type_ptr: u64,
+    }
     /// GETPLANERESOURCES.
     PlaneRes { plane_id_ptr: u64, count_planes: u32, pad: u32 }
     /// GETGAMMA, SETGAMMA.

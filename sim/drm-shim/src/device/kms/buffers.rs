@@ -1,0 +1,136 @@
+//! Frame buffers: objects as pictures that can be shown.
+
+use crate::device::config::Mode;
+use crate::device::gem::ObjectId;
+use crate::device::{Device, File, Outcome};
+use crate::edge::token::Id;
+use crate::uapi::mode;
+use rustix::io::Errno;
+
+/// Largest picture.
+pub(super) const MAX_EXTENT: u32 = Mode::MAX_EXTENT as u32;
+
+/// Formats that the display shows. (Linux i9xx_plane.c, ivb_primary_formats)
+pub(super) const SHOWN: [u32; 5] =
+    [fourcc(b"RG16"), fourcc(b"XR24"), fourcc(b"XB24"), fourcc(b"XR30"), fourcc(b"XB30")];
+
+/// Formats with alpha, that a Broadwell has for its cursor only: a program that asks to show one gets it.
+const WITH_ALPHA: [u32; 2] = [fourcc(b"AR24"), fourcc(b"AB24")];
+
+/// Modifiers that the display shows, rows and X tiles, with the kernel's number of the layout.
+pub(super) const MODIFIERS: [(u64, u32); 2] = [(0, 0), (1 << 56 | 1, 1)];
+
+/// Picture that can be shown.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameBuffer {
+    /// Its memory.
+    pub object: ObjectId,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Bytes from row to row.
+    pub pitch: u32,
+    /// First byte in the object.
+    pub offset: u32,
+    /// Format by DRM's four characters.
+    pub format: u32,
+    /// The kernel's number of the layout.
+    pub tiling: u32,
+    /// The file that has it.
+    pub(super) owner: Id,
+}
+
+/// DRM's code of four characters.
+const fn fourcc(code: &[u8; 4]) -> u32 {
+    u32::from_le_bytes(*code)
+}
+
+impl Device {
+    fn insert_fb(&mut self, fb: FrameBuffer) -> Result<u32, Errno> {
+        let rows = u64::from(fb.height.max(1));
+        let end = u64::from(fb.offset) + u64::from(fb.pitch) * (rows - 1) + u64::from(fb.width);
+        let object = self.object_mut(fb.object)?;
+        let bad = fb.width == 0 || fb.height == 0 || fb.width > MAX_EXTENT || fb.height > MAX_EXTENT;
+        // It shows no Y tiles.
+        if bad || end > object.size || fb.tiling > 1 {
+            return Err(Errno::INVAL);
+        }
+        object.users += 1;
+        object.is_shared = true;
+        let id = self.kms.number();
+        self.kms.frame_buffers.insert(id, fb);
+        Ok(id)
+    }
+
+    /// ADDFB.
+    pub(in crate::device) fn add_fb(&mut self, id: Id, file: &mut File, arg: &mut mode::FbCmd) -> Outcome {
+        let format = match (arg.bpp, arg.depth) {
+            (32, 24) => fourcc(b"XR24"),
+            (32, 32) => fourcc(b"AR24"),
+            (32, 30) => fourcc(b"XR30"),
+            (16, 16) => fourcc(b"RG16"),
+            _ => return Err(Errno::INVAL.into()),
+        };
+        let object = *file.objects.get(arg.handle)?;
+        let tiling = self.object(object)?.tiling;
+        let (width, height, pitch) = (arg.width, arg.height, arg.pitch);
+        let fb = FrameBuffer { object, width, height, pitch, offset: 0, format, tiling, owner: id };
+        arg.fb_id = self.insert_fb(fb)?;
+        Ok(())
+    }
+
+    /// ADDFB2, of formats with one plane.
+    pub(in crate::device) fn add_fb2(&mut self, id: Id, file: &mut File, arg: &mut mode::FbCmd2) -> Outcome {
+        let object = *file.objects.get(arg.handles[0])?;
+        let tiling = match arg.flags & mode::FB_MODIFIERS {
+            0 => self.object(object)?.tiling,
+            _ => MODIFIERS.iter().find(|(modifier, _)| *modifier == arg.modifier[0]).ok_or(Errno::INVAL)?.1,
+        };
+        // The display of a Broadwell shows neither NV12 nor anything else of several planes.
+        if !SHOWN.contains(&arg.pixel_format) && !WITH_ALPHA.contains(&arg.pixel_format) {
+            return Err(Errno::INVAL.into());
+        }
+        let fb = FrameBuffer {
+            object,
+            width: arg.width,
+            height: arg.height,
+            pitch: arg.pitches[0],
+            offset: arg.offsets[0],
+            format: arg.pixel_format,
+            tiling,
+            owner: id,
+        };
+        arg.fb_id = self.insert_fb(fb)?;
+        Ok(())
+    }
+
+    /// GETFB.
+    pub(in crate::device) fn get_fb(&mut self, file: &mut File, arg: &mut mode::FbCmd) -> Outcome {
+        let fb = *self.kms.frame_buffers.get(&arg.fb_id).ok_or(Errno::NOENT)?;
+        (arg.width, arg.height, arg.pitch, arg.bpp, arg.depth) = (fb.width, fb.height, fb.pitch, 32, 24);
+        self.object_mut(fb.object)?.users += 1;
+        arg.handle = file.objects.add(fb.object);
+        Ok(())
+    }
+
+    /// RMFB.
+    pub(in crate::device) fn remove_fb(&mut self, id: u32) -> Outcome {
+        let fb = self.kms.frame_buffers.remove(&id).ok_or(Errno::NOENT)?;
+        let state = &mut self.kms.state;
+        if state.fb == id {
+            (state.fb, state.plane) = (0, false);
+        }
+        self.release(fb.object);
+        Ok(())
+    }
+
+    /// DIRTYFB: the client has painted what is shown.
+    pub(in crate::device) fn dirty_fb(&mut self, arg: &mut mode::FbDirty) -> Outcome {
+        self.kms.has(arg.fb_id)?;
+        if self.kms.state.fb == arg.fb_id {
+            self.shown();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,367 @@
+//! What can be asked of and set for the objects of the display, by name: properties, and blobs as their values.
+
+use super::buffers::{MODIFIERS, SHOWN};
+use super::{CONNECTOR, CRTC, ENCODER, Kms, PLANE, State, no_such_object};
+use crate::device::Outcome;
+use crate::edge::client::{self, put_list};
+use crate::edge::token::Id;
+use crate::uapi::{drm, mode};
+use rustix::io::Errno;
+
+/// Properties have numbers from here on.
+const FIRST: u32 = 40;
+/// The blob of the mode that is set.
+pub(super) const MODE_BLOB: u32 = 60;
+/// The blob of the plane's formats and modifiers.
+const FORMATS_BLOB: u32 = 61;
+/// Most bytes of a client's blob.
+const MAX_BLOB: u32 = 1 << 20;
+
+/// Object types.
+const ANY: u32 = 0;
+const CRTC_TYPE: u32 = 0xcccc_cccc;
+const CONNECTOR_TYPE: u32 = 0xc0c0_c0c0;
+const ENCODER_TYPE: u32 = 0xe0e0_e0e0;
+const PLANE_TYPE: u32 = 0xeeee_eeee;
+const FB_TYPE: u32 = 0xfbfb_fbfb;
+
+/// What a client says that it can do (SET_CLIENT_CAP).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Abilities {
+    /// It knows of all planes.
+    pub universal_planes: bool,
+    /// It sets properties of several objects at once.
+    pub atomic: bool,
+}
+
+impl Abilities {
+    /// SET_CLIENT_CAP.
+    pub(in crate::device) fn set(&mut self, arg: &mut drm::Cap) -> Outcome {
+        const STEREO_3D: u64 = 1;
+        const UNIVERSAL_PLANES: u64 = 2;
+        const ATOMIC: u64 = 3;
+        const ASPECT_RATIO: u64 = 4;
+        match (arg.capability, arg.value) {
+            (STEREO_3D | ASPECT_RATIO, 0 | 1) => {}
+            (UNIVERSAL_PLANES, on @ (0 | 1)) => self.universal_planes = on == 1,
+            // 2 says that it knows of more than what it began with.
+            (ATOMIC, level @ 0..=2) => {
+                self.atomic = level > 0;
+                self.universal_planes = self.atomic;
+            }
+            _ => return Err(Errno::INVAL.into()),
+        }
+        Ok(())
+    }
+}
+
+/// A property.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub(super) enum Property {
+    Type,
+    InFormats,
+    FbId,
+    CrtcId,
+    SrcX,
+    SrcY,
+    SrcW,
+    SrcH,
+    CrtcX,
+    CrtcY,
+    CrtcW,
+    CrtcH,
+    InFenceFd,
+    ModeId,
+    Active,
+    OutFencePtr,
+    Dpms,
+}
+
+/// What its values are.
+enum Kind {
+    /// Numbers from the first to the second.
+    Range(u64, u64),
+    /// The same with signs.
+    Signed(i64, i64),
+    /// One of these.
+    Enum(&'static [&'static str]),
+    /// A blob.
+    Blob,
+    /// An object of this type.
+    Object(u32),
+}
+
+/// Seen by those only who set properties at once; read, not set.
+const ATOMIC: u32 = 1 << 31;
+const IMMUTABLE: u32 = 1 << 2;
+
+struct Row(Property, &'static str, Kind, u32);
+
+/// All of them, in the order of their numbers. (Linux drm_mode_config.c, drm_blend.c)
+const ROWS: [Row; 17] = [
+    Row(Property::Type, "type", Kind::Enum(&["Overlay", "Primary", "Cursor"]), IMMUTABLE),
+    Row(Property::InFormats, "IN_FORMATS", Kind::Blob, IMMUTABLE),
+    Row(Property::FbId, "FB_ID", Kind::Object(FB_TYPE), ATOMIC),
+    Row(Property::CrtcId, "CRTC_ID", Kind::Object(CRTC_TYPE), ATOMIC),
+    Row(Property::SrcX, "SRC_X", Kind::Range(0, u32::MAX as u64), ATOMIC),
+    Row(Property::SrcY, "SRC_Y", Kind::Range(0, u32::MAX as u64), ATOMIC),
+    Row(Property::SrcW, "SRC_W", Kind::Range(0, u32::MAX as u64), ATOMIC),
+    Row(Property::SrcH, "SRC_H", Kind::Range(0, u32::MAX as u64), ATOMIC),
+    Row(Property::CrtcX, "CRTC_X", Kind::Signed(i32::MIN as i64, i32::MAX as i64), ATOMIC),
+    Row(Property::CrtcY, "CRTC_Y", Kind::Signed(i32::MIN as i64, i32::MAX as i64), ATOMIC),
+    Row(Property::CrtcW, "CRTC_W", Kind::Range(0, i32::MAX as u64), ATOMIC),
+    Row(Property::CrtcH, "CRTC_H", Kind::Range(0, i32::MAX as u64), ATOMIC),
+    Row(Property::InFenceFd, "IN_FENCE_FD", Kind::Signed(-1, i32::MAX as i64), ATOMIC),
+    Row(Property::ModeId, "MODE_ID", Kind::Blob, ATOMIC),
+    Row(Property::Active, "ACTIVE", Kind::Range(0, 1), ATOMIC),
+    Row(Property::OutFencePtr, "OUT_FENCE_PTR", Kind::Range(0, u64::MAX), ATOMIC),
+    Row(Property::Dpms, "DPMS", Kind::Enum(&["On", "Standby", "Suspend", "Off"]), 0),
+];
+
+const OF_PLANE: [Property; 13] = [
+    Property::Type,
+    Property::InFormats,
+    Property::FbId,
+    Property::CrtcId,
+    Property::SrcX,
+    Property::SrcY,
+    Property::SrcW,
+    Property::SrcH,
+    Property::CrtcX,
+    Property::CrtcY,
+    Property::CrtcW,
+    Property::CrtcH,
+    Property::InFenceFd,
+];
+const OF_CRTC: [Property; 3] = [Property::Active, Property::ModeId, Property::OutFencePtr];
+const OF_CONNECTOR: [Property; 2] = [Property::Dpms, Property::CrtcId];
+
+impl Row {
+    fn id(&self) -> u32 {
+        FIRST + self.0 as u32
+    }
+
+    fn holds(&self, value: u64) -> bool {
+        match self.2 {
+            Kind::Range(least, most) => (least..=most).contains(&value),
+            Kind::Signed(least, most) => (least..=most).contains(&(value as i64)),
+            Kind::Enum(names) => value < names.len() as u64,
+            Kind::Blob | Kind::Object(_) => value <= u32::MAX.into(),
+        }
+    }
+}
+
+fn row(id: u32) -> Option<&'static Row> {
+    ROWS.get(id.checked_sub(FIRST)? as usize)
+}
+
+/// The properties of an object.
+fn of(object: u32) -> Option<&'static [Property]> {
+    match object {
+        PLANE => Some(&OF_PLANE),
+        CRTC => Some(&OF_CRTC),
+        CONNECTOR => Some(&OF_CONNECTOR),
+        ENCODER => Some(&[]),
+        _ => None,
+    }
+}
+
+/// A value that a client sets: the property, if the object has it and it takes the value.
+///
+/// # Errors
+/// ENOENT for an object or property that is not there, EINVAL for one that cannot be set so.
+pub(super) fn settable(object: u32, id: u32, value: u64) -> Result<Property, Errno> {
+    let row = row(id).ok_or(Errno::NOENT)?;
+    if !of(object).ok_or(Errno::NOENT)?.contains(&row.0) {
+        return Err(Errno::NOENT);
+    }
+    if row.3 & IMMUTABLE != 0 || row.0 == Property::Dpms || !row.holds(value) {
+        return Err(Errno::INVAL);
+    }
+    Ok(row.0)
+}
+
+impl State {
+    /// The value of a property.
+    fn value(&self, object: u32, property: Property) -> u64 {
+        let signed = |value: i32| i64::from(value) as u64;
+        let on = |on: bool| if on { CRTC.into() } else { 0 };
+        match property {
+            // Primary.
+            Property::Type => 1,
+            Property::InFormats => FORMATS_BLOB.into(),
+            Property::FbId => self.fb.into(),
+            Property::CrtcId => on(if object == PLANE { self.plane } else { self.connector }),
+            Property::SrcX => self.source[0].into(),
+            Property::SrcY => self.source[1].into(),
+            Property::SrcW => self.source[2].into(),
+            Property::SrcH => self.source[3].into(),
+            Property::CrtcX => signed(self.place[0]),
+            Property::CrtcY => signed(self.place[1]),
+            Property::CrtcW => signed(self.place[2]),
+            Property::CrtcH => signed(self.place[3]),
+            Property::InFenceFd => u64::MAX,
+            Property::ModeId => self.mode.map_or(0, |_| MODE_BLOB.into()),
+            Property::Active => self.active.into(),
+            Property::OutFencePtr => 0,
+            Property::Dpms => {
+                if self.active {
+                    0
+                } else {
+                    3
+                }
+            }
+        }
+    }
+}
+
+/// A blob that a client made.
+#[derive(Debug)]
+pub(super) struct Blob {
+    bytes: Vec<u8>,
+    owner: Id,
+}
+
+impl Kms {
+    /// GETPROPERTY.
+    pub(in crate::device) fn property(&self, arg: &mut mode::GetProperty) -> Outcome {
+        let Some(row) = row(arg.prop_id) else { return no_such_object() };
+        arg.name = name(row.1);
+        let (kind, values): (u32, Vec<u64>) = match row.2 {
+            Kind::Range(least, most) => (1 << 1, vec![least, most]),
+            Kind::Signed(least, most) => (2 << 6, vec![least as u64, most as u64]),
+            Kind::Enum(names) => (1 << 3, (0..names.len() as u64).collect()),
+            Kind::Blob => (1 << 4, vec![]),
+            Kind::Object(kind) => (1 << 6, vec![kind.into()]),
+        };
+        arg.flags = kind | row.3;
+        put_list(arg.values_ptr, &mut arg.count_values, &values)?;
+        let names: Vec<mode::PropertyEnum> = match row.2 {
+            Kind::Enum(names) => names
+                .iter()
+                .enumerate()
+                .map(|(value, text)| mode::PropertyEnum { value: value as u64, name: name(text) })
+                .collect(),
+            _ => Vec::new(),
+        };
+        Ok(put_list(arg.enum_blob_ptr, &mut arg.count_enum_blobs, &names)?)
+    }
+
+    /// Numbers and values of the properties of an object that a client sees.
+    pub(super) fn list(&self, object: u32, client: Abilities) -> Option<(Vec<u32>, Vec<u64>)> {
+        let seen = |row: &&Row| client.atomic || row.3 & ATOMIC == 0;
+        let rows = of(object)?.iter().map(|property| &ROWS[*property as usize]).filter(seen);
+        Some(rows.map(|row| (row.id(), self.state.value(object, row.0))).unzip())
+    }
+
+    /// OBJ_GETPROPERTIES.
+    pub(in crate::device) fn properties(
+        &self,
+        client: Abilities,
+        arg: &mut mode::ObjGetProperties,
+    ) -> Outcome {
+        let kind = match arg.obj_id {
+            PLANE => PLANE_TYPE,
+            CRTC => CRTC_TYPE,
+            CONNECTOR => CONNECTOR_TYPE,
+            _ => ENCODER_TYPE,
+        };
+        let list = self.list(arg.obj_id, client).filter(|_| [ANY, kind].contains(&arg.obj_type));
+        let Some((ids, values)) = list else { return no_such_object() };
+        let mut room = arg.count_props;
+        put_list(arg.props_ptr, &mut arg.count_props, &ids)?;
+        Ok(put_list(arg.prop_values_ptr, &mut room, &values)?)
+    }
+
+    /// GETPLANERESOURCES: there is the primary plane only, of which not all know.
+    pub(in crate::device) fn planes(&self, client: Abilities, arg: &mut mode::PlaneRes) -> Outcome {
+        let planes: &[u32] = if client.universal_planes { &[PLANE] } else { &[] };
+        Ok(put_list(arg.plane_id_ptr, &mut arg.count_planes, planes)?)
+    }
+
+    /// GETPLANE.
+    pub(in crate::device) fn plane(&self, arg: &mut mode::GetPlane) -> Outcome {
+        if arg.plane_id != PLANE {
+            return no_such_object();
+        }
+        (arg.crtc_id, arg.fb_id) = (if self.state.plane { CRTC } else { 0 }, self.state.fb);
+        (arg.possible_crtcs, arg.gamma_size) = (1, 0);
+        Ok(put_list(arg.format_type_ptr, &mut arg.count_format_types, &SHOWN)?)
+    }
+
+    /// The bytes of a blob.
+    pub(super) fn blob(&self, id: u32) -> Option<Vec<u8>> {
+        match id {
+            MODE_BLOB => self.state.mode.map(|mode| bytemuck::bytes_of(&mode).to_vec()),
+            FORMATS_BLOB => Some(formats()),
+            _ => self.blobs.get(&id).map(|blob| blob.bytes.clone()),
+        }
+    }
+
+    /// GETPROPBLOB.
+    pub(in crate::device) fn get_blob(&self, arg: &mut mode::Blob) -> Outcome {
+        let Some(bytes) = self.blob(arg.blob_id) else { return no_such_object() };
+        if arg.length as usize == bytes.len() {
+            client::write(arg.data, &bytes)?;
+        }
+        arg.length = bytes.len() as u32;
+        Ok(())
+    }
+
+    /// CREATEPROPBLOB.
+    pub(in crate::device) fn create_blob(&mut self, owner: Id, arg: &mut mode::CreateBlob) -> Outcome {
+        if !(1..=MAX_BLOB).contains(&arg.length) {
+            return Err(Errno::INVAL.into());
+        }
+        let bytes = client::array(arg.data, arg.length.into())?;
+        arg.blob_id = self.number();
+        self.blobs.insert(arg.blob_id, Blob { bytes, owner });
+        Ok(())
+    }
+
+    /// DESTROYPROPBLOB.
+    pub(in crate::device) fn destroy_blob(&mut self, owner: Id, arg: &mut mode::BlobId) -> Outcome {
+        match self.blobs.get(&arg.blob_id) {
+            Some(blob) if blob.owner == owner => self.blobs.remove(&arg.blob_id),
+            Some(_) => return Err(Errno::PERM.into()),
+            None => return no_such_object(),
+        };
+        Ok(())
+    }
+
+    /// A file is closed: its blobs go.
+    pub(in crate::device) fn forget(&mut self, owner: Id) {
+        self.blobs.retain(|_, blob| blob.owner != owner);
+    }
+}
+
+/// A name as the kernel stores it.
+fn name(text: &str) -> [u8; 32] {
+    let mut name = [0; 32];
+    name[..text.len()].copy_from_slice(text.as_bytes());
+    name
+}
+
+/// IN_FORMATS: all modifiers go with all formats.
+fn formats() -> Vec<u8> {
+    let at = size_of::<mode::FormatModifierBlob>() as u32;
+    let head = mode::FormatModifierBlob {
+        version: 1,
+        flags: 0,
+        count_formats: SHOWN.len() as u32,
+        formats_offset: at,
+        count_modifiers: MODIFIERS.len() as u32,
+        // The modifiers are aligned to 8 bytes.
+        modifiers_offset: (at + size_of_val(&SHOWN) as u32).next_multiple_of(8),
+    };
+    let mut bytes = bytemuck::bytes_of(&head).to_vec();
+    bytes.extend_from_slice(bytemuck::bytes_of(&SHOWN));
+    bytes.resize(head.modifiers_offset as usize, 0);
+    for (modifier, _) in MODIFIERS {
+        let formats = (1 << SHOWN.len()) - 1;
+        let entry = mode::FormatModifier { formats, modifier, ..Default::default() };
+        bytes.extend_from_slice(bytemuck::bytes_of(&entry));
+    }
+    bytes
+}
