@@ -7,6 +7,8 @@
 pub const PACKET: u64 = 32;
 /// Units per EU instruction.
 pub const INSTRUCTION: u64 = 16;
+/// Units per object that is clipped and set up.
+pub const OBJECT: u64 = 64;
 /// Units per pixel or dword moved by a fixed function.
 pub const PIXEL: u64 = 1;
 /// Units per pixel that a pixel shader is started for: payload, tests, blending.

@@ -151,6 +151,11 @@ fn wrong(field: &'static str, value: u64, why: &'static str) -> BadSurface {
     BadSurface { field, value, why }
 }
 
+/// There is no depth buffer: its surface is null, or lies nowhere.
+pub fn is_absent(packet: &ThreeDStateDepthBuffer) -> bool {
+    packet.surface_type == SurfaceType::SURFTYPE_NULL || packet.surface_base_address.va48() == 0
+}
+
 /// The depth buffer of 3DSTATE_DEPTH_BUFFER; none if there is none. One without an address lends its size to the stencil
 /// buffer and is none itself (2a p.57).
 ///
@@ -160,7 +165,7 @@ pub fn depth_plane(
     packet: &ThreeDStateDepthBuffer,
     samples: NumberOfMultisamples,
 ) -> Result<Option<(Plane, DepthFormat)>, BadSurface> {
-    if packet.surface_type == SurfaceType::SURFTYPE_NULL || packet.surface_base_address.va48() == 0 {
+    if is_absent(packet) {
         return Ok(None);
     }
     use ThreeDStateDepthBufferSurfaceFormat as Stored;

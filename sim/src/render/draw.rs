@@ -24,6 +24,8 @@ use super::state;
 
 /// Vertices that are shaded together at most: enough for all lanes of many threads, few enough to stay in caches.
 const BATCH: usize = 512;
+/// Objects that are kept together at most: few vertices may make up many.
+const OBJECTS: usize = 4096;
 /// Vertices that are found again in a batch: places of a table by the low bits of their numbers.
 const FOUND: usize = 1024;
 
@@ -149,7 +151,7 @@ impl Batch {
     }
 
     fn is_full(&self) -> bool {
-        self.vertices.len() >= BATCH
+        self.vertices.len() >= BATCH || self.objects.len() >= OBJECTS
     }
 }
 
@@ -286,6 +288,7 @@ impl Pipeline {
         primitive: &Primitive<'_>,
     ) -> Result<(), Fault> {
         let Pipeline { raster, attributes, stipple, objects, counted, .. } = self;
+        exec.spend(watchdog::OBJECT)?;
         let leader = primitive.vertices[primitive.provoking];
         let viewport = raster.viewport(dword(leader, place::VIEWPORT));
         let array_index = if raster.zero_array_index { 0 } else { dword(leader, place::ARRAY_INDEX) };

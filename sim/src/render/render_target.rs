@@ -166,7 +166,7 @@ impl RenderTarget {
         purpose: Purpose,
     ) -> Result<RenderTarget, BadTarget> {
         let lod = surface.mip_count;
-        if lod > 14 {
+        if lod > 14 && surface.kind != SurfaceKind::Null {
             return Err(wrong("MIP Count / LOD", lod.into(), "levels are 0 to 14"));
         }
         let level = surface.layout.level(lod);
@@ -263,6 +263,9 @@ impl RenderTarget {
         }
         let samples = self.inside(pixels);
         let count = u128::from_le_bytes(samples).count_ones();
+        if self.blend.channels == 0 {
+            return Ok([0; 2]);
+        }
         if count > 0 {
             let work = Work { target: self, codec, slice, subspans: &pixels.subspans };
             work.draw(vm, known, samples, color, second)?;

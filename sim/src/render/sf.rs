@@ -2,6 +2,7 @@
 //! 3DSTATE_RASTER, 3DSTATE_MULTISAMPLE and the pointers to viewports and scissor rectangles).
 
 use super::clip::{ClipMode, ClipState};
+use super::depth;
 use super::multisample::{Multisample, PixelLocation, RasterApi, RasterMode, Samples};
 use super::points_lines::{LineState, LineStipple, PointState, PolygonStipple};
 use super::raster::FillRule;
@@ -94,7 +95,8 @@ impl Raster {
         let count = clip.maximum_vp_index.get() as usize + 1;
         let tests: ThreeDStateWmDepthStencil = state::packet(exec);
         // Pointers may be anything where nothing needs what they point to: drivers never set them for copies and clears.
-        let viewports = match sf.viewport_transform_enable || clip.clip_enable {
+        let clips = clip_state(&clip, &raster, distances).mode == ClipMode::Normal;
+        let viewports = match sf.viewport_transform_enable || clips {
             true => {
                 let pointer: ThreeDStateViewportStatePointersSfClip = state::packet(exec);
                 let list = list(exec, pointer.sf_clip_viewport_pointer.get(), count)?;
@@ -102,7 +104,9 @@ impl Raster {
             }
             false => vec![Viewport::IDENTITY; count],
         };
-        let ranges = match tests.depth_test_enable || tests.depth_buffer_write_enable {
+        let buffer: ThreeDStateDepthBuffer = state::packet(exec);
+        let writes = tests.depth_buffer_write_enable && buffer.depth_write_enable;
+        let ranges = match !depth::is_absent(&buffer) && (tests.depth_test_enable || writes) {
             true => {
                 let pointer: ThreeDStateViewportStatePointersCc = state::packet(exec);
                 list(exec, pointer.cc_viewport_pointer.get(), count)?

@@ -28,13 +28,14 @@ use genxml::gen8::render3d_pixel::{
 };
 use genxml::gen8::render3d_raster::{
     CcViewport, ScissorRect, SfClipViewport, ThreeDStateClip, ThreeDStateClipClipMode as ClipMode,
-    ThreeDStateDrawingRectangle, ThreeDStateMultisample, ThreeDStateRaster, ThreeDStateSampleMask,
-    ThreeDStateScissorStatePointers, ThreeDStateSf, ThreeDStateViewportStatePointersCc,
-    ThreeDStateViewportStatePointersSfClip,
+    ThreeDStateClipForceClipMode as ForceClip, ThreeDStateDrawingRectangle, ThreeDStateMultisample,
+    ThreeDStateRaster, ThreeDStateSampleMask, ThreeDStateScissorStatePointers, ThreeDStateSf,
+    ThreeDStateViewportStatePointersCc, ThreeDStateViewportStatePointersSfClip,
 };
 use genxml::gen8::render3d_stages::{
     ThreeDStateDs, ThreeDStateDsSingleDomainPointDispatch as SinglePoint, ThreeDStateGs, ThreeDStateHs,
-    ThreeDStateStreamout, ThreeDStateTe, ThreeDStateVs, ThreeDStateVsSingleVertexDispatch as SingleVertex,
+    ThreeDStateStreamout, ThreeDStateStreamoutForceRendering as ForceRendering, ThreeDStateTe, ThreeDStateVs,
+    ThreeDStateVsSingleVertexDispatch as SingleVertex,
 };
 use genxml::gen8::state::{BindingTableState, RenderSurfaceState};
 use std::collections::BTreeSet;
@@ -191,7 +192,12 @@ impl Summary {
             None => (Vec::new(), false),
         };
         let (viewports, depth_ranges, scissors) = rectangles(draw, &clip, &mut problems);
-        let rejected = clip.clip_enable && clip.clip_mode == ClipMode::REJECT_ALL;
+        let clips = clip.clip_enable || clip.force_clip_mode == ForceClip::FORCE;
+        let stops = match stream.force_rendering {
+            ForceRendering::FORCE_OFF => true,
+            ForceRendering::NORMAL => stream.api_rendering_disable,
+            _ => false,
+        };
         Summary {
             topology: topology.primitive_topology_type,
             range: range(draw),
@@ -200,7 +206,7 @@ impl Summary {
             indices: (draw.packet.vertex_access_type == Access::RANDOM).then(|| draw.latched()),
             tessellator: te.te_enable.then_some(te),
             stream_output: stream.so_function_enable,
-            rasterised: !(rejected || stream.so_function_enable && stream.api_rendering_disable),
+            rasterised: !(stops || clips && clip.clip_mode == ClipMode::REJECT_ALL),
             statistics: statistics(draw, &clip, &wm),
             shaders,
             targets,

@@ -16,6 +16,7 @@ use genxml::gen8::render3d_fetch::{
     ThreeDStateIndexBufferIndexFormat as IndexFormat, ThreeDStateVertexElements, ThreeDStateVf,
     ThreeDStateVfInstancing, ThreeDStateVfSgvs, VertexBufferState,
 };
+use genxml::gen8::state::SurfaceFormat;
 
 /// Elements of a vertex at most (2a p.431: 34 with edge flag).
 const MAX_ELEMENTS: usize = 34;
@@ -143,17 +144,6 @@ impl Fetch {
             if !state.valid {
                 continue;
             }
-            let codec = match Codec::of(state.source_element_format) {
-                Some(codec) if codec.format().class == Class::Channels => codec,
-                _ => {
-                    let why = "vertices have no such format";
-                    return Err(exec.bad_field(
-                        "Source Element Format",
-                        state.source_element_format.bits(),
-                        why,
-                    ));
-                }
-            };
             let components = [
                 state.component_0_control,
                 state.component_1_control,
@@ -165,12 +155,25 @@ impl Fetch {
                 let why = "there are NOSTORE, STORE_SRC, STORE_0, STORE_1_FP and STORE_1_INT";
                 return Err(exec.bad_field(CONTROLS[n], control.bits(), why));
             }
+            // Who stores no source reads none: drivers leave the index of a buffer that is gone in such elements, and their format is
+            // no matter (2d VERTEX_ELEMENT_STATE).
+            let reads = components.contains(&Control::VFCOMP_STORE_SRC);
+            let format = if reads { state.source_element_format } else { SurfaceFormat::R32G32B32A32_FLOAT };
+            let codec = match Codec::of(format) {
+                Some(codec) if codec.format().class == Class::Channels => codec,
+                _ => {
+                    let why = "vertices have no such format";
+                    return Err(exec.bad_field(
+                        "Source Element Format",
+                        state.source_element_format.bits(),
+                        why,
+                    ));
+                }
+            };
             let instancing: Option<ThreeDStateVfInstancing> = state::entry(exec, number as u8);
             let step = instancing
                 .filter(|instancing| instancing.instancing_enable)
                 .map(|instancing| instancing.instance_data_step_rate.get() as u32);
-            // Who stores no source reads none: drivers leave the index of a buffer that is gone in such elements.
-            let reads = components.contains(&Control::VFCOMP_STORE_SRC);
             let element = Element {
                 buffer: if reads { buffer(exec, state.vertex_buffer_index.get()) } else { None },
                 offset: state.source_element_offset.get(),

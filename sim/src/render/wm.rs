@@ -88,16 +88,6 @@ impl Windower {
         exec: &mut Exec<'_, O>,
         raster: &Raster,
     ) -> Result<(Windower, PixelPipe), Fault> {
-        let pointer: ThreeDStateBlendStatePointers = state::packet(exec);
-        let blend = match pointer.blend_state_pointer_valid {
-            true => blend_state(exec, pointer.blend_state_pointer.get())?,
-            false => BlendState::unpack_lossy(&[0; BlendState::DWORDS]),
-        };
-        let pointer: ThreeDStateCcStatePointers = state::packet(exec);
-        let constants = match pointer.color_calc_state_pointer_valid {
-            true => state::dynamic(exec, pointer.color_calc_state_pointer.get())?,
-            false => ColorCalcState::unpack_lossy(&[0; ColorCalcState::DWORDS]),
-        };
         let wm: ThreeDStateWm = state::packet(exec);
         for (asked, what) in [
             (wm.legacy_depth_buffer_clear_enable, "a clear of the depth buffer by 3DSTATE_WM"),
@@ -114,6 +104,19 @@ impl Windower {
         let stencil: ThreeDStateStencilBuffer = state::packet(exec);
         let tests: ThreeDStateWmDepthStencil = state::packet(exec);
         let multisample: ThreeDStateMultisample = state::packet(exec);
+        // Pointers may be anything where nothing needs what they point to, as in clears of depth and stencil.
+        let shades = extra.pixel_shader_valid && wm.force_thread_dispatch_enable != ForceOverride::FORCE_OFF;
+        let pointer: ThreeDStateBlendStatePointers = state::packet(exec);
+        let blend = match shades && pointer.blend_state_pointer_valid {
+            true => blend_state(exec, pointer.blend_state_pointer.get())?,
+            false => BlendState::unpack_lossy(&[0; BlendState::DWORDS]),
+        };
+        let pointer: ThreeDStateCcStatePointers = state::packet(exec);
+        let constants = match (shades || tests.stencil_test_enable) && pointer.color_calc_state_pointer_valid
+        {
+            true => state::dynamic(exec, pointer.color_calc_state_pointer.get())?,
+            false => ColorCalcState::unpack_lossy(&[0; ColorCalcState::DWORDS]),
+        };
         let depth = DepthStencilPackets {
             depth: &depth,
             stencil: &stencil,
@@ -132,10 +135,7 @@ impl Windower {
         };
         let output =
             Output::resolve(&packets).map_err(|bad| exec.bad_field(bad.field, bad.value, bad.why))?;
-        let shader = match wm.force_thread_dispatch_enable {
-            ForceOverride::FORCE_OFF => None,
-            _ => PixelShader::resolve(exec, raster.multisample)?,
-        };
+        let shader = if shades { PixelShader::resolve(exec, raster.multisample)? } else { None };
         let windower = Windower {
             output,
             blend,

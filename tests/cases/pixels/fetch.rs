@@ -175,14 +175,15 @@ fn component_controls() {
         element(controls).run(&mut model).unwrap();
         assert_eq!(pixel(&mut model, 12, 6).map(f32::to_bits), expected, "{controls:?}");
     }
-    // What no component takes from memory is not read.
+    // What no component takes from memory is not read, and its format does not matter.
     let nowhere =
         [VertexBufferState { vertex_buffer_index: u(1), ..vertex_buffer(0x7000_0000, VERTEX, 4096) }];
     for (control, fine) in [(zero, true), (src, false)] {
         let mut draw = points();
         push(&mut draw.more, &ThreeDStateVertexBuffers { vertex_buffer_state: nowhere[..].into() });
         let format = SurfaceFormat::R32G32B32A32_FLOAT;
-        let absent = VertexElementState { vertex_buffer_index: u(1), ..vertex_element(0, format, control) };
+        let unused = if fine { SurfaceFormat::BC1_UNORM } else { format };
+        let absent = VertexElementState { vertex_buffer_index: u(1), ..vertex_element(0, unused, control) };
         let all = [vertex_element(0, format, zero), vertex_element(0, format, src), absent];
         push(&mut draw.more, &ThreeDStateVertexElements { element: all[..].into() });
         match draw.run(&mut model) {

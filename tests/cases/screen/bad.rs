@@ -20,7 +20,7 @@ use genxml::gen8::render3d_pixel::{
 };
 use genxml::gen8::render3d_raster::{
     ThreeDStateDrawingRectangle, ThreeDStateMultisample, ThreeDStateScissorStatePointers,
-    ThreeDStateViewportStatePointersSfClip,
+    ThreeDStateViewportStatePointersCc, ThreeDStateViewportStatePointersSfClip,
 };
 use genxml::gen8::render3d_stages::{ThreeDStateTe, ThreeDStateVs};
 use genxml::gen8::state::{
@@ -201,6 +201,24 @@ fn bad_pointers() {
         assert_eq!(about(&model.render(&batch).unwrap_err()), format!("Page: {what}"));
     }
     assert!(with_surface(|s| s.surface_base_address = at(NOWHERE)).starts_with("Page: "));
+    // Clears of depth and stencil have no pixel shader, and no state of what follows one; a stencil test needs its references.
+    let mut scene = plain();
+    scene.extra.pixel_shader_valid = false;
+    let blend =
+        ThreeDStateBlendStatePointers { blend_state_pointer: at(NOWHERE), blend_state_pointer_valid: true };
+    push(&mut scene.more, &blend);
+    push(
+        &mut scene.more,
+        &ThreeDStateCcStatePointers {
+            color_calc_state_pointer: at(NOWHERE),
+            color_calc_state_pointer_valid: true,
+        },
+    );
+    push(&mut scene.more, &ThreeDStateViewportStatePointersCc { cc_viewport_pointer: at(NOWHERE) });
+    scene.tests.depth_test_enable = true;
+    assert!(scene.run().is_ok());
+    scene.tests.stencil_test_enable = true;
+    assert_eq!(about(&scene.run().err().unwrap()), "Page: COLOR_CALC_STATE");
     // What only a part of draws looks at.
     let mut scene = plain().clipped();
     push(&mut scene.more, &ThreeDStateViewportStatePointersSfClip { sf_clip_viewport_pointer: at(NOWHERE) });

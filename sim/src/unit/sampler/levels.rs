@@ -165,37 +165,43 @@ fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Op
         .map(|axis| axis.iter().zip(scale).map(|(part, scale)| (part * scale) * (part * scale)).sum::<f64>());
     let major = usize::from(squares[1] > squares[0]);
     let (most, least) = (squares[major], squares[1 - major]);
-    if !anisotropic || !most.is_finite() || most == 0.0 {
+    // A cube map has no line to sample along, which could leave its face.
+    let straight = view.surface.layout.dimension != Dimension::Cube;
+    if !anisotropic || !straight || !most.is_finite() || !least.is_finite() || most == 0.0 {
         return (lod::of_square(most), None);
     }
     // Ratio of the axes, between 1 and the greatest that is allowed (003:2881).
     let limit = f64::from(view.sampler.anisotropy);
     let ratio = if least * limit * limit <= most { limit } else { (most / least).sqrt() };
-    let ways = (2.0 * (ratio / 2.0).ceil()) as u32;
+    let (ways, end) = taps(ratio);
     // How far two samples are apart, of what more of them would be.
     let apart = if ways == 2 && TWO_ANISOTROPIC_SAMPLES_MEET { ratio - 1.0 } else { 1.0 };
     if apart == 0.0 {
         return (lod::of_square(most), None);
     }
-    let step = [0, 1].map(|part| match view.surface.layout.dimension {
-        Dimension::Cube => 0.0,
-        _ => derivatives[major][part] / ratio * apart,
-    });
-    let line = Line { step, ways, end: 1.0 - (f64::from(ways) - ratio) / 2.0 };
+    let step = [0, 1].map(|part| derivatives[major][part] / ratio * apart);
+    let line = Line { step, ways, end };
     (lod::of_square(most / (ratio * ratio)), Some(line))
+}
+
+/// How many samples a line of this ratio has, and the weight of the first and the last one (003:2885).
+fn taps(ratio: f64) -> (u32, f64) {
+    let ways = 2.0 * (ratio / 2.0).ceil();
+    (ways as u32, 1.0 - (ways - ratio) / 2.0)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::taps;
+
     /// The weights of the anisotropic filter sum up to the ratio: what a line of that many texels has (003:2885).
     #[test]
     fn weights() {
         for n in 10..=160 {
             let ratio = f64::from(n) / 10.0;
-            let ways = 2.0 * (ratio / 2.0).ceil();
-            let end = 1.0 - (ways - ratio) / 2.0;
-            assert!((0.0..=1.0).contains(&end));
-            assert!((ways - 2.0 + 2.0 * end - ratio).abs() < 1e-12);
+            let (ways, end) = taps(ratio);
+            assert!(ways % 2 == 0 && (0.0..=1.0).contains(&end), "{ratio}");
+            assert!((f64::from(ways - 2) + 2.0 * end - ratio).abs() < 1e-12, "{ratio}");
         }
     }
 }

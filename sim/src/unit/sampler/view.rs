@@ -199,8 +199,16 @@ impl View {
 
     /// True if some texel may have the border colour.
     pub fn has_border(state: &RenderSurfaceState, surface: &Surface, sampler: &Sampler) -> bool {
-        let hidden = surface.layout.dimension == Dimension::Cube && faces(state).contains(&false);
-        hidden || wrap(surface, sampler).iter().any(|wrap| matches!(wrap, Wrap::Border | Wrap::HalfBorder))
+        let dimension = surface.layout.dimension;
+        let hidden = dimension == Dimension::Cube && faces(state).contains(&false);
+        let directions = match dimension {
+            Dimension::One => 1,
+            Dimension::Two | Dimension::Cube => 2,
+            Dimension::Three => 3,
+        };
+        let borders = |wrap: &Wrap| matches!(wrap, Wrap::Border | Wrap::HalfBorder);
+        surface.kind == SurfaceKind::Image
+            && (hidden || wrap(surface, sampler)[..directions].iter().any(borders))
     }
 
     /// What a level's size is and where it begins.
