@@ -341,7 +341,13 @@ impl Device {
 
     /// GEM_CLOSE.
     pub(super) fn gem_close(&mut self, file: &mut File, arg: &mut drm::GemClose) -> Outcome {
-        self.close_handle(file, arg.handle)
+        let is_shared = file.objects.get(arg.handle).is_ok_and(|id| self.object(*id).is_ok_and(|object| object.is_shared));
+        self.close_handle(file, arg.handle)?;
+        if is_shared {
+            // Its descriptors may be closed, so that it can go.
+            self.collect();
+        }
+        Ok(())
     }
 
     /// The object behind a handle, if `offset` and `size` lie in it.

@@ -27,7 +27,7 @@ pub mod tiling;
 #[cfg(test)]
 mod tests;
 
-use crate::edge::token::{self, Id};
+use crate::edge::token::{self, Id, Token};
 use crate::edge::worker::Portable;
 use crate::edge::{arena, client};
 use crate::uapi::{Request, drm, i915, mode};
@@ -58,6 +58,9 @@ const THROTTLE: u64 = 20_000_000;
 
 /// How long the end of a process waits for its work: as long as a hang may take.
 const LAST_WORK: u64 = 600_000_000_000;
+
+/// With so many descriptors that were given out it is looked for the first time which are closed.
+const CROWD: usize = 64;
 
 /// Why an ioctl does not end well, or not yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -205,6 +208,8 @@ pub struct Device {
     exports: Vec<(ObjectId, OwnedFd)>,
     /// Synchronisation objects that descriptors stand for.
     shared_syncs: Vec<(Id, SharedSync, OwnedFd)>,
+    /// With so many descriptors of both it is time to look which are closed.
+    crowd: usize,
     /// Objects with names for everyone (GEM_FLINK).
     names: Handles<ObjectId>,
     kms: Kms,
@@ -256,6 +261,7 @@ impl Device {
             next_hardware: 0,
             exports: Vec::new(),
             shared_syncs: Vec::new(),
+            crowd: CROWD,
             names: Handles::default(),
             kms,
             reporter: Missing::default(),
@@ -353,6 +359,22 @@ impl Device {
             self.release(object);
         }
         self.shared_syncs.retain(|(.., end)| !token::hung_up(end));
+        self.crowd = CROWD.max(2 * (self.exports.len() + self.shared_syncs.len()));
+    }
+
+    /// A descriptor to give out, and the device's end of it. Nobody tells when one is closed: whenever there are twice as
+    /// many, or no more can be had, those go that are.
+    fn give_out(&mut self, token: Token, close_on_exec: bool) -> Result<(OwnedFd, OwnedFd), Errno> {
+        if self.exports.len() + self.shared_syncs.len() >= self.crowd {
+            self.collect();
+        }
+        match token.create(close_on_exec) {
+            Err(Errno::MFILE) => {
+                self.collect();
+                token.create(close_on_exec)
+            }
+            ends => ends,
+        }
     }
 
     /// Nobody holds the file any more.

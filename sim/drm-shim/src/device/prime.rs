@@ -25,7 +25,7 @@ impl Device {
             tiling: (object.tiling, object.stride),
             object: id.0,
         };
-        let (client, device) = token.create(arg.flags & drm::CLOEXEC != 0)?;
+        let (client, device) = self.give_out(token, arg.flags & drm::CLOEXEC != 0)?;
         // Who polls it waits for the work on it, which is done: submissions with objects that others see are waited for.
         token::tell(&device, &[0]);
         self.exports.push((id, device));

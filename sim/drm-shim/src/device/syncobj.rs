@@ -265,7 +265,7 @@ impl Device {
             return Ok(());
         }
         let id = Id::new();
-        let (client, device) = Token::Sync { id }.create(true)?;
+        let (client, device) = self.give_out(Token::Sync { id }, true)?;
         self.shared_syncs.push((id, sync, device));
         arg.fd = client.into_raw_fd();
         Ok(())

@@ -340,6 +340,31 @@ fn shared_buffers() {
     assert_eq!(client.core(drm::nr::PRIME_FD_TO_HANDLE, &mut wrong), errno(Errno::BADF));
 }
 
+/// Descriptors that clients close leave nothing behind, though nobody tells the device.
+#[test]
+fn closed_descriptors() {
+    let mut client = Client::open(RENDER);
+    let mut sync = drm::Syncobj::default();
+    client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
+    // SAFETY: each was just made for this test.
+    let close = |descriptor| drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
+    for _ in 0..1200 {
+        let mut export = drm::SyncobjHandle { handle: sync.handle, ..Default::default() };
+        client.core(drm::nr::SYNCOBJ_HANDLE_TO_FD, &mut export).unwrap();
+        close(export.fd);
+        assert!(client.device.shared_syncs.len() <= CROWD);
+    }
+    let handle = client.create(4096);
+    for _ in 0..1200 {
+        let mut export = drm::PrimeHandle { handle, flags: drm::CLOEXEC, fd: 0 };
+        client.core(drm::nr::PRIME_HANDLE_TO_FD, &mut export).unwrap();
+        close(export.fd);
+        assert!(client.device.exports.len() <= CROWD);
+    }
+    client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle, pad: 0 }).unwrap();
+    assert!(client.device.objects.is_empty());
+}
+
 #[test]
 fn closed_files() {
     let mut client = Client::open(RENDER);
