@@ -289,7 +289,9 @@ impl Device {
                 if !changed && !object.work(true).is_empty() {
                     return Err(Stop::Wait(FOREVER));
                 }
-                let value = canonical(address.wrapping_add(relocation.delta.into()));
+                // The kernel takes it for a signed number. (Linux i915_gem_execbuffer.c, relocation_target)
+                let delta = i64::from(relocation.delta.cast_signed());
+                let value = canonical(address.wrapping_add_signed(delta));
                 object.pages.write(relocation.offset, &value.to_le_bytes())?;
                 relocation.presumed_offset = address;
                 changed = true;

@@ -231,6 +231,26 @@ fn relocations() {
     }
 }
 
+/// A target may lie behind what is meant. Oracle: Linux' relocation_target.
+#[test]
+fn relocations_backwards() {
+    const DATA: u64 = 0x3000_0000;
+    let mut client = Client::open(RENDER);
+    let (data, behind) = (client.create(4096), client.create(4096));
+    let batch = client.store_batch(0, 78);
+    let mut relocation = i915::Relocation {
+        target_handle: behind,
+        delta: (-8i32).cast_unsigned(),
+        offset: ADDRESS_FIELD,
+        presumed_offset: u64::MAX,
+        ..Default::default()
+    };
+    let mut objects = [pinned(data, DATA), pinned(behind, DATA + 4096), pinned(batch, 0x20_0000)];
+    (objects[2].relocation_count, objects[2].relocs_ptr) = (1, std::ptr::from_mut(&mut relocation) as u64);
+    client.exec(&mut objects, 0, 0).unwrap();
+    assert_eq!(client.read::<4>(data, 4096 - 8), [78, 0, 0, 0]);
+}
+
 /// What a submission does not list it does not see; the client is told, and can look at what is left.
 #[test]
 fn faults() {
