@@ -269,6 +269,33 @@ fn pages_that_go() {
     });
 }
 
+/// Pages that the client itself cannot write are not the GPU's to write either: an error, and no crash.
+#[test]
+fn pages_that_are_not_writable() {
+    preloaded("pages_that_are_not_writable", || {
+        let file = open();
+        let (batch, commands) = object(&file, 4096);
+        stores(commands, 1);
+        let read_only = i915::USERPTR_READ_ONLY;
+        for (protection, flags) in [(libc::PROT_READ, 0), (libc::PROT_NONE, 0), (libc::PROT_NONE, read_only)]
+        {
+            // SAFETY: new pages, which stay.
+            let pages = unsafe {
+                let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+                libc::mmap(std::ptr::null_mut(), 4096, protection, flags, -1, 0)
+            };
+            let mut user =
+                i915::GemUserptr { user_ptr: pages as u64, user_size: 4096, flags, ..Default::default() };
+            ioctl(&file, Request::i915::<i915::GemUserptr>(i915::nr::GEM_USERPTR), &mut user).unwrap();
+            let error = submit(&file, user.handle, batch).unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::EFAULT));
+            user.flags |= i915::USERPTR_PROBE;
+            let probed = ioctl(&file, Request::i915::<i915::GemUserptr>(i915::nr::GEM_USERPTR), &mut user);
+            assert_eq!(probed.unwrap_err().raw_os_error(), Some(libc::EFAULT));
+        }
+    });
+}
+
 /// A child that is forked while the GPU works goes on with what it has.
 #[test]
 fn forks_with_work() {

@@ -316,11 +316,13 @@ impl Device {
         if bad || address.checked_add(size).is_none() {
             return Err(Errno::INVAL.into());
         }
-        if address == 0 || (arg.flags & i915::USERPTR_PROBE != 0 && !client::are_there(address, size)) {
+        let read_only = arg.flags & i915::USERPTR_READ_ONLY != 0;
+        let is_probed = arg.flags & i915::USERPTR_PROBE != 0;
+        if address == 0 || (is_probed && !client::are_there(address, size, !read_only)) {
             return Err(Errno::FAULT.into());
         }
-        let id = self.insert(Pages::Client(client::Own::new(address, size)));
-        self.object_mut(id)?.read_only = arg.flags & i915::USERPTR_READ_ONLY != 0;
+        let id = self.insert(Pages::Client(client::Own::new(address, size, !read_only)));
+        self.object_mut(id)?.read_only = read_only;
         arg.handle = file.objects.add(id);
         Ok(())
     }
@@ -341,7 +343,10 @@ impl Device {
 
     /// GEM_CLOSE.
     pub(super) fn gem_close(&mut self, file: &mut File, arg: &mut drm::GemClose) -> Outcome {
-        let is_shared = file.objects.get(arg.handle).is_ok_and(|id| self.object(*id).is_ok_and(|object| object.is_shared));
+        let is_shared = file
+            .objects
+            .get(arg.handle)
+            .is_ok_and(|id| self.object(*id).is_ok_and(|object| object.is_shared));
         self.close_handle(file, arg.handle)?;
         if is_shared {
             // Its descriptors may be closed, so that it can go.

@@ -5,7 +5,7 @@ use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Most bytes of an array that a client passes.
 const MOST: usize = 256 << 20;
@@ -157,6 +157,8 @@ pub struct Own(Arc<Given>);
 struct Given {
     address: u64,
     length: usize,
+    /// The GPU writes them.
+    writable: bool,
     serial: u64,
 }
 
@@ -191,12 +193,12 @@ pub fn is_given(address: u64, bytes: u64) -> bool {
 impl Own {
     /// `bytes` bytes from `address` on, both multiples of 4096. The caller asks [`are_there`] before whatever
     /// touches them.
-    pub fn new(address: u64, bytes: u64) -> Own {
+    pub fn new(address: u64, bytes: u64, writable: bool) -> Own {
         static SERIAL: AtomicU64 = AtomicU64::new(0);
         let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
         Given::list().insert((address, serial), address.saturating_add(bytes));
         COUNT.fetch_add(1, Ordering::Relaxed);
-        Own(Arc::new(Given { address, length: bytes as usize, serial }))
+        Own(Arc::new(Given { address, length: bytes as usize, writable, serial }))
     }
 
     /// Bytes.
@@ -215,14 +217,29 @@ impl Own {
         address < self.0.address + self.size() && self.0.address < address.saturating_add(bytes)
     }
 
-    /// True if all of them are mapped.
+    /// True if all of them are mapped, and the client itself may do with them what the GPU may.
     pub fn are_there(&self) -> bool {
-        are_there(self.0.address, self.size())
+        are_there(self.0.address, self.size(), self.0.writable)
     }
 }
 
-/// True if all pages of a range are mapped.
-pub fn are_there(address: u64, bytes: u64) -> bool {
+/// True if all pages of a range are mapped and can be read, or written.
+pub fn are_there(address: u64, bytes: u64, writable: bool) -> bool {
+    // Both need Linux 5.14: with nothing to do they say whether the kernel has them.
+    static CAN_POPULATE: OnceLock<bool> = OnceLock::new();
+    let populate = |address: u64, bytes: u64| {
+        let advice = if writable { libc::MADV_POPULATE_WRITE } else { libc::MADV_POPULATE_READ };
+        // SAFETY: the kernel makes pages be there as if they were read or written, and changes nothing in them.
+        unsafe { libc::madvise(address as *mut libc::c_void, bytes as usize, advice) == 0 }
+    };
+    match CAN_POPULATE.get_or_init(|| populate(0, 0)) {
+        true => populate(address, bytes),
+        false => are_mapped(address, bytes),
+    }
+}
+
+/// True if all pages of a range are mapped, whatever may be done with them.
+fn are_mapped(address: u64, bytes: u64) -> bool {
     // In pieces: the kernel writes a byte for each page.
     const PIECE: u64 = 4096 * 4096;
     let mut states = [0u8; 4096];
@@ -242,8 +259,8 @@ pub fn are_there(address: u64, bytes: u64) -> bool {
 
 impl AsRef<[u8]> for Own {
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: the pages are asked for before each submission that has them (`are_there`), and a client that takes them away
-        // waits until it is done. One that has them taken away by libc itself (free) while its own submission runs crashes
+        // SAFETY: the pages are asked for before each submission that has them (`are_there`: that they can be read, and written if
+        // the GPU may), and a client that takes them away waits until it is done. One that has them taken away by libc itself (free) while its own submission runs crashes
         // itself, as it crashes with any other library that was given its memory.
         unsafe { std::slice::from_raw_parts(self.0.address as *const u8, self.0.length) }
     }
@@ -251,7 +268,7 @@ impl AsRef<[u8]> for Own {
 
 impl AsMut<[u8]> for Own {
     fn as_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above; the client gave the pages to be written.
+        // SAFETY: as above; the model writes only those that are given to be written.
         unsafe { std::slice::from_raw_parts_mut(self.0.address as *mut u8, self.0.length) }
     }
 }
@@ -279,8 +296,8 @@ mod tests {
     #[test]
     fn given_pages() {
         const AT: u64 = 0x7000_0000_0000;
-        let own = Own::new(AT, 8192);
-        let within = Own::new(AT + 4096, 4096);
+        let own = Own::new(AT, 8192, true);
+        let within = Own::new(AT + 4096, 4096, true);
         for (address, bytes, expected) in
             [(AT, 1, true), (AT + 8191, 1, true), (AT - 4096, 4096, false), (AT + 8192, 4096, false)]
         {

@@ -15,7 +15,10 @@ pub struct Portable(pub Machine);
 // when it is made (`report::Checking`). It lives in the machine, which one thread has at a time.
 unsafe impl Send for Portable {}
 
-/// Starts it. Signals are the client's: none is delivered to it, nor to threads that it starts.
+/// Signals of a thread's own doing. While they are blocked the kernel ends the process, whatever handlers it has.
+const OWN_DOING: [i32; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
+
+/// Starts it. Signals are the client's: none is delivered to it, nor to threads that it starts, but for those of their own doing.
 ///
 /// # Errors
 /// EAGAIN if there can be no more threads.
@@ -25,6 +28,9 @@ pub fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), Errno> {
     // SAFETY: both sets are there to be written; a new thread has the mask of the one that starts it.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
+        for signal in OWN_DOING {
+            libc::sigdelset(all.as_mut_ptr(), signal);
+        }
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
     }
     let thread = std::thread::Builder::new().name("genx".to_owned()).stack_size(STACK).spawn(work);
