@@ -26,6 +26,7 @@ use genxml::gen8::render3d_stages::{ThreeDStateTe, ThreeDStateVs};
 use genxml::gen8::state::{
     NumberOfMultisamples, RenderSurfaceState, RenderSurfaceStateExtent, SurfaceFormat, SurfaceType, TileMode,
 };
+use genxml_cases::draw::element as vertex_element;
 use genxml_cases::{BATCH, KERNELS, SURFACE_STATE, at, minus_one, packets, push, u};
 use genxml_core::{Shifted, U};
 use genxml_sim::Fault;
@@ -269,8 +270,7 @@ fn unknown_formats() {
     assert!(with_surface(|s| s.surface_format = SurfaceFormat::BC1_UNORM).starts_with("BadPacket: "));
     assert_eq!(with_surface(|s| s.surface_type = SurfaceType::from_bits(6)), "BadPacket: Surface Type");
     let element = |source_element_format| {
-        let elements =
-            [VertexElementState { valid: true, source_element_format, ..VertexElementState::new() }];
+        let elements = [vertex_element(0, source_element_format, Component::VFCOMP_STORE_SRC)];
         with(&packets![ThreeDStateVertexElements { element: elements[..].into() }])
     };
     assert_eq!(element(SurfaceFormat::from_bits(0x1f7)), "BadPacket: Source Element Format");
