@@ -6,9 +6,9 @@
 
 use crate::fault::Fault;
 use crate::gpu::{ContextId, Gpu};
-use crate::mem::Frames;
+use crate::mem::{Frames, Memory};
 use crate::observe::{Observer, Stats, Told};
-use genxml::capture::{Capture, Event, Exec, Expectation, Frame, Mismatch, ObjectId};
+use genxml::capture::{Capture, Event, Exec, Expectation, Frame, MAX_OBJECTS, Mismatch, ObjectId};
 use std::collections::BTreeMap;
 
 /// A capture being run.
@@ -79,7 +79,8 @@ impl<'a> Replay<'a> {
         Replay {
             capture,
             next: 0,
-            gpu: Gpu::new(),
+            // What a capture may have, and page tables for it.
+            gpu: Gpu::with_memory(Memory::with_limit(MAX_OBJECTS + (1 << 30))),
             contexts: BTreeMap::new(),
             buffers: vec![None; capture.object_count()],
         }

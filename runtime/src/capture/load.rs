@@ -473,9 +473,9 @@ impl Loader<'_> {
                             Some(_) => {}
                             None => bytes += object.size,
                         }
-                        if bytes > MAX_BYTES {
+                        if bytes > MAX_OBJECTS {
                             let problem =
-                                format!("objects are larger than the limit of {MAX_BYTES} bytes in sum");
+                                format!("objects are larger than the limit of {MAX_OBJECTS} bytes in sum");
                             return self.refuse(at(), object.size, problem);
                         }
                     }

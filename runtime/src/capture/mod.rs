@@ -23,8 +23,12 @@ pub use writer::{CaptureWriter, WriteObject, nonzero_ranges};
 use crate::engine::EngineId;
 use std::path::{Path, PathBuf};
 
-/// Largest sum of the bytes of all objects alive at one time, and of the data file.
+/// Largest object in bytes, and largest data file.
 pub const MAX_BYTES: u64 = 4 << 30;
+
+/// Largest sum of the bytes of all objects alive at one time. Most of it costs nothing: drivers have objects of many gigabytes of
+/// which they touch little (an OpenCL program of hashcat 19 GiB, with 300 KB of data).
+pub const MAX_OBJECTS: u64 = 64 << 30;
 
 /// Largest manifest in bytes.
 pub const MAX_MANIFEST: u64 = 256 << 20;
