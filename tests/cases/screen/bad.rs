@@ -4,7 +4,9 @@
 use crate::kernels;
 use crate::scene::{Scene, on_screen};
 use genxml::core::UFix;
-use genxml::gen8::enums::{ThreeDCompareFunction as Compare, ThreeDPrimTopoType as Code};
+use genxml::gen8::enums::{
+    ThreeDCompareFunction as Compare, ThreeDPrimTopoType as Code, ThreeDVertexComponentControl as Component,
+};
 use genxml::gen8::mi::MiBatchBufferStart;
 use genxml::gen8::render3d_constants::{ThreeDStateConstantBody, ThreeDStateConstantPs};
 use genxml::gen8::render3d_depth::{
@@ -13,7 +15,7 @@ use genxml::gen8::render3d_depth::{
 use genxml::gen8::render3d_fetch::{
     ThreeDPrimitive, ThreeDPrimitiveVertexAccessType as Access, ThreeDStateIndexBuffer,
     ThreeDStateIndexBufferIndexFormat as IndexFormat, ThreeDStateVertexBuffers, ThreeDStateVertexElements,
-    ThreeDStateVfTopology, VertexBufferState, VertexElementState,
+    ThreeDStateVfTopology, VertexBufferState,
 };
 use genxml::gen8::render3d_pixel::{
     ThreeDStateBlendStatePointers, ThreeDStateCcStatePointers, ThreeDStatePs,
