@@ -185,6 +185,12 @@ pub const POWER_OF_MINUS_INFINITY_IS_NAN: bool = false;
 /// unless the stride is 0.
 pub const QWORD_ROWS_OF_ALIGN16_ARE_ADJACENT: bool = true;
 
+/// What does smov do? It has an opcode (000:459) and no page anywhere. Intel's compiler for OpenCL (IGC 1.0.12504) writes
+/// elements of private arrays in registers with it: one for each channel, whose address is that of the array's row without the
+/// channel's place in it and whose second source is an immediate with the channel's bit. It reads them with the place added to the
+/// address. So the model moves those channels whose bits the immediate has; a mask in a register was not seen.
+pub const SMOV_MOVES_THE_CHANNELS_OF_A_MASK: bool = true;
+
 /// Subnormal bits of `cr0.0` when a media or GPGPU thread starts: halves (10) and doubles (6) kept, singles (7)
 /// flushed. INTERFACE_DESCRIPTOR_DATA says this for Denorm Mode 0; for mode 1, which leaves it to the kernel, nothing
 /// says what the kernel finds, and the model starts it the same way.

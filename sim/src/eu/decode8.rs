@@ -12,7 +12,9 @@ use super::uop::{
     Branch, Condition, Dst, ExecType, Indirect, MAX_CHANNELS, Math, NOWHERE, Op, Predicate, Response,
     SendInfo, Shape, Src, Target, Type, Uop, in_accumulators, region, shape,
 };
-use crate::assumptions::{CHANNEL_ENABLES_HOLD_WITH_NO_MASK, QWORD_ROWS_OF_ALIGN16_ARE_ADJACENT};
+use crate::assumptions::{
+    CHANNEL_ENABLES_HOLD_WITH_NO_MASK, QWORD_ROWS_OF_ALIGN16_ARE_ADJACENT, SMOV_MOVES_THE_CHANNELS_OF_A_MASK,
+};
 use genxml_eu::instruction::{
     self as isa, AccessMode, Arf, DataType, Descriptor, Instruction, MathFunction, Operand, PredicateControl,
     Register, Vertical,
@@ -190,13 +192,21 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
         u.dst = target(i, destination, written, &mut u.lanes)?;
         u.accumulator = accumulator_start(&u.dst);
     }
-    let sources: Vec<&Operand> = i.operands().collect();
+    let mut sources: Vec<&Operand> = i.operands().collect();
     for (slot, operand) in u.src.iter_mut().zip(&sources) {
         *slot = source(i, operand, n)?;
         if slot.abs && matches!(op, Op::Not | Op::And | Op::Or | Op::Xor) {
             // In logic neither the absolute value nor both modifiers together do anything (2b SrcMod).
             (slot.abs, slot.negate) = (false, false);
         }
+    }
+    if i.opcode == Opcode::Smov {
+        let Shape::Immediate(mask) = u.src[1].shape else {
+            return Err(Refused::Missing("with a mask that is no immediate".into()));
+        };
+        u.lanes &= mask as u32;
+        u.src[1] = Uop::nop(offset).src[1].clone();
+        sources.truncate(1);
     }
     for operand in &sources {
         let Operand::Register(source) = operand else { continue };
@@ -339,6 +349,8 @@ fn operation(i: &Instruction) -> Decoded<Op> {
         Opcode::Nop => Op::Nop,
         Opcode::Movi => Op::Movi,
         Opcode::Madm => Op::Madm,
+        // The channels are those of its mask.
+        Opcode::Smov if SMOV_MOVES_THE_CHANNELS_OF_A_MASK => Op::Mov,
         Opcode::Smov => return Err(Refused::Missing("(no source says what it does)".into())),
     })
 }

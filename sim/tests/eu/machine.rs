@@ -220,6 +220,52 @@ fn recursion() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
+    /// A private array in registers, written and read as Intel's compiler for OpenCL does it: one scattered move for each channel.
+    /// Oracle: an array for each channel.
+    #[test]
+    fn scattered_moves(
+        writes in prop::collection::vec((prop::array::uniform8(0u16..16), any::<[u32; 8]>()), 1..4),
+        at in prop::array::uniform8(0u16..16),
+        mask in 0u32..256,
+    ) {
+        let mut text = String::new();
+        let index = |from: usize| format!(
+            "mul (8|M0) r2.0<1>:uw r{from}.0<8;8,1>:uw 32:uw
+             add (8|M0) a0.0<1>:uw r2.0<8;8,1>:uw 1280:uw\n"
+        );
+        for n in 0..writes.len() {
+            text += &index(20 + 2 * n);
+            for c in 0..8 {
+                text += &format!("smov (8|M0) r[a0.{c}]<1>:d r{}.{c}<0;1,0>:d {}:uw\n", 21 + 2 * n, 1 << c);
+            }
+        }
+        text += &index(30);
+        text += &format!("add (8|M0) a0.0<1>:uw a0.0<8;8,1>:uw r31.0<8;8,1>:uw\nmov (8|M0) r10.0<1>:d r[a0.0]<1,0>:d\n{END}");
+        let launch = Launch { dispatch_mask: mask, ..Launch::default() };
+        let (thread, _) = play(&assemble(&text).bytes, &launch, |thread| {
+            for c in 0..8 {
+                for (n, (index, value)) in writes.iter().enumerate() {
+                    thread.regs.set_u16(32 * (20 + 2 * n) + 2 * c, index[c]);
+                    thread.regs.set_u32(32 * (21 + 2 * n) + 4 * c, value[c]);
+                }
+                thread.regs.set_u16(32 * 30 + 2 * c, at[c]);
+                thread.regs.set_u16(32 * 31 + 2 * c, 4 * c as u16);
+            }
+        })
+        .unwrap();
+        for c in (0..8).filter(|c| mask >> c & 1 == 1) {
+            let last = writes.iter().rev().find(|(index, _)| index[c] == at[c]);
+            let expected = last.map_or(0, |(_, value)| value[c]);
+            prop_assert_eq!(thread.regs.u32(32 * 10 + 4 * c), expected, "channel {}", c);
+        }
+        // Nothing of other channels, nor outside of the array.
+        for register in 40..58 {
+            for c in (0..8).filter(|c| register >= 56 || mask >> c & 1 == 0) {
+                prop_assert_eq!(thread.regs.u32(32 * register + 4 * c), 0);
+            }
+        }
+    }
+
     /// Oracle: 000:555-581 and 003:8660-8690: any and all over aligned groups of the whole flag register, also of channels
     /// that are not dispatched; the inversion comes last.
     #[test]
