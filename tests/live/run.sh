@@ -95,6 +95,11 @@ test_opencl_matmul() {
 	client opencl_matmul -lOpenCL -lm && ./opencl_matmul reference.raw >out 2>/dev/null &&
 		model ./opencl_matmul model.raw reference.raw
 }
+# Integers and bits are those of pocl, functions within the bounds of OpenCL.
+test_opencl_arithmetic() {
+	client opencl_arithmetic -lOpenCL -lm && ./opencl_arithmetic reference.raw >out 2>/dev/null &&
+		limit=300 model ./opencl_arithmetic model.raw && cmp reference.raw model.raw
+}
 # pocl filters with more bits than the sampler.
 test_opencl_image() {
 	client opencl_image -lOpenCL && client compare && ./opencl_image reference.raw 2>/dev/null &&
