@@ -162,8 +162,8 @@ impl Gpu {
         &self.device.coherence
     }
 
-    /// Threads of the host that thread groups may run on, this one included, 1 to 256; at first 1. Results do not depend on it:
-    /// memory, counts, clock and faults are those of one thread, which runs groups in the order of dispatch
+    /// Threads of the host that thread groups and tiles of the screen may run on, this one included, 1 to 256; at first 1. Results do not depend on it:
+    /// memory, counts, clock and faults are those of one thread, which runs them in order
     /// ([`crate::parallel`]).
     pub fn set_threads(&mut self, threads: usize) {
         self.device.threads = threads.clamp(1, 256);

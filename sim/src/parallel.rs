@@ -64,7 +64,7 @@ pub trait Work: Sync {
 const SAMPLE: u64 = 20_000;
 /// Work of a part: a millisecond or more, so that a part costs much more than its overlay.
 const PART: u64 = 1_000_000;
-/// Work of a part at the start of a walker, and after one that had to run again: little is lost where groups have to run
+/// Work of a part at the start of a walker or draw, and after one that had to run again: little is lost where items have to run
 /// in order. It doubles with every wave that was right.
 const FIRST_PART: u64 = PART / 4;
 /// Parts of a wave for each host thread, and which fraction of a whole one they are, as powers of two: small ones at the end,
@@ -72,7 +72,7 @@ const FIRST_PART: u64 = PART / 4;
 const PARTS: [(u64, u32); 3] = [(12, 0), (2, 1), (4, 2)];
 /// Whole parts that those of a host thread are together.
 const WHOLE_PARTS: u64 = 14;
-/// A wave of parts that have their full size may be so many times as long: where groups are large, host threads wait less
+/// A wave of parts that have their full size may be so many times as long: where items are large, host threads wait less
 /// often for each other then.
 const LONGEST: u64 = 4;
 /// Work that is not worth starting threads.
@@ -83,7 +83,7 @@ const SURPRISE: u64 = 32;
 const PATIENCE: u64 = 2;
 const PARTS_PER_FAILURE: u64 = 16;
 
-/// How often groups ran on trial. Unlike everything else it depends on the number of host threads, and on nothing else.
+/// How often items ran on trial. Unlike everything else it depends on the number of host threads, and on nothing else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Trials {
     /// Parts that counted.

@@ -26,8 +26,8 @@ use std::time::Instant;
 /// Execute a capture on the model and compare memory with what the capture expects, or execute an AUB file.
 ///
 /// After a fault nothing more runs: submissions count if they ran to their end, and the JSON has `"ok": null` for
-/// expectations that were not reached. An AUB file runs as far as it can be read. Results are the same for any number of threads; with --stats, --observe
-/// and the traces, thread groups run one after the other.
+/// expectations that were not reached. An AUB file runs as far as it can be read. Results are the same for any number of
+/// threads; with --stats, --observe and the traces, thread groups and tiles of the screen run one after the other.
 ///
 /// Exit code: 0 all well, 1 an expectation differs or --check finds an error, 2 unusable input, 3 a GPU fault, a hang, or something that the
 /// model does not implement.

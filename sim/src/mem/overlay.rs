@@ -1,4 +1,4 @@
-//! Memory as one part of a walker sees it that runs beside others: shared memory that does not change, and over it what
+//! Memory as one part of a walker or draw sees it that runs beside others: shared memory that does not change, and over it what
 //! the part itself has written.
 //!
 //! Which bytes were read from memory and which were written is recorded, page by page, so that parts can be put

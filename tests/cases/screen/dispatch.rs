@@ -96,6 +96,43 @@ fn scratch_space() {
     assert!(spills.run().unwrap().floats(0, 0, 0).iter().all(|pixel| *pixel == [0.0; 4]));
 }
 
+/// Each pixel gets the number of those before it: an atomic increment of the first dword of scratch space (no surface) returns it.
+const TURNS: &[u32] = &eu! {
+    mov (8|M0)       r10.0<1>:ud   0x300000:ud
+    send (8|M0)      r112  r10  0xC  0x0210b5ff
+    mov (8|M0)       r113.0<1>:ud  0:ud
+    mov (8|M0)       r114.0<1>:ud  0:ud
+    mov (8|M0)       r115.0<1>:ud  0:ud
+    sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
+};
+
+/// Pixels that talk to each other: tiles that ran side by side are found out and drawn again, and the picture is the one of a
+/// single thread of the host.
+#[test]
+fn shaders_that_count_each_other() {
+    let vertices = vec![on_screen(0.0, 0.0, 0), on_screen(400.0, 0.0, 0), on_screen(0.0, 400.0, 0)];
+    let mut scene = Scene::new([200, 160], Code::_3DPRIM_TRILIST, vertices);
+    scene.kernel = TURNS;
+    let run = |threads: usize| {
+        let mut model = scene.model();
+        model.gpu.set_threads(threads);
+        let batch = scene.batch(&mut model);
+        let stats = model.render(&batch).unwrap();
+        let trials = model.gpu.context(model.context).state.trials;
+        (scene.drawn(&mut model, stats).dwords(0, 0, 0), model.get(SCRATCH, 1), trials)
+    };
+    let (turns, count, _) = run(1);
+    assert_eq!(count, [200 * 160]);
+    let mut sorted = turns.clone();
+    sorted.sort_unstable();
+    assert!(sorted.iter().copied().eq(0..200 * 160), "every pixel has its own turn");
+    for threads in [2, 5] {
+        let (others, count, trials) = run(threads);
+        assert!(others == turns && count == [200 * 160], "{threads} threads");
+        assert!(trials.repeated > 0, "{trials:?}");
+    }
+}
+
 /// A colour that lies n sixteenths above a step of five bits becomes the next step in about n of sixteen pixels, and more of them the larger n is.
 #[test]
 fn dither() {
