@@ -47,10 +47,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Args::parse().command {
-        Command::Shim(args) => match shim::run(&args) {
-            Ok(end) => return end.into(),
-            Err(error) => Err(error),
-        },
+        Command::Shim(args) => shim::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Decode(args) => decode::run(&args),

@@ -4,7 +4,7 @@ use crate::output::{Error, Exit, bad_input, stdout};
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 /// The library that takes the place of the kernel's driver.
 const LIBRARY: &str = "libgenxml_drm_shim.so";
@@ -96,28 +96,11 @@ fn mode(word: &str) -> Result<String, String> {
     }
 }
 
-/// How the subcommand ends: as others do, or as the command did.
-pub enum End {
-    /// As others do.
-    Own(Exit),
-    /// As the command did.
-    Command(ExitCode),
-}
-
-impl From<End> for ExitCode {
-    fn from(end: End) -> ExitCode {
-        match end {
-            End::Own(exit) => exit.into(),
-            End::Command(code) => code,
-        }
-    }
-}
-
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Result<End, Error> {
+pub fn run(args: &Args) -> Result<Exit, Error> {
     let library = library();
     if args.doctor {
-        return doctor(library.as_deref()).map(End::Own);
+        return doctor(library.as_deref());
     }
     let library = library.ok_or_else(|| bad_input(missing_library()))?;
     let Some((program, rest)) = args.command.split_first() else {
@@ -133,19 +116,20 @@ pub fn run(args: &Args) -> Result<End, Error> {
     command.env("LD_PRELOAD", preload);
     options(args, &mut command)?;
     drivers(&mut command);
-    let status = command
-        .status()
-        .map_err(|error| bad_input(format!("cannot run {}: {error}", Path::new(program).display())))?;
-    Ok(End::Command(code(status)))
+    let error = become_command(&mut command);
+    Err(bad_input(format!("cannot run {}: {error}", Path::new(program).display())))
 }
 
-/// The exit code of the command; as a shell has it if a signal ended it.
-fn code(status: std::process::ExitStatus) -> ExitCode {
-    #[cfg(unix)]
-    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        return ExitCode::from(128u8.wrapping_add(signal as u8));
-    }
-    ExitCode::from(status.code().unwrap_or(1) as u8)
+/// This process becomes the command, so that whoever ends, stops or waits for it does so with the command: only an error
+/// comes back.
+#[cfg(unix)]
+fn become_command(command: &mut Command) -> std::io::Error {
+    std::os::unix::process::CommandExt::exec(command)
+}
+
+#[cfg(not(unix))]
+fn become_command(_: &mut Command) -> std::io::Error {
+    std::io::ErrorKind::Unsupported.into()
 }
 
 /// Passes the options on.

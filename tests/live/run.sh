@@ -184,7 +184,10 @@ test_killed() {
 	local code
 	TMPDIR=$work/left "$genx" shim -- timeout -s KILL 1 ./opencl_vadd 50000000 >/dev/null 2>&1
 	code=$?
-	[ $code -ne 0 ] && [ -z "$(ls left)" ] && ! pgrep -f "opencl_vadd 50000000" >/dev/null
+	[ $code -ne 0 ] && [ -z "$(ls left)" ] && ! pgrep -f "opencl_vadd 50000000" >/dev/null || return
+	TMPDIR=$work/left timeout -s KILL --foreground 1 "$genx" shim -- ./opencl_vadd 50000000 >/dev/null 2>&1
+	sleep 0.2
+	[ -z "$(ls left)" ] && ! pgrep -f "opencl_vadd 50000000" >/dev/null
 }
 test_check() { client opencl_vadd -lOpenCL && options=--check model ./opencl_vadd 256 && grep -a "checked: 0 errors" stderr; }
 # What was captured runs again.

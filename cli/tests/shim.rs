@@ -1,0 +1,41 @@
+//! `genx shim`: how it becomes the command. The library is not needed: a file in its place is one that ld.so warns of and ignores.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Runs `genx shim` with an empty file as its library.
+fn shim<'a>(library: &Path, args: impl IntoIterator<Item = &'a str>) -> Output {
+    std::fs::write(library, b"").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_genx"));
+    command.arg("shim").args(args).env("GENX_SHIM_LIBRARY", library).output().unwrap()
+}
+
+/// It is the command's own process: who ends it ends the command.
+#[test]
+fn one_process() {
+    let directory = tempfile::tempdir().unwrap();
+    let library = directory.path().join("library.so");
+    let output = shim(&library, ["--", "sh", "-c", "exit 7"]);
+    assert_eq!(output.status.code(), Some(7));
+    let child = Command::new(env!("CARGO_BIN_EXE_genx"))
+        .args(["shim", "--", "sh", "-c", "echo $$; echo $LD_PRELOAD"])
+        .env("GENX_SHIM_LIBRARY", &library)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let id = child.id();
+    let output = child.wait_with_output().unwrap();
+    let preload = library.canonicalize().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("{id}\n{}\n", preload.display()));
+}
+
+/// What cannot be run is an error of genx.
+#[test]
+fn no_command() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = shim(&directory.path().join("library.so"), ["--", "./no-such-command"]);
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("genx: cannot run ./no-such-command: "), "{error}");
+}
