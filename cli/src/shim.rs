@@ -1,6 +1,7 @@
 //! `genx shim`: runs a command with the model as its GPU.
 
 use crate::output::{Error, Exit, bad_input, stdout};
+use genxml::error_state::Platform;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ const LIBRARY: &str = "libgenxml_drm_shim.so";
   genx shim --doctor                           which drivers are installed, and what would work")]
 pub struct Args {
     /// GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal; 0x1616, a GT2, if not said
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = device)]
     device: Option<String>,
     /// What the monitor shows by itself, up to 8192x8192@1000; it shows nothing larger then. 1024x768@60 if not said
     #[arg(long, value_name = "WIDTHxHEIGHT[@HZ]", value_parser = mode)]
@@ -79,6 +80,18 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
+/// A device, as the library reads it.
+fn device(word: &str) -> Result<String, String> {
+    let is_size = ["gt1", "gt2", "gt3"].contains(&word.to_ascii_lowercase().as_str());
+    let id = u32::from_str_radix(word.trim_start_matches("0x"), 16).ok();
+    match id.and_then(Platform::of_pci_id) {
+        _ if is_size => Ok(word.to_owned()),
+        // Others than these were never sold.
+        Some(platform) if platform.device.starts_with("GT") => Ok(word.to_owned()),
+        _ => Err("wanted is GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal, as 0x1616".into()),
+    }
+}
+
 /// A mode, as the library reads it.
 fn mode(word: &str) -> Result<String, String> {
     let numbers = |word: &str| {
@@ -108,7 +121,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     };
     let mut command = Command::new(program);
     command.args(rest);
-    let mut preload = library.into_os_string();
+    let mut preload = preloadable(library)?.into_os_string();
     if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
         preload.push(":");
         preload.push(others);
@@ -118,6 +131,21 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     drivers(&mut command);
     let error = become_command(&mut command);
     Err(bad_input(format!("cannot run {}: {error}", Path::new(program).display())))
+}
+
+/// Its whole name, since the command may change its directory. ld.so has no way to say names with a space or a colon.
+fn preloadable(library: PathBuf) -> Result<PathBuf, Error> {
+    let library = library
+        .canonicalize()
+        .map_err(|error| bad_input(format!("cannot preload {}: {error}", library.display())))?;
+    if library.as_os_str().as_encoded_bytes().iter().any(|byte| matches!(byte, b' ' | b':')) {
+        return Err(bad_input(format!(
+            "cannot preload {}: its name has a space or a colon, which separate names in LD_PRELOAD; copy it to another \
+             place and say where with GENX_SHIM_LIBRARY",
+            library.display()
+        )));
+    }
+    Ok(library)
 }
 
 /// This process becomes the command, so that whoever ends, stops or waits for it does so with the command: only an error

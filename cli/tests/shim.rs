@@ -39,3 +39,44 @@ fn no_command() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(error.contains("genx: cannot run ./no-such-command: "), "{error}");
 }
+
+/// What is no Broadwell is an error, before anything runs.
+#[test]
+fn devices() {
+    let directory = tempfile::tempdir().unwrap();
+    let library = directory.path().join("library.so");
+    for (device, code) in [
+        ("GT1", 0),
+        ("gt3", 0),
+        ("0x1616", 0),
+        ("162e", 0),
+        ("GT9", 2),
+        ("0x9a49", 2),
+        ("0x1632", 2),
+        ("", 2),
+    ] {
+        let output = shim(&library, ["--device", device, "--", "true"]);
+        assert_eq!(output.status.code(), Some(code), "{device}");
+    }
+}
+
+/// Libraries that ld.so cannot name are an error that says what to do; others are named from the root.
+#[test]
+fn libraries() {
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["a library.so", "a:library.so"] {
+        let output = shim(&directory.path().join(name), ["--", "true"]);
+        assert_eq!(output.status.code(), Some(2));
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains("copy it to another place"), "{error}");
+    }
+    std::fs::write(directory.path().join("library.so"), b"").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_genx"))
+        .args(["shim", "--", "sh", "-c", "echo $LD_PRELOAD"])
+        .env("GENX_SHIM_LIBRARY", "./library.so")
+        .current_dir(directory.path())
+        .output()
+        .unwrap();
+    let library = directory.path().canonicalize().unwrap().join("library.so");
+    assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), library.to_str().unwrap());
+}
