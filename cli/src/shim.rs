@@ -258,7 +258,10 @@ struct Driver {
     api: &'static str,
     files: &'static [&'static str],
     package: &'static str,
+    /// A command that shows it.
     hint: &'static str,
+    /// What else is to be known.
+    note: &'static str,
 }
 
 /// Drivers with a Broadwell. (measured on Debian 12)
@@ -268,14 +271,16 @@ const DRIVERS: [Driver; 5] = [
         api: "OpenGL, OpenGL ES, EGL",
         files: &["dri/iris_dri.so"],
         package: "libgl1-mesa-dri",
-        hint: "eglinfo -B; the shader cache outlives the run: MESA_SHADER_CACHE_DISABLE=true",
+        hint: "eglinfo -B",
+        note: "its shader cache outlives the run: set MESA_SHADER_CACHE_DISABLE=true against that",
     },
     Driver {
         name: "crocus",
         api: "OpenGL, OpenGL ES, EGL",
         files: &["dri/crocus_dri.so"],
         package: "libgl1-mesa-dri",
-        hint: "CROCUS_GEN8=1 MESA_LOADER_DRIVER_OVERRIDE=crocus eglinfo -B",
+        hint: "env CROCUS_GEN8=1 MESA_LOADER_DRIVER_OVERRIDE=crocus eglinfo -B",
+        note: "",
     },
     Driver {
         name: "hasvk",
@@ -283,6 +288,7 @@ const DRIVERS: [Driver; 5] = [
         files: &["libvulkan_intel_hasvk.so"],
         package: "mesa-vulkan-drivers",
         hint: "vulkaninfo --summary",
+        note: "",
     },
     Driver {
         name: "NEO",
@@ -290,6 +296,7 @@ const DRIVERS: [Driver; 5] = [
         files: &["intel-opencl/libigdrcl.so"],
         package: "intel-opencl-icd",
         hint: "clinfo",
+        note: "",
     },
     Driver {
         name: "i965-va",
@@ -297,6 +304,7 @@ const DRIVERS: [Driver; 5] = [
         files: &["dri/i965_drv_video.so"],
         package: "i965-va-driver",
         hint: "vainfo --display drm --device /dev/dri/renderD128",
+        note: "",
     },
 ];
 
@@ -324,14 +332,13 @@ fn doctor(library: Option<&Path>) -> Result<Exit, Error> {
             let found = driver.files.iter().find_map(|file| find(file));
             any |= found.is_some();
             match found {
-                Some(path) => writeln!(
-                    out,
-                    "{:<9} {}: {}\n          try: genx shim -- {}",
-                    driver.name,
-                    driver.api,
-                    path.display(),
-                    driver.hint
-                )?,
+                Some(path) => {
+                    writeln!(out, "{:<9} {}: {}", driver.name, driver.api, path.display())?;
+                    writeln!(out, "          try: genx shim -- {}", driver.hint)?;
+                    if !driver.note.is_empty() {
+                        writeln!(out, "          note: {}", driver.note)?;
+                    }
+                }
                 None => writeln!(
                     out,
                     "{:<9} {}: not installed (Debian: {})",
