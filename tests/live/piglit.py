@@ -26,7 +26,7 @@ RESULT = re.compile(r"PIGLIT: (\{.*\})")
 # Programs that want a file, a display, or another interface than OpenGL.
 OTHERS = re.compile(r"shader_runner|glx-|egl|cl-|vk-|glslparsertest|asmparser")
 # What the device says when the model refuses something; the client may pass all the same.
-FAULT = re.compile(r"^genx shim: .*(submission \d+:|panicked|not implemented)", re.M)
+FAULT = re.compile(r"^genx shim: .*(submission( \d+)?:|panicked|not implemented)", re.M)
 
 
 def arguments():

@@ -14,11 +14,13 @@ export LIBGL_ALWAYS_SOFTWARE=${LIBGL_ALWAYS_SOFTWARE:-}
 [ -x "$genx" ] || { echo "run.sh: no genx at $genx: build it, or set GENX" >&2; exit 2; }
 lavapipe=$(ls /usr/share/vulkan/icd.d/lvp_icd.*.json 2>/dev/null | head -1)
 
+# What the device says of a submission that failed, of a panic of its own, and of what it has not; piglit.py has the same.
+refusal='^genx shim: .*\(submission\( [0-9]*\)\?:\|panicked\|not implemented\)'
 # Runs a command on the model; a fault is a failure whatever the command makes of it.
 model() {
 	timeout -k 5 "${limit:-120}" "$genx" shim --errors "$work" ${options:-} -- "$@" 2>"$work/stderr" <"${input:-/dev/null}"
 	local code=$?
-	if grep -aq "^genx shim: .*\(submission [0-9]*:\|panicked\|not implemented\)" "$work/stderr"; then
+	if grep -aq "$refusal" "$work/stderr"; then
 		grep -a "^genx shim:" "$work/stderr" | head -3 >&2
 		return 99
 	fi
@@ -210,8 +212,8 @@ test_hashcat() {
 	for mode in 0 100 1400; do
 		echo -n hashcat | ${sums[mode]} | cut -d' ' -f1 >hash
 		# Sizes are given: to find good ones it would run for minutes.
-		limit=300 HOME=$work model hashcat -m $mode -d 1 -n 1 -u 1 -T 8 --session genx$$ --force --potfile-disable --quiet hash words >out
-		grep -a hashcat out || return 1
+		limit=300 HOME=$work model hashcat -m $mode -d 1 -n 1 -u 1 -T 8 --session genx$$ --force --potfile-disable --quiet hash words >out &&
+			grep -a hashcat out || return
 	done
 }
 # The same filter on pocl: its device is the first one without the model.
@@ -262,6 +264,9 @@ test_piglit() { GENX=$genx "$here/piglit.py" --count 60 --seed 1 2>progress | he
 
 tests=("$@")
 ((${#tests[@]})) || mapfile -t tests < <(cut -f1 "$here/expected.tsv" | grep -v '^#')
+for name in "${tests[@]}"; do
+	declare -F "test_$name" >/dev/null || { echo "run.sh: no test $name" >&2; exit 2; }
+done
 worse=0
 for name in "${tests[@]}"; do
 	start=$SECONDS
