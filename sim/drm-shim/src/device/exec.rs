@@ -64,7 +64,7 @@ impl Device {
     fn fences(&self, file: &File, arg: &ExecBuffer2) -> Result<Fences, Stop> {
         let mut fences = Fences::default();
         if arg.flags & (exec::FENCE_IN | exec::FENCE_SUBMIT) != 0 {
-            let fence = client::descriptor(arg.rsvd2 as u32 as i32).map_err(|_| Errno::INVAL)?;
+            let fence = client::sync_file(arg.rsvd2 as u32 as i32)?;
             if !token::is_past(&fence) {
                 fences.files.push(fence);
             }

@@ -273,12 +273,13 @@ impl Device {
 
     /// SYNCOBJ_FD_TO_HANDLE.
     pub(super) fn sync_import(&mut self, file: &mut File, arg: &mut drm::SyncobjHandle) -> Outcome {
-        let descriptor = client::descriptor(arg.fd)?;
         if arg.flags & drm::SYNCOBJ_SYNC_FILE != 0 {
+            let fence = client::sync_file(arg.fd)?;
             let sync = file.syncobjs.get(arg.handle)?;
-            set(sync, 0, self.fence_of(descriptor)?);
+            set(sync, 0, self.fence_of(fence)?);
             return Ok(());
         }
+        let descriptor = client::descriptor(arg.fd).map_err(|_| Errno::INVAL)?;
         let Some(Token::Sync { id }) = Token::of(descriptor.as_fd()) else {
             return Err(Errno::INVAL.into());
         };

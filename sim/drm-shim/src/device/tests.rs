@@ -360,6 +360,32 @@ fn shared_buffers() {
     assert_eq!(client.core(drm::nr::PRIME_FD_TO_HANDLE, &mut wrong), errno(Errno::BADF));
 }
 
+/// What is no sync file is not waited for. Oracle: Linux' sync_file_get_fence and its callers.
+#[test]
+fn other_descriptors() {
+    let mut client = Client::open(RENDER);
+    let (pipe, _end) = std::io::pipe().unwrap();
+    let pipe = std::os::fd::AsRawFd::as_raw_fd(&pipe);
+    let batch = client.store_batch(0, 1);
+    let mut objects = [pinned(batch, 0x20_0000)];
+    let mut sync = drm::Syncobj::default();
+    client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
+    for fd in [pipe, -1] {
+        let mut exec = ExecBuffer2 {
+            buffers_ptr: objects.as_mut_ptr() as u64,
+            buffer_count: 1,
+            flags: exec::FENCE_IN,
+            rsvd2: u64::from(fd.cast_unsigned()),
+            ..Default::default()
+        };
+        assert_eq!(client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec), errno(Errno::INVAL));
+        for flags in [0, drm::SYNCOBJ_SYNC_FILE] {
+            let mut import = drm::SyncobjHandle { handle: sync.handle, flags, fd, pad: 0 };
+            assert_eq!(client.core(drm::nr::SYNCOBJ_FD_TO_HANDLE, &mut import), errno(Errno::INVAL));
+        }
+    }
+}
+
 /// Descriptors that clients close leave nothing behind, though nobody tells the device.
 #[test]
 fn closed_descriptors() {

@@ -1,7 +1,8 @@
 //! The client's memory: read and written through the kernel, so that a wrong address is an error and never a crash.
 
+use super::token;
 use bytemuck::Pod;
-use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -144,6 +145,15 @@ pub fn descriptor(number: i32) -> Result<OwnedFd, Errno> {
     // SAFETY: borrowed only to be copied; the kernel says if there is no such descriptor.
     let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
     rustix::io::fcntl_dupfd_cloexec(borrowed, 0)
+}
+
+/// A copy of a descriptor that the client says is a sync file: this device's, of whatever process.
+///
+/// # Errors
+/// EINVAL if it is none.
+pub fn sync_file(number: i32) -> Result<OwnedFd, Errno> {
+    let file = descriptor(number).map_err(|_| Errno::INVAL)?;
+    if token::is_fence(file.as_fd()) { Ok(file) } else { Err(Errno::INVAL) }
 }
 
 /// Pages of the client's own memory that it gave to the GPU. Copies are the same.

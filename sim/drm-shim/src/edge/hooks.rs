@@ -146,7 +146,7 @@ fn token_status(token: Token) -> Option<Status> {
         Token::Device { minor, .. } => Some(device_status(minor)),
         Token::Buffer { size, .. } => Some(Status { mode: libc::S_IFREG | 0o600, device: 0, size }),
         Token::Directory { .. } => Some(Status { mode: libc::S_IFDIR | 0o755, device: 0, size: 0 }),
-        Token::Sync { .. } => None,
+        Token::Sync { .. } | Token::Fence { .. } => None,
     }
 }
 
@@ -611,18 +611,22 @@ fn special(file: c_int, request: Request, argument: u64) -> Option<Result<(), Er
     const SYNC_FILE: u32 = b'>' as u32;
     const DMA_BUF: u32 = b'b' as u32;
     let of_sync = |size| request.size() == size;
+    let is_fence = || matches!(token(file), Some(Token::Fence { .. }));
     match request.kind() {
         DRM_TYPE => match token(file)? {
             Token::Device { id, minor } => Some(session::ioctl(id, minor, request, argument)),
             _ => Some(Err(Errno::NOTTY)),
         },
-        SYNC_FILE if request.number() == 3 && of_sync(size_of::<SyncMerge>()) => Some((|| {
+        SYNC_FILE if request.number() == 3 && of_sync(size_of::<SyncMerge>()) && is_fence() => Some((|| {
             let mut merge: SyncMerge = client::value(argument)?;
-            let files = [client::descriptor(file)?, client::descriptor(merge.second)?];
+            // (Linux sync_file.c, sync_file_ioctl_merge)
+            let second = client::sync_file(merge.second).map_err(|_| Errno::NOENT)?;
+            let files = [client::sync_file(file)?, second];
             merge.fence = session::merge(files)?.into_raw_fd();
             client::put(argument, &merge)
-        })()),
-        SYNC_FILE if request.number() == 4 && of_sync(size_of::<SyncInfo>()) => Some((|| {
+        })(
+        )),
+        SYNC_FILE if request.number() == 4 && of_sync(size_of::<SyncInfo>()) && is_fence() => Some((|| {
             let mut info: SyncInfo = client::value(argument)?;
             let status = token::status(client::descriptor(file)?);
             (info.status, info.flags) = (status, 0);
@@ -632,7 +636,8 @@ fn special(file: c_int, request: Request, argument: u64) -> Option<Result<(), Er
             }
             info.fences = 1;
             client::put(argument, &info)
-        })()),
+        })(
+        )),
         DMA_BUF => match (token(file)?, request.number()) {
             // Begin and end of the CPU's work: memory is coherent.
             (Token::Buffer { .. }, 0) => Some(Ok(())),

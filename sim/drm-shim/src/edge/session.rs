@@ -186,6 +186,6 @@ pub fn mapping(token: Token, offset: u64, length: u64) -> Result<(OwnedFd, u64),
     with(&mut lock(), |device| match token {
         Token::Device { .. } => device.mapping(offset, length),
         Token::Buffer { .. } => device.shared_mapping(token, offset, length),
-        Token::Sync { .. } | Token::Directory { .. } => Err(Errno::NODEV),
+        Token::Sync { .. } | Token::Fence { .. } | Token::Directory { .. } => Err(Errno::NODEV),
     })?
 }

@@ -48,6 +48,11 @@ pub enum Token {
         /// Which one it is.
         id: Id,
     },
+    /// A fence: a sync file.
+    Fence {
+        /// Which one it is.
+        id: Id,
+    },
     /// A directory of the [tree](crate::tree).
     Directory {
         /// Who opened it.
@@ -92,6 +97,7 @@ impl fmt::Display for Token {
                 )
             }
             Token::Sync { id } => write!(f, "{PREFIX}sync/{}/{}", id.pid, id.serial),
+            Token::Fence { id } => write!(f, "{PREFIX}fence/{}/{}", id.pid, id.serial),
             Token::Directory { id, number } => {
                 write!(f, "{PREFIX}directory/{}/{}/{number}", id.pid, id.serial)
             }
@@ -126,6 +132,7 @@ impl FromStr for Token {
                 object,
             }),
             ("directory", &[pid, serial, number]) => Ok(Token::Directory { id: id(pid, serial)?, number }),
+            ("fence", &[pid, serial]) => Ok(Token::Fence { id: id(pid, serial)? }),
             ("sync", &[pid, serial]) => Ok(Token::Sync { id: id(pid, serial)? }),
             _ => Err(NoToken),
         }
@@ -175,7 +182,9 @@ pub fn tell(device: &OwnedFd, event: &[u8]) {
 /// # Errors
 /// The kernel's.
 pub fn signaled() -> Result<OwnedFd, Errno> {
-    rustix::event::eventfd(1, rustix::event::EventfdFlags::CLOEXEC)
+    let (client, device) = unsignaled()?;
+    signal(&device, true);
+    Ok(client)
 }
 
 /// A descriptor that is ready to be read when [`signal`] is called for its other end, or that is gone.
@@ -183,10 +192,12 @@ pub fn signaled() -> Result<OwnedFd, Errno> {
 /// # Errors
 /// The kernel's.
 pub fn unsignaled() -> Result<(OwnedFd, OwnedFd), Errno> {
-    let (client, device) =
-        socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-    let device = rustix::io::fcntl_dupfd_cloexec(&device, 512).unwrap_or(device);
-    Ok((client, device))
+    Token::Fence { id: Id::new() }.create(true)
+}
+
+/// True if a descriptor stands for a fence.
+pub fn is_fence(descriptor: BorrowedFd<'_>) -> bool {
+    matches!(Token::of(descriptor), Some(Token::Fence { .. }))
 }
 
 /// The fence is past, and whether all went well.
@@ -238,7 +249,8 @@ mod tests {
         let (client, device) = directory.create(true).unwrap();
         drop(device);
         assert_eq!(Token::of(client.as_fd()), Some(directory));
-        assert_eq!(Token::of(signaled().unwrap().as_fd()), None);
-        assert!(is_past(signaled().unwrap()));
+        let past = signaled().unwrap();
+        assert!(is_fence(past.as_fd()) && is_past(&past) && status(&past) == 1);
+        assert!(!is_fence(client.as_fd()));
     }
 }

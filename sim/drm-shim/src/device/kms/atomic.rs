@@ -67,7 +67,7 @@ impl Kms {
             Property::CrtcH => state.place[3] = signed,
             Property::InFenceFd if signed < 0 => {}
             Property::InFenceFd => {
-                commit.before.push(client::descriptor(signed).map_err(|_| Errno::INVAL)?);
+                commit.before.push(client::sync_file(signed)?);
             }
             Property::ModeId if number == 0 => state.mode = None,
             Property::ModeId => {
