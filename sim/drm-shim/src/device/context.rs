@@ -263,8 +263,9 @@ impl Device {
                 context.vm = vm;
             }
             param::ENGINES => {
+                let engines = self.engine_map(arg)?;
                 self.forget_state(context);
-                context.engines = self.engine_map(arg)?;
+                context.engines = engines;
             }
             // What a client asks of slices and subslices changes nothing but speed.
             param::SSEU => {

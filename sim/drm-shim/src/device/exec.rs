@@ -142,6 +142,10 @@ impl Device {
         {
             return Err(Errno::INVAL.into());
         }
+        // For the display's master only, who is nobody here.
+        if arg.flags & exec::SECURE != 0 {
+            return Err(Errno::PERM.into());
+        }
         let (engine, slot) = self.engine(context, arg.flags)?;
         if context.health.banned.load(Ordering::Relaxed) {
             return Err(Errno::IO.into());

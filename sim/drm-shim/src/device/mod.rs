@@ -541,7 +541,10 @@ impl Device {
             nr::ADDFB => call.with(|arg| self.add_fb(id, file, arg)),
             nr::ADDFB2 => call.with(|arg| self.add_fb2(id, file, arg)),
             nr::GETFB => call.with(|arg| self.get_fb(file, arg)),
-            nr::RMFB => call.with(|arg: &mut mode::FbId| self.remove_fb(arg.fb_id)),
+            nr::RMFB => call.with(|arg: &mut mode::FbId| match self.kms.owned(id).contains(&arg.fb_id) {
+                true => self.remove_fb(arg.fb_id),
+                false => Err(Errno::NOENT.into()),
+            }),
             nr::PAGE_FLIP => call.with(|arg| self.page_flip(file, arg)),
             nr::DIRTYFB => call.with(|arg| self.dirty_fb(arg)),
             nr::CURSOR | nr::CURSOR2 | nr::SETGAMMA | nr::GETGAMMA | nr::SETPROPERTY => Ok(()),

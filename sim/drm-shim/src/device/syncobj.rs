@@ -181,6 +181,9 @@ fn wait_for(
 
 /// SYNCOBJ_WAIT.
 pub(super) fn wait(all: &Handles<SharedSync>, arg: &mut drm::SyncobjWait) -> Outcome {
+    if arg.flags & !(drm::SYNCOBJ_WAIT_ALL | drm::SYNCOBJ_WAIT_FOR_SUBMIT) != 0 {
+        return Err(Errno::INVAL.into());
+    }
     let handles = (arg.handles, arg.count_handles);
     arg.first_signaled = wait_for(all, handles, None, arg.flags, arg.timeout_nsec)?;
     Ok(())
@@ -188,6 +191,10 @@ pub(super) fn wait(all: &Handles<SharedSync>, arg: &mut drm::SyncobjWait) -> Out
 
 /// SYNCOBJ_TIMELINE_WAIT.
 pub(super) fn timeline_wait(all: &Handles<SharedSync>, arg: &mut drm::SyncobjTimelineWait) -> Outcome {
+    let known = drm::SYNCOBJ_WAIT_ALL | drm::SYNCOBJ_WAIT_FOR_SUBMIT | drm::SYNCOBJ_WAIT_AVAILABLE;
+    if arg.flags & !known != 0 {
+        return Err(Errno::INVAL.into());
+    }
     let handles = (arg.handles, arg.count_handles);
     arg.first_signaled = wait_for(all, handles, Some(arg.points), arg.flags, arg.timeout_nsec)?;
     Ok(())
@@ -253,8 +260,11 @@ pub(super) fn transfer(all: &Handles<SharedSync>, arg: &mut drm::SyncobjTransfer
 impl Device {
     /// SYNCOBJ_HANDLE_TO_FD.
     pub(super) fn sync_export(&mut self, file: &mut File, arg: &mut drm::SyncobjHandle) -> Outcome {
-        let sync = file.syncobjs.get(arg.handle)?.clone();
-        if arg.flags & drm::SYNCOBJ_SYNC_FILE != 0 {
+        let is_file = arg.flags & drm::SYNCOBJ_SYNC_FILE != 0;
+        // (Linux drm_syncobj.c: the two ways look for it differently)
+        let missing = if is_file { Errno::NOENT } else { Errno::INVAL };
+        let sync = file.syncobjs.get(arg.handle).map_err(|_| missing)?.clone();
+        if is_file {
             let fences = fences(&sync, 0).ok_or(Errno::INVAL)?;
             arg.fd = match &fences[..] {
                 [] => token::signaled()?,

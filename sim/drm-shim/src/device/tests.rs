@@ -386,6 +386,51 @@ fn other_descriptors() {
     }
 }
 
+/// What is refused. Oracle: Linux' i915_gem_execbuffer.c, drm_syncobj.c, drm_framebuffer.c.
+#[test]
+fn refusals() {
+    let mut client = Client::open(PRIMARY);
+    let batch = client.store_batch(0x40_0000, 1);
+    let data = client.create(4096);
+    let mut objects = [pinned(data, 0x40_0000), pinned(batch, 0x20_0000)];
+    assert_eq!(client.exec(&mut objects, exec::SECURE, 0), errno(Errno::PERM));
+
+    let mut sync = drm::Syncobj { flags: drm::SYNCOBJ_CREATE_SIGNALED, ..Default::default() };
+    client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
+    let handles = std::ptr::from_ref(&sync.handle) as u64;
+    let mut wait = drm::SyncobjWait { handles, count_handles: 1, flags: 1 << 30, ..Default::default() };
+    assert_eq!(client.core(drm::nr::SYNCOBJ_WAIT, &mut wait), errno(Errno::INVAL));
+    let mut wait =
+        drm::SyncobjTimelineWait { handles, count_handles: 1, flags: 1 << 30, ..Default::default() };
+    assert_eq!(client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait), errno(Errno::INVAL));
+    for (flags, error) in [(0, Errno::INVAL), (drm::SYNCOBJ_SYNC_FILE, Errno::NOENT)] {
+        let mut export = drm::SyncobjHandle { handle: 99, flags, ..Default::default() };
+        assert_eq!(client.core(drm::nr::SYNCOBJ_HANDLE_TO_FD, &mut export), errno(error));
+    }
+
+    // Engines that are none leave the context as it was.
+    client.exec(&mut objects, 0, 0).unwrap();
+    let states = client.counts()[1];
+    let mut engines =
+        i915::ContextParam { param: i915::context_param::ENGINES, size: 8, value: 16, ..Default::default() };
+    assert_eq!(client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut engines), errno(Errno::FAULT));
+    assert_eq!((client.counts()[1], states), (1, 1));
+
+    let handle = client.create(64 * 64 * 4);
+    let mut fb =
+        mode::FbCmd { width: 64, height: 64, pitch: 252, bpp: 32, depth: 24, handle, ..Default::default() };
+    assert_eq!(client.core(mode::nr::ADDFB, &mut fb), errno(Errno::INVAL));
+    fb.pitch = 256;
+    client.core(mode::nr::ADDFB, &mut fb).unwrap();
+    let (first, other) = (client.id, Id::new());
+    client.device.open(other, PRIMARY, None);
+    client.id = other;
+    let mut remove = mode::FbId { fb_id: fb.fb_id };
+    assert_eq!(client.core(mode::nr::RMFB, &mut remove), errno(Errno::NOENT));
+    client.id = first;
+    client.core(mode::nr::RMFB, &mut remove).unwrap();
+}
+
 /// Descriptors that clients close leave nothing behind, though nobody tells the device.
 #[test]
 fn closed_descriptors() {

@@ -48,12 +48,13 @@ const fn fourcc(code: &[u8; 4]) -> u32 {
 
 impl Device {
     fn insert_fb(&mut self, fb: FrameBuffer) -> Result<u32, Errno> {
+        let pixel = if fb.format == fourcc(b"RG16") { 2 } else { 4 };
         let rows = u64::from(fb.height.max(1));
-        let end = u64::from(fb.offset) + u64::from(fb.pitch) * (rows - 1) + u64::from(fb.width);
+        let end = u64::from(fb.offset) + u64::from(fb.pitch) * (rows - 1) + u64::from(fb.width) * pixel;
         let object = self.object_mut(fb.object)?;
         let bad = fb.width == 0 || fb.height == 0 || fb.width > MAX_EXTENT || fb.height > MAX_EXTENT;
-        // It shows no Y tiles.
-        if bad || end > object.size || fb.tiling > 1 {
+        // A row has room for its pixels, and it shows no Y tiles.
+        if bad || u64::from(fb.pitch) < u64::from(fb.width) * pixel || end > object.size || fb.tiling > 1 {
             return Err(Errno::INVAL);
         }
         object.users += 1;
