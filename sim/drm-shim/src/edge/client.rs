@@ -53,11 +53,15 @@ fn by_file(way: Way, address: u64, ours: *mut u8, done: usize, length: usize) ->
     use std::os::unix::fs::FileExt as _;
     let file = std::fs::File::options().read(true).write(way == Way::ToClient).open("/proc/self/mem");
     let file = file.map_err(|_| Errno::FAULT)?;
-    // SAFETY: as in `transfer`: the caller's bytes from `done` on.
-    let ours = unsafe { std::slice::from_raw_parts_mut(ours.add(done), length - done) };
-    let result = match way {
-        Way::FromClient => file.read_exact_at(ours, address),
-        Way::ToClient => file.write_all_at(ours, address),
+    let left = length - done;
+    // SAFETY: as in `transfer`: the caller's bytes from `done` on, which it lent to be written only if they come from the client.
+    let result = unsafe {
+        match way {
+            Way::FromClient => {
+                file.read_exact_at(std::slice::from_raw_parts_mut(ours.add(done), left), address)
+            }
+            Way::ToClient => file.write_all_at(std::slice::from_raw_parts(ours.add(done), left), address),
+        }
     };
     result.map_err(|_| Errno::FAULT)
 }
