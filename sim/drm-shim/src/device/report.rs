@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Error states of a process that are written; later ones would tell the same.
@@ -129,6 +129,22 @@ pub fn say(text: &str) {
 fn program() -> String {
     let name = std::fs::read_to_string("/proc/self/comm").unwrap_or_default();
     name.trim().replace(|character: char| !character.is_ascii_alphanumeric() && character != '-', "_")
+}
+
+/// A new file `START.NUMBER.txt`, with the next number that is free. The directory may be everybody's: files and links that are
+/// there are left alone.
+fn create(directory: &Path, start: &str, number: u32) -> io::Result<(File, PathBuf)> {
+    const MOST_TRIES: u32 = 1000;
+    let mut last = io::ErrorKind::AlreadyExists.into();
+    for number in number..number.saturating_add(MOST_TRIES) {
+        let path = directory.join(format!("{start}.{number}.txt"));
+        match File::create_new(&path) {
+            Ok(file) => return Ok((file, path)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last)
 }
 
 /// Which parts of an object hold anything.
@@ -295,16 +311,16 @@ impl Reporter {
             memory: memory.iter().map(|(address, bytes)| (*address, &bytes[..])).collect(),
         };
         let state = gpu.error_state(fault, &ran);
-        let name = format!("genx-error-{}.{}.{}.txt", self.program, std::process::id(), self.faults);
-        let path = config.errors.join(name);
-        let written = File::create(&path).and_then(|file| {
+        let start = format!("genx-error-{}.{}", self.program, std::process::id());
+        let written = create(&config.errors, &start, self.faults).and_then(|(file, path)| {
             let mut out = BufWriter::new(file);
             error_state::write(&state, Spelling::Linux6_1, &mut out)?;
-            out.flush()
+            out.flush()?;
+            Ok(path)
         });
         match written {
-            Ok(()) => say(&format!("what is left is in {}; see it with genx decode", path.display())),
-            Err(error) => say(&format!("no error state: {}: {error}", path.display())),
+            Ok(path) => say(&format!("what is left is in {}; see it with genx decode", path.display())),
+            Err(error) => say(&format!("no error state in {}: {error}", config.errors.display())),
         }
         self.save();
     }
@@ -497,6 +513,21 @@ fn changes<'a>(then: &[u8], now: &'a [u8], part: Range<usize>) -> Vec<(u64, &'a 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is there stays as it is, links too.
+    #[test]
+    fn new_files() {
+        let directory = std::env::temp_dir().join(format!("genx-shim-new-files-{}", std::process::id()));
+        std::fs::create_dir(&directory).unwrap();
+        std::fs::write(directory.join("kept"), b"kept").unwrap();
+        std::os::unix::fs::symlink("kept", directory.join("state.1.txt")).unwrap();
+        std::os::unix::fs::symlink("nowhere", directory.join("state.2.txt")).unwrap();
+        let (_, path) = create(&directory, "state", 1).unwrap();
+        assert_eq!(path, directory.join("state.3.txt"));
+        assert_eq!(std::fs::read(directory.join("kept")).unwrap(), b"kept");
+        assert!(!directory.join("nowhere").exists());
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
 
     #[test]
     fn differences() {
