@@ -102,7 +102,8 @@ impl Device {
         length: u64,
     ) -> Result<(rustix::fd::OwnedFd, u64), Errno> {
         let Token::Buffer { id, file, offset: start, size, .. } = token else { return Err(Errno::NODEV) };
-        if offset.checked_add(length.next_multiple_of(4096)).is_none_or(|end| end > size) {
+        let end = length.checked_next_multiple_of(4096).and_then(|length| offset.checked_add(length));
+        if end.is_none_or(|end| end > size) {
             return Err(Errno::INVAL);
         }
         Ok((arena::open_foreign(id.pid, file)?, start + offset))

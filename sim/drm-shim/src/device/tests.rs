@@ -349,7 +349,9 @@ fn shared_buffers() {
     let token = Token::of(descriptor.as_fd()).unwrap();
     let (file, offset) = client.device.shared_mapping(token, 4096, 4096).unwrap();
     assert_eq!(&arena::foreign(file, offset, 4096).unwrap().as_ref()[..6], b"shared");
-    assert!(client.device.shared_mapping(token, 4096, 4097).is_err());
+    for length in [4097, u64::MAX, u64::MAX - 4095] {
+        assert!(client.device.shared_mapping(token, 4096, length).is_err());
+    }
     // When the descriptor and all handles are gone, so is the object.
     client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle: 2, pad: 0 }).unwrap();
     assert_eq!(client.device.objects.len(), 2);

@@ -26,6 +26,14 @@ pub struct SharedView {
     view: Arc<Mutex<View>>,
 }
 
+/// Zeros, as many as a client's object has bytes: more than there is memory.
+fn zeros(length: usize) -> Result<Vec<u8>, Errno> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(length).map_err(|_| Errno::NOMEM)?;
+    bytes.resize(length, 0);
+    Ok(bytes)
+}
+
 impl View {
     /// Offset in the object of each run of bytes of the picture: offset there, offset here, length.
     fn runs(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
@@ -54,7 +62,7 @@ impl SharedView {
     /// Paints the picture anew.
     pub fn show(&self, object: &Pages) {
         let mut view = self.lock();
-        let mut bytes = vec![0; view.shown.len()];
+        let Ok(mut bytes) = zeros(view.shown.len()) else { return };
         if object.read(0, &mut bytes).is_err() {
             return;
         }
@@ -68,7 +76,7 @@ impl SharedView {
     /// Brings back what the client changed in the picture.
     pub fn store(&self, object: &Pages) {
         let mut view = self.lock();
-        let mut now = vec![0; view.shown.len()];
+        let Ok(mut now) = zeros(view.shown.len()) else { return };
         if !self.pages.read(0, &mut now) || now == view.shown {
             return;
         }
@@ -170,7 +178,7 @@ impl Device {
         let (size, stride) = (object.size, object.stride);
         let mode = tile_mode(object.tiling).ok_or(Errno::INVAL)?;
         let pages = self.allocate(size)?;
-        let view = View { shown: vec![0; size as usize], mode, stride };
+        let view = View { shown: zeros(size as usize)?, mode, stride };
         let object = self.object_mut(id)?;
         object.view = Some(SharedView { pages, view: Arc::new(Mutex::new(view)) });
         object.show_view();
