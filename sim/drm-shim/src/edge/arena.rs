@@ -3,7 +3,7 @@
 
 use rustix::fs::{FallocateFlags, MemfdFlags, SeekFrom, fallocate, ftruncate, memfd_create, seek};
 use rustix::io::Errno;
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::Range;
@@ -214,6 +214,9 @@ impl Arena {
                 .and_then(|file| Mapping::new(file, 0, size));
             match attempt {
                 Ok(mapping) => {
+                    // Core dumps would have all of it.
+                    // SAFETY: the mapping is ours; what it holds stays as it is.
+                    let _ = unsafe { madvise(mapping.base.cast(), mapping.length, Advice::LinuxDontDump) };
                     let free = Free { ranges: BTreeMap::from([(0, size)]), cursor: 0 };
                     return Ok(Arena {
                         mapping: Arc::new(mapping),
