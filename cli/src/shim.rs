@@ -51,7 +51,8 @@ pub struct Args {
     /// Tell at the end what ran: packets, kernels, time
     #[arg(long)]
     stats: bool,
-    /// Write a trace of each process' batches and packets to FILE that Perfetto opens
+    /// Write a trace of batches and packets to FILE that Perfetto opens; to FILE.PROGRAM.PID if it is there already, as by
+    /// another process
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Tell each call to the device on standard error

@@ -108,7 +108,7 @@ impl Machine {
 
     /// This is a forked child now: what is told is the parent's to tell.
     pub fn forked(&mut self) {
-        self.reporter = Reporter::new(&Config {
+        let reporter = Reporter::new(&Config {
             capture: None,
             frames: None,
             trace: None,
@@ -116,6 +116,8 @@ impl Machine {
             check: false,
             ..self.config.clone()
         });
+        // What the parent's has buffered is not written a second time.
+        std::mem::forget(std::mem::replace(&mut self.reporter, reporter));
     }
 
     /// An object is gone.

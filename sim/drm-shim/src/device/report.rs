@@ -131,6 +131,20 @@ fn program() -> String {
     name.trim().replace(|character: char| !character.is_ascii_alphanumeric() && character != '-', "_")
 }
 
+/// The file of a trace: the one that is asked for, or FILE.PROGRAM.PID if there is one, which another process may be writing.
+fn trace_file(path: &Path, process: &str) -> io::Result<File> {
+    match File::create_new(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let mut name = path.as_os_str().to_owned();
+            name.push(format!(".{process}"));
+            let other = PathBuf::from(name);
+            say(&format!("{} is there already: the trace is in {}", path.display(), other.display()));
+            File::create_new(other)
+        }
+        file => file,
+    }
+}
+
 /// A new file `START.NUMBER.txt`, with the next number that is free. The directory may be everybody's: files and links that are
 /// there are left alone.
 fn create(directory: &Path, start: &str, number: u32) -> io::Result<(File, PathBuf)> {
@@ -186,13 +200,14 @@ impl Reporter {
             directory: directory.join(format!("{program}.{process}")),
             number: 0,
         });
-        let trace = config.trace.as_ref().and_then(|path| match File::create(path) {
-            Ok(file) => Some(Trace::new(BufWriter::new(file))),
-            Err(error) => {
-                say(&format!("no trace: {}: {error}", path.display()));
-                None
-            }
-        });
+        let trace =
+            config.trace.as_ref().and_then(|path| match trace_file(path, &format!("{program}.{process}")) {
+                Ok(file) => Some(Trace::new(BufWriter::new(file))),
+                Err(error) => {
+                    say(&format!("no trace: {}: {error}", path.display()));
+                    None
+                }
+            });
         Reporter {
             capture,
             frames,
@@ -524,6 +539,8 @@ mod tests {
         std::os::unix::fs::symlink("nowhere", directory.join("state.2.txt")).unwrap();
         let (_, path) = create(&directory, "state", 1).unwrap();
         assert_eq!(path, directory.join("state.3.txt"));
+        trace_file(&directory.join("kept"), "other.1").unwrap();
+        assert!(directory.join("kept.other.1").exists());
         assert_eq!(std::fs::read(directory.join("kept")).unwrap(), b"kept");
         assert!(!directory.join("nowhere").exists());
         std::fs::remove_dir_all(&directory).unwrap();
