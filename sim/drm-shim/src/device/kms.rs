@@ -2,7 +2,7 @@
 //! when it is asked for, and its event says so; it goes to captures and files.
 //!
 //! * this file: [`Kms`], its resources, SETCRTC and page flips;
-//! * [`buffers`]: frame buffers; [`properties`]: what objects have by name; [`atomic`]: properties set at once.
+//! * `buffers`: frame buffers; `properties`: what objects have by name; `atomic`: properties set at once.
 
 mod atomic;
 mod buffers;
