@@ -22,7 +22,11 @@ fn main() {
     for path in &paths {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let path = path.canonicalize().unwrap_or_else(|_| path.clone());
-        let _ = writeln!(text, "    (\"gen8/{name}\", include_str!({:?})),", path.display().to_string());
+        let _ = writeln!(
+            text,
+            "    (\"gen8/{name}\", include_str!({:?})),",
+            path.display().to_string()
+        );
     }
     text.push(']');
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());

@@ -1,4 +1,5 @@
-//! Generates the toy specification's code, and lists of every generated container for the property tests.
+//! Generates the toy specification's code, and lists of every generated container for the property
+//! tests.
 
 use genxml_codegen::parts::Part;
 use genxml_codegen::{Report, build, emit, load_files};
@@ -21,7 +22,10 @@ fn run(out: &Path) -> Result<(), Report> {
     let spec = here.join("../spec-xml/gen8");
     println!("cargo:rerun-if-changed={}", spec.display());
     let (runtime, eu) = (Part::Runtime.files(&spec), Part::Eu.files(&spec));
-    runtime.iter().chain(&eu).for_each(|path| println!("cargo:rerun-if-changed={}", path.display()));
+    runtime
+        .iter()
+        .chain(&eu)
+        .for_each(|path| println!("cargo:rerun-if-changed={}", path.display()));
     let list = |name: &str, files: &[PathBuf], module: &str| -> Result<(), Report> {
         let text = emit::round_trips(&load_files(files)?, module);
         genxml_codegen::write(&[(format!("round_trips_{name}.rs"), text)], out)

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 /// Assemble a kernel, in the language of Intel's assembler (IGA) or of Mesa's.
 ///
-/// Instructions that say {Compacted} (IGA) or compacted (Mesa) get their 8-byte form, with --compact every one that has
-/// one; jumps to labels are right in either case. Without -o, the bytes are printed as text: an instruction a line, in
-/// memory order.
+/// Instructions that say {Compacted} (IGA) or compacted (Mesa) get their 8-byte form, with
+/// --compact every one that has one; jumps to labels are right in either case. Without -o, the
+/// bytes are printed as text: an instruction a line, in memory order.
 ///
 /// Exit code: 0 assembled, 2 the text has errors.
 #[derive(clap::Args, Debug)]

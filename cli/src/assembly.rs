@@ -1,4 +1,5 @@
-//! What the commands about kernels share: the syntax option, and kernels read from binary, hexadecimal or assembly files.
+//! What the commands about kernels share: the syntax option, and kernels read from binary,
+//! hexadecimal or assembly files.
 
 use crate::input::read_bytes;
 use crate::output::{Error, bad_input};
@@ -31,7 +32,8 @@ impl From<Language> for Syntax {
 pub enum Form {
     /// Instructions as they stand in memory
     Binary,
-    /// Their bytes in memory order as hexadecimal text, white space between them as you like; # and // begin comments
+    /// Their bytes in memory order as hexadecimal text, white space between them as you like; # and
+    /// // begin comments
     Hex,
     /// Assembly, either language
     Asm,
@@ -44,8 +46,8 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
         .map_err(|error| bad_input(format!("{}: not text: {}", path.display(), error.utf8_error())))
 }
 
-/// Instructions of a file in any form; without one it is known by the name's end (`.asm`, `.hex`, `.expected`), and if
-/// that tells nothing it is binary.
+/// Instructions of a file in any form; without one it is known by the name's end (`.asm`, `.hex`,
+/// `.expected`), and if that tells nothing it is binary.
 pub fn read_kernel(path: &Path, form: Option<Form>) -> Result<Vec<u8>, Error> {
     match form.unwrap_or_else(|| by_name(path)) {
         Form::Binary => read_bytes(path),
@@ -68,7 +70,8 @@ fn by_name(path: &Path) -> Form {
 fn hex(path: &Path, text: &str) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        let code = line.split("//").next().unwrap_or_default().split('#').next().unwrap_or_default();
+        let code =
+            line.split("//").next().unwrap_or_default().split('#').next().unwrap_or_default();
         for word in code.split_whitespace() {
             let fail = || {
                 bad_input(format!(
@@ -89,10 +92,16 @@ fn hex(path: &Path, text: &str) -> Result<Vec<u8>, Error> {
 }
 
 /// Assembles a text that stands in a file; errors are shown with their lines.
-pub fn assembled(path: &Path, text: &str, syntax: Syntax, options: &Options) -> Result<Assembly, Error> {
+pub fn assembled(
+    path: &Path,
+    text: &str,
+    syntax: Syntax,
+    options: &Options,
+) -> Result<Assembly, Error> {
     assemble(text, syntax, options).map_err(|errors| {
         let color = stderr().is_terminal();
-        let shown: Vec<String> = errors.iter().map(|error| render(path, text, error, color)).collect();
+        let shown: Vec<String> =
+            errors.iter().map(|error| render(path, text, error, color)).collect();
         let count = errors.len();
         bad_input(format!(
             "{}: {count} error{}\n{}",

@@ -14,11 +14,12 @@ use std::sync::Arc;
 
 /// Check a dump against the programming restrictions of the manual.
 ///
-/// Every packet and every structure that packets point to is checked by itself, against the state before it, and against
-/// how kernels use it; and so is every field: ranges, bits that must be zero or one, reserved bits, values without a name
-/// (the rules FIELD-*). Of kernels, every instruction is checked, and its message where the descriptor stands in the
-/// instruction. What a dump does not tell is never held against it: message headers and payloads are in registers,
-/// so the rules of MH_*, MHC_* and MACD_* structures, which --list shows, are held against nothing.
+/// Every packet and every structure that packets point to is checked by itself, against the state
+/// before it, and against how kernels use it; and so is every field: ranges, bits that must be zero
+/// or one, reserved bits, values without a name (the rules FIELD-*). Of kernels, every instruction
+/// is checked, and its message where the descriptor stands in the instruction. What a dump does not
+/// tell is never held against it: message headers and payloads are in registers, so the rules of
+/// MH_*, MHC_* and MACD_* structures, which --list shows, are held against nothing.
 ///
 /// Exit code: 0 no rule of severity error is violated, 1 one is, 2 unusable input.
 #[derive(clap::Args, Debug)]
@@ -31,7 +32,8 @@ use std::sync::Arc;
   genx check kernel.bin --kernel
   genx check --explain RSS-MS-2D")]
 pub struct Args {
-    /// A capture directory, an AUB file, or - for standard input; with --raw or --kernel a file of dwords or instructions
+    /// A capture directory, an AUB file, or - for standard input; with --raw or --kernel a file of
+    /// dwords or instructions
     #[arg(required_unless_present_any = ["explain", "list"])]
     input: Option<PathBuf>,
     /// Print what a rule says, and where the manual says it
@@ -138,7 +140,9 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     if let Some(id) = &args.explain {
         return explain(&rules, id, json);
     }
-    let Some(input) = args.input.as_deref().filter(|_| !args.list) else { return list(&rules, json) };
+    let Some(input) = args.input.as_deref().filter(|_| !args.list) else {
+        return list(&rules, json);
+    };
     let mut found = Found::default();
     let mut each = |finding: &Finding| found.add(finding);
     let summary = if args.kernel {
@@ -153,8 +157,11 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         OutputFormat::Json => {
             let mut value = as_json(&found.list, &summary);
             value["left_out"] = found.left_out.into();
-            value["by_rule"] =
-                found.rules.iter().map(|(id, (_, count))| ((*id).to_owned(), json!(count))).collect();
+            value["by_rule"] = found
+                .rules
+                .iter()
+                .map(|(id, (_, count))| ((*id).to_owned(), json!(count)))
+                .collect();
             writeln!(out, "{value:#}")
         }
         OutputFormat::Sarif => {
@@ -165,7 +172,12 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     Ok(exit(&summary))
 }
 
-fn write_text(out: &mut dyn Write, args: &Args, found: &Found, summary: &Summary) -> io::Result<()> {
+fn write_text(
+    out: &mut dyn Write,
+    args: &Args,
+    found: &Found,
+    summary: &Summary,
+) -> io::Result<()> {
     let mut all = found.list.iter().peekable();
     while let Some(finding) = all.next() {
         write_finding(out, finding)?;
@@ -214,7 +226,8 @@ pub fn exit(summary: &Summary) -> Exit {
 
 /// The numbers in a line.
 pub fn verdict(summary: &Summary) -> String {
-    let count = |number: u64, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
+    let count =
+        |number: u64, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
     let Summary {
         packets,
         unknown,
@@ -246,7 +259,10 @@ pub fn verdict(summary: &Summary) -> String {
         text.push_str(&format!("; {} unknown and not checked", count(unknown, "packet")));
     }
     if unfinished > 0 {
-        text.push_str(&format!("; {} without an end of thread not checked", count(unfinished, "kernel")));
+        text.push_str(&format!(
+            "; {} without an end of thread not checked",
+            count(unfinished, "kernel")
+        ));
     }
     if limited {
         text.push_str("; the rest of a batch that is too long was left out");
@@ -352,8 +368,9 @@ fn quote_json(quote: &Quote) -> Value {
 
 fn explain(rules: &Rules, id: &str, json: bool) -> Result<Exit, Error> {
     let general = general().find(|(_, rule)| rule.id == id).map(|(of, rule)| (of, "", rule));
-    let found =
-        general.or_else(|| rules.find(id).map(|(container, rule)| (container.name, container.source, rule)));
+    let found = general.or_else(|| {
+        rules.find(id).map(|(container, rule)| (container.name, container.source, rule))
+    });
     let (container, source, rule) =
         found.ok_or_else(|| unknown(rules, id, &check::UnknownRule(id.to_owned())))?;
     if json {
@@ -371,7 +388,10 @@ fn explain(rules: &Rules, id: &str, json: bool) -> Result<Exit, Error> {
         match if rule.source.is_empty() { source } else { rule.source } {
             "" if container == DRAWS => Ok(()),
             "" => {
-                writeln!(out, "source:   that of the container, which genx spec show prints with its fields")
+                writeln!(
+                    out,
+                    "source:   that of the container, which genx spec show prints with its fields"
+                )
             }
             source => writeln!(out, "source:   {source}"),
         }
@@ -403,13 +423,16 @@ fn general() -> impl Iterator<Item = (&'static str, &'static genxml::core::rule:
 }
 
 /// All rules with the name of what they are about.
-fn listed(rules: &Rules) -> impl Iterator<Item = (&'static str, &'static genxml::core::rule::Rule)> {
+fn listed(
+    rules: &Rules,
+) -> impl Iterator<Item = (&'static str, &'static genxml::core::rule::Rule)> {
     general().chain(rules.all().map(|(container, rule)| (container.name, rule)))
 }
 
 fn list(rules: &Rules, json: bool) -> Result<Exit, Error> {
     if json {
-        let all: Vec<Value> = listed(rules).map(|(container, rule)| rule_json(container, rule)).collect();
+        let all: Vec<Value> =
+            listed(rules).map(|(container, rule)| rule_json(container, rule)).collect();
         stdout(|out| writeln!(out, "{:#}", Value::Array(all)))?;
         return Ok(Exit::Ok);
     }

@@ -87,10 +87,12 @@ impl Write for Drain {
 impl Output {
     /// Makes a file; names that end in `.gz`, `.xz` and `.zst` are compressed.
     pub fn create(path: &Path) -> Result<Output, Error> {
-        let cannot =
-            |error: &dyn std::fmt::Display| bad_input(format!("cannot create {}: {error}", path.display()));
+        let cannot = |error: &dyn std::fmt::Display| {
+            bad_input(format!("cannot create {}: {error}", path.display()))
+        };
         let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or("");
-        let file = BufWriter::with_capacity(1 << 16, File::create(path).map_err(|error| cannot(&error))?);
+        let file =
+            BufWriter::with_capacity(1 << 16, File::create(path).map_err(|error| cannot(&error))?);
         Ok(match suffix {
             "gz" => Output::Gzip(GzEncoder::new(file, flate2::Compression::default())),
             "xz" => {

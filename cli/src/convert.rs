@@ -16,9 +16,11 @@ const SMALL: u64 = 1 << 20;
 
 /// Write a dump as a dump of another kind.
 ///
-/// Captures, AUB files (as simulators and Mesa's aubinator read them) and error states of i915 become each other, and an error
-/// state one in another kernel's spelling; device coredumps of xe become any of them. What the other kind has no place for is said on standard error: an AUB file holds no
-/// expectations, a capture no global memory and no commands of rings beside their batches, an error state one submission.
+/// Captures, AUB files (as simulators and Mesa's aubinator read them) and error states of i915
+/// become each other, and an error state one in another kernel's spelling; device coredumps of xe
+/// become any of them. What the other kind has no place for is said on standard error: an AUB file
+/// holds no expectations, a capture no global memory and no commands of rings beside their batches,
+/// an error state one submission.
 ///
 /// Exit code: 0 all well, 2 unusable input, or an output that cannot be written.
 #[derive(clap::Args, Debug)]
@@ -31,21 +33,23 @@ const SMALL: u64 = 1 << 20;
   ssh target cat /sys/class/drm/card0/error | genx convert - -o hang.aub
   genx convert trace.bin -o out --to capture")]
 pub struct Args {
-    /// A capture directory, an AUB file, an error state or a device coredump, plain or compressed (gzip, xz, zstd), or - for
-    /// standard input
+    /// A capture directory, an AUB file, an error state or a device coredump, plain or compressed
+    /// (gzip, xz, zstd), or - for standard input
     input: PathBuf,
-    /// What to write: a file, compressed if its name ends in .gz, .xz or .zst, or the directory of a capture
+    /// What to write: a file, compressed if its name ends in .gz, .xz or .zst, or the directory of
+    /// a capture
     #[arg(short, long, value_name = "OUTPUT")]
     output: PathBuf,
-    /// The kind to write; told by the name if left out: *.aub is an AUB file, *.error and *.txt an error state, a name
-    /// without suffix a capture
+    /// The kind to write; told by the name if left out: *.aub is an AUB file, *.error and *.txt an
+    /// error state, a name without suffix a capture
     #[arg(long, value_name = "KIND")]
     to: Option<To>,
-    /// Write error states as the kernel of this version prints them: 3.10, 3.14, 4.4, 4.10, 4.14, 5.4, 6.1 or 6.1-plain
+    /// Write error states as the kernel of this version prints them: 3.10, 3.14, 4.4, 4.10, 4.14,
+    /// 5.4, 6.1 or 6.1-plain
     #[arg(long, value_name = "VERSION", default_value = "6.1")]
     spelling: Spelling,
-    /// Only this submission, by its number: `seq` of a capture, from 0 on of an AUB file; an error state has the last one
-    /// if left out
+    /// Only this submission, by its number: `seq` of a capture, from 0 on of an AUB file; an error
+    /// state has the last one if left out
     #[arg(long, value_name = "N")]
     exec: Option<u64>,
 }
@@ -64,8 +68,10 @@ impl To {
     /// By the name of the output.
     fn of(path: &Path) -> Option<To> {
         let name = path.file_name()?.to_str()?;
-        let plain =
-            [".gz", ".xz", ".zst"].into_iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+        let plain = [".gz", ".xz", ".zst"]
+            .into_iter()
+            .find_map(|suffix| name.strip_suffix(suffix))
+            .unwrap_or(name);
         match plain.rsplit_once('.') {
             Some((_, "aub")) => Some(To::Aub),
             Some((_, "error" | "txt")) => Some(To::ErrorState),
@@ -98,7 +104,9 @@ impl Bytes {
         let how = How::default();
         let dump = match self {
             Bytes::File(path) => Dump::open(path, &how),
-            Bytes::Kept(bytes) => Dump::read("standard input", io::Cursor::new(bytes.clone()), &how),
+            Bytes::Kept(bytes) => {
+                Dump::read("standard input", io::Cursor::new(bytes.clone()), &how)
+            }
         };
         dump.map_err(|error| match error {
             DumpError::Unknown { path, what } => bad_input(format!(
@@ -125,8 +133,9 @@ impl Bytes {
 pub fn run(args: &Args) -> Result<Exit, Error> {
     let Some(to) = args.to.or_else(|| To::of(&args.output)) else {
         let output = args.output.display();
-        let text =
-            format!("{output}: its name does not say what to write; add --to aub, error-state or capture");
+        let text = format!(
+            "{output}: its name does not say what to write; add --to aub, error-state or capture"
+        );
         return Err(bad_input(text));
     };
     let input = Bytes::of(&args.input)?;
@@ -166,20 +175,23 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
 }
 
 fn capture_to_aub(args: &Args, capture: &Capture, notes: &mut Vec<Note>) -> Result<u64, Error> {
-    let cannot = |error: io::Error| bad_input(format!("cannot write {}: {error}", args.output.display()));
+    let cannot =
+        |error: io::Error| bad_input(format!("cannot write {}: {error}", args.output.display()));
     let wanted = |seq: u64| args.exec.is_none_or(|wanted| wanted == seq);
     if !capture.execs().any(|exec| wanted(exec.seq)) {
         return Ok(0);
     }
     let planned = capture.execs().filter(|exec| wanted(exec.seq)).count() as u64;
     let progress = bar(planned >= 8, planned, "{bar:40} {pos}/{len} submissions, {eta} left");
-    let mut recorder = Recorder::new(Output::create(&args.output)?, capture.device().pci_id, capture.name())
-        .map_err(cannot)?;
+    let mut recorder =
+        Recorder::new(Output::create(&args.output)?, capture.device().pci_id, capture.name())
+            .map_err(cannot)?;
     let mut execs = 0;
-    let written = aub::from_capture(capture, &mut recorder, &|exec| wanted(exec.seq), &mut |count| {
-        execs = count;
-        progress.set_position(count);
-    });
+    let written =
+        aub::from_capture(capture, &mut recorder, &|exec| wanted(exec.seq), &mut |count| {
+            execs = count;
+            progress.set_position(count);
+        });
     let written = written.and_then(|()| recorder.finish()?.finish());
     progress.finish_and_clear();
     // Half a file is worse than none.
@@ -187,7 +199,8 @@ fn capture_to_aub(args: &Args, capture: &Capture, notes: &mut Vec<Note>) -> Resu
         _ = fs::remove_file(&args.output);
         cannot(error)
     })?;
-    let expectations = capture.expectations().filter(|expectation| wanted(expectation.after_exec)).count();
+    let expectations =
+        capture.expectations().filter(|expectation| wanted(expectation.after_exec)).count();
     if expectations > 0 {
         let text = format!(
             "an AUB file has no place for what is expected: {expectations} expectations are left out"
@@ -197,7 +210,12 @@ fn capture_to_aub(args: &Args, capture: &Capture, notes: &mut Vec<Note>) -> Resu
     Ok(execs)
 }
 
-fn aub_to_capture(args: &Args, input: &Bytes, dump: &Dump, notes: &mut Vec<Note>) -> Result<u64, Error> {
+fn aub_to_capture(
+    args: &Args,
+    input: &Bytes,
+    dump: &Dump,
+    notes: &mut Vec<Note>,
+) -> Result<u64, Error> {
     let name = dump.name();
     let cannot_read = |error: &dyn std::fmt::Display| bad_input(format!("{name}: {error}"));
     let mut progress = ProgressBar::hidden();
@@ -223,7 +241,11 @@ fn aub_to_capture(args: &Args, input: &Bytes, dump: &Dump, notes: &mut Vec<Note>
     Ok(execs)
 }
 
-fn capture_to_error_state(args: &Args, capture: &Capture, notes: &mut Vec<Note>) -> Result<u64, Error> {
+fn capture_to_error_state(
+    args: &Args,
+    capture: &Capture,
+    notes: &mut Vec<Note>,
+) -> Result<u64, Error> {
     let wanted = args.exec.or(capture.execs().last().map(|exec| exec.seq));
     let mut playback = Playback::new(capture);
     while let Some(event) = playback.step() {
@@ -238,7 +260,12 @@ fn capture_to_error_state(args: &Args, capture: &Capture, notes: &mut Vec<Note>)
     Ok(0)
 }
 
-fn aub_to_error_state(args: &Args, input: &Bytes, dump: &Dump, notes: &mut Vec<Note>) -> Result<u64, Error> {
+fn aub_to_error_state(
+    args: &Args,
+    input: &Bytes,
+    dump: &Dump,
+    notes: &mut Vec<Note>,
+) -> Result<u64, Error> {
     let name = dump.name();
     let cannot_read = |error: io::Error| bad_input(format!("{name}: {error}"));
     let wanted = match args.exec {
@@ -283,10 +310,17 @@ fn recorded(
     })
 }
 
-fn state_to_aub(args: &Args, dump: &Dump, state: &ErrorState, notes: &mut Vec<Note>) -> Result<u64, Error> {
-    let cannot = |error: io::Error| bad_input(format!("cannot write {}: {error}", args.output.display()));
+fn state_to_aub(
+    args: &Args,
+    dump: &Dump,
+    state: &ErrorState,
+    notes: &mut Vec<Note>,
+) -> Result<u64, Error> {
+    let cannot =
+        |error: io::Error| bad_input(format!("cannot write {}: {error}", args.output.display()));
     let pci_id = state.pci_id().unwrap_or(BROADWELL);
-    let mut recorder = Recorder::new(Output::create(&args.output)?, pci_id, dump.name()).map_err(cannot)?;
+    let mut recorder =
+        Recorder::new(Output::create(&args.output)?, pci_id, dump.name()).map_err(cannot)?;
     let written = recorded(args, dump, state, notes, &mut |recorded| {
         recorder.exec(recorded.context, recorded.engine, recorded.batch, &recorded.objects)
     });
@@ -307,7 +341,8 @@ fn state_to_capture(
     notes: &mut Vec<Note>,
 ) -> Result<u64, Error> {
     let cannot_read = |error: io::Error| bad_input(format!("{}: {error}", dump.name()));
-    let mut capture = CaptureWriter::new(dump.name()).device(state.pci_id().unwrap_or(BROADWELL), 8);
+    let mut capture =
+        CaptureWriter::new(dump.name()).device(state.pci_id().unwrap_or(BROADWELL), 8);
     let count = recorded(args, dump, state, notes, &mut |recorded| {
         capture.exec(recorded.context, recorded.engine, recorded.batch, 0, &recorded.objects);
         Ok(())
@@ -326,7 +361,8 @@ const BROADWELL: u32 = 0x1616;
 
 /// Writes an error state in the wanted spelling; what that cannot say becomes notes.
 fn write_state(args: &Args, state: &ErrorState, notes: &mut Vec<Note>) -> Result<(), Error> {
-    let cannot = |error: io::Error| bad_input(format!("cannot write {}: {error}", args.output.display()));
+    let cannot =
+        |error: io::Error| bad_input(format!("cannot write {}: {error}", args.output.display()));
     let mut out = Output::create(&args.output)?;
     let written = error_state::write(state, args.spelling, &mut out);
     let written = written.and_then(|left_out| out.finish().map(|()| left_out));
@@ -343,6 +379,7 @@ fn bar(wanted: bool, length: u64, template: &str) -> ProgressBar {
     if !wanted || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style =
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(length).with_style(style)
 }

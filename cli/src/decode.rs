@@ -49,7 +49,8 @@ pub struct Args {
     /// Bytes shown of constants, thread data and coded video at one place
     #[arg(long, value_name = "N", default_value = "4096", value_parser = bytes)]
     max_data: u32,
-    /// Leave out what is in buffers: vertices, indices, constants, thread data, coded video, and values of registers
+    /// Leave out what is in buffers: vertices, indices, constants, thread data, coded video, and
+    /// values of registers
     #[arg(long)]
     no_data: bool,
     /// When to use colours
@@ -137,7 +138,8 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         },
         Format::Json => decoder.dump(&mut dump, out),
     };
-    let summary = summary.map_err(|error| bad_input(format!("cannot write to standard output: {error}")))?;
+    let summary =
+        summary.map_err(|error| bad_input(format!("cannot write to standard output: {error}")))?;
     args.input.report(&dump);
     report(&summary);
     Ok(Exit::Ok)
@@ -149,8 +151,8 @@ fn bytes(text: &str) -> Result<u32, String> {
     u32::try_from(bytes).map_err(|_| format!("{bytes} is more than 32 bits hold"))
 }
 
-/// The page, with pictures of surfaces. They need the tables of Gen8: those of another generation lay surfaces out in
-/// another way.
+/// The page, with pictures of surfaces. They need the tables of Gen8: those of another generation
+/// lay surfaces out in another way.
 fn page(
     decoder: &Decoder<'_>,
     dump: &mut Dump,
@@ -164,13 +166,14 @@ fn page(
     if args.source.spec.is_empty() {
         writer = writer.with_pictures(&surface::picture);
     }
-    let summary = decoder.submissions(dump, &mut Filtered::new(filter, &mut writer)).and_then(|summary| {
-        for note in dump.notes() {
-            writer.remark(&note.to_string());
-        }
-        writer.finish()?;
-        Ok(summary)
-    });
+    let summary =
+        decoder.submissions(dump, &mut Filtered::new(filter, &mut writer)).and_then(|summary| {
+            for note in dump.notes() {
+                writer.remark(&note.to_string());
+            }
+            writer.finish()?;
+            Ok(summary)
+        });
     match summary {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
             Ok(Summary { cut: true, ..Summary::default() })

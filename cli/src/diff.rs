@@ -10,11 +10,12 @@ use genxml::query::{Filter, Filtered, Glob};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Compare two dumps of any kind: packets, fields, and what packets point to (structures, kernels, data).
+/// Compare two dumps of any kind: packets, fields, and what packets point to (structures, kernels,
+/// data).
 ///
-/// Packets that are the same are paired first, as many as can be in order; between them, packets of the same name; the rest
-/// was removed (-) or added (+). Of a pair that differs (~), the fields are told that do. What packets point to is compared
-/// in the same way.
+/// Packets that are the same are paired first, as many as can be in order; between them, packets of
+/// the same name; the rest was removed (-) or added (+). Of a pair that differs (~), the fields are
+/// told that do. What packets point to is compared in the same way.
 ///
 /// Exit code: 0 the same, 1 something differs, 2 unusable input.
 #[derive(clap::Args, Debug)]
@@ -31,8 +32,8 @@ pub struct Args {
     new: PathBuf,
     #[command(flatten)]
     raw: Raw,
-    /// Addresses that only moved are the same, if what they point to is; of addresses that are not followed, whether they
-    /// are zero and their place in a page count
+    /// Addresses that only moved are the same, if what they point to is; of addresses that are not
+    /// followed, whether they are zero and their place in a page count
     #[arg(long)]
     ignore_addresses: bool,
     /// Leave out a field, by its name or as PACKET.FIELD; * and ? stand for any letters
@@ -72,14 +73,16 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         addresses: args.ignore_addresses,
         fields: args.ignore.iter().map(|name| Glob::new(name)).collect(),
     };
-    let (old, new) = (tree(args, &args.old, &ignore, &filter)?, tree(args, &args.new, &ignore, &filter)?);
+    let (old, new) =
+        (tree(args, &args.old, &ignore, &filter)?, tree(args, &args.new, &ignore, &filter)?);
     let diff = dumps(&old, &new);
     let same = diff.is_empty();
     stdout(|out| match args.format {
         OutputFormat::Json => write_json(&diff, out),
         OutputFormat::Text if same => Ok(()),
         OutputFormat::Text => {
-            let show = Show { color: args.color.on().enabled(&io::stdout()), context: args.context };
+            let show =
+                Show { color: args.color.on().enabled(&io::stdout()), context: args.context };
             writeln!(out, "--- {}\n+++ {}", args.old.display(), args.new.display())?;
             write_text(&diff, show, out)
         }
@@ -89,7 +92,8 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
 
 fn tree(args: &Args, path: &Path, ignore: &Ignore, filter: &Filter) -> Result<Tree, Error> {
     let mut dump = args.raw.open(path)?;
-    let options = Options { kernels: false, every_draw: true, follow: !args.no_follow, ..Options::default() };
+    let options =
+        Options { kernels: false, every_draw: true, follow: !args.no_follow, ..Options::default() };
     let mut tree = Tree::new(Tables::gen8(), ignore.clone());
     let decoder = Decoder::new(Tables::gen8(), options);
     // A tree takes all records.

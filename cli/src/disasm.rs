@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 /// Disassemble a kernel, in the language of Intel's assembler (IGA) or of Mesa's.
 ///
-/// What is no instruction is shown as a comment with its dwords and the reason; the next instruction follows all the
-/// same. `genx asm` takes what this prints.
+/// What is no instruction is shown as a comment with its dwords and the reason; the next
+/// instruction follows all the same. `genx asm` takes what this prints.
 ///
 /// Exit code: 0 all decoded, 1 something could not be, 2 unusable input.
 #[derive(clap::Args, Debug)]
@@ -26,7 +26,8 @@ pub struct Args {
     /// The language to write
     #[arg(long, value_name = "LANGUAGE", default_value = "iga")]
     syntax: Language,
-    /// What stands in the file; without, its name tells: .asm assembly, .hex and .expected hexadecimal, else binary
+    /// What stands in the file; without, its name tells: .asm assembly, .hex and .expected
+    /// hexadecimal, else binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
     /// First byte
@@ -38,7 +39,8 @@ pub struct Args {
     /// Stop behind the first message that ends the thread
     #[arg(long)]
     until_eot: bool,
-    /// One JSON object a line: offset, bytes, opcode, text, compacted, targets, message; or offset, bytes, error
+    /// One JSON object a line: offset, bytes, opcode, text, compacted, targets, message; or offset,
+    /// bytes, error
     #[arg(long)]
     json: bool,
 }
@@ -60,14 +62,17 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         kernel = &kernel[..end.ok_or_else(|| past("the end of length", length))?];
     }
     if args.until_eot {
-        let length = length_until_eot(kernel)
-            .map_err(|error| bad_input(format!("{}: no end of thread: {error}", args.file.display())))?;
+        let length = length_until_eot(kernel).map_err(|error| {
+            bad_input(format!("{}: no end of thread: {error}", args.file.display()))
+        })?;
         kernel = &kernel[..length as usize];
     }
     let syntax = Syntax::from(args.syntax);
     let bad = instructions(kernel).any(|line| line.is_err());
     match args.json {
-        true => stdout(|out| json_lines(kernel, syntax).try_for_each(|line| writeln!(out, "{line}")))?,
+        true => {
+            stdout(|out| json_lines(kernel, syntax).try_for_each(|line| writeln!(out, "{line}")))?
+        }
         false => stdout(|out| out.write_all(listing(kernel, syntax).as_bytes()))?,
     }
     Ok(if bad { Exit::Differs } else { Exit::Ok })

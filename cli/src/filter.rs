@@ -8,22 +8,24 @@ use genxml::query::{FieldTest, Filter, Glob};
 use genxml_codegen::suggest;
 use std::ops::{Range, RangeInclusive};
 
-/// What of a dump is shown. Of one kind of condition any may hold, but all values of fields must; of several kinds all.
+/// What of a dump is shown. Of one kind of condition any may hold, but all values of fields must;
+/// of several kinds all.
 #[derive(clap::Args, Debug, Default)]
 #[command(next_help_heading = "Filters")]
 pub struct Filters {
-    /// Only packets, structures or registers of this name, with what they point to; * and ? stand for any letters
+    /// Only packets, structures or registers of this name, with what they point to; * and ? stand
+    /// for any letters
     #[arg(long, value_name = "NAME")]
     packet: Vec<String>,
-    /// Only records with this field, and only it of them; NAME=VALUE or NAME!=VALUE: records with such a value (a number,
-    /// the name of an enumeration's value, true or false), all of them
+    /// Only records with this field, and only it of them; NAME=VALUE or NAME!=VALUE: records with
+    /// such a value (a number, the name of an enumeration's value, true or false), all of them
     #[arg(long, value_name = "NAME[=VALUE]")]
     field: Vec<FieldTest>,
     /// Only what lies at these addresses, the last one not included
     #[arg(long, value_name = "A..B", value_parser = addresses)]
     range: Vec<Range<u64>>,
-    /// Only the packets since the draw before, the draw and what it uses; draws and dispatches count from 1 through the
-    /// dump, see genx query --draws
+    /// Only the packets since the draw before, the draw and what it uses; draws and dispatches
+    /// count from 1 through the dump, see genx query --draws
     #[arg(long, value_name = "N[..M]", value_parser = numbers)]
     draw: Option<RangeInclusive<u64>>,
     /// Only these submissions of the dump
@@ -51,7 +53,8 @@ impl Filters {
         !self.field.is_empty()
     }
 
-    /// True if draws are asked for: then what each uses is to be shown, whether an earlier one used it or not.
+    /// True if draws are asked for: then what each uses is to be shown, whether an earlier one used
+    /// it or not.
     pub fn has_draws(&self) -> bool {
         self.draw.is_some()
     }
@@ -74,7 +77,8 @@ pub fn known_container(tables: &Tables, glob: &Glob) -> Result<(), Error> {
     let names = || OTHER.into_iter().chain(tables.names());
     // The register of one engine, `RING_TAIL of VCS`, is known by the register.
     let register = glob.as_str().split([' ', '[']).next().map(Glob::new);
-    let known = |name: &str| glob.matches(name) || register.as_ref().is_some_and(|glob| glob.matches(name));
+    let known =
+        |name: &str| glob.matches(name) || register.as_ref().is_some_and(|glob| glob.matches(name));
     if glob.is_wild() && names().any(|name| glob.matches(name)) || names().any(known) {
         return Ok(());
     }
@@ -126,7 +130,11 @@ fn unknown<'a>(what: &str, glob: &Glob, names: impl Iterator<Item = &'a str>) ->
 fn addresses(text: &str) -> Result<Range<u64>, String> {
     let (start, end) = text.split_once("..").ok_or("write 0x1000..0x2000")?;
     let (start, end) = (address(start)?, address(end)?);
-    if start < end { Ok(start..end) } else { Err("nothing lies between these addresses".to_owned()) }
+    if start < end {
+        Ok(start..end)
+    } else {
+        Err("nothing lies between these addresses".to_owned())
+    }
 }
 
 /// `N`, or `N..M` with both ends.
@@ -136,5 +144,9 @@ fn numbers(text: &str) -> Result<RangeInclusive<u64>, String> {
         Some((first, last)) => (number(first)?, number(last.trim_start_matches('='))?),
         None => (number(text)?, number(text)?),
     };
-    if first <= last { Ok(first..=last) } else { Err("the first number is greater than the last".to_owned()) }
+    if first <= last {
+        Ok(first..=last)
+    } else {
+        Err("the first number is greater than the last".to_owned())
+    }
 }

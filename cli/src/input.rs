@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 /// A dump of any kind.
 #[derive(clap::Args, Debug)]
 pub struct Input {
-    /// A capture directory, an AUB file, or - for standard input; compressed or not (gzip, xz, zstd); with --raw a file of
-    /// little-endian dwords
+    /// A capture directory, an AUB file, or - for standard input; compressed or not (gzip, xz,
+    /// zstd); with --raw a file of little-endian dwords
     input: PathBuf,
     #[command(flatten)]
     raw: Raw,
@@ -55,7 +55,8 @@ impl Input {
 impl Raw {
     /// Opens a file as these options say.
     pub fn open(&self, path: &Path) -> Result<Dump, Error> {
-        let how = How { raw: self.engine.filter(|_| self.raw).map(|engine| (engine, self.address)) };
+        let how =
+            How { raw: self.engine.filter(|_| self.raw).map(|engine| (engine, self.address)) };
         Dump::open(path, &how).map_err(bad_input)
     }
 

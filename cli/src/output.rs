@@ -45,8 +45,8 @@ pub fn write_picture(path: &Path, width: u32, height: u32, rgba: &[u8]) -> Resul
         .map_err(|error| bad_input(format!("cannot write {}: {error}", path.display())))
 }
 
-/// Standard output is written through this. A reader that stops reading (`genx check X | head`) is no error, and does
-/// not change how the command ends.
+/// Standard output is written through this. A reader that stops reading (`genx check X | head`) is
+/// no error, and does not change how the command ends.
 pub fn stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {

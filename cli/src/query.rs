@@ -11,9 +11,9 @@ use std::io::{self, Write};
 
 /// Ask a dump: its draws, who writes a state, which state a draw works with.
 ///
-/// --draws lists every draw and dispatch. --state NAME and --register R list every write of a packet's state, of a
-/// structure or of a register; with --before-draw N the last one before that draw, in its context. --before-draw N alone
-/// lists all state that is in effect at that draw.
+/// --draws lists every draw and dispatch. --state NAME and --register R list every write of a
+/// packet's state, of a structure or of a register; with --before-draw N the last one before that
+/// draw, in its context. --before-draw N alone lists all state that is in effect at that draw.
 ///
 /// Exit code: 0 found, 1 nothing found, 2 unusable input.
 #[derive(clap::Args, Debug)]
@@ -75,7 +75,9 @@ fn what(args: &Args) -> Result<Option<What>, Error> {
             Ok(offset) => {
                 let offset = u32::try_from(offset).ok().filter(|offset| offset.is_multiple_of(4));
                 let offset = offset.ok_or_else(|| {
-                    bad_input(format!("{register}: registers have offsets of 32 bits, multiples of 4"))
+                    bad_input(format!(
+                        "{register}: registers have offsets of 32 bits, multiples of 4"
+                    ))
                 })?;
                 Ok(Some(What::Register(offset)))
             }
@@ -103,11 +105,12 @@ fn draws(args: &Args, dump: &mut Dump) -> Result<bool, Error> {
     let filter = args.filters.filter(Tables::gen8())?;
     let mut all = Vec::new();
     let mut each = |draw: &Draw| {
-        let packet = filter.packets.is_empty() || filter.packets.iter().any(|glob| glob.matches(draw.name));
+        let packet =
+            filter.packets.is_empty() || filter.packets.iter().any(|glob| glob.matches(draw.name));
         let number = filter.draws.as_ref().is_none_or(|draws| draws.contains(&draw.number));
         let exec = filter.submissions.as_ref().is_none_or(|execs| execs.contains(&draw.submission));
-        let place =
-            filter.ranges.is_empty() || filter.ranges.iter().any(|range| range.contains(&draw.address));
+        let place = filter.ranges.is_empty()
+            || filter.ranges.iter().any(|range| range.contains(&draw.address));
         if packet && number && exec && place {
             all.push(draw.clone());
         }
@@ -132,9 +135,11 @@ fn write_draw(out: &mut dyn Write, draw: &Draw) -> io::Result<()> {
     if let Some(topology) = topology {
         write!(out, "  {topology}")?;
     }
-    let sizes: Vec<String> = draw.sizes.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let sizes: Vec<String> =
+        draw.sizes.iter().map(|(name, value)| format!("{name} {value}")).collect();
     write!(out, "  {}", sizes.join(", "))?;
-    let kernels: Vec<String> = draw.kernels.iter().map(|(stage, at)| format!("{stage} {at:#x}")).collect();
+    let kernels: Vec<String> =
+        draw.kernels.iter().map(|(stage, at)| format!("{stage} {at:#x}")).collect();
     if !kernels.is_empty() {
         write!(out, "; kernels: {}", kernels.join(", "))?;
     }
@@ -214,9 +219,9 @@ fn show(args: &Args, all: &[StateWrite], fields: bool) -> Result<bool, Error> {
             }
             match fields {
                 true => out.write_all(&record)?,
-                false => {
-                    out.write_all(record.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default())?
-                }
+                false => out.write_all(
+                    record.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default(),
+                )?,
             }
         }
         Ok(())

@@ -1,7 +1,9 @@
-//! Findings as SARIF 2.1.0 (OASIS Static Analysis Results Interchange Format), for viewers and continuous integration.
+//! Findings as SARIF 2.1.0 (OASIS Static Analysis Results Interchange Format), for viewers and
+//! continuous integration.
 //!
-//! A run with one artifact, the dump. Each finding is a result: the rule with its help among the tool's rules, a physical
-//! location (the dump, and the GPU address in it) and logical locations (submission, packet, structure or instruction).
+//! A run with one artifact, the dump. Each finding is a result: the rule with its help among the
+//! tool's rules, a physical location (the dump, and the GPU address in it) and logical locations
+//! (submission, packet, structure or instruction).
 
 use genxml::check::{Finding, Summary};
 use genxml::core::rule::Severity;
@@ -62,7 +64,8 @@ fn level(severity: Severity) -> &'static str {
 
 fn sentence(text: &str) -> Value {
     let mut characters = text.chars();
-    let text: String = characters.next().into_iter().flat_map(char::to_uppercase).chain(characters).collect();
+    let text: String =
+        characters.next().into_iter().flat_map(char::to_uppercase).chain(characters).collect();
     json!({"text": if text.ends_with('.') { text } else { text + "." }})
 }
 
@@ -107,7 +110,9 @@ fn result(finding: &Finding, index: usize, uri: &str) -> Value {
         let index = finding.index.map(|index| format!("[{index}]")).unwrap_or_default();
         path += &format!("/{}{index}@{:#x}", finding.container.name, finding.address);
         let kind = if finding.instruction.is_some() { "instruction" } else { "structure" };
-        logical.push(json!({"name": finding.container.name, "kind": kind, "fullyQualifiedName": path}));
+        logical.push(
+            json!({"name": finding.container.name, "kind": kind, "fullyQualifiedName": path}),
+        );
     }
     json!({
         "ruleId": finding.rule.id,

@@ -10,17 +10,19 @@ use std::process::Command;
 /// The library that takes the place of the kernel's driver.
 const LIBRARY: &str = "libgenxml_drm_shim.so";
 
-/// Run a command with the model as its GPU: unmodified drivers (Mesa's iris and hasvk, Intel's OpenCL NEO, the VA-API driver) find
-/// a Broadwell and draw and compute on it.
+/// Run a command with the model as its GPU: unmodified drivers (Mesa's iris and hasvk, Intel's
+/// OpenCL NEO, the VA-API driver) find a Broadwell and draw and compute on it.
 ///
-/// A library is preloaded into the command and what it starts; no kernel module, device file or privilege is needed. Programs that
-/// call the kernel without libc (static ones, Go's) do not see the device.
+/// A library is preloaded into the command and what it starts; no kernel module, device file or
+/// privilege is needed. Programs that call the kernel without libc (static ones, Go's) do not see
+/// the device.
 ///
-/// Each driver gets the settings that it needs, unless the environment has them: Vulkan sees hasvk only (VK_ICD_FILENAMES), VA-API
-/// the driver i965 (LIBVA_DRIVER_NAME).
+/// Each driver gets the settings that it needs, unless the environment has them: Vulkan sees hasvk
+/// only (VK_ICD_FILENAMES), VA-API the driver i965 (LIBVA_DRIVER_NAME).
 ///
-/// What the model does not implement, GPU faults and hangs end a submission as in the kernel: the client gets an error and may go
-/// on; a line on standard error says why, and an error state for `genx decode` is written to the directory for temporary files.
+/// What the model does not implement, GPU faults and hangs end a submission as in the kernel: the
+/// client gets an error and may go on; a line on standard error says why, and an error state for
+/// `genx decode` is written to the directory for temporary files.
 ///
 /// Exit code: the command's; 2 if it cannot be started.
 #[derive(clap::Args, Debug)]
@@ -36,23 +38,26 @@ pub struct Args {
     /// GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal; 0x1616, a GT2, if not said
     #[arg(long, value_name = "ID", value_parser = device)]
     device: Option<String>,
-    /// What the monitor shows by itself, up to 8192x8192@1000; it shows nothing larger then. 1024x768@60 if not said
+    /// What the monitor shows by itself, up to 8192x8192@1000; it shows nothing larger then.
+    /// 1024x768@60 if not said
     #[arg(long, value_name = "WIDTHxHEIGHT[@HZ]", value_parser = mode)]
     mode: Option<String>,
     /// Write what each process submits to a capture DIR/PROGRAM.PID, when it ends and after a fault
     #[arg(long, value_name = "DIR")]
     capture: Option<PathBuf>,
-    /// Write each picture that is shown (mode set, page flip) to DIR/PROGRAM.PID/frameNUMBER-crtcID.png
+    /// Write each picture that is shown (mode set, page flip) to
+    /// DIR/PROGRAM.PID/frameNUMBER-crtcID.png
     #[arg(long, value_name = "DIR")]
     frames: Option<PathBuf>,
-    /// Check every batch against the programming restrictions of the manual; findings go to standard error
+    /// Check every batch against the programming restrictions of the manual; findings go to
+    /// standard error
     #[arg(long)]
     check: bool,
     /// Tell at the end what ran: packets, kernels, time
     #[arg(long)]
     stats: bool,
-    /// Write a trace of batches and packets to FILE that Perfetto opens; to FILE.PROGRAM.PID if it is there already, as by
-    /// another process
+    /// Write a trace of batches and packets to FILE that Perfetto opens; to FILE.PROGRAM.PID if it
+    /// is there already, as by another process
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Tell each call to the device on standard error
@@ -70,7 +75,8 @@ pub struct Args {
     /// Let the client go on after a fault as if nothing had happened, to see what else comes
     #[arg(long)]
     ignore_faults: bool,
-    /// Let clients go on while their work is done, as on hardware; otherwise each submission is waited for
+    /// Let clients go on while their work is done, as on hardware; otherwise each submission is
+    /// waited for
     #[arg(long = "async")]
     asynchronous: bool,
     /// Say which drivers are installed and what would work, and end
@@ -89,7 +95,8 @@ fn device(word: &str) -> Result<String, String> {
         _ if is_size => Ok(word.to_owned()),
         // Others than these were never sold.
         Some(platform) if platform.device.starts_with("GT") => Ok(word.to_owned()),
-        _ => Err("wanted is GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal, as 0x1616".into()),
+        _ => Err("wanted is GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal, as 0x1616"
+            .into()),
     }
 }
 
@@ -134,7 +141,8 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     Err(bad_input(format!("cannot run {}: {error}", Path::new(program).display())))
 }
 
-/// Its whole name, since the command may change its directory. ld.so has no way to say names with a space or a colon.
+/// Its whole name, since the command may change its directory. ld.so has no way to say names with a
+/// space or a colon.
 fn preloadable(library: PathBuf) -> Result<PathBuf, Error> {
     let library = library
         .canonicalize()
@@ -149,8 +157,8 @@ fn preloadable(library: PathBuf) -> Result<PathBuf, Error> {
     Ok(library)
 }
 
-/// This process becomes the command, so that whoever ends, stops or waits for it does so with the command: only an error
-/// comes back.
+/// This process becomes the command, so that whoever ends, stops or waits for it does so with the
+/// command: only an error comes back.
 #[cfg(unix)]
 fn become_command(command: &mut Command) -> std::io::Error {
     std::os::unix::process::CommandExt::exec(command)
@@ -221,7 +229,8 @@ fn drivers(command: &mut Command) {
 /// The file by which Vulkan's loader finds hasvk; anv of newer Mesa has no Broadwell.
 fn vulkan_icd() -> Option<PathBuf> {
     let directory = Path::new("/usr/share/vulkan/icd.d");
-    let mut files: Vec<PathBuf> = directory.read_dir().ok()?.flatten().map(|entry| entry.path()).collect();
+    let mut files: Vec<PathBuf> =
+        directory.read_dir().ok()?.flatten().map(|entry| entry.path()).collect();
     files.sort();
     let named = |file: &PathBuf, start: &str| {
         file.file_name()
@@ -231,14 +240,16 @@ fn vulkan_icd() -> Option<PathBuf> {
     files.into_iter().find(|file| named(file, "intel_hasvk_icd"))
 }
 
-/// Where the library is: where GENX_SHIM_LIBRARY says, beside this executable, or in a lib directory beside that.
+/// Where the library is: where GENX_SHIM_LIBRARY says, beside this executable, or in a lib
+/// directory beside that.
 fn library() -> Option<PathBuf> {
     if let Some(path) = env::var_os("GENX_SHIM_LIBRARY") {
         return Some(PathBuf::from(path)).filter(|path| path.is_file());
     }
     let executable = env::current_exe().ok()?;
     let here = executable.parent()?;
-    let places = [here.to_owned(), here.join("deps"), here.join("../lib"), here.join("../lib/genx")];
+    let places =
+        [here.to_owned(), here.join("deps"), here.join("../lib"), here.join("../lib/genx")];
     let found = places.into_iter().map(|place| place.join(LIBRARY)).find(|path| path.is_file())?;
     found.canonicalize().ok()
 }
@@ -317,7 +328,9 @@ fn doctor(library: Option<&Path>) -> Result<Exit, Error> {
         "/usr/lib".to_owned(),
         "/usr/local/lib".to_owned(),
     ];
-    let find = |file: &str| directories.iter().map(|at| Path::new(at).join(file)).find(|path| path.exists());
+    let find = |file: &str| {
+        directories.iter().map(|at| Path::new(at).join(file)).find(|path| path.exists())
+    };
     let linux = cfg!(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"));
     let mut usable = linux && library.is_some();
     stdout(|out| {

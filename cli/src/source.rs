@@ -30,7 +30,10 @@ impl Source {
         // What a folder should hold besides is the business of `genx spec check`.
         report.diagnostics.retain(|problem| problem.code != Code::Index);
         if report.errors() > 0 {
-            return Err(bad_input(format!("the specification cannot be used\n{}", render(&report))));
+            return Err(bad_input(format!(
+                "the specification cannot be used\n{}",
+                render(&report)
+            )));
         }
         Ok(loaded.spec)
     }
@@ -62,7 +65,9 @@ pub fn xml_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
         }
     }
     match paths {
-        [folder, ..] if files.is_empty() => Err(bad_input(format!("{}: no *.xml here", folder.display()))),
+        [folder, ..] if files.is_empty() => {
+            Err(bad_input(format!("{}: no *.xml here", folder.display())))
+        }
         _ => Ok(files),
     }
 }

@@ -41,7 +41,8 @@ enum Command {
         /// Only instructions that this engine takes
         #[arg(long, value_name = "ENGINE", value_parser = ["render", "blitter", "video", "video-enhance"])]
         engine: Option<String>,
-        /// One JSON array instead of a table: name, kind, class (the unit), dwords, fields, engine, source and more
+        /// One JSON array instead of a table: name, kind, class (the unit), dwords, fields, engine,
+        /// source and more
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -58,7 +59,8 @@ enum Command {
     Check {
         /// XML files or folders; without, the built-in specification
         paths: Vec<PathBuf>,
-        /// Read by Mesa's rules: gaps, overlaps and doubles are allowed, and each file is a specification of its own
+        /// Read by Mesa's rules: gaps, overlaps and doubles are allowed, and each file is a
+        /// specification of its own
         #[arg(long, requires = "paths")]
         foreign: bool,
         /// Write the index of each folder anew, if nothing else is wrong
@@ -79,8 +81,12 @@ enum Command {
 pub fn run(args: &Args) -> Result<Exit, Error> {
     match &args.command {
         Command::List { name, kind, unit, engine, json, source } => {
-            let filter =
-                Filter { name: name.clone(), kind: kind.clone(), unit: unit.clone(), engine: engine.clone() };
+            let filter = Filter {
+                name: name.clone(),
+                kind: kind.clone(),
+                unit: unit.clone(),
+                engine: engine.clone(),
+            };
             let listed = list(&source.load()?);
             let listed: Vec<_> = listed.iter().filter(|item| filter.keeps(item)).collect();
             if *json {
@@ -127,7 +133,8 @@ fn check(paths: &[PathBuf], foreign: bool) -> Result<Exit, Error> {
     {
         let folders = folders(folder)?;
         for folder in &folders {
-            let name = if folders.len() > 1 { format!("{}: ", folder.display()) } else { String::new() };
+            let name =
+                if folders.len() > 1 { format!("{}: ", folder.display()) } else { String::new() };
             exit = exit.max(report(&name, &read_dir(folder))?);
         }
         return Ok(exit);
@@ -185,7 +192,8 @@ fn bless(paths: &[PathBuf]) -> Result<Exit, Error> {
 
 fn write_index(folder: &Path, text: &str) -> Result<(), Error> {
     let path = folder.join(index::FILE);
-    std::fs::write(&path, text).map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
+    std::fs::write(&path, text)
+        .map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
     let things = text.lines().count().saturating_sub(1);
     stdout(|out| writeln!(out, "{}: {things} containers and enumerations", path.display()))
 }

@@ -10,8 +10,8 @@ use genxml_sim::surface::{Surface, SurfaceKind};
 /// Pixels of a picture, across and down: of larger surfaces every n-th texel is taken.
 const MOST: u32 = 512;
 
-/// The first level and slice that the surface state can reach; `None` if it is no image, if its format has no
-/// channels (blocks of compressed texels) or if nothing of it is in memory.
+/// The first level and slice that the surface state can reach; `None` if it is no image, if its
+/// format has no channels (blocks of compressed texels) or if nothing of it is in memory.
 pub fn picture(state: &RenderSurfaceState, memory: &dyn Memory) -> Option<Picture> {
     let surface = Surface::resolve(state).ok()?;
     let codec = surface.codec.filter(|_| surface.kind == SurfaceKind::Image)?;
@@ -65,7 +65,12 @@ pub fn picture(state: &RenderSurfaceState, memory: &dyn Memory) -> Option<Pictur
             note.push_str(&text);
         }
     }
-    Some(Picture { png: png_of(width, height, &rgba)?, width: level.width, height: level.height, note })
+    Some(Picture {
+        png: png_of(width, height, &rgba)?,
+        width: level.width,
+        height: level.height,
+        note,
+    })
 }
 
 fn png_of(width: u32, height: u32, rgba: &[u8]) -> Option<Vec<u8>> {
@@ -92,7 +97,11 @@ mod tests {
             tile_mode,
             surface_pitch: lit!(512),
             surface_base_address: Address::new(0x10000).unwrap(),
-            extent: RenderSurfaceStateExtent::Image { height: lit!(3), width: lit!(5), depth: MinusOne::ONE },
+            extent: RenderSurfaceStateExtent::Image {
+                height: lit!(3),
+                width: lit!(5),
+                depth: MinusOne::ONE,
+            },
             ..RenderSurfaceState::new()
         }
     }
@@ -108,20 +117,29 @@ mod tests {
     #[test]
     fn texels_become_pixels() {
         let mut bytes = vec![0; 8192];
-        // Linear: texel 2 of row 1. X tiles: a row of a tile is 512 bytes, so it is the same. Y tiles: columns of 16 bytes.
+        // Linear: texel 2 of row 1. X tiles: a row of a tile is 512 bytes, so it is the same. Y
+        // tiles: columns of 16 bytes.
         bytes[512 + 8..][..4].copy_from_slice(&[1, 2, 3, 4]);
         bytes[16 + 8..][..4].copy_from_slice(&[5, 6, 7, 8]);
         let memory: (u64, &[u8]) = (0x10000, &bytes);
-        for (tile_mode, wanted) in
-            [(TileMode::LINEAR, [1, 2, 3]), (TileMode::XMAJOR, [1, 2, 3]), (TileMode::YMAJOR, [5, 6, 7])]
-        {
-            let picture = picture(&surface(SurfaceFormat::R8G8B8A8_UNORM, tile_mode), &memory).unwrap();
+        for (tile_mode, wanted) in [
+            (TileMode::LINEAR, [1, 2, 3]),
+            (TileMode::XMAJOR, [1, 2, 3]),
+            (TileMode::YMAJOR, [5, 6, 7]),
+        ] {
+            let picture =
+                picture(&surface(SurfaceFormat::R8G8B8A8_UNORM, tile_mode), &memory).unwrap();
             assert_eq!((picture.width, picture.height), (5, 3));
             let pixels = pixels(&picture);
             assert_eq!(pixels.len(), 5 * 3 * 4);
-            assert_eq!(pixels[4 * (5 + 2)..][..4], [wanted[0], wanted[1], wanted[2], 255], "{tile_mode:?}");
+            assert_eq!(
+                pixels[4 * (5 + 2)..][..4],
+                [wanted[0], wanted[1], wanted[2], 255],
+                "{tile_mode:?}"
+            );
         }
-        let blue = picture(&surface(SurfaceFormat::B8G8R8A8_UNORM, TileMode::LINEAR), &memory).unwrap();
+        let blue =
+            picture(&surface(SurfaceFormat::B8G8R8A8_UNORM, TileMode::LINEAR), &memory).unwrap();
         assert_eq!(pixels(&blue)[4 * (5 + 2)..][..4], [3, 2, 1, 255]);
         let grey = picture(&surface(SurfaceFormat::R8_UNORM, TileMode::LINEAR), &memory).unwrap();
         assert_eq!(pixels(&grey)[4 * 5..][..4], [0, 0, 0, 255]);
@@ -132,11 +150,15 @@ mod tests {
     fn what_is_not_there_is_no_picture() {
         let bytes = [7; 600];
         let memory: (u64, &[u8]) = (0x10000, &bytes);
-        let part = picture(&surface(SurfaceFormat::R8G8B8A8_UNORM, TileMode::LINEAR), &memory).unwrap();
+        let part =
+            picture(&surface(SurfaceFormat::R8G8B8A8_UNORM, TileMode::LINEAR), &memory).unwrap();
         assert!(part.note.contains("10 of 15 texels are in memory"), "{}", part.note);
         assert_eq!(pixels(&part)[4 * 14..], [0; 4]);
         let elsewhere: (u64, &[u8]) = (0x90000, &bytes);
-        assert_eq!(picture(&surface(SurfaceFormat::R8G8B8A8_UNORM, TileMode::LINEAR), &elsewhere), None);
+        assert_eq!(
+            picture(&surface(SurfaceFormat::R8G8B8A8_UNORM, TileMode::LINEAR), &elsewhere),
+            None
+        );
         assert_eq!(picture(&surface(SurfaceFormat::BC1_UNORM, TileMode::LINEAR), &memory), None);
     }
 
@@ -172,8 +194,9 @@ mod tests {
             assert_eq!(picture(&usual, &Everywhere(&[])), None);
             // What is there takes time.
             if round < 20 {
-                for picture in
-                    [state, usual].iter().filter_map(|state| picture(state, &Everywhere(&[0x5a; 64])))
+                for picture in [state, usual]
+                    .iter()
+                    .filter_map(|state| picture(state, &Everywhere(&[0x5a; 64])))
                 {
                     made += 1;
                     assert!(picture.png.len() < 4 * (MOST * MOST) as usize + 4096);

@@ -1,15 +1,15 @@
 //! Tables for the decoder from a specification that is read at run time.
 //!
-//! The decoder's tables link to each other by `&'static`, as the generated ones do. Those made here are leaked: a
-//! command reads one specification and ends.
+//! The decoder's tables link to each other by `&'static`, as the generated ones do. Those made here
+//! are leaked: a command reads one specification and ends.
 
 use genxml::decode::Tables;
 use genxml_codegen::emit::{length_field, opcode};
 use genxml_codegen::model::{self, ContainerId, EnumId, Spec};
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{
-    Access, Container, EngineBase, Engines, Enumeration, Expr, Field, Group, Kind, Op, Pipelines, Stored,
-    Type,
+    Access, Container, EngineBase, Engines, Enumeration, Expr, Field, Group, Kind, Op, Pipelines,
+    Stored, Type,
 };
 
 /// The tables of a specification without errors.
@@ -21,7 +21,8 @@ pub fn tables(spec: &Spec) -> &'static Tables {
     };
     let all = (0..spec.containers.len()).filter_map(|index| builder.container(ContainerId(index)));
     let all: Vec<&'static Container> = all.collect();
-    let base = |engine: &model::EngineBase| EngineBase { name: text(&engine.name), base: engine.base };
+    let base =
+        |engine: &model::EngineBase| EngineBase { name: text(&engine.name), base: engine.base };
     leak(Tables::new(list(all), list(spec.engines.iter().map(base).collect())))
 }
 
@@ -40,7 +41,8 @@ fn text(text: &str) -> &'static str {
 #[derive(Clone, Copy)]
 enum State {
     Unseen,
-    /// Its fields are being read: a field of this type would be inside itself, which the checks refuse.
+    /// Its fields are being read: a field of this type would be inside itself, which the checks
+    /// refuse.
     Open,
     Done(&'static Container),
 }
@@ -135,7 +137,9 @@ impl Builder<'_> {
                 align: *align,
                 target: text(target),
             },
-            model::Type::Enum(EnumId(id)) => self.enums.get(*id).map_or(Type::Uint, |list| Type::Enum(list)),
+            model::Type::Enum(EnumId(id)) => {
+                self.enums.get(*id).map_or(Type::Uint, |list| Type::Enum(list))
+            }
             model::Type::Struct(id) => self.container(*id).map_or(Type::Reserved, Type::Struct),
             model::Type::MustBeZero => Type::MustBeZero,
             model::Type::MustBeOne => Type::MustBeOne,
@@ -173,27 +177,33 @@ fn kind(container: &model::Container) -> Kind {
                 variable: container.groups.iter().any(|group| group.count == 0),
             }
         }
-        model::Kind::Register { offset, per_engine, count, stride, masked, access, .. } => Kind::Register {
-            offset,
-            per_engine,
-            count,
-            stride,
-            masked,
-            access: match access {
-                model::Access::ReadWrite => Access::ReadWrite,
-                model::Access::ReadOnly => Access::ReadOnly,
-                model::Access::WriteOnly => Access::WriteOnly,
-            },
-        },
+        model::Kind::Register { offset, per_engine, count, stride, masked, access, .. } => {
+            Kind::Register {
+                offset,
+                per_engine,
+                count,
+                stride,
+                masked,
+                access: match access {
+                    model::Access::ReadWrite => Access::ReadWrite,
+                    model::Access::ReadOnly => Access::ReadOnly,
+                    model::Access::WriteOnly => Access::WriteOnly,
+                },
+            }
+        }
     }
 }
 
 fn expr(e: &model::Expr) -> &'static Expr {
     leak(match e {
         model::Expr::Number(value) => Expr::Number(*value),
-        model::Expr::Field { name, start, end } => Expr::Field { name: text(name), start: *start, end: *end },
+        model::Expr::Field { name, start, end } => {
+            Expr::Field { name: text(name), start: *start, end: *end }
+        }
         model::Expr::Not(inner) => Expr::Not(expr(inner)),
-        model::Expr::Binary(op, left, right) => Expr::Binary(operator(*op), expr(left), expr(right)),
+        model::Expr::Binary(op, left, right) => {
+            Expr::Binary(operator(*op), expr(left), expr(right))
+        }
     })
 }
 

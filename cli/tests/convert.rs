@@ -1,4 +1,5 @@
-//! The contract of `genx convert`: what it writes can be run and read, and what it cannot do is said.
+//! The contract of `genx convert`: what it writes can be run and read, and what it cannot do is
+//! said.
 
 mod common;
 
@@ -15,15 +16,17 @@ use std::process::{Command, Stdio};
 use tempfile::tempdir;
 
 fn convert(input: &Path, output: &Path, more: &[&str]) -> (i32, String, String) {
-    finish(genx([&["convert", input.to_str().unwrap(), "-o", output.to_str().unwrap()], more].concat()))
+    finish(genx(
+        [&["convert", input.to_str().unwrap(), "-o", output.to_str().unwrap()], more].concat(),
+    ))
 }
 
 fn run(input: &Path) -> (i32, String, String) {
     finish(genx(["run", input.to_str().unwrap()]))
 }
 
-/// The batch, its engine and the memory that it sees, of the first submission of a capture; zeros at the ends of pages do not
-/// count.
+/// The batch, its engine and the memory that it sees, of the first submission of a capture; zeros
+/// at the ends of pages do not count.
 fn first(path: &Path) -> (u64, EngineId, BTreeMap<u64, Vec<u8>>) {
     let capture = Capture::open(path).unwrap();
     let mut playback = Playback::new(&capture);
@@ -47,9 +50,13 @@ fn captures_become_error_states_and_captures_again() {
     let aub = place.path().join("fill.aub");
     convert(&capture, &aub, &[]);
     // Older kernels print no buffers of the program.
-    for (input, spelling) in
-        [(&capture, "6.1"), (&capture, "6.1-plain"), (&capture, "5.4"), (&capture, "4.14"), (&aub, "6.1")]
-    {
+    for (input, spelling) in [
+        (&capture, "6.1"),
+        (&capture, "6.1-plain"),
+        (&capture, "5.4"),
+        (&capture, "4.14"),
+        (&aub, "6.1"),
+    ] {
         let state = place.path().join("fill.error.gz");
         let (code, out, err) = convert(input, &state, &["--spelling", spelling]);
         assert_eq!((code, out.as_str()), (0, ""), "{err}");
@@ -80,9 +87,11 @@ fn captures_become_aub_files_and_captures_again() {
     let place = tempdir().unwrap();
     let capture = place.path().join("fill");
     fill_capture(&capture, |_| ());
-    for (name, compression) in
-        [("f.aub", Compression::None), ("f.aub.gz", Compression::Gzip), ("f.aub.xz", Compression::Xz)]
-    {
+    for (name, compression) in [
+        ("f.aub", Compression::None),
+        ("f.aub.gz", Compression::Gzip),
+        ("f.aub.xz", Compression::Xz),
+    ] {
         let file = place.path().join(name);
         let (code, out, err) = convert(&capture, &file, &[]);
         assert_eq!((code, out.as_str()), (0, ""), "{err}");
@@ -93,8 +102,8 @@ fn captures_become_aub_files_and_captures_again() {
         assert!(out.starts_with(&format!("{name}: ok: 1 submissions")), "{out}");
         assert!(out.contains("memory trace of fill for PCI id 0x1616"), "{out}");
     }
-    let sizes =
-        ["f.aub", "f.aub.gz", "f.aub.xz"].map(|name| fs::metadata(place.path().join(name)).unwrap().len());
+    let sizes = ["f.aub", "f.aub.gz", "f.aub.xz"]
+        .map(|name| fs::metadata(place.path().join(name)).unwrap().len());
     assert!(sizes[0] > 4 * sizes[1] && sizes[0] > 4 * sizes[2], "{sizes:?}");
 
     let again = place.path().join("again");
@@ -118,8 +127,8 @@ fn piped(bytes: &[u8], output: &Path, more: &[&str]) -> (i32, String, String) {
     finish(child.wait_with_output().unwrap())
 }
 
-/// What comes from standard input becomes what a file becomes; an AUB file is read twice where the last submission is
-/// looked for. Whatever the output is compressed by, the same comes out of it.
+/// What comes from standard input becomes what a file becomes; an AUB file is read twice where the
+/// last submission is looked for. Whatever the output is compressed by, the same comes out of it.
 #[test]
 fn standard_input_and_every_compression() {
     let place = tempdir().unwrap();
@@ -205,8 +214,8 @@ fn files_of_mesa() {
     assert!(out.contains("1 submissions"), "{out}");
 }
 
-/// A file that was written from a capture leaves the memory that the capture expects. Oracles: the expectations of the
-/// captures, which hardware and tests that are not ours made.
+/// A file that was written from a capture leaves the memory that the capture expects. Oracles: the
+/// expectations of the captures, which hardware and tests that are not ours made.
 #[test]
 fn written_files_leave_what_captures_expect() {
     let Some(corpus) = corpus() else { return };
@@ -217,7 +226,8 @@ fn written_files_leave_what_captures_expect() {
         "images/igt_storedw_render_00",
     ] {
         let capture = Capture::open(corpus.join(name)).unwrap();
-        let mut recorder = Recorder::new(Vec::new(), capture.device().pci_id, capture.name()).unwrap();
+        let mut recorder =
+            Recorder::new(Vec::new(), capture.device().pci_id, capture.name()).unwrap();
         aub::from_capture(&capture, &mut recorder, &|_| true, &mut |_| ()).unwrap();
         let objects: Vec<Option<u64>> = (capture.expectations())
             .map(|expectation| recorder.physical(capture.object_name(expectation.object)))

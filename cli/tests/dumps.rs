@@ -1,4 +1,5 @@
-//! The contract of `genx diff`, `genx query`, the filters of `genx decode` and the formats of `genx check`.
+//! The contract of `genx diff`, `genx query`, the filters of `genx decode` and the formats of
+//! `genx check`.
 
 mod common;
 
@@ -14,7 +15,9 @@ fn flushes(directory: &Path, dc_flush_enable: bool, more: bool) {
         batch.emit(&MiNoop::new()).unwrap();
         batch.emit(&PipeControl { dc_flush_enable, ..PipeControl::new() }).unwrap();
         if more {
-            batch.emit(&PipeControl { command_streamer_stall_enable: true, ..PipeControl::new() }).unwrap();
+            batch
+                .emit(&PipeControl { command_streamer_stall_enable: true, ..PipeControl::new() })
+                .unwrap();
         }
     });
 }
@@ -34,7 +37,10 @@ fn diff_says_what_differs() {
     let (code, out, _) = finish(genx(["diff", one, two]));
     assert_eq!(code, 1);
     assert!(out.contains("DC Flush Enable: false -> true (dw1 5)"), "{out}");
-    assert!(out.lines().any(|line| line.starts_with("+ ") && line.contains("PIPE_CONTROL")), "{out}");
+    assert!(
+        out.lines().any(|line| line.starts_with("+ ") && line.contains("PIPE_CONTROL")),
+        "{out}"
+    );
     assert!(!out.contains('\x1b'), "{out}");
     let (code, out, _) = finish(genx(["diff", one, two, "--color", "always"]));
     assert!(code == 1 && out.contains("\x1b[32m"), "{out}");
@@ -60,14 +66,17 @@ fn query_lists_draws_and_writes() {
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("GPGPU_WALKER") && out.contains("kernels: thread 0x"), "{out}");
     assert_eq!(out.lines().count(), 1);
-    let (code, out, _) = finish(genx(["query", path, "--state", "MEDIA_VFE_STATE", "--before-draw", "1"]));
+    let (code, out, _) =
+        finish(genx(["query", path, "--state", "MEDIA_VFE_STATE", "--before-draw", "1"]));
     assert_eq!(code, 0);
     assert!(out.contains("MEDIA_VFE_STATE") && out.contains("Number of URB Entries"), "{out}");
     let (code, out, _) = finish(genx(["query", path, "--before-draw", "1", "--json"]));
     assert_eq!(code, 0);
     let names: Vec<String> = out
         .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap()["name"].as_str().unwrap().to_owned())
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["name"].as_str().unwrap().to_owned()
+        })
         .collect();
     assert!(names.contains(&"STATE_BASE_ADDRESS".to_owned()), "{names:?}");
     assert!(!names.iter().any(|name| name.starts_with("MI_")), "{names:?}");
@@ -103,7 +112,8 @@ fn decode_shows_what_is_asked_for() {
     assert_eq!(code, 2, "{err}");
 }
 
-/// MEDIA_CURBE_LOAD of 64 bytes at offset 0x80 of the dynamic state base, which is where the batch is.
+/// MEDIA_CURBE_LOAD of 64 bytes at offset 0x80 of the dynamic state base, which is where the batch
+/// is.
 #[test]
 fn decode_shows_as_much_data_as_is_asked_for() {
     let place = tempdir().unwrap();
@@ -123,7 +133,10 @@ fn decode_shows_as_much_data_as_is_asked_for() {
     let out = decode(&[]);
     assert_eq!(out.matches("12345678").count(), 16, "{out}");
     let out = decode(&["--max-data", "0x10", "--max-vertices", "1"]);
-    assert!(out.contains("the first 16 of 64 bytes") && out.matches("12345678").count() == 4, "{out}");
+    assert!(
+        out.contains("the first 16 of 64 bytes") && out.matches("12345678").count() == 4,
+        "{out}"
+    );
     assert!(!decode(&["--no-data"]).contains("constants"));
 }
 
@@ -134,10 +147,14 @@ fn check_quotes_and_counts() {
     let path = text(capture.path());
     let (code, out, err) = finish(genx(["check", path]));
     assert!(code <= 1, "{err}");
-    let wrong = out.lines().position(|line| line.starts_with("  > ") && line.contains("PIPE_CONTROL"));
+    let wrong =
+        out.lines().position(|line| line.starts_with("  > ") && line.contains("PIPE_CONTROL"));
     let lines: Vec<&str> = out.lines().collect();
     let wrong = wrong.unwrap_or_else(|| panic!("{out}"));
-    assert!(lines[wrong - 2].contains("MI_NOOP") && lines[wrong - 1].contains("PIPE_CONTROL"), "{out}");
+    assert!(
+        lines[wrong - 2].contains("MI_NOOP") && lines[wrong - 1].contains("PIPE_CONTROL"),
+        "{out}"
+    );
     assert!(lines[wrong + 1].contains("Command Streamer Stall Enable: true"), "{out}");
     let (_, out, _) = finish(genx(["check", path, "--no-quote"]));
     assert!(!out.contains("  > "), "{out}");
@@ -152,7 +169,8 @@ fn check_speaks_sarif() {
     flushes(capture.path(), true, true);
     let path = text(capture.path());
     let (_, out, err) = finish(genx(["check", path, "--format", "sarif"]));
-    let log: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out} {err}"));
+    let log: Value =
+        serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out} {err}"));
     assert_eq!(log["version"], "2.1.0");
     assert!(log["$schema"].as_str().unwrap().contains("sarif"));
     let run = &log["runs"][0];
@@ -164,7 +182,8 @@ fn check_speaks_sarif() {
             assert!(!rule[key]["text"].as_str().unwrap().is_empty(), "{rule}");
         }
         assert!(
-            ["error", "warning", "note"].contains(&rule["defaultConfiguration"]["level"].as_str().unwrap())
+            ["error", "warning", "note"]
+                .contains(&rule["defaultConfiguration"]["level"].as_str().unwrap())
         );
     }
     assert!(run["invocations"][0]["executionSuccessful"].is_boolean());
@@ -180,7 +199,10 @@ fn check_speaks_sarif() {
         assert!(physical["artifactLocation"]["uri"].as_str().unwrap().starts_with("file:///"));
         assert!(physical["address"]["absoluteAddress"].as_u64().unwrap() >= 0x2_0000);
         assert!(
-            place["logicalLocations"][0]["fullyQualifiedName"].as_str().unwrap().contains("PIPE_CONTROL")
+            place["logicalLocations"][0]["fullyQualifiedName"]
+                .as_str()
+                .unwrap()
+                .contains("PIPE_CONTROL")
         );
     }
     let (code, _, err) = finish(genx(["check", "--list", "--format", "sarif"]));

@@ -1,5 +1,5 @@
-//! `genx run --error-state`: what is left of a fault or hang names the packet and its memory. Oracle: the batch, of which the
-//! test knows every dword.
+//! `genx run --error-state`: what is left of a fault or hang names the packet and its memory.
+//! Oracle: the batch, of which the test knows every dword.
 
 mod common;
 
@@ -7,7 +7,9 @@ use common::{batch_capture, fill_capture, finish, genx};
 use genxml::core::{Address, U};
 use genxml::engine::{Blitter, Render};
 use genxml::error_state::{BufferKind, ErrorState};
-use genxml::gen8::mi::{MiBatchBufferStart, MiBatchBufferStartAddressSpaceIndicator, MiNoop, MiStoreDataImm};
+use genxml::gen8::mi::{
+    MiBatchBufferStart, MiBatchBufferStartAddressSpaceIndicator, MiNoop, MiStoreDataImm,
+};
 use genxml::hang;
 use std::fs;
 use std::path::Path;
@@ -17,7 +19,8 @@ use tempfile::tempdir;
 fn left(input: &Path, more: &[&str]) -> (ErrorState, String) {
     let place = tempdir().unwrap();
     let file = place.path().join("left.error");
-    let args = [&["run", input.to_str().unwrap(), "--error-state", file.to_str().unwrap()], more].concat();
+    let args =
+        [&["run", input.to_str().unwrap(), "--error-state", file.to_str().unwrap()], more].concat();
     let (code, out, err) = finish(genx(args));
     assert_eq!(code, 3, "{out}{err}");
     assert!(err.contains("left.error"), "{err}");
@@ -57,7 +60,10 @@ fn page_faults() {
     assert!(buffers.contains(&(&BufferKind::User, 0x1_0000)), "{buffers:?}");
     assert!(buffers.iter().any(|buffer| *buffer.0 == BufferKind::Ring), "{buffers:?}");
     for word in ["MI_STORE_DATA_IMM", "20004", "123456789000"] {
-        assert!(summary.replace('_', "").contains(&word.replace('_', "")), "{word} not in:\n{summary}");
+        assert!(
+            summary.replace('_', "").contains(&word.replace('_', "")),
+            "{word} not in:\n{summary}"
+        );
     }
 }
 
@@ -67,7 +73,8 @@ fn page_faults_of_aub_files() {
     let place = tempdir().unwrap();
     let (capture, file) = (place.path().join("batch"), place.path().join("batch.aub"));
     storing(&capture, 0x8_0000_0000);
-    let (code, _, err) = finish(genx(["convert", capture.to_str().unwrap(), "-o", file.to_str().unwrap()]));
+    let (code, _, err) =
+        finish(genx(["convert", capture.to_str().unwrap(), "-o", file.to_str().unwrap()]));
     assert_eq!(code, 0, "{err}");
     let (state, summary) = left(&file, &[]);
     let engine = state.engine("bcs0").expect("the blitter");
@@ -75,7 +82,8 @@ fn page_faults_of_aub_files() {
     assert!(engine.value("PDP0").is_some_and(|root| root != 0));
     let ring = state.buffers.iter().find(|buffer| buffer.kind == BufferKind::Ring).expect("a ring");
     assert_eq!(ring.data[..8], [0x01, 0x01, 0x80, 0x18, 0, 0, 2, 0]);
-    let batch = state.buffers.iter().find(|buffer| buffer.kind == BufferKind::Batch).expect("a batch");
+    let batch =
+        state.buffers.iter().find(|buffer| buffer.kind == BufferKind::Batch).expect("a batch");
     assert_eq!((batch.address, &batch.data[4..8]), (0x2_0000, &[2, 0, 0, 0x10][..]));
     assert!(summary.contains("MI_STORE_DATA_IMM"), "{summary}");
 }

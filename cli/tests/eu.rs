@@ -47,7 +47,8 @@ L16:
 (W)     send (8|M0)              null     r127     0x27    0x02000010 {EOT}
 ";
 
-/// What is disassembled assembles again, in either language, and so does what is compacted; a jump keeps its target.
+/// What is disassembled assembles again, in either language, and so does what is compacted; a jump
+/// keeps its target.
 #[test]
 fn assembly_comes_back() {
     let place = tempdir().unwrap();
@@ -81,7 +82,8 @@ fn assembly_comes_back() {
     let (code, _, err) = finish(genx(["eu", "compact", &binary, "-o", &small]));
     assert_eq!(code, 0, "{err}");
     assert!(fs::read(&small).unwrap().len() < kernel.len());
-    let (code, _, err) = finish(genx(["eu", "compact", &small, "--expand", "-o", &file("full.bin")]));
+    let (code, _, err) =
+        finish(genx(["eu", "compact", &small, "--expand", "-o", &file("full.bin")]));
     assert_eq!(code, 0, "{err}");
     let (_, full, _) = finish(genx(["disasm", &file("full.bin")]));
     let (_, first, _) = finish(genx(["disasm", &binary]));
@@ -104,8 +106,7 @@ fn mistakes_are_shown() {
     assert_eq!(code, 2);
     assert!(err.contains("odd.hex:1: `6z`"), "{err}");
     // A predicate control that the manual reserves, and a nop.
-    let gap =
-        "01 00 6f 00 08 06 80 20 00 00 00 00 07 00 00 00\n7e 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00\n";
+    let gap = "01 00 6f 00 08 06 80 20 00 00 00 00 07 00 00 00\n7e 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00\n";
     fs::write(file("gap.hex"), gap).unwrap();
     let (code, out, _) = finish(genx(["disasm", &file("gap.hex")]));
     assert_eq!(code, 1, "{out}");

@@ -38,7 +38,8 @@ fn registers_and_messages() {
 #[test]
 fn breakpoints_traces_and_limits() {
     let directory = tempfile::tempdir().unwrap();
-    let (code, out, _) = run(directory.path(), MOVE, &["--break", "0x10", "--simd", "8", "--trace"]);
+    let (code, out, _) =
+        run(directory.path(), MOVE, &["--break", "0x10", "--simd", "8", "--trace"]);
     assert_eq!(code, 0);
     assert!(out.starts_with("instruction +0x0000 000000ff mov (8|M0)"), "{out}");
     assert!(out.contains("    r2.0 ud 0:0x2a 1:0x2a"), "{out}");
@@ -53,9 +54,9 @@ fn breakpoints_traces_and_limits() {
 #[test]
 fn assembly() {
     let directory = tempfile::tempdir().unwrap();
-    let kernel =
-        "add (8|M0) r2.0<1>:f r1.0<8;8,1>:f 1.5:f\n(W) send (8|M0) null r112 0x27 0x02000010 {EOT}\n";
-    let (code, out, error) = run(directory.path(), kernel, &["--grf", "r1:f=1,2", "--trace", "--simd", "8"]);
+    let kernel = "add (8|M0) r2.0<1>:f r1.0<8;8,1>:f 1.5:f\n(W) send (8|M0) null r112 0x27 0x02000010 {EOT}\n";
+    let (code, out, error) =
+        run(directory.path(), kernel, &["--grf", "r1:f=1,2", "--trace", "--simd", "8"]);
     assert_eq!(code, 0, "{error}");
     assert!(out.contains("    r2.0 f 0:2.5 1:3.5 2:1.5"), "{out}");
 }
@@ -69,7 +70,8 @@ fn json_and_faults() {
     assert_eq!(value["grf"]["r2"][7], "0000002a");
     assert_eq!(value["trace"][0]["writes"][7]["register"], "r2.7");
     assert_eq!(value["messages"][0]["function"], "spawner");
-    // An opcode that does not exist, then the same with the exception enabled and no system routine.
+    // An opcode that does not exist, then the same with the exception enabled and no system
+    // routine.
     let illegal = "7d000000 00000000 00000000 00000000";
     let (code, out, _) = run(directory.path(), illegal, &[]);
     assert_eq!(code, 3);

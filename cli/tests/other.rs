@@ -17,18 +17,23 @@ fn demo_writes_the_picture() {
     let file = place.path().join("fill.png");
     let (code, out, err) = finish(genx(["demo", "fill", "-o", file.to_str().unwrap()]));
     assert_eq!(code, 0, "{err}");
-    for word in
-        ["GPGPU_WALKER", "INTERFACE_DESCRIPTOR_DATA", "RENDER_SURFACE_STATE", "shl (1", "1024 threads"]
-    {
+    for word in [
+        "GPGPU_WALKER",
+        "INTERFACE_DESCRIPTOR_DATA",
+        "RENDER_SURFACE_STATE",
+        "shl (1",
+        "1024 threads",
+    ] {
         assert!(out.contains(word), "{word} not in {out}");
     }
     let (pixels, _) = read_png(&file);
     assert!(pixels == fill_picture());
 }
 
-/// Oracle: the pictures beside the README, which were looked at: the corners of the triangle have their colours, the faces of
-/// the cubes hide each other as solids do and those towards the light are bright, the numbers of the texture's levels grow
-/// with distance and the colours of two levels fade into each other. For the triangle and the batches see also below.
+/// Oracle: the pictures beside the README, which were looked at: the corners of the triangle have
+/// their colours, the faces of the cubes hide each other as solids do and those towards the light
+/// are bright, the numbers of the texture's levels grow with distance and the colours of two levels
+/// fade into each other. For the triangle and the batches see also below.
 #[test]
 fn draws_are_as_they_were_seen() {
     let place = tempdir().unwrap();
@@ -36,7 +41,9 @@ fn draws_are_as_they_were_seen() {
         let file = place.path().join(name);
         let (code, out, err) = finish(genx(["demo", name, "-o", file.to_str().unwrap()]));
         assert_eq!((code, err.as_str()), (0, ""), "{name}");
-        for word in ["3DPRIMITIVE", "vertex buffer 0", "sendc (", "RENDER_SURFACE_STATE", " threads, "] {
+        for word in
+            ["3DPRIMITIVE", "vertex buffer 0", "sendc (", "RENDER_SURFACE_STATE", " threads, "]
+        {
             assert!(out.contains(word), "{word} not in {out}");
         }
         let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join(name).with_extension("png");
@@ -44,14 +51,16 @@ fn draws_are_as_they_were_seen() {
     }
 }
 
-/// Oracle: the shares of the three corners at the centre of a pixel, in doubles; colours may be off by one.
+/// Oracle: the shares of the three corners at the centre of a pixel, in doubles; colours may be off
+/// by one.
 #[test]
 fn the_triangle_has_the_colours_of_its_corners() {
     let demo = Name::Triangle.demo();
     let (pixels, stats) = execute(&(demo.submission)().unwrap(), demo.target).unwrap();
     let corners = [[-0.8, -0.7], [0.8, -0.7], [0.0, 0.8]];
-    let doubled_area =
-        |a: [f64; 2], b: [f64; 2], c: [f64; 2]| (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+    let doubled_area = |a: [f64; 2], b: [f64; 2], c: [f64; 2]| {
+        (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    };
     let size = f64::from(demo.size[0]) / 2.0;
     let mut inside = 0;
     for (n, pixel) in pixels.chunks(4).enumerate() {
@@ -88,7 +97,10 @@ fn demos_break_no_rule() {
         let (code, _, err) = finish(genx(["demo", name, "-o", picture, "--capture", capture]));
         assert_eq!((code, err.as_str()), (0, ""), "{name}");
         let (code, out, _) = finish(genx(["check", capture]));
-        assert!(code == 0 && out.contains("0 errors, 0 warnings, 0 missing workarounds"), "{name}: {out}");
+        assert!(
+            code == 0 && out.contains("0 errors, 0 warnings, 0 missing workarounds"),
+            "{name}: {out}"
+        );
         let (code, out, _) = finish(genx(["run", capture]));
         assert!(code == 0 && out.contains("ok: 1 submissions"), "{name}: {out}");
     }
@@ -101,7 +113,9 @@ fn demos_are_listed() {
         let (code, out, err) = finish(genx(arguments));
         assert_eq!((code, err.as_str()), (0, ""));
         let line: Vec<&str> = out.split_whitespace().collect();
-        for words in ["fill", "triangle", "cube", "texture", "GPGPU thread", "Two lit cubes", "mip levels"] {
+        for words in
+            ["fill", "triangle", "cube", "texture", "GPGPU thread", "Two lit cubes", "mip levels"]
+        {
             assert!(line.join(" ").contains(words), "{words} not in {out}");
         }
     }
@@ -134,7 +148,8 @@ fn decode_follows_to_surfaces_and_kernels() {
     let (code, json, _) = finish(genx(["decode", path, "--format", "json"]));
     assert_eq!(code, 0);
     for line in json.lines() {
-        serde_json::from_str::<serde_json::Value>(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        serde_json::from_str::<serde_json::Value>(line)
+            .unwrap_or_else(|error| panic!("{error}: {line}"));
     }
     let (code, page, err) = finish(genx(["decode", path, "--format", "html"]));
     assert_eq!(code, 0, "{err}");
@@ -148,7 +163,8 @@ fn decode_reads_raw_dwords() {
     // A fill of 4x4 pixels and the end of the batch, as the kernel's selftests write them.
     let dwords: [u32; 9] =
         [0x5430_0005, 0x03f0_0040, 0, 0x0004_0004, 0x10_0000, 0, 0x1234_5678, 0x0500_0000, 0];
-    fs::write(&file, dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<_>>()).unwrap();
+    fs::write(&file, dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<_>>())
+        .unwrap();
     let path = file.to_str().unwrap();
     let (code, out, err) =
         finish(genx(["decode", path, "--raw", "--engine", "blitter", "--address", "0x4000"]));
@@ -168,7 +184,10 @@ fn decode_into_a_closed_pipe() {
     let file = place.path().join("noops.bin");
     fs::write(&file, vec![0; 1 << 20]).unwrap();
     let raw = ["--raw", "--engine", "render"];
-    assert_eq!(into_a_closed_pipe(&["decode", file.to_str().unwrap()], &raw), (Some(0), Vec::new()));
+    assert_eq!(
+        into_a_closed_pipe(&["decode", file.to_str().unwrap()], &raw),
+        (Some(0), Vec::new())
+    );
 }
 
 /// Nor does it change the verdict.
@@ -176,12 +195,17 @@ fn decode_into_a_closed_pipe() {
 fn check_into_a_closed_pipe() {
     let place = tempdir().unwrap();
     let file = place.path().join("batch.bin");
-    // 3DPRIMITIVE with Indirect Parameter Enable (dw0 10) and End Offset Enable (dw1 9), over and over.
+    // 3DPRIMITIVE with Indirect Parameter Enable (dw0 10) and End Offset Enable (dw1 9), over and
+    // over.
     let draws = [0x7b00_0405_u32, 0x204, 3, 0, 1, 0, 0].repeat(4000);
-    fs::write(&file, draws.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<u8>>()).unwrap();
+    fs::write(&file, draws.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<u8>>())
+        .unwrap();
     for format in [&[][..], &["--json"]] {
         let more = [&["--raw", "--engine", "render"], format].concat();
-        assert_eq!(into_a_closed_pipe(&["check", file.to_str().unwrap()], &more), (Some(1), Vec::new()));
+        assert_eq!(
+            into_a_closed_pipe(&["check", file.to_str().unwrap()], &more),
+            (Some(1), Vec::new())
+        );
     }
 }
 
@@ -209,7 +233,10 @@ fn decode_names_the_corpus() {
             "images/igt_gpgpu_fill",
             &["RENDER_SURFACE_STATE", "INTERFACE_DESCRIPTOR_DATA", "mov (", "GPGPU_WALKER"][..],
         ),
-        ("images/syn_mediafill_22_Y128x64_16_16_64x32", &["MEDIA_OBJECT", "RENDER_SURFACE_STATE", "send"]),
+        (
+            "images/syn_mediafill_22_Y128x64_16_16_64x32",
+            &["MEDIA_OBJECT", "RENDER_SURFACE_STATE", "send"],
+        ),
         ("images/syn_mediaspin_36_100000", &["while", "cmp", "MEDIA_VFE_STATE"]),
         ("images/igt_tiled_blits_00", &["XY_SRC_COPY_BLT", "SRC_COPY", "Source Base Address"]),
         ("images/syn_blt_54_color_bpp8_L", &["XY_COLOR_BLT", "8bpp"]),
@@ -228,11 +255,14 @@ fn decode_names_the_corpus() {
 #[test]
 fn check_finds_explains_and_obeys() {
     let place = tempdir().unwrap();
-    // 3DPRIMITIVE with both Indirect Parameter Enable (dw0 10) and End Offset Enable (dw1 9), which exclude each other.
+    // 3DPRIMITIVE with both Indirect Parameter Enable (dw0 10) and End Offset Enable (dw1 9), which
+    // exclude each other.
     let file = place.path().join("batch.bin");
     let dwords: [u32; 8] = [0x7b00_0405, 0x204, 3, 0, 1, 0, 0, 0x0500_0000];
-    fs::write(&file, dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<u8>>()).unwrap();
-    let raw = ["check", file.to_str().unwrap(), "--raw", "--engine", "render", "--address", "0x1000"];
+    fs::write(&file, dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<u8>>())
+        .unwrap();
+    let raw =
+        ["check", file.to_str().unwrap(), "--raw", "--engine", "render", "--address", "0x1000"];
     let with = |more: &[&str]| finish(genx(raw.iter().chain(more).copied().collect::<Vec<_>>()));
     let (code, out, err) = with(&[]);
     assert_eq!((code, err.as_str()), (1, ""), "{out}");
@@ -280,7 +310,8 @@ fn spec_lists_shows_checks_and_emits() {
     let (code, out, err) = finish(genx(["spec", "list", "--json"]));
     assert_eq!(code, 0, "{err}");
     let listed: Vec<serde_json::Value> = serde_json::from_str(&out).unwrap();
-    let find = |name: &str| listed.iter().find(|item| item["name"] == name).cloned().unwrap_or_default();
+    let find =
+        |name: &str| listed.iter().find(|item| item["name"] == name).cloned().unwrap_or_default();
     assert_eq!(find("XY_COLOR_BLT")["kind"], "instruction");
     assert_eq!(find("RENDER_SURFACE_STATE")["kind"], "struct");
 
@@ -300,14 +331,17 @@ fn spec_lists_shows_checks_and_emits() {
     let (code, _, err) = finish(genx(["spec", "check", broken.to_str().unwrap()]));
     assert_eq!(code, 1, "{err}");
     assert!(err.contains("broken.xml:3:"), "{err}");
-    let (code, _, err) = finish(genx(["spec", "check", place.path().join("nowhere.xml").to_str().unwrap()]));
+    let (code, _, err) =
+        finish(genx(["spec", "check", place.path().join("nowhere.xml").to_str().unwrap()]));
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("nowhere.xml"), "{err}");
 
     let generated = place.path().join("generated");
     let (code, out, err) = finish(genx(["spec", "emit", "-o", generated.to_str().unwrap()]));
     assert_eq!(code, 0, "{out}{err}");
-    assert!(fs::read_to_string(generated.join("blitter.rs")).unwrap().contains("pub struct XyColorBlt"));
+    assert!(
+        fs::read_to_string(generated.join("blitter.rs")).unwrap().contains("pub struct XyColorBlt")
+    );
 }
 
 #[test]

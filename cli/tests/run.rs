@@ -4,7 +4,9 @@ mod common;
 #[path = "../../runtime/tests/aub/file.rs"]
 mod file;
 
-use common::{EXPECTATION, batch_capture, corpus, fill_capture, fill_picture, finish, genx, read_png};
+use common::{
+    EXPECTATION, batch_capture, corpus, fill_capture, fill_picture, finish, genx, read_png,
+};
 use file::AubFile;
 use genx::demo::Name;
 use genxml::core::{Address, U};
@@ -47,7 +49,10 @@ fn a_difference_is_1_and_named() {
     fill_capture(capture.path(), |bytes| bytes[0x1234] ^= 0x10);
     let (code, out, err) = run(capture.path(), &[]);
     assert_eq!(code, 1, "{out}{err}");
-    assert!(err.contains(&format!("expectation {EXPECTATION}")) && err.contains("0x1001234"), "{err}");
+    assert!(
+        err.contains(&format!("expectation {EXPECTATION}")) && err.contains("0x1001234"),
+        "{err}"
+    );
     assert!(out.contains("DIFFERS") && out.contains("0 of 1"), "{out}");
 }
 
@@ -117,7 +122,8 @@ fn dump_trace_and_json() {
     fill_capture(capture.path(), |_| ());
     let place = tempdir().unwrap();
     let (dump, trace) = (place.path().join("dump"), place.path().join("trace"));
-    let more = ["--json", "--dump", dump.to_str().unwrap(), "--trace-text", trace.to_str().unwrap()];
+    let more =
+        ["--json", "--dump", dump.to_str().unwrap(), "--trace-text", trace.to_str().unwrap()];
     let (code, out, err) = run(capture.path(), &more);
     assert_eq!(code, 0, "{err}");
     let report: Value = serde_json::from_str(&out).unwrap();
@@ -127,7 +133,8 @@ fn dump_trace_and_json() {
     assert_eq!((&report["submissions"], &report["submissions_in_capture"]), (&1.into(), &1.into()));
     let text = fs::read_to_string(&trace).unwrap();
     assert!(text.lines().any(|line| line.contains("GPGPU_WALKER")), "{text}");
-    let count = |text: &str, word| text.lines().filter(|line| line.starts_with(word)).count() as u64;
+    let count =
+        |text: &str, word| text.lines().filter(|line| line.starts_with(word)).count() as u64;
     assert_eq!(count(&text, "thread"), 1024);
     assert_eq!(count(&text, "packet"), report["stats"]["packets"]);
     assert_eq!(text.lines().count() as u64, 1024 + count(&text, "packet"), "nothing else");
@@ -155,9 +162,10 @@ submission 1, 3DPRIMITIVE at 0x0000_0010_04e4
   pictures      draw2-before-rt0.png draw2-before-depth.png draw2-after-rt0.png draw2-after-depth.png
 ";
 
-/// Draws of two cubes. Oracle: what the demo's source says of its state (a cube has 24 vertices, 36 indices, 12 triangles; the
-/// second draw begins with the memory that the first one left); the last picture is that of `genx demo`, which was looked at, as
-/// the others were. Numbers of pixels are not checked here but against each other.
+/// Draws of two cubes. Oracle: what the demo's source says of its state (a cube has 24 vertices, 36
+/// indices, 12 triangles; the second draw begins with the memory that the first one left); the last
+/// picture is that of `genx demo`, which was looked at, as the others were. Numbers of pixels are
+/// not checked here but against each other.
 #[test]
 fn draws_are_told() {
     let place = tempdir().unwrap();
@@ -170,8 +178,11 @@ fn draws_are_told() {
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     let (_, second) = out.split_once("draw 2: ").expect("two draws");
     let (second, _) = second.split_once("cube: ok").expect("the report behind the draws");
-    let known: String =
-        second.lines().filter(|line| !line.starts_with("  did")).map(|l| format!("{l}\n")).collect();
+    let known: String = second
+        .lines()
+        .filter(|line| !line.starts_with("  did"))
+        .map(|l| format!("{l}\n"))
+        .collect();
     assert_eq!(known, SECOND_CUBE);
     let image = |name: &str| read_png(&pictures.join(name));
     assert!(image("draw2-after-rt0.png") == read_png(&drawn));
@@ -200,17 +211,25 @@ fn draws_are_told() {
         assert_eq!(draw["targets"][0]["format"], "R8G8B8A8_UNORM");
         assert_eq!(draw["depth"]["test"], "LESS");
         assert_eq!(draw["stencil"], Value::Null);
-        let exact =
-            [("vertices", 36), ("primitives", 12), ("vs_invocations", 24), ("clipper_primitives", 12)];
+        let exact = [
+            ("vertices", 36),
+            ("primitives", 12),
+            ("vs_invocations", 24),
+            ("clipper_primitives", 12),
+        ];
         assert!(exact.into_iter().all(|(what, n)| count(number, what) == n), "{draw}");
         assert_eq!(draw["counts"]["gs_invocations"], Value::Null);
         let written = count(number, "pixels_written");
         assert_eq!([count(number, "pixels_shaded"), count(number, "samples_passed")], [written; 2]);
     }
-    assert!(count(0, "pixels_written") + count(1, "pixels_written") > drawn && drawn > 50_000, "{drawn}");
+    assert!(
+        count(0, "pixels_written") + count(1, "pixels_written") > drawn && drawn > 50_000,
+        "{drawn}"
+    );
 }
 
-/// Draws with damaged state and batches: the summary and pictures of whatever it is, or nothing of it, but no panic.
+/// Draws with damaged state and batches: the summary and pictures of whatever it is, or nothing of
+/// it, but no panic.
 #[test]
 fn damaged_draws_are_told() {
     let demo = Name::Texture.demo();
@@ -247,13 +266,15 @@ fn damaged_draws_are_told() {
                 summary.stencil.iter().for_each(|stencil| drop(drawing.stencil(stencil)));
             }
         };
-        let (engine, at, length) = (submission.engine, submission.batch_address, submission.batch_length);
+        let (engine, at, length) =
+            (submission.engine, submission.batch_address, submission.batch_length);
         let _ = gpu.submit_told(context, engine, at, length, &mut Told::new(&mut listener));
     }
     assert!(told > 50 && problems > 0, "{told} {problems}");
 }
 
-/// What the demo does is known: a thread for each of 1024 blocks of its picture of 256 x 256 pixels of four bytes.
+/// What the demo does is known: a thread for each of 1024 blocks of its picture of 256 x 256 pixels
+/// of four bytes.
 #[test]
 fn the_report_fits_a_screen() {
     let capture = tempdir().unwrap();
@@ -298,15 +319,20 @@ fn stats_are_tables() {
     assert_eq!(sum("kernels", "instructions"), stats["instructions"]);
     assert_eq!(sum("messages", "count"), stats["messages"]);
     assert_eq!(sum("kernels", "messages"), stats["messages"]);
-    assert_eq!(report["engines"], serde_json::json!([{ "engine": "render", "packets": stats["packets"] }]));
+    assert_eq!(
+        report["engines"],
+        serde_json::json!([{ "engine": "render", "packets": stats["packets"] }])
+    );
     let (_, out, _) = run(capture.path(), &["--json"]);
     assert!(serde_json::from_str::<Value>(&out).unwrap().get("tables").is_none());
 }
 
-/// The rules of the trace event format, which Perfetto's importer has: slices of a track end in the order in which they
-/// began, inside each other; time goes on; every track has a name. Gives the slices: track, name, start, end.
+/// The rules of the trace event format, which Perfetto's importer has: slices of a track end in the
+/// order in which they began, inside each other; time goes on; every track has a name. Gives the
+/// slices: track, name, start, end.
 fn slices(text: &str) -> Vec<(u64, String, f64, f64)> {
-    let events: Vec<Value> = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let events: Vec<Value> =
+        serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let mut tracks = BTreeMap::<u64, (f64, Vec<usize>, bool)>::new();
     let mut slices: Vec<(u64, String, f64, f64)> = Vec::new();
     for event in &events {
@@ -327,7 +353,10 @@ fn slices(text: &str) -> Vec<(u64, String, f64, f64)> {
             }
             "E" => slices[open.pop().unwrap_or_else(|| panic!("ends nothing: {event}"))].3 = time,
             "i" => assert_eq!(event["s"], "t", "{event}"),
-            "C" => assert!(event["args"].as_object().unwrap().values().all(Value::is_number), "{event}"),
+            "C" => assert!(
+                event["args"].as_object().unwrap().values().all(Value::is_number),
+                "{event}"
+            ),
             other => panic!("{other}: {event}"),
         }
     }
@@ -347,7 +376,8 @@ fn a_trace_for_perfetto() {
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains("\"render\""), "{text}");
     let slices = slices(&text);
-    let named = |start: &str| slices.iter().filter(|(_, name, ..)| name.starts_with(start)).count() as u64;
+    let named =
+        |start: &str| slices.iter().filter(|(_, name, ..)| name.starts_with(start)).count() as u64;
     let walker = slices.iter().find(|(_, name, ..)| name == "GPGPU_WALKER").expect("the walker");
     // An instruction is 16 units of the clock (sim's watchdog), thousands of them a microsecond.
     let instructions = report["stats"]["instructions"].as_f64().unwrap();
@@ -377,7 +407,10 @@ fn a_trace_that_a_fault_ends() {
     assert!(text.contains("\"ph\":\"i\"") && text.contains("not implement"), "{text}");
     let report: Value = serde_json::from_str(&out).unwrap();
     let fault = &report["fault"];
-    assert_eq!((&fault["engine"], &fault["packet"]), (&"render".into(), &"MI_SEMAPHORE_SIGNAL".into()));
+    assert_eq!(
+        (&fault["engine"], &fault["packet"]),
+        (&"render".into(), &"MI_SEMAPHORE_SIGNAL".into())
+    );
     assert_eq!((&fault["batch_offset"], &fault["exec"]), (&0.into(), &0.into()), "{fault}");
 }
 
@@ -424,9 +457,11 @@ fn an_endless_batch_ends() {
     assert!(err.contains("still running after 100000"), "{err}");
 }
 
-/// A classic AUB file with a batch for the blitter that stores a dword to `target`, where 16 pages are mapped.
+/// A classic AUB file with a batch for the blitter that stores a dword to `target`, where 16 pages
+/// are mapped.
 fn aub(target: u32) -> AubFile {
-    let bytes = |dwords: &[u32]| dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<_>>();
+    let bytes =
+        |dwords: &[u32]| dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<_>>();
     let entries: Vec<u8> = (0..16u64).flat_map(|page| ((page << 12) | 1).to_le_bytes()).collect();
     let mut file = AubFile::classic("PCI-ID=0x1616");
     file.trace([1, 0, 4], 0, &entries)
@@ -443,7 +478,9 @@ fn aub_files() {
     let (code, out, err) = run(&path, &[]);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     assert!(out.starts_with("store.aub: ok: 1 submissions\n"), "{out}");
-    for line in ["  recorded      classic of a test for PCI id 0x1616\n", "  engines       blitter 4"] {
+    for line in
+        ["  recorded      classic of a test for PCI id 0x1616\n", "  engines       blitter 4"]
+    {
         assert!(out.contains(line), "{line:?} not in:\n{out}");
     }
     let trace = place.path().join("trace.json");
@@ -458,8 +495,9 @@ fn aub_files() {
     assert!(report.get("capture").is_none());
     let slices = slices(&fs::read_to_string(&trace).unwrap());
     let inside = |outer: &str, inner: &str| {
-        let find =
-            |start: &str| slices.iter().find(|(_, name, ..)| name.starts_with(start)).expect("a slice");
+        let find = |start: &str| {
+            slices.iter().find(|(_, name, ..)| name.starts_with(start)).expect("a slice")
+        };
         let (outer, inner) = (find(outer), find(inner));
         assert!(outer.2 <= inner.2 && inner.3 <= outer.3, "{outer:?} {inner:?}");
     };
@@ -507,7 +545,9 @@ fn aub_files_that_end_early() {
     let (code, out, err) = run(&path, &[]);
     assert_eq!(code, 3, "{out}{err}");
     assert!(
-        out.contains("  stopped at    blitter engine, MI_STORE_DATA_IMM, batch 0x0000_0000_1000 +0x0"),
+        out.contains(
+            "  stopped at    blitter engine, MI_STORE_DATA_IMM, batch 0x0000_0000_1000 +0x0"
+        ),
         "{out}"
     );
     assert!(err.contains("store.aub: before byte 0x") && err.contains("page fault"), "{err}");
@@ -554,8 +594,7 @@ fn aub_files_of_mesa() {
     let Some(corpus) = corpus() else { return };
     let (code, out, err) = run(&corpus.join("aub/vk_saxpy.aub.xz"), &[]);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
-    let head =
-        "vk_saxpy.aub.xz: ok: 2 submissions\n  recorded      memory trace of vk_client for PCI id 0x1616\n";
+    let head = "vk_saxpy.aub.xz: ok: 2 submissions\n  recorded      memory trace of vk_client for PCI id 0x1616\n";
     assert!(out.starts_with(head), "{out}");
     let (code, out, err) = run(&corpus.join("aub/vk_triangle.aub.xz"), &[]);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");

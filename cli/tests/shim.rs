@@ -1,4 +1,5 @@
-//! `genx shim`: how it becomes the command. The library is not needed: a file in its place is one that ld.so warns of and ignores.
+//! `genx shim`: how it becomes the command. The library is not needed: a file in its place is one
+//! that ld.so warns of and ignores.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use std::path::Path;
@@ -60,7 +61,8 @@ fn devices() {
     }
 }
 
-/// Libraries that ld.so cannot name are an error that says what to do; others are named from the root.
+/// Libraries that ld.so cannot name are an error that says what to do; others are named from the
+/// root.
 #[test]
 fn libraries() {
     let directory = tempfile::tempdir().unwrap();

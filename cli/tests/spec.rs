@@ -41,7 +41,8 @@ fn dumps_are_decoded_with_tables_of_mesas_schema() {
         8,
         0x7fff_0000, // nothing
     ];
-    fs::write(&dump, dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<_>>()).unwrap();
+    fs::write(&dump, dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<_>>())
+        .unwrap();
     for spec in [foreign("old/gen8.xml"), foreign("new/gen80.xml")] {
         let (code, out, err) =
             finish(genx(["decode", text(&dump), "--raw", "--engine", "render", "--spec", &spec]));
@@ -65,8 +66,15 @@ fn dumps_are_decoded_with_tables_of_mesas_schema() {
     // The built-in tables know none of these.
     let (_, out, _) = finish(genx(["decode", text(&dump), "--raw", "--engine", "render"]));
     assert!(!out.contains("TOY"), "{out}");
-    let (code, _, err) =
-        finish(genx(["decode", text(&dump), "--raw", "--engine", "render", "--spec", "/nowhere.xml"]));
+    let (code, _, err) = finish(genx([
+        "decode",
+        text(&dump),
+        "--raw",
+        "--engine",
+        "render",
+        "--spec",
+        "/nowhere.xml",
+    ]));
     assert_eq!(code, 2, "{err}");
 }
 
@@ -82,7 +90,9 @@ fn foreign_files_are_checked_one_by_one() {
     let (code, _, err) = finish(genx(["spec", "check", &old, &new]));
     assert_eq!(code, 1);
     assert!(err.contains("E-DUPLICATE"), "{err}");
-    for command in [vec!["spec", "show", "TOY_STACK", "--spec", &new], vec!["spec", "list", "--spec", &old]] {
+    for command in
+        [vec!["spec", "show", "TOY_STACK", "--spec", &new], vec!["spec", "list", "--spec", &old]]
+    {
         let (code, out, err) = finish(genx(command));
         assert_eq!(code, 0, "{err}");
         assert!(out.contains("TOY_STACK"), "{out}");
@@ -114,7 +124,10 @@ fn the_index_is_compared_and_renewed() {
     for (after, what) in [
         (before.replace("7:0", "8:1"), "differs from the index in a name, place"),
         (before.replace("\"R\"", "\"Q\""), "the struct `R` of the index is in none of the files"),
-        (before.replace("length=\"1\" partial", "length=\"2\" partial"), "number of bits: 64, not 32"),
+        (
+            before.replace("length=\"1\" partial", "length=\"2\" partial"),
+            "number of bits: 64, not 32",
+        ),
     ] {
         fs::write(&file, &after).unwrap();
         for path in [&folder, place.path()] {
@@ -135,7 +148,8 @@ fn the_index_is_compared_and_renewed() {
 
 #[test]
 fn lists_say_what_a_script_needs() {
-    let (code, out, err) = finish(genx(["spec", "list", "xy_color_*", "--engine", "blitter", "--json"]));
+    let (code, out, err) =
+        finish(genx(["spec", "list", "xy_color_*", "--engine", "blitter", "--json"]));
     assert_eq!(code, 0, "{err}");
     let listed: Vec<serde_json::Value> = serde_json::from_str(&out).unwrap();
     assert!(!listed.is_empty());
@@ -146,9 +160,11 @@ fn lists_say_what_a_script_needs() {
     );
     assert_eq!(fill["engine"], serde_json::json!(["blitter"]));
     assert!(
-        fill["fields"].as_u64() > Some(10) && fill["source"].as_str().is_some_and(|text| !text.is_empty())
+        fill["fields"].as_u64() > Some(10)
+            && fill["source"].as_str().is_some_and(|text| !text.is_empty())
     );
-    let (code, out, err) = finish(genx(["spec", "list", "--kind", "register", "--unit", "registers"]));
+    let (code, out, err) =
+        finish(genx(["spec", "list", "--kind", "register", "--unit", "registers"]));
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("name ") && out.ends_with(" registers, 0 enums\n"), "{out}");
     assert_eq!(finish(genx(["spec", "list", "--kind", "thing"])).0, 2);

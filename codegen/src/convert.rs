@@ -1,4 +1,5 @@
-//! Elements to the model's enumerations, containers, groups and rules. Fields are in [`crate::field`].
+//! Elements to the model's enumerations, containers, groups and rules. Fields are in
+//! [`crate::field`].
 
 use serde::Deserialize;
 
@@ -73,7 +74,11 @@ pub(crate) fn doc(element: &Element, at: Option<At>) -> String {
 }
 
 /// A number below `limit`.
-pub(crate) fn number_below(attribute: &Attribute, limit: u64, problems: &mut Vec<Diagnostic>) -> Option<u64> {
+pub(crate) fn number_below(
+    attribute: &Attribute,
+    limit: u64,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<u64> {
     let text = attribute.value.trim();
     let report = |message: String| {
         Diagnostic::new(Code::Number, attribute.value_span.clone(), message)
@@ -82,7 +87,8 @@ pub(crate) fn number_below(attribute: &Attribute, limit: u64, problems: &mut Vec
     match expr::number(text) {
         Some(value) if value < limit => Some(value),
         Some(value) => {
-            problems.push(report(format!("`{}` is {value}, which is out of range", attribute.name)));
+            problems
+                .push(report(format!("`{}` is {value}, which is out of range", attribute.name)));
             None
         }
         None => {
@@ -96,10 +102,12 @@ pub(crate) fn number_below(attribute: &Attribute, limit: u64, problems: &mut Vec
 pub(crate) fn flag(element: &Element, at: Option<At>, problems: &mut Vec<Diagnostic>) -> bool {
     match at.map(|at| element.at(at)) {
         None => false,
-        Some(attribute) => {
-            word(attribute, &[("true", true), ("false", false), ("1", true), ("0", false)], problems)
-                .unwrap_or(false)
-        }
+        Some(attribute) => word(
+            attribute,
+            &[("true", true), ("false", false), ("1", true), ("0", false)],
+            problems,
+        )
+        .unwrap_or(false),
     }
 }
 
@@ -117,7 +125,8 @@ pub(crate) fn word<T: Copy>(
             let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
             format!("it may be: {}", names.join(", "))
         });
-        problems.push(Diagnostic::new(Code::Value, attribute.value_span.clone(), message).hint(hint));
+        problems
+            .push(Diagnostic::new(Code::Value, attribute.value_span.clone(), message).hint(hint));
     }
     found
 }
@@ -141,7 +150,8 @@ pub(crate) fn engine(element: &Element, problems: &mut Vec<Diagnostic>) -> Engin
     let base = required(element, a.base, "base", problems);
     EngineBase {
         name: element.text_of(a.name),
-        base: base.and_then(|at| number_below(element.at(at), 1 << 32, problems)).unwrap_or(0) as u32,
+        base: base.and_then(|at| number_below(element.at(at), 1 << 32, problems)).unwrap_or(0)
+            as u32,
         doc: doc(element, a.doc),
         source: element.text_of(a.source),
         span: element.span.clone(),
@@ -163,8 +173,10 @@ struct EnumAttributes {
 pub(crate) fn named_enum(element: &Element, file: usize, problems: &mut Vec<Diagnostic>) -> Enum {
     let attributes: EnumAttributes = xml::attributes(element, problems);
     no_text(element, problems);
-    for child in
-        element.children.iter().filter(|child| !matches!(child.name.as_str(), "value" | "set" | "doc"))
+    for child in element
+        .children
+        .iter()
+        .filter(|child| !matches!(child.name.as_str(), "value" | "set" | "doc"))
     {
         unknown_element(child, element, &["value", "set", "doc"], problems);
     }
@@ -244,7 +256,8 @@ pub(crate) fn values(element: &Element, problems: &mut Vec<Diagnostic>) -> Vec<E
         let name = required(child, attributes.name, "name", problems);
         let value = required(child, attributes.value, "value", problems);
         let number = value.and_then(|at| number_below(child.at(at), u64::MAX, problems));
-        let expansion = attributes.expansion.and_then(|at| number_below(child.at(at), u64::MAX, problems));
+        let expansion =
+            attributes.expansion.and_then(|at| number_below(child.at(at), u64::MAX, problems));
         let bits = attributes.bits.and_then(|at| number_below(child.at(at), 1 << 16, problems));
         if let (Some(_), Some(value)) = (name, number) {
             values.push(EnumValue {
@@ -346,9 +359,16 @@ struct Common {
     kind: Kind,
 }
 
-/// Engines by name, as bits of `genxml_core::reflect::Engines`. Newer files say `compute` for what Gen8 does on render.
-const ENGINES: &[(&str, u8)] =
-    &[("render", 1), ("blitter", 2), ("video", 4), ("video-enhance", 8), ("compute", 1), ("copy", 2)];
+/// Engines by name, as bits of `genxml_core::reflect::Engines`. Newer files say `compute` for what
+/// Gen8 does on render.
+const ENGINES: &[(&str, u8)] = &[
+    ("render", 1),
+    ("blitter", 2),
+    ("video", 4),
+    ("video-enhance", 8),
+    ("compute", 1),
+    ("copy", 2),
+];
 
 /// Pipelines of the render engine by name, as bits of `genxml_core::reflect::Pipelines`.
 pub(crate) const PIPELINES: &[(&str, u8)] = &[("3d", 1), ("media", 2), ("gpgpu", 4)];
@@ -357,7 +377,11 @@ pub(crate) const PIPELINES: &[(&str, u8)] = &[("3d", 1), ("media", 2), ("gpgpu",
 pub(crate) const ALL_PIPELINES: u8 = 7;
 
 /// Words joined by vertical bars, as a set of bits.
-pub(crate) fn words(attribute: &Attribute, words: &[(&str, u8)], problems: &mut Vec<Diagnostic>) -> u8 {
+pub(crate) fn words(
+    attribute: &Attribute,
+    words: &[(&str, u8)],
+    problems: &mut Vec<Diagnostic>,
+) -> u8 {
     let mut set = 0;
     let mut at = attribute.value_span.range.start;
     for value in attribute.value.split('|') {
@@ -439,7 +463,10 @@ impl Converter<'_> {
     fn structure(&mut self, element: &Element) -> Common {
         let a: StructAttributes = xml::attributes(element, self.problems);
         required(element, a.name, "name", self.problems);
-        let align = a.align.and_then(|at| number_below(element.at(at), 1 << 32, self.problems)).unwrap_or(1);
+        let align = a
+            .align
+            .and_then(|at| number_below(element.at(at), 1 << 32, self.problems))
+            .unwrap_or(1);
         Common {
             length: a.length,
             size: a.size,
@@ -455,8 +482,10 @@ impl Converter<'_> {
         let a: RegisterAttributes = xml::attributes(element, self.problems);
         required(element, a.name, "name", self.problems);
         let num = required(element, a.num, "num", self.problems);
-        let offset = num.and_then(|at| number_below(element.at(at), 1 << 32, self.problems)).unwrap_or(0);
-        let access = [("rw", Access::ReadWrite), ("ro", Access::ReadOnly), ("wo", Access::WriteOnly)];
+        let offset =
+            num.and_then(|at| number_below(element.at(at), 1 << 32, self.problems)).unwrap_or(0);
+        let access =
+            [("rw", Access::ReadWrite), ("ro", Access::ReadOnly), ("wo", Access::WriteOnly)];
         let access = a.access.and_then(|at| word(element.at(at), &access, self.problems));
         let mut number =
             |at: Option<At>| at.and_then(|at| number_below(element.at(at), 1 << 16, self.problems));
@@ -488,7 +517,8 @@ impl Converter<'_> {
             a.pipeline.map_or(self.pipelines, |at| words(element.at(at), PIPELINES, self.problems));
         let bias = a.bias.and_then(|at| number_below(element.at(at), 1 << 16, self.problems));
         let has_length = element.children.iter().any(|child| {
-            child.name == "field" && child.attributes.iter().any(|a| a.name == "name" && is_length(&a.value))
+            child.name == "field"
+                && child.attributes.iter().any(|a| a.name == "name" && is_length(&a.value))
         });
         if bias.is_none() && a.bias.is_none() && has_length && !self.foreign {
             required(element, None, "bias", self.problems);
@@ -514,7 +544,13 @@ impl Converter<'_> {
     }
 
     /// Size of the fixed part.
-    fn bits(&mut self, element: &Element, common: &Common, fields: &[Field], groups: &[Group]) -> u32 {
+    fn bits(
+        &mut self,
+        element: &Element,
+        common: &Common,
+        fields: &[Field],
+        groups: &[Group],
+    ) -> u32 {
         if let Some(length) = common.length {
             let dwords = number_below(element.at(length), BITS_LIMIT / 32, self.problems);
             return dwords.unwrap_or(0) as u32 * 32;
@@ -527,10 +563,13 @@ impl Converter<'_> {
         match common.kind {
             Kind::Register { .. } => 32,
             Kind::Struct { .. } if !self.foreign => {
-                let message =
-                    format!("<{}> needs the attribute `length` (dwords) or `size` (bits)", element.name);
-                self.problems
-                    .push(Diagnostic::new(Code::Missing, element.span.clone(), message).label("no size"));
+                let message = format!(
+                    "<{}> needs the attribute `length` (dwords) or `size` (bits)",
+                    element.name
+                );
+                self.problems.push(
+                    Diagnostic::new(Code::Missing, element.span.clone(), message).label("no size"),
+                );
                 0
             }
             _ => end_of_fields.max(end_of_groups).div_ceil(32) * 32,
@@ -570,8 +609,9 @@ impl Converter<'_> {
             (Some(start), None) => number_below(element.at(start), BITS_LIMIT, self.problems),
             (None, Some(dword)) => {
                 let dword = number_below(element.at(dword), BITS_LIMIT / 32, self.problems);
-                let bit =
-                    a.offset_bits.map_or(Some(0), |at| number_below(element.at(at), 1 << 16, self.problems));
+                let bit = a
+                    .offset_bits
+                    .map_or(Some(0), |at| number_below(element.at(at), 1 << 16, self.problems));
                 dword.zip(bit).map(|(dword, bit)| dword * 32 + bit)
             }
             (Some(_), Some(dword)) => {
@@ -616,7 +656,8 @@ impl Converter<'_> {
             .zip(pending)
             .map(|(field, pending)| {
                 let (text, span) = pending?;
-                let scope = Scope { fields: &fields, enums: self.enums, variant: field.variant.as_ref() };
+                let scope =
+                    Scope { fields: &fields, enums: self.enums, variant: field.variant.as_ref() };
                 condition(&text, &span, scope, &self.lost, self.problems)
             })
             .collect();
@@ -627,7 +668,8 @@ impl Converter<'_> {
         fields
     }
 
-    /// Reads the views; their conditions name fields of nested structures, so they wait as those of rules do.
+    /// Reads the views; their conditions name fields of nested structures, so they wait as those of
+    /// rules do.
     fn views(&mut self, element: &Element) -> Vec<View> {
         let mut views = Vec::new();
         for child in element.children.iter().filter(|child| child.name == "view") {
@@ -667,7 +709,9 @@ impl Converter<'_> {
             let id = required(child, a.id, "id", self.problems);
             let message = required(child, a.message, "message", self.problems);
             let require = required(child, a.require, "require", self.problems);
-            if let (Some(_), Some(_), Some(severity), Some(require)) = (id, message, severity, require) {
+            if let (Some(_), Some(_), Some(severity), Some(require)) =
+                (id, message, severity, require)
+            {
                 let attribute = child.at(require);
                 self.pending.push(PendingRule {
                     container: self.index,
@@ -702,8 +746,13 @@ impl PendingRule {
     /// Parses the condition, now that every container is known.
     pub fn resolve(self, spec: &Spec, problems: &mut Vec<Diagnostic>) -> Option<Rule> {
         let (text, span) = &self.condition;
-        let require =
-            reported(expr::parse_rule(text, spec, self.container), text, span, &self.lost, problems)?;
+        let require = reported(
+            expr::parse_rule(text, spec, self.container),
+            text,
+            span,
+            &self.lost,
+            problems,
+        )?;
         Some(Rule { require, ..self.rule })
     }
 }
@@ -747,7 +796,10 @@ fn reported<T>(
 ) -> Option<T> {
     match parsed {
         Ok(expr) => Some(expr),
-        Err(error) if error.code == Code::ExpressionName && lost.iter().any(|name| text.contains(name)) => {
+        Err(error)
+            if error.code == Code::ExpressionName
+                && lost.iter().any(|name| text.contains(name)) =>
+        {
             None
         }
         Err(error) => {
@@ -757,14 +809,15 @@ fn reported<T>(
     }
 }
 
-/// The problem inside the attribute's value. With entities (`&amp;`) in it, the raw text is longer than the condition:
-/// all of it is underlined.
+/// The problem inside the attribute's value. With entities (`&amp;`) in it, the raw text is longer
+/// than the condition: all of it is underlined.
 fn placed(error: ExprError, text: &str, span: &Span) -> Diagnostic {
     let place = match span.range.len() == text.len() {
         true => span.range.start + error.range.start..span.range.start + error.range.end,
         false => span.range.clone(),
     };
-    Diagnostic::new(error.code, Span { file: span.file, range: place }, error.message).maybe_hint(error.hint)
+    Diagnostic::new(error.code, Span { file: span.file, range: place }, error.message)
+        .maybe_hint(error.hint)
 }
 
 /// First bit after a group; of a variable one, its start.
@@ -783,12 +836,15 @@ fn mark_length(fields: &mut [Field]) {
     }
 }
 
-/// Mesa's files mark no opcode bits: there they are what has a default in the upper half of the first dword.
+/// Mesa's files mark no opcode bits: there they are what has a default in the upper half of the
+/// first dword.
 fn mark_opcode(fields: &mut [Field]) {
     if fields.iter().any(|field| field.opcode) {
         return;
     }
-    for field in fields.iter_mut().filter(|field| field.start >= 16 && field.end < 32 && !field.length) {
+    for field in
+        fields.iter_mut().filter(|field| field.start >= 16 && field.end < 32 && !field.length)
+    {
         field.opcode = field.default.is_some();
     }
 }

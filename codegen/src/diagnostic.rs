@@ -1,4 +1,5 @@
-//! Problems of a specification, and how they are shown: the XML line with the place underlined, as rustc shows Rust.
+//! Problems of a specification, and how they are shown: the XML line with the place underlined, as
+//! rustc shows Rust.
 
 use std::fmt;
 
@@ -160,12 +161,16 @@ impl Diagnostic {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let mut group = Group::with_title(level.primary_title(self.message.as_str()).id(self.code.text()));
+        let mut group =
+            Group::with_title(level.primary_title(self.message.as_str()).id(self.code.text()));
         // Places are grouped by file; the file of the problem comes first.
         let mut places: Vec<(usize, Snippet<'_, annotate_snippets::Annotation<'_>>)> = Vec::new();
-        let primary = self.span.iter().map(|span| (span, self.label.as_str(), AnnotationKind::Primary));
-        let secondary =
-            self.secondary.iter().map(|(span, label)| (span, label.as_str(), AnnotationKind::Context));
+        let primary =
+            self.span.iter().map(|span| (span, self.label.as_str(), AnnotationKind::Primary));
+        let secondary = self
+            .secondary
+            .iter()
+            .map(|(span, label)| (span, label.as_str(), AnnotationKind::Context));
         for (span, label, kind) in primary.chain(secondary) {
             let Some(file) = files.get(span.file) else { continue };
             let annotation = kind.span(clamp(&file.text, span));
@@ -203,7 +208,8 @@ fn clamp(text: &str, span: &Span) -> std::ops::Range<usize> {
     start..boundary(span.range.end).max(start)
 }
 
-/// Everything that is wrong, with the files to show it. Its `Display` is the plain text of [`render`](Report::render).
+/// Everything that is wrong, with the files to show it. Its `Display` is the plain text of
+/// [`render`](Report::render).
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     /// The problems, by file and place.
@@ -233,8 +239,9 @@ impl Report {
 
     /// `2 errors, 1 warning in 3 files`.
     pub fn summary(&self) -> String {
-        let plural =
-            |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+        let plural = |count: usize, word: &str| {
+            format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+        };
         format!(
             "{}, {} in {}",
             plural(self.errors(), "error"),

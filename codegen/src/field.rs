@@ -77,8 +77,8 @@ impl Converter<'_> {
         self.read_field(element, &a)
     }
 
-    /// A field and its condition, which can be parsed when all fields are known; or nothing if its name, place or type
-    /// is unusable.
+    /// A field and its condition, which can be parsed when all fields are known; or nothing if its
+    /// name, place or type is unusable.
     pub fn field(&mut self, element: &Element) -> Option<(Field, Pending)> {
         let a: FieldAttributes = xml::attributes(element, self.problems);
         no_text(element, self.problems);
@@ -91,8 +91,9 @@ impl Converter<'_> {
 
     fn read_field(&mut self, element: &Element, a: &FieldAttributes) -> Option<(Field, Pending)> {
         // In Mesa's files, bits that must be one may have no name.
-        let nameless =
-            self.foreign && a.name.is_none() && matches!(&*element.text_of(a.r#type), "mbo" | "mbz");
+        let nameless = self.foreign
+            && a.name.is_none()
+            && matches!(&*element.text_of(a.r#type), "mbo" | "mbz");
         let name = if nameless {
             Some("Reserved".to_string())
         } else {
@@ -115,7 +116,8 @@ impl Converter<'_> {
             false => range,
         };
         let doubt = [a.derived, a.doubtful].map(|at| element.text_of(at));
-        let pending = a.exists_if.map(|at| (element.at(at).value.clone(), element.at(at).value_span.clone()));
+        let pending =
+            a.exists_if.map(|at| (element.at(at).value.clone(), element.at(at).value_span.clone()));
         let field = Field {
             name,
             start,
@@ -151,7 +153,8 @@ impl Converter<'_> {
                 let base = number_below(element.at(dword), BITS_LIMIT / 32, self.problems);
                 let text = &element.at(bits).value;
                 let (high, low) = text.split_once(':').unwrap_or((text, text));
-                let number = |text: &str| crate::expr::number(text).filter(|bit| *bit < BITS_LIMIT / 2);
+                let number =
+                    |text: &str| crate::expr::number(text).filter(|bit| *bit < BITS_LIMIT / 2);
                 let (Some(high), Some(low)) = (number(high), number(low)) else {
                     self.problems.push(
                         Diagnostic::new(
@@ -216,8 +219,9 @@ impl Converter<'_> {
             _ => {
                 let message = format!("`{}` is not a variant", attribute.value);
                 self.problems.push(
-                    Diagnostic::new(Code::Variant, attribute.value_span.clone(), message)
-                        .hint("a variant is written set/alternative, as in variant=\"Extent/Buffer\""),
+                    Diagnostic::new(Code::Variant, attribute.value_span.clone(), message).hint(
+                        "a variant is written set/alternative, as in variant=\"Extent/Buffer\"",
+                    ),
                 );
                 None
             }
@@ -256,7 +260,8 @@ impl Converter<'_> {
             "reserved" => Type::Reserved,
             "address" | "offset" => self.address(element, a, text == "offset", place)?,
             _ => {
-                match (value::fixed(text), self.names.structs.get(text), self.names.enums.get(text)) {
+                match (value::fixed(text), self.names.structs.get(text), self.names.enums.get(text))
+                {
                     (Some(fixed), _, _) => fixed,
                     (None, Some(id), _) => Type::Struct(*id),
                     (None, None, Some(id)) => Type::Enum(*id),
@@ -269,7 +274,9 @@ impl Converter<'_> {
                             Diagnostic::new(
                                 Code::Type,
                                 attribute.value_span.clone(),
-                                format!("`{text}` is neither a built-in type nor a struct nor an enum"),
+                                format!(
+                                    "`{text}` is neither a built-in type nor a struct nor an enum"
+                                ),
                             )
                             .label("unknown type")
                             .hint(hint.unwrap_or_else(|| {
@@ -354,7 +361,9 @@ impl Converter<'_> {
                 None => break,
                 Some(_) => {
                     name = match (attempt, variant) {
-                        (0, Some((_, alternative))) => format!("{} {alternative} {field}", self.container),
+                        (0, Some((_, alternative))) => {
+                            format!("{} {alternative} {field}", self.container)
+                        }
                         _ => format!("{} {field} {}", self.container, attempt + 2),
                     };
                 }
@@ -385,8 +394,13 @@ impl Converter<'_> {
                 value::fits(&attribute.value, width)
             }
             Err(message) => {
-                let message = format!("the default of `{}` is wrong: {message}", field_name(element));
-                self.problems.push(Diagnostic::new(Code::Default, attribute.value_span.clone(), message));
+                let message =
+                    format!("the default of `{}` is wrong: {message}", field_name(element));
+                self.problems.push(Diagnostic::new(
+                    Code::Default,
+                    attribute.value_span.clone(),
+                    message,
+                ));
                 None
             }
         }
@@ -444,7 +458,11 @@ impl Converter<'_> {
                 (greatest > 0).then_some((least.max(1), greatest))
             }
             // Where zero lies inside, two ranges would be left.
-            (_, Some((least, greatest))) if signed && (least as i64 > 0 || (greatest as i64) < 0) => range,
+            (_, Some((least, greatest)))
+                if signed && (least as i64 > 0 || (greatest as i64) < 0) =>
+            {
+                range
+            }
             _ => None,
         };
         // Mesa's files say it of other types too; strict readers check it.

@@ -1,8 +1,9 @@
 //! The index of a folder: what its files must hold, so that nothing is lost or moved by accident.
 //!
-//! One line for each container and named enumeration: size, numbers of fields and values, and a digest of everything
-//! that decides about bits. Loading compares it with what it finds; [`text`] writes it anew. A folder without
-//! an index is not compared with anything. What this proves and what not is said in `spec-xml/SCHEMA.md`.
+//! One line for each container and named enumeration: size, numbers of fields and values, and a
+//! digest of everything that decides about bits. Loading compares it with what it finds; [`text`]
+//! writes it anew. A folder without an index is not compared with anything. What this proves and
+//! what not is said in `spec-xml/SCHEMA.md`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -12,7 +13,9 @@ use crate::convert::ALL_PIPELINES;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::expr;
 use crate::list::{engine_names, is_inline, kind, pipeline_names};
-use crate::model::{Container, Enum, EnumValue, Field, Group, Kind, SourceFile, Span, Spec, Type, View};
+use crate::model::{
+    Container, Enum, EnumValue, Field, Group, Kind, SourceFile, Span, Spec, Type, View,
+};
 
 /// Name of the file in its folder.
 pub const FILE: &str = "index.tsv";
@@ -61,7 +64,8 @@ impl Index {
         }
     }
 
-    /// What the files beside the index have not, have besides, or have otherwise. Spans in the index name file `place`.
+    /// What the files beside the index have not, have besides, or have otherwise. Spans in the
+    /// index name file `place`.
     pub(crate) fn check(&self, spec: &Spec, place: usize) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let mut expected: BTreeMap<Key, (Entry, Span)> = BTreeMap::new();
@@ -76,7 +80,8 @@ impl Index {
             match entry(line) {
                 Some((key, entry)) => drop(expected.insert(key, (entry, span))),
                 None => found.push(
-                    Diagnostic::new(Code::Index, span, "this line of the index is malformed").hint(HINT),
+                    Diagnostic::new(Code::Index, span, "this line of the index is malformed")
+                        .hint(HINT),
                 ),
             }
         }
@@ -88,11 +93,14 @@ impl Index {
             };
             if let Some(difference) = difference(&entry, &wanted) {
                 let message = format!("`{}` {difference}", key.1);
-                found.push(Diagnostic::new(Code::Index, span, message).also(line, "the index").hint(HINT));
+                found.push(
+                    Diagnostic::new(Code::Index, span, message).also(line, "the index").hint(HINT),
+                );
             }
         }
         for ((kind, name), (_, line)) in expected {
-            let message = format!("the {kind} `{name}` of the index is in none of the files beside it");
+            let message =
+                format!("the {kind} `{name}` of the index is in none of the files beside it");
             found.push(Diagnostic::new(Code::Index, line, message).hint(HINT));
         }
         found
@@ -105,11 +113,16 @@ fn difference(found: &Entry, wanted: &Entry) -> Option<String> {
         ("fields", found.fields, wanted.fields),
         ("values", found.values, wanted.values),
     ];
-    if let Some((what, found, wanted)) = counts.into_iter().find(|(_, found, wanted)| found != wanted) {
-        return Some(format!("differs from the index in its number of {what}: {found}, not {wanted}"));
+    if let Some((what, found, wanted)) =
+        counts.into_iter().find(|(_, found, wanted)| found != wanted)
+    {
+        return Some(format!(
+            "differs from the index in its number of {what}: {found}, not {wanted}"
+        ));
     }
-    (found.digest != wanted.digest)
-        .then(|| "differs from the index in a name, place, type, default, range or value".to_owned())
+    (found.digest != wanted.digest).then(|| {
+        "differs from the index in a name, place, type, default, range or value".to_owned()
+    })
 }
 
 fn entry(line: &str) -> Option<(Key, Entry)> {
@@ -137,18 +150,19 @@ pub fn text(spec: &Spec, folder: &Path) -> String {
 
 /// Everything that a folder's files define, in their order; of two things of one name the first.
 fn things(spec: &Spec, folder: Option<&Path>) -> Vec<(Key, (Entry, Span))> {
-    let here =
-        |file: usize| spec.files.get(file).is_some_and(|file| Path::new(&file.path).parent() == folder);
+    let here = |file: usize| {
+        spec.files.get(file).is_some_and(|file| Path::new(&file.path).parent() == folder)
+    };
     let mut seen: HashMap<Key, ()> = HashMap::new();
-    let containers = spec.containers.iter().filter(|container| here(container.file)).map(|container| {
-        let key = (kind(&container.kind).to_owned(), container.name.clone());
-        (key, (of_container(spec, container), container.span.clone()))
-    });
-    let enums = spec
-        .enums
-        .iter()
-        .filter(|list| here(list.file) && !is_inline(spec, list))
-        .map(|list| (("enum".to_owned(), list.name.clone()), (of_enum(list), list.span.clone())));
+    let containers =
+        spec.containers.iter().filter(|container| here(container.file)).map(|container| {
+            let key = (kind(&container.kind).to_owned(), container.name.clone());
+            (key, (of_container(spec, container), container.span.clone()))
+        });
+    let enums =
+        spec.enums.iter().filter(|list| here(list.file) && !is_inline(spec, list)).map(|list| {
+            (("enum".to_owned(), list.name.clone()), (of_enum(list), list.span.clone()))
+        });
     containers.chain(enums).filter(|(key, _)| seen.insert(key.clone(), ()).is_none()).collect()
 }
 
@@ -226,7 +240,14 @@ impl Digest {
     fn members(&mut self, spec: &Spec, fields: &[Field], groups: &[Group], entry: &mut Entry) {
         entry.fields += fields.len();
         for field in fields {
-            self.add(&(&field.name, field.start, field.end, field.stored, field.default, field.range));
+            self.add(&(
+                &field.name,
+                field.start,
+                field.end,
+                field.stored,
+                field.default,
+                field.range,
+            ));
             self.add(&(field.opcode, field.required, field.nonzero, &field.variant));
             self.add(&field.exists_if.as_ref().map(expr::display));
             self.ty(spec, &field.ty, entry);

@@ -1,8 +1,9 @@
 //! From genxml files to a checked model to Rust text.
 //!
-//! Reading order: [`load`] makes a [`model::Spec`] of XML, [`check`] proves it, [`emit`] writes Rust. Problems are
-//! [`diagnostic::Diagnostic`]s, collected and shown all at once; [`list()`] and [`show()`] print tables for people. Nothing
-//! here touches files but the functions of this page and of [`load`]. The schema is documented in `spec-xml/SCHEMA.md`.
+//! Reading order: [`load`] makes a [`model::Spec`] of XML, [`check`] proves it, [`emit`] writes
+//! Rust. Problems are [`diagnostic::Diagnostic`]s, collected and shown all at once; [`list()`] and
+//! [`show()`] print tables for people. Nothing here touches files but the functions of this page
+//! and of [`load`]. The schema is documented in `spec-xml/SCHEMA.md`.
 
 pub mod check;
 mod convert;
@@ -29,11 +30,15 @@ pub use show::{show, show_colored};
 
 use std::path::{Path, PathBuf};
 
-/// What a build script does: loads the files, checks them, and writes the Rust text of their tables to `out_dir`.
-/// Prints the lines that make cargo run it again when a file changes. Warnings do not fail a build; errors come back as
-/// one report, whose `Display` shows them all. `enabled` says which features of the crate are on: a unit whose feature is
-/// off has tables only.
-pub fn build(spec_files: &[PathBuf], enabled: &dyn Fn(&str) -> bool, out_dir: &Path) -> Result<(), Report> {
+/// What a build script does: loads the files, checks them, and writes the Rust text of their tables
+/// to `out_dir`. Prints the lines that make cargo run it again when a file changes. Warnings do not
+/// fail a build; errors come back as one report, whose `Display` shows them all. `enabled` says
+/// which features of the crate are on: a unit whose feature is off has tables only.
+pub fn build(
+    spec_files: &[PathBuf],
+    enabled: &dyn Fn(&str) -> bool,
+    out_dir: &Path,
+) -> Result<(), Report> {
     for path in spec_files {
         println!("cargo:rerun-if-changed={}", path.display());
     }

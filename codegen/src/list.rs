@@ -18,8 +18,8 @@ pub struct Listed {
     /// Engines that take an instruction; empty for everything else. In JSON `engine`.
     #[serde(rename = "engine")]
     pub engines: Vec<&'static str>,
-    /// Pipelines that take an instruction; empty for everything else and for an instruction that all take. In JSON
-    /// `pipeline`.
+    /// Pipelines that take an instruction; empty for everything else and for an instruction that
+    /// all take. In JSON `pipeline`.
     #[serde(rename = "pipeline", skip_serializing_if = "Vec::is_empty")]
     pub pipelines: Vec<&'static str>,
     /// Size of the fixed part in bits; of an enumeration, of the widest field that uses it.
@@ -59,7 +59,9 @@ pub fn list(spec: &Spec) -> Vec<Listed> {
             _ => Vec::new(),
         },
         pipelines: match container.kind {
-            Kind::Instruction { pipelines, .. } if pipelines != ALL_PIPELINES => pipeline_names(pipelines),
+            Kind::Instruction { pipelines, .. } if pipelines != ALL_PIPELINES => {
+                pipeline_names(pipelines)
+            }
             _ => Vec::new(),
         },
         bits: container.bits,
@@ -119,7 +121,9 @@ impl Filter {
         let name = |pattern: &String| {
             let (pattern, name) = (pattern.to_lowercase(), item.name.to_lowercase());
             match pattern.contains(['*', '?']) {
-                true => matches(&pattern.chars().collect::<Vec<_>>(), &name.chars().collect::<Vec<_>>()),
+                true => {
+                    matches(&pattern.chars().collect::<Vec<_>>(), &name.chars().collect::<Vec<_>>())
+                }
                 false => name.contains(&pattern),
             }
         };
@@ -172,7 +176,8 @@ pub fn table(listed: &[&Listed]) -> String {
         let engines = match (item.offset, item.engines.len()) {
             (Some(offset), _) => {
                 let base = if item.per_engine { "base+" } else { "" };
-                let array = if item.count > 1 { format!(" x{}", item.count) } else { String::new() };
+                let array =
+                    if item.count > 1 { format!(" x{}", item.count) } else { String::new() };
                 format!("{base}{offset:#x}{array}")
             }
             (None, 4) => "all".to_owned(),
@@ -190,7 +195,8 @@ pub fn table(listed: &[&Listed]) -> String {
         ]
     });
     let rows: Vec<[String; 7]> = [headings].into_iter().chain(rows).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let mut widths: [usize; 7] = std::array::from_fn(width);
     widths[0] = widths[0].min(NAMES);
     let mut text = String::new();
@@ -239,5 +245,6 @@ pub(crate) fn pipeline_names(set: u8) -> Vec<&'static str> {
 /// True if the values stand inside a field.
 pub(crate) fn is_inline(spec: &Spec, list: &Enum) -> bool {
     let file = spec.files.get(list.span.file);
-    file.and_then(|file| file.text.get(list.span.range.clone())).is_some_and(|tag| tag.starts_with("<field"))
+    file.and_then(|file| file.text.get(list.span.range.clone()))
+        .is_some_and(|tag| tag.starts_with("<field"))
 }

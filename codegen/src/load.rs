@@ -1,7 +1,8 @@
 //! Files to a [`Spec`]: read, parse, merge imports, resolve names.
 //!
-//! Two passes. The first collects every enumeration and container by name; the second reads their contents, when any name
-//! can be resolved. What is broken is reported and left out, so that one slip does not hide the next.
+//! Two passes. The first collects every enumeration and container by name; the second reads their
+//! contents, when any name can be resolved. What is broken is reported and left out, so that one
+//! slip does not hide the next.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -32,8 +33,9 @@ pub struct Loaded {
 /// Whose rules a file is held to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
-    /// Ours if any element says where it comes from (`source`), Mesa's otherwise. The files that are given are held to the
-    /// same rules, so that one that says nothing is not left unchecked; what they import is by itself.
+    /// Ours if any element says where it comes from (`source`), Mesa's otherwise. The files that
+    /// are given are held to the same rules, so that one that says nothing is not left unchecked;
+    /// what they import is by itself.
     #[default]
     BySource,
     /// Mesa's for every file: gaps, overlaps and doubles are allowed, names must resolve.
@@ -108,8 +110,8 @@ fn failed(message: String) -> Loaded {
     Loaded { diagnostics: vec![Diagnostic::general(Code::Io, message)], ..Loaded::default() }
 }
 
-/// As [`load_files`], keeping what could be read beside what could not. An [index] among the files is
-/// compared with those beside it.
+/// As [`load_files`], keeping what could be read beside what could not. An [index] among the files
+/// is compared with those beside it.
 pub fn read_files(paths: &[PathBuf]) -> Loaded {
     read_files_as(paths, Dialect::default())
 }
@@ -233,7 +235,8 @@ impl Files {
         let file = self.files.len();
         let unit = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let tree = xml::parse(file, &text, &mut self.problems);
-        let foreign = tree.as_ref().is_some_and(|root| self.dialect == Dialect::Mesa || !has_source(root));
+        let foreign =
+            tree.as_ref().is_some_and(|root| self.dialect == Dialect::Mesa || !has_source(root));
         self.files.push(SourceFile {
             path: path.to_owned(),
             unit: unit.unwrap_or_default(),
@@ -254,11 +257,17 @@ impl Files {
         file
     }
 
-    fn imports(&mut self, path: &str, root: &Element, read: Read<'_>) -> Vec<(usize, HashSet<String>)> {
+    fn imports(
+        &mut self,
+        path: &str,
+        root: &Element,
+        read: Read<'_>,
+    ) -> Vec<(usize, HashSet<String>)> {
         let mut imports = Vec::new();
         for element in root.children.iter().filter(|child| child.name == "import") {
             let attributes: NameOnly = xml::attributes(element, &mut self.problems);
-            let Some(at) = convert::required(element, attributes.name, "name", &mut self.problems) else {
+            let Some(at) = convert::required(element, attributes.name, "name", &mut self.problems)
+            else {
                 continue;
             };
             let name = element.at(at);
@@ -298,7 +307,8 @@ impl Files {
                 continue;
             }
             let attributes: NameOnly = xml::attributes(child, &mut self.problems);
-            if let Some(at) = convert::required(child, attributes.name, "name", &mut self.problems) {
+            if let Some(at) = convert::required(child, attributes.name, "name", &mut self.problems)
+            {
                 names.insert(child.at(at).value.clone());
             }
         }
@@ -346,7 +356,8 @@ struct RootAttributes {
     _doc: Option<At>,
 }
 
-/// The platform of the specification, from the roots of its files. Imported files are of other platforms.
+/// The platform of the specification, from the roots of its files. Imported files are of other
+/// platforms.
 fn header(trees: &[Tree], loaded: &mut Loaded) {
     let imported = imported(trees);
     let mut first: Option<&Element> = None;
@@ -385,7 +396,9 @@ fn header(trees: &[Tree], loaded: &mut Loaded) {
                 problems.push(
                     Diagnostic::new(Code::Platform, root.span.clone(), message)
                         .also(other.span.clone(), "as here")
-                        .hint("load one platform at a time; another platform's file is an <import>"),
+                        .hint(
+                            "load one platform at a time; another platform's file is an <import>",
+                        ),
                 );
             }
             Some(_) => {}
@@ -396,14 +409,16 @@ fn header(trees: &[Tree], loaded: &mut Loaded) {
 const ITEMS: &[&str] = &["engine", "enum", "struct", "instruction", "register"];
 const ROOT_CHILDREN: &[&str] = &["import", "engine", "enum", "struct", "instruction", "register"];
 
-/// The items of all files: a file's own, then the imported ones that it neither excludes nor defines itself.
+/// The items of all files: a file's own, then the imported ones that it neither excludes nor
+/// defines itself.
 fn collect<'a>(trees: &'a [Tree], problems: &mut Vec<Diagnostic>) -> Vec<Item<'a>> {
     let own: HashMap<usize, Vec<Item<'a>>> =
         trees.iter().map(|tree| (tree.file, own_items(tree, problems))).collect();
     let by_file: HashMap<usize, &Tree> = trees.iter().map(|tree| (tree.file, tree)).collect();
     let imported = imported(trees);
     let mut items = Vec::new();
-    let mut files: Vec<usize> = by_file.keys().copied().filter(|file| !imported.contains(file)).collect();
+    let mut files: Vec<usize> =
+        by_file.keys().copied().filter(|file| !imported.contains(file)).collect();
     files.sort_unstable();
     for file in files {
         let mut merged = Vec::new();
@@ -443,7 +458,8 @@ fn merge<'a>(
     into: &mut Vec<Item<'a>>,
     problems: &mut Vec<Diagnostic>,
 ) {
-    let copy = |item: &Item<'a>| Item { file: item.file, element: item.element, name: item.name.clone() };
+    let copy =
+        |item: &Item<'a>| Item { file: item.file, element: item.element, name: item.name.clone() };
     into.extend(own.get(&file).into_iter().flatten().map(copy));
     let Some(tree) = trees.get(&file) else { return };
     for (imported, excluded) in &tree.imports {
@@ -451,8 +467,9 @@ fn merge<'a>(
         merge(*imported, trees, own, &mut theirs, problems);
         unused_excludes(tree, *imported, &theirs, trees, problems);
         for item in theirs {
-            let defined =
-                into.iter().any(|own| own.name == item.name && own.element.name == item.element.name);
+            let defined = into
+                .iter()
+                .any(|own| own.name == item.name && own.element.name == item.element.name);
             if !defined && !excluded.contains(&item.name) {
                 into.push(item);
             }
@@ -475,13 +492,16 @@ fn unused_excludes(
     let imports = tree.root.children.iter().filter(|child| child.name == "import");
     let Some(element) = position.and_then(|at| imports.clone().nth(at)) else { return };
     for child in element.children.iter().filter(|child| child.name == "exclude") {
-        let Some(name) = child.attributes.iter().find(|attribute| attribute.name == "name") else { continue };
+        let Some(name) = child.attributes.iter().find(|attribute| attribute.name == "name") else {
+            continue;
+        };
         // Mesa's lists name what an imported file once had.
         if !tree.foreign && !theirs.iter().any(|item| item.name == name.value) {
             let message = format!("`{}` is excluded, but the imported file has none", name.value);
             problems.push(
-                Diagnostic::new(Code::Import, name.value_span.clone(), message)
-                    .maybe_hint(suggest::hint(&name.value, theirs.iter().map(|item| item.name.as_str()))),
+                Diagnostic::new(Code::Import, name.value_span.clone(), message).maybe_hint(
+                    suggest::hint(&name.value, theirs.iter().map(|item| item.name.as_str())),
+                ),
             );
         }
     }
@@ -504,7 +524,9 @@ fn resolve(items: &[Item<'_>], loaded: &mut Loaded) {
                 names.enums.entry(item.name.clone()).or_insert(EnumId(enums.len()));
                 enums.push(convert::named_enum(item.element, item.file, &mut loaded.diagnostics));
             }
-            "engine" => loaded.spec.engines.push(convert::engine(item.element, &mut loaded.diagnostics)),
+            "engine" => {
+                loaded.spec.engines.push(convert::engine(item.element, &mut loaded.diagnostics))
+            }
             kind => {
                 if kind == "struct" {
                     names.structs.entry(item.name.clone()).or_insert(ContainerId(containers));
@@ -514,7 +536,8 @@ fn resolve(items: &[Item<'_>], loaded: &mut Loaded) {
         }
     }
     let (mut pending, mut pending_views) = (Vec::new(), Vec::new());
-    for item in items.iter().filter(|item| !matches!(item.element.name.as_str(), "enum" | "engine")) {
+    for item in items.iter().filter(|item| !matches!(item.element.name.as_str(), "enum" | "engine"))
+    {
         let problems_before = errors(&loaded.diagnostics);
         let (foreign, pipelines) = {
             let file = &loaded.spec.files[item.file];
@@ -558,7 +581,8 @@ fn errors(diagnostics: &[Diagnostic]) -> usize {
     diagnostics.iter().filter(|d| d.severity == Severity::Error).count()
 }
 
-/// Sets each enumeration's width to that of the widest field, or of the greatest value if that needs more bits.
+/// Sets each enumeration's width to that of the widest field, or of the greatest value if that
+/// needs more bits.
 fn widths(spec: &mut Spec) {
     fn visit(container: &[crate::model::Field], groups: &[Group], enums: &mut [Enum]) {
         for field in container {

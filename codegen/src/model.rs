@@ -1,7 +1,7 @@
 //! The checked model: what the loader makes of the XML and everything later reads.
 //!
-//! Every reference is resolved to an index, every expression parsed, every position absolute. A [`Spec`] that
-//! [`crate::check`] has passed can be emitted without further errors.
+//! Every reference is resolved to an index, every expression parsed, every position absolute. A
+//! [`Spec`] that [`crate::check`] has passed can be emitted without further errors.
 
 use std::ops::Range;
 
@@ -52,15 +52,16 @@ pub struct SourceFile {
     pub path: String,
     /// Name of the unit: the file's stem.
     pub unit: String,
-    /// The feature of the generating crate that the unit's types need (`feature`); none: they are always there.
+    /// The feature of the generating crate that the unit's types need (`feature`); none: they are
+    /// always there.
     pub feature: Option<String>,
     /// Pipelines that the unit's instructions need unless they say otherwise (`pipeline`), as in
     /// [`Kind::Instruction`].
     pub pipelines: u8,
     /// The whole text.
     pub text: String,
-    /// No element says where it comes from (`source`), here or in a file beside it: a file of Mesa's, in which gaps and
-    /// overlaps are allowed.
+    /// No element says where it comes from (`source`), here or in a file beside it: a file of
+    /// Mesa's, in which gaps and overlaps are allowed.
     pub foreign: bool,
 }
 
@@ -82,7 +83,8 @@ pub struct Enum {
     pub file: usize,
     /// Prefix of the value names (`prefix`), or empty. Kept apart from the names.
     pub prefix: String,
-    /// Bits of the widest field of this type, or of the greatest value if that has more; at least 1.
+    /// Bits of the widest field of this type, or of the greatest value if that has more; at least
+    /// 1.
     pub bits: u32,
     /// Values in file order.
     pub values: Vec<EnumValue>,
@@ -137,8 +139,9 @@ pub struct Container {
     pub file: usize,
     /// What it is.
     pub kind: Kind,
-    /// Size in bits of the fixed part: `length` dwords or `size` bits. For an instruction without either, up to the
-    /// end of its last field or the start of its variable group, rounded up to dwords.
+    /// Size in bits of the fixed part: `length` dwords or `size` bits. For an instruction without
+    /// either, up to the end of its last field or the start of its variable group, rounded up to
+    /// dwords.
     pub bits: u32,
     /// Fields in order of their first bit.
     pub fields: Vec<Field>,
@@ -148,7 +151,8 @@ pub struct Container {
     pub views: Vec<View>,
     /// Programming restrictions.
     pub rules: Vec<Rule>,
-    /// Only the header is described so far (`partial`); bits that no field names are unknown, not reserved.
+    /// Only the header is described so far (`partial`); bits that no field names are unknown, not
+    /// reserved.
     pub partial: bool,
     /// Fields may overlap without being variants (`overlap="allowed"`, and every file of Mesa's).
     pub overlap_allowed: bool,
@@ -161,8 +165,12 @@ pub struct Container {
 }
 
 impl Container {
-    /// Byte offsets of a register in the register space: of each of an array, on each engine that has it.
-    pub fn register_places<'a>(&'a self, engines: &'a [EngineBase]) -> impl Iterator<Item = u32> + 'a {
+    /// Byte offsets of a register in the register space: of each of an array, on each engine that
+    /// has it.
+    pub fn register_places<'a>(
+        &'a self,
+        engines: &'a [EngineBase],
+    ) -> impl Iterator<Item = u32> + 'a {
         let (offset, count, stride, engines) = match self.kind {
             Kind::Register { offset, per_engine: true, count, stride, .. } => {
                 (offset, count, stride, engines)
@@ -188,9 +196,11 @@ pub enum Kind {
     },
     /// A command.
     Instruction {
-        /// Bit set as in `genxml_core::reflect::Engines`: 1 render, 2 blitter, 4 video, 8 video-enhance.
+        /// Bit set as in `genxml_core::reflect::Engines`: 1 render, 2 blitter, 4 video, 8
+        /// video-enhance.
         engines: u8,
-        /// Bit set as in `genxml_core::reflect::Pipelines`: 1 3D, 2 media, 4 GPGPU; all of them if unstated.
+        /// Bit set as in `genxml_core::reflect::Pipelines`: 1 3D, 2 media, 4 GPGPU; all of them if
+        /// unstated.
         pipelines: u8,
         /// Length is the DWord Length field plus this.
         bias: u32,
@@ -279,19 +289,21 @@ pub struct Field {
     pub doc: String,
     /// Volume and page, or the fact's origin; empty if the container's holds.
     pub source: String,
-    /// The text was lost and the row is derived, or a source doubts it (`derived`, `doubtful`): the reason.
+    /// The text was lost and the row is derived, or a source doubts it (`derived`, `doubtful`): the
+    /// reason.
     pub doubt: String,
     /// The element's opening tag.
     pub span: Span,
 }
 
-/// Bits of a container once more, as something that the fields themselves do not say (`view`): rules name it, and the
-/// rules of its structure hold while its condition does.
+/// Bits of a container once more, as something that the fields themselves do not say (`view`):
+/// rules name it, and the rules of its structure hold while its condition does.
 #[derive(Debug, Clone)]
 pub struct View {
     /// Name, place and type.
     pub field: Field,
-    /// The bits are this only if it holds (`exists-if`); about the container alone, inside nested structures too.
+    /// The bits are this only if it holds (`exists-if`); about the container alone, inside nested
+    /// structures too.
     pub exists_if: Option<Cond>,
     /// The condition as written, white space joined; empty if there is none.
     pub text: String,
@@ -322,7 +334,8 @@ pub enum Type {
         /// Fraction bits.
         frac: u32,
     },
-    /// `address` and `offset`: the bits stand at their own place of the pointer (bit `start % 32` of it is first)
+    /// `address` and `offset`: the bits stand at their own place of the pointer (bit `start % 32`
+    /// of it is first)
     Address {
         /// One of `genxml_core::address::SpaceKind`'s names.
         space: String,
@@ -357,7 +370,8 @@ pub enum Stored {
     Log2,
 }
 
-/// A condition of a field (`exists-if`); grammar in SCHEMA.md. Values of enumerations are numbers by now, fields absolute bit ranges.
+/// A condition of a field (`exists-if`); grammar in SCHEMA.md. Values of enumerations are numbers
+/// by now, fields absolute bit ranges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expr {
     /// A number or a value of an enumeration.
@@ -377,7 +391,8 @@ pub enum Expr {
     Binary(Op, Box<Expr>, Box<Expr>),
 }
 
-/// A condition of a rule (`require`): what [`Expr`] says, and more, of the container and of what came before it.
+/// A condition of a rule (`require`): what [`Expr`] says, and more, of the container and of what
+/// came before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cond {
     /// A number or a value of an enumeration.
@@ -392,7 +407,8 @@ pub enum Cond {
     In(Box<Cond>, Vec<(u64, u64)>),
     /// Bits that the value of an enumeration stands for (`bits` of a `value`).
     Bits(Box<Cond>, EnumId),
-    /// Position of the last such instruction before this one for which the condition, over its fields, held.
+    /// Position of the last such instruction before this one for which the condition, over its
+    /// fields, held.
     Last(ContainerId, Option<Box<Cond>>),
     /// A statement about the elements of a group. A count has no body.
     Over(Quantifier, GroupRef, Option<Box<Cond>>),
@@ -420,8 +436,8 @@ pub enum Quantifier {
 /// Where a field or group is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
-    /// In the container of the rule, or the group element that the innermost [`Cond::Over`] stands at; the number is how
-    /// many such elements further out.
+    /// In the container of the rule, or the group element that the innermost [`Cond::Over`] stands
+    /// at; the number is how many such elements further out.
     Own(u32),
     /// In the last one seen of another container, or of the same one before this.
     State(ContainerId),
@@ -457,7 +473,8 @@ pub struct GroupRef {
     pub count: u32,
 }
 
-/// How the messages of a kernel use a surface of the binding table, as in `genxml_core::rule::Role`.
+/// How the messages of a kernel use a surface of the binding table, as in
+/// `genxml_core::rule::Role`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Role {

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 /// A crate that generates code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// genxml-eu: instruction formats (`eu.xml`, `eu_*.xml`), and the messages that EU threads send with their
-    /// descriptors, headers and payloads. genxml-gen8 shows the latter beside its own units.
+    /// genxml-eu: instruction formats (`eu.xml`, `eu_*.xml`), and the messages that EU threads send
+    /// with their descriptors, headers and payloads. genxml-gen8 shows the latter beside its own
+    /// units.
     Eu,
     /// genxml-gen8: everything else.
     Runtime,
@@ -16,11 +17,13 @@ impl Part {
     /// The part that the file belongs to.
     pub fn of(path: &Path) -> Part {
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        let messages = ["messages", "message_headers", "message_payloads", "descriptors"].contains(&stem);
+        let messages =
+            ["messages", "message_headers", "message_payloads", "descriptors"].contains(&stem);
         if stem == "eu" || stem.starts_with("eu_") || messages { Part::Eu } else { Part::Runtime }
     }
 
-    /// The `.xml` files of this part in `dir`, in order of their names; none if the folder cannot be read.
+    /// The `.xml` files of this part in `dir`, in order of their names; none if the folder cannot
+    /// be read.
     pub fn files(self, dir: &Path) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
         let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
@@ -32,8 +35,9 @@ impl Part {
     }
 }
 
-/// The whole of a crate's build script: generates the code of one part of the specification in `dir`, which is given
-/// relative to the crate. A defect of the specification ends the process with the report on stderr.
+/// The whole of a crate's build script: generates the code of one part of the specification in
+/// `dir`, which is given relative to the crate. A defect of the specification ends the process with
+/// the report on stderr.
 pub fn build_script(part: Part, dir: &str) {
     let root = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let dir = Path::new(&root).join(dir);

@@ -75,14 +75,17 @@ pub(crate) fn fits(text: &str, width: u32) -> Option<u64> {
     crate::expr::number(text).filter(|value| *value <= ones(width))
 }
 
-/// A `default` to stored bits. Numbers are stored values, but for fixed point (`1.5`) and floats (`1.0`), which are
-/// meant values unless written `0x...`; enumerations may use names, booleans true and false.
+/// A `default` to stored bits. Numbers are stored values, but for fixed point (`1.5`) and floats
+/// (`1.0`), which are meant values unless written `0x...`; enumerations may use names, booleans
+/// true and false.
 pub(crate) fn default(text: &str, ty: &Type, width: u32, enums: &[Enum]) -> Result<u64, String> {
     let text = text.trim();
     let hex = text.starts_with("0x") || text.starts_with("0b");
     let fits = |value: u64| match value <= ones(width) {
         true => Ok(value),
-        false => Err(format!("{text} needs {} bits, the field has {width}", 64 - value.leading_zeros())),
+        false => {
+            Err(format!("{text} needs {} bits, the field has {width}", 64 - value.leading_zeros()))
+        }
     };
     match ty {
         Type::Bool if text == "true" => return Ok(1),
@@ -104,20 +107,25 @@ pub(crate) fn default(text: &str, ty: &Type, width: u32, enums: &[Enum]) -> Resu
             if width != 64 && value.is_finite() && !(value as f32).is_finite() {
                 return Err(format!("{text} is too large for 32 bits"));
             }
-            return Ok(if width == 64 { value.to_bits() } else { u64::from((value as f32).to_bits()) });
+            return Ok(if width == 64 {
+                value.to_bits()
+            } else {
+                u64::from((value as f32).to_bits())
+            });
         }
         Type::UFixed { frac, .. } if !hex => {
-            let value =
-                scaled(text, *frac).ok_or_else(|| format!("`{text}` is not a multiple of 2^-{frac}"))?;
+            let value = scaled(text, *frac)
+                .ok_or_else(|| format!("`{text}` is not a multiple of 2^-{frac}"))?;
             return u64::try_from(value)
                 .ok()
                 .filter(|value| *value <= ones(width))
                 .ok_or_else(|| format!("{text} does not fit the format"));
         }
         Type::SFixed { frac, .. } if !hex => {
-            let value =
-                scaled(text, *frac).ok_or_else(|| format!("`{text}` is not a multiple of 2^-{frac}"))?;
-            return twos_complement(value, width).ok_or_else(|| format!("{text} does not fit the format"));
+            let value = scaled(text, *frac)
+                .ok_or_else(|| format!("`{text}` is not a multiple of 2^-{frac}"))?;
+            return twos_complement(value, width)
+                .ok_or_else(|| format!("{text} does not fit the format"));
         }
         _ => {}
     }
@@ -130,7 +138,8 @@ pub(crate) fn default(text: &str, ty: &Type, width: u32, enums: &[Enum]) -> Resu
     }
 }
 
-/// One end of a `range`, a meant value, to the stored one; signed types are sign-extended to 64 bits.
+/// One end of a `range`, a meant value, to the stored one; signed types are sign-extended to 64
+/// bits.
 pub(crate) fn bound(text: &str, ty: &Type, stored: Stored, width: u32) -> Result<u64, String> {
     let text = text.trim();
     let frac = match ty {

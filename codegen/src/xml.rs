@@ -1,7 +1,8 @@
-//! XML text to a tree whose every element and attribute knows its bytes, and attributes to serde structs.
+//! XML text to a tree whose every element and attribute knows its bytes, and attributes to serde
+//! structs.
 //!
-//! A struct of `Option<At>` members *is* the list of attributes that an element may have: serde hands its member names
-//! to [`attributes`], which reports every attribute that is none of them.
+//! A struct of `Option<At>` members *is* the list of attributes that an element may have: serde
+//! hands its member names to [`attributes`], which reports every attribute that is none of them.
 
 use quick_xml::XmlVersion;
 use quick_xml::events::attributes::AttrError;
@@ -68,7 +69,8 @@ fn span_in(file: usize, text: &str, part: &str) -> Span {
     }
 }
 
-/// The root element of `text`, or what is malformed. Comments and processing instructions are skipped.
+/// The root element of `text`, or what is malformed. Comments and processing instructions are
+/// skipped.
 pub(crate) fn parse(file: usize, text: &str, problems: &mut Vec<Diagnostic>) -> Option<Element> {
     let mut reader = Reader::from_str(text);
     let mut open: Vec<Element> = Vec::new();
@@ -79,8 +81,10 @@ pub(crate) fn parse(file: usize, text: &str, problems: &mut Vec<Diagnostic>) -> 
             Ok(event) => event,
             Err(error) => {
                 let at = (reader.error_position() as usize).min(text.len());
-                let end =
-                    text[floor(text, at)..].chars().next().map_or(at, |c| floor(text, at) + c.len_utf8());
+                let end = text[floor(text, at)..]
+                    .chars()
+                    .next()
+                    .map_or(at, |c| floor(text, at) + c.len_utf8());
                 let mut problem = malformed(file, at..end, error.to_string());
                 if let Some(parent) = open.last() {
                     problem = problem.also(parent.span.clone(), "inside this element");
@@ -93,7 +97,11 @@ pub(crate) fn parse(file: usize, text: &str, problems: &mut Vec<Diagnostic>) -> 
         match event {
             Event::Start(tag) | Event::Empty(tag) if open.len() >= DEPTH => {
                 let span = span_in(file, text, tag_text(&tag));
-                problems.push(malformed(file, span.range, format!("elements nest deeper than {DEPTH}")));
+                problems.push(malformed(
+                    file,
+                    span.range,
+                    format!("elements nest deeper than {DEPTH}"),
+                ));
                 return None;
             }
             Event::Start(tag) => {
@@ -108,14 +116,17 @@ pub(crate) fn parse(file: usize, text: &str, problems: &mut Vec<Diagnostic>) -> 
                     close(element, &mut open, &mut root, problems);
                 }
             }
-            Event::Text(piece) => add_text(file, before..after, &piece.xml10_content(), &mut open, problems),
-            Event::CData(piece) => add_text(file, before..after, &piece.xml10_content(), &mut open, problems),
+            Event::Text(piece) => {
+                add_text(file, before..after, &piece.xml10_content(), &mut open, problems)
+            }
+            Event::CData(piece) => {
+                add_text(file, before..after, &piece.xml10_content(), &mut open, problems)
+            }
             Event::GeneralRef(reference) => {
                 let resolved = match reference.resolve_char_ref() {
                     Ok(Some(character)) => Some(character.to_string()),
-                    Ok(None) => {
-                        quick_xml::escape::resolve_xml_entity(&reference.xml10_content()).map(str::to_owned)
-                    }
+                    Ok(None) => quick_xml::escape::resolve_xml_entity(&reference.xml10_content())
+                        .map(str::to_owned),
                     Err(_) => None,
                 };
                 match resolved {
@@ -148,7 +159,8 @@ fn malformed(file: usize, range: std::ops::Range<usize>, message: String) -> Dia
 /// A `&` in an attribute that starts no entity.
 fn bad_entity(file: usize, value: &Span, text: &str, error: &str) -> Diagnostic {
     let bare = text.match_indices('&').map(|(at, _)| at).find(|at| {
-        let name: String = text[at + 1..].chars().take_while(|c| c.is_alphanumeric() || *c == '#').collect();
+        let name: String =
+            text[at + 1..].chars().take_while(|c| c.is_alphanumeric() || *c == '#').collect();
         name.is_empty() || !text[at + 1 + name.len()..].starts_with(';')
     });
     match bare {
@@ -206,9 +218,11 @@ fn close(
     match open.last_mut() {
         Some(parent) => parent.children.push(element),
         None if root.is_none() => *root = Some(element),
-        None => {
-            problems.push(malformed(element.span.file, element.span.range, "a second root element".into()))
-        }
+        None => problems.push(malformed(
+            element.span.file,
+            element.span.range,
+            "a second root element".into(),
+        )),
     }
 }
 
@@ -221,13 +235,17 @@ fn element(
 ) -> Element {
     let name_range = range.start + 1..range.start + 1 + tag.name().as_ref().len();
     let mut attributes = Vec::new();
-    // `tag` borrows from `text`, but its lifetime says so only inside `parse`: the content starts after the `<`.
+    // `tag` borrows from `text`, but its lifetime says so only inside `parse`: the content starts
+    // after the `<`.
     let content = range.start + 1;
     let base = tag_text(tag).as_ptr() as usize;
     let place = |part: &str| {
         let start = content + (part.as_ptr() as usize).wrapping_sub(base);
         let end = start.wrapping_add(part.len());
-        Span { file, range: if start <= end && end <= text.len() { start..end } else { range.clone() } }
+        Span {
+            file,
+            range: if start <= end && end <= text.len() { start..end } else { range.clone() },
+        }
     };
     for attribute in tag.attributes() {
         match attribute {
@@ -236,12 +254,22 @@ fn element(
                 let value = match attribute.normalized_value(XmlVersion::Implicit1_0) {
                     Ok(value) => value.into_owned(),
                     Err(error) => {
-                        problems.push(bad_entity(file, &value_span, &attribute.value, &error.to_string()));
+                        problems.push(bad_entity(
+                            file,
+                            &value_span,
+                            &attribute.value,
+                            &error.to_string(),
+                        ));
                         continue;
                     }
                 };
                 let key: &str = attribute.key.as_ref();
-                attributes.push(Attribute { name: key.to_owned(), value, name_span: place(key), value_span });
+                attributes.push(Attribute {
+                    name: key.to_owned(),
+                    value,
+                    name_span: place(key),
+                    value_span,
+                });
             }
             Err(AttrError::Duplicated(again, _)) => {
                 // Positions count from the tag's name on.
@@ -265,12 +293,15 @@ fn element(
     }
 }
 
-/// The place of an attribute's value (or, if it has none of that name, of the whole tag) inside an opening tag.
+/// The place of an attribute's value (or, if it has none of that name, of the whole tag) inside an
+/// opening tag.
 pub(crate) fn attribute_span(text: &str, tag: &Span, name: &str) -> Span {
     let Some(source) = text.get(tag.range.clone()) else { return tag.clone() };
     let mut ignored = Vec::new();
     let mut reader = Reader::from_str(source);
-    let (Ok(Event::Start(start)) | Ok(Event::Empty(start))) = reader.read_event() else { return tag.clone() };
+    let (Ok(Event::Start(start)) | Ok(Event::Empty(start))) = reader.read_event() else {
+        return tag.clone();
+    };
     let element = element(tag.file, source, 0..source.len(), &start, &mut ignored);
     match element.attributes.iter().find(|attribute| attribute.name == name) {
         Some(found) => Span {
@@ -287,7 +318,8 @@ pub(crate) fn attribute_span(text: &str, tag: &Span, name: &str) -> Span {
 #[serde(transparent)]
 pub(crate) struct At(usize);
 
-/// The attributes of `element` as the struct `T`, every member an `Option<At>`; unknown ones are reported.
+/// The attributes of `element` as the struct `T`, every member an `Option<At>`; unknown ones are
+/// reported.
 pub(crate) fn attributes<'a, T: Deserialize<'a> + Default>(
     element: &'a Element,
     problems: &mut Vec<Diagnostic>,
@@ -328,10 +360,15 @@ impl<'de> Deserializer<'de> for AttributeReader<'de, '_> {
 impl<'de> MapAccess<'de> for AttributeReader<'de, '_> {
     type Error = SerdeError;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, SerdeError> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, SerdeError> {
         while let Some(attribute) = self.element.attributes.get(self.next) {
             if let Some(name) = self.known.iter().find(|name| **name == attribute.name) {
-                return seed.deserialize(serde::de::value::BorrowedStrDeserializer::new(name)).map(Some);
+                return seed
+                    .deserialize(serde::de::value::BorrowedStrDeserializer::new(name))
+                    .map(Some);
             }
             let message = format!("<{}> has no attribute `{}`", self.element.name, attribute.name);
             let hint = suggest::hint(&attribute.name, self.known.iter().copied())
@@ -346,7 +383,10 @@ impl<'de> MapAccess<'de> for AttributeReader<'de, '_> {
         Ok(None)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, SerdeError> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, SerdeError> {
         self.next += 1;
         seed.deserialize(Position(self.next - 1))
     }

@@ -1,7 +1,9 @@
 //! Broken specifications in, expected text out: one folder of `cases/` for each kind of problem.
 //!
-//! `input.xml` is loaded with the other XML files and the index of its folder beside it; `expected.txt` is the whole report. After a
-//! deliberate change, `GENXML_BLESS=1 cargo test -p genxml-codegen` writes the expected texts anew: read the difference.
+//! `input.xml` is loaded with the other XML files and the index of its folder beside it;
+//! `expected.txt` is the whole report. After a deliberate change,
+//! `GENXML_BLESS=1 cargo test -p genxml-codegen` writes the expected texts anew: read the
+//! difference.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +14,8 @@ use genxml_codegen::{index, load};
 
 fn cases() -> Vec<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let mut cases: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut cases: Vec<PathBuf> =
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     cases.sort();
     cases
 }
@@ -25,7 +28,10 @@ fn texts(case: &Path) -> Vec<(String, String)> {
         .into_iter()
         .chain(index)
         .map(|path| {
-            (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(&path).unwrap())
+            (
+                path.file_name().unwrap().to_str().unwrap().to_owned(),
+                fs::read_to_string(&path).unwrap(),
+            )
         })
         .collect();
     texts.sort_by_key(|(name, _)| (name != "input.xml", name.clone()));

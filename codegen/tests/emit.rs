@@ -1,6 +1,7 @@
-//! The emitter's text over small inputs: `emit/NAME/input.xml` gives `emit/NAME/expected.rs`.
-//! After a wanted change: `GENXML_BLESS=1 cargo test -p genxml-codegen --test emit`, and read the difference.
-//! That such text compiles and keeps the laws of packing is tested in the tests crate (`toy/toy.xml`).
+//! The emitter's text over small inputs: `emit/NAME/input.xml` gives `emit/NAME/expected.rs`. After
+//! a wanted change: `GENXML_BLESS=1 cargo test -p genxml-codegen --test emit`, and read the
+//! difference. That such text compiles and keeps the laws of packing is tested in the tests crate
+//! (`toy/toy.xml`).
 
 use std::path::Path;
 
@@ -51,7 +52,8 @@ fn names_stay_apart() {
         </struct>
         <struct name="Address" length="1"><field name="Self" dword="0" bits="31:0" type="uint"/></struct>
       </genxml>"#;
-    let spec = genxml_codegen::load_texts(&[("unit.xml", input)]).unwrap_or_else(|report| panic!("{report}"));
+    let spec = genxml_codegen::load_texts(&[("unit.xml", input)])
+        .unwrap_or_else(|report| panic!("{report}"));
     let files = genxml_codegen::emit::rust(&spec, &|_| true);
     let text = &files.iter().find(|(name, _)| name == "unit.rs").expect("the unit's file").1;
     for item in [
@@ -65,7 +67,8 @@ fn names_stay_apart() {
     }
 }
 
-/// A feature that is off takes a unit's types away, but for those that other units' fields have; tables stay.
+/// A feature that is off takes a unit's types away, but for those that other units' fields have;
+/// tables stay.
 #[test]
 fn features() {
     let texts = [
@@ -106,7 +109,8 @@ fn features() {
     let files = genxml_codegen::emit::rust(&spec, &|_| false);
     let packets = &files.iter().find(|(name, _)| name == "packets.rs").expect("packets").1;
     assert!(
-        packets.contains("RenderPacket::Partial(Lazy::new(&[]))") && !packets.contains("super::other::"),
+        packets.contains("RenderPacket::Partial(Lazy::new(&[]))")
+            && !packets.contains("super::other::"),
         "{packets}"
     );
 }

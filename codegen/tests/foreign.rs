@@ -1,7 +1,8 @@
-//! Specifications in Mesa's schema: the spelling of 2021 and the newer one, read by us; and ours, read as Mesa's
-//! tools would.
+//! Specifications in Mesa's schema: the spelling of 2021 and the newer one, read by us; and ours,
+//! read as Mesa's tools would.
 //!
-//! `foreign/old` and `foreign/new` say the same in both spellings. They use everything that the schema has.
+//! `foreign/old` and `foreign/new` say the same in both spellings. They use everything that the
+//! schema has.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,8 @@ fn load(name: &str) -> Spec {
     load_files(&[file(name)]).unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Kind and name of a container to its fields: the groups around, first and last bit, the name, and named values.
+/// Kind and name of a container to its fields: the groups around, first and last bit, the name, and
+/// named values.
 type Places = BTreeMap<String, Vec<Place>>;
 
 type Place = (String, u32, u32, String, Vec<(String, u64)>);
@@ -38,7 +40,8 @@ fn places(spec: &Spec, keep: impl Fn(&Field) -> bool) -> Places {
         for field in fields.iter().filter(|field| keep(field)) {
             let mut values = Vec::new();
             if let Type::Enum(id) = field.ty {
-                let named = spec.enums[id.0].values.iter().map(|value| (value.name.clone(), value.value));
+                let named =
+                    spec.enums[id.0].values.iter().map(|value| (value.name.clone(), value.value));
                 values.extend(named);
             }
             to.push((around.to_owned(), field.start, field.end, field.name.clone(), values));
@@ -65,7 +68,10 @@ fn places(spec: &Spec, keep: impl Fn(&Field) -> bool) -> Places {
 #[test]
 fn both_spellings_say_the_same() {
     let (old, new) = (load("old/gen8.xml"), load("new/gen80.xml"));
-    assert_eq!((old.name.as_str(), old.generation.as_str()), (new.name.as_str(), new.generation.as_str()));
+    assert_eq!(
+        (old.name.as_str(), old.generation.as_str()),
+        (new.name.as_str(), new.generation.as_str())
+    );
     // Only the newer schema can say that bits are zero, and that a value is a second name.
     let keep = |field: &Field| field.ty != Type::MustBeZero && field.name != "Fruit";
     let expected = places(&old, keep);
@@ -90,7 +96,11 @@ fn both_spellings_say_the_same() {
             ("TOY_LIST", 32, 0xffff_0000, 0x7806_0000, 3),
         ] {
             let container = find(spec, name);
-            assert_eq!((container.bits, emit::opcode(&container)), (bits, (mask, opcode)), "{name}");
+            assert_eq!(
+                (container.bits, emit::opcode(&container)),
+                (bits, (mask, opcode)),
+                "{name}"
+            );
             assert!(
                 matches!(container.kind, Kind::Instruction { engines: set, .. } if set == engines),
                 "{name}"
@@ -103,7 +113,8 @@ fn both_spellings_say_the_same() {
 #[test]
 fn code_is_generated() {
     for name in ["old/gen8.xml", "new/gen80.xml"] {
-        let text: String = emit::rust(&load(name), &|_| true).into_iter().map(|(_, text)| text).collect();
+        let text: String =
+            emit::rust(&load(name), &|_| true).into_iter().map(|(_, text)| text).collect();
         for item in ["pub struct ToyStack {", "pub struct ToyMode {", "FAST", "PEAR"] {
             assert!(text.contains(item), "{name}: no {item}");
         }
@@ -141,13 +152,14 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("register", &["name", "length", "num"]),
 ];
 
-/// The text without what a reader of plain genxml does not know: elements, attributes, and fields of a type that is
-/// neither built in nor declared.
+/// The text without what a reader of plain genxml does not know: elements, attributes, and fields
+/// of a type that is neither built in nor declared.
 fn plain(text: &str) -> String {
     let mut reader = Reader::from_str(text);
     let (mut out, mut skip, mut depth) = (String::new(), None, 0);
     let open = |tag: &BytesStart<'_>| -> Option<String> {
-        let (name, attributes) = KNOWN.iter().find(|(element, _)| *element == tag.name().as_ref())?;
+        let (name, attributes) =
+            KNOWN.iter().find(|(element, _)| *element == tag.name().as_ref())?;
         let mut text = format!("<{name}");
         for attribute in tag.attributes() {
             let attribute = attribute.expect("well-formed");
@@ -199,20 +211,22 @@ fn a_plain_reader_finds_the_same_places() {
         .filter(|(path, _)| path.ends_with(".xml"))
         .map(|(path, text)| (*path, plain(text)))
         .collect();
-    let texts: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    let texts: Vec<(&str, &str)> =
+        texts.iter().map(|(path, text)| (*path, text.as_str())).collect();
     assert!(texts.iter().all(|(_, text)| !text.contains("source=") && !text.contains("<rule")));
     let read = load::read_texts(&texts);
     assert_eq!(read.report().errors(), 0, "{}", read.report());
     assert!(read.spec.files.iter().all(|file| file.foreign));
-    let (ours, theirs) = (places(&ours, |field| field.ty != Type::Reserved), places(&read.spec, |_| true));
+    let (ours, theirs) =
+        (places(&ours, |field| field.ty != Type::Reserved), places(&read.spec, |_| true));
     assert!(ours.keys().eq(theirs.keys()));
     for (name, fields) in &ours {
         assert_eq!(fields, &theirs[name], "{name}");
     }
 }
 
-/// What Mesa's files leave out or write their own way: bits without a name, defaults of fixed point as stored, a
-/// generation that is empty.
+/// What Mesa's files leave out or write their own way: bits without a name, defaults of fixed point
+/// as stored, a generation that is empty.
 #[test]
 fn spellings_that_only_mesa_has() {
     let text = r#"<genxml name="RT" gen="">

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use genxml_codegen::load;
 
-/// The index is part of it: after a meant change, `genx spec check --bless spec-xml/gen8` and read the difference.
+/// The index is part of it: after a meant change, `genx spec check --bless spec-xml/gen8` and read
+/// the difference.
 #[test]
 fn gen8_has_no_errors() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec-xml/gen8");

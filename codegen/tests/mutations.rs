@@ -1,12 +1,14 @@
-//! What `genx spec check` sees of a specification that was damaged: random mutations of our own XML, with a fixed seed.
+//! What `genx spec check` sees of a specification that was damaged: random mutations of our own
+//! XML, with a fixed seed.
 //!
-//! Each mutation changes the text of one file: a container or field is deleted, a field moved by a bit, made a bit
-//! wider or narrower, a value or an opcode renumbered. The checks alone see what contradicts something else; with the
-//! index of the folder everything must be seen. `cargo test -p genxml-codegen --test mutations -- --nocapture` prints
-//! the shares and why the rest cannot be seen by the checks alone.
+//! Each mutation changes the text of one file: a container or field is deleted, a field moved by a
+//! bit, made a bit wider or narrower, a value or an opcode renumbered. The checks alone see what
+//! contradicts something else; with the index of the folder everything must be seen.
+//! `cargo test -p genxml-codegen --test mutations -- --nocapture` prints the shares and why the
+//! rest cannot be seen by the checks alone.
 //!
-//! Some mutations of one kind, each of another container, go into one run; an error counts for the container or
-//! enumeration that it points into or names.
+//! Some mutations of one kind, each of another container, go into one run; an error counts for the
+//! container or enumeration that it points into or names.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -117,7 +119,9 @@ impl Subject {
             add(number, &container.fields, &container.groups, false, &mut fields);
         }
         let values = spec.enums.iter().flat_map(|list| {
-            list.values.iter().map(|value| (value.span.clone(), format!("{} {}", list.name, value.name)))
+            list.values
+                .iter()
+                .map(|value| (value.span.clone(), format!("{} {}", list.name, value.name)))
         });
         Subject { values: values.collect(), fields, spec }
     }
@@ -141,8 +145,9 @@ impl Subject {
     /// The tag with another value of an attribute.
     fn with(&self, span: &Span, attribute: &str, value: &str) -> String {
         let tag = self.text(span);
-        let start =
-            tag.find(&format!(" {attribute}=\"")).expect("it has the attribute") + attribute.len() + 3;
+        let start = tag.find(&format!(" {attribute}=\"")).expect("it has the attribute")
+            + attribute.len()
+            + 3;
         let end = start + tag[start..].find('"').expect("well-formed");
         format!("{}{value}{}", &tag[..start], &tag[end..])
     }
@@ -156,8 +161,9 @@ impl Subject {
         if self.text(&field.span).contains(" bits=\"") {
             let dword = i64::from(field.start / 32) * 32;
             // A field that leaves its dword downwards would need another one.
-            (start >= dword)
-                .then(|| self.with(&field.span, "bits", &format!("{}:{}", end - dword, start - dword)))
+            (start >= dword).then(|| {
+                self.with(&field.span, "bits", &format!("{}:{}", end - dword, start - dword))
+            })
         } else {
             Some(
                 self.with(&field.span, "start", &start.to_string())
@@ -185,13 +191,25 @@ impl Subject {
             Kind::DeleteContainer => {
                 let container = &self.spec.containers[random.below(self.spec.containers.len())];
                 let range = self.element(&container.span);
-                new(&container.span, range, String::new(), "nothing refers to it", container.name.clone())
+                new(
+                    &container.span,
+                    range,
+                    String::new(),
+                    "nothing refers to it",
+                    container.name.clone(),
+                )
             }
             Kind::RenumberValue => {
                 let (span, name) = &self.values[random.below(self.values.len())];
                 let number: u64 = number(self.text(span), "value")?;
                 let text = self.with(span, "value", &(number ^ 1).to_string());
-                new(span, span.range.clone(), text, "the number was free, or both were", name.clone())
+                new(
+                    span,
+                    span.range.clone(),
+                    text,
+                    "the number was free, or both were",
+                    name.clone(),
+                )
             }
             _ => {
                 let (container, field, inside) = &self.fields[random.below(self.fields.len())];
@@ -227,12 +245,19 @@ struct Owners<'a>(BTreeMap<(usize, usize), &'a str>);
 
 impl<'a> Owners<'a> {
     fn new(spec: &'a Spec) -> Owners<'a> {
-        let containers = spec.containers.iter().map(|container| (&container.span, container.name.as_str()));
+        let containers =
+            spec.containers.iter().map(|container| (&container.span, container.name.as_str()));
         let enums = spec.enums.iter().map(|list| (&list.span, list.name.as_str()));
         // A list inside a field belongs to the container.
-        let named =
-            enums.filter(|(span, _)| spec.files[span.file].text[span.range.clone()].starts_with("<enum"));
-        Owners(containers.chain(named).map(|(span, name)| ((span.file, span.range.start), name)).collect())
+        let named = enums.filter(|(span, _)| {
+            spec.files[span.file].text[span.range.clone()].starts_with("<enum")
+        });
+        Owners(
+            containers
+                .chain(named)
+                .map(|(span, name)| ((span.file, span.range.start), name))
+                .collect(),
+        )
     }
 
     fn of(&self, span: &Span) -> Option<&'a str> {
@@ -285,20 +310,28 @@ fn damage_is_seen() {
             texts[mutation.file].1.replace_range(mutation.range.clone(), &mutation.text);
         }
         texts.push(("gen8/index.tsv", list.clone()));
-        let texts: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (*path, text.as_str())).collect();
+        let texts: Vec<(&str, &str)> =
+            texts.iter().map(|(path, text)| (*path, text.as_str())).collect();
         let loaded = load::read_texts(&texts);
         let (report, owners) = (loaded.report(), Owners::new(&loaded.spec));
-        let errors = report.diagnostics.iter().filter(|problem| problem.code.text().starts_with("E-"));
+        let errors =
+            report.diagnostics.iter().filter(|problem| problem.code.text().starts_with("E-"));
         let errors: Vec<_> = errors.collect();
         let seen = |mutation: &Mutation, by_index: bool| {
             let name = format!("`{}`", mutation.owner);
-            errors.iter().filter(|problem| (problem.code == Code::Index) == by_index).any(|problem| {
-                let secondary = problem.secondary.iter().map(|(span, _)| span);
-                let mut spans = problem.span.iter().chain(secondary);
-                problem.message.contains(&name) || spans.any(|span| owners.of(span) == Some(&mutation.owner))
-            })
+            errors.iter().filter(|problem| (problem.code == Code::Index) == by_index).any(
+                |problem| {
+                    let secondary = problem.secondary.iter().map(|(span, _)| span);
+                    let mut spans = problem.span.iter().chain(secondary);
+                    problem.message.contains(&name)
+                        || spans.any(|span| owners.of(span) == Some(&mutation.owner))
+                },
+            )
         };
-        batch.iter().map(|mutation| (seen(mutation, false), seen(mutation, true))).collect::<Vec<_>>()
+        batch
+            .iter()
+            .map(|mutation| (seen(mutation, false), seen(mutation, true)))
+            .collect::<Vec<_>>()
     };
     // Two threads halve the time; the result is the same for any number.
     let results: Vec<Vec<(bool, bool)>> = std::thread::scope(|scope| {
@@ -326,7 +359,10 @@ fn damage_is_seen() {
         }
     }
     let (tried, seen) = (mutations.len(), tallies.values().map(|tally| tally.seen).sum::<usize>());
-    println!("{tried} mutations: the checks alone see {seen}, with the index {}", tried - unseen.len());
+    println!(
+        "{tried} mutations: the checks alone see {seen}, with the index {}",
+        tried - unseen.len()
+    );
     for (kind, tally) in &tallies {
         println!("{kind:22} {:3} of {:3} by the checks alone", tally.seen, tally.tried);
         for (excuse, count) in &tally.excuses {
@@ -336,7 +372,12 @@ fn damage_is_seen() {
     assert!(unseen.is_empty(), "not even seen with the index: {unseen:#?}");
     for (kind, percent) in Kind::ALL {
         let tally = &tallies[&kind];
-        assert!(tally.seen * 100 >= tally.tried * percent, "{kind}: {} of {}", tally.seen, tally.tried);
+        assert!(
+            tally.seen * 100 >= tally.tried * percent,
+            "{kind}: {} of {}",
+            tally.seen,
+            tally.tried
+        );
     }
 }
 

@@ -28,7 +28,12 @@ fn exercise(text: &str) {
 #[test]
 fn the_good_one_is_good() {
     let loaded = load::read_texts(&[("input.xml", &GOOD)]);
-    assert_eq!((loaded.report().errors(), loaded.report().warnings()), (0, 0), "{}", loaded.report());
+    assert_eq!(
+        (loaded.report().errors(), loaded.report().warnings()),
+        (0, 0),
+        "{}",
+        loaded.report()
+    );
     let spec = loaded.spec;
     assert_eq!((spec.enums.len(), spec.containers.len()), (2, 5));
     exercise(&GOOD);

@@ -1,5 +1,5 @@
-//! The rules of the specification, and the table that says where each restriction of the manuals went
-//! (`spec-xml/rules.tsv`).
+//! The rules of the specification, and the table that says where each restriction of the manuals
+//! went (`spec-xml/rules.tsv`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,7 +26,8 @@ fn rules(spec: &Spec) -> impl Iterator<Item = &Rule> {
     spec.containers.iter().flat_map(|container| &container.rules)
 }
 
-/// All that a rule needs to be of use in a finding. That ids are unique is checked with the specification.
+/// All that a rule needs to be of use in a finding. That ids are unique is checked with the
+/// specification.
 #[test]
 fn every_rule_is_told_in_full() {
     let spec = spec();
@@ -89,13 +90,17 @@ fn every_restriction_of_the_manuals_has_its_place() {
     for pair in ids.windows(2).filter(|pair| key(pair[0]) >= key(pair[1])) {
         wrong.push(format!("{} stands before {}", pair[0], pair[1]));
     }
-    let executable: usize = ["rule", "kernel", "field"].iter().filter_map(|how| counts.get(how)).sum();
-    println!("{counts:?}: {executable} of {} restrictions are rules or attributes of fields", ids.len());
+    let executable: usize =
+        ["rule", "kernel", "field"].iter().filter_map(|how| counts.get(how)).sum();
+    println!(
+        "{counts:?}: {executable} of {} restrictions are rules or attributes of fields",
+        ids.len()
+    );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(executable >= EXECUTABLE, "{executable} of at least {EXECUTABLE}");
 
-    let inventory =
-        ["rules.tsv", "structs_constraints.tsv"].map(|name| rows(&root("../shared/inventory").join(name)));
+    let inventory = ["rules.tsv", "structs_constraints.tsv"]
+        .map(|name| rows(&root("../shared/inventory").join(name)));
     let [Some(first), Some(second)] = inventory else {
         println!("../shared/inventory is not there: whether the table is complete is not tested");
         return;

@@ -10,8 +10,8 @@ fn good() -> Spec {
     load_files(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/good/input.xml")]).unwrap()
 }
 
-/// The text that `show` prints of the good case, whole: `show/NAME.txt`. After a wanted change `GENXML_BLESS=1 cargo test
-/// -p genxml-codegen --test show` writes it anew: read the difference.
+/// The text that `show` prints of the good case, whole: `show/NAME.txt`. After a wanted change
+/// `GENXML_BLESS=1 cargo test -p genxml-codegen --test show` writes it anew: read the difference.
 #[test]
 fn texts() {
     let (spec, mut wrong) = (good(), Vec::new());
@@ -27,11 +27,14 @@ fn texts() {
     assert!(wrong.is_empty(), "{}\nGENXML_BLESS=1 renews the expected text", wrong.join("\n"));
 }
 
-/// A name in any case, the Rust type's name, a register's offset or one inside it; otherwise suggestions.
+/// A name in any case, the Rust type's name, a register's offset or one inside it; otherwise
+/// suggestions.
 #[test]
 fn names_are_guessed() {
     let spec = good();
-    let head = |name: &str| show(&spec, name).map(|text| text.lines().next().unwrap_or_default().to_owned());
+    let head = |name: &str| {
+        show(&spec, name).map(|text| text.lines().next().unwrap_or_default().to_owned())
+    };
     for (name, found) in [
         ("ThreeDStateThing", "3DSTATE_THING"),
         ("3dstate_thing", "3DSTATE_THING"),
@@ -42,7 +45,10 @@ fn names_are_guessed() {
         assert_eq!(head(name).as_deref(), Ok(found), "{name}");
     }
     for (name, message) in [
-        ("3DSTATE_THNIG", "the specification has no `3DSTATE_THNIG`; did you mean `3DSTATE_THING`?"),
+        (
+            "3DSTATE_THNIG",
+            "the specification has no `3DSTATE_THNIG`; did you mean `3DSTATE_THING`?",
+        ),
         ("3dstate", "the specification has no `3dstate`; did you mean `3DSTATE_THING`?"),
         ("thing 3d", "the specification has no `thing 3d`; did you mean `3DSTATE_THING`?"),
         ("0x20a0", "the specification has no `0x20a0`; did you mean `MODE (0x209c)`?"),
@@ -56,7 +62,8 @@ fn names_are_guessed() {
 #[test]
 fn the_list_has_everything() {
     let listed = list(&good());
-    let names: Vec<(&str, &str)> = listed.iter().map(|item| (item.kind, item.name.as_str())).collect();
+    let names: Vec<(&str, &str)> =
+        listed.iter().map(|item| (item.kind, item.name.as_str())).collect();
     assert_eq!(
         names,
         [
@@ -84,7 +91,10 @@ fn the_model_is_as_written() {
         container.fields.iter().find(|other| other.name == name).unwrap().clone()
     };
     let size = field("STATE", "Size");
-    assert_eq!((size.start, size.end, size.stored, size.range), (1, 15, Stored::MinusOne, Some((0, 32767))));
+    assert_eq!(
+        (size.start, size.end, size.stored, size.range),
+        (1, 15, Stored::MinusOne, Some((0, 32767)))
+    );
     let bias = field("STATE", "Bias");
     assert_eq!((bias.default, bias.range), (Some(0x3f), Some((-32i64 as u64, 31))));
     let level = field("HALF", "Level");
@@ -97,19 +107,27 @@ fn the_model_is_as_written() {
     assert_eq!(field("HALF", "Format").default, Some(1));
     let base = field("STATE", "Base");
     assert_eq!((base.start, base.end), (44, 95));
-    assert_eq!(base.ty, Type::Address { space: "graphics".into(), align: 4096, target: "STATE".into() });
+    assert_eq!(
+        base.ty,
+        Type::Address { space: "graphics".into(), align: 4096, target: "STATE".into() }
+    );
     let thing = spec.containers.iter().find(|container| container.name == "3DSTATE_THING").unwrap();
     assert!(matches!(thing.kind, Kind::Instruction { engines: 9, bias: 2, .. }));
     assert_eq!((thing.bits, thing.groups[0].count, thing.groups[0].bits), (64, 0, 64));
-    assert!(thing.fields.iter().any(|field| field.length) && thing.fields.iter().any(|field| field.opcode));
+    assert!(
+        thing.fields.iter().any(|field| field.length)
+            && thing.fields.iter().any(|field| field.opcode)
+    );
 }
 
-/// Imports: what a file defines itself wins, what it excludes is left out, the rest comes through two files.
+/// Imports: what a file defines itself wins, what it excludes is left out, the rest comes through
+/// two files.
 #[test]
 fn imports_merge() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/mesa_import");
     let spec = load_files(&[dir.join("input.xml")]).unwrap();
-    let names: Vec<&str> = spec.containers.iter().map(|container| container.name.as_str()).collect();
+    let names: Vec<&str> =
+        spec.containers.iter().map(|container| container.name.as_str()).collect();
     assert_eq!(names, ["CHANGED", "USES", "KEPT"]);
     assert_eq!(spec.containers[0].fields[0].name, "New");
     assert_eq!((spec.name.as_str(), spec.generation.as_str()), ("BDW", "8"));
@@ -118,8 +136,8 @@ fn imports_merge() {
     assert_eq!(opcodes, ["Opcode"]);
 }
 
-/// The embedded specification is whole: everything that is listed can be shown in 80 columns, with every field and
-/// every value of its own; colours change nothing else.
+/// The embedded specification is whole: everything that is listed can be shown in 80 columns, with
+/// every field and every value of its own; colours change nothing else.
 #[test]
 fn everything_of_gen8_can_be_shown() {
     let spec = load_texts(GEN8).unwrap();
@@ -167,7 +185,10 @@ fn lists_are_filtered() {
     assert_eq!(names(Filter { name: text("*A*E"), ..Filter::default() }), ["HALF", "STATE"][1..]);
     assert_eq!(names(Filter { name: text("?ODE"), ..Filter::default() }), ["MODE"]);
     assert_eq!(names(Filter { kind: text("struct"), ..Filter::default() }), ["HALF", "STATE"]);
-    assert_eq!(names(Filter { engine: text("video-enhance"), ..Filter::default() }), ["3DSTATE_THING"]);
+    assert_eq!(
+        names(Filter { engine: text("video-enhance"), ..Filter::default() }),
+        ["3DSTATE_THING"]
+    );
     assert_eq!(names(Filter { unit: text("elsewhere"), ..Filter::default() }), [""; 0]);
     let table = list::table(&listed.iter().collect::<Vec<_>>());
     assert_eq!(table.lines().count(), 8);

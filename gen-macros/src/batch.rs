@@ -10,7 +10,8 @@ use syn::{Error, Expr, Lifetime, Local, Pat, Result, Stmt, Token, UnOp, braced};
 /// What the macro stands for: a block whose value is the result.
 pub fn expand(input: TokenStream) -> Result<TokenStream> {
     if input.is_empty() {
-        let message = "expected a batch and packets: `batch! { batch => Type { field: value, .. }; }`";
+        let message =
+            "expected a batch and packets: `batch! { batch => Type { field: value, .. }; }`";
         return Err(Error::new(Span::call_site(), message));
     }
     let Input { batch, statements } = syn::parse2(input)?;
@@ -23,8 +24,9 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
         let statements = block(&statements, &Target { batch: &batch, label: &label })?;
         Ok(quote!(#statements ::core::result::Result::Ok(())))
     };
-    // A place is named again for each packet, as a method's receiver, so that it may be a batch or a reference to one. What
-    // does something is evaluated once: the match keeps alive what it borrows from.
+    // A place is named again for each packet, as a method's receiver, so that it may be a batch or
+    // a reference to one. What does something is evaluated once: the match keeps alive what it
+    // borrows from.
     let inside = match &batch {
         Expr::Unary(_) | Expr::Reference(_) if is_place(&batch) => emits(quote!((#batch)))?,
         batch if is_place(batch) => emits(quote!(#batch))?,
@@ -91,7 +93,9 @@ impl Parse for Input {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let batch = Expr::parse_without_eager_brace(input)?;
         if !input.peek(Token![=>]) {
-            return Err(input.error("expected `=>` behind the batch: `batch! { batch => Type { .. }; }`"));
+            return Err(
+                input.error("expected `=>` behind the batch: `batch! { batch => Type { .. }; }`")
+            );
         }
         input.parse::<Token![=>]>()?;
         Ok(Input { batch, statements: statements(input)? })
@@ -139,7 +143,11 @@ fn statement(input: ParseStream<'_>) -> Result<Statement> {
         input.parse::<Token![for]>()?;
         let pattern = Pat::parse_multi_with_leading_vert(input)?;
         input.parse::<Token![in]>()?;
-        return Ok(Statement::For(pattern, Expr::parse_without_eager_brace(input)?, braces(input)?));
+        return Ok(Statement::For(
+            pattern,
+            Expr::parse_without_eager_brace(input)?,
+            braces(input)?,
+        ));
     }
     if input.peek(syn::token::Brace) {
         let plain = Statement::Plain(Expr::Block(input.parse()?));
@@ -147,7 +155,10 @@ fn statement(input: ParseStream<'_>) -> Result<Statement> {
         return Ok(plain);
     }
     let packet: Expr = input.parse()?;
-    if matches!(packet, Expr::Match(_) | Expr::While(_) | Expr::Loop(_) | Expr::Unsafe(_) | Expr::Assign(_)) {
+    if matches!(
+        packet,
+        Expr::Match(_) | Expr::While(_) | Expr::Loop(_) | Expr::Unsafe(_) | Expr::Assign(_)
+    ) {
         let message = "expected a packet, `let`, `if`, `for`, or plain Rust in braces";
         return Err(Error::new_spanned(packet, message));
     }
@@ -165,7 +176,8 @@ struct Target<'a> {
 }
 
 fn block(list: &[Statement], target: &Target<'_>) -> Result<TokenStream> {
-    let list = list.iter().map(|statement| tokens(statement, target)).collect::<Result<Vec<_>>>()?;
+    let list =
+        list.iter().map(|statement| tokens(statement, target)).collect::<Result<Vec<_>>>()?;
     Ok(quote!(#(#list)*))
 }
 
@@ -226,7 +238,8 @@ mod tests {
 
     fn error(input: &str) -> String {
         let tokens = input.parse().expect("tokens");
-        expand(tokens).map_or_else(|error| error.to_string(), |tokens| format!("expands to {tokens}"))
+        expand(tokens)
+            .map_or_else(|error| error.to_string(), |tokens| format!("expands to {tokens}"))
     }
 
     #[test]
@@ -237,7 +250,10 @@ mod tests {
             ("batch =>", "no packet follows"),
             ("batch => let x = 3;", "no packet follows"),
             ("batch => A { .. } B { .. }", "expected `;` behind the packet"),
-            ("batch => while x { }", "expected a packet, `let`, `if`, `for`, or plain Rust in braces"),
+            (
+                "batch => while x { }",
+                "expected a packet, `let`, `if`, `for`, or plain Rust in braces",
+            ),
         ] {
             assert_eq!(error(input), message, "{input}");
         }

@@ -1,7 +1,7 @@
 //! `eu!`: a kernel in assembly, as the dwords that it is.
 //!
-//! The tokens are written down again as text for the assembler, a line for each line of the source, and what it says of a
-//! place of that text is said of the token that stands there.
+//! The tokens are written down again as text for the assembler, a line for each line of the source,
+//! and what it says of a place of that text is said of the token that stands there.
 
 use genxml_eu::asm::{AsmError, Assembly, Compaction, Options, assemble};
 use genxml_eu::syntax::Syntax;
@@ -17,8 +17,8 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     let attributes = Attributes::take(&mut tokens)?;
     let text = Text::of(tokens)?;
     let options = Options { compaction: attributes.compaction };
-    let kernel =
-        assemble(&text.source, attributes.syntax, &options).map_err(|errors| text.errors(&errors))?;
+    let kernel = assemble(&text.source, attributes.syntax, &options)
+        .map_err(|errors| text.errors(&errors))?;
     check(&kernel, &text, &attributes.allowed)?;
     let dwords = kernel.dwords();
     Ok(quote!([#(#dwords),*]))
@@ -41,9 +41,13 @@ struct Attributes {
 impl Attributes {
     /// Those at the start of `tokens`, which are taken away.
     fn take(tokens: &mut Vec<TokenTree>) -> Result<Attributes> {
-        let mut attributes =
-            Attributes { syntax: Syntax::Iga, compaction: Compaction::AsWritten, allowed: Vec::new() };
-        while let [TokenTree::Punct(hash), TokenTree::Punct(mark), TokenTree::Group(group), ..] = &tokens[..]
+        let mut attributes = Attributes {
+            syntax: Syntax::Iga,
+            compaction: Compaction::AsWritten,
+            allowed: Vec::new(),
+        };
+        while let [TokenTree::Punct(hash), TokenTree::Punct(mark), TokenTree::Group(group), ..] =
+            &tokens[..]
             && hash.as_char() == '#'
             && mark.as_char() == '!'
         {
@@ -70,7 +74,8 @@ impl Attributes {
                 self.allowed.push(rule.value());
             }
             _ => {
-                let message = "expected `#![iga]`, `#![mesa]`, `#![compact]` or `#![allow(\"RULE\")]`";
+                let message =
+                    "expected `#![iga]`, `#![mesa]`, `#![compact]` or `#![allow(\"RULE\")]`";
                 return Err(Error::new(group.span(), message));
             }
         }
@@ -89,8 +94,7 @@ impl Text {
     /// Tokens as they are, or string literals, of which each begins a line.
     fn of(tokens: Vec<TokenTree>) -> Result<Text> {
         let mut text = Text::default();
-        let strings =
-            matches!(tokens.first(), Some(TokenTree::Literal(first)) if is_string(&first.to_string()));
+        let strings = matches!(tokens.first(), Some(TokenTree::Literal(first)) if is_string(&first.to_string()));
         if !strings {
             text.lines(tokens.into_iter().collect());
             return Ok(text);
@@ -130,7 +134,8 @@ impl Text {
 
     /// An error at what stands in `place`.
     fn error(&self, place: &Range<usize>, message: String) -> Error {
-        let touched = |piece: &&(Range<usize>, Span)| piece.0.start < place.end && place.start < piece.0.end;
+        let touched =
+            |piece: &&(Range<usize>, Span)| piece.0.start < place.end && place.start < piece.0.end;
         let first = self.pieces.iter().find(touched);
         // A place that holds nothing is the end of a statement: the token before it.
         let before = || self.pieces.iter().rev().find(|piece| piece.0.end <= place.start);
@@ -153,11 +158,14 @@ impl Text {
                     let inside = piece.start <= error.span.start && error.span.end <= piece.end;
                     inside && self.source[piece.clone()].contains(char::is_whitespace)
                 });
-            let line = || self.source.lines().nth(error.line - 1).unwrap_or_default().trim().to_string();
-            let message = if long { format!("`{}`: {}", line(), error.reason()) } else { error.reason() };
+            let line =
+                || self.source.lines().nth(error.line - 1).unwrap_or_default().trim().to_string();
+            let message =
+                if long { format!("`{}`: {}", line(), error.reason()) } else { error.reason() };
             self.error(&error.span, message)
         });
-        combined(located).unwrap_or_else(|| Error::new(Span::call_site(), "the kernel cannot be assembled"))
+        combined(located)
+            .unwrap_or_else(|| Error::new(Span::call_site(), "the kernel cannot be assembled"))
     }
 }
 
@@ -183,8 +191,8 @@ fn flatten(tokens: TokenStream, flat: &mut Vec<(String, Span)>) {
     }
 }
 
-/// The lines that belong to the longest sequence that never goes back. A token that `macro_rules!` puts in has its line
-/// elsewhere, and none here.
+/// The lines that belong to the longest sequence that never goes back. A token that `macro_rules!`
+/// puts in has its line elsewhere, and none here.
 fn in_order(lines: &[usize]) -> Vec<Option<usize>> {
     // Of the sequences of each length, the index of the least last line; and the index before each.
     let mut ends: Vec<usize> = Vec::new();
@@ -221,8 +229,10 @@ fn check(kernel: &Assembly, text: &Text, allowed: &[String]) -> Result<()> {
     let broken = broken.filter(|finding| !allowed.iter().any(|id| id == finding.rule.id));
     let errors = broken.map(|finding| {
         let rule = finding.rule;
-        let message =
-            format!("{}: {}: {}{}; {}", rule.id, rule.text, finding.place, finding.values, rule.hint);
+        let message = format!(
+            "{}: {}: {}{}; {}",
+            rule.id, rule.text, finding.place, finding.values, rule.hint
+        );
         let line = kernel.lines.iter().find(|line| line.located.position == finding.position);
         text.error(&line.map_or(0..0, |line| line.place(finding.place)), message)
     });

@@ -1,5 +1,5 @@
-//! Procedural macros of genxml. Use them through the `genxml` crate, whose paths they expand to and where they are
-//! documented.
+//! Procedural macros of genxml. Use them through the `genxml` crate, whose paths they expand to and
+//! where they are documented.
 
 mod batch;
 mod derive;

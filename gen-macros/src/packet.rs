@@ -15,22 +15,29 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
         ));
     }
     match syn::parse2(input) {
-        // `..` may stand where every field is given, at no remark of the linter's. An arm of a match takes the attribute, but
-        // what is borrowed in an arm ends with it: values that may borrow stand before, and live as long as the statement.
+        // `..` may stand where every field is given, at no remark of the linter's. An arm of a
+        // match takes the attribute, but what is borrowed in an arm ends with it: values that may
+        // borrow stand before, and live as long as the statement.
         Ok(Expr::Struct(literal)) if defaults(&literal) => {
             let early = RefCell::default();
-            let packet = Packet { literal: &literal, question: &Question::Return, early: Some(&early) };
+            let packet =
+                Packet { literal: &literal, question: &Question::Return, early: Some(&early) };
             let tokens = packet.structure(&literal, &mut Vec::new())?;
-            let (names, values): (Vec<Ident>, Vec<TokenStream>) = early.into_inner().into_iter().unzip();
-            Ok(quote!(match (#(#values,)*) { #[allow(clippy::needless_update)] (#(#names,)*) => #tokens }))
+            let (names, values): (Vec<Ident>, Vec<TokenStream>) =
+                early.into_inner().into_iter().unzip();
+            Ok(
+                quote!(match (#(#values,)*) { #[allow(clippy::needless_update)] (#(#names,)*) => #tokens }),
+            )
         }
         Ok(Expr::Struct(literal)) => structure(&literal, &Question::Return),
-        Ok(other) => {
-            Err(Error::new_spanned(other, "expected a packet: a type's name and its fields in braces"))
-        }
-        Err(error) => {
-            Err(Error::new(error.span(), format!("{error} in `packet! {{ Type {{ field: value, .. }} }}`")))
-        }
+        Ok(other) => Err(Error::new_spanned(
+            other,
+            "expected a packet: a type's name and its fields in braces",
+        )),
+        Err(error) => Err(Error::new(
+            error.span(),
+            format!("{error} in `packet! {{ Type {{ field: value, .. }} }}`"),
+        )),
     }
 }
 
@@ -119,7 +126,9 @@ impl Packet<'_> {
             (Some(dots), None) => Some(quote_spanned!(dots.span()=> ..#ty::new())),
         };
         let mut tokens = ty.to_token_stream();
-        literal.brace_token.surround(&mut tokens, |tokens| tokens.extend(quote!(#(#fields,)* #rest)));
+        literal
+            .brace_token
+            .surround(&mut tokens, |tokens| tokens.extend(quote!(#(#fields,)* #rest)));
         Ok(tokens)
     }
 
@@ -139,13 +148,17 @@ impl Packet<'_> {
                 let elements = array.elems.iter().map(|element| self.value(element, path));
                 let elements = elements.collect::<Result<Vec<_>>>()?;
                 let mut tokens = TokenStream::new();
-                array.bracket_token.surround(&mut tokens, |tokens| tokens.extend(quote!(#(#elements),*)));
+                array
+                    .bracket_token
+                    .surround(&mut tokens, |tokens| tokens.extend(quote!(#(#elements),*)));
                 Ok(tokens)
             }
             Expr::Repeat(repeat) => {
                 let (element, length) = (self.value(&repeat.expr, path)?, &repeat.len);
                 let mut tokens = TokenStream::new();
-                repeat.bracket_token.surround(&mut tokens, |tokens| tokens.extend(quote!(#element; #length)));
+                repeat
+                    .bracket_token
+                    .surround(&mut tokens, |tokens| tokens.extend(quote!(#element; #length)));
                 Ok(tokens)
             }
             // An alternative's name tells its fields from those of others.
@@ -184,7 +197,8 @@ impl Packet<'_> {
         }
     }
 
-    /// What stands for a value in the literal; its place is the value's, so that is what the compiler shows.
+    /// What stands for a value in the literal; its place is the value's, so that is what the
+    /// compiler shows.
     fn evaluated(&self, expr: &Expr, value: TokenStream) -> TokenStream {
         let Some(early) = self.early.filter(|_| !is_plain(expr)) else { return value };
         let mut early = early.borrow_mut();
@@ -194,8 +208,8 @@ impl Packet<'_> {
         name.to_token_stream()
     }
 
-    /// A literal; `minus` stands before it. The checked constant carries the literal's place, so that is what the
-    /// compiler shows.
+    /// A literal; `minus` stands before it. The checked constant carries the literal's place, so
+    /// that is what the compiler shows.
     fn number(
         &self,
         literal: &Lit,
@@ -207,14 +221,14 @@ impl Packet<'_> {
         match literal {
             Lit::Int(int) if int.suffix().is_empty() => {
                 let at = self.at(span, path);
-                let number =
-                    quote_spanned!(span=> ::genxml::core::literal::integer_for::<{ #minus #int }, _>);
+                let number = quote_spanned!(span=> ::genxml::core::literal::integer_for::<{ #minus #int }, _>);
                 Ok(quote_spanned!(span=> const { #number(#at) }))
             }
             Lit::Float(float) if float.suffix().is_empty() => {
                 let at = self.at(span, path);
                 let bits = quote_spanned!(span=> f64::to_bits(#minus #float));
-                let number = quote_spanned!(span=> ::genxml::core::literal::float_for::<{ #bits }, _>);
+                let number =
+                    quote_spanned!(span=> ::genxml::core::literal::float_for::<{ #bits }, _>);
                 Ok(quote_spanned!(span=> const { #number(#at) }))
             }
             Lit::Int(_) | Lit::Float(_) => {
@@ -223,7 +237,8 @@ impl Packet<'_> {
                     Lit::Float(float) => float.suffix(),
                     _ => "",
                 };
-                let message = format!("write the number without `{suffix}`: its type is that of the field");
+                let message =
+                    format!("write the number without `{suffix}`: its type is that of the field");
                 Err(Error::new_spanned(literal, message))
             }
             _ => Ok(quote!(#minus #literal)),
@@ -299,11 +314,13 @@ mod tests {
     #[test]
     fn questions_convert() {
         let (b, d) = (at(quote!("b")), at(quote!("c", "D", "d")));
-        let (b, d) = (quote!(::genxml::core::fit::fit(#b, n)?), quote!(::genxml::core::fit::fit(#d, f(3))?));
+        let (b, d) =
+            (quote!(::genxml::core::fit::fit(#b, n)?), quote!(::genxml::core::fit::fit(#d, f(3))?));
         let expected = quote!(A { b: #b, c: [C::D { d: #d }], e: (x?) });
         assert_eq!(text("A { b: n?, c: [C::D { d: f(3)? }], e: (x?) }"), Ok(plain(expected)));
         let literal = syn::parse_str("A { b: n? }").expect("a literal");
-        let left = structure(&literal, &Question::Leave(quote!(break Err(error)))).expect("a packet");
+        let left =
+            structure(&literal, &Question::Leave(quote!(break Err(error)))).expect("a packet");
         assert!(left.to_string().contains("Err (error) => break Err (error)"), "{left}");
     }
 
@@ -333,14 +350,20 @@ mod tests {
         ] {
             let (found, text) = container(&syn::parse_str(path).expect("a path"));
             let ty: Path = syn::parse_str(ty).expect("a path");
-            assert_eq!((quote!(#found).to_string(), text.as_str()), (quote!(#ty).to_string(), name));
+            assert_eq!(
+                (quote!(#found).to_string(), text.as_str()),
+                (quote!(#ty).to_string(), name)
+            );
         }
     }
 
     #[test]
     fn others_stay() {
         let expected = quote!(A { on: true, e: E::X, f: f(3), g: (1), h, ..base });
-        assert_eq!(text("A { on: true, e: E::X, f: f(3), g: (1), h, ..base }"), Ok(plain(expected)));
+        assert_eq!(
+            text("A { on: true, e: E::X, f: f(3), g: (1), h, ..base }"),
+            Ok(plain(expected))
+        );
     }
 
     #[test]

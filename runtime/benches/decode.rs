@@ -1,7 +1,8 @@
 //! Speed of decoding, in bytes of batch per second. `cargo bench -p genxml --bench decode`
 //!
-//! The batch is 8 MiB of 3D state as a driver emits it, with plain values; nothing outside it is followed. Text and JSON
-//! go to a sink that forgets them. The rules are looked up in the same batch, and none of them is violated.
+//! The batch is 8 MiB of 3D state as a driver emits it, with plain values; nothing outside it is
+//! followed. Text and JSON go to a sink that forgets them. The rules are looked up in the same
+//! batch, and none of them is violated.
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
@@ -23,10 +24,12 @@ fn run(bencher: Bencher, options: &Options) {
     let packets = decode::raw(EngineId::Render, draws::ADDRESS, &dwords, options, std::io::sink())
         .expect("no output")
         .packets;
-    bencher.counter(BytesCount::new(4 * dwords.len())).counter(ItemsCount::new(packets)).bench(|| {
-        let dwords = divan::black_box(&dwords);
-        decode::raw(EngineId::Render, draws::ADDRESS, dwords, options, std::io::sink())
-    });
+    bencher.counter(BytesCount::new(4 * dwords.len())).counter(ItemsCount::new(packets)).bench(
+        || {
+            let dwords = divan::black_box(&dwords);
+            decode::raw(EngineId::Render, draws::ADDRESS, dwords, options, std::io::sink())
+        },
+    );
 }
 
 #[divan::bench(sample_size = 1, sample_count = 20)]
@@ -53,7 +56,9 @@ fn headers(bencher: Bencher) {
 fn rules(bencher: Bencher) {
     let (dwords, rules) = (draws::batch(BYTES), Rules::gen8());
     let run = |dwords: &[u32]| {
-        check::raw(EngineId::Render, draws::ADDRESS, dwords, &rules, &mut |finding| panic!("{finding}"))
+        check::raw(EngineId::Render, draws::ADDRESS, dwords, &rules, &mut |finding| {
+            panic!("{finding}")
+        })
     };
     bencher
         .counter(BytesCount::new(4 * dwords.len()))

@@ -1,5 +1,5 @@
-//! Nanoseconds to read packets back, strictly and as hardware does, and bytes of batch per second of typed iteration.
-//! `cargo bench -p genxml --bench unpack`
+//! Nanoseconds to read packets back, strictly and as hardware does, and bytes of batch per second
+//! of typed iteration. `cargo bench -p genxml --bench unpack`
 //!
 //! The packets hold random values that strict readers accept, 64 of each kind in turn.
 
@@ -9,7 +9,9 @@ use genxml::core::bits::{ones, put};
 use genxml::core::packet::Fixed;
 use genxml::core::reflect::Container;
 use genxml::gen8::mi::PipeControl;
-use genxml::gen8::render3d_fetch::{ThreeDPrimitive, ThreeDStateVertexElements, VertexElementState};
+use genxml::gen8::render3d_fetch::{
+    ThreeDPrimitive, ThreeDStateVertexElements, VertexElementState,
+};
 use genxml::gen8::render3d_pixel::{BlendState, ThreeDStatePs};
 use genxml::gen8::render3d_raster::ThreeDStateSbe;
 use genxml::gen8::render3d_stages::ThreeDStateVs;
@@ -36,7 +38,8 @@ impl Random {
         self.0
     }
 
-    /// A well-formed container: random dwords, packed anew, with fields that have a range moved into it.
+    /// A well-formed container: random dwords, packed anew, with fields that have a range moved
+    /// into it.
     fn packet<T: Fixed>(&mut self) -> T::Dwords {
         loop {
             let mut dwords = vec![0u32; T::DWORDS];
@@ -100,8 +103,8 @@ impl Mix {
     fn new() -> Self {
         let random = &mut Random(0x9e37_79b9_7f4a_7c15);
         let elements = (0..KINDS).map(|_| {
-            let element =
-                [(); 4].map(|()| VertexElementState::read_lossy(&random.packet::<VertexElementState>()));
+            let element = [(); 4]
+                .map(|()| VertexElementState::read_lossy(&random.packet::<VertexElementState>()));
             let mut dwords = [0; 9];
             let packet = ThreeDStateVertexElements { element: (&element).into() };
             assert_eq!(packet.pack_into(&mut dwords), Ok(9));
@@ -253,20 +256,23 @@ fn batch() -> Vec<u32> {
                     data_dword: genxml::core::U::from_bits(random.next()),
                 });
                 let count = random.next() as usize % 3 + 1;
-                let packet = MiLoadRegisterImm { register: (&pairs[..count]).into(), ..Default::default() };
+                let packet =
+                    MiLoadRegisterImm { register: (&pairs[..count]).into(), ..Default::default() };
                 let length = packet.pack_into(&mut buffer).expect("room");
                 out.extend_from_slice(&buffer[..length]);
             }
             12 => {
                 let address = genxml::core::Address::from_bits(random.next());
                 let values = [genxml::core::U::from_bits(7)];
-                let packet = MiStoreDataImm { data_dword: (&values).into(), ..MiStoreDataImm::new(address) };
+                let packet =
+                    MiStoreDataImm { data_dword: (&values).into(), ..MiStoreDataImm::new(address) };
                 let length = packet.pack_into(&mut buffer).expect("room");
                 out.extend_from_slice(&buffer[..length]);
             }
             _ => {
-                let element =
-                    [(); 4].map(|()| VertexElementState::read_lossy(&random.packet::<VertexElementState>()));
+                let element = [(); 4].map(|()| {
+                    VertexElementState::read_lossy(&random.packet::<VertexElementState>())
+                });
                 let packet = ThreeDStateVertexElements { element: (&element).into() };
                 let length = packet.pack_into(&mut buffer).expect("room");
                 out.extend_from_slice(&buffer[..length]);
@@ -334,6 +340,8 @@ mod iterate {
     /// Checks every bit of each.
     #[divan::bench]
     fn strict(bencher: Bencher) {
-        over(bencher, &batch(), |dwords| RenderPacket::iter(dwords).strict().flatten().count() as u64);
+        over(bencher, &batch(), |dwords| {
+            RenderPacket::iter(dwords).strict().flatten().count() as u64
+        });
     }
 }

@@ -1,5 +1,5 @@
-//! Decodes a dump of dwords, as text: the engine and address in the first line, then dwords in hexadecimal; `#` begins a
-//! comment. `cargo run -p genxml --example decode_dump -- FILE`
+//! Decodes a dump of dwords, as text: the engine and address in the first line, then dwords in
+//! hexadecimal; `#` begins a comment. `cargo run -p genxml --example decode_dump -- FILE`
 
 use genxml::decode::{self, Options};
 use genxml::engine::EngineId;
@@ -10,11 +10,13 @@ use std::error::Error;
 /// # Errors
 /// If it is no dump.
 pub fn decoded(dump: &str) -> Result<String, Box<dyn Error>> {
-    let mut words = dump.lines().flat_map(|line| line.split('#').next().unwrap_or("").split_whitespace());
+    let mut words =
+        dump.lines().flat_map(|line| line.split('#').next().unwrap_or("").split_whitespace());
     let mut word = || words.next().ok_or("a dump starts with the engine and the address");
     let engine: EngineId = word()?.parse()?;
     let address = u64::from_str_radix(word()?.trim_start_matches("0x"), 16)?;
-    let dwords: Vec<u32> = words.map(|word| u32::from_str_radix(word, 16)).collect::<Result<_, _>>()?;
+    let dwords: Vec<u32> =
+        words.map(|word| u32::from_str_radix(word, 16)).collect::<Result<_, _>>()?;
     let mut text = Vec::new();
     decode::raw(engine, address, &dwords, &Options::default(), &mut text)?;
     Ok(String::from_utf8(text)?)

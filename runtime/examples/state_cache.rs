@@ -1,6 +1,7 @@
-//! A cache of state as drivers have it: what is known when a pipeline is made is packed then, once for each distinct
-//! pipeline, and merged at draw time with the little that a draw changes. Mesa's iris does it with an `or` of dwords; here
-//! a field that both sides set is an error instead of the `or` of two values.
+//! A cache of state as drivers have it: what is known when a pipeline is made is packed then, once
+//! for each distinct pipeline, and merged at draw time with the little that a draw changes. Mesa's
+//! iris does it with an `or` of dwords; here a field that both sides set is an error instead of the
+//! `or` of two values.
 
 use genxml::batch::{Batch, BatchError};
 use genxml::core::address::Instruction;
@@ -52,7 +53,9 @@ impl Pipeline {
         }
         Ok(Pipeline {
             // Owned even where they are at their default: a draw must not turn the other one on.
-            ps: Prepacked::new(&ps).owning("8 Pixel Dispatch Enable")?.owning("16 Pixel Dispatch Enable")?,
+            ps: Prepacked::new(&ps)
+                .owning("8 Pixel Dispatch Enable")?
+                .owning("16 Pixel Dispatch Enable")?,
             raster: Prepacked::new(&ThreeDStateRaster { cull_mode, ..ThreeDStateRaster::new() })
                 .owning("Cull Mode")?,
         })
@@ -99,7 +102,8 @@ pub fn emit(
 ) -> Result<(), Box<dyn Error>> {
     let ps = ThreeDStatePs { sampler_count: draw.samplers, ..ThreeDStatePs::new() };
     batch.emit(&pipeline.ps.merge(&ps)?)?;
-    let raster = ThreeDStateRaster { scissor_rectangle_enable: draw.scissor, ..ThreeDStateRaster::new() };
+    let raster =
+        ThreeDStateRaster { scissor_rectangle_enable: draw.scissor, ..ThreeDStateRaster::new() };
     batch.emit(&pipeline.raster.merge(&raster)?)?;
     Ok(())
 }
@@ -109,7 +113,8 @@ pub fn emit(
 /// # Errors
 /// None in practice.
 pub fn two_draws() -> Result<Vec<u32>, Box<dyn Error>> {
-    let new = || -> Result<_, BatchError> { Batch::<Render>::new("batch", 0x10_0000, 4096)?.select_3d() };
+    let new =
+        || -> Result<_, BatchError> { Batch::<Render>::new("batch", 0x10_0000, 4096)?.select_3d() };
     let (mut batch, mut cache) = (new()?, Cache::default());
     let before = batch.dwords().len();
     let key = Key { kernel: 0x1240, simd16: true, cull_back: true };

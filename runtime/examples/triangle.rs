@@ -1,5 +1,5 @@
-//! All state of a triangle, typed: vertices without a vertex shader, a pixel shader of one colour, no depth. The batch is
-//! not run: it is held against the manual's rules, and decoded.
+//! All state of a triangle, typed: vertices without a vertex shader, a pixel shader of one colour,
+//! no depth. The batch is not run: it is held against the manual's rules, and decoded.
 
 use genxml::batch::{Batch, BatchError, Buffer, Heap, Submission};
 use genxml::check::{self, Finding, Rules};
@@ -9,7 +9,8 @@ use genxml::decode::{Decoder, Options, Sink as _, State, Tables, TextWriter};
 use genxml::engine::Render;
 use genxml::eu::gen8::eu_messages::{MsdRtw, MtDpRt, RenderTargetWriteSubtype};
 use genxml::eu::instruction::{
-    DataType, Descriptor, Destination, Immediate, Operand, Region, Register, Send, SharedFunction, Source,
+    DataType, Descriptor, Destination, Immediate, Operand, Region, Register, Send, SharedFunction,
+    Source,
 };
 use genxml::eu::{Instruction, Opcode};
 use genxml::gen8::enums::*;
@@ -49,12 +50,14 @@ fn pixel_shader() -> Result<Vec<u32>, Box<dyn Error>> {
     for (channel, value) in [1.0f32, 0.5, 0.0, 1.0].into_iter().enumerate() {
         let mut mov = Instruction::new(Opcode::Mov, 8);
         mov.destination = Some(Destination::new(Register::grf(114 + channel as u8), DataType::F));
-        mov.sources[0] = Operand::Immediate(Immediate { ty: DataType::F, bits: value.to_bits().into() });
+        mov.sources[0] =
+            Operand::Immediate(Immediate { ty: DataType::F, bits: value.to_bits().into() });
         instructions.push(mov);
     }
     let mut send = Instruction::new(Opcode::Send, 8);
     send.destination = Some(Destination::new(Register::NULL, DataType::Ud));
-    send.sources[0] = Operand::Register(Source::new(Register::grf(114), DataType::F, Region::packed(8)));
+    send.sources[0] =
+        Operand::Register(Source::new(Register::grf(114), DataType::F, Region::packed(8)));
     send.send = Some(Send {
         function: SharedFunction::DataPortRender,
         descriptor: Descriptor::Immediate(write.pack()[0]),
@@ -72,7 +75,8 @@ const STALL: PipeControl = PipeControl {
     ..PipeControl::new()
 };
 
-/// The stages between vertex fetch and rasteriser: all off; vertices are positions in pixels already.
+/// The stages between vertex fetch and rasteriser: all off; vertices are positions in pixels
+/// already.
 fn geometry(batch: &mut Batch<Render, ThreeD>) -> Result<(), BatchError> {
     batch.emit(&packet! { ThreeDStatePushConstantAllocVs { constant_buffer_size: 16, .. } })?;
     batch.emit(&ThreeDStatePushConstantAllocHs::new())?;
@@ -149,7 +153,9 @@ fn fetch(batch: &mut Batch<Render, ThreeD>, vertices: &Buffer) -> Result<(), Box
             ..ThreeDStateVfInstancing::new()
         })?;
     }
-    batch.emit(&ThreeDStateVfTopology { primitive_topology_type: ThreeDPrimTopoType::_3DPRIM_TRILIST })?;
+    batch.emit(&ThreeDStateVfTopology {
+        primitive_topology_type: ThreeDPrimTopoType::_3DPRIM_TRILIST,
+    })?;
     Ok(())
 }
 
@@ -181,7 +187,8 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
         }
     };
     let surface = surfaces.put(&surface)?;
-    // The offset of a binding table has 16 bits, that of a surface 32: each is asked for as its field wants it.
+    // The offset of a binding table has 16 bits, that of a surface 32: each is asked for as its
+    // field wants it.
     let table = surfaces.binding_table(&[surface])?;
     let mut instructions = Heap::<Instructions>::new("instructions", 0x30_0000, 4096)?;
     let kernel = instructions.kernel(&pixel_shader()?)?;
@@ -252,7 +259,9 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
             ..
         }
     })?;
-    batch.emit(&packet! { ThreeDPrimitive { vertex_count_per_instance: 3, instance_count: 1, .. } })?;
+    batch.emit(
+        &packet! { ThreeDPrimitive { vertex_count_per_instance: 3, instance_count: 1, .. } },
+    )?;
     batch.emit(&PipeControl {
         render_target_cache_flush_enable: true,
         command_streamer_stall_enable: true,

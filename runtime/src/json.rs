@@ -19,8 +19,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! How each kind of field is written stands in [`serial`](genxml_core::serial). [`Named`] is a packet of any kind that
-//! owns its dwords: `{"PIPE_CONTROL": {...}}`.
+//! How each kind of field is written stands in [`serial`](genxml_core::serial). [`Named`] is a
+//! packet of any kind that owns its dwords: `{"PIPE_CONTROL": {...}}`.
 
 use crate::decode::Tables;
 use genxml_core::reflect::Container;
@@ -63,7 +63,8 @@ pub fn to_json(info: &'static Container, dwords: &[u32]) -> Value {
 /// The dwords of the container called `name` with these fields.
 ///
 /// # Errors
-/// A name that Gen8 does not have; the first field that is unknown, missing, or has a value that it cannot hold.
+/// A name that Gen8 does not have; the first field that is unknown, missing, or has a value that it
+/// cannot hold.
 pub fn from_json(name: &str, fields: &Value) -> Result<Vec<u32>, JsonError> {
     let info = container(name)?;
     Ok(build(info, &tree(info, fields)?)?)
@@ -77,8 +78,8 @@ fn tree(info: &'static Container, fields: &Value) -> Result<Tree, Refused> {
     })
 }
 
-/// A packet, structure or register of Gen8 of any kind, with its dwords. As JSON `{"MI_NOOP": {...}}`; read what it
-/// holds with the type's `unpack`.
+/// A packet, structure or register of Gen8 of any kind, with its dwords. As JSON
+/// `{"MI_NOOP": {...}}`; read what it holds with the type's `unpack`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Named {
     /// Its kind.
@@ -102,7 +103,9 @@ impl<'de> Deserialize<'de> for Named {
             return Err(D::Error::custom("a packet is written as {\"NAME\": {fields}}"));
         };
         let [(name, fields)] = &entries[..] else {
-            return Err(D::Error::custom("a packet is written as {\"NAME\": {fields}}, one name each"));
+            return Err(D::Error::custom(
+                "a packet is written as {\"NAME\": {fields}}, one name each",
+            ));
         };
         let container = container(name).map_err(D::Error::custom)?;
         let dwords = build(container, fields).map_err(D::Error::custom)?;

@@ -9,7 +9,8 @@
 //! * [`aub`]: files for simulators: memory, page tables, registers and submissions as a stream
 //! * [`capture`]: recorded submissions of programs, with the memory that they left
 //! * [`check`](mod@check): the manual's programming restrictions, looked for in dumps
-//! * [`error_state`]: what the kernel's driver says of a GPU that hung, read and written in every spelling
+//! * [`error_state`]: what the kernel's driver says of a GPU that hung, read and written in every
+//!   spelling
 //! * [`devcoredump`]: the same of the later driver
 //! * [`hang`]: what hung, and why
 //! * [`read`]: batches as typed packets, one after the other
@@ -23,17 +24,19 @@
 //!
 //! # Features
 //!
-//! `3d`, `blitter`, `display`, `media`, `messages`, `registers`, `vebox` and `video`, all on by default, each give the
-//! types of one unit. Without, the unit's packets are still known to the decoder, and to the parsers as `Partial`; types that another
-//! unit's fields have stay. The rest (MI commands, state, structures) is always there.
+//! `3d`, `blitter`, `display`, `media`, `messages`, `registers`, `vebox` and `video`, all on by
+//! default, each give the types of one unit. Without, the unit's packets are still known to the
+//! decoder, and to the parsers as `Partial`; types that another unit's fields have stay. The rest
+//! (MI commands, state, structures) is always there.
 //!
 //! `eu`, off by default, gives the macro `eu!`: kernels in assembly as constants.
 //!
 //! `serde`, off by default, gives every type `Serialize` and `Deserialize`, and the module `json`.
 //!
-//! `std`, on by default, gives what reads and writes files and takes whole dumps apart: [`aub`], [`capture`], [`check`](mod@check),
-//! [`decode`], [`diff`] and [`dump`], and, with `registers`, [`mi`]. Without it the crate is `no_std` and needs `alloc`; packets pack and unpack and batches build all
-//! the same.
+//! `std`, on by default, gives what reads and writes files and takes whole dumps apart: [`aub`],
+//! [`capture`], [`check`](mod@check), [`decode`], [`diff`] and [`dump`], and, with `registers`,
+//! [`mi`]. Without it the crate is `no_std` and needs `alloc`; packets pack and unpack and batches
+//! build all the same.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
@@ -70,8 +73,8 @@ pub mod mi;
 pub mod query;
 pub mod read;
 
-/// Packets, state structures, registers and enumerations of Gen8, generated from the specification: a module for each
-/// unit, and per engine an enum of its packets with a parser.
+/// Packets, state structures, registers and enumerations of Gen8, generated from the specification:
+/// a module for each unit, and per engine an enum of its packets with a parser.
 pub mod gen8 {
     pub use genxml_gen8::*;
 }
@@ -80,7 +83,8 @@ pub use genxml_core as core;
 pub use genxml_eu as eu;
 pub use genxml_gen8::{engine, pipeline};
 
-/// A packet, or any generated structure, with numbers written as plain literals and run-time values behind a `?`.
+/// A packet, or any generated structure, with numbers written as plain literals and run-time values
+/// behind a `?`.
 ///
 /// ```
 /// use genxml::core::{Address, FieldError, address::Graphics};
@@ -107,16 +111,19 @@ pub use genxml_gen8::{engine, pipeline};
 ///
 /// It is a struct literal in which
 ///
-/// * every number, `-1` and `0.5` too, stands for a checked constant of the field's type. It must fit the field's bits and
-///   the range that the manual allows; otherwise the program does not compile, and the message names the field.
-/// * `value?` converts a run-time value and checks the same; what may stand there says [`Fit`](crate::core::Fit): integers of
-///   every size, floats for fixed point, and results of conversions such as `Address::new(x)`. What does not fit leaves
-///   the function with a [`FieldError`](crate::core::FieldError), as `?` does. Rust's own `?` is written `(value?)`.
-/// * `..` stands for `..Type::new()`. A structure with required fields has no `new()` without arguments: write
-///   `..Type::new(...)`.
+/// * every number, `-1` and `0.5` too, stands for a checked constant of the field's type. It must
+///   fit the field's bits and the range that the manual allows; otherwise the program does not
+///   compile, and the message names the field.
+/// * `value?` converts a run-time value and checks the same; what may stand there says
+///   [`Fit`](crate::core::Fit): integers of every size, floats for fixed point, and results of
+///   conversions such as `Address::new(x)`. What does not fit leaves the function with a
+///   [`FieldError`](crate::core::FieldError), as `?` does. Rust's own `?` is written `(value?)`.
+/// * `..` stands for `..Type::new()`. A structure with required fields has no `new()` without
+///   arguments: write `..Type::new(...)`.
 ///
-/// That holds inside arrays, and inside struct literals that stand for a field; parentheses, calls and everything else are
-/// left alone. One value alone is checked by [`core::fit!`](crate::core::fit!), one literal by [`core::lit!`](crate::core::lit!).
+/// That holds inside arrays, and inside struct literals that stand for a field; parentheses, calls
+/// and everything else are left alone. One value alone is checked by
+/// [`core::fit!`](crate::core::fit!), one literal by [`core::lit!`](crate::core::lit!).
 pub use genxml_macros::packet;
 
 /// Packets in order, into a batch; the value is a result, which `?` may follow.
@@ -150,16 +157,18 @@ pub use genxml_macros::packet;
 /// # Ok::<(), BatchError>(())
 /// ```
 ///
-/// Before `=>` stands the batch: any value with a method `emit` that takes a reference to a packet and returns a result.
-/// Behind it stand packets, each with a `;`: struct literals as in [`packet!`], or any other expression whose value is a
-/// packet. `if`, `for` and `let` are Rust's, with packets in the braces of the first two; a block in braces is plain Rust.
+/// Before `=>` stands the batch: any value with a method `emit` that takes a reference to a packet
+/// and returns a result. Behind it stand packets, each with a `;`: struct literals as in
+/// [`packet!`], or any other expression whose value is a packet. `if`, `for` and `let` are Rust's,
+/// with packets in the braces of the first two; a block in braces is plain Rust.
 ///
-/// The first error, of `emit` or of a field's `?`, ends the macro and is its value; a `?` elsewhere is Rust's own. Where
-/// the position of a packet matters, for a patch later, call `emit` yourself: it returns it.
+/// The first error, of `emit` or of a field's `?`, ends the macro and is its value; a `?` elsewhere
+/// is Rust's own. Where the position of a packet matters, for a patch later, call `emit` yourself:
+/// it returns it.
 pub use genxml_macros::batch;
 
-/// A kernel in assembly, as the array of dwords that it is: assembled and validated by the compiler. With the feature
-/// `eu`.
+/// A kernel in assembly, as the array of dwords that it is: assembled and validated by the
+/// compiler. With the feature `eu`.
 ///
 /// ```
 /// use genxml::eu;
@@ -174,10 +183,11 @@ pub use genxml_macros::batch;
 /// assert_eq!(SUM, eu!("add (8|M0) r4.0<1>:f r2.0<8;8,1>:f 1.0:f"));
 /// ```
 ///
-/// It takes what [`eu::asm`] takes: labels, both languages, comments in Rust's own way. An instruction of IGA's
-/// language ends with its line, or with a `;`. What cannot be assembled, and what breaks a rule of the
-/// [validator](crate::eu::validate) that is an error, does not compile; the message points at the token or the
-/// instruction. Text in string literals will do too, each beginning a line; the message then points at the literal.
+/// It takes what [`eu::asm`] takes: labels, both languages, comments in Rust's own way. An
+/// instruction of IGA's language ends with its line, or with a `;`. What cannot be assembled, and
+/// what breaks a rule of the [validator](crate::eu::validate) that is an error, does not compile;
+/// the message points at the token or the instruction. Text in string literals will do too, each
+/// beginning a line; the message then points at the literal.
 ///
 /// Attributes may stand before the first instruction:
 ///
@@ -189,9 +199,10 @@ pub use genxml_macros::batch;
 #[cfg(feature = "eu")]
 pub use genxml_macros::eu;
 
-/// A packet, state structure or register of your own, described as the specification describes the manual's: it gets what
-/// generated types have, `new`, `pack`, `unpack`, `unpack_lossy`, the tables (`INFO`) that decoders and `Debug` read, the traits
-/// of [`core`](mod@crate::core) and the markers of the engines that take it.
+/// A packet, state structure or register of your own, described as the specification describes the
+/// manual's: it gets what generated types have, `new`, `pack`, `unpack`, `unpack_lossy`, the tables
+/// (`INFO`) that decoders and `Debug` read, the traits of [`core`](mod@crate::core) and the markers
+/// of the engines that take it.
 ///
 /// ```
 /// use genxml::Packet;
@@ -228,8 +239,8 @@ pub use genxml_macros::eu;
 /// # Ok::<(), BatchError>(())
 /// ```
 ///
-/// The struct derives `Clone` and `Copy` too; `PartialEq`, `Eq` and `Debug` come with the packet, but for one with a tail,
-/// which derives them.
+/// The struct derives `Clone` and `Copy` too; `PartialEq`, `Eq` and `Debug` come with the packet,
+/// but for one with a tail, which derives them.
 ///
 /// `#[packet(...)]` says, of the whole:
 ///
@@ -260,8 +271,9 @@ pub use genxml_macros::eu;
 /// | `nested` | the type is a structure; a type that the macro does not know is an enumeration otherwise |
 /// | `unit`, `source`, `doc` | for the tables |
 ///
-/// Types are `bool`, `f32`, `f64`, those of [`core`](mod@crate::core) (`U<16>`, `U64<48>`, `S`, `S64`, `MinusOne`, `Shifted`, `PowerOfTwo`, `UFix`, `SFix`,
-/// `Address`), generated enumerations and structures, other derived structures, arrays `[T; 4]` of all these, and last in
-/// the struct `Entries<'a, T>`, a tail without a fixed length. Bits that belong to no field or to two, and types of another
-/// width than the bits, do not compile.
+/// Types are `bool`, `f32`, `f64`, those of [`core`](mod@crate::core) (`U<16>`, `U64<48>`, `S`,
+/// `S64`, `MinusOne`, `Shifted`, `PowerOfTwo`, `UFix`, `SFix`, `Address`), generated enumerations
+/// and structures, other derived structures, arrays `[T; 4]` of all these, and last in the struct
+/// `Entries<'a, T>`, a tail without a fixed length. Bits that belong to no field or to two, and
+/// types of another width than the bits, do not compile.
 pub use genxml_macros::Packet;

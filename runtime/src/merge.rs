@@ -1,8 +1,9 @@
-//! Packets put together from parts that are packed at different times: what a driver knows when it compiles a pipeline is
-//! packed then, and merged at draw time with the little that changes.
+//! Packets put together from parts that are packed at different times: what a driver knows when it
+//! compiles a pipeline is packed then, and merged at draw time with the little that changes.
 //!
-//! Mesa's drivers do it by or-ing the dwords of both parts. Nothing tells when both set the same field: the result is then
-//! neither. A [`Prepacked`] part knows which fields are its own, so such a merge is an error that names the field.
+//! Mesa's drivers do it by or-ing the dwords of both parts. Nothing tells when both set the same
+//! field: the result is then neither. A [`Prepacked`] part knows which fields are its own, so such
+//! a merge is an error that names the field.
 //!
 //! ```
 //! use genxml::core::lit;
@@ -83,8 +84,9 @@ impl<T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>> Prepacked<T> {
         Prepacked { values, owned, defaults }.cut()
     }
 
-    /// Lets the part own the field with the manual's name `field` too, with the value that it has: one that is at its
-    /// default and must stay there. Of fields with this name in several elements of an array, it owns all.
+    /// Lets the part own the field with the manual's name `field` too, with the value that it has:
+    /// one that is at its default and must stay there. Of fields with this name in several elements
+    /// of an array, it owns all.
     ///
     /// ```
     /// # use genxml::gen8::render3d_fetch::ThreeDStateVf;
@@ -129,7 +131,8 @@ impl<T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>> Prepacked<T> {
     pub fn merge(&self, rest: &T) -> Result<Merged<T>, MergeError> {
         let mut dwords = rest.to_dwords();
         let mut overlap = 0;
-        let parts = self.values.as_ref().iter().zip(self.owned.as_ref()).zip(self.defaults.as_ref());
+        let parts =
+            self.values.as_ref().iter().zip(self.owned.as_ref()).zip(self.defaults.as_ref());
         for (dword, ((values, owned), defaults)) in dwords.as_mut().iter_mut().zip(parts) {
             overlap |= (*dword ^ defaults) & owned;
             *dword = *dword & !owned | values;
@@ -150,7 +153,8 @@ impl<T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>> Prepacked<T> {
     fn overlap(&self, rest: &T) -> MergeError {
         let rest = rest.to_dwords();
         let both = |bit: u32| {
-            get(self.owned.as_ref(), bit) && get(rest.as_ref(), bit) != get(self.defaults.as_ref(), bit)
+            get(self.owned.as_ref(), bit)
+                && get(rest.as_ref(), bit) != get(self.defaults.as_ref(), bit)
         };
         let mut error = MergeError::NoField { packet: T::NAME };
         each_field(T::INFO, rest.as_ref(), &mut |field, start, end| {
@@ -215,8 +219,13 @@ fn own(owned: &mut [u32], start: u32, end: u32) {
     (start..=end).for_each(|bit| bits::put(owned, bit, bit, 1));
 }
 
-/// Shows each field that exists, those of nested structures instead of the structures, with its first and last bit.
-fn each_field(info: &'static Container, dwords: &[u32], each: &mut dyn FnMut(&'static Field, u32, u32)) {
+/// Shows each field that exists, those of nested structures instead of the structures, with its
+/// first and last bit.
+fn each_field(
+    info: &'static Container,
+    dwords: &[u32],
+    each: &mut dyn FnMut(&'static Field, u32, u32),
+) {
     members(info.fields, info.groups, 0, dwords, each);
 }
 
@@ -228,9 +237,13 @@ fn members(
     each: &mut dyn FnMut(&'static Field, u32, u32),
 ) {
     let total = 32 * dwords.len() as u32;
-    for field in fields.iter().filter(|field| field.exists_if.is_none_or(|when| when.holds(dwords, base))) {
+    for field in
+        fields.iter().filter(|field| field.exists_if.is_none_or(|when| when.holds(dwords, base)))
+    {
         match field.ty {
-            Type::Struct(inner) => members(inner.fields, inner.groups, base + field.start, dwords, each),
+            Type::Struct(inner) => {
+                members(inner.fields, inner.groups, base + field.start, dwords, each)
+            }
             _ => each(field, base + field.start, base + field.end),
         }
     }

@@ -35,9 +35,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What the variants hold is a [`Lazy`]: nothing is decoded before `unpack` (every bit is checked) or `unpack_lossy` (as
-//! hardware reads it). With [`Packets::strict`] the iterator itself checks every bit. What is no packet comes as a
-//! [`ReadError`] with its place and how far the walk had to skip. Jumps are not followed: [`decode`](crate::decode) does.
+//! What the variants hold is a [`Lazy`]: nothing is decoded before `unpack` (every bit is checked)
+//! or `unpack_lossy` (as hardware reads it). With [`Packets::strict`] the iterator itself checks
+//! every bit. What is no packet comes as a [`ReadError`] with its place and how far the walk had to
+//! skip. Jumps are not followed: [`decode`](crate::decode) does.
 
 use alloc::borrow::Cow;
 pub use genxml_core::read::{Codec, EnginePacket, Item, Lazy, Packets, ReadError, Untyped};
@@ -50,7 +51,8 @@ pub struct NotDwords {
     pub bytes: usize,
 }
 
-/// Little-endian bytes, aligned in memory or not, as dwords: borrowed where the machine allows it, else copied.
+/// Little-endian bytes, aligned in memory or not, as dwords: borrowed where the machine allows it,
+/// else copied.
 ///
 /// # Errors
 /// [`NotDwords`] if their number is not a multiple of four.

@@ -1,4 +1,5 @@
-//! The capture format: real captures load, damaged ones are refused with file, line, field and value.
+//! The capture format: real captures load, damaged ones are refused with file, line, field and
+//! value.
 
 mod common;
 
@@ -10,8 +11,10 @@ use std::path::Path;
 fn small(dir: &Path) {
     let mut writer = CaptureWriter::new("small");
     let batch = 0x0500_0000u32.to_le_bytes();
-    let objects =
-        [WriteObject::new("dst", 0x10000, 8192, &[]), WriteObject::new("batch", 0x1000, 4096, &batch)];
+    let objects = [
+        WriteObject::new("dst", 0x10000, 8192, &[]),
+        WriteObject::new("batch", 0x1000, 4096, &batch),
+    ];
     writer.exec(3, EngineId::Render, 0x1000, 0, &objects);
     writer.expect("batch", "batch", 0, &batch, &[], Compare::Exact);
     let frame = Frame {
@@ -59,7 +62,8 @@ fn written_captures_load() {
     assert!(playback.step().is_none());
 }
 
-/// Changes the text of the manifest and expects an error with this text in it, after the file's name.
+/// Changes the text of the manifest and expects an error with this text in it, after the file's
+/// name.
 fn refused(change: impl Fn(String) -> String, message: &str) {
     let dir = tempfile::tempdir().unwrap();
     small(dir.path());
@@ -75,7 +79,8 @@ fn refused(change: impl Fn(String) -> String, message: &str) {
 
 #[test]
 fn each_wrong_field_is_named() {
-    let replace = |from: &'static str, to: &'static str| move |text: String| text.replacen(from, to, 1);
+    let replace =
+        |from: &'static str, to: &'static str| move |text: String| text.replacen(from, to, 1);
     for (from, to, message) in [
         (
             "genx-capture-1",
@@ -102,18 +107,38 @@ fn each_wrong_field_is_named() {
             "\"batch_address\": \"0x1002\"",
             "batch_address = \"0x1002\": batches start",
         ),
-        ("\"batch_address\": \"0x1000\"", "\"batch_address\": \"0x8000\"", "lies in none of the objects"),
+        (
+            "\"batch_address\": \"0x1000\"",
+            "\"batch_address\": \"0x8000\"",
+            "lies in none of the objects",
+        ),
         ("\"batch_address\": \"0x1000\"", "\"batch_address\": \"+0x1\"", "not a number"),
-        ("\"batch_address\": \"0x1000\",", "", "events[0].batch_address = nothing: the field is missing"),
+        (
+            "\"batch_address\": \"0x1000\",",
+            "",
+            "events[0].batch_address = nothing: the field is missing",
+        ),
         (
             "\"batch_length\": 0",
             "\"batch_length\": 4100",
             "batch_length = 0x1004: the batch's object ends 4096",
         ),
         ("\"batch_length\": 0", "\"batch_length\": 3", "batches consist of whole dwords"),
-        ("\"0x10000\"", "\"0x10010\"", "events[0].objects[0].address = \"0x10010\": objects start on a page"),
-        ("\"0x10000\"", "\"0x1000000000000\"", "objects[0].address = \"0x1000000000000\": neither a 48-bit"),
-        ("\"0x10000\"", "\"0x0\"", "events[0].objects[1].address = 0x1000: lies in the pages of objects[0]"),
+        (
+            "\"0x10000\"",
+            "\"0x10010\"",
+            "events[0].objects[0].address = \"0x10010\": objects start on a page",
+        ),
+        (
+            "\"0x10000\"",
+            "\"0x1000000000000\"",
+            "objects[0].address = \"0x1000000000000\": neither a 48-bit",
+        ),
+        (
+            "\"0x10000\"",
+            "\"0x0\"",
+            "events[0].objects[1].address = 0x1000: lies in the pages of objects[0]",
+        ),
         (
             "\"0x10000\"",
             "\"0x1000\"",
@@ -131,7 +156,11 @@ fn each_wrong_field_is_named() {
             "events[0].objects[0].size = 5000000000: more than the limit",
         ),
         ("\"size\": 8192", "\"size\": 18446744073709551615", "more than the limit"),
-        ("\"size\": 8192", "\"size\": 512", "events[2].pitch = 64 * height 16 from 0 on: the object has 512"),
+        (
+            "\"size\": 8192",
+            "\"size\": 512",
+            "events[2].pitch = 64 * height 16 from 0 on: the object has 512",
+        ),
         ("\"tiling\": 0", "\"tiling\": 3", "events[0].objects[0].tiling = 3: 0 is linear"),
         (
             "              0,\n              4,\n              0\n",
@@ -148,7 +177,11 @@ fn each_wrong_field_is_named() {
             "18446744073709551615,4,1",
             "reaches beyond",
         ),
-        ("\"kind\": \"exact\"", "\"kind\": \"rgb\"", "events[1].compare.kind = \"rgb\": there are exact"),
+        (
+            "\"kind\": \"exact\"",
+            "\"kind\": \"rgb\"",
+            "events[1].compare.kind = \"rgb\": there are exact",
+        ),
         ("\"kind\": \"exact\"", "\"kind\": \"rgba8\"", "events[1].compare.max_abs_diff = nothing"),
         (
             "\"kind\": \"exact\"",
@@ -157,11 +190,19 @@ fn each_wrong_field_is_named() {
         ),
         ("\"ignore\": []", "\"ignore\": [[0, 5]]", "events[1].ignore[0] = [0, 5]: reaches beyond"),
         ("\"size\": 4,", "\"size\": 4100,", "events[1].size = 4100 from 0 on: the object has 4096"),
-        ("\"name\": \"batch\"", "\"name\": \"a/b\"", "events[1].name = \"a/b\": must be fit for a file name"),
+        (
+            "\"name\": \"batch\"",
+            "\"name\": \"a/b\"",
+            "events[1].name = \"a/b\": must be fit for a file name",
+        ),
         ("\"fourcc\": \"XR24\"", "\"fourcc\": \"XR2\"", "events[2].fourcc"),
         ("\"pitch\": 64", "\"pitch\": 4294967295", "events[2].pitch"),
         ("\"data_size\": 4", "\"data_size\": 5", "data.bin.zst: holds 4 bytes, data_size says 5"),
-        ("\"data_size\": 4", "\"data_size\": 99999999999", "data_size = 99999999999: more than the limit"),
+        (
+            "\"data_size\": 4",
+            "\"data_size\": 99999999999",
+            "data_size = 99999999999: more than the limit",
+        ),
         ("\"events\": [", "\"events\": 3, \"x\": [", "manifest.json:10:"),
     ] {
         refused(replace(from, to), message);
@@ -210,7 +251,10 @@ fn objects_have_a_limit_in_sum() {
         Capture::open(dir.path())
     };
     let error = write(false).unwrap_err().to_string();
-    assert!(error.contains("events[16].objects[0].size = 4294967296: objects are larger"), "{error}");
+    assert!(
+        error.contains("events[16].objects[0].size = 4294967296: objects are larger"),
+        "{error}"
+    );
     assert!(error.contains("limit of 68719476736 bytes in sum"), "{error}");
     assert_eq!(write(true).unwrap().execs().count(), 17);
 }
@@ -261,13 +305,18 @@ fn comparing_says_where_and_how_much() {
     );
     writer.finish(dir.path()).unwrap();
     let capture = Capture::open(dir.path()).unwrap();
-    let [all, some, image] = capture.expectations().collect::<Vec<_>>()[..] else { panic!("three") };
+    let [all, some, image] = capture.expectations().collect::<Vec<_>>()[..] else {
+        panic!("three")
+    };
 
     let mut actual = expected.clone();
     assert_eq!(all.compare(&actual, &capture), Ok(()));
     (actual[5], actual[11]) = (0, 0);
     let error = all.compare(&actual, &capture).unwrap_err();
-    assert_eq!((error.offset, error.address, error.expected, error.found), (37, 0x7025, 5, Found::Byte(0)));
+    assert_eq!(
+        (error.offset, error.address, error.expected, error.found),
+        (37, 0x7025, 5, Found::Byte(0))
+    );
     assert_eq!((error.count, error.total), (2, 64));
     assert_eq!(
         error.to_string(),
@@ -279,7 +328,11 @@ fn comparing_says_where_and_how_much() {
 
     let mut actual = expected.clone();
     (actual[0], actual[9], actual[10]) = (2, 200, 201);
-    assert_eq!(image.compare(&actual, &capture), Ok(()), "one of sixteen pixels is off, as allowed");
+    assert_eq!(
+        image.compare(&actual, &capture),
+        Ok(()),
+        "one of sixteen pixels is off, as allowed"
+    );
     actual[63] = 0;
     let error = image.compare(&actual, &capture).unwrap_err();
     assert_eq!((error.offset, error.count, error.total), (41, 2, 16));

@@ -1,4 +1,5 @@
-//! The rules engine: rules against their own words in Rust, sequences of packets by hand, and what real drivers do.
+//! The rules engine: rules against their own words in Rust, sequences of packets by hand, and what
+//! real drivers do.
 
 #[path = "check/again.rs"]
 mod again;
@@ -35,8 +36,8 @@ fn make(name: &str, dwords: usize, fields: &[(&str, u64)]) -> Vec<u32> {
         }
     }
     for (path, value) in fields {
-        let (start, end) =
-            find(container.fields, container.groups, path).unwrap_or_else(|| panic!("{name} has no {path}"));
+        let (start, end) = find(container.fields, container.groups, path)
+            .unwrap_or_else(|| panic!("{name} has no {path}"));
         bits::put(&mut out, start, end, *value);
     }
     out
@@ -69,7 +70,9 @@ fn findings(engine: EngineId, packets: &[Vec<u32>]) -> Vec<Finding> {
     let mut dwords = packets.concat();
     dwords.extend(packet("MI_BATCH_BUFFER_END", &[]));
     let mut found = Vec::new();
-    check::raw(engine, 0x10000, &dwords, &Rules::gen8(), &mut |finding| found.push(finding.clone()));
+    check::raw(engine, 0x10000, &dwords, &Rules::gen8(), &mut |finding| {
+        found.push(finding.clone())
+    });
     found
 }
 
@@ -84,7 +87,8 @@ fn fires(rule: &str, packets: &[Vec<u32>]) -> Vec<usize> {
             let at = end;
             end = at + 4 * packet.len() as u64;
             let count = found.iter().filter(|finding| {
-                finding.rule.id == rule && (at..at + 4 * packet.len() as u64).contains(&finding.packet.1)
+                finding.rule.id == rule
+                    && (at..at + 4 * packet.len() as u64).contains(&finding.packet.1)
             });
             count.count()
         })
@@ -100,8 +104,10 @@ fn real_drivers_break_no_rule_of_severity_error() {
     let mut warnings: BTreeMap<&str, usize> = BTreeMap::new();
     let mut packets = 0;
     for folder in ["images", "drivers"] {
-        let mut paths: Vec<_> =
-            std::fs::read_dir(corpus.join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut paths: Vec<_> = std::fs::read_dir(corpus.join(folder))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
         paths.sort();
         for path in paths {
             let capture = Capture::open(&path).unwrap();
@@ -166,7 +172,8 @@ fn rules_mean_what_they_say() {
         }),
         ("3DPRIM-INDIRECT-END", 7, |b| b(0, 10, 10) & b(1, 9, 9) == 0),
         ("3DPRIM-END-OFFSET", 7, |b| {
-            b(1, 9, 9) == 0 || b(1, 8, 8) == 0 && [3, 5, 6].iter().all(|&dword| b(dword, 31, 0) == 0)
+            b(1, 9, 9) == 0
+                || b(1, 8, 8) == 0 && [3, 5, 6].iter().all(|&dword| b(dword, 31, 0) == 0)
         }),
         ("WALKER-INDIRECT-LENGTH", 15, |b| b(2, 16, 0) <= 4032),
         // Elements: a sum over the group, and a condition with the element's number.
@@ -191,8 +198,14 @@ fn rules_mean_what_they_say() {
         let (mut kept, mut broken) = (0, 0);
         for _ in 0..4000 {
             // Few bits set, all bits, or none: conditions ask for zeros and for small numbers.
-            let mask = [0, 0x0101_0101 << dice.below(8), dice.next() as u32 & dice.next() as u32, u32::MAX];
-            let words: Vec<u32> = (0..*dwords).map(|_| dice.next() as u32 & mask[dice.below(4)]).collect();
+            let mask = [
+                0,
+                0x0101_0101 << dice.below(8),
+                dice.next() as u32 & dice.next() as u32,
+                u32::MAX,
+            ];
+            let words: Vec<u32> =
+                (0..*dwords).map(|_| dice.next() as u32 & mask[dice.below(4)]).collect();
             let bits = |dword: usize, last: u32, first: u32| {
                 u64::from(words[dword]) >> first & ((1u64 << (last - first + 1)) - 1)
             };
@@ -248,7 +261,9 @@ fn what_came_before_counts() {
 
     let rule = "3DPRIM-DEPTH-BUFFER";
     let writes = |on| packet("3DSTATE_WM_DEPTH_STENCIL", &[("Depth Buffer Write Enable", on)]);
-    let buffer = |ty, on| packet("3DSTATE_DEPTH_BUFFER", &[("Surface Type", ty), ("Depth Write Enable", on)]);
+    let buffer = |ty, on| {
+        packet("3DSTATE_DEPTH_BUFFER", &[("Surface Type", ty), ("Depth Write Enable", on)])
+    };
     assert_eq!(fires(rule, &[writes(1), buffer(7, 1), draw()]), [0, 0, 1]);
     assert_eq!(fires(rule, &[writes(1), buffer(1, 1), draw()]), [0, 0, 0]);
     assert_eq!(fires(rule, &[writes(1), buffer(7, 0), draw()]), [0, 0, 0]);
@@ -268,7 +283,10 @@ fn what_came_before_counts() {
 #[test]
 fn threads_and_their_state() {
     let vfe = |threads| {
-        packet("MEDIA_VFE_STATE", &[("Maximum Number of Threads", threads), ("CURBE Allocation Size", 2)])
+        packet(
+            "MEDIA_VFE_STATE",
+            &[("Maximum Number of Threads", threads), ("CURBE Allocation Size", 2)],
+        )
     };
     let walker = || packet("GPGPU_WALKER", &[]);
     let pipe_control = |stall| packet("PIPE_CONTROL", &[("Command Streamer Stall Enable", stall)]);
@@ -299,8 +317,10 @@ fn structures_that_packets_lead_to() {
     let walker = |width| packet("GPGPU_WALKER", &[("Thread Width Counter Maximum", width)]);
     let batch = |threads, width| {
         let load = |at| {
-            let fields =
-                [("Interface Descriptor Total Length", 32), ("Interface Descriptor Data Start Address", at)];
+            let fields = [
+                ("Interface Descriptor Total Length", 32),
+                ("Interface Descriptor Data Start Address", at),
+            ];
             packet("MEDIA_INTERFACE_DESCRIPTOR_LOAD", &fields)
         };
         let mut packets = vec![base("Dynamic State Base Address"), load(0), walker(width)];
@@ -329,8 +349,11 @@ fn registers_as_commands_wrote_them() {
     let Kind::Register { offset, masked, .. } = register.kind else { panic!("no register") };
     let field = register.fields.iter().find(|field| field.name == "Tile Y Destination").unwrap();
     let write = |mask: u32, value: u32| {
-        let data =
-            if masked { mask << (16 + field.start) | value << field.start } else { value << field.start };
+        let data = if masked {
+            mask << (16 + field.start) | value << field.start
+        } else {
+            value << field.start
+        };
         let mut packet = make("MI_LOAD_REGISTER_IMM", 3, &[]);
         packet[1..].copy_from_slice(&[offset, data]);
         packet
@@ -362,17 +385,23 @@ fn findings_name_place_and_values() {
         packet("3DPRIMITIVE", &[("Indirect Parameter Enable", 1), ("End Offset Enable", 1)]),
     ];
     let found = findings(EngineId::Render, &packets);
-    let finding = found.iter().find(|finding| finding.rule.id == "3DPRIM-INDIRECT-END").expect("it fires");
+    let finding =
+        found.iter().find(|finding| finding.rule.id == "3DPRIM-INDIRECT-END").expect("it fires");
     assert_eq!((finding.address, finding.packet), (0x10004, ("3DPRIMITIVE", 0x10004)));
     assert_eq!((finding.submission, finding.engine), (None, EngineId::Render));
-    let operands: Vec<String> = finding.operands.iter().map(|operand| operand.to_string()).collect();
+    let operands: Vec<String> =
+        finding.operands.iter().map(|operand| operand.to_string()).collect();
     assert_eq!(operands, ["[Indirect Parameter Enable] = 1", "[End Offset Enable] = 1"]);
 
     // A structure inside a packet, and the element that breaks the rule.
     let swizzles = packet("3DSTATE_SBE_SWIZ", &[("Attribute/3/Attribute/Swizzle Control Mode", 1)]);
     let found = findings(EngineId::Render, &[swizzles]);
-    let finding = found.iter().find(|finding| finding.rule.id == "SBE-SWIZ-CONTROL-MODE").expect("it fires");
-    assert_eq!(finding.operands[0].to_string(), "[Attribute[3].Attribute.Swizzle Control Mode] = 1");
+    let finding =
+        found.iter().find(|finding| finding.rule.id == "SBE-SWIZ-CONTROL-MODE").expect("it fires");
+    assert_eq!(
+        finding.operands[0].to_string(),
+        "[Attribute[3].Attribute.Swizzle Control Mode] = 1"
+    );
     let edge = make(
         "3DSTATE_VERTEX_ELEMENTS",
         5,
@@ -387,12 +416,16 @@ fn findings_name_place_and_values() {
         .iter()
         .find(|finding| finding.container.name == "VERTEX_ELEMENT_STATE")
         .expect("an element is wrong");
-    assert_eq!((inner.address, inner.index, inner.packet.0), (0x1000c, Some(1), "3DSTATE_VERTEX_ELEMENTS"));
+    assert_eq!(
+        (inner.address, inner.index, inner.packet.0),
+        (0x1000c, Some(1), "3DSTATE_VERTEX_ELEMENTS")
+    );
 }
 
 #[test]
 fn rules_can_count_differently() {
-    let broken = packet("3DPRIMITIVE", &[("Indirect Parameter Enable", 1), ("End Offset Enable", 1)]);
+    let broken =
+        packet("3DPRIMITIVE", &[("Indirect Parameter Enable", 1), ("End Offset Enable", 1)]);
     let run = |set: &dyn Fn(&mut Rules)| -> Summary {
         let mut rules = Rules::gen8();
         set(&mut rules);
@@ -408,7 +441,8 @@ fn rules_can_count_differently() {
     assert!(Rules::gen8().set("3DPRIM-NOTHING", Level::Deny).is_err());
 }
 
-/// The pixel shaders of a real program write a render target, and one copies it by sampling; none does both.
+/// The pixel shaders of a real program write a render target, and one copies it by sampling; none
+/// does both.
 #[test]
 fn kernels_tell_how_surfaces_are_used() {
     use genxml::core::rule::{Role, Roles};
@@ -426,14 +460,24 @@ fn kernels_tell_how_surfaces_are_used() {
             {
                 assert!(uses.complete);
                 let target = uses.roles == Roles::of(&[Role::RenderTarget, Role::Written]);
-                assert!(target || uses.roles == Roles::of(&[Role::Sampled, Role::Read]), "{uses:?}");
+                assert!(
+                    target || uses.roles == Roles::of(&[Role::Sampled, Role::Read]),
+                    "{uses:?}"
+                );
                 *(if target { &mut targets } else { &mut textures }) += 1;
             }
             Ok(())
         };
         let memory = playback.memory(exec);
         decoder
-            .batch(&mut state, exec.engine, &memory, exec.batch_address, exec.batch_length, &mut sink)
+            .batch(
+                &mut state,
+                exec.engine,
+                &memory,
+                exec.batch_address,
+                exec.batch_length,
+                &mut sink,
+            )
             .unwrap();
     }
     assert!(targets > 0 && textures > 0, "{targets} targets, {textures} textures");

@@ -1,4 +1,5 @@
-//! The decoder: every kind of field, everything that it follows, real captures, and input that is none.
+//! The decoder: every kind of field, everything that it follows, real captures, and input that is
+//! none.
 
 mod common;
 
@@ -73,7 +74,8 @@ fn a_batch_of_our_own_is_read_with_all_that_it_points_to() {
     let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x50000, 4096).unwrap();
     kernels.put_dwords::<64, 48>("filler", &[0; 16]).unwrap();
     // mov (8) r112<1>:ud r0<8;8,1>:ud, then the end of the thread.
-    let kernel = [0x00600001, 0x2e000208, 0x008d0000, 0, 0x07800031, 0x20000a40, 0x0e000e00, 0x82000010];
+    let kernel =
+        [0x00600001, 0x2e000208, 0x008d0000, 0, 0x07800031, 0x20000a40, 0x0e000e00, 0x82000010];
     surfaces.put_dwords::<64, 32>("filler", &[0; 16]).unwrap();
     let surface = state::RenderSurfaceState {
         surface_type: state::SurfaceType::SURFTYPE_2D,
@@ -118,7 +120,8 @@ fn a_batch_of_our_own_is_read_with_all_that_it_points_to() {
     let others = [kernels.finish(), surfaces.finish(), dynamic.finish()];
     let submission = Submission::new(batch.finish().unwrap(), others);
 
-    let seen = records(EngineId::Render, &submission, submission.batch_address, submission.batch_length);
+    let seen =
+        records(EngineId::Render, &submission, submission.batch_address, submission.batch_length);
     let names: Vec<_> = seen.iter().map(|record| (record.depth, record.name)).collect();
     assert!(names.starts_with(&[
         (0, "STATE_BASE_ADDRESS"),
@@ -130,14 +133,18 @@ fn a_batch_of_our_own_is_read_with_all_that_it_points_to() {
     ]));
     assert_eq!(names.last(), Some(&(0, "MI_BATCH_BUFFER_END")));
     let find = |name| {
-        seen.iter().find(|record| record.name == name).unwrap_or_else(|| panic!("no {name}: {names:?}"))
+        seen.iter()
+            .find(|record| record.name == name)
+            .unwrap_or_else(|| panic!("no {name}: {names:?}"))
     };
     assert_eq!(find("constants").dwords, [0x3f800000; 16]);
     assert!(!find("kernel").lines.is_empty());
     let surface = find("RENDER_SURFACE_STATE");
     assert_eq!(surface.value("Surface Type"), Value::Enum { name: Some("SURFTYPE_2D") });
     assert_eq!(surface.value("Height"), Value::Uint(1), "stored less one");
-    let Value::Address { value, absolute, .. } = surface.value("Surface Base Address") else { panic!() };
+    let Value::Address { value, absolute, .. } = surface.value("Surface Base Address") else {
+        panic!()
+    };
     assert_eq!((value, absolute), (0x60000, Some(0x60000)));
     let Value::Address { value, absolute, .. } =
         find("INTERFACE_DESCRIPTOR_DATA").value("Kernel Start Pointer")
@@ -180,7 +187,9 @@ fn fixed_point_and_signed_fields_have_their_sign() {
     let notes: Vec<_> =
         seen.iter().filter(|record| record.kind == Kind::Note).map(|record| &record.note).collect();
     assert!(
-        notes.iter().any(|note| note.contains("no STATE_BASE_ADDRESS has set the instruction base")),
+        notes
+            .iter()
+            .any(|note| note.contains("no STATE_BASE_ADDRESS has set the instruction base")),
         "{notes:?}"
     );
 
@@ -197,7 +206,11 @@ fn alternatives_are_told_apart() {
     assert!(std::ptr::eq(info, state::RenderSurfaceState::INFO));
     let buffer = state::RenderSurfaceState {
         surface_type: state::SurfaceType::SURFTYPE_BUFFER,
-        extent: state::RenderSurfaceStateExtent::Buffer { height: lit!(3), width: lit!(5), depth: lit!(0) },
+        extent: state::RenderSurfaceStateExtent::Buffer {
+            height: lit!(3),
+            width: lit!(5),
+            depth: lit!(0),
+        },
         ..Default::default()
     };
     let heights = |surface: &state::RenderSurfaceState| {
@@ -224,7 +237,8 @@ fn alternatives_are_told_apart() {
         let mut batch = Batch::<Render>::new("batch", 0x10000, 4096).unwrap().assume::<Gpgpu>();
         batch.emit(&bases).unwrap();
         batch.emit(&load).unwrap();
-        let submission = Submission::new(batch.finish().unwrap(), [surfaces.finish(), dynamic.finish()]);
+        let submission =
+            Submission::new(batch.finish().unwrap(), [surfaces.finish(), dynamic.finish()]);
         let seen = records(EngineId::Render, &submission, 0x10000, 0);
         let surface = seen.iter().find(|record| record.name == "RENDER_SURFACE_STATE").unwrap();
         let heights = surface.items.iter().filter(|item| item.name == "Height");
@@ -232,7 +246,11 @@ fn alternatives_are_told_apart() {
     };
     assert_eq!(heights(&buffer), [Value::Uint(3)], "as it is");
     let image = state::RenderSurfaceState {
-        extent: state::RenderSurfaceStateExtent::Image { height: lit!(4), width: lit!(5), depth: lit!(1) },
+        extent: state::RenderSurfaceStateExtent::Image {
+            height: lit!(4),
+            width: lit!(5),
+            depth: lit!(1),
+        },
         ..Default::default()
     };
     assert_eq!(heights(&image), [Value::Uint(4)], "stored less one");
@@ -255,7 +273,8 @@ fn registers_are_named_with_their_fields() {
     load.pack_into(&mut dwords).unwrap();
     let seen = of_dwords(EngineId::Blitter, &dwords);
     assert_eq!(seen[0].name, "MI_LOAD_REGISTER_IMM");
-    let offsets: Vec<_> = seen[0].items.iter().filter(|item| item.name == "Register Offset").collect();
+    let offsets: Vec<_> =
+        seen[0].items.iter().filter(|item| item.name == "Register Offset").collect();
     let Value::Address { value, register, .. } = offsets[0].value else { panic!() };
     assert_eq!((value, register.map(|at| at.register.name)), (0x22200, Some("BCS_SWCTRL")));
     let Value::Address { register, .. } = offsets[1].value else { panic!() };
@@ -266,7 +285,8 @@ fn registers_are_named_with_their_fields() {
     assert_eq!(seen.iter().filter(|record| record.kind == Kind::Register).count(), 1);
 }
 
-/// Oracle: the dwords that intel-vaapi-driver's gen8_mfd.c writes for a last MPEG-2 slice, computed by hand.
+/// Oracle: the dwords that intel-vaapi-driver's gen8_mfd.c writes for a last MPEG-2 slice, computed
+/// by hand.
 #[test]
 fn offsets_of_the_video_engine_count_from_their_bases() {
     let mut dwords = vec![0x7003_0018];
@@ -274,7 +294,8 @@ fn offsets_of_the_video_engine_count_from_their_bases() {
     // Base and upper bound of the bitstream, then the base of motion vectors.
     (bases[0], bases[3], bases[5]) = (0x0040_0000, 0x8000_0000, 0x0050_0000);
     dwords.extend(bases);
-    // 200 bytes at offset 0x123; column 2, row 3, 40 macroblocks, last slice and macroblock, bit 5; quantiser 9, next row 6.
+    // 200 bytes at offset 0x123; column 2, row 3, 40 macroblocks, last slice and macroblock, bit 5;
+    // quantiser 9, next row 6.
     dwords.extend([
         0x7328_0003,
         200,
@@ -287,7 +308,8 @@ fn offsets_of_the_video_engine_count_from_their_bases() {
     let seen = of_dwords(EngineId::Video, &dwords);
     assert_eq!(seen[0].name, "MFX_IND_OBJ_BASE_ADDR_STATE");
     assert_eq!(seen[1].name, "MFD_MPEG2_BSD_OBJECT");
-    let Value::Address { value, absolute, .. } = seen[1].value("Indirect BSD Data Start Address") else {
+    let Value::Address { value, absolute, .. } = seen[1].value("Indirect BSD Data Start Address")
+    else {
         panic!()
     };
     assert_eq!((value, absolute), (0x123, Some(0x0040_0123)));
@@ -311,8 +333,8 @@ fn offsets_of_the_video_engine_count_from_their_bases() {
     assert!(macroblock.items.iter().all(|item| item.name != "MB Type 3-Bits - Inter MB"));
 }
 
-/// Registers that each engine has say of which one they are, arrays which element, pairs which half; where one engine's
-/// is described more closely, that description counts.
+/// Registers that each engine has say of which one they are, arrays which element, pairs which
+/// half; where one engine's is described more closely, that description counts.
 #[test]
 fn registers_say_whose_they_are() {
     use genxml::gen8::{engine_registers as er, engines};
@@ -327,10 +349,11 @@ fn registers_say_whose_they_are() {
     assert_eq!(name(0x1c06c), "RING_INSTDONE of VCS2");
     assert_eq!(name(0x22010), "");
 
-    let pairs = [(0x22030, 0x40), (0x2261c, 7)].map(|(offset, value)| mi::MiLoadRegisterImmRegister {
-        register_offset: Address::new(offset).unwrap(),
-        data_dword: U::new(value).unwrap(),
-    });
+    let pairs =
+        [(0x22030, 0x40), (0x2261c, 7)].map(|(offset, value)| mi::MiLoadRegisterImmRegister {
+            register_offset: Address::new(offset).unwrap(),
+            data_dword: U::new(value).unwrap(),
+        });
     let load = mi::MiLoadRegisterImm { register: (&pairs).into(), ..Default::default() };
     let mut dwords = [0; 5];
     load.pack_into(&mut dwords).unwrap();
@@ -397,7 +420,10 @@ fn jumps_and_calls_are_followed_and_end() {
         let seen = of_dwords(EngineId::Render, dwords);
         seen.iter()
             .map(|record| {
-                (record.depth, if record.name.is_empty() { &record.note } else { record.name }.to_owned())
+                (
+                    record.depth,
+                    if record.name.is_empty() { &record.note } else { record.name }.to_owned(),
+                )
             })
             .collect()
     };
@@ -481,8 +507,9 @@ fn a_dword_may_straddle_pieces_of_memory() {
             self.0.get(at..end).unwrap_or_default()
         }
     }
-    let mut dwords =
-        media::MediaVfeState { number_of_urb_entries: lit!(9), ..Default::default() }.pack().to_vec();
+    let mut dwords = media::MediaVfeState { number_of_urb_entries: lit!(9), ..Default::default() }
+        .pack()
+        .to_vec();
     dwords.push(0x05000000);
     let pieces = Pieces(dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect());
     let seen = records(EngineId::Render, &pieces, 0x1000, 0);
@@ -503,7 +530,8 @@ fn text_has_options() {
     );
     let headers = text(EngineId::Render, &dwords, &Options { headers: true, ..Options::default() });
     assert!(!headers.contains("Pipeline Selection") && headers.contains("PIPELINE_SELECT"));
-    let comparable = text(EngineId::Render, &dwords, &Options { offsets: false, ..Options::default() });
+    let comparable =
+        text(EngineId::Render, &dwords, &Options { offsets: false, ..Options::default() });
     assert!(
         comparable.contains("\nPIPELINE_SELECT  1 dword\n    Pipeline Selection: GPGPU (2)\n"),
         "{comparable}"
@@ -549,12 +577,14 @@ impl io::Write for Closed {
 fn a_reader_that_goes_away_is_no_error() {
     let dwords = [0; 40_000];
     for writes in [0, 1] {
-        let summary = decode::raw(EngineId::Render, 0, &dwords, &Options::default(), Closed(writes)).unwrap();
+        let summary =
+            decode::raw(EngineId::Render, 0, &dwords, &Options::default(), Closed(writes)).unwrap();
         assert!(summary.cut);
     }
 }
 
-/// Oracle: what the programs that were captured meant to write, by the descriptions in the captures.
+/// Oracle: what the programs that were captured meant to write, by the descriptions in the
+/// captures.
 #[test]
 fn real_captures_are_read_completely() {
     for path in common::captures() {
@@ -624,13 +654,19 @@ fn real_captures_are_read_completely() {
         }
 
         let mut out = Vec::new();
-        decode::capture(&capture, &Options { format: Format::Json, ..Options::default() }, &mut out).unwrap();
+        decode::capture(
+            &capture,
+            &Options { format: Format::Json, ..Options::default() },
+            &mut out,
+        )
+        .unwrap();
         let json = String::from_utf8(out).unwrap();
         for line in json.lines() {
             serde_json::from_str::<serde_json::Value>(line)
                 .unwrap_or_else(|error| panic!("{name}: {error}\n{line}"));
         }
-        decode::capture(&capture, &Options { headers: true, ..Options::default() }, io::sink()).unwrap();
+        decode::capture(&capture, &Options { headers: true, ..Options::default() }, io::sink())
+            .unwrap();
     }
 }
 
@@ -644,10 +680,12 @@ fn dwords() -> impl Strategy<Value = Vec<u32>> {
             _ => None,
         })
         .collect();
-    let header = (proptest::sample::select(headers), 0u32..40).prop_map(|(header, length)| header | length);
+    let header =
+        (proptest::sample::select(headers), 0u32..40).prop_map(|(header, length)| header | length);
     // Small numbers and addresses inside the buffer lead somewhere.
     let small = (0u32..0x80).prop_map(|dword| 0x1000 + 4 * dword);
-    let dword = prop_oneof![3 => header, 2 => any::<u32>(), 2 => 0u32..64, 2 => small, 1 => Just(0u32)];
+    let dword =
+        prop_oneof![3 => header, 2 => any::<u32>(), 2 => 0u32..64, 2 => small, 1 => Just(0u32)];
     proptest::collection::vec(dword, 0..200)
 }
 
@@ -681,7 +719,10 @@ fn unused_buffers_do_not_disturb() {
     let values = [U::new(1).unwrap()];
     let target = Address::new(0x1000).unwrap();
     batch
-        .emit(&mi::MiStoreDataImm { data_dword: (&values).into(), ..mi::MiStoreDataImm::new(target) })
+        .emit(&mi::MiStoreDataImm {
+            data_dword: (&values).into(),
+            ..mi::MiStoreDataImm::new(target)
+        })
         .unwrap();
     let submission = Submission::new(batch.finish().unwrap(), [empty]);
     let seen = records(EngineId::Render, &submission, 0x10000, submission.batch_length);

@@ -1,7 +1,7 @@
 //! Device coredumps of xe.
 //!
-//! Oracle: texts written by hand after the formats of Linux `drivers/gpu/drm/xe` (`xe_devcoredump.c`, `xe_lrc.c`,
-//! `xe_vm.c`, `xe_sched_job.c`, `xe_hw_engine.c`).
+//! Oracle: texts written by hand after the formats of Linux `drivers/gpu/drm/xe`
+//! (`xe_devcoredump.c`, `xe_lrc.c`, `xe_vm.c`, `xe_sched_job.c`, `xe_hw_engine.c`).
 
 use genxml::decode::{Decoder, Memory, Options, Record, Tables};
 use genxml::devcoredump::Devcoredump;
@@ -18,7 +18,8 @@ fn base85(dwords: &[u32]) -> String {
             text.push('z');
             continue;
         }
-        let digits = (0..5).rev().map(|place| char::from(33 + (dword / 85u32.pow(place) % 85) as u8));
+        let digits =
+            (0..5).rev().map(|place| char::from(33 + (dword / 85u32.pow(place) % 85) as u8));
         text.extend(digits);
     }
     text
@@ -31,7 +32,8 @@ fn batch() -> Vec<u32> {
     dwords
 }
 
-/// A dump as the kernel prints it; `early` as Linux 6.8 does, with the queue under the title of the GuC.
+/// A dump as the kernel prints it; `early` as Linux 6.8 does, with the queue under the title of the
+/// GuC.
 fn dump(early: bool) -> String {
     let mut text = String::from(
         "**** Xe Device Coredump ****
@@ -134,11 +136,17 @@ fn a_dump_is_read() {
             state.buffers.iter().map(|buffer| (buffer.kind.clone(), buffer.data.len())).collect();
         use BufferKind::{Context, Status, User};
         assert_eq!(sizes, [(Status, 8), (Context, 12), (User, 0x48), (User, 8)]);
-        assert_eq!((state.buffers[0].address, state.buffers[1].address), (0x0102_f000, 0x0103_0000));
+        assert_eq!(
+            (state.buffers[0].address, state.buffers[1].address),
+            (0x0102_f000, 0x0103_0000)
+        );
         assert_eq!(state.buffers[2].address, 0xeffe_fffe_0000);
         assert_eq!((dump.missing[0].address, dump.missing[0].size), (0x1_0000_0000, 0x1000));
         assert_eq!(state.memory("rcs0").tail(0x2_0000_0000), [0xef, 0xbe, 0xad, 0xde, 0, 0, 0, 0]);
-        assert!(state.memory("rcs0").tail(0).is_empty(), "the context's address is not one of the program");
+        assert!(
+            state.memory("rcs0").tail(0).is_empty(),
+            "the context's address is not one of the program"
+        );
         let notes: Vec<_> = state.notes.iter().map(ToString::to_string).collect();
         assert_eq!(notes.len(), 1, "{notes:?}");
         assert!(notes[0].ends_with("[100000000] was not dumped: error -14"));
@@ -190,6 +198,9 @@ fn lengths_ask_for_no_memory() {
     assert_eq!(notes[1], "line 5: [2000] has 0x10 bytes, its length says 0x4");
     let note = |text: &str| Devcoredump::read(text.as_bytes()).state.notes[0].to_string();
     assert_eq!(note(""), "line 0: the file speaks of no engine and no memory");
-    assert_eq!(note("**** VM state ****\n[1000].length: 0x10\n"), "line 2: [1000] has no bytes in the file");
+    assert_eq!(
+        note("**** VM state ****\n[1000].length: 0x10\n"),
+        "line 2: [1000] has no bytes in the file"
+    );
     assert!(note("**** VM state ****\nfoo\n").contains("no line of memory"));
 }

@@ -6,15 +6,22 @@ use genxml::core::{Address, bits, lit};
 use genxml::diff::{Diff, Step, batches, packets};
 use genxml::engine::EngineId;
 use genxml::gen8::CONTAINERS;
-use genxml::gen8::mi::{MiBatchBufferEnd, MiLoadRegisterImm, MiLoadRegisterImmRegister, MiNoop, PipeControl};
+use genxml::gen8::mi::{
+    MiBatchBufferEnd, MiLoadRegisterImm, MiLoadRegisterImmRegister, MiNoop, PipeControl,
+};
 use genxml::gen8::render3d_pixel::BlendState;
 use genxml::gen8::state::{RenderSurfaceState, RenderSurfaceStateExtent, SurfaceType};
 
 #[test]
 fn fields_with_their_places_and_values() {
-    let before = RenderSurfaceState { surface_type: SurfaceType::SURFTYPE_2D, ..Default::default() };
+    let before =
+        RenderSurfaceState { surface_type: SurfaceType::SURFTYPE_2D, ..Default::default() };
     let after = RenderSurfaceState {
-        extent: RenderSurfaceStateExtent::Image { width: lit!(64), height: lit!(1), depth: lit!(1) },
+        extent: RenderSurfaceStateExtent::Image {
+            width: lit!(64),
+            height: lit!(1),
+            depth: lit!(1),
+        },
         surface_base_address: Address::new(0x10_0000).expect("aligned"),
         ..before
     };
@@ -28,7 +35,10 @@ fn fields_with_their_places_and_values() {
     // Another type: names of both, and fields that one of them does not have.
     let null = RenderSurfaceState { surface_type: SurfaceType::SURFTYPE_STRBUF, ..before };
     let text = before.diff(&null).to_string();
-    assert!(text.contains("Surface Type: SURFTYPE_2D (1) -> SURFTYPE_STRBUF (5) (dw0 31:29)"), "{text}");
+    assert!(
+        text.contains("Surface Type: SURFTYPE_2D (1) -> SURFTYPE_STRBUF (5) (dw0 31:29)"),
+        "{text}"
+    );
     assert!(text.contains("-> absent"), "{text}");
 }
 
@@ -69,7 +79,8 @@ fn no_bit_is_overlooked() {
             let mut after = before.clone();
             after[(bit / 32) as usize] ^= 1 << (bit % 32);
             let diff = packets(info, &before, &after);
-            let holds = diff.changes.iter().any(|change| change.bits.0 <= bit && bit <= change.bits.1);
+            let holds =
+                diff.changes.iter().any(|change| change.bits.0 <= bit && bit <= change.bits.1);
             assert!(holds, "{} bit {bit}: {diff}", info.name);
         }
         assert!(packets(info, &before, &before).is_empty());
@@ -93,7 +104,9 @@ fn batches_are_aligned() {
         .iter()
         .map(|step| match step {
             Step::Same(old, new) => format!("= {} {} {}", old.at, new.at, old.name()),
-            Step::Changed(old, new, diff) => format!("~ {} {} {}", old.at, new.at, diff.changes.len()),
+            Step::Changed(old, new, diff) => {
+                format!("~ {} {} {}", old.at, new.at, diff.changes.len())
+            }
             Step::Removed(old) => format!("- {} {}", old.at, old.name()),
             Step::Added(new) => format!("+ {} {}", new.at, new.name()),
         })

@@ -21,7 +21,9 @@ use genxml::gen8::render3d_raster::ThreeDStateRaster;
 fn decode_dump() {
     let dump = include_str!("../../tests/cases/decode/media_object.hex");
     let text = decode_dump::decoded(dump).unwrap();
-    for name in ["MEDIA_OBJECT", "STATE_BASE_ADDRESS", "INTERFACE_DESCRIPTOR_DATA", "RENDER_SURFACE_STATE"] {
+    for name in
+        ["MEDIA_OBJECT", "STATE_BASE_ADDRESS", "INTERFACE_DESCRIPTOR_DATA", "RENDER_SURFACE_STATE"]
+    {
         assert!(text.contains(name), "{name}");
     }
     assert!(decode_dump::decoded("").is_err());
@@ -63,7 +65,9 @@ fn state_cache() {
     let or: Vec<u32> = ThreeDStateRaster { cull_mode: on.cull_mode, ..ThreeDStateRaster::new() }
         .pack()
         .iter()
-        .zip(ThreeDStateRaster { scissor_rectangle_enable: true, ..ThreeDStateRaster::new() }.pack())
+        .zip(
+            ThreeDStateRaster { scissor_rectangle_enable: true, ..ThreeDStateRaster::new() }.pack(),
+        )
         .map(|(fixed, draw)| fixed | draw)
         .collect();
     assert_eq!(second[ps..], or);

@@ -1,6 +1,7 @@
 //! What hung: summaries of error states that were made for the purpose.
 //!
-//! Oracles: bits and names of registers as Mesa's gen8.xml and Linux have them; the commands stand in the test.
+//! Oracles: bits and names of registers as Mesa's gen8.xml and Linux have them; the commands stand
+//! in the test.
 
 use genxml::core::bits;
 use genxml::core::reflect::Kind;
@@ -37,7 +38,8 @@ fn page(dwords: &[Vec<u32>]) -> Vec<u8> {
 const BATCH: u64 = 0xffff_0000_0000;
 const SEMAPHORE: u64 = 0x20_0000;
 
-/// A batch: MI_NOOP, 3DPRIMITIVE (broken or not), MI_SEMAPHORE_WAIT until memory is at least 5, MI_NOOP, end.
+/// A batch: MI_NOOP, 3DPRIMITIVE (broken or not), MI_SEMAPHORE_WAIT until memory is at least 5,
+/// MI_NOOP, end.
 fn batch(broken: bool) -> Vec<u8> {
     let fields: &[_] =
         if broken { &[("Indirect Parameter Enable", 1), ("End Offset Enable", 1)] } else { &[] };
@@ -99,12 +101,19 @@ fn a_wait_that_does_not_end() {
     assert_eq!(state.notes, []);
     let summary = hang::summary(&state);
     let hang = only(&summary);
-    assert_eq!((hang.engine.as_str(), hang.because.as_slice()), ("rcs0", &["hung: 1".to_owned()][..]));
+    assert_eq!(
+        (hang.engine.as_str(), hang.because.as_slice()),
+        ("rcs0", &["hung: 1".to_owned()][..])
+    );
     assert_eq!(hang.process.as_ref().unwrap().name, "waiter");
     assert_eq!(hang.place, Place::Buffer("rcs0 batch".into(), BATCH, WAIT + 8));
     let command = hang.command.as_ref().expect("ACTHD points into the batch");
     assert_eq!((command.name, command.address), ("MI_SEMAPHORE_WAIT", BATCH + WAIT));
-    assert!(command.text.iter().any(|line| line.contains("Semaphore Data Dword")), "{:?}", command.text);
+    assert!(
+        command.text.iter().any(|line| line.contains("Semaphore Data Dword")),
+        "{:?}",
+        command.text
+    );
     let before: Vec<_> = hang.before.iter().map(|quoted| quoted.name).collect();
     assert_eq!(before, ["MI_BATCH_BUFFER_START", "MI_NOOP", "3DPRIMITIVE"]);
     let after: Vec<_> = hang.after.iter().map(|quoted| quoted.name).collect();
@@ -114,7 +123,8 @@ fn a_wait_that_does_not_end() {
     let semaphore = hang.semaphore.unwrap();
     assert_eq!((semaphore.address, semaphore.global, semaphore.data), (SEMAPHORE, false, 5));
     assert_eq!((semaphore.value, semaphore.holds()), (Some(3), Some(false)));
-    // Mesa gen8.xml: INSTDONE_1 bit 3 is HS Done, SC_INSTDONE bit 0 SVL Done; ROW_INSTDONE bit 16 EU00 Done SS0.
+    // Mesa gen8.xml: INSTDONE_1 bit 3 is HS Done, SC_INSTDONE bit 0 SVL Done; ROW_INSTDONE bit 16
+    // EU00 Done SS0.
     let busy: Vec<_> =
         hang.units.iter().map(|units| (units.register.as_str(), units.busy.as_slice())).collect();
     assert_eq!(busy[0], ("INSTDONE", &["HS"][..]));
@@ -142,7 +152,10 @@ fn a_wait_that_does_not_end() {
 fn the_first_broken_rule_is_told() {
     let summary = hang::summary(&waiting(3, true));
     let violation = only(&summary).violation.as_ref().expect("the draw breaks a rule");
-    assert_eq!((violation.rule, violation.packet), ("3DPRIM-INDIRECT-END", ("3DPRIMITIVE", BATCH + 4)));
+    assert_eq!(
+        (violation.rule, violation.packet),
+        ("3DPRIM-INDIRECT-END", ("3DPRIMITIVE", BATCH + 4))
+    );
     assert!(summary.to_string().contains("first rule broken"));
 
     // What comes behind the command does not count.
@@ -180,14 +193,21 @@ fn a_page_fault_has_neighbours() {
     let near: Vec<_> = fault_at.near.iter().map(|near| (near.address, near.end)).collect();
     assert_eq!(near, [(0x10_0000, 0x10_1000), (0x20_0000, 0x20_1000)]);
     let text = summary.to_string();
-    assert!(text.contains("0x0 bytes behind the end of vcs0 user buffer, 0x100000 to 0x101000"), "{text}");
+    assert!(
+        text.contains("0x0 bytes behind the end of vcs0 user buffer, 0x100000 to 0x101000"),
+        "{text}"
+    );
     assert!(text.contains("0xff000 bytes before vcs0 user buffer"), "{text}");
     let inside = fault(0x20_0010);
     assert_eq!(only(&inside).fault.as_ref().unwrap().near.len(), 1);
-    assert!(inside.to_string().contains("0x0 bytes into vcs0 user buffer"), "the page is told, not the byte");
+    assert!(
+        inside.to_string().contains("0x0 bytes into vcs0 user buffer"),
+        "the page is told, not the byte"
+    );
 }
 
-/// In the ring ACTHD is what the head register holds: a real dump of Linux 4.15 has both 0x062058cc.
+/// In the ring ACTHD is what the head register holds: a real dump of Linux 4.15 has both
+/// 0x062058cc.
 #[test]
 fn an_engine_may_be_in_its_ring() {
     let ring = page(&[
@@ -216,7 +236,10 @@ fn an_engine_may_be_in_its_ring() {
     let command = hang.command.as_ref().expect("the ring is read");
     assert_eq!((command.name, command.address), ("MI_SEMAPHORE_WAIT", 0x1004));
     let semaphore = hang.semaphore.unwrap();
-    assert_eq!((semaphore.global, semaphore.value, semaphore.holds()), (true, Some(1), Some(false)));
+    assert_eq!(
+        (semaphore.global, semaphore.value, semaphore.holds()),
+        (true, Some(1), Some(false))
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The page: nothing from outside, nothing that a dump says can become part of it, and the same records as the JSON
-//! output. What only a browser can tell is in `tests/browser`.
+//! The page: nothing from outside, nothing that a dump says can become part of it, and the same
+//! records as the JSON output. What only a browser can tell is in `tests/browser`.
 
 mod common;
 
@@ -45,7 +45,8 @@ fn hex(value: &Value) -> Value {
 
 /// A field as JSON output has it.
 fn field(strings: &[Value], item: &[Value]) -> Value {
-    let string = |at: usize| item.get(at).map_or("", |value| text(&strings[number(value) as usize]));
+    let string =
+        |at: usize| item.get(at).map_or("", |value| text(&strings[number(value) as usize]));
     let (start, end) = (number(&item[3]), number(&item[4]));
     let dword = start / 32;
     let mut field = json!({
@@ -115,8 +116,9 @@ fn lines(page: &str) -> Vec<Value> {
                 continue;
             }
             let string = |at: usize| text(&strings[record.get(at).map_or(0, number) as usize]);
-            let there =
-                |at: usize| record.get(at).filter(|value| **value != json!(-1) && **value != json!(0));
+            let there = |at: usize| {
+                record.get(at).filter(|value| **value != json!(-1) && **value != json!(0))
+            };
             let mut line = json!({ "kind": string(0), "address": hex(&record[2]) });
             for (at, key) in [(3, "name"), (8, "note"), (9, "register")] {
                 if !string(at).is_empty() {
@@ -129,7 +131,8 @@ fn lines(page: &str) -> Vec<Value> {
             if let Some(length) = there(5) {
                 line["length"] = length.clone();
             }
-            let instructions = record.get(10).and_then(Value::as_array).cloned().unwrap_or_default();
+            let instructions =
+                record.get(10).and_then(Value::as_array).cloned().unwrap_or_default();
             for pair in instructions.chunks(2) {
                 let text = &strings[number(&pair[1]) as usize];
                 let said = line.get_mut("instructions").and_then(Value::as_array_mut);
@@ -138,7 +141,12 @@ fn lines(page: &str) -> Vec<Value> {
                 match before.filter(|before| before["offset"] == pair[0]) {
                     Some(before) => before["message"] = json!(text),
                     None => {
-                        nest(&mut line, "instructions", 0, json!({ "offset": pair[0], "text": text }));
+                        nest(
+                            &mut line,
+                            "instructions",
+                            0,
+                            json!({ "offset": pair[0], "text": text }),
+                        );
                     }
                 }
             }
@@ -177,7 +185,8 @@ fn same_as_json(dump: &mut Dump) {
     let page = of_dump(dump, Format::Html);
     let json = of_dump(dump, Format::Json);
     let found = lines(&page);
-    let wanted: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let wanted: Vec<Value> =
+        json.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(found.len(), wanted.len(), "{}", dump.name());
     for (found, wanted) in found.iter().zip(&wanted) {
         assert!(found == wanted, "{}: found {found:#}\nwanted {wanted:#}", dump.name());
@@ -191,7 +200,8 @@ fn compute() -> Submission {
     let mut surfaces = Heap::<SurfaceState>::new("surfaces", 0x40000, 4096).unwrap();
     let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x50000, 4096).unwrap();
     // mov (8) r112<1>:ud r0<8;8,1>:ud, then the end of the thread.
-    let kernel = [0x00600001, 0x2e000208, 0x008d0000, 0, 0x07800031, 0x20000a40, 0x0e000e00, 0x82000010];
+    let kernel =
+        [0x00600001, 0x2e000208, 0x008d0000, 0, 0x07800031, 0x20000a40, 0x0e000e00, 0x82000010];
     let surface = state::RenderSurfaceState {
         surface_type: state::SurfaceType::SURFTYPE_2D,
         surface_base_address: Address::new(0x60000).unwrap(),
@@ -221,8 +231,10 @@ fn compute() -> Submission {
     };
     batch.emit(&bases).unwrap();
     let constants = dynamic.put_dwords("constants", &[0x3f800000; 16]).unwrap();
-    let curbe =
-        media::MediaCurbeLoad { curbe_total_data_length: lit!(64), curbe_data_start_address: constants };
+    let curbe = media::MediaCurbeLoad {
+        curbe_total_data_length: lit!(64),
+        curbe_data_start_address: constants,
+    };
     batch.emit(&curbe).unwrap();
     let load = media::MediaInterfaceDescriptorLoad {
         interface_descriptor_total_length: lit!(32),
@@ -235,7 +247,10 @@ fn compute() -> Submission {
             .unwrap();
     }
     batch.emit(&mi::MiNoop::default()).unwrap();
-    Submission::new(batch.finish().unwrap(), [kernels.finish(), surfaces.finish(), dynamic.finish()])
+    Submission::new(
+        batch.finish().unwrap(),
+        [kernels.finish(), surfaces.finish(), dynamic.finish()],
+    )
 }
 
 fn page_of(submission: &Submission, name: &str, mut writer: HtmlWriter<'_, &mut Vec<u8>>) {
@@ -306,7 +321,8 @@ fn the_data_are_the_records_of_json_for_captures() {
 fn nothing_that_a_dump_says_becomes_part_of_the_page() {
     let submission = compute();
     let mut out = Vec::new();
-    let mut writer = HtmlWriter::new(&mut out, Page { input: HOSTILE.into(), hang: HOSTILE.into() });
+    let mut writer =
+        HtmlWriter::new(&mut out, Page { input: HOSTILE.into(), hang: HOSTILE.into() });
     writer.remark(HOSTILE);
     let picture = |_: &state::RenderSurfaceState, _: &dyn Memory| {
         Some(Picture { png: b"not a picture".to_vec(), width: 1, height: 1, note: HOSTILE.into() })
@@ -345,7 +361,9 @@ fn the_page_is_whole_and_alone() {
     let page = String::from_utf8(out).unwrap();
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
     assert!(!page.contains("{{") && page.contains("Content-Security-Policy"));
-    for outside in ["http:", "https:", "//cdn", "@import", "url(", "src=\"", "innerHTML", "eval(", "fetch("] {
+    for outside in
+        ["http:", "https:", "//cdn", "@import", "url(", "src=\"", "innerHTML", "eval(", "fetch("]
+    {
         assert!(!page.contains(outside), "{outside}");
     }
     // What is between tags is text; scripts and style are taken out first.
@@ -410,7 +428,8 @@ fn pointers_lead_to_records() {
     }
 }
 
-/// A picture is asked for once for each surface of a submission, and written once if it looks the same.
+/// A picture is asked for once for each surface of a submission, and written once if it looks the
+/// same.
 #[test]
 fn pictures_are_bounded() {
     let asked = Cell::new(0);
@@ -447,8 +466,11 @@ fn pictures_are_bounded() {
         pieces.iter().flat_map(|piece| piece["pictures"].as_array().unwrap()).collect();
     assert_eq!(pictures.len(), 1);
     assert_eq!(&pictures[0].as_array().unwrap()[1..], [json!(3), json!(2), json!("")]);
-    let shown =
-        pieces[0]["records"].as_array().unwrap().iter().filter(|record| record.get(11) == Some(&json!(0)));
+    let shown = pieces[0]["records"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|record| record.get(11) == Some(&json!(0)));
     assert_eq!(shown.count(), 3);
 }
 
@@ -475,6 +497,8 @@ fn structures_reach_every_sink() {
     };
     let decoder = Decoder::new(Tables::gen8(), Options::default());
     let (address, length) = (submission.batch_address, submission.batch_length);
-    decoder.batch(&mut State::default(), EngineId::Render, &submission, address, length, &mut sink).unwrap();
+    decoder
+        .batch(&mut State::default(), EngineId::Render, &submission, address, length, &mut sink)
+        .unwrap();
     assert!(structures >= 3);
 }

@@ -16,8 +16,9 @@ fn peak() -> Option<usize> {
     Some(line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()? * 1024)
 }
 
-/// 24 MiB of batch with what it points to followed, though nothing is there, and with the rules. The limit, which the
-/// tables and the program's own pages count against too, is less than the input: a copy of it would not pass.
+/// 24 MiB of batch with what it points to followed, though nothing is there, and with the rules.
+/// The limit, which the tables and the program's own pages count against too, is less than the
+/// input: a copy of it would not pass.
 #[test]
 fn a_long_batch_takes_little_memory() {
     const INPUT: usize = 24 << 20;
@@ -33,7 +34,8 @@ fn a_long_batch_takes_little_memory() {
     let decoded = |options: Options| {
         let options = Options { max_dwords: u64::MAX, ..options };
         let out = std::io::sink();
-        let summary = decode::raw(EngineId::Render, draws::ADDRESS, &dwords, &options, out).expect("a sink");
+        let summary =
+            decode::raw(EngineId::Render, draws::ADDRESS, &dwords, &options, out).expect("a sink");
         assert!(!summary.limited && summary.packets > 1_100_000, "{summary:?}");
     };
     let check = |what: &str| {
@@ -48,6 +50,8 @@ fn a_long_batch_takes_little_memory() {
     decoded(Options { format: Format::Json, ..Options::default() });
     check("JSON");
     let rules = Rules::gen8();
-    check::raw(EngineId::Render, draws::ADDRESS, &dwords, &rules, &mut |finding| panic!("{finding}"));
+    check::raw(EngineId::Render, draws::ADDRESS, &dwords, &rules, &mut |finding| {
+        panic!("{finding}")
+    });
     check("rules");
 }

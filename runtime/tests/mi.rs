@@ -1,8 +1,9 @@
 //! Packets of the expression builder, dword by dword.
 //!
-//! Oracle: the commands as Linux writes them (`i915/gt/intel_gpu_commands.h`): `MI_INSTR(opcode, length)` is
-//! `opcode << 23 | length`, steps of MI_MATH are `opcode << 20 | operand << 10 | operand`. What the batches compute is
-//! tested in `tests/tests/mi.rs`.
+//! Oracle: the commands as Linux writes them (`i915/gt/intel_gpu_commands.h`):
+//! `MI_INSTR(opcode, length)` is `opcode << 23 | length`, steps of MI_MATH are
+//! `opcode << 20 | operand << 10 | operand`. What the batches compute is tested in
+//! `tests/tests/mi.rs`.
 
 #![cfg(all(feature = "std", feature = "registers"))]
 
@@ -93,14 +94,23 @@ fn moves() {
     let odd = render(|mi| mi.store(q(0x1004), 0x1_0000_0002));
     assert_eq!(odd, [SDI | 2, 0x1004, 0, 2, SDI | 2, 0x1008, 0, 1]);
     assert_eq!(render(|mi| mi.store(d(0x1000), 7)), [SDI | 2, 0x1000, 0, 7]);
-    assert_eq!(render(|mi| mi.store(one, two)), [COPY, 0x1000, 0, 0x2000, 0, COPY, 0x1004, 0, 0x2004, 0]);
+    assert_eq!(
+        render(|mi| mi.store(one, two)),
+        [COPY, 0x1000, 0, 0x2000, 0, COPY, 0x1004, 0, 0x2004, 0]
+    );
     // The upper half is cleared; nothing more is read.
-    assert_eq!(render(|mi| mi.store(one, d(0x2000))), [COPY, 0x1000, 0, 0x2000, 0, SDI | 2, 0x1004, 0, 0]);
+    assert_eq!(
+        render(|mi| mi.store(one, d(0x2000))),
+        [COPY, 0x1000, 0, 0x2000, 0, SDI | 2, 0x1004, 0, 0]
+    );
     assert_eq!(render(|mi| mi.store(d(0x1000), two.low())), [COPY, 0x1000, 0, 0x2000, 0]);
     assert_eq!(render(|mi| mi.store(d(0x1000), two.high())), [COPY, 0x1000, 0, 0x2004, 0]);
 
     let time = |mi: &Mi<'_, Render>| mi.register::<RingTimestamp>().unwrap();
-    assert_eq!(render(|mi| mi.store(one, time(mi))), [SRM, 0x2358, 0x1000, 0, SRM, 0x235c, 0x1004, 0]);
+    assert_eq!(
+        render(|mi| mi.store(one, time(mi))),
+        [SRM, 0x2358, 0x1000, 0, SRM, 0x235c, 0x1004, 0]
+    );
     let wide = Reg::<Qword>::at(0x2400).unwrap();
     assert_eq!(render(|mi| mi.store(wide, 0x1_0000_0002)), [LRI | 3, 0x2400, 2, 0x2404, 1]);
     assert_eq!(render(|mi| mi.store(wide, one)), [LRM, 0x2400, 0x1000, 0, LRM, 0x2404, 0x1004, 0]);
@@ -117,7 +127,10 @@ fn moves() {
 fn overlapping_moves() {
     let swapped = render(|mi| mi.store(q(0x1000), (q(0x1000) << 32) | q(0x1000).high()));
     // By the ALU: both operands are loaded before anything is stored.
-    assert_eq!(swapped[swapped.len() - 8..], [SRM, gpr(15), 0x1000, 0, SRM, gpr(15) + 4, 0x1004, 0]);
+    assert_eq!(
+        swapped[swapped.len() - 8..],
+        [SRM, gpr(15), 0x1000, 0, SRM, gpr(15) + 4, 0x1004, 0]
+    );
     assert_eq!(
         render(|mi| mi.store(q(0x1000), q(0x1000) << 32)),
         [COPY, 0x1004, 0, 0x1000, 0, SDI | 2, 0x1000, 0, 0]
@@ -141,7 +154,8 @@ fn arithmetic() {
     let stores = [SRM, gpr(15), 0x1000, 0, SRM, gpr(15) + 4, 0x1004, 0];
     assert_eq!(sum, [&loads.concat()[..], &math, &stores].concat());
 
-    // 0, -1 and 1 cost no register, an inversion no step, and the loads of a whole expression come first.
+    // 0, -1 and 1 cost no register, an inversion no step, and the loads of a whole expression come
+    // first.
     let dwords = render(|mi| {
         let x = d(0x2000).value();
         mi.store(d(0x1000), ((!&x & d(0x2004)) - (x + 1)).low())
@@ -201,9 +215,21 @@ fn constants_are_folded() {
         x().less_than(1 << 32).select(x(), 3),
     ];
     for (index, value) in same.into_iter().enumerate() {
-        assert_eq!(render(|mi| mi.store(d(0x1000), value.low())), [COPY, 0x1000, 0, 0x2000, 0], "{index}");
+        assert_eq!(
+            render(|mi| mi.store(d(0x1000), value.low())),
+            [COPY, 0x1000, 0, 0x2000, 0],
+            "{index}"
+        );
     }
-    let zero = [x() * 0, x() >> 32, x().high().value(), x() << 64, x() & (1 << 40), x() / (1 << 32), x() % 1];
+    let zero = [
+        x() * 0,
+        x() >> 32,
+        x().high().value(),
+        x() << 64,
+        x() & (1 << 40),
+        x() / (1 << 32),
+        x() % 1,
+    ];
     for (index, value) in zero.into_iter().enumerate() {
         assert_eq!(value.constant(), Some(0), "{index}");
     }
@@ -229,13 +255,23 @@ fn predicates() {
     assert_eq!(less[less.len() - 3..], [LRR, gpr(15), 0x2418]);
     assert_eq!(less[16], MATH | 7);
     assert_eq!(render(|mi| mi.set_predicate(&Condition::constant(true))), [PREDICATE | 2 << 6]);
-    assert_eq!(render(|mi| mi.set_predicate(&Condition::constant(false))), [PREDICATE | 2 << 6 | 1]);
+    assert_eq!(
+        render(|mi| mi.set_predicate(&Condition::constant(false))),
+        [PREDICATE | 2 << 6 | 1]
+    );
     let stored = render(|mi| mi.store_predicated(d(0x1000), 5));
     assert_eq!(stored, [LRI | 3, gpr(15), 5, gpr(15) + 4, 0, SRM | 1 << 21, gpr(15), 0x1000, 0]);
-    assert_eq!(render(|mi| mi.store_if(&Condition::constant(false), q(0x1000), q(0x2000))), [0u32; 0]);
-    assert_eq!(render(|mi| mi.skip_commands(MiSetPredicatePredicateEnable::NOOP_ALWAYS)), [1 << 23 | 15]);
+    assert_eq!(
+        render(|mi| mi.store_if(&Condition::constant(false), q(0x1000), q(0x2000))),
+        [0u32; 0]
+    );
+    assert_eq!(
+        render(|mi| mi.skip_commands(MiSetPredicatePredicateEnable::NOOP_ALWAYS)),
+        [1 << 23 | 15]
+    );
 
-    // The jump goes behind the block. 4 + 4 + 5 + 1 dwords set the predicate, 3 jump, 4 are jumped over.
+    // The jump goes behind the block. 4 + 4 + 5 + 1 dwords set the predicate, 3 jump, 4 are jumped
+    // over.
     let block = render(|mi| mi.if_true(&q(0x1000).is_nonzero(), |mi| mi.store(d(0x2000), 1)));
     let jump = 0x31 << 23 | 1 | 1 << 8 | 1 << 15;
     assert_eq!(block[13..], [PREDICATE | 2 << 6 | 2, jump, 0x10_0054, 0, SDI | 2, 0x2000, 0, 1]);
@@ -288,7 +324,10 @@ fn memory_and_synchronisation() {
         [0x1c << 23 | 2 | 1 << 15 | 1 << 12, 5, 0x1000, 0]
     );
     assert_eq!(render(|mi| mi.signal(EngineId::Blitter, 7)), [0x1b << 23 | 2 << 15, 7]);
-    assert_eq!(render(|mi| mi.end_unless_greater(d(0x1000), 4)), [0x36 << 23 | 2 | 1 << 21, 4, 0x1000, 0]);
+    assert_eq!(
+        render(|mi| mi.end_unless_greater(d(0x1000), 4)),
+        [0x36 << 23 | 2 | 1 << 21, 4, 0x1000, 0]
+    );
     // Operand dwords take turns: 1.0, 2.0, 1.1, 2.1 ...
     let atomic = |opcode: u32| 0x2f << 23 | 9 | opcode << 8 | 1 << 17 | 1 << 18;
     assert_eq!(
@@ -303,8 +342,8 @@ fn memory_and_synchronisation() {
         let render = render(|mi| mi.write_after_work(q(0x1000), what));
         (render, build::<Blitter>(|mi| mi.write_after_work(q(0x1000), what)).unwrap())
     };
-    // As i915 ends a request (gen8_emit_fini_breadcrumb_rcs): render target, depth and data cache are written back, then
-    // the streamer waits (bit 20, and 7 for the flush) and writes.
+    // As i915 ends a request (gen8_emit_fini_breadcrumb_rcs): render target, depth and data cache
+    // are written back, then the streamer waits (bit 20, and 7 for the flush) and writes.
     let pipe_control = 0x7a00_0004;
     let flush = [pipe_control, 1 << 12 | 1 << 5 | 1, 0, 0, 0, 0];
     let stall = 1 << 20 | 1 << 7;
@@ -341,7 +380,10 @@ fn general_registers_are_given_back() {
     let mut mi = Builder::with_gprs(&mut batch, gprs.clone());
     let seven = gprs.take(7).unwrap();
     assert_eq!(gprs.take(7).unwrap_err().to_string(), "general register 7 is in use");
-    assert_eq!(gprs.take(16).unwrap_err(), MiError::NoSuchRegister { name: CsGpr::NAME, index: 16 });
+    assert_eq!(
+        gprs.take(16).unwrap_err(),
+        MiError::NoSuchRegister { name: CsGpr::NAME, index: 16 }
+    );
     let kept = mi.keep(q(0x1000) + q(0x2000)).unwrap();
     let derived = kept.clone() * 3;
     let variable = mi.variable(0).unwrap();
@@ -375,13 +417,15 @@ fn general_registers_are_given_back() {
 
 #[test]
 fn errors() {
-    let fails =
-        |program: fn(&mut Mi<'_, Render>) -> Result<(), MiError>| build(program).unwrap_err().to_string();
+    let fails = |program: fn(&mut Mi<'_, Render>) -> Result<(), MiError>| {
+        build(program).unwrap_err().to_string()
+    };
     assert_eq!(fails(|mi| mi.store(q(0x1000), q(0x2000) / 0)), "division by zero");
     assert_eq!(fails(|mi| mi.store(d(0x1000), (q(0x2000) % 0 + 1).low())), "division by zero");
     // Chains of any length neither overflow the stack nor panic.
-    let deep =
-        |levels: u64| (0..levels).fold(q(0x1000).value(), |sum, index| (sum ^ q(0x1000 + 8 * index)) + 3);
+    let deep = |levels: u64| {
+        (0..levels).fold(q(0x1000).value(), |sum, index| (sum ^ q(0x1000 + 8 * index)) + 3)
+    };
     let error = render_error(|mi| mi.store(q(0x1000), deep(100_000)));
     assert_eq!(
         error.to_string(),
@@ -502,7 +546,10 @@ fn a_value_is_read_once() {
         mi.store(q(0x2000), (&low << 32) + &high + (&low ^ (&high << 32)))
     });
     assert_eq!(reads(&wide), [(0x1000, 1), (0x1004, 1)]);
-    assert_eq!(reads(&render(|mi| mi.store(q(0x2000), q(0x1000) >> 4))), [(0x1000, 1), (0x1004, 1)]);
+    assert_eq!(
+        reads(&render(|mi| mi.store(q(0x2000), q(0x1000) >> 4))),
+        [(0x1000, 1), (0x1004, 1)]
+    );
     // What is not wanted is not read.
     assert_eq!(reads(&render(|mi| mi.store(q(0x2000), q(0x1000).high() + 1))), [(0x1004, 1)]);
     assert_eq!(reads(&render(|mi| mi.store(q(0x2000), q(0x1000) >> 36))), [(0x1004, 1)]);
@@ -517,7 +564,8 @@ fn a_value_is_read_once() {
 /// Both dwords of a copy, jumps and everything else follow their objects.
 #[test]
 fn packets_are_references_to_their_objects() {
-    let (from, to) = (Buffer::new("from", 0x10000, 4096).unwrap(), Buffer::new("to", 0x20000, 4096).unwrap());
+    let (from, to) =
+        (Buffer::new("from", 0x10000, 4096).unwrap(), Buffer::new("to", 0x20000, 4096).unwrap());
     let mut batch = Batch::<Render>::new("batch", 0x40000, 4096).unwrap();
     let (a, b) = (Mem::<Qword>::of(&from, 8).unwrap(), Mem::<Qword>::of(&to, 16).unwrap());
     Builder::new(&mut batch).store(b, a).unwrap();
@@ -559,12 +607,14 @@ fn packets_are_references_to_their_objects() {
     // The kernel is told who writes.
     let mut batch = batch();
     Builder::new(&mut batch).store(b, a).unwrap();
-    let exec = batch.finish().unwrap().submit([from, to]).unwrap().exec(Placement::Relocated).unwrap();
+    let exec =
+        batch.finish().unwrap().submit([from, to]).unwrap().exec(Placement::Relocated).unwrap();
     let writes = exec.objects.iter().map(|object| object.flags & EXEC_OBJECT_WRITE != 0);
     assert_eq!(writes.collect::<Vec<_>>(), [false, false, true]);
 }
 
-/// Plain numbers are no references: an address that was taken for them would follow in one packet of several.
+/// Plain numbers are no references: an address that was taken for them would follow in one packet
+/// of several.
 #[test]
 fn addresses_taken_from_the_batch_are_refused() {
     let target = Buffer::new("target", 0x10000, 4096).unwrap();

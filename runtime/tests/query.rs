@@ -1,5 +1,5 @@
-//! Filters, draws, writes of state and differences of dumps. Oracle: the batches are made here, and real captures hold
-//! what their drivers say.
+//! Filters, draws, writes of state and differences of dumps. Oracle: the batches are made here, and
+//! real captures hold what their drivers say.
 
 mod common;
 
@@ -61,7 +61,11 @@ fn shown(filter: &Filter, packets: &[Vec<u32>]) -> Vec<(String, u32)> {
 }
 
 fn names(filter: &Filter, packets: &[Vec<u32>]) -> Vec<String> {
-    shown(filter, packets).into_iter().map(|(name, _)| name).filter(|name| !name.is_empty()).collect()
+    shown(filter, packets)
+        .into_iter()
+        .map(|(name, _)| name)
+        .filter(|name| !name.is_empty())
+        .collect()
 }
 
 fn within(range: Range<u64>) -> Filter {
@@ -103,9 +107,15 @@ fn filters_by_name_field_address_and_draw() {
         ..Filter::default()
     };
     assert_eq!(names(&fields(&["Binding Table Entry Count=2"]), &scene()), ["3DSTATE_VS"]);
-    assert_eq!(names(&fields(&["Vertex Count Per Instance!=6"]), &scene()), ["3DPRIMITIVE", "3DPRIMITIVE"]);
+    assert_eq!(
+        names(&fields(&["Vertex Count Per Instance!=6"]), &scene()),
+        ["3DPRIMITIVE", "3DPRIMITIVE"]
+    );
     assert_eq!(names(&fields(&["DC Flush Enable=true"]), &scene()), ["PIPE_CONTROL"]);
-    assert_eq!(names(&fields(&["primitive topology type=TRISTRIP", "Vertex*=0"]), &scene()), [""; 0]);
+    assert_eq!(
+        names(&fields(&["primitive topology type=TRISTRIP", "Vertex*=0"]), &scene()),
+        [""; 0]
+    );
     assert!(
         names(&fields(&["Primitive Topology Type=*TRISTRIP"]), &scene())
             .contains(&"3DSTATE_VF_TOPOLOGY".into())
@@ -121,7 +131,10 @@ fn filters_by_name_field_address_and_draw() {
     };
     raw(
         &scene(),
-        &mut Filtered::new(&fields(&["*Instance Count", "Binding Table Entry Count"]), &mut collect),
+        &mut Filtered::new(
+            &fields(&["*Instance Count", "Binding Table Entry Count"]),
+            &mut collect,
+        ),
     );
     assert_eq!(
         items,
@@ -135,7 +148,10 @@ fn filters_by_name_field_address_and_draw() {
     );
 
     let draws = |draws| Filter { draws: Some(draws), ..Filter::default() };
-    assert_eq!(names(&draws(1..=1), &scene()), ["3DSTATE_VF_TOPOLOGY", "3DSTATE_VS", "3DPRIMITIVE"]);
+    assert_eq!(
+        names(&draws(1..=1), &scene()),
+        ["3DSTATE_VF_TOPOLOGY", "3DSTATE_VS", "3DPRIMITIVE"]
+    );
     assert_eq!(
         names(&draws(2..=3), &scene()),
         ["PIPE_CONTROL", "3DSTATE_VS", "3DPRIMITIVE", "3DSTATE_VF_TOPOLOGY", "3DPRIMITIVE"]
@@ -159,7 +175,9 @@ fn filters_by_name_field_address_and_draw() {
 fn filtered_records_nest() {
     let Some(corpus) = common::corpus() else { return };
     let mut capture = open(&corpus.join("drivers/vk_triangle"));
-    for (name, least) in [("RENDER_SURFACE_STATE", 2), ("3DSTATE_PS", 1), ("kernel", 1), ("3DPRIMITIVE", 1)] {
+    for (name, least) in
+        [("RENDER_SURFACE_STATE", 2), ("3DSTATE_PS", 1), ("kernel", 1), ("3DPRIMITIVE", 1)]
+    {
         let filter = Filter { packets: vec![Glob::new(name)], ..Filter::default() };
         let (mut last, mut found) = (None, 0);
         let mut collect = |record: &Record| {
@@ -213,7 +231,8 @@ fn draws_with_what_they_draw() {
     let mut capture = open(&corpus.join("drivers/vk_triangle"));
     let all = draws_of(|sink| capture_into(&mut capture, sink));
     let triangle = all.iter().find(|draw| draw.topology == Some("3DPRIM_TRILIST"));
-    let stages: Vec<&str> = triangle.expect("a triangle").kernels.iter().map(|(stage, _)| *stage).collect();
+    let stages: Vec<&str> =
+        triangle.expect("a triangle").kernels.iter().map(|(stage, _)| *stage).collect();
     assert!(stages.contains(&"VS") && stages.contains(&"PS"), "{stages:?}");
     let mut capture = open(&corpus.join("drivers/vk_saxpy"));
     let all = draws_of(|sink| capture_into(&mut capture, sink));
@@ -292,8 +311,11 @@ fn differences_of_packets() {
     // JSON says the same.
     let mut json = Vec::new();
     write_json(&dumps(&old, &new), &mut json).unwrap();
-    let lines: Vec<serde_json::Value> =
-        String::from_utf8(json).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<serde_json::Value> = String::from_utf8(json)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let marks: Vec<&str> = lines.iter().filter_map(|line| line["change"].as_str()).collect();
     assert_eq!(marks, ["removed", "changed", "added"]);
     assert_eq!(lines[1]["fields"][0]["new"], "7");
@@ -302,22 +324,29 @@ fn differences_of_packets() {
     let without = Ignore { fields: vec![Glob::new("3DSTATE_VS.Binding*")], ..Ignore::default() };
     let mut only = scene();
     only[4] = changed[3].clone();
-    let (old, new) = (tree(&without, |sink| raw(&scene(), sink)), tree(&without, |sink| raw(&only, sink)));
+    let (old, new) =
+        (tree(&without, |sink| raw(&scene(), sink)), tree(&without, |sink| raw(&only, sink)));
     assert!(dumps(&old, &new).is_empty(), "{}", text(&old, &new));
 }
 
-/// A batch with a descriptor and a kernel behind it, somewhere. Moved as a whole, only addresses differ.
+/// A batch with a descriptor and a kernel behind it, somewhere. Moved as a whole, only addresses
+/// differ.
 #[test]
 fn what_only_moved_is_the_same() {
     let bytes = |address: u64, threads: u64| -> Vec<u8> {
         let base = |name: &str| (format!("{name} Base Address"), address >> 12);
         let enable = |name: &str| (format!("{name} Base Address Modify Enable"), 1);
         let spaces = ["Dynamic State", "Instruction"];
-        let fields: Vec<(String, u64)> = spaces.iter().flat_map(|name| [base(name), enable(name)]).collect();
-        let fields: Vec<(&str, u64)> = fields.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        let fields: Vec<(String, u64)> =
+            spaces.iter().flat_map(|name| [base(name), enable(name)]).collect();
+        let fields: Vec<(&str, u64)> =
+            fields.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         let load = packet(
             "MEDIA_INTERFACE_DESCRIPTOR_LOAD",
-            &[("Interface Descriptor Total Length", 32), ("Interface Descriptor Data Start Address", 0x200)],
+            &[
+                ("Interface Descriptor Total Length", 32),
+                ("Interface Descriptor Data Start Address", 0x200),
+            ],
         );
         let mut dwords = [
             packet("STATE_BASE_ADDRESS", &fields),
@@ -376,13 +405,16 @@ fn captures_are_like_themselves() {
     }
 }
 
-/// Oracle: Mesa's intel_dump_gpu recorded the same program as the capture: the same 3D state, called from a ring.
+/// Oracle: Mesa's intel_dump_gpu recorded the same program as the capture: the same 3D state,
+/// called from a ring.
 #[test]
 fn a_capture_and_an_aub_file_of_one_program() {
     let Some(corpus) = common::corpus() else { return };
     let ignore = Ignore { addresses: true, ..Ignore::default() };
-    let filter =
-        Filter { packets: vec![Glob::new("3DSTATE_CLIP"), Glob::new("3DPRIMITIVE")], ..Filter::default() };
+    let filter = Filter {
+        packets: vec![Glob::new("3DSTATE_CLIP"), Glob::new("3DPRIMITIVE")],
+        ..Filter::default()
+    };
     let make = |path: &Path| {
         let mut tree = Tree::new(Tables::gen8(), ignore.clone());
         let mut packets = 0;

@@ -1,5 +1,5 @@
-//! Typed iteration. Oracle: batches put together here, of which each packet's place is known; the batch of the manual's
-//! opcodes for lengths of unknown packets.
+//! Typed iteration. Oracle: batches put together here, of which each packet's place is known; the
+//! batch of the manual's opcodes for lengths of unknown packets.
 
 use genxml::core::check::Check;
 use genxml::core::opcodes::unknown_length;
@@ -39,7 +39,9 @@ fn packets_come_typed_and_in_order() {
                 assert!(packet.unpack().expect("well formed").dc_flush_enable);
                 assert!(format!("{:?}", item.packet).starts_with("PIPE_CONTROL {"));
             }
-            (6, RenderPacket::ThreeDStateVs(packet)) => assert!(packet.unpack_lossy().function_enable),
+            (6, RenderPacket::ThreeDStateVs(packet)) => {
+                assert!(packet.unpack_lossy().function_enable)
+            }
             (15, RenderPacket::ThreeDStateVertexElements(packet)) => {
                 assert_eq!(packet.unpack_lossy().element.len(), 2);
             }
@@ -68,7 +70,12 @@ fn what_is_no_packet() {
     assert_eq!((errors[1].at, errors[1].skipped), (9, 10));
     assert!(matches!(
         errors[1].error,
-        ParseError::Unpack(UnpackError::Fixed { container: "3DSTATE_VS", expected: 7, found: 8, .. })
+        ParseError::Unpack(UnpackError::Fixed {
+            container: "3DSTATE_VS",
+            expected: 7,
+            found: 8,
+            ..
+        })
     ));
     assert_eq!(RenderPacket::iter(&dwords).filter(Result::is_ok).count(), 5);
 
@@ -79,7 +86,11 @@ fn what_is_no_packet() {
     assert_eq!((error.at, error.skipped), (0, 3));
     assert!(matches!(
         error.error,
-        ParseError::Unpack(UnpackError::Truncated { container: "PIPE_CONTROL", needed: 6, available: 3 })
+        ParseError::Unpack(UnpackError::Truncated {
+            container: "PIPE_CONTROL",
+            needed: 6,
+            available: 3
+        })
     ));
     assert_eq!(RenderPacket::iter(&[]).count(), 0);
 }
@@ -158,7 +169,8 @@ fn opcodes_are_found_as_by_comparing() {
             Kind::Instruction { opcode_mask, opcode, .. } => (opcode_mask, opcode),
             _ => panic!("{} is no instruction", info.name),
         };
-        let matching = instructions.iter().copied().filter(|info| header & mask(info).0 == mask(info).1);
+        let matching =
+            instructions.iter().copied().filter(|info| header & mask(info).0 == mask(info).1);
         matching.max_by_key(|info| mask(info).0.count_ones())
     }
     for high in 0..=0xffffu32 {
@@ -169,7 +181,11 @@ fn opcodes_are_found_as_by_comparing() {
                 slowly(&RenderPacket::INSTRUCTIONS, header),
                 "{header:#x}"
             );
-            assert_eq!(VideoPacket::find(header), slowly(&VideoPacket::INSTRUCTIONS, header), "{header:#x}");
+            assert_eq!(
+                VideoPacket::find(header),
+                slowly(&VideoPacket::INSTRUCTIONS, header),
+                "{header:#x}"
+            );
             assert_eq!(
                 BlitterPacket::find(header),
                 slowly(&BlitterPacket::INSTRUCTIONS, header),

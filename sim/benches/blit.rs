@@ -166,7 +166,8 @@ fn mono_pattern(bencher: Bencher, transparent: bool) {
     run(bencher, 4, Linear, Linear, packet);
 }
 
-/// Source, pattern and destination: where the pattern has ones the source, elsewhere the destination.
+/// Source, pattern and destination: where the pattern has ones the source, elsewhere the
+/// destination.
 #[divan::bench(args = [Linear, X, Y])]
 fn three_operands(bencher: Bencher, tiling: Tiling) {
     let packet = packet!(XyFullBlt, 4, tiling, 0xca, {

@@ -1,4 +1,5 @@
-//! Rows of elements to channels and back: formats that are compiled for themselves, and one that is not.
+//! Rows of elements to channels and back: formats that are compiled for themselves, and one that is
+//! not.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;

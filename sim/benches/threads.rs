@@ -1,9 +1,10 @@
 //! What a second host thread gives: `cargo bench -p genxml-sim --bench threads`.
 //!
-//! Each walker runs on one thread and on two, in turns, so that a machine that is faster at one time than at another does
-//! so for both. Printed are the fastest run of each, their ratio, and the median of the ratios of neighbours. `machine`
-//! is the same for a loop in registers, which shares nothing: what a second thread of the host is worth at all.
-//! Arguments: the number of turns, then names of walkers, then a number of threads to do only that, for profiles.
+//! Each walker runs on one thread and on two, in turns, so that a machine that is faster at one
+//! time than at another does so for both. Printed are the fastest run of each, their ratio, and the
+//! median of the ratios of neighbours. `machine` is the same for a loop in registers, which shares
+//! nothing: what a second thread of the host is worth at all. Arguments: the number of turns, then
+//! names of walkers, then a number of threads to do only that, for profiles.
 
 mod walkers;
 
@@ -15,7 +16,8 @@ use std::time::{Duration, Instant};
 const TURNS: usize = 40;
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let words: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let numbers: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
     let names: Vec<&String> = words.iter().filter(|word| word.parse::<usize>().is_err()).collect();
     let turns = numbers.first().copied().unwrap_or(TURNS);
@@ -25,7 +27,9 @@ fn main() {
         compare("machine", turns, only, |threads| {
             // The same work in all, as for the walkers.
             std::thread::scope(|scope| {
-                (0..threads).for_each(|_| drop(scope.spawn(|| black_box(spin(20_000_000 / threads as u64)))));
+                (0..threads).for_each(|_| {
+                    drop(scope.spawn(|| black_box(spin(20_000_000 / threads as u64))))
+                });
             });
         });
     }
@@ -68,7 +72,8 @@ fn compare(name: &str, turns: usize, only: Option<usize>, mut run: impl FnMut(us
     let pairs: Vec<(Duration, Duration)> = (0..turns.max(1)).map(|_| (time(1), time(2))).collect();
     let one = pairs.iter().map(|pair| pair.0).min().unwrap_or_default();
     let two = pairs.iter().map(|pair| pair.1).min().unwrap_or_default();
-    let mut ratios: Vec<f64> = pairs.iter().map(|(one, two)| one.as_secs_f64() / two.as_secs_f64()).collect();
+    let mut ratios: Vec<f64> =
+        pairs.iter().map(|(one, two)| one.as_secs_f64() / two.as_secs_f64()).collect();
     ratios.sort_by(f64::total_cmp);
     println!(
         "{name:16} 1: {one:9.2?}  2: {two:9.2?}  ratio {:.2}, median {:.2}",
@@ -77,8 +82,8 @@ fn compare(name: &str, turns: usize, only: Option<usize>, mut run: impl FnMut(us
     );
 }
 
-/// Eight chains beside each other, which keep all units of a core busy: what is left where two of the host's threads share
-/// a core.
+/// Eight chains beside each other, which keep all units of a core busy: what is left where two of
+/// the host's threads share a core.
 fn spin(steps: u64) -> [u64; 8] {
     (0..steps).fold([1; 8], |x: [u64; 8], n| {
         x.map(|x| x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(n) ^ x >> 7)

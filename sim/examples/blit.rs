@@ -53,7 +53,9 @@ pub fn copied() -> Result<Vec<u32>, Box<dyn Error>> {
         gpu.load(context, buffer.address(), buffer.bytes())?;
     }
     gpu.submit(context, submission.engine, submission.batch_address, submission.batch_length)?;
-    (0..SIZE * SIZE).map(|pixel| Ok(gpu.vm(context).read_u32(0x20_0000 + 4 * pixel as u64)?)).collect()
+    (0..SIZE * SIZE)
+        .map(|pixel| Ok(gpu.vm(context).read_u32(0x20_0000 + 4 * pixel as u64)?))
+        .collect()
 }
 
 /// Shows which pixels were written.
@@ -62,7 +64,10 @@ pub fn copied() -> Result<Vec<u32>, Box<dyn Error>> {
 /// None in practice.
 pub fn main() -> Result<(), Box<dyn Error>> {
     for row in copied()?.chunks(SIZE) {
-        println!("{}", row.iter().map(|pixel| if *pixel == 0 { '.' } else { '#' }).collect::<String>());
+        println!(
+            "{}",
+            row.iter().map(|pixel| if *pixel == 0 { '.' } else { '#' }).collect::<String>()
+        );
     }
     Ok(())
 }

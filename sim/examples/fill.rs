@@ -1,12 +1,14 @@
-//! A picture filled with one colour by GPGPU threads, run on the model: a kernel from typed instructions, the state that
-//! leads to it, and a walker that starts 8 x 8 threads of 8 x 8 pixels each.
+//! A picture filled with one colour by GPGPU threads, run on the model: a kernel from typed
+//! instructions, the state that leads to it, and a walker that starts 8 x 8 threads of 8 x 8 pixels
+//! each.
 
 use genxml::batch::{Batch, Buffer, Heap};
 use genxml::core::address::{DynamicState, Instruction as Instructions, SurfaceState};
 use genxml::core::lit;
 use genxml::engine::Render;
 use genxml::eu::instruction::{
-    DataType, Descriptor, Destination, Immediate, Operand, Region, Register, Send, SharedFunction, Source,
+    DataType, Descriptor, Destination, Immediate, Operand, Region, Register, Send, SharedFunction,
+    Source,
 };
 use genxml::eu::{Instruction, Opcode};
 use genxml::gen8::media::*;
@@ -22,7 +24,12 @@ pub const SIZE: usize = 64;
 const TARGET: u64 = 0x100_0000;
 
 /// `operation` on `channels` dwords.
-fn dwords<const N: usize>(operation: Opcode, channels: u8, to: Register, from: [Operand; N]) -> Instruction {
+fn dwords<const N: usize>(
+    operation: Opcode,
+    channels: u8,
+    to: Register,
+    from: [Operand; N],
+) -> Instruction {
     let mut instruction = Instruction::new(operation, channels);
     instruction.no_mask = true;
     instruction.destination = Some(Destination::new(to, DataType::Ud));
@@ -30,10 +37,16 @@ fn dwords<const N: usize>(operation: Opcode, channels: u8, to: Register, from: [
     instruction
 }
 
-fn send(function: SharedFunction, descriptor: u32, payload: Register, end_of_thread: bool) -> Instruction {
+fn send(
+    function: SharedFunction,
+    descriptor: u32,
+    payload: Register,
+    end_of_thread: bool,
+) -> Instruction {
     let region = Operand::Register(Source::new(payload, DataType::Ud, Region::packed(8)));
     let mut instruction = dwords(Opcode::Send, 8, Register::NULL, [region]);
-    instruction.send = Some(Send { function, descriptor: Descriptor::Immediate(descriptor), end_of_thread });
+    instruction.send =
+        Some(Send { function, descriptor: Descriptor::Immediate(descriptor), end_of_thread });
     instruction
 }
 
@@ -43,7 +56,8 @@ fn kernel(color: u32) -> Result<Vec<u32>, Box<dyn Error>> {
         Register::Grf { number, byte: 4 * index }
     }
     let scalar = |register| Operand::Register(Source::new(register, DataType::Ud, Region::SCALAR));
-    let packed = |register| Operand::Register(Source::new(register, DataType::Ud, Region::packed(8)));
+    let packed =
+        |register| Operand::Register(Source::new(register, DataType::Ud, Region::packed(8)));
     let number = |bits: u32| Operand::Immediate(Immediate { ty: DataType::Ud, bits: bits.into() });
 
     let extent = packet! { MhcMbControl { block_width: 32, block_height: 8, .. } };
@@ -58,7 +72,8 @@ fn kernel(color: u32) -> Result<Vec<u32>, Box<dyn Error>> {
         dwords(Opcode::Shl, 1, dword(10, 1), [scalar(dword(0, 6)), number(3)]),
         dwords(Opcode::Mov, 1, dword(10, 2), [number(extent.pack()[0])]),
     ];
-    instructions.extend((11..19).map(|row| dwords(Opcode::Mov, 8, Register::grf(row), [number(color)])));
+    instructions
+        .extend((11..19).map(|row| dwords(Opcode::Mov, 8, Register::grf(row), [number(color)])));
     instructions.extend([
         send(SharedFunction::DataPort1, write.pack()[0], Register::grf(10), false),
         dwords(Opcode::Mov, 8, Register::grf(112), [packed(Register::grf(0))]),

@@ -1,10 +1,11 @@
 //! Runs AUB files: what a driver wrote to memory, page tables and registers, on the model.
 //!
-//! Physical memory is there as far as the 39 address bits of the machine reach; what nothing wrote reads 0. The engines
-//! start when the file writes the registers that start them (ELSP, or the tail of a ring), and have run until they have
-//! nothing to do before the file polls a register or writes memory again; one that waits for a semaphore goes on when the file
-//! has written it. A classic file has no such registers: its
-//! commands are put into a ring of the engine, with every address through the global table.
+//! Physical memory is there as far as the 39 address bits of the machine reach; what nothing wrote
+//! reads 0. The engines start when the file writes the registers that start them (ELSP, or the tail
+//! of a ring), and have run until they have nothing to do before the file polls a register or
+//! writes memory again; one that waits for a semaphore goes on when the file has written it. A
+//! classic file has no such registers: its commands are put into a ring of the engine, with every
+//! address through the global table.
 
 use crate::cs::schedule::Progress;
 use crate::fault::{Fault, Va};
@@ -141,7 +142,10 @@ impl<'a> AubReplay<'a> {
     ///
     /// # Errors
     /// As there.
-    pub fn step_observed<O: Observer>(&mut self, observer: &mut O) -> Result<Option<Step>, ReplayError> {
+    pub fn step_observed<O: Observer>(
+        &mut self,
+        observer: &mut O,
+    ) -> Result<Option<Step>, ReplayError> {
         let step = self.advance(observer);
         self.ended |= step.is_err();
         step
@@ -177,7 +181,8 @@ impl<'a> AubReplay<'a> {
         }
     }
 
-    /// Does what the file says until engines have to run: at a poll, at the end, or before what is held.
+    /// Does what the file says until engines have to run: at a poll, at the end, or before what is
+    /// held.
     fn read<O: Observer>(&mut self, observer: &mut O) -> Result<Option<Step>, ReplayError> {
         while self.held.is_none() && !self.ended {
             let block = match self.reader.next_block() {
@@ -193,7 +198,8 @@ impl<'a> AubReplay<'a> {
                 }
             };
             let position = block.position;
-            let unusable = |problem: &str| ReplayError::Unusable { position, problem: problem.to_owned() };
+            let unusable =
+                |problem: &str| ReplayError::Unusable { position, problem: problem.to_owned() };
             match block.event {
                 Event::Header(header) => {
                     check(position, &header)?;
@@ -216,9 +222,17 @@ impl<'a> AubReplay<'a> {
                     match ran {
                         // What it waits for says nothing about a fault.
                         Some(step @ Step::Ran { result: Err(_), .. }) => return Ok(Some(step)),
-                        _ if found != value & mask && self.waiting => return Ok(self.deadlock(observer)),
+                        _ if found != value & mask && self.waiting => {
+                            return Ok(self.deadlock(observer));
+                        }
                         _ if found != value & mask => {
-                            return Ok(Some(Step::Stuck(Stuck { position, offset, mask, value, found })));
+                            return Ok(Some(Step::Stuck(Stuck {
+                                position,
+                                offset,
+                                mask,
+                                value,
+                                found,
+                            })));
                         }
                         Some(step) => return Ok(Some(step)),
                         None => {}
@@ -229,7 +243,8 @@ impl<'a> AubReplay<'a> {
                     self.pending = self.waiting;
                 }
                 Event::Memory { space, address, bytes } => {
-                    self.held = Some(Held::Memory { position, space, address, bytes: bytes.to_vec() });
+                    self.held =
+                        Some(Held::Memory { position, space, address, bytes: bytes.to_vec() });
                 }
                 Event::GlobalEntries { first, entries } if !self.pending => {
                     map(&mut self.gpu, position, first, entries)?;
@@ -238,7 +253,8 @@ impl<'a> AubReplay<'a> {
                     self.held = Some(Held::Entries { position, first, entries: entries.to_vec() });
                 }
                 Event::Commands { engine, address, bytes } => {
-                    self.held = Some(Held::Commands { position, engine, address, bytes: bytes.to_vec() });
+                    self.held =
+                        Some(Held::Commands { position, engine, address, bytes: bytes.to_vec() });
                 }
                 // Simulators write a picture there; a remark is for people.
                 Event::Bitmap(_) | Event::Comment(_) => {}
@@ -294,7 +310,13 @@ impl<'a> AubReplay<'a> {
         let end = head + bytes.len() as u64;
         let tail = end.next_multiple_of(8);
         if tail > end {
-            write(&mut self.gpu, position, Space::Global, start + end, &[0; 8][..(tail - end) as usize])?;
+            write(
+                &mut self.gpu,
+                position,
+                Space::Global,
+                start + end,
+                &[0; 8][..(tail - end) as usize],
+            )?;
         }
         // The ring is never filled to its last byte, where the tail would be at the head again.
         let pages = tail / PAGE + 1;
@@ -314,7 +336,8 @@ impl<'a> AubReplay<'a> {
         }
         .pack();
         let [head] =
-            RingHead { head_addr: Shifted::new(head).map_err(|_| unusable())?, ..RingHead::new() }.pack();
+            RingHead { head_addr: Shifted::new(head).map_err(|_| unusable())?, ..RingHead::new() }
+                .pack();
         let [tail] = RingTail { tail_addr: Shifted::new(tail).map_err(|_| unusable())? }.pack();
         for (register, value) in [
             (RingCtl::OFFSET, 0),
@@ -339,7 +362,8 @@ fn check(position: u64, header: &Header) -> Result<(), ReplayError> {
         return Ok(());
     }
     let id = header.pci_id.map(|id| format!(", PCI id {id:#06x}")).unwrap_or_default();
-    let device = header.device.map(|device| format!(" (device {}{id})", device.bits())).unwrap_or(id);
+    let device =
+        header.device.map(|device| format!(" (device {}{id})", device.bits())).unwrap_or(id);
     Err(ReplayError::Unusable {
         position,
         problem: format!("recorded for another GPU{device}; the model is a Broadwell"),
@@ -347,12 +371,22 @@ fn check(position: u64, header: &Header) -> Result<(), ReplayError> {
 }
 
 /// Writes memory as the host does.
-fn write(gpu: &mut Gpu, position: u64, space: Space, address: u64, bytes: &[u8]) -> Result<(), ReplayError> {
+fn write(
+    gpu: &mut Gpu,
+    position: u64,
+    space: Space,
+    address: u64,
+    bytes: &[u8],
+) -> Result<(), ReplayError> {
     let unusable = |problem: String| ReplayError::Unusable { position, problem };
     match space {
-        Space::Physical => gpu.memory.write_physical(address, bytes).map_err(|e| unusable(e.to_string())),
+        Space::Physical => {
+            gpu.memory.write_physical(address, bytes).map_err(|e| unusable(e.to_string()))
+        }
         Space::Global => gpu.global().write(address, bytes).map_err(|fault| {
-            unusable(format!("{fault}: the global table has no entry for it; it must be written before"))
+            unusable(format!(
+                "{fault}: the global table has no entry for it; it must be written before"
+            ))
         }),
         Space::Local | Space::NonLocal | Space::Pci => Err(unusable(format!(
             "{} bytes for the address space {space:?}, which Broadwell does not have",

@@ -1,4 +1,5 @@
-//! A context: page tables, latched packets and registers. Nothing else survives from one submission to the next.
+//! A context: page tables, latched packets and registers. Nothing else survives from one submission
+//! to the next.
 
 use crate::cs::device::Device;
 use crate::cs::memory;
@@ -90,8 +91,9 @@ impl State {
     }
 }
 
-/// State packets as they came: the newest of each kind, and of each entry if the packet sets one entry of a table
-/// (streamout buffers, instancing, chroma keys; of 3DSTATE_VERTEX_BUFFERS the VERTEX_BUFFER_STATEs).
+/// State packets as they came: the newest of each kind, and of each entry if the packet sets one
+/// entry of a table (streamout buffers, instancing, chroma keys; of 3DSTATE_VERTEX_BUFFERS the
+/// VERTEX_BUFFER_STATEs).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Latched(BTreeMap<(&'static str, u8), Box<[u32]>>);
 
@@ -104,7 +106,8 @@ impl Latched {
         }
     }
 
-    /// The newest packet of a name, as the manual has it (`3DSTATE_VS`), and index (0 if it has none).
+    /// The newest packet of a name, as the manual has it (`3DSTATE_VS`), and index (0 if it has
+    /// none).
     pub fn get(&self, name: &'static str, index: u8) -> Option<&[u32]> {
         self.0.get(&(name, index)).map(|dwords| &dwords[..])
     }
@@ -115,8 +118,8 @@ impl Latched {
     }
 }
 
-/// Base addresses, 48 bits each. Offsets beyond a buffer's size are read through, but for General State: what hardware does is
-/// undefined (gen8_facts 12.1).
+/// Base addresses, 48 bits each. Offsets beyond a buffer's size are read through, but for General
+/// State: what hardware does is undefined (gen8_facts 12.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BaseAddresses {
     /// General State: scratch space.
@@ -134,7 +137,8 @@ pub struct BaseAddresses {
     pub instruction: u64,
 }
 
-/// Interface descriptors, read when the load command is executed (hardware keeps them in a temporary storage).
+/// Interface descriptors, read when the load command is executed (hardware keeps them in a
+/// temporary storage).
 #[derive(Clone, Debug, Default)]
 pub struct InterfaceDescriptors {
     /// Graphics address of the first.
@@ -196,7 +200,11 @@ impl<O: Observer> Exec<'_, O> {
 
     /// Memory through the global table, or as the context sees it.
     pub fn view(&mut self, global: bool) -> Vm<'_> {
-        if global && !self.mode.global_only { self.vm.through(self.ggtt) } else { self.vm.reborrow() }
+        if global && !self.mode.global_only {
+            self.vm.through(self.ggtt)
+        } else {
+            self.vm.reborrow()
+        }
     }
 
     /// First byte of the engine's registers.
@@ -216,7 +224,8 @@ impl<O: Observer> Exec<'_, O> {
         }
     }
 
-    /// Reads a register as a command does: a clock, the GPU's or the context's (see [`crate::cs::registers`]).
+    /// Reads a register as a command does: a clock, the GPU's or the context's (see
+    /// [`crate::cs::registers`]).
     pub fn read_register(&self, offset: u32) -> u32 {
         match rule(offset).home {
             Home::Context => self.state.registers.read(offset),
@@ -226,11 +235,13 @@ impl<O: Observer> Exec<'_, O> {
         }
     }
 
-    /// Writes a register as a command does: bits outside `enable` keep their value. Registers of the GPU need privilege;
-    /// without it nothing is written, and a violation is noted. Clocks are read-only and nobody's: writing one is neither.
+    /// Writes a register as a command does: bits outside `enable` keep their value. Registers of
+    /// the GPU need privilege; without it nothing is written, and a violation is noted. Clocks are
+    /// read-only and nobody's: writing one is neither.
     ///
     /// # Errors
-    /// [`Fault::Unimplemented`] for a register that can only be written: a port, which would do something.
+    /// [`Fault::Unimplemented`] for a register that can only be written: a port, which would do
+    /// something.
     pub fn write_register(&mut self, offset: u32, value: u32, enable: u32) -> Result<(), Fault> {
         let rule = rule(offset);
         match rule.home {
@@ -245,8 +256,11 @@ impl<O: Observer> Exec<'_, O> {
                     || memory::allowed(self, true)
                 {
                     if rule.write_only {
-                        let what = format!("a command that writes to the port at register {offset:#x}");
-                        return Err(self.unimplemented(what, "2d p.107-111: the host submits lists"));
+                        let what =
+                            format!("a command that writes to the port at register {offset:#x}");
+                        return Err(
+                            self.unimplemented(what, "2d p.107-111: the host submits lists")
+                        );
                     }
                     self.device.write(offset, value, enable);
                 }
@@ -270,11 +284,13 @@ impl<O: Observer> Exec<'_, O> {
     /// A page fault at the packet being executed; `what` says what was being read or written.
     #[cold]
     pub fn page(&self, fault: PageFault, what: impl Into<Cow<'static, str>>) -> Fault {
-        let near = (self.vm.space.tables() == fault.tables).then(|| self.vm.nearby(&fault)).flatten();
+        let near =
+            (self.vm.space.tables() == fault.tables).then(|| self.vm.nearby(&fault)).flatten();
         Fault::Page { fault, near: near.map(Box::new), what: what.into(), at: self.at }
     }
 
-    /// Something that the model lacks, met at the packet being executed; `page` says where it is described.
+    /// Something that the model lacks, met at the packet being executed; `page` says where it is
+    /// described.
     #[cold]
     pub fn unimplemented(
         &self,
@@ -286,7 +302,12 @@ impl<O: Observer> Exec<'_, O> {
 
     /// A field of the packet being executed holds something wrong.
     #[cold]
-    pub fn bad_field(&self, field: &'static str, value: u64, why: impl Into<Cow<'static, str>>) -> Fault {
+    pub fn bad_field(
+        &self,
+        field: &'static str,
+        value: u64,
+        why: impl Into<Cow<'static, str>>,
+    ) -> Fault {
         Fault::BadPacket { field, value, why: why.into(), at: self.at }
     }
 }

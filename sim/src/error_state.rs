@@ -1,5 +1,6 @@
-//! A fault or hang as an error state: what i915 would tell of it, with the registers of the model and the memory that the
-//! engine saw. [`genxml::error_state::write`] makes the kernel's text of it.
+//! A fault or hang as an error state: what i915 would tell of it, with the registers of the model
+//! and the memory that the engine saw. [`genxml::error_state::write`] makes the kernel's text of
+//! it.
 
 use crate::fault::Fault;
 use crate::gpu::{ContextId, Gpu, mmio_base};
@@ -8,12 +9,13 @@ use genxml::aub::{Translation, mapped};
 use genxml::engine::EngineId;
 use genxml::error_state::{BufferKind, Crash, CrashBuffer, ErrorState, PageFault, Register};
 use genxml::gen8::engine_registers::{
-    RingBbaddr, RingBbaddrUdw, RingBbstate, RingCtl, RingEir, RingEsr, RingExcc, RingHead, RingHwsPga,
-    RingInstpm, RingIpehr, RingIpeir, RingMiMode, RingModeGen7, RingNopid, RingStart, RingTail,
+    RingBbaddr, RingBbaddrUdw, RingBbstate, RingCtl, RingEir, RingEsr, RingExcc, RingHead,
+    RingHwsPga, RingInstpm, RingIpehr, RingIpeir, RingMiMode, RingModeGen7, RingNopid, RingStart,
+    RingTail,
 };
 
-/// Registers of an engine by the kernel's names. The model has no INSTDONE: which of its units are done, nobody would find
-/// at another time than at the end of a packet.
+/// Registers of an engine by the kernel's names. The model has no INSTDONE: which of its units are
+/// done, nobody would find at another time than at the end of a packet.
 const REGISTERS: [(&str, u32); 9] = [
     ("MODE", RingMiMode::OFFSET),
     ("HWS", RingHwsPga::OFFSET),
@@ -42,7 +44,8 @@ pub struct Ran<'a> {
     pub context: Option<ContextId>,
     /// The engine, of faults that do not name one.
     pub engine: EngineId,
-    /// Address of the first command of the batch; that of the batch where it stopped if nothing is known.
+    /// Address of the first command of the batch; that of the batch where it stopped if nothing is
+    /// known.
     pub batch: Option<u64>,
     /// The memory that the context sees, by address.
     pub memory: Vec<(u64, &'a [u8])>,
@@ -54,10 +57,13 @@ impl Gpu {
         let place = fault.place();
         let engine = place.map_or(ran.engine, |place| place.engine);
         let base = mmio_base(engine);
-        let mut registers: Vec<(&str, u64)> =
-            REGISTERS.iter().map(|(name, offset)| (*name, self.mmio_read(base + offset).into())).collect();
+        let mut registers: Vec<(&str, u64)> = REGISTERS
+            .iter()
+            .map(|(name, offset)| (*name, self.mmio_read(base + offset).into()))
+            .collect();
         let wide = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        let bbaddr = [RingBbaddr::OFFSET, RingBbaddrUdw::OFFSET].map(|offset| self.mmio_read(base + offset));
+        let bbaddr =
+            [RingBbaddr::OFFSET, RingBbaddrUdw::OFFSET].map(|offset| self.mmio_read(base + offset));
         registers.push(("BBADDR", wide(bbaddr[0], bbaddr[1])));
         if let Some(context) = ran.context {
             let roots = self.context(context).space.roots();
@@ -94,9 +100,9 @@ impl Gpu {
                     address: fault.address,
                     global: fault.tables == Tables::Global,
                     level: match fault.cause {
-                        Cause::NotPresent(level) | Cause::BadFrame(level) | Cause::ReadOnly(level) => {
-                            level.saturating_sub(1)
-                        }
+                        Cause::NotPresent(level)
+                        | Cause::BadFrame(level)
+                        | Cause::ReadOnly(level) => level.saturating_sub(1),
                         Cause::Outside => 3,
                     },
                     source: 0,
@@ -119,7 +125,8 @@ impl Gpu {
         if !control.ring_valid {
             return None;
         }
-        // Mesa's writer has an address where the size should be (gen8_facts 1.5): as much as is mapped.
+        // Mesa's writer has an address where the size should be (gen8_facts 1.5): as much as is
+        // mapped.
         let mut bytes = Vec::new();
         let mut page = [0; PAGE as usize];
         for at in (start..start + control.ring_nr_pages.get() * PAGE).step_by(PAGE as usize) {
@@ -139,7 +146,8 @@ impl Gpu {
             Tables::ThreeLevels => Translation::Two(space.roots()),
             Tables::Global => return Vec::new(),
         };
-        let mut read = |frame: u64, out: &mut [u8]| self.memory.read_physical(frame * PAGE, out).is_some();
+        let mut read =
+            |frame: u64, out: &mut [u8]| self.memory.read_physical(frame * PAGE, out).is_some();
         let (pages, _) = mapped(&translation, &mut read);
         let mut pieces: Vec<(u64, Vec<u8>)> = Vec::new();
         let mut bytes = [0; PAGE as usize];

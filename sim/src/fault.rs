@@ -36,7 +36,8 @@ impl Place {
         Place { engine, packet, address, batch, thread: None }
     }
 
-    /// The instruction `ip` bytes behind the first one of the kernel at `kernel`, of a thread that this packet started.
+    /// The instruction `ip` bytes behind the first one of the kernel at `kernel`, of a thread that
+    /// this packet started.
     #[must_use]
     pub const fn in_kernel(self, kernel: u64, ip: u32) -> Place {
         Place { thread: Some(InKernel { kernel, ip }), ..self }
@@ -105,7 +106,8 @@ pub enum Fault {
         /// Where it is described.
         page: Cow<'static, str>,
     },
-    /// The submission did more work than its budget allows: an endless loop, or a budget that is too small.
+    /// The submission did more work than its budget allows: an endless loop, or a budget that is
+    /// too small.
     #[error(
         "{at}: still running after {limit} units of work; if that is meant, raise the limit with Gpu::set_work_limit"
     )]

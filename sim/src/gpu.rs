@@ -1,5 +1,5 @@
-//! The GPU: physical memory, contexts, engines. How it runs what it is given: [`crate::cs::schedule`]; its registers:
-//! [`crate::cs::mmio`].
+//! The GPU: physical memory, contexts, engines. How it runs what it is given:
+//! [`crate::cs::schedule`]; its registers: [`crate::cs::mmio`].
 
 use crate::context::Context;
 use crate::cs::device::Device;
@@ -23,7 +23,8 @@ impl ContextId {
         self.0
     }
 
-    /// The number by which MI_SEMAPHORE_SIGNAL names the context when a batch of it was given to an engine.
+    /// The number by which MI_SEMAPHORE_SIGNAL names the context when a batch of it was given to an
+    /// engine.
     pub fn number(self) -> u32 {
         self.0 as u32
     }
@@ -150,7 +151,12 @@ impl Gpu {
     ///
     /// # Errors
     /// [`OutOfMemory`].
-    pub fn load(&mut self, id: ContextId, address: u64, contents: &[u8]) -> Result<Frames, OutOfMemory> {
+    pub fn load(
+        &mut self,
+        id: ContextId,
+        address: u64,
+        contents: &[u8],
+    ) -> Result<Frames, OutOfMemory> {
         let buffer = self.alloc(contents.len() as u64)?;
         self.memory.bytes_mut(buffer)[..contents.len()].copy_from_slice(contents);
         self.map(id, address, buffer)?;
@@ -162,9 +168,9 @@ impl Gpu {
         &self.device.coherence
     }
 
-    /// Threads of the host that thread groups and tiles of the screen may run on, this one included, 1 to 256; at first 1. Results do not depend on it:
-    /// memory, counts, clock and faults are those of one thread, which runs them in order
-    /// ([`crate::parallel`]).
+    /// Threads of the host that thread groups and tiles of the screen may run on, this one
+    /// included, 1 to 256; at first 1. Results do not depend on it: memory, counts, clock and
+    /// faults are those of one thread, which runs them in order ([`crate::parallel`]).
     pub fn set_threads(&mut self, threads: usize) {
         self.device.threads = threads.clamp(1, 256);
     }

@@ -8,8 +8,8 @@ use crate::observe::Observer;
 use genxml::eu::decode::{decode as decode_instruction, length};
 use std::sync::Arc;
 
-/// Kernels that a context decoded before. Nothing but speed depends on it: an entry counts only while the memory that
-/// it came from holds the same bytes.
+/// Kernels that a context decoded before. Nothing but speed depends on it: an entry counts only
+/// while the memory that it came from holds the same bytes.
 #[derive(Clone, Debug, Default)]
 pub struct KernelCache(Vec<Entry>);
 
@@ -37,12 +37,14 @@ fn fetch(vm: &Vm<'_>, address: u64, offset: i32) -> Fetch {
     Ok((dwords, compact))
 }
 
-/// The kernel at `address`, whose offset from Instruction Base Address is `ip_base`. Memory that cannot be read, and
-/// bytes that are no instruction, are reported when a thread gets there.
+/// The kernel at `address`, whose offset from Instruction Base Address is `ip_base`. Memory that
+/// cannot be read, and bytes that are no instruction, are reported when a thread gets there.
 pub fn decode<O: Observer>(exec: &mut Exec<'_, O>, address: u64, ip_base: u32) -> Arc<Kernel> {
     let vm = &exec.vm;
     let cache = &mut exec.state.kernels.0;
-    if let Some(at) = cache.iter().position(|e| e.kernel.address == address && e.kernel.ip_base == ip_base) {
+    if let Some(at) =
+        cache.iter().position(|e| e.kernel.address == address && e.kernel.ip_base == ip_base)
+    {
         if cache[at].source.iter().all(|(offset, bytes)| fetch(vm, address, *offset) == *bytes) {
             return cache[at].kernel.clone();
         }
@@ -84,10 +86,12 @@ fn grow(vm: &Vm<'_>, Entry { kernel, source }: &mut Entry, start: i32) {
         source.push((offset, bytes));
         match bytes {
             Err(fault) => Fetched::Garbage(format!("instruction fetch: {fault}")),
-            Ok((dwords, compact)) => match decode_instruction(if compact { &dwords[..2] } else { &dwords }) {
-                Ok(instruction) => Fetched::Instruction(Box::new(instruction)),
-                Err(error) => Fetched::Garbage(error.problem.to_string()),
-            },
+            Ok((dwords, compact)) => {
+                match decode_instruction(if compact { &dwords[..2] } else { &dwords }) {
+                    Ok(instruction) => Fetched::Instruction(Box::new(instruction)),
+                    Err(error) => Fetched::Garbage(error.problem.to_string()),
+                }
+            }
         }
     });
 }

@@ -1,18 +1,24 @@
-//! Work on several threads of the host, with the result of one: thread groups of a walker, tiles of a draw.
+//! Work on several threads of the host, with the result of one: thread groups of a walker, tiles of
+//! a draw.
 //!
-//! [`Work`] has many *items* that run in order, each of them independent of the others as a rule. But threads may talk to each
-//! other: by atomics, or by reading what another one wrote. What comes of it depends on their
-//! order, and the model promises one. So items run side by side on trial:
-//! 1. they are cut into `Part`s of neighbours, some for each host thread, a *wave* of them at a time;
-//! 2. each part runs over memory that does not change meanwhile, with an [`Overlay`] for what it writes;
-//! 3. when all of the wave are done, they are put together in order: a part that read nothing that a part before it
-//!    wrote did what it would have done in its place, and its overlay goes to memory;
-//! 4. the first part that did not, or that did anything unusual (a fault, a look at the clock, a change of page tables,
-//!    a kernel that grew), runs again in its place, and a new wave starts behind it.
+//! [`Work`] has many *items* that run in order, each of them independent of the others as a rule.
+//! But threads may talk to each other: by atomics, or by reading what another one wrote. What comes
+//! of it depends on their order, and the model promises one. So items run side by side on trial:
+//! 1. they are cut into `Part`s of neighbours, some for each host thread, a *wave* of them at a
+//!    time;
+//! 2. each part runs over memory that does not change meanwhile, with an [`Overlay`] for what it
+//!    writes;
+//! 3. when all of the wave are done, they are put together in order: a part that read nothing that
+//!    a part before it wrote did what it would have done in its place, and its overlay goes to
+//!    memory;
+//! 4. the first part that did not, or that did anything unusual (a fault, a look at the clock, a
+//!    change of page tables, a kernel that grew), runs again in its place, and a new wave starts
+//!    behind it.
 //!
-//! Work whose parts keep failing runs in order. Memory, counts, clock and faults are the same in every case. So is the
-//! TLB, but for pages that were never written, and those of surface states that several parts of a wave looked up first:
-//! it matters only to those who change page tables without an invalidation.
+//! Work whose parts keep failing runs in order. Memory, counts, clock and faults are the same in
+//! every case. So is the TLB, but for pages that were never written, and those of surface states
+//! that several parts of a wave looked up first: it matters only to those who change page tables
+//! without an invalidation.
 
 use crate::context::{Exec, Mode, State};
 use crate::cs::device::Device;
@@ -60,20 +66,21 @@ pub trait Work: Sync {
     fn learn(worker: &mut Self::Worker, report: Self::Report);
 }
 
-/// Work of the first items, which run in order to see how much an item is, in units of [`crate::watchdog`].
+/// Work of the first items, which run in order to see how much an item is, in units of
+/// [`crate::watchdog`].
 const SAMPLE: u64 = 20_000;
 /// Work of a part: a millisecond or more, so that a part costs much more than its overlay.
 const PART: u64 = 1_000_000;
-/// Work of a part at the start of a walker or draw, and after one that had to run again: little is lost where items have to run
-/// in order. It doubles with every wave that was right.
+/// Work of a part at the start of a walker or draw, and after one that had to run again: little is
+/// lost where items have to run in order. It doubles with every wave that was right.
 const FIRST_PART: u64 = PART / 4;
-/// Parts of a wave for each host thread, and which fraction of a whole one they are, as powers of two: small ones at the end,
-/// so that no host thread waits long for the last one.
+/// Parts of a wave for each host thread, and which fraction of a whole one they are, as powers of
+/// two: small ones at the end, so that no host thread waits long for the last one.
 const PARTS: [(u64, u32); 3] = [(12, 0), (2, 1), (4, 2)];
 /// Whole parts that those of a host thread are together.
 const WHOLE_PARTS: u64 = 14;
-/// A wave of parts that have their full size may be so many times as long: where items are large, host threads wait less
-/// often for each other then.
+/// A wave of parts that have their full size may be so many times as long: where items are large,
+/// host threads wait less often for each other then.
 const LONGEST: u64 = 4;
 /// Work that is not worth starting threads.
 const LITTLE: u64 = 1_000_000;
@@ -83,7 +90,8 @@ const SURPRISE: u64 = 32;
 const PATIENCE: u64 = 2;
 const PARTS_PER_FAILURE: u64 = 16;
 
-/// How often items ran on trial. Unlike everything else it depends on the number of host threads, and on nothing else.
+/// How often items ran on trial. Unlike everything else it depends on the number of host threads,
+/// and on nothing else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Trials {
     /// Parts that counted.
@@ -148,11 +156,12 @@ pub fn run<O: Observer, W: Work>(
     Ok(())
 }
 
-/// Cuts as many items as a wave has into parts; a whole one has `size`. `seats` is the number of host threads, or more in a
-/// longer wave.
+/// Cuts as many items as a wave has into parts; a whole one has `size`. `seats` is the number of
+/// host threads, or more in a longer wave.
 fn cut(items: Range<u64>, size: u64, seats: u64) -> Vec<Range<u64>> {
-    let sizes =
-        PARTS.iter().flat_map(|(parts, shift)| (0..parts * seats).map(|_| size.div_ceil(1 << *shift)));
+    let sizes = PARTS
+        .iter()
+        .flat_map(|(parts, shift)| (0..parts * seats).map(|_| size.div_ceil(1 << *shift)));
     let mut start = items.start;
     let parts = sizes.map_while(|size| {
         let part = start..items.end.min(start.saturating_add(size));
@@ -223,7 +232,8 @@ struct Shared<'a, W: Work> {
     limit: u64,
 }
 
-/// Where a host thread runs parts, one after the other. After one that is not good it runs no other.
+/// Where a host thread runs parts, one after the other. After one that is not good it runs no
+/// other.
 struct Seat<W: Work> {
     worker: W::Worker,
     state: State,
@@ -256,8 +266,9 @@ impl<W: Work> Part<W> {
     }
 }
 
-/// Runs parts side by side and puts together as many as come out as they would in order. Returns how many these are; None
-/// if the TLB makes that impossible. `written` is what the wave before this one left, if nothing ran between them.
+/// Runs parts side by side and puts together as many as come out as they would in order. Returns
+/// how many these are; None if the TLB makes that impossible. `written` is what the wave before
+/// this one left, if nothing ran between them.
 fn run_wave<O: Observer, W: Work>(
     exec: &mut Exec<'_, O>,
     work: &W,
@@ -303,7 +314,9 @@ fn run_wave<O: Observer, W: Work>(
         };
         loop {
             let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((number, mut part)) = next.filter(|(n, _)| *n < failed.load(Ordering::Relaxed)) else {
+            let Some((number, mut part)) =
+                next.filter(|(n, _)| *n < failed.load(Ordering::Relaxed))
+            else {
                 break;
             };
             part.run(&shared, &mut seat);
@@ -329,7 +342,8 @@ fn run_wave<O: Observer, W: Work>(
             fails = true;
             continue;
         };
-        fails |= !part.good || part.spent > exec.budget.left() || !written.admits(mem, &part.overlay);
+        fails |=
+            !part.good || part.spent > exec.budget.left() || !written.admits(mem, &part.overlay);
         fails = fails || exec.budget.spend(part.spent).is_err();
         if !fails {
             part.overlay.commit(mem, space, &part.space, written);

@@ -38,7 +38,8 @@ pub enum BadFrame {
     },
 }
 
-/// The surface format that DRM's four characters mean (drm_fourcc.h: names of channels from the highest bit down).
+/// The surface format that DRM's four characters mean (drm_fourcc.h: names of channels from the
+/// highest bit down).
 pub fn format(fourcc: &str) -> Option<SurfaceFormat> {
     Some(match fourcc {
         "XR24" => SurfaceFormat::B8G8R8X8_UNORM,
@@ -54,7 +55,8 @@ pub fn format(fourcc: &str) -> Option<SurfaceFormat> {
     })
 }
 
-/// The pixels of a frame as red, green, blue and alpha bytes. Alpha is 255: behind the picture of a display is nothing.
+/// The pixels of a frame as red, green, blue and alpha bytes. Alpha is 255: behind the picture of a
+/// display is nothing.
 ///
 /// # Errors
 /// The pixel format is not known, or memory ends before the frame.
@@ -67,8 +69,10 @@ pub fn frame_rgba(frame: &Frame, object: &[u8]) -> Result<Vec<u8>, BadFrame> {
         Tiling::Y => TileMode::Y,
     };
     let bytes = i64::from(codec.format().bytes());
-    let (width, height, pitch) = (i64::from(frame.width), i64::from(frame.height), i64::from(frame.pitch));
-    let memory = usize::try_from(frame.offset).ok().and_then(|offset| object.get(offset..)).unwrap_or(&[]);
+    let (width, height, pitch) =
+        (i64::from(frame.width), i64::from(frame.height), i64::from(frame.pitch));
+    let memory =
+        usize::try_from(frame.offset).ok().and_then(|offset| object.get(offset..)).unwrap_or(&[]);
     let bad = || BadFrame::Size { width: frame.width, height: frame.height };
     if width * bytes > pitch || pitch * (height - 1) + width * bytes > memory.len() as i64 {
         return Err(bad());
@@ -116,8 +120,8 @@ mod tests {
         assert_eq!(frame_rgba(&unknown, &[0; 64]), Err(BadFrame::Format("NV12".into())));
     }
 
-    /// Pixels of a tiled frame lie where the blitter's tests have them: column 1 of a Y tile begins at byte 512, row 1 of an X
-    /// tile at byte 512.
+    /// Pixels of a tiled frame lie where the blitter's tests have them: column 1 of a Y tile begins
+    /// at byte 512, row 1 of an X tile at byte 512.
     #[test]
     fn tiles() {
         let mut memory = vec![0; 4096];
@@ -134,8 +138,14 @@ mod tests {
     #[test]
     fn what_does_not_fit() {
         let size = |width, height| Err(BadFrame::Size { width, height });
-        assert_eq!(frame_rgba(&frame("XR24", Tiling::Linear, [17, 1, 64]), &[0; 4096]), size(17, 1));
-        assert_eq!(frame_rgba(&frame("XR24", Tiling::Linear, [16, 65, 64]), &[0; 4096]), size(16, 65));
+        assert_eq!(
+            frame_rgba(&frame("XR24", Tiling::Linear, [17, 1, 64]), &[0; 4096]),
+            size(17, 1)
+        );
+        assert_eq!(
+            frame_rgba(&frame("XR24", Tiling::Linear, [16, 65, 64]), &[0; 4096]),
+            size(16, 65)
+        );
         // The last tile is cut.
         assert_eq!(frame_rgba(&frame("XR24", Tiling::Y, [32, 30, 128]), &[0; 3840]), size(32, 30));
     }

@@ -1,8 +1,10 @@
-//! Runs captures: memory as the program left it, each submission on the model, memory compared with what is expected.
+//! Runs captures: memory as the program left it, each submission on the model, memory compared with
+//! what is expected.
 //!
-//! Objects are mapped in whole pages, as the kernel does: bytes between an object's end and the end of its last page
-//! exist, read 0 at first and can be written; the next page faults. Objects keep their contents from submission to
-//! submission until they are freed; a context keeps its latched state and registers.
+//! Objects are mapped in whole pages, as the kernel does: bytes between an object's end and the end
+//! of its last page exist, read 0 at first and can be written; the next page faults. Objects keep
+//! their contents from submission to submission until they are freed; a context keeps its latched
+//! state and registers.
 
 use crate::fault::Fault;
 use crate::gpu::{ContextId, Gpu};
@@ -121,7 +123,10 @@ impl<'a> Replay<'a> {
         Some(match event {
             Event::Exec(exec) => Step::Exec { exec, result: self.exec(exec, observer) },
             Event::Expect(expectation) => {
-                let bytes = self.bytes(expectation.object).get(expectation.offset as usize..).unwrap_or(&[]);
+                let bytes = self
+                    .bytes(expectation.object)
+                    .get(expectation.offset as usize..)
+                    .unwrap_or(&[]);
                 Step::Expectation { expectation, result: expectation.compare(bytes, self.capture) }
             }
             Event::Frame(frame) => Step::Frame(frame),
@@ -134,7 +139,13 @@ impl<'a> Replay<'a> {
 
     fn exec<O: Observer>(&mut self, exec: &Exec, observer: &mut O) -> Result<Stats, Fault> {
         let context = self.prepare(exec)?;
-        self.gpu.submit_observed(context, exec.engine, exec.batch_address, exec.batch_length, observer)
+        self.gpu.submit_observed(
+            context,
+            exec.engine,
+            exec.batch_address,
+            exec.batch_length,
+            observer,
+        )
     }
 
     /// Makes memory and mappings what the submission wants.
@@ -144,7 +155,9 @@ impl<'a> Replay<'a> {
             let slot = &mut self.buffers[object.object.0 as usize];
             let buffer = match *slot {
                 Some(buffer) => buffer,
-                None => *slot.insert(Buffer { frames: self.gpu.alloc(object.size)?, size: object.size }),
+                None => {
+                    *slot.insert(Buffer { frames: self.gpu.alloc(object.size)?, size: object.size })
+                }
             };
             let bytes = self.gpu.memory.bytes_mut(buffer.frames);
             for write in &object.writes {
@@ -157,7 +170,9 @@ impl<'a> Replay<'a> {
             let id = self.gpu.create_context()?;
             self.contexts.insert(exec.context, ReplayContext { id, mapped: BTreeMap::new() });
         }
-        let Some(context) = self.contexts.get_mut(&exec.context) else { unreachable!("inserted above") };
+        let Some(context) = self.contexts.get_mut(&exec.context) else {
+            unreachable!("inserted above")
+        };
         for (address, mapping) in &context.mapped {
             if wanted.get(address) != Some(mapping) {
                 self.gpu.unmap(context.id, *address, mapping.1.count);
@@ -173,7 +188,9 @@ impl<'a> Replay<'a> {
     }
 
     fn free(&mut self, object: ObjectId) {
-        let Some(buffer) = self.buffers.get_mut(object.0 as usize).and_then(Option::take) else { return };
+        let Some(buffer) = self.buffers.get_mut(object.0 as usize).and_then(Option::take) else {
+            return;
+        };
         for context in self.contexts.values_mut() {
             context.mapped.retain(|&address, &mut (mapped, frames)| {
                 if mapped == object {

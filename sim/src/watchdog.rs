@@ -1,7 +1,8 @@
 //! Ends what would not end: a submission has a budget of work, and a clock that counts it.
 //!
-//! One unit is about a nanosecond of the model's own time, so that the default limit is a few seconds. The same
-//! count drives the TIMESTAMP register: the model's clock depends on the work done and on nothing else.
+//! One unit is about a nanosecond of the model's own time, so that the default limit is a few
+//! seconds. The same count drives the TIMESTAMP register: the model's clock depends on the work
+//! done and on nothing else.
 
 /// Units per packet.
 pub const PACKET: u64 = 32;
@@ -15,7 +16,8 @@ pub const PIXEL: u64 = 1;
 pub const SHADED_PIXEL: u64 = 64;
 /// Units per block of 8x8 pixels that the rasteriser looks at for an object.
 pub const BLOCK: u64 = 8;
-/// The budget of a submission unless [`Gpu::set_work_limit`](crate::Gpu::set_work_limit) says otherwise.
+/// The budget of a submission unless [`Gpu::set_work_limit`](crate::Gpu::set_work_limit) says
+/// otherwise.
 pub const DEFAULT_LIMIT: u64 = 1 << 32;
 /// Units per tick of TIMESTAMP, which counts 80 ns (Broadwell's 12.5 MHz).
 const UNITS_PER_TICK: u64 = 80;
@@ -41,7 +43,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of `limit` units for a submission that starts when the clock stands at `started` units.
+    /// A budget of `limit` units for a submission that starts when the clock stands at `started`
+    /// units.
     pub fn new(limit: u64, started: u64) -> Self {
         Budget { left: limit, beyond: 0, limit, end: started.wrapping_add(limit) }
     }

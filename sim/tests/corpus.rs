@@ -1,6 +1,8 @@
-//! Captures of real batches. Oracle: the memory that the captures expect (intel-gpu-tools' own assertions among them).
+//! Captures of real batches. Oracle: the memory that the captures expect (intel-gpu-tools' own
+//! assertions among them).
 //!
-//! The corpus stands beside the project, or where GENXML_CORPUS says; without it there is nothing to run.
+//! The corpus stands beside the project, or where GENXML_CORPUS says; without it there is nothing
+//! to run.
 
 use genxml::capture::Capture;
 use genxml_sim::replay;
@@ -8,21 +10,29 @@ use std::path::PathBuf;
 
 fn corpus() -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
-    let path = std::env::var_os("GENXML_CORPUS").map_or_else(|| PathBuf::from(beside), PathBuf::from);
+    let path =
+        std::env::var_os("GENXML_CORPUS").map_or_else(|| PathBuf::from(beside), PathBuf::from);
     if path.is_dir() {
         return Some(path);
     }
-    assert!(std::env::var_os("GENXML_CORPUS").is_none(), "GENXML_CORPUS: nothing at {}", path.display());
+    assert!(
+        std::env::var_os("GENXML_CORPUS").is_none(),
+        "GENXML_CORPUS: nothing at {}",
+        path.display()
+    );
     eprintln!("skipped: no corpus at {} (set GENXML_CORPUS)", path.display());
     None
 }
 
-/// Runs every capture of `folder` whose name starts with one of `prefixes`; returns how many there were.
+/// Runs every capture of `folder` whose name starts with one of `prefixes`; returns how many there
+/// were.
 fn run(folder: &str, prefixes: &[&str]) -> usize {
     let Some(corpus) = corpus() else { return 0 };
     let mut count = 0;
-    let mut entries: Vec<_> =
-        std::fs::read_dir(corpus.join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut entries: Vec<_> = std::fs::read_dir(corpus.join(folder))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     entries.sort();
     for path in entries {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();

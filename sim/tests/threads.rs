@@ -1,5 +1,6 @@
-//! What does not depend on the number of host threads; captures that run threads. Oracle of those: the memory that the captures expect: intel-gpu-tools' own assertion for
-//! gem_gpgpu_fill, another model's result for the same programs with other sizes, positions and tilings.
+//! What does not depend on the number of host threads; captures that run threads. Oracle of those:
+//! the memory that the captures expect: intel-gpu-tools' own assertion for gem_gpgpu_fill, another
+//! model's result for the same programs with other sizes, positions and tilings.
 
 #[path = "../benches/render/scene.rs"]
 mod scene;
@@ -14,19 +15,26 @@ use std::path::PathBuf;
 
 fn corpus() -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
-    let path = std::env::var_os("GENXML_CORPUS").map_or_else(|| PathBuf::from(beside), PathBuf::from);
+    let path =
+        std::env::var_os("GENXML_CORPUS").map_or_else(|| PathBuf::from(beside), PathBuf::from);
     if path.is_dir() {
         return Some(path);
     }
-    assert!(std::env::var_os("GENXML_CORPUS").is_none(), "GENXML_CORPUS: nothing at {}", path.display());
+    assert!(
+        std::env::var_os("GENXML_CORPUS").is_none(),
+        "GENXML_CORPUS: nothing at {}",
+        path.display()
+    );
     eprintln!("skipped: no corpus at {} (set GENXML_CORPUS)", path.display());
     None
 }
 
 fn run(prefix: &str, least: usize) {
     let Some(corpus) = corpus() else { return };
-    let mut entries: Vec<_> =
-        std::fs::read_dir(corpus.join("images")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut entries: Vec<_> = std::fs::read_dir(corpus.join("images"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     entries.sort();
     let mut count = 0;
     for path in entries {
@@ -60,7 +68,8 @@ fn media_spin() {
     run("syn_mediaspin_", 3);
 }
 
-/// Pictures, depth, counts and counters are the same on one, two and five host threads, and tiles were drawn side by side.
+/// Pictures, depth, counts and counters are the same on one, two and five host threads, and tiles
+/// were drawn side by side.
 #[test]
 fn draws_on_several_threads() {
     type Make = fn() -> Scene;
@@ -73,10 +82,15 @@ fn draws_on_several_threads() {
         let run = |threads: usize| {
             let mut scene = make();
             let stats = scene.run(threads);
-            let counters = [PsInvocationCount::OFFSET, PsDepthCount::OFFSET, ClPrimitivesCount::OFFSET]
-                .map(|register| scene.register(register));
+            let counters =
+                [PsInvocationCount::OFFSET, PsDepthCount::OFFSET, ClPrimitivesCount::OFFSET]
+                    .map(|register| scene.register(register));
             // It has run twice; invocations count four times (gen8_facts 2.7).
-            assert_eq!(counters, [4 * 2 * scene.pixels, 2 * scene.pixels, 2 * scene.triangles], "{name}");
+            assert_eq!(
+                counters,
+                [4 * 2 * scene.pixels, 2 * scene.pixels, 2 * scene.triangles],
+                "{name}"
+            );
             (stats, counters, scene.memory(), scene.trials())
         };
         let (stats, counters, memory, trials) = run(1);
@@ -108,7 +122,9 @@ fn left_behind(capture: &Capture, threads: usize) -> Vec<(Stats, u64)> {
 #[test]
 fn captured_draws_on_several_threads() {
     let Some(corpus) = corpus() else { return };
-    for name in ["drivers/kmscube", "drivers/vk_triangle", "drivers/gl_iris", "drivers/pg_depthstencil"] {
+    for name in
+        ["drivers/kmscube", "drivers/vk_triangle", "drivers/gl_iris", "drivers/pg_depthstencil"]
+    {
         let capture = Capture::open(corpus.join(name)).unwrap();
         let one = left_behind(&capture, 1);
         assert!(one.iter().any(|(stats, _)| stats.pixels > 0), "{name}: nothing was drawn");

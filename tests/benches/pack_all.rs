@@ -1,8 +1,9 @@
-//! Packs one of every container of a known size out of structs in memory: bytes per second over the whole specification.
-//! `cargo bench -p genxml-tests --bench pack_all`
+//! Packs one of every container of a known size out of structs in memory: bytes per second over the
+//! whole specification. `cargo bench -p genxml-tests --bench pack_all`
 //!
-//! `once` runs straight through some 80 KiB of code, more than the instruction cache holds: it is bound by fetching it.
-//! `again` packs each container several times before the next, as a program does that fills arrays of state.
+//! `once` runs straight through some 80 KiB of code, more than the instruction cache holds: it is
+//! bound by fetching it. `again` packs each container several times before the next, as a program
+//! does that fills arrays of state.
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
@@ -76,7 +77,9 @@ fn varied() -> Box<OneOfEach> {
 #[divan::bench(sample_size = 50)]
 fn once(bencher: Bencher) {
     let (all, mut out) = (varied(), Box::new([0; DWORDS]));
-    bencher.counter(BytesCount::new(4 * DWORDS)).bench_local(|| black_box(&all).pack(black_box(&mut out)));
+    bencher
+        .counter(BytesCount::new(4 * DWORDS))
+        .bench_local(|| black_box(&all).pack(black_box(&mut out)));
 }
 
 #[divan::bench]

@@ -1,5 +1,5 @@
-//! Batches of the builder run on the model of the GPU: chained buffers, second-level calls, jumps over a label, and the
-//! same after the buffers were moved.
+//! Batches of the builder run on the model of the GPU: chained buffers, second-level calls, jumps
+//! over a label, and the same after the buffers were moved.
 //!
 //! Oracle: the stores say in memory which way the command streamer took.
 
@@ -28,8 +28,8 @@ where
     Ok(())
 }
 
-/// Stores through four chained buffers, twice a routine that itself jumps, a jump that skips a store, and one to another
-/// batch and back.
+/// Stores through four chained buffers, twice a routine that itself jumps, a jump that skips a
+/// store, and one to another batch and back.
 fn submission() -> Result<Submission, BatchError> {
     let target = Buffer::new("target", TARGET, 0x10000)?;
     let routine = Batch::<Render>::new("routine", 0x20_0000, 4096)?.routine(|routine| {
@@ -64,7 +64,8 @@ fn submission() -> Result<Submission, BatchError> {
     }
     batch.call(&routine)?;
     store(&mut batch, &target, 0, 70)?;
-    let others: Vec<Buffer> = routine.into_buffers().chain([aside.finish()?.buffer, target]).collect();
+    let others: Vec<Buffer> =
+        routine.into_buffers().chain([aside.finish()?.buffer, target]).collect();
     batch.finish()?.submit(others)
 }
 
@@ -78,7 +79,9 @@ fn run(submission: &Submission) -> Vec<u32> {
     let Submission { engine, batch_address, batch_length, .. } = *submission;
     gpu.submit(context, engine, batch_address, batch_length).unwrap();
     let target = submission.buffers.iter().find(|buffer| buffer.name() == "target").unwrap();
-    (0..0x4000).map(|index| gpu.vm(context).read_u32(target.address() + 4 * index).unwrap()).collect()
+    (0..0x4000)
+        .map(|index| gpu.vm(context).read_u32(target.address() + 4 * index).unwrap())
+        .collect()
 }
 
 fn expected() -> Vec<u32> {
@@ -101,7 +104,8 @@ fn chains_calls_and_jumps_go_where_they_should() {
 #[test]
 fn moved_batches_run_as_before() {
     let mut moved = submission().unwrap();
-    let places: Vec<u64> = (1..=moved.buffers.len() as u64).map(|n| n * 0x7_1234_0000).rev().collect();
+    let places: Vec<u64> =
+        (1..=moved.buffers.len() as u64).map(|n| n * 0x7_1234_0000).rev().collect();
     moved.relocate(&places).unwrap();
     assert!(run(&moved) == expected());
 }
@@ -117,7 +121,9 @@ fn predicated_jumps() {
             register_offset: Address::new(MI_PREDICATE_RESULT).unwrap(),
             data_dword: U::new(taken.into()).unwrap(),
         }];
-        batch.emit(&MiLoadRegisterImm { register: (&registers).into(), ..MiLoadRegisterImm::new() }).unwrap();
+        batch
+            .emit(&MiLoadRegisterImm { register: (&registers).into(), ..MiLoadRegisterImm::new() })
+            .unwrap();
         let end = batch.label();
         batch.jump_if(end).unwrap();
         store(&mut batch, &target, 0, 1).unwrap();

@@ -1,15 +1,16 @@
-//! Cases of the decoder: `cases/decode/NAME.hex` holds a batch and what it points to, or a file; `NAME.error` is an error
-//! state, written by hand as Linux 4.4 prints it. `NAME.txt`, `NAME.json` and `NAME.html` hold what `genx decode` says of
-//! it; of a page the data in it.
+//! Cases of the decoder: `cases/decode/NAME.hex` holds a batch and what it points to, or a file;
+//! `NAME.error` is an error state, written by hand as Linux 4.4 prints it. `NAME.txt`, `NAME.json`
+//! and `NAME.html` hold what `genx decode` says of it; of a page the data in it.
 //!
-//! The first line of a case of dwords says engine and address of the batch; then dwords in hexadecimal. `@ADDRESS SIZE`
-//! begins a buffer of so many bytes, zero where no dwords are given; `#` begins a comment. Where the first line is `file`,
-//! the dwords are those of a file that tells what it is. To write the expected output of a new case anew, run with
-//! `GENXML_BLESS=1` and read what changed.
+//! The first line of a case of dwords says engine and address of the batch; then dwords in
+//! hexadecimal. `@ADDRESS SIZE` begins a buffer of so many bytes, zero where no dwords are given;
+//! `#` begins a comment. Where the first line is `file`, the dwords are those of a file that tells
+//! what it is. To write the expected output of a new case anew, run with `GENXML_BLESS=1` and read
+//! what changed.
 //!
-//! What is expected was read line by line: name and bits of each field against the row of the manual's table, its value
-//! against the bits of the input's dwords, names of values against the table's list (commands and registers that the
-//! manuals lack: against what drivers have).
+//! What is expected was read line by line: name and bits of each field against the row of the
+//! manual's table, its value against the bits of the input's dwords, names of values against the
+//! table's list (commands and registers that the manuals lack: against what drivers have).
 
 use genxml::batch::{Buffer, Submission};
 use genxml::decode::{Decoder, Format, Options, Sink, Tables};
@@ -25,11 +26,14 @@ fn dump(name: &str, path: &Path) -> Dump {
         return Dump::open(path, &How::default()).unwrap();
     }
     let source = fs::read_to_string(path).unwrap();
-    let words: Vec<&str> =
-        source.lines().flat_map(|line| line.split('#').next().unwrap_or("").split_whitespace()).collect();
+    let words: Vec<&str> = source
+        .lines()
+        .flat_map(|line| line.split('#').next().unwrap_or("").split_whitespace())
+        .collect();
     match &words[..] {
         ["file", words @ ..] => {
-            let bytes: Vec<u8> = words.iter().flat_map(|word| (hex(word) as u32).to_le_bytes()).collect();
+            let bytes: Vec<u8> =
+                words.iter().flat_map(|word| (hex(word) as u32).to_le_bytes()).collect();
             Dump::read(name, Cursor::new(bytes), &How::default()).unwrap()
         }
         _ => Dump::from(submission(name, &words)),
@@ -77,7 +81,8 @@ fn submission(name: &str, words: &[&str]) -> Submission {
     Submission { engine, batch_address, batch_length, buffers }
 }
 
-/// What `genx decode` writes: of a hang the summary first, then every submission, then what is wrong with the file.
+/// What `genx decode` writes: of a hang the summary first, then every submission, then what is
+/// wrong with the file.
 fn decoded(dump: &mut Dump, name: &str, format: Format) -> String {
     let hang = dump.hang().map(|hang| hang.to_string()).unwrap_or_default();
     let mut out = Vec::new();
@@ -107,14 +112,19 @@ fn contents(output: &str) -> &str {
 #[test]
 fn every_case_reads_as_expected() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/decode");
-    let mut cases: Vec<_> = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()).collect();
-    cases.retain(|path| path.extension().is_some_and(|extension| extension == "hex" || extension == "error"));
+    let mut cases: Vec<_> =
+        fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    cases.retain(|path| {
+        path.extension().is_some_and(|extension| extension == "hex" || extension == "error")
+    });
     assert!(cases.len() >= 7);
     cases.sort();
     let mut different = Vec::new();
     for path in cases {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        for (format, extension) in [(Format::Text, "txt"), (Format::Json, "json"), (Format::Html, "html")] {
+        for (format, extension) in
+            [(Format::Text, "txt"), (Format::Json, "json"), (Format::Html, "html")]
+        {
             let out = decoded(&mut dump(&name, &path), &name, format);
             let found = contents(&out);
             let expected = path.with_extension(extension);

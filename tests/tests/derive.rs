@@ -1,10 +1,12 @@
-//! `#[derive(Packet)]`: packets of a program's own. Oracle: the generated types of the same tables, and dwords by hand.
+//! `#[derive(Packet)]`: packets of a program's own. Oracle: the generated types of the same tables,
+//! and dwords by hand.
 
 use genxml::batch::{Batch, BatchError};
 use genxml::core::address::{Address, DynamicState, Graphics};
 use genxml::core::reflect::{Access, Kind};
 use genxml::core::{
-    Entries, Fixed, Instruction, MinusOne, Packed, PowerOfTwo, S, SFix, Shifted, U, U64, UFix, UnpackError,
+    Entries, Fixed, Instruction, MinusOne, Packed, PowerOfTwo, S, SFix, Shifted, U, U64, UFix,
+    UnpackError,
 };
 use genxml::engine::Render;
 use genxml::gen8::blitter::BlitColorDepth;
@@ -109,11 +111,15 @@ fn commands() -> Result<(), BatchError> {
             packet! { MyNoop { identification_number: 1, identification_number_register_write_enable: true } }
         )
     );
-    assert!(matches!(MyNoop::unpack(&[0x80_0000]), Err(UnpackError::Fixed { container: "MY_NOOP", .. })));
+    assert!(matches!(
+        MyNoop::unpack(&[0x80_0000]),
+        Err(UnpackError::Fixed { container: "MY_NOOP", .. })
+    ));
     assert_eq!((MyNoop::INFO.fields[0].unit, MyNoop::INFO.source), ("nothing", "1 p.1"));
     let number = 1u32 << 22;
     let error =
-        (|| Ok::<_, BatchError>(packet! { MyNoop { identification_number: number?, .. } }))().unwrap_err();
+        (|| Ok::<_, BatchError>(packet! { MyNoop { identification_number: number?, .. } }))()
+            .unwrap_err();
     assert_eq!(
         error.to_string(),
         "MY_NOOP: Identification Number (dw0 21:0) = 4194304 does not fit 0..=4194303"
@@ -141,7 +147,8 @@ fn state() {
             ..MyState::new(Address::from_bits(0x8_1234_5678))
         }
     };
-    let control = u32::from(packet! { MemoryObjectControlState { age_for_quadlru: 2, .. } }.pack()[0] as u8);
+    let control =
+        u32::from(packet! { MemoryObjectControlState { age_for_quadlru: 2, .. } }.pack()[0] as u8);
     let second = 0xe0 | 1 << 8 | 3 << 12 | 1 << 15 | control << 17 | 0b1001 << 24 | 1 << 31;
     assert_eq!(state.pack()[1..], [second, 0x1_0040, 0xbf80_0000, 0x1234_5678, 8, 2, 1]);
     assert_eq!(MyState::unpack(&state.pack()), Ok(state));
@@ -150,7 +157,8 @@ fn state() {
     assert!(matches!(MyState::INFO.kind, Kind::Struct { align: 64 }));
     let text = format!("{state:?}");
     assert!(
-        text.contains("Delta of X: -2") && text.contains("Depth: 16-bit (565)") || text.contains("Depth: "),
+        text.contains("Delta of X: -2") && text.contains("Depth: 16-bit (565)")
+            || text.contains("Depth: "),
         "{text}"
     );
 }
@@ -215,5 +223,8 @@ fn names_of_the_program_stay() {
 #[test]
 fn registers() {
     assert_eq!(MyRegister::OFFSET, 0x2358);
-    assert!(matches!(MyRegister::INFO.kind, Kind::Register { offset: 0x2358, access: Access::ReadOnly, .. }));
+    assert!(matches!(
+        MyRegister::INFO.kind,
+        Kind::Register { offset: 0x2358, access: Access::ReadOnly, .. }
+    ));
 }

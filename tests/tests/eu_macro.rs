@@ -1,5 +1,5 @@
-//! `eu!`: constants that are what the assembler makes at run time, in both languages. Oracle of the dwords: the layout of
-//! 2d p.139-182, by hand.
+//! `eu!`: constants that are what the assembler makes at run time, in both languages. Oracle of the
+//! dwords: the layout of 2d p.139-182, by hand.
 
 use genxml::eu;
 use genxml::eu::asm::{Options, assemble};
@@ -31,7 +31,8 @@ fn constants_are_the_instructions() {
     assert_eq!(MESA, TOKENS);
 }
 
-/// Everything that Rust's tokens could take apart: fractions, labels that are keywords, brackets, negative numbers.
+/// Everything that Rust's tokens could take apart: fractions, labels that are keywords, brackets,
+/// negative numbers.
 #[test]
 fn tokens_are_the_text() {
     let constant = eu! {

@@ -41,7 +41,8 @@ fn without_the_macro() -> Result<(), FieldError> {
 #[test]
 fn alternatives() -> Result<(), FieldError> {
     let buffer = |width: u32| -> Result<RenderSurfaceState, FieldError> {
-        let extent = RenderSurfaceStateExtent::Buffer { width: lit!(1), height: lit!(2), depth: lit!(3) };
+        let extent =
+            RenderSurfaceStateExtent::Buffer { width: lit!(1), height: lit!(2), depth: lit!(3) };
         let state = RenderSurfaceState { extent, ..RenderSurfaceState::new() };
         Ok(packet! {
             RenderSurfaceState {
@@ -55,8 +56,9 @@ fn alternatives() -> Result<(), FieldError> {
         buffer(128).expect_err("too wide").to_string(),
         "RENDER_SURFACE_STATE: Width (dw2 13:0) = 128 does not fit 0..=127"
     );
-    let image =
-        |width: u32| -> Result<MinusOne<14>, _> { fit!(RenderSurfaceState.extent.Image.width, width) };
+    let image = |width: u32| -> Result<MinusOne<14>, _> {
+        fit!(RenderSurfaceState.extent.Image.width, width)
+    };
     assert_eq!(image(16384)?.get(), 16384);
     assert_eq!(
         image(16385).expect_err("too wide").to_string(),
@@ -78,8 +80,7 @@ fn results() -> Result<(), BatchError> {
         "BINDING_TABLE_STATE: Surface State Pointer (dw0 31:6) = 0x41 is not a multiple of 0x40"
     );
     let mut heap = Heap::<SurfaceState>::new("surfaces", 0x1000, 4096)?;
-    let pointed =
-        packet! { BindingTableState { surface_state_pointer: heap.put(&BindingTableState::new())? } };
+    let pointed = packet! { BindingTableState { surface_state_pointer: heap.put(&BindingTableState::new())? } };
     assert_eq!(pointed.surface_state_pointer.get(), 64);
     let own: Result<u32, BatchError> = Ok(3);
     let noop = packet! { MiNoop { identification_number: (own?)?, .. } };
@@ -115,13 +116,15 @@ fn batches() -> Result<(), BatchError> {
 #[test]
 fn names_of_members() {
     fn visit(fields: &[Field], groups: &[Group], count: &mut usize) {
-        let member =
-            |field: &&Field| !matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved);
+        let member = |field: &&Field| {
+            !matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved)
+        };
         for field in fields.iter().filter(member) {
             let rust = field_name(field.name);
             assert!(names::matches(field.name, &rust), "{} is {rust}", field.name);
             assert!(
-                !names::matches(field.name, &format!("{rust}x")) && !names::matches(field.name, &rust[1..])
+                !names::matches(field.name, &format!("{rust}x"))
+                    && !names::matches(field.name, &rust[1..])
             );
             *count += 1;
         }

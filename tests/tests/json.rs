@@ -1,5 +1,5 @@
-//! Packets as named fields and back. Oracle: the packet, of every generated container with random values, and the strict
-//! readers, which must refuse what JSON refuses.
+//! Packets as named fields and back. Oracle: the packet, of every generated container with random
+//! values, and the strict readers, which must refuse what JSON refuses.
 
 use genxml::gen8::mi::{MiLoadRegisterImm, PipeControl};
 use genxml::gen8::render3d_pixel::BlendState;
@@ -44,7 +44,8 @@ fn every_container_comes_back() {
     assert!(same > 20_000, "{same} came back, {refused} were refused");
 }
 
-/// With nothing said a packet is what the type's `new` gives; where that takes arguments, they are missing.
+/// With nothing said a packet is what the type's `new` gives; where that takes arguments, they are
+/// missing.
 #[test]
 fn defaults_are_the_types_own() {
     let mut missing = 0;
@@ -57,7 +58,9 @@ fn defaults_are_the_types_own() {
                     assert_eq!(built.expect(trip.info.name), dwords[..length], "{}", trip.info.name)
                 }
                 Err(_) => {
-                    assert!(matches!(built, Err(error) if matches!(error.reason, Reason::Length { .. })))
+                    assert!(
+                        matches!(built, Err(error) if matches!(error.reason, Reason::Length { .. }))
+                    )
                 }
             },
             (None, Err(error)) => {
@@ -86,7 +89,8 @@ fn typed() {
     assert_eq!(named.dwords, [0x1100_0001, 0x2358, 5]);
     let packet = MiLoadRegisterImm::unpack(&named.dwords).expect("well formed");
     assert_eq!(packet.register.len(), 1);
-    let again: Named = serde_json::from_value(serde_json::to_value(&named).expect("JSON")).expect("a packet");
+    let again: Named =
+        serde_json::from_value(serde_json::to_value(&named).expect("JSON")).expect("a packet");
     assert_eq!(again, named);
     assert_eq!(serde_json::to_value(packet).expect("JSON")["Register"][0]["Data DWord"], json!(5));
 }
@@ -98,8 +102,8 @@ fn what_is_not_described_comes_back() {
         let container = genxml::decode::Tables::gen8().container(name).expect("a packet");
         let named = Named { container, dwords: dwords.to_vec() };
         let value = serde_json::to_value(&named).expect("JSON");
-        let back: Named =
-            serde_json::from_str(&value.to_string()).unwrap_or_else(|error| panic!("{error}: {value}"));
+        let back: Named = serde_json::from_str(&value.to_string())
+            .unwrap_or_else(|error| panic!("{error}: {value}"));
         assert_eq!(back, named, "{value}");
         value[name].clone()
     };
@@ -107,7 +111,10 @@ fn what_is_not_described_comes_back() {
     let value = there_and_back("MEDIA_GATEWAY_STATE", &[0x7003_0002, 7, 0, 9]);
     assert_eq!(value, json!({ "$dwords": [7, 0, 9] }));
     there_and_back("GPGPU_OBJECT", &[0x7104_0004, 0, 0, 0, 0, 0]);
-    assert_eq!(there_and_back("MI_SEMAPHORE_MBOX", &[0x0b00_0001, 5, 6]), json!({ "$dwords": [5, 6] }));
+    assert_eq!(
+        there_and_back("MI_SEMAPHORE_MBOX", &[0x0b00_0001, 5, 6]),
+        json!({ "$dwords": [5, 6] })
+    );
     there_and_back("MI_SEMAPHORE_MBOX", &[0x0b00_0001, 0, 0]);
     // As drivers of older generations write it.
     let stall = 1 << 20;
@@ -122,7 +129,8 @@ fn what_is_not_described_comes_back() {
     there_and_back("MI_LOAD_REGISTER_IMM", &[0x1100_0003, 0x2358, 5, 0x235c, 6]);
     there_and_back("MI_LOAD_REGISTER_IMM", &[0x1100_0002, 0x2358, 5, 0x235c]);
 
-    let told = |name: &str, fields: Value| from_json(name, &fields).expect_err("a mistake").to_string();
+    let told =
+        |name: &str, fields: Value| from_json(name, &fields).expect_err("a mistake").to_string();
     assert_eq!(
         told("PIPE_CONTROL", json!({ "$length": 4, "Immediate Data": 1 })),
         "PIPE_CONTROL has more fields than fit 4 dwords"
@@ -150,7 +158,8 @@ fn what_is_not_described_comes_back() {
 
 #[test]
 fn mistakes_are_told() {
-    let told = |name: &str, fields: Value| from_json(name, &fields).expect_err("a mistake").to_string();
+    let told =
+        |name: &str, fields: Value| from_json(name, &fields).expect_err("a mistake").to_string();
     assert_eq!(
         told("PIPE_CONTOL", json!({})),
         "no instruction, structure or register is called `PIPE_CONTOL`; did you mean `PIPE_CONTROL`?"
@@ -181,10 +190,16 @@ fn mistakes_are_told() {
         "RENDER_SURFACE_STATE",
         json!({ "Surface Type": "SURFTYPE_STRBUF", "Minimum Array Element": 1 }),
     );
-    assert_eq!(absent, "RENDER_SURFACE_STATE: Minimum Array Element exists only if Surface Type != 5");
+    assert_eq!(
+        absent,
+        "RENDER_SURFACE_STATE: Minimum Array Element exists only if Surface Type != 5"
+    );
     assert_eq!(
         told("BLEND_STATE", json!({ "Entry": [{}] })),
         "BLEND_STATE: Entry has 8 elements, 1 are there"
     );
-    assert_eq!(from_json("PIPE_CONTROL", &json!({ "Post Sync Operation": 3 })).expect("a number")[1], 0xc000);
+    assert_eq!(
+        from_json("PIPE_CONTROL", &json!({ "Post Sync Operation": 3 })).expect("a number")[1],
+        0xc000
+    );
 }

@@ -1,5 +1,5 @@
-//! What `packet!` and `batch!` evaluate, and how long that lives. Oracle: dwords by hand, and Rust's own rules for struct
-//! literals and method calls.
+//! What `packet!` and `batch!` evaluate, and how long that lives. Oracle: dwords by hand, and
+//! Rust's own rules for struct literals and method calls.
 
 use genxml::batch::{Batch, BatchError};
 use genxml::core::U;

@@ -1,5 +1,5 @@
-//! Bad input: random mutations of batches and manifests never panic, never run long, and never touch memory that is
-//! not mapped.
+//! Bad input: random mutations of batches and manifests never panic, never run long, and never
+//! touch memory that is not mapped.
 
 use genxml::batch::{Batch, Buffer, Submission};
 use genxml::capture::{Capture, CaptureWriter, Compare, Event, Playback};
@@ -22,7 +22,8 @@ const CASES: u32 = 10_000;
 /// Longest time that one input may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Units of work that a batch may do: enough for what the inputs mean to do, little enough for endless loops.
+/// Units of work that a batch may do: enough for what the inputs mean to do, little enough for
+/// endless loops.
 const WORK: u64 = 200_000;
 
 /// One submission with the memory that it sees.
@@ -80,7 +81,10 @@ fn own_inputs() -> Vec<Input> {
     let mut streamer = Batch::<Render>::new("streamer", 0x20_0000, 4096).unwrap();
     let values = [lit!(1), lit!(2)];
     streamer
-        .emit(&MiStoreDataImm { data_dword: (&values).into(), ..MiStoreDataImm::new(lit!(0x10_0000)) })
+        .emit(&MiStoreDataImm {
+            data_dword: (&values).into(),
+            ..MiStoreDataImm::new(lit!(0x10_0000))
+        })
         .unwrap();
     streamer
         .emit(&PipeControl {
@@ -104,7 +108,8 @@ fn real_inputs() -> Vec<Input> {
         let mut playback = Playback::new(&capture);
         while let Some(event) = playback.step() {
             if let Event::Exec(exec) = event {
-                let buffers = playback.memory(exec).ranges().iter().map(|(a, b)| (*a, b.to_vec())).collect();
+                let buffers =
+                    playback.memory(exec).ranges().iter().map(|(a, b)| (*a, b.to_vec())).collect();
                 inputs.push(Input {
                     name: capture.name().to_owned(),
                     engine: exec.engine,
@@ -122,11 +127,14 @@ fn real_inputs() -> Vec<Input> {
 /// Directories of real captures with little data.
 fn captures() -> Vec<PathBuf> {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
-    let corpus = PathBuf::from(std::env::var("GENXML_CORPUS").unwrap_or_else(|_| default.to_owned()));
+    let corpus =
+        PathBuf::from(std::env::var("GENXML_CORPUS").unwrap_or_else(|_| default.to_owned()));
     let mut found = Vec::new();
     for folder in ["images", "drivers"] {
         for entry in fs::read_dir(corpus.join(folder)).into_iter().flatten().flatten() {
-            let small = |path: &Path| fs::metadata(path.join("data.bin.zst")).is_ok_and(|m| m.len() < 20_000);
+            let small = |path: &Path| {
+                fs::metadata(path.join("data.bin.zst")).is_ok_and(|m| m.len() < 20_000)
+            };
             if small(&entry.path()) {
                 found.push(entry.path());
             }
@@ -182,7 +190,8 @@ enum Change {
 }
 
 fn change() -> impl Strategy<Value = (prop::sample::Index, prop::sample::Index, Change)> {
-    let value = prop_oneof![any::<u32>(), Just(0), Just(u32::MAX), (0u32..32).prop_map(|bit| 1 << bit)];
+    let value =
+        prop_oneof![any::<u32>(), Just(0), Just(u32::MAX), (0u32..32).prop_map(|bit| 1 << bit)];
     let how = prop_oneof![
         value.prop_map(Change::Set),
         (0u32..32).prop_map(|bit| Change::Flip(1 << bit)),
@@ -260,7 +269,8 @@ fn edit() -> impl Strategy<Value = (prop::sample::Index, Edit)> {
         "\"0x\"",
         "[]",
     ]);
-    let text = prop::sample::select(vec!["{", "}", "[", "]", ",", "\"", "\\", "0", "null", "\u{e9}"]);
+    let text =
+        prop::sample::select(vec!["{", "}", "[", "]", ",", "\"", "\\", "0", "null", "\u{e9}"]);
     let how = prop_oneof![
         any::<u8>().prop_map(Edit::Byte),
         (1usize..200).prop_map(Edit::Cut),
@@ -333,7 +343,8 @@ fn mutated_manifests() {
     sources.extend(captures());
     let texts: Vec<_> =
         sources.iter().map(|source| fs::read(source.join("manifest.json")).unwrap()).collect();
-    let scratch: Vec<_> = (0..sources.len()).map(|n| place.path().join(format!("scratch{n}"))).collect();
+    let scratch: Vec<_> =
+        (0..sources.len()).map(|n| place.path().join(format!("scratch{n}"))).collect();
     for (source, scratch) in sources.iter().zip(&scratch) {
         fs::create_dir(scratch).unwrap();
         fs::copy(source.join("data.bin.zst"), scratch.join("data.bin.zst")).unwrap();

@@ -1,5 +1,6 @@
-//! `genxml` without its feature `std`: a program with a panic handler of its own can only be built if nothing below it
-//! links the standard library. It is built for the host, where it also runs, and for a target that has no `std`.
+//! `genxml` without its feature `std`: a program with a panic handler of its own can only be built
+//! if nothing below it links the standard library. It is built for the host, where it also runs,
+//! and for a target that has no `std`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +8,8 @@ use std::process::Command;
 /// Has no operating system; of Rust's libraries only `core` and `alloc`.
 const BARE: &str = "x86_64-unknown-none";
 
-/// Beside the build of the compile-fail tests, which leaves the generator and other things that both need.
+/// Beside the build of the compile-fail tests, which leaves the generator and other things that
+/// both need.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests").join("trybuild")
 }
@@ -19,10 +21,23 @@ fn build(tuple: &str, features: &str) -> Result<(), String> {
     std::fs::copy(folder.join("../../Cargo.lock"), folder.join("Cargo.lock"))
         .map_err(|error| error.to_string())?;
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--offline", "--quiet", "--color=never", "--target", tuple, "--features", features]);
+    cargo.args([
+        "build",
+        "--offline",
+        "--quiet",
+        "--color=never",
+        "--target",
+        tuple,
+        "--features",
+        features,
+    ]);
     let output = cargo.arg("--target-dir").arg(target()).current_dir(folder).output();
     let output = output.map_err(|error| error.to_string())?;
-    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
 }
 
 /// What `rustc` prints.

@@ -1,5 +1,5 @@
-//! Damaged input: a million mutations of good inputs through every reader, with what the fuzz targets do. None panics,
-//! none runs long, and all of them together do not make memory grow.
+//! Damaged input: a million mutations of good inputs through every reader, with what the fuzz
+//! targets do. None panics, none runs long, and all of them together do not make memory grow.
 
 #[path = "../../runtime/tests/aub/file.rs"]
 mod aub;
@@ -62,10 +62,13 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>, other: &[u8], most: usize) {
             }
             4 if bytes.len() >= 4 => {
                 let dword = at.min(bytes.len() - 4) & !3;
-                let value = [0, 1, u32::MAX, 0x7fff_ffff, 0x8000_0000, random.next() as u32][random.below(6)];
+                let value = [0, 1, u32::MAX, 0x7fff_ffff, 0x8000_0000, random.next() as u32]
+                    [random.below(6)];
                 bytes[dword..dword + 4].copy_from_slice(&value.to_le_bytes());
             }
-            5 => bytes.iter_mut().skip(at).take(length).for_each(|byte| *byte = random.next() as u8),
+            5 => {
+                bytes.iter_mut().skip(at).take(length).for_each(|byte| *byte = random.next() as u8)
+            }
             _ => {
                 if let Some(byte) = bytes.get_mut(at) {
                     *byte ^= 1 << random.below(8);
@@ -79,9 +82,9 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>, other: &[u8], most: usize) {
 /// Peak memory of the process in KiB, where the system tells it.
 fn peak() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix("kB")?.trim().parse().ok())
+    status.lines().find_map(|line| {
+        line.strip_prefix("VmHWM:")?.trim().strip_suffix("kB")?.trim().parse().ok()
+    })
 }
 
 /// A reader with good inputs, which get `share` of the mutations of 100.
@@ -96,7 +99,10 @@ struct Subject {
 
 #[test]
 fn mutations_of_good_inputs() {
-    let all = std::env::var("GENXML_MUTATIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(MUTATIONS);
+    let all = std::env::var("GENXML_MUTATIONS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(MUTATIONS);
     let subjects = subjects();
     assert_eq!(subjects.iter().map(|subject| subject.share).sum::<u64>(), 100);
     let threads = std::thread::available_parallelism().map_or(2, |count| count.get() as u64);
@@ -111,9 +117,19 @@ fn mutations_of_good_inputs() {
                 mutate(&mut random, &mut bytes, other, subject.most);
                 let start = Instant::now();
                 (subject.run)(&bytes);
-                assert!(start.elapsed() < PATIENCE, "{}: {:?} for {bytes:x?}", subject.name, start.elapsed());
+                assert!(
+                    start.elapsed() < PATIENCE,
+                    "{}: {:?} for {bytes:x?}",
+                    subject.name,
+                    start.elapsed()
+                );
             }
-            println!("{}: {} mutations in {:?}", subject.name, (to - from) / threads, begin.elapsed());
+            println!(
+                "{}: {} mutations in {:?}",
+                subject.name,
+                (to - from) / threads,
+                begin.elapsed()
+            );
         }
     };
     let run = |from, to| {
@@ -138,7 +154,8 @@ fn subjects() -> Vec<Subject> {
     ]
 }
 
-/// Batches of packets of every kind with random fields, behind a byte that says for which engine and what to do.
+/// Batches of packets of every kind with random fields, behind a byte that says for which engine
+/// and what to do.
 fn batches() -> Vec<Vec<u8>> {
     let instructions: Vec<_> = genxml_tests::ROUND_TRIPS[0]
         .iter()
@@ -173,7 +190,8 @@ fn files() -> Vec<Vec<u8>> {
         .poll(0x2234, 0x10, 0);
     let mut files = vec![classic.0, trace.0, devcoredump()];
     files.extend(Spelling::ALL.iter().map(|spelling| error_state(*spelling)));
-    let packed: Vec<_> = files.iter().enumerate().map(|(number, file)| compressed(number, file)).collect();
+    let packed: Vec<_> =
+        files.iter().enumerate().map(|(number, file)| compressed(number, file)).collect();
     files.extend(packed);
     files
 }
@@ -181,7 +199,8 @@ fn files() -> Vec<Vec<u8>> {
 /// A hang in a batch of few dwords, as a kernel prints it.
 fn error_state(spelling: Spelling) -> Vec<u8> {
     // PIPE_CONTROL, MI_SEMAPHORE_WAIT for what does not come, MI_BATCH_BUFFER_END.
-    let batch = [0x7a00_0004, 0x0010_0002, 0, 0, 0, 0, 0x0e00_c002, 1, 0x10_2000, 0, 0x0500_0000, 0];
+    let batch =
+        [0x7a00_0004, 0x0010_0002, 0, 0, 0, 0, 0x0e00_c002, 1, 0x10_2000, 0, 0x0500_0000, 0];
     let batch: Vec<u8> = batch.iter().flat_map(|dword: &u32| dword.to_le_bytes()).collect();
     let buffer = |kind, address, data| CrashBuffer { kind, address, data };
     let crash = Crash {
@@ -250,7 +269,8 @@ rcs0 (physical), logical instance=0
 fn compressed(number: usize, file: &[u8]) -> Vec<u8> {
     match number % 3 {
         0 => {
-            let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+            let mut gzip =
+                flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
             gzip.write_all(file).unwrap();
             gzip.finish().unwrap()
         }
@@ -280,7 +300,9 @@ fn files_are_good() {
         .unwrap();
         kinds.push((dump.kind(), count));
     }
-    let of = |kind| kinds.iter().filter(|found| found.0 == kind).map(|found| found.1).collect::<Vec<_>>();
+    let of = |kind| {
+        kinds.iter().filter(|found| found.0 == kind).map(|found| found.1).collect::<Vec<_>>()
+    };
     // The ring, which does not call the batch, and the batch.
     assert_eq!(of(Kind::ErrorState), [2; 16]);
     assert_eq!(of(Kind::Devcoredump), [1, 1]);

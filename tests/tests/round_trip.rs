@@ -1,5 +1,6 @@
-//! The laws of packing hold for every generated container: nothing that a field holds is lost, what is packed is well
-//! formed, and unpacking loses no bit. Oracle: the laws themselves, on random dwords.
+//! The laws of packing hold for every generated container: nothing that a field holds is lost, what
+//! is packed is well formed, and unpacking loses no bit. Oracle: the laws themselves, on random
+//! dwords.
 
 use genxml_core::bits::{ones, put};
 use genxml_core::reflect::{Container, Field};
@@ -14,7 +15,8 @@ fn into_ranges(info: &Container, dwords: &mut [u32]) {
         if let Field { range: Some((min, max)), start, end, .. } = *field {
             let span = max.wrapping_sub(min) & ones(end - start + 1);
             let random = genxml_core::bits::get(dwords, start, end);
-            let value = min.wrapping_add(if span == u64::MAX { random } else { random % (span + 1) });
+            let value =
+                min.wrapping_add(if span == u64::MAX { random } else { random % (span + 1) });
             clear(dwords, start, end);
             put(dwords, start, end, value & ones(end - start + 1));
         }
@@ -36,8 +38,8 @@ fn every_container() {
     for trip in genxml_tests::ROUND_TRIPS.iter().copied().flatten() {
         containers += 1;
         let least = trip.info.dwords().max(2);
-        let strategy =
-            (least..least + 12).prop_flat_map(|length| proptest::collection::vec(any::<u32>(), length));
+        let strategy = (least..least + 12)
+            .prop_flat_map(|length| proptest::collection::vec(any::<u32>(), length));
         let mut runner =
             TestRunner::new(Config { cases: 64, failure_persistence: None, ..Config::default() });
         let held = Cell::new(0);

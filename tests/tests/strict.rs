@@ -1,5 +1,5 @@
-//! What strict readers compare quickly, whole dwords at once, says the same as the table of checks, which says what is
-//! wrong. Oracle: `Check::all`, on dwords that are packed and then damaged.
+//! What strict readers compare quickly, whole dwords at once, says the same as the table of checks,
+//! which says what is wrong. Oracle: `Check::all`, on dwords that are packed and then damaged.
 
 use genxml::gen8::RenderPacket;
 use genxml::gen8::mi::PipeControl;
@@ -9,13 +9,14 @@ use genxml_core::packet::{Fixed, UnpackError};
 use genxml_core::reflect::{Container, Kind};
 use genxml_tests::Random;
 
-/// PIPE_CONTROL may leave out its immediate data: its length is 2 to 4. Oracle: that range, and Linux, whose gen8_emit_pipe_control
-/// writes 6 dwords where older ones write 4 or 5.
+/// PIPE_CONTROL may leave out its immediate data: its length is 2 to 4. Oracle: that range, and
+/// Linux, whose gen8_emit_pipe_control writes 6 dwords where older ones write 4 or 5.
 #[test]
 fn short_packets_are_read_strictly() {
     let header = 0x7a00_0000;
     let four = [header | 2, 1 << 20, 0x1000, 0];
-    let whole = PipeControl::unpack(&[header | 4, 1 << 20, 0x1000, 0, 0, 0]).expect("as long as can be");
+    let whole =
+        PipeControl::unpack(&[header | 4, 1 << 20, 0x1000, 0, 0, 0]).expect("as long as can be");
     for dwords in [&four[..], &[header | 2, 1 << 20, 0x1000, 0, 0x7a00_0004, 7, 7, 7]] {
         assert_eq!(PipeControl::read(dwords), Ok(whole), "what follows is another packet");
     }
@@ -33,9 +34,10 @@ fn short_packets_are_read_strictly() {
 fn is_length(info: &Container, error: &UnpackError) -> bool {
     match (info.kind, error) {
         (_, UnpackError::Truncated { .. }) => true,
-        (Kind::Instruction { length_field: Some((first, _)), .. }, UnpackError::Fixed { start, .. }) => {
-            *start == first
-        }
+        (
+            Kind::Instruction { length_field: Some((first, _)), .. },
+            UnpackError::Fixed { start, .. },
+        ) => *start == first,
         _ => false,
     }
 }
@@ -66,7 +68,8 @@ fn quick_and_thorough_checks_agree() {
                 (Err(expected), Err(found)) if expected == found => failed += 1,
                 // That a tail holds whole elements is not in the table.
                 (_, Err(error)) if is_length(trip.info, &error) => {}
-                // Nor is that nothing stands behind the last bit: where the structure is part of another, something may.
+                // Nor is that nothing stands behind the last bit: where the structure is part of
+                // another, something may.
                 (Ok(()), Err(UnpackError::Reserved { dword, bits, .. }))
                     if 32 * dword + bits.trailing_zeros() >= trip.info.bits => {}
                 (table, strict) => {

@@ -1,7 +1,10 @@
-//! The code generated from `toy/toy.xml`, feature by feature. Oracle: dwords worked out by hand from the XML.
+//! The code generated from `toy/toy.xml`, feature by feature. Oracle: dwords worked out by hand
+//! from the XML.
 
 use genxml::core::reflect::{Expr, Field};
-use genxml::core::{Entries, Fixed, Instruction, PackError, Packed, ParseError, U, UnpackError, lit};
+use genxml::core::{
+    Entries, Fixed, Instruction, PackError, Packed, ParseError, U, UnpackError, lit,
+};
 use genxml::packet;
 use genxml_tests::toy::toy::*;
 use genxml_tests::toy::{BlitterPacket, CONTAINERS, ENUMS, RenderPacket};
@@ -86,7 +89,8 @@ fn scalars() {
     }
     let mut wrong = expected;
     wrong[1] |= 63 << 16;
-    let error = UnpackError::Range { container: "SCALARS", field: "Minus One", start: 48, found: 63 };
+    let error =
+        UnpackError::Range { container: "SCALARS", field: "Minus One", start: 48, found: 63 };
     assert_eq!(Scalars::unpack(&wrong), Err(error));
     wrong = expected;
     wrong[2] &= 0xff_ffff;
@@ -98,7 +102,10 @@ fn defaults() {
     let scalars = Scalars::new();
     assert_eq!((scalars.signed.get(), scalars.shifted.get(), scalars.log.get()), (-3, 256, 8));
     assert_eq!((scalars.u_fixed.get(), scalars.s_fixed.get(), scalars.double), (0.5, -0.25, 0.5));
-    assert_eq!((scalars.small.shape, scalars.mode, scalars.bool), (Shape::LINE, ScalarsMode::OFF, true));
+    assert_eq!(
+        (scalars.small.shape, scalars.mode, scalars.bool),
+        (Shape::LINE, ScalarsMode::OFF, true)
+    );
     assert_eq!(Alternatives::new().extent, AlternativesExtent::Line { length: lit!(3) });
 }
 
@@ -120,10 +127,12 @@ fn alternatives() {
     let surface = AlternativesExtent::Surface { start: lit!(4), height: lit!(-1) };
     let small = Small { shape: Shape::POINT, level: lit!(2) };
     let tail = AlternativesTail::Parts { small, more: lit!(1) };
-    let value = packet! { Alternatives { shape: Shape::SURFACE_2D, depth: 4, extent: surface, tail } };
+    let value =
+        packet! { Alternatives { shape: Shape::SURFACE_2D, depth: 4, extent: surface, tail } };
     assert_eq!(value.pack(), [2 | 4 << 3, 3 | 0x3fff << 8, 1 << 3 | 1 << 7]);
     assert_eq!(Alternatives::unpack(&value.pack()), Ok(value));
-    // Depth % 4 + 1 == 2 makes the last dword a float; shape 5 is a surface as well; 0 and 7 have no extent.
+    // Depth % 4 + 1 == 2 makes the last dword a float; shape 5 is a surface as well; 0 and 7 have
+    // no extent.
     let float = Alternatives::unpack_lossy(&[5 | 5 << 3, 0, 1.5f32.to_bits()]);
     assert_eq!(float.tail, AlternativesTail::Float { all: 1.5 });
     assert!(matches!(float.extent, AlternativesExtent::Surface { .. }));
@@ -150,13 +159,19 @@ fn arrays() {
     let default = 8 | 8 << 12 | 8 << 24;
     let mut expected = [0u32; 12];
     expected[3] = 0xffff;
-    expected[5..9].copy_from_slice(&[default, 1 << 16 | 8 << 4, default, 1 << 16 | (1 | 0xe0 << 4) << 4]);
+    expected[5..9].copy_from_slice(&[
+        default,
+        1 << 16 | 8 << 4,
+        default,
+        1 << 16 | (1 | 0xe0 << 4) << 4,
+    ]);
     expected[11] = 0xa000_0000;
     assert_eq!(dwords, expected);
     assert_eq!(Arrays::unpack(&dwords), Ok(value));
     let mut wrong = dwords;
     wrong[8] &= !(1 << 16);
-    let error = UnpackError::Fixed { container: "ARRAYS", field: "One", start: 272, expected: 1, found: 0 };
+    let error =
+        UnpackError::Fixed { container: "ARRAYS", field: "One", start: 272, expected: 1, found: 0 };
     assert_eq!(Arrays::unpack(&wrong), Err(error));
 }
 
@@ -223,20 +238,36 @@ fn packets_of_engines() {
             (0, RenderPacket::ToyShort(short)) => assert_eq!(short.unpack_lossy().data.get(), 7),
             (1, RenderPacket::ToyData(data)) => {
                 let data = data.unpack_lossy();
-                assert_eq!(data.data.iter().map(|entry| entry.get()).collect::<Vec<_>>(), [0xa, 0xb])
+                assert_eq!(
+                    data.data.iter().map(|entry| entry.get()).collect::<Vec<_>>(),
+                    [0xa, 0xb]
+                )
             }
-            (4, RenderPacket::ToyFixed(fixed)) => assert_eq!(fixed.unpack_lossy().where_.get(), 0x1000),
+            (4, RenderPacket::ToyFixed(fixed)) => {
+                assert_eq!(fixed.unpack_lossy().where_.get(), 0x1000)
+            }
             (8, RenderPacket::Partial(view)) => assert_eq!(view.dwords(), [0x6127_0001, 2, 3]),
             other => panic!("{other:?}"),
         }
         at += length;
     }
     assert_eq!(names, ["TOY_SHORT", "TOY_DATA", "TOY_FIXED", "TOY_HEADER"]);
-    assert_eq!(BlitterPacket::parse(&[0x0500_0007]), Err(ParseError::Unknown { header: 0x0500_0007 }));
-    assert!(matches!(BlitterPacket::parse(&[0x6126_0001, 0x40]), Ok((BlitterPacket::ToyPointers(_), 2))));
+    assert_eq!(
+        BlitterPacket::parse(&[0x0500_0007]),
+        Err(ParseError::Unknown { header: 0x0500_0007 })
+    );
+    assert!(matches!(
+        BlitterPacket::parse(&[0x6126_0001, 0x40]),
+        Ok((BlitterPacket::ToyPointers(_), 2))
+    ));
     assert!(matches!(
         RenderPacket::parse(&[0x6123_0003, 0, 0, 0, 0]),
-        Err(ParseError::Unpack(UnpackError::Fixed { field: "DWord Length", expected: 2, found: 3, .. }))
+        Err(ParseError::Unpack(UnpackError::Fixed {
+            field: "DWord Length",
+            expected: 2,
+            found: 3,
+            ..
+        }))
     ));
     assert!(matches!(
         RenderPacket::parse(&[0x6123_0002, 0]),
@@ -266,14 +297,15 @@ fn enumerations() {
 #[test]
 fn reflection() {
     assert!(
-        CONTAINERS
-            .iter()
-            .any(|info| info.name == "SCALARS" && info.rust_name == "Scalars" && info.unit == "toy")
+        CONTAINERS.iter().any(|info| info.name == "SCALARS"
+            && info.rust_name == "Scalars"
+            && info.unit == "toy")
     );
     assert!(ENUMS.iter().any(|info| info.name_of(7) == Some("NONE")));
     let info = <Alternatives as Packed>::INFO;
-    let field =
-        |name: &str| -> &Field { info.fields.iter().find(|field| field.name == name).expect("a field") };
+    let field = |name: &str| -> &Field {
+        info.fields.iter().find(|field| field.name == name).expect("a field")
+    };
     let exists: &Expr = field("Height").exists_if.expect("a condition");
     assert_eq!(
         [0u32, 1, 2, 3, 6, 7].map(|shape| exists.holds(&[shape, 0, 0], 0)),
@@ -285,7 +317,10 @@ fn reflection() {
 /// What no field uses is as wide as its values.
 #[test]
 fn lone_enumerations_hold_their_values() {
-    assert_eq!((Lone::BITS, Lone::from_bits(5), Lone::new(7).map(Lone::bits)), (3, Lone::LAST, Ok(7)));
+    assert_eq!(
+        (Lone::BITS, Lone::from_bits(5), Lone::new(7).map(Lone::bits)),
+        (3, Lone::LAST, Ok(7))
+    );
     assert!(Lone::new(8).is_err());
     assert_eq!((Shape::BITS, Small::BITS), (3, 7));
 }
@@ -302,7 +337,8 @@ fn bits_behind_a_structure_are_refused() {
     assert!(Small::unpack_lossy(&[dwords[0] | 0x80]) == Small::new());
 }
 
-/// Bits that must be one are written inside alternatives and elements too, and what has no field is an alternative.
+/// Bits that must be one are written inside alternatives and elements too, and what has no field is
+/// an alternative.
 #[test]
 fn fixed_bits_of_alternatives() {
     let mark = [FixedBitsMark { level: lit!(1) }; 4];
@@ -319,7 +355,11 @@ fn fixed_bits_of_alternatives() {
         for (at, flip) in [(1, 1 << 31), (2, 1 << 15)] {
             let mut wrong = expected;
             wrong[at] ^= flip;
-            assert_eq!(FixedBits::unpack(&wrong).is_ok(), (mode, at) == (0, 1), "{mode} {wrong:x?}");
+            assert_eq!(
+                FixedBits::unpack(&wrong).is_ok(),
+                (mode, at) == (0, 1),
+                "{mode} {wrong:x?}"
+            );
         }
     }
     assert_eq!(FixedBits::new().pack(), [0, 9, 0x8080_8080]);

@@ -1,12 +1,14 @@
 //! Typed packing costs nothing: what the compiler makes of it is read from its assembly.
 //!
 //! * Constants: stores of constants, nothing else.
-//! * Structs in memory: no call, no branch (but one for each set of alternatives, and loops of arrays), no check.
+//! * Structs in memory: no call, no branch (but one for each set of alternatives, and loops of
+//!   arrays), no check.
 //! * Numbers: a branch for each conversion that can fail.
 //!
-//! And no function may become longer than it was: `zero_cost.tsv` has the instructions of each. After a wanted change
-//! `GENXML_BLESS=1 cargo test -p genxml-tests --test zero_cost`, and read the difference. Counts are of x86-64 and of one
-//! compiler, so a tenth more is let pass; elsewhere the test says that it looked at nothing.
+//! And no function may become longer than it was: `zero_cost.tsv` has the instructions of each.
+//! After a wanted change `GENXML_BLESS=1 cargo test -p genxml-tests --test zero_cost`, and read the
+//! difference. Counts are of x86-64 and of one compiler, so a tenth more is let pass; elsewhere the
+//! test says that it looked at nothing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +22,8 @@ const BRANCHES: &[(&str, usize)] = &[
     ("values_blend", 1),
     // Elements in a slice, however many.
     ("values_vertex_elements", 3),
-    // Width and height are at least 1 and at most 2^14, the pitch likewise, levels, address: canonical and aligned.
+    // Width and height are at least 1 and at most 2^14, the pitch likewise, levels, address:
+    // canonical and aligned.
     ("convert_surface", 12),
     // Range and rounding of each.
     ("convert_sampler", 18),
@@ -53,9 +56,11 @@ fn functions(text: &str) -> Functions {
     for line in text.lines() {
         if let Some(label) = line.strip_suffix(':').filter(|label| !label.starts_with('.')) {
             // Mangled: the length of the name and the name, `16values_blend`.
-            let parts = ["literal_", "values_", "convert_"].iter().filter_map(|prefix| label.find(prefix));
+            let parts =
+                ["literal_", "values_", "convert_"].iter().filter_map(|prefix| label.find(prefix));
             name = parts.min().map(|start| {
-                let digits: String = label[..start].chars().rev().take_while(char::is_ascii_digit).collect();
+                let digits: String =
+                    label[..start].chars().rev().take_while(char::is_ascii_digit).collect();
                 let length = digits.chars().rev().collect::<String>().parse().unwrap_or(0);
                 label[start..].chars().take(length).collect()
             });
@@ -86,16 +91,23 @@ fn packing_costs_nothing() {
     }
     let functions = assembly();
     let of = |prefix: &str| functions.keys().filter(|name| name.starts_with(prefix)).count();
-    assert!(of("literal_") >= 10 && of("values_") >= 20 && of("convert_") >= 3, "{:?}", functions.keys());
+    assert!(
+        of("literal_") >= 10 && of("values_") >= 20 && of("convert_") >= 3,
+        "{:?}",
+        functions.keys()
+    );
 
     let mut wrong = Vec::new();
     for (name, instructions) in &functions {
-        let count = |test: &dyn Fn(&str) -> bool| instructions.iter().filter(|i| test(operation(i))).count();
+        let count = |test: &dyn Fn(&str) -> bool| {
+            instructions.iter().filter(|i| test(operation(i))).count()
+        };
         let branches = count(&|operation| operation.starts_with('j') && operation != "jmp");
         let calls = count(&|operation| operation.starts_with("call") || operation == "jmp")
             - instructions.iter().filter(|i| i.starts_with("jmp .L")).count();
         if branches > allowed(BRANCHES, name) {
-            wrong.push(format!("{name}: {branches} branches, {} are fine", allowed(BRANCHES, name)));
+            wrong
+                .push(format!("{name}: {branches} branches, {} are fine", allowed(BRANCHES, name)));
         }
         if calls > allowed(CALLS, name) {
             wrong.push(format!("{name}: {calls} calls, {} are fine", allowed(CALLS, name)));
@@ -103,7 +115,10 @@ fn packing_costs_nothing() {
         if name.starts_with("literal_") {
             let constant = |i: &&String| !is_constant_store(i);
             wrong.extend(
-                instructions.iter().filter(constant).map(|i| format!("{name}: `{i}` is no constant store")),
+                instructions
+                    .iter()
+                    .filter(constant)
+                    .map(|i| format!("{name}: `{i}` is no constant store")),
             );
         }
     }
@@ -131,7 +146,9 @@ fn is_constant_store(instruction: &str) -> bool {
 fn compare(functions: &Functions, wrong: &mut Vec<String>) {
     let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/zero_cost.tsv");
     if std::env::var_os("GENXML_BLESS").is_some() {
-        let lines = functions.iter().map(|(name, instructions)| format!("{name}\t{}\n", instructions.len()));
+        let lines = functions
+            .iter()
+            .map(|(name, instructions)| format!("{name}\t{}\n", instructions.len()));
         let text = format!("# function\tinstructions\n{}", lines.collect::<String>());
         std::fs::write(path, text).unwrap();
         return;

@@ -1,5 +1,5 @@
-//! Two lit cubes, one stuck in the other: vertices by index, a vertex shader with a matrix in push constants, a depth test that
-//! decides for each pixel which face is in front.
+//! Two lit cubes, one stuck in the other: vertices by index, a vertex shader with a matrix in push
+//! constants, a depth test that decides for each pixel which face is in front.
 
 use super::initial::{self, BUFFERS, Heaps};
 use genxml::batch::Submission;
@@ -29,9 +29,10 @@ const COLORS: [[u8; 4]; 6] = [
     [80, 200, 220, 255],
 ];
 
-/// The vertex shader, for eight vertices. Constants come first: r2 and r3 are the rows of the matrix to clip space; r4 has the
-/// direction to the light as the cube sees it, the share of light from everywhere, and that of the lamp. Then come the vertices:
-/// position in r5 to r8, normal in r9 to r12, colour in r13 to r16.
+/// The vertex shader, for eight vertices. Constants come first: r2 and r3 are the rows of the
+/// matrix to clip space; r4 has the direction to the light as the cube sees it, the share of light
+/// from everywhere, and that of the lamp. Then come the vertices: position in r5 to r8, normal in
+/// r9 to r12, colour in r13 to r16.
 const VERTEX: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r1.0<8;8,1>:ud
     mov (8|M0)       r113.0<1>:ud  0:ud               // header
@@ -91,7 +92,8 @@ fn constants(place: &Matrix, size: f32) -> Vec<u8> {
     initial::floats(&rows)
 }
 
-/// Four vertices and two triangles for each face. A vertex is its position and normal in floats, and its colour in bytes.
+/// Four vertices and two triangles for each face. A vertex is its position and normal in floats,
+/// and its colour in bytes.
 fn cube() -> (Vec<u8>, Vec<u8>) {
     let (mut vertices, mut indices) = (Vec::new(), Vec::new());
     for (face, color) in COLORS.iter().enumerate() {
@@ -124,7 +126,8 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
     let (corners, numbers) = cube();
     let vertices = initial::buffer("vertices", BUFFERS, &corners)?;
     let indices = initial::buffer("indices", BUFFERS + 0x1_0000, &numbers)?;
-    // Depth is 1.0, the farthest, everywhere, so that it does not matter yet that its rows lie in tiles.
+    // Depth is 1.0, the farthest, everywhere, so that it does not matter yet that its rows lie in
+    // tiles.
     let far = 1f32.to_le_bytes().repeat((SIZE * SIZE) as usize);
     let depth = initial::buffer("depth", BUFFERS + 0x10_0000, &far)?;
     // Turns whose cosine and sine are fractions: 3-4-5, 5-12-13 and 8-15-17.

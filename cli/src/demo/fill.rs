@@ -1,5 +1,5 @@
-//! A texture written by GPGPU threads: every thread computes 8x8 pixels from its group's position and writes them with
-//! one media block write.
+//! A texture written by GPGPU threads: every thread computes 8x8 pixels from its group's position
+//! and writes them with one media block write.
 
 use super::kernel::{Kernel, dword, number, packed, scalar, words};
 use genxml::batch::{Batch, Buffer, Heap, Submission};
@@ -146,7 +146,12 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
         ..GpgpuWalker::new()
     })?;
     batch.emit(&MediaStateFlush::new())?;
-    Ok(batch.finish()?.submit([surfaces.finish(), dynamic.finish(), instructions.finish(), target])?)
+    Ok(batch.finish()?.submit([
+        surfaces.finish(),
+        dynamic.finish(),
+        instructions.finish(),
+        target,
+    ])?)
 }
 
 #[cfg(test)]
@@ -158,7 +163,8 @@ mod tests {
     #[test]
     fn the_picture_is_its_formula() {
         let (pixels, stats) = execute(&submission().unwrap(), TARGET).unwrap();
-        let expected: Vec<u8> = (0..HEIGHT).flat_map(|y| (0..WIDTH).flat_map(move |x| pixel(x, y))).collect();
+        let expected: Vec<u8> =
+            (0..HEIGHT).flat_map(|y| (0..WIDTH).flat_map(move |x| pixel(x, y))).collect();
         assert!(pixels == expected);
         assert_eq!(stats.threads, u64::from(WIDTH / BLOCK * (HEIGHT / BLOCK)));
     }

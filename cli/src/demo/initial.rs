@@ -1,8 +1,9 @@
-//! What the draws of this folder have in common: where things lie in the address space, the picture that they draw into,
-//! and the initial state of the 3D pipeline.
+//! What the draws of this folder have in common: where things lie in the address space, the picture
+//! that they draw into, and the initial state of the 3D pipeline.
 //!
-//! A context keeps the newest packet of each kind and nothing else. A driver therefore says everything once, also what is
-//! off, since what an earlier batch left must not run ([`begin`]); a draw then says only what is different.
+//! A context keeps the newest packet of each kind and nothing else. A driver therefore says
+//! everything once, also what is off, since what an earlier batch left must not run ([`begin`]); a
+//! draw then says only what is different.
 
 use genxml::batch;
 use genxml::batch::{Batch, BatchError, Buffer, Heap, Submission};
@@ -24,7 +25,8 @@ use std::error::Error;
 
 const PIXEL_BYTES: u32 = 4;
 
-/// Where the picture lies in the context's address space. [`BUFFERS`] is for what a draw has beyond it.
+/// Where the picture lies in the context's address space. [`BUFFERS`] is for what a draw has beyond
+/// it.
 pub const TARGET: u64 = 0x100_0000;
 /// Where a draw puts vertices, textures and the like.
 pub const BUFFERS: u64 = 0x200_0000;
@@ -37,7 +39,8 @@ const PAGE: usize = 4096;
 /// A batch for the 3D pipeline of the render engine.
 pub type Draws = Batch<Render, ThreeD>;
 
-/// State that packets point to lies in three heaps. Pointers are offsets from the base of their heap, so that they are short.
+/// State that packets point to lies in three heaps. Pointers are offsets from the base of their
+/// heap, so that they are short.
 pub struct Heaps {
     /// Surfaces, and binding tables that number them for a kernel.
     pub surfaces: Heap<SurfaceState>,
@@ -62,7 +65,8 @@ pub fn floats<const N: usize>(rows: &[[f32; N]]) -> Vec<u8> {
     rows.as_flattened().iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-/// The picture: `size` rows of as many pixels, all of one colour. (A driver would have the GPU clear it.)
+/// The picture: `size` rows of as many pixels, all of one colour. (A driver would have the GPU
+/// clear it.)
 ///
 /// # Errors
 /// None in practice.
@@ -70,8 +74,8 @@ pub fn picture(size: u32, color: [u8; 4]) -> Result<Buffer, BatchError> {
     buffer("picture", TARGET, &color.repeat((size * size) as usize))
 }
 
-/// A square image as kernels see it: `size` rows of as many pixels of four bytes, red, green, blue and alpha; behind them smaller
-/// levels, if there are `levels` of them.
+/// A square image as kernels see it: `size` rows of as many pixels of four bytes, red, green, blue
+/// and alpha; behind them smaller levels, if there are `levels` of them.
 ///
 /// # Errors
 /// If a number does not fit its field.
@@ -100,7 +104,8 @@ pub fn image(
     })
 }
 
-/// A vertex element: `components` values of `format` from byte `offset` of the vertex on; what is missing of four is 0, 0, 1.
+/// A vertex element: `components` values of `format` from byte `offset` of the vertex on; what is
+/// missing of four is 0, 0, 1.
 ///
 /// # Errors
 /// If the offset does not fit its field.
@@ -160,8 +165,8 @@ pub fn vertices(
     }
 }
 
-/// The vertex shader, for eight vertices at a time. Registers from r2 on have the constants, then `pairs` of elements of the
-/// vertices. It makes the header, the position, and one attribute.
+/// The vertex shader, for eight vertices at a time. Registers from r2 on have the constants, then
+/// `pairs` of elements of the vertices. It makes the header, the position, and one attribute.
 ///
 /// # Errors
 /// If the batch is full.
@@ -186,7 +191,8 @@ pub fn vertex_shader(
     }
 }
 
-/// What comes behind header and position of a vertex is the only attribute of the pixel shader, interpolated with perspective.
+/// What comes behind header and position of a vertex is the only attribute of the pixel shader,
+/// interpolated with perspective.
 ///
 /// # Errors
 /// If the batch is full.
@@ -239,8 +245,9 @@ impl Heaps {
     }
 }
 
-/// A new batch that chooses the 3D pipeline and says everything once: no shaders, no depth test, one sample, no blending,
-/// a viewport of `size` by `size` pixels whose left lower corner is -1, -1.
+/// A new batch that chooses the 3D pipeline and says everything once: no shaders, no depth test,
+/// one sample, no blending, a viewport of `size` by `size` pixels whose left lower corner is -1,
+/// -1.
 ///
 /// # Errors
 /// None in practice.
@@ -268,7 +275,8 @@ pub fn begin(heaps: &mut Heaps, size: u32) -> Result<Draws, BatchError> {
 /// Who gets how much of the URB, the memory between the stages; then the stages, all off.
 fn stages(batch: &mut Draws) -> Result<(), BatchError> {
     batch! { batch =>
-        // The first 32 KiB are for constants that come with threads: here vertex and pixel shaders share them.
+        // The first 32 KiB are for constants that come with threads: here vertex and pixel shaders
+        // share them.
         ThreeDStatePushConstantAllocVs { constant_buffer_size: 16, .. };
         ThreeDStatePushConstantAllocHs::new();
         ThreeDStatePushConstantAllocDs::new();
@@ -310,7 +318,8 @@ fn viewport(batch: &mut Draws, heaps: &mut Heaps, size: u32) -> Result<(), Batch
         viewport_matrix_element_m31: half,
         viewport_matrix_element_m22: 1.0,
         viewport_matrix_element_m32: 0.0,
-        // Triangles are cut by clipping only where they leave this, 16 times as large as the viewport.
+        // Triangles are cut by clipping only where they leave this, 16 times as large as the
+        // viewport.
         x_min_clip_guardband: -16.0,
         x_max_clip_guardband: 16.0,
         y_min_clip_guardband: -16.0,

@@ -1,11 +1,13 @@
 //! The kernel of `genx demo fill`, written with the typed instructions of `genxml::eu`.
 
 use genxml::eu::instruction::{
-    DataType, Descriptor, Destination, Immediate, Operand, Region, Register, Send, SharedFunction, Source,
+    DataType, Descriptor, Destination, Immediate, Operand, Region, Register, Send, SharedFunction,
+    Source,
 };
 use genxml::eu::{EncodeError, Instruction, Opcode};
 
-/// Builds kernels: one method per instruction that the demo needs, all unmasked, in the order of execution.
+/// Builds kernels: one method per instruction that the demo needs, all unmasked, in the order of
+/// execution.
 #[derive(Default)]
 pub struct Kernel {
     instructions: Vec<Instruction>,

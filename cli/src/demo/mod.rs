@@ -28,7 +28,8 @@ pub struct Args {
     /// Where the picture goes
     #[arg(short, long, value_name = "FILE", default_value = "demo.png")]
     output: PathBuf,
-    /// Write the batch with all that it points to as a capture, for genx decode, check, query and run
+    /// Write the batch with all that it points to as a capture, for genx decode, check, query and
+    /// run
     #[arg(long, value_name = "DIR")]
     capture: Option<PathBuf>,
 }
@@ -36,13 +37,17 @@ pub struct Args {
 /// The demos by name.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Name {
-    /// A texture of exclusive ors, each 8x8 pixels computed and written by a GPGPU thread of its own
+    /// A texture of exclusive ors, each 8x8 pixels computed and written by a GPGPU thread of its
+    /// own
     Fill,
-    /// The first triangle of every 3D program: a vertex and a pixel shader, colours interpolated between three corners
+    /// The first triangle of every 3D program: a vertex and a pixel shader, colours interpolated
+    /// between three corners
     Triangle,
-    /// Two lit cubes, one stuck in the other: vertices by index, a matrix in push constants, a depth test
+    /// Two lit cubes, one stuck in the other: vertices by index, a matrix in push constants, a
+    /// depth test
     Cube,
-    /// A tiled floor in perspective: mip levels, each of its own colour with its number, mixed by the sampler
+    /// A tiled floor in perspective: mip levels, each of its own colour with its number, mixed by
+    /// the sampler
     Texture,
 }
 
@@ -114,7 +119,11 @@ impl Sink for Excerpt<'_> {
         }
         if lines > EXCERPT_LINES {
             let indent = 4 + 2 * record.depth as usize;
-            self.text.push_str(&format!("{:indent$}... {} more lines\n", "", lines - EXCERPT_LINES));
+            self.text.push_str(&format!(
+                "{:indent$}... {} more lines\n",
+                "",
+                lines - EXCERPT_LINES
+            ));
         }
         Ok(())
     }
@@ -144,8 +153,9 @@ pub fn execute(submission: &Submission, target: u64) -> Result<(Vec<u8>, Stats),
     let context = gpu.create_context().map_err(|error| error.to_string())?;
     let mut frames = None;
     for buffer in &submission.buffers {
-        let loaded =
-            gpu.load(context, buffer.address(), buffer.bytes()).map_err(|error| error.to_string())?;
+        let loaded = gpu
+            .load(context, buffer.address(), buffer.bytes())
+            .map_err(|error| error.to_string())?;
         if buffer.address() == target {
             frames = Some((loaded, buffer.bytes().len()));
         }
@@ -173,7 +183,8 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let demo = name.demo();
     let submission = (demo.submission)().map_err(bad_input)?;
     if let Some(directory) = &args.capture {
-        let name = name.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+        let name =
+            name.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
         let mut writer = CaptureWriter::new(&name);
         submission.write(1, &mut writer);
         writer

@@ -1,5 +1,6 @@
-//! A floor of tiles in perspective: one quad without a vertex shader, and a texture with mip levels that the sampler mixes. Each
-//! level has its own colour and shows its number, so that the picture tells where the sampler takes which.
+//! A floor of tiles in perspective: one quad without a vertex shader, and a texture with mip levels
+//! that the sampler mixes. Each level has its own colour and shows its number, so that the picture
+//! tells where the sampler takes which.
 
 use super::initial::{self, BUFFERS, Heaps};
 use genxml::batch::Submission;
@@ -23,8 +24,9 @@ pub const SIZE: u32 = 256;
 
 const BACKGROUND: [u8; 4] = [120, 170, 220, 255];
 
-/// The corners of the floor: x, y, z and w in clip space, then the texture coordinates. It begins at the lower edge of the
-/// picture, 1 away from the eye, and ends 40 away. Tiles are as wide as the picture at its lower edge.
+/// The corners of the floor: x, y, z and w in clip space, then the texture coordinates. It begins
+/// at the lower edge of the picture, 1 away from the eye, and ends 40 away. Tiles are as wide as
+/// the picture at its lower edge.
 const VERTICES: [[f32; 6]; 4] = [
     [-24.0, -1.0, 0.0, 1.0, -11.5, 0.0],
     [24.0, -1.0, 0.0, 1.0, 12.5, 0.0],
@@ -32,8 +34,9 @@ const VERTICES: [[f32; 6]; 4] = [
     [24.0, 22.4, 39.0, 40.0, 12.5, 31.2],
 ];
 
-/// The pixel shader, for sixteen pixels at a time: r2 to r5 say where they are, r6 has the planes of the texture coordinates u and
-/// v. The sampler gets u in r10 and r11, v in r12 and r13; its answer, two registers of each colour, goes to the render target.
+/// The pixel shader, for sixteen pixels at a time: r2 to r5 say where they are, r6 has the planes
+/// of the texture coordinates u and v. The sampler gets u in r10 and r11, v in r12 and r13; its
+/// answer, two registers of each colour, goes to the render target.
 const PIXEL: &[u32] = &eu! {
     pln (16|M0)      r10.0<1>:f  r6.0<0;1,0>:f  r2.0<8;8,1>:f
     pln (16|M0)      r12.0<1>:f  r6.4<0;1,0>:f  r2.0<8;8,1>:f
@@ -94,8 +97,8 @@ const DIGITS: [u16; LEVELS] = [
     0b111_001_010_010_010,
 ];
 
-/// The texel of a level: its colour in two shades, a black frame, and in the middle its number in white, as far as there is room. `v`
-/// goes up.
+/// The texel of a level: its colour in two shades, a black frame, and in the middle its number in
+/// white, as far as there is room. `v` goes up.
 fn texel(level: usize, u: usize, v: usize) -> [u8; 4] {
     let size = TEXTURE >> level;
     let (x, y) = (16 * u / size, 16 * (size - 1 - v) / size);
@@ -109,8 +112,8 @@ fn texel(level: usize, u: usize, v: usize) -> [u8; 4] {
     [red, green, blue, 255]
 }
 
-/// Where a level begins, in texels: level 1 lies below level 0, the others lie to its right, one below the other, each aligned to
-/// four rows.
+/// Where a level begins, in texels: level 1 lies below level 0, the others lie to its right, one
+/// below the other, each aligned to four rows.
 fn origin(level: usize) -> (usize, usize) {
     match level {
         0 => (0, 0),
@@ -167,8 +170,8 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
     let pixel = heaps.instructions.kernel(PIXEL)?;
 
     let mut batch = initial::begin(&mut heaps, SIZE)?;
-    // Without a vertex shader the elements are what it would have made: header (0, 0, 0 and 1, the width of points), position,
-    // attribute.
+    // Without a vertex shader the elements are what it would have made: header (0, 0, 0 and 1, the
+    // width of points), position, attribute.
     let elements = [
         initial::element(SurfaceFormat::R32G32B32A32_FLOAT, 0, 0)?,
         initial::element(SurfaceFormat::R32G32B32A32_FLOAT, 4, 0)?,
@@ -183,7 +186,8 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
         ThreeDStatePs {
             kernel_start_pointer_0: pixel,
             _16_pixel_dispatch_enable: true,
-            // Pixels outside of the floor compute coordinates too: how they differ from their neighbours' tells the level.
+            // Pixels outside of the floor compute coordinates too: how they differ from their
+            // neighbours' tells the level.
             vector_mask_enable: VectorMaskEnable::VMASK,
             maximum_number_of_threads_per_psd: 62,
             binding_table_entry_count: 2,

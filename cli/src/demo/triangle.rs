@@ -1,4 +1,5 @@
-//! The triangle that every 3D program begins with: a red, a green and a blue corner, and colours interpolated between them.
+//! The triangle that every 3D program begins with: a red, a green and a blue corner, and colours
+//! interpolated between them.
 
 use super::initial::{self, BUFFERS, Heaps};
 use genxml::batch::Submission;
@@ -23,8 +24,9 @@ const VERTICES: [[f32; 5]; 3] =
 /// What the picture shows beside the triangle.
 const BACKGROUND: [u8; 4] = [24, 26, 32, 255];
 
-/// The vertex shader, for eight vertices at a time. r1 has the URB handles of what it makes, r2 to r5 are x, y, z and w, r6 to
-/// r9 red, green, blue and alpha: each register has the value of eight vertices. It hands on position and colour as they are.
+/// The vertex shader, for eight vertices at a time. r1 has the URB handles of what it makes, r2 to
+/// r5 are x, y, z and w, r6 to r9 red, green, blue and alpha: each register has the value of eight
+/// vertices. It hands on position and colour as they are.
 const VERTEX: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r1.0<8;8,1>:ud     // to these handles
     mov (8|M0)       r113.0<1>:ud  0:ud               // go the vertex's header: no flags,
@@ -43,8 +45,9 @@ const VERTEX: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x0A080027  {EOT}
 };
 
-/// The pixel shader, for eight pixels at a time. r2 and r3 say where they are in the triangle, r4 and r5 have the plane of each
-/// component of the colour: its value at one corner, and how much more it is at the others.
+/// The pixel shader, for eight pixels at a time. r2 and r3 say where they are in the triangle, r4
+/// and r5 have the plane of each component of the colour: its value at one corner, and how much
+/// more it is at the others.
 pub const PIXEL: &[u32] = &eu! {
     pln (8|M0)       r112.0<1>:f   r4.0<0;1,0>:f  r2.0<8;8,1>:f    // red
     pln (8|M0)       r113.0<1>:f   r4.4<0;1,0>:f  r2.0<8;8,1>:f    // green

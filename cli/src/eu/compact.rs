@@ -18,7 +18,8 @@ pub struct Args {
     /// Write the instructions to a file; - for standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// What stands in the file; without, its name tells: .asm assembly, .hex and .expected hexadecimal, else binary
+    /// What stands in the file; without, its name tells: .asm assembly, .hex and .expected
+    /// hexadecimal, else binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
     /// Give every instruction its 16-byte form
@@ -33,7 +34,8 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let made = made.map_err(|error| bad_input(format!("{}: {error}", args.file.display())))?;
     match args.output.as_deref() {
         Some(path) if path != Path::new("-") => {
-            std::fs::write(path, &made).map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
+            std::fs::write(path, &made)
+                .map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
         }
         Some(_) => stdout(|out| out.write_all(&made))?,
         None => {

@@ -38,7 +38,8 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         }
         return Ok(Exit::Ok);
     };
-    let op = OPS.iter().find(|op| op.name.eq_ignore_ascii_case(name)).ok_or_else(|| unknown(name))?;
+    let op =
+        OPS.iter().find(|op| op.name.eq_ignore_ascii_case(name)).ok_or_else(|| unknown(name))?;
     match args.json {
         true => stdout(|out| writeln!(out, "{:#}", as_json(op)))?,
         false => stdout(|out| show(out, op))?,
@@ -75,7 +76,12 @@ fn show(out: &mut dyn Write, op: &Op) -> io::Result<()> {
 fn write_types(out: &mut dyn Write, title: &str, rows: &[Signature]) -> io::Result<()> {
     for (index, row) in rows.iter().enumerate() {
         let row_text = row.to_string();
-        writeln!(out, "{:13} {row_text:44} ({})", if index == 0 { title } else { "" }, row.origin.name())?;
+        writeln!(
+            out,
+            "{:13} {row_text:44} ({})",
+            if index == 0 { title } else { "" },
+            row.origin.name()
+        )?;
     }
     Ok(())
 }
@@ -95,7 +101,10 @@ fn restrictions(op: &Op) -> Vec<String> {
         (Traits::CONDITION_NEEDED, "a condition must be there"),
         (Traits::SELECTS, "a predicate or a condition must be there, not both"),
         (Traits::READS_ACCUMULATOR, "reads the accumulator besides its sources"),
-        (Traits::WRITES_ACCUMULATOR, "writes the accumulator besides its destination: AccWrEn must be set"),
+        (
+            Traits::WRITES_ACCUMULATOR,
+            "writes the accumulator besides its destination: AccWrEn must be set",
+        ),
         (Traits::NO_ACCUMULATOR_SOURCE, "no source can be an accumulator"),
         (Traits::NO_ACCUMULATOR_DESTINATION, "the destination cannot be an accumulator"),
         (Traits::LOGIC, "a negated source is its complement"),
@@ -119,7 +128,8 @@ fn mode_name(mode: AccessMode) -> &'static str {
 }
 
 fn types_json(rows: &[Signature]) -> Value {
-    let names = |set: genxml_eu::signature::TypeSet| set.iter().map(|ty| ty.name()).collect::<Vec<_>>();
+    let names =
+        |set: genxml_eu::signature::TypeSet| set.iter().map(|ty| ty.name()).collect::<Vec<_>>();
     let rows = rows.iter().map(|row| {
         let sources = row.sources.iter().filter(|set| !set.is_empty()).map(|set| names(*set));
         json!({

@@ -19,11 +19,12 @@ use std::str::FromStr;
 
 /// Execute a kernel with one thread, outside of any batch
 ///
-/// There is no memory: messages are printed with their payload, and whatever they return is zero. The thread starts with
-/// all other registers zero and ends with a send with EOT, at --max, or at a breakpoint. Without --dump, the registers that changed are printed.
+/// There is no memory: messages are printed with their payload, and whatever they return is zero.
+/// The thread starts with all other registers zero and ends with a send with EOT, at --max, or at a
+/// breakpoint. Without --dump, the registers that changed are printed.
 ///
-/// Exit code: 0 the end of the thread or a breakpoint, 2 unusable input, 3 a fault, --max reached, or a wait for what nobody
-/// will bring.
+/// Exit code: 0 the end of the thread or a breakpoint, 2 unusable input, 3 a fault, --max reached,
+/// or a wait for what nobody will bring.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx eu run kernel.bin --grf r1=1,2,3,4,5,6,7,8 --dump r2-r3
@@ -34,14 +35,15 @@ use std::str::FromStr;
 pub struct Args {
     /// The kernel; - for standard input
     file: PathBuf,
-    /// What stands in the file; without, its name tells: .asm assembly, .hex and .expected hexadecimal, else binary
+    /// What stands in the file; without, its name tells: .asm assembly, .hex and .expected
+    /// hexadecimal, else binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
     /// Byte offset of the first instruction in FILE
     #[arg(long, value_name = "N", value_parser = address, default_value = "0")]
     offset: u64,
-    /// Registers before the start: rN=VALUES, values of dwords (ud) with commas between; rN.S:TYPE= starts at element S
-    /// of another type (ub b uw w ud d uq q hf f df)
+    /// Registers before the start: rN=VALUES, values of dwords (ud) with commas between; rN.S:TYPE=
+    /// starts at element S of another type (ub b uw w ud d uq q hf f df)
     #[arg(long, value_name = "rN=VALUES")]
     grf: Vec<Load>,
     /// A file with the bytes of the registers from r0 on; --grf goes on top
@@ -53,10 +55,12 @@ pub struct Args {
     /// Number of channels
     #[arg(long, value_name = "N", default_value = "32", value_parser = ["1", "8", "16", "32"])]
     simd: String,
-    /// cr0.0 at the start: modes of floats (0x0001 alternative, 0x0030 rounding), 0x0004 single program flow
+    /// cr0.0 at the start: modes of floats (0x0001 alternative, 0x0030 rounding), 0x0004 single
+    /// program flow
     #[arg(long, value_name = "BITS", value_parser = address, default_value = "0")]
     control: u64,
-    /// cr0.1 at the start: exceptions that are enabled (0x8000 breakpoint, 0x2000 software, 0x1000 illegal opcode)
+    /// cr0.1 at the start: exceptions that are enabled (0x8000 breakpoint, 0x2000 software, 0x1000
+    /// illegal opcode)
     #[arg(long, value_name = "BITS", value_parser = address, default_value = "0")]
     exceptions: u64,
     /// Byte offset of the system routine in FILE, for exceptions
@@ -82,12 +86,19 @@ pub struct Args {
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
     let code = read_kernel(&args.file, args.form)?;
-    let start =
-        i32::try_from(args.offset).ok().filter(|start| (*start as usize) < code.len()).ok_or_else(|| {
-            bad_input(format!("--offset {:#x}: the kernel has {:#x} bytes", args.offset, code.len()))
+    let start = i32::try_from(args.offset)
+        .ok()
+        .filter(|start| (*start as usize) < code.len())
+        .ok_or_else(|| {
+            bad_input(format!(
+                "--offset {:#x}: the kernel has {:#x} bytes",
+                args.offset,
+                code.len()
+            ))
         })?;
     let launch = launch(args)?;
-    // Offsets of the thread count from its first instruction; those that are printed, from the start of the file.
+    // Offsets of the thread count from its first instruction; those that are printed, from the
+    // start of the file.
     let fetch = |offset: i32| -> Fetched { fetch_from(&code, offset.wrapping_add(start)) };
     let mut session = Session::new(&launch, start as u32, fetch);
     for offset in &args.breakpoints {
@@ -116,8 +127,15 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let (stopped, exit) = stopped(&result, args.max, start as u32);
     let waiting = session.thread.waiting(session.kernel());
     let ended = matches!(result, Ok(Halt::End));
-    let end =
-        End { thread: &session.thread, stopped, ended, position, waiting, before: &before, world: &world };
+    let end = End {
+        thread: &session.thread,
+        stopped,
+        ended,
+        position,
+        waiting,
+        before: &before,
+        world: &world,
+    };
     if args.json {
         let value = report.json(&end, &result, exit);
         stdout(|out| writeln!(out, "{value:#}"))?;
@@ -129,7 +147,8 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
 
 fn launch(args: &Args) -> Result<Launch, Error> {
     let bits = |name: &str, value: u64| {
-        u32::try_from(value).map_err(|_| bad_input(format!("--{name} {value:#x}: more than 32 bits")))
+        u32::try_from(value)
+            .map_err(|_| bad_input(format!("--{name} {value:#x}: more than 32 bits")))
     };
     let channels: u32 = args.simd.parse().unwrap_or(32);
     let all = u32::MAX >> (32 - channels.clamp(1, 32));
@@ -154,7 +173,10 @@ fn launch(args: &Args) -> Result<Launch, Error> {
         vector_mask: groups * 15,
         control: bits("control", args.control)?,
         exceptions: bits("exceptions", args.exceptions)?,
-        system_routine: args.system_routine.map(|offset| bits("system-routine", offset)).transpose()?,
+        system_routine: args
+            .system_routine
+            .map(|offset| bits("system-routine", offset))
+            .transpose()?,
         payload,
         ..Launch::default()
     })
@@ -164,7 +186,9 @@ fn launch(args: &Args) -> Result<Launch, Error> {
 fn stopped(result: &Result<Halt, Fault>, max: u64, start: u32) -> (String, Exit) {
     match result {
         Ok(Halt::End) => ("the thread has ended".into(), Exit::Ok),
-        Ok(Halt::Breakpoint(at)) => (format!("breakpoint at +{:#06x}", at.wrapping_add(start)), Exit::Ok),
+        Ok(Halt::Breakpoint(at)) => {
+            (format!("breakpoint at +{:#06x}", at.wrapping_add(start)), Exit::Ok)
+        }
         Ok(Halt::Limit) => (format!("still running after {max} instructions (--max)"), Exit::Fault),
         Ok(Halt::Wait(Stop::Notification(n))) => {
             (format!("waits for a notification in n0.{n}, which nobody sends"), Exit::Fault)
@@ -173,7 +197,9 @@ fn stopped(result: &Result<Halt, Fault>, max: u64, start: u32) -> (String, Exit)
             (format!("sendc waits for the end of thread {id:#x}, which is not there"), Exit::Fault)
         }
         Ok(Halt::Wait(other)) => (format!("stopped: {other:?}"), Exit::Fault),
-        Err(Fault::IllegalInstruction { why, .. }) => (format!("illegal instruction: {why}"), Exit::Fault),
+        Err(Fault::IllegalInstruction { why, .. }) => {
+            (format!("illegal instruction: {why}"), Exit::Fault)
+        }
         Err(Fault::Unimplemented { what, page, .. }) => {
             (format!("the model does not implement {what} yet ({page})"), Exit::Fault)
         }
@@ -209,7 +235,8 @@ impl Report<'_> {
     fn assembly(&self, offset: u32) -> String {
         match fetch_from(self.code, offset as i32) {
             Fetched::Instruction(instruction) => {
-                let text = Located { position: offset.into(), instruction: *instruction }.to_string();
+                let text =
+                    Located { position: offset.into(), instruction: *instruction }.to_string();
                 text.split_whitespace().collect::<Vec<_>>().join(" ")
             }
             Fetched::Garbage(why) => format!("// {why}"),
@@ -219,9 +246,19 @@ impl Report<'_> {
     /// A line of the trace, and lines of what was written.
     fn line(&self, out: &mut dyn Write, executed: &Executed<'_>) -> io::Result<()> {
         let offset = executed.offset.wrapping_add(self.start);
-        writeln!(out, "instruction +{offset:#06x} {:08x} {}", executed.mask, self.assembly(offset))?;
+        writeln!(
+            out,
+            "instruction +{offset:#06x} {:08x} {}",
+            executed.mask,
+            self.assembly(offset)
+        )?;
         for group in groups(executed.writes) {
-            write!(out, "    {} {}", group[0].location.name(group[0].ty.size()), type_name(group[0].ty))?;
+            write!(
+                out,
+                "    {} {}",
+                group[0].location.name(group[0].ty.size()),
+                type_name(group[0].ty)
+            )?;
             for written in group {
                 match written.channel {
                     Some(channel) => write!(out, " {channel}:{}", number(written))?,
@@ -263,7 +300,8 @@ impl Report<'_> {
     /// Registers that the user wants to see.
     fn registers(&self, end: &End<'_>) -> Vec<usize> {
         let grf = end.thread.regs.grf();
-        let changed = |r: &usize| grf[r * REGISTER..][..REGISTER] != end.before[r * REGISTER..][..REGISTER];
+        let changed =
+            |r: &usize| grf[r * REGISTER..][..REGISTER] != end.before[r * REGISTER..][..REGISTER];
         match self.args.dump[..] {
             [] => (0..128).filter(changed).collect(),
             _ => self.args.dump.iter().flat_map(|range| range.first..=range.last).collect(),
@@ -374,7 +412,8 @@ fn returns(message: &Message) -> u64 {
 /// `hdc.dc1 0x02106e02 (media block write)`.
 fn words(message: &Message) -> String {
     let what = message::words(message.function, message.descriptor);
-    let mut text = format!("{} {:#010x} ({what})", function_name(message.function), message.descriptor);
+    let mut text =
+        format!("{} {:#010x} ({what})", function_name(message.function), message.descriptor);
     if message.eot {
         text.push_str(", end of thread");
     }
@@ -432,10 +471,9 @@ impl FromStr for Load {
         let form = || format!("`{text}` is not of the form r1=1,2 or r1.4:uw=1,2");
         let (place, values) = text.split_once('=').ok_or_else(form)?;
         let (place, ty) = place.split_once(':').unwrap_or((place, "ud"));
-        let ty = TYPES
-            .iter()
-            .find(|(name, _)| *name == ty)
-            .ok_or_else(|| format!("`{ty}` is no type; {}", TYPES.map(|(name, _)| name).join(" ")))?;
+        let ty = TYPES.iter().find(|(name, _)| *name == ty).ok_or_else(|| {
+            format!("`{ty}` is no type; {}", TYPES.map(|(name, _)| name).join(" "))
+        })?;
         let size = ty.1.size();
         let (number, element) = place.split_once('.').unwrap_or((place, "0"));
         let element: usize = element.parse().map_err(|_| form())?;
@@ -475,10 +513,9 @@ fn element_bits(text: &str, ty: Type) -> Result<u64, String> {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => plain.parse(),
     };
-    let magnitude =
-        i128::from(magnitude.map_err(|_| {
-            format!("`{text}` is no integer; the type stands before the values, as in r2:f=1.5")
-        })?);
+    let magnitude = i128::from(magnitude.map_err(|_| {
+        format!("`{text}` is no integer; the type stands before the values, as in r2:f=1.5")
+    })?);
     let value = if negative { -magnitude } else { magnitude };
     let bits = 8 * ty.size() as u32;
     if value >= 1i128 << bits || value < -(1i128 << (bits - 1)) {
@@ -489,7 +526,9 @@ fn element_bits(text: &str, ty: Type) -> Result<u64, String> {
 
 fn register(text: &str) -> Result<usize, String> {
     let number = text.strip_prefix(['r', 'g']).and_then(|number| number.parse().ok());
-    number.filter(|number| *number < 128).ok_or_else(|| format!("`{text}` is no register; r0 to r127"))
+    number
+        .filter(|number| *number < 128)
+        .ok_or_else(|| format!("`{text}` is no register; r0 to r127"))
 }
 
 /// Registers of `--dump`.

@@ -11,8 +11,9 @@ use std::path::PathBuf;
 
 /// Check a kernel's instructions and control flow against the manual
 ///
-/// Errors are what hardware refuses or leaves undefined, warnings what works but should not be done. What single
-/// messages want of their descriptors is checked by `genx check --kernel`, which includes these rules.
+/// Errors are what hardware refuses or leaves undefined, warnings what works but should not be
+/// done. What single messages want of their descriptors is checked by `genx check --kernel`, which
+/// includes these rules.
 ///
 /// Exit code: 0 no error found, 1 errors, 2 unusable input.
 #[derive(clap::Args, Debug)]
@@ -25,7 +26,8 @@ pub struct Args {
     /// The file; - for standard input
     #[arg(required_unless_present_any = ["list", "explain"])]
     file: Option<PathBuf>,
-    /// What stands in the file; without, its name tells: .asm assembly, .hex and .expected hexadecimal, else binary
+    /// What stands in the file; without, its name tells: .asm assembly, .hex and .expected
+    /// hexadecimal, else binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
     /// Leave out warnings
@@ -53,7 +55,8 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     if args.quiet {
         findings.retain(|finding| finding.rule.severity == Severity::Error);
     }
-    let count = |severity| findings.iter().filter(|finding| finding.rule.severity == severity).count();
+    let count =
+        |severity| findings.iter().filter(|finding| finding.rule.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     if args.json {
         let all: Vec<Value> = findings.iter().map(as_json).collect();
@@ -63,7 +66,12 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         stdout(|out| {
             show(out, &findings)?;
             let plural = |count: usize| if count == 1 { "" } else { "s" };
-            writeln!(out, "{errors} error{}, {warnings} warning{}", plural(errors), plural(warnings))
+            writeln!(
+                out,
+                "{errors} error{}, {warnings} warning{}",
+                plural(errors),
+                plural(warnings)
+            )
         })?;
     }
     Ok(if errors > 0 { Exit::Differs } else { Exit::Ok })

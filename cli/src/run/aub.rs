@@ -19,9 +19,11 @@ const SMALL: u64 = 1 << 20;
 /// Runs the file that the arguments name.
 pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     let path = &args.input;
-    let name =
-        path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into());
-    let refuse = |option: &str, why: &str| Err(bad_input(format!("{}: {option}: {why}", path.display())));
+    let name = path
+        .file_name()
+        .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into());
+    let refuse =
+        |option: &str, why: &str| Err(bad_input(format!("{}: {option}: {why}", path.display())));
     if args.check {
         return refuse("--check", "the restrictions are checked in captures only so far");
     }
@@ -36,12 +38,14 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     let (input, progress): (Box<dyn Read>, _) = if path == Path::new("-") {
         (Box::new(io::stdin().lock()), ProgressBar::hidden())
     } else {
-        let file = File::open(path).map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
+        let file =
+            File::open(path).map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
         let size = file.metadata().map_or(0, |meta| meta.len());
         let progress = progress(size, args.json);
         (Box::new(progress.wrap_read(file)), progress)
     };
-    let cannot_read = |error: &dyn std::fmt::Display| bad_input(format!("{}: {error}", path.display()));
+    let cannot_read =
+        |error: &dyn std::fmt::Display| bad_input(format!("{}: {error}", path.display()));
     let mut replay = AubReplay::new(Reader::new(input).map_err(|error| cannot_read(&error))?);
     set_up(args, replay.gpu());
     let mut report = Report::new(&name, path, Input::Aub);
@@ -61,7 +65,14 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
                 report.stats += replay.gpu().last_stats();
                 if let Some(path) = &args.error_state {
                     let number = report.submissions;
-                    error_state::of_aub(path, replay.gpu(), report.header.as_ref(), &name, number, &fault)?;
+                    error_state::of_aub(
+                        path,
+                        replay.gpu(),
+                        report.header.as_ref(),
+                        &name,
+                        number,
+                        &fault,
+                    )?;
                 }
                 report.stop = Some(Stop::Fault { exec: None, byte: Some(position), fault });
             }

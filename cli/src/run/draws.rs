@@ -1,4 +1,5 @@
-//! `--observe draw`: each 3DPRIMITIVE with what it works with, what it did, and pictures of what it writes.
+//! `--observe draw`: each 3DPRIMITIVE with what it works with, what it did, and pictures of what it
+//! writes.
 
 use super::report::counted;
 use crate::output::{Error, write_picture};
@@ -74,7 +75,8 @@ impl Draws {
 
     /// Writes what the newest draw writes to, as it is now.
     fn pictures(&mut self, drawing: &Drawing<'_>, when: &str) {
-        let (Some(directory), Some(draw), None) = (&self.directory, self.list.last_mut(), &self.result)
+        let (Some(directory), Some(draw), None) =
+            (&self.directory, self.list.last_mut(), &self.result)
         else {
             return;
         };
@@ -140,7 +142,9 @@ impl Draw {
                 uses.push("HiZ".into());
             }
             uses.push(match tests.depth_test_enable {
-                true => format!("test {}", word(tests.depth_test_function.name(), "COMPAREFUNCTION_")),
+                true => {
+                    format!("test {}", word(tests.depth_test_function.name(), "COMPAREFUNCTION_"))
+                }
                 false => "no test".into(),
             });
             if self.summary.depth_writes && tests.depth_buffer_write_enable {
@@ -151,7 +155,9 @@ impl Draw {
         if let Some(stencil) = stencil {
             let mut uses = vec![extent(stencil)];
             uses.push(match tests.stencil_test_enable {
-                true => format!("test {}", word(tests.stencil_test_function.name(), "COMPAREFUNCTION_")),
+                true => {
+                    format!("test {}", word(tests.stencil_test_function.name(), "COMPAREFUNCTION_"))
+                }
                 false => "no test".into(),
             });
             if tests.stencil_test_enable && tests.stencil_buffer_write_enable {
@@ -246,7 +252,8 @@ impl Draw {
     }
 
     fn raster(&self) -> String {
-        let Summary { raster, viewports, depth_ranges, scissors, rectangle, samples, .. } = &self.summary;
+        let Summary { raster, viewports, depth_ranges, scissors, rectangle, samples, .. } =
+            &self.summary;
         if !self.summary.rasterised {
             return "nothing".into();
         }
@@ -339,25 +346,30 @@ impl Draw {
                 json!({ "stage": shader.stage, "kernels": kernels })
             })
             .collect();
-        let depth = self.summary.depth.as_ref().map(|DepthBuffer { plane, format, hierarchical }| {
-            let mut value = buffer_json(plane);
-            value["format"] = format_of(*format).into();
-            value["hierarchical"] = (*hierarchical).into();
-            value["test"] = tested(tests.depth_test_enable, tests.depth_test_function.name());
-            value["writes"] = (self.summary.depth_writes && tests.depth_buffer_write_enable).into();
-            value
-        });
+        let depth =
+            self.summary.depth.as_ref().map(|DepthBuffer { plane, format, hierarchical }| {
+                let mut value = buffer_json(plane);
+                value["format"] = format_of(*format).into();
+                value["hierarchical"] = (*hierarchical).into();
+                value["test"] = tested(tests.depth_test_enable, tests.depth_test_function.name());
+                value["writes"] =
+                    (self.summary.depth_writes && tests.depth_buffer_write_enable).into();
+                value
+            });
         let stencil = self.summary.stencil.as_ref().map(|plane| {
             let mut value = buffer_json(plane);
             value["test"] = tested(tests.stencil_test_enable, tests.stencil_test_function.name());
-            value["writes"] = (tests.stencil_test_enable && tests.stencil_buffer_write_enable).into();
+            value["writes"] =
+                (tests.stencil_test_enable && tests.stencil_buffer_write_enable).into();
             value
         });
         let viewports: Vec<Value> = self
             .summary
             .viewports
             .iter()
-            .map(|v| json!([v.x_min_view_port, v.y_min_view_port, v.x_max_view_port, v.y_max_view_port]))
+            .map(|v| {
+                json!([v.x_min_view_port, v.y_min_view_port, v.x_max_view_port, v.y_max_view_port])
+            })
             .collect();
         let scissors = self.summary.scissors.as_ref().map(|list| {
             let edges = |r: &genxml::gen8::render3d_raster::ScissorRect| {
@@ -379,8 +391,10 @@ impl Draw {
             })
         });
         let counts = self.done.as_ref().map(|done| {
-            let entries =
-                self.counters(done).into_iter().map(|(name, count)| (name.to_owned(), count.into()));
+            let entries = self
+                .counters(done)
+                .into_iter()
+                .map(|(name, count)| (name.to_owned(), count.into()));
             Value::Object(entries.collect())
         });
         json!({
@@ -485,7 +499,8 @@ fn level(surface: &Surface, target: &Target) -> String {
         TileMode::Linear => "linear".into(),
         mode => format!("{}-tiled", tiling(mode)),
     };
-    let mut text = format!("{}x{} {tiling} at {}", target.level.width, target.level.height, Va(surface.base));
+    let mut text =
+        format!("{}x{} {tiling} at {}", target.level.width, target.level.height, Va(surface.base));
     for (shown, words) in [
         (surface.layout.samples > 1, format!(", {} samples", surface.layout.samples)),
         (target.level.number > 0, format!(", level {}", target.level.number)),
@@ -546,7 +561,8 @@ fn blending(state: &BlendState, entry: &BlendStateEntry) -> String {
         ('A', entry.write_disable_alpha),
     ];
     if off.iter().any(|&(_, off)| off) {
-        let written: String = off.iter().filter(|(_, off)| !off).map(|&(letter, _)| letter).collect();
+        let written: String =
+            off.iter().filter(|(_, off)| !off).map(|&(letter, _)| letter).collect();
         text += &format!(", writes {}", if written.is_empty() { "nothing" } else { &written });
     }
     text

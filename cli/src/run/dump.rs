@@ -16,12 +16,14 @@ pub struct Dump {
 impl Dump {
     /// Makes the directory, if it is not there.
     pub fn new(directory: &Path) -> Result<Self, Error> {
-        fs::create_dir_all(directory)
-            .map_err(|error| bad_input(format!("cannot create {}: {error}", directory.display())))?;
+        fs::create_dir_all(directory).map_err(|error| {
+            bad_input(format!("cannot create {}: {error}", directory.display()))
+        })?;
         Ok(Dump { directory: directory.to_owned(), names: BTreeSet::new() })
     }
 
-    /// Writes the expected range of an object. A name that comes again gets the submission's number.
+    /// Writes the expected range of an object. A name that comes again gets the submission's
+    /// number.
     pub fn expectation(&mut self, expectation: &Expectation, object: &[u8]) -> Result<(), Error> {
         let Expectation { name, after_exec, offset, size, .. } = expectation;
         let mut file = format!("{name}.bin");

@@ -69,7 +69,8 @@ pub fn of_aub(
 
 /// Writes a state to a file, compressed if its name says so.
 fn write(path: &Path, name: &str, state: &ErrorState) -> Result<(), Error> {
-    let cannot = |error: std::io::Error| bad_input(format!("cannot write {}: {error}", path.display()));
+    let cannot =
+        |error: std::io::Error| bad_input(format!("cannot write {}: {error}", path.display()));
     let mut out = Output::create(path)?;
     let left_out = error_state::write(state, SPELLING, &mut out).map_err(cannot)?;
     out.finish().map_err(cannot)?;

@@ -1,4 +1,5 @@
-//! Who listens to the model: the tables of `--stats`, the draws of `--observe draw`, the trace for Perfetto, the trace as text.
+//! Who listens to the model: the tables of `--stats`, the draws of `--observe draw`, the trace for
+//! Perfetto, the trace as text.
 
 use super::draws::Draws;
 use super::report::Stop;
@@ -22,7 +23,9 @@ impl Listeners {
     /// Those that the arguments ask for. Files are made at once.
     pub fn new(args: &Args) -> Result<Self, Error> {
         let trace = |path: &PathBuf| Ok((path.clone(), Trace::new(create(path)?)));
-        let text = |path: &PathBuf| Ok(TextTrace { path: path.clone(), out: create(path)?, result: Ok(()) });
+        let text = |path: &PathBuf| {
+            Ok(TextTrace { path: path.clone(), out: create(path)?, result: Ok(()) })
+        };
         Ok(Listeners {
             tally: args.stats.then(Tally::default),
             draws: (args.observe == Some(Observed::Draw)).then(|| Draws::new(args.dump.clone())),
@@ -71,7 +74,9 @@ impl Listeners {
             trace.finish().map_err(|error| cannot_write(&path, &error))?;
         }
         if let Some(mut text) = self.text {
-            text.result.and_then(|()| text.out.flush()).map_err(|error| cannot_write(&text.path, &error))?;
+            text.result
+                .and_then(|()| text.out.flush())
+                .map_err(|error| cannot_write(&text.path, &error))?;
         }
         Ok((self.tally, self.draws.map(Draws::finish).transpose()?))
     }
@@ -100,9 +105,13 @@ impl TextTrace {
             return;
         }
         self.result = match event {
-            Event::Packet { at, dwords } => write!(self.out, "packet {:#014x} {}", at.address, at.packet)
-                .and_then(|()| dwords.iter().try_for_each(|dword| write!(self.out, " {dword:08x}")))
-                .and_then(|()| writeln!(self.out)),
+            Event::Packet { at, dwords } => {
+                write!(self.out, "packet {:#014x} {}", at.address, at.packet)
+                    .and_then(|()| {
+                        dwords.iter().try_for_each(|dword| write!(self.out, " {dword:08x}"))
+                    })
+                    .and_then(|()| writeln!(self.out))
+            }
             Event::Thread { kernel, payload } => {
                 writeln!(self.out, "thread {kernel:#014x} {} payload bytes", payload.len())
             }

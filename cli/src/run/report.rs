@@ -201,7 +201,9 @@ impl Report {
             Verdict::Broken => "BROKEN OFF",
         };
         let submissions = match self.planned {
-            Some(planned) if planned != self.submissions => format!("{} of {planned}", self.submissions),
+            Some(planned) if planned != self.submissions => {
+                format!("{} of {planned}", self.submissions)
+            }
             _ => self.submissions.to_string(),
         };
         write!(out, "{}: {verdict}: {submissions} submissions", self.name)?;
@@ -226,8 +228,10 @@ impl Report {
     fn work(&self, out: &mut dyn Write) -> io::Result<()> {
         let stats = &self.stats;
         let mut line = |name: &str, text: String| writeln!(out, "  {name:<13} {text}");
-        let engines: Vec<_> =
-            self.engines().map(|(engine, count)| format!("{} {}", engine.name(), counted(count))).collect();
+        let engines: Vec<_> = self
+            .engines()
+            .map(|(engine, count)| format!("{} {}", engine.name(), counted(count)))
+            .collect();
         line("engines", if engines.is_empty() { "none".into() } else { engines.join(", ") })?;
         line(
             "commands",
@@ -245,7 +249,10 @@ impl Report {
         if stats.pixels > 0 {
             line("pixels", counted(stats.pixels))?;
         }
-        line("memory", format!("{} read, {} written", bytes(stats.bytes_read), bytes(stats.bytes_written)))?;
+        line(
+            "memory",
+            format!("{} read, {} written", bytes(stats.bytes_read), bytes(stats.bytes_written)),
+        )?;
         let rate = match self.rate() {
             Some(rate) => format!(", {} EU instructions/s", scaled(rate)),
             None => String::new(),
@@ -256,19 +263,22 @@ impl Report {
     /// EU instructions per second, if there were any.
     fn rate(&self) -> Option<f64> {
         let seconds = self.elapsed.as_secs_f64();
-        (self.stats.instructions > 0 && seconds > 0.0).then(|| self.stats.instructions as f64 / seconds)
+        (self.stats.instructions > 0 && seconds > 0.0)
+            .then(|| self.stats.instructions as f64 / seconds)
     }
 
-    /// The report for machines. Names are a contract; all but `seconds` and `instructions_per_second` are the same
-    /// whenever the same is run.
+    /// The report for machines. Names are a contract; all but `seconds` and
+    /// `instructions_per_second` are the same whenever the same is run.
     pub fn json(&self, exit: Exit) -> Value {
         let expectations: Vec<Value> = self.expectations.iter().map(expectation_json).collect();
         let engines: Vec<Value> = self
             .engines()
             .map(|(engine, packets)| json!({ "engine": engine.name(), "packets": packets }))
             .collect();
-        let stats: Map<String, Value> =
-            counts(&self.stats).into_iter().map(|(name, count)| (name.to_owned(), count.into())).collect();
+        let stats: Map<String, Value> = counts(&self.stats)
+            .into_iter()
+            .map(|(name, count)| (name.to_owned(), count.into()))
+            .collect();
         let mut value = json!({
             "input": self.path,
             "exit": exit as u8,
@@ -412,7 +422,11 @@ fn bytes(number: u64) -> String {
     let mut value = number as f64;
     for unit in ["bytes", "KiB", "MiB", "GiB"] {
         if value < 1024.0 || unit == "GiB" {
-            return if unit == "bytes" { format!("{number} bytes") } else { format!("{value:.1} {unit}") };
+            return if unit == "bytes" {
+                format!("{number} bytes")
+            } else {
+                format!("{value:.1} {unit}")
+            };
         }
         value /= 1024.0;
     }

@@ -14,7 +14,13 @@ pub fn text(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
     let engines = tally.engines().map(|(engine, counts)| {
         (
             engine.name().to_owned(),
-            vec![counts.submissions, counts.batches, counts.packets, counts.dispatches, counts.clock],
+            vec![
+                counts.submissions,
+                counts.batches,
+                counts.packets,
+                counts.dispatches,
+                counts.clock,
+            ],
         )
     });
     let columns = ["submissions", "batches", "packets", "dispatches", "clock"];
@@ -27,14 +33,26 @@ pub fn text(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
         let row = vec![counts.dispatches, counts.threads, counts.instructions, counts.messages];
         (Va(address).to_string(), row)
     });
-    table(out, "kernel", &["dispatches", "threads", "instructions", "messages"], kernels.collect())?;
-    let messages =
-        tally.messages().into_iter().map(|(to, words, count)| (format!("{to}: {words}"), vec![count]));
+    table(
+        out,
+        "kernel",
+        &["dispatches", "threads", "instructions", "messages"],
+        kernels.collect(),
+    )?;
+    let messages = tally
+        .messages()
+        .into_iter()
+        .map(|(to, words, count)| (format!("{to}: {words}"), vec![count]));
     table(out, "message", &["count"], messages.collect())
 }
 
 /// One table; nothing if it has no rows.
-fn table(out: &mut dyn Write, name: &str, columns: &[&str], rows: Vec<(String, Vec<u64>)>) -> io::Result<()> {
+fn table(
+    out: &mut dyn Write,
+    name: &str,
+    columns: &[&str],
+    rows: Vec<(String, Vec<u64>)>,
+) -> io::Result<()> {
     if rows.is_empty() {
         return Ok(());
     }

@@ -24,7 +24,8 @@ pub fn finish(output: Output) -> (i32, String, String) {
     (output.status.code().expect("no signal"), text(output.stdout), text(output.stderr))
 }
 
-/// A capture of the demo's batch. Oracle: the picture's formula. `change` may spoil the expected bytes.
+/// A capture of the demo's batch. Oracle: the picture's formula. `change` may spoil the expected
+/// bytes.
 pub fn fill_capture(directory: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     let submission = fill::submission().unwrap();
     let mut writer = CaptureWriter::new("fill");
@@ -67,9 +68,11 @@ pub fn corpus() -> Option<PathBuf> {
     }
 }
 
-/// Red, green, blue and alpha of each pixel of a PNG file, and its width and height; read with another program's reader.
+/// Red, green, blue and alpha of each pixel of a PNG file, and its width and height; read with
+/// another program's reader.
 pub fn read_png(file: &Path) -> (Vec<u8>, [u32; 2]) {
-    let mut reader = png::Decoder::new(BufReader::new(File::open(file).unwrap())).read_info().unwrap();
+    let mut reader =
+        png::Decoder::new(BufReader::new(File::open(file).unwrap())).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     reader.next_frame(&mut pixels).unwrap();
     (pixels, [reader.info().width, reader.info().height])

@@ -56,7 +56,8 @@ fn rule_comparisons(check: &mut Check<'_>, condition: &Cond, place: (&Span, &str
                 && value > ones(field.end - field.start + 1)
             {
                 let name = format!("[{}]", field.name);
-                let (left, right) = if order { (name, value.to_string()) } else { (value.to_string(), name) };
+                let (left, right) =
+                    if order { (name, value.to_string()) } else { (value.to_string(), name) };
                 never(
                     check,
                     *op,
@@ -97,7 +98,14 @@ fn comparisons(check: &mut Check<'_>, condition: &Expr, span: &Span, attribute: 
                 (op, &**left, &**right)
                 && *value > ones(end - start + 1)
             {
-                never(check, *op, &expr::display(condition), name, (*start, *end), (span, attribute));
+                never(
+                    check,
+                    *op,
+                    &expr::display(condition),
+                    name,
+                    (*start, *end),
+                    (span, attribute),
+                );
             }
             comparisons(check, left, span, attribute);
             comparisons(check, right, span, attribute);

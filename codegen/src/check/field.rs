@@ -22,7 +22,8 @@ pub(super) fn check(check: &mut Check<'_>, container: &Container, field: &Field)
                 );
                 let place = check.place(&field.span, "type");
                 check.report(
-                    Diagnostic::new(Code::EnumFit, place, message).also(value.span.clone(), "the value"),
+                    Diagnostic::new(Code::EnumFit, place, message)
+                        .also(value.span.clone(), "the value"),
                 );
             }
         }
@@ -34,7 +35,10 @@ fn width(check: &mut Check<'_>, container: &Container, field: &Field) {
     let width = field.end - field.start + 1;
     let bits = bits_text(field.start, field.end);
     let wrong = |expected: String| {
-        Some(format!("`{}.{}` has {width} bits ({bits}), but {expected}", container.name, field.name))
+        Some(format!(
+            "`{}.{}` has {width} bits ({bits}), but {expected}",
+            container.name, field.name
+        ))
     };
     let mut also = None;
     let message = match &field.ty {
@@ -43,9 +47,10 @@ fn width(check: &mut Check<'_>, container: &Container, field: &Field) {
         Type::UFixed { int, frac } if width != int + frac => {
             wrong(format!("u{int}.{frac} has {}", int + frac))
         }
-        Type::SFixed { int, frac } if width != int + frac + 1 => {
-            wrong(format!("s{int}.{frac} has a sign, {int} and {frac} bits, together {}", int + frac + 1))
-        }
+        Type::SFixed { int, frac } if width != int + frac + 1 => wrong(format!(
+            "s{int}.{frac} has a sign, {int} and {frac} bits, together {}",
+            int + frac + 1
+        )),
         Type::Struct(id) => match check.spec.containers.get(id.0) {
             Some(inner) if inner.bits != width => {
                 also = Some(inner.span.clone());
@@ -58,7 +63,9 @@ fn width(check: &mut Check<'_>, container: &Container, field: &Field) {
             wrong("a pointer has 64 from the start of its dword".into())
         }
         Type::Uint | Type::Int if width > 64 => wrong("a number has at most 64".into()),
-        Type::UFixed { .. } | Type::SFixed { .. } if width > 32 => wrong("fixed point has at most 32".into()),
+        Type::UFixed { .. } | Type::SFixed { .. } if width > 32 => {
+            wrong("fixed point has at most 32".into())
+        }
         Type::Enum(_) if width > 32 => wrong("an enumeration has at most 32".into()),
         _ => None,
     };
@@ -74,8 +81,10 @@ fn width(check: &mut Check<'_>, container: &Container, field: &Field) {
         && check.spec.containers.get(id.0).is_some_and(|inner| inner.bits > 64)
         && !field.start.is_multiple_of(32)
     {
-        let message =
-            format!("`{}` is larger than 64 bits and must start at a dword, not at {bits}", field.name);
+        let message = format!(
+            "`{}` is larger than 64 bits and must start at a dword, not at {bits}",
+            field.name
+        );
         let place = check.place(&field.span, "bits");
         check.report(Diagnostic::new(Code::Align, place, message));
     }
@@ -85,7 +94,9 @@ fn stored(check: &mut Check<'_>, field: &Field) {
     let width = field.end - field.start + 1;
     let message = match field.stored {
         Stored::Plain => return,
-        _ if field.ty != Type::Uint => format!("`{}` is not uint, so it is stored as it is", field.name),
+        _ if field.ty != Type::Uint => {
+            format!("`{}` is not uint, so it is stored as it is", field.name)
+        }
         Stored::Shifted(by) if by + width > 64 => {
             format!("`{}` shifted by {by} needs {} bits", field.name, by + width)
         }
@@ -106,7 +117,8 @@ fn default(check: &mut Check<'_>, field: &Field) {
         let message = format!("`{}` must not be zero, but is unless a program sets it", field.name);
         let place = check.place(&field.span, "nonzero");
         check.report(
-            Diagnostic::new(Code::Default, place, message).hint("give a `default`, or say `required`"),
+            Diagnostic::new(Code::Default, place, message)
+                .hint("give a `default`, or say `required`"),
         );
     }
     let (Some(default), Some((low, high))) = (field.default, field.range) else { return };
@@ -123,7 +135,8 @@ fn default(check: &mut Check<'_>, field: &Field) {
         let place = check.place(&field.span, "default");
         let zero = field.nonzero && default == 0;
         let range = check.place(&field.span, if zero { "nonzero" } else { "range" });
-        let message = format!("the default of `{}`, stored as {default}, is outside its range", field.name);
+        let message =
+            format!("the default of `{}`, stored as {default}, is outside its range", field.name);
         check.report(Diagnostic::new(Code::Default, place, message).also(range, "the range"));
     }
 }
@@ -146,8 +159,8 @@ fn address(check: &mut Check<'_>, field: &Field, space: &str, align: u64) {
         return;
     };
     let place = check.place(&field.span, "align");
-    check.report(
-        Diagnostic::new(Code::Align, place, message)
-            .hint(format!("bit {low} is worth {} bytes: the alignment is that or a multiple", 1u64 << low)),
-    );
+    check.report(Diagnostic::new(Code::Align, place, message).hint(format!(
+        "bit {low} is worth {} bytes: the alignment is that or a multiple",
+        1u64 << low
+    )));
 }

@@ -36,7 +36,8 @@ fn opcode_fields(check: &mut Check<'_>, container: &Container) {
             (_, false) => "is not in the first dword",
             _ => continue,
         };
-        let message = format!("the opcode field `{}` of `{}` {problem}", field.name, container.name);
+        let message =
+            format!("the opcode field `{}` of `{}` {problem}", field.name, container.name);
         check.report(Diagnostic::new(Code::NoOpcode, field.span.clone(), message));
     }
     if !any {
@@ -53,14 +54,19 @@ fn length(check: &mut Check<'_>, container: &Container, bias: u32) {
     let variable = container.groups.iter().any(|group| group.count == 0);
     let Some(field) = container.fields.iter().find(|field| field.length) else {
         if (variable || dwords > 1) && !container.partial {
-            let what = if variable { "of variable length".to_owned() } else { format!("of {dwords} dwords") };
+            let what = if variable {
+                "of variable length".to_owned()
+            } else {
+                format!("of {dwords} dwords")
+            };
             let message = format!("`{}`, {what}, has no field `DWord Length`", container.name);
             check.report(Diagnostic::new(Code::Length, container.span.clone(), message));
         }
         return;
     };
     if field.ty != Type::Uint || field.start != 0 {
-        let message = format!("the length field of `{}` is not a uint from bit 0 on", container.name);
+        let message =
+            format!("the length field of `{}` is not a uint from bit 0 on", container.name);
         check.report(Diagnostic::new(Code::Length, field.span.clone(), message));
     }
     if container.partial || variable {
@@ -68,13 +74,15 @@ fn length(check: &mut Check<'_>, container: &Container, bias: u32) {
     }
     let place = check.place(&container.span, "bias");
     if dwords < bias {
-        let message = format!("`{}` has {dwords} dwords, less than its bias of {bias}", container.name);
+        let message =
+            format!("`{}` has {dwords} dwords, less than its bias of {bias}", container.name);
         check.report(Diagnostic::new(Code::Length, place, message));
         return;
     }
     let expected = u64::from(dwords - bias);
     if expected > ones(field.end - field.start + 1) {
-        let message = format!("the length of `{}`, {expected}, does not fit its field", container.name);
+        let message =
+            format!("the length of `{}`, {expected}, does not fit its field", container.name);
         check.report(Diagnostic::new(Code::Length, field.span.clone(), message));
     } else if let Some(default) = field.default
         && default != expected

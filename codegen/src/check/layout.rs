@@ -58,7 +58,8 @@ fn parts(scope: Scope<'_>) -> Vec<Part<'_>> {
 }
 
 fn view_bounds(check: &mut Check<'_>, container: &Container) {
-    for View { field, .. } in container.views.iter().filter(|view| view.field.end >= container.bits) {
+    for View { field, .. } in container.views.iter().filter(|view| view.field.end >= container.bits)
+    {
         let message = format!(
             "the view `{}` reaches to bit {} of `{}`, which has {}",
             field.name, field.end, container.name, container.bits
@@ -77,11 +78,15 @@ fn bounds(check: &mut Check<'_>, container: &Container, scope: Scope<'_>, parts:
             Some(_) => format!("an element of {} bits", scope.bits),
             None => format!("`{}`, which has {} bits", container.name, scope.bits),
         };
-        let message =
-            format!("`{}` ({}) reaches beyond {owner}", part.name, bits_text(part.start, part.end - 1));
+        let message = format!(
+            "`{}` ({}) reaches beyond {owner}",
+            part.name,
+            bits_text(part.start, part.end - 1)
+        );
         let place = check.place(part.span, "bits");
         check.report(
-            Diagnostic::new(Code::Bounds, place, message).also(scope.span.clone(), "the size is set here"),
+            Diagnostic::new(Code::Bounds, place, message)
+                .also(scope.span.clone(), "the size is set here"),
         );
     }
 }
@@ -97,8 +102,10 @@ fn overlaps(check: &mut Check<'_>, container: &Container, parts: &[Part<'_>]) {
                 continue;
             }
             let shared = bits_text(other.start, part.end.min(other.end) - 1);
-            let message =
-                format!("`{}` and `{}` of `{}` share {shared}", part.name, other.name, container.name);
+            let message = format!(
+                "`{}` and `{}` of `{}` share {shared}",
+                part.name, other.name, container.name
+            );
             // Reading order of the file, not of the bits.
             let (first, second) = match part.span.range.start <= other.span.range.start {
                 true => (part, other),
@@ -120,23 +127,29 @@ fn gaps(check: &mut Check<'_>, container: &Container, scope: Scope<'_>, parts: &
     let holes = uncovered(0..scope.bits, parts.iter());
     if !holes.is_empty() {
         let what = if scope.group.is_some() { "an element" } else { "the container" };
-        let message = format!("bits of {what} in `{}` belong to no field: {}", container.name, list(&holes));
+        let message =
+            format!("bits of {what} in `{}` belong to no field: {}", container.name, list(&holes));
         check.report(
             Diagnostic::new(Code::Gap, scope.span.clone(), message)
                 .hint("name them mbz or reserved, or mark the container partial=\"header\""),
         );
     }
-    let mut sets: Vec<(&str, &str)> =
-        parts.iter().filter_map(|part| part.variant).map(|(set, one)| (set.as_str(), one.as_str())).collect();
+    let mut sets: Vec<(&str, &str)> = parts
+        .iter()
+        .filter_map(|part| part.variant)
+        .map(|(set, one)| (set.as_str(), one.as_str()))
+        .collect();
     sets.sort_unstable();
     sets.dedup();
     for (set, alternative) in sets {
         let of_set = parts.iter().filter(|part| part.variant.is_some_and(|(name, _)| name == set));
-        let Some(span) = of_set.clone().find(|part| is_in(part, set, alternative)).map(|part| part.span)
+        let Some(span) =
+            of_set.clone().find(|part| is_in(part, set, alternative)).map(|part| part.span)
         else {
             continue;
         };
-        // Bits that some alternative has must be in this one too, or belong to a field that is always there.
+        // Bits that some alternative has must be in this one too, or belong to a field that is
+        // always there.
         let mut holes = Vec::new();
         for part in of_set {
             let others = parts.iter().filter(|other| match other.variant {
@@ -154,10 +167,9 @@ fn gaps(check: &mut Check<'_>, container: &Container, scope: Scope<'_>, parts: &
                 list(&merge(holes))
             );
             let place = check.place(span, "variant");
-            check.report(
-                Diagnostic::new(Code::Gap, place, message)
-                    .hint("other alternatives have fields there; in this one they are mbz or reserved"),
-            );
+            check.report(Diagnostic::new(Code::Gap, place, message).hint(
+                "other alternatives have fields there; in this one they are mbz or reserved",
+            ));
         }
     }
 }
@@ -166,7 +178,8 @@ fn is_in(part: &Part<'_>, set: &str, alternative: &str) -> bool {
     part.variant.is_some_and(|(name, one)| name == set && one == alternative)
 }
 
-/// The ranges (first bit, first bit after) of `range` that none of the parts, in order of their start, has.
+/// The ranges (first bit, first bit after) of `range` that none of the parts, in order of their
+/// start, has.
 fn uncovered<'a, 'b: 'a>(
     range: std::ops::Range<u32>,
     parts: impl Iterator<Item = &'a Part<'b>>,
@@ -256,7 +269,10 @@ fn groups(check: &mut Check<'_>, container: &Container) {
             if !group.bits.is_multiple_of(32) {
                 wrong(
                     "size",
-                    format!("elements of a variable group are whole dwords, not {} bits", group.bits),
+                    format!(
+                        "elements of a variable group are whole dwords, not {} bits",
+                        group.bits
+                    ),
                 );
             }
             if group.start != container.bits {
@@ -275,7 +291,9 @@ fn groups(check: &mut Check<'_>, container: &Container) {
         for group in others {
             let message = format!("`{}` has more than one variable group", container.name);
             let place = check.place(&group.span, "count");
-            check.report(Diagnostic::new(Code::Group, place, message).also(first.span.clone(), "first here"));
+            check.report(
+                Diagnostic::new(Code::Group, place, message).also(first.span.clone(), "first here"),
+            );
         }
     }
 }

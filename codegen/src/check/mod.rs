@@ -1,8 +1,9 @@
 //! What must hold of a whole specification. SCHEMA.md lists the codes.
 //!
-//! Reading order: `names` (what there is, and only once), `register` (places of registers), `field` (each field by itself), `layout` (fields among each
-//! other), `variant` (alternatives), `condition` (comparisons), `instruction` (opcodes and lengths). Files of Mesa's,
-//! which do not say where they come from, are only checked for what would break a reader: names and circles.
+//! Reading order: `names` (what there is, and only once), `register` (places of registers), `field`
+//! (each field by itself), `layout` (fields among each other), `variant` (alternatives),
+//! `condition` (comparisons), `instruction` (opcodes and lengths). Files of Mesa's, which do not
+//! say where they come from, are only checked for what would break a reader: names and circles.
 
 mod condition;
 mod field;
@@ -23,7 +24,8 @@ pub fn check(spec: &Spec) -> Vec<Diagnostic> {
     check_except(spec, &HashSet::new())
 }
 
-/// As [`check`], but leaves out the layout of containers (by index) of which parts could not be read.
+/// As [`check`], but leaves out the layout of containers (by index) of which parts could not be
+/// read.
 pub fn check_except(spec: &Spec, broken: &HashSet<usize>) -> Vec<Diagnostic> {
     let mut check = Check { spec, found: Vec::new() };
     names::check(&mut check);

@@ -11,7 +11,8 @@ pub(super) fn check(check: &mut Check<'_>) {
     let spec = check.spec;
     let mut names: HashMap<&str, (&str, &Span)> = HashMap::new();
     let mut mangled: HashMap<(usize, String), (&str, &Span)> = HashMap::new();
-    let lists = spec.enums.iter().map(|list| (list.name.as_str(), "an enum", list.file, &list.span));
+    let lists =
+        spec.enums.iter().map(|list| (list.name.as_str(), "an enum", list.file, &list.span));
     let containers = spec.containers.iter().map(|c| (c.name.as_str(), kind(c), c.file, &c.span));
     for (name, what, file, span) in lists.chain(containers) {
         let foreign = spec.files.get(file).is_some_and(|file| file.foreign);
@@ -21,7 +22,8 @@ pub(super) fn check(check: &mut Check<'_>) {
                 let message = format!("the name `{name}` is taken: {what} and {other}");
                 let place = check.place(span, "name");
                 check.report(
-                    Diagnostic::new(Code::Duplicate, place, message).also((*first).clone(), "first here"),
+                    Diagnostic::new(Code::Duplicate, place, message)
+                        .also((*first).clone(), "first here"),
                 );
             }
             continue;
@@ -35,7 +37,8 @@ pub(super) fn check(check: &mut Check<'_>) {
                 let message = format!("`{name}` and `{other}` have the same name in Rust");
                 let place = check.place(span, "name");
                 check.report(
-                    Diagnostic::new(Code::Duplicate, place, message).also((*first).clone(), "first here"),
+                    Diagnostic::new(Code::Duplicate, place, message)
+                        .also((*first).clone(), "first here"),
                 );
             }
             None => drop(mangled.insert((file, key(name)), (name, span))),
@@ -80,13 +83,15 @@ fn values(check: &mut Check<'_>) {
                 let place = check.place(&value.span, "name");
                 let message = format!("`{}` has two values named `{}`", list.name, value.name);
                 check.report(
-                    Diagnostic::new(Code::DuplicateValue, place, message).also(first.clone(), "first here"),
+                    Diagnostic::new(Code::DuplicateValue, place, message)
+                        .also(first.clone(), "first here"),
                 );
             }
             match numbers.get(&value.value) {
                 Some((other, first)) if !value.alias => {
                     let place = check.place(&value.span, "value");
-                    let message = format!("`{}` and `{other}` are both {}", value.name, value.value);
+                    let message =
+                        format!("`{}` and `{other}` are both {}", value.name, value.value);
                     check.report(
                         Diagnostic::new(Code::DuplicateNumber, place, message)
                             .also((*first).clone(), "first here")
@@ -100,9 +105,11 @@ fn values(check: &mut Check<'_>) {
         for set in &list.sets {
             if let Some(first) = names.insert(&set.name, &set.span) {
                 let place = check.place(&set.span, "name");
-                let message = format!("`{}` has two values or sets named `{}`", list.name, set.name);
+                let message =
+                    format!("`{}` has two values or sets named `{}`", list.name, set.name);
                 check.report(
-                    Diagnostic::new(Code::DuplicateValue, place, message).also(first.clone(), "first here"),
+                    Diagnostic::new(Code::DuplicateValue, place, message)
+                        .also(first.clone(), "first here"),
                 );
             }
         }
@@ -113,7 +120,10 @@ fn sources(check: &mut Check<'_>) {
     let spec = check.spec;
     // An enumeration inside a field has the field's source, or the container's.
     let inline = |spec: &Spec, span: &Span| {
-        spec.files[span.file].text.get(span.range.clone()).is_some_and(|tag| tag.starts_with("<field"))
+        spec.files[span.file]
+            .text
+            .get(span.range.clone())
+            .is_some_and(|tag| tag.starts_with("<field"))
     };
     let lists = spec.enums.iter().filter(|list| !inline(spec, &list.span));
     let lists = lists.map(|list| (&list.name, &list.source, list.file, &list.span));
@@ -122,9 +132,9 @@ fn sources(check: &mut Check<'_>) {
         if source.is_empty() && !spec.files[file].foreign {
             let message = format!("`{name}` does not say where it comes from");
             check.report(
-                Diagnostic::new(Code::Source, span.clone(), message)
-                    .label("no `source`")
-                    .hint("name the volume and page, as in source=\"2a p.188\", or the fact's origin"),
+                Diagnostic::new(Code::Source, span.clone(), message).label("no `source`").hint(
+                    "name the volume and page, as in source=\"2a p.188\", or the fact's origin",
+                ),
             );
         }
     }
@@ -137,7 +147,8 @@ fn rules(check: &mut Check<'_>) {
             let place = check.place(&rule.span, "id");
             let message = format!("two rules have the id `{}`", rule.id);
             check.report(
-                Diagnostic::new(Code::DuplicateRule, place, message).also(first.clone(), "first here"),
+                Diagnostic::new(Code::DuplicateRule, place, message)
+                    .also(first.clone(), "first here"),
             );
         }
     }
@@ -191,10 +202,13 @@ fn cycles(check: &mut Check<'_>) {
                 }
                 Some(State::Open) => {
                     let from = path.iter().position(|(node, _)| *node == target).unwrap_or(0);
-                    let circle: Vec<&str> =
-                        path[from..].iter().map(|(node, _)| spec.containers[*node].name.as_str()).collect();
+                    let circle: Vec<&str> = path[from..]
+                        .iter()
+                        .map(|(node, _)| spec.containers[*node].name.as_str())
+                        .collect();
                     let name = &spec.containers[target].name;
-                    let message = format!("`{name}` contains itself: {} -> {name}", circle.join(" -> "));
+                    let message =
+                        format!("`{name}` contains itself: {} -> {name}", circle.join(" -> "));
                     let place = check.place(&field.span, "type");
                     check.report(Diagnostic::new(Code::Cycle, place, message));
                 }
@@ -230,7 +244,8 @@ fn fields(check: &mut Check<'_>, scope: Scope<'_>) {
         }
     }
     let sets = sets.into_iter().map(|(name, span)| (name, "the variant set", span, "variant"));
-    let groups = scope.groups.iter().map(|group| (group.name.as_str(), "the group", &group.span, "name"));
+    let groups =
+        scope.groups.iter().map(|group| (group.name.as_str(), "the group", &group.span, "name"));
     let mut others: Vec<_> = sets.chain(groups.filter(|group| !group.0.is_empty())).collect();
     others.sort_by_key(|(_, _, span, _)| span.range.start);
     for (name, what, span, attribute) in others {
@@ -238,7 +253,8 @@ fn fields(check: &mut Check<'_>, scope: Scope<'_>) {
             let place = check.place(span, attribute);
             let message = format!("{what} `{name}` is named as `{first}` is");
             check.report(
-                Diagnostic::new(Code::DuplicateField, place, message).also(other.clone(), "first here"),
+                Diagnostic::new(Code::DuplicateField, place, message)
+                    .also(other.clone(), "first here"),
             );
         }
     }
@@ -247,13 +263,15 @@ fn fields(check: &mut Check<'_>, scope: Scope<'_>) {
 /// Conditions name views as they name fields.
 fn views(check: &mut Check<'_>, container: &Container) {
     let fields = container.fields.iter().filter(|field| is_member(field));
-    let mut seen: HashMap<&str, &Span> = fields.map(|field| (field.name.as_str(), &field.span)).collect();
+    let mut seen: HashMap<&str, &Span> =
+        fields.map(|field| (field.name.as_str(), &field.span)).collect();
     for crate::model::View { field, .. } in &container.views {
         if let Some(first) = seen.insert(&field.name, &field.span) {
             let place = check.place(&field.span, "name");
             let message = format!("the view `{}` is named as something else is", field.name);
             check.report(
-                Diagnostic::new(Code::DuplicateField, place, message).also(first.clone(), "first here"),
+                Diagnostic::new(Code::DuplicateField, place, message)
+                    .also(first.clone(), "first here"),
             );
         }
     }
@@ -261,19 +279,23 @@ fn views(check: &mut Check<'_>, container: &Container) {
 
 /// True if the field is a member of the Rust type.
 pub(super) fn is_member(field: &Field) -> bool {
-    !field.opcode && !field.length && !matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved)
+    !field.opcode
+        && !field.length
+        && !matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved)
 }
 
 fn targets(check: &mut Check<'_>, fields: &[Field]) {
     let spec = check.spec;
     for field in fields {
         let Type::Address { target, .. } = &field.ty else { continue };
-        if !target.is_empty() && !spec.containers.iter().any(|container| container.name == *target) {
+        if !target.is_empty() && !spec.containers.iter().any(|container| container.name == *target)
+        {
             let place = check.place(&field.span, "target");
             let message = format!("`{}` points to `{target}`, which is not described", field.name);
             let known = spec.containers.iter().map(|container| container.name.as_str());
             check.report(
-                Diagnostic::new(Code::Target, place, message).maybe_hint(suggest::hint(target, known)),
+                Diagnostic::new(Code::Target, place, message)
+                    .maybe_hint(suggest::hint(target, known)),
             );
         }
     }

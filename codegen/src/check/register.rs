@@ -34,7 +34,9 @@ pub(super) fn check(check: &mut Check<'_>) {
                 let place = check.place(&register.span, "num");
                 let message = match first.name == register.name {
                     true => format!("two of `{}` are both at {offset:#x}", register.name),
-                    false => format!("`{}` and `{}` are both at {offset:#x}", register.name, first.name),
+                    false => {
+                        format!("`{}` and `{}` are both at {offset:#x}", register.name, first.name)
+                    }
                 };
                 check.report(
                     Diagnostic::new(Code::RegisterOffset, place, message)
@@ -53,7 +55,10 @@ fn instance_of(register: &Container) -> &str {
 }
 
 /// Every dword that a register covers, of all its places.
-fn dwords<'a>(register: &'a Container, engines: &'a [EngineBase]) -> impl Iterator<Item = u32> + 'a {
+fn dwords<'a>(
+    register: &'a Container,
+    engines: &'a [EngineBase],
+) -> impl Iterator<Item = u32> + 'a {
     let size = register.bits.div_ceil(32);
     let places = register.register_places(engines);
     places.flat_map(move |offset| (0..size).map(move |dword| offset.wrapping_add(4 * dword)))
@@ -62,7 +67,8 @@ fn dwords<'a>(register: &'a Container, engines: &'a [EngineBase]) -> impl Iterat
 /// The attributes that say where a register is.
 fn place(check: &mut Check<'_>, register: &Container) {
     let spec = check.spec;
-    let Kind::Register { offset, per_engine, count, stride, instance_of, .. } = &register.kind else {
+    let Kind::Register { offset, per_engine, count, stride, instance_of, .. } = &register.kind
+    else {
         return;
     };
     let mut wrong = |attribute: &str, message: String, hint: Option<String>| {
@@ -71,7 +77,11 @@ fn place(check: &mut Check<'_>, register: &Container) {
     };
     let name = &register.name;
     if offset % 4 != 0 {
-        wrong("num", format!("`{name}` is at {offset:#x}, which is no dword of the register space"), None);
+        wrong(
+            "num",
+            format!("`{name}` is at {offset:#x}, which is no dword of the register space"),
+            None,
+        );
     }
     let size = 4 * register.bits.div_ceil(32);
     match (*count, *stride) {
@@ -79,8 +89,13 @@ fn place(check: &mut Check<'_>, register: &Container) {
         (1, 0) => {}
         (1, _) => wrong("stride", format!("`{name}` has a stride, but is only one register"), None),
         (_, stride) if stride < size || stride % 4 != 0 => {
-            let message = format!("the registers `{name}` are {size} bytes each, but {stride} bytes apart");
-            wrong("stride", message, Some("a stride is in bytes, from one register to the next".to_owned()));
+            let message =
+                format!("the registers `{name}` are {size} bytes each, but {stride} bytes apart");
+            wrong(
+                "stride",
+                message,
+                Some("a stride is in bytes, from one register to the next".to_owned()),
+            );
         }
         _ => {}
     }
@@ -91,18 +106,29 @@ fn place(check: &mut Check<'_>, register: &Container) {
     if instance_of.is_empty() {
         return;
     }
-    let registers =
-        spec.containers.iter().filter(|c| matches!(c.kind, Kind::Register { per_engine: true, .. }));
+    let registers = spec
+        .containers
+        .iter()
+        .filter(|c| matches!(c.kind, Kind::Register { per_engine: true, .. }));
     match registers.clone().find(|register| register.name == *instance_of) {
         _ if *per_engine => {
-            wrong("instance-of", format!("`{name}` is in each engine, so it is no single one"), None);
+            wrong(
+                "instance-of",
+                format!("`{name}` is in each engine, so it is no single one"),
+                None,
+            );
         }
         None => {
             let hint = suggest::hint(instance_of, registers.map(|register| register.name.as_str()));
-            wrong("instance-of", format!("there is no register `{instance_of}` in each engine"), hint);
+            wrong(
+                "instance-of",
+                format!("there is no register `{instance_of}` in each engine"),
+                hint,
+            );
         }
         Some(general) if !general.register_places(&spec.engines).any(|place| place == *offset) => {
-            let message = format!("`{name}` is at {offset:#x}, where no engine has its `{instance_of}`");
+            let message =
+                format!("`{name}` is at {offset:#x}, where no engine has its `{instance_of}`");
             wrong("instance-of", message, None);
         }
         Some(_) => {}
@@ -118,14 +144,19 @@ fn engines(check: &mut Check<'_>) {
         if let Some(first) = names.insert(&engine.name, &engine.span) {
             let place = check.place(&engine.span, "name");
             let message = format!("two engines are named `{}`", engine.name);
-            check.report(Diagnostic::new(Code::Duplicate, place, message).also(first.clone(), "first here"));
+            check.report(
+                Diagnostic::new(Code::Duplicate, place, message).also(first.clone(), "first here"),
+            );
         }
         if let Some(first) = bases.insert(engine.base, engine) {
             let place = check.place(&engine.span, "base");
-            let message =
-                format!("`{}` and `{}` have their registers at {:#x}", engine.name, first.name, engine.base);
+            let message = format!(
+                "`{}` and `{}` have their registers at {:#x}",
+                engine.name, first.name, engine.base
+            );
             check.report(
-                Diagnostic::new(Code::Register, place, message).also(first.span.clone(), "first here"),
+                Diagnostic::new(Code::Register, place, message)
+                    .also(first.span.clone(), "first here"),
             );
         }
     }

@@ -32,7 +32,8 @@ pub(super) fn check(check: &mut Check<'_>, container: &Container) {
     });
 }
 
-/// The alternatives of a set in the order of the file; fields of one that disagree about its condition are reported.
+/// The alternatives of a set in the order of the file; fields of one that disagree about its
+/// condition are reported.
 fn alternatives<'a>(check: &mut Check<'_>, fields: &'a [Field], set: &str) -> Vec<Alternative<'a>> {
     let mut members: Vec<(&str, &Field)> = fields
         .iter()
@@ -49,9 +50,11 @@ fn alternatives<'a>(check: &mut Check<'_>, fields: &'a [Field], set: &str) -> Ve
             None => found.push(Alternative { name, condition, span: &field.span }),
             Some(first) if first.condition == condition => {}
             Some(first) => {
-                let show =
-                    |condition: Option<&Expr>| condition.map_or("no condition".to_owned(), expr::display);
-                let message = format!("fields of alternative `{set}/{name}` have different conditions");
+                let show = |condition: Option<&Expr>| {
+                    condition.map_or("no condition".to_owned(), expr::display)
+                };
+                let message =
+                    format!("fields of alternative `{set}/{name}` have different conditions");
                 let place = check.place(&field.span, "exists-if");
                 let also = check.place(first.span, "exists-if");
                 check.report(
@@ -69,16 +72,20 @@ fn fallbacks(check: &mut Check<'_>, set: &str, alternatives: &[Alternative<'_>])
     let mut fallbacks = alternatives.iter().filter(|alternative| alternative.condition.is_none());
     let Some(first) = fallbacks.next() else { return };
     for other in fallbacks {
-        let message = format!("`{}` and `{}` of `{set}` both have no condition", first.name, other.name);
+        let message =
+            format!("`{}` and `{}` of `{set}` both have no condition", first.name, other.name);
         check.report(
             Diagnostic::new(Code::Variant, other.span.clone(), message)
                 .also(first.span.clone(), "first here")
-                .hint("one alternative may be without `exists-if`: it is taken when no other holds"),
+                .hint(
+                    "one alternative may be without `exists-if`: it is taken when no other holds",
+                ),
         );
     }
 }
 
-/// Tries every value of the bits that the conditions name, and shows one for which two alternatives hold.
+/// Tries every value of the bits that the conditions name, and shows one for which two alternatives
+/// hold.
 fn exclusion(check: &mut Check<'_>, set: &str, alternatives: &[Alternative<'_>]) {
     let conditions: Vec<(&Alternative<'_>, &Expr)> =
         alternatives.iter().filter_map(|one| Some((one, one.condition?))).collect();
@@ -90,7 +97,8 @@ fn exclusion(check: &mut Check<'_>, set: &str, alternatives: &[Alternative<'_>])
             let Some(example) = both(first, second, &fields) else { continue };
             let place = check.place(two.span, "exists-if");
             let also = check.place(one.span, "exists-if");
-            let message = format!("`{}` and `{}` of `{set}` can hold at once: {example}", one.name, two.name);
+            let message =
+                format!("`{}` and `{}` of `{set}` can hold at once: {example}", one.name, two.name);
             check.report(Diagnostic::new(Code::Variant, place, message).also(also, "and this"));
         }
     }
@@ -137,8 +145,9 @@ fn both(first: &Expr, second: &Expr, fields: &[(&str, u32, u32)]) -> Option<Stri
             eval(first, &read) != 0 && eval(second, &read) != 0
         })
         .map(|word| {
-            let values =
-                fields.iter().map(|(name, start, end)| format!("[{name}] = {}", read(word, *start, *end)));
+            let values = fields
+                .iter()
+                .map(|(name, start, end)| format!("[{name}] = {}", read(word, *start, *end)));
             values.collect::<Vec<_>>().join(", ")
         })
 }

@@ -1,5 +1,5 @@
-//! What strict readers check: as a table (`genxml_core::Check`), which finds the first check that fails, and as one
-//! expression over whole dwords, which says quickly that none does.
+//! What strict readers check: as a table (`genxml_core::Check`), which finds the first check that
+//! fails, and as one expression over whole dwords, which says quickly that none does.
 
 use super::condition::condition_of;
 use super::field::{Place, address_shift, number, path, pattern};
@@ -112,8 +112,9 @@ impl<'a> Checks<'a> {
         }
     }
 
-    /// An expression over `dwords`, an array of the container's size or a slice of at least that: true if no check
-    /// fails. Nothing if it would be long, or if an element of the tail does not fill dwords.
+    /// An expression over `dwords`, an array of the container's size or a slice of at least that:
+    /// true if no check fails. Nothing if it would be long, or if an element of the tail does not
+    /// fill dwords.
     pub fn fits(&self) -> Option<TokenStream> {
         let mut quick = Quick { at: None, ..Quick::default() };
         quick.rows(self, 0)?;
@@ -121,7 +122,8 @@ impl<'a> Checks<'a> {
     }
 
     fn block(&self, fields: &[&'a Field], groups: &'a [Group], bits: u32) -> Vec<Row<'a>> {
-        let common: Vec<&Field> = fields.iter().copied().filter(|field| field.variant.is_none()).collect();
+        let common: Vec<&Field> =
+            fields.iter().copied().filter(|field| field.variant.is_none()).collect();
         let mut rows: Vec<(u32, Row)> = Vec::new();
         for field in &common {
             rows.extend(self.field(field).into_iter().map(|row| (field.start, row)));
@@ -134,7 +136,8 @@ impl<'a> Checks<'a> {
                 rows.push((group.start, Row::Each { start, bits, count, rows: inner }));
             }
         }
-        let mut covered: Vec<Range<u32>> = common.iter().map(|field| field.start..field.end + 1).collect();
+        let mut covered: Vec<Range<u32>> =
+            common.iter().map(|field| field.start..field.end + 1).collect();
         covered.extend(groups.iter().map(|group| match group.count {
             0 => group.start..u32::MAX,
             count => group.start..group.start + group.bits * count,
@@ -147,9 +150,13 @@ impl<'a> Checks<'a> {
         }
         let mut all = covered.clone();
         for set in sets {
-            let members: Vec<&Field> = fields.iter().copied().filter(|f| set_of(f) == Some(set)).collect();
-            let union: Vec<Range<u32>> = members.iter().map(|field| field.start..field.end + 1).collect();
-            rows.extend(self.set(&members, &covered, &union, bits).map(|row| (members[0].start, row)));
+            let members: Vec<&Field> =
+                fields.iter().copied().filter(|f| set_of(f) == Some(set)).collect();
+            let union: Vec<Range<u32>> =
+                members.iter().map(|field| field.start..field.end + 1).collect();
+            rows.extend(
+                self.set(&members, &covered, &union, bits).map(|row| (members[0].start, row)),
+            );
             all.extend(union);
         }
         rows.extend(gaps(&all, bits).into_iter().map(|gap| (gap.start, gap_row(gap))));
@@ -178,12 +185,15 @@ impl<'a> Checks<'a> {
             let mut checks: Vec<Row> = fields.iter().flat_map(|field| self.field(field)).collect();
             let mut covered = common.to_vec();
             covered.extend(fields.iter().map(|field| field.start..field.end + 1));
-            checks.extend(gaps(&covered, bits).into_iter().flat_map(|gap| within(gap, union)).map(gap_row));
+            checks.extend(
+                gaps(&covered, bits).into_iter().flat_map(|gap| within(gap, union)).map(gap_row),
+            );
             rows.push((fields.iter().find_map(|field| field.exists_if.as_ref()), checks));
         }
         rows.sort_by_key(|(condition, _)| condition.is_none());
         if !rows.iter().any(|(condition, _)| condition.is_none()) {
-            let absent = gaps(common, bits).into_iter().flat_map(|gap| within(gap, union)).map(gap_row);
+            let absent =
+                gaps(common, bits).into_iter().flat_map(|gap| within(gap, union)).map(gap_row);
             rows.push((None, absent.collect()));
         }
         let empty = rows.iter().all(|(_, checks)| checks.is_empty());
@@ -192,7 +202,8 @@ impl<'a> Checks<'a> {
 
     fn field(&self, field: &'a Field) -> Vec<Row<'a>> {
         let name = field.name.as_str();
-        let fixed = |start: u32, end: u32, value: u64| Row::Fixed { field: name, start, end, value };
+        let fixed =
+            |start: u32, end: u32, value: u64| Row::Fixed { field: name, start, end, value };
         let ones = |bits: u32| u64::MAX >> (64 - bits.clamp(1, 64));
         let variable = self.container.groups.iter().any(|group| group.count == 0);
         let bias = match self.container.kind {
@@ -205,7 +216,9 @@ impl<'a> Checks<'a> {
             // With a range, a packet may end before all that the table describes.
             return match field.range {
                 _ if variable => Vec::new(),
-                Some((min, max)) => vec![Row::Range { field: name, start, end, signed: false, min, max }],
+                Some((min, max)) => {
+                    vec![Row::Range { field: name, start, end, signed: false, min, max }]
+                }
                 None => vec![fixed(start, end, u64::from(dwords))],
             };
         }
@@ -217,7 +230,9 @@ impl<'a> Checks<'a> {
                 let value = |bits| if field.ty == Type::MustBeOne { ones(bits) } else { 0 };
                 let pieces = (field.start..=field.end).step_by(64);
                 let pieces = pieces.map(|start| (start, field.end.min(start + 63)));
-                return pieces.map(|(start, end)| fixed(start, end, value(end - start + 1))).collect();
+                return pieces
+                    .map(|(start, end)| fixed(start, end, value(end - start + 1)))
+                    .collect();
             }
             Type::Struct(id) if self.plan.is_typed(&self.plan.spec.containers[id.0]) => {
                 return vec![Row::Nested { id: *id, start: field.start }];
@@ -236,7 +251,8 @@ impl<'a> Checks<'a> {
         let signed = matches!(field.ty, Type::Int | Type::SFixed { .. }) && field.range.is_some();
         // Of Mesa's fields without a range, some must not be zero.
         let (min, max) = field.range.unwrap_or((1, ones(field.end - field.start + 1)));
-        let range = Row::Range { field: name, start: field.start, end: field.end, signed, min, max };
+        let range =
+            Row::Range { field: name, start: field.start, end: field.end, signed, min, max };
         match (&field.exists_if, &field.variant) {
             (Some(condition), None) => vec![Row::First(vec![(Some(condition), vec![range])])],
             _ => vec![range],
@@ -284,7 +300,8 @@ impl Quick {
                 }
                 let mut element = Quick { at: Some(quote!(at)), ..Quick::default() };
                 element.all(checks, rows, 0)?;
-                let (start, dwords, element) = (number(start / 32), number(bits / 32), element.text());
+                let (start, dwords, element) =
+                    (number(start / 32), number(bits / 32), element.text());
                 self.terms.push(quote!({
                     let mut at = #start;
                     while at + #dwords <= dwords.len() && (#element) {
@@ -370,14 +387,16 @@ impl Quick {
         Place { base, put: quote!(dwords), get: quote!(dwords), array: false }
     }
 
-    /// That all masked dwords are right: a call for those of a whole packet, which is quick to compile, or one by one.
+    /// That all masked dwords are right: a call for those of a whole packet, which is quick to
+    /// compile, or one by one.
     fn masked(&self) -> Option<TokenStream> {
         let last = *self.masks.keys().next_back()?;
         if self.at.is_none() && self.masks.len() > 2 {
             let rows = (0..=last).map(|index| self.masks.get(&index).copied().unwrap_or_default());
             let (masks, values): (Vec<u32>, Vec<u32>) = rows.unzip();
-            let text =
-                |dwords: Vec<u32>| dwords.into_iter().map(|dword| pattern(dword.into())).collect::<Vec<_>>();
+            let text = |dwords: Vec<u32>| {
+                dwords.into_iter().map(|dword| pattern(dword.into())).collect::<Vec<_>>()
+            };
             let (masks, values) = (text(masks), text(values));
             return Some(quote!(masked(dwords, &[#(#masks),*], &[#(#values),*])));
         }

@@ -58,15 +58,23 @@ fn value(expr: &Expr, place: &Place) -> TokenStream {
             let (start, end, dwords) = (place.at(*start), place.at(*end), &place.get);
             quote!(get(#dwords, #start, #end))
         }
-        Expr::Binary(op @ (Op::BitAnd | Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem), left, right) => {
+        Expr::Binary(
+            op @ (Op::BitAnd | Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem),
+            left,
+            right,
+        ) => {
             let (left, right) = (value(left, place), value(right, place));
             match op {
                 Op::BitAnd => quote!((#left & #right)),
                 Op::Add => quote!(u64::wrapping_add(#left, #right)),
                 Op::Sub => quote!(u64::wrapping_sub(#left, #right)),
                 Op::Mul => quote!(u64::wrapping_mul(#left, #right)),
-                Op::Div => quote!(match u64::checked_div(#left, #right) { Some(times) => times, None => 0 }),
-                _ => quote!(match u64::checked_rem(#left, #right) { Some(rest) => rest, None => 0 }),
+                Op::Div => {
+                    quote!(match u64::checked_div(#left, #right) { Some(times) => times, None => 0 })
+                }
+                _ => {
+                    quote!(match u64::checked_rem(#left, #right) { Some(rest) => rest, None => 0 })
+                }
             }
         }
         other => {

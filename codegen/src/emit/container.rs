@@ -1,4 +1,5 @@
-//! A container as Rust: the struct, `new`, `pack`, `unpack`, and the types of its arrays and alternatives.
+//! A container as Rust: the struct, `new`, `pack`, `unpack`, and the types of its arrays and
+//! alternatives.
 
 use super::checks::Checks;
 use super::docs;
@@ -30,7 +31,8 @@ pub fn container(plan: &Plan, id: ContainerId) -> TokenStream {
     quote!(#main #(#extra)*)
 }
 
-/// Bits of a container above which its arrays are written where they are wanted, not built and copied.
+/// Bits of a container above which its arrays are written where they are wanted, not built and
+/// copied.
 const LONG: u32 = 1024;
 
 pub(super) struct Emit<'a> {
@@ -45,8 +47,8 @@ impl Emit<'_> {
         quote!(#[derive(Clone, Copy, PartialEq, #eq Debug)])
     }
 
-    /// A container whose size is known. What costs most to compile, comparing and showing each field, goes through the
-    /// dwords: two values are equal if they are packed alike.
+    /// A container whose size is known. What costs most to compile, comparing and showing each
+    /// field, goes through the dwords: two values are equal if they are packed alike.
     fn fixed(&self, id: ContainerId, body: &Body) -> TokenStream {
         let (container, block) = (body.container, &body.block);
         let name = ident(&block.name);
@@ -57,7 +59,8 @@ impl Emit<'_> {
         let packed = self.packed(id, body, &TokenStream::new());
 
         let place = Place::array();
-        let Packing { array, rest } = self.dwords(block, &quote!(self), &fixed_dwords(container), &[]);
+        let Packing { array, rest } =
+            self.dwords(block, &quote!(self), &fixed_dwords(container), &[]);
         let stores = (!rest.is_empty() && container.bits > LONG).then(|| {
             let stores = self.stores(block, &quote!(self), &fixed_dwords(container));
             quote! {
@@ -127,7 +130,8 @@ impl Emit<'_> {
                     #refuse
                     Ok(Self::unpack_lossy(dwords))
                 }
-                /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
+                /// Reads the dwords as hardware does: opcode, length and reserved bits are not
+                /// looked at.
                 #[inline(always)]
                 pub const fn unpack_lossy(#unused: &[u32; #dwords]) -> Self {
                     #lossy_before
@@ -233,7 +237,11 @@ impl Emit<'_> {
                         });
                     }
                 };
-                (Some(write), Some((check, strict)), quote!(get(dwords, #start, #end) as usize + #bias))
+                (
+                    Some(write),
+                    Some((check, strict)),
+                    quote!(get(dwords, #start, #end) as usize + #bias),
+                )
             }
         };
         let (check_length, strict_length) = check_length.unzip();
@@ -283,8 +291,8 @@ impl Emit<'_> {
                 /// Writes the dwords to the start of `out` and returns how many.
                 ///
                 /// # Errors
-                /// [`PackError::Space`] if `out` is too short, [`PackError::Length`] if the length field cannot say
-                /// how long the tail is.
+                /// [`PackError::Space`] if `out` is too short, [`PackError::Length`] if the length
+                /// field cannot say how long the tail is.
                 #[inline]
                 pub fn pack_into(&self, out: &mut [u32]) -> Result<usize, PackError> {
                     let length = self.dwords();
@@ -302,10 +310,12 @@ impl Emit<'_> {
                 fn length(dwords: &[u32]) -> usize {
                     #total
                 }
-                /// Reads the packet at the start of `dwords` and checks every bit that has one legal value, and ranges.
+                /// Reads the packet at the start of `dwords` and checks every bit that has one
+                /// legal value, and ranges.
                 ///
                 /// # Errors
-                /// [`UnpackError::Truncated`] if the packet goes on after the end, else the first check that fails.
+                /// [`UnpackError::Truncated`] if the packet goes on after the end, else the first
+                /// check that fails.
                 pub fn unpack(dwords: &'a [u32]) -> Result<Self, UnpackError> {
                     let needed = Self::length(dwords).max(#needed);
                     let available = dwords.len();
@@ -317,8 +327,9 @@ impl Emit<'_> {
                     #strict_length
                     Ok(value)
                 }
-                /// Reads the packet at the start of `dwords` as hardware does: opcode and reserved bits are not looked
-                /// at. What lies after the end of `dwords` reads as zero, and the tail ends there.
+                /// Reads the packet at the start of `dwords` as hardware does: opcode and reserved
+                /// bits are not looked at. What lies after the end of `dwords` reads as zero, and
+                /// the tail ends there.
                 pub fn unpack_lossy(dwords: &'a [u32]) -> Self {
                     let end = dwords.len().min(Self::length(dwords));
                     let tail = dwords.get(#fixed..end).unwrap_or(&[]);
@@ -366,7 +377,8 @@ impl Emit<'_> {
             },
             None => quote!(if #first { return Err(error); }),
         };
-        // Behind the last bit nothing may stand; where the structure is part of another, that is the other's.
+        // Behind the last bit nothing may stand; where the structure is part of another, that is
+        // the other's.
         let bits = body.container.bits;
         let rest = (!bits.is_multiple_of(32) && body.tail.is_none()).then(|| {
             let (start, end) = (number(bits), number(bits.next_multiple_of(32) - 1));
@@ -456,11 +468,12 @@ impl Emit<'_> {
             _ => (0, 0),
         };
         let markers = ["RenderCommand", "BlitterCommand", "VideoCommand", "VideoEnhanceCommand"];
-        let markers =
-            markers.iter().enumerate().filter(|(bit, _)| engines >> bit & 1 == 1).map(|(_, marker)| {
+        let markers = markers.iter().enumerate().filter(|(bit, _)| engines >> bit & 1 == 1).map(
+            |(_, marker)| {
                 let marker = ident(marker);
                 quote!(impl super::engine::#marker for #name #lifetime {})
-            });
+            },
+        );
         let pipelines = match pipelines {
             // It changes the pipeline: the module `pipeline` says who may emit it.
             _ if body.container.name == "PIPELINE_SELECT" => quote!(),
@@ -512,10 +525,13 @@ impl Emit<'_> {
         let members = block.members.iter().map(|member| {
             let name = ident(member_name(member));
             let (doc, ty) = match member {
-                Member::Field(_, field) => (docs::field(field, relative), self.plan.ty(field, self.file)),
+                Member::Field(_, field) => {
+                    (docs::field(field, relative), self.plan.ty(field, self.file))
+                }
                 Member::Set(set) => {
                     let ty = ident(&set.ty);
-                    let names: Vec<String> = set.alternatives.iter().map(|a| a.variant.clone()).collect();
+                    let names: Vec<String> =
+                        set.alternatives.iter().map(|a| a.variant.clone()).collect();
                     (vec![format!("One of {}.", names.join(", "))], quote!(#ty))
                 }
                 Member::Array(array) => (array_doc(array, relative), self.array_ty(array)),
@@ -547,14 +563,14 @@ impl Emit<'_> {
 impl Plan<'_> {
     /// True if a variable array holds the structure directly.
     pub(super) fn is_entry(&self, id: ContainerId) -> bool {
-        self.bodies
-            .iter()
-            .filter_map(|body| body.tail.as_ref())
-            .any(|tail| matches!(&tail.element, Element::Field(field) if field.ty == Type::Struct(id)))
+        self.bodies.iter().filter_map(|body| body.tail.as_ref()).any(
+            |tail| matches!(&tail.element, Element::Field(field) if field.ty == Type::Struct(id)),
+        )
     }
 }
 
-/// Bits that are the same in every packet of the kind: opcode, must-be-one, and the length if it is fixed.
+/// Bits that are the same in every packet of the kind: opcode, must-be-one, and the length if it is
+/// fixed.
 fn fixed_dwords(container: &crate::model::Container) -> Vec<u32> {
     let mut dwords = vec![0; container.bits.div_ceil(32) as usize];
     let variable = container.groups.iter().any(|group| group.count == 0);
@@ -562,7 +578,9 @@ fn fixed_dwords(container: &crate::model::Container) -> Vec<u32> {
         Kind::Instruction { bias, .. } => bias,
         _ => 0,
     };
-    for field in container.fields.iter().filter(|field| field.variant.is_none() && !is_member(field)) {
+    for field in
+        container.fields.iter().filter(|field| field.variant.is_none() && !is_member(field))
+    {
         let value = match field.ty {
             _ if field.length && variable => 0,
             _ if field.length => u64::from((container.bits / 32).saturating_sub(bias)),
@@ -591,8 +609,11 @@ fn array_doc(array: &Array, relative: bool) -> Vec<String> {
 }
 
 fn tail_doc(tail: &Array) -> Vec<String> {
-    let mut doc =
-        vec![format!("dw{} to the end · elements of {} bits", tail.group.start / 32, tail.group.bits)];
+    let mut doc = vec![format!(
+        "dw{} to the end · elements of {} bits",
+        tail.group.start / 32,
+        tail.group.bits
+    )];
     if let Element::Field(field) = &tail.element {
         doc.extend(docs::field(field, true));
         doc[0].push('.');

@@ -8,7 +8,8 @@ use quote::quote;
 
 /// `lines` as doc attributes.
 pub fn doc(lines: &[String]) -> TokenStream {
-    let lines = lines.iter().map(|line| if line.is_empty() { String::new() } else { format!(" {line}") });
+    let lines =
+        lines.iter().map(|line| if line.is_empty() { String::new() } else { format!(" {line}") });
     quote!(#(#[doc = #lines])*)
 }
 
@@ -17,8 +18,9 @@ pub fn alias(name: &str, rust: &str) -> Option<TokenStream> {
     let fine = !name.is_empty()
         && name != rust
         && name.trim() == name
-        && !name
-            .contains(|c: char| c == '"' || c == '\'' || (c.is_whitespace() && c != ' ') || c.is_control());
+        && !name.contains(|c: char| {
+            c == '"' || c == '\'' || (c.is_whitespace() && c != ' ') || c.is_control()
+        });
     fine.then(|| quote!(#[doc(alias = #name)]))
 }
 
@@ -34,7 +36,9 @@ pub fn escape(text: &str) -> String {
             continue;
         }
         for c in word.chars() {
-            if matches!(c, '[' | ']' | '<' | '>' | '`' | '\\' | '*' | '_') && !(c == '_' && inner(word)) {
+            if matches!(c, '[' | ']' | '<' | '>' | '`' | '\\' | '*' | '_')
+                && !(c == '_' && inner(word))
+            {
                 out.push('\\');
             }
             out.push(c);
@@ -50,7 +54,8 @@ fn inner(word: &str) -> bool {
 
 /// Parts joined by the dot that separates facts.
 fn facts(parts: &[String]) -> String {
-    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> =
+        parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     parts.join(" · ")
 }
 
@@ -68,14 +73,20 @@ pub fn container(container: &Container) -> Vec<String> {
         Kind::Struct { align } => ("structure".to_string(), format!("aligned to {align} bytes")),
         Kind::Instruction { engines, pipelines, .. } => {
             let names = ["render", "blitter", "video", "video-enhance"];
-            let names =
-                names.iter().enumerate().filter(|(bit, _)| engines >> bit & 1 == 1).map(|(_, name)| *name);
+            let names = names
+                .iter()
+                .enumerate()
+                .filter(|(bit, _)| engines >> bit & 1 == 1)
+                .map(|(_, name)| *name);
             let names: Vec<&str> = names.collect();
             let pipelines = match pipelines {
                 ALL_PIPELINES => String::new(),
                 pipelines => format!("pipeline {}", pipeline_names(pipelines).join(" or ")),
             };
-            (if names.len() == 4 { "every engine".to_string() } else { names.join(", ") }, pipelines)
+            (
+                if names.len() == 4 { "every engine".to_string() } else { names.join(", ") },
+                pipelines,
+            )
         }
         Kind::Register { offset, per_engine, count, masked, access, .. } => {
             let access = match access {
@@ -84,14 +95,19 @@ pub fn container(container: &Container) -> Vec<String> {
                 Access::WriteOnly => ", write only",
             };
             let masked = if masked { "bits 31:16 enable writes of 15:0" } else { "" };
-            let array = if count > 1 { format!("{count} registers") } else { "register".to_string() };
+            let array =
+                if count > 1 { format!("{count} registers") } else { "register".to_string() };
             let base = if per_engine { "base of the engine + " } else { "" };
             (format!("{array} {base}{offset:#x}{access}"), masked.to_string())
         }
     };
     let name = format!("`{}`", container.name.replace('`', "'"));
     vec![
-        if container.doc.is_empty() { format!("{name}.") } else { sentence(&escape(&container.doc)) },
+        if container.doc.is_empty() {
+            format!("{name}.")
+        } else {
+            sentence(&escape(&container.doc))
+        },
         String::new(),
         facts(&[name, size, what, more, escape(&container.source)]),
     ]
@@ -137,12 +153,15 @@ pub fn field(field: &Field, relative: bool) -> Vec<String> {
     let range = field.range.filter(|range| !field.nonzero || *range != all);
     let range = range.map_or(String::new(), |(min, max)| format!("{} to {}", show(min), show(max)));
     let target = match &field.ty {
-        Type::Address { target, .. } if !target.is_empty() => format!("of `{}`", target.replace('`', "'")),
+        Type::Address { target, .. } if !target.is_empty() => {
+            format!("of `{}`", target.replace('`', "'"))
+        }
         _ => String::new(),
     };
     let unit = escape(&field.unit);
     let nonzero = if field.nonzero { "not zero" } else { "" }.to_string();
-    let mut lines = vec![facts(&[bits, unit, target, default, range, nonzero, escape(&field.source)])];
+    let mut lines =
+        vec![facts(&[bits, unit, target, default, range, nonzero, escape(&field.source)])];
     if !field.doc.is_empty() {
         lines[0].push('.');
         lines.push(sentence(&escape(&field.doc)));
@@ -161,13 +180,17 @@ pub fn field(field: &Field, relative: bool) -> Vec<String> {
 fn meant(field: &Field, stored: u64, width: u32, signed: bool) -> String {
     let mask = u64::MAX >> (64 - width.clamp(1, 64));
     let value = match (&field.ty, field.stored) {
-        (Type::Address { .. }, _) => return format!("{:#x}", stored << super::field::address_shift(field)),
+        (Type::Address { .. }, _) => {
+            return format!("{:#x}", stored << super::field::address_shift(field));
+        }
         (Type::Float, _) if width == 32 => return f32::from_bits(stored as u32).to_string(),
         (Type::Float, _) if width == 64 => return f64::from_bits(stored).to_string(),
         (_, Stored::MinusOne) => i128::from(stored) + 1,
         (_, Stored::Shifted(shift)) => i128::from(stored) << shift.min(63),
         (_, Stored::Log2) => 1i128 << stored.min(100),
-        _ if signed && stored & mask > mask >> 1 => i128::from(stored & mask) - i128::from(mask) - 1,
+        _ if signed && stored & mask > mask >> 1 => {
+            i128::from(stored & mask) - i128::from(mask) - 1
+        }
         _ => i128::from(stored),
     };
     match field.ty {
@@ -181,8 +204,11 @@ fn meant(field: &Field, stored: u64, width: u32, signed: bool) -> String {
 
 /// Lines for an enumeration.
 pub fn enumeration(e: &Enum) -> Vec<String> {
-    let text =
-        if e.doc.is_empty() { format!("Values of {}.", escape(&e.name)) } else { sentence(&escape(&e.doc)) };
+    let text = if e.doc.is_empty() {
+        format!("Values of {}.", escape(&e.name))
+    } else {
+        sentence(&escape(&e.doc))
+    };
     match escape(&e.source) {
         source if source.is_empty() => vec![text],
         source => vec![text, String::new(), format!("`{}` · {source}", e.name.replace('`', "'"))],

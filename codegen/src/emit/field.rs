@@ -169,7 +169,9 @@ impl Plan<'_> {
                 let value = pattern(value << address_shift(field));
                 quote!(Address::from_bits(#value))
             }
-            (Type::Enum(id), _) => self.enum_value(&self.spec.enums[id.0], &self.enum_path(*id, file), value),
+            (Type::Enum(id), _) => {
+                self.enum_value(&self.spec.enums[id.0], &self.enum_path(*id, file), value)
+            }
             (Type::Struct(id), _) => {
                 let name = path(&self.container_path(*id, file));
                 if field.default.is_some() {
@@ -185,7 +187,9 @@ impl Plan<'_> {
             _ => {
                 let ty = self.newtype(field);
                 match (field.stored, value) {
-                    (Stored::MinusOne | Stored::Log2, 0) if field.ty == Type::Uint => quote!(#ty::ONE),
+                    (Stored::MinusOne | Stored::Log2, 0) if field.ty == Type::Uint => {
+                        quote!(#ty::ONE)
+                    }
                     (_, 0) => quote!(#ty::ZERO),
                     _ => {
                         let value = pattern(value);
@@ -247,7 +251,8 @@ impl Plan<'_> {
         quote!(put(#dwords, #start, #end, #bits);)
     }
 
-    /// What the field adds to each dword of an array that it lies in; nothing for a structure of several dwords.
+    /// What the field adds to each dword of an array that it lies in; nothing for a structure of
+    /// several dwords.
     pub fn terms(&self, field: &Field, value: TokenStream) -> Option<Vec<(u32, TokenStream)>> {
         let (mut start, end) = (field.start, field.end);
         let one = start / 32 == end / 32;
@@ -366,9 +371,11 @@ pub fn space_type(space: &str) -> String {
     super::names::type_name(space)
 }
 
-/// Constants of an enumeration with their values. Names that occur more than once all get their value behind them.
+/// Constants of an enumeration with their values. Names that occur more than once all get their
+/// value behind them.
 pub fn value_names(e: &Enum) -> Vec<(String, u64)> {
-    let plain: Vec<String> = e.values.iter().map(|value| super::names::value_name(&value.name)).collect();
+    let plain: Vec<String> =
+        e.values.iter().map(|value| super::names::value_name(&value.name)).collect();
     let mut scope = super::names::Scope::with(&["INFO", "BITS"]);
     let names = plain.iter().zip(&e.values).map(|(name, value)| {
         let twice = plain.iter().filter(|other| *other == name).count() > 1;

@@ -29,9 +29,12 @@ impl Emit<'_> {
                 let read = |(start, end): (u32, u32)| {
                     (start..=end).rev().fold(0, |v, bit| v << 1 | bit_of(defaults, bit))
                 };
-                let chosen =
-                    set.alternatives.iter().find(|a| a.condition.is_none_or(|c| eval(c, &read) != 0));
-                let Some(chosen) = chosen.or(set.alternatives.last().filter(|_| !set.absent)) else {
+                let chosen = set
+                    .alternatives
+                    .iter()
+                    .find(|a| a.condition.is_none_or(|c| eval(c, &read) != 0));
+                let Some(chosen) = chosen.or(set.alternatives.last().filter(|_| !set.absent))
+                else {
                     return quote!(#ty::Absent);
                 };
                 let variant = ident(&chosen.variant);
@@ -57,8 +60,9 @@ impl Emit<'_> {
         quote!([#element; #count])
     }
 
-    /// Every dword of a block at the start of an array as an expression over `self`, and statements for what is not one
-    /// expression: alternatives, arrays, structures of several dwords. `words` are the fixed bits.
+    /// Every dword of a block at the start of an array as an expression over `self`, and statements
+    /// for what is not one expression: alternatives, arrays, structures of several dwords. `words`
+    /// are the fixed bits.
     pub(super) fn dwords(
         &self,
         block: &Block,
@@ -71,8 +75,8 @@ impl Emit<'_> {
         Packing { array: quote!([#(#dwords),*]), rest }
     }
 
-    /// Statements that write every dword of a block to where the array reference `dwords` leads: no array is built first
-    /// that would have to be copied. For long blocks with arrays.
+    /// Statements that write every dword of a block to where the array reference `dwords` leads: no
+    /// array is built first that would have to be copied. For long blocks with arrays.
     pub(super) fn stores(&self, block: &Block, from: &TokenStream, words: &[u32]) -> TokenStream {
         let (dwords, rest) = self.expressions(block, &Place::reference(), from, words, &[]);
         let mut covered = vec![false; dwords.len()];
@@ -80,8 +84,13 @@ impl Emit<'_> {
             if let Member::Array(array) = member
                 && self.whole_dwords(array, &Place::reference(), from).is_some()
             {
-                let (start, count) = (array.group.start / 32, array.group.count * array.group.bits / 32);
-                covered.iter_mut().skip(start as usize).take(count as usize).for_each(|dword| *dword = true);
+                let (start, count) =
+                    (array.group.start / 32, array.group.count * array.group.bits / 32);
+                covered
+                    .iter_mut()
+                    .skip(start as usize)
+                    .take(count as usize)
+                    .for_each(|dword| *dword = true);
             }
         }
         let mut stores = Vec::new();
@@ -124,7 +133,8 @@ impl Emit<'_> {
         more: &[(u32, TokenStream)],
     ) -> (Vec<Option<TokenStream>>, TokenStream) {
         let fixed = words.iter().map(|word| (*word != 0).then(|| pattern(u64::from(*word))));
-        let mut dwords: Vec<Vec<TokenStream>> = fixed.map(|word| word.into_iter().collect()).collect();
+        let mut dwords: Vec<Vec<TokenStream>> =
+            fixed.map(|word| word.into_iter().collect()).collect();
         let mut rest = Vec::new();
         let mut add = |terms: Vec<(u32, TokenStream)>| {
             for (dword, term) in terms {
@@ -145,7 +155,8 @@ impl Emit<'_> {
                 None => rest.push(self.write(member, place, from.clone(), 0)),
             }
         }
-        let dwords = dwords.into_iter().map(|terms| (!terms.is_empty()).then(|| quote!(#(#terms)|*)));
+        let dwords =
+            dwords.into_iter().map(|terms| (!terms.is_empty()).then(|| quote!(#(#terms)|*)));
         (dwords.collect(), quote!(#(#rest)*))
     }
 
@@ -157,12 +168,19 @@ impl Emit<'_> {
         from: TokenStream,
         depth: usize,
     ) -> TokenStream {
-        let writes = block.members.iter().map(|member| self.write(member, place, from.clone(), depth));
+        let writes =
+            block.members.iter().map(|member| self.write(member, place, from.clone(), depth));
         quote!(#(#writes)*)
     }
 
     /// Statements that write a member of `from`.
-    fn write(&self, member: &Member, place: &Place, from: TokenStream, depth: usize) -> TokenStream {
+    fn write(
+        &self,
+        member: &Member,
+        place: &Place,
+        from: TokenStream,
+        depth: usize,
+    ) -> TokenStream {
         let name = ident(member_name(member));
         match member {
             Member::Field(_, field) => self.write_field(field, place, quote!(#from.#name)),
@@ -171,15 +189,19 @@ impl Emit<'_> {
                 let ty = ident(&set.ty);
                 let arms = set.alternatives.iter().map(|alternative| {
                     let variant = ident(&alternative.variant);
-                    let bound: Vec<_> = alternative.fields.iter().map(|(name, _)| binding(name)).collect();
-                    let patterns = alternative.fields.iter().zip(&bound).map(|((name, _), bound)| {
-                        let name = ident(name);
-                        if name == *bound { quote!(#name) } else { quote!(#name: #bound) }
-                    });
+                    let bound: Vec<_> =
+                        alternative.fields.iter().map(|(name, _)| binding(name)).collect();
+                    let patterns =
+                        alternative.fields.iter().zip(&bound).map(|((name, _), bound)| {
+                            let name = ident(name);
+                            if name == *bound { quote!(#name) } else { quote!(#name: #bound) }
+                        });
                     let puts = alternative.fields.iter().zip(&bound);
-                    let puts = puts.map(|((_, field), bound)| self.write_field(field, place, quote!(#bound)));
+                    let puts = puts
+                        .map(|((_, field), bound)| self.write_field(field, place, quote!(#bound)));
                     let ones = alternative.ones.iter().map(|field| {
-                        let (put, start, end) = (&place.put, place.at(field.start), place.at(field.end));
+                        let (put, start, end) =
+                            (&place.put, place.at(field.start), place.at(field.end));
                         let ones = pattern(u64::MAX >> (63 - (field.end - field.start).min(63)));
                         quote!(put(#put, #start, #end, #ones);)
                     });
@@ -236,16 +258,27 @@ impl Emit<'_> {
     }
 
     /// A loop over the dwords of an array whose elements fill them: each is stored at once.
-    fn whole_dwords(&self, array: &Array, place: &Place, value: &TokenStream) -> Option<TokenStream> {
+    fn whole_dwords(
+        &self,
+        array: &Array,
+        place: &Place,
+        value: &TokenStream,
+    ) -> Option<TokenStream> {
         let group = array.group;
         let field = match &array.element {
             Element::Field(field) => field,
             Element::Block(block) => return self.whole_blocks(array, block, place, value),
             Element::Array(_) => return None,
         };
-        let fills = matches!(group.bits, 4 | 8 | 16 | 32) && field.start == 0 && field.end + 1 == group.bits;
+        let fills = matches!(group.bits, 4 | 8 | 16 | 32)
+            && field.start == 0
+            && field.end + 1 == group.bits;
         let each = 32 / group.bits.max(1);
-        if !place.array || !fills || !group.start.is_multiple_of(32) || !group.count.is_multiple_of(each) {
+        if !place.array
+            || !fills
+            || !group.start.is_multiple_of(32)
+            || !group.count.is_multiple_of(each)
+        {
             return None;
         }
         let terms = (0..each).map(|element| {
@@ -316,7 +349,12 @@ impl Emit<'_> {
     }
 
     /// Statements that prepare, and the members' values.
-    pub(super) fn reads(&self, block: &Block, place: &Place, depth: usize) -> (TokenStream, TokenStream) {
+    pub(super) fn reads(
+        &self,
+        block: &Block,
+        place: &Place,
+        depth: usize,
+    ) -> (TokenStream, TokenStream) {
         let mut before = Vec::new();
         let mut values = Vec::new();
         for member in &block.members {
@@ -342,7 +380,8 @@ impl Emit<'_> {
         (quote!(#(#before)*), quote!(#(#values)*))
     }
 
-    /// An array of few structures, each read where it will be: a loop would fill a copy of the array first.
+    /// An array of few structures, each read where it will be: a loop would fill a copy of the
+    /// array first.
     fn few(&self, array: &Array, place: &Place) -> Option<TokenStream> {
         let group = array.group;
         if !place.array || group.count > FEW {
@@ -352,7 +391,9 @@ impl Emit<'_> {
             let at = number(group.start + element * group.bits);
             let inner = Place { base: Some(quote!(#at)), array: false, ..place.clone() };
             match &array.element {
-                Element::Field(field) if matches!(field.ty, Type::Struct(_)) && field.start == 0 => {
+                Element::Field(field)
+                    if matches!(field.ty, Type::Struct(_)) && field.start == 0 =>
+                {
                     Some(self.plan.get(field, &inner, self.file))
                 }
                 Element::Block(block) => {

@@ -1,9 +1,10 @@
 //! From the checked model to Rust text.
 //!
-//! [`rust`] gives the files of one module tree: `mod.rs`, a file per unit, its tables, and the packet enums. The text
-//! names `genxml_core`, and beside itself a module `engine` with the marker traits `RenderCommand`, `BlitterCommand`,
-//! `VideoCommand` and `VideoEnhanceCommand`, and a module `pipeline` with the trait `InPipeline` and the types `ThreeD`,
-//! `Media` and `Gpgpu`, which the including crate writes.
+//! [`rust`] gives the files of one module tree: `mod.rs`, a file per unit, its tables, and the
+//! packet enums. The text names `genxml_core`, and beside itself a module `engine` with the marker
+//! traits `RenderCommand`, `BlitterCommand`, `VideoCommand` and `VideoEnhanceCommand`, and a module
+//! `pipeline` with the trait `InPipeline` and the types `ThreeD`, `Media` and `Gpgpu`, which the
+//! including crate writes.
 //!
 //! * [`names`]: the mapping from the manual's names
 //! * `plan`: what types and members there will be
@@ -34,8 +35,9 @@ use proc_macro2::TokenStream;
 use quote::quote;
 pub use text::home;
 
-/// The files of the module tree: name and formatted text. `mod.rs` declares the others. `enabled` says which features
-/// are on; a unit whose feature is off has tables, but no types unless others hold them.
+/// The files of the module tree: name and formatted text. `mod.rs` declares the others. `enabled`
+/// says which features are on; a unit whose feature is off has tables, but no types unless others
+/// hold them.
 pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
     let spec = prepare(spec);
     let plan = Plan::new(&spec, enabled);
@@ -54,9 +56,9 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
         }
         let tables = format!("{unit}_tables");
         let typed = plan.has_types(file);
-        let types = enums
-            .iter()
-            .map(|index| enumeration::enumeration(&spec.enums[*index], &plan.enums[*index], &tables));
+        let types = enums.iter().map(|index| {
+            enumeration::enumeration(&spec.enums[*index], &plan.enums[*index], &tables)
+        });
         if typed {
             let serial = serial(&plan, &containers);
             let types: Vec<_> = containers
@@ -65,14 +67,19 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
                 .chain(types)
                 .chain([serial])
                 .collect();
-            let doc = format!("Unit `{}`, {} {}.", spec.files[file].unit, spec.name, spec.generation);
+            let doc =
+                format!("Unit `{}`, {} {}.", spec.files[file].unit, spec.name, spec.generation);
             files.push((format!("{unit}.rs"), text::file(&spec, Some(&doc), quote!(#(#types)*))));
         }
-        let statics = containers
-            .iter()
-            .map(|id| tables::container(&plan, &lasts, &spec.containers[id.0], &plan.containers[id.0]));
+        let statics = containers.iter().map(|id| {
+            tables::container(&plan, &lasts, &spec.containers[id.0], &plan.containers[id.0])
+        });
         let statics: Vec<_> = statics
-            .chain(enums.iter().map(|index| tables::enumeration(&spec.enums[*index], &plan.enums[*index])))
+            .chain(
+                enums
+                    .iter()
+                    .map(|index| tables::enumeration(&spec.enums[*index], &plan.enums[*index])),
+            )
             .collect();
         let doc = format!("Tables of unit `{}`.", spec.files[file].unit);
         files.push((format!("{tables}.rs"), text::file(&spec, Some(&doc), quote!(#(#statics)*))));
@@ -90,13 +97,16 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
     });
     // Of no file: what it names is elsewhere.
     let last = rules::Rules { plan: &plan, lasts: &lasts, file: usize::MAX }.lasts();
-    files
-        .push(("rule_tables.rs".into(), text::file(&spec, Some("What rules ask of earlier packets."), last)));
+    files.push((
+        "rule_tables.rs".into(),
+        text::file(&spec, Some("What rules ask of earlier packets."), last),
+    ));
     let table = |name: &String, file: usize| {
         let (module, name) = (ident(&format!("{}_tables", plan.units[file])), ident(name));
         quote!(&#module::#name)
     };
-    let containers = plan.containers.iter().zip(&spec.containers).map(|(name, c)| table(name, c.file));
+    let containers =
+        plan.containers.iter().zip(&spec.containers).map(|(name, c)| table(name, c.file));
     let enums = plan.enums.iter().zip(&spec.enums).map(|(name, e)| table(name, e.file));
     let registers = registers(&spec);
     let root = quote! {
@@ -117,11 +127,12 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
 
 /// One container, for a macro that writes it where it stands in a program.
 pub struct One {
-    /// Names of the types of the other containers and enumerations, in the order of [`Spec::containers`] and
-    /// [`Spec::enums`].
+    /// Names of the types of the other containers and enumerations, in the order of
+    /// [`Spec::containers`] and [`Spec::enums`].
     pub others: (Vec<String>, Vec<String>),
-    /// The type with its implementations. They name what [`home`] knows without its path, the static, what other files hold and the markers of engines as
-    /// [`rust`] lays out modules: `super::unit_tables::Name`, `super::unit::Name`, `super::engine::RenderCommand`,
+    /// The type with its implementations. They name what [`home`] knows without its path, the
+    /// static, what other files hold and the markers of engines as [`rust`] lays out modules:
+    /// `super::unit_tables::Name`, `super::unit::Name`, `super::engine::RenderCommand`,
     /// `super::pipeline::InPipeline`.
     pub types: TokenStream,
     /// The static that describes it.
@@ -143,7 +154,8 @@ pub fn one(spec: &Spec, id: ContainerId, name: &str) -> One {
 /// What gives the containers `serde`, where that is wanted.
 fn serial(plan: &Plan, containers: &[ContainerId]) -> TokenStream {
     let types = containers.iter().filter(|id| plan.is_typed(plan.bodies[id.0].container));
-    let (variable, fixed): (Vec<_>, Vec<_>) = types.partition(|id| plan.bodies[id.0].tail.is_some());
+    let (variable, fixed): (Vec<_>, Vec<_>) =
+        types.partition(|id| plan.bodies[id.0].tail.is_some());
     let name = |id: &ContainerId| ident(&plan.containers[id.0]);
     let (variable, fixed) = (variable.into_iter().map(name), fixed.into_iter().map(name));
     quote!(genxml_core::serial! { #(#fixed)*; #(#variable)* })
@@ -157,7 +169,8 @@ fn registers(spec: &Spec) -> Option<TokenStream> {
     };
     let table = spec.engines.iter().map(engine);
     let constants = spec.engines.iter().map(|e| {
-        let (name, value, doc) = (ident(&names::value_name(&e.name)), engine(e), docs::doc(&docs::engine(e)));
+        let (name, value, doc) =
+            (ident(&names::value_name(&e.name)), engine(e), docs::doc(&docs::engine(e)));
         quote!(#doc pub const #name: genxml_core::reflect::EngineBase = #value;)
     });
     (!spec.engines.is_empty()).then(|| {
@@ -170,8 +183,9 @@ fn registers(spec: &Spec) -> Option<TokenStream> {
     })
 }
 
-/// Calls of `genxml_core::round_trip!` for every generated container, for a property test: `module` is the path of the
-/// generated modules. The text is an expression: an array of `genxml_core::round_trip::RoundTrip`.
+/// Calls of `genxml_core::round_trip!` for every generated container, for a property test: `module`
+/// is the path of the generated modules. The text is an expression: an array of
+/// `genxml_core::round_trip::RoundTrip`.
 pub fn round_trips(spec: &Spec, module: &str) -> String {
     let spec = prepare(spec);
     let plan = Plan::new(&spec, &|_| true);
@@ -180,7 +194,8 @@ pub fn round_trips(spec: &Spec, module: &str) -> String {
         if !plan.is_typed(body.container) {
             continue;
         }
-        let path = format!("{module}::{}::{}", plan.units[body.container.file], plan.containers[index]);
+        let path =
+            format!("{module}::{}::{}", plan.units[body.container.file], plan.containers[index]);
         let kind = if body.tail.is_some() { "variable" } else { "fixed" };
         let default = if plan.needs_arguments(ContainerId(index)) { "" } else { " default" };
         text.push_str(&format!("    ::genxml_core::round_trip!({kind}{default} {path}),\n"));
@@ -189,8 +204,8 @@ pub fn round_trips(spec: &Spec, module: &str) -> String {
     text
 }
 
-/// Text of `one_of_each! { path, ... }` over every container of a known size, for a benchmark that packs one of each.
-/// `module` is the path of the generated module.
+/// Text of `one_of_each! { path, ... }` over every container of a known size, for a benchmark that
+/// packs one of each. `module` is the path of the generated module.
 pub fn one_of_each(spec: &Spec, module: &str) -> String {
     let spec = prepare(spec);
     let plan = Plan::new(&spec, &|_| true);
@@ -205,16 +220,19 @@ pub fn one_of_each(spec: &Spec, module: &str) -> String {
     text
 }
 
-/// Adds what the XML leaves unsaid: a masked register's write enables (bits 31:16) are those of all its fields, so that
-/// packing it writes what it holds; where the XML has no field for them, there is one.
+/// Adds what the XML leaves unsaid: a masked register's write enables (bits 31:16) are those of all
+/// its fields, so that packing it writes what it holds; where the XML has no field for them, there
+/// is one.
 fn prepare(spec: &Spec) -> Spec {
     let mut spec = spec.clone();
     for container in &mut spec.containers {
         let Kind::Register { masked: true, .. } = container.kind else { continue };
         let used = container.fields.iter().filter(|field| field.end < 16 && plan::is_member(field));
-        let used =
-            used.fold(0, |mask, field| mask | (u64::MAX >> (63 - (field.end - field.start))) << field.start);
-        if let Some(enables) = container.fields.iter_mut().find(|field| field.start == 16 && field.end == 31)
+        let used = used.fold(0, |mask, field| {
+            mask | (u64::MAX >> (63 - (field.end - field.start))) << field.start
+        });
+        if let Some(enables) =
+            container.fields.iter_mut().find(|field| field.start == 16 && field.end == 31)
         {
             enables.default = enables.default.or(Some(used));
             continue;

@@ -1,9 +1,10 @@
 //! From the manual's names to Rust's: one mechanical mapping.
 //!
 //! * Words are split at everything that is not a letter or digit.
-//! * Types: each word capitalised; a word in capitals is lowered first (`XY_COLOR_BLT` is `XyColorBlt`), one in mixed
-//!   case keeps its humps. A leading `3D` becomes `ThreeD`.
-//! * Fields: words lowered and joined by `_`, a hump starts a word (`ChannelMask` is `channel_mask`).
+//! * Types: each word capitalised; a word in capitals is lowered first (`XY_COLOR_BLT` is
+//!   `XyColorBlt`), one in mixed case keeps its humps. A leading `3D` becomes `ThreeD`.
+//! * Fields: words lowered and joined by `_`, a hump starts a word (`ChannelMask` is
+//!   `channel_mask`).
 //! * Values of enumerations: the same in capitals.
 //! * A name that would start with a digit gets a leading `_`, a keyword a trailing `_`.
 
@@ -89,7 +90,8 @@ impl Scope {
         let mut unique = name.clone();
         let mut number = 2;
         while !self.0.insert(unique.clone()) {
-            let separator = if name.contains('_') || name.starts_with(char::is_lowercase) { "_" } else { "" };
+            let separator =
+                if name.contains('_') || name.starts_with(char::is_lowercase) { "_" } else { "" };
             unique = format!("{name}{separator}{number}");
             number += 1;
         }
@@ -125,7 +127,8 @@ mod tests {
         ] {
             assert_eq!(field_name(manual), rust);
         }
-        for (manual, rust) in [("SURFTYPE_1D", "SURFTYPE_1D"), ("TileY", "TILE_Y"), ("8x8", "_8X8")] {
+        for (manual, rust) in [("SURFTYPE_1D", "SURFTYPE_1D"), ("TileY", "TILE_Y"), ("8x8", "_8X8")]
+        {
             assert_eq!(value_name(manual), rust);
         }
     }

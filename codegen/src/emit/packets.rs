@@ -37,7 +37,8 @@ fn engine(plan: &Plan, name: &Ident, words: &str, bit: u8, list: &[usize]) -> To
     let mut views = Vec::new();
     let mut infos = Vec::new();
     let mut tables_of = Vec::new();
-    // Those without a variant of their own last: a variant's number is its position, which spares a table.
+    // Those without a variant of their own last: a variant's number is its position, which spares a
+    // table.
     let mut list = list.to_vec();
     list.sort_by_key(|index| !plan.is_typed(&plan.spec.containers[*index]));
     for index in &list {
@@ -69,13 +70,15 @@ fn engine(plan: &Plan, name: &Ident, words: &str, bit: u8, list: &[usize]) -> To
         #[derive(Clone, Copy)]
         pub enum #name<'a> {
             #(#variants)*
-            /// An instruction without a type: only its header is described, or the feature of its unit is off.
+            /// An instruction without a type: only its header is described, or the feature of its
+            /// unit is off.
             Partial(Lazy<'a, Untyped>),
         }
         impl #name<'_> {
             /// Every instruction of the engine, those without a type last.
             pub const INSTRUCTIONS: [&'static Container; #count] = [#(#infos),*];
-            /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with `header`.
+            /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with
+            /// `header`.
             #[inline]
             pub fn position(header: u32) -> Option<usize> {
                 Self::lookup(header).map(|found| found.position)
@@ -85,7 +88,8 @@ fn engine(plan: &Plan, name: &Ident, words: &str, bit: u8, list: &[usize]) -> To
             pub fn find(header: u32) -> Option<&'static Container> {
                 Self::lookup(header).map(|found| Self::instructions()[found.position])
             }
-            /// Length in dwords of the packet that starts with `header`, if the instruction is known.
+            /// Length in dwords of the packet that starts with `header`, if the instruction is
+            /// known.
             #[inline]
             pub fn length(header: u32) -> Option<usize> {
                 Self::lookup(header).map(|found| found.length)
@@ -99,18 +103,20 @@ fn engine(plan: &Plan, name: &Ident, words: &str, bit: u8, list: &[usize]) -> To
             }
         }
         impl<'a> #name<'a> {
-            /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as an error, and the walk
-            /// goes on behind it. With [`strict`](Packets::strict) every bit is checked.
+            /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as
+            /// an error, and the walk goes on behind it. With [`strict`](Packets::strict) every bit
+            /// is checked.
             #[inline]
             pub const fn iter(dwords: &'a [u32]) -> Packets<'a, Self> {
                 Packets::new(dwords)
             }
-            /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; nothing else
-            /// is looked at.
+            /// The packet at the start of `dwords` and its length in dwords. Opcode and length are
+            /// exact; nothing else is looked at.
             ///
             /// # Errors
-            /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`] for a packet
-            /// that goes on after the end of `dwords` or that has a length which its instruction cannot have.
+            /// [`ParseError::Unknown`] for an opcode that the engine does not have,
+            /// [`ParseError::Unpack`] for a packet that goes on after the end of `dwords` or that
+            /// has a length which its instruction cannot have.
             #[inline]
             pub fn parse(dwords: &'a [u32]) -> Result<(Self, usize), ParseError> {
                 Self::read(dwords)

@@ -1,7 +1,9 @@
 //! What the text is made of: Rust names of everything, and the members of every block of fields.
 
 use super::names::{Scope, field_name, type_name};
-use crate::model::{Container, ContainerId, EnumId, Expr, Field, Group, Kind, Op, Spec, Stored, Type};
+use crate::model::{
+    Container, ContainerId, EnumId, Expr, Field, Group, Kind, Op, Spec, Stored, Type,
+};
 use std::collections::HashMap;
 
 /// The specification with its Rust names.
@@ -143,17 +145,30 @@ impl<'a> Plan<'a> {
         let mut modules = Scope::with(&["engine", "packets", "pipeline"]);
         let units = spec.files.iter().map(|file| modules.take(field_name(&file.unit))).collect();
         let mut scopes: Vec<Scope> = spec.files.iter().map(|_| Scope::with(TAKEN)).collect();
-        let containers = spec.containers.iter().map(|c| scopes[c.file].take(type_name(&c.name))).collect();
+        let containers =
+            spec.containers.iter().map(|c| scopes[c.file].take(type_name(&c.name))).collect();
         let enums = spec.enums.iter().map(|e| scopes[e.file].take(type_name(&e.name))).collect();
-        let mut plan =
-            Plan { spec, units, typed: typed_files(spec, enabled), containers, enums, bodies: Vec::new() };
+        let mut plan = Plan {
+            spec,
+            units,
+            typed: typed_files(spec, enabled),
+            containers,
+            enums,
+            bodies: Vec::new(),
+        };
         for (index, container) in spec.containers.iter().enumerate() {
             let scope = &mut scopes[container.file];
             let name = plan.containers[index].clone();
             let fixed: Vec<&Group> = container.groups.iter().filter(|g| g.count > 0).collect();
             let mut members = Scope::with(&[]);
-            let block =
-                plan.block(name.clone(), container.bits, &container.fields, &fixed, scope, &mut members);
+            let block = plan.block(
+                name.clone(),
+                container.bits,
+                &container.fields,
+                &fixed,
+                scope,
+                &mut members,
+            );
             let tail = container.groups.iter().find(|g| g.count == 0);
             let tail = tail.map(|group| plan.array(&name, group, scope, &mut members));
             let float = plan.float(ContainerId(index));
@@ -167,7 +182,8 @@ impl<'a> Plan<'a> {
         self.typed[file]
     }
 
-    /// Whether a type is made of the container: not if only its header is described, or its unit's feature is off.
+    /// Whether a type is made of the container: not if only its header is described, or its unit's
+    /// feature is off.
     pub fn is_typed(&self, container: &Container) -> bool {
         let header_only = container.partial && matches!(container.kind, Kind::Instruction { .. });
         !header_only && self.typed[container.file]
@@ -183,23 +199,30 @@ impl<'a> Plan<'a> {
         names: &mut Scope,
     ) -> Block<'a> {
         let mut members: Vec<(u32, Member<'a>)> = Vec::new();
-        // Members first: they say where a set stands. An alternative may have none but bits that are fixed.
-        let (data, rest): (Vec<&Field>, Vec<&Field>) = fields.iter().partition(|field| is_member(field));
+        // Members first: they say where a set stands. An alternative may have none but bits that
+        // are fixed.
+        let (data, rest): (Vec<&Field>, Vec<&Field>) =
+            fields.iter().partition(|field| is_member(field));
         for field in data.into_iter().chain(rest) {
             let Some((set, alternative)) = &field.variant else {
                 if is_member(field) {
-                    members.push((field.start, Member::Field(names.take(field_name(&field.name)), field)));
+                    members.push((
+                        field.start,
+                        Member::Field(names.take(field_name(&field.name)), field),
+                    ));
                 }
                 continue;
             };
-            let found =
-                members.iter().position(|(_, member)| matches!(member, Member::Set(s) if s.name == set));
+            let found = members
+                .iter()
+                .position(|(_, member)| matches!(member, Member::Set(s) if s.name == set));
             let at = match found {
                 Some(at) => at,
                 None => {
                     let ty = scope.take(format!("{name}{}", type_name(set)));
                     let member = names.take(field_name(set));
-                    let new = Set { member, ty, name: set, alternatives: Vec::new(), absent: false };
+                    let new =
+                        Set { member, ty, name: set, alternatives: Vec::new(), absent: false };
                     members.push((field.start, Member::Set(new)));
                     members.len() - 1
                 }
@@ -229,7 +252,13 @@ impl<'a> Plan<'a> {
         Block { name, bits, members, fields: fields.iter().collect() }
     }
 
-    fn array(&self, parent: &str, group: &'a Group, scope: &mut Scope, names: &mut Scope) -> Array<'a> {
+    fn array(
+        &self,
+        parent: &str,
+        group: &'a Group,
+        scope: &mut Scope,
+        names: &mut Scope,
+    ) -> Array<'a> {
         let mut data = group.fields.iter().filter(|field| is_member(field));
         let groups: Vec<&Group> = group.groups.iter().collect();
         let name = match (&group.name, data.clone().next(), groups.first()) {
@@ -267,7 +296,8 @@ impl<'a> Plan<'a> {
         Array { member, group, element }
     }
 
-    /// True if a variable array can hold the field's own type: it fills the element and implements `Entry`.
+    /// True if a variable array can hold the field's own type: it fills the element and implements
+    /// `Entry`.
     fn fills(&self, field: &Field, group: &Group) -> bool {
         let whole = field.start == 0 && field.end + 1 == group.bits;
         whole
@@ -350,7 +380,9 @@ pub fn all_fields<'a>(fields: &'a [Field], groups: &'a [Group], out: &mut Vec<&'
 
 /// True if the Rust type has a member for the field.
 pub fn is_member(field: &Field) -> bool {
-    !field.opcode && !field.length && !matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved)
+    !field.opcode
+        && !field.length
+        && !matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved)
 }
 
 /// Width of a float that Rust has.
@@ -381,7 +413,9 @@ fn covers(alternatives: &[Alternative]) -> bool {
             values.insert(*range, rest & ((1 << width) - 1));
             rest >>= width;
         }
-        conditions.iter().any(|expr| eval(expr, &|range| values.get(&range).copied().unwrap_or(0)) != 0)
+        conditions
+            .iter()
+            .any(|expr| eval(expr, &|range| values.get(&range).copied().unwrap_or(0)) != 0)
     })
 }
 

@@ -3,7 +3,9 @@
 use super::field::{ident, number, pattern};
 use super::plan::Plan;
 use super::tables;
-use crate::model::{Base, Cond, Container, ContainerId, EnumId, FieldRef, GroupRef, Severity, Spec};
+use crate::model::{
+    Base, Cond, Container, ContainerId, EnumId, FieldRef, GroupRef, Severity, Spec,
+};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
@@ -171,7 +173,12 @@ impl Rules<'_> {
     }
 
     fn list(&self, list: EnumId) -> TokenStream {
-        tables::table(self.plan, &self.plan.enums[list.0], self.plan.spec.enums[list.0].file, self.file)
+        tables::table(
+            self.plan,
+            &self.plan.enums[list.0],
+            self.plan.spec.enums[list.0].file,
+            self.file,
+        )
     }
 }
 

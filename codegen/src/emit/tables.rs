@@ -8,7 +8,12 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 /// The static of a container.
-pub fn container(plan: &Plan, lasts: &Lasts, container: &Container, rust_name: &str) -> TokenStream {
+pub fn container(
+    plan: &Plan,
+    lasts: &Lasts,
+    container: &Container,
+    rust_name: &str,
+) -> TokenStream {
     let name = &container.name;
     let ident_ = ident(rust_name);
     let unit = &plan.spec.files[container.file].unit;
@@ -18,7 +23,8 @@ pub fn container(plan: &Plan, lasts: &Lasts, container: &Container, rust_name: &
     let groups = groups(plan, &container.groups, container.file);
     let rules = Rules { plan, lasts, file: container.file };
     let views = container.views.iter().map(|view| {
-        let (name, start, end) = (&view.field.name, number(view.field.start), number(view.field.end));
+        let (name, start, end) =
+            (&view.field.name, number(view.field.start), number(view.field.end));
         let ty = ty(plan, &view.field, container.file);
         let exists_if = match &view.exists_if {
             Some(condition) => {
@@ -157,7 +163,8 @@ fn fields(plan: &Plan, fields: &[Field], file: usize) -> TokenStream {
             let condition = expr(condition);
             quote!(exists_if: Some(&#condition),)
         });
-        let alternative = field.variant.as_ref().map(|(set, name)| quote!(alternative: Some((#set, #name)),));
+        let alternative =
+            field.variant.as_ref().map(|(set, name)| quote!(alternative: Some((#set, #name)),));
         let text = |name: &str, text: &str| {
             let name = ident(name);
             (!text.is_empty()).then(|| quote!(#name: #text,))

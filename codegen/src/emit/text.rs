@@ -69,7 +69,8 @@ pub fn file(spec: &Spec, doc: Option<&str>, tokens: TokenStream) -> String {
     let parsed = syn::parse2(quote!(#uses #tokens));
     let body = match &parsed {
         Ok(file) => prettyplease::unparse(file),
-        // A defect of this crate; the compiler's message on the raw text says more than a panic here.
+        // A defect of this crate; the compiler's message on the raw text says more than a panic
+        // here.
         Err(_) => tokens.to_string(),
     };
     let mut text = format!(
@@ -96,14 +97,18 @@ pub fn uses(tokens: TokenStream) -> TokenStream {
     free_names(tokens, &mut used);
     let uses = IMPORTS.iter().filter_map(|(path, names)| {
         let path = super::field::path(path);
-        let names: Vec<_> =
-            names.iter().filter(|name| used.contains(**name)).map(|n| super::field::ident(n)).collect();
+        let names: Vec<_> = names
+            .iter()
+            .filter(|name| used.contains(**name))
+            .map(|n| super::field::ident(n))
+            .collect();
         (!names.is_empty()).then(|| quote!(use #path::{#(#names),*};))
     });
     quote!(#(#uses)*)
 }
 
-/// Identifiers that must be in scope: not behind `::`, `.` or `fn`, and if in lower case, called or the start of a path.
+/// Identifiers that must be in scope: not behind `::`, `.` or `fn`, and if in lower case, called or
+/// the start of a path.
 fn free_names(tokens: TokenStream, out: &mut BTreeSet<String>) {
     let mut tokens = tokens.into_iter().peekable();
     let (mut bound, mut colon) = (false, false);
@@ -115,7 +120,9 @@ fn free_names(tokens: TokenStream, out: &mut BTreeSet<String>) {
                 let name = name.to_string();
                 let used = name.starts_with(char::is_uppercase)
                     || match tokens.peek() {
-                        Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Parenthesis,
+                        Some(TokenTree::Group(group)) => {
+                            group.delimiter() == Delimiter::Parenthesis
+                        }
                         Some(TokenTree::Punct(punct)) => {
                             punct.as_char() == ':' && punct.spacing() == Spacing::Joint
                         }

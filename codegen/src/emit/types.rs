@@ -75,12 +75,20 @@ impl Emit<'_> {
         let writes = self.writes(block, &place, quote!(self), 0);
         let (before, values) = self.reads(block, &place, 0);
         let mut defaults = vec![0; block.bits.div_ceil(32) as usize];
-        put_defaults(&block.fields.iter().map(|f| (*f).clone()).collect::<Vec<_>>(), 0, &mut defaults);
+        put_defaults(
+            &block.fields.iter().map(|f| (*f).clone()).collect::<Vec<_>>(),
+            0,
+            &mut defaults,
+        );
         let fields = block.members.iter().map(|member| {
-            let (name, value) = (ident(member_name(member)), self.member_default(member, &defaults));
+            let (name, value) =
+                (ident(member_name(member)), self.member_default(member, &defaults));
             quote!(#name: #value)
         });
-        let ones = block.fields.iter().filter(|field| field.ty == Type::MustBeOne && field.variant.is_none());
+        let ones = block
+            .fields
+            .iter()
+            .filter(|field| field.ty == Type::MustBeOne && field.variant.is_none());
         let ones = ones.map(|field| {
             let (start, end) = (place.at(field.start), place.at(field.end));
             let ones = pattern(u64::MAX >> (63 - (field.end - field.start).min(63)));

@@ -1,4 +1,5 @@
-//! Conditions: the text of `exists-if` to [`Expr`], of `require` to [`Cond`]. The grammar is in SCHEMA.md.
+//! Conditions: the text of `exists-if` to [`Expr`], of `require` to [`Cond`]. The grammar is in
+//! SCHEMA.md.
 //!
 //! `parse` reads the text, `resolve` finds out what its names mean.
 
@@ -24,7 +25,12 @@ pub struct ExprError {
 }
 
 impl ExprError {
-    fn new(code: Code, range: Range<usize>, message: impl Into<String>, hint: Option<String>) -> Box<Self> {
+    fn new(
+        code: Code,
+        range: Range<usize>,
+        message: impl Into<String>,
+        hint: Option<String>,
+    ) -> Box<Self> {
         Box::new(Self { code, range, message: message.into(), hint })
     }
 
@@ -51,7 +57,8 @@ pub struct Scope<'a> {
     pub fields: &'a [Field],
     /// All enumerations.
     pub enums: &'a [Enum],
-    /// The variant alternative of the field that the condition belongs to; its fields win over others of the name.
+    /// The variant alternative of the field that the condition belongs to; its fields win over
+    /// others of the name.
     pub variant: Option<&'a (String, String)>,
 }
 
@@ -70,7 +77,8 @@ pub fn parse_view(text: &str, spec: &Spec, container: usize) -> Result<Cond> {
     resolve::view(parse::tree(text)?, spec, container)
 }
 
-/// Parses the values of a `<set>` of an enumeration: values, ranges and earlier sets, separated by spaces.
+/// Parses the values of a `<set>` of an enumeration: values, ranges and earlier sets, separated by
+/// spaces.
 pub fn parse_set(text: &str, list: &Enum) -> Result<Vec<(u64, u64)>> {
     resolve::set(parse::words(text)?, list)
 }
@@ -112,12 +120,14 @@ pub fn display(expr: &Expr) -> String {
     display_with(expr, &|_, _, _| None)
 }
 
-/// The condition as text, where `name` may give the name of a value (third) of the field at the bits (first and last).
+/// The condition as text, where `name` may give the name of a value (third) of the field at the
+/// bits (first and last).
 pub fn display_with(expr: &Expr, name: &dyn Fn(u32, u32, u64) -> Option<String>) -> String {
     write(expr, 0, None, name)
 }
 
-/// `outer` is the level of the operator around, `other` the field on the other side of a comparison.
+/// `outer` is the level of the operator around, `other` the field on the other side of a
+/// comparison.
 fn write(
     expr: &Expr,
     outer: u8,
@@ -154,7 +164,8 @@ fn write(
     }
 }
 
-/// A number as the specification writes it: decimal, `0x`, `0b` or `0o`, with `_` anywhere between digits.
+/// A number as the specification writes it: decimal, `0x`, `0b` or `0o`, with `_` anywhere between
+/// digits.
 pub fn number(text: &str) -> Option<u64> {
     let text = text.trim();
     let (digits, radix) = match text.get(..2) {

@@ -131,7 +131,10 @@ fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>> {
             ('[' | '"' | '\'', _) => {
                 let end = if c == '[' { ']' } else { c };
                 let Some(length) = closing(&rest[1..], c, end) else {
-                    return Err(ExprError::syntax(at..text.len(), format!("`{c}` without its `{end}`")));
+                    return Err(ExprError::syntax(
+                        at..text.len(),
+                        format!("`{c}` without its `{end}`"),
+                    ));
                 };
                 let name = rest[1..1 + length].trim().to_owned();
                 (if c == '\'' { Token::Name(name) } else { Token::Field(name) }, length + 2)
@@ -140,7 +143,8 @@ fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>> {
                 let word = word(rest);
                 match number(word) {
                     Some(value) => (Token::Number(value), word.len()),
-                    // Names such as 3DPRIM_TRILIST start with a digit; a number with a slip in it looks the same.
+                    // Names such as 3DPRIM_TRILIST start with a digit; a number with a slip in it
+                    // looks the same.
                     None if word.bytes().all(|b| b.is_ascii_digit() || b == b'_')
                         || word.starts_with("0x") =>
                     {
@@ -161,7 +165,8 @@ fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>> {
     Ok(found)
 }
 
-/// The word that `text` starts with. A point joins two words (`CONTAINER.Group`), two points are a range.
+/// The word that `text` starts with. A point joins two words (`CONTAINER.Group`), two points are a
+/// range.
 fn word(text: &str) -> &str {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     let mut end = text.find(|c| !part(c)).unwrap_or(text.len());
@@ -174,7 +179,8 @@ fn word(text: &str) -> &str {
     &text[..end]
 }
 
-/// Where the name ends that `open` started: a bracketed name may hold brackets, as in `[Address[8:4]]`.
+/// Where the name ends that `open` started: a bracketed name may hold brackets, as in
+/// `[Address[8:4]]`.
 fn closing(text: &str, open: char, end: char) -> Option<usize> {
     let mut depth = 0;
     for (at, c) in text.char_indices() {
@@ -258,8 +264,10 @@ impl Parser {
             }
             found => {
                 let (what, place) = self.found(found);
-                Err(ExprError::syntax(place, format!("expected a set after `in`, found {what}")).hint(
-                    "a set is written {A, B, 3..5}, or is the name of a <set> of the enumeration".to_owned(),
+                Err(ExprError::syntax(place, format!("expected a set after `in`, found {what}"))
+                    .hint(
+                    "a set is written {A, B, 3..5}, or is the name of a <set> of the enumeration"
+                        .to_owned(),
                 ))
             }
         }
@@ -310,7 +318,8 @@ impl Parser {
                 inner
             }
             other => {
-                let message = format!("expected a field, value or number, found {}", other.describe());
+                let message =
+                    format!("expected a field, value or number, found {}", other.describe());
                 return Err(ExprError::syntax(range, message));
             }
         })

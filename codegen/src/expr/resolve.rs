@@ -1,4 +1,5 @@
-//! A [`Tree`] to a condition: what its names mean, and whether each thing is of the kind that its place asks for.
+//! A [`Tree`] to a condition: what its names mean, and whether each thing is of the kind that its
+//! place asks for.
 
 use std::ops::Range;
 
@@ -6,8 +7,8 @@ use super::parse::Tree;
 use super::{ExprError, Result, Scope};
 use crate::diagnostic::Code;
 use crate::model::{
-    Base, Cond, Container, ContainerId, Enum, Expr, Field, FieldRef, Group, GroupRef, Kind, Op, Quantifier,
-    Role, Spec, Type, View,
+    Base, Cond, Container, ContainerId, Enum, Expr, Field, FieldRef, Group, GroupRef, Kind, Op,
+    Quantifier, Role, Spec, Type, View,
 };
 use crate::suggest;
 
@@ -29,12 +30,17 @@ fn plain(cond: Cond) -> Expr {
     match cond {
         Cond::Field(FieldRef { name, start, end, .. }) => Expr::Field { name, start, end },
         Cond::Not(inner) => Expr::Not(Box::new(plain(*inner))),
-        Cond::Binary(op, left, right) => Expr::Binary(op, Box::new(plain(*left)), Box::new(plain(*right))),
+        Cond::Binary(op, left, right) => {
+            Expr::Binary(op, Box::new(plain(*left)), Box::new(plain(*right)))
+        }
         Cond::Number(value) => Expr::Number(value),
         // Refused by `Resolver::only_rules`.
-        Cond::In(..) | Cond::Bits(..) | Cond::Last(..) | Cond::Over(..) | Cond::Index | Cond::Role(_) => {
-            Expr::Number(0)
-        }
+        Cond::In(..)
+        | Cond::Bits(..)
+        | Cond::Last(..)
+        | Cond::Over(..)
+        | Cond::Index
+        | Cond::Role(_) => Expr::Number(0),
     }
 }
 
@@ -84,7 +90,8 @@ pub(super) fn set(items: Vec<(Tree, Option<Tree>)>, list: &Enum) -> Result<Vec<(
     Ok(join(ranges))
 }
 
-/// The ranges that one item of a set stands for. `other` says what a name is that `list` does not know.
+/// The ranges that one item of a set stands for. `other` says what a name is that `list` does not
+/// know.
 fn members(
     item: (Tree, Option<Tree>),
     list: Option<&Enum>,
@@ -116,7 +123,8 @@ fn members(
 
 /// A value by its name, with or without the enumeration's prefix.
 fn value_of(list: &Enum, name: &str) -> Option<u64> {
-    let prefixed = |value: &str| !list.prefix.is_empty() && format!("{}_{value}", list.prefix) == name;
+    let prefixed =
+        |value: &str| !list.prefix.is_empty() && format!("{}_{value}", list.prefix) == name;
     let found = list.values.iter().find(|value| value.name == name || prefixed(&value.name));
     found.map(|value| value.value)
 }
@@ -167,7 +175,12 @@ struct Level<'a> {
 
 impl<'a> Level<'a> {
     fn of(container: &'a Container, what: &'a str) -> Level<'a> {
-        Level { fields: &container.fields, groups: &container.groups, views: &container.views, what }
+        Level {
+            fields: &container.fields,
+            groups: &container.groups,
+            views: &container.views,
+            what,
+        }
     }
 
     /// Fields, then views.
@@ -203,7 +216,11 @@ impl<'a> Resolver<'a> {
                 let compares = matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge);
                 let named = |tree: &Tree| if compares { self.first_field(tree) } else { other };
                 let (of_left, of_right) = (named(&left), named(&right));
-                Cond::Binary(op, Box::new(self.cond(*left, of_right)?), Box::new(self.cond(*right, of_left)?))
+                Cond::Binary(
+                    op,
+                    Box::new(self.cond(*left, of_right)?),
+                    Box::new(self.cond(*right, of_left)?),
+                )
             }
             Tree::In(left, items, range) => {
                 self.only_rules("`in`", &range)?;
@@ -211,7 +228,9 @@ impl<'a> Resolver<'a> {
                 let list = self.list(field);
                 let mut ranges = Vec::new();
                 for item in items {
-                    ranges.extend(members(item, list, &|name, range| self.value(name, range, field))?);
+                    ranges.extend(members(item, list, &|name, range| {
+                        self.value(name, range, field)
+                    })?);
                 }
                 Cond::In(Box::new(self.cond(*left, None)?), join(ranges))
             }
@@ -236,8 +255,9 @@ impl<'a> Resolver<'a> {
     fn only_rules(&self, what: &str, range: &Range<usize>) -> Result<()> {
         match self.place {
             Place::Field => {
-                let message =
-                    format!("{what} is for rules: a field's condition compares fields of its own container");
+                let message = format!(
+                    "{what} is for rules: a field's condition compares fields of its own container"
+                );
                 Err(ExprError::syntax(range.clone(), message))
             }
             _ => Ok(()),
@@ -276,7 +296,8 @@ impl<'a> Resolver<'a> {
             ("index", "index()", 0, 0),
             ("role", "role(name)", 1, 1),
         ];
-        let Some((_, usage, least, most)) = FUNCTIONS.iter().find(|function| function.0 == name) else {
+        let Some((_, usage, least, most)) = FUNCTIONS.iter().find(|function| function.0 == name)
+        else {
             let names = FUNCTIONS.iter().map(|function| function.0);
             let hint = suggest::hint(name, names.clone())
                 .unwrap_or_else(|| format!("there are: {}", names.collect::<Vec<_>>().join(", ")));
@@ -314,10 +335,10 @@ impl<'a> Resolver<'a> {
             _ => return Err(ExprError::kind(range, "`bits` needs a field of an enumeration")),
         };
         if !self.enums[list.0].values.iter().any(|value| value.bits.is_some()) {
-            let message = format!("no value of `{}` says how many bits it is", self.enums[list.0].name);
-            return Err(
-                ExprError::kind(range, message).hint("its values need the attribute `bits`".to_owned())
-            );
+            let message =
+                format!("no value of `{}` says how many bits it is", self.enums[list.0].name);
+            return Err(ExprError::kind(range, message)
+                .hint("its values need the attribute `bits`".to_owned()));
         }
         Ok(Cond::Bits(Box::new(self.cond(value, None)?), list))
     }
@@ -328,7 +349,8 @@ impl<'a> Resolver<'a> {
             return Err(ExprError::kind(place(&packet), "`last` needs the name of an instruction"));
         };
         let Some(id) = self.containers.iter().position(|container| container.name == *name) else {
-            let instructions = self.containers.iter().filter(|c| matches!(c.kind, Kind::Instruction { .. }));
+            let instructions =
+                self.containers.iter().filter(|c| matches!(c.kind, Kind::Instruction { .. }));
             let hint = suggest::hint(name, instructions.map(|container| container.name.as_str()));
             let message = format!("no instruction `{name}`");
             return Err(ExprError::new(Code::ExpressionName, place.clone(), message, hint));
@@ -338,8 +360,12 @@ impl<'a> Resolver<'a> {
             let message = format!("`{name}` is no instruction: it has no place among the packets");
             return Err(ExprError::kind(place.clone(), message));
         }
-        let inner =
-            Resolver { levels: vec![Level::of(container, name)], place: Place::Last, variant: None, ..*self };
+        let inner = Resolver {
+            levels: vec![Level::of(container, name)],
+            place: Place::Last,
+            variant: None,
+            ..*self
+        };
         let condition = condition.map(|tree| inner.cond(tree, None)).transpose()?;
         Ok(Cond::Last(ContainerId(id), condition.map(Box::new)))
     }
@@ -393,8 +419,12 @@ impl<'a> Resolver<'a> {
                 _ => None,
             },
             Tree::Number(_) | Tree::Name(..) | Tree::Call(..) => None,
-            Tree::Not(inner) | Tree::In(inner, ..) | Tree::InSet(inner, ..) => self.first_field(inner),
-            Tree::Binary(_, left, right) => self.first_field(left).or_else(|| self.first_field(right)),
+            Tree::Not(inner) | Tree::In(inner, ..) | Tree::InSet(inner, ..) => {
+                self.first_field(inner)
+            }
+            Tree::Binary(_, left, right) => {
+                self.first_field(left).or_else(|| self.first_field(right))
+            }
         }
     }
 
@@ -431,16 +461,15 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// What a name means: a field of the innermost element or further out, a part of one, or something of another
-    /// container. `group`: a group is wanted.
+    /// What a name means: a field of the innermost element or further out, a part of one, or
+    /// something of another container. `group`: a group is wanted.
     fn find(&self, name: &str, range: &Range<usize>, group: bool) -> Result<Found<'a>> {
         for (outward, level) in self.levels.iter().rev().enumerate() {
             let base = Base::Own(outward as u32);
             // Within a field's condition only names as they are; elsewhere paths too.
             let found = match self.place {
-                Place::Field => {
-                    own(level, name, range, self.variant)?.map(|field| (field.start, Part::Field(field)))
-                }
+                Place::Field => own(level, name, range, self.variant)?
+                    .map(|field| (field.start, Part::Field(field))),
                 _ => self.path(*level, 0, name, range, group)?,
             };
             if let Some(found) = found {
@@ -450,7 +479,8 @@ impl<'a> Resolver<'a> {
         let mut hint = None;
         for (at, _) in name.match_indices('.') {
             let (head, rest) = (name[..at].trim(), name[at + 1..].trim());
-            let Some(id) = self.containers.iter().position(|container| container.name == head) else {
+            let Some(id) = self.containers.iter().position(|container| container.name == head)
+            else {
                 continue;
             };
             let container = &self.containers[id];
@@ -467,8 +497,10 @@ impl<'a> Resolver<'a> {
             return Err(ExprError::new(Code::ExpressionName, range.clone(), message, hint));
         }
         if let (Some((head, _)), Place::Rule) = (name.split_once('.'), self.place) {
-            hint =
-                suggest::hint(head.trim(), self.containers.iter().map(|container| container.name.as_str()));
+            hint = suggest::hint(
+                head.trim(),
+                self.containers.iter().map(|container| container.name.as_str()),
+            );
         }
         if self.place == Place::Field && name.contains('.') {
             hint = Some("a field's condition names fields of its own container only".to_owned());
@@ -476,8 +508,11 @@ impl<'a> Resolver<'a> {
         let known = self.levels.iter().rev().flat_map(|level| names(*level, group));
         let hint = hint.or_else(|| suggest::hint(name, known));
         let what = self.levels.last().map_or("here", |level| level.what);
-        let place =
-            if what == "here" || what == "in the element" { what.to_owned() } else { format!("in `{what}`") };
+        let place = if what == "here" || what == "in the element" {
+            what.to_owned()
+        } else {
+            format!("in `{what}`")
+        };
         let message = match group {
             true => format!("no group `{name}` {place}"),
             false => format!("no field `{name}` {place}"),
@@ -485,8 +520,8 @@ impl<'a> Resolver<'a> {
         Err(ExprError::new(Code::ExpressionName, range.clone(), message, hint))
     }
 
-    /// A field or group by its path from a level on: `Field`, `Struct Field.Field`, `Group[2].Field` (`Group.Field` is
-    /// that of element 0).
+    /// A field or group by its path from a level on: `Field`, `Struct Field.Field`,
+    /// `Group[2].Field` (`Group.Field` is that of element 0).
     fn path(
         &self,
         level: Level<'a>,
@@ -495,7 +530,9 @@ impl<'a> Resolver<'a> {
         range: &Range<usize>,
         wants_group: bool,
     ) -> Result<Option<(u32, Part<'a>)>> {
-        if wants_group && let Some(group) = level.groups.iter().find(|group| group_name(group) == name) {
+        if wants_group
+            && let Some(group) = level.groups.iter().find(|group| group_name(group) == name)
+        {
             return Ok(Some((from + group.start, Part::Group(group))));
         }
         if let Some(field) = own(&level, name, range, self.variant)? {
@@ -508,11 +545,14 @@ impl<'a> Resolver<'a> {
                 && let Some(inner) = self.containers.get(id.0)
             {
                 let inner = Level::of(inner, "");
-                if let Some(found) = self.path(inner, from + field.start, rest, range, wants_group)? {
+                if let Some(found) =
+                    self.path(inner, from + field.start, rest, range, wants_group)?
+                {
                     return Ok(Some(found));
                 }
             }
-            let (head, index) = match head.strip_suffix(']').and_then(|head| head.rsplit_once('[')) {
+            let (head, index) = match head.strip_suffix(']').and_then(|head| head.rsplit_once('['))
+            {
                 Some((name, index)) => (name.trim(), super::number(index)),
                 None => (head, Some(0)),
             };
@@ -523,7 +563,8 @@ impl<'a> Resolver<'a> {
                     let message = format!("`{head}` has {} elements, counted from 0", group.count);
                     return Err(ExprError::kind(range.clone(), message));
                 }
-                let inner = Level { fields: &group.fields, groups: &group.groups, views: &[], what: "" };
+                let inner =
+                    Level { fields: &group.fields, groups: &group.groups, views: &[], what: "" };
                 let start = from + group.start + index as u32 * group.bits;
                 if let Some(found) = self.path(inner, start, rest, range, wants_group)? {
                     return Ok(Some(found));
@@ -535,7 +576,8 @@ impl<'a> Resolver<'a> {
         Ok(group.map(|group| (from + group.start, Part::Group(group))))
     }
 
-    /// The number of a value of the enumeration that `field`, on the other side of the comparison, has.
+    /// The number of a value of the enumeration that `field`, on the other side of the comparison,
+    /// has.
     fn value(&self, name: &str, range: &Range<usize>, field: Option<&Field>) -> Result<u64> {
         match (name, field.map(|field| &field.ty)) {
             ("true", None | Some(Type::Bool)) => return Ok(1),
@@ -545,7 +587,8 @@ impl<'a> Resolver<'a> {
         if let Some(list) = self.list(field) {
             return value_of(list, name).ok_or_else(|| no_value(name, range, list));
         }
-        let is_field = self.levels.iter().any(|level| level.fields.iter().any(|field| field.name == name));
+        let is_field =
+            self.levels.iter().any(|level| level.fields.iter().any(|field| field.name == name));
         let (message, hint) = match is_field {
             true => (format!("`{name}` is a field"), format!("fields stand in brackets: [{name}]")),
             false => (
@@ -587,7 +630,8 @@ fn names<'a>(level: Level<'a>, group: bool) -> Vec<&'a str> {
     }
 }
 
-/// The field of exactly that name. Several of one name must mean the same bits, or the one of `variant` is meant.
+/// The field of exactly that name. Several of one name must mean the same bits, or the one of
+/// `variant` is meant.
 fn own<'a>(
     level: &Level<'a>,
     name: &str,
@@ -599,8 +643,9 @@ fn own<'a>(
     if found.all(|field| (field.start, field.end) == (first.start, first.end)) {
         return Ok(Some(first));
     }
-    let same =
-        |field: &&Field| field.name == name && field.variant.is_some() && field.variant.as_ref() == variant;
+    let same = |field: &&Field| {
+        field.name == name && field.variant.is_some() && field.variant.as_ref() == variant
+    };
     match level.fields.iter().find(same) {
         Some(field) => Ok(Some(field)),
         None => {

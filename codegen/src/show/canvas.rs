@@ -1,4 +1,5 @@
-//! Text for a terminal of 80 columns: pieces with styles, wrapped at words; colours only at the very end.
+//! Text for a terminal of 80 columns: pieces with styles, wrapped at words; colours only at the
+//! very end.
 
 /// No line is longer.
 pub(super) const WIDTH: usize = 80;
@@ -67,7 +68,8 @@ impl Canvas {
         self.text.push('\n');
     }
 
-    /// Adds pieces, broken at spaces, from `column` on; further lines start at `indent`. Ends the line.
+    /// Adds pieces, broken at spaces, from `column` on; further lines start at `indent`. Ends the
+    /// line.
     pub fn wrap(&mut self, column: usize, indent: usize, pieces: &[Piece]) {
         let mut at = column;
         // A space is due before the next word.
@@ -92,7 +94,8 @@ impl Canvas {
                 }
                 // A word that fits no line is broken.
                 while at + width > WIDTH {
-                    let room = word.char_indices().nth(WIDTH - at).map_or(word.len(), |(byte, _)| byte);
+                    let room =
+                        word.char_indices().nth(WIDTH - at).map_or(word.len(), |(byte, _)| byte);
                     self.put(&word[..room], *style);
                     self.end_line();
                     self.text += &" ".repeat(indent);
@@ -120,7 +123,11 @@ impl Canvas {
             for (number, name) in items.iter().skip(row).step_by(rows.max(1)) {
                 self.put(&format!("{number:>numbers$} "), Style::Faint);
                 if columns == 1 {
-                    self.wrap(indent + numbers + 1, indent + numbers + 3, &[(name.clone(), Style::Name)]);
+                    self.wrap(
+                        indent + numbers + 1,
+                        indent + numbers + 3,
+                        &[(name.clone(), Style::Name)],
+                    );
                     break;
                 }
                 self.put(name, Style::Name);

@@ -45,11 +45,13 @@ const NEAREST: usize = 8;
 pub(super) fn find(spec: &Spec, name: &str) -> Result<Found, DidYouMean> {
     let containers =
         spec.containers.iter().enumerate().map(|(at, c)| (Found::Container(at), c.name.as_str()));
-    let enums = spec.enums.iter().enumerate().map(|(at, list)| (Found::Enum(at), list.name.as_str()));
+    let enums =
+        spec.enums.iter().enumerate().map(|(at, list)| (Found::Enum(at), list.name.as_str()));
     let names: Vec<(Found, &str)> = containers.chain(enums).collect();
     let wanted = key(name);
     let exact = names.iter().find(|(_, other)| *other == name);
-    if let Some((found, _)) = exact.or_else(|| names.iter().find(|(_, other)| key(other) == wanted)) {
+    if let Some((found, _)) = exact.or_else(|| names.iter().find(|(_, other)| key(other) == wanted))
+    {
         return Ok(*found);
     }
     if let Some(offset) = offset(name) {
@@ -73,9 +75,11 @@ pub(super) fn find(spec: &Spec, name: &str) -> Result<Found, DidYouMean> {
     }
     ranked.sort();
     ranked.dedup();
-    let mut nearest: Vec<String> = ranked.iter().map(|(.., name)| (*name).to_owned()).take(NEAREST).collect();
+    let mut nearest: Vec<String> =
+        ranked.iter().map(|(.., name)| (*name).to_owned()).take(NEAREST).collect();
     if nearest.is_empty() {
-        nearest.extend(suggest::nearest(name, names.iter().map(|(_, name)| *name)).map(str::to_owned));
+        nearest
+            .extend(suggest::nearest(name, names.iter().map(|(_, name)| *name)).map(str::to_owned));
     }
     Err(DidYouMean { name: name.to_owned(), nearest, fields: with_field(spec, &wanted) })
 }
@@ -91,7 +95,8 @@ fn offset(name: &str) -> Option<u32> {
     u32::from_str_radix(&digits.replace('_', ""), 16).ok()
 }
 
-/// The register that has the byte at `offset`; one engine's own description goes before that of all engines.
+/// The register that has the byte at `offset`; one engine's own description goes before that of all
+/// engines.
 fn register(spec: &Spec, name: &str, offset: u32) -> Result<Found, DidYouMean> {
     let mut found = None;
     let mut distances: Vec<(u32, String)> = Vec::new();
@@ -108,7 +113,8 @@ fn register(spec: &Spec, name: &str, offset: u32) -> Result<Found, DidYouMean> {
         return Ok(Found::Container(at));
     }
     distances.sort();
-    let nearest = distances.into_iter().take_while(|(far, _)| *far < 0x40).map(|(_, name)| name).take(3);
+    let nearest =
+        distances.into_iter().take_while(|(far, _)| *far < 0x40).map(|(_, name)| name).take(3);
     Err(DidYouMean { name: name.to_owned(), nearest: nearest.collect(), fields: Vec::new() })
 }
 

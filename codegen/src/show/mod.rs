@@ -1,5 +1,6 @@
-//! One container or enumeration for people: `genx spec show NAME`. A picture of its dwords, then every field with its
-//! type, values, range and source, the alternatives, the groups and the rules; no line is longer than 80 columns.
+//! One container or enumeration for people: `genx spec show NAME`. A picture of its dwords, then
+//! every field with its type, values, range and source, the alternatives, the groups and the rules;
+//! no line is longer than 80 columns.
 //!
 //! `find` says what a name means, `picture` draws dwords, `canvas` wraps and colours.
 
@@ -26,8 +27,8 @@ const VALUES_SHOWN: usize = 16;
 /// Names of fields are padded to no more than this.
 const NAMES: usize = 28;
 
-/// The container or enumeration named `name`, by the manual's name or the Rust type's in any case, or the register at
-/// an offset (`0x2358`). Plain text.
+/// The container or enumeration named `name`, by the manual's name or the Rust type's in any case,
+/// or the register at an offset (`0x2358`). Plain text.
 pub fn show(spec: &Spec, name: &str) -> Result<String, DidYouMean> {
     show_colored(spec, name, false)
 }
@@ -70,8 +71,11 @@ impl<'a> Show<'a> {
     }
 
     fn enumeration(&mut self, list: &Enum) {
-        let mut facts =
-            vec!["enum".to_owned(), format!("{} bits", list.bits), format!("{} values", list.values.len())];
+        let mut facts = vec![
+            "enum".to_owned(),
+            format!("{} bits", list.bits),
+            format!("{} values", list.values.len()),
+        ];
         facts.extend((!list.prefix.is_empty()).then(|| format!("prefix {}", list.prefix)));
         self.heading(&list.name, facts, list.file, &list.source, &list.doc);
         if !is_inline(self.spec, list) {
@@ -81,7 +85,8 @@ impl<'a> Show<'a> {
         self.values(list, 2);
         for set in &list.sets {
             let members = list.values.iter().filter(|value| {
-                !value.alias && set.ranges.iter().any(|(low, high)| (*low..=*high).contains(&value.value))
+                !value.alias
+                    && set.ranges.iter().any(|(low, high)| (*low..=*high).contains(&value.value))
             });
             let members: Vec<&str> = members.map(|value| value.name.as_str()).collect();
             self.canvas.end_line();
@@ -95,7 +100,9 @@ impl<'a> Show<'a> {
 
     fn is_enum(&self, ty: &Type, list: &Enum) -> bool {
         match ty {
-            Type::Enum(id) => self.spec.enums.get(id.0).is_some_and(|other| std::ptr::eq(other, list)),
+            Type::Enum(id) => {
+                self.spec.enums.get(id.0).is_some_and(|other| std::ptr::eq(other, list))
+            }
             _ => false,
         }
     }
@@ -117,7 +124,8 @@ impl<'a> Show<'a> {
     fn values(&mut self, list: &Enum, indent: usize) {
         let decimal = list.values.iter().all(|value| value.value < 10);
         let number = |value: u64| if decimal { value.to_string() } else { format!("{value:#x}") };
-        let said = |value: &crate::model::EnumValue| value.expansion.is_some() || !value.doc.is_empty();
+        let said =
+            |value: &crate::model::EnumValue| value.expansion.is_some() || !value.doc.is_empty();
         if !list.values.iter().any(said) {
             let items = list.values.iter().map(|value| {
                 let alias = if value.alias { " (alias)" } else { "" };
@@ -128,7 +136,8 @@ impl<'a> Show<'a> {
         }
         let digits = list.values.iter().map(|value| number(value.value).len()).max().unwrap_or(0);
         for value in &list.values {
-            self.canvas.put(&format!("{:indent$}{:>digits$} ", "", number(value.value)), Style::Faint);
+            self.canvas
+                .put(&format!("{:indent$}{:>digits$} ", "", number(value.value)), Style::Faint);
             let mut name = value.name.clone();
             if value.alias {
                 name += " (alias)";
@@ -145,7 +154,9 @@ impl<'a> Show<'a> {
         let mut facts = vec![kind(&container.kind).to_owned()];
         let variable = container.groups.iter().any(|group| group.count == 0);
         facts.push(match container.bits % 32 {
-            0 => format!("{}{} dwords", container.bits / 32, if variable { " or more" } else { "" }),
+            0 => {
+                format!("{}{} dwords", container.bits / 32, if variable { " or more" } else { "" })
+            }
             _ => format!("{} bits", container.bits),
         });
         match container.kind {
@@ -158,11 +169,21 @@ impl<'a> Show<'a> {
                 }
                 facts.push(format!("bias {bias}"));
             }
-            Kind::Register { offset, per_engine, count, stride, masked, access, ref instance_of } => {
+            Kind::Register {
+                offset,
+                per_engine,
+                count,
+                stride,
+                masked,
+                access,
+                ref instance_of,
+            } => {
                 let base = if per_engine { "each engine's base + " } else { "" };
                 facts.push(format!("at {base}{offset:#x}"));
                 facts.extend((count > 1).then(|| format!("{count} of them, {stride} bytes apart")));
-                facts.extend((!instance_of.is_empty()).then(|| format!("one engine's {instance_of}")));
+                facts.extend(
+                    (!instance_of.is_empty()).then(|| format!("one engine's {instance_of}")),
+                );
                 facts.extend(masked.then(|| "bits 31:16 enable writes of 15:0".to_owned()));
                 match access {
                     Access::ReadWrite => {}
@@ -176,13 +197,16 @@ impl<'a> Show<'a> {
         self.heading(&container.name, facts, container.file, &container.source, &container.doc);
         if matches!(container.kind, Kind::Struct { .. }) {
             let inside = users(self.spec, |ty| match ty {
-                Type::Struct(id) => {
-                    self.spec.containers.get(id.0).is_some_and(|other| std::ptr::eq(other, container))
-                }
+                Type::Struct(id) => self
+                    .spec
+                    .containers
+                    .get(id.0)
+                    .is_some_and(|other| std::ptr::eq(other, container)),
                 _ => false,
             });
             self.used_by("part of", inside);
-            let target = |ty: &Type| matches!(ty, Type::Address { target, .. } if *target == container.name);
+            let target =
+                |ty: &Type| matches!(ty, Type::Address { target, .. } if *target == container.name);
             self.used_by("pointed to by", users(self.spec, target));
         }
         self.canvas.end_line();
@@ -204,22 +228,31 @@ impl<'a> Show<'a> {
                 sets.push((set, one));
             }
         }
-        // The common picture shows a variant set as a block; then each alternative has a picture of its dwords.
+        // The common picture shows a variant set as a block; then each alternative has a picture of
+        // its dwords.
         let common: Vec<&Field> = fields.iter().filter(|field| field.variant.is_none()).collect();
-        let blocks =
-            fields.iter().filter_map(|field| field.variant.as_ref().map(|(set, _)| Cell::set(field, set)));
+        let blocks = fields
+            .iter()
+            .filter_map(|field| field.variant.as_ref().map(|(set, _)| Cell::set(field, set)));
         let others = blocks.chain(groups.iter().map(Cell::group)).collect();
         self.fields_of(&common, others, indent);
         for (set, one) in &sets {
             let is_of = |field: &&Field| {
-                field.variant.as_ref().is_some_and(|(name, alternative)| name == set && alternative == one)
+                field
+                    .variant
+                    .as_ref()
+                    .is_some_and(|(name, alternative)| name == set && alternative == one)
             };
             let members: Vec<&Field> = fields.iter().filter(is_of).collect();
             let condition = match members.iter().find_map(|field| field.exists_if.as_ref()) {
                 Some(condition) => format!("if {}", self.condition(condition)),
                 None => "otherwise".to_owned(),
             };
-            let head = [(format!("<{set}> {one}"), Style::Title), plain(", "), (condition, Style::Condition)];
+            let head = [
+                (format!("<{set}> {one}"), Style::Title),
+                plain(", "),
+                (condition, Style::Condition),
+            ];
             self.canvas.end_line();
             self.canvas.text += &" ".repeat(indent);
             self.canvas.wrap(indent, indent + 2, &head);
@@ -232,8 +265,10 @@ impl<'a> Show<'a> {
             };
             let name = if group.name.is_empty() { "group" } else { &group.name };
             let place = format!("from dw{} bit {}", group.start / 32, group.start % 32);
-            let head =
-                [(name.to_owned(), Style::Title), plain(format!(": {} bits, {times}, {place}", group.bits))];
+            let head = [
+                (name.to_owned(), Style::Title),
+                plain(format!(": {} bits, {times}, {place}", group.bits)),
+            ];
             self.canvas.end_line();
             self.canvas.text += &" ".repeat(indent);
             self.canvas.wrap(indent, indent + 2, &head);
@@ -242,15 +277,19 @@ impl<'a> Show<'a> {
         }
     }
 
-    /// A picture of the fields and other cells, and a list of the fields: dword by dword, from bit 31 down.
+    /// A picture of the fields and other cells, and a list of the fields: dword by dword, from bit
+    /// 31 down.
     fn fields_of(&mut self, fields: &[&'a Field], others: Vec<Cell>, indent: usize) {
         let letters = letters(fields);
-        let cells =
-            fields.iter().zip(&letters).map(|(field, letter)| Cell::field(field).with_letter(*letter));
+        let cells = fields
+            .iter()
+            .zip(&letters)
+            .map(|(field, letter)| Cell::field(field).with_letter(*letter));
         draw(&mut self.canvas, &join(cells.chain(others).collect()), indent);
         let mut lines: Vec<(&Field, Option<char>)> = fields.iter().copied().zip(letters).collect();
         lines.sort_by_key(|(field, _)| (field.start / 32, std::cmp::Reverse(field.start)));
-        let names = lines.iter().map(|(field, _)| field.name.chars().count()).max().unwrap_or(0).min(NAMES);
+        let names =
+            lines.iter().map(|(field, _)| field.name.chars().count()).max().unwrap_or(0).min(NAMES);
         let marks = lines.iter().any(|(_, letter)| letter.is_some());
         let mut dword = None;
         for (field, letter) in lines {
@@ -276,7 +315,11 @@ impl<'a> Show<'a> {
         self.canvas.put(&head, Style::Plain);
         let width = field.name.chars().count();
         if head.chars().count() + width + 2 > WIDTH - 16 {
-            self.canvas.wrap(head.chars().count(), head.chars().count() + 2, &[(field.name.clone(), style)]);
+            self.canvas.wrap(
+                head.chars().count(),
+                head.chars().count() + 2,
+                &[(field.name.clone(), style)],
+            );
             self.canvas.text += &" ".repeat(column);
             self.canvas.wrap(column, column, &self.facts(field));
         } else {
@@ -300,7 +343,8 @@ impl<'a> Show<'a> {
                     let members = container.fields.iter().filter(|field| {
                         !matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved)
                     });
-                    let members = members.map(|field| plain(format!("{} {}", place(field), field.name)));
+                    let members =
+                        members.map(|field| plain(format!("{} {}", place(field), field.name)));
                     self.canvas.text += &" ".repeat(inner);
                     self.canvas.wrap(
                         inner,
@@ -336,7 +380,9 @@ impl<'a> Show<'a> {
                 Some(list) => list.name.clone(),
                 None => "enum".to_owned(),
             },
-            Type::Struct(id) => self.spec.containers.get(id.0).map(|c| c.name.clone()).unwrap_or_default(),
+            Type::Struct(id) => {
+                self.spec.containers.get(id.0).map(|c| c.name.clone()).unwrap_or_default()
+            }
             Type::MustBeZero => "mbz".to_owned(),
             Type::MustBeOne => "mbo".to_owned(),
             Type::Reserved => "reserved".to_owned(),
@@ -346,11 +392,15 @@ impl<'a> Show<'a> {
     /// A condition, with values by name where they have one.
     fn condition(&self, condition: &Expr) -> String {
         expr::display_with(condition, &|start, end, value| {
-            let field = self.fields.iter().find(|field| (field.start, field.end) == (start, end))?;
+            let field =
+                self.fields.iter().find(|field| (field.start, field.end) == (start, end))?;
             match field.ty {
                 Type::Enum(id) => {
                     let list = self.spec.enums.get(id.0)?;
-                    list.values.iter().find(|other| other.value == value).map(|other| other.name.clone())
+                    list.values
+                        .iter()
+                        .find(|other| other.value == value)
+                        .map(|other| other.name.clone())
                 }
                 _ => None,
             }
@@ -361,12 +411,12 @@ impl<'a> Show<'a> {
         let mut facts = vec![(self.ty(field), Style::Type)];
         facts.extend(field.opcode.then(|| plain("opcode")));
         facts.extend(field.length.then(|| plain("length")));
-        facts.extend(field.default.map(|value| plain(format!("default {}", self.value(field, value)))));
         facts.extend(
-            field.range.map(|(low, high)| {
-                plain(format!("{} to {}", self.meant(field, low), self.meant(field, high)))
-            }),
+            field.default.map(|value| plain(format!("default {}", self.value(field, value)))),
         );
+        facts.extend(field.range.map(|(low, high)| {
+            plain(format!("{} to {}", self.meant(field, low), self.meant(field, high)))
+        }));
         facts.extend(match field.stored {
             Stored::Plain => None,
             Stored::MinusOne => Some(plain("stored less one")),
@@ -381,10 +431,14 @@ impl<'a> Show<'a> {
         }
         if field.variant.is_none() {
             let condition = field.exists_if.as_ref();
-            facts.extend(condition.map(|expr| (format!("if {}", self.condition(expr)), Style::Condition)));
+            facts.extend(
+                condition.map(|expr| (format!("if {}", self.condition(expr)), Style::Condition)),
+            );
         }
         facts.push(plain(field.doc.clone()));
-        facts.extend((!field.doubt.is_empty()).then(|| (format!("doubtful: {}", field.doubt), Style::Alarm)));
+        facts.extend(
+            (!field.doubt.is_empty()).then(|| (format!("doubtful: {}", field.doubt), Style::Alarm)),
+        );
         facts.push(faint(field.source.clone()));
         dotted(facts)
     }
@@ -402,7 +456,8 @@ impl<'a> Show<'a> {
             Type::Bool => (value != 0).to_string(),
             Type::Enum(id) => {
                 let list = self.spec.enums.get(id.0);
-                let named = list.and_then(|list| list.values.iter().find(|other| other.value == value));
+                let named =
+                    list.and_then(|list| list.values.iter().find(|other| other.value == value));
                 named.map_or_else(|| value.to_string(), |named| named.name.clone())
             }
             _ if value < 10 => value.to_string(),

@@ -1,7 +1,7 @@
 //! Dwords as pictures, bit 31 on the left and two columns a bit.
 //!
-//! A name that does not fit its cell is cut if enough of it remains, otherwise a letter stands there, which the list
-//! below the picture repeats.
+//! A name that does not fit its cell is cut if enough of it remains, otherwise a letter stands
+//! there, which the list below the picture repeats.
 
 use super::canvas::{Canvas, Style};
 use crate::model::{Field, Group, Type};
@@ -60,7 +60,8 @@ impl Cell {
         }
     }
 
-    /// Gives a letter to each field whose name fits nowhere: `letters` has one for each of `fields`.
+    /// Gives a letter to each field whose name fits nowhere: `letters` has one for each of
+    /// `fields`.
     pub fn with_letter(self, letter: Option<char>) -> Cell {
         Cell { letter, ..self }
     }
@@ -75,7 +76,8 @@ impl Cell {
     }
 }
 
-/// Letters for the fields whose names do not fit the picture, `a` to `z` and `A` to `Z` in the order from bit 31 down.
+/// Letters for the fields whose names do not fit the picture, `a` to `z` and `A` to `Z` in the
+/// order from bit 31 down.
 pub(super) fn letters(fields: &[&Field]) -> Vec<Option<char>> {
     let mut order: Vec<usize> =
         (0..fields.len()).filter(|at| !Cell::field(fields[*at]).is_readable()).collect();
@@ -93,7 +95,8 @@ pub(super) fn letters(fields: &[&Field]) -> Vec<Option<char>> {
     letters
 }
 
-/// Cells in order and without overlap: those that say the same and touch or overlap become one, others give way.
+/// Cells in order and without overlap: those that say the same and touch or overlap become one,
+/// others give way.
 pub(super) fn join(mut cells: Vec<Cell>) -> Vec<Cell> {
     cells.sort_by_key(|cell| (cell.start, cell.end));
     let mut joined: Vec<Cell> = Vec::new();
@@ -120,7 +123,9 @@ pub(super) fn draw(canvas: &mut Canvas, cells: &[Cell], indent: usize) {
     // A deep element must not push the frame out of the page.
     let margin = " ".repeat(indent.min(4));
     canvas.put(
-        &format!("{margin}          31           24 23           16 15            8 7             0"),
+        &format!(
+            "{margin}          31           24 23           16 15            8 7             0"
+        ),
         Style::Faint,
     );
     canvas.end_line();
@@ -182,7 +187,9 @@ impl Row {
             let shown: Vec<char> = match (cell.text.chars().count() <= room, cell.letter) {
                 (true, _) => cell.text.chars().collect(),
                 (false, Some(letter)) => vec![letter],
-                (false, None) if room > 3 => cell.text.chars().take(room - 1).chain(['~']).collect(),
+                (false, None) if room > 3 => {
+                    cell.text.chars().take(room - 1).chain(['~']).collect()
+                }
                 (false, None) => cell.text.chars().take(room).collect(),
             };
             let pad = (room - shown.len()) / 2;

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::here;
 use crate::tsv::{self, Row};
 
-/// Structure and line of the manual (or `- field` for a field of ours that has no row; of facts, first bit and name) -> what
-/// is here instead.
+/// Structure and line of the manual (or `- field` for a field of ours that has no row; of facts,
+/// first bit and name) -> what is here instead.
 pub struct Explanations {
     file: &'static str,
     rows: BTreeMap<(String, String), String>,

@@ -1,5 +1,6 @@
-//! Commands, registers and structures that drivers and tools use: `../shared/facts`. What those tables hold besides them
-//! (trace blocks, engine bases, observed lengths, rules of opcodes) is no container.
+//! Commands, registers and structures that drivers and tools use: `../shared/facts`. What those
+//! tables hold besides them (trace blocks, engine bases, observed lengths, rules of opcodes) is no
+//! container.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,8 @@ use crate::{finish, here, shared, spec};
 /// Elements of a variable tail that the tables list one by one.
 const ELEMENTS: u32 = 32;
 
-/// Every command, structure and register is there, of the same length, bias and offset, with the same fields in the same bits.
+/// Every command, structure and register is there, of the same length, bias and offset, with the
+/// same fields in the same bits.
 #[test]
 fn facts() {
     let Some(shared) = shared() else { return };
@@ -48,10 +50,11 @@ fn facts() {
                 let found = container_problems(row, container, names.other("facts", name).1);
                 problems.extend(found.iter().map(|problem| format!("facts: {name}: {problem}")));
             }
-            let offset =
-                offset_problem(row, &spec, container).filter(|_| explanations.get(name, "offset").is_none());
+            let offset = offset_problem(row, &spec, container)
+                .filter(|_| explanations.get(name, "offset").is_none());
             problems.extend(offset.map(|problem| format!("facts: {name}: {problem}")));
-            let Some((start, end)) = number(row.get("start_bit")).zip(number(row.get("end_bit"))) else {
+            let Some((start, end)) = number(row.get("start_bit")).zip(number(row.get("end_bit")))
+            else {
                 continue;
             };
             fields += 1;
@@ -69,13 +72,15 @@ fn facts() {
                     problems.push(format!("fact_explanations.tsv: {name} {key}: {problem}"))
                 }
                 None => {
-                    let overlap = places
-                        .iter()
-                        .filter(|place| u64::from(place.start) <= end && u64::from(place.end) >= start);
+                    let overlap = places.iter().filter(|place| {
+                        u64::from(place.start) <= end && u64::from(place.end) >= start
+                    });
                     let overlap: BTreeSet<&str> = overlap.map(|place| place.name).collect();
                     let overlap: Vec<&str> = overlap.into_iter().collect();
-                    problems
-                        .push(format!("facts: {name}\t{key}\t{}\tbits {end}:{start}", overlap.join("; ")));
+                    problems.push(format!(
+                        "facts: {name}\t{key}\t{}\tbits {end}:{start}",
+                        overlap.join("; ")
+                    ));
                 }
             }
         }
@@ -86,7 +91,8 @@ fn facts() {
     finish(problems);
 }
 
-/// What differs in length and bias. The length of a packet with a tail is that of one that was seen.
+/// What differs in length and bias. The length of a packet with a tail is that of one that was
+/// seen.
 fn container_problems(row: &Row, container: &Container, other_bits: Option<u32>) -> Vec<String> {
     let mut problems = Vec::new();
     let variable = container.groups.iter().any(|group| group.count == 0);
@@ -94,7 +100,8 @@ fn container_problems(row: &Row, container: &Container, other_bits: Option<u32>)
     if let Some(dwords) = number(printed).filter(|_| !variable) {
         let wanted = other_bits.map_or(dwords as u32, |bits| bits / 32);
         if container.bits.div_ceil(32) != wanted {
-            problems.push(format!("{} dwords, the facts have {printed}", container.bits.div_ceil(32)));
+            problems
+                .push(format!("{} dwords, the facts have {printed}", container.bits.div_ceil(32)));
         }
     }
     if let Kind::Instruction { bias, .. } = container.kind {
@@ -106,9 +113,12 @@ fn container_problems(row: &Row, container: &Container, other_bits: Option<u32>)
     problems
 }
 
-/// What differs in a register's offset: absolute, of any engine or element; or `base+0x270 + n * 8 + 4` of each engine.
+/// What differs in a register's offset: absolute, of any engine or element; or
+/// `base+0x270 + n * 8 + 4` of each engine.
 fn offset_problem(row: &Row, spec: &Spec, container: &Container) -> Option<String> {
-    let Kind::Register { offset, per_engine, count, stride, .. } = container.kind else { return None };
+    let Kind::Register { offset, per_engine, count, stride, .. } = container.kind else {
+        return None;
+    };
     let printed = match row.get("field") {
         "(register)" => row.get("values"),
         _ => row.either("register_num", "group"),
@@ -120,16 +130,20 @@ fn offset_problem(row: &Row, spec: &Spec, container: &Container) -> Option<Strin
     let first: Vec<u32> = match (relative, per_engine) {
         (true, true) => (0..count).map(|index| offset + index * stride).collect(),
         // Tables for every chip count all from a base; here it may be the render engine's alone.
-        (true, false) => spec.engines.iter().map(|engine| offset.wrapping_sub(engine.base)).collect(),
+        (true, false) => {
+            spec.engines.iter().map(|engine| offset.wrapping_sub(engine.base)).collect()
+        }
         (false, _) => container.register_places(&spec.engines).collect(),
     };
     let size = container.bits.div_ceil(32);
-    let found = first.iter().any(|at| (0..size).any(|dword| u64::from(*at) + u64::from(4 * dword) == wanted));
+    let found = first
+        .iter()
+        .any(|at| (0..size).any(|dword| u64::from(*at) + u64::from(4 * dword) == wanted));
     (!found).then(|| format!("offset {offset:#x}, the facts have {printed}"))
 }
 
-/// A field in the same bits (drivers name them freely, so that the name does not count), or what the project writes instead
-/// everywhere:
+/// A field in the same bits (drivers name them freely, so that the name does not count), or what
+/// the project writes instead everywhere:
 /// * an address as a whole for its halves, and up to bit 63 for one that ends earlier;
 /// * a structure for its fields, an array for its first dword;
 /// * in the upper half of a masked register, the enables of its fields.

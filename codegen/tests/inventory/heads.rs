@@ -10,25 +10,31 @@ use crate::layout;
 pub fn volume(shared: &Path) -> Option<Vec<String>> {
     let entries = std::fs::read_dir(shared.join("seeds")).ok()?;
     let mut files = entries.flatten().map(|entry| entry.path());
-    let file =
-        files.find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("002_")))?;
+    let file = files.find(|path| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("002_"))
+    })?;
     Some(std::fs::read_to_string(file).ok()?.lines().map(str::to_owned).collect())
 }
 
 /// The words that the table beginning at `line` gives as its default; none if its head is lost.
 pub fn words(volume: &[String], line: usize) -> Vec<u32> {
     let head = volume.iter().skip(line.saturating_sub(1)).take(14);
-    let text = head.map(String::as_str).find(|text| text.starts_with("Default Value:")).unwrap_or_default();
+    let text = head
+        .map(String::as_str)
+        .find(|text| text.starts_with("Default Value:"))
+        .unwrap_or_default();
     let hex = text.split("0x").skip(1).filter_map(|rest| rest.get(..8));
     hex.filter_map(|digits| u32::from_str_radix(digits, 16).ok()).collect()
 }
 
-/// What contradicts the words: a default that differs from bits that are set, and set bits that no default has.
-/// (Where the words have zero, the text below them may say more.)
+/// What contradicts the words: a default that differs from bits that are set, and set bits that no
+/// default has. (Where the words have zero, the text below them may say more.)
 pub fn compare(spec: &Spec, container: &Container, words: &[u32]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut left = words.to_vec();
-    for place in layout::places(container, 1).iter().filter(|place| place.end < 32 * words.len() as u32) {
+    for place in
+        layout::places(container, 1).iter().filter(|place| place.end < 32 * words.len() as u32)
+    {
         let (Some(field), true) = (place.field, place.end - place.start < 64) else { continue };
         let Some(default) = layout::default(spec, field) else { continue };
         let printed = extract(words, place.start, place.end);
@@ -40,7 +46,8 @@ pub fn compare(spec: &Spec, container: &Container, words: &[u32]) -> Vec<String>
         }
     }
     for (dword, bits) in left.iter().enumerate().filter(|(_, bits)| **bits != 0) {
-        problems.push(format!("dword {dword}: {bits:#010x} at the head are the default of no field"));
+        problems
+            .push(format!("dword {dword}: {bits:#010x} at the head are the default of no field"));
     }
     problems
 }

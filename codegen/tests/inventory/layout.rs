@@ -57,7 +57,8 @@ fn add<'a>(
         let only = if group.fields.len() == 1 { group.fields[0].name.as_str() } else { "" };
         let name = if group.name.is_empty() { only } else { &group.name };
         if group.count > 1 && !name.is_empty() {
-            let (start, end) = (base + group.start, base + group.start + group.count * group.bits - 1);
+            let (start, end) =
+                (base + group.start, base + group.start + group.count * group.bits - 1);
             out.push(Place { name, start, end, field: None, element });
         }
         let count = if group.count == 0 { elements } else { group.count };
@@ -65,7 +66,13 @@ fn add<'a>(
             let start = base + group.start + number * group.bits;
             let end = start + group.bits - 1;
             if !group.name.is_empty() {
-                out.push(Place { name: &group.name, start, end, field: None, element: Some(number) });
+                out.push(Place {
+                    name: &group.name,
+                    start,
+                    end,
+                    field: None,
+                    element: Some(number),
+                });
             }
             add(&group.fields, &group.groups, start, Some(number), elements, out);
         }
@@ -113,7 +120,8 @@ pub fn find_at<'p, 'a>(
     }
     // A pointer that the manual prints as `X` and `X High` is one field here.
     let whole = name.strip_suffix("HIGH").unwrap_or(name);
-    let inside = |place: &&Place| place.start <= start && place.end >= end && plain(place.name) == whole;
+    let inside =
+        |place: &&Place| place.start <= start && place.end >= end && plain(place.name) == whole;
     let pointers = places.iter().filter(inside).filter(|place| place.is_pointer());
     let pointers: Vec<_> = pointers.collect();
     if !pointers.is_empty() {
@@ -129,7 +137,8 @@ pub fn find_at<'p, 'a>(
     (Match::None, Vec::new())
 }
 
-/// In an array the manual counts: `Dword3` is `Dword` of element 3, and the numbering may start anywhere.
+/// In an array the manual counts: `Dword3` is `Dword` of element 3, and the numbering may start
+/// anywhere.
 fn is_named(place: &Place, name: &str) -> bool {
     let here = plain(place.name);
     let letters = |name: &str| name.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
@@ -181,7 +190,8 @@ pub fn default(spec: &Spec, field: &Field) -> Option<u64> {
     Some(field.default.unwrap_or(0) | parts.fold(0, |all, part| all | part))
 }
 
-/// The stored values that a printed default may mean: the number as stored, or as a number of the field's type.
+/// The stored values that a printed default may mean: the number as stored, or as a number of the
+/// field's type.
 pub fn defaults(field: &Field, printed: &str) -> Vec<u64> {
     let width = field.end - field.start + 1;
     let mask = u64::MAX >> (64 - width.clamp(1, 64));
@@ -190,7 +200,8 @@ pub fn defaults(field: &Field, printed: &str) -> Vec<u64> {
         None => (false, printed),
     };
     let (top, bottom) = digits.split_once('/').unwrap_or((digits, "1"));
-    let (Some(top), Some(bottom)) = (number(top), number(bottom).filter(|bottom| *bottom != 0)) else {
+    let (Some(top), Some(bottom)) = (number(top), number(bottom).filter(|bottom| *bottom != 0))
+    else {
         return Vec::new();
     };
     let signed = |value: u64| if negative { value.wrapping_neg() } else { value } & mask;

@@ -1,9 +1,11 @@
-//! The specification holds everything that the inventory of the manuals lists: every enumeration, command and structure,
-//! of the same size, with the same fields in the same bits, and every printed default.
+//! The specification holds everything that the inventory of the manuals lists: every enumeration,
+//! command and structure, of the same size, with the same fields in the same bits, and every
+//! printed default.
 //!
-//! Oracle: `../shared/inventory`, made from the manuals' text by others and checked against it; and `../shared/facts`, drawn
-//! from drivers. Without that folder the tests say so and pass. Names are compared by their letters and digits; what
-//! differs stands in the tables of `codegen/tests/data`, each row with its reason:
+//! Oracle: `../shared/inventory`, made from the manuals' text by others and checked against it; and
+//! `../shared/facts`, drawn from drivers. Without that folder the tests say so and pass. Names are
+//! compared by their letters and digits; what differs stands in the tables of `codegen/tests/data`,
+//! each row with its reason:
 //!
 //! * `inventory_names.tsv`: rows that bear another name here, or another number of values;
 //! * `field_explanations.tsv`: fields that differ in name or bits;
@@ -35,7 +37,8 @@ fn here(path: &str) -> PathBuf {
 
 /// The folder of tables, beside the workspace.
 fn shared() -> Option<PathBuf> {
-    let found = Some(here("../../shared")).filter(|dir| dir.join("inventory/structs.tsv").is_file());
+    let found =
+        Some(here("../../shared")).filter(|dir| dir.join("inventory/structs.tsv").is_file());
     if found.is_none() {
         println!("skipped: ../shared/inventory is not there");
     }
@@ -84,11 +87,13 @@ fn enumerations() {
 /// Values of a row of `enums.tsv`: those printed less those printed as reserved.
 fn named_values(row: &Row) -> usize {
     let all = number(row.get("num_values")).unwrap_or(0) as usize;
-    let reserved = row.get("remarks").split("; ").find_map(|part| part.strip_suffix(" Reserved row(s)"));
+    let reserved =
+        row.get("remarks").split("; ").find_map(|part| part.strip_suffix(" Reserved row(s)"));
     all - reserved.and_then(|count| count.parse::<usize>().ok()).unwrap_or(0)
 }
 
-/// Every command is there, with its length, length bias and opcode; every EU instruction with its number.
+/// Every command is there, with its length, length bias and opcode; every EU instruction with its
+/// number.
 #[test]
 fn commands() {
     let Some(shared) = shared() else { return };
@@ -107,7 +112,8 @@ fn commands() {
             }
             continue;
         }
-        let Some(Item::Container(container)) = names.find("commands", &[name], &mut problems) else {
+        let Some(Item::Container(container)) = names.find("commands", &[name], &mut problems)
+        else {
             continue;
         };
         for problem in command(row, container, names.other("commands", name).1) {
@@ -129,7 +135,8 @@ fn command(row: &Row, container: &Container, other_bits: Option<u32>) -> Vec<Str
     let mut problems = Vec::new();
     let Kind::Instruction { bias, .. } = container.kind else {
         // Message descriptors are one dword.
-        let wanted = if row.get("kind").starts_with("send-message") { Some(32) } else { other_bits };
+        let wanted =
+            if row.get("kind").starts_with("send-message") { Some(32) } else { other_bits };
         if wanted != Some(container.bits) {
             problems.push("is no instruction".to_owned());
         }
@@ -138,7 +145,10 @@ fn command(row: &Row, container: &Container, other_bits: Option<u32>) -> Vec<Str
     let variable = container.groups.iter().any(|group| group.count == 0);
     let dwords = number(row.get("dword_length"));
     if variable != dwords.is_none() {
-        problems.push(format!("length {} in the manual, variable: {variable} here", row.get("dword_length")));
+        problems.push(format!(
+            "length {} in the manual, variable: {variable} here",
+            row.get("dword_length")
+        ));
     }
     match dwords {
         Some(dwords) if !variable && u64::from(container.bits / 32) != dwords => {
@@ -152,12 +162,14 @@ fn command(row: &Row, container: &Container, other_bits: Option<u32>) -> Vec<Str
         problems.push(format!("bias {bias}, the manual has {}", row.get("length_bias")));
     }
     let video = row.get("kind") == "mfx-video-command";
-    let mut wanted =
-        vec![(29, 31, row.get("command_type")), (27, 28, row.get("sub_type")), (24, 26, row.get("opcode"))];
+    let mut wanted = vec![
+        (29, 31, row.get("command_type")),
+        (27, 28, row.get("sub_type")),
+        (24, 26, row.get("opcode")),
+    ];
     match row.get("sub_opcode").split_once(' ') {
-        Some((a, b)) if video => {
-            wanted.extend([(21, 23, a.trim_start_matches("A=")), (16, 20, b.trim_start_matches("B="))])
-        }
+        Some((a, b)) if video => wanted
+            .extend([(21, 23, a.trim_start_matches("A=")), (16, 20, b.trim_start_matches("B="))]),
         _ => wanted.push((16, 23, row.get("sub_opcode"))),
     }
     for (start, end, printed) in wanted {
@@ -201,7 +213,10 @@ fn structures() {
         let wanted = number(row.get("size_bits").trim_end_matches('*')).map(|bits| bits as u32);
         let (_, other) = names.other("structs", name);
         if wanted.is_some() && other.or(wanted) != Some(bits) {
-            problems.push(format!("structs: {name} has {bits} bits, the manual {}", row.get("size_bits")));
+            problems.push(format!(
+                "structs: {name} has {bits} bits, the manual {}",
+                row.get("size_bits")
+            ));
         }
     }
     problems.extend(names.leftovers("structs"));
@@ -209,7 +224,8 @@ fn structures() {
     finish(problems);
 }
 
-/// Every field is there, in its bits, under its name, with its default; and no field that the manual does not have.
+/// Every field is there, in its bits, under its name, with its default; and no field that the
+/// manual does not have.
 #[test]
 fn fields_and_defaults() {
     let Some(shared) = shared() else { return };
@@ -229,7 +245,12 @@ fn fields_and_defaults() {
             Some(Item::Container(container)) => container,
             Some(Item::Enum(list)) => {
                 // The field that the manual tabulates is a type here; its default is a value of it.
-                for row in rows.get(name).into_iter().flatten().filter(|row| !row.get("default").is_empty()) {
+                for row in rows
+                    .get(name)
+                    .into_iter()
+                    .flatten()
+                    .filter(|row| !row.get("default").is_empty())
+                {
                     *counts.entry("defaults").or_default() += 1;
                     let value = number(row.get("default"));
                     let known = list.values.iter().any(|known| Some(known.value) == value);
@@ -262,10 +283,13 @@ fn fields_and_defaults() {
                         *counts.entry("explained").or_default() += 1;
                         found = explained;
                     }
-                    Some(Err(problem)) => problems.push(format!("field_explanations.tsv: {text}: {problem}")),
+                    Some(Err(problem)) => {
+                        problems.push(format!("field_explanations.tsv: {text}: {problem}"))
+                    }
                     None => {
                         let (start, end) = layout::bits(row).unwrap_or_default();
-                        let overlap = places.iter().filter(|place| place.start <= end && place.end >= start);
+                        let overlap =
+                            places.iter().filter(|place| place.start <= end && place.end >= start);
                         let overlap: Vec<&str> = overlap.map(|place| place.name).collect();
                         problems.push(format!(
                             "fields: {text}\t{}\tdw{} {}",
@@ -288,7 +312,9 @@ fn fields_and_defaults() {
                 default.is_some_and(|default| layout::defaults(field, printed).contains(&default))
             });
             match (same, other_defaults.get(name, row.get("line"))) {
-                (true, Some(_)) => problems.push(format!("default_explanations.tsv: {text} needs none")),
+                (true, Some(_)) => {
+                    problems.push(format!("default_explanations.tsv: {text} needs none"))
+                }
                 (false, None) => {
                     let here = field.and_then(|field| field.default);
                     problems.push(format!("defaults: {text}\t{here:?}\t{printed}"));
@@ -298,7 +324,8 @@ fn fields_and_defaults() {
             }
         }
         // A field that says why it was derived needs no row.
-        let known = |place: &&layout::Place| place.field.is_some_and(|field| field.doubt.is_empty());
+        let known =
+            |place: &&layout::Place| place.field.is_some_and(|field| field.doubt.is_empty());
         for place in places.iter().filter(known).filter(|place| !place.is_reserved()) {
             let row = seen.iter().any(|&(start, end)| start <= place.start && end >= place.end);
             if !row && explanations.get(name, &format!("- {}", place.name)).is_none() {
@@ -336,15 +363,16 @@ fn heads() {
         if let (Some(words), Some(Item::Container(container))) = (words, found) {
             count += usize::from(!words.is_empty());
             let different = heads::compare(&spec, container, &words);
-            problems.extend(different.into_iter().map(|problem| format!("heads: {name}\t{problem}")));
+            problems
+                .extend(different.into_iter().map(|problem| format!("heads: {name}\t{problem}")));
         }
     }
     println!("{count} heads");
     finish(problems);
 }
 
-/// Everything that the inventory finds stands in the index of the folder, with its bits: so `genx spec check` proves without
-/// the inventory that no row is missing.
+/// Everything that the inventory finds stands in the index of the folder, with its bits: so
+/// `genx spec check` proves without the inventory that no row is missing.
 #[test]
 fn index() {
     let Some(shared) = shared() else { return };
@@ -352,8 +380,10 @@ fn index() {
     if !path.is_file() {
         return println!("skipped: spec-xml/gen8 has no index");
     }
-    let index: BTreeSet<(String, Option<u64>)> =
-        tsv::read(&path).iter().map(|row| (row.get("name").to_owned(), number(row.get("bits")))).collect();
+    let index: BTreeSet<(String, Option<u64>)> = tsv::read(&path)
+        .iter()
+        .map(|row| (row.get("name").to_owned(), number(row.get("bits"))))
+        .collect();
     let (spec, mut problems, mut count) = (spec(), Vec::new(), 0);
     let names = Names::new(&spec, &here("tests/data"));
     for table in ["enums", "commands", "structs"] {

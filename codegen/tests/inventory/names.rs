@@ -53,8 +53,8 @@ impl<'a> Names<'a> {
         let other = tsv::read(&data.join("inventory_names.tsv"));
         let other = other.iter().map(|row| {
             let (values, bits) = (row.get("values").parse().ok(), row.get("bits").parse().ok());
-            let reason =
-                !row.get("why").is_empty() || values.is_none() && bits.is_none() && row.get("here") != "-";
+            let reason = !row.get("why").is_empty()
+                || values.is_none() && bits.is_none() && row.get("here") != "-";
             assert!(reason, "inventory_names.tsv: {} without a reason", row.get("row"));
             (key(row), Other { here: row.get("here").to_owned(), values, bits })
         });
@@ -69,13 +69,19 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// What the row is here: by the committed table, else the container or enumeration of one of its `names`.
-    /// A row without any is a problem.
-    pub fn find(&self, table: &str, names: &[&str], problems: &mut Vec<String>) -> Option<Item<'a>> {
+    /// What the row is here: by the committed table, else the container or enumeration of one of
+    /// its `names`. A row without any is a problem.
+    pub fn find(
+        &self,
+        table: &str,
+        names: &[&str],
+        problems: &mut Vec<String>,
+    ) -> Option<Item<'a>> {
         self.find_with(table, names, false, problems)
     }
 
-    /// As [`find`](Self::find); a command of which only the header is described is there if `header`.
+    /// As [`find`](Self::find); a command of which only the header is described is there if
+    /// `header`.
     pub fn find_with(
         &self,
         table: &str,
@@ -88,20 +94,25 @@ impl<'a> Names<'a> {
         if other.is_some() {
             self.used.borrow_mut().insert(key);
         }
-        let by_name = || names.iter().filter(|name| !name.is_empty()).find_map(|name| self.named(name));
+        let by_name =
+            || names.iter().filter(|name| !name.is_empty()).find_map(|name| self.named(name));
         let found = match other.map_or("", |other| &other.here) {
             "" => by_name(),
             // Left out on purpose.
             "-" => {
                 if by_name().is_some() {
-                    problems.push(format!("{table}: {} is there, against inventory_names.tsv", names[0]));
+                    problems.push(format!(
+                        "{table}: {} is there, against inventory_names.tsv",
+                        names[0]
+                    ));
                 }
                 return None;
             }
             here => self.named(here),
         };
-        let found =
-            found.filter(|item| header || !matches!(item, Item::Container(container) if container.partial));
+        let found = found.filter(|item| {
+            header || !matches!(item, Item::Container(container) if container.partial)
+        });
         if let Some(Item::Container(Container { name, bits, .. })) = found
             && !self.listed.contains(&(name.clone(), *bits))
         {
@@ -113,7 +124,8 @@ impl<'a> Names<'a> {
         found
     }
 
-    /// A container, an enumeration, or `CONTAINER.Field`, where the inventory leaves out a leading `3DSTATE_`.
+    /// A container, an enumeration, or `CONTAINER.Field`, where the inventory leaves out a leading
+    /// `3DSTATE_`.
     pub fn named(&self, name: &str) -> Option<Item<'a>> {
         let whole = plain(name);
         if let Some(container) = self.containers.get(&whole) {
@@ -132,12 +144,15 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// True unless it is an enumeration that no field has for a type, which says nothing about its size.
+    /// True unless it is an enumeration that no field has for a type, which says nothing about its
+    /// size.
     pub fn is_used(&self, item: Item) -> bool {
         let Item::Enum(list) = item else { return true };
-        let is =
-            |field: &Field| matches!(field.ty, Type::Enum(id) if std::ptr::eq(&self.spec.enums[id.0], list));
-        self.spec.containers.iter().any(|container| any_field(&container.fields, &container.groups, &is))
+        let is = |field: &Field| matches!(field.ty, Type::Enum(id) if std::ptr::eq(&self.spec.enums[id.0], list));
+        self.spec
+            .containers
+            .iter()
+            .any(|container| any_field(&container.fields, &container.groups, &is))
     }
 
     /// What the committed table says of a row: its number of values and of bits, where they differ.

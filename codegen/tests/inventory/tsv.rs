@@ -1,4 +1,5 @@
-//! Tables of tab-separated values with a line of column names; lines that start with `#` are comments.
+//! Tables of tab-separated values with a line of column names; lines that start with `#` are
+//! comments.
 
 use std::path::Path;
 
@@ -32,13 +33,15 @@ impl Row {
 /// # Panics
 /// If the file cannot be read.
 pub fn read(path: &Path) -> Vec<Row> {
-    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let text =
+        std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
     let columns: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
     lines
         .map(|line| {
             let mut cells = line.split('\t');
-            let cell = |column: &&str| ((*column).to_owned(), cells.next().unwrap_or_default().to_owned());
+            let cell =
+                |column: &&str| ((*column).to_owned(), cells.next().unwrap_or_default().to_owned());
             Row { cells: columns.iter().map(cell).collect() }
         })
         .collect()
@@ -56,7 +59,9 @@ pub fn number(text: &str) -> Option<u64> {
         u64::from_str_radix(digits, 16).ok()
     } else if let Some(digits) = text.strip_suffix('h') {
         u64::from_str_radix(digits, 16).ok()
-    } else if let Some(digits) = text.strip_suffix('b').filter(|digits| digits.len() > 1 || text.len() == 2) {
+    } else if let Some(digits) =
+        text.strip_suffix('b').filter(|digits| digits.len() > 1 || text.len() == 2)
+    {
         u64::from_str_radix(digits, 2).ok()
     } else {
         text.parse().ok()

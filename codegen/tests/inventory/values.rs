@@ -16,14 +16,16 @@ const OURS: [(&str, &str); 4] = [
     ("Performance Counter Report Formats", "Performance Counter Report Format 111b"),
 ];
 
-/// The numbers of every enumeration of volume 2b are those that the manual prints, and the names too.
+/// The numbers of every enumeration of volume 2b are those that the manual prints, and the names
+/// too.
 ///
 /// Oracle: the text itself.
 #[test]
 fn values() {
     let Some(shared) = shared() else { return };
     let seeds = std::fs::read_dir(shared.join("seeds")).into_iter().flatten().flatten();
-    let Some(path) = seeds.map(|entry| entry.path()).find(|path| path.to_string_lossy().contains("/000_"))
+    let Some(path) =
+        seeds.map(|entry| entry.path()).find(|path| path.to_string_lossy().contains("/000_"))
     else {
         return println!("skipped: ../shared/seeds is not there");
     };
@@ -38,8 +40,10 @@ fn values() {
             continue;
         }
         let Some(Item::Enum(list)) = names.find("enums", &[name], &mut problems) else { continue };
-        let printed: Vec<_> =
-            lines[line("first_line") - 1..line("last_line")].iter().filter_map(|line| value(line)).collect();
+        let printed: Vec<_> = lines[line("first_line") - 1..line("last_line")]
+            .iter()
+            .filter_map(|line| value(line))
+            .collect();
         count += printed.len();
         let numbers: BTreeSet<u64> = printed.iter().map(|(number, _)| *number).collect();
         let ours: BTreeSet<u64> = list.values.iter().map(|value| value.value).collect();
@@ -51,7 +55,8 @@ fn values() {
                 *number == value.value && is_named(list, &value.name, value.expansion, name)
             });
             if !named && !OURS.contains(&(name, value.name.as_str())) {
-                problems.push(format!("{name}: the manual has no {} = {}", value.name, value.value));
+                problems
+                    .push(format!("{name}: the manual has no {} = {}", value.name, value.value));
             }
         }
     }
@@ -67,8 +72,8 @@ fn value(line: &str) -> Option<(u64, String)> {
     number(first).filter(|_| !reserved).map(|number| (number, name))
 }
 
-/// Ours may be the beginning or the core of the manual's: `8` for `8 elements`, `all4h` for `.all4h`. In compaction tables
-/// the manual's name is the pattern.
+/// Ours may be the beginning or the core of the manual's: `8` for `8 elements`, `all4h` for
+/// `.all4h`. In compaction tables the manual's name is the pattern.
 fn is_named(list: &Enum, ours: &str, expansion: Option<u64>, manual: &str) -> bool {
     let manual = plain(manual);
     manual.contains(&plain(ours))

@@ -59,14 +59,17 @@ impl Member {
 }
 
 const CONTAINER: &[&str] = &[
-    "name", "engine", "pipeline", "length", "bias", "align", "register", "masked", "access", "source", "doc",
+    "name", "engine", "pipeline", "length", "bias", "align", "register", "masked", "access",
+    "source", "doc",
 ];
 const HIDDEN: &[&str] = &["opcode", "dword_length", "zero", "one", "reserved"];
 /// Those of which there may be several.
 const RUNS: &[&str] = &["zero", "one", "reserved"];
 const HIDDEN_VALUES: &[&str] = &["dword", "bits", "value"];
-const FIELD: &[&str] =
-    &["name", "dword", "bits", "default", "range", "required", "nonzero", "nested", "unit", "source", "doc"];
+const FIELD: &[&str] = &[
+    "name", "dword", "bits", "default", "range", "required", "nonzero", "nested", "unit", "source",
+    "doc",
+];
 
 /// All values, or all errors in one.
 pub fn all<T>(results: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
@@ -99,7 +102,9 @@ fn value(meta: &ParseNestedMeta<'_>, name: &str) -> Result<Value> {
     let value = meta.value()?;
     let minus: Option<Token![-]> = value.parse()?;
     if minus.is_none() && value.peek(syn::Ident) && !value.peek(syn::LitBool) {
-        return Err(value.error(format!("the value of `{name}` is a literal; write texts in quotes")));
+        return Err(
+            value.error(format!("the value of `{name}` is a literal; write texts in quotes"))
+        );
     }
     let literal: Lit = value.parse()?;
     let text = match &literal {
@@ -107,7 +112,12 @@ fn value(meta: &ParseNestedMeta<'_>, name: &str) -> Result<Value> {
         Lit::Bool(flag) => flag.value.to_string(),
         Lit::Int(number) => number.to_string().replace('_', ""),
         Lit::Float(number) => number.to_string().replace('_', ""),
-        other => return Err(Error::new_spanned(other, format!("`{name}` is a number or a text in quotes"))),
+        other => {
+            return Err(Error::new_spanned(
+                other,
+                format!("`{name}` is a number or a text in quotes"),
+            ));
+        }
     };
     let text = if minus.is_some() { format!("-{text}") } else { text };
     Ok(Value { name: name.into(), text, span: literal.span() })
@@ -138,7 +148,10 @@ fn one<'a>(attributes: &'a [Attribute], name: &str) -> Result<Option<&'a Attribu
 pub fn container(input: &DeriveInput) -> Result<Container> {
     let example = "#[packet(name = \"MY_COMMAND\", engine = \"render\", length = 2, opcode(bits = \"31:16\", value = 0x7a04))]";
     let Some(attribute) = one(&input.attrs, "packet")? else {
-        return Err(Error::new_spanned(&input.ident, format!("what packet is this? Add `{example}`")));
+        return Err(Error::new_spanned(
+            &input.ident,
+            format!("what packet is this? Add `{example}`"),
+        ));
     };
     let span = attribute.path().span();
     let mut container = Container { values: Vec::new(), hidden: Vec::new(), span };
@@ -226,14 +239,24 @@ pub fn member(field: &Field, others: &mut Others) -> Result<Member> {
             let (low, high) = range(&bits.text).ok_or_else(|| {
                 Error::new(
                     bits.span,
-                    format!("`{}` is no range of bits: write \"15:0\", or \"3\" for one", bits.text),
+                    format!(
+                        "`{}` is no range of bits: write \"15:0\", or \"3\" for one",
+                        bits.text
+                    ),
                 )
             })?;
             ((32 * base + low, 32 * base + high), bits.span)
         }
         // A tail has no end; what is behind is its own.
-        None if shape.count == Some(0) => ((32 * base, 32 * base + shape.bits.unwrap_or(32) - 1), dword.span),
-        None => return Err(Error::new(span, format!("which bits has `{name}`? Add `bits = \"15:0\"`"))),
+        None if shape.count == Some(0) => {
+            ((32 * base, 32 * base + shape.bits.unwrap_or(32) - 1), dword.span)
+        }
+        None => {
+            return Err(Error::new(
+                span,
+                format!("which bits has `{name}`? Add `bits = \"15:0\"`"),
+            ));
+        }
     };
     if let Some(manual) = get("name")
         && field_name(&manual.text) != name
@@ -250,7 +273,8 @@ pub fn member(field: &Field, others: &mut Others) -> Result<Member> {
 }
 
 impl Member {
-    /// A type that the macro knows by name only says itself how many bits it has: a constant that must be evaluated.
+    /// A type that the macro knows by name only says itself how many bits it has: a constant that
+    /// must be evaluated.
     pub fn type_width(&self) -> Option<TokenStream> {
         let path = self.shape.other.as_ref()?;
         let (start, end) = self.bits;
@@ -306,10 +330,15 @@ fn runs(kind: &str, value: &Value) -> Result<Vec<Hidden>> {
             (dword, bits) = (number, rest.trim());
         }
         if range(bits).is_none() || dword.parse::<u16>().is_err() {
-            let message = format!("`{}` is no run of bits: write \"31:16, 3, dw1 15:0\"", part.trim());
+            let message =
+                format!("`{}` is no run of bits: write \"31:16, 3, dw1 15:0\"", part.trim());
             return Err(Error::new(value.span, message));
         }
-        let of = |name: &str, text: &str| Value { name: name.into(), text: text.into(), span: value.span };
+        let of = |name: &str, text: &str| Value {
+            name: name.into(),
+            text: text.into(),
+            span: value.span,
+        };
         let values = vec![of("dword", dword), of("bits", bits)];
         Ok(Hidden { kind: kind.into(), values, span: value.span })
     });

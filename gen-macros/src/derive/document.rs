@@ -25,7 +25,8 @@ const OWN: &[&str] = &["dword", "bits", "nested"];
 impl Document {
     pub fn new(container: &Container, members: &[Member], others: &Others) -> Self {
         // `source` tells that gaps and overlaps are errors.
-        let text = "<genxml name=\"-\" gen=\"0\" source=\"derive\"><import name=\"others.xml\"/>".to_owned();
+        let text = "<genxml name=\"-\" gen=\"0\" source=\"derive\"><import name=\"others.xml\"/>"
+            .to_owned();
         let mut this = Document { text, others: String::new(), places: Vec::new() };
         this.container(container, members);
         this.text.push_str("</genxml>");
@@ -39,7 +40,8 @@ impl Document {
             let bits = members.iter().find(of).map_or(32, |member| {
                 (member.bits.1 - member.bits.0 + 1) / member.shape.count.unwrap_or(1).max(1)
             });
-            this.others.push_str(&format!("<struct name=\"{ty}\" size=\"{bits}\" partial=\"true\"/>"));
+            this.others
+                .push_str(&format!("<struct name=\"{ty}\" size=\"{bits}\" partial=\"true\"/>"));
         }
         this.others.push_str("</genxml>");
         this
@@ -67,7 +69,9 @@ impl Document {
 
     /// The smallest known place that holds the range.
     fn place(&self, range: &Range<usize>) -> Span {
-        let holds = |(place, _): &&(Range<usize>, Span)| place.start <= range.start && range.end <= place.end;
+        let holds = |(place, _): &&(Range<usize>, Span)| {
+            place.start <= range.start && range.end <= place.end
+        };
         let smallest = self.places.iter().filter(holds).min_by_key(|(place, _)| place.len());
         smallest.map_or_else(Span::call_site, |(_, span)| *span)
     }

@@ -1,7 +1,9 @@
-//! `#[derive(Packet)]`: a packet of the program's own, described as the specification describes the manual's.
+//! `#[derive(Packet)]`: a packet of the program's own, described as the specification describes the
+//! manual's.
 //!
-//! The attributes become a text as the files of the specification are, which the generator reads, checks and makes code of:
-//! the same checks, the same code. Problems come back at places of that text, which are places of the program.
+//! The attributes become a text as the files of the specification are, which the generator reads,
+//! checks and makes code of: the same checks, the same code. Problems come back at places of that
+//! text, which are places of the program.
 
 mod attributes;
 mod document;
@@ -25,11 +27,20 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     let fields = match &input.data {
         Data::Struct(data) => match &data.fields {
             Fields::Named(fields) => &fields.named,
-            _ => return Err(Error::new_spanned(&input.ident, "a packet is a struct with named fields")),
+            _ => {
+                return Err(Error::new_spanned(
+                    &input.ident,
+                    "a packet is a struct with named fields",
+                ));
+            }
         },
-        _ => return Err(Error::new_spanned(&input.ident, "a packet is a struct with named fields")),
+        _ => {
+            return Err(Error::new_spanned(&input.ident, "a packet is a struct with named fields"));
+        }
     };
-    if let Some(other) = input.generics.params.iter().find(|p| !matches!(p, GenericParam::Lifetime(_))) {
+    if let Some(other) =
+        input.generics.params.iter().find(|p| !matches!(p, GenericParam::Lifetime(_)))
+    {
         return Err(Error::new_spanned(
             other,
             "a packet may have a lifetime, for its tail, and no other parameter",
@@ -42,7 +53,10 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     let tail = members.iter().find(|member| member.tail());
     match (input.generics.lifetimes().next(), tail) {
         (Some(lifetime), None) => {
-            return Err(Error::new_spanned(lifetime, "a lifetime is for a tail, a field `Entries<'a, T>`"));
+            return Err(Error::new_spanned(
+                lifetime,
+                "a lifetime is for a tail, a field `Entries<'a, T>`",
+            ));
         }
         (None, Some(tail)) => {
             return Err(Error::new(tail.span(), "a tail needs the struct to have a lifetime"));
@@ -66,7 +80,8 @@ const OWN: &str = "DerivedPacket";
 /// The implementations beside the program's struct.
 fn code(ident: &Ident, one: emit::One, others: &Others) -> TokenStream {
     let types = implementations(one.types);
-    let names = one.others.0[1..].iter().zip(&others.structs).chain(one.others.1.iter().zip(&others.enums));
+    let names =
+        one.others.0[1..].iter().zip(&others.structs).chain(one.others.1.iter().zip(&others.enums));
     let names = names.map(|(name, path)| (name.clone(), path)).collect();
     let moved = Moved { ident, names };
     let (types, table) = (moved.all(types), moved.all(one.table));
@@ -100,8 +115,9 @@ struct Moved<'a> {
 }
 
 impl Moved<'_> {
-    /// `genxml_core` is `::genxml::core`, and paths that start with `super` lead out of the generated modules. What stands
-    /// without a path gets one: the program may call its own things `Result` or `Field`.
+    /// `genxml_core` is `::genxml::core`, and paths that start with `super` lead out of the
+    /// generated modules. What stands without a path gets one: the program may call its own things
+    /// `Result` or `Field`.
     fn all(&self, tokens: TokenStream) -> TokenStream {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut out = TokenStream::new();
@@ -117,12 +133,17 @@ impl Moved<'_> {
                 }
                 TokenTree::Ident(ident) if ident == OWN => self.ident.to_tokens(&mut out),
                 TokenTree::Literal(text) if text.to_string() == format!("{OWN:?}") => {
-                    out.extend([TokenTree::Literal(Literal::string(&self.ident.unraw().to_string()))]);
+                    out.extend([TokenTree::Literal(Literal::string(
+                        &self.ident.unraw().to_string(),
+                    ))]);
                 }
-                TokenTree::Ident(ident) if ident == "genxml_core" => out.extend(quote!(::genxml::core)),
+                TokenTree::Ident(ident) if ident == "genxml_core" => {
+                    out.extend(quote!(::genxml::core))
+                }
                 // `super`, `::`, the module, `::`, the name
                 TokenTree::Ident(ident) if ident == "super" => {
-                    let name = |at: usize| tokens.get(at).map(ToString::to_string).unwrap_or_default();
+                    let name =
+                        |at: usize| tokens.get(at).map(ToString::to_string).unwrap_or_default();
                     out.extend(self.outside(&name(at + 2), &name(at + 5)));
                     at += 6;
                 }
@@ -156,7 +177,8 @@ impl Moved<'_> {
     }
 }
 
-/// Is the name behind these tokens one of something else: of a path, of a value, or of a function that is made here?
+/// Is the name behind these tokens one of something else: of a path, of a value, or of a function
+/// that is made here?
 fn follows(before: &[TokenTree]) -> bool {
     let is = |token: &TokenTree, text: &str| token.to_string() == text;
     match before {
@@ -172,7 +194,9 @@ fn follows(before: &[TokenTree]) -> bool {
 fn called(behind: &[TokenTree]) -> bool {
     match behind.first() {
         Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Parenthesis,
-        Some(TokenTree::Punct(punct)) => punct.as_char() == ':' && punct.spacing() == Spacing::Joint,
+        Some(TokenTree::Punct(punct)) => {
+            punct.as_char() == ':' && punct.spacing() == Spacing::Joint
+        }
         _ => false,
     }
 }

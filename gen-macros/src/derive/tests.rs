@@ -3,7 +3,9 @@ use super::*;
 fn error(input: &str) -> String {
     let tokens = input.parse().expect("tokens");
     match expand(tokens) {
-        Err(error) => error.into_iter().map(|error| error.to_string()).collect::<Vec<_>>().join(" | "),
+        Err(error) => {
+            error.into_iter().map(|error| error.to_string()).collect::<Vec<_>>().join(" | ")
+        }
         Ok(tokens) => format!("expands to {tokens}"),
     }
 }

@@ -10,7 +10,8 @@ pub struct Shape {
     pub ty: String,
     /// Further attributes: how it is stored, alignment, address space.
     pub more: Vec<(&'static str, String)>,
-    /// Bits that the type has; of an address, from the start of the dword. None for those of other types.
+    /// Bits that the type has; of an address, from the start of the dword. None for those of other
+    /// types.
     pub bits: Option<u32>,
     pub address: bool,
     /// The type, if the macro knows it by name only.
@@ -75,10 +76,14 @@ fn named(path: &Path, nested: bool, others: &mut Others) -> Result<Shape> {
     let bits = |at: usize| match values.get(at) {
         Some(GenericArgument::Const(value)) => number(value),
         Some(other) => Err(Error::new_spanned(other, "write the number of bits as a literal")),
-        None => Err(Error::new_spanned(path, format!("`{name}` needs its number of bits: `{name}<16>`"))),
+        None => Err(Error::new_spanned(
+            path,
+            format!("`{name}` needs its number of bits: `{name}<16>`"),
+        )),
     };
     let plain = |ty: &str, bits: u32| Shape { ty: ty.into(), bits: Some(bits), ..Shape::default() };
-    let stored = |form: String, bits: u32| Shape { more: vec![("stored-as", form)], ..plain("uint", bits) };
+    let stored =
+        |form: String, bits: u32| Shape { more: vec![("stored-as", form)], ..plain("uint", bits) };
     Ok(match (name.as_str(), values.len()) {
         ("bool", 0) => plain("bool", 1),
         ("f32", 0) => plain("float", 32),
@@ -86,7 +91,10 @@ fn named(path: &Path, nested: bool, others: &mut Others) -> Result<Shape> {
         ("u8" | "u16" | "u32" | "u64" | "usize", 0) => {
             let width = name.trim_start_matches('u').parse().unwrap_or(64);
             let name = if width > 32 { "U64" } else { "U" };
-            return Err(Error::new_spanned(path, format!("an integer of {width} bits is `{name}<{width}>`")));
+            return Err(Error::new_spanned(
+                path,
+                format!("an integer of {width} bits is `{name}<{width}>`"),
+            ));
         }
         ("i8" | "i16" | "i32" | "i64" | "isize", 0) => {
             let width = name.trim_start_matches('i').parse().unwrap_or(64);
@@ -121,7 +129,9 @@ fn named(path: &Path, nested: bool, others: &mut Others) -> Result<Shape> {
             }
             other => return Err(Error::new_spanned(other, NAMED)),
         },
-        (_, 0) => Shape { ty: others.name(path, nested), other: Some(path.clone()), ..Shape::default() },
+        (_, 0) => {
+            Shape { ty: others.name(path, nested), other: Some(path.clone()), ..Shape::default() }
+        }
         _ => return Err(Error::new_spanned(path, NAMED)),
     })
 }
@@ -148,9 +158,10 @@ fn long(value: &Expr) -> Result<u64> {
             Lit::Int(number) => number.base10_parse(),
             other => Err(Error::new_spanned(other, "this is a number")),
         },
-        other => {
-            Err(Error::new_spanned(other, "write the number as a literal: the macro cannot see constants"))
-        }
+        other => Err(Error::new_spanned(
+            other,
+            "write the number as a literal: the macro cannot see constants",
+        )),
     }
 }
 

@@ -1,6 +1,7 @@
-//! The mix: 3DSTATE_VS, 3DSTATE_PS, 3DSTATE_SBE, RENDER_SURFACE_STATE, SAMPLER_STATE, BLEND_STATE with 8 entries, 3DPRIMITIVE,
-//! PIPE_CONTROL and 3DSTATE_VERTEX_ELEMENTS with 4 elements (84 dwords), many times with varied values: as generated types,
-//! and the same values in the structs of [`hand`](crate::hand).
+//! The mix: 3DSTATE_VS, 3DSTATE_PS, 3DSTATE_SBE, RENDER_SURFACE_STATE, SAMPLER_STATE, BLEND_STATE
+//! with 8 entries, 3DPRIMITIVE, PIPE_CONTROL and 3DSTATE_VERTEX_ELEMENTS with 4 elements (84
+//! dwords), many times with varied values: as generated types, and the same values in the structs
+//! of [`hand`](crate::hand).
 
 use crate::hand;
 use genxml::core::Fixed;
@@ -10,8 +11,8 @@ use genxml::gen8::render3d_pixel::{BlendState, BlendStateEntry, ThreeDStatePs};
 use genxml::gen8::render3d_raster::ThreeDStateSbe;
 use genxml::gen8::render3d_stages::ThreeDStateVs;
 use genxml::gen8::state::{
-    RenderSurfaceState, RenderSurfaceStateAuxiliary, RenderSurfaceStateExtent, RenderSurfaceStateView,
-    SamplerState,
+    RenderSurfaceState, RenderSurfaceStateAuxiliary, RenderSurfaceStateExtent,
+    RenderSurfaceStateView, SamplerState,
 };
 
 /// How many of each packet: few enough that sixteen of the mix stay in the first-level cache.
@@ -271,10 +272,12 @@ fn overlapping(from: &RenderSurfaceState) -> hand::Surface {
     let mut out = hand::Surface::default();
     match from.extent {
         RenderSurfaceStateExtent::Buffer { width, height, depth } => {
-            (out.width, out.height, out.depth) = (width.bits() as _, height.bits() as _, depth.bits() as _);
+            (out.width, out.height, out.depth) =
+                (width.bits() as _, height.bits() as _, depth.bits() as _);
         }
         RenderSurfaceStateExtent::Image { width, height, depth } => {
-            (out.width, out.height, out.depth) = (width.bits() as _, height.bits() as _, depth.bits() as _);
+            (out.width, out.height, out.depth) =
+                (width.bits() as _, height.bits() as _, depth.bits() as _);
         }
     }
     if let RenderSurfaceStateView::Image {
@@ -291,7 +294,8 @@ fn overlapping(from: &RenderSurfaceState) -> hand::Surface {
         out.multisampled_surface_storage_format = multisampled_surface_storage_format.bits() as _;
         out.render_target_view_extent = render_target_view_extent.bits() as _;
         out.minimum_array_element = minimum_array_element.bits() as _;
-        out.render_target_and_sample_unorm_rotation = render_target_and_sample_unorm_rotation.bits() as _;
+        out.render_target_and_sample_unorm_rotation =
+            render_target_and_sample_unorm_rotation.bits() as _;
     }
     match from.auxiliary {
         RenderSurfaceStateAuxiliary::Planar {

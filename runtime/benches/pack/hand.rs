@@ -1,5 +1,6 @@
-//! The mix's packets as a careful programmer writes them by hand: plain structs of numbers, shifts and ors, no checks at
-//! all. This is what generated packers are measured against, and the one place where bits are spelt out a second time.
+//! The mix's packets as a careful programmer writes them by hand: plain structs of numbers, shifts
+//! and ors, no checks at all. This is what generated packers are measured against, and the one
+//! place where bits are spelt out a second time.
 #![allow(missing_docs)]
 
 #[derive(Clone, Copy, Default)]
@@ -261,7 +262,9 @@ impl Surface {
                 | self.surface_format << 18
                 | u32::from(self.surface_array) << 28
                 | self.surface_type << 29,
-            self.surface_qpitch | self.base_mip_level << 19 | self.memory_object_control_state << 24,
+            self.surface_qpitch
+                | self.base_mip_level << 19
+                | self.memory_object_control_state << 24,
             self.width | self.height << 16,
             self.surface_pitch | self.depth << 21,
             self.multisample_position_palette_index

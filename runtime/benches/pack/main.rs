@@ -1,6 +1,5 @@
-//! Nanoseconds per packet: packing constants, packing values known at run time, packing structs in memory beside the
-//! same by hand, reading back.
-//! `cargo bench -p genxml --bench pack`
+//! Nanoseconds per packet: packing constants, packing values known at run time, packing structs in
+//! memory beside the same by hand, reading back. `cargo bench -p genxml --bench pack`
 
 mod data;
 mod hand;
@@ -70,7 +69,8 @@ fn dynamic_xy_color_blt(bencher: Bencher) {
 #[divan::bench]
 fn constant_pipe_control(bencher: Bencher) {
     run(bencher, |_, out| {
-        let flush = packet! { PipeControl { dc_flush_enable: true, depth_cache_flush_enable: true, .. } };
+        let flush =
+            packet! { PipeControl { dc_flush_enable: true, depth_cache_flush_enable: true, .. } };
         flush.pack_into(out).unwrap_or(0)
     });
 }
@@ -101,7 +101,8 @@ fn dynamic_load_register_imm(bencher: Bencher) {
     run(bencher, |value, out| {
         let data_dword = (value as u32).try_into().unwrap_or_default();
         let register = [MiLoadRegisterImmRegister { register_offset: lit!(0x2358), data_dword }];
-        let packet = MiLoadRegisterImm { register: Entries::from(&register), ..MiLoadRegisterImm::new() };
+        let packet =
+            MiLoadRegisterImm { register: Entries::from(&register), ..MiLoadRegisterImm::new() };
         packet.pack_into(out).unwrap_or(0)
     });
 }

@@ -5,7 +5,9 @@ use crate::hand;
 use divan::{Bencher, black_box, counter::ItemsCount};
 use genxml::core::Entries;
 use genxml::gen8::mi::PipeControl;
-use genxml::gen8::render3d_fetch::{ThreeDPrimitive, ThreeDStateVertexElements, VertexElementState};
+use genxml::gen8::render3d_fetch::{
+    ThreeDPrimitive, ThreeDStateVertexElements, VertexElementState,
+};
 use genxml::gen8::render3d_pixel::{BlendState, ThreeDStatePs};
 use genxml::gen8::render3d_raster::ThreeDStateSbe;
 use genxml::gen8::render3d_stages::ThreeDStateVs;
@@ -86,8 +88,8 @@ macro_rules! packets {
             }
         }
 
-        /// Every packet's time, generated and by hand, and the quotient. Taken in turns and the best of many, so that what else
-        /// the machine does hits neither.
+        /// Every packet's time, generated and by hand, and the quotient. Taken in turns and the
+        /// best of many, so that what else the machine does hits neither.
         pub fn table() {
             println!("{:<24} {:>6} {:>10} {:>10} {:>7}", "", "dwords", "generated", "by hand", "ratio");
             let row = |name: &str, dwords: usize, (generated, hand): (f64, f64)| {
@@ -180,7 +182,8 @@ fn hand_mix(bencher: Bencher) {
         .bench_local(|| each(black_box(&items), black_box(&mut out), ByHand::pack));
 }
 
-/// Nanoseconds per item of two ways to do the same to `COUNT` items: the best of many rounds, in turns.
+/// Nanoseconds per item of two ways to do the same to `COUNT` items: the best of many rounds, in
+/// turns.
 fn compare(mut one: impl FnMut(), mut two: impl FnMut()) -> (f64, f64) {
     const ROUNDS: usize = 2000;
     const REPEAT: u32 = 16;

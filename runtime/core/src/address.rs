@@ -1,7 +1,7 @@
 //! Addresses and offsets, typed by what they count from and by their alignment.
 //!
-//! A field `Address<DynamicState, 64, 32>` holds an offset from Dynamic State Base Address, a multiple of 64, below
-//! 2^32; a pointer to a surface state cannot be put there.
+//! A field `Address<DynamicState, 64, 32>` holds an offset from Dynamic State Base Address, a
+//! multiple of 64, below 2^32; a pointer to a surface state cannot be put there.
 
 use crate::bits::{ones, sign_extend};
 use crate::int::OutOfRange;
@@ -63,8 +63,8 @@ spaces! {
     Mmio = "mmio";
 }
 
-/// A byte address or offset in space `SP`: a multiple of `ALIGN`, stored in the low `N` bits of a pointer.
-/// With `N` = 64, a 48-bit graphics address in canonical form (bits 63:48 repeat bit 47).
+/// A byte address or offset in space `SP`: a multiple of `ALIGN`, stored in the low `N` bits of a
+/// pointer. With `N` = 64, a 48-bit graphics address in canonical form (bits 63:48 repeat bit 47).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct Address<SP: Space, const ALIGN: u64, const N: u32>(u64, PhantomData<SP>);
@@ -73,12 +73,14 @@ impl<SP: Space, const ALIGN: u64, const N: u32> Address<SP, ALIGN, N> {
     /// Address zero.
     pub const ZERO: Self = Address(0, PhantomData);
 
-    /// `value` if it is aligned and in range. Where the field has 64 bits, a 48-bit address is brought into
-    /// canonical form; a 64-bit value that is neither below 2^48 nor canonical is refused.
+    /// `value` if it is aligned and in range. Where the field has 64 bits, a 48-bit address is
+    /// brought into canonical form; a 64-bit value that is neither below 2^48 nor canonical is
+    /// refused.
     #[inline(always)]
     pub const fn new(value: u64) -> Result<Self, OutOfRange> {
         let value = if N == 64 && value >> 48 == 0 { sign_extend(value, 48) as u64 } else { value };
-        let fits = if N == 64 { sign_extend(value, 48) as u64 == value } else { value <= Self::LAST };
+        let fits =
+            if N == 64 { sign_extend(value, 48) as u64 == value } else { value <= Self::LAST };
         if fits && value.is_multiple_of(ALIGN) {
             Ok(Address(value, PhantomData))
         } else {
@@ -93,8 +95,8 @@ impl<SP: Space, const ALIGN: u64, const N: u32> Address<SP, ALIGN, N> {
 
     const LAST: u64 = if N >= 64 { (1 << 48) - 1 } else { (1 << N) - 1 };
 
-    /// From a stored pattern, already at its place in the pointer, for decoders. Bits from `N` on and those below the
-    /// alignment are not the field's and are left out.
+    /// From a stored pattern, already at its place in the pointer, for decoders. Bits from `N` on
+    /// and those below the alignment are not the field's and are left out.
     #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
         let bits = bits & ones(N);

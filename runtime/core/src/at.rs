@@ -4,7 +4,8 @@ use crate::message::Text;
 use crate::names;
 use crate::reflect::{Container, Field, Group, Stored, Type};
 
-/// A place for a value: a member of a generated type, or of what is nested in one. Made by the macros, as a constant.
+/// A place for a value: a member of a generated type, or of what is nested in one. Made by the
+/// macros, as a constant.
 #[derive(Debug)]
 pub struct At {
     /// The manual's name of the container, or the Rust name of a type that has no tables.
@@ -29,8 +30,8 @@ struct Found {
 }
 
 impl At {
-    /// The member that `path` leads to, from the members of the outermost type. `rust_type` is its name, for types
-    /// without tables.
+    /// The member that `path` leads to, from the members of the outermost type. `rust_type` is its
+    /// name, for types without tables.
     #[doc(hidden)]
     pub const fn new(
         info: Option<&'static Container>,
@@ -58,11 +59,13 @@ impl At {
     pub const fn known(info: &'static Container, path: &'static [&'static str]) -> At {
         let at = At::new(Some(info), "", path);
         if at.found.is_none() {
-            let text = Text::new().text(info.name).text(" has no field `").text(at.member).text("`");
+            let text =
+                Text::new().text(info.name).text(" has no field `").text(at.member).text("`");
             let text = match path {
-                [member] if several(info.fields, member) => {
-                    text.text(" outside of alternatives: write `.set.Alternative.").text(member).text("`")
-                }
+                [member] if several(info.fields, member) => text
+                    .text(" outside of alternatives: write `.set.Alternative.")
+                    .text(member)
+                    .text("`"),
                 _ => text,
             };
             panic!("{}", text.as_str())
@@ -137,8 +140,9 @@ const fn bound(field: &Field, stored: u64, text: Text) -> Text {
     }
 }
 
-/// Follows a path of members, each followed or not by the name of the type that is written there. Fields of alternatives
-/// are the container's: a set's member and the alternative's name say which of them are meant.
+/// Follows a path of members, each followed or not by the name of the type that is written there.
+/// Fields of alternatives are the container's: a set's member and the alternative's name say which
+/// of them are meant.
 const fn find(info: &'static Container, path: &[&str]) -> Option<Found> {
     let (mut fields, mut groups) = (info.fields, info.groups);
     let (mut base, mut within, mut element) = (0, None, false);
@@ -286,7 +290,8 @@ const fn single(fields: &'static [Field]) -> Option<&'static Field> {
     found
 }
 
-/// Whether the group becomes the member: by its own name, or by that of the one field or group in it.
+/// Whether the group becomes the member: by its own name, or by that of the one field or group in
+/// it.
 const fn named(group: &Group, member: &str) -> bool {
     if !group.name.is_empty() {
         return names::matches(group.name, member);

@@ -1,9 +1,10 @@
 //! Reading and writing bit ranges of little-endian dword arrays.
 //!
-//! Bit `n` of a container is bit `n % 32` of dword `n / 32`; ranges are inclusive, at most 64 bits wide and may
-//! cross dwords. With constant positions every call folds to a shift and a mask.
+//! Bit `n` of a container is bit `n % 32` of dword `n / 32`; ranges are inclusive, at most 64 bits
+//! wide and may cross dwords. With constant positions every call folds to a shift and a mask.
 
-/// The value of bits `start..=end`. Dwords beyond the slice read as zero (a packet cut short by its length field).
+/// The value of bits `start..=end`. Dwords beyond the slice read as zero (a packet cut short by its
+/// length field).
 #[inline(always)]
 pub const fn get(dwords: &[u32], start: u32, end: u32) -> u64 {
     let width = end - start + 1;
@@ -20,8 +21,8 @@ pub const fn get(dwords: &[u32], start: u32, end: u32) -> u64 {
     value & ones(width)
 }
 
-/// Bits of one dword, as [`get`] of them: `value` is that dword. Generated code uses it where positions are known: there
-/// is nothing to fold, which makes thousands of fields quick to compile.
+/// Bits of one dword, as [`get`] of them: `value` is that dword. Generated code uses it where
+/// positions are known: there is nothing to fold, which makes thousands of fields quick to compile.
 #[inline(always)]
 pub const fn bits_of(value: u32, shift: u32, mask: u32) -> u64 {
     (value >> shift & mask) as u64
@@ -33,8 +34,9 @@ pub fn alike<const N: usize>(one: &[u32; N], other: &[u32; N]) -> bool {
     one == other
 }
 
-/// Sets bits `start..=end`, which are zero so far, to `value`, which fits them: both are the caller's duty and hold
-/// for the bounded types of this crate. Dwords beyond the slice are left out.
+/// Sets bits `start..=end`, which are zero so far, to `value`, which fits them: both are the
+/// caller's duty and hold for the bounded types of this crate. Dwords beyond the slice are left
+/// out.
 #[inline(always)]
 pub const fn put(dwords: &mut [u32], start: u32, end: u32, value: u64) {
     let width = end - start + 1;
@@ -49,7 +51,8 @@ pub const fn put(dwords: &mut [u32], start: u32, end: u32, value: u64) {
     }
 }
 
-/// Bits `start..start + bits` as an array of their own, first bit lowest: a structure nested in a container.
+/// Bits `start..start + bits` as an array of their own, first bit lowest: a structure nested in a
+/// container.
 #[inline(always)]
 pub const fn get_array<const N: usize>(dwords: &[u32], start: u32, bits: u32) -> [u32; N] {
     let mut out = [0; N];
@@ -109,6 +112,9 @@ pub const fn sign_extend(value: u64, width: u32) -> i64 {
 /// If it does not fit: such a value can only be made of a pattern read from a wider field.
 #[inline(always)]
 pub const fn narrow(value: u64, width: u32) -> u64 {
-    assert!(value <= ones(width), "a value of a shared enumeration does not fit this narrower field");
+    assert!(
+        value <= ones(width),
+        "a value of a shared enumeration does not fit this narrower field"
+    );
     value
 }

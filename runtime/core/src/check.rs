@@ -1,11 +1,13 @@
-//! What strict readers check, as tables: bits with one legal value, bits that no field names, ranges.
+//! What strict readers check, as tables: bits with one legal value, bits that no field names,
+//! ranges.
 
 use crate::bits::{get, ones, sign_extend};
 use crate::message::Text;
 use crate::packet::UnpackError;
 use crate::reflect::Expr;
 
-/// One thing that must hold for a container's dwords. Positions are bits from the container's start.
+/// One thing that must hold for a container's dwords. Positions are bits from the container's
+/// start.
 #[derive(Debug, Clone, Copy)]
 pub enum Check {
     /// A field has one legal value: opcode, length, must-be-zero, must-be-one.
@@ -83,7 +85,8 @@ pub const fn within(value: u64, min: u64, max: u64) -> bool {
     value >= min && value <= max
 }
 
-/// True if the low `width` bits of `value` lie between those of two others, all as two's complement.
+/// True if the low `width` bits of `value` lie between those of two others, all as two's
+/// complement.
 #[inline(always)]
 pub const fn within_signed(value: u64, width: u32, min: u64, max: u64) -> bool {
     let value = sign_extend(value, width);
@@ -98,8 +101,12 @@ pub const fn within_signed(value: u64, width: u32, min: u64, max: u64) -> bool {
 #[track_caller]
 pub const fn type_width(name: &str, has: u32, width: u32) {
     if has != width {
-        let text =
-            Text::new().text("`").text(name).text("` has ").number(has as i128).text(" bits, the field has ");
+        let text = Text::new()
+            .text("`")
+            .text(name)
+            .text("` has ")
+            .number(has as i128)
+            .text(" bits, the field has ");
         let text = text.number(width as i128);
         panic!("{}", text.as_str())
     }
@@ -126,7 +133,12 @@ impl Check {
         Ok(())
     }
 
-    const fn one(&self, container: &'static str, dwords: &[u32], base: u32) -> Result<(), UnpackError> {
+    const fn one(
+        &self,
+        container: &'static str,
+        dwords: &[u32],
+        base: u32,
+    ) -> Result<(), UnpackError> {
         match *self {
             Check::Fixed { field, start, end, value } => {
                 let found = get(dwords, base + start, base + end);
@@ -151,10 +163,18 @@ impl Check {
             Check::Range { field, start, end, signed, min, max } => {
                 let width = end - start + 1;
                 let found = get(dwords, base + start, base + end);
-                let fits =
-                    if signed { within_signed(found, width, min, max) } else { within(found, min, max) };
+                let fits = if signed {
+                    within_signed(found, width, min, max)
+                } else {
+                    within(found, min, max)
+                };
                 if !fits {
-                    return Err(UnpackError::Range { container, field, start: base + start, found });
+                    return Err(UnpackError::Range {
+                        container,
+                        field,
+                        start: base + start,
+                        found,
+                    });
                 }
             }
             Check::Nested { container, start, checks } => {
@@ -164,7 +184,9 @@ impl Check {
                 let there = dwords.len() as u32 * 32;
                 let mut i = 0;
                 while if count > 0 { i < count } else { base + start + (i + 1) * bits <= there } {
-                    if let Err(error) = Check::all(checks, container, dwords, base + start + i * bits) {
+                    if let Err(error) =
+                        Check::all(checks, container, dwords, base + start + i * bits)
+                    {
                         return Err(error);
                     }
                     i += 1;

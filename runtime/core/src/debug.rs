@@ -10,9 +10,13 @@ pub fn debug<T: Packed>(dwords: &[u32], f: &mut Formatter<'_>) -> fmt::Result {
     debug_dwords(T::INFO, dwords, f)
 }
 
-/// Shows a container by its tables: the manual's name and all fields that exist, but for opcode, length and reserved
-/// bits. Bits that lie behind the end of `dwords` read as zero.
-pub fn debug_dwords(info: &'static Container, dwords: &[u32], f: &mut Formatter<'_>) -> fmt::Result {
+/// Shows a container by its tables: the manual's name and all fields that exist, but for opcode,
+/// length and reserved bits. Bits that lie behind the end of `dwords` read as zero.
+pub fn debug_dwords(
+    info: &'static Container,
+    dwords: &[u32],
+    f: &mut Formatter<'_>,
+) -> fmt::Result {
     Members(Level::of(info, dwords)).fmt(f)
 }
 

@@ -1,6 +1,7 @@
 //! Run-time values for fields, with errors that name the field.
 //!
-//! [`fit!`](crate::fit!) checks one value; `genxml::packet!` does it for every field whose value ends in `?`.
+//! [`fit!`](crate::fit!) checks one value; `genxml::packet!` does it for every field whose value
+//! ends in `?`.
 
 use crate::address::{Address, Space};
 use crate::at::At;
@@ -49,7 +50,8 @@ impl PartialEq for FieldError {
         let reason = match (self.reason, other.reason) {
             (Misfit::Integer(one), Misfit::Integer(other)) => one == other,
             (Misfit::Fixed(one), Misfit::Fixed(other)) => {
-                let bits = |number: NotFixed| [number.value, number.min, number.max].map(f64::to_bits);
+                let bits =
+                    |number: NotFixed| [number.value, number.min, number.max].map(f64::to_bits);
                 bits(one) == bits(other)
             }
             _ => false,
@@ -90,12 +92,15 @@ pub(crate) const fn integer(at: &At, error: OutOfRange, text: Text) -> Text {
         if matches!(field.ty, Type::Address { .. }) {
             return text.address(error);
         }
-        if matches!(field.stored, Stored::Log2) && (error.value <= 0 || !power_of_two(error.value)) {
+        if matches!(field.stored, Stored::Log2) && (error.value <= 0 || !power_of_two(error.value))
+        {
             return text.power_of_two(error);
         }
     }
     match at.write_range(text.number(error.value).text(" does not fit ")) {
-        Some(text) if error.multiple_of > 1 => text.text(" in steps of ").number(error.multiple_of as i128),
+        Some(text) if error.multiple_of > 1 => {
+            text.text(" in steps of ").number(error.multiple_of as i128)
+        }
         Some(text) => text,
         None => text.integer(error),
     }
@@ -107,9 +112,10 @@ const fn power_of_two(value: i128) -> bool {
 
 /// A value that may be put into a field of type `T` with `?`, if it fits.
 ///
-/// Integers of every size fit integers and addresses, integers up to 32 bits and floats fit fixed point, a `bool` fits an
-/// integer as 0 or 1. A result of a conversion, `U::new(n)?` say, is passed on; its error then names the field.
-/// Results of other errors are passed on as they are, if [`Named`] is implemented for the error.
+/// Integers of every size fit integers and addresses, integers up to 32 bits and floats fit fixed
+/// point, a `bool` fits an integer as 0 or 1. A result of a conversion, `U::new(n)?` say, is passed
+/// on; its error then names the field. Results of other errors are passed on as they are, if
+/// [`Named`] is implemented for the error.
 #[diagnostic::on_unimplemented(
     message = "`?` cannot put this `{Self}` into the field",
     label = "no integer, float or result of a conversion that the field takes",
@@ -129,8 +135,8 @@ pub trait Fit<T>: Sized {
 
 /// An error that `?` meets in a field's value.
 ///
-/// Out of range values get the field's name; others are passed on. Implement it for an error of your own to have
-/// `packet!` pass it on without parentheses around the value.
+/// Out of range values get the field's name; others are passed on. Implement it for an error of
+/// your own to have `packet!` pass it on without parentheses around the value.
 #[diagnostic::on_unimplemented(
     message = "`?` in a packet's field does not know the error `{Self}`",
     note = "put the value into parentheses, `(value?)`: that is Rust's own `?`"
@@ -181,8 +187,9 @@ fn passed<E: Named>(error: E, at: &'static At) -> E::Error {
     error.named(at)
 }
 
-/// Checks one run-time value for a field: the error names container, field, bits, value and what would fit. The value may
-/// be any that implements [`Fit`](crate::fit::Fit), as with `?` in `genxml::packet!`, which does the same.
+/// Checks one run-time value for a field: the error names container, field, bits, value and what
+/// would fit. The value may be any that implements [`Fit`](crate::fit::Fit), as with `?` in
+/// `genxml::packet!`, which does the same.
 ///
 /// ```
 /// # use genxml_core::{fit, reflect::*, MinusOne, Packed, fit::FieldError};
@@ -201,8 +208,8 @@ fn passed<E: Named>(error: E, at: &'static At) -> E::Error {
 /// );
 /// ```
 ///
-/// Members of members follow one another, `fit!(Container.structure.field, value)`; behind a set of alternatives stands the
-/// alternative: `fit!(RenderSurfaceState.extent.Buffer.width, value)`.
+/// Members of members follow one another, `fit!(Container.structure.field, value)`; behind a set of
+/// alternatives stands the alternative: `fit!(RenderSurfaceState.extent.Buffer.width, value)`.
 #[macro_export]
 macro_rules! fit {
     ($($container:ident)::+ $(. $member:ident)+, $value:expr $(,)?) => {
@@ -228,7 +235,8 @@ pub fn fit<T, V: Fit<T>>(at: &'static At, value: V) -> Result<T, V::Error> {
     value.fit(at)
 }
 
-/// The tables of a type if it has any: macros see only the name of a type, and elements of arrays have none.
+/// The tables of a type if it has any: macros see only the name of a type, and elements of arrays
+/// have none.
 #[doc(hidden)]
 pub struct Probe<T>(PhantomData<T>);
 
@@ -314,7 +322,9 @@ impl Pattern {
         match (self, range) {
             (_, None) => true,
             (Pattern::Unsigned(value), Some((min, max))) => value >= min && value <= max,
-            (Pattern::Signed(value), Some((min, max))) => value >= min as i64 && value <= max as i64,
+            (Pattern::Signed(value), Some((min, max))) => {
+                value >= min as i64 && value <= max as i64
+            }
         }
     }
 }
@@ -349,7 +359,8 @@ macro_rules! fit_integers {
                     max: $type::MAX.into(),
                     multiple_of: 1,
                 };
-                // Another value for one that 64 bits do not hold: it is refused too, unless the type takes all of them.
+                // Another value for one that 64 bits do not hold: it is refused too, unless the
+                // type takes all of them.
                 let refused = <$target>::new(value.try_into().unwrap_or($refused)).err();
                 OutOfRange { value, ..refused.unwrap_or(wide) }
             }
@@ -406,7 +417,10 @@ fit_fixed! { f32 f64 u8 u16 u32 i8 i16 i32 }
 #[cold]
 #[inline(never)]
 fn not_fixed(at: &'static At, value: f64, bounds: Option<NotFixed>) -> FieldError {
-    FieldError { at, reason: Misfit::Fixed(bounds.unwrap_or(NotFixed { value, min: value, max: value })) }
+    FieldError {
+        at,
+        reason: Misfit::Fixed(bounds.unwrap_or(NotFixed { value, min: value, max: value })),
+    }
 }
 
 #[cfg(test)]
@@ -426,7 +440,14 @@ mod tests {
             range: Some((!0xff, 0x180)),
             ..Field::PLAIN
         },
-        Field { name: "Delta", start: 26, end: 31, ty: Type::Int, range: Some((!3, 4)), ..Field::PLAIN },
+        Field {
+            name: "Delta",
+            start: 26,
+            end: 31,
+            ty: Type::Int,
+            range: Some((!3, 4)),
+            ..Field::PLAIN
+        },
         Field { name: "Twice", start: 32, end: 33, ..Field::PLAIN },
         Field { name: "Twice", start: 34, end: 35, range: Some((1, 1)), ..Field::PLAIN },
         Field {
@@ -448,7 +469,11 @@ mod tests {
             name: "Start",
             start: 70,
             end: 95,
-            ty: Type::Address { space: crate::address::SpaceKind::DynamicState, align: 64, target: "" },
+            ty: Type::Address {
+                space: crate::address::SpaceKind::DynamicState,
+                align: 64,
+                target: "",
+            },
             ..Field::PLAIN
         },
     ];
@@ -520,7 +545,10 @@ mod tests {
         );
 
         let log: Result<PowerOfTwo<2>, _> = fit!(Thing.log, 3);
-        assert_eq!(text(log), "A_THING: Log (dw3 3:2, first element) = 3 is not a power of two up to 8");
+        assert_eq!(
+            text(log),
+            "A_THING: Log (dw3 3:2, first element) = 3 is not a power of two up to 8"
+        );
     }
 
     /// What 64 bits do not hold is refused with the type's bounds.
@@ -536,7 +564,10 @@ mod tests {
             "Plain: wide = -1 does not fit 0..=18446744073709551615"
         );
         assert_eq!(text(Fit::<U64<64>>::fit(u64::MAX, AT)), "fits");
-        assert_eq!(text(Fit::<U<3>>::fit(U::<3>::new(9), AT)), "Plain: wide = 9 does not fit 0..=7");
+        assert_eq!(
+            text(Fit::<U<3>>::fit(U::<3>::new(9), AT)),
+            "Plain: wide = 9 does not fit 0..=7"
+        );
     }
 
     /// A name that two fields have says nothing of bits and ranges.
@@ -547,7 +578,8 @@ mod tests {
         assert_eq!(text(Fit::<U<2>>::fit(3u8, AT)), "fits");
     }
 
-    /// Alternatives may give a name to different fields: the alternative's name tells which is meant.
+    /// Alternatives may give a name to different fields: the alternative's name tells which is
+    /// meant.
     #[test]
     fn alternatives() {
         let width = |value: u8| -> Result<U<7>, _> { fit!(Thing.the_extent.Buffer.width, value) };

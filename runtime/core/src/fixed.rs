@@ -3,12 +3,14 @@
 use crate::bits::{ones, sign_extend};
 use core::fmt;
 
-/// Unsigned fixed point with `I` integer and `F` fraction bits (the manual's `U I.F`), at most 32 in all.
+/// Unsigned fixed point with `I` integer and `F` fraction bits (the manual's `U I.F`), at most 32
+/// in all.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct UFix<const I: u32, const F: u32>(u32);
 
-/// Two's complement fixed point with a sign, `I` integer and `F` fraction bits (the manual's `S I.F`), at most 32 in all.
+/// Two's complement fixed point with a sign, `I` integer and `F` fraction bits (the manual's
+/// `S I.F`), at most 32 in all.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct SFix<const I: u32, const F: u32>(i32);
@@ -32,7 +34,8 @@ impl fmt::Display for NotFixed {
 
 impl core::error::Error for NotFixed {}
 
-/// `value` times 2^fraction, rounded to nearest, ties to even. Exact: scaling by a power of two does not round.
+/// `value` times 2^fraction, rounded to nearest, ties to even. Exact: scaling by a power of two
+/// does not round.
 #[inline(always)]
 pub(crate) const fn scale(value: f64, fraction: u32) -> f64 {
     // 2^52 pushes the fraction out of the significand, so the addition rounds as IEEE 754 says.
@@ -51,7 +54,8 @@ impl<const I: u32, const F: u32> UFix<I, F> {
     /// Zero.
     pub const ZERO: Self = UFix(0);
 
-    /// The nearest representable number (ties to even), or an error if `value` rounds outside the range.
+    /// The nearest representable number (ties to even), or an error if `value` rounds outside the
+    /// range.
     #[inline(always)]
     pub const fn new(value: f64) -> Result<Self, NotFixed> {
         let scaled = scale(value, F);
@@ -85,7 +89,8 @@ impl<const I: u32, const F: u32> SFix<I, F> {
     /// Zero.
     pub const ZERO: Self = SFix(0);
 
-    /// The nearest representable number (ties to even), or an error if `value` rounds outside the range.
+    /// The nearest representable number (ties to even), or an error if `value` rounds outside the
+    /// range.
     #[inline(always)]
     pub const fn new(value: f64) -> Result<Self, NotFixed> {
         let scaled = scale(value, F);

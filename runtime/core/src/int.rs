@@ -1,7 +1,7 @@
 //! Integers that always fit the bits they are stored in.
 //!
-//! A literal is made with [`lit!`](crate::lit) and checked by the compiler, a run-time value with `new`, which
-//! reports what does not fit; nothing is ever cut off.
+//! A literal is made with [`lit!`](crate::lit) and checked by the compiler, a run-time value with
+//! `new`, which reports what does not fit; nothing is ever cut off.
 
 use crate::bits::{ones, sign_extend};
 use core::fmt;
@@ -171,7 +171,12 @@ impl<const N: u32> MinusOne<N> {
         if value >= 1 && value - 1 <= ones(N) {
             Ok(MinusOne((value - 1) as u32))
         } else {
-            Err(OutOfRange { value: value as i128, min: 1, max: ones(N) as i128 + 1, multiple_of: 1 })
+            Err(OutOfRange {
+                value: value as i128,
+                min: 1,
+                max: ones(N) as i128 + 1,
+                multiple_of: 1,
+            })
         }
     }
 

@@ -1,13 +1,15 @@
 //! What generated packets are made of. `no_std`, no allocation (but for the feature `serde`).
 //!
-//! * [`int`]: bounded integers [`U`], [`S`] and the stored forms [`MinusOne`], [`Shifted`], [`PowerOfTwo`]
+//! * [`int`]: bounded integers [`U`], [`S`] and the stored forms [`MinusOne`], [`Shifted`],
+//!   [`PowerOfTwo`]
 //! * [`fixed`]: fixed point [`UFix`], [`SFix`]
 //! * [`address`]: [`Address`], typed by the space that it counts in and by its alignment
 //! * [`literal`]: [`lit!`], literals that are checked when the program is compiled
 //! * [`fit`](mod@fit): [`fit!`], run-time values for fields, with errors that name the field
 //! * [`bits`]: the only place that masks and shifts dwords of described structures
 //! * [`packet`]: traits and errors of everything that can be packed and unpacked; variable tails
-//! * [`read`]: batches as typed packets, one after the other; [`opcodes`]: how a packet is told by its first dword
+//! * [`read`]: batches as typed packets, one after the other; [`opcodes`]: how a packet is told by
+//!   its first dword
 //! * [`check`]: what strict readers check, as tables
 //! * [`members`]: a container's fields as its dwords have them
 //! * [`debug`](mod@debug): `Debug` of generated types, through the tables

@@ -128,7 +128,9 @@ impl Refused {
                 let text = text.text("the number does not fit ").fixed(least, fraction);
                 text.text("..=").fixed((1i128 << bits) - 1, fraction)
             }
-            Refused::Inexact => text.text("the floating-point field cannot hold the integer exactly"),
+            Refused::Inexact => {
+                text.text("the floating-point field cannot hold the integer exactly")
+            }
             Refused::Infinite => text.text("the number is too large for the floating-point field"),
         }
     }
@@ -139,10 +141,12 @@ impl Refused {
             Refused::Range(error) | Refused::PowerOfTwo(error) | Refused::Address(error) => {
                 integer(at, error, text.text(" = "))
             }
-            Refused::Fixed { .. } => match at.write_range(text.text(": the number does not fit ")) {
-                Some(text) => text,
-                None => self.write(text.text(": ")),
-            },
+            Refused::Fixed { .. } => {
+                match at.write_range(text.text(": the number does not fit ")) {
+                    Some(text) => text,
+                    None => self.write(text.text(": ")),
+                }
+            }
             Refused::Inexact | Refused::Infinite => self.write(text.text(": ")),
         }
     }
@@ -151,10 +155,15 @@ impl Refused {
 /// The literal as a value of `at`'s field, or a compile error that names the field; for `packet!`.
 ///
 /// # Panics
-/// If the literal was refused, or the manual does not allow it; within `const` that is the compile error.
+/// If the literal was refused, or the manual does not allow it; within `const` that is the compile
+/// error.
 #[doc(hidden)]
 #[track_caller]
-pub const fn for_field<T: Copy>(at: &At, result: Result<T, Refused>, pattern: Option<Pattern>) -> T {
+pub const fn for_field<T: Copy>(
+    at: &At,
+    result: Result<T, Refused>,
+    pattern: Option<Pattern>,
+) -> T {
     let text = match (result, pattern) {
         (Err(refused), _) => refused.write_at(at, at.write(Text::new())),
         (Ok(_), Some(pattern)) if !pattern.within(at.range) => {
@@ -168,7 +177,8 @@ pub const fn for_field<T: Copy>(at: &At, result: Result<T, Refused>, pattern: Op
     panic!("{}", text.as_str())
 }
 
-/// The literal as the type that `new` takes; those that 64 bits cannot hold are refused with `new`'s own bounds.
+/// The literal as the type that `new` takes; those that 64 bits cannot hold are refused with
+/// `new`'s own bounds.
 macro_rules! literal {
     ($([$($generics:tt)*] $type:ty, $wide:ident, $least:expr, $refused:ident, |$value:ident| $pattern:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
@@ -288,7 +298,11 @@ mod tests {
         assert_eq!(result::<{ f64::to_bits(1e39) }>(), Err(Refused::Infinite));
         assert_eq!(result::<{ f64::to_bits(-1e39) }>(), Err(Refused::Infinite));
         assert_eq!(<f64 as FloatLiteral<{ f64::to_bits(1e39) }>>::RESULT, Ok(1e39));
-        assert_eq!(result::<{ f64::to_bits(f64::INFINITY) }>(), Ok(f32::INFINITY), "who says so gets it");
+        assert_eq!(
+            result::<{ f64::to_bits(f64::INFINITY) }>(),
+            Ok(f32::INFINITY),
+            "who says so gets it"
+        );
     }
 
     #[test]
@@ -313,6 +327,9 @@ mod tests {
             message::<0x1_0000_0000, Address<Graphics, 64, 32>>(),
             "0x100000000 does not fit 0..=0xffffffc0"
         );
-        assert_eq!(message::<-64, Address<Graphics, 64, 64>>(), "-0x40 does not fit 0..=0xffffffffffc0");
+        assert_eq!(
+            message::<-64, Address<Graphics, 64, 64>>(),
+            "-0x40 does not fit 0..=0xffffffffffc0"
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! A container's fields as its dwords have them: what `Debug`, diffs and JSON walk.
 //!
-//! [`Level::of`] starts at a container; [`Level::fields`] and [`Level::arrays`] give what exists under the conditions of
-//! the specification, without opcode, length and reserved bits, and lead further down.
+//! [`Level::of`] starts at a container; [`Level::fields`] and [`Level::arrays`] give what exists
+//! under the conditions of the specification, without opcode, length and reserved bits, and lead
+//! further down.
 
 use crate::bits;
 use crate::reflect::{Container, Field, Group, Kind, Stored, Type};
@@ -29,8 +30,8 @@ impl<'a> Level<'a> {
     pub fn of(info: &'static Container, dwords: &'a [u32]) -> Self {
         let hidden = match info.kind {
             Kind::Instruction { opcode_mask, length_field, .. } => {
-                let length =
-                    length_field.map_or(0, |(start, end)| (bits::ones(end - start + 1) as u32) << start);
+                let length = length_field
+                    .map_or(0, |(start, end)| (bits::ones(end - start + 1) as u32) << start);
                 opcode_mask | length
             }
             _ => 0,
@@ -49,9 +50,12 @@ impl<'a> Level<'a> {
         Level { name, fields, groups, dwords, base, hidden }
     }
 
-    /// True if the field's condition holds; if it has none, that of no other field which shares its bits.
+    /// True if the field's condition holds; if it has none, that of no other field which shares its
+    /// bits.
     pub fn exists(&self, field: &Field) -> bool {
-        let holds = |field: &Field| field.exists_if.map(|condition| condition.holds(self.dwords, self.base));
+        let holds = |field: &Field| {
+            field.exists_if.map(|condition| condition.holds(self.dwords, self.base))
+        };
         holds(field).unwrap_or_else(|| {
             let shared = |other: &&Field| other.start <= field.end && field.start <= other.end;
             !self.fields.iter().filter(shared).any(|other| holds(other) == Some(true))
@@ -66,7 +70,8 @@ impl<'a> Level<'a> {
 
     /// The fields that exist.
     pub fn fields(self) -> impl Iterator<Item = Member<'a>> {
-        let fields = self.fields.iter().filter(move |field| self.is_data(field) && self.exists(field));
+        let fields =
+            self.fields.iter().filter(move |field| self.is_data(field) && self.exists(field));
         fields.map(move |field| self.member(field))
     }
 
@@ -135,7 +140,9 @@ impl<'a> Member<'a> {
             Type::Float if width == 32 => Value::Single(f32::from_bits(stored as u32)),
             Type::Float if width == 64 => Value::Float(f64::from_bits(stored)),
             Type::UFixed(fraction) => Value::Float(stored as f64 / unit(fraction)),
-            Type::SFixed(fraction) => Value::Float(bits::sign_extend(stored, width) as f64 / unit(fraction)),
+            Type::SFixed(fraction) => {
+                Value::Float(bits::sign_extend(stored, width) as f64 / unit(fraction))
+            }
             Type::Enum(list) => Value::Enum { value: stored, name: list.name_of(stored) },
             Type::Address { .. } => Value::Address(stored << self.address_shift()),
             _ => Value::Uint(self.field.stored.meant(stored)),

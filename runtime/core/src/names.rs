@@ -1,7 +1,9 @@
-//! Whether a Rust name stands for a name of the manual, as the generated code has it: lower case, words joined by `_`.
+//! Whether a Rust name stands for a name of the manual, as the generated code has it: lower case,
+//! words joined by `_`.
 
-/// True if a member called `rust` may stand for the manual's `manual`: words are split at everything that is no letter
-/// or digit and before the humps of mixed case, lowered and joined by `_`; a leading digit and keywords get a `_` more.
+/// True if a member called `rust` may stand for the manual's `manual`: words are split at
+/// everything that is no letter or digit and before the humps of mixed case, lowered and joined by
+/// `_`; a leading digit and keywords get a `_` more.
 ///
 /// ```
 /// use genxml_core::names::matches;
@@ -12,7 +14,8 @@
 pub const fn matches(manual: &str, rust: &str) -> bool {
     let (manual, rust) = (manual.as_bytes(), rust.as_bytes());
     let (mut at, mut i) = (0, 0);
-    // What stands before the next character: nothing yet, a character, a character in lower case, the end of a word.
+    // What stands before the next character: nothing yet, a character, a character in lower case,
+    // the end of a word.
     let (mut started, mut lower, mut gap) = (false, false, false);
     while i < manual.len() {
         let byte = manual[i];
@@ -38,8 +41,9 @@ pub const fn matches(manual: &str, rust: &str) -> bool {
     started && (at == rust.len() || (at + 1 == rust.len() && rust[at] == b'_'))
 }
 
-/// True if a type, or an alternative of a set, called `rust` may stand for the manual's `manual`: letters and digits are the
-/// same but for their case; a leading `3D` is `ThreeD`, and a leading digit gets a `_` before it.
+/// True if a type, or an alternative of a set, called `rust` may stand for the manual's `manual`:
+/// letters and digits are the same but for their case; a leading `3D` is `ThreeD`, and a leading
+/// digit gets a `_` before it.
 ///
 /// ```
 /// use genxml_core::names::matches_type;
@@ -48,7 +52,8 @@ pub const fn matches(manual: &str, rust: &str) -> bool {
 /// ```
 pub const fn matches_type(manual: &str, rust: &str) -> bool {
     let (mut manual, mut rust) = (manual.as_bytes(), rust.as_bytes());
-    if let ([b'3', b'D' | b'd', left @ ..], [b'T', b'h', b'r', b'e', b'e', b'D', right @ ..]) = (manual, rust)
+    if let ([b'3', b'D' | b'd', left @ ..], [b'T', b'h', b'r', b'e', b'e', b'D', right @ ..]) =
+        (manual, rust)
     {
         (manual, rust) = (left, right);
     }

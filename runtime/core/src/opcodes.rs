@@ -1,8 +1,9 @@
 //! From the first dword of a packet to its instruction and length, in constant time.
 //!
-//! [`OpcodeTable`] is built from an engine's containers when the program is compiled. Bits 31:24 of a header give a row,
-//! further bits down to 16 an entry of it, which names the most specific instruction that agrees; its whole opcode is
-//! compared then. Nothing but loads and one well-predicted branch stands between a header and the next one.
+//! [`OpcodeTable`] is built from an engine's containers when the program is compiled. Bits 31:24 of
+//! a header give a row, further bits down to 16 an entry of it, which names the most specific
+//! instruction that agrees; its whole opcode is compared then. Nothing but loads and one
+//! well-predicted branch stands between a header and the next one.
 
 use crate::bits::{get, ones};
 use crate::packet::{ParseError, UnpackError};
@@ -42,8 +43,16 @@ struct Shape {
 }
 
 impl Shape {
-    const NONE: Shape =
-        Shape { position: 0, mask: 0, opcode: 0, length_shift: 0, length_mask: 0, bias: 1, min: 1, max: 1 };
+    const NONE: Shape = Shape {
+        position: 0,
+        mask: 0,
+        opcode: 0,
+        length_shift: 0,
+        length_mask: 0,
+        bias: 1,
+        min: 1,
+        max: 1,
+    };
 }
 
 /// An instruction found by its header.
@@ -58,7 +67,8 @@ pub struct Found {
 }
 
 impl<const N: usize, const L: usize> OpcodeTable<N, L> {
-    /// The table of `instructions`; `L` is what [`entries`] says of them. Of two with the same opcode the first counts.
+    /// The table of `instructions`; `L` is what [`entries`] says of them. Of two with the same
+    /// opcode the first counts.
     pub const fn new(instructions: &'static [&'static Container; N]) -> Self {
         let mut rows = rows(instructions);
         let mut first = 0;
@@ -72,14 +82,16 @@ impl<const N: usize, const L: usize> OpcodeTable<N, L> {
             }
             top += 1;
         }
-        let mut table = OpcodeTable { instructions, rows, entries: [NONE; L], shapes: [Shape::NONE; N] };
+        let mut table =
+            OpcodeTable { instructions, rows, entries: [NONE; L], shapes: [Shape::NONE; N] };
         let mut shapes = [Shape::NONE; N];
         let mut position = 0;
         while position < N {
             shapes[position] = Shape { position: position as u32, ..shape(instructions[position]) };
             position += 1;
         }
-        // Those with the most opcode bits first: what they do not match may still match one with fewer.
+        // Those with the most opcode bits first: what they do not match may still match one with
+        // fewer.
         let (mut ones, mut at) = (32, 0);
         loop {
             let mut position = 0;
@@ -140,10 +152,15 @@ impl<const N: usize, const L: usize> OpcodeTable<N, L> {
         loop {
             let shape = self.shapes.get(index)?;
             if header & shape.mask == shape.opcode {
-                let length = (header >> shape.length_shift & shape.length_mask).wrapping_add(shape.bias);
+                let length =
+                    (header >> shape.length_shift & shape.length_mask).wrapping_add(shape.bias);
                 let length = if length == 0 { 1 } else { length as usize };
                 let position = shape.position as usize;
-                return Some(Found { position, length, lengths: (shape.min as usize, shape.max as usize) });
+                return Some(Found {
+                    position,
+                    length,
+                    lengths: (shape.min as usize, shape.max as usize),
+                });
             }
             // Only where opcodes have bits below 16: a less specific one may still agree.
             index += 1;
@@ -165,7 +182,8 @@ pub const fn entries(instructions: &[&Container]) -> usize {
     if count == 0 { 1 } else { count }
 }
 
-/// Which bits of 23:16 tell the instructions apart whose bits 31:24 agree. `first` only says whether there are any.
+/// Which bits of 23:16 tell the instructions apart whose bits 31:24 agree. `first` only says
+/// whether there are any.
 const fn rows(instructions: &[&Container]) -> [Row; 256] {
     let mut masks = [0u8; 256];
     let mut rows = [Row { first: NONE, shift: 16, mask: 0 }; 256];
@@ -197,7 +215,8 @@ const fn rows(instructions: &[&Container]) -> [Row; 256] {
 }
 
 const fn shape(info: &Container) -> Shape {
-    let Kind::Instruction { bias, opcode_mask, opcode, length_field, variable, .. } = info.kind else {
+    let Kind::Instruction { bias, opcode_mask, opcode, length_field, variable, .. } = info.kind
+    else {
         panic!("a table of opcodes holds a container that is not an instruction");
     };
     let whole = info.dwords() as u32;
@@ -235,9 +254,9 @@ const fn shape(info: &Container) -> Shape {
     shape
 }
 
-/// Length in dwords of a packet that no table knows, by the rules of its kind (MI opcodes below 0x10 and single-dword
-/// render commands have no length field; media commands have a longer one, of the render engine longer still). Facts:
-/// Mesa's batch decoder, i915's command parser.
+/// Length in dwords of a packet that no table knows, by the rules of its kind (MI opcodes below
+/// 0x10 and single-dword render commands have no length field; media commands have a longer one, of
+/// the render engine longer still). Facts: Mesa's batch decoder, i915's command parser.
 pub const fn unknown_length(engines: Engines, header: u32) -> usize {
     let dwords = [header];
     let length = match (get(&dwords, 29, 31), get(&dwords, 27, 28)) {
@@ -262,7 +281,9 @@ pub fn refuse(info: &'static Container, found: Found, available: usize) -> Parse
         return ParseError::Unpack(UnpackError::Truncated { container, needed, available });
     }
     let (bias, start, end) = match info.kind {
-        Kind::Instruction { bias, length_field: Some((start, end)), .. } => (bias as usize, start, end),
+        Kind::Instruction { bias, length_field: Some((start, end)), .. } => {
+            (bias as usize, start, end)
+        }
         _ => (0, 0, 0),
     };
     let field = info.fields.iter().find(|field| (field.start, field.end) == (start, end));

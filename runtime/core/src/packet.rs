@@ -12,7 +12,8 @@ pub trait Packed: Sized {
     const INFO: &'static Container;
 }
 
-/// A generated instruction. Which engines take it is said by the marker traits of the runtime crate.
+/// A generated instruction. Which engines take it is said by the marker traits of the runtime
+/// crate.
 pub trait Instruction: Packed {
     /// Packed length in dwords, header included.
     fn dwords(&self) -> usize;
@@ -20,7 +21,8 @@ pub trait Instruction: Packed {
     /// Writes the packet to the start of `out` and returns its length in dwords.
     ///
     /// # Errors
-    /// [`PackError::Space`] if `out` is too short, [`PackError::Length`] if the tail does not fit the length field.
+    /// [`PackError::Space`] if `out` is too short, [`PackError::Length`] if the tail does not fit
+    /// the length field.
     fn pack_into(&self, out: &mut [u32]) -> Result<usize, PackError>;
 }
 
@@ -52,7 +54,8 @@ impl<const N: usize> Dwords for [u32; N] {
     }
 }
 
-/// A container without a variable tail, for code that is generic over containers (a memory that reads a state, say).
+/// A container without a variable tail, for code that is generic over containers (a memory that
+/// reads a state, say).
 pub trait Fixed: Packed + Copy + fmt::Debug {
     /// Its packed form.
     type Dwords: Dwords;
@@ -77,8 +80,9 @@ pub trait Fixed: Packed + Copy + fmt::Debug {
     /// As the type's own `unpack_lossy`.
     fn from_dwords_lossy(dwords: &Self::Dwords) -> Self;
 
-    /// The container at the start of `dwords`, strictly: opcode, length, must-be-zero, gaps and ranges are checked. Where
-    /// the manual gives a range for the length, dwords that the header leaves out at the end are zero.
+    /// The container at the start of `dwords`, strictly: opcode, length, must-be-zero, gaps and
+    /// ranges are checked. Where the manual gives a range for the length, dwords that the header
+    /// leaves out at the end are zero.
     ///
     /// # Errors
     /// [`UnpackError::Truncated`] if there are too few dwords, else the first check that fails.
@@ -101,7 +105,8 @@ pub trait Fixed: Packed + Copy + fmt::Debug {
         }
     }
 
-    /// The container at the start of `dwords`, as hardware reads it: nothing is checked, missing dwords are zero.
+    /// The container at the start of `dwords`, as hardware reads it: nothing is checked, missing
+    /// dwords are zero.
     #[inline]
     fn read_lossy(dwords: &[u32]) -> Self {
         let padded;
@@ -132,7 +137,8 @@ pub trait Fixed: Packed + Copy + fmt::Debug {
 
 /// Last bit of the length field and the bias of an instruction whose length has a range.
 const fn shortened(info: &Container) -> Option<(u32, u32)> {
-    let Kind::Instruction { length_field: Some((0, end)), bias, variable: false, .. } = info.kind else {
+    let Kind::Instruction { length_field: Some((0, end)), bias, variable: false, .. } = info.kind
+    else {
         return None;
     };
     let mut index = 0;
@@ -158,7 +164,8 @@ pub enum PackError {
         /// Dwords that there were.
         available: usize,
     },
-    /// The variable tail makes the packet longer (or, empty, shorter) than its length field can say.
+    /// The variable tail makes the packet longer (or, empty, shorter) than its length field can
+    /// say.
     Length {
         /// The packet's name.
         packet: &'static str,
@@ -363,7 +370,9 @@ impl<'a, T: Entry> Entries<'a, T> {
     pub fn get(&self, index: usize) -> Option<T> {
         match *self {
             Entries::Values(values) => values.get(index).copied(),
-            Entries::Dwords(dwords) => (index < self.len()).then(|| T::get(dwords, index as u32 * T::BITS)),
+            Entries::Dwords(dwords) => {
+                (index < self.len()).then(|| T::get(dwords, index as u32 * T::BITS))
+            }
         }
     }
 

@@ -10,13 +10,15 @@
 //! }
 //! ```
 //!
-//! * [`Packets`]: the iterator, which `iter` of the generated enums makes; [`Packets::strict`] checks every bit
+//! * [`Packets`]: the iterator, which `iter` of the generated enums makes; [`Packets::strict`]
+//!   checks every bit
 //! * [`Lazy`]: what the enums' variants hold: the packet's dwords, and its type to read them as
 //! * [`ReadError`]: what is no packet, where, and how much was left out to go on
 //! * [`Codec`]: any container from and to dwords, for code that is generic over them
 //! * [`EnginePacket`]: what the generated enums have in common
 //!
-//! Nothing is decoded before a program asks for it, so to walk over packets costs a few nanoseconds each.
+//! Nothing is decoded before a program asks for it, so to walk over packets costs a few nanoseconds
+//! each.
 
 use crate::debug::debug_dwords;
 use crate::opcodes::{self, Found};
@@ -29,13 +31,15 @@ use core::marker::PhantomData;
 ///
 /// Programs that know the type call its own `pack`, `unpack` and `unpack_lossy`.
 pub trait Codec<'a>: Packed + fmt::Debug {
-    /// Reads the container at the start of `dwords` and checks every bit that has one legal value, and ranges.
+    /// Reads the container at the start of `dwords` and checks every bit that has one legal value,
+    /// and ranges.
     ///
     /// # Errors
     /// [`UnpackError::Truncated`] if there are too few dwords, else the first check that fails.
     fn decode(dwords: &'a [u32]) -> Result<Self, UnpackError>;
 
-    /// Reads the container at the start of `dwords` as hardware does: nothing is checked, missing dwords are zero.
+    /// Reads the container at the start of `dwords` as hardware does: nothing is checked, missing
+    /// dwords are zero.
     fn decode_lossy(dwords: &'a [u32]) -> Self;
 
     /// Length of its packed form in dwords.
@@ -44,7 +48,8 @@ pub trait Codec<'a>: Packed + fmt::Debug {
     /// Writes the container to the start of `out` and returns its length in dwords.
     ///
     /// # Errors
-    /// [`PackError::Space`] if `out` is too short, [`PackError::Length`] if a tail does not fit the length field.
+    /// [`PackError::Space`] if `out` is too short, [`PackError::Length`] if a tail does not fit the
+    /// length field.
     fn encode(&self, out: &mut [u32]) -> Result<usize, PackError>;
 }
 
@@ -103,7 +108,8 @@ impl<'a, T> Lazy<'a, T> {
     }
 }
 
-/// What a [`Lazy`] is of whose instruction has no type: only its header is described, or its unit's feature is off.
+/// What a [`Lazy`] is of whose instruction has no type: only its header is described, or its unit's
+/// feature is off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Untyped {}
 
@@ -136,7 +142,8 @@ impl Lazy<'_, Untyped> {
 }
 
 impl<'a, T: Codec<'a>> Lazy<'a, T> {
-    /// The packet, if every bit that has one legal value holds it and all values lie in their ranges.
+    /// The packet, if every bit that has one legal value holds it and all values lie in their
+    /// ranges.
     ///
     /// # Errors
     /// The first check that fails, with the field and its value.
@@ -145,7 +152,8 @@ impl<'a, T: Codec<'a>> Lazy<'a, T> {
         T::decode(self.dwords)
     }
 
-    /// The packet as hardware reads it: reserved bits are not looked at, and dwords that its length leaves out are zero.
+    /// The packet as hardware reads it: reserved bits are not looked at, and dwords that its length
+    /// leaves out are zero.
     #[inline(always)]
     pub fn unpack_lossy(self) -> T {
         T::decode_lossy(self.dwords)
@@ -178,7 +186,8 @@ pub trait EnginePacket<'a>: Copy + fmt::Debug {
     /// Every instruction of the engine; [`Found::position`] is a position in it.
     fn instructions() -> &'static [&'static Container];
 
-    /// The variant of the instruction at `position`. The dwords are the packet's; they are at least one.
+    /// The variant of the instruction at `position`. The dwords are the packet's; they are at least
+    /// one.
     fn view(position: usize, dwords: &'a [u32]) -> Self;
 
     /// The packet's dwords, header included.
@@ -190,12 +199,13 @@ pub trait EnginePacket<'a>: Copy + fmt::Debug {
     /// The first check that fails.
     fn check(&self) -> Result<(), UnpackError>;
 
-    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; nothing else is
-    /// looked at.
+    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact;
+    /// nothing else is looked at.
     ///
     /// # Errors
-    /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`] for a packet
-    /// that goes on after the end of `dwords` or that has a length which its instruction cannot have.
+    /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`]
+    /// for a packet that goes on after the end of `dwords` or that has a length which its
+    /// instruction cannot have.
     #[inline(always)]
     fn read(dwords: &'a [u32]) -> Result<(Self, usize), ParseError> {
         let Some(&header) = dwords.first() else {
@@ -238,8 +248,8 @@ impl<P> Item<'_, P> {
 pub struct ReadError {
     /// The first of them, counted from the start of the batch.
     pub at: usize,
-    /// How many were left out: the next packet is looked for behind. What an unknown header says of its length counts;
-    /// a packet that is cut short ends the batch.
+    /// How many were left out: the next packet is looked for behind. What an unknown header says of
+    /// its length counts; a packet that is cut short ends the batch.
     pub skipped: usize,
     /// What is wrong with them.
     pub error: ParseError,
@@ -265,10 +275,11 @@ impl core::error::Error for ReadError {
     }
 }
 
-/// The packets of a batch in order, to the end of the dwords. What is no packet comes as an error, and the walk goes on
-/// behind it.
+/// The packets of a batch in order, to the end of the dwords. What is no packet comes as an error,
+/// and the walk goes on behind it.
 ///
-/// Batches may end before their dwords do: stop at `MiBatchBufferEnd`. Jumps are not followed (the decoder does).
+/// Batches may end before their dwords do: stop at `MiBatchBufferEnd`. Jumps are not followed (the
+/// decoder does).
 #[derive(Clone, Debug)]
 pub struct Packets<'a, P> {
     dwords: &'a [u32],
@@ -283,7 +294,8 @@ impl<'a, P: EnginePacket<'a>> Packets<'a, P> {
         Packets { dwords, at: 0, strict: false, of: PhantomData }
     }
 
-    /// Checks every packet as its `unpack` does: reserved bits, must-be-zero, ranges. One that fails comes as an error.
+    /// Checks every packet as its `unpack` does: reserved bits, must-be-zero, ranges. One that
+    /// fails comes as an error.
     pub const fn strict(self) -> Self {
         Packets { strict: true, ..self }
     }

@@ -1,7 +1,7 @@
 //! The specification at run time: what decoders, diffs and rules walk instead of generated code.
 //!
-//! The tables are constants of the generated modules; a program may also build them from a genxml file and leak
-//! them, which is why every link is a plain `&'static`.
+//! The tables are constants of the generated modules; a program may also build them from a genxml
+//! file and leak them, which is why every link is a plain `&'static`.
 
 use crate::address::SpaceKind;
 use crate::rule::{Cond, Frame, Rule};
@@ -42,8 +42,8 @@ impl Container {
         self.bits.div_ceil(32) as usize
     }
 
-    /// Length in dwords of a packet of this kind that starts with `header`: what its length field says, or the fixed
-    /// size where there is none. At least 1.
+    /// Length in dwords of a packet of this kind that starts with `header`: what its length field
+    /// says, or the fixed size where there is none. At least 1.
     pub const fn packet_dwords(&self, header: u32) -> usize {
         let length = match self.kind {
             Kind::Instruction { bias, length_field: Some((start, end)), .. } => {
@@ -146,15 +146,18 @@ impl fmt::Display for RegisterAt {
     }
 }
 
-/// Every dword of every register among `containers`, with its byte offset, in no order. Where two share a place, one is
-/// a closer description for one engine of what each engine has: it is the one that is not `per_engine`.
+/// Every dword of every register among `containers`, with its byte offset, in no order. Where two
+/// share a place, one is a closer description for one engine of what each engine has: it is the one
+/// that is not `per_engine`.
 pub fn registers(
     containers: &'static [&'static Container],
     engines: &'static [EngineBase],
 ) -> impl Iterator<Item = (u32, RegisterAt)> {
     containers.iter().flat_map(move |register| {
         let (offset, per_engine, count, stride) = match register.kind {
-            Kind::Register { offset, per_engine, count, stride, .. } => (offset, per_engine, count, stride),
+            Kind::Register { offset, per_engine, count, stride, .. } => {
+                (offset, per_engine, count, stride)
+            }
             _ => (0, false, 0, 0),
         };
         let engines = engines.iter().filter(move |_| per_engine).map(Some);
@@ -262,8 +265,9 @@ pub struct Field {
     pub range: Option<(u64, u64)>,
     /// The field exists only if this holds.
     pub exists_if: Option<&'static Expr>,
-    /// One of alternatives, by the names of their set and of the alternative: where its condition does not hold, another
-    /// field or nothing has its bits. Other fields with a condition are only without effect then.
+    /// One of alternatives, by the names of their set and of the alternative: where its condition
+    /// does not hold, another field or nothing has its bits. Other fields with a condition are only
+    /// without effect then.
     pub alternative: Option<(&'static str, &'static str)>,
     /// Unit of the value; may be empty.
     pub unit: &'static str,
@@ -292,8 +296,9 @@ impl Field {
     };
 }
 
-/// Bits that fields hold, as something that depends on the rest of the container: operands by register file and
-/// access mode, messages by receiver and type. Rules name them, and the rules of their structures hold with them.
+/// Bits that fields hold, as something that depends on the rest of the container: operands by
+/// register file and access mode, messages by receiver and type. Rules name them, and the rules of
+/// their structures hold with them.
 #[derive(Debug)]
 pub struct View {
     /// Its name; of a view of the whole container often that of the structure.
@@ -311,7 +316,8 @@ pub struct View {
 impl View {
     /// True if the bits of the container that `frame` stands at are this.
     pub fn exists(&self, frame: &Frame<'_>) -> bool {
-        self.exists_if.is_none_or(|condition| condition.eval(frame, &()).is_some_and(|value| value != 0))
+        self.exists_if
+            .is_none_or(|condition| condition.eval(frame, &()).is_some_and(|value| value != 0))
     }
 }
 
@@ -330,7 +336,8 @@ pub enum Type {
     UFixed(u32),
     /// Two's complement fixed point with this many fraction bits.
     SFixed(u32),
-    /// A byte address: the bits stand at their own place, so bit 6 of the address is the field's bit 6 (mod 32).
+    /// A byte address: the bits stand at their own place, so bit 6 of the address is the field's
+    /// bit 6 (mod 32).
     Address {
         /// What it counts from.
         space: SpaceKind,
@@ -506,7 +513,9 @@ impl Expr {
             Expr::Number(value) => value,
             Expr::Field { start, end, .. } => crate::bits::get(dwords, base + start, base + end),
             Expr::Not(expr) => (expr.eval(dwords, base) == 0) as u64,
-            Expr::Binary(op, left, right) => op.apply(left.eval(dwords, base), right.eval(dwords, base)),
+            Expr::Binary(op, left, right) => {
+                op.apply(left.eval(dwords, base), right.eval(dwords, base))
+            }
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! For any dwords `d` and `x = unpack_lossy(d)`:
 //! * `unpack_lossy(pack(x)) == x`: nothing that a field holds is lost;
-//! * `unpack(pack(x)) == x`: what is packed is well formed (unless a value lies outside the manual's range);
+//! * `unpack(pack(x)) == x`: what is packed is well formed (unless a value lies outside the
+//!   manual's range);
 //! * `pack(unpack(d')) == d'` for the well-formed `d' = pack(x)`: unpacking loses no bit.
 //!
 //! The code generator lists the containers: `genxml_codegen::emit::round_trips`.
@@ -17,13 +18,15 @@ use core::fmt::{self, Write};
 pub struct RoundTrip {
     /// Its description.
     pub info: &'static Container,
-    /// Checks the laws for the container that `dwords` hold; opcode and length are made right first.
+    /// Checks the laws for the container that `dwords` hold; opcode and length are made right
+    /// first.
     pub check: fn(dwords: &[u32]) -> Result<Outcome, Broken>,
     /// What strict readers check.
     pub checks: &'static [Check],
     /// Reads strictly, as `unpack`.
     pub strict: fn(dwords: &[u32]) -> Result<(), UnpackError>,
-    /// Reads as hardware does, with a length field that says how many the `dwords` are, and packs again.
+    /// Reads as hardware does, with a length field that says how many the `dwords` are, and packs
+    /// again.
     pub repack: fn(dwords: &[u32], out: &mut [u32]) -> Result<usize, PackError>,
     /// Packs what `new` gives, if it takes no arguments.
     pub default: Option<Pack>,
@@ -37,7 +40,8 @@ pub type Pack = fn(out: &mut [u32]) -> Result<usize, PackError>;
 pub enum Outcome {
     /// All laws hold.
     Holds,
-    /// All hold that can be checked: a field's random value lies outside its range, so strict readers refuse it.
+    /// All hold that can be checked: a field's random value lies outside its range, so strict
+    /// readers refuse it.
     OutOfRange(UnpackError),
     /// The random tail holds no whole element, and the length field cannot say so.
     NoTail(PackError),
@@ -132,7 +136,8 @@ pub fn with_length(info: &Container, dwords: &[u32]) -> [u32; ROOM] {
     out
 }
 
-/// Compares values; floats that are not numbers are equal if they print the same (their bits are compared packed).
+/// Compares values; floats that are not numbers are equal if they print the same (their bits are
+/// compared packed).
 pub fn same<T: PartialEq + fmt::Debug>(x: &T, y: &T) -> Result<(), Broken> {
     if x == y || text_hash(x) == text_hash(y) { Ok(()) } else { Err(Broken::Changed) }
 }
@@ -161,8 +166,8 @@ fn text_hash(value: &impl fmt::Debug) -> u64 {
     hash.0
 }
 
-/// A [`RoundTrip`] of a generated type: `round_trip!(fixed path)`, or `round_trip!(variable path)` for one with a
-/// variable tail; with `default` before the path if it implements `Default`.
+/// A [`RoundTrip`] of a generated type: `round_trip!(fixed path)`, or `round_trip!(variable path)`
+/// for one with a variable tail; with `default` before the path if it implements `Default`.
 #[macro_export]
 macro_rules! round_trip {
     (fixed default $($path:ident)::+) => {

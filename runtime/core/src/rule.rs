@@ -1,8 +1,10 @@
-//! Rules at run time: the programming restrictions of the manual as conditions that can be evaluated.
+//! Rules at run time: the programming restrictions of the manual as conditions that can be
+//! evaluated.
 //!
-//! Conditions are nested constants of the tables; [`Cond::eval`] walks them without allocation. What came before a packet
-//! is told by [`Facts`]. A value that is not known is `None`, and a rule is violated only if its condition is known to
-//! be zero: `unknown && 0` is 0, `unknown || 1` is 1, everything else with something unknown is unknown.
+//! Conditions are nested constants of the tables; [`Cond::eval`] walks them without allocation.
+//! What came before a packet is told by [`Facts`]. A value that is not known is `None`, and a rule
+//! is violated only if its condition is known to be zero: `unknown && 0` is 0, `unknown || 1` is 1,
+//! everything else with something unknown is unknown.
 
 use crate::bits;
 use crate::reflect::{Enumeration, Op};
@@ -111,7 +113,8 @@ impl Quantifier {
 /// Where a field or group is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
-    /// In the container, or the element that the innermost [`Cond::Over`] stands at; the number is how many further out.
+    /// In the container, or the element that the innermost [`Cond::Over`] stands at; the number is
+    /// how many further out.
     Own(u8),
     /// In the last one seen of the container with this index in the `CONTAINERS` of the tables.
     State(u16),
@@ -226,7 +229,8 @@ impl Roles {
 
 /// What is known besides the container itself.
 pub trait Facts {
-    /// The dwords of the last container of this index, if there was one and bits `first` to `last` of it are known.
+    /// The dwords of the last container of this index, if there was one and bits `first` to `last`
+    /// of it are known.
     fn state(&self, container: u16, first: u32, last: u32) -> Option<&[u32]>;
 
     /// Place of the last packet that this entry of `LASTS` looks for, 0 if there was none.
@@ -293,13 +297,14 @@ impl FieldRef {
             Base::State(container) => (facts.state(container, self.start, self.end)?, 0),
         };
         let end = u64::from(base) + u64::from(self.end);
-        (end < 32 * dwords.len() as u64).then(|| bits::get(dwords, base + self.start, base + self.end))
+        (end < 32 * dwords.len() as u64)
+            .then(|| bits::get(dwords, base + self.start, base + self.end))
     }
 }
 
 impl GroupRef {
-    /// Calls `each` with the frame of every element until it returns false. Returns true if all elements are there:
-    /// false if the container is not known, or ends before the last one.
+    /// Calls `each` with the frame of every element until it returns false. Returns true if all
+    /// elements are there: false if the container is not known, or ends before the last one.
     pub fn elements(
         &self,
         frame: &Frame<'_>,
@@ -351,7 +356,9 @@ impl Cond {
             }
             Cond::In(inner, ranges) => {
                 let value = inner.eval(frame, facts)?;
-                Some(u64::from(ranges.iter().any(|(first, last)| *first <= value && value <= *last)))
+                Some(u64::from(
+                    ranges.iter().any(|(first, last)| *first <= value && value <= *last),
+                ))
             }
             Cond::Bits(inner, list) => list.bits_of(inner.eval(frame, facts)?).map(u64::from),
             Cond::Last(index) => facts.last(*index),
@@ -413,13 +420,19 @@ fn over(
 }
 
 /// Every pair of elements is compared: groups are short, and nothing is allocated.
-fn unique(group: &GroupRef, body: &'static Cond, frame: &Frame<'_>, facts: &impl Facts) -> Option<u64> {
+fn unique(
+    group: &GroupRef,
+    body: &'static Cond,
+    frame: &Frame<'_>,
+    facts: &impl Facts,
+) -> Option<u64> {
     let mut result = Some(1);
     let complete = group.elements(frame, facts, &mut |element| {
         let value = body.eval(element, facts);
         group.elements(frame, facts, &mut |other| {
             if other.index < element.index {
-                let differ = value.zip(body.eval(other, facts)).map(|(one, two)| u64::from(one != two));
+                let differ =
+                    value.zip(body.eval(other, facts)).map(|(one, two)| u64::from(one != two));
                 result = and(result, differ);
             }
             other.index + 1 < element.index && result != Some(0)

@@ -1,11 +1,12 @@
-//! Bounded integers, fixed point and addresses. Oracle for rounding: the exact value of the `f64` as an integer times a
-//! power of two, rounded in integers.
+//! Bounded integers, fixed point and addresses. Oracle for rounding: the exact value of the `f64`
+//! as an integer times a power of two, rounded in integers.
 
 use genxml_core::address::{DynamicState, Graphics};
 use genxml_core::{Address, MinusOne, PowerOfTwo, S, SFix, Shifted, U, U64, UFix};
 use proptest::prelude::*;
 
-/// `value * 2^fraction`, to the nearest integer, ties to even; `None` if it is not finite or far too large.
+/// `value * 2^fraction`, to the nearest integer, ties to even; `None` if it is not finite or far
+/// too large.
 fn scaled(value: f64, fraction: i32) -> Option<i128> {
     if !value.is_finite() {
         return None;

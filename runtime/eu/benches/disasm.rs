@@ -1,5 +1,5 @@
-//! Speed of reading and printing instructions, one thread, in instructions per second: those of the real kernels in the
-//! corpus, or without it a mix of what compilers make most.
+//! Speed of reading and printing instructions, one thread, in instructions per second: those of the
+//! real kernels in the corpus, or without it a mix of what compilers make most.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -18,28 +18,35 @@ fn kernels() -> Vec<Vec<u8>> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
     let corpus = std::env::var_os("GENXML_CORPUS").map_or(beside, Into::into).join("eu/kernels");
     let folders = std::fs::read_dir(corpus).into_iter().flatten().flatten();
-    let files = folders.filter_map(|folder| std::fs::read_dir(folder.path()).ok()).flatten().flatten();
-    let paths = files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|e| e == "bin"));
+    let files =
+        folders.filter_map(|folder| std::fs::read_dir(folder.path()).ok()).flatten().flatten();
+    let paths =
+        files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|e| e == "bin"));
     let found: Vec<Vec<u8>> = paths.filter_map(|path| std::fs::read(path).ok()).collect();
     if found.is_empty() { vec![mix()] } else { found }
 }
 
 fn mix() -> Vec<u8> {
-    let float =
-        |number| Operand::Register(Source::new(Register::grf(number), DataType::F, Region::packed(8)));
+    let float = |number| {
+        Operand::Register(Source::new(Register::grf(number), DataType::F, Region::packed(8)))
+    };
     let mut add = Instruction::new(Opcode::Add, 8);
     add.destination = Some(Destination::new(Register::grf(4), DataType::F));
     add.sources = [float(2), float(3), Operand::None];
     let mut mov = Instruction { opcode: Opcode::Mov, ..add };
-    mov.sources =
-        [Operand::Immediate(Immediate { ty: DataType::F, bits: 0x3fc0_0000 }), Operand::None, Operand::None];
+    mov.sources = [
+        Operand::Immediate(Immediate { ty: DataType::F, bits: 0x3fc0_0000 }),
+        Operand::None,
+        Operand::None,
+    ];
     let mut send = Instruction::new(Opcode::Send, 8);
     send.destination = Some(Destination::new(Register::grf(10), DataType::Ud));
     send.sources[0] = float(4);
     let descriptor = Descriptor::Immediate(0x0411_4e01);
-    send.send = Some(Send { function: SharedFunction::DataPort1, descriptor, end_of_thread: false });
-    let forms =
-        [add, mov, add, add, send].map(|instruction| instruction.encode().expect("a plain instruction"));
+    send.send =
+        Some(Send { function: SharedFunction::DataPort1, descriptor, end_of_thread: false });
+    let forms = [add, mov, add, add, send]
+        .map(|instruction| instruction.encode().expect("a plain instruction"));
     (0..2000).flat_map(|_| forms).flatten().flat_map(u32::to_le_bytes).collect()
 }
 

@@ -1,8 +1,9 @@
 //! From dwords to an [`Instruction`].
 //!
-//! The first dword tells the form (8 or 16 bytes) and the operation, the operation's row in [`ops`](crate::ops) the
-//! layout of the rest. Compacted instructions are expanded first. Bits that an operation does not use are not looked
-//! at, as hardware does; a value that the manual reserves in a field that is used is an error.
+//! The first dword tells the form (8 or 16 bytes) and the operation, the operation's row in
+//! [`ops`](crate::ops) the layout of the rest. Compacted instructions are expanded first. Bits that
+//! an operation does not use are not looked at, as hardware does; a value that the manual reserves
+//! in a field that is used is an error.
 
 use crate::compaction;
 use crate::encoding as enc;
@@ -84,8 +85,9 @@ pub enum Problem {
     },
 }
 
-/// Decodes the instruction at the start of `dwords`, which may go on behind it. Operations that Gen8 does not have
-/// decode as [`Opcode::Illegal`], since that is how hardware acts on them (2a illegal).
+/// Decodes the instruction at the start of `dwords`, which may go on behind it. Operations that
+/// Gen8 does not have decode as [`Opcode::Illegal`], since that is how hardware acts on them (2a
+/// illegal).
 pub fn decode(dwords: &[u32]) -> Result<Instruction, DecodeError> {
     let fail = |problem| DecodeError { position: 0, raw: Raw::new(dwords), problem };
     let needed = dwords.first().map_or(4, |first| length(*first));
@@ -110,20 +112,22 @@ pub fn length(first: u32) -> u32 {
     if header.control.controls_b.cmpt_ctrl { 8 } else { 16 }
 }
 
-/// The operation that the first dword names. Hardware looks at bit 7 too, which no operation has set; in the 8-byte form
-/// it is the breakpoint.
+/// The operation that the first dword names. Hardware looks at bit 7 too, which no operation has
+/// set; in the 8-byte form it is the breakpoint.
 pub(crate) fn operation(first: u32) -> Option<Opcode> {
     let header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
     let undefined = header.undefined_operation && !header.control.controls_b.cmpt_ctrl;
     Opcode::from_code(header.opcode.bits() as u8).filter(|_| !undefined)
 }
 
-/// `length` is what the instruction takes in memory: 8 if `dwords` are the expansion of a compact one.
+/// `length` is what the instruction takes in memory: 8 if `dwords` are the expansion of a compact
+/// one.
 fn native_form(dwords: &[u32; 4], length: i32) -> Result<Instruction, Problem> {
     let header = gen8::EuInstructionHeader::unpack_lossy(&[dwords[0]]);
     let Some(opcode) = operation(dwords[0]) else {
         let mut illegal = Instruction::new(Opcode::Illegal, 1);
-        illegal.illegal_code = header.opcode.bits() as u8 + if header.undefined_operation { 128 } else { 0 };
+        illegal.illegal_code =
+            header.opcode.bits() as u8 + if header.undefined_operation { 128 } else { 0 };
         return Ok(illegal);
     };
     let decoder = Decoder { opcode, dwords, length, header };
@@ -178,14 +182,16 @@ impl Decoder<'_> {
             _ => AccessMode::Align1,
         };
         let control = match a.predicate_control {
-            gen8::EuInstructionControlsAPredicateControl::Align1 { pred_ctrl } => enc::PREDICATE_ALIGN1
-                .decode(pred_ctrl)
-                .ok_or_else(|| self.reserved("PredCtrl", pred_ctrl.bits()))?,
-            gen8::EuInstructionControlsAPredicateControl::Align16 { pred_ctrl_align16: pred_ctrl } => {
-                enc::PREDICATE_ALIGN16
+            gen8::EuInstructionControlsAPredicateControl::Align1 { pred_ctrl } => {
+                enc::PREDICATE_ALIGN1
                     .decode(pred_ctrl)
                     .ok_or_else(|| self.reserved("PredCtrl", pred_ctrl.bits()))?
             }
+            gen8::EuInstructionControlsAPredicateControl::Align16 {
+                pred_ctrl_align16: pred_ctrl,
+            } => enc::PREDICATE_ALIGN16
+                .decode(pred_ctrl)
+                .ok_or_else(|| self.reserved("PredCtrl", pred_ctrl.bits()))?,
         };
         instruction.predicate = control.map(|control| Predicate { control, inverse: a.pred_inv });
         let thread = enc::THREAD.decode(a.thread_control);
@@ -203,7 +209,8 @@ impl Decoder<'_> {
         if self.opcode.op().format != Format::Math && self.opcode.op().format != Format::Send {
             let condition = self.header.control.cond_modifier;
             let decoded = enc::CONDITION.decode(condition);
-            instruction.condition = decoded.ok_or_else(|| self.reserved("CondModifier", condition.bits()))?;
+            instruction.condition =
+                decoded.ok_or_else(|| self.reserved("CondModifier", condition.bits()))?;
         }
         Ok(instruction)
     }
@@ -211,7 +218,8 @@ impl Decoder<'_> {
     /// The controls of `illegal` mean nothing and are not read.
     fn bare(&self) -> Instruction {
         let mut instruction = Instruction::new(self.opcode, 1);
-        instruction.breakpoint = self.opcode == Opcode::Nop && self.header.control.controls_b.debug_ctrl;
+        instruction.breakpoint =
+            self.opcode == Opcode::Nop && self.header.control.controls_b.debug_ctrl;
         instruction
     }
 
@@ -233,8 +241,9 @@ impl Decoder<'_> {
     fn math(&self) -> Result<Instruction> {
         let (mut instruction, controls) = self.start()?;
         let function = gen8::EuInstructionMath::unpack_lossy(self.dwords).function_control_fc;
-        let function =
-            enc::MATH.decode(function).ok_or_else(|| self.reserved("Function Control", function.bits()))?;
+        let function = enc::MATH
+            .decode(function)
+            .ok_or_else(|| self.reserved("Function Control", function.bits()))?;
         instruction.math = Some(function);
         instruction.destination = Some(self.destination(&controls)?);
         self.sources(&mut instruction, &controls, function.sources())?;
@@ -250,14 +259,19 @@ impl Decoder<'_> {
         let function = send.shared_function_id_sfid;
         let descriptor = match send.src1_reg_file {
             gen8::RegFile::IMM => {
-                let [message] = gen8::EuInstructionOperandSendMsg { eot: false, ..send.message }.pack();
+                let [message] =
+                    gen8::EuInstructionOperandSendMsg { eot: false, ..send.message }.pack();
                 Descriptor::Immediate(message)
             }
             gen8::RegFile::ARF => {
-                let sources =
-                    gen8::EuInstructionSourcesRegReg::unpack_lossy(&[self.dwords[2], self.dwords[3]]);
-                let source =
-                    gen8::EuInstructionOperandSrcRegAlign1::unpack_lossy(&[sources.source_1.get() as u32]);
+                let sources = gen8::EuInstructionSourcesRegReg::unpack_lossy(&[
+                    self.dwords[2],
+                    self.dwords[3],
+                ]);
+                let source = gen8::EuInstructionOperandSrcRegAlign1::unpack_lossy(&[sources
+                    .source_1
+                    .get()
+                    as u32]);
                 match source.address {
                     gen8::EuInstructionOperandSrcRegAlign1Address::Direct {
                         source_subregister_number,
@@ -277,7 +291,8 @@ impl Decoder<'_> {
         instruction.destination = Some(self.destination(&controls)?);
         let file = controls.src0_reg_file;
         let address_sign = send.source_0_address_immediate_9_9;
-        let gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type } = controls.src0_type
+        let gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type } =
+            controls.src0_type
         else {
             return Err(self.reserved("Src0.RegFile", file.bits()));
         };
@@ -341,9 +356,16 @@ impl Decoder<'_> {
             gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type } => {
                 let sign = registers.source_0_address_immediate_9_9;
                 let file = controls.src0_reg_file;
-                Operand::Register(self.source(registers.source_0.get(), file, src0_src_type, sign)?)
+                Operand::Register(self.source(
+                    registers.source_0.get(),
+                    file,
+                    src0_src_type,
+                    sign,
+                )?)
             }
-            gen8::EuInstructionOperandControlsSrc0Type::Immediate { src0_src_imm_type } if count == 1 => {
+            gen8::EuInstructionOperandControlsSrc0Type::Immediate { src0_src_imm_type }
+                if count == 1 =>
+            {
                 let ty = self.immediate_type("Src0.SrcType", src0_src_imm_type)?;
                 let bits = if ty.size() == 8 {
                     gen8::EuInstructionSourcesImm64::unpack_lossy(&half).source_0_immediate.get()
@@ -376,7 +398,13 @@ impl Decoder<'_> {
     }
 
     /// A register source from its 25 bits.
-    fn source(&self, bits: u64, file: gen8::RegFile, ty: gen8::SrcType, sign: bool) -> Result<Source> {
+    fn source(
+        &self,
+        bits: u64,
+        file: gen8::RegFile,
+        ty: gen8::SrcType,
+        sign: bool,
+    ) -> Result<Source> {
         let ty = enc::SOURCE_TYPE.decode(ty).ok_or_else(|| self.reserved("SrcType", ty.bits()))?;
         let dwords = [bits as u32];
         if self.header.control.controls_a.access_mode == gen8::AccessMode::ALIGN16 {
@@ -386,13 +414,14 @@ impl Decoder<'_> {
                 Direct { source_subregister_number_4_4: byte, source_register_number: number } => {
                     self.register(file, number.get(), byte.get())?
                 }
-                Indirect { source_address_immediate_8_4: low, source_address_subregister_number: word } => {
-                    indirect(word.get(), low.get(), sign)
-                }
+                Indirect {
+                    source_address_immediate_8_4: low,
+                    source_address_subregister_number: word,
+                } => indirect(word.get(), low.get(), sign),
             };
             let vertical = enc::VERT_STRIDE.decode(source.source_vertical_stride);
-            let vertical =
-                vertical.ok_or_else(|| self.reserved("VertStride", source.source_vertical_stride.bits()))?;
+            let vertical = vertical
+                .ok_or_else(|| self.reserved("VertStride", source.source_vertical_stride.bits()))?;
             let selects = [
                 source.channel_select_x,
                 source.channel_select_y,
@@ -413,9 +442,10 @@ impl Decoder<'_> {
             Direct { source_subregister_number: byte, source_register_number: number } => {
                 self.register(file, number.get(), byte.get())?
             }
-            Indirect { source_address_immediate_8_0: low, source_address_subregister_number: word } => {
-                indirect(word.get(), low.get(), sign)
-            }
+            Indirect {
+                source_address_immediate_8_0: low,
+                source_address_subregister_number: word,
+            } => indirect(word.get(), low.get(), sign),
         };
         let (vertical, width) = (source.source_vertical_stride, source.source_width);
         let region = Region {
@@ -423,7 +453,9 @@ impl Decoder<'_> {
                 .decode(vertical)
                 .ok_or_else(|| self.reserved("VertStride", vertical.bits()))?,
             width: enc::WIDTH.decode(width).ok_or_else(|| self.reserved("Width", width.bits()))?,
-            horizontal: enc::HORZ_STRIDE.decode(source.source_horizontal_stride).unwrap_or_default(),
+            horizontal: enc::HORZ_STRIDE
+                .decode(source.source_horizontal_stride)
+                .unwrap_or_default(),
         };
         Ok(Source {
             negate: source.source_modifier_negate,
@@ -448,7 +480,8 @@ impl Decoder<'_> {
 
     fn destination(&self, controls: &gen8::EuInstructionOperandControls) -> Result<Destination> {
         let ty = controls.destination_data_type;
-        let ty = enc::DESTINATION_TYPE.decode(ty).ok_or_else(|| self.reserved("DstType", ty.bits()))?;
+        let ty =
+            enc::DESTINATION_TYPE.decode(ty).ok_or_else(|| self.reserved("DstType", ty.bits()))?;
         let file = controls.destination_register_file;
         let sign = controls.destination_address_immediate_9_9;
         let dwords = [controls.destination_register_region.get() as u32];
@@ -456,9 +489,10 @@ impl Decoder<'_> {
             use gen8::EuInstructionOperandDstAlign16Address::{Direct, Indirect};
             let destination = gen8::EuInstructionOperandDstAlign16::unpack_lossy(&dwords);
             let register = match destination.address {
-                Direct { destination_subregister_number: byte, destination_register_number: number } => {
-                    self.register(file, number.get(), byte.get())?
-                }
+                Direct {
+                    destination_subregister_number: byte,
+                    destination_register_number: number,
+                } => self.register(file, number.get(), byte.get())?,
                 Indirect {
                     destination_address_immediate_8_4: low,
                     destination_address_subregister_number: word,
@@ -470,14 +504,17 @@ impl Decoder<'_> {
         use gen8::EuInstructionOperandDstAlign1Address::{Direct, Indirect};
         let destination = gen8::EuInstructionOperandDstAlign1::unpack_lossy(&dwords);
         let register = match destination.address {
-            Direct { destination_subregister_number: byte, destination_register_number: number } => {
-                self.register(file, number.get(), byte.get())?
-            }
-            Indirect { destination_address_immediate: low, destination_address_subregister_number: word } => {
-                indirect(word.get(), low.get(), sign)
-            }
+            Direct {
+                destination_subregister_number: byte,
+                destination_register_number: number,
+            } => self.register(file, number.get(), byte.get())?,
+            Indirect {
+                destination_address_immediate: low,
+                destination_address_subregister_number: word,
+            } => indirect(word.get(), low.get(), sign),
         };
-        let stride = enc::HORZ_STRIDE.decode(destination.destination_horizontal_stride).unwrap_or_default();
+        let stride =
+            enc::HORZ_STRIDE.decode(destination.destination_horizontal_stride).unwrap_or_default();
         Ok(Destination { stride, ..Destination::new(register, ty) })
     }
 
@@ -535,7 +572,8 @@ impl Decoder<'_> {
         Ok(instruction)
     }
 
-    /// The macros name extended accumulators in the bits of write mask and x and y selects, which take no other part.
+    /// The macros name extended accumulators in the bits of write mask and x and y selects, which
+    /// take no other part.
     fn macro_accumulators(&self, instruction: &mut Instruction) {
         if let Some(destination) = &mut instruction.destination {
             destination.macro_accumulator = Some(MacroAccumulator(destination.write_mask));
@@ -563,14 +601,15 @@ pub(crate) fn has_branch_ctrl(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::If | Opcode::Else | Opcode::Goto)
 }
 
-/// True for what computes nothing but the instruction pointer; compilers leave stray bits in their other controls.
+/// True for what computes nothing but the instruction pointer; compilers leave stray bits in their
+/// other controls.
 fn jumps(opcode: Opcode) -> bool {
     use Format::{BranchOne, BranchTwo, Call, JumpIndexed, Return};
     matches!(opcode.op().format, BranchOne | BranchTwo | JumpIndexed | Call | Return)
 }
 
-/// Types of three sources: `ty`, unless sources 1 and 2 are marked as half floats. Broadwell's table has no such marks, so
-/// half floats without any are all half floats.
+/// Types of three sources: `ty`, unless sources 1 and 2 are marked as half floats. Broadwell's
+/// table has no such marks, so half floats without any are all half floats.
 pub(crate) fn three_source_types(ty: DataType, src1_half: bool, src2_half: bool) -> [DataType; 3] {
     let marked = src1_half || src2_half;
     match ty {

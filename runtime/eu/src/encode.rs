@@ -22,17 +22,18 @@ pub struct EncodeError {
 type Result<T, E = EncodeError> = core::result::Result<T, E>;
 
 impl Instruction {
-    /// The 16-byte form; [`compacted`](Self::compacted) is not looked at, and the distances of jumps are taken as they
-    /// are.
+    /// The 16-byte form; [`compacted`](Self::compacted) is not looked at, and the distances of
+    /// jumps are taken as they are.
     ///
     /// # Errors
-    /// Names the field that cannot hold what the instruction asks for: an execution size that is no power of two, an
-    /// immediate where registers are needed, a stride that does not exist.
+    /// Names the field that cannot hold what the instruction asks for: an execution size that is no
+    /// power of two, an immediate where registers are needed, a stride that does not exist.
     pub fn encode(&self) -> Result<[u32; 4]> {
         self.encode_with(Unused::Mesa)
     }
 
-    /// The 16-byte form in which bits without meaning stand as in the rows of the compaction tables.
+    /// The 16-byte form in which bits without meaning stand as in the rows of the compaction
+    /// tables.
     pub(crate) fn encode_for_tables(&self) -> Result<[u32; 4]> {
         self.encode_with(Unused::Tables)
     }
@@ -109,7 +110,11 @@ impl Encoder<'_> {
         let dependency = enc::DEPENDENCY.encode((i.no_dd_clear, i.no_dd_check));
         let thread = enc::THREAD.encode(i.thread_control);
         Ok(gen8::EuInstructionControlsA {
-            access_mode: if self.align16() { gen8::AccessMode::ALIGN16 } else { gen8::AccessMode::ALIGN1 },
+            access_mode: if self.align16() {
+                gen8::AccessMode::ALIGN16
+            } else {
+                gen8::AccessMode::ALIGN1
+            },
             dep_ctrl: dependency.ok_or_else(|| self.refuse("DepCtrl", 0))?,
             nib_ctrl: U::from_bits(u64::from(i.channel_offset % 8 / 4)),
             qtr_ctrl: U::from_bits(u64::from(i.channel_offset / 8)),
@@ -171,15 +176,21 @@ impl Encoder<'_> {
     fn operand_controls(&self) -> Result<gen8::EuInstructionOperandControls> {
         let i = self.instruction;
         let mut controls = gen8::EuInstructionOperandControls::new();
-        controls.flag_register_number = self.number("Flag Register Number", u64::from(i.flag.register))?;
+        controls.flag_register_number =
+            self.number("Flag Register Number", u64::from(i.flag.register))?;
         controls.flag_subregister_number =
             self.number("Flag Subregister Number", u64::from(i.flag.subregister))?;
         controls.mask_ctrl = i.no_mask;
         let destination = match (i.destination, i.opcode.op().format) {
             (Some(destination), _) => destination,
-            // Jumps write the instruction pointer, and so does Mesa's cont; a wait writes its own source.
-            (None, _) if i.opcode == Opcode::Cont => Destination::new(INSTRUCTION_POINTER, DataType::Ud),
-            (None, Format::JumpIndexed) => Destination::new(INSTRUCTION_POINTER, self.pointer_type()),
+            // Jumps write the instruction pointer, and so does Mesa's cont; a wait writes its own
+            // source.
+            (None, _) if i.opcode == Opcode::Cont => {
+                Destination::new(INSTRUCTION_POINTER, DataType::Ud)
+            }
+            (None, Format::JumpIndexed) => {
+                Destination::new(INSTRUCTION_POINTER, self.pointer_type())
+            }
             (None, Format::Wait) => match i.sources[0] {
                 Operand::Register(source) => Destination::new(source.register, source.ty),
                 _ => return Err(self.refuse("Src0.RegFile", 0)),
@@ -202,23 +213,27 @@ impl Encoder<'_> {
         destination: &Destination,
     ) -> Result<()> {
         let ty = enc::DESTINATION_TYPE.encode(destination.ty);
-        controls.destination_data_type = ty.ok_or_else(|| self.refuse("DstType", destination.ty as i64))?;
+        controls.destination_data_type =
+            ty.ok_or_else(|| self.refuse("DstType", destination.ty as i64))?;
         let place = self.place(&destination.register)?;
         controls.destination_register_file = place.file;
         controls.destination_address_immediate_9_9 = place.sign;
         let region = if self.align16() {
             use gen8::EuInstructionOperandDstAlign16Address::{Direct, Indirect};
             let mut region = gen8::EuInstructionOperandDstAlign16::new();
-            let mask =
-                destination.macro_accumulator.map_or(destination.write_mask, |accumulator| accumulator.0);
-            region.destination_channel_enable = self.number("Destination Channel Enable", u64::from(mask))?;
+            let mask = destination
+                .macro_accumulator
+                .map_or(destination.write_mask, |accumulator| accumulator.0);
+            region.destination_channel_enable =
+                self.number("Destination Channel Enable", u64::from(mask))?;
             region.destination_addressing_mode = place.mode();
-            let low =
-                genxml_core::Shifted::new(place.low).map_err(|_| self.refuse("Align16", place.low as i64));
+            let low = genxml_core::Shifted::new(place.low)
+                .map_err(|_| self.refuse("Align16", place.low as i64));
             region.address = match place.word {
                 None => Direct {
-                    destination_subregister_number: genxml_core::Shifted::new(place.low)
-                        .map_err(|_| self.refuse("Destination Subregister Number", place.low as i64))?,
+                    destination_subregister_number: genxml_core::Shifted::new(place.low).map_err(
+                        |_| self.refuse("Destination Subregister Number", place.low as i64),
+                    )?,
                     destination_register_number: place.number,
                 },
                 Some(word) => Indirect {
@@ -267,7 +282,8 @@ impl Encoder<'_> {
                     Arf::Reserved(kind) => gen8::Arf::new(u64::from(kind)).ok(),
                     arf => enc::ARF.encode(arf),
                 };
-                let register = kind.ok_or_else(|| self.refuse("Register Number", i64::from(number)))?;
+                let register =
+                    kind.ok_or_else(|| self.refuse("Register Number", i64::from(number)))?;
                 let number = self.number("Register Number", u64::from(number))?;
                 let [packed] = gen8::ArfRegisterNumber { number, register }.pack();
                 Ok(file(gen8::RegFile::ARF, packed as u8, byte))
@@ -338,11 +354,13 @@ impl Encoder<'_> {
         let [bits] = gen8::EuInstructionOperandSrcRegAlign1 {
             address: match place.word {
                 None => Direct {
-                    source_subregister_number: self.number("Source Subregister Number", place.low)?,
+                    source_subregister_number: self
+                        .number("Source Subregister Number", place.low)?,
                     source_register_number: place.number,
                 },
                 Some(word) => Indirect {
-                    source_address_immediate_8_0: self.number("Source Address Immediate", place.low)?,
+                    source_address_immediate_8_0: self
+                        .number("Source Address Immediate", place.low)?,
                     source_address_subregister_number: word,
                 },
             },
@@ -352,7 +370,9 @@ impl Encoder<'_> {
             source_horizontal_stride: enc::HORZ_STRIDE
                 .encode(horizontal)
                 .ok_or_else(|| self.refuse("HorzStride", i64::from(horizontal)))?,
-            source_width: enc::WIDTH.encode(width).ok_or_else(|| self.refuse("Width", i64::from(width)))?,
+            source_width: enc::WIDTH
+                .encode(width)
+                .ok_or_else(|| self.refuse("Width", i64::from(width)))?,
             source_vertical_stride: vertical,
         }
         .pack();
@@ -376,7 +396,8 @@ impl Encoder<'_> {
         self.number("Immediate", bits)
     }
 
-    /// One or two sources in the second half: all but three-source instructions, sends and immediate branches.
+    /// One or two sources in the second half: all but three-source instructions, sends and
+    /// immediate branches.
     fn basic(&self) -> Result<[u32; 4]> {
         let i = self.instruction;
         let mut controls = self.operand_controls()?;
@@ -417,7 +438,8 @@ impl Encoder<'_> {
                 let place = self.place(&first.register)?;
                 controls.src0_reg_file = place.file;
                 let src0_src_type = self.source_type(first.ty)?;
-                controls.src0_type = gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type };
+                controls.src0_type =
+                    gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type };
                 let source_0 = U::from_bits(self.source(&first, &place)?);
                 match second {
                     Operand::Immediate(immediate) => gen8::EuInstructionSourcesRegImm {
@@ -440,10 +462,11 @@ impl Encoder<'_> {
                         }
                         .pack()
                     }
-                    Operand::None => {
-                        gen8::EuInstructionSourcesReg { source_0, source_0_address_immediate_9_9: place.sign }
-                            .pack()
+                    Operand::None => gen8::EuInstructionSourcesReg {
+                        source_0,
+                        source_0_address_immediate_9_9: place.sign,
                     }
+                    .pack(),
                 }
             }
             _ => return Err(self.refuse("Src0.RegFile", 0)),
@@ -451,7 +474,9 @@ impl Encoder<'_> {
         let mut dwords = [0, self.packed(&controls), half[0], half[1]];
         dwords[0] = match i.math {
             Some(function) => {
-                let fc = enc::MATH.encode(function).ok_or_else(|| self.refuse("Function Control (FC)", 0))?;
+                let fc = enc::MATH
+                    .encode(function)
+                    .ok_or_else(|| self.refuse("Function Control (FC)", 0))?;
                 gen8::EuInstructionMath {
                     opcode: self.opcode(),
                     controls_a: self.controls_a()?,
@@ -524,8 +549,9 @@ impl Encoder<'_> {
         let branch = i.branch.unwrap_or(Branch { jip: 0, uip: None });
         let mut operand_controls = self.operand_controls()?;
         let header = self.header()?;
-        let immediate =
-            gen8::EuInstructionOperandControlsSrc0Type::Immediate { src0_src_imm_type: gen8::SrcImmType::D };
+        let immediate = gen8::EuInstructionOperandControlsSrc0Type::Immediate {
+            src0_src_imm_type: gen8::SrcImmType::D,
+        };
         if i.opcode.op().format == Format::BranchTwo {
             // Both distances are one 64-bit immediate source 0.
             operand_controls.src0_reg_file = gen8::RegFile::IMM;
@@ -562,7 +588,9 @@ impl Encoder<'_> {
             src1_reg_file,
             src1_src_type: gen8::SrcType::D,
             source_0_address_immediate_9_9: false,
-            jip: genxml_core::S::from_bits(branch.jip.wrapping_sub(if jump { 16 } else { 0 }) as u64),
+            jip: genxml_core::S::from_bits(
+                branch.jip.wrapping_sub(if jump { 16 } else { 0 }) as u64
+            ),
         }
         .pack())
     }
@@ -572,7 +600,8 @@ impl Encoder<'_> {
         let ty = |field, ty: DataType| {
             enc::THREE_SOURCE_TYPE.encode(ty).ok_or_else(|| self.refuse(field, ty as i64))
         };
-        let Some(destination @ Destination { register: Register::Grf { number, byte }, .. }) = i.destination
+        let Some(destination @ Destination { register: Register::Grf { number, byte }, .. }) =
+            i.destination
         else {
             return Err(self.refuse("Destination Register Number", 0));
         };
@@ -581,11 +610,15 @@ impl Encoder<'_> {
         };
         let [src1_type, src2_type] = three_source_halves([a.ty, b.ty, c.ty])
             .ok_or_else(|| self.refuse("Source Data Type", b.ty as i64))?;
-        let mask = destination.macro_accumulator.map_or(destination.write_mask, |accumulator| accumulator.0);
+        let mask = destination
+            .macro_accumulator
+            .map_or(destination.write_mask, |accumulator| accumulator.0);
         Ok(gen8::EuInstructionBasicThreeSrc {
             header: self.header()?,
-            flag_subregister_number: self.number("Flag Subregister Number", u64::from(i.flag.subregister))?,
-            flag_register_number: self.number("Flag Register Number", u64::from(i.flag.register))?,
+            flag_subregister_number: self
+                .number("Flag Subregister Number", u64::from(i.flag.subregister))?,
+            flag_register_number: self
+                .number("Flag Register Number", u64::from(i.flag.register))?,
             mask_ctrl: i.no_mask,
             src2_type,
             src1_type,
@@ -597,7 +630,8 @@ impl Encoder<'_> {
             source_2_modifier_negate: c.negate,
             source_data_type: ty("Source Data Type", a.ty)?,
             destination_data_type: ty("Destination Data Type", destination.ty)?,
-            destination_channel_enable: self.number("Destination Channel Enable", u64::from(mask))?,
+            destination_channel_enable: self
+                .number("Destination Channel Enable", u64::from(mask))?,
             destination_subregister_number: genxml_core::Shifted::new(u64::from(byte))
                 .map_err(|_| self.refuse("Destination Subregister Number", i64::from(byte)))?,
             destination_register_number: U::from_bits(u64::from(number)),
@@ -608,7 +642,10 @@ impl Encoder<'_> {
         .pack())
     }
 
-    fn three_source_operand(&self, source: &Source) -> Result<gen8::EuInstructionOperandSrcRegThreeSrc> {
+    fn three_source_operand(
+        &self,
+        source: &Source,
+    ) -> Result<gen8::EuInstructionOperandSrcRegThreeSrc> {
         let Register::Grf { number, byte } = source.register else {
             return Err(self.refuse("Source Register Number", 0));
         };
@@ -638,8 +675,9 @@ impl Encoder<'_> {
     }
 }
 
-/// Whether the sources 1 and 2 of three are marked as half floats; nothing if such types cannot be encoded together. All
-/// three have one type, or are half and single floats; without a mark a half float makes all three half floats.
+/// Whether the sources 1 and 2 of three are marked as half floats; nothing if such types cannot be
+/// encoded together. All three have one type, or are half and single floats; without a mark a half
+/// float makes all three half floats.
 fn three_source_halves([a, b, c]: [DataType; 3]) -> Option<[bool; 2]> {
     let half = |ty| ty == DataType::Hf;
     let float = |ty| half(ty) || ty == DataType::F;
@@ -650,7 +688,8 @@ fn three_source_halves([a, b, c]: [DataType; 3]) -> Option<[bool; 2]> {
 }
 
 /// The instruction pointer as an operand.
-const INSTRUCTION_POINTER: Register = Register::Arf { file: Arf::InstructionPointer, number: 0, byte: 0 };
+const INSTRUCTION_POINTER: Register =
+    Register::Arf { file: Arf::InstructionPointer, number: 0, byte: 0 };
 
 /// A register in the terms of the fields.
 struct Place {

@@ -2,7 +2,8 @@
 
 use crate::gen8::eu as gen8;
 use crate::instruction::{
-    Arf, Condition, DataType, MathFunction, PredicateControl, SharedFunction, ThreadControl, Vertical,
+    Arf, Condition, DataType, MathFunction, PredicateControl, SharedFunction, ThreadControl,
+    Vertical,
 };
 
 /// Rows of an encoded value and its meaning.

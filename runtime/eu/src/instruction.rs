@@ -1,7 +1,9 @@
-//! A decoded instruction: typed, with every encoding resolved, the same for compacted and native forms.
+//! A decoded instruction: typed, with every encoding resolved, the same for compacted and native
+//! forms.
 //!
-//! Quantities are normalised: register numbers with byte offsets, strides and widths in elements, jump distances in
-//! bytes from the first byte of the branch itself, channel numbers instead of quarter and nibble controls.
+//! Quantities are normalised: register numbers with byte offsets, strides and widths in elements,
+//! jump distances in bytes from the first byte of the branch itself, channel numbers instead of
+//! quarter and nibble controls.
 
 use crate::ops::Opcode;
 
@@ -20,7 +22,8 @@ pub struct Instruction {
     pub predicate: Option<Predicate>,
     /// The flag that predicate and condition use.
     pub flag: Flag,
-    /// Condition that updates the flag; selects for `sel` and `csel`. Always `None` for `math` and `send`.
+    /// Condition that updates the flag; selects for `sel` and `csel`. Always `None` for `math` and
+    /// `send`.
     pub condition: Option<Condition>,
     /// Function of `math`.
     pub math: Option<MathFunction>,
@@ -44,13 +47,15 @@ pub struct Instruction {
     pub no_dd_check: bool,
     /// A breakpoint (DebugCtrl).
     pub breakpoint: bool,
-    /// Where the result goes, if there is any. For `call` the return address, for `send` the first reply register.
+    /// Where the result goes, if there is any. For `call` the return address, for `send` the first
+    /// reply register.
     pub destination: Option<Destination>,
     /// Sources; those that the operation does not have are [`Operand::None`].
     pub sources: [Operand; 3],
     /// True if it was read in the 8-byte form.
     pub compacted: bool,
-    /// The number of an operation that Gen8 does not have, for [`Opcode::Illegal`]; zero is `illegal` itself.
+    /// The number of an operation that Gen8 does not have, for [`Opcode::Illegal`]; zero is
+    /// `illegal` itself.
     pub illegal_code: u8,
 }
 
@@ -130,7 +135,8 @@ pub enum PredicateControl {
     Any(u8),
     /// All of an aligned group of this many channels: 2, 4, 8, 16 or 32. In Align16 only 4.
     All(u8),
-    /// Align16: the bit of one channel (0 x, 1 y, 2 z, 3 w) of each group of four, for the whole group.
+    /// Align16: the bit of one channel (0 x, 1 y, 2 z, 3 w) of each group of four, for the whole
+    /// group.
     Replicate(u8),
 }
 
@@ -290,8 +296,8 @@ pub enum SharedFunction {
     Reserved(u8),
 }
 
-/// Jump distances in bytes, from the first byte of the branch. `jmpi`, which hardware counts from the next
-/// instruction, is brought into the same form; `calla` holds the absolute target.
+/// Jump distances in bytes, from the first byte of the branch. `jmpi`, which hardware counts from
+/// the next instruction, is brought into the same form; `calla` holds the absolute target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Branch {
     /// Where the thread jumps.
@@ -426,7 +432,8 @@ pub enum Arf {
 /// A place in a register file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Register {
-    /// General register `number` (0..=127; greater ones can be encoded and do not exist), from byte `byte` on.
+    /// General register `number` (0..=127; greater ones can be encoded and do not exist), from byte
+    /// `byte` on.
     Grf {
         /// Register number.
         number: u8,
@@ -475,7 +482,8 @@ pub struct Destination {
     pub ty: DataType,
     /// Distance of elements in elements: 1, 2 or 4 (0 can be encoded and is illegal for most).
     pub stride: u8,
-    /// Align16 and three-source instructions: channels of each group of four that are written, x lowest. 15 otherwise.
+    /// Align16 and three-source instructions: channels of each group of four that are written, x
+    /// lowest. 15 otherwise.
     pub write_mask: u8,
     /// Extended accumulator that `math.invm`, `math.rsqtm` and `madm` write beside it.
     pub macro_accumulator: Option<MacroAccumulator>,
@@ -488,7 +496,8 @@ impl Destination {
     }
 }
 
-/// An extended accumulator of the division and square root macros: `mme0`..`mme7` are 0..=7, 8 is `nomme`.
+/// An extended accumulator of the division and square root macros: `mme0`..`mme7` are 0..=7, 8 is
+/// `nomme`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct MacroAccumulator(pub u8);
 
@@ -521,8 +530,8 @@ pub struct Source {
     pub negate: bool,
     /// Absolute value.
     pub absolute: bool,
-    /// Align16 and three-source instructions: the channel of each group of four that x, y, z and w read. `0,1,2,3`
-    /// otherwise.
+    /// Align16 and three-source instructions: the channel of each group of four that x, y, z and w
+    /// read. `0,1,2,3` otherwise.
     pub swizzle: [u8; 4],
     /// Three-source instructions: one element for all channels.
     pub replicate: bool,
@@ -551,8 +560,9 @@ impl Source {
 
 /// Which elements a source reads, strides in elements: `<vertical; width, horizontal>`.
 ///
-/// Element `i` of row `r` lies at `r * vertical + i * horizontal`; channel `c` reads row `c / width`, element
-/// `c % width`. In Align16 a row is four channels, swizzled, and `horizontal` 1.
+/// Element `i` of row `r` lies at `r * vertical + i * horizontal`; channel `c` reads row
+/// `c / width`, element `c % width`. In Align16 a row is four channels, swizzled, and `horizontal`
+/// 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Region {
     /// Distance of rows.
@@ -572,7 +582,8 @@ impl Region {
         Region { vertical: Vertical::Stride(vertical), width, horizontal }
     }
 
-    /// Elements in a row one after the other: `<n;n,1>` for n channels up to 16, `<0;1,0>` for one channel.
+    /// Elements in a row one after the other: `<n;n,1>` for n channels up to 16, `<0;1,0>` for one
+    /// channel.
     pub const fn packed(exec_size: u8) -> Region {
         match exec_size {
             0 | 1 => Region::SCALAR,
@@ -596,7 +607,7 @@ pub enum Vertical {
 pub struct Immediate {
     /// Its type.
     pub ty: DataType,
-    /// Its bits: 16 for words and half floats (the upper half repeats them in the instruction), 64 for qwords and
-    /// doubles, 32 for all others.
+    /// Its bits: 16 for words and half floats (the upper half repeats them in the instruction), 64
+    /// for qwords and doubles, 32 for all others.
     pub bits: u64,
 }

@@ -12,8 +12,9 @@ pub struct Located {
     pub instruction: Instruction,
 }
 
-/// The instructions of `bytes` from the first on, to the end of the bytes. An instruction that cannot be decoded is an
-/// error with its position; the next one follows it all the same. Fewer than four bytes at the end do not count.
+/// The instructions of `bytes` from the first on, to the end of the bytes. An instruction that
+/// cannot be decoded is an error with its position; the next one follows it all the same. Fewer
+/// than four bytes at the end do not count.
 pub fn instructions(bytes: &[u8]) -> Instructions<'_> {
     Instructions { bytes, position: 0 }
 }
@@ -52,12 +53,14 @@ pub(crate) fn dwords(bytes: &[u8]) -> ([u32; 4], usize) {
     (dwords, count)
 }
 
-/// Bytes up to and with the first send that ends the thread: the length of a straight kernel whose size nobody states.
-/// A kernel with several ends, or one that jumps over its end, may go on behind it.
+/// Bytes up to and with the first send that ends the thread: the length of a straight kernel whose
+/// size nobody states. A kernel with several ends, or one that jumps over its end, may go on behind
+/// it.
 ///
 /// # Errors
-/// A truncated last instruction, or any other that cannot be decoded before the end is found; `bytes` that end before
-/// an end of thread yield [`Problem::Truncated`] with the position of their end.
+/// A truncated last instruction, or any other that cannot be decoded before the end is found;
+/// `bytes` that end before an end of thread yield [`Problem::Truncated`] with the position of their
+/// end.
 pub fn length_until_eot(bytes: &[u8]) -> Result<u64, DecodeError> {
     for located in instructions(bytes) {
         let Located { position, instruction } = located?;

@@ -1,10 +1,11 @@
 //! Gen8 execution unit instructions: decode, compaction, encode, disassembly.
 //!
-//! Reading order: [`instruction`] says what an instruction is, [`ops`] lists the operations, [`signature`] the types of
-//! their operands, [`decode`](mod@decode)
-//! reads dwords, [`compaction`] the 8-byte forms, [`encode`] writes, [`kernel`] walks through memory, [`disasm`] makes
-//! text in two languages, [`syntax`] holds the words of both, [`message`] says what messages ask for, [`surface`] says what
-//! messages do with surfaces, [`native`] which container describes an instruction. [`gen8`] is generated from the specification and holds every bit position.
+//! Reading order: [`instruction`] says what an instruction is, [`ops`] lists the operations,
+//! [`signature`] the types of their operands, [`decode`](mod@decode) reads dwords, [`compaction`]
+//! the 8-byte forms, [`encode`] writes, [`kernel`] walks through memory, [`disasm`] makes text in
+//! two languages, [`syntax`] holds the words of both, [`message`] says what messages ask for,
+//! [`surface`] says what messages do with surfaces, [`native`] which container describes an
+//! instruction. [`gen8`] is generated from the specification and holds every bit position.
 //!
 //! ```
 //! use genxml_eu::instruction::{DataType, Destination, Immediate, Operand, Register};

@@ -1,5 +1,5 @@
-//! Instructions as dwords, and which container of the specification describes them: for those who look at fields
-//! through the tables, whether or not the instruction makes sense.
+//! Instructions as dwords, and which container of the specification describes them: for those who
+//! look at fields through the tables, whether or not the instruction makes sense.
 
 use crate::compaction;
 use crate::decode::{length, operation};
@@ -39,13 +39,15 @@ pub fn container(opcode: Opcode) -> &'static Container {
         Format::ThreeSource => eu::EuInstructionBasicThreeSrc::INFO,
         Format::Math => eu::EuInstructionMath::INFO,
         Format::Send => eu::EuInstructionSend::INFO,
-        Format::BranchOne | Format::JumpIndexed | Format::Call => eu::EuInstructionBranchOneSrc::INFO,
+        Format::BranchOne | Format::JumpIndexed | Format::Call => {
+            eu::EuInstructionBranchOneSrc::INFO
+        }
         Format::BranchTwo => eu::EuInstructionBranchTwoSrc::INFO,
     }
 }
 
-/// The instructions of `bytes` from the first on, to the end of the bytes, without those that are cut off there or
-/// that have no 16-byte form.
+/// The instructions of `bytes` from the first on, to the end of the bytes, without those that are
+/// cut off there or that have no 16-byte form.
 pub fn natives(bytes: &[u8]) -> impl Iterator<Item = Native> + '_ {
     let mut position = 0;
     core::iter::from_fn(move || {

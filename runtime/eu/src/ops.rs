@@ -1,5 +1,6 @@
-//! The instruction table: one row per opcode, read by the decoder, the encoder, the disassembler, the validator and
-//! the documentation. The type tables of its rows are in [`signature`](crate::signature).
+//! The instruction table: one row per opcode, read by the decoder, the encoder, the disassembler,
+//! the validator and the documentation. The type tables of its rows are in
+//! [`signature`](crate::signature).
 
 use crate::instruction::AccessMode;
 use crate::signature::{Signature, tables};
@@ -146,7 +147,8 @@ pub struct Op {
     pub traits: Traits,
     /// Types that its operands may have; those of `math` depend on the function.
     pub signatures: &'static [Signature],
-    /// Where it is described. 2a prints no page numbers in this part: its entries are in alphabetical order.
+    /// Where it is described. 2a prints no page numbers in this part: its entries are in
+    /// alphabetical order.
     pub page: &'static str,
     /// What it does, in a few words.
     pub summary: &'static str,
@@ -183,8 +185,9 @@ macro_rules! ops {
     };
 }
 
-// P predicate, C condition, S saturate, M source modifiers; restrictions; type table (signature.rs). Rows that no
-// Broadwell text describes name their origin: G45 for the older manual, IGA for Intel's public assembler model.
+// P predicate, C condition, S saturate, M source modifiers; restrictions; type table
+// (signature.rs). Rows that no Broadwell text describes name their origin: G45 for the older
+// manual, IGA for Intel's public assembler model.
 ops! {
     Illegal 0x00 "illegal" 0 Bare [] [] NO_OPERANDS "2a illegal" "raises the illegal opcode exception";
     Mov 0x01 "mov" 1 Basic [P C S M] [] MOV "G45 vol 4 mov" "copy with conversion";
@@ -270,16 +273,16 @@ impl Opcode {
         self.op().code
     }
 
-    /// The operation with number `code`, if Gen8 has one. `sends` and `sendsc` stand in EU_OPCODE but have no format
-    /// before Gen9.
+    /// The operation with number `code`, if Gen8 has one. `sends` and `sendsc` stand in EU_OPCODE
+    /// but have no format before Gen9.
     pub fn from_code(code: u8) -> Option<Opcode> {
         OPS.binary_search_by_key(&code, |op| op.code).ok().map(|index| OPS[index].opcode)
     }
 }
 
 impl Op {
-    /// Execution sizes that it can have: one for jumps of the whole thread, eight or sixteen for planes and lines, at
-    /// least four for dot products.
+    /// Execution sizes that it can have: one for jumps of the whole thread, eight or sixteen for
+    /// planes and lines, at least four for dot products.
     pub const fn exec_sizes(&self) -> ExecSizes {
         match self.opcode {
             Opcode::Jmpi | Opcode::Wait => ExecSizes::of(&[1]),
@@ -360,7 +363,10 @@ mod tests {
     /// The syntax lines of 2a.
     #[test]
     fn syntax_as_printed() {
-        assert_eq!(Opcode::Add.op().syntax(), "[(pred)] add[.cmod][.sat] (exec_size) dst src0 src1");
+        assert_eq!(
+            Opcode::Add.op().syntax(),
+            "[(pred)] add[.cmod][.sat] (exec_size) dst src0 src1"
+        );
         assert_eq!(Opcode::Cmp.op().syntax(), "[(pred)] cmp.cmod (exec_size) dst src0 src1");
         assert_eq!(Opcode::Endif.op().syntax(), "endif (exec_size) jip");
         assert_eq!(Opcode::Nop.op().syntax(), "nop");

@@ -1,10 +1,12 @@
 //! Which types the operands of an operation may have.
 //!
-//! A [`Signature`] is a row of the type table that a page of the manual prints: a set of destination types and, for each
-//! source, a set of source types. [`Opcode::signatures`] and [`MathFunction::signatures`] give the rows;
-//! [`combinations`] lists every single legal combination once.
+//! A [`Signature`] is a row of the type table that a page of the manual prints: a set of
+//! destination types and, for each source, a set of source types. [`Opcode::signatures`] and
+//! [`MathFunction::signatures`] give the rows; [`combinations`] lists every single legal
+//! combination once.
 //!
-//! Immediate vectors count as what their elements are read as: `v` as `w`, `uv` as `uw`, `vf` as `f`.
+//! Immediate vectors count as what their elements are read as: `v` as `w`, `uv` as `uw`, `vf` as
+//! `f`.
 
 use crate::instruction::{DataType, MathFunction};
 use crate::ops::{Format, OPS, Opcode};
@@ -120,7 +122,8 @@ pub struct Signature {
     pub destination: TypeSet,
     /// Types of each source; empty behind the last.
     pub sources: [TypeSet; 3],
-    /// All sources must have one type: the encoding of three sources has one field for it, and integer division wants it.
+    /// All sources must have one type: the encoding of three sources has one field for it, and
+    /// integer division wants it.
     pub one_type: bool,
     /// Where it is written down.
     pub origin: Origin,
@@ -129,7 +132,8 @@ pub struct Signature {
 impl Signature {
     /// True if operands of these types are in the row. `sources` are those that are there.
     pub fn allows(&self, destination: Option<DataType>, sources: &[DataType]) -> bool {
-        let destination = destination.map_or(self.destination.is_empty(), |ty| self.destination.contains(ty));
+        let destination =
+            destination.map_or(self.destination.is_empty(), |ty| self.destination.contains(ty));
         let fits = sources.iter().zip(self.sources).all(|(ty, set)| set.contains(*ty));
         let count = self.sources.iter().filter(|set| !set.is_empty()).count();
         let one = !self.one_type || sources.iter().all(|ty| ty.element() == sources[0].element());
@@ -186,8 +190,8 @@ impl fmt::Display for Combination {
     }
 }
 
-/// Every legal combination of operation, math function and types, each once. Messages, whose types mean nothing, and
-/// operations without operands have none.
+/// Every legal combination of operation, math function and types, each once. Messages, whose types
+/// mean nothing, and operations without operands have none.
 pub fn combinations() -> impl Iterator<Item = Combination> {
     OPS.iter().flat_map(|op| {
         let functions: &'static [Option<MathFunction>] = match op.format {
@@ -218,8 +222,12 @@ fn of_rows(
                     third.clone().filter_map(move |c| {
                         let sources = [a, b, c];
                         let mut there = [DataType::Ud; 3];
-                        let count =
-                            sources.iter().flatten().zip(&mut there).map(|(ty, to)| *to = *ty).count();
+                        let count = sources
+                            .iter()
+                            .flatten()
+                            .zip(&mut there)
+                            .map(|(ty, to)| *to = *ty)
+                            .count();
                         let there = &there[..count];
                         let before = rows[..index].iter().any(|row| row.allows(destination, there));
                         let legal = row.allows(destination, there) && !before;
@@ -370,7 +378,8 @@ pub(crate) mod tables {
         two(MIXED, MIXED, Iga),
     ];
     /// smov: types are all that is published.
-    pub const SMOV: &[Signature] = &[two(set!(Uw W Ud D Uq Q F Df), set!(Uw W Ud D Uq Q F Df), Iga)];
+    pub const SMOV: &[Signature] =
+        &[two(set!(Uw W Ud D Uq Q F Df), set!(Uw W Ud D Uq Q F Df), Iga)];
     /// csel (2a).
     pub const CSEL: &[Signature] = &[three(F, F, Manual)];
     /// lrp (2a).
@@ -427,7 +436,8 @@ pub(crate) mod tables {
     /// pow, fdiv.
     pub const MATH_TWO: &[Signature] = &[two(F, F, Manual), two(MIXED, MIXED, Iga)];
     /// Integer division (2a math).
-    pub const MATH_DIVISION: &[Signature] = &[two(UD, UD, Manual), two(D, D, Manual), two(D, UD, Kernels)];
+    pub const MATH_DIVISION: &[Signature] =
+        &[two(UD, UD, Manual), two(D, D, Manual), two(D, UD, Kernels)];
     /// First step of the division macro.
     pub const MATH_INVM: &[Signature] = &[two(F, F, Manual), two(DF, DF, Iga)];
     /// First step of the square root macro.
@@ -454,9 +464,9 @@ impl MathFunction {
             | MathFunction::Sin
             | MathFunction::Cos => tables::MATH_ONE,
             MathFunction::Divide | MathFunction::Power => tables::MATH_TWO,
-            MathFunction::IntQuotientRemainder | MathFunction::IntQuotient | MathFunction::IntRemainder => {
-                tables::MATH_DIVISION
-            }
+            MathFunction::IntQuotientRemainder
+            | MathFunction::IntQuotient
+            | MathFunction::IntRemainder => tables::MATH_DIVISION,
             MathFunction::InverseMacro => tables::MATH_INVM,
             MathFunction::InverseSquareRootMacro => tables::MATH_RSQRTM,
         }
@@ -464,8 +474,8 @@ impl MathFunction {
 }
 
 impl Opcode {
-    /// The types that its operands may have, as rows; none for messages and operations without typed operands. Those of
-    /// `math` depend on the function: [`MathFunction::signatures`].
+    /// The types that its operands may have, as rows; none for messages and operations without
+    /// typed operands. Those of `math` depend on the function: [`MathFunction::signatures`].
     pub fn signatures(self) -> &'static [Signature] {
         self.op().signatures
     }
@@ -484,7 +494,10 @@ mod tests {
         assert_eq!(distinct.len(), all.len());
         for c in combinations() {
             let sources: alloc::vec::Vec<_> = c.sources.iter().flatten().copied().collect();
-            assert!(rows(c.opcode, c.math).iter().any(|row| row.allows(c.destination, &sources)), "{c}");
+            assert!(
+                rows(c.opcode, c.math).iter().any(|row| row.allows(c.destination, &sources)),
+                "{c}"
+            );
             let count = c.math.map_or(c.opcode.op().sources, MathFunction::sources);
             let branch = matches!(c.opcode.op().format, Format::BranchOne | Format::BranchTwo);
             assert!(branch || sources.len() == usize::from(count), "{c}");

@@ -5,29 +5,31 @@ use crate::instruction::SharedFunction;
 use genxml_core::bits;
 use genxml_core::rule::{Role, Roles};
 
-/// Indices from here on are not entries of a binding table but ways to address memory: 254 shared local memory,
-/// 253 and 255 without a surface (2d Binding Table Index).
+/// Indices from here on are not entries of a binding table but ways to address memory: 254 shared
+/// local memory, 253 and 255 without a surface (2d Binding Table Index).
 const FIRST_SPECIAL: u64 = 240;
 
-/// The binding table index that a message names, if it goes through one: bits 7:0 of the descriptor of everything that
-/// does (2d message descriptors). Scratch block messages have an offset there, fences nothing.
+/// The binding table index that a message names, if it goes through one: bits 7:0 of the descriptor
+/// of everything that does (2d message descriptors). Scratch block messages have an offset there,
+/// fences nothing.
 pub fn binding_table_index(function: SharedFunction, descriptor: u32) -> Option<u8> {
     use SharedFunction::*;
     let through = match function {
         DataPort0 => {
             let message = md::DataPort0MessageDescriptor::unpack_lossy(&[descriptor]);
-            message.legacy_dap_dc_message.bits() == 0 && message.message_type != md::MtDp0::MT0_MEMFENCE
+            message.legacy_dap_dc_message.bits() == 0
+                && message.message_type != md::MtDp0::MT0_MEMFENCE
         }
-        Sampler | DataPortSampler | DataPortRender | DataPortConstant | DataPort1 | MotionEstimation
-        | CheckAndRefinement => true,
+        Sampler | DataPortSampler | DataPortRender | DataPortConstant | DataPort1
+        | MotionEstimation | CheckAndRefinement => true,
         _ => false,
     };
     let index = bits::get(&[descriptor], 0, 7);
     (through && index < FIRST_SPECIAL).then_some(index as u8)
 }
 
-/// The sampler that a message names, if its operation has one: loads and questions about the surface do not
-/// (2d p.257-258, bits 11:8).
+/// The sampler that a message names, if its operation has one: loads and questions about the
+/// surface do not (2d p.257-258, bits 11:8).
 pub fn sampler_index(function: SharedFunction, descriptor: u32) -> Option<u8> {
     use md::MessageDescriptorSamplingEngineMessageType as Type;
     use md::MessageDescriptorSamplingEngineSimdMode10 as Mode;
@@ -44,7 +46,8 @@ pub fn sampler_index(function: SharedFunction, descriptor: u32) -> Option<u8> {
     samples.then(|| message.sampler_index.get() as u8)
 }
 
-/// What a message does with the surface that it names; nothing for messages of which no description is known.
+/// What a message does with the surface that it names; nothing for messages of which no description
+/// is known.
 pub fn roles(function: SharedFunction, descriptor: u32) -> Roles {
     use Role::*;
     let roles: &[Role] = match function {

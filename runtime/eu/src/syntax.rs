@@ -1,7 +1,8 @@
 //! Names of the two assembly languages, beside each other: Intel's (IGA) and Mesa's.
 //!
-//! A row holds a meaning and its spellings; disassembler and assembler read the same rows. Operations are not here: both
-//! languages use the manual's mnemonics, [`ops`](crate::ops) has them.
+//! A row holds a meaning and its spellings; disassembler and assembler read the same rows.
+//! Operations are not here: both languages use the manual's mnemonics, [`ops`](crate::ops) has
+//! them.
 
 use crate::instruction::*;
 
@@ -10,7 +11,8 @@ use crate::instruction::*;
 pub enum Syntax {
     /// That of Intel's Graphics Assembler: `add (8|M0) r4.0<1>:f r2.0<8;8,1>:f 1:f`.
     Iga,
-    /// That of Mesa's `i965_asm` and disassembler: `add(8) g4<1>F g2<8,8,1>F 0x3f800000F { align1 1Q };`.
+    /// That of Mesa's `i965_asm` and disassembler:
+    /// `add(8) g4<1>F g2<8,8,1>F 0x3f800000F { align1 1Q };`.
     Mesa,
 }
 
@@ -56,10 +58,9 @@ impl<T: Copy + PartialEq> Names<T> {
     /// What `word` means in `syntax`, capitals and small letters being the same.
     pub fn find(&self, word: &str, syntax: Syntax) -> Option<T> {
         let same = |name: &str| name.eq_ignore_ascii_case(word);
-        let row = self
-            .rows
-            .iter()
-            .find(|row| row.in_syntax(syntax).is_some_and(same) || row.also.iter().any(|name| same(name)));
+        let row = self.rows.iter().find(|row| {
+            row.in_syntax(syntax).is_some_and(same) || row.also.iter().any(|name| same(name))
+        });
         row.map(|row| row.meaning)
     }
 
@@ -103,7 +104,8 @@ pub static TYPES: Names<DataType> = Names {
     ],
 };
 
-/// Architecture registers without their number. Mesa writes those that it has no name for by their byte, `ARF208`.
+/// Architecture registers without their number. Mesa writes those that it has no name for by their
+/// byte, `ARF208`.
 pub static ARFS: Names<Arf> = Names {
     kind: "register",
     rows: &[
@@ -140,7 +142,8 @@ pub static CONDITIONS: Names<Condition> = Names {
     ],
 };
 
-/// How flag bits combine, behind the dot of a predicate; both languages agree. The plain predicate has no word.
+/// How flag bits combine, behind the dot of a predicate; both languages agree. The plain predicate
+/// has no word.
 pub static PREDICATES: Names<PredicateControl> = Names {
     kind: "predicate control",
     rows: &[
@@ -195,7 +198,8 @@ pub static FUNCTIONS: Names<SharedFunction> = Names {
         name(SharedFunction::DataPortRender, "hdc.rc", "render"),
         name(SharedFunction::Urb, "urb", "urb"),
         name(SharedFunction::ThreadSpawner, "spawner", "thread_spawner"),
-        // Later generations gave Mesa's words for two numbers another meaning; its disassembler prints those.
+        // Later generations gave Mesa's words for two numbers another meaning; its disassembler
+        // prints those.
         also(SharedFunction::MotionEstimation, "vme", "rt accel", &["vme"]),
         name(SharedFunction::DataPortConstant, "hdc.cc", "const"),
         name(SharedFunction::DataPort0, "hdc.dc0", "data"),
@@ -229,7 +233,8 @@ pub enum Keyword {
     NoDdClear,
     /// Channel enables do not matter. IGA writes `(W)` before the instruction.
     NoMask,
-    /// Channels in units of so many (4 N, 8 Q, 16 H) and the first of them. IGA writes `M8` behind the size.
+    /// Channels in units of so many (4 N, 8 Q, 16 H) and the first of them. IGA writes `M8` behind
+    /// the size.
     Channels {
         /// 4, 8 or 16.
         unit: u8,
@@ -285,7 +290,12 @@ mod tests {
         for syntax in [Syntax::Iga, Syntax::Mesa] {
             for row in names.rows {
                 if let Some(word) = row.in_syntax(syntax) {
-                    assert_eq!(names.find(word, syntax), Some(row.meaning), "{} {word}", names.kind);
+                    assert_eq!(
+                        names.find(word, syntax),
+                        Some(row.meaning),
+                        "{} {word}",
+                        names.kind
+                    );
                     assert_eq!(names.name(row.meaning, syntax), Some(word));
                 }
             }

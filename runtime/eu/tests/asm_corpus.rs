@@ -1,4 +1,5 @@
-//! Real kernels and Mesa's assembler tests through the assembler. Everything here skips when the corpus is not there.
+//! Real kernels and Mesa's assembler tests through the assembler. Everything here skips when the
+//! corpus is not there.
 
 mod common;
 
@@ -11,8 +12,8 @@ use genxml_eu::syntax::Syntax;
 use genxml_eu::{Instruction, Opcode, instructions};
 use std::collections::BTreeMap;
 
-/// The instruction without what does not matter (corpus/README.md): the source region of messages, what stands in
-/// unused fields of `ret`, swizzles of replicated sources.
+/// The instruction without what does not matter (corpus/README.md): the source region of messages,
+/// what stands in unused fields of `ret`, swizzles of replicated sources.
 fn meant(mut i: Instruction) -> Instruction {
     let format = i.opcode.op().format;
     for operand in &mut i.sources {
@@ -103,7 +104,10 @@ fn run(syntax: Syntax, extension: &str) -> Option<Tally> {
                 let entry = tally.different.entry(operation).or_default();
                 let text = &source[line.span.clone()];
                 entry.0 += 1;
-                entry.1 = format!("{}: {text}\n    theirs {original:?}\n    ours   {mine:?}", path.display());
+                entry.1 = format!(
+                    "{}: {text}\n    theirs {original:?}\n    ours   {mine:?}",
+                    path.display()
+                );
             }
         }
         assert_eq!(replaced, lost, "{}", path.display());
@@ -143,11 +147,13 @@ fn mesa_texts_assemble() {
     assert_eq!(tally.lost.values().sum::<usize>(), 133 + 32 + 3 + 32);
     let mut different: BTreeMap<_, _> =
         tally.different.iter().map(|(name, (count, _))| (&**name, *count)).collect();
-    // It shows `join` and `nenop` as illegal, and not the flag that `math.invm` reports its early out in.
+    // It shows `join` and `nenop` as illegal, and not the flag that `math.invm` reports its early
+    // out in.
     assert_eq!(different.remove("join"), Some(122));
     assert_eq!(different.remove("illegal"), Some(3));
     assert_eq!(different.remove("math"), Some(4));
-    // The word of a0 in an indirect destination is divided by the size of the type: of words, odd ones are lost.
+    // The word of a0 in an indirect destination is divided by the size of the type: of words, odd
+    // ones are lost.
     let odd = [("add", 144), ("and", 48), ("mov", 34), ("sel", 24), ("shr", 16)];
     assert_eq!(different, BTreeMap::from(odd));
     assert_eq!(tally.equal + 200 + 129 + 266, tally.instructions);
@@ -173,10 +179,14 @@ fn mesa_tests_are_byte_exact() {
         assert_eq!(ours.lines.len(), expected.len(), "{}", path.display());
         for (index, (bytes, expected)) in ours.bytes.chunks(16).zip(expected).enumerate() {
             lines += 1;
-            let bytes = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
+            let bytes =
+                bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
             if bytes != expected.trim() {
                 let text = &source[ours.lines[index].span.clone()];
-                wrong.push(format!("{}: {text}\n    mesa {expected}\n    ours {bytes}", path.display()));
+                wrong.push(format!(
+                    "{}: {text}\n    mesa {expected}\n    ours {bytes}",
+                    path.display()
+                ));
             }
         }
     }

@@ -35,8 +35,14 @@ fn of_words() {
             "sends (8|M0) r1 r2 r3 0x0 0x0",
             "1:1 `sends` `sends` is no operation; split sends came with Gen9, join the payloads",
         ),
-        ("math (8|M0) r1:f r2:f", "1:6 `(` unexpected `(`, expected `.` and a function, as in math.inv"),
-        ("math.sqrt (8|M0) r1:f r2:f", "1:6 `sqrt` `sqrt` is no math function; did you mean `sqt`?"),
+        (
+            "math (8|M0) r1:f r2:f",
+            "1:6 `(` unexpected `(`, expected `.` and a function, as in math.inv",
+        ),
+        (
+            "math.sqrt (8|M0) r1:f r2:f",
+            "1:6 `sqrt` `sqrt` is no math function; did you mean `sqt`?",
+        ),
         (
             "add.sat (8|M0) r1:f r2:f r3:f",
             "1:5 `sat` `add` has no suffix `sat`; saturation stands before the destination: (sat)r1.0",
@@ -45,10 +51,16 @@ fn of_words() {
             "add.z (8|M0) r1:f r2:f r3:f",
             "1:5 `z` `add` has no suffix `z`; conditions stand behind the size: (eq)f0.0",
         ),
-        ("mov r1:d r2:d", "1:5 `r1` unexpected `r1`, expected the size and the first channel, as in (8|M0)"),
+        (
+            "mov r1:d r2:d",
+            "1:5 `r1` unexpected `r1`, expected the size and the first channel, as in (8|M0)",
+        ),
         ("mov (9|M0) r1:d r2:d", "1:6 `9` 9 is no execution size, expected 1, 2, 4, 8, 16 or 32"),
         ("mov (8|M3) r1:d r2:d", "1:8 `M3` `M3` is no first channel, expected M0, M4, M8 to M28"),
-        ("add (8|M0) (gg)f0.0 r1:d r2:d r3:d", "1:13 `gg` `gg` is no condition; did you mean `gt`?"),
+        (
+            "add (8|M0) (gg)f0.0 r1:d r2:d r3:d",
+            "1:13 `gg` `gg` is no condition; did you mean `gt`?",
+        ),
         (
             "(f0.0) add (8|M0) (gt)f0.1 r1:d r2:d r3:d",
             "1:23 `f0` predicate and condition use different flags, expected f0.0, as the instruction holds one flag",
@@ -68,7 +80,10 @@ fn of_words() {
         ("mov (8|M0) r1:d r2:d {Switch", "1:29 `` the instruction ends here, expected `,` or `}`"),
         ("mov (8|M0) r1:x r2:d", "1:15 `x` `x` is no type"),
         ("mov (8|M0) r1:d r2:uf", "1:20 `uf` `uf` is no type; did you mean `ub`?"),
-        ("mov (8|M0) r1:vf r2:d", "1:15 `vf` registers have no type vf; packed vectors are immediates"),
+        (
+            "mov (8|M0) r1:vf r2:d",
+            "1:15 `vf` registers have no type vf; packed vectors are immediates",
+        ),
         ("mov (8|M0) r1 r2:d", "1:15 `r2` unexpected `r2`, expected `:` and a type"),
         (
             "mov (8|M0) r1:d r2:d r3:d",
@@ -87,8 +102,14 @@ fn of_words() {
 #[test]
 fn of_registers_and_regions() {
     for (source, expected) in [
-        ("mov (8|M0) r128:d r2:d", "1:12 `r128` there is no general register 128, expected r0 to r127"),
-        ("mov (8|M0) g1:d r2:d", "1:12 `g1` `g1` is no register; general registers are written r0 to r127"),
+        (
+            "mov (8|M0) r128:d r2:d",
+            "1:12 `r128` there is no general register 128, expected r0 to r127",
+        ),
+        (
+            "mov (8|M0) g1:d r2:d",
+            "1:12 `g1` `g1` is no register; general registers are written r0 to r127",
+        ),
         (
             "mov (8|M0) m1:d r2:d",
             "1:12 `m1` `m1` is no register; Gen8 has no message registers, messages are sent from general ones",
@@ -97,25 +118,49 @@ fn of_registers_and_regions() {
         ("mov (8|M0) acc16:d r2:d", "1:12 `acc16` there is no register acc16"),
         ("mov (8|M0) acc:d r2:d", "1:12 `acc` there is no register acc"),
         ("mov (8|M0) null0:d r2:d", "1:12 `null0` there is no register null0"),
-        ("mov (8|M0) r1.16:w r2:d", "1:15 `16` a register has no element 16 of type w, expected 0 to 15"),
-        ("mov (8|M0) r1.8:f r2:d", "1:15 `8` a register has no element 8 of type f, expected 0 to 7"),
+        (
+            "mov (8|M0) r1.16:w r2:d",
+            "1:15 `16` a register has no element 16 of type w, expected 0 to 15",
+        ),
+        (
+            "mov (8|M0) r1.8:f r2:d",
+            "1:15 `8` a register has no element 8 of type f, expected 0 to 7",
+        ),
         ("mov (8|M0) r1<3>:d r2:d", "1:15 `3` 3 is no destination stride, expected 0, 1, 2 or 4"),
-        ("mov (8|M0) r1<8;8,1>:d r2:d", "1:15 `8` 8 is no destination stride, expected 0, 1, 2 or 4"),
-        ("mov (8|M0) r1:d r2<64;8,1>:d", "1:20 `64` 64 is no stride, expected 0, 1, 2, 4, 8, 16 or 32"),
+        (
+            "mov (8|M0) r1<8;8,1>:d r2:d",
+            "1:15 `8` 8 is no destination stride, expected 0, 1, 2 or 4",
+        ),
+        (
+            "mov (8|M0) r1:d r2<64;8,1>:d",
+            "1:20 `64` 64 is no stride, expected 0, 1, 2, 4, 8, 16 or 32",
+        ),
         ("mov (8|M0) r1:d r2<8;3,1>:d", "1:22 `3` 3 is no width, expected 1, 2, 4, 8 or 16"),
-        ("mov (8|M0) r1:d r2<8;8,3>:d", "1:24 `3` 3 is no horizontal stride, expected 0, 1, 2 or 4"),
-        ("mov (8|M0) r1:d r2<8 8,1>:d", "1:22 `8` unexpected `8`, expected `;` and the width, as in <8;8,1>"),
+        (
+            "mov (8|M0) r1:d r2<8;8,3>:d",
+            "1:24 `3` 3 is no horizontal stride, expected 0, 1, 2 or 4",
+        ),
+        (
+            "mov (8|M0) r1:d r2<8 8,1>:d",
+            "1:22 `8` unexpected `8`, expected `;` and the width, as in <8;8,1>",
+        ),
         (
             "mad (8|M0) r1:f r2<4;2>:f r3:f r4:f",
             "1:20 `4;2` three-source instructions have no such region, expected <2;1> or <0;0>, of the last source <1> or <0>",
         ),
         ("mov (8|M0) r[a1.0]:d r2:d", "1:14 `a1` `a1` holds no addresses, expected a0"),
-        ("mov (8|M0) r[a0.16]:d r2:d", "1:17 `16` 16 is too large for a word of a0, expected 0 to 15"),
+        (
+            "mov (8|M0) r[a0.16]:d r2:d",
+            "1:17 `16` 16 is too large for a word of a0, expected 0 to 15",
+        ),
         (
             "mov (8|M0) r[a0.0,512]:d r2:d",
             "1:19 `512` the offset 512 does not fit its ten bits, expected -512 to 511",
         ),
-        ("mov (8|M0) r[a0.0,x]:d r2:d", "1:19 `x` unexpected `x`, expected an offset in bytes or `]`"),
+        (
+            "mov (8|M0) r[a0.0,x]:d r2:d",
+            "1:19 `x` unexpected `x`, expected an offset in bytes or `]`",
+        ),
         ("mov (8|M0) r1:d ~r2:d", "1:17 `~` sources of `mov` have no modifier ~, expected `-`"),
         ("not (8|M0) r1:d -r2:d", "1:17 `-` sources of `not` have no modifier -, expected `~`"),
         ("mov (8|M0) r1:d (neg)r2:d", "1:18 `neg` `neg` is no source modifier, expected abs"),
@@ -123,7 +168,10 @@ fn of_registers_and_regions() {
             "mov (8|M0) r1<1>.yx:d r2:d",
             "1:18 `yx` `yx` is no write mask, expected channels in the order x, y, z, w",
         ),
-        ("mov (8|M0) r1:d r2<4>.xy:d", "1:23 `xy` `xy` is no swizzle, expected one channel or four"),
+        (
+            "mov (8|M0) r1:d r2<4>.xy:d",
+            "1:23 `xy` `xy` is no swizzle, expected one channel or four",
+        ),
         (
             "mov (8|M0) r1:d r2<4>.xq:d",
             "1:23 `xq` `xq` is no choice of channels, expected up to four of x, y, z, w",
@@ -136,12 +184,18 @@ fn of_registers_and_regions() {
 #[test]
 fn of_immediates() {
     for (source, expected) in [
-        ("mov (8|M0) r1:d 32768:w", "1:17 `32768` 32768 does not fit the type w, expected -32768 to 32767"),
+        (
+            "mov (8|M0) r1:d 32768:w",
+            "1:17 `32768` 32768 does not fit the type w, expected -32768 to 32767",
+        ),
         (
             "mov (8|M0) r1:d 0x10000:w",
             "1:17 `0x10000` 0x10000 does not fit the type w, expected -32768 to 32767",
         ),
-        ("mov (8|M0) r1:d -1:ud", "1:17 `-1` -1 does not fit the type ud, expected 0 to 4294967295"),
+        (
+            "mov (8|M0) r1:d -1:ud",
+            "1:17 `-1` -1 does not fit the type ud, expected 0 to 4294967295",
+        ),
         ("mov (8|M0) r1:d 1.5:d", "1:17 `1.5` 1.5 cannot be of type d, expected an integer"),
         (
             "mov (8|M0) r1:d 1:ub",
@@ -159,14 +213,20 @@ fn of_immediates() {
             "mov (8|M0) r1:f 0x123456789:v",
             "1:17 `0x123456789` 0x123456789 does not fit the type v, expected 0 to 4294967295",
         ),
-        ("mov (8|M0) r1:f 1.0:vf", "1:17 `1.0` 1.0 cannot be of type vf, expected eight hexadecimal digits"),
+        (
+            "mov (8|M0) r1:f 1.0:vf",
+            "1:17 `1.0` 1.0 cannot be of type vf, expected eight hexadecimal digits",
+        ),
         (
             "mov (8|M0) r1:f [0.1, 0, 0, 0]:vf",
             "1:18 `0.1` `0.1` is no restricted float, expected 0, or ±1 to 31/16 times 1/8 to 16",
         ),
         ("mov (8|M0) r1:f [0, 0, 0, 0]:f", "1:30 `f` four packed floats are of type vf"),
         ("mov (8|M0) r1:d 12ab:d", "1:17 `12ab` `12ab` is no number"),
-        ("mov (8|M0) r1:d 5", "1:18 `` the instruction ends here, expected `:` and the immediate's type"),
+        (
+            "mov (8|M0) r1:d 5",
+            "1:18 `` the instruction ends here, expected `:` and the immediate's type",
+        ),
         (
             "add (8|M0) r1:d 5:d r2:d",
             "1:17 `5:d` only the last source can be an immediate; exchange the sources or take a register",
@@ -198,19 +258,28 @@ fn of_mesa() {
         ),
         ("mov(8) g1<1>D 5;", "1:16 `;` unexpected `;`, expected a type"),
         ("mov(8) g1<1>D 5DD;", "1:16 `DD` `DD` is no type; did you mean `D`?"),
-        ("mov(8) g1<1>V g2<8,8,1>D;", "1:13 `V` registers have no type v; packed vectors are immediates"),
+        (
+            "mov(8) g1<1>V g2<8,8,1>D;",
+            "1:13 `V` registers have no type v; packed vectors are immediates",
+        ),
         ("mov(8) g128<1>D 1D;", "1:8 `g128` there is no general register 128, expected g0 to g127"),
         ("mov(8) g1<1>D g2<8,3,1>D;", "1:20 `3` 3 is no width, expected 1, 2, 4, 8 or 16"),
         ("mov(8) g1<1>D g2<8,0,1>D;", "1:20 `0` 0 is no width, expected 1, 2, 4, 8 or 16"),
         ("mov(8) g1<1>D g2<32,1>D;", "1:18 `32` 32 is no width, expected 1, 2, 4, 8 or 16"),
-        ("mov(8) g1<1>D g2<8 8,1>D;", "1:20 `8` unexpected `8`, expected `,` and the width, as in <8,8,1>"),
+        (
+            "mov(8) g1<1>D g2<8 8,1>D;",
+            "1:20 `8` unexpected `8`, expected `,` and the width, as in <8,8,1>",
+        ),
         ("mov.q(8) g1<1>D 1D;", "1:5 `q` `q` is no condition"),
         ("math.z inv(8) g1<1>F g2<8,8,1>F;", "1:6 `z` `math` takes no condition"),
         (
             "mov(8) g1<1>D 1D { align1 compr };",
             "1:27 `compr` `compr` is no option; Gen6 and later name the channels: 1Q, 2Q, 1H, 2H",
         ),
-        ("mov(8) g1<1>D 1D { align2 };", "1:20 `align2` `align2` is no option; did you mean `align1`?"),
+        (
+            "mov(8) g1<1>D 1D { align2 };",
+            "1:20 `align2` `align2` is no option; did you mean `align1`?",
+        ),
         (
             "mad(8) g1<1>F g2<4,4,1>F g3<4,4,1>F g4<4,4,1>F { align1 };",
             "1:1 `mad(8) ` `mad` works in Align16 only, expected `align16` among the options",
@@ -258,14 +327,20 @@ fn of_labels_and_encodings() {
         ("a: nop\nnop\na: nop", "3:1 `a` the label `a` stands in line 1 already"),
         ("if (8|M0) 0 x", "1:13 `x` there is no label `x`"),
         ("mad (8|M0) r1:f acc0:f r3:f r4:f", "1:17 `acc0` `mad` takes general registers only"),
-        ("mad (8|M0) r1:f r[a0.0]:f r3:f r4:f", "1:17 `r[a0.0]` `mad` takes general registers only"),
+        (
+            "mad (8|M0) r1:f r[a0.0]:f r3:f r4:f",
+            "1:17 `r[a0.0]` `mad` takes general registers only",
+        ),
         ("mad (8|M0) null:f r2:f r3:f r4:f", "1:12 `null` `mad` takes general registers only"),
         // The encoder has the last word.
         (
             "mov (8|M0) r1:q r2:d {Compacted}",
             "1:23 `Compacted` this `mov` has no 8-byte form; leave the option out",
         ),
-        ("mad (8|M0) r1:f r2:f r3:hf r4:f", "1:25 `hf` the sources of `mad` have one type, expected f"),
+        (
+            "mad (8|M0) r1:f r2:f r3:hf r4:f",
+            "1:25 `hf` the sources of `mad` have one type, expected f",
+        ),
         (
             "mov (8|M0) r1.1<1>.x:f r2:f",
             "1:1 `mov (8|M0) r1.1<1>.x:f r2:f` mov: Destination Subregister Number cannot hold 4",
@@ -282,7 +357,8 @@ fn of_labels_and_encodings() {
     );
 }
 
-/// Each line of IGA's and each statement of Mesa's is read for itself; a missing semicolon costs one error.
+/// Each line of IGA's and each statement of Mesa's is read for itself; a missing semicolon costs
+/// one error.
 #[test]
 fn several_in_a_run() {
     let iga = "mvo (8|M0) r1:d r2:d\nmov (8|M0) r1:d r2:d\nmov (8|M0) r1:x r2:d\nadd (8|M0) r1:d";
@@ -314,7 +390,9 @@ fn survives(source: &str) {
                 Ok(kernel) => assert_eq!(kernel.bytes.len() % 8, 0),
                 Err(errors) => {
                     assert!(!errors.is_empty());
-                    errors.iter().for_each(|error| assert_eq!(source[error.span.clone()], *error.text));
+                    errors
+                        .iter()
+                        .for_each(|error| assert_eq!(source[error.span.clone()], *error.text));
                 }
             }
         }

@@ -1,5 +1,6 @@
-//! What Mesa's assembler takes or writes and its tests in the corpus do not show. Oracle: the grammar of Mesa's assembler
-//! for Gen8 and its encoder, read for these cases; kernels of the corpus where it is named.
+//! What Mesa's assembler takes or writes and its tests in the corpus do not show. Oracle: the
+//! grammar of Mesa's assembler for Gen8 and its encoder, read for these cases; kernels of the
+//! corpus where it is named.
 
 mod common;
 
@@ -10,7 +11,8 @@ use genxml_eu::syntax::Syntax::Mesa;
 use genxml_eu::{Instruction, Opcode, decode, disasm, instructions};
 
 fn ok(source: &str) -> Assembly {
-    assemble(source, Mesa, &Options::default()).unwrap_or_else(|errors| panic!("{source}\n{}", errors[0]))
+    assemble(source, Mesa, &Options::default())
+        .unwrap_or_else(|errors| panic!("{source}\n{}", errors[0]))
 }
 
 fn dwords(source: &str) -> [u32; 4] {
@@ -119,8 +121,9 @@ fn three_half_floats() {
 fn jumps_to_the_end() {
     let text = again("(+f0.0) if(8) JIP: LABEL0 UIP: LABEL0 { align1 1Q };\nnop;\nLABEL0:\n");
     assert!(text.trim_end().ends_with("LABEL0:"), "{text}");
-    let compacted =
-        again("while(8) JIP: L { align1 1Q };\nmov(8) g2<1>F g3<8,8,1>F { align1 1Q compacted };\nL:");
+    let compacted = again(
+        "while(8) JIP: L { align1 1Q };\nmov(8) g2<1>F g3<8,8,1>F { align1 1Q compacted };\nL:",
+    );
     assert!(compacted.trim_end().ends_with("LABEL0:"), "{compacted}");
 }
 
@@ -136,7 +139,8 @@ fn other_spellings() {
     for (value, ty) in [("65536W", "w"), ("-32769W", "w"), ("4294967296D", "d")] {
         assert!(error(&add(value)).contains(&format!("does not fit the type {ty}")), "{value}");
     }
-    let condition = |name: &str| format!("cmp.{name}.f0.0(8) g4<1>D g2<8,8,1>D g3<8,8,1>D {{ align1 1Q }};");
+    let condition =
+        |name: &str| format!("cmp.{name}.f0.0(8) g4<1>D g2<8,8,1>D g3<8,8,1>D {{ align1 1Q }};");
     same(&condition("ne"), &condition("nz"));
     let vector = |value: &str| format!("mov(4) g4<1>F {value}VF {{ align1 1N }};");
     same(&vector("[0x0, 0x30, 0x40, 0x48]"), &vector("0x48403000"));

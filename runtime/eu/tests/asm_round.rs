@@ -23,7 +23,8 @@ fn place(register: Register, size: u8, align16: bool) -> Register {
     }
 }
 
-/// Makes of random fields an instruction of which `syntax` shows everything; nothing if that is too far.
+/// Makes of random fields an instruction of which `syntax` shows everything; nothing if that is too
+/// far.
 fn shown(mut i: Instruction, syntax: Syntax) -> Option<Instruction> {
     use Format::*;
     let format = i.opcode.op().format;
@@ -35,7 +36,8 @@ fn shown(mut i: Instruction, syntax: Syntax) -> Option<Instruction> {
         // One channel is written as four.
         i.exec_size = i.exec_size.max(8);
         // IGA has one type for three sources on Broadwell; halves and singles together are Mesa's.
-        if let ([Operand::Register(a), Operand::Register(b), Operand::Register(c)], false) = (i.sources, mesa)
+        if let ([Operand::Register(a), Operand::Register(b), Operand::Register(c)], false) =
+            (i.sources, mesa)
             && (a.ty != b.ty || a.ty != c.ty)
         {
             return None;
@@ -67,9 +69,14 @@ fn shown(mut i: Instruction, syntax: Syntax) -> Option<Instruction> {
     let extended = i.opcode == Opcode::Madm || i.math.is_some_and(MathFunction::is_macro);
     // Extended accumulators belong to general registers.
     let general = |register: Register| matches!(register, Register::Grf { .. });
-    let plain =
-        i.operands().all(|operand| matches!(operand, Operand::Register(source) if general(source.register)));
-    if extended && (!align16 || mesa || !plain || !i.destination.is_some_and(|place| general(place.register)))
+    let plain = i
+        .operands()
+        .all(|operand| matches!(operand, Operand::Register(source) if general(source.register)));
+    if extended
+        && (!align16
+            || mesa
+            || !plain
+            || !i.destination.is_some_and(|place| general(place.register)))
     {
         return None;
     }
@@ -80,7 +87,9 @@ fn shown(mut i: Instruction, syntax: Syntax) -> Option<Instruction> {
     {
         return None;
     }
-    if let Some(genxml_eu::instruction::Send { descriptor: Descriptor::Address(byte), .. }) = &mut i.send {
+    if let Some(genxml_eu::instruction::Send { descriptor: Descriptor::Address(byte), .. }) =
+        &mut i.send
+    {
         *byte = *byte / 4 * 4;
     }
     if mesa && i.send.is_some_and(|send| matches!(send.function, SharedFunction::Reserved(_))) {
@@ -182,7 +191,13 @@ fn shown(mut i: Instruction, syntax: Syntax) -> Option<Instruction> {
     // What it does not show at all, or not the operands of.
     let hidden = matches!(
         i.opcode,
-        Opcode::Goto | Opcode::Join | Opcode::Brd | Opcode::Brc | Opcode::Ret | Opcode::Movi | Opcode::Smov
+        Opcode::Goto
+            | Opcode::Join
+            | Opcode::Brd
+            | Opcode::Brc
+            | Opcode::Ret
+            | Opcode::Movi
+            | Opcode::Smov
     );
     let hidden = hidden || matches!(format, Call | Wait | Bare) || (i.math.is_some() && align16);
     (!hidden).then_some(i)
@@ -264,7 +279,9 @@ fn kernels_come_back() {
                 assert_eq!(line.located.position, theirs.position, "{}", path.display());
                 total += 1;
                 let (mine, theirs) = (line.located.instruction, theirs.instruction);
-                equal += usize::from(mine.opcode == theirs.opcode && mine.destination == theirs.destination);
+                equal += usize::from(
+                    mine.opcode == theirs.opcode && mine.destination == theirs.destination,
+                );
             }
         }
         println!("{syntax:?}: {kernels} kernels, {equal} of {total} instructions");

@@ -1,4 +1,5 @@
-//! What the assembler reads, against instructions put together by hand; no corpus needed but where it is named.
+//! What the assembler reads, against instructions put together by hand; no corpus needed but where
+//! it is named.
 
 mod common;
 
@@ -8,7 +9,8 @@ use genxml_eu::syntax::Syntax::{self, Iga, Mesa};
 use genxml_eu::{Instruction, Opcode, instructions};
 
 fn ok(source: &str, syntax: Syntax) -> Assembly {
-    assemble(source, syntax, &Options::default()).unwrap_or_else(|errors| panic!("{source}\n{}", errors[0]))
+    assemble(source, syntax, &Options::default())
+        .unwrap_or_else(|errors| panic!("{source}\n{}", errors[0]))
 }
 
 /// The one instruction of `source`.
@@ -43,7 +45,11 @@ fn add(exec_size: u8) -> Instruction {
 
 #[test]
 fn plain() {
-    both("add (8|M0) r4.0<1>:d r2.0<8;8,1>:d -1:w", "add(8) g4<1>D g2<8,8,1>D -1W { align1 1Q };", add(8));
+    both(
+        "add (8|M0) r4.0<1>:d r2.0<8;8,1>:d -1:w",
+        "add(8) g4<1>D g2<8,8,1>D -1W { align1 1Q };",
+        add(8),
+    );
     // What may be left out or written otherwise.
     assert_eq!(one("add (8|M0) r4:d r2:d -1:w // comment", Iga), add(8));
     assert_eq!(one("add(8)g4<1>:D g2<8;8,1>:D -0x1:W{};", Mesa), add(8));
@@ -110,7 +116,8 @@ fn controls() {
             i,
         );
     }
-    let channels = [(4, 4, "2N"), (4, 28, "8N"), (8, 8, "2Q"), (8, 24, "4Q"), (16, 16, "2H"), (1, 0, "1N")];
+    let channels =
+        [(4, 4, "2N"), (4, 28, "8N"), (8, 8, "2Q"), (8, 24, "4Q"), (16, 16, "2H"), (1, 0, "1N")];
     for (exec_size, offset, name) in channels {
         let mut i = add(exec_size);
         i.channel_offset = offset;
@@ -132,8 +139,11 @@ fn registers_and_regions() {
     };
     let to = |register, ty| Destination::new(register, ty);
     let arf = |file, number, byte| Register::Arf { file, number, byte };
-    let modified =
-        Source { negate: true, absolute: true, ..source(grf(127, 28), DataType::F, Region::new(0, 1, 0)) };
+    let modified = Source {
+        negate: true,
+        absolute: true,
+        ..source(grf(127, 28), DataType::F, Region::new(0, 1, 0))
+    };
     let strided = Destination { stride: 2, ..to(grf(0, 2), DataType::W) };
     both(
         "mov (8|M0) r0.1<2>:w -(abs)r127.7<0;1,0>:f",
@@ -207,7 +217,8 @@ fn align16() {
     let mut i = add(8);
     i.access_mode = AccessMode::Align16;
     i.predicate = Some(Predicate { control: PredicateControl::Replicate(2), inverse: false });
-    i.destination = Some(Destination { write_mask: 0b1010, ..Destination::new(grf(4, 16), DataType::F) });
+    i.destination =
+        Some(Destination { write_mask: 0b1010, ..Destination::new(grf(4, 16), DataType::F) });
     let region = Region::new(4, 4, 1);
     let swizzled = Source { swizzle: [3, 3, 3, 3], ..source(grf(2, 0), DataType::F, region) };
     i.sources[0] = Operand::Register(swizzled);
@@ -218,7 +229,10 @@ fn align16() {
         "(+f0.0.z) add(8) g4.4<1>.ywF g2<4>.wF g3.4<4>.zxyyF { align16 1Q };",
         i,
     );
-    assert_eq!(one("add (8|M0) r4.0<1>:f r2.0<4>:f r3.0<4>:f", Iga).access_mode, AccessMode::Align16);
+    assert_eq!(
+        one("add (8|M0) r4.0<1>:f r2.0<4>:f r3.0<4>:f", Iga).access_mode,
+        AccessMode::Align16
+    );
     let named = one("mov (8|M0) r4.0<1>:f 1.0:f {Align16}", Iga);
     assert_eq!(named.access_mode, AccessMode::Align16);
 }
@@ -231,8 +245,10 @@ fn three_sources() {
     mad.flag = Flag { register: 0, subregister: 1 };
     mad.destination = Some(Destination::new(grf(9, 0), DataType::F));
     let region = Region::new(4, 4, 1);
-    mad.sources[0] = Operand::Register(Source { negate: true, ..source(grf(3, 0), DataType::F, region) });
-    mad.sources[1] = Operand::Register(Source { absolute: true, ..source(grf(4, 0), DataType::F, region) });
+    mad.sources[0] =
+        Operand::Register(Source { negate: true, ..source(grf(3, 0), DataType::F, region) });
+    mad.sources[1] =
+        Operand::Register(Source { absolute: true, ..source(grf(4, 0), DataType::F, region) });
     let replicated = Source { replicate: true, ..source(grf(5, 8), DataType::F, Region::SCALAR) };
     mad.sources[2] = Operand::Register(replicated);
     let iga = "mad (8|M0) (gt)f0.1 r9.0<1>:f -r3.0<2;1>:f (abs)r4.0<2;1>:f r5.2<0>:f";
@@ -247,7 +263,9 @@ fn three_sources() {
     // Different types are that of the destination, as Mesa's assembler has it.
     let mixed = one("bfe(8) g9<1>D g3<4,4,1>UD g4<4,4,1>D g5<4,4,1>D { align16 1Q };", Mesa);
     assert!(
-        mixed.operands().all(|operand| matches!(operand, Operand::Register(Source { ty: DataType::D, .. })))
+        mixed
+            .operands()
+            .all(|operand| matches!(operand, Operand::Register(Source { ty: DataType::D, .. })))
     );
 }
 
@@ -255,7 +273,8 @@ fn iga_text(i: &Instruction) -> String {
     i.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Oracle: IGA's printing of half floats, read, and IEEE 754: decimal where six or seven digits are exact.
+/// Oracle: IGA's printing of half floats, read, and IEEE 754: decimal where six or seven digits are
+/// exact.
 #[test]
 fn half_float_immediates() {
     for (bits, text) in [
@@ -274,7 +293,11 @@ fn half_float_immediates() {
     ] {
         let line = format!("mov (8|M0) r2.0<1>:hf {text}:hf");
         let i = one(&line, Iga);
-        assert_eq!(i.sources[0], Operand::Immediate(Immediate { ty: DataType::Hf, bits }), "{text}");
+        assert_eq!(
+            i.sources[0],
+            Operand::Immediate(Immediate { ty: DataType::Hf, bits }),
+            "{text}"
+        );
         assert_eq!(iga_text(&i), line);
     }
     for bits in 0..=u16::MAX {
@@ -286,8 +309,9 @@ fn half_float_immediates() {
     }
 }
 
-/// Oracle: what IGA's encoder and decoder do with Align16, read, beside Mesa's text of the same instructions: doubles are
-/// not replicated but chosen in pairs, and one channel is one of four (of doubles one of two) at an aligned place.
+/// Oracle: what IGA's encoder and decoder do with Align16, read, beside Mesa's text of the same
+/// instructions: doubles are not replicated but chosen in pairs, and one channel is one of four (of
+/// doubles one of two) at an aligned place.
 #[test]
 fn one_element_of_three_sources() {
     let cases = [
@@ -335,7 +359,10 @@ fn one_element_of_three_sources() {
     }
     let mad = one(cases[0].0, Iga);
     let Operand::Register(source) = mad.sources[2] else { panic!() };
-    assert_eq!((source.replicate, source.swizzle, source.register), (false, [2, 3, 2, 3], grf(6, 0)));
+    assert_eq!(
+        (source.replicate, source.swizzle, source.register),
+        (false, [2, 3, 2, 3], grf(6, 0))
+    );
     // A replicated source has no choice of channels; both spellings of packed regions are one.
     let replicated = "mad(8) g9<1>D g2.1<0,1,0>D g3<4,4,1>D g4<4,4,1>D { align16 1Q };";
     let text = "mad (8|M0) r9.0<1>:d r2.1<0;0>:d r3.0<2;1>:d r4.0<1>:d";
@@ -463,12 +490,19 @@ fn immediates() {
     // A plain integer of Mesa's is the bits.
     check("", "1F", DataType::F, 1);
     // Half floats: IEEE 754 values, ties to even, the least subnormal, the greatest number.
-    for (text, bits) in
-        [("1.0", 0x3c00), ("0.1", 0x2e66), ("65504", 0x7bff), ("5.96046448e-8", 1), ("2.98e-8", 0), ("0", 0)]
-    {
+    for (text, bits) in [
+        ("1.0", 0x3c00),
+        ("0.1", 0x2e66),
+        ("65504", 0x7bff),
+        ("5.96046448e-8", 1),
+        ("2.98e-8", 0),
+        ("0", 0),
+    ] {
         check(&format!("{text}:hf"), "", DataType::Hf, bits);
     }
-    for (text, bits) in [("2049", 0x6800), ("2051", 0x6802), ("6.097555e-5", 0x03ff), ("-2", 0xc000)] {
+    for (text, bits) in
+        [("2049", 0x6800), ("2051", 0x6802), ("6.097555e-5", 0x03ff), ("-2", 0xc000)]
+    {
         check(&format!("{text}:hf"), "", DataType::Hf, bits);
     }
     check("0xFC00:hf", "0xfc00HF", DataType::Hf, 0xfc00);
@@ -483,7 +517,8 @@ fn restricted_floats() {
     for row in table.lines().skip(1) {
         let columns: Vec<_> = row.split('\t').collect();
         let code = u64::from_str_radix(columns[0].trim_start_matches("0x"), 16).unwrap();
-        let value = f32::from_bits(u32::from_str_radix(columns[1].trim_start_matches("0x"), 16).unwrap());
+        let value =
+            f32::from_bits(u32::from_str_radix(columns[1].trim_start_matches("0x"), 16).unwrap());
         let text = format!("mov (4|M0) r2.0<1>:f [0, {value:?}, 0, 0]:vf");
         let Operand::Immediate(immediate) = one(&text, Iga).sources[0] else { panic!("{text}") };
         assert_eq!(immediate.bits, code << 8, "{text}");
@@ -536,8 +571,11 @@ fn messages() {
         (15, "ugm", SharedFunction::Reserved(15)),
     ] {
         let mut i = indirect;
-        i.send =
-            Some(Send { function, descriptor: Descriptor::Immediate(0x0210_0000), end_of_thread: false });
+        i.send = Some(Send {
+            function,
+            descriptor: Descriptor::Immediate(0x0210_0000),
+            end_of_thread: false,
+        });
         both(
             &format!("sendc (16|M0) r3:uw r2:f 0x{number:X} 0x02100000"),
             &format!("sendc(16) g3<1>UW g2<8,8,1>F 0x02100000 {name} {{ align1 1H }};"),
@@ -636,14 +674,20 @@ fn jumps() {
     both("illegal", "illegal(1) { align1 1N };", Instruction::new(Opcode::Illegal, 1));
 }
 
-/// Oracle: Mesa 22.3, brw_eu_emit.c and i965_gram.y, read for the bits that its assembler writes where nothing needs
-/// them.
+/// Oracle: Mesa 22.3, brw_eu_emit.c and i965_gram.y, read for the bits that its assembler writes
+/// where nothing needs them.
 #[test]
 fn bits_without_meaning_are_mesas() {
     for (text, expected) in [
         // Source 1 of a unary instruction has the type of the immediate.
-        ("mov(8) g2<1>F 0x3f800000F { align1 1Q };", [0x0060_0001, 0x2040_3ee8, 0x3800_0000, 0x3f80_0000]),
-        ("mov(1) g2<1>UW 0x0001UW { align1 WE_all 1N };", [1, 0x2040_164c, 0x1000_0000, 0x0001_0001]),
+        (
+            "mov(8) g2<1>F 0x3f800000F { align1 1Q };",
+            [0x0060_0001, 0x2040_3ee8, 0x3800_0000, 0x3f80_0000],
+        ),
+        (
+            "mov(1) g2<1>UW 0x0001UW { align1 WE_all 1N };",
+            [1, 0x2040_164c, 0x1000_0000, 0x0001_0001],
+        ),
         // The source of wait is its destination, the second the null register.
         ("wait(1) n0<1>UD { align1 WE_all 1N };", [0x30, 0x3200_0004, 0x3800_1200, 0x008d_0000]),
         // cont writes the instruction pointer, break and halt nothing.
@@ -701,9 +745,13 @@ fn text_around_instructions() {
         Iga,
     );
     assert_eq!(kernel.lines.len(), 2);
-    assert_eq!((kernel.labels["first"], kernel.labels["second"], kernel.labels["last"]), (0, 0, 32));
+    assert_eq!(
+        (kernel.labels["first"], kernel.labels["second"], kernel.labels["last"]),
+        (0, 0, 32)
+    );
     assert_eq!((kernel.lines[0].line, kernel.lines[1].line), (4, 4));
-    let kernel = ok("add(8)\n g4<1>D // to\n g2<8,8,1>D /* from */\n 1D\n { align1\n 1Q }\n;nop;", Mesa);
+    let kernel =
+        ok("add(8)\n g4<1>D // to\n g2<8,8,1>D /* from */\n 1D\n { align1\n 1Q }\n;nop;", Mesa);
     assert_eq!(kernel.lines.len(), 2);
     assert_eq!((kernel.lines[0].line, kernel.lines[1].line), (1, 7));
     assert!(ok("", Iga).bytes.is_empty());

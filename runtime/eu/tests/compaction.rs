@@ -6,7 +6,8 @@ use common::{corpus, dwords, hex, kernels};
 use genxml_eu::instruction::*;
 use genxml_eu::kernel::Located;
 use genxml_eu::{
-    CompactError, Instruction, Opcode, compact, compact_kernel, decode, expand, expand_kernel, instructions,
+    CompactError, Instruction, Opcode, compact, compact_kernel, decode, expand, expand_kernel,
+    instructions,
 };
 use std::collections::BTreeMap;
 
@@ -22,7 +23,8 @@ fn expanded(compact: [u32; 2]) -> [u32; 4] {
 fn mov(to: u8) -> Instruction {
     let mut mov = Instruction::new(Opcode::Mov, 8);
     mov.destination = Some(Destination::new(Register::grf(to), DataType::Ud));
-    mov.sources[0] = Operand::Register(Source::new(Register::grf(1), DataType::Ud, Region::packed(8)));
+    mov.sources[0] =
+        Operand::Register(Source::new(Register::grf(1), DataType::Ud, Region::packed(8)));
     mov
 }
 
@@ -43,7 +45,8 @@ fn jump(opcode: Opcode, jip: i32, uip: Option<i32>) -> Instruction {
 /// Oracle: the rows of 2d p.153-155 by their descriptions, as in `own.rs`.
 #[test]
 fn known_form() {
-    let form = 0x40 | 22 << 8 | 18 << 13 | 1 << 29 | 28 << 30 | 28 << 35 | 5 << 40 | 6 << 48 | 7 << 56u64;
+    let form =
+        0x40 | 22 << 8 | 18 << 13 | 1 << 29 | 28 << 30 | 28 << 35 | 5 << 40 | 6 << 48 | 7 << 56u64;
     let native = expand(form).unwrap();
     assert_eq!(compact(&native), Some([form as u32, (form >> 32) as u32]));
     // Bit 11, NibCtrl, has no place.
@@ -52,7 +55,8 @@ fn known_form() {
     assert_eq!(compact(&[0x7d, 0, 0, 0]), None, "no operation");
 }
 
-/// Bit 7 of the compact form is the breakpoint (Mesa brw_inst.h), which is bit 30 of the native one.
+/// Bit 7 of the compact form is the breakpoint (Mesa brw_inst.h), which is bit 30 of the native
+/// one.
 #[test]
 fn breakpoints() {
     let stop = Instruction { breakpoint: true, ..mov(2) };
@@ -72,8 +76,11 @@ fn immediates_have_13_bits() {
         source.ty = DataType::D;
     }
     add.destination = Some(Destination::new(Register::grf(2), DataType::D));
-    for (value, fits) in [(0, true), (4095, true), (4096, false), (-1, true), (-4096, true), (-4097, false)] {
-        add.sources[1] = Operand::Immediate(Immediate { ty: DataType::D, bits: u64::from(value as u32) });
+    for (value, fits) in
+        [(0, true), (4095, true), (4096, false), (-1, true), (-4096, true), (-4097, false)]
+    {
+        add.sources[1] =
+            Operand::Immediate(Immediate { ty: DataType::D, bits: u64::from(value as u32) });
         let form = add.compact();
         assert_eq!(form.is_some(), fits, "{value}");
         if let Some(form) = form {
@@ -105,7 +112,8 @@ fn end_of_thread() {
     let mut send = Instruction::new(Opcode::Send, 8);
     send.no_mask = true;
     send.destination = Some(Destination::new(Register::NULL, DataType::Ud));
-    send.sources[0] = Operand::Register(Source::new(Register::grf(112), DataType::Ud, Region::packed(8)));
+    send.sources[0] =
+        Operand::Register(Source::new(Register::grf(112), DataType::Ud, Region::packed(8)));
     let message = Send {
         function: SharedFunction::ThreadSpawner,
         descriptor: Descriptor::Immediate(0x7fff_f000),
@@ -131,7 +139,8 @@ fn jumps_follow() {
     ]);
     let small = compact_kernel(&kernel).unwrap();
     let read: Vec<Located> = instructions(&small).map(Result::unwrap).collect();
-    let at: Vec<(u64, u32)> = read.iter().map(|line| (line.position, line.instruction.length())).collect();
+    let at: Vec<(u64, u32)> =
+        read.iter().map(|line| (line.position, line.instruction.length())).collect();
     assert_eq!(at[..4], [(0, 16), (16, 8), (24, 8), (32, at[3].1)]);
     let end = small.len() as i32;
     let endif = at[4].0 as i32;
@@ -146,13 +155,15 @@ fn jumps_follow() {
 #[test]
 fn far_jumps_stay_wide() {
     let short = mov(4).compact().unwrap();
-    // The types of the instruction pointer that the tables have are not those of Instruction::encode.
+    // The types of the instruction pointer that the tables have are not those of
+    // Instruction::encode.
     let [low, high] = jump(Opcode::Jmpi, 64, None).compact().unwrap();
     let near = expand(u64::from(high) << 32 | u64::from(low)).unwrap();
     for count in [510, 511, 512, 513] {
         // The last dword is the distance from the next instruction.
         let jump = [near[0], near[1], near[2], count as u32 * 8];
-        let forms: Vec<&[u32]> = std::iter::once(&jump[..]).chain((0..count).map(|_| &short[..])).collect();
+        let forms: Vec<&[u32]> =
+            std::iter::once(&jump[..]).chain((0..count).map(|_| &short[..])).collect();
         let small = compact_kernel(&bytes(&forms)).unwrap();
         let first = instructions(&small).next().unwrap().unwrap();
         assert_eq!(first.instruction.branch.unwrap().jip as usize, small.len());
@@ -166,7 +177,8 @@ fn unknown_operations_grow() {
     let small = bytes(&[&[0xffff_ffff, 0x0aff_ffff], &mov(4).compact().unwrap()]);
     let wide = expand_kernel(&small).unwrap();
     assert_eq!(wide.len(), 32);
-    let read: Vec<Opcode> = instructions(&wide).map(|line| line.unwrap().instruction.opcode).collect();
+    let read: Vec<Opcode> =
+        instructions(&wide).map(|line| line.unwrap().instruction.opcode).collect();
     assert_eq!(read, [Opcode::Illegal, Opcode::Mov]);
     assert_eq!(expand_kernel(&compact_kernel(&small).unwrap()).unwrap(), wide);
 }
@@ -178,7 +190,10 @@ fn kernels_that_are_refused() {
     let lost = bytes(&[&native(jump(Opcode::Endif, 8, None)), &native(mov(1))]);
     let error = compact_kernel(&lost).unwrap_err();
     assert_eq!(error, CompactError::Target { position: 0, operation: Opcode::Endif, target: 8 });
-    assert_eq!(error.to_string(), "endif at byte 0x0 jumps to byte 0x8, where no instruction begins");
+    assert_eq!(
+        error.to_string(),
+        "endif at byte 0x0 jumps to byte 0x8, where no instruction begins"
+    );
     let mut reads = mov(1);
     let pointer = Register::Arf { file: Arf::InstructionPointer, number: 0, byte: 0 };
     reads.sources[0] = Operand::Register(Source::new(pointer, DataType::Ud, Region::SCALAR));
@@ -188,7 +203,8 @@ fn kernels_that_are_refused() {
     assert_eq!(compact_kernel(&[]), Ok(Vec::new()));
 }
 
-/// Oracle: full forms made by Mesa's compaction, taken from real kernels: each gives its compact form again.
+/// Oracle: full forms made by Mesa's compaction, taken from real kernels: each gives its compact
+/// form again.
 #[test]
 fn table_of_forms() {
     let Some(corpus) = corpus() else { return };
@@ -202,15 +218,20 @@ fn table_of_forms() {
         if compact(&full).map(Vec::from).as_ref() != Some(&form) {
             bad.push(row.to_string());
         }
-        typed += usize::from(decode(&full).unwrap().compact().map(Vec::from).as_ref() == Some(&form));
+        typed +=
+            usize::from(decode(&full).unwrap().compact().map(Vec::from).as_ref() == Some(&form));
     }
-    println!("{} of {rows} rows give their form; {typed} by way of a typed instruction", rows - bad.len());
+    println!(
+        "{} of {rows} rows give their form; {typed} by way of a typed instruction",
+        rows - bad.len()
+    );
     assert!(rows >= 3_600);
     assert!(bad.is_empty(), "{}", bad.join("\n"));
     assert!(typed * 1000 >= rows * 999, "{typed}");
 }
 
-/// Oracle: which instructions Intel's and Beignet's compilers made compact, in the kernels where they did so at all.
+/// Oracle: which instructions Intel's and Beignet's compilers made compact, in the kernels where
+/// they did so at all.
 #[test]
 fn forms_chosen_as_in_kernels() {
     let Some(corpus) = corpus() else { return };
@@ -250,7 +271,8 @@ fn forms_chosen_as_in_kernels() {
     assert_eq!(same, total);
 }
 
-/// Oracle: the kernels themselves. Written wide and made compact again each is what it was, jumps included.
+/// Oracle: the kernels themselves. Written wide and made compact again each is what it was, jumps
+/// included.
 #[test]
 fn kernels_come_back() {
     let Some(corpus) = corpus() else { return };

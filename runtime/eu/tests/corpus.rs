@@ -1,4 +1,5 @@
-//! Real Gen8 kernels with Intel's and Mesa's reading of them. Everything here skips when the corpus is not there.
+//! Real Gen8 kernels with Intel's and Mesa's reading of them. Everything here skips when the corpus
+//! is not there.
 
 mod common;
 
@@ -31,8 +32,8 @@ fn expansion_equals_mesa() {
     assert!(rows >= 3_600);
 }
 
-/// Encoding what was decoded gives an instruction that decodes to the same. The bits too are the same where they
-/// mean anything; how many differ elsewhere is shown.
+/// Encoding what was decoded gives an instruction that decodes to the same. The bits too are the
+/// same where they mean anything; how many differ elsewhere is shown.
 #[test]
 fn encoding_keeps_instructions() {
     let Some(corpus) = corpus() else { return };
@@ -41,9 +42,9 @@ fn encoding_keeps_instructions() {
     for (path, bytes) in kernels(&corpus) {
         for located in instructions(&bytes) {
             let Located { position, instruction } = located.unwrap();
-            let encoded = instruction
-                .encode()
-                .unwrap_or_else(|error| panic!("{} {position:#x}: {error}: {instruction}", path.display()));
+            let encoded = instruction.encode().unwrap_or_else(|error| {
+                panic!("{} {position:#x}: {error}: {instruction}", path.display())
+            });
             let again = decode(&encoded).unwrap();
             let native = Instruction { compacted: false, ..instruction };
             assert_eq!(again, native, "{} {position:#x}", path.display());
@@ -72,8 +73,8 @@ fn encoding_keeps_instructions() {
     }
 }
 
-/// Oracle: encodings made by Mesa's assembler. What decodes has the operation, size and controls that the source
-/// names, and keeps its meaning when encoded again.
+/// Oracle: encodings made by Mesa's assembler. What decodes has the operation, size and controls
+/// that the source names, and keeps its meaning when encoded again.
 #[test]
 fn assembled_by_mesa() {
     let Some(corpus) = corpus() else { return };
@@ -85,16 +86,20 @@ fn assembled_by_mesa() {
         }
         let source = std::fs::read_to_string(&path).unwrap();
         // A statement ends with "};" and may have a label before it.
-        let statements = source.split_inclusive("};").map(squeeze).filter(|text| text.ends_with("};"));
+        let statements =
+            source.split_inclusive("};").map(squeeze).filter(|text| text.ends_with("};"));
         let statements = statements.map(|text| match text.split_once(": ") {
             Some((label, rest)) if !label.contains(' ') => rest.to_string(),
             _ => text,
         });
         let expected = std::fs::read_to_string(path.with_extension("expected")).unwrap();
         for (source, expected) in statements.zip(expected.lines()) {
-            let bytes: Vec<u8> =
-                expected.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
-            let instruction = decode(&dwords(&bytes)).unwrap_or_else(|error| panic!("{source}: {error}"));
+            let bytes: Vec<u8> = expected
+                .split_whitespace()
+                .map(|byte| u8::from_str_radix(byte, 16).unwrap())
+                .collect();
+            let instruction =
+                decode(&dwords(&bytes)).unwrap_or_else(|error| panic!("{source}: {error}"));
             let text = source.trim_start_matches(|c| c != ')').trim_start_matches([')', ' ']);
             let text = if source.starts_with('(') { text } else { &source };
             let name: String = text.chars().take_while(char::is_ascii_alphanumeric).collect();
@@ -112,7 +117,8 @@ fn assembled_by_mesa() {
             let again = instruction.encode().unwrap();
             assert_eq!(decode(&again).unwrap(), instruction, "{source}");
             if again[..] != dwords(&bytes) {
-                different.push(format!("{source}: {expected} | {again:08x?} | {:08x?}", dwords(&bytes)));
+                different
+                    .push(format!("{source}: {expected} | {again:08x?} | {:08x?}", dwords(&bytes)));
             }
         }
     }
@@ -135,7 +141,8 @@ fn the_end_is_found() {
     assert!(genxml_eu::length_until_eot(&bytes[..100]).is_err());
 }
 
-/// Oracle: compilers. Every instruction of the real kernels and of Mesa's assembler tests has types of the table.
+/// Oracle: compilers. Every instruction of the real kernels and of Mesa's assembler tests has types
+/// of the table.
 #[test]
 fn types_are_in_the_table() {
     let Some(corpus) = corpus() else { return };
@@ -161,8 +168,9 @@ fn types_are_in_the_table() {
             total += 1;
             if !rows.iter().any(|row| row.allows(destination, &types)) {
                 let math = i.math.map_or("", |math| math.name());
-                let entry =
-                    missing.entry(format!("{} {math} {destination:?} {types:?}", i.opcode)).or_default();
+                let entry = missing
+                    .entry(format!("{} {math} {destination:?} {types:?}", i.opcode))
+                    .or_default();
                 entry.0 += 1;
                 entry.1 = format!("{} {i}", path.display());
             }

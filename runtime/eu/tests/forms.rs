@@ -93,7 +93,11 @@ fn controls() {
             "sel (8|M0) (lt)f0.0 r2.0<1>:d r3.0<8;8,1>:d r4.0<8;8,1>:d",
             "sel.l(8) g2<1>D g3<8,8,1>D g4<8,8,1>D { align1 1Q };",
         ),
-        (and, "not (8|M0) r2.0<1>:ud ~r3.0<0;1,0>:ud", "not(8) g2<1>UD ~g3<0,1,0>UD { align1 1Q };"),
+        (
+            and,
+            "not (8|M0) r2.0<1>:ud ~r3.0<0;1,0>:ud",
+            "not(8) g2<1>UD ~g3<0,1,0>UD { align1 1Q };",
+        ),
         (
             nibble,
             "(f0.0) add (4|M12) r2.0<1>:f r3.0<8;8,1>:f r4.0<8;8,1>:f",
@@ -126,7 +130,11 @@ fn immediates() {
             "mov (8|M0) r2.0<1>:uw 0xAB:uw",
             "mov(8) g2<1>UW 0x00abUW { align1 1Q };",
         ),
-        (immediate(DataType::W, 0xffff), "mov (8|M0) r2.0<1>:w -1:w", "mov(8) g2<1>W -1W { align1 1Q };"),
+        (
+            immediate(DataType::W, 0xffff),
+            "mov (8|M0) r2.0<1>:w -1:w",
+            "mov(8) g2<1>W -1W { align1 1Q };",
+        ),
         (
             immediate(DataType::V, 0x7654_3210),
             "mov (8|M0) r2.0<1>:w 0x76543210:v",
@@ -223,8 +231,10 @@ fn operands() {
     ];
     // The second dword of a double is no element of its own.
     let mut doubles = mad;
-    let half = Source::new(Register::Grf { number: 11, byte: 4 }, DataType::Df, Region::new(4, 4, 1));
-    doubles.destination = Some(Destination::new(Register::Grf { number: 9, byte: 8 }, DataType::Df));
+    let half =
+        Source::new(Register::Grf { number: 11, byte: 4 }, DataType::Df, Region::new(4, 4, 1));
+    doubles.destination =
+        Some(Destination::new(Register::Grf { number: 9, byte: 8 }, DataType::Df));
     doubles.sources = [Operand::Register(half); 3];
     check(&[
         (
@@ -296,8 +306,10 @@ fn operands() {
 /// Oracle: as above. Alone, a jump shows bytes.
 #[test]
 fn flow() {
-    let jump =
-        |opcode, jip, uip| Instruction { branch: Some(Branch { jip, uip }), ..Instruction::new(opcode, 8) };
+    let jump = |opcode, jip, uip| Instruction {
+        branch: Some(Branch { jip, uip }),
+        ..Instruction::new(opcode, 8)
+    };
     let mut jmpi = Instruction { no_mask: true, exec_size: 1, ..jump(Opcode::Jmpi, 0, None) };
     let back = jmpi;
     jmpi.branch = None;
@@ -322,11 +334,14 @@ fn flow() {
     ]);
 }
 
-/// Labels: IGA's by byte, at the start, at targets and behind what ends a block; Mesa's by number, outer target first.
+/// Labels: IGA's by byte, at the start, at targets and behind what ends a block; Mesa's by number,
+/// outer target first.
 #[test]
 fn labels() {
-    let jump =
-        |opcode, jip, uip| Instruction { branch: Some(Branch { jip, uip }), ..Instruction::new(opcode, 8) };
+    let jump = |opcode, jip, uip| Instruction {
+        branch: Some(Branch { jip, uip }),
+        ..Instruction::new(opcode, 8)
+    };
     let kernel = [
         jump(Opcode::If, 32, Some(48)),
         immediate(DataType::Ud, 1),
@@ -336,7 +351,11 @@ fn labels() {
     let bytes: Vec<u8> =
         kernel.iter().flat_map(|line| line.encode().unwrap()).flat_map(u32::to_le_bytes).collect();
     let lines = |syntax| {
-        listing(&bytes, syntax).lines().map(squeeze).filter(|line| !line.is_empty()).collect::<Vec<_>>()
+        listing(&bytes, syntax)
+            .lines()
+            .map(squeeze)
+            .filter(|line| !line.is_empty())
+            .collect::<Vec<_>>()
     };
     let iga = [
         "L0:",
@@ -362,7 +381,10 @@ fn labels() {
     ];
     assert_eq!(lines(Syntax::Mesa), mesa);
     let cut = listing(&bytes[..8], Syntax::Mesa);
-    assert!(cut.starts_with("// 00600022") && cut.contains("it takes 16 bytes, 8 are left"), "{cut}");
+    assert!(
+        cut.starts_with("// 00600022") && cut.contains("it takes 16 bytes, 8 are left"),
+        "{cut}"
+    );
 }
 
 fn send(function: SharedFunction, descriptor: Descriptor) -> Instruction {
@@ -374,8 +396,8 @@ fn send(function: SharedFunction, descriptor: Descriptor) -> Instruction {
     send
 }
 
-/// Oracle: IGA's message decoder and its names of receivers on Haswell and Broadwell, read. Some of it is meant for later
-/// hardware; the comments of IGA's listings have it all the same.
+/// Oracle: IGA's message decoder and its names of receivers on Haswell and Broadwell, read. Some of
+/// it is meant for later hardware; the comments of IGA's listings have it all the same.
 #[test]
 fn comments_of_messages() {
     use SharedFunction::*;
@@ -392,15 +414,31 @@ fn comments_of_messages() {
         (Sampler, 0x0282_d302, "sampler; simd8 ? using sampler index 3"),
         (Sampler, 0x0283_0302, "sampler; simd8 sample gather4+compare using sampler index 3"),
         (Sampler, 0x0283_1302, "sampler; simd8 sample gather4+pixel offset using sampler index 3"),
-        (Sampler, 0x0283_2302, "sampler; simd8 sample gather4 pixel offset+compare using sampler index 3"),
+        (
+            Sampler,
+            0x0283_2302,
+            "sampler; simd8 sample gather4 pixel offset+compare using sampler index 3",
+        ),
         (Sampler, 0x0283_4302, "sampler; simd8 sample derivatives+compare using sampler index 3"),
         (Sampler, 0x0283_6302, "sampler; simd8 sample min using sampler index 3"),
         (Sampler, 0x0283_7302, "sampler; simd8 sample max using sampler index 3"),
         (Sampler, 0x0283_8302, "sampler; simd8 sample with lod forced to 0 using sampler index 3"),
-        (Sampler, 0x0283_9302, "sampler; simd8 sample compare+with lod forced to 0 using sampler index 3"),
-        (Sampler, 0x0283_a302, "sampler; simd8 sample load with lod forced to 0 using sampler index 3"),
+        (
+            Sampler,
+            0x0283_9302,
+            "sampler; simd8 sample compare+with lod forced to 0 using sampler index 3",
+        ),
+        (
+            Sampler,
+            0x0283_a302,
+            "sampler; simd8 sample load with lod forced to 0 using sampler index 3",
+        ),
         (Sampler, 0x0283_e302, "sampler; simd8 sample load multi-sample using sampler index 3"),
-        (Sampler, 0x0283_f302, "sampler; simd8 sample multi-sample without mcs using sampler index 3"),
+        (
+            Sampler,
+            0x0283_f302,
+            "sampler; simd8 sample multi-sample without mcs using sampler index 3",
+        ),
         (Sampler, 0x0286_0000, "sampler; simd32/64 sample unorm using sampler index 0"),
         (Sampler, 0x0286_b000, "sampler; simd32/64 sample 8x8 using sampler index 0"),
         (Sampler, 0x0286_c000, "sampler; simd32/64 sample unorm for media using sampler index 0"),
@@ -419,7 +457,11 @@ fn comments_of_messages() {
         (DataPortConstant, 0x0218_4305, "hdc.ccdp; constant aligned oword block read x4"),
         (DataPortConstant, 0x0218_8305, "hdc.ccdp; ?"),
         (DataPortConstant, 0x0218_c305, "hdc.ccdp; constant dword gathering read"),
-        (DataPortRender, 0x0803_0000, "hdc.rc; full-precision render target write SIMD16 to surface 0"),
+        (
+            DataPortRender,
+            0x0803_0000,
+            "hdc.rc; full-precision render target write SIMD16 to surface 0",
+        ),
         (
             DataPortRender,
             0x0803_1c00,
@@ -430,14 +472,26 @@ fn comments_of_messages() {
             0x4803_2102,
             "hdc.rc; half-precision render target write replicated SIMD16 with Per-Sample Pixel PS outputs enable to surface 2",
         ),
-        (DataPortRender, 0x0803_0200, "hdc.rc; full-precision render target write of low SIMD8 to surface 0"),
+        (
+            DataPortRender,
+            0x0803_0200,
+            "hdc.rc; full-precision render target write of low SIMD8 to surface 0",
+        ),
         (
             DataPortRender,
             0x0803_0300,
             "hdc.rc; full-precision render target write of high SIMD8 to surface 0",
         ),
-        (DataPortRender, 0x0803_4100, "hdc.rc; full-precision render target read SIMD8 to surface 0"),
-        (DataPortRender, 0x0801_0003, "hdc.rc; full-precision unknown render target op to surface 3"),
+        (
+            DataPortRender,
+            0x0803_4100,
+            "hdc.rc; full-precision render target read SIMD8 to surface 0",
+        ),
+        (
+            DataPortRender,
+            0x0801_0003,
+            "hdc.rc; full-precision unknown render target op to surface 3",
+        ),
         (Urb, 0x0a08_0011, "hdc.urb; ?"),
         (Urb, 0x0a08_0017, "hdc.urb; urb dword write"),
         (Urb, 0x0a0a_8017, "hdc.urb; urb dword masked write with per-slot offset enabled"),
@@ -464,7 +518,11 @@ fn comments_of_messages() {
         (DataPort0, 0x0219_c003, "hdc.dc0; ?"),
         (DataPort0, 0x0201_c0fe, "hdc.dc0; SLM fence"),
         (DataPort0, 0x0201_fe00, "hdc.dc0; synchronized global fence flushing all L3 data"),
-        (DataPort0, 0x0201_d600, "hdc.dc0; global fence flushing L3 r/w data texture data, instruction data"),
+        (
+            DataPort0,
+            0x0201_d600,
+            "hdc.dc0; global fence flushing L3 r/w data texture data, instruction data",
+        ),
         (DataPort0, 0x040e_3005, "hdc.dc0; hword scratch block write x8"),
         (DataPort0, 0x021c_2005, "hdc.dc0; hword scratch block read x4"),
         (DataPort1, 0x0218_0005, "hdc.dc1; ?"),
@@ -486,8 +544,16 @@ fn comments_of_messages() {
         (DataPort1, 0x0400_c102, "hdc.dc1; ?"),
         (DataPort1, 0x0404_c102, "hdc.dc1; ?"),
         (DataPort1, 0x0401_8402, "hdc.dc1; typed atomic 32-bit integer store"),
-        (DataPort1, 0x0401_9402, "hdc.dc1; typed_sgh atomic 32-bit integer (slot group high) store"),
-        (DataPort1, 0x0422_fe02, "hdc.dc1; typed atomic 32-bit counter integer compare and swap; u,v"),
+        (
+            DataPort1,
+            0x0401_9402,
+            "hdc.dc1; typed_sgh atomic 32-bit integer (slot group high) store",
+        ),
+        (
+            DataPort1,
+            0x0422_fe02,
+            "hdc.dc1; typed atomic 32-bit counter integer compare and swap; u,v",
+        ),
         (DataPort1, 0x0414_08ff, "hdc.dc1; a64 byte gathering read 32b"),
         (DataPort1, 0x0414_0cff, "hdc.dc1; a64 byte gathering read"),
         (DataPort1, 0x0414_09ff, "hdc.dc1; a64 dword gathering read"),
@@ -499,13 +565,15 @@ fn comments_of_messages() {
         let text = send(function, Descriptor::Immediate(descriptor)).to_string();
         squeeze(text.split_once("; ").map_or("", |(_, comment)| comment))
     };
-    let cases =
-        cases.into_iter().map(|(function, descriptor, expected)| (comment(function, descriptor), expected));
+    let cases = cases
+        .into_iter()
+        .map(|(function, descriptor, expected)| (comment(function, descriptor), expected));
     let wrong: Vec<_> = cases.filter(|(text, expected)| text != expected).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Oracle: the manual's message types. Other tools than the listing say what a message does on Gen8.
+/// Oracle: the manual's message types. Other tools than the listing say what a message does on
+/// Gen8.
 #[test]
 fn words_of_messages() {
     use SharedFunction::*;
@@ -535,12 +603,17 @@ fn words_of_messages() {
 fn messages() {
     use SharedFunction::*;
     let mesa = |function, descriptor| {
-        let text = send(function, Descriptor::Immediate(descriptor)).display(Syntax::Mesa).to_string();
+        let text =
+            send(function, Descriptor::Immediate(descriptor)).display(Syntax::Mesa).to_string();
         let second = squeeze(text.lines().nth(1).unwrap_or_default());
         second.split(" {").next().unwrap_or_default().to_string()
     };
     let cases = [
-        (Sampler, 0x0284_0302, "sampler MsgDesc: sample SIMD16 Surface = 2 Sampler = 3 mlen 1 rlen 8"),
+        (
+            Sampler,
+            0x0284_0302,
+            "sampler MsgDesc: sample SIMD16 Surface = 2 Sampler = 3 mlen 1 rlen 8",
+        ),
         (
             Sampler,
             0x0282_d302,
@@ -549,7 +622,11 @@ fn messages() {
         (Gateway, 0x0200_0003, "gateway MsgDesc: (get timestamp) mlen 1 rlen 0"),
         (DataPortSampler, 0x0229_4005, "dp_sampler MsgDesc: (5, 0, 5, 0) mlen 1 rlen 2"),
         (DataPortConstant, 0x0218_0205, "const MsgDesc: (5, 2, 0, 0) mlen 1 rlen 1"),
-        (DataPortRender, 0x0803_1c00, "render MsgDesc: RT write SIMD8 Hi LastRT Surface = 0 mlen 4 rlen 0"),
+        (
+            DataPortRender,
+            0x0803_1c00,
+            "render MsgDesc: RT write SIMD8 Hi LastRT Surface = 0 mlen 4 rlen 0",
+        ),
         (
             DataPortRender,
             0x0201_0a01,
@@ -558,8 +635,16 @@ fn messages() {
         (Urb, 0x0a0a_8017, "urb MsgDesc: 1 SIMD8 write per-slot masked mlen 5 rlen 0"),
         (Urb, 0x0a08_8020, "urb MsgDesc: 2 write HWord interleave mlen 5 rlen 0"),
         (ThreadSpawner, 0x0200_0010, "thread_spawner MsgDesc: mlen 1 rlen 0"),
-        (MotionEstimation, 0x0c78_4000, "rt accel MsgDesc:unsupported shared function ID 8 mlen 6 rlen 7"),
-        (CheckAndRefinement, 0x1078_6000, "cre MsgDesc:unsupported shared function ID 13 mlen 8 rlen 7"),
+        (
+            MotionEstimation,
+            0x0c78_4000,
+            "rt accel MsgDesc:unsupported shared function ID 8 mlen 6 rlen 7",
+        ),
+        (
+            CheckAndRefinement,
+            0x1078_6000,
+            "cre MsgDesc:unsupported shared function ID 13 mlen 8 rlen 7",
+        ),
         (DataPort0, 0x0219_e000, "data MsgDesc: ( DC mfence, 0, 32) mlen 1 rlen 1"),
         (DataPort0, 0x0201_8705, "data MsgDesc: ( DC untyped atomic, 5, add) mlen 1 rlen 0"),
         (DataPort0, 0x040e_3005, "data MsgDesc: ( DC scratch block write, 8, 5) mlen 2 rlen 0"),
@@ -583,7 +668,11 @@ fn messages() {
             0x0404_85ff,
             "dp data 1 MsgDesc: ( DC A64 untyped atomic op, Surface = 255, inc) mlen 2 rlen 0",
         ),
-        (DataPort1, 0x0429_0002, "dp data 1 MsgDesc: ( DC media block read, Surface = 2, 0x0) mlen 2 rlen 2"),
+        (
+            DataPort1,
+            0x0429_0002,
+            "dp data 1 MsgDesc: ( DC media block read, Surface = 2, 0x0) mlen 2 rlen 2",
+        ),
         (Null, 0x0200_0000, "null MsgDesc:unsupported shared function ID 0 mlen 1 rlen 0"),
     ];
     let wrong: Vec<String> = cases

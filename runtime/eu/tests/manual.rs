@@ -1,14 +1,16 @@
-//! The instruction table against the manual's pages. Oracle: the text of volume 2a and the inventory of its pages, in
-//! `../shared`; without that folder the test says so and passes.
+//! The instruction table against the manual's pages. Oracle: the text of volume 2a and the
+//! inventory of its pages, in `../shared`; without that folder the test says so and passes.
 
 use std::path::Path;
 
 use genxml_eu::ops::{Modifiers, OPS};
 
-/// The property tables of these say that they take no condition, but their syntax has one: it is taken.
+/// The property tables of these say that they take no condition, but their syntax has one: it is
+/// taken.
 const CONDITION_BY_SYNTAX: [&str; 4] = ["not", "or", "lrp", "subb"];
 
-/// Every instruction that has a page has its number, and takes the modifiers that its property table says.
+/// Every instruction that has a page has its number, and takes the modifiers that its property
+/// table says.
 #[test]
 fn numbers_and_modifiers() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
@@ -17,17 +19,22 @@ fn numbers_and_modifiers() {
         return;
     };
     let seeds = std::fs::read_dir(shared.join("seeds")).unwrap().flatten();
-    let manual =
-        seeds.map(|entry| entry.path()).find(|path| path.to_string_lossy().contains("/001_")).unwrap();
+    let manual = seeds
+        .map(|entry| entry.path())
+        .find(|path| path.to_string_lossy().contains("/001_"))
+        .unwrap();
     let manual = std::fs::read_to_string(manual).unwrap();
     let lines: Vec<&str> = manual.split('\n').collect();
     let (mut instructions, mut tables) = (0, 0);
     for row in inventory.lines().map(|line| line.split('\t').collect::<Vec<_>>()) {
-        let ["eu-instruction", name, opcode, first, last] = [row[1], row[0], row[6], row[10], row[11]] else {
+        let ["eu-instruction", name, opcode, first, last] =
+            [row[1], row[0], row[6], row[10], row[11]]
+        else {
             continue;
         };
         instructions += 1;
-        let op = OPS.iter().find(|op| op.name == name).unwrap_or_else(|| panic!("{name} is missing"));
+        let op =
+            OPS.iter().find(|op| op.name == name).unwrap_or_else(|| panic!("{name} is missing"));
         let code = opcode.split('h').next().map(|digits| u8::from_str_radix(digits, 16));
         assert_eq!(code, Some(Ok(op.code)), "{name}");
         let page = &lines[first.parse::<usize>().unwrap() - 1..last.parse().unwrap()];
@@ -35,7 +42,8 @@ fn numbers_and_modifiers() {
         tables += 1;
         let by_syntax = CONDITION_BY_SYNTAX.contains(&name);
         assert!(!by_syntax || !flags[1], "{name} needs no exception");
-        let taken = [Modifiers::PREDICATE, Modifiers::CONDITION, Modifiers::SATURATE, Modifiers::SOURCE];
+        let taken =
+            [Modifiers::PREDICATE, Modifiers::CONDITION, Modifiers::SATURATE, Modifiers::SOURCE];
         let taken = taken.map(|modifier| op.modifiers.contains(modifier));
         assert_eq!(taken, [flags[0], flags[1] || by_syntax, flags[2], flags[3]], "{name}");
     }

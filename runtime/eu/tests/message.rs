@@ -9,8 +9,8 @@ use genxml_eu::message::Span;
 use genxml_eu::message::describe;
 use std::collections::BTreeMap;
 
-/// Oracle: what compilers and the authors of hand-written kernels send. Every message has a structure of its own, and
-/// no length contradicts what the rest of the descriptor asks for.
+/// Oracle: what compilers and the authors of hand-written kernels send. Every message has a
+/// structure of its own, and no length contradicts what the rest of the descriptor asks for.
 #[test]
 fn messages_of_kernels() {
     let Some(corpus) = corpus() else { return };
@@ -22,12 +22,14 @@ fn messages_of_kernels() {
             let Some(send) = line.unwrap().instruction.send else { continue };
             let Descriptor::Immediate(descriptor) = send.descriptor else { continue };
             let message = describe(send.function, descriptor);
-            let container = message.container.unwrap_or_else(|| panic!("{}: {message}", path.display()));
+            let container =
+                message.container.unwrap_or_else(|| panic!("{}: {message}", path.display()));
             total += 1;
             checked += usize::from(message.lengths().is_some());
             *kinds.entry(container.name.to_string()).or_default() += 1;
             if message.contradicts_lengths() {
-                let kind = path.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
+                let kind =
+                    path.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
                 *wrong
                     .entry(format!(
                         "{kind} {message}, {} | {:?}",
@@ -49,7 +51,8 @@ fn messages_of_kernels() {
     assert!(wrong.is_empty(), "{} kinds of messages contradict their lengths", wrong.len());
 }
 
-/// Oracle: descriptors put together by hand from 2d p.115-501 and Mesa's definitions; the words of real kernels.
+/// Oracle: descriptors put together by hand from 2d p.115-501 and Mesa's definitions; the words of
+/// real kernels.
 #[test]
 fn every_receiver() {
     use SharedFunction::*;
@@ -140,8 +143,9 @@ fn every_receiver() {
 #[test]
 fn wrong_lengths() {
     // Untyped read of one channel, SIMD16: two registers of addresses, two of data.
-    let read =
-        |sent: u32, returned: u32| describe(SharedFunction::DataPort1, sent << 25 | returned << 20 | 0x5e02);
+    let read = |sent: u32, returned: u32| {
+        describe(SharedFunction::DataPort1, sent << 25 | returned << 20 | 0x5e02)
+    };
     let lengths = read(2, 2).lengths().unwrap();
     assert_eq!((lengths.sent, lengths.returned), (Span::exactly(2), Span::exactly(2)));
     assert!(!read(2, 2).contradicts_lengths());

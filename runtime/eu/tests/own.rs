@@ -13,7 +13,8 @@ fn text(dwords: &[u32]) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Oracle: EU_OPCODE of 2b p.16. Every number but those of sends and sendsc has a row, and the names agree.
+/// Oracle: EU_OPCODE of 2b p.16. Every number but those of sends and sendsc has a row, and the
+/// names agree.
 #[test]
 fn operations_are_those_of_the_manual() {
     for (value, name) in EuOpcode::INFO.values {
@@ -32,7 +33,8 @@ fn known_encodings() {
     add.destination = Some(Destination::new(Register::grf(2), DataType::F));
     let source = Source::new(Register::grf(3), DataType::F, Region::packed(8));
     add.sources[0] = Operand::Register(source);
-    add.sources[1] = Operand::Immediate(Immediate { ty: DataType::F, bits: 0.5f32.to_bits().into() });
+    add.sources[1] =
+        Operand::Immediate(Immediate { ty: DataType::F, bits: 0.5f32.to_bits().into() });
     let dwords = add.encode().unwrap();
     let exec_16 = 4 << 21;
     assert_eq!(dwords[0], 0x40 | exec_16);
@@ -44,13 +46,15 @@ fn known_encodings() {
     assert_eq!(text(&dwords), "add (16|M0) r2.0<1>:f r3.0<8;8,1>:f 0.5:f");
 }
 
-/// Oracle: the end of thread of 2d p.494: message to the thread spawner, descriptor 0x02000000, bit 127.
+/// Oracle: the end of thread of 2d p.494: message to the thread spawner, descriptor 0x02000000, bit
+/// 127.
 #[test]
 fn end_of_thread() {
     let mut send = Instruction::new(Opcode::Send, 8);
     send.no_mask = true;
     send.destination = Some(Destination::new(Register::NULL, DataType::Ud));
-    send.sources[0] = Operand::Register(Source::new(Register::grf(112), DataType::Ud, Region::packed(8)));
+    send.sources[0] =
+        Operand::Register(Source::new(Register::grf(112), DataType::Ud, Region::packed(8)));
     send.send = Some(Send {
         function: SharedFunction::ThreadSpawner,
         descriptor: Descriptor::Immediate(0x0200_0000),
@@ -60,13 +64,15 @@ fn end_of_thread() {
     assert_eq!(dwords[3], 0x8200_0000);
     assert_eq!(dwords[0] >> 24, 7, "SFID");
     assert_eq!(decode(&dwords).unwrap(), send);
-    let line = "(W) send (8|M0) null r112 0x27 0x02000000 {EOT} // wr:1+0, rd:0; spawner; end of thread";
+    let line =
+        "(W) send (8|M0) null r112 0x27 0x02000000 {EOT} // wr:1+0, rd:0; spawner; end of thread";
     assert_eq!(text(&dwords), line);
     let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
     assert_eq!(genxml_eu::length_until_eot(&bytes).unwrap(), 16);
 }
 
-/// Oracle: 2a jmpi: an index of -16 is an endless loop, the instruction pointer being behind the instruction already.
+/// Oracle: 2a jmpi: an index of -16 is an endless loop, the instruction pointer being behind the
+/// instruction already.
 #[test]
 fn jump_to_itself() {
     let mut jump = Instruction::new(Opcode::Jmpi, 1);
@@ -78,21 +84,32 @@ fn jump_to_itself() {
     assert_eq!(text(&dwords), "(W) jmpi 0");
 }
 
-/// Oracle: descriptions of the tables beside the damaged bit columns, 2d p.153-155: control 22 is Align1 H1 (16) f0.0,
-/// type 18 r:f r:f r:f, subregisters 0 all zero, source 28 <8;8,1>.
+/// Oracle: descriptions of the tables beside the damaged bit columns, 2d p.153-155: control 22 is
+/// Align1 H1 (16) f0.0, type 18 r:f r:f r:f, subregisters 0 all zero, source 28 <8;8,1>.
 #[test]
 fn compact_forms() {
-    let compact = 0x40 | 22 << 8 | 18 << 13 | 1 << 29 | 28 << 30 | 28 << 35 | 5 << 40 | 6 << 48 | 7 << 56u64;
+    let compact =
+        0x40 | 22 << 8 | 18 << 13 | 1 << 29 | 28 << 30 | 28 << 35 | 5 << 40 | 6 << 48 | 7 << 56u64;
     let native = expand(compact).unwrap();
     assert_eq!(text(&native), "add (16|M0) r5.0<1>:f r6.0<8;8,1>:f r7.0<8;8,1>:f");
     let both = [compact as u32, (compact >> 32) as u32];
     assert_eq!(text(&both), "add (16|M0) r5.0<1>:f r6.0<8;8,1>:f r7.0<8;8,1>:f {Compacted}");
     // Immediates have 13 bits with sign: type 14 is r:d r:d i:d.
-    let compact =
-        0x40 | 22 << 8 | 14 << 13 | 1 << 29 | 28 << 30 | 0x1f << 35 | 5 << 40 | 6 << 48 | 0xff << 56u64;
+    let compact = 0x40
+        | 22 << 8
+        | 14 << 13
+        | 1 << 29
+        | 28 << 30
+        | 0x1f << 35
+        | 5 << 40
+        | 6 << 48
+        | 0xff << 56u64;
     assert_eq!(text(&expand(compact).unwrap()), "add (16|M0) r5.0<1>:d r6.0<8;8,1>:d -1:d");
     let mad = 0x5b | 2 << 8 | 1 << 10 | 9 << 12 | 1 << 29 | 10 << 43 | 11 << 50 | 12 << 57u64;
-    assert_eq!(text(&expand(mad).unwrap()), "mad (16|M0) r9.0<1>:f -r10.0<2;1>:f r11.0<2;1>:f r12.0<1>:f");
+    assert_eq!(
+        text(&expand(mad).unwrap()),
+        "mad (16|M0) r9.0<1>:f -r10.0<2;1>:f r11.0<2;1>:f r12.0<1>:f"
+    );
 }
 
 /// Each compaction index stands for a pattern.
@@ -123,7 +140,8 @@ fn forms_of_operands() {
     mov.destination = Some(Destination { stride: 2, ..Destination::new(register, DataType::Uw) });
     let region = Region { vertical: Vertical::Addresses, width: 1, horizontal: 0 };
     let register = Register::Indirect { address: 8, offset: 511 };
-    mov.sources[0] = Operand::Register(Source { negate: true, ..Source::new(register, DataType::W, region) });
+    mov.sources[0] =
+        Operand::Register(Source { negate: true, ..Source::new(register, DataType::W, region) });
     let dwords = mov.encode().unwrap();
     assert_eq!(decode(&dwords).unwrap(), mov);
     assert_eq!(text(&dwords), "mov (8|M24) r[a0.3,-512]<2>:uw -r[a0.8,511]<1,0>:w");
@@ -162,7 +180,8 @@ fn unknown_operations_are_illegal() {
 }
 
 proptest! {
-    /// Random bits never panic; what decodes also prints, and encodes to an instruction that decodes to the same.
+    /// Random bits never panic; what decodes also prints, and encodes to an instruction that
+    /// decodes to the same.
     #[test]
     fn random_instructions(mut dwords in any::<[u32; 4]>(), op in 0..OPS.len(), plain in any::<bool>()) {
         if plain {
@@ -177,7 +196,8 @@ proptest! {
         }
     }
 
-    /// Random bytes as a kernel end, and every position is that of the instruction before it plus its length.
+    /// Random bytes as a kernel end, and every position is that of the instruction before it plus
+    /// its length.
     #[test]
     fn random_kernels(bytes in prop::collection::vec(any::<u8>(), 0..256)) {
         let mut last = 0;

@@ -1,5 +1,6 @@
-//! Random instructions: bytes without sense, operations with random operands, compact forms, and real instructions with
-//! bits turned over. Nothing panics, and what can be written both ways comes back.
+//! Random instructions: bytes without sense, operations with random operands, compact forms, and
+//! real instructions with bits turned over. Nothing panics, and what can be written both ways comes
+//! back.
 
 mod common;
 #[path = "common/exercise.rs"]
@@ -35,7 +36,9 @@ fn real() -> Vec<[u32; 4]> {
     let Some(corpus) = corpus() else { return vec![[0x0060_0001, 0x2080_0608, 0, 7]] };
     let mut places = Vec::new();
     for (_, bytes) in kernels(&corpus) {
-        places.extend(dwords(&bytes).windows(4).step_by(2).map(|four| <[u32; 4]>::try_from(four).unwrap()));
+        places.extend(
+            dwords(&bytes).windows(4).step_by(2).map(|four| <[u32; 4]>::try_from(four).unwrap()),
+        );
     }
     places
 }
@@ -44,7 +47,8 @@ fn real() -> Vec<[u32; 4]> {
 /// `GENXML_EU_INSTRUCTIONS=10000000 cargo test -p genxml-eu --release --test random`.
 #[test]
 fn random_instructions() {
-    let count = std::env::var("GENXML_EU_INSTRUCTIONS").map_or(100_000, |count| count.parse().unwrap());
+    let count =
+        std::env::var("GENXML_EU_INSTRUCTIONS").map_or(100_000, |count| count.parse().unwrap());
     let real = real();
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     let mut text = String::new();

@@ -12,8 +12,13 @@ fn lines(text: &str) -> Vec<String> {
     text.lines().map(squeeze).filter(|line| !line.is_empty()).collect()
 }
 
-/// Compares all lines of all kernels, prints what differs by `kind`, and gives the lines that are equal and all lines.
-fn compare(syntax: Syntax, extension: &str, kind: fn(&str, &str) -> &'static str) -> Option<(usize, usize)> {
+/// Compares all lines of all kernels, prints what differs by `kind`, and gives the lines that are
+/// equal and all lines.
+fn compare(
+    syntax: Syntax,
+    extension: &str,
+    kind: fn(&str, &str) -> &'static str,
+) -> Option<(usize, usize)> {
     let corpus = corpus()?;
     let (mut equal, mut total) = (0, 0);
     let mut kinds: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -27,8 +32,10 @@ fn compare(syntax: Syntax, extension: &str, kind: fn(&str, &str) -> &'static str
             if ours == theirs {
                 equal += 1;
             } else {
-                let text =
-                    format!("{name} line {}\n        theirs {theirs}\n        ours   {ours}", number + 1);
+                let text = format!(
+                    "{name} line {}\n        theirs {theirs}\n        ours   {ours}",
+                    number + 1
+                );
                 kinds.entry(kind(ours, theirs)).or_default().push(text);
             }
         }
@@ -44,7 +51,9 @@ fn compare(syntax: Syntax, extension: &str, kind: fn(&str, &str) -> &'static str
 /// Oracle: Mesa's listings of real kernels, all lines.
 #[test]
 fn listings_equal_mesa() {
-    let Some((equal, total)) = compare(Syntax::Mesa, "mesa.asm", |_, _| "not explained") else { return };
+    let Some((equal, total)) = compare(Syntax::Mesa, "mesa.asm", |_, _| "not explained") else {
+        return;
+    };
     assert!(total > 68_000);
     assert_eq!(equal, total);
 }
@@ -66,8 +75,9 @@ fn listings_equal_iga() {
     assert_eq!(equal + 32 + 3, total);
 }
 
-/// Oracle: the sources that Mesa's assembler made `expected` from. What it made is printed as it was written, but for
-/// descriptors of messages, which have two lines in a listing and one in a source, and for jumps.
+/// Oracle: the sources that Mesa's assembler made `expected` from. What it made is printed as it
+/// was written, but for descriptors of messages, which have two lines in a listing and one in a
+/// source, and for jumps.
 #[test]
 fn sources_of_mesa_assembler() {
     let Some(corpus) = corpus() else { return };
@@ -78,11 +88,14 @@ fn sources_of_mesa_assembler() {
             continue;
         }
         let source = std::fs::read_to_string(&path).unwrap();
-        let statements = source.split_inclusive("};").map(squeeze).filter(|text| text.ends_with("};"));
+        let statements =
+            source.split_inclusive("};").map(squeeze).filter(|text| text.ends_with("};"));
         let expected = std::fs::read_to_string(path.with_extension("expected")).unwrap();
         for (source, expected) in statements.zip(expected.lines()) {
-            let bytes: Vec<u8> =
-                expected.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
+            let bytes: Vec<u8> = expected
+                .split_whitespace()
+                .map(|byte| u8::from_str_radix(byte, 16).unwrap())
+                .collect();
             let text = lines(&listing(&bytes, Syntax::Mesa)).join(" ");
             total += 1;
             if text != source {

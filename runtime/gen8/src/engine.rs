@@ -107,7 +107,8 @@ macro_rules! engines {
     )*};
 }
 
-/// A packet that a batch for engine `E` may hold. Implemented through the marker trait of each engine.
+/// A packet that a batch for engine `E` may hold. Implemented through the marker trait of each
+/// engine.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a command of the engine `{E}`",
     label = "a batch for `{E}` does not take `{Self}`",

@@ -1,8 +1,8 @@
 //! Pipelines of the render engine, as types: which commands go where.
 //!
-//! PIPELINE_SELECT chooses one of three; commands of another one are undefined until it is chosen. A batch carries the
-//! chosen pipeline in its type, so a draw in the GPGPU pipeline does not compile. The `pipeline` attribute of the
-//! command in the specification decides.
+//! PIPELINE_SELECT chooses one of three; commands of another one are undefined until it is chosen.
+//! A batch carries the chosen pipeline in its type, so a draw in the GPGPU pipeline does not
+//! compile. The `pipeline` attribute of the command in the specification decides.
 
 use crate::mi::{PipelineSelect, PipelineSelectPipelineSelection as Selection};
 use core::fmt;
@@ -24,8 +24,8 @@ macro_rules! pipelines {
 }
 
 pipelines! {
-    /// None was chosen yet, or the engine has none: only commands that every pipeline takes (MI commands, PIPE_CONTROL,
-    /// STATE_BASE_ADDRESS; all commands of engines other than render).
+    /// None was chosen yet, or the engine has none: only commands that every pipeline takes (MI
+    /// commands, PIPE_CONTROL, STATE_BASE_ADDRESS; all commands of engines other than render).
     Neutral = ALL;
     /// The 3D pipeline.
     ThreeD = THREE_D;
@@ -71,8 +71,8 @@ impl Selectable for Gpgpu {
     const SELECTION: Selection = Selection::GPGPU;
 }
 
-/// A pipeline that is right, or does not matter, where `P` is chosen: a second-level batch for `Self` can be called from a
-/// batch in `P`.
+/// A pipeline that is right, or does not matter, where `P` is chosen: a second-level batch for
+/// `Self` can be called from a batch in `P`.
 #[diagnostic::on_unimplemented(
     message = "what needs the pipeline `{Self}` cannot run in the pipeline `{P}`",
     label = "needs `{Self}`, but `{P}` is chosen here"

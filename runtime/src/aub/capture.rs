@@ -15,11 +15,12 @@ use crate::gen8::mi::MiBatchBufferEnd;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-/// Writes the submissions of a capture, those that `wanted` says, and tells `done` how many of them are written after
-/// each. What the program wrote before a submission that is left out is written too, as far as a later one needs it.
+/// Writes the submissions of a capture, those that `wanted` says, and tells `done` how many of them
+/// are written after each. What the program wrote before a submission that is left out is written
+/// too, as far as a later one needs it.
 ///
-/// An AUB file has no place for what the capture expects, its frames, tiling, and the lengths of batches, which run to their
-/// MI_BATCH_BUFFER_END.
+/// An AUB file has no place for what the capture expects, its frames, tiling, and the lengths of
+/// batches, which run to their MI_BATCH_BUFFER_END.
 ///
 /// # Errors
 /// If the output cannot be written, or the objects have no room in physical memory.
@@ -37,7 +38,9 @@ pub fn from_capture<W: Write>(
             Event::Exec(exec) if !wanted(exec) => {
                 for object in &exec.objects {
                     let missed = missed.entry(object.object.0).or_default();
-                    missed.extend(object.writes.iter().map(|write| (write.offset, capture.bytes(write))));
+                    missed.extend(
+                        object.writes.iter().map(|write| (write.offset, capture.bytes(write))),
+                    );
                 }
             }
             Event::Exec(exec) => {
@@ -46,7 +49,9 @@ pub fn from_capture<W: Write>(
                     .iter()
                     .map(|object| {
                         let mut writes = missed.remove(&object.object.0).unwrap_or_default();
-                        writes.extend(object.writes.iter().map(|write| (write.offset, capture.bytes(write))));
+                        writes.extend(
+                            object.writes.iter().map(|write| (write.offset, capture.bytes(write))),
+                        );
                         let name = capture.object_name(object.object);
                         let (address, size) = (object.address, object.size);
                         let (tiling, stride) = (object.tiling, object.stride);
@@ -67,12 +72,13 @@ pub fn from_capture<W: Write>(
     Ok(())
 }
 
-/// Puts the submissions of an AUB file into a capture, those whose numbers `wanted` says, and tells `done` how many of
-/// them there are after each.
+/// Puts the submissions of an AUB file into a capture, those whose numbers `wanted` says, and tells
+/// `done` how many of them there are after each.
 ///
-/// A submission of the capture is a batch that a ring calls, or the commands of a ring themselves if it calls none. What
-/// lies one behind the other, in addresses and in the file, is one object; objects are recognised by their physical pages.
-/// What else was in a ring, and in global memory, is told to `notes` and left out.
+/// A submission of the capture is a batch that a ring calls, or the commands of a ring themselves
+/// if it calls none. What lies one behind the other, in addresses and in the file, is one object;
+/// objects are recognised by their physical pages. What else was in a ring, and in global memory,
+/// is told to `notes` and left out.
 ///
 /// # Errors
 /// None at present: what cannot be used is noted.
@@ -117,14 +123,20 @@ fn exec(
     let global_only = started.translation == Translation::Global;
     let (pages, whole) = image.pages(&started.translation);
     if !whole {
-        notes.add(at, format!("{engine}: the page tables map more than can be: the rest is left out"));
+        notes.add(
+            at,
+            format!("{engine}: the page tables map more than can be: the rest is left out"),
+        );
     }
     let mut listed = objects.list(image, &pages, at, notes);
     let mut batches = Vec::new();
     for &(address, global) in &calls.batches {
         let inside = listed.iter().any(|object| object.holds(address));
         if global && !global_only {
-            notes.add(at, format!("{engine}: a batch in global memory, at {address:#x}, is left out"));
+            notes.add(
+                at,
+                format!("{engine}: a batch in global memory, at {address:#x}, is left out"),
+            );
         } else if !inside {
             notes.add(at, format!("{engine}: the batch at {address:#x} is not mapped: left out"));
         } else {
@@ -142,14 +154,16 @@ fn exec(
                 let name = format!("ring at byte {at:#x}");
                 listed.push(Listed { name, address, size, writes: vec![(0, bytes)] });
             }
-            None => {
-                notes.add(at, format!("{engine}: no place is free for the commands of the ring: left out"))
-            }
+            None => notes.add(
+                at,
+                format!("{engine}: no place is free for the commands of the ring: left out"),
+            ),
         }
     } else {
         for (name, count) in &calls.others {
-            let text =
-                format!("{engine}: {name} in a ring is left out (captures have batches only), {count} times");
+            let text = format!(
+                "{engine}: {name} in a ring is left out (captures have batches only), {count} times"
+            );
             notes.add(at, text);
         }
     }
@@ -164,7 +178,9 @@ fn exec(
                 stride: 0,
                 // Later batches of the ring find what the first one left.
                 writes: match index {
-                    0 => object.writes.iter().map(|(offset, bytes)| (*offset, &bytes[..])).collect(),
+                    0 => {
+                        object.writes.iter().map(|(offset, bytes)| (*offset, &bytes[..])).collect()
+                    }
                     _ => Vec::new(),
                 },
             })
@@ -213,7 +229,13 @@ struct Objects {
 
 impl Objects {
     /// The objects that are mapped, with what was written since they were listed last.
-    fn list(&mut self, image: &mut Image, pages: &[(u64, u64)], at: u64, notes: &mut Notes) -> Vec<Listed> {
+    fn list(
+        &mut self,
+        image: &mut Image,
+        pages: &[(u64, u64)],
+        at: u64,
+        notes: &mut Notes,
+    ) -> Vec<Listed> {
         let mut listed = Vec::new();
         let mut seen = HashMap::new();
         let mut rest = pages;
@@ -257,18 +279,24 @@ impl Objects {
         let frames = &self.frames[object as usize];
         let first = pages[0].0;
         frames.len() <= pages.len()
-            && frames.iter().zip(pages).zip(first..).all(|((frame, page), number)| *page == (number, *frame))
+            && frames
+                .iter()
+                .zip(pages)
+                .zip(first..)
+                .all(|((frame, page), number)| *page == (number, *frame))
     }
 
-    /// How many pages from the first on make a new object: one behind the other, in addresses and in physical memory, and
-    /// all new or all known.
+    /// How many pages from the first on make a new object: one behind the other, in addresses and
+    /// in physical memory, and all new or all known.
     fn new_run(&self, pages: &[(u64, u64)], known: bool) -> usize {
         let same = pages.windows(2).take_while(|pair| {
             let [(page, frame), next] = [pair[0], pair[1]];
             next == (page + 1, frame + 1)
                 && match self.of_frame.get(&next.1) {
                     Some(&(object, 0)) => {
-                        known && !self.is_mapped_whole(object, &pages[(next.0 - pages[0].0) as usize..])
+                        known
+                            && !self
+                                .is_mapped_whole(object, &pages[(next.0 - pages[0].0) as usize..])
                     }
                     Some(_) => known,
                     None => !known,
@@ -286,7 +314,8 @@ impl Objects {
         object
     }
 
-    /// An object at a page, with its writes since it was listed last; with all of it, the first time.
+    /// An object at a page, with its writes since it was listed last; with all of it, the first
+    /// time.
     fn listed(&mut self, object: u32, page: u64, image: &mut Image) -> Listed {
         let frames = &self.frames[object as usize];
         let name = format!("{object}");
@@ -297,11 +326,15 @@ impl Objects {
             let Some(bytes) = image.frame(frame) else { continue };
             let base = index * PAGE;
             if is_new {
-                append(&mut writes, nonzero_ranges(bytes).into_iter().map(|(at, bytes)| (base + at, bytes)));
+                append(
+                    &mut writes,
+                    nonzero_ranges(bytes).into_iter().map(|(at, bytes)| (base + at, bytes)),
+                );
             } else {
                 let ranges = ranges.into_iter();
-                let written = ranges
-                    .map(|(start, end)| (base + u64::from(start), &bytes[start as usize..end as usize]));
+                let written = ranges.map(|(start, end)| {
+                    (base + u64::from(start), &bytes[start as usize..end as usize])
+                });
                 append(&mut writes, written);
             }
         }

@@ -1,4 +1,5 @@
-//! Error states as submissions that can be written elsewhere, and submissions of AUB files as error states.
+//! Error states as submissions that can be written elsewhere, and submissions of AUB files as error
+//! states.
 
 use super::Reader;
 use super::image::Image;
@@ -29,11 +30,12 @@ pub struct Recorded<'a> {
     pub objects: Vec<WriteObject<'a>>,
 }
 
-/// Gives the batches that the engines of an error state were given to `each`, with the memory of the state; says how many.
-/// Each engine is a context. The batches start from the beginning: what they did before they hung is in the memory already.
+/// Gives the batches that the engines of an error state were given to `each`, with the memory of
+/// the state; says how many. Each engine is a context. The batches start from the beginning: what
+/// they did before they hung is in the memory already.
 ///
-/// Commands of rings beside the batches, and memory of the global table, are left out, as what is in no buffer of the state;
-/// `notes` are told.
+/// Commands of rings beside the batches, and memory of the global table, are left out, as what is
+/// in no buffer of the state; `notes` are told.
 ///
 /// # Errors
 /// Those of `each`.
@@ -62,8 +64,10 @@ pub fn from_error_state(
             there
         });
         for batch in batches {
-            let names: Vec<String> =
-                ranges.iter().map(|range| format!("{} {:#x}", submission.context, range.0)).collect();
+            let names: Vec<String> = ranges
+                .iter()
+                .map(|range| format!("{} {:#x}", submission.context, range.0))
+                .collect();
             let objects = ranges.iter().zip(&names).map(|(&(start, end), name)| WriteObject {
                 object: name,
                 address: start,
@@ -84,7 +88,9 @@ pub fn from_error_state(
 /// Where the buffers lie that this memory has: whole pages, from first to behind the last one.
 fn ranges(state: &ErrorState, memory: &dyn Memory) -> Vec<(u64, u64)> {
     let there = state.buffers.iter().filter(|buffer| {
-        !buffer.kind.is_global() && !buffer.data.is_empty() && !memory.tail(buffer.address).is_empty()
+        !buffer.kind.is_global()
+            && !buffer.data.is_empty()
+            && !memory.tail(buffer.address).is_empty()
     });
     let mut all: Vec<(u64, u64)> = there
         .map(|buffer| (buffer.address & !(PAGE - 1), buffer.end().next_multiple_of(PAGE)))
@@ -120,8 +126,9 @@ fn pieces(memory: &dyn Memory, start: u64, end: u64) -> Vec<(u64, &[u8])> {
     pieces
 }
 
-/// A submission of an AUB file as an error state, as if it had just been started: the memory that its context sees, and its
-/// ring. Registers that tell of a hang are not there. `None` if the file has no submission of this number.
+/// A submission of an AUB file as an error state, as if it had just been started: the memory that
+/// its context sees, and its ring. Registers that tell of a hang are not there. `None` if the file
+/// has no submission of this number.
 ///
 /// # Errors
 /// None at present: what is wrong with the file is told to `notes`.
@@ -132,44 +139,49 @@ pub fn to_error_state(
     notes: &mut Vec<Note>,
 ) -> io::Result<Option<ErrorState>> {
     let (mut left_out, mut seen, mut found) = (Notes::default(), 0, None);
-    let result = play(&mut reader, &mut Image::default(), &mut left_out, &mut |image, header, started| {
-        seen += 1;
-        if seen - 1 != number {
-            return Ok(());
-        }
-        let memory = View::new(image, started.translation);
-        let calls = Calls::of(&submission(name, number, started, &memory));
-        let (pages, _) = image.pages(&started.translation);
-        let mut buffers = Vec::new();
-        let mut rest = &pages[..];
-        while let Some(&(page, _)) = rest.first() {
-            let (address, data) = (page << PAGE_SHIFT, memory.tail(page << PAGE_SHIFT));
-            buffers.push(CrashBuffer { kind: BufferKind::User, address, data });
-            rest = &rest[(data.len() / PAGE as usize).clamp(1, rest.len())..];
-        }
-        let mut bytes = Vec::new();
-        let mut offsets = (0, 0);
-        if let (Commands::Ring(ring), Some(global)) = (started.commands, memory.global()) {
-            bytes.resize(ring.size as usize, 0);
-            global.bytes(ring.start, &mut bytes);
-            offsets = (ring.head, ring.tail);
-            buffers.push(CrashBuffer { kind: BufferKind::Ring, address: ring.start, data: &bytes });
-        }
-        let batch = calls.batches.first().map_or(0, |batch| batch.0);
-        let crash = Crash {
-            reason: "recorded",
-            driver: &format!("{name}, submission {number} at byte {:#x}", started.position),
-            pci_id: header.and_then(|header| header.pci_id).unwrap_or(Crash::default().pci_id),
-            engine: started.engine,
-            batch,
-            buffers,
-            ring: offsets,
-            acthd: Some(batch),
-            ..Crash::default()
-        };
-        found = Some(crash.error_state());
-        Ok(())
-    });
+    let result =
+        play(&mut reader, &mut Image::default(), &mut left_out, &mut |image, header, started| {
+            seen += 1;
+            if seen - 1 != number {
+                return Ok(());
+            }
+            let memory = View::new(image, started.translation);
+            let calls = Calls::of(&submission(name, number, started, &memory));
+            let (pages, _) = image.pages(&started.translation);
+            let mut buffers = Vec::new();
+            let mut rest = &pages[..];
+            while let Some(&(page, _)) = rest.first() {
+                let (address, data) = (page << PAGE_SHIFT, memory.tail(page << PAGE_SHIFT));
+                buffers.push(CrashBuffer { kind: BufferKind::User, address, data });
+                rest = &rest[(data.len() / PAGE as usize).clamp(1, rest.len())..];
+            }
+            let mut bytes = Vec::new();
+            let mut offsets = (0, 0);
+            if let (Commands::Ring(ring), Some(global)) = (started.commands, memory.global()) {
+                bytes.resize(ring.size as usize, 0);
+                global.bytes(ring.start, &mut bytes);
+                offsets = (ring.head, ring.tail);
+                buffers.push(CrashBuffer {
+                    kind: BufferKind::Ring,
+                    address: ring.start,
+                    data: &bytes,
+                });
+            }
+            let batch = calls.batches.first().map_or(0, |batch| batch.0);
+            let crash = Crash {
+                reason: "recorded",
+                driver: &format!("{name}, submission {number} at byte {:#x}", started.position),
+                pci_id: header.and_then(|header| header.pci_id).unwrap_or(Crash::default().pci_id),
+                engine: started.engine,
+                batch,
+                buffers,
+                ring: offsets,
+                acthd: Some(batch),
+                ..Crash::default()
+            };
+            found = Some(crash.error_state());
+            Ok(())
+        });
     notes.extend(left_out.list());
     result.map(|()| found)
 }

@@ -3,7 +3,8 @@
 use super::tables::{self, ENTRIES, INDEX_BITS, Leads, PAGE, PAGE_SHIFT};
 use std::collections::{BTreeMap, HashMap};
 
-/// Most bytes of physical memory that are kept of a file. What it writes beyond is left out, with a note.
+/// Most bytes of physical memory that are kept of a file. What it writes beyond is left out, with a
+/// note.
 pub const MAX_MEMORY: u64 = 4 << 30;
 
 /// Most entries of the global page table: it maps 4 GiB (gen8_facts 1.1).
@@ -12,14 +13,15 @@ const MAX_GLOBAL: u64 = 1 << 20;
 /// Frames have numbers of 36 bits: entries hold bits 47:12 of an address.
 const FRAME_BITS: u32 = 36;
 
-/// Frame numbers from here on are pages of the global space that were written without an entry for them.
+/// Frame numbers from here on are pages of the global space that were written without an entry for
+/// them.
 const PRIVATE: u64 = 1 << FRAME_BITS;
 
 /// Pages of the global space that may be written without an entry: 48 bits of address.
 const MAX_PRIVATE: u64 = 1 << FRAME_BITS;
 
-/// Tables that are visited to list what a context has mapped. Each maps 2 MiB, so that is far more than is ever kept; only
-/// tables that lead in circles have more.
+/// Tables that are visited to list what a context has mapped. Each maps 2 MiB, so that is far more
+/// than is ever kept; only tables that lead in circles have more.
 const MAX_TABLES: u32 = 1 << 16;
 
 /// Pages that are listed: as many as are kept of a file.
@@ -32,17 +34,20 @@ pub enum Translation {
     Global,
     /// Through four levels of tables; the physical address of the root.
     Four(u64),
-    /// Through two levels of tables; the physical address of the page directory of each of the four gigabytes.
+    /// Through two levels of tables; the physical address of the page directory of each of the four
+    /// gigabytes.
     Two([u64; 4]),
 }
 
 /// Ranges of bytes in a page, ascending, none touching another.
 type Ranges = Vec<(u16, u16)>;
 
-/// Memory and the global table. Grows with what is written; a page that is written again is not kept twice.
+/// Memory and the global table. Grows with what is written; a page that is written again is not
+/// kept twice.
 #[derive(Debug, Default)]
 pub struct Image {
-    /// The pages, in the order in which they were written first. What one loop wrote lies in one piece.
+    /// The pages, in the order in which they were written first. What one loop wrote lies in one
+    /// piece.
     bytes: Vec<u8>,
     /// Where each frame lies: number of a page in `bytes`.
     slots: HashMap<u64, u32>,
@@ -67,11 +72,13 @@ impl Image {
     pub fn write_physical(&mut self, address: u64, bytes: &[u8]) -> u64 {
         let mut done = 0;
         while done < bytes.len() {
-            let Some(at) = address.checked_add(done as u64).filter(|at| at >> PAGE_SHIFT < PRIVATE) else {
+            let Some(at) = address.checked_add(done as u64).filter(|at| at >> PAGE_SHIFT < PRIVATE)
+            else {
                 break;
             };
             let here = ((PAGE - at % PAGE) as usize).min(bytes.len() - done);
-            if !self.write_frame(at >> PAGE_SHIFT, (at % PAGE) as usize, &bytes[done..done + here]) {
+            if !self.write_frame(at >> PAGE_SHIFT, (at % PAGE) as usize, &bytes[done..done + here])
+            {
                 break;
             }
             done += here;
@@ -79,8 +86,8 @@ impl Image {
         (bytes.len() - done) as u64
     }
 
-    /// Writes memory through the global table, and says how many of the bytes had no room. A page without an entry, as
-    /// classic files may have them, is kept too.
+    /// Writes memory through the global table, and says how many of the bytes had no room. A page
+    /// without an entry, as classic files may have them, is kept too.
     pub fn write_global(&mut self, address: u64, bytes: &[u8]) -> u64 {
         let mut done = 0;
         while done < bytes.len() {
@@ -105,7 +112,8 @@ impl Image {
         (address >> PAGE_SHIFT..=last).all(|page| self.global_frame(page).is_some())
     }
 
-    /// Writes entries of the global table from number `first` on, and says how many there is no place for.
+    /// Writes entries of the global table from number `first` on, and says how many there is no
+    /// place for.
     pub fn write_entries(&mut self, first: u64, entries: &[u64]) -> u64 {
         let room = MAX_GLOBAL.saturating_sub(first).min(entries.len() as u64) as usize;
         for (number, &bits) in (first..).zip(&entries[..room]) {
@@ -137,12 +145,17 @@ impl Image {
         let start = slot as usize * PAGE as usize + offset;
         self.bytes[start..start + bytes.len()].copy_from_slice(bytes);
         if let Some(written) = &mut self.written {
-            add_range(written.entry(frame).or_default(), offset as u16, (offset + bytes.len()) as u16);
+            add_range(
+                written.entry(frame).or_default(),
+                offset as u16,
+                (offset + bytes.len()) as u16,
+            );
         }
         true
     }
 
-    /// What was written to a frame since this was last asked for it. Nothing, if the image does not track.
+    /// What was written to a frame since this was last asked for it. Nothing, if the image does not
+    /// track.
     pub fn take_written(&mut self, frame: u64) -> Vec<(u16, u16)> {
         self.written.as_mut().and_then(|written| written.remove(&frame)).unwrap_or_default()
     }
@@ -207,7 +220,8 @@ impl Image {
             .or_else(|| Some(PRIVATE + page).filter(|frame| self.slots.contains_key(frame)))
     }
 
-    /// Every page that is mapped, with its frame, in order; false if there are more than could ever be kept.
+    /// Every page that is mapped, with its frame, in order; false if there are more than could ever
+    /// be kept.
     pub fn pages(&self, translation: &Translation) -> (Vec<(u64, u64)>, bool) {
         if *translation != Translation::Global {
             return mapped(translation, &mut |frame, out| {
@@ -215,8 +229,9 @@ impl Image {
             });
         }
         let entries = self.global.iter();
-        let mut found: Vec<(u64, u64)> =
-            entries.filter_map(|(&page, &bits)| Some((page, tables::global_entry(bits)?))).collect();
+        let mut found: Vec<(u64, u64)> = entries
+            .filter_map(|(&page, &bits)| Some((page, tables::global_entry(bits)?)))
+            .collect();
         found.extend(self.slots.keys().filter_map(|&frame| {
             let page = frame.checked_sub(PRIVATE)?;
             self.global_frame(page).is_none().then_some((page, frame))
@@ -226,9 +241,9 @@ impl Image {
     }
 }
 
-/// Every page that the page tables of a context map, with its physical page, by their numbers and in order; false if there are
-/// more than could ever be kept of a file, as where tables lead in circles. `read` fills in the 4096 bytes of a physical
-/// page, if it is there.
+/// Every page that the page tables of a context map, with its physical page, by their numbers and
+/// in order; false if there are more than could ever be kept of a file, as where tables lead in
+/// circles. `read` fills in the 4096 bytes of a physical page, if it is there.
 pub fn mapped(
     translation: &Translation,
     read: &mut dyn FnMut(u64, &mut [u8]) -> bool,
@@ -237,9 +252,9 @@ pub fn mapped(
     let whole = match *translation {
         Translation::Global => true,
         Translation::Four(root) => walk.table(root >> PAGE_SHIFT, 4, 0),
-        Translation::Two(roots) => {
-            (0..).zip(roots).all(|(index, root)| walk.table(root >> PAGE_SHIFT, 2, index << (2 * INDEX_BITS)))
-        }
+        Translation::Two(roots) => (0..)
+            .zip(roots)
+            .all(|(index, root)| walk.table(root >> PAGE_SHIFT, 2, index << (2 * INDEX_BITS))),
     };
     (walk.found, whole)
 }

@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-/// Most memory that decompressing xz may take, in bytes: `xz -9` wants 65 MiB. (gzip wants 32 KiB, and zstd windows are
-/// limited by the decoder.)
+/// Most memory that decompressing xz may take, in bytes: `xz -9` wants 65 MiB. (gzip wants 32 KiB,
+/// and zstd windows are limited by the decoder.)
 pub const MAX_DICTIONARY: u32 = 512 << 20;
 
 /// How a file is compressed.
@@ -58,7 +58,9 @@ pub fn decompressed(path: &Path) -> io::Result<impl BufRead + use<>> {
 }
 
 /// Decompresses what `input` holds, if it is compressed.
-pub(crate) fn decompress<'a>(input: impl Read + 'a) -> io::Result<(Compression, Box<dyn Read + 'a>)> {
+pub(crate) fn decompress<'a>(
+    input: impl Read + 'a,
+) -> io::Result<(Compression, Box<dyn Read + 'a>)> {
     let mut input = BufReader::with_capacity(1 << 16, input);
     // A buffer that fills its first bytes in several reads is put back together.
     let mut start = Vec::new();
@@ -76,7 +78,8 @@ pub(crate) fn decompress<'a>(input: impl Read + 'a) -> io::Result<(Compression, 
 
 /// All frames of a zstd file, one after the other.
 struct ZstdFrames<R: BufRead> {
-    /// What follows the last frame that was read; `None` while a frame is being read, and after an error.
+    /// What follows the last frame that was read; `None` while a frame is being read, and after an
+    /// error.
     input: Option<R>,
     decoder: Option<StreamingDecoder<R, FrameDecoder>>,
 }
@@ -94,12 +97,16 @@ impl<R: BufRead> Read for ZstdFrames<R> {
                 }
             }
             if let Some(decoder) = self.decoder.take() {
-                let (stored, computed) =
-                    (decoder.decoder.get_checksum_from_data(), decoder.decoder.get_calculated_checksum());
+                let (stored, computed) = (
+                    decoder.decoder.get_checksum_from_data(),
+                    decoder.decoder.get_calculated_checksum(),
+                );
                 if let (Some(stored), Some(computed)) = (stored, computed)
                     && stored != computed
                 {
-                    return Err(damaged(format!("checksum {computed:#010x}, the file says {stored:#010x}")));
+                    return Err(damaged(format!(
+                        "checksum {computed:#010x}, the file says {stored:#010x}"
+                    )));
                 }
                 self.input = Some(decoder.into_inner());
             }
@@ -107,7 +114,8 @@ impl<R: BufRead> Read for ZstdFrames<R> {
             if input.fill_buf()?.is_empty() {
                 return Ok(0);
             }
-            self.decoder = Some(StreamingDecoder::new(input).map_err(|error| damaged(error.to_string()))?);
+            self.decoder =
+                Some(StreamingDecoder::new(input).map_err(|error| damaged(error.to_string()))?);
         }
     }
 }

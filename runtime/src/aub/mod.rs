@@ -1,9 +1,10 @@
-//! AUB files: what a driver's tool writes for a simulator. Memory, page tables and registers, in the order in which
-//! they are written, and what starts the engines.
+//! AUB files: what a driver's tool writes for a simulator. Memory, page tables and registers, in
+//! the order in which they are written, and what starts the engines.
 //!
-//! Two kinds: the *classic* one writes memory through the global page table and hands commands to a ring; the *memory
-//! trace* writes physical memory, entries of the global page table, context images and registers, as a kernel driver
-//! does. [`Reader`] reads both, plain or compressed by xz, gzip or zstd, as a stream of [`Event`]s.
+//! Two kinds: the *classic* one writes memory through the global page table and hands commands to a
+//! ring; the *memory trace* writes physical memory, entries of the global page table, context
+//! images and registers, as a kernel driver does. [`Reader`] reads both, plain or compressed by xz,
+//! gzip or zstd, as a stream of [`Event`]s.
 //!
 //! ```no_run
 //! use genxml::aub::{Event, Reader};
@@ -17,8 +18,9 @@
 //! # Ok::<(), genxml::aub::AubError>(())
 //! ```
 //!
-//! [`submissions`] gives what the engines execute, with memory as it was by then, for a decoder. [`Writer`] writes
-//! blocks, and [`Recorder`] whole submissions, such as those of a capture ([`from_capture`]); [`to_capture`] is the way back.
+//! [`submissions`] gives what the engines execute, with memory as it was by then, for a decoder.
+//! [`Writer`] writes blocks, and [`Recorder`] whole submissions, such as those of a capture
+//! ([`from_capture`]); [`to_capture`] is the way back.
 //!
 //! Facts: gen8_facts 1.5; Mesa's tools/aub_read.c and aub_write.c.
 
@@ -67,11 +69,13 @@ pub struct Block<'a> {
 pub enum Event<'a> {
     /// The head of the file.
     Header(Header),
-    /// Bytes for memory. Data of a classic block come in pieces of at most [`CHUNK`] bytes, at ascending addresses.
+    /// Bytes for memory. Data of a classic block come in pieces of at most [`CHUNK`] bytes, at
+    /// ascending addresses.
     Memory {
         /// What the address counts in.
         space: Space,
-        /// First byte. Global addresses are cut to 48 bits, as the canonical form sign-extends them.
+        /// First byte. Global addresses are cut to 48 bits, as the canonical form sign-extends
+        /// them.
         address: u64,
         /// The bytes.
         bytes: &'a [u8],
@@ -152,7 +156,9 @@ impl Header {
             (Some(device), _) if device.bits() != 0 => {
                 Some(matches!(device, MemTraceVersionDevice::BDW | MemTraceVersionDevice::CHV))
             }
-            (_, Some(id)) => Some(Platform::of_pci_id(id).is_some_and(|platform| platform.is_described())),
+            (_, Some(id)) => {
+                Some(Platform::of_pci_id(id).is_some_and(|platform| platform.is_described()))
+            }
             _ => None,
         }
     }

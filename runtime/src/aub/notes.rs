@@ -57,15 +57,18 @@ impl Notes {
 
     /// The notes in the order of the file.
     pub fn list(self) -> Vec<Note> {
-        let counted = self.counts.iter().map(|Count { position, why, count, blocks }| match blocks {
-            1 => (*position, format!("{count} {why}")),
-            _ => (*position, format!("{count} {why} (in {blocks} blocks from here on)")),
-        });
+        let counted =
+            self.counts.iter().map(|Count { position, why, count, blocks }| match blocks {
+                1 => (*position, format!("{count} {why}")),
+                _ => (*position, format!("{count} {why} (in {blocks} blocks from here on)")),
+            });
         let mut placed: Vec<(u64, String)> = self.notes.iter().cloned().chain(counted).collect();
         placed.sort_by_key(|note| note.0);
         let place = |position| format!("byte {position:#x}");
-        let mut list: Vec<Note> =
-            placed.into_iter().map(|(position, text)| Note { place: place(position), text }).collect();
+        let mut list: Vec<Note> = placed
+            .into_iter()
+            .map(|(position, text)| Note { place: place(position), text })
+            .collect();
         let more = (self.more > 0).then(|| format!("and {} notes more", self.more));
         let rest = more.into_iter().chain(self.end);
         list.extend(rest.map(|text| Note { place: String::new(), text }));

@@ -1,7 +1,7 @@
 //! What a file does: to memory, and what it starts on which engine.
 //!
-//! Engines are done at once with what is started, as if they took no time: memory is as the file wrote it, and the head
-//! of a ring is at its tail when the file goes on.
+//! Engines are done at once with what is started, as if they took no time: memory is as the file
+//! wrote it, and the head of a ring is at its tail when the file goes on.
 
 use super::image::{Image, Translation};
 use super::notes::Notes;
@@ -19,7 +19,8 @@ use crate::gen8::engine_registers::{
     RingCtl, RingElsp, RingHead, RingModeGen7, RingPdp, RingStart, RingTail,
 };
 use crate::gen8::memory::{
-    ContextDescriptorFormat as Descriptor, ContextDescriptorFormatAddressingModeLegacyContext as Addressing,
+    ContextDescriptorFormat as Descriptor,
+    ContextDescriptorFormatAddressingModeLegacyContext as Addressing,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -27,9 +28,9 @@ use std::io;
 /// Bytes of the registers of an engine.
 const ENGINE_BYTES: u32 = 0x1000;
 
-/// The submission queue of Gen11 and later, from the engine's base: sixteen dwords, low half of an element first, and the
-/// register whose bit 0 submits them (Linux i915 gt/intel_engine_regs.h, RING_EXECLIST_SQ_CONTENTS and
-/// RING_EXECLIST_CONTROL). Broadwell has no registers there.
+/// The submission queue of Gen11 and later, from the engine's base: sixteen dwords, low half of an
+/// element first, and the register whose bit 0 submits them (Linux i915 gt/intel_engine_regs.h,
+/// RING_EXECLIST_SQ_CONTENTS and RING_EXECLIST_CONTROL). Broadwell has no registers there.
 const QUEUE: std::ops::Range<u32> = 0x510..0x550;
 const QUEUE_CONTROL: u32 = 0x550;
 
@@ -62,8 +63,8 @@ pub(super) enum Commands {
     },
 }
 
-/// A ring, by its registers. A size that does not hold head and tail is none: Mesa's writer puts an address there
-/// (gen8_facts 1.5); the ring then is as large as they want it.
+/// A ring, by its registers. A size that does not hold head and tail is none: Mesa's writer puts an
+/// address there (gen8_facts 1.5); the ring then is as large as they want it.
 fn ring(start: u32, control: u32, head: u32, tail: u32) -> Ring {
     let size = RingCtl::unpack_lossy(&[control]).ring_nr_pages.get() * PAGE;
     let head = RingHead::unpack_lossy(&[head]).head_addr.get();
@@ -79,9 +80,11 @@ pub(super) fn used(ring: &Ring) -> u64 {
 }
 
 /// Told of what is started: memory as it is then, and the head of the file.
-pub(super) type OnStart<'a> = dyn FnMut(&mut Image, Option<&Header>, &Started) -> io::Result<()> + 'a;
+pub(super) type OnStart<'a> =
+    dyn FnMut(&mut Image, Option<&Header>, &Started) -> io::Result<()> + 'a;
 
-/// Reads a file to its end into `image`. What cannot be used is noted and left out; a file that ends early is noted too.
+/// Reads a file to its end into `image`. What cannot be used is noted and left out; a file that
+/// ends early is noted too.
 ///
 /// # Errors
 /// Those of `each`.
@@ -91,8 +94,14 @@ pub(super) fn play(
     notes: &mut Notes,
     each: &mut OnStart<'_>,
 ) -> io::Result<()> {
-    let mut play =
-        Play { image, notes, each, header: None, registers: HashMap::new(), ports: BTreeMap::new() };
+    let mut play = Play {
+        image,
+        notes,
+        each,
+        header: None,
+        registers: HashMap::new(),
+        ports: BTreeMap::new(),
+    };
     loop {
         match reader.next_block() {
             Ok(Some(block)) => play.block(block.position, block.event)?,
@@ -121,8 +130,10 @@ impl Play<'_, '_> {
         match event {
             Event::Header(header) => {
                 if header.is_gen8() == Some(false) {
-                    let id = header.pci_id.map(|id| format!(" (PCI id {id:#06x})")).unwrap_or_default();
-                    let text = format!("recorded for another GPU{id}: read with the packets of Broadwell");
+                    let id =
+                        header.pci_id.map(|id| format!(" (PCI id {id:#06x})")).unwrap_or_default();
+                    let text =
+                        format!("recorded for another GPU{id}: read with the packets of Broadwell");
                     self.notes.add(position, text);
                 }
                 self.header.get_or_insert(header);
@@ -132,7 +143,8 @@ impl Play<'_, '_> {
                 self.notes.count(position, NO_ROOM, lost);
             }
             Event::Memory { space: Space::Global, address, bytes } => {
-                let is_trace = self.header.as_ref().is_none_or(|h| h.kind == super::Kind::MemoryTrace);
+                let is_trace =
+                    self.header.as_ref().is_none_or(|h| h.kind == super::Kind::MemoryTrace);
                 if is_trace && !self.image.has_global(address, bytes.len() as u64) {
                     self.notes.count(position, NO_ENTRY, bytes.len() as u64);
                 }
@@ -141,7 +153,9 @@ impl Play<'_, '_> {
             }
             Event::Memory { space, bytes, .. } => {
                 let why = match space {
-                    Space::Local => "bytes for local memory, which Broadwell does not have, are left out",
+                    Space::Local => {
+                        "bytes for local memory, which Broadwell does not have, are left out"
+                    }
                     Space::Pci => "bytes for the configuration space of the PCI bus are left out",
                     _ => {
                         "bytes for memory that is not local are left out: no source says which memory that is"
@@ -151,9 +165,15 @@ impl Play<'_, '_> {
             }
             Event::GlobalEntries { first, entries } => {
                 let lost = self.image.write_entries(first, entries);
-                self.notes.count(position, "entries of the global table beyond 4 GiB are left out", lost);
+                self.notes.count(
+                    position,
+                    "entries of the global table beyond 4 GiB are left out",
+                    lost,
+                );
             }
-            Event::RegisterWrite { offset, mask, value } => self.register(position, offset, mask, value)?,
+            Event::RegisterWrite { offset, mask, value } => {
+                self.register(position, offset, mask, value)?
+            }
             Event::Commands { engine, address, bytes } => {
                 let lost = self.image.write_global(address, bytes);
                 self.notes.count(position, NO_ROOM, lost);
@@ -202,7 +222,10 @@ impl Play<'_, '_> {
                 let &[high1, low1, high0, low0] = &port[..] else { return Ok(()) };
                 port.clear();
                 if !Descriptor::unpack_lossy(&[low0, high0]).valid {
-                    self.notes.add(position, format!("{engine}: the first element submitted is not valid"));
+                    self.notes.add(
+                        position,
+                        format!("{engine}: the first element submitted is not valid"),
+                    );
                 }
                 self.context(position, base, engine, [low0, high0])?;
                 self.context(position, base, engine, [low1, high1])
@@ -227,8 +250,8 @@ impl Play<'_, '_> {
         if !RingCtl::unpack_lossy(&[control]).ring_valid || mode.gfx_run_list_enable {
             return Ok(());
         }
-        let [start, head, tail] =
-            [RingStart::OFFSET, RingHead::OFFSET, RingTail::OFFSET].map(|within| self.read(base + within));
+        let [start, head, tail] = [RingStart::OFFSET, RingHead::OFFSET, RingTail::OFFSET]
+            .map(|within| self.read(base + within));
         let ring = ring(start, control, head, tail);
         if used(&ring) == 0 {
             return Ok(());
@@ -243,11 +266,23 @@ impl Play<'_, '_> {
             (true, false) => Translation::Two(roots),
         };
         self.registers.insert(base + RingHead::OFFSET, packed_head(&ring));
-        self.start(Started { position, engine, context: 0, translation, commands: Commands::Ring(ring) })
+        self.start(Started {
+            position,
+            engine,
+            context: 0,
+            translation,
+            commands: Commands::Ring(ring),
+        })
     }
 
     /// A context that is submitted, if it is valid and there is something to run in its ring.
-    fn context(&mut self, position: u64, base: u32, engine: EngineId, halves: [u32; 2]) -> io::Result<()> {
+    fn context(
+        &mut self,
+        position: u64,
+        base: u32,
+        engine: EngineId,
+        halves: [u32; 2],
+    ) -> io::Result<()> {
         let descriptor = Descriptor::unpack_lossy(&halves);
         if !descriptor.valid {
             return Ok(());
@@ -299,20 +334,30 @@ impl Play<'_, '_> {
         self.image.write_global(at, &packed_head(&ring).to_le_bytes());
         self.registers.insert(base + RingHead::OFFSET, packed_head(&ring));
         let context = (lrca / PAGE) as u32;
-        self.start(Started { position, engine, context, translation, commands: Commands::Ring(ring) })
+        self.start(Started {
+            position,
+            engine,
+            context,
+            translation,
+            commands: Commands::Ring(ring),
+        })
     }
 }
 
-const NO_ROOM: &str = "bytes of memory are left out: 4 GiB of the file are kept, at addresses of 48 bits";
-const NO_ENTRY: &str = "bytes of global memory are written without an entry of the global table for them";
+const NO_ROOM: &str =
+    "bytes of memory are left out: 4 GiB of the file are kept, at addresses of 48 bits";
+const NO_ENTRY: &str =
+    "bytes of global memory are written without an entry of the global table for them";
 
 /// RING_HEAD of a ring that is done.
 fn packed_head(ring: &Ring) -> u32 {
-    let [dword] = RingHead { head_addr: Shifted::from_bits(ring.tail >> 2), ..RingHead::new() }.pack();
+    let [dword] =
+        RingHead { head_addr: Shifted::from_bits(ring.tail >> 2), ..RingHead::new() }.pack();
     dword
 }
 
-/// The engine that a register belongs to, and its base. The second video engine is one like the first.
+/// The engine that a register belongs to, and its base. The second video engine is one like the
+/// first.
 fn engine_of(offset: u32) -> Option<(u32, EngineId)> {
     let engine = ENGINES.iter().find(|engine| offset.wrapping_sub(engine.base) < ENGINE_BYTES)?;
     let name = engine.name.trim_end_matches('2').to_ascii_lowercase();

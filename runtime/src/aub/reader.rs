@@ -22,7 +22,8 @@ pub const MAX_COMMANDS: usize = 2 << 20;
 /// The address space of the GPU.
 const ADDRESS_MASK: u64 = (1 << 48) - 1;
 
-/// Reads a file block by block. It needs memory for one block (256 KiB at most; 2 MiB of a ring), not for the file.
+/// Reads a file block by block. It needs memory for one block (256 KiB at most; 2 MiB of a ring),
+/// not for the file.
 pub struct Reader<'a> {
     input: Box<dyn Read + 'a>,
     compression: Compression,
@@ -93,7 +94,11 @@ impl Head {
             _ => return None,
         };
         let sub_opcode = head.sub_opcode.get();
-        (head.type_.get() == BLOCK_TYPE).then_some(Head { opcode, sub_opcode, dwords: length + bias })
+        (head.type_.get() == BLOCK_TYPE).then_some(Head {
+            opcode,
+            sub_opcode,
+            dwords: length + bias,
+        })
     }
 
     fn name(&self) -> &'static str {
@@ -123,7 +128,8 @@ impl Reader<'static> {
     /// [`AubError::Open`], or [`AubError::Read`] if its first bytes cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, AubError> {
         let path = path.as_ref();
-        let file = File::open(path).map_err(|source| AubError::Open { path: path.to_owned(), source })?;
+        let file =
+            File::open(path).map_err(|source| AubError::Open { path: path.to_owned(), source })?;
         Reader::new(file)
     }
 }
@@ -202,7 +208,12 @@ impl<'a> Reader<'a> {
                 return match got {
                     0 => Ok(None),
                     4 => Err(AubError::Unknown { position, header }),
-                    _ => Err(AubError::Cut { position, block: "unknown", needed: 4, available: got as u64 }),
+                    _ => Err(AubError::Cut {
+                        position,
+                        block: "unknown",
+                        needed: 4,
+                        available: got as u64,
+                    }),
                 };
             }
             let Some(head) = head else { unreachable!("looked at above") };
@@ -253,7 +264,8 @@ impl<'a> Reader<'a> {
     /// Says what the block in the buffer is; `None` if its data are to be read.
     fn parse(&mut self, position: u64, head: &Head) -> Result<Option<Found>, AubError> {
         let block = head.name();
-        let wrong = |field, value, problem| AubError::Field { position, block, field, value, problem };
+        let wrong =
+            |field, value, problem| AubError::Field { position, block, field, value, problem };
         Ok(Some(match (head.opcode, head.sub_opcode) {
             (CLASSIC, HEADER) => {
                 let header = AubHeader::unpack_lossy(&self.fixed(position, head)?);
@@ -268,7 +280,9 @@ impl<'a> Reader<'a> {
                     application: text(&name),
                 })
             }
-            (CLASSIC, BITMAP) => Found::Bitmap(AubDumpBitmap::unpack_lossy(&self.fixed(position, head)?)),
+            (CLASSIC, BITMAP) => {
+                Found::Bitmap(AubDumpBitmap::unpack_lossy(&self.fixed(position, head)?))
+            }
             (CLASSIC, TRACE_BLOCK) => {
                 if self.buffer.len() == SHORT_TRACE_BLOCK {
                     self.buffer.push(0);
@@ -297,7 +311,11 @@ impl<'a> Reader<'a> {
                 let (address, size) = (write.address.get(), write.size_bytes.get());
                 let data = self.buffer.len() - MemTraceMemoryWrite::DWORDS;
                 if size > data as u64 * 4 {
-                    return Err(wrong("Size bytes", size, "there are fewer in the block, by its Length"));
+                    return Err(wrong(
+                        "Size bytes",
+                        size,
+                        "there are fewer in the block, by its Length",
+                    ));
                 }
                 let space = match write.address_space {
                     MemTraceMemoryWriteAddressSpace::GGTT => Space::Global,
@@ -305,9 +323,11 @@ impl<'a> Reader<'a> {
                     MemTraceMemoryWriteAddressSpace::PHYSICAL => Space::Physical,
                     MemTraceMemoryWriteAddressSpace::GGTT_ENTRY => {
                         let first = entry_number(position, block, address, size, 8)?;
-                        let bytes = &self.buffer[MemTraceMemoryWrite::DWORDS..][..size as usize / 4];
+                        let bytes =
+                            &self.buffer[MemTraceMemoryWrite::DWORDS..][..size as usize / 4];
                         self.entries.clear();
-                        self.entries.extend(bytes.as_chunks().0.iter().map(|&[low, high]| join(low, high)));
+                        self.entries
+                            .extend(bytes.as_chunks().0.iter().map(|&[low, high]| join(low, high)));
                         return Ok(Some(Found::Entries(first)));
                     }
                     other => {
@@ -341,7 +361,9 @@ impl<'a> Reader<'a> {
                 }
             }
             (MEMORY_TRACE, MEMORY_POLL) => Found::MemoryPoll,
-            (opcode, sub_opcode) => Found::Other { opcode: opcode as u8, sub_opcode: sub_opcode as u8 },
+            (opcode, sub_opcode) => {
+                Found::Other { opcode: opcode as u8, sub_opcode: sub_opcode as u8 }
+            }
         }))
     }
 
@@ -392,7 +414,9 @@ impl<'a> Reader<'a> {
                 mask: u32::MAX,
                 value: self.buffer.first().copied().unwrap_or(0),
             },
-            What::Commands(engine) => Found::Commands { engine, address: address_in(Space::Global, address) },
+            What::Commands(engine) => {
+                Found::Commands { engine, address: address_in(Space::Global, address) }
+            }
             What::Comment => {
                 self.text = text(bytemuck::cast_slice(&self.buffer));
                 Found::Comment
@@ -421,7 +445,9 @@ impl<'a> Reader<'a> {
             }
             Found::Comment => Event::Comment(&self.text),
             Found::Bitmap(bitmap) => Event::Bitmap(bitmap),
-            Found::Other { opcode, sub_opcode } => Event::Other { opcode, sub_opcode, dwords: &self.buffer },
+            Found::Other { opcode, sub_opcode } => {
+                Event::Other { opcode, sub_opcode, dwords: &self.buffer }
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Submissions, written: page tables, context images and what starts the engines, in the order of Mesa's writer.
+//! Submissions, written: page tables, context images and what starts the engines, in the order of
+//! Mesa's writer.
 
 use super::Space;
 use super::tables::{self, ENTRIES, INDEX_BITS, PAGE, PAGE_SHIFT};
@@ -6,7 +7,9 @@ use super::writer::{Writer, bytes};
 use crate::capture::WriteObject;
 use crate::core::{Address, MinusOne, Packed, U};
 use crate::engine::EngineId;
-use crate::gen8::context::{Gen8LrContextRegisterStatePage, Gen8LrContextRegisterStatePageOtherEngines};
+use crate::gen8::context::{
+    Gen8LrContextRegisterStatePage, Gen8LrContextRegisterStatePageOtherEngines,
+};
 use crate::gen8::engine_registers::{
     RingContextControl, RingCtl, RingElsp, RingExeclistStatusLo, RingHwsPga, RingModeGen7,
 };
@@ -29,12 +32,13 @@ const RING: u64 = PAGE;
 /// Most frames that objects may take: 39 bits of address, as the machines have.
 const MAX_FRAMES: u64 = 1 << (39 - PAGE_SHIFT);
 
-/// Writes submissions with the memory that they need, as [`CaptureWriter`](crate::capture::CaptureWriter) does, into a
-/// memory trace.
+/// Writes submissions with the memory that they need, as
+/// [`CaptureWriter`](crate::capture::CaptureWriter) does, into a memory trace.
 ///
-/// Each object has physical pages of its own, which are written whole when it is there for the first time. A context has
-/// page tables of four levels, which map just what its newest submission lists; on each engine it has a ring, and an image
-/// that is restored from the second submission on. A simulator waits for the end of each submission.
+/// Each object has physical pages of its own, which are written whole when it is there for the
+/// first time. A context has page tables of four levels, which map just what its newest submission
+/// lists; on each engine it has a ring, and an image that is restored from the second submission
+/// on. A simulator waits for the end of each submission.
 #[derive(Debug)]
 pub struct Recorder<W> {
     writer: Writer<W>,
@@ -93,8 +97,8 @@ impl<W: Write> Recorder<W> {
         self.writer.position()
     }
 
-    /// A submission: of the batch at `batch_address`, which runs to its MI_BATCH_BUFFER_END, with exactly these objects
-    /// mapped in the context.
+    /// A submission: of the batch at `batch_address`, which runs to its MI_BATCH_BUFFER_END, with
+    /// exactly these objects mapped in the context.
     ///
     /// # Errors
     /// If the output cannot be written, or there is no room for the objects.
@@ -196,8 +200,9 @@ impl<W: Write> Recorder<W> {
             for (offset, bytes) in &object.writes {
                 let (start, end) = (*offset.max(&at), (offset + bytes.len() as u64).min(at + PAGE));
                 if start < end {
-                    page[(start - at) as usize..(end - at) as usize]
-                        .copy_from_slice(&bytes[(start - offset) as usize..(end - offset) as usize]);
+                    page[(start - at) as usize..(end - at) as usize].copy_from_slice(
+                        &bytes[(start - offset) as usize..(end - offset) as usize],
+                    );
                 }
             }
             self.writer.memory(Space::Physical, first + at, &page)?;
@@ -214,18 +219,30 @@ impl<W: Write> Recorder<W> {
         let mut space = self.spaces.remove(&context).unwrap_or_default();
         let before = std::mem::replace(&mut space.mapped, wanted.clone());
         let mut result = Ok(());
-        for (page, frames) in before.iter().filter(|(page, frames)| wanted.get(page) != Some(frames)) {
+        for (page, frames) in
+            before.iter().filter(|(page, frames)| wanted.get(page) != Some(frames))
+        {
             result = result.and_then(|()| self.entries(&mut space, *page, frames.1, None));
         }
-        for (page, frames) in wanted.iter().filter(|(page, frames)| before.get(page) != Some(frames)) {
-            result = result.and_then(|()| self.entries(&mut space, *page, frames.1, Some(frames.0)));
+        for (page, frames) in
+            wanted.iter().filter(|(page, frames)| before.get(page) != Some(frames))
+        {
+            result =
+                result.and_then(|()| self.entries(&mut space, *page, frames.1, Some(frames.0)));
         }
         self.spaces.insert(context, space);
         result
     }
 
-    /// Writes the entries of `count` pages from `page` on: to frames from `frame` on, or to nothing.
-    fn entries(&mut self, space: &mut Tables, page: u64, count: u64, frame: Option<u64>) -> io::Result<()> {
+    /// Writes the entries of `count` pages from `page` on: to frames from `frame` on, or to
+    /// nothing.
+    fn entries(
+        &mut self,
+        space: &mut Tables,
+        page: u64,
+        count: u64,
+        frame: Option<u64>,
+    ) -> io::Result<()> {
         let mut done = 0;
         while done < count {
             let at = page + done;
@@ -253,7 +270,11 @@ impl<W: Write> Recorder<W> {
                     let table = self.frames(1)?;
                     space.tables.insert(key, table);
                     let address = (above << PAGE_SHIFT) + 8 * (page >> covers & (ENTRIES - 1));
-                    self.writer.memory(Space::Physical, address, &bytes(&[tables::pack(level, table)]))?;
+                    self.writer.memory(
+                        Space::Physical,
+                        address,
+                        &bytes(&[tables::pack(level, table)]),
+                    )?;
                     table
                 }
             };
@@ -273,7 +294,8 @@ impl<W: Write> Recorder<W> {
                 let root = self.spaces.get(&context).map_or(0, |space| space.root << PAGE_SHIFT);
                 let mut registers = image(engine, ring, root);
                 registers.resize((pages * PAGE / 4) as usize, 0);
-                let registers: Vec<u8> = registers.iter().flat_map(|dword| dword.to_le_bytes()).collect();
+                let registers: Vec<u8> =
+                    registers.iter().flat_map(|dword| dword.to_le_bytes()).collect();
                 self.writer.memory(Space::Global, ring + RING + PAGE, &registers)?;
                 Image { ring, used: 0 }
             }
@@ -311,7 +333,8 @@ impl<W: Write> Recorder<W> {
             self.writer.register_write(base(engine) + RingElsp::OFFSET, value)?;
         }
         self.contexts.insert(key, Image { used: image.used + 1, ..image });
-        let [running] = RingExeclistStatusLo { execlist_0_valid: true, ..RingExeclistStatusLo::new() }.pack();
+        let [running] =
+            RingExeclistStatusLo { execlist_0_valid: true, ..RingExeclistStatusLo::new() }.pack();
         self.writer.register_poll(base(engine) + RingExeclistStatusLo::OFFSET, running, 0)
     }
 }
@@ -327,7 +350,8 @@ fn base(engine: EngineId) -> u32 {
     }
 }
 
-/// CONTEXT_CONTROL as drivers have it (gen8_facts 1.4): without anything to be restored the first time.
+/// CONTEXT_CONTROL as drivers have it (gen8_facts 1.4): without anything to be restored the first
+/// time.
 fn control(first: bool) -> u32 {
     let bits = RingContextControl {
         ctx_ctrl_engine_ctx_restore_inhibit: true,
@@ -350,7 +374,8 @@ fn offset_of(field: &str) -> u64 {
     fields.iter().find(|known| known.name == field).map_or(0, |field| u64::from(field.start / 8))
 }
 
-/// The registers of a new context: its ring and the root of its tables, and nothing that would be restored.
+/// The registers of a new context: its ring and the root of its tables, and nothing that would be
+/// restored.
 fn image(engine: EngineId, ring: u64, root: u64) -> Vec<u32> {
     let size = RingCtl {
         ring_nr_pages: MinusOne::new(RING / PAGE).unwrap_or_default(),

@@ -22,7 +22,8 @@ const SILENT: [&str; 8] = [
 /// What a submission's commands are, when they lie in global memory.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// The batches that are called, by their 48-bit addresses, and whether each lies in global memory.
+    /// The batches that are called, by their 48-bit addresses, and whether each lies in global
+    /// memory.
     pub batches: Vec<(u64, bool)>,
     /// Other commands, by name, that do something.
     pub others: BTreeMap<&'static str, u64>,
@@ -35,7 +36,8 @@ impl Calls {
     pub fn of(submission: &Submission<'_>) -> Calls {
         let bytes = commands(submission);
         let mut calls = Calls::default();
-        let dwords: Vec<u32> = bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
+        let dwords: Vec<u32> =
+            bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
         let mut rest = &dwords[..];
         while let Some(&header) = rest.first() {
             let found = Tables::gen8().instruction(submission.engine, header);
@@ -49,7 +51,9 @@ impl Calls {
                     let start = MiBatchBufferStart::unpack_lossy(dwords);
                     let space = start.address_space_indicator;
                     let address = start.batch_buffer_start_address.va48();
-                    calls.batches.push((address, space == MiBatchBufferStartAddressSpaceIndicator::GGTT));
+                    calls
+                        .batches
+                        .push((address, space == MiBatchBufferStartAddressSpaceIndicator::GGTT));
                 }
                 None if SILENT.contains(&name) => {}
                 None => *calls.others.entry(name).or_default() += 1,

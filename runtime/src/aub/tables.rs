@@ -28,7 +28,8 @@ pub(super) enum Leads {
     Large(u64),
 }
 
-/// The entry of a table of `level` (4 the root of 48 bits, 1 a page table); `None` if it is not present.
+/// The entry of a table of `level` (4 the root of 48 bits, 1 a page table); `None` if it is not
+/// present.
 pub(super) fn entry(level: u32, bits: u64) -> Option<Leads> {
     let dwords = [bits as u32, (bits >> 32) as u32];
     macro_rules! table {
@@ -42,7 +43,9 @@ pub(super) fn entry(level: u32, bits: u64) -> Option<Leads> {
         3 => table!(PageDirectoryPointerEntry),
         2 if PageDirectoryEntry::unpack_lossy(&dwords).page_size => {
             let entry = PageDirectoryEntry::unpack_lossy(&dwords);
-            entry.present.then_some(Leads::Large((entry.address.get() >> PAGE_SHIFT) & !(LARGE - 1)))
+            entry
+                .present
+                .then_some(Leads::Large((entry.address.get() >> PAGE_SHIFT) & !(LARGE - 1)))
         }
         2 => table!(PageDirectoryEntry),
         _ => {

@@ -27,14 +27,15 @@ impl Run {
     /// The other one goes on where this one ends, in addresses and in place.
     fn leads_to(&self, next: &Run) -> bool {
         let slot = |run: &Run| run.slot.map(u64::from);
-        self.page + self.count == next.page && slot(self).map(|slot| slot + self.count) == slot(next)
+        self.page + self.count == next.page
+            && slot(self).map(|slot| slot + self.count) == slot(next)
     }
 }
 
 /// Memory of a context, or global memory, at one point of a file.
 ///
-/// Pages that are mapped one after the other and were written in that order are one piece; what is mapped without ever
-/// being written reads 0, as simulators have it.
+/// Pages that are mapped one after the other and were written in that order are one piece; what is
+/// mapped without ever being written reads 0, as simulators have it.
 #[derive(Debug)]
 pub struct View<'a> {
     image: &'a Image,
@@ -47,8 +48,10 @@ pub struct View<'a> {
 impl<'a> View<'a> {
     /// Memory through these tables.
     pub fn new(image: &'a Image, translation: Translation) -> Self {
-        let view = |translation, global| View { image, translation, runs: RefCell::default(), global };
-        let global = (translation != Translation::Global).then(|| Box::new(view(Translation::Global, None)));
+        let view =
+            |translation, global| View { image, translation, runs: RefCell::default(), global };
+        let global =
+            (translation != Translation::Global).then(|| Box::new(view(Translation::Global, None)));
         view(translation, global)
     }
 
@@ -101,7 +104,8 @@ impl<'a> View<'a> {
         Some(Run { page, count, slot })
     }
 
-    /// The frame of a page. `directory` remembers what maps the 2 MiB of the page that was asked for last.
+    /// The frame of a page. `directory` remembers what maps the 2 MiB of the page that was asked
+    /// for last.
     fn frame(&self, page: u64, directory: &mut Option<(u64, Option<Leads>)>) -> Option<u64> {
         if self.translation == Translation::Global {
             return self.image.global_page(page);

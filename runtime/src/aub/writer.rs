@@ -13,11 +13,13 @@ use std::io::{self, Write};
 /// Most bytes of the text in the version block: Mesa's writer has a buffer of 33.
 const MAX_TEXT: usize = 32;
 
-/// Most bytes of memory in a block: a page, as Mesa's writer has them. (Length has 16 bits of dwords.)
+/// Most bytes of memory in a block: a page, as Mesa's writer has them. (Length has 16 bits of
+/// dwords.)
 const MAX_DATA: usize = PAGE as usize;
 
-/// Writes a file of the newer kind, a memory trace, block by block: what [`Reader`](super::Reader) reads, and tools that
-/// take the files of Mesa's intel_dump_gpu. [`Recorder`](super::Recorder) makes whole submissions of it.
+/// Writes a file of the newer kind, a memory trace, block by block: what [`Reader`](super::Reader)
+/// reads, and tools that take the files of Mesa's intel_dump_gpu. [`Recorder`](super::Recorder)
+/// makes whole submissions of it.
 ///
 /// ```
 /// use genxml::aub::{Event, Reader, Space, Writer};
@@ -32,8 +34,8 @@ const MAX_DATA: usize = PAGE as usize;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// There are no classic files: they know the global address space only, and what drivers for Gen8 submit uses 48-bit
-/// addresses of its own.
+/// There are no classic files: they know the global address space only, and what drivers for Gen8
+/// submit uses 48-bit addresses of its own.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
@@ -42,8 +44,8 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file for a GPU by its PCI device id. The name of the program is cut to what readers take, 32 bytes with
-    /// the id.
+    /// Begins a file for a GPU by its PCI device id. The name of the program is cut to what readers
+    /// take, 32 bytes with the id.
     ///
     /// # Errors
     /// If `out` cannot be written.
@@ -64,7 +66,8 @@ impl<W: Write> Writer<W> {
         let length = length(MemTraceVersion::DWORDS, text.len());
         // Mesa's writer has the method of virtual addresses, 0.
         let method = MemTraceVersionMethod::VIRTUAL;
-        writer.dwords(&MemTraceVersion { length, device, method, ..MemTraceVersion::new() }.pack())?;
+        writer
+            .dwords(&MemTraceVersion { length, device, method, ..MemTraceVersion::new() }.pack())?;
         writer.padded(text.as_bytes())?;
         Ok(writer)
     }
@@ -74,7 +77,8 @@ impl<W: Write> Writer<W> {
         self.position
     }
 
-    /// Writes memory: physical, or through the global table as it is by then. Blocks end where pages do.
+    /// Writes memory: physical, or through the global table as it is by then. Blocks end where
+    /// pages do.
     ///
     /// # Errors
     /// If the output cannot be written, or the space is one that Broadwell does not have.
@@ -83,7 +87,8 @@ impl<W: Write> Writer<W> {
             Space::Global => MemTraceMemoryWriteAddressSpace::GGTT,
             Space::Physical => MemTraceMemoryWriteAddressSpace::PHYSICAL,
             other => {
-                let text = format!("a memory trace for Broadwell has no memory of the kind {other:?}");
+                let text =
+                    format!("a memory trace for Broadwell has no memory of the kind {other:?}");
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
             }
         };
@@ -148,7 +153,12 @@ impl<W: Write> Writer<W> {
         Ok(self.out)
     }
 
-    fn block(&mut self, space: MemTraceMemoryWriteAddressSpace, at: u64, data: &[u8]) -> io::Result<()> {
+    fn block(
+        &mut self,
+        space: MemTraceMemoryWriteAddressSpace,
+        at: u64,
+        data: &[u8],
+    ) -> io::Result<()> {
         let write = MemTraceMemoryWrite {
             length: length(MemTraceMemoryWrite::DWORDS, data.len()),
             address: U64::from_bits(at),

@@ -5,7 +5,8 @@ use super::error::BatchError;
 use alloc::format;
 use alloc::sync::Arc;
 
-/// Gives buffers to a batch that grows: an [`Arena`], or a closure that asks the driver's own allocator.
+/// Gives buffers to a batch that grows: an [`Arena`], or a closure that asks the driver's own
+/// allocator.
 ///
 /// ```
 /// use genxml::batch::{Batch, Buffer};
@@ -45,10 +46,17 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// `size` bytes of addresses from `address` on, in buffers of `chunk` bytes (or as many as are wanted at once, if
-    /// that is more), rounded up to pages. The buffers are called `name`, `name 2`, `name 3`...
+    /// `size` bytes of addresses from `address` on, in buffers of `chunk` bytes (or as many as are
+    /// wanted at once, if that is more), rounded up to pages. The buffers are called `name`,
+    /// `name 2`, `name 3`...
     pub fn new(name: impl Into<Arc<str>>, address: u64, size: u64, chunk: usize) -> Self {
-        Arena { name: name.into(), next: address, end: address.saturating_add(size), chunk, count: 0 }
+        Arena {
+            name: name.into(),
+            next: address,
+            end: address.saturating_add(size),
+            chunk,
+            count: 0,
+        }
     }
 }
 

@@ -61,11 +61,12 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// `size` zero bytes at `address`, which is a page's. With softpin this is where the buffer will be; with
-    /// relocations it is where it is presumed to be.
+    /// `size` zero bytes at `address`, which is a page's. With softpin this is where the buffer
+    /// will be; with relocations it is where it is presumed to be.
     ///
     /// # Errors
-    /// [`BatchError::Place`] if the address is not a multiple of 4096 or the buffer ends beyond 2^48.
+    /// [`BatchError::Place`] if the address is not a multiple of 4096 or the buffer ends beyond
+    /// 2^48.
     pub fn new(name: impl Into<Arc<str>>, address: u64, size: usize) -> Result<Self, BatchError> {
         let name = name.into();
         let end = address.checked_add(size as u64);
@@ -94,7 +95,8 @@ impl Buffer {
         self.address
     }
 
-    /// The kernel's handle of it (GEM), for [`Submission::exec`](super::Submission::exec); 0 unless set.
+    /// The kernel's handle of it (GEM), for [`Submission::exec`](super::Submission::exec); 0 unless
+    /// set.
     pub const fn handle(&self) -> u32 {
         self.handle
     }

@@ -89,8 +89,8 @@ pub(super) struct Core {
     watching: Option<Box<Watching>>,
 }
 
-/// Rules for the packets of a batch. While there are some, `limit` is kept so low that every packet seems to need another
-/// buffer: the quick way of [`Core::emit`] has nothing to ask.
+/// Rules for the packets of a batch. While there are some, `limit` is kept so low that every packet
+/// seems to need another buffer: the quick way of [`Core::emit`] has nothing to ask.
 #[cfg(feature = "std")]
 struct Watching {
     watch: crate::check::Watch,
@@ -117,9 +117,9 @@ static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// A batch for engine `E`, whose packets are taken by pipeline `P` of it.
 ///
-/// [`Batch::new`] puts it in one buffer; [`Batch::growing`] takes another buffer when one is full and jumps there. A
-/// batch is [`Neutral`] at first: `select_3d`, `select_media` and `select_gpgpu` give a batch that takes the commands of
-/// that pipeline.
+/// [`Batch::new`] puts it in one buffer; [`Batch::growing`] takes another buffer when one is full
+/// and jumps there. A batch is [`Neutral`] at first: `select_3d`, `select_media` and `select_gpgpu`
+/// give a batch that takes the commands of that pipeline.
 ///
 /// ```
 /// use genxml::batch::Batch;
@@ -155,7 +155,8 @@ impl<E: Engine> Batch<E> {
     /// An empty batch at `address` of at most `size` bytes.
     ///
     /// # Errors
-    /// As [`Buffer::new`]; [`BatchError::Full`] if there is no room for the end of the batch, 8 bytes.
+    /// As [`Buffer::new`]; [`BatchError::Full`] if there is no room for the end of the batch, 8
+    /// bytes.
     pub fn new(name: impl Into<Arc<str>>, address: u64, size: usize) -> Result<Self, BatchError> {
         Self::in_buffer(Buffer::new(name, address, size)?)
     }
@@ -168,8 +169,8 @@ impl<E: Engine> Batch<E> {
         Self::with(buffer, None)
     }
 
-    /// An empty batch that takes buffers of `allocator`, the first now and another when one is full. Each jumps to the
-    /// next with MI_BATCH_BUFFER_START.
+    /// An empty batch that takes buffers of `allocator`, the first now and another when one is
+    /// full. Each jumps to the next with MI_BATCH_BUFFER_START.
     ///
     /// ```
     /// use genxml::batch::{Arena, Batch};
@@ -185,7 +186,8 @@ impl<E: Engine> Batch<E> {
     /// ```
     ///
     /// # Errors
-    /// Those of the allocator; [`BatchError::Full`] if its buffer has no room for the jump to the next, 16 bytes.
+    /// Those of the allocator; [`BatchError::Full`] if its buffer has no room for the jump to the
+    /// next, 16 bytes.
     pub fn growing(mut allocator: impl Allocate + 'static) -> Result<Self, BatchError> {
         let buffer = allocator.allocate(4 * CHAIN)?;
         Self::with(buffer, Some(Box::new(allocator)))
@@ -200,7 +202,13 @@ impl<E: Engine> Batch<E> {
         let Some(limit) = current.dwords.len().checked_sub(reserve) else {
             let size = current.buffer.bytes.len();
             let buffer = current.buffer.name;
-            return Err(BatchError::Full { buffer, what, needed: 4 * reserve, available: size, size });
+            return Err(BatchError::Full {
+                buffer,
+                what,
+                needed: 4 * reserve,
+                available: size,
+                size,
+            });
         };
         let core = Core {
             limit,
@@ -222,16 +230,20 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// Appends a packet.
     ///
     /// # Errors
-    /// [`BatchError::Full`] if the buffer is too small, with room for the end of the batch, or what the allocator of a
-    /// growing batch says; [`BatchError::Pack`] if the packet is longer than its length field can say;
-    /// [`BatchError::Unplaced`] if an address was taken with [`reads`](Self::reads) that the packet does not hold.
+    /// [`BatchError::Full`] if the buffer is too small, with room for the end of the batch, or what
+    /// the allocator of a growing batch says; [`BatchError::Pack`] if the packet is longer than its
+    /// length field can say; [`BatchError::Unplaced`] if an address was taken with
+    /// [`reads`](Self::reads) that the packet does not hold.
     #[inline]
-    pub fn emit<C: Command<E> + InPipeline<P>>(&mut self, packet: &C) -> Result<Position, BatchError> {
+    pub fn emit<C: Command<E> + InPipeline<P>>(
+        &mut self,
+        packet: &C,
+    ) -> Result<Position, BatchError> {
         self.core.emit(packet)
     }
 
-    /// As [`emit`](Self::emit), for code that does not know the pipeline: what is neutral goes with all. The references are
-    /// object, address and what the GPU does there.
+    /// As [`emit`](Self::emit), for code that does not know the pipeline: what is neutral goes with
+    /// all. The references are object, address and what the GPU does there.
     #[cfg(all(feature = "std", feature = "registers"))]
     pub(crate) fn emit_neutral<C: Command<E> + InPipeline<Neutral>>(
         &mut self,
@@ -247,8 +259,9 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self.core.emit(packet).map(drop)
     }
 
-    /// The address of `object` + `delta`, which the GPU will read, for the packet that is emitted next. The batch
-    /// remembers where in the packet it went: [`Submission::exec`](super::Submission::exec) tells the kernel.
+    /// The address of `object` + `delta`, which the GPU will read, for the packet that is emitted
+    /// next. The batch remembers where in the packet it went:
+    /// [`Submission::exec`](super::Submission::exec) tells the kernel.
     ///
     /// ```
     /// use genxml::batch::{Batch, Buffer};
@@ -269,7 +282,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// ```
     ///
     /// # Errors
-    /// [`BatchError::Outside`] if the object is not so long; [`BatchError::Offset`] if the address does not fit its field.
+    /// [`BatchError::Outside`] if the object is not so long; [`BatchError::Offset`] if the address
+    /// does not fit its field.
     pub fn reads<const A: u64, const N: u32>(
         &self,
         object: &(impl Object + ?Sized),
@@ -328,9 +342,10 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self.core.patch(position, &packet)
     }
 
-    /// Holds every packet of this batch against the rules, each with those before it, as it is emitted:
-    /// [`findings`](Self::findings) has what breaks them. What packets point to is looked at when it is complete, by
-    /// [`Submission::findings`](super::Submission::findings); so is what is patched later.
+    /// Holds every packet of this batch against the rules, each with those before it, as it is
+    /// emitted: [`findings`](Self::findings) has what breaks them. What packets point to is looked
+    /// at when it is complete, by [`Submission::findings`](super::Submission::findings); so is what
+    /// is patched later.
     ///
     /// ```
     /// use genxml::batch::Batch;
@@ -356,7 +371,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self
     }
 
-    /// What breaks the rules that [`checked`](Self::checked) gave the batch, among the packets so far; empty without rules.
+    /// What breaks the rules that [`checked`](Self::checked) gave the batch, among the packets so
+    /// far; empty without rules.
     #[cfg(feature = "std")]
     pub fn findings(&mut self) -> &[crate::check::Finding] {
         let Core { watching, current, .. } = &mut self.core;
@@ -376,8 +392,9 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         &self.core.current.dwords[..self.core.current.used]
     }
 
-    /// Says that the context has `base` as the base of space `S` when the batch starts, from an earlier batch or, of a
-    /// second-level batch, from its caller. Offsets of that space are then accepted without STATE_BASE_ADDRESS before.
+    /// Says that the context has `base` as the base of space `S` when the batch starts, from an
+    /// earlier batch or, of a second-level batch, from its caller. Offsets of that space are then
+    /// accepted without STATE_BASE_ADDRESS before.
     #[must_use]
     pub fn assume_base<S: Space>(mut self, base: u64) -> Self {
         self.core.assumed.push((S::KIND, base));
@@ -442,7 +459,12 @@ impl Core {
     }
 
     #[cold]
-    fn place(&mut self, container: &'static Container, dword: usize, end: usize) -> Result<(), BatchError> {
+    fn place(
+        &mut self,
+        container: &'static Container,
+        dword: usize,
+        end: usize,
+    ) -> Result<(), BatchError> {
         let Segment { dwords, references, .. } = &mut self.current;
         references.place(container, &dwords[dword..end], 4 * dword as u64)
     }
@@ -474,12 +496,17 @@ impl Core {
         if dwords > limit {
             return Err(full(&next.buffer, limit));
         }
-        // The jump goes where `limit` left room for it; the addresses that wait are for the packet behind it.
+        // The jump goes where `limit` left room for it; the addresses that wait are for the packet
+        // behind it.
         let waiting = self.current.references.take_waiting();
         let jump = MiBatchBufferStart {
             address_space_indicator: Table::PPGTT,
             second_level_batch_buffer: self.level,
-            ..MiBatchBufferStart::new(self.current.references.take(&next.buffer, 0, Access::Read)?)
+            ..MiBatchBufferStart::new(self.current.references.take(
+                &next.buffer,
+                0,
+                Access::Read,
+            )?)
         };
         let at = self.current.used;
         let end = at + MiBatchBufferStart::DWORDS;
@@ -515,7 +542,11 @@ impl Core {
     }
 
     /// The dwords at `position`, if a packet `C` of that many dwords is there.
-    fn packet<C: Packed>(&mut self, position: Position, new_dwords: usize) -> Result<&mut [u32], BatchError> {
+    fn packet<C: Packed>(
+        &mut self,
+        position: Position,
+        new_dwords: usize,
+    ) -> Result<&mut [u32], BatchError> {
         let Position { segment, dword, dwords } = position;
         let (dword, dwords) = (dword as usize, dwords as usize);
         let place = self.segment(segment as usize).and_then(|segment| {
@@ -543,7 +574,11 @@ impl Core {
         Ok(C::read_lossy(self.packet::<C>(position, C::DWORDS)?))
     }
 
-    pub fn patch<C: Instruction>(&mut self, position: Position, packet: &C) -> Result<(), BatchError> {
+    pub fn patch<C: Instruction>(
+        &mut self,
+        position: Position,
+        packet: &C,
+    ) -> Result<(), BatchError> {
         // Addresses that wait were taken from the newest segment, whichever the packet is in.
         let waiting = self.current.references.take_waiting();
         let place = self.packet::<C>(position, packet.dwords())?;

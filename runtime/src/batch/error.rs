@@ -4,12 +4,15 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use genxml_core::{FieldError, OutOfRange, PackError};
 
-/// Why something cannot be put into a batch, heap or submission. Each says what, where, and what to do about it.
+/// Why something cannot be put into a batch, heap or submission. Each says what, where, and what to
+/// do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
     /// The address of a buffer is not a page's, or the buffer ends beyond 48 bits.
-    #[error("buffer {buffer}: {size} bytes at {address:#x} do not start on a page of 4096 bytes below 2^48")]
+    #[error(
+        "buffer {buffer}: {size} bytes at {address:#x} do not start on a page of 4096 bytes below 2^48"
+    )]
     Place {
         /// The buffer's name.
         buffer: Arc<str>,
@@ -19,7 +22,9 @@ pub enum BatchError {
         size: u64,
     },
     /// The buffer is full.
-    #[error("{what} takes {needed} bytes, {available} of {size} are left in {buffer}: give it a larger size")]
+    #[error(
+        "{what} takes {needed} bytes, {available} of {size} are left in {buffer}: give it a larger size"
+    )]
     Full {
         /// The buffer's name.
         buffer: Arc<str>,
@@ -109,7 +114,8 @@ pub enum BatchError {
         /// The address.
         address: u64,
     },
-    /// More fields hold an address than it was taken for: which of them are references cannot be said.
+    /// More fields hold an address than it was taken for: which of them are references cannot be
+    /// said.
     #[error(
         "{fields} fields of {packet} hold the address {address:#x} of {object}, which was taken {taken} times: take it once for each"
     )]

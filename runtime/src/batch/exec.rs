@@ -1,5 +1,6 @@
-//! A submission as the i915 kernel driver takes it (DRM_IOCTL_I915_GEM_EXECBUFFER2). Names and numbers are those of
-//! `i915_drm.h`, so that a driver copies field by field, or points to the list where the layouts are equal.
+//! A submission as the i915 kernel driver takes it (DRM_IOCTL_I915_GEM_EXECBUFFER2). Names and
+//! numbers are those of `i915_drm.h`, so that a driver copies field by field, or points to the list
+//! where the layouts are equal.
 
 use super::buffer::Buffer;
 use super::error::BatchError;
@@ -14,7 +15,8 @@ pub const EXEC_OBJECT_WRITE: u64 = 1 << 2;
 pub const EXEC_OBJECT_SUPPORTS_48B_ADDRESS: u64 = 1 << 3;
 /// `EXEC_OBJECT_PINNED`: the object must lie at `offset` (softpin).
 pub const EXEC_OBJECT_PINNED: u64 = 1 << 4;
-/// `I915_EXEC_NO_RELOC`: relocations need not be looked at if all objects are where they were presumed.
+/// `I915_EXEC_NO_RELOC`: relocations need not be looked at if all objects are where they were
+/// presumed.
 pub const I915_EXEC_NO_RELOC: u64 = 1 << 11;
 /// `I915_EXEC_HANDLE_LUT`: relocations name objects by their place in the list.
 pub const I915_EXEC_HANDLE_LUT: u64 = 1 << 12;
@@ -50,7 +52,8 @@ pub struct RelocationEntry {
     pub write_domain: u32,
 }
 
-/// As `struct drm_i915_gem_exec_object2`, with the relocations themselves instead of a pointer to them.
+/// As `struct drm_i915_gem_exec_object2`, with the relocations themselves instead of a pointer to
+/// them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecObject {
     /// The kernel's handle ([`Buffer::with_handle`]).
@@ -81,12 +84,12 @@ pub struct ExecBuffer {
 impl Submission {
     /// The submission for the kernel.
     ///
-    /// With [`Placement::Softpin`] every object is pinned to its address. With [`Placement::Relocated`] the relocations go
-    /// along, and the addresses are presumed ones.
+    /// With [`Placement::Softpin`] every object is pinned to its address. With
+    /// [`Placement::Relocated`] the relocations go along, and the addresses are presumed ones.
     ///
-    /// An object is marked as written if a packet or state took its address with `writes`. Heaps of general state and
-    /// instructions are not marked as fit for addresses above 4 GiB, because of Broadwell's errata
-    /// (Wa32bitGeneralStateOffset, Wa32bitInstructionBaseOffset).
+    /// An object is marked as written if a packet or state took its address with `writes`. Heaps of
+    /// general state and instructions are not marked as fit for addresses above 4 GiB, because of
+    /// Broadwell's errata (Wa32bitGeneralStateOffset, Wa32bitInstructionBaseOffset).
     ///
     /// ```
     /// use genxml::batch::{Batch, Buffer, Placement, EXEC_OBJECT_WRITE};
@@ -107,9 +110,9 @@ impl Submission {
     /// ```
     ///
     /// # Errors
-    /// [`BatchError::Missing`] if something refers to an object that is not there; of relocations, [`BatchError::Unrelocatable`]
-    /// if a field is not of the form that the kernel writes, [`BatchError::TooFar`] if it is more than 2^31 bytes behind
-    /// the start of its object.
+    /// [`BatchError::Missing`] if something refers to an object that is not there; of relocations,
+    /// [`BatchError::Unrelocatable`] if a field is not of the form that the kernel writes,
+    /// [`BatchError::TooFar`] if it is more than 2^31 bytes behind the start of its object.
     pub fn exec(&self, placement: Placement) -> Result<ExecBuffer, BatchError> {
         self.references()?;
         if placement == Placement::Relocated {
@@ -119,7 +122,9 @@ impl Submission {
             self.buffers.iter().map(|buffer| self.object(buffer, placement)).collect();
         let all = self.buffers.iter().flat_map(|buffer| &buffer.relocations);
         for relocation in all.filter(|relocation| relocation.access == Access::Write) {
-            if let Some(object) = self.index(relocation.target).and_then(|index| objects.get_mut(index)) {
+            if let Some(object) =
+                self.index(relocation.target).and_then(|index| objects.get_mut(index))
+            {
                 object.flags |= EXEC_OBJECT_WRITE;
             }
         }
@@ -144,7 +149,9 @@ impl Submission {
             Placement::Softpin if buffer.address + buffer.bytes.len() as u64 <= 1 << 32 => {
                 (EXEC_OBJECT_PINNED | high, Vec::new())
             }
-            Placement::Softpin => (EXEC_OBJECT_PINNED | EXEC_OBJECT_SUPPORTS_48B_ADDRESS, Vec::new()),
+            Placement::Softpin => {
+                (EXEC_OBJECT_PINNED | EXEC_OBJECT_SUPPORTS_48B_ADDRESS, Vec::new())
+            }
             Placement::Relocated => (high, self.entries(buffer)),
         };
         ExecObject {

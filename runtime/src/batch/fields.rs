@@ -19,9 +19,18 @@ pub(super) struct Found {
     pub value: u64,
 }
 
-/// Shows every address and offset of `container`, whose dwords are these, in order. What is cut off is not there.
-pub(super) fn addresses(container: &'static Container, dwords: &[u32], each: &mut dyn FnMut(Found)) {
-    Walk { dwords, total: 32 * dwords.len() as u32, each }.members(container.fields, container.groups, 0);
+/// Shows every address and offset of `container`, whose dwords are these, in order. What is cut off
+/// is not there.
+pub(super) fn addresses(
+    container: &'static Container,
+    dwords: &[u32],
+    each: &mut dyn FnMut(Found),
+) {
+    Walk { dwords, total: 32 * dwords.len() as u32, each }.members(
+        container.fields,
+        container.groups,
+        0,
+    );
 }
 
 struct Walk<'a> {
@@ -34,7 +43,8 @@ impl Walk<'_> {
     fn members(&mut self, fields: &'static [Field], groups: &'static [Group], base: u32) {
         for field in fields {
             let (start, end) = (base + field.start, base + field.end);
-            let exists = |walk: &Self| field.exists_if.is_none_or(|when| when.holds(walk.dwords, base));
+            let exists =
+                |walk: &Self| field.exists_if.is_none_or(|when| when.holds(walk.dwords, base));
             match field.ty {
                 Type::Address { space, target, .. } if end < self.total && exists(self) => {
                     let value = bits::get(self.dwords, start, end) << (start % 32);

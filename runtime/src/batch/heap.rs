@@ -18,16 +18,17 @@ use crate::gen8::state::{BindingTableState, SamplerState};
 /// Least alignment in a heap: a cache line, which is also what most state needs.
 const LINE: u64 = 64;
 
-/// Bytes that stay zero behind a kernel: the instruction fetch reads ahead of the thread. Compilers for Gen8 pad with
-/// eight instructions of 16 bytes.
+/// Bytes that stay zero behind a kernel: the instruction fetch reads ahead of the thread. Compilers
+/// for Gen8 pad with eight instructions of 16 bytes.
 const PREFETCH: usize = 8 * 16;
 
-/// State in memory that is found by offsets from one base address: surface states and binding tables from Surface
-/// State Base Address, and so on. The buffer's address is that base.
+/// State in memory that is found by offsets from one base address: surface states and binding
+/// tables from Surface State Base Address, and so on. The buffer's address is that base.
 ///
-/// What is put there is aligned as the structure and the field that takes the offset want it, and at least to 64
-/// bytes. The offset has the type of that field: an offset of dynamic state does not go where surface state is wanted.
-/// The first 64 bytes stay free: offset 0 is what a pointer holds that is not used.
+/// What is put there is aligned as the structure and the field that takes the offset want it, and
+/// at least to 64 bytes. The offset has the type of that field: an offset of dynamic state does not
+/// go where surface state is wanted. The first 64 bytes stay free: offset 0 is what a pointer holds
+/// that is not used.
 ///
 /// ```
 /// use genxml::batch::Heap;
@@ -57,13 +58,20 @@ impl<S: Space> Heap<S> {
     pub fn new(name: impl Into<Arc<str>>, address: u64, size: usize) -> Result<Self, BatchError> {
         let mut buffer = Buffer::new(name, address, size)?;
         buffer.contents = Some(Vec::new());
-        // The driver's Wa32bitGeneralStateOffset and Wa32bitInstructionBaseOffset (facts: i915's uAPI).
+        // The driver's Wa32bitGeneralStateOffset and Wa32bitInstructionBaseOffset (facts: i915's
+        // uAPI).
         buffer.low = matches!(S::KIND, SpaceKind::GeneralState | SpaceKind::Instruction);
-        Ok(Heap { buffer, used: LINE as usize, references: References::default(), space: PhantomData })
+        Ok(Heap {
+            buffer,
+            used: LINE as usize,
+            references: References::default(),
+            space: PhantomData,
+        })
     }
 
-    /// What STATE_BASE_ADDRESS has to say for this space, as a number. [`Batch::reads`](super::Batch::reads) gives it as
-    /// an address that follows when the heap is moved.
+    /// What STATE_BASE_ADDRESS has to say for this space, as a number.
+    /// [`Batch::reads`](super::Batch::reads) gives it as an address that follows when the heap is
+    /// moved.
     pub const fn base(&self) -> u64 {
         self.buffer.address
     }
@@ -73,7 +81,8 @@ impl<S: Space> Heap<S> {
         self.used
     }
 
-    /// The address of `object` + `delta`, which the GPU will read, for the structure that is put next.
+    /// The address of `object` + `delta`, which the GPU will read, for the structure that is put
+    /// next.
     ///
     /// # Errors
     /// As [`Batch::reads`](super::Batch::reads).
@@ -85,8 +94,8 @@ impl<S: Space> Heap<S> {
         self.references.take(object, delta, Access::Read)
     }
 
-    /// The address of `object` + `delta`, which the GPU will write, for the structure that is put next: of a render
-    /// target, say.
+    /// The address of `object` + `delta`, which the GPU will write, for the structure that is put
+    /// next: of a render target, say.
     ///
     /// # Errors
     /// As [`Batch::reads`](super::Batch::reads).
@@ -101,8 +110,8 @@ impl<S: Space> Heap<S> {
     /// Copies a structure into the heap and returns its offset, for the field that takes it.
     ///
     /// # Errors
-    /// [`BatchError::Full`]; [`BatchError::Offset`] if the field cannot hold the offset; [`BatchError::Unplaced`] if an
-    /// address was taken that the structure does not hold.
+    /// [`BatchError::Full`]; [`BatchError::Offset`] if the field cannot hold the offset;
+    /// [`BatchError::Unplaced`] if an address was taken that the structure does not hold.
     pub fn put<T: Fixed, const A: u64, const N: u32>(
         &mut self,
         value: &T,
@@ -110,7 +119,8 @@ impl<S: Space> Heap<S> {
         self.put_all(slice::from_ref(value))
     }
 
-    /// Copies structures one behind the other (viewports, interface descriptors) and returns the offset of the first.
+    /// Copies structures one behind the other (viewports, interface descriptors) and returns the
+    /// offset of the first.
     ///
     /// # Errors
     /// As [`put`](Self::put).
@@ -144,7 +154,8 @@ impl<S: Space> Heap<S> {
         self.place(what, dwords, 1, 0, None)
     }
 
-    /// `behind` bytes stay zero behind the dwords. Nothing changes if that fails, but no address waits any more.
+    /// `behind` bytes stay zero behind the dwords. Nothing changes if that fails, but no address
+    /// waits any more.
     fn place<const A: u64, const N: u32>(
         &mut self,
         what: &'static str,
@@ -194,7 +205,8 @@ impl Heap<SurfaceState> {
     /// A binding table: what binding table index 0, 1, ... of a kernel lead to.
     ///
     /// # Errors
-    /// As [`put`](Self::put). The offset of a table has 16 bits, so tables go first into a heap larger than 64 KiB.
+    /// As [`put`](Self::put). The offset of a table has 16 bits, so tables go first into a heap
+    /// larger than 64 KiB.
     pub fn binding_table<const A: u64, const N: u32>(
         &mut self,
         surfaces: &[Address<SurfaceState, 64, 32>],
@@ -251,17 +263,24 @@ impl Heap<DynamicState> {
         let bytes = 4 * crate::gen8::state::InterfaceDescriptorData::DWORDS * descriptors.len();
         Ok(crate::gen8::media::MediaInterfaceDescriptorLoad {
             interface_descriptor_data_start_address: start,
-            interface_descriptor_total_length: self.length("interface descriptors", start.get(), bytes)?,
+            interface_descriptor_total_length: self.length(
+                "interface descriptors",
+                start.get(),
+                bytes,
+            )?,
         })
     }
 
-    /// Constants for the kernels of media objects and thread groups, filled to whole 64 bytes as the command wants it, and
-    /// the command that loads them (MEDIA_CURBE_LOAD).
+    /// Constants for the kernels of media objects and thread groups, filled to whole 64 bytes as
+    /// the command wants it, and the command that loads them (MEDIA_CURBE_LOAD).
     ///
     /// # Errors
     /// As [`put`](Self::put); [`BatchError::Offset`] if there is more than the command can load.
     #[cfg(feature = "media")]
-    pub fn curbe(&mut self, dwords: &[u32]) -> Result<crate::gen8::media::MediaCurbeLoad, BatchError> {
+    pub fn curbe(
+        &mut self,
+        dwords: &[u32],
+    ) -> Result<crate::gen8::media::MediaCurbeLoad, BatchError> {
         let start = self.padded(dwords, 16)?;
         let bytes = 4 * dwords.len().next_multiple_of(16);
         Ok(crate::gen8::media::MediaCurbeLoad {

@@ -15,8 +15,8 @@ use alloc::sync::Arc;
 use core::marker::PhantomData;
 use genxml_core::Address;
 
-/// Jumps are MI_BATCH_BUFFER_START through the PPGTT, at the batch's own level. A label belongs to the pipeline in which it
-/// was made: a jump does not go around PIPELINE_SELECT.
+/// Jumps are MI_BATCH_BUFFER_START through the PPGTT, at the batch's own level. A label belongs to
+/// the pipeline in which it was made: a jump does not go around PIPELINE_SELECT.
 ///
 /// ```
 /// use genxml::batch::Batch;
@@ -48,7 +48,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// Puts the label at the next packet.
     ///
     /// # Errors
-    /// [`BatchError::Bound`] if it is somewhere already, [`BatchError::ForeignLabel`] if it is another batch's.
+    /// [`BatchError::Bound`] if it is somewhere already, [`BatchError::ForeignLabel`] if it is
+    /// another batch's.
     pub fn bind(&mut self, label: Label<P>) -> Result<(), BatchError> {
         let here = (self.core.full.len(), self.core.current.used);
         let state = self.core.state(label)?;
@@ -82,7 +83,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// The place of a label, for jumps of other batches.
     ///
     /// # Errors
-    /// [`BatchError::Nowhere`] if it is not bound yet, [`BatchError::ForeignLabel`] if it is another batch's.
+    /// [`BatchError::Nowhere`] if it is not bound yet, [`BatchError::ForeignLabel`] if it is
+    /// another batch's.
     pub fn target(&mut self, label: Label<P>) -> Result<Target<E, P>, BatchError> {
         match self.core.state(label)?.place {
             Some((segment, dword)) => Ok(Target {
@@ -115,8 +117,9 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self.core.start(&routine.batch.buffer, 0, Level::SECOND_LEVEL_BATCH, false)
     }
 
-    /// Makes the empty batch a second-level batch: `build` emits its packets. It leaves the pipeline as it found it, so it
-    /// can be called wherever `P` is chosen, or anywhere if `P` is `Neutral`.
+    /// Makes the empty batch a second-level batch: `build` emits its packets. It leaves the
+    /// pipeline as it found it, so it can be called wherever `P` is chosen, or anywhere if `P` is
+    /// `Neutral`.
     ///
     /// ```
     /// use genxml::batch::Batch;
@@ -135,7 +138,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// ```
     ///
     /// # Errors
-    /// Those of `build`, and of [`finish`](Self::finish); [`BatchError::NotEmpty`] if there are packets already.
+    /// Those of `build`, and of [`finish`](Self::finish); [`BatchError::NotEmpty`] if there are
+    /// packets already.
     pub fn routine(
         mut self,
         build: impl FnOnce(&mut Self) -> Result<(), BatchError>,
@@ -149,7 +153,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     }
 }
 
-/// A second-level batch: packets that other batches call, in pipeline `P` ([`Batch::routine`], [`Batch::call`]).
+/// A second-level batch: packets that other batches call, in pipeline `P` ([`Batch::routine`],
+/// [`Batch::call`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Routine<E: Engine, P: Pipeline> {
     batch: FinishedBatch<E>,
@@ -181,7 +186,11 @@ impl Core {
         }
     }
 
-    fn jump<P: Pipeline>(&mut self, label: Label<P>, predicated: bool) -> Result<Position, BatchError> {
+    fn jump<P: Pipeline>(
+        &mut self,
+        label: Label<P>,
+        predicated: bool,
+    ) -> Result<Position, BatchError> {
         let level = self.level;
         let place = self.state(label)?.place;
         match place {
@@ -229,8 +238,11 @@ impl Core {
 
     /// Every jump has its target.
     pub fn resolved(&self) -> Result<(), BatchError> {
-        let open =
-            self.labels.iter().enumerate().find_map(|(label, state)| Some((label, state.jumps.first()?)));
+        let open = self
+            .labels
+            .iter()
+            .enumerate()
+            .find_map(|(label, state)| Some((label, state.jumps.first()?)));
         match open {
             None => Ok(()),
             Some((label, jump)) => {

@@ -9,8 +9,8 @@ use core::fmt;
 use core::marker::PhantomData;
 
 /// A place in a batch that jumps of the same batch lead to, maybe one that comes later
-/// ([`Batch::label`](super::Batch::label), [`Batch::bind`](super::Batch::bind), [`Batch::here`](super::Batch::here)).
-/// Jumps from and to it happen in the pipeline `P`.
+/// ([`Batch::label`](super::Batch::label), [`Batch::bind`](super::Batch::bind),
+/// [`Batch::here`](super::Batch::here)). Jumps from and to it happen in the pipeline `P`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Label<P: Pipeline> {
     /// Which batch: a number that no other has.

@@ -1,14 +1,16 @@
 //! Building batches: packets of one engine, and the state in memory that they point to.
 //!
-//! * [`Batch`]: packets one behind the other; takes those of its engine only, and of the pipeline that was chosen
+//! * [`Batch`]: packets one behind the other; takes those of its engine only, and of the pipeline
+//!   that was chosen
 //! * [`Heap`]: state, found by offsets that fit only the fields that count from the same base
 //! * [`Buffer`]: memory at a GPU address; [`Arena`]: addresses for buffers of a batch that grows
 //! * [`Label`], [`Target`], [`Routine`]: places to jump to, second-level batches
 //! * [`Submission`]: what an engine runs, checked, and as the kernel takes it ([`ExecBuffer`])
 //!
-//! Every buffer has a GPU address from the start. With softpin that is where it will be, and addresses may go into
-//! packets as plain numbers. Where the kernel places buffers, an address is taken with [`Batch::reads`] or
-//! [`Batch::writes`] (or the heap's), which remember where in the packet it went.
+//! Every buffer has a GPU address from the start. With softpin that is where it will be, and
+//! addresses may go into packets as plain numbers. Where the kernel places buffers, an address is
+//! taken with [`Batch::reads`] or [`Batch::writes`] (or the heap's), which remember where in the
+//! packet it went.
 //!
 //! ```
 //! use genxml::batch::{Batch, Buffer};
@@ -47,9 +49,9 @@ pub use buffer::{Buffer, Object, PAGE};
 pub use builder::{Batch, FinishedBatch, Position};
 pub use error::BatchError;
 pub use exec::{
-    EXEC_OBJECT_PINNED, EXEC_OBJECT_SUPPORTS_48B_ADDRESS, EXEC_OBJECT_WRITE, ExecBuffer, ExecObject,
-    I915_EXEC_BATCH_FIRST, I915_EXEC_HANDLE_LUT, I915_EXEC_NO_RELOC, I915_GEM_DOMAIN_RENDER, Placement,
-    RelocationEntry,
+    EXEC_OBJECT_PINNED, EXEC_OBJECT_SUPPORTS_48B_ADDRESS, EXEC_OBJECT_WRITE, ExecBuffer,
+    ExecObject, I915_EXEC_BATCH_FIRST, I915_EXEC_HANDLE_LUT, I915_EXEC_NO_RELOC,
+    I915_GEM_DOMAIN_RENDER, Placement, RelocationEntry,
 };
 pub use heap::Heap;
 pub use jump::Routine;

@@ -1,4 +1,5 @@
-//! References from packets and state to buffer objects, and what the kernel needs to move the objects.
+//! References from packets and state to buffer objects, and what the kernel needs to move the
+//! objects.
 
 use super::buffer::Object;
 use super::error::BatchError;
@@ -31,8 +32,8 @@ pub struct Relocation {
     pub object: Arc<str>,
     /// The address that stands there, without what shares its dwords; 48 bits.
     pub address: u64,
-    /// What is added to the object's address: its lowest bits may be other fields of the dword, as in
-    /// STATE_BASE_ADDRESS, because the kernel writes the whole of it.
+    /// What is added to the object's address: its lowest bits may be other fields of the dword, as
+    /// in STATE_BASE_ADDRESS, because the kernel writes the whole of it.
     pub delta: u64,
     /// What the GPU does there.
     pub access: Access,
@@ -56,12 +57,14 @@ pub(super) struct Waiting {
 /// References of one buffer: those that wait for their packet, and those that are placed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct References {
-    // Behind a cell, so that `batch.emit(&Packet { address: batch.writes(..)? })` borrows as it reads.
+    // Behind a cell, so that `batch.emit(&Packet { address: batch.writes(..)? })` borrows as it
+    // reads.
     waiting: RefCell<Vec<Waiting>>,
     pub placed: Vec<Relocation>,
 }
 
-/// Most that the kernel adds to an object's address: its sum takes `delta` as an `int` (i915, relocate_entry).
+/// Most that the kernel adds to an object's address: its sum takes `delta` as an `int` (i915,
+/// relocate_entry).
 pub(super) const MAX_DELTA: u64 = i32::MAX as u64;
 
 const VA_BITS: u32 = 48;
@@ -90,7 +93,11 @@ impl References {
         access: Access,
     ) -> Result<Address<Graphics, A, N>, BatchError> {
         if delta >= object.size() {
-            return Err(BatchError::Outside { object: object.name().clone(), delta, size: object.size() });
+            return Err(BatchError::Outside {
+                object: object.name().clone(),
+                delta,
+                size: object.size(),
+            });
         }
         let (target, address) = (object.address(), object.address() + delta);
         if address == 0 {
@@ -114,7 +121,8 @@ impl References {
         self.waiting.get_mut().push(Waiting { target, object, address, access });
     }
 
-    /// Forgets the addresses that wait: the error for a packet that is not the one they were taken for.
+    /// Forgets the addresses that wait: the error for a packet that is not the one they were taken
+    /// for.
     #[cfg(all(feature = "std", feature = "registers"))]
     pub fn unplaced(&mut self, packet: &'static str) -> BatchError {
         let first = self.take_waiting().into_iter().next();
@@ -133,11 +141,13 @@ impl References {
         self.waiting.get_mut().clear();
     }
 
-    /// Finds the fields that hold the waiting addresses: in structures `container` one behind the other, from byte `at`
-    /// of the buffer on. Nothing waits afterwards; if an address is not found, none is placed.
+    /// Finds the fields that hold the waiting addresses: in structures `container` one behind the
+    /// other, from byte `at` of the buffer on. Nothing waits afterwards; if an address is not
+    /// found, none is placed.
     ///
     /// # Errors
-    /// [`BatchError::Unplaced`]; [`BatchError::Ambiguous`] if more fields hold an address than it was taken for.
+    /// [`BatchError::Unplaced`]; [`BatchError::Ambiguous`] if more fields hold an address than it
+    /// was taken for.
     pub fn place(
         &mut self,
         container: &'static Container,
@@ -154,8 +164,8 @@ impl References {
         core::mem::take(self.waiting.get_mut())
     }
 
-    /// As [`place`](Self::place), of these addresses, where references may stand already: in the same fields they are
-    /// replaced.
+    /// As [`place`](Self::place), of these addresses, where references may stand already: in the
+    /// same fields they are replaced.
     pub fn replace(
         &mut self,
         waiting: &[Waiting],
@@ -169,8 +179,8 @@ impl References {
         Ok(())
     }
 
-    /// After the packet of these dwords at byte `at` was changed: deltas follow flags below their addresses, and what
-    /// holds another address than before is no reference any longer.
+    /// After the packet of these dwords at byte `at` was changed: deltas follow flags below their
+    /// addresses, and what holds another address than before is no reference any longer.
     pub fn changed(&mut self, container: &'static Container, dwords: &[u32], at: u64) {
         let range = at..at + 4 * dwords.len() as u64;
         let mut there = Vec::new();
@@ -179,9 +189,9 @@ impl References {
             there.push((at + 4 * u64::from(dword), va(found.value), va(qword)));
         });
         self.placed.retain_mut(|relocation| {
-            let same = there
-                .iter()
-                .find(|(offset, address, _)| *offset == relocation.offset && *address == relocation.address);
+            let same = there.iter().find(|(offset, address, _)| {
+                *offset == relocation.offset && *address == relocation.address
+            });
             if let Some((_, _, qword)) = same {
                 relocation.delta = qword.wrapping_sub(relocation.target);
             }
@@ -190,8 +200,8 @@ impl References {
     }
 }
 
-/// The references that the waiting addresses become, in the order in which they were taken. A field that is one of
-/// `placed` keeps its reference if that leaves enough.
+/// The references that the waiting addresses become, in the order in which they were taken. A field
+/// that is one of `placed` keeps its reference if that leaves enough.
 fn resolve(
     placed: &[Relocation],
     waiting: &[Waiting],
@@ -203,17 +213,25 @@ fn resolve(
     let mut new = Vec::new();
     for (index, one) in waiting.iter().enumerate() {
         let holds = |field: &Holder| field.address == va(one.address);
-        let taken = waiting[index..].iter().filter(|other| va(other.address) == va(one.address)).count();
+        let taken =
+            waiting[index..].iter().filter(|other| va(other.address) == va(one.address)).count();
         let mut excess = fields.iter().filter(|field| holds(field)).count().saturating_sub(taken);
         fields.retain(|field| {
-            let stands = |old: &Relocation| old.offset == field.offset && old.address == field.address;
+            let stands =
+                |old: &Relocation| old.offset == field.offset && old.address == field.address;
             let keeps = excess > 0 && holds(field) && placed.iter().any(stands);
             excess -= usize::from(keeps);
             !keeps
         });
         let (packet, object, address) = (container.name, one.object.clone(), one.address);
         if excess > 0 {
-            return Err(BatchError::Ambiguous { packet, object, address, fields: taken + excess, taken });
+            return Err(BatchError::Ambiguous {
+                packet,
+                object,
+                address,
+                fields: taken + excess,
+                taken,
+            });
         }
         match fields.iter().position(holds) {
             Some(field) => new.push(fields.remove(field).relocation(one, container)),
@@ -251,8 +269,14 @@ impl Holder {
     }
 }
 
-/// The fields that hold waiting addresses, of structures `container` one behind the other from byte `at` on.
-fn holders(waiting: &[Waiting], container: &'static Container, dwords: &[u32], at: u64) -> Vec<Holder> {
+/// The fields that hold waiting addresses, of structures `container` one behind the other from byte
+/// `at` on.
+fn holders(
+    waiting: &[Waiting],
+    container: &'static Container,
+    dwords: &[u32],
+    at: u64,
+) -> Vec<Holder> {
     let mut holders = Vec::new();
     // A packet is one, whatever its length.
     let length = match container.kind {
@@ -264,7 +288,9 @@ fn holders(waiting: &[Waiting], container: &'static Container, dwords: &[u32], a
         fields::addresses(container, dwords, &mut |found| {
             // A field that drops low bits (its alignment) was given an address without them.
             let address = va(found.value);
-            if found.space == SpaceKind::Graphics && waiting.iter().any(|one| va(one.address) == address) {
+            if found.space == SpaceKind::Graphics
+                && waiting.iter().any(|one| va(one.address) == address)
+            {
                 let (dword, qword) = qword(dwords, found.start);
                 holders.push(Holder {
                     field: found.field,

@@ -10,8 +10,9 @@ use genxml_core::reflect::{Container, Kind};
 use genxml_core::{Instruction, PackError, Packed, bits};
 
 impl<P: Pipeline> Batch<Render, P> {
-    /// Chooses the 3D pipeline, with the flushes that the change needs: a PIPE_CONTROL that writes caches back and stalls,
-    /// one that invalidates the read-only caches (facts: Mesa's hasvk), PIPELINE_SELECT. Nothing if it is chosen already.
+    /// Chooses the 3D pipeline, with the flushes that the change needs: a PIPE_CONTROL that writes
+    /// caches back and stalls, one that invalidates the read-only caches (facts: Mesa's hasvk),
+    /// PIPELINE_SELECT. Nothing if it is chosen already.
     ///
     /// ```
     /// use genxml::batch::Batch;
@@ -37,8 +38,9 @@ impl<P: Pipeline> Batch<Render, P> {
         self.select()
     }
 
-    /// Chooses the GPGPU pipeline, as [`select_3d`](Self::select_3d) does. Before, COLOR_CALC_STATE is made invalid with
-    /// 3DSTATE_CC_STATE_POINTERS, which Broadwell needs (facts: the manual of PIPELINE_SELECT as Mesa quotes it).
+    /// Chooses the GPGPU pipeline, as [`select_3d`](Self::select_3d) does. Before, COLOR_CALC_STATE
+    /// is made invalid with 3DSTATE_CC_STATE_POINTERS, which Broadwell needs (facts: the manual of
+    /// PIPELINE_SELECT as Mesa quotes it).
     ///
     /// # Errors
     /// As [`Batch::emit`].
@@ -46,7 +48,8 @@ impl<P: Pipeline> Batch<Render, P> {
         self.select()
     }
 
-    /// Chooses pipeline `Q` with PIPELINE_SELECT alone: the flushes before it are the program's duty.
+    /// Chooses pipeline `Q` with PIPELINE_SELECT alone: the flushes before it are the program's
+    /// duty.
     ///
     /// ```
     /// use genxml::batch::Batch;
@@ -65,8 +68,8 @@ impl<P: Pipeline> Batch<Render, P> {
         Ok(self.retyped())
     }
 
-    /// Says that the context is in pipeline `Q` here, because an earlier batch chose it. Nothing is emitted; whether it is
-    /// true is the program's duty.
+    /// Says that the context is in pipeline `Q` here, because an earlier batch chose it. Nothing is
+    /// emitted; whether it is true is the program's duty.
     ///
     /// ```
     /// use genxml::batch::Batch;
@@ -108,7 +111,8 @@ impl<P: Pipeline> Batch<Render, P> {
     }
 }
 
-/// A packet with nothing but its opcode and length, from its table: its type is there only with the feature `3d`.
+/// A packet with nothing but its opcode and length, from its table: its type is there only with the
+/// feature `3d`.
 struct Empty(&'static Container);
 
 impl Packed for Empty {
@@ -123,8 +127,10 @@ impl Instruction for Empty {
 
     fn pack_into(&self, out: &mut [u32]) -> Result<usize, PackError> {
         let dwords = self.dwords();
-        if let (Kind::Instruction { opcode, bias, length_field: Some((start, end)), .. }, Some(header)) =
-            (self.0.kind, out.first_mut())
+        if let (
+            Kind::Instruction { opcode, bias, length_field: Some((start, end)), .. },
+            Some(header),
+        ) = (self.0.kind, out.first_mut())
         {
             *header = opcode;
             bits::put(out, start, end, dwords as u64 - u64::from(bias));

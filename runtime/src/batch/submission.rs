@@ -31,14 +31,16 @@ impl<E: Engine> FinishedBatch<E> {
     /// * no two buffers share addresses;
     /// * what packets and state refer to (`reads`, `writes`, jumps, calls) is there;
     /// * the bases in STATE_BASE_ADDRESS are those of buffers that are there;
-    /// * an offset is used after its base was set (or [`assume_base`](super::Batch::assume_base) says that it is), and leads
-    ///   to something that was put into the heap at that base, of the kind that the field wants. Offset 0 is taken for
-    ///   a pointer that is not used; a heap gives none out. Pointers inside of state are checked where a packet leads
-    ///   to it, with the bases of that point.
+    /// * an offset is used after its base was set (or [`assume_base`](super::Batch::assume_base)
+    ///   says that it is), and leads to something that was put into the heap at that base, of the
+    ///   kind that the field wants. Offset 0 is taken for a pointer that is not used; a heap gives
+    ///   none out. Pointers inside of state are checked where a packet leads to it, with the bases
+    ///   of that point.
     ///
-    /// Packets are followed as the command streamer would: through jumps (both ways, if they are predicated), calls and
-    /// other batches, as far as they are in the submission. Each is read once for each set of bases, and routines for
-    /// each call. [`Submission::new`] is the way around.
+    /// Packets are followed as the command streamer would: through jumps (both ways, if they are
+    /// predicated), calls and other batches, as far as they are in the submission. Each is read
+    /// once for each set of bases, and routines for each call. [`Submission::new`] is the way
+    /// around.
     ///
     /// ```
     /// use genxml::batch::{Batch, BatchError, Heap};
@@ -56,9 +58,12 @@ impl<E: Engine> FinishedBatch<E> {
     /// ```
     ///
     /// # Errors
-    /// [`BatchError::Overlap`], [`BatchError::Missing`], [`BatchError::NoBuffer`], [`BatchError::NoBase`],
-    /// [`BatchError::Dangling`].
-    pub fn submit(self, others: impl IntoIterator<Item = Buffer>) -> Result<Submission, BatchError> {
+    /// [`BatchError::Overlap`], [`BatchError::Missing`], [`BatchError::NoBuffer`],
+    /// [`BatchError::NoBase`], [`BatchError::Dangling`].
+    pub fn submit(
+        self,
+        others: impl IntoIterator<Item = Buffer>,
+    ) -> Result<Submission, BatchError> {
         let submission = Submission::new(self, others);
         disjoint(submission.buffers.iter().map(|buffer| (buffer, buffer.address)))?;
         submission.references()?;
@@ -68,8 +73,12 @@ impl<E: Engine> FinishedBatch<E> {
 }
 
 impl Submission {
-    /// The batch and all that it points to, as they are: nothing is checked ([`FinishedBatch::submit`] does).
-    pub fn new<E: Engine>(batch: FinishedBatch<E>, others: impl IntoIterator<Item = Buffer>) -> Self {
+    /// The batch and all that it points to, as they are: nothing is checked
+    /// ([`FinishedBatch::submit`] does).
+    pub fn new<E: Engine>(
+        batch: FinishedBatch<E>,
+        others: impl IntoIterator<Item = Buffer>,
+    ) -> Self {
         let (batch_address, batch_length) = (batch.buffer.address, batch.length as u64);
         let buffers = iter::once(batch.buffer).chain(batch.chained).chain(others).collect();
         Submission { engine: E::ID, batch_address, batch_length, buffers }
@@ -77,13 +86,16 @@ impl Submission {
 
     /// The bytes from `address` to the end of its buffer; empty if there is none.
     pub fn tail(&self, address: u64) -> &[u8] {
-        self.find(address).map_or(&[], |buffer| &buffer.bytes[(address - buffer.address) as usize..])
+        self.find(address)
+            .map_or(&[], |buffer| &buffer.bytes[(address - buffer.address) as usize..])
     }
 
     /// The buffer that has the byte at `address`.
     pub(super) fn find(&self, address: u64) -> Option<&Buffer> {
         let inside = |buffer: &&Buffer| {
-            address.checked_sub(buffer.address).is_some_and(|offset| offset < buffer.bytes.len() as u64)
+            address
+                .checked_sub(buffer.address)
+                .is_some_and(|offset| offset < buffer.bytes.len() as u64)
         };
         self.buffers.iter().find(inside)
     }
@@ -113,14 +125,16 @@ impl Submission {
         Ok(())
     }
 
-    /// Moves the buffers to `addresses`, one for each in order, and writes every reference anew, as the kernel does when
-    /// it places buffer objects elsewhere than presumed: 64 bits in canonical form. The result is what building with
-    /// those addresses gives, but for fields of 48 bits, whose upper 16 bits the kernel writes too if bit 47 is set.
+    /// Moves the buffers to `addresses`, one for each in order, and writes every reference anew, as
+    /// the kernel does when it places buffer objects elsewhere than presumed: 64 bits in canonical
+    /// form. The result is what building with those addresses gives, but for fields of 48 bits,
+    /// whose upper 16 bits the kernel writes too if bit 47 is set.
     ///
     /// # Errors
-    /// [`BatchError::Places`] if there is not an address for each buffer, [`BatchError::Place`] for one that cannot be,
-    /// [`BatchError::Overlap`] if two buffers would share addresses; [`BatchError::Missing`], [`BatchError::Unrelocatable`]
-    /// and [`BatchError::TooFar`] as [`exec`](Self::exec). Nothing is moved then.
+    /// [`BatchError::Places`] if there is not an address for each buffer, [`BatchError::Place`] for
+    /// one that cannot be, [`BatchError::Overlap`] if two buffers would share addresses;
+    /// [`BatchError::Missing`], [`BatchError::Unrelocatable`] and [`BatchError::TooFar`] as
+    /// [`exec`](Self::exec). Nothing is moved then.
     pub fn relocate(&mut self, addresses: &[u64]) -> Result<(), BatchError> {
         if addresses.len() != self.buffers.len() {
             return Err(BatchError::Places { given: addresses.len(), buffers: self.buffers.len() });
@@ -135,8 +149,12 @@ impl Submission {
             }
         }
         disjoint(self.buffers.iter().zip(addresses.iter().copied()))?;
-        let moved: Vec<(u64, u64)> =
-            self.buffers.iter().zip(addresses).map(|(buffer, new)| (buffer.address, *new)).collect();
+        let moved: Vec<(u64, u64)> = self
+            .buffers
+            .iter()
+            .zip(addresses)
+            .map(|(buffer, new)| (buffer.address, *new))
+            .collect();
         let new = |old: u64| moved.iter().find(|(from, _)| *from == old).map_or(old, |(_, to)| *to);
         for buffer in &mut self.buffers {
             for relocation in &mut buffer.relocations {
@@ -165,14 +183,17 @@ impl Submission {
             Some((packet, field, Relocation { whole: false, .. })) => {
                 Err(BatchError::Unrelocatable { packet, field })
             }
-            Some((packet, field, one)) => {
-                Err(BatchError::TooFar { packet, field, object: one.object.clone(), delta: one.delta })
-            }
+            Some((packet, field, one)) => Err(BatchError::TooFar {
+                packet,
+                field,
+                object: one.object.clone(),
+                delta: one.delta,
+            }),
         }
     }
 
-    /// What breaks the rules in the batch and in all that it points to, and which state draws use that it does not set,
-    /// if it is all that its context runs.
+    /// What breaks the rules in the batch and in all that it points to, and which state draws use
+    /// that it does not set, if it is all that its context runs.
     ///
     /// ```
     /// use genxml::batch::Batch;
@@ -200,7 +221,12 @@ impl Submission {
             .buffers
             .iter()
             .map(|buffer| {
-                WriteObject::new(&buffer.name, buffer.address, buffer.bytes.len() as u64, &buffer.bytes)
+                WriteObject::new(
+                    &buffer.name,
+                    buffer.address,
+                    buffer.bytes.len() as u64,
+                    &buffer.bytes,
+                )
             })
             .collect();
         writer.exec(context, self.engine, self.batch_address, self.batch_length, &objects)

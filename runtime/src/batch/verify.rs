@@ -29,7 +29,8 @@ const SPACES: [SpaceKind; 5] = [
     SpaceKind::Instruction,
 ];
 
-/// State that may lie behind a pointer to another structure: pointer's target, first part of the names.
+/// State that may lie behind a pointer to another structure: pointer's target, first part of the
+/// names.
 const KINDS: [(&str, &str); 3] = [
     // Media samplers (AVS, convolve, erode and so on) are in the same tables.
     ("SAMPLER_STATE", "SAMPLER_STATE_8x8"),
@@ -44,9 +45,11 @@ fn slot(space: SpaceKind) -> Option<usize> {
     SPACES.iter().position(|one| *one == space)
 }
 
-/// Checks the packets of the batch, as the command streamer would run them, and the state that they lead to.
+/// Checks the packets of the batch, as the command streamer would run them, and the state that they
+/// lead to.
 pub(super) fn offsets(submission: &Submission) -> Result<(), BatchError> {
-    let mut checker = Checker { submission, seen: BTreeSet::new(), state: BTreeSet::new(), open: Vec::new() };
+    let mut checker =
+        Checker { submission, seen: BTreeSet::new(), state: BTreeSet::new(), open: Vec::new() };
     checker.go(Point { at: submission.batch_address, back: None, bases: Bases::default() });
     while let Some(point) = checker.open.pop() {
         checker.packets(point)?;
@@ -125,7 +128,8 @@ impl<'a> Checker<'a> {
             if container == MiBatchBufferStart::INFO {
                 let start = MiBatchBufferStart::read_lossy(&packet);
                 let target = va(start.batch_buffer_start_address.get());
-                let call = start.second_level_batch_buffer == Level::SECOND_LEVEL_BATCH && back.is_none();
+                let call =
+                    start.second_level_batch_buffer == Level::SECOND_LEVEL_BATCH && back.is_none();
                 let back = if call { Some(next.at) } else { back };
                 self.go(Point { at: target, back, bases });
                 // A routine that is elsewhere comes back.
@@ -184,7 +188,8 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let address = base.va48();
-            // A base of 0 with offsets that are addresses is usual for spaces that the batch does not use.
+            // A base of 0 with offsets that are addresses is usual for spaces that the batch does
+            // not use.
             if address != 0 && self.submission.find(address).is_none() {
                 return Err(BatchError::NoBuffer { place: place().into(), field, address });
             }
@@ -218,7 +223,8 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// The offsets inside of state; spaces without a base are left out. What they lead to is added to `behind`.
+    /// The offsets inside of state; spaces without a base are left out. What they lead to is added
+    /// to `behind`.
     fn state_in(
         &self,
         heap: &'a Buffer,
@@ -263,7 +269,12 @@ impl<'a> Checker<'a> {
         let contents = heap.contents.as_deref().unwrap_or_default();
         let there = &contents[..contents.partition_point(|content| content.offset <= at)];
         // Of an empty array nothing is expected.
-        if there.iter().rev().take_while(|content| content.offset == at).any(|content| content.bytes == 0) {
+        if there
+            .iter()
+            .rev()
+            .take_while(|content| content.offset == at)
+            .any(|content| content.bytes == 0)
+        {
             return Ok(None);
         }
         if at >= heap.bytes.len() as u64 {

@@ -69,11 +69,12 @@ impl Expectation {
         bytes
     }
 
-    /// Compares `actual`, the object's bytes from [`offset`](Self::offset) on, with what is expected. Bytes of
-    /// `actual` beyond [`size`](Self::size) do not matter.
+    /// Compares `actual`, the object's bytes from [`offset`](Self::offset) on, with what is
+    /// expected. Bytes of `actual` beyond [`size`](Self::size) do not matter.
     ///
     /// # Errors
-    /// [`Mismatch`] with the first difference and the number of them; for images, if too many pixels are off.
+    /// [`Mismatch`] with the first difference and the number of them; for images, if too many
+    /// pixels are off.
     pub fn compare(&self, actual: &[u8], capture: &Capture) -> Result<(), Mismatch> {
         let expected = self.expected(capture);
         let mismatch = |at: usize, found, count, total| Mismatch {
@@ -114,13 +115,18 @@ impl Expectation {
             Compare::Rgba8 { max_abs_diff, outlier_fraction } => {
                 let (mut last, mut last_off) = (None, None);
                 let channels = if self.padding { 3 } else { 4 };
-                for at in self.regions().flat_map(|(start, end)| start..end).filter(|at| at % 4 < channels) {
+                for at in self
+                    .regions()
+                    .flat_map(|(start, end)| start..end)
+                    .filter(|at| at % 4 < channels)
+                {
                     // A pixel counts once; one that is ignored as a whole does not count.
                     if last != Some(at / 4) {
                         last = Some(at / 4);
                         total += 1;
                     }
-                    if actual[at].abs_diff(expected[at]) > max_abs_diff && last_off != Some(at / 4) {
+                    if actual[at].abs_diff(expected[at]) > max_abs_diff && last_off != Some(at / 4)
+                    {
                         last_off = Some(at / 4);
                         first.get_or_insert(at);
                         count += 1;
@@ -138,8 +144,12 @@ impl Expectation {
 
     /// The ranges (start, end) that count, ascending: everything but the ignored ones.
     fn regions(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let starts = std::iter::once(0).chain(self.ignore.iter().map(|&(start, length)| start + length));
+        let starts =
+            std::iter::once(0).chain(self.ignore.iter().map(|&(start, length)| start + length));
         let ends = self.ignore.iter().map(|&(start, _)| start).chain(std::iter::once(self.size));
-        starts.zip(ends).map(|(start, end)| (start as usize, end as usize)).filter(|(start, end)| start < end)
+        starts
+            .zip(ends)
+            .map(|(start, end)| (start as usize, end as usize))
+            .filter(|(start, end)| start < end)
     }
 }

@@ -1,7 +1,7 @@
 //! Reads a capture directory and checks it.
 //!
-//! Two passes over the events: each by itself (fields, numbers, names), then in playing order with what is known of
-//! every object by then.
+//! Two passes over the events: each by itself (fields, numbers, names), then in playing order with
+//! what is known of every object by then.
 
 use super::manifest::{self, FORMAT};
 use super::*;
@@ -20,10 +20,15 @@ pub(super) fn open(directory: &Path) -> Result<Capture, CaptureError> {
     let manifest: manifest::Manifest<'_> =
         serde_json::from_str(&text).map_err(|e| json_error(&path, 0, &e))?;
 
-    let mut loader = Loader { path: &path, line: 1, ids: HashMap::new(), names: Vec::new(), data_size: 0 };
+    let mut loader =
+        Loader { path: &path, line: 1, ids: HashMap::new(), names: Vec::new(), data_size: 0 };
     let format = loader.needed("format", manifest.format)?;
     if format != FORMAT {
-        return loader.refuse("format", format!("{format:?}"), format!("this reader knows {FORMAT:?} only"));
+        return loader.refuse(
+            "format",
+            format!("{format:?}"),
+            format!("this reader knows {FORMAT:?} only"),
+        );
     }
     let name = loader.needed("name", manifest.name)?;
     let device = loader.device(loader.needed("device", manifest.device)?)?;
@@ -79,10 +84,12 @@ fn json_error(path: &Path, lines_before: usize, error: &serde_json::Error) -> Ca
     CaptureError::Json { path: path.to_owned(), line, column: error.column(), message }
 }
 
-/// Reads the one zstd frame that makes up the data file. Memory grows with what is really there, up to `size`.
+/// Reads the one zstd frame that makes up the data file. Memory grows with what is really there, up
+/// to `size`.
 fn read_data(path: &Path, size: u64) -> Result<Vec<u8>, CaptureError> {
     let fail = |problem: String| CaptureError::Data { path: path.to_owned(), problem };
-    let file = File::open(path).map_err(|source| CaptureError::Io { path: path.to_owned(), source })?;
+    let file =
+        File::open(path).map_err(|source| CaptureError::Io { path: path.to_owned(), source })?;
     let mut decoder = ruzstd::decoding::StreamingDecoder::new(BufReader::new(file))
         .map_err(|error| fail(format!("not a zstd file: {error}")))?;
     let mut data = Vec::new();
@@ -208,7 +215,12 @@ impl Loader<'_> {
     }
 
     /// Writes into `size` bytes.
-    fn writes(&self, at: &str, list: &[(u64, u64, u64)], size: u64) -> Result<Vec<Write>, CaptureError> {
+    fn writes(
+        &self,
+        at: &str,
+        list: &[(u64, u64, u64)],
+        size: u64,
+    ) -> Result<Vec<Write>, CaptureError> {
         let mut writes = Vec::with_capacity(list.len());
         for (index, &(offset, length, data)) in list.iter().enumerate() {
             let show = || format!("[{offset}, {length}, {data}]");
@@ -237,7 +249,11 @@ impl Loader<'_> {
                 let object = self.needed(&at("object"), event.object)?;
                 Ok(Event::Free(self.id(&object)))
             }
-            _ => self.refuse(at("type"), format!("{kind:?}"), "there are exec, expect, frame and free"),
+            _ => self.refuse(
+                at("type"),
+                format!("{kind:?}"),
+                "there are exec, expect, frame and free",
+            ),
         }
     }
 
@@ -264,20 +280,34 @@ impl Loader<'_> {
         let mut objects = Vec::new();
         let mut starts = BTreeMap::new();
         let mut seen = HashSet::new();
-        for (number, object) in self.needed(&at("objects"), event.objects.as_ref())?.iter().enumerate() {
+        for (number, object) in
+            self.needed(&at("objects"), event.objects.as_ref())?.iter().enumerate()
+        {
             let at = |field: &str| format!("events[{index}].objects[{number}]{field}");
             let address = self.address(&at(".address"), &object.address)?;
             if address % PAGE != 0 {
-                return self.refuse(at(".address"), &object.address, "objects start on a page of 4096 bytes");
+                return self.refuse(
+                    at(".address"),
+                    &object.address,
+                    "objects start on a page of 4096 bytes",
+                );
             }
             if object.size == 0 {
                 return self.refuse(at(".size"), 0, "an object has at least one byte");
             }
             if object.size > MAX_BYTES {
-                return self.refuse(at(".size"), object.size, format!("more than the limit, {MAX_BYTES}"));
+                return self.refuse(
+                    at(".size"),
+                    object.size,
+                    format!("more than the limit, {MAX_BYTES}"),
+                );
             }
             if address + object.size > 1 << VA_BITS {
-                return self.refuse(at(".size"), object.size, "the object ends beyond 48-bit addresses");
+                return self.refuse(
+                    at(".size"),
+                    object.size,
+                    "the object ends beyond 48-bit addresses",
+                );
             }
             let exec_object = ExecObject {
                 object: self.id(&object.object),
@@ -288,7 +318,11 @@ impl Loader<'_> {
                 writes: self.writes(&at(""), &object.writes, object.size)?,
             };
             if !seen.insert(exec_object.object) {
-                return self.refuse(at(".object"), &object.object, "the object is listed twice in one exec");
+                return self.refuse(
+                    at(".object"),
+                    &object.object,
+                    "the object is listed twice in one exec",
+                );
             }
             if let Some(other) = starts.insert(address, number) {
                 let problem = format!("objects[{other}] starts there too");
@@ -303,13 +337,19 @@ impl Loader<'_> {
                 return self.refuse(
                     format!("events[{index}].objects[{}].address", pair[1]),
                     format!("{:#x}", high.address),
-                    format!("lies in the pages of objects[{}], {:#x}+{:#x}", pair[0], low.address, low.size),
+                    format!(
+                        "lies in the pages of objects[{}], {:#x}+{:#x}",
+                        pair[0], low.address, low.size
+                    ),
                 );
             }
         }
-        let home = objects.iter().find(|o| (o.address..o.address + o.size).contains(&batch_address));
+        let home =
+            objects.iter().find(|o| (o.address..o.address + o.size).contains(&batch_address));
         match home {
-            None => self.refuse(at("batch_address"), batch, "lies in none of the objects of this exec"),
+            None => {
+                self.refuse(at("batch_address"), batch, "lies in none of the objects of this exec")
+            }
             Some(home) if batch_length > home.address + home.size - batch_address => self.refuse(
                 at("batch_length"),
                 length,
@@ -322,7 +362,11 @@ impl Loader<'_> {
         }
     }
 
-    fn expect(&mut self, index: usize, event: &manifest::Event) -> Result<Expectation, CaptureError> {
+    fn expect(
+        &mut self,
+        index: usize,
+        event: &manifest::Event,
+    ) -> Result<Expectation, CaptureError> {
         let at = |field: &str| format!("events[{index}].{field}");
         let name = self.needed(&at("name"), event.name.clone())?;
         if !is_file_name(&name) {
@@ -354,9 +398,14 @@ impl Loader<'_> {
             "exact" => Compare::Exact,
             "rgba8" => {
                 let limit = self.needed(&at("compare.max_abs_diff"), compare.max_abs_diff)?;
-                let share = self.needed(&at("compare.outlier_fraction"), compare.outlier_fraction)?;
+                let share =
+                    self.needed(&at("compare.outlier_fraction"), compare.outlier_fraction)?;
                 let Ok(max_abs_diff) = u8::try_from(limit) else {
-                    return self.refuse(at("compare.max_abs_diff"), limit, "channels have 8 bits: 0 to 255");
+                    return self.refuse(
+                        at("compare.max_abs_diff"),
+                        limit,
+                        "channels have 8 bits: 0 to 255",
+                    );
                 };
                 if !(0.0..=1.0).contains(&share) {
                     return self.refuse(at("compare.outlier_fraction"), share, "must be 0 to 1");
@@ -367,7 +416,11 @@ impl Loader<'_> {
                 Compare::Rgba8 { max_abs_diff, outlier_fraction: share }
             }
             other => {
-                return self.refuse(at("compare.kind"), format!("{other:?}"), "there are exact and rgba8");
+                return self.refuse(
+                    at("compare.kind"),
+                    format!("{other:?}"),
+                    "there are exact and rgba8",
+                );
             }
         };
         let ignore = merged(ranges);
@@ -390,7 +443,11 @@ impl Loader<'_> {
         let object = self.needed(&at("object"), event.object)?;
         let fourcc = self.needed(&at("fourcc"), event.fourcc)?;
         if fourcc.len() != 4 || !fourcc.is_ascii() {
-            return self.refuse(at("fourcc"), format!("{fourcc:?}"), "must be four ASCII characters");
+            return self.refuse(
+                at("fourcc"),
+                format!("{fourcc:?}"),
+                "must be four ASCII characters",
+            );
         }
         let tiling = self.needed(&at("tiling"), event.tiling)?;
         let frame = Frame {
@@ -404,7 +461,9 @@ impl Loader<'_> {
             fourcc,
             tiling: self.tiling(at("tiling"), tiling)?,
         };
-        for (field, value) in [("width", frame.width), ("height", frame.height), ("pitch", frame.pitch)] {
+        for (field, value) in
+            [("width", frame.width), ("height", frame.height), ("pitch", frame.pitch)]
+        {
             if value == 0 {
                 return self.refuse(at(field), 0, "must not be zero");
             }
@@ -412,7 +471,8 @@ impl Loader<'_> {
         Ok(frame)
     }
 
-    /// Expectations and frames move right behind the submission that they name; everything else keeps its order.
+    /// Expectations and frames move right behind the submission that they name; everything else
+    /// keeps its order.
     fn play_order(&mut self, events: Vec<Placed>) -> Result<Vec<Placed>, CaptureError> {
         let mut index_of = HashMap::new();
         let mut last: Option<u64> = None;
@@ -421,7 +481,11 @@ impl Loader<'_> {
                 if let Some(last) = last.filter(|&last| last >= exec.seq) {
                     self.line = placed.line;
                     let field = format!("events[{}].seq", placed.index);
-                    return self.refuse(field, exec.seq, format!("must rise; the exec before has {last}"));
+                    return self.refuse(
+                        field,
+                        exec.seq,
+                        format!("must rise; the exec before has {last}"),
+                    );
                 }
                 last = Some(exec.seq);
                 index_of.insert(exec.seq, placed.index);
@@ -474,8 +538,9 @@ impl Loader<'_> {
                             None => bytes += object.size,
                         }
                         if bytes > MAX_OBJECTS {
-                            let problem =
-                                format!("objects are larger than the limit of {MAX_OBJECTS} bytes in sum");
+                            let problem = format!(
+                                "objects are larger than the limit of {MAX_OBJECTS} bytes in sum"
+                            );
                             return self.refuse(at(), object.size, problem);
                         }
                     }
@@ -490,16 +555,26 @@ impl Loader<'_> {
                     let end = expectation.offset.checked_add(expectation.size);
                     if end.is_none_or(|end| end > size.1) {
                         let value = format!("{} from {} on", expectation.size, expectation.offset);
-                        return self.refuse(at("size"), value, format!("the object has {} bytes", size.1));
+                        return self.refuse(
+                            at("size"),
+                            value,
+                            format!("the object has {} bytes", size.1),
+                        );
                     }
                 }
                 Event::Frame(frame) => {
                     let (_, size) = self.alive(&alive, at("object"), frame.object)?;
                     let image = u64::from(frame.pitch) * u64::from(frame.height);
                     if frame.offset.checked_add(image).is_none_or(|end| end > size) {
-                        let value =
-                            format!("{} * height {} from {} on", frame.pitch, frame.height, frame.offset);
-                        return self.refuse(at("pitch"), value, format!("the object has {size} bytes"));
+                        let value = format!(
+                            "{} * height {} from {} on",
+                            frame.pitch, frame.height, frame.offset
+                        );
+                        return self.refuse(
+                            at("pitch"),
+                            value,
+                            format!("the object has {size} bytes"),
+                        );
                     }
                 }
             }
@@ -525,7 +600,8 @@ impl Loader<'_> {
         match alive.get(&object) {
             Some(&found) => Ok(found),
             None => {
-                let problem = "no exec up to the one named in after_exec has this object, or it was freed";
+                let problem =
+                    "no exec up to the one named in after_exec has this object, or it was freed";
                 self.refuse(field, format!("{:?}", self.names[object.0 as usize]), problem)
             }
         }

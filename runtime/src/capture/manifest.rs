@@ -120,7 +120,8 @@ impl Number {
     pub fn get(&self) -> Option<u64> {
         match self {
             Number::Value(value) => Some(*value),
-            Number::Text(text) => match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+            Number::Text(text) => match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))
+            {
                 // `from_str_radix` would take a sign.
                 Some(digits) if !digits.starts_with('+') => u64::from_str_radix(digits, 16).ok(),
                 Some(_) => None,

@@ -1,9 +1,10 @@
 //! Captures: what a program submitted to the GPU, and what memory held afterwards.
 //!
-//! A capture is a directory of format `genx-capture-1`: `manifest.json` lists events in order, `data.bin.zst` holds
-//! the bytes. [`Capture::open`] checks everything that can be checked without a GPU, so that users of a [`Capture`]
-//! meet no inconsistency later: every offset lies inside its object and its data, objects of a submission do not
-//! overlap, the batch starts inside an object, expectations name objects that exist by then.
+//! A capture is a directory of format `genx-capture-1`: `manifest.json` lists events in order,
+//! `data.bin.zst` holds the bytes. [`Capture::open`] checks everything that can be checked without
+//! a GPU, so that users of a [`Capture`] meet no inconsistency later: every offset lies inside its
+//! object and its data, objects of a submission do not overlap, the batch starts inside an object,
+//! expectations name objects that exist by then.
 //!
 //! * [`Capture`], [`Event`]: what was recorded
 //! * [`Playback`]: the bytes of every object as submissions go by
@@ -26,8 +27,9 @@ use std::path::{Path, PathBuf};
 /// Largest object in bytes, and largest data file.
 pub const MAX_BYTES: u64 = 4 << 30;
 
-/// Largest sum of the bytes of all objects alive at one time. Most of it costs nothing: drivers have objects of many gigabytes of
-/// which they touch little (an OpenCL program of hashcat 19 GiB, with 300 KB of data).
+/// Largest sum of the bytes of all objects alive at one time. Most of it costs nothing: drivers
+/// have objects of many gigabytes of which they touch little (an OpenCL program of hashcat 19 GiB,
+/// with 300 KB of data).
 pub const MAX_OBJECTS: u64 = 64 << 30;
 
 /// Largest manifest in bytes.
@@ -36,7 +38,8 @@ pub const MAX_MANIFEST: u64 = 256 << 20;
 /// Size of a GPU page: objects start on one.
 pub const PAGE: u64 = 4096;
 
-/// Why a capture cannot be used. Every variant names the file; those about the manifest the line and field.
+/// Why a capture cannot be used. Every variant names the file; those about the manifest the line
+/// and field.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// A file cannot be read or written.
@@ -118,7 +121,8 @@ impl Capture {
         &self.device
     }
 
-    /// What happened, in order. Expectations and frames stand right after the submission that they are about.
+    /// What happened, in order. Expectations and frames stand right after the submission that they
+    /// are about.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
@@ -261,8 +265,8 @@ pub struct Expectation {
     pub ignore: Vec<(u64, u64)>,
     /// How bytes are compared.
     pub compare: Compare,
-    /// The last byte of each pixel is padding and not compared: a frame of the same memory has a format with X in place of
-    /// alpha (`XR24`), where nobody sees it.
+    /// The last byte of each pixel is padding and not compared: a frame of the same memory has a
+    /// format with X in place of alpha (`XR24`), where nobody sees it.
     pub padding: bool,
     /// The expected bytes over zeros; offsets count from `offset`.
     pub writes: Vec<Write>,
@@ -273,8 +277,8 @@ pub struct Expectation {
 pub enum Compare {
     /// Every byte is as expected.
     Exact,
-    /// Pixels of four 8-bit channels: a pixel is off if any channel differs by more than `max_abs_diff`; at most the
-    /// share `outlier_fraction` of the pixels may be off.
+    /// Pixels of four 8-bit channels: a pixel is off if any channel differs by more than
+    /// `max_abs_diff`; at most the share `outlier_fraction` of the pixels may be off.
     Rgba8 {
         /// Greatest difference of a channel that does not count.
         max_abs_diff: u8,

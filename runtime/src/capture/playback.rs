@@ -2,7 +2,8 @@
 
 use super::{Capture, Event, Exec, ObjectId};
 
-/// Plays a capture: keeps one byte array per object and applies what the program wrote before each submission.
+/// Plays a capture: keeps one byte array per object and applies what the program wrote before each
+/// submission.
 ///
 /// ```no_run
 /// # use genxml::capture::{Capture, Event, Playback};
@@ -29,8 +30,8 @@ impl<'a> Playback<'a> {
         Playback { capture, next: 0, buffers: vec![Vec::new(); capture.object_count()] }
     }
 
-    /// The next event, or `None` at the end. Before a submission is returned, objects that it has for the first time
-    /// are created as zeros and its writes are applied.
+    /// The next event, or `None` at the end. Before a submission is returned, objects that it has
+    /// for the first time are created as zeros and its writes are applied.
     pub fn step(&mut self) -> Option<&'a Event> {
         let event = self.capture.events().get(self.next)?;
         self.next += 1;

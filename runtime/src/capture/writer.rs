@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 
 const DATA_FILE: &str = "data.bin.zst";
 
-/// Collects events and writes them as a capture directory. Bytes that were given before are stored once.
+/// Collects events and writes them as a capture directory. Bytes that were given before are stored
+/// once.
 ///
-/// What is given is not checked: [`Capture::open`](super::Capture::open) is the one place that does.
+/// What is given is not checked: [`Capture::open`](super::Capture::open) is the one place that
+/// does.
 #[derive(Debug)]
 pub struct CaptureWriter {
     name: String,
@@ -54,7 +56,8 @@ impl<'a> WriteObject<'a> {
     }
 }
 
-/// The parts of `bytes` that are not zero, as offset and bytes; runs of fewer than 64 zeros stay inside a part.
+/// The parts of `bytes` that are not zero, as offset and bytes; runs of fewer than 64 zeros stay
+/// inside a part.
 pub fn nonzero_ranges(bytes: &[u8]) -> Vec<(u64, &[u8])> {
     const LINE: usize = 64;
     let mut ranges = Vec::new();
@@ -149,8 +152,8 @@ impl CaptureWriter {
         seq
     }
 
-    /// Expects `bytes` in `object` from `offset` on after the newest submission, except the `ignore`d ranges (offset
-    /// from `offset`, length).
+    /// Expects `bytes` in `object` from `offset` on after the newest submission, except the
+    /// `ignore`d ranges (offset from `offset`, length).
     pub fn expect(
         &mut self,
         name: &str,
@@ -162,9 +165,11 @@ impl CaptureWriter {
     ) {
         let writes = self.store(&nonzero_ranges(bytes));
         let compare = match compare {
-            Compare::Exact => {
-                manifest::Compare { kind: "exact".to_owned(), max_abs_diff: None, outlier_fraction: None }
-            }
+            Compare::Exact => manifest::Compare {
+                kind: "exact".to_owned(),
+                max_abs_diff: None,
+                outlier_fraction: None,
+            },
             Compare::Rgba8 { max_abs_diff, outlier_fraction } => manifest::Compare {
                 kind: "rgba8".to_owned(),
                 max_abs_diff: Some(max_abs_diff.into()),
@@ -185,8 +190,8 @@ impl CaptureWriter {
         });
     }
 
-    /// Notes that an image was put on the screen after the newest submission; `frame.object` and `frame.after_exec`
-    /// are taken from `object` and the submission.
+    /// Notes that an image was put on the screen after the newest submission; `frame.object` and
+    /// `frame.after_exec` are taken from `object` and the submission.
     pub fn frame(&mut self, object: &str, frame: &super::Frame) {
         self.events.push(manifest::Event {
             r#type: Some("frame".to_owned()),
@@ -233,21 +238,27 @@ impl CaptureWriter {
         let owned = directory.to_owned();
         std::fs::create_dir_all(directory).map_err(io(&owned))?;
         let path = directory.join(DATA_FILE);
-        let packed =
-            ruzstd::encoding::compress_to_vec(&self.data[..], ruzstd::encoding::CompressionLevel::Fastest);
+        let packed = ruzstd::encoding::compress_to_vec(
+            &self.data[..],
+            ruzstd::encoding::CompressionLevel::Fastest,
+        );
         std::fs::write(&path, packed).map_err(io(&path))?;
 
         let path = directory.join("manifest.json");
         let written = manifest::Written {
             format: FORMAT,
             name: &self.name,
-            device: manifest::Device { pci_id: Number::hex(self.pci_id.into()), r#gen: self.generation },
+            device: manifest::Device {
+                pci_id: Number::hex(self.pci_id.into()),
+                r#gen: self.generation,
+            },
             data: DATA_FILE,
             data_size: self.data.len() as u64,
             events: &self.events,
         };
         let mut file = std::io::BufWriter::new(std::fs::File::create(&path).map_err(io(&path))?);
-        serde_json::to_writer_pretty(&mut file, &written).map_err(|error| io(&path)(error.into()))?;
+        serde_json::to_writer_pretty(&mut file, &written)
+            .map_err(|error| io(&path)(error.into()))?;
         file.write_all(b"\n").and_then(|()| file.flush()).map_err(io(&path))
     }
 }

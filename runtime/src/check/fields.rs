@@ -1,7 +1,8 @@
-//! What is wrong with single fields: values outside their ranges, reserved bits, values without a name.
+//! What is wrong with single fields: values outside their ranges, reserved bits, values without a
+//! name.
 //!
-//! The decoder sees these as [`Issue`]s. Here each kind of issue has a rule of its own, so that findings, levels and
-//! explanations work as they do for the rules of the specification.
+//! The decoder sees these as [`Issue`]s. Here each kind of issue has a rule of its own, so that
+//! findings, levels and explanations work as they do for the rules of the specification.
 
 use super::finding::Operand;
 use crate::decode::{Issue, Item};
@@ -28,7 +29,12 @@ pub(super) static RULES: [Rule; 5] = [
         "each field of type mbo has all bits set",
         "bits are not set that the manual wants to be one",
     ),
-    rule("FIELD-RESERVED", Severity::Warning, "each field of type reserved is 0", "reserved bits are set"),
+    rule(
+        "FIELD-RESERVED",
+        Severity::Warning,
+        "each field of type reserved is 0",
+        "reserved bits are set",
+    ),
     rule(
         "FIELD-VALUE",
         Severity::Warning,
@@ -37,7 +43,12 @@ pub(super) static RULES: [Rule; 5] = [
     ),
 ];
 
-const fn rule(id: &'static str, severity: Severity, text: &'static str, message: &'static str) -> Rule {
+const fn rule(
+    id: &'static str,
+    severity: Severity,
+    text: &'static str,
+    message: &'static str,
+) -> Rule {
     // The decoder finds what breaks it.
     Rule { id, severity, require: Cond::Number(1), text, message, source: "" }
 }
@@ -53,7 +64,8 @@ pub(super) fn index(issue: Issue) -> usize {
     }
 }
 
-/// Of messages, reserved bits do not count, in which encoders differ, nor the numbers of surfaces, which need no name.
+/// Of messages, reserved bits do not count, in which encoders differ, nor the numbers of surfaces,
+/// which need no name.
 pub(super) fn of_message(item: &mut Item) {
     match item.issue {
         Some(Issue::ReservedSet) => item.issue = None,
@@ -62,7 +74,8 @@ pub(super) fn of_message(item: &mut Item) {
     }
 }
 
-/// The field of an issue with its value, named as conditions name fields; `inside` are the fields around all items.
+/// The field of an issue with its value, named as conditions name fields; `inside` are the fields
+/// around all items.
 pub(super) fn operand(items: &[Item], at: usize, inside: &[&'static str]) -> Operand {
     let item = &items[at];
     let mut path: Vec<String> = Vec::new();

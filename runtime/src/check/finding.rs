@@ -24,7 +24,8 @@ pub struct Finding {
     pub submission: Option<u64>,
     /// The engine.
     pub engine: EngineId,
-    /// GPU address of what violates the rule; of a register its offset; of a part of an instruction, the instruction's.
+    /// GPU address of what violates the rule; of a register its offset; of a part of an
+    /// instruction, the instruction's.
     pub address: u64,
     /// Position in the array, if it is an element of one.
     pub index: Option<u32>,
@@ -34,7 +35,8 @@ pub struct Finding {
     pub packet: (&'static str, u64),
     /// The values that the condition looked at.
     pub operands: Vec<Operand>,
-    /// Of the rules about single fields (`FIELD-RANGE` and so on): what is wrong with the field, the only operand.
+    /// Of the rules about single fields (`FIELD-RANGE` and so on): what is wrong with the field,
+    /// the only operand.
     pub issue: Option<Issue>,
     /// Of an instruction: which one.
     pub instruction: Option<InKernel>,
@@ -85,7 +87,8 @@ pub struct InKernel {
 impl InKernel {
     /// The instruction at `offset` of a kernel with these bytes.
     pub(super) fn new(kernel: u64, bytes: &[u8], offset: u64) -> InKernel {
-        let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
+        let rest =
+            usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
         let text = match genxml_eu::instructions(rest).next() {
             Some(Ok(located)) => located.instruction.to_string(),
             Some(Err(error)) => format!("({}) {}", error.raw, error.problem),
@@ -162,8 +165,8 @@ impl Place {
     }
 }
 
-/// The values that a violated rule looked at; `inside` names the fields that hold the container, outermost first.
-/// Behind them the bits of the container's own fields among them.
+/// The values that a violated rule looked at; `inside` names the fields that hold the container,
+/// outermost first. Behind them the bits of the container's own fields among them.
 pub(super) fn operands(
     rule: &Rule,
     frame: &Frame<'_>,
@@ -194,7 +197,9 @@ impl Operands<'_> {
         match cond {
             Cond::Number(_) | Cond::Index => {}
             Cond::Field(field) => self.field(field, frame, path),
-            Cond::Not(inner) | Cond::In(inner, _) | Cond::Bits(inner, _) => self.collect(inner, frame, path),
+            Cond::Not(inner) | Cond::In(inner, _) | Cond::Bits(inner, _) => {
+                self.collect(inner, frame, path)
+            }
             Cond::Binary(_, left, right) => {
                 self.collect(left, frame, path);
                 self.collect(right, frame, path);

@@ -1,18 +1,19 @@
 //! The rules engine: what the manual forbids, looked for in a dump.
 //!
-//! The specification's `rule` elements are conditions over the fields of a packet or structure, and over what came
-//! before it. The decoder walks the dump; every packet, register write and structure that it meets is checked against
-//! the rules of its container and then remembered, for each context and engine by itself. What was never seen is
-//! unknown, and a rule is violated only if its condition is known to be false ([`genxml_core::rule`]).
+//! The specification's `rule` elements are conditions over the fields of a packet or structure, and
+//! over what came before it. The decoder walks the dump; every packet, register write and structure
+//! that it meets is checked against the rules of its container and then remembered, for each
+//! context and engine by itself. What was never seen is unknown, and a rule is violated only if its
+//! condition is known to be false ([`genxml_core::rule`]).
 //!
-//! Single fields are checked too: ranges, bits that must be zero or one, reserved bits and values without a name
-//! ([`Rules::of_fields`]). And of each context that is seen from its beginning, whether a draw uses state that nothing has
-//! set ([`Rules::of_draws`]).
+//! Single fields are checked too: ranges, bits that must be zero or one, reserved bits and values
+//! without a name ([`Rules::of_fields`]). And of each context that is seen from its beginning,
+//! whether a draw uses state that nothing has set ([`Rules::of_draws`]).
 //!
-//! Kernels that packets lead to are checked too: the fields of each instruction, the descriptor of the message that it
-//! sends if that stands in the instruction, and all that the validator [`genxml_eu::validate`] looks at. A restriction
-//! that both know has one id and is told once. What is in registers (message headers and payloads, computed
-//! descriptors) is not checked.
+//! Kernels that packets lead to are checked too: the fields of each instruction, the descriptor of
+//! the message that it sends if that stands in the instruction, and all that the validator
+//! [`genxml_eu::validate`] looks at. A restriction that both know has one id and is told once. What
+//! is in registers (message headers and payloads, computed descriptors) is not checked.
 //!
 //! ```no_run
 //! use genxml::{capture::Capture, check};
@@ -25,7 +26,8 @@
 //!
 //! * [`Rules`]: the rules of a generation, and how severe each one counts
 //! * [`dump()`], [`capture`], [`submission`], [`memory`], [`raw`], [`kernel`]: the whole job
-//! * [`Finding`]: a violation with its place, the values that make it one, and the packets around it
+//! * [`Finding`]: a violation with its place, the values that make it one, and the packets around
+//!   it
 
 mod fields;
 mod finding;
@@ -41,7 +43,9 @@ pub use rules::{Level, Rules, UnknownRule};
 pub(crate) use watch::Watch;
 
 use crate::capture::Capture;
-use crate::decode::{Contexts, Decoder, Issue, Item, Options, PlanId, Record, Sink, State, Unread, items_at};
+use crate::decode::{
+    Contexts, Decoder, Issue, Item, Options, PlanId, Record, Sink, State, Unread, items_at,
+};
 use crate::dump::{self, Dump, Submission};
 use crate::engine::EngineId;
 use finding::Place;
@@ -115,7 +119,8 @@ pub fn capture(capture: &Capture, rules: &Rules, each: &mut dyn FnMut(&Finding))
     checker.end()
 }
 
-/// Checks the batch of `length` bytes at `address` with what it points to in `memory`; what came before is not known.
+/// Checks the batch of `length` bytes at `address` with what it points to in `memory`; what came
+/// before is not known.
 pub fn memory(
     engine: EngineId,
     memory: &dyn crate::decode::Memory,
@@ -156,7 +161,12 @@ pub fn raw(
 }
 
 /// Checks the instructions of a kernel at `address`, to the last of its bytes.
-pub fn kernel(address: u64, bytes: &[u8], rules: &Rules, each: &mut dyn FnMut(&Finding)) -> Summary {
+pub fn kernel(
+    address: u64,
+    bytes: &[u8],
+    rules: &Rules,
+    each: &mut dyn FnMut(&Finding),
+) -> Summary {
     let mut checker = Checker::new(rules, each);
     checker.begin(None, 0, EngineId::Render, address);
     checker.seen.place.packet = ("kernel", address);
@@ -167,8 +177,8 @@ pub fn kernel(address: u64, bytes: &[u8], rules: &Rules, each: &mut dyn FnMut(&F
 /// A rule, where it is violated, and of a single field its first bit.
 type Told = (usize, u64, u32);
 
-/// Checks records as a decoder yields them. What is found at a packet is told with the packet behind it, so that it can be
-/// quoted; [`Sink::finish`] tells the rest.
+/// Checks records as a decoder yields them. What is found at a packet is told with the packet
+/// behind it, so that it can be quoted; [`Sink::finish`] tells the rest.
 pub struct Checker<'a> {
     rules: &'a Rules,
     each: &'a mut dyn FnMut(&Finding),
@@ -184,7 +194,8 @@ struct Seen {
     current: Tracker,
     /// Contexts are seen from their beginning.
     from_start: bool,
-    /// Structures are met once for every pointer to them: the same violation is told once a submission.
+    /// Structures are met once for every pointer to them: the same violation is told once a
+    /// submission.
     told: HashSet<Told>,
     /// Kernels that were checked: address and contents.
     kernels: HashSet<(u64, Box<[u32]>)>,
@@ -217,7 +228,8 @@ impl<'a> Checker<'a> {
         Checker { rules, each, seen: Seen::new(rules) }
     }
 
-    /// The same for contexts that it sees from their beginning: what they use and nothing has set is a finding too.
+    /// The same for contexts that it sees from their beginning: what they use and nothing has set
+    /// is a finding too.
     #[must_use]
     pub fn from_start(mut self) -> Self {
         self.seen.from_start = true;
@@ -263,8 +275,8 @@ impl<'a> Checker<'a> {
         self.seen.summary
     }
 
-    /// Checks a submission; `contexts` is the state that earlier ones left. What is found at its last packet is told with
-    /// the next one.
+    /// Checks a submission; `contexts` is the state that earlier ones left. What is found at its
+    /// last packet is told with the next one.
     pub fn submission(&mut self, contexts: &mut Contexts, submission: &Submission<'_>) {
         let Submission { number, context, engine, address, .. } = *submission;
         self.begin(Some(number), context, engine, address);
@@ -276,7 +288,8 @@ impl<'a> Checker<'a> {
 
     fn decoder(&self) -> Decoder<'a> {
         // Rules compare what a draw uses with all that was set since the last one.
-        let options = Options { kernels: false, data: false, every_draw: true, ..Options::default() };
+        let options =
+            Options { kernels: false, data: false, every_draw: true, ..Options::default() };
         Decoder::new(self.rules.tables(), options)
     }
 
@@ -295,11 +308,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Every instruction by itself, in its 16-byte form, and its message if the descriptor stands in it; with what the
-    /// validator finds.
+    /// Every instruction by itself, in its 16-byte form, and its message if the descriptor stands
+    /// in it; with what the validator finds.
     fn kernel(&mut self, address: u64, bytes: &[u8]) {
         self.seen.summary.kernels += 1;
-        let found = if self.rules.validates() { genxml_eu::validate::kernel(bytes) } else { Vec::new() };
+        let found =
+            if self.rules.validates() { genxml_eu::validate::kernel(bytes) } else { Vec::new() };
         let mut found = found.iter().peekable();
         for native in genxml_eu::natives(bytes) {
             self.seen.summary.instructions += 1;
@@ -309,7 +323,8 @@ impl<'a> Checker<'a> {
             }
             let container = native.container();
             let plan = container.and_then(|container| self.rules.instruction(container));
-            let told = plan.map(|plan| self.native(address, bytes, &native, plan)).unwrap_or_default();
+            let told =
+                plan.map(|plan| self.native(address, bytes, &native, plan)).unwrap_or_default();
             while let Some(finding) = found.next_if(|finding| finding.position == native.position) {
                 self.validated(address, bytes, finding, &told);
             }
@@ -350,8 +365,8 @@ impl<'a> Checker<'a> {
         self.seen.found[before..].iter().map(|finding| finding.rule.id).collect()
     }
 
-    /// Tells what the validator found, unless the specification's rule of the same id has. That an instruction cannot be
-    /// decoded goes without saying if a rule has said why.
+    /// Tells what the validator found, unless the specification's rule of the same id has. That an
+    /// instruction cannot be decoded goes without saying if a rule has said why.
     fn validated(
         &mut self,
         kernel: u64,
@@ -363,7 +378,8 @@ impl<'a> Checker<'a> {
         if told.contains(&rule.id) || (rule.id == "EU-DECODE" && !told.is_empty()) {
             return;
         }
-        let container = found.instruction.map(|instruction| genxml_eu::native::container(instruction.opcode));
+        let container =
+            found.instruction.map(|instruction| genxml_eu::native::container(instruction.opcode));
         let finding = Finding {
             rule,
             severity,
@@ -398,7 +414,8 @@ impl<'a> Checker<'a> {
         }
         seen.current.missed |= missing;
         let Some((rule, severity)) = self.rules.of_undefined() else { return };
-        let never = |name| Operand { name: format!("last({name})"), value: Some(0), text: Some("never") };
+        let never =
+            |name| Operand { name: format!("last({name})"), value: Some(0), text: Some("never") };
         seen.summary.count(severity);
         seen.found.push(Finding {
             rule,
@@ -427,8 +444,9 @@ impl<'a> Checker<'a> {
         self.seen.place.packet = (record.name, record.address);
     }
 
-    /// Checks what a record is made of, and remembers it. If the fields of a packet are `sound`, which they are only if the
-    /// last one of its kind was right, no more than what has changed since is looked at.
+    /// Checks what a record is made of, and remembers it. If the fields of a packet are `sound`,
+    /// which they are only if the last one of its kind was right, no more than what has changed
+    /// since is looked at.
     fn contents(&mut self, record: &Record, plan: PlanId, packet: bool, sound: bool) {
         let index = plan.index();
         let plan = self.rules.plan(plan);
@@ -494,11 +512,12 @@ impl Sink for Checker<'_> {
         if packet {
             self.next_packet(record);
         }
-        // Each engine has registers of its own; of long or several ones, the first dword is looked at.
+        // Each engine has registers of its own; of long or several ones, the first dword is looked
+        // at.
         if let Some(at) = record.register {
-            let other = at
-                .engine
-                .is_some_and(|engine| engine.name.to_ascii_lowercase().parse() != Ok(self.seen.place.engine));
+            let other = at.engine.is_some_and(|engine| {
+                engine.name.to_ascii_lowercase().parse() != Ok(self.seen.place.engine)
+            });
             if other || at.dword != 0 || at.index.unwrap_or(0) != 0 {
                 return Ok(());
             }
@@ -551,7 +570,8 @@ struct Pass<'a> {
     address: u64,
     /// Of an instruction: its kernel.
     kernel: Option<(u64, &'a [u8])>,
-    /// Of an instruction: the fields that hold the structure at hand. A closer view of all of it does not count.
+    /// Of an instruction: the fields that hold the structure at hand. A closer view of all of it
+    /// does not count.
     inside: Vec<&'static str>,
     place: &'a Place,
     facts: Now<'a>,
@@ -596,8 +616,9 @@ impl Pass<'_> {
         }
     }
 
-    /// What describes an instruction's message or operand: its rules, and of a message for later its fields one by one.
-    /// Of operands no single fields, for encoders differ in bits that do not matter there.
+    /// What describes an instruction's message or operand: its rules, and of a message for later
+    /// its fields one by one. Of operands no single fields, for encoders differ in bits that do not
+    /// matter there.
     fn described(&mut self, plan: &Plan, base: u32) {
         if self.message == Some(base) {
             let mut items = Vec::new();
@@ -620,8 +641,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Tells the issues of single fields, apart from fields of which a rule has told more, or a wider description the
-    /// same.
+    /// Tells the issues of single fields, apart from fields of which a rule has told more, or a
+    /// wider description the same.
     fn finish(mut self) {
         let mut told: Vec<((u32, u32), usize)> = Vec::new();
         for (bits, found) in std::mem::take(&mut self.fields) {
@@ -652,9 +673,9 @@ impl Pass<'_> {
             packet: self.place.packet,
             operands,
             issue,
-            instruction: self
-                .kernel
-                .map(|(kernel, bytes)| InKernel::new(kernel, bytes, self.address.wrapping_sub(kernel))),
+            instruction: self.kernel.map(|(kernel, bytes)| {
+                InKernel::new(kernel, bytes, self.address.wrapping_sub(kernel))
+            }),
             validated: None,
             quote: None,
         };
@@ -673,7 +694,9 @@ impl Pass<'_> {
             match part {
                 Inside::Struct { field, plan } => {
                     let there = u64::from(base) + u64::from(field.end) < total;
-                    if there && field.exists_if.is_none_or(|condition| condition.holds(dwords, base)) {
+                    if there
+                        && field.exists_if.is_none_or(|condition| condition.holds(dwords, base))
+                    {
                         self.held(field.name, *plan, base + field.start);
                     }
                 }
@@ -689,8 +712,10 @@ impl Pass<'_> {
                 }
                 Inside::Group { group, parts } => {
                     let start = base + group.start;
-                    let room =
-                        total.saturating_sub(start.into()).checked_div(group.bits.into()).unwrap_or(0) as u32;
+                    let room = total
+                        .saturating_sub(start.into())
+                        .checked_div(group.bits.into())
+                        .unwrap_or(0) as u32;
                     let count = if group.count == 0 { room } else { group.count.min(room) };
                     for index in 0..count {
                         self.element(container, parts, start + index * group.bits, index);

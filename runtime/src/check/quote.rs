@@ -1,4 +1,5 @@
-//! What stands around a violation: the packets before, the offending one with its dwords, the one behind it.
+//! What stands around a violation: the packets before, the offending one with its dwords, the one
+//! behind it.
 
 use crate::decode::Record;
 use genxml_core::members::Level;
@@ -24,7 +25,8 @@ pub struct Quote {
 }
 
 impl Quote {
-    /// The offending packet's fields by their paths, with their values as text: those that are not zero.
+    /// The offending packet's fields by their paths, with their values as text: those that are not
+    /// zero.
     pub fn fields(&self) -> Vec<(String, String)> {
         let mut out = Vec::new();
         if let Some(container) = self.container {
@@ -79,7 +81,8 @@ impl Last {
         self.container = container;
     }
 
-    /// The newest packet with those around it; `after` comes behind it. None before the first packet.
+    /// The newest packet with those around it; `after` comes behind it. None before the first
+    /// packet.
     pub fn quote(&self, after: Option<&Record>) -> Option<Arc<Quote>> {
         let newest = self.count.checked_sub(1)?;
         let line = |at: usize| self.lines[at % (BEFORE + 1)];

@@ -1,4 +1,5 @@
-//! The rules of a generation, prepared: those of each container, and what must be remembered for their sake.
+//! The rules of a generation, prepared: those of each container, and what must be remembered for
+//! their sake.
 
 use super::fields;
 use super::undefined::{self, Part};
@@ -101,7 +102,8 @@ impl Reads {
             Cond::Field(field) => match field.base {
                 Base::Own(_) => {
                     for dword in field.start / 32..=field.end / 32 {
-                        let (first, last) = (field.start.max(32 * dword), field.end.min(32 * dword + 31));
+                        let (first, last) =
+                            (field.start.max(32 * dword), field.end.min(32 * dword + 31));
                         let mut bits = [0];
                         bits::put(&mut bits, first % 32, last % 32, bits::ones(last - first + 1));
                         self.own.push((dword, bits[0]));
@@ -175,12 +177,14 @@ impl Rules {
     pub fn gen8() -> Rules {
         let kernels = genxml_eu::gen8::CONTAINERS;
         let of_instructions = OF_INSTRUCTIONS.iter().map(|rule| Some(rule.severity)).collect();
-        let rules = Rules::new(Tables::gen8(), crate::gen8::CONTAINERS, crate::gen8::LASTS, kernels);
+        let rules =
+            Rules::new(Tables::gen8(), crate::gen8::CONTAINERS, crate::gen8::LASTS, kernels);
         Rules { of_instructions, ..rules }
     }
 
-    /// The rules of `containers`, of which `tables` were made, with their `LASTS`; and those of `kernels`, which
-    /// describe instructions and messages. Without the validator of instructions, which knows Broadwell only.
+    /// The rules of `containers`, of which `tables` were made, with their `LASTS`; and those of
+    /// `kernels`, which describe instructions and messages. Without the validator of instructions,
+    /// which knows Broadwell only.
     pub fn new(
         tables: &'static Tables,
         containers: &'static [&'static Container],
@@ -197,10 +201,16 @@ impl Rules {
                 }
             });
         }
-        let index: HashMap<usize, usize> =
-            containers.iter().enumerate().map(|(index, container)| (address(container), index)).collect();
-        let places: HashMap<usize, usize> =
-            tables.containers().enumerate().map(|(plan, container)| (address(container), plan)).collect();
+        let index: HashMap<usize, usize> = containers
+            .iter()
+            .enumerate()
+            .map(|(index, container)| (address(container), index))
+            .collect();
+        let places: HashMap<usize, usize> = tables
+            .containers()
+            .enumerate()
+            .map(|(plan, container)| (address(container), plan))
+            .collect();
         let plans = tables.containers().map(|container| {
             let index = index.get(&address(container));
             let is_it = |last: &&(usize, &Last)| index == Some(&usize::from(last.1.packet));
@@ -269,8 +279,9 @@ impl Rules {
         &fields::RULES
     }
 
-    /// Every rule of a container with it, in the order of the specification; then those of the validator of instructions
-    /// ([`genxml_eu::validate`]) that the specification does not have, with what all instructions have in common.
+    /// Every rule of a container with it, in the order of the specification; then those of the
+    /// validator of instructions ([`genxml_eu::validate`]) that the specification does not have,
+    /// with what all instructions have in common.
     pub fn all(&self) -> impl Iterator<Item = (&'static Container, &'static Rule)> {
         let header = genxml_eu::gen8::eu::EuInstructionHeader::INFO;
         let more = OF_INSTRUCTIONS.iter().take(self.of_instructions.len());
@@ -289,7 +300,8 @@ impl Rules {
         self.all().find(|(_, rule)| rule.id == id)
     }
 
-    /// Lets rules count differently: the one with this id, or if it ends with `*` all that start so.
+    /// Lets rules count differently: the one with this id, or if it ends with `*` all that start
+    /// so.
     ///
     /// # Errors
     /// If there is none.
@@ -298,7 +310,13 @@ impl Rules {
             Some(start) => rule.id.starts_with(start),
             None => rule.id == id,
         };
-        if !self.all().map(|(_, rule)| rule).chain(&fields::RULES).chain(&undefined::RULE).any(means) {
+        if !self
+            .all()
+            .map(|(_, rule)| rule)
+            .chain(&fields::RULES)
+            .chain(&undefined::RULE)
+            .any(means)
+        {
             return Err(UnknownRule(id.to_owned()));
         }
         let of_fields = fields::RULES.iter().zip(&mut self.of_fields);
@@ -316,7 +334,8 @@ impl Rules {
             match level {
                 Level::Allow => plan.rules.retain(|known| !means(known.rule)),
                 Level::Warn | Level::Deny => {
-                    let severity = if level == Level::Deny { Severity::Error } else { Severity::Warning };
+                    let severity =
+                        if level == Level::Deny { Severity::Error } else { Severity::Warning };
                     let rules = plan.rules.iter_mut().filter(|known| means(known.rule));
                     rules.for_each(|known| known.severity = severity);
                 }
@@ -361,7 +380,11 @@ impl Rules {
     /// A rule of the validator, unless it does not count.
     pub(super) fn of_validator(&self, id: &str) -> Option<(&'static Rule, Severity)> {
         let index = OF_INSTRUCTIONS.iter().position(|rule| rule.id == id)?;
-        self.of_instructions.get(index).copied().flatten().map(|severity| (&OF_INSTRUCTIONS[index], severity))
+        self.of_instructions
+            .get(index)
+            .copied()
+            .flatten()
+            .map(|severity| (&OF_INSTRUCTIONS[index], severity))
     }
 
     pub(super) fn kernel_tables(&self) -> &Tables {
@@ -380,14 +403,18 @@ impl Rules {
     /// The name of the packet that an entry of `LASTS` looks for.
     pub(super) fn last_name(&self, index: u16) -> &'static str {
         let last = self.lasts.get(usize::from(index));
-        last.and_then(|last| self.containers.get(usize::from(last.packet))).map_or("?", |packet| packet.name)
+        last.and_then(|last| self.containers.get(usize::from(last.packet)))
+            .map_or("?", |packet| packet.name)
     }
 }
 
 /// The rules of a container, with what they look at.
 fn known(container: &'static Container, slots: &[Option<u16>]) -> Vec<Known> {
-    let known =
-        |rule: &'static Rule| Known { rule, severity: rule.severity, reads: Reads::of(&rule.require, slots) };
+    let known = |rule: &'static Rule| Known {
+        rule,
+        severity: rule.severity,
+        reads: Reads::of(&rule.require, slots),
+    };
     container.rules.iter().map(known).collect()
 }
 
@@ -467,7 +494,9 @@ fn forgets(container: &Container) -> Forgets {
         _ => return Forgets::Nothing,
     };
     match (container.kind, container.fields.iter().find(|other| other.name == field)) {
-        (Kind::Instruction { .. }, Some(field)) => Forgets::Register { start: field.start, end: field.end },
+        (Kind::Instruction { .. }, Some(field)) => {
+            Forgets::Register { start: field.start, end: field.end }
+        }
         _ => Forgets::Nothing,
     }
 }

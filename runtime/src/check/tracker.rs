@@ -19,14 +19,17 @@ pub(super) struct Tracker {
     seen: Vec<Seen>,
     /// By entry of `LASTS`.
     lasts: Vec<u64>,
-    /// Entries of `LASTS` that the packet at hand is the answer to, once another one comes: what it leads to belongs to it.
+    /// Entries of `LASTS` that the packet at hand is the answer to, once another one comes: what it
+    /// leads to belongs to it.
     pending: Vec<u16>,
-    /// What was set of what draws need, and what of it draws were told to lack: bits of [`Part`](super::undefined::Part).
+    /// What was set of what draws need, and what of it draws were told to lack: bits of
+    /// [`Part`](super::undefined::Part).
     pub defined: u64,
     pub missed: u64,
 }
 
-/// The last packet of a kind, if nothing was wrong with it: what did not change since is still right.
+/// The last packet of a kind, if nothing was wrong with it: what did not change since is still
+/// right.
 #[derive(Debug, Default, Clone)]
 struct Checked {
     right: bool,
@@ -35,7 +38,8 @@ struct Checked {
     changes: u64,
 }
 
-/// What a packet is compared with: one of its kind with as many dwords, with which nothing was wrong.
+/// What a packet is compared with: one of its kind with as many dwords, with which nothing was
+/// wrong.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Before<'a> {
     pub dwords: &'a [u32],
@@ -88,7 +92,10 @@ impl Tracker {
 
     /// The last packet of this kind, if nothing was wrong with it and it was as long as this one.
     pub fn before(&self, plan: usize, dwords: &[u32]) -> Option<Before<'_>> {
-        let last = self.checked.get(plan).filter(|last| last.right && last.dwords.len() == dwords.len())?;
+        let last = self
+            .checked
+            .get(plan)
+            .filter(|last| last.right && last.dwords.len() == dwords.len())?;
         let differs = last.dwords != dwords;
         Some(Before { dwords: &last.dwords, changes: last.changes, differs })
     }
@@ -113,9 +120,9 @@ impl Tracker {
     pub fn latch(&mut self, rules: &Rules, plan: &Plan, record: &Record) {
         for &last in &plan.lasts {
             let condition = rules.lasts[usize::from(last)].condition;
-            if condition
-                .is_none_or(|cond| cond.eval(&Frame::new(&record.dwords), &()).is_some_and(|it| it != 0))
-            {
+            if condition.is_none_or(|cond| {
+                cond.eval(&Frame::new(&record.dwords), &()).is_some_and(|it| it != 0)
+            }) {
                 self.pending.push(last);
             }
         }
@@ -167,9 +174,15 @@ impl Seen {
 }
 
 impl Reads {
-    /// True if the value of the condition, of the container that starts at bit `base` of the packet, may be another than
-    /// it was before.
-    pub fn touched(&self, before: &Before<'_>, dwords: &[u32], base: u32, tracker: &Tracker) -> bool {
+    /// True if the value of the condition, of the container that starts at bit `base` of the
+    /// packet, may be another than it was before.
+    pub fn touched(
+        &self,
+        before: &Before<'_>,
+        dwords: &[u32],
+        base: u32,
+        tracker: &Tracker,
+    ) -> bool {
         let slot = |slot: &u16| tracker.seen[usize::from(*slot)].changed > before.changes;
         if self.order || self.slots.iter().any(slot) {
             return true;

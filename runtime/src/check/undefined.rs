@@ -1,8 +1,8 @@
 //! State that draws need and that nothing in the context has set.
 //!
-//! A draw is done with whatever the units of the pipeline have. What is never set is what the last user of the hardware
-//! left, what the kernel driver set up, or zero: the same program works here and not there. Only contexts that a dump shows
-//! from their beginning are looked at.
+//! A draw is done with whatever the units of the pipeline have. What is never set is what the last
+//! user of the hardware left, what the kernel driver set up, or zero: the same program works here
+//! and not there. Only contexts that a dump shows from their beginning are looked at.
 
 use genxml_core::rule::{Cond, Rule, Severity};
 
@@ -17,8 +17,8 @@ pub(super) static RULE: [Rule; 1] = [Rule {
     source: "",
 }];
 
-/// Packets that every draw of the 3D pipeline needs: what tells each unit whether it is on, and what units need that are
-/// never off.
+/// Packets that every draw of the 3D pipeline needs: what tells each unit whether it is on, and
+/// what units need that are never off.
 const THREE_D: &[&str] = &[
     "STATE_BASE_ADDRESS",
     "3DSTATE_VF_TOPOLOGY",
@@ -54,7 +54,8 @@ const THREE_D: &[&str] = &[
 ];
 
 /// Packets that every thread of the media pipeline needs.
-const MEDIA: &[&str] = &["STATE_BASE_ADDRESS", "MEDIA_VFE_STATE", "MEDIA_INTERFACE_DESCRIPTOR_LOAD"];
+const MEDIA: &[&str] =
+    &["STATE_BASE_ADDRESS", "MEDIA_VFE_STATE", "MEDIA_INTERFACE_DESCRIPTOR_LOAD"];
 
 /// What a packet has to do with undefined state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,7 +80,9 @@ impl Part {
         };
         let needs = match name {
             "3DPRIMITIVE" => bits(THREE_D),
-            "GPGPU_WALKER" | "MEDIA_OBJECT" | "MEDIA_OBJECT_PRT" | "MEDIA_OBJECT_WALKER" => bits(MEDIA),
+            "GPGPU_WALKER" | "MEDIA_OBJECT" | "MEDIA_OBJECT_PRT" | "MEDIA_OBJECT_WALKER" => {
+                bits(MEDIA)
+            }
             _ => 0,
         };
         Part { sets: bits(&[name]), needs }

@@ -1,8 +1,8 @@
 //! Output on its way: bytes collected in a buffer, and text as it was written before.
 //!
-//! The formatting machinery of the standard library takes most of the time of decoding otherwise, and so do calls that
-//! copy a few bytes: pieces go into the buffer in blocks of a constant size, of which the next piece overwrites what
-//! is too much.
+//! The formatting machinery of the standard library takes most of the time of decoding otherwise,
+//! and so do calls that copy a few bytes: pieces go into the buffer in blocks of a constant size,
+//! of which the next piece overwrites what is too much.
 
 use genxml_core::reflect::RegisterAt;
 use std::io::{self, Write};
@@ -83,7 +83,8 @@ impl Buffer {
         }
     }
 
-    /// Copies a piece of `N` to 31 bytes that is no longer than two times `N` as its two ends, which overlap.
+    /// Copies a piece of `N` to 31 bytes that is no longer than two times `N` as its two ends,
+    /// which overlap.
     #[inline(always)]
     fn ends<const N: usize>(&mut self, bytes: &[u8]) -> bool {
         let length = bytes.len();
@@ -240,8 +241,9 @@ const HEX: [[u8; 2]; 256] = {
     pairs
 };
 
-/// Writes the last `N` of the sixteen digits of `value`. They go where they belong at once: to collect them elsewhere and
-/// copy them is slow, for a load has to wait for the short stores before it.
+/// Writes the last `N` of the sixteen digits of `value`. They go where they belong at once: to
+/// collect them elsewhere and copy them is slow, for a load has to wait for the short stores before
+/// it.
 #[inline(always)]
 pub(super) fn hex_digits<const N: usize>(out: &mut [u8; N], value: u64) {
     let bytes = value.to_be_bytes();
@@ -283,8 +285,9 @@ type Block = [u8; 32];
 
 /// Pieces of text as they were written, found again by what they were made of.
 ///
-/// Packets of a kind come again with most of their fields as before, so behind a piece comes mostly the one that came
-/// behind it the last time: that is looked at first, and pieces lie in memory in the order in which they are needed.
+/// Packets of a kind come again with most of their fields as before, so behind a piece comes mostly
+/// the one that came behind it the last time: that is looked at first, and pieces lie in memory in
+/// the order in which they are needed.
 #[derive(Debug)]
 pub(super) struct Memo {
     pieces: Vec<Piece>,
@@ -324,7 +327,13 @@ const CHAINS: u32 = 12;
 
 impl Memo {
     pub fn new() -> Memo {
-        Memo { pieces: Vec::new(), text: Vec::new(), chains: vec![0; 1 << CHAINS], last: 0, next: 0 }
+        Memo {
+            pieces: Vec::new(),
+            text: Vec::new(),
+            chains: vec![0; 1 << CHAINS],
+            last: 0,
+            next: 0,
+        }
     }
 
     /// Writes the piece again and tells how much is wrong with what it tells, if it is there.
@@ -378,7 +387,14 @@ impl Memo {
         let number = self.pieces.len() as u16;
         let chain = &mut self.chains[key.chain()];
         let (first, length) = (self.text.len() as u32, text.len() as u32);
-        self.pieces.push(Piece { key: *key, first, length, problems, next: number + 1, chained: *chain });
+        self.pieces.push(Piece {
+            key: *key,
+            first,
+            length,
+            problems,
+            next: number + 1,
+            chained: *chain,
+        });
         *chain = number + 1;
         let (blocks, rest) = text.as_chunks();
         self.text.extend_from_slice(blocks);

@@ -1,4 +1,5 @@
-//! Conditions of fields, prepared: nearly all look at one small field, and a table of its values answers them.
+//! Conditions of fields, prepared: nearly all look at one small field, and a table of its values
+//! answers them.
 
 use genxml_core::bits;
 use genxml_core::reflect::Expr;
@@ -68,7 +69,8 @@ impl Test {
             bits::put(&mut dwords, start, end, *value);
             condition.holds(&dwords, 0)
         };
-        let values = (0..1 << (end - start + 1)).filter(holds).fold(0, |set, value| set | 1u64 << value);
+        let values =
+            (0..1 << (end - start + 1)).filter(holds).fold(0, |set, value| set | 1u64 << value);
         Test::Small { start, end, values }
     }
 

@@ -1,4 +1,5 @@
-//! Constants: what 3DSTATE_CONSTANT_* pushes into the registers of shaders, and where constants are gathered.
+//! Constants: what 3DSTATE_CONSTANT_* pushes into the registers of shaders, and where constants are
+//! gathered.
 
 use super::record::Record;
 use super::walk::Walker;
@@ -30,7 +31,12 @@ pub(super) fn body(container: &Container) -> Option<(&'static Container, u32)> {
 
 impl Walker<'_> {
     /// The buffers of a 3DSTATE_CONSTANT_*: as much of each as is pushed.
-    pub fn push_constants(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
+    pub fn push_constants(
+        &mut self,
+        record: &Record,
+        container: &Container,
+        depth: u32,
+    ) -> io::Result<()> {
         let Some((body, base)) = body(container) else { return Ok(()) };
         for (number, [length, pointer]) in BUFFERS.into_iter().enumerate() {
             let field = |name| {
@@ -38,7 +44,8 @@ impl Walker<'_> {
                 let stored = bits::get(&record.dwords, base + field.start, base + field.end);
                 Some((stored, field.start % 32))
             };
-            let (Some((length, _)), Some((pointer, shift))) = (field(length), field(pointer)) else {
+            let (Some((length, _)), Some((pointer, shift))) = (field(length), field(pointer))
+            else {
                 continue;
             };
             let pointer = pointer << shift;
@@ -55,19 +62,26 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// True if the pointer of constant buffer 0 is an address; otherwise, which is what hardware begins with, it counts
-    /// from the dynamic state base (2d p.1; facts: INSTPM).
+    /// True if the pointer of constant buffer 0 is an address; otherwise, which is what hardware
+    /// begins with, it counts from the dynamic state base (2d p.1; facts: INSTPM).
     fn constant_buffer_is_absolute(&self) -> bool {
         let field = "CONSTANT_BUFFER Address Offset Disable";
         self.state.registers.field(self.tables, "INSTPM", field) == Some(1)
     }
 
     /// Where a 3DSTATE_GATHER_CONSTANT_* puts the constants.
-    pub fn gathered(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
+    pub fn gathered(
+        &mut self,
+        record: &Record,
+        container: &Container,
+        depth: u32,
+    ) -> io::Result<()> {
         if record.stored(container, "Constant Buffer Valid").unwrap_or(0) == 0 {
             return Ok(());
         }
-        let Some(field) = container.fields.iter().find(|field| field.name == "Gather Buffer Offset") else {
+        let Some(field) =
+            container.fields.iter().find(|field| field.name == "Gather Buffer Offset")
+        else {
             return Ok(());
         };
         let offset = field.stored.meant(bits::get(&record.dwords, field.start, field.end));

@@ -1,6 +1,8 @@
-//! What a draw uses: the binding tables and samplers of every stage that runs kernels, as far as the kernels name them.
+//! What a draw uses: the binding tables and samplers of every stage that runs kernels, as far as
+//! the kernels name them.
 //!
-//! Stages, binding tables and samplers come in packets of their own and in any order, so they are kept until the draw.
+//! Stages, binding tables and samplers come in packets of their own and in any order, so they are
+//! kept until the draw.
 
 use super::fields::Bases;
 use super::follow::BLEND_STATE;
@@ -22,7 +24,8 @@ const KERNELS: [[&str; 2]; 3] = [
     ["Kernel Start Pointer 2", "Kernel Start Pointer 2"],
 ];
 
-/// Stages of draws that are remembered as shown: when there are more, all are forgotten, and shown again.
+/// Stages of draws that are remembered as shown: when there are more, all are forgotten, and shown
+/// again.
 const MAX_DRAWS: usize = 1 << 16;
 
 /// What packets said of one stage.
@@ -44,10 +47,11 @@ impl Stage {
     pub fn latch(&mut self, record: &Record, container: &Container) {
         let on = |name| record.stored(container, name) == Some(1);
         let [eight, sixteen, wide] =
-            ["8 Pixel Dispatch Enable", "16 Pixel Dispatch Enable", "32 Pixel Dispatch Enable"].map(on);
+            ["8 Pixel Dispatch Enable", "16 Pixel Dispatch Enable", "32 Pixel Dispatch Enable"]
+                .map(on);
         let one = !sixteen || !wide;
-        // Of pixel shaders, the first kernel is that of 8 pixels or of the only width; the others are those of 32 and of
-        // 16 pixels where there are several widths (2a p.154, p.157-158).
+        // Of pixel shaders, the first kernel is that of 8 pixels or of the only width; the others
+        // are those of 32 and of 16 pixels where there are several widths (2a p.154, p.157-158).
         let uses = [
             on("Enable") || on("Function Enable") || eight || (sixteen || wide) && one,
             wide && (eight || sixteen),
@@ -80,7 +84,8 @@ impl Stage {
 
     /// The stage as it is with these bases; what has no base stays away.
     fn resolved(&self, bases: &Bases) -> Stage {
-        let at = |space, offset: Option<u64>| offset.and_then(|offset| bases.absolute(space, offset));
+        let at =
+            |space, offset: Option<u64>| offset.and_then(|offset| bases.absolute(space, offset));
         Stage {
             kernels: self.kernels.map(|kernel| at(SpaceKind::Instruction, kernel)),
             binding_table: at(SpaceKind::SurfaceState, self.binding_table),
@@ -149,12 +154,14 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// Blending of further targets than the first, which was shown where it was pointed to: as many as the pixel shader
-    /// writes, for drivers allocate no more.
+    /// Blending of further targets than the first, which was shown where it was pointed to: as many
+    /// as the pixel shader writes, for drivers allocate no more.
     fn blend_state(&mut self, used: &Used, depth: u32) -> io::Result<()> {
         let targets = used.render_targets().count() as u32;
         let Some(offset) = self.state.blend.filter(|_| targets > 1) else { return Ok(()) };
-        let Some(at) = self.state.bases.absolute(SpaceKind::DynamicState, offset) else { return Ok(()) };
+        let Some(at) = self.state.bases.absolute(SpaceKind::DynamicState, offset) else {
+            return Ok(());
+        };
         let Some(id) = self.tables.named(BLEND_STATE) else { return Ok(()) };
         if !self.arrays.insert((at, targets)) && !self.options.every_draw {
             return Ok(());
@@ -163,7 +170,8 @@ impl Walker<'_> {
         self.part(id, at, targets, depth + 1)
     }
 
-    /// Viewports and scissors beyond the first, which was shown where it was pointed to: as many as the clipper knows.
+    /// Viewports and scissors beyond the first, which was shown where it was pointed to: as many as
+    /// the clipper knows.
     fn viewports(&mut self, depth: u32) -> io::Result<()> {
         let count = self.state.kept.viewports;
         if count <= 1 {
@@ -171,7 +179,9 @@ impl Walker<'_> {
         }
         for (offset, (_, name)) in self.state.kept.arrays.into_iter().zip(ARRAYS) {
             let Some(offset) = offset else { continue };
-            let Some(at) = self.state.bases.absolute(SpaceKind::DynamicState, offset) else { continue };
+            let Some(at) = self.state.bases.absolute(SpaceKind::DynamicState, offset) else {
+                continue;
+            };
             let Some(id) = self.tables.named(name) else { continue };
             if !self.arrays.insert((at, count)) && !self.options.every_draw {
                 continue;

@@ -66,14 +66,15 @@ impl Unread<'_> {
         record.problems = record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
     }
 
-    /// True if nothing is wrong with the fields of the packet, as it was with the last one of its kind, which had the
-    /// dwords `before`. The record has no items.
+    /// True if nothing is wrong with the fields of the packet, as it was with the last one of its
+    /// kind, which had the dwords `before`. The record has no items.
     pub(crate) fn sound(&self, record: &mut Record, before: &[u32]) -> bool {
         let Record { dwords, items, .. } = record;
         if before.len() != dwords.len() {
             return false;
         }
-        let sound = Fields { tables: self.tables, bases: self.bases, dwords, items }.sound(self.plan, before);
+        let sound = Fields { tables: self.tables, bases: self.bases, dwords, items }
+            .sound(self.plan, before);
         items.clear();
         sound
     }
@@ -96,7 +97,11 @@ pub(crate) fn items_at(
     items: &mut Vec<Item>,
 ) {
     let Some(id) = tables.plan_of(container) else { return };
-    Fields { tables, bases: &Bases::default(), dwords, items }.parts(&tables.plan(id).parts, base, 0);
+    Fields { tables, bases: &Bases::default(), dwords, items }.parts(
+        &tables.plan(id).parts,
+        base,
+        0,
+    );
 }
 
 impl Fields<'_> {
@@ -115,17 +120,19 @@ impl Fields<'_> {
         }
     }
 
-    /// A dword of `plan` behind its first, alone: under the name of the field that holds all of it, if one does.
+    /// A dword of `plan` behind its first, alone: under the name of the field that holds all of it,
+    /// if one does.
     pub fn raw(&mut self, plan: &Plan, dword: u32) {
         let (start, end) = (32 * dword, 32 * dword + 31);
-        let whole = plan.container.fields.iter().find(|field| field.start <= start && end <= field.end);
+        let whole =
+            plan.container.fields.iter().find(|field| field.start <= start && end <= field.end);
         let stored = self.dwords.first().copied().unwrap_or(0).into();
         let name = whole.map_or("", |field| field.name);
         self.raw_item(name, None, (start, end), stored);
     }
 
-    /// True if nothing is wrong with the fields of `plan`, as it was with as many dwords `before`: only what has changed
-    /// is looked at. What is in the list of items is lost.
+    /// True if nothing is wrong with the fields of `plan`, as it was with as many dwords `before`:
+    /// only what has changed is looked at. What is in the list of items is lost.
     fn sound(&mut self, plan: &Plan, before: &[u32]) -> bool {
         before == self.dwords || self.steps_sound(&plan.parts, &plan.steps, 0, before)
     }
@@ -149,7 +156,8 @@ impl Fields<'_> {
                 Shape::Nested(inner) => {
                     let inner = tables.plan(inner);
                     let there = plan.exists(self.dwords, base);
-                    !there || self.steps_sound(&inner.parts, &inner.steps, base + plan.start, before)
+                    !there
+                        || self.steps_sound(&inner.parts, &inner.steps, base + plan.start, before)
                 }
                 _ => {
                     self.items.clear();
@@ -161,7 +169,13 @@ impl Fields<'_> {
     }
 
     /// Bits that no field describes.
-    fn raw_item(&mut self, name: &'static str, index: Option<u32>, (start, end): (u32, u32), stored: u64) {
+    fn raw_item(
+        &mut self,
+        name: &'static str,
+        index: Option<u32>,
+        (start, end): (u32, u32),
+        stored: u64,
+    ) {
         self.items.push(Item {
             depth: 0,
             name,
@@ -233,8 +247,8 @@ impl Fields<'_> {
         });
     }
 
-    /// The bits of a field of the container that starts at bit `base`; none if not even the first is there, and those
-    /// further on that are not there are zero.
+    /// The bits of a field of the container that starts at bit `base`; none if not even the first
+    /// is there, and those further on that are not there are zero.
     #[inline(always)]
     fn bits(&self, plan: &FieldPlan, base: u32) -> Option<u64> {
         match base.is_multiple_of(32) && !plan.place.far {
@@ -243,7 +257,8 @@ impl Fields<'_> {
         }
     }
 
-    /// The same of fields in unusual places, and nothing meant of those that have more than 64 bits.
+    /// The same of fields in unusual places, and nothing meant of those that have more than 64
+    /// bits.
     fn bits_anywhere(&self, plan: &FieldPlan, base: u32) -> Option<u64> {
         let (start, end) = (base + plan.start, base + plan.end);
         (start < self.total()).then(|| bits::get(self.dwords, start, end.min(start + 63)))
@@ -305,9 +320,15 @@ impl Fields<'_> {
                 }
             }
             Shape::Int => {
-                push(stored, Value::Int(bits::sign_extend(stored, plan.end - plan.start + 1)), issue);
+                push(
+                    stored,
+                    Value::Int(bits::sign_extend(stored, plan.end - plan.start + 1)),
+                    issue,
+                );
             }
-            Shape::Single => push(stored, Value::Float(f32::from_bits(stored as u32).into()), issue),
+            Shape::Single => {
+                push(stored, Value::Float(f32::from_bits(stored as u32).into()), issue)
+            }
             Shape::Double => push(stored, Value::Float(f64::from_bits(stored)), issue),
             Shape::UFixed(one) => push(stored, Value::Float(stored as f64 * one), issue),
             Shape::SFixed(one) => {
@@ -321,7 +342,9 @@ impl Fields<'_> {
     /// A field of more than 64 bits: one item per dword; reserved ones only where set.
     fn wide(&mut self, plan: &FieldPlan, wrong: Option<Issue>, base: u32, depth: u8) {
         let (start, end) = (base + plan.start, base + plan.end);
-        for (index, first) in (start..=end.min(self.total().saturating_sub(1))).step_by(32).enumerate() {
+        for (index, first) in
+            (start..=end.min(self.total().saturating_sub(1))).step_by(32).enumerate()
+        {
             let last = end.min(first + 31);
             let stored = bits::get(self.dwords, first, last);
             let (index, value) = match wrong {

@@ -1,13 +1,14 @@
-//! What packets point to: interface descriptors, kernels, binding tables, surfaces, samplers, constants.
+//! What packets point to: interface descriptors, kernels, binding tables, surfaces, samplers,
+//! constants.
 //!
-//! Any address field whose `target` names a structure is followed to one of them; what needs a count from elsewhere
-//! is spelt out here.
+//! Any address field whose `target` names a structure is followed to one of them; what needs a
+//! count from elsewhere is spelt out here.
 //!
-//! The counts of interface descriptors are hints for prefetching on Gen8: a kernel may use surfaces beyond, and zero
-//! is common. So binding tables and sampler tables are shown as far as the kernel's own messages name them, plus the
-//! binding table entries within the hint that are not zero. If the kernel cannot tell (it computes its descriptors,
-//! or is not there), all entries are shown up to the hint, or without one as long as they look like what they should
-//! be.
+//! The counts of interface descriptors are hints for prefetching on Gen8: a kernel may use surfaces
+//! beyond, and zero is common. So binding tables and sampler tables are shown as far as the
+//! kernel's own messages name them, plus the binding table entries within the hint that are not
+//! zero. If the kernel cannot tell (it computes its descriptors, or is not there), all entries are
+//! shown up to the hint, or without one as long as they look like what they should be.
 
 use super::fields::Fields;
 use super::kept::Keeps;
@@ -41,14 +42,21 @@ fn has_border(sampler: &Record) -> bool {
 
 impl Walker<'_> {
     /// Shows what the packet in `record` points to.
-    pub fn follow(&mut self, record: &Record, id: PlanId, follow: Follow, depth: u32) -> io::Result<()> {
+    pub fn follow(
+        &mut self,
+        record: &Record,
+        id: PlanId,
+        follow: Follow,
+        depth: u32,
+    ) -> io::Result<()> {
         let tables = self.tables;
         let plan = tables.plan(id);
         let container = plan.container;
         match follow {
-            Follow::Keep(Keeps::Array(_)) | Follow::Targets | Follow::Stage(_) | Follow::BlendState => {
-                self.targets(plan, record, depth + 1, 0)
-            }
+            Follow::Keep(Keeps::Array(_))
+            | Follow::Targets
+            | Follow::Stage(_)
+            | Follow::BlendState => self.targets(plan, record, depth + 1, 0),
             Follow::Nothing
             | Follow::BatchStart
             | Follow::BatchEnd
@@ -67,9 +75,13 @@ impl Walker<'_> {
             Follow::Scratch => self.scratch(record, container, depth + 1),
             Follow::Surfaces(shown) => self.surfaces(shown, record, container, depth + 1),
             Follow::InterfaceDescriptorLoad => {
-                let bytes = record.stored(container, "Interface Descriptor Total Length").unwrap_or(0);
-                let start = self.resolve(record, container, "Interface Descriptor Data Start Address");
-                let Some(descriptor) = tables.named("INTERFACE_DESCRIPTOR_DATA") else { return Ok(()) };
+                let bytes =
+                    record.stored(container, "Interface Descriptor Total Length").unwrap_or(0);
+                let start =
+                    self.resolve(record, container, "Interface Descriptor Data Start Address");
+                let Some(descriptor) = tables.named("INTERFACE_DESCRIPTOR_DATA") else {
+                    return Ok(());
+                };
                 let size = u64::from(tables.plan(descriptor).container.bits / 8).max(1);
                 let count = (bytes / size).min(MAX_DESCRIPTORS);
                 for index in 0..count {
@@ -123,7 +135,10 @@ impl Walker<'_> {
     /// The structure at `at` with the first `elements` elements of its array, and no more.
     pub fn part(&mut self, id: PlanId, at: u64, elements: u32, depth: u32) -> io::Result<()> {
         let container = self.tables.plan(id).container;
-        let end = container.groups.first().map(|group| group.start + elements.min(group.count) * group.bits);
+        let end = container
+            .groups
+            .first()
+            .map(|group| group.start + elements.min(group.count) * group.bits);
         self.dwords(id, at, end.unwrap_or(container.bits).div_ceil(32), None, depth, 1)
     }
 
@@ -158,7 +173,8 @@ impl Walker<'_> {
             }
             let Record { dwords, items, .. } = &mut record;
             Fields { tables, bases: &self.state.bases, dwords, items }.all(plan);
-            self.summary.problems += record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
+            self.summary.problems +=
+                record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
             self.sink.structure(&record, self.memory)?;
             if plan.container.name == "RENDER_SURFACE_STATE" {
                 self.met = self.entry;
@@ -176,10 +192,19 @@ impl Walker<'_> {
     }
 
     /// Follows every address field of the container itself that names what lies there.
-    fn targets(&mut self, plan: &Plan, record: &Record, depth: u32, nesting: u32) -> io::Result<()> {
+    fn targets(
+        &mut self,
+        plan: &Plan,
+        record: &Record,
+        depth: u32,
+        nesting: u32,
+    ) -> io::Result<()> {
         let container = plan.container;
         // A stage that is off points nowhere.
-        if ["Enable", "Function Enable"].iter().any(|name| record.stored(container, name) == Some(0)) {
+        if ["Enable", "Function Enable"]
+            .iter()
+            .any(|name| record.stored(container, name) == Some(0))
+        {
             return Ok(());
         }
         for part in &plan.parts {
@@ -188,7 +213,8 @@ impl Walker<'_> {
                 continue;
             }
             let Type::Address { space, target, .. } = field.ty else { continue };
-            let valid = |other: &&reflect::Field| other.name.strip_suffix(" Valid") == Some(field.name);
+            let valid =
+                |other: &&reflect::Field| other.name.strip_suffix(" Valid") == Some(field.name);
             if container
                 .fields
                 .iter()
@@ -209,9 +235,10 @@ impl Walker<'_> {
                 }
                 continue;
             };
-            // Zero where nothing is mapped is how drivers say that there is nothing, and a border that is not used has
-            // no colour.
-            let none = self.memory.tail(at).is_empty() || target == BORDER_COLOR && !has_border(record);
+            // Zero where nothing is mapped is how drivers say that there is nothing, and a border
+            // that is not used has no colour.
+            let none =
+                self.memory.tail(at).is_empty() || target == BORDER_COLOR && !has_border(record);
             if value == 0 && none {
                 continue;
             }
@@ -229,7 +256,13 @@ impl Walker<'_> {
     }
 
     /// Kernel, samplers and surfaces of an interface descriptor.
-    fn descriptor(&mut self, plan: &Plan, record: &Record, depth: u32, nesting: u32) -> io::Result<()> {
+    fn descriptor(
+        &mut self,
+        plan: &Plan,
+        record: &Record,
+        depth: u32,
+        nesting: u32,
+    ) -> io::Result<()> {
         let container = plan.container;
         let used = match self.resolve(record, container, "Kernel Start Pointer") {
             Some(at) => self.kernel(at, depth)?,
@@ -254,7 +287,8 @@ impl Walker<'_> {
         self.sampler_table(at, samplers, &used, depth, nesting)
     }
 
-    /// The samplers that are set in `samplers`. They are held against the surface before them if a message names both.
+    /// The samplers that are set in `samplers`. They are held against the surface before them if a
+    /// message names both.
     pub fn sampler_table(
         &mut self,
         at: Option<u64>,
@@ -269,7 +303,8 @@ impl Walker<'_> {
         for index in (0..MAX_SAMPLERS).filter(|index| samplers >> index & 1 != 0) {
             let met = |&(entry, _): &(u32, _)| used.meet(entry, index);
             self.entry = self.met.filter(met);
-            let shown = self.structure(id, at + u64::from(index) * size, Some(index), depth, nesting);
+            let shown =
+                self.structure(id, at + u64::from(index) * size, Some(index), depth, nesting);
             self.entry = None;
             shown?;
         }
@@ -298,7 +333,8 @@ impl Walker<'_> {
             }
             if needed || entry[0] != 0 || !used.complete && index < hint {
                 self.entry = Some((index, used.uses(index)));
-                let shown = self.structure(id, at + 4 * u64::from(index), Some(index), depth, nesting);
+                let shown =
+                    self.structure(id, at + 4 * u64::from(index), Some(index), depth, nesting);
                 self.entry = None;
                 shown?;
             }
@@ -307,7 +343,9 @@ impl Walker<'_> {
             self.note(
                 depth,
                 at,
-                format_args!("binding table at {at:#x}: entries that the kernel uses are not mapped"),
+                format_args!(
+                    "binding table at {at:#x}: entries that the kernel uses are not mapped"
+                ),
             )?;
         }
         Ok(())
@@ -375,7 +413,11 @@ impl Walker<'_> {
             return Ok(());
         }
         let Some(at) = at else {
-            return self.note(depth, 0, format_args!("{name}: not followed, its base address is not known"));
+            return self.note(
+                depth,
+                0,
+                format_args!("{name}: not followed, its base address is not known"),
+            );
         };
         let mut record = self.spare.pop().unwrap_or_default();
         record.reset(Kind::Data, depth, at, name);
@@ -387,7 +429,11 @@ impl Walker<'_> {
         self.budget = self.budget.saturating_sub(there);
         if there == 0 && want > 0 {
             self.spare.push(record);
-            return self.note(depth, at, format_args!("{name} at {at:#x}: nothing is mapped there"));
+            return self.note(
+                depth,
+                at,
+                format_args!("{name} at {at:#x}: nothing is mapped there"),
+            );
         }
         if there < want {
             record.note = format!("{there} of {want} dwords are in memory");

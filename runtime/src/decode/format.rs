@@ -1,6 +1,8 @@
-//! Surface formats of vertex elements: which components, of how many bits and of which kind, by the format's name.
+//! Surface formats of vertex elements: which components, of how many bits and of which kind, by the
+//! format's name.
 //!
-//! The names of the manual say it all: channels with their bits, lowest first, then the kind of number (2b p.36-42).
+//! The names of the manual say it all: channels with their bits, lowest first, then the kind of
+//! number (2b p.36-42).
 
 use super::record::Value;
 use genxml_core::bits;
@@ -74,7 +76,8 @@ fn channel_bits(word: &str, found: &mut Vec<Component>) -> Option<()> {
             b'X' => "",
             _ => return None,
         };
-        let digits = rest[1..].find(|digit: char| !digit.is_ascii_digit()).map_or(rest.len(), |at| at + 1);
+        let digits =
+            rest[1..].find(|digit: char| !digit.is_ascii_digit()).map_or(rest.len(), |at| at + 1);
         let bits = rest.get(1..digits)?.parse().ok().filter(|bits| (1..=64).contains(bits))?;
         found.push(Component { name, bits, number: Number::Bits });
         rest = &rest[digits..];
@@ -134,15 +137,24 @@ mod tests {
 
     fn names(format: &str) -> Option<Vec<(&'static str, u32, Number)>> {
         let found = components(format)?;
-        Some(found.iter().map(|component| (component.name, component.bits, component.number)).collect())
+        Some(
+            found
+                .iter()
+                .map(|component| (component.name, component.bits, component.number))
+                .collect(),
+        )
     }
 
-    /// Oracle: the sizes of the formats, which the specification has from the manual's table (2b p.36-42).
+    /// Oracle: the sizes of the formats, which the specification has from the manual's table (2b
+    /// p.36-42).
     #[test]
     fn components_are_as_wide_as_the_format() {
         let list = crate::decode::Tables::gen8().container("VERTEX_ELEMENT_STATE").unwrap();
-        let format = list.fields.iter().find(|field| field.name == "Source Element Format").unwrap();
-        let genxml_core::reflect::Type::Enum(list) = format.ty else { panic!("not an enumeration") };
+        let format =
+            list.fields.iter().find(|field| field.name == "Source Element Format").unwrap();
+        let genxml_core::reflect::Type::Enum(list) = format.ty else {
+            panic!("not an enumeration")
+        };
         let mut known = 0;
         for &(value, name) in list.values {
             if let (Some(components), Some(bits)) = (components(name), list.bits_of(value)) {
@@ -156,11 +168,17 @@ mod tests {
 
     #[test]
     fn names_say_what_is_in_a_format() {
-        assert_eq!(names("R32G32_FLOAT"), Some(vec![("R", 32, Number::Float), ("G", 32, Number::Float)]));
-        let mixed = [("R", 10), ("G", 10), ("B", 10)].map(|(name, bits)| (name, bits, Number::Snorm));
+        assert_eq!(
+            names("R32G32_FLOAT"),
+            Some(vec![("R", 32, Number::Float), ("G", 32, Number::Float)])
+        );
+        let mixed =
+            [("R", 10), ("G", 10), ("B", 10)].map(|(name, bits)| (name, bits, Number::Snorm));
         let mixed = [&mixed[..], &[("A", 2, Number::Unorm)]].concat();
         assert_eq!(names("R10G10B10_SNORM_A2_UNORM"), Some(mixed));
-        for odd in ["BC1_UNORM", "R9G9B9E5_SHAREDEXP", "YCRCB_NORMAL", "RAW", "", "A8P8_UNORM_PALETTE0"] {
+        for odd in
+            ["BC1_UNORM", "R9G9B9E5_SHAREDEXP", "YCRCB_NORMAL", "RAW", "", "A8P8_UNORM_PALETTE0"]
+        {
             assert_eq!(names(odd), None, "{odd}");
         }
     }

@@ -1,4 +1,5 @@
-//! Context images of execlists: the status page of the context, then its registers as the commands that load them.
+//! Context images of execlists: the status page of the context, then its registers as the commands
+//! that load them.
 
 use super::memory::VA_MASK;
 use super::walk::{Next, Walker};
@@ -7,12 +8,13 @@ use std::io;
 /// Bytes of the status page, which comes first (2d p.305).
 const STATUS_PAGE: u64 = 4096;
 
-/// Bytes looked at if nobody says how long the image is: the page of registers (facts: context_image).
+/// Bytes looked at if nobody says how long the image is: the page of registers (facts:
+/// context_image).
 const REGISTER_PAGE: u64 = 4096;
 
 impl Walker<'_> {
-    /// The image at `address`, of `length` bytes with the status page; 0 if that is not known. Ends where a dword is no
-    /// command.
+    /// The image at `address`, of `length` bytes with the status page; 0 if that is not known. Ends
+    /// where a dword is no command.
     pub fn image(&mut self, address: u64, length: u64) -> io::Result<()> {
         if let Some(id) = self.tables.named("PPHWSP_LAYOUT") {
             self.structure(id, address, None, 0, 0)?;
@@ -37,7 +39,9 @@ impl Walker<'_> {
                 self.note(
                     0,
                     at,
-                    format_args!("{header:#010x} is no command: the rest of the image is not described"),
+                    format_args!(
+                        "{header:#010x} is no command: the rest of the image is not described"
+                    ),
                 )?;
                 break;
             } else {

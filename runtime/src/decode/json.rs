@@ -1,11 +1,12 @@
 //! Records as JSON: one object per line.
 //!
-//! A line is a `submission` object that says which batch follows, or a packet of the first level with everything that it
-//! points to inside it.
+//! A line is a `submission` object that says which batch follows, or a packet of the first level
+//! with everything that it points to inside it.
 //!
-//! A submission: `name`, `number` (its place in the dump), `context`, `engine`, `address` of its first dword as text,
-//! `length` in bytes (0: to its end), `global` (the address is one of the global page table), and of a ring `ring` with
-//! `start` as text, `size`, `head` and `tail` in bytes.
+//! A submission: `name`, `number` (its place in the dump), `context`, `engine`, `address` of its
+//! first dword as text, `length` in bytes (0: to its end), `global` (the address is one of the
+//! global page table), and of a ring `ring` with `start` as text, `size`, `head` and `tail` in
+//! bytes.
 //!
 //! The keys of a record:
 //!
@@ -23,11 +24,12 @@
 //! | `note` | a remark as text |
 //! | `children` | array of records that this one points to, a second-level batch included |
 //!
-//! A field: `name`, `index` in an array, `dword` and `bits` (`"16:0"`; more than 31 where it goes into the next
-//! dword), `stored` bits, `value`, `unit`, `issue`, or `fields` if it holds others. `value` is a number, a boolean,
-//! the name of an enumeration's value, or for addresses text; then `space` says what it counts from, `absolute` is
-//! the GPU address if it is known and `register` the register as text. Integers above 2^53 are text in hexadecimal,
-//! since many readers cannot hold them.
+//! A field: `name`, `index` in an array, `dword` and `bits` (`"16:0"`; more than 31 where it goes
+//! into the next dword), `stored` bits, `value`, `unit`, `issue`, or `fields` if it holds others.
+//! `value` is a number, a boolean, the name of an enumeration's value, or for addresses text; then
+//! `space` says what it counts from, `absolute` is the GPU address if it is known and `register`
+//! the register as text. Integers above 2^53 are text in hexadecimal, since many readers cannot
+//! hold them.
 
 use super::buffer::{Buffer, Key, Memo};
 use super::record::{Item, Record, Value};
@@ -194,7 +196,9 @@ impl<W: Write> JsonWriter<W> {
             Value::Bool(value) => {
                 self.buffer.text(if value { ",\"value\":true" } else { ",\"value\":false" });
             }
-            Value::Float(value) if value.is_finite() => _ = write!(self.buffer, ",\"value\":{value:?}"),
+            Value::Float(value) if value.is_finite() => {
+                _ = write!(self.buffer, ",\"value\":{value:?}")
+            }
             // JSON has no infinities and no NaN.
             Value::Float(value) => _ = write!(self.buffer, ",\"value\":\"{value:?}\""),
             Value::Enum { name: Some(name) } => {
@@ -235,7 +239,8 @@ impl<W: Write> JsonWriter<W> {
 impl<W: Write> Sink for JsonWriter<W> {
     fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
         self.close(0);
-        let Submission { name, number, context, engine, address, length, global, ring, .. } = submission;
+        let Submission { name, number, context, engine, address, length, global, ring, .. } =
+            submission;
         self.buffer.text("{\"kind\":\"submission\",\"name\":");
         self.string(name);
         _ = write!(

@@ -1,5 +1,5 @@
-//! State that a draw looks back at, as the last packets before it left it: vertex and index buffers, vertex elements,
-//! viewports; and layouts of surfaces that other packets use.
+//! State that a draw looks back at, as the last packets before it left it: vertex and index
+//! buffers, vertex elements, viewports; and layouts of surfaces that other packets use.
 
 use super::draw::pointer;
 use super::record::Record;
@@ -29,7 +29,8 @@ pub(super) enum Keeps {
     Picture,
 }
 
-/// State in memory with one element for each viewport: the packet that points to it and the structure.
+/// State in memory with one element for each viewport: the packet that points to it and the
+/// structure.
 pub(super) const ARRAYS: [(&str, &str); 3] = [
     ("3DSTATE_VIEWPORT_STATE_POINTERS_CC", "CC_VIEWPORT"),
     ("3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP", "SF_CLIP_VIEWPORT"),
@@ -181,7 +182,8 @@ impl Kept {
             Keeps::VertexElements => {
                 self.elements.clear();
                 let parts = packet.elements().take(ELEMENTS).enumerate();
-                self.elements.extend(parts.filter_map(|(number, part)| element(number as u32, &part)));
+                self.elements
+                    .extend(parts.filter_map(|(number, part)| element(number as u32, &part)));
             }
             Keeps::IndexBuffer => {
                 self.index = Some(IndexBuffer {
@@ -234,14 +236,20 @@ impl Kept {
 
 /// The element, if a buffer feeds it.
 fn element(number: u32, part: &Part<'_>) -> Option<Element> {
-    const CONTROLS: [&str; 4] =
-        ["Component 0 Control", "Component 1 Control", "Component 2 Control", "Component 3 Control"];
+    const CONTROLS: [&str; 4] = [
+        "Component 0 Control",
+        "Component 1 Control",
+        "Component 2 Control",
+        "Component 3 Control",
+    ];
     let control = part.container.fields.iter().find(|field| field.name == CONTROLS[0])?;
     let Type::Enum(controls) = control.ty else { return None };
     let source = controls.value_of("VFCOMP_STORE_SRC")?;
-    let taken = (0..4u32).filter(|component| part.stored(CONTROLS[*component as usize]) == Some(source));
+    let taken =
+        (0..4u32).filter(|component| part.stored(CONTROLS[*component as usize]) == Some(source));
     let components = taken.fold(0, |mask, component| mask | 1 << component);
-    let format = part.container.fields.iter().find(|field| field.name == "Source Element Format")?;
+    let format =
+        part.container.fields.iter().find(|field| field.name == "Source Element Format")?;
     let Type::Enum(formats) = format.ty else { return None };
     let stored = part.number("Source Element Format");
     (part.on("Valid") && components != 0).then(|| Element {

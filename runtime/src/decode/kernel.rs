@@ -60,7 +60,9 @@ impl Used {
     /// Binding table indices that are written as render targets.
     pub fn render_targets(&self) -> impl Iterator<Item = u32> {
         let written = |roles: &Option<Roles>| {
-            roles.is_some_and(|roles| roles.contains(Role::RenderTarget) && roles.contains(Role::Written))
+            roles.is_some_and(|roles| {
+                roles.contains(Role::RenderTarget) && roles.contains(Role::Written)
+            })
         };
         self.surfaces
             .iter()
@@ -69,7 +71,8 @@ impl Used {
             .map(|(index, _)| index as u32)
     }
 
-    /// The samplers that messages name, and if that is not all, as many as the count for prefetching says.
+    /// The samplers that messages name, and if that is not all, as many as the count for
+    /// prefetching says.
     pub fn samplers_or(&self, count: u32) -> u16 {
         match self.complete {
             true => self.samplers,
@@ -101,7 +104,13 @@ impl Used {
 /// Reads the kernel at `at` into `record`: its dwords, and if `show` a line for each instruction.
 ///
 /// It ends with the first end of thread that no jump leads beyond, or where memory or sense ends.
-pub(super) fn read(memory: &dyn Memory, at: u64, limit: u64, record: &mut Record, show: bool) -> Used {
+pub(super) fn read(
+    memory: &dyn Memory,
+    at: u64,
+    limit: u64,
+    record: &mut Record,
+    show: bool,
+) -> Used {
     let limit = limit.min(MAX_BYTES) as usize;
     let mut bytes = Vec::new();
     let mut size = FIRST_BYTES;
@@ -138,7 +147,8 @@ pub(super) fn read(memory: &dyn Memory, at: u64, limit: u64, record: &mut Record
         };
         record.lines.push((position as u32, text));
         while natives.next_if(|native| native.position < position).is_some() {}
-        if let Some(text) = natives.next_if(|native| native.position == position).and_then(|it| message(&it))
+        if let Some(text) =
+            natives.next_if(|native| native.position == position).and_then(|it| message(&it))
         {
             record.lines.push((position as u32, text));
         }
@@ -146,7 +156,8 @@ pub(super) fn read(memory: &dyn Memory, at: u64, limit: u64, record: &mut Record
     used
 }
 
-/// What the kernel at the start of `bytes` uses, its length in bytes, and whether its end is in `bytes`.
+/// What the kernel at the start of `bytes` uses, its length in bytes, and whether its end is in
+/// `bytes`.
 fn scan(bytes: &[u8]) -> (Used, usize, bool) {
     let mut used = Used { complete: true, ..Used::default() };
     let (mut furthest, mut nonsense) = (0, 0);

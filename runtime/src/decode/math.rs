@@ -1,4 +1,5 @@
-//! MI_MATH as expressions: what each step that stores writes, over the registers as they were before the packet.
+//! MI_MATH as expressions: what each step that stores writes, over the registers as they were
+//! before the packet.
 //!
 //! ```text
 //! R2 = R0 + R1
@@ -14,7 +15,8 @@ use std::fmt;
 use std::io;
 use std::rc::Rc;
 
-/// Nodes of an expression that are shown; a packet can build any number by adding sums to themselves.
+/// Nodes of an expression that are shown; a packet can build any number by adding sums to
+/// themselves.
 const MAX_NODES: u32 = 64;
 
 /// What a register of the arithmetic unit holds.
@@ -119,7 +121,12 @@ impl Alu {
     }
 
     /// One step; gives what it stores, as text.
-    fn step(&mut self, op: &'static str, first: &'static str, second: &'static str) -> Option<String> {
+    fn step(
+        &mut self,
+        op: &'static str,
+        first: &'static str,
+        second: &'static str,
+    ) -> Option<String> {
         match op {
             "LOAD" | "LOADINV" | "LOAD0" | "LOAD1" => {
                 let value = match op {
@@ -131,7 +138,9 @@ impl Alu {
                 match first {
                     "SRCA" => self.a = value,
                     "SRCB" => self.b = value,
-                    other => return Some(format!("{op} to {other}: only SRCA and SRCB can be loaded")),
+                    other => {
+                        return Some(format!("{op} to {other}: only SRCA and SRCB can be loaded"));
+                    }
                 }
                 None
             }
@@ -158,9 +167,11 @@ impl Alu {
                     Some(number) => format!("R{number}"),
                     None => first.to_owned(),
                 };
-                // Read before it is written: what it says of its own target is what was there before.
+                // Read before it is written: what it says of its own target is what was there
+                // before.
                 let text = format!("{target} = {}", Shown(&value, &self.writes));
-                if let Some(writes) = register(first).and_then(|number| self.writes.get_mut(number as usize))
+                if let Some(writes) =
+                    register(first).and_then(|number| self.writes.get_mut(number as usize))
                 {
                     *writes += 1;
                 }
@@ -188,13 +199,19 @@ fn name_of(step: &Container, field: &str, dwords: &[u32], base: u32) -> Option<&
 
 /// What a MI_MATH packet stores, step by step.
 pub(super) fn statements(packet: &Container, dwords: &[u32]) -> Vec<String> {
-    let Some(group) = packet.groups.first().filter(|group| group.bits == 32) else { return Vec::new() };
-    let Some(Type::Struct(step)) = group.fields.first().map(|field| field.ty) else { return Vec::new() };
+    let Some(group) = packet.groups.first().filter(|group| group.bits == 32) else {
+        return Vec::new();
+    };
+    let Some(Type::Struct(step)) = group.fields.first().map(|field| field.ty) else {
+        return Vec::new();
+    };
     let mut alu = Alu::new();
     let mut found = Vec::new();
     for dword in group.start / 32..dwords.len() as u32 {
         let of = |field| name_of(step, field, dwords, 32 * dword);
-        if let (Some(op), Some(first), Some(second)) = (of("ALU Opcode"), of("Operand 1"), of("Operand 2")) {
+        if let (Some(op), Some(first), Some(second)) =
+            (of("ALU Opcode"), of("Operand 1"), of("Operand 2"))
+        {
             found.extend(alu.step(op, first, second));
         }
     }
@@ -216,8 +233,8 @@ impl Walker<'_> {
 mod tests {
     use super::*;
 
-    /// Opcodes and operands as numbers, after the table of facts (Mesa gen8.xml, MI_MATH): opcode in bits 31:20, operands
-    /// in 19:10 and 9:0.
+    /// Opcodes and operands as numbers, after the table of facts (Mesa gen8.xml, MI_MATH): opcode
+    /// in bits 31:20, operands in 19:10 and 9:0.
     const fn step(opcode: u32, first: u32, second: u32) -> u32 {
         opcode << 20 | first << 10 | second
     }

@@ -1,4 +1,5 @@
-//! What media and video commands read from memory beside state: indirect data, constants, coded data, scratch space.
+//! What media and video commands read from memory beside state: indirect data, constants, coded
+//! data, scratch space.
 
 use super::record::Record;
 use super::walk::Walker;
@@ -6,7 +7,8 @@ use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{Container, Field, Type};
 use std::io;
 
-/// Data that a packet locates: the field with the start, the field with the length in bytes, what they are called.
+/// Data that a packet locates: the field with the start, the field with the length in bytes, what
+/// they are called.
 pub(super) fn located(
     container: &'static Container,
 ) -> impl Iterator<Item = (&'static Field, &'static Field, &'static str)> {
@@ -53,7 +55,12 @@ impl Walker<'_> {
     }
 
     /// The scratch space that MEDIA_VFE_STATE gives to threads.
-    pub fn scratch(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
+    pub fn scratch(
+        &mut self,
+        record: &Record,
+        container: &Container,
+        depth: u32,
+    ) -> io::Result<()> {
         let pointer = record.address_of(container, "Scratch Space Base Pointer").unwrap_or(0);
         let size = record.stored(container, "Per Thread Scratch Space").unwrap_or(0);
         // A pointer of 0 is how drivers say that there is none.

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 
 /// GPU memory as a decoder sees it. Addresses have 48 bits.
 pub trait Memory {
-    /// The bytes from `address` to the end of the piece of memory that it lies in; empty if nothing is there.
+    /// The bytes from `address` to the end of the piece of memory that it lies in; empty if nothing
+    /// is there.
     fn tail(&self, address: u64) -> &[u8];
 
     /// Memory through the global page table; none if the dump does not tell it apart.
@@ -13,8 +14,8 @@ pub trait Memory {
         None
     }
 
-    /// Appends up to `count` dwords from `address` on to `out` and returns how many there were. Goes on in the next
-    /// piece where one ends and another begins.
+    /// Appends up to `count` dwords from `address` on to `out` and returns how many there were.
+    /// Goes on in the next piece where one ends and another begins.
     fn dwords(&self, address: u64, count: usize, out: &mut Vec<u32>) -> usize {
         let mut done = 0;
         while done < count {
@@ -22,7 +23,9 @@ pub trait Memory {
             let tail = self.tail(at);
             let here = (tail.len() / 4).min(count - done);
             if here > 0 {
-                out.extend(tail[..4 * here].as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
+                out.extend(
+                    tail[..4 * here].as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)),
+                );
                 done += here;
             } else if tail.is_empty() {
                 break;

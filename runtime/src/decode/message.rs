@@ -10,7 +10,8 @@ use std::fmt::Write as _;
 /// Closer and closer descriptions of one message: sender, data port, message.
 const MAX_VIEWS: usize = 4;
 
-/// The message of a send whose descriptor stands in the instruction: the name of the descriptor and its fields.
+/// The message of a send whose descriptor stands in the instruction: the name of the descriptor and
+/// its fields.
 pub(super) fn message(native: &Native) -> Option<String> {
     let send = native.container()?;
     let field = send.fields.iter().find(|field| field.name == "Message")?;
@@ -27,7 +28,8 @@ pub(super) fn message(native: &Native) -> Option<String> {
     Some(text)
 }
 
-/// The closest description of these bits of a container that starts at bit `base` of `dwords`: the last that holds.
+/// The closest description of these bits of a container that starts at bit `base` of `dwords`: the
+/// last that holds.
 fn view(
     container: &'static Container,
     dwords: &[u32],
@@ -50,7 +52,8 @@ fn fields(container: &Container, dwords: &[u32], base: u32, text: &mut String, f
     sorted.sort_by_key(|field| field.start);
     for field in sorted {
         let stored = bits::get(dwords, base + field.start, base + field.end);
-        // Of alternatives in the same bits, the one whose condition holds, or the one that has none.
+        // Of alternatives in the same bits, the one whose condition holds, or the one that has
+        // none.
         let other = |other: &Field| {
             other.start <= field.end
                 && other.end >= field.start

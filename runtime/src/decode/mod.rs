@@ -1,12 +1,13 @@
 //! Decoding: what a batch says and what it points to, as records, text or JSON.
 //!
-//! The decoder knows packets only through the tables of [`genxml_core::reflect`], so it shows every field of every
-//! container that the specification describes, and takes tables of other generations ([`Tables::new`]). It follows
-//! jumps, second-level batches and rings, and what packets point to, with sizes from the state that packets before have
-//! set: interface descriptors, kernels (disassembled, with the messages that they send), binding tables, surfaces,
-//! samplers, viewports, vertices and indices, constants, thread data, coded video. Arithmetic of the command streamer is
-//! shown as expressions, registers by name with their fields. It reads only what [`Memory`] has, ends on every input and
-//! never panics.
+//! The decoder knows packets only through the tables of [`genxml_core::reflect`], so it shows every
+//! field of every container that the specification describes, and takes tables of other generations
+//! ([`Tables::new`]). It follows jumps, second-level batches and rings, and what packets point to,
+//! with sizes from the state that packets before have set: interface descriptors, kernels
+//! (disassembled, with the messages that they send), binding tables, surfaces, samplers, viewports,
+//! vertices and indices, constants, thread data, coded video. Arithmetic of the command streamer is
+//! shown as expressions, registers by name with their fields. It reads only what [`Memory`] has,
+//! ends on every input and never panics.
 //!
 //! ```no_run
 //! use genxml::{capture::Capture, decode};
@@ -16,7 +17,8 @@
 //! ```
 //!
 //! * [`Decoder::dump`], [`capture`], [`raw`]: the whole job, to any [`Write`]
-//! * [`Decoder`]: batches one by one, into a [`Sink`]; [`Decoder::context_image`] for the image of a context
+//! * [`Decoder`]: batches one by one, into a [`Sink`]; [`Decoder::context_image`] for the image of
+//!   a context
 //! * [`Record`]: what a sink gets
 //! * [`TextWriter`], [`JsonWriter`], [`HtmlWriter`]: the sinks that there are
 
@@ -80,14 +82,15 @@ pub struct Options {
     pub follow: bool,
     /// Disassemble kernels; without, they are read only for what they use.
     pub kernels: bool,
-    /// Show what is in buffers, beside structures: vertices, indices, constants, thread data, coded video; and registers
-    /// whose values commands take from memory or from other registers.
+    /// Show what is in buffers, beside structures: vertices, indices, constants, thread data, coded
+    /// video; and registers whose values commands take from memory or from other registers.
     pub data: bool,
     /// Vertices, and indices, that are shown of a draw; how many more there are is said.
     pub max_vertices: u32,
     /// Bytes of constants, thread data or coded video that are shown at one place.
     pub max_data: u32,
-    /// Show the tables and structures of every draw, those too that an earlier draw of the batch used in the same way.
+    /// Show the tables and structures of every draw, those too that an earlier draw of the batch
+    /// used in the same way.
     pub every_draw: bool,
     /// What is shown, where the decoder writes itself.
     pub filter: Filter,
@@ -169,8 +172,8 @@ pub trait Sink {
     /// Whatever stops the output; decoding ends.
     fn record(&mut self, record: &Record) -> io::Result<()>;
 
-    /// The next record, a packet whose fields are not read yet. For sinks that know most packets by their dwords: others
-    /// let `unread` fill in [`Record::items`].
+    /// The next record, a packet whose fields are not read yet. For sinks that know most packets by
+    /// their dwords: others let `unread` fill in [`Record::items`].
     ///
     /// # Errors
     /// Whatever stops the output; decoding ends.
@@ -179,7 +182,8 @@ pub trait Sink {
         self.record(record)
     }
 
-    /// The next record, a structure, with the memory that it lies in: for sinks that look at what it points to.
+    /// The next record, a structure, with the memory that it lies in: for sinks that look at what
+    /// it points to.
     ///
     /// # Errors
     /// Whatever stops the output; decoding ends.
@@ -211,7 +215,8 @@ pub struct Summary {
     pub packets: u64,
     /// Packets that the tables do not know.
     pub unknown: u64,
-    /// Fields with reserved bits set, values out of range and so on, and packets that are cut short.
+    /// Fields with reserved bits set, values out of range and so on, and packets that are cut
+    /// short.
     pub problems: u64,
     /// The limit of dwords was reached and something was left out.
     pub limited: bool,
@@ -241,8 +246,8 @@ impl<'a> Decoder<'a> {
         Decoder { tables, options }
     }
 
-    /// Decodes the batch at `address`. `length` is in bytes, 0 if the batch runs to its MI_BATCH_BUFFER_END. `state`
-    /// is what earlier batches of the context left, and is updated.
+    /// Decodes the batch at `address`. `length` is in bytes, 0 if the batch runs to its
+    /// MI_BATCH_BUFFER_END. `state` is what earlier batches of the context left, and is updated.
     ///
     /// # Errors
     /// Only those of the sink: whatever is wrong with the batch is in the records.
@@ -256,13 +261,23 @@ impl<'a> Decoder<'a> {
         sink: &mut dyn Sink,
     ) -> io::Result<Summary> {
         let (global, ring) = (false, None);
-        let batch =
-            Submission { name: "", number: 0, context: 0, engine, memory, address, length, global, ring };
+        let batch = Submission {
+            name: "",
+            number: 0,
+            context: 0,
+            engine,
+            memory,
+            address,
+            length,
+            global,
+            ring,
+        };
         self.submission(state, &batch, sink)
     }
 
-    /// Decodes a submission, as [`batch`](Self::batch) does a batch. Of a ring, the commands from its head to its tail,
-    /// across its end, with the batches that they start; of a global address, what the global page table has there.
+    /// Decodes a submission, as [`batch`](Self::batch) does a batch. Of a ring, the commands from
+    /// its head to its tail, across its end, with the batches that they start; of a global address,
+    /// what the global page table has there.
     ///
     /// # Errors
     /// Only those of the sink.
@@ -285,9 +300,10 @@ impl<'a> Decoder<'a> {
         Ok(walker.summary)
     }
 
-    /// Decodes the image of an execlist context of `engine`, at `address` of `memory` (the global page table): its status
-    /// page, and the registers that follow as the commands that load them, by name. `length` is in bytes, with the status
-    /// page, or 0 if it is not known. Whatever is loaded is known in `state` from then on.
+    /// Decodes the image of an execlist context of `engine`, at `address` of `memory` (the global
+    /// page table): its status page, and the registers that follow as the commands that load them,
+    /// by name. `length` is in bytes, with the status page, or 0 if it is not known. Whatever is
+    /// loaded is known in `state` from then on.
     ///
     /// # Errors
     /// Only those of the sink.
@@ -305,8 +321,8 @@ impl<'a> Decoder<'a> {
         Ok(walker.summary)
     }
 
-    /// Decodes every submission of a dump into a sink, with the state of each context. The sink is not told of the end:
-    /// [`Sink::finish`] is up to the caller.
+    /// Decodes every submission of a dump into a sink, with the state of each context. The sink is
+    /// not told of the end: [`Sink::finish`] is up to the caller.
     ///
     /// # Errors
     /// Only those of the sink.
@@ -321,8 +337,8 @@ impl<'a> Decoder<'a> {
         Ok(summary)
     }
 
-    /// Decodes every submission of a dump to `out`. If the reader of `out` goes away (a closed pipe), the rest is not
-    /// decoded and [`Summary::cut`] is set.
+    /// Decodes every submission of a dump to `out`. If the reader of `out` goes away (a closed
+    /// pipe), the rest is not decoded and [`Summary::cut`] is set.
     ///
     /// # Errors
     /// If `out` cannot be written for another reason.
@@ -346,8 +362,8 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Decodes dwords that stand at `address`, of which nothing else is known, to `out`. Jumps are followed inside the
-    /// dwords. See [`dump`](Self::dump) for a reader that goes away.
+    /// Decodes dwords that stand at `address`, of which nothing else is known, to `out`. Jumps are
+    /// followed inside the dwords. See [`dump`](Self::dump) for a reader that goes away.
     ///
     /// # Errors
     /// If `out` cannot be written for another reason than that nobody reads it.
@@ -382,7 +398,8 @@ impl Contexts {
     }
 }
 
-/// Decodes every submission of a capture to `out` with the tables of Broadwell; see [`Decoder::capture`].
+/// Decodes every submission of a capture to `out` with the tables of Broadwell; see
+/// [`Decoder::capture`].
 ///
 /// # Errors
 /// If `out` cannot be written for another reason than that nobody reads it.
@@ -390,7 +407,8 @@ pub fn capture(capture: &Capture, options: &Options, out: impl Write) -> io::Res
     Decoder::new(Tables::gen8(), options.clone()).capture(capture, out)
 }
 
-/// Decodes dwords that stand at `address` to `out` with the tables of Broadwell; see [`Decoder::raw`].
+/// Decodes dwords that stand at `address` to `out` with the tables of Broadwell; see
+/// [`Decoder::raw`].
 ///
 /// # Errors
 /// If `out` cannot be written for another reason than that nobody reads it.
@@ -404,7 +422,8 @@ pub fn raw(
     Decoder::new(Tables::gen8(), options.clone()).raw(engine, address, dwords, out)
 }
 
-/// Decodes the image of an execlist context with the tables of Broadwell; see [`Decoder::context_image`].
+/// Decodes the image of an execlist context with the tables of Broadwell; see
+/// [`Decoder::context_image`].
 ///
 /// # Errors
 /// Only those of the sink.

@@ -1,7 +1,9 @@
-//! What decoding yields: one [`Record`] per packet, state structure, kernel, piece of data or remark.
+//! What decoding yields: one [`Record`] per packet, state structure, kernel, piece of data or
+//! remark.
 //!
-//! Records come in the order in which a reader wants them: a packet, then what it points to with a greater
-//! [`depth`](Record::depth). A record is reused for the next packet, so that decoding does not allocate.
+//! Records come in the order in which a reader wants them: a packet, then what it points to with a
+//! greater [`depth`](Record::depth). A record is reused for the next packet, so that decoding does
+//! not allocate.
 
 use super::tables::PlanId;
 use genxml_core::address::SpaceKind;
@@ -26,11 +28,13 @@ pub struct Record {
     pub register: Option<RegisterAt>,
     /// Length in dwords as the header says.
     pub length: u32,
-    /// The dwords that are there: fewer than `length` if memory ends before; the header alone in an overview.
+    /// The dwords that are there: fewer than `length` if memory ends before; the header alone in an
+    /// overview.
     pub dwords: Vec<u32>,
     /// The fields, nested ones after the one that holds them, with a greater [`Item::depth`].
     pub items: Vec<Item>,
-    /// Disassembly: byte offset in the kernel and text. Behind a send stands its message, with the same offset.
+    /// Disassembly: byte offset in the kernel and text. Behind a send stands its message, with the
+    /// same offset.
     pub lines: Vec<(u32, String)>,
     /// The remark, or a remark on the packet; empty if there is none.
     pub note: String,
@@ -51,7 +55,8 @@ pub struct Record {
 pub struct Uses {
     /// What their messages do with it.
     pub roles: Roles,
-    /// There are no other messages: the kernels were read to their ends, and every descriptor is in the instruction.
+    /// There are no other messages: the kernels were read to their ends, and every descriptor is in
+    /// the instruction.
     pub complete: bool,
 }
 
@@ -67,12 +72,13 @@ pub enum Kind {
     Unknown,
     /// A structure in memory.
     Struct,
-    /// A register and the value that a command gives it; of a command that stores it, what it was given before.
+    /// A register and the value that a command gives it; of a command that stores it, what it was
+    /// given before.
     Register,
     /// Memory without structure: constants, thread data.
     Data,
-    /// A row of a table in memory: a vertex as the draw's elements read it, indices. The items are the columns: of a
-    /// vertex the elements, each with its components.
+    /// A row of a table in memory: a vertex as the draw's elements read it, indices. The items are
+    /// the columns: of a vertex the elements, each with its components.
     Row,
     /// Instructions of the execution units.
     Kernel,
@@ -122,8 +128,8 @@ pub struct Item {
     pub(crate) origin: Origin,
 }
 
-/// The field or group that an item shows, if it is one: all of the item but its bits and the base addresses follows from
-/// it, its place and its depth.
+/// The field or group that an item shows, if it is one: all of the item but its bits and the base
+/// addresses follows from it, its place and its depth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin(usize);
 
@@ -205,7 +211,9 @@ impl fmt::Display for Issue {
             Issue::ReservedSet => f.write_str("reserved bits are set"),
             Issue::MustBeZero => f.write_str("must be zero"),
             Issue::MustBeOne => f.write_str("must be one"),
-            Issue::OutOfRange { min, max } => write!(f, "outside the range of stored values {min} to {max}"),
+            Issue::OutOfRange { min, max } => {
+                write!(f, "outside the range of stored values {min} to {max}")
+            }
             Issue::UnknownValue => f.write_str("unknown value"),
         }
     }
@@ -250,7 +258,8 @@ impl Record {
     }
 }
 
-/// First bit, and index in an array with 0 for none: where something is, for others to be told from.
+/// First bit, and index in an array with 0 for none: where something is, for others to be told
+/// from.
 #[inline]
 pub(super) fn place(index: Option<u32>, start: u32) -> u64 {
     u64::from(index.map_or(0, |index| index.wrapping_add(1))) << 32 | u64::from(start)

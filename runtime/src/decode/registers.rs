@@ -1,4 +1,5 @@
-//! Registers that commands load, copy and store: by name, with their fields where the value is known.
+//! Registers that commands load, copy and store: by name, with their fields where the value is
+//! known.
 
 use super::fields::Fields;
 use super::memory::VA_MASK;
@@ -28,11 +29,12 @@ struct Known {
 }
 
 impl Registers {
-    /// The register at `offset` is written. Of a masked one, bits 31:16 say which of bits 15:0 change.
+    /// The register at `offset` is written. Of a masked one, bits 31:16 say which of bits 15:0
+    /// change.
     fn write(&mut self, tables: &Tables, offset: u32, value: u32) {
-        let masked = tables
-            .register(offset)
-            .is_some_and(|at| matches!(at.register.kind, reflect::Kind::Register { masked: true, .. }));
+        let masked = tables.register(offset).is_some_and(|at| {
+            matches!(at.register.kind, reflect::Kind::Register { masked: true, .. })
+        });
         if self.values.len() >= MAX_KNOWN && !self.values.contains_key(&offset) {
             return;
         }
@@ -51,7 +53,8 @@ impl Registers {
 
     /// Nothing is known of the registers of this name any more.
     pub fn forget_named(&mut self, tables: &Tables, name: &str) {
-        self.values.retain(|offset, _| tables.register(*offset).is_none_or(|at| at.register.name != name));
+        self.values
+            .retain(|offset, _| tables.register(*offset).is_none_or(|at| at.register.name != name));
     }
 
     /// The value at `offset`, if all of it is known.
@@ -107,15 +110,16 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// MI_LOAD_REGISTER_MEM, MI_LOAD_REGISTER_REG, MI_STORE_REGISTER_MEM: the register with its fields, if its value is
-    /// known.
+    /// MI_LOAD_REGISTER_MEM, MI_LOAD_REGISTER_REG, MI_STORE_REGISTER_MEM: the register with its
+    /// fields, if its value is known.
     pub fn move_register(
         &mut self,
         packet: &Record,
         container: &reflect::Container,
         depth: u32,
     ) -> io::Result<()> {
-        let offset = |name| packet.address_of(container, name).and_then(|offset| u32::try_from(offset).ok());
+        let offset =
+            |name| packet.address_of(container, name).and_then(|offset| u32::try_from(offset).ok());
         let Some(register) = LOADED.iter().find_map(|name| offset(name)) else { return Ok(()) };
         let from_memory = container.name == "MI_LOAD_REGISTER_MEM";
         if container.name == "MI_STORE_REGISTER_MEM" {
@@ -140,8 +144,11 @@ impl Walker<'_> {
             Some(value) => self.state.registers.write(self.tables, register, value),
             None => self.state.registers.forget(register),
         }
-        let note =
-            if from_memory { "as memory is before the batch" } else { "as the other one was loaded before" };
+        let note = if from_memory {
+            "as memory is before the batch"
+        } else {
+            "as the other one was loaded before"
+        };
         match value.filter(|_| self.options.data) {
             Some(value) => self.register(register, value, note, depth),
             None => Ok(()),
@@ -167,7 +174,8 @@ impl Walker<'_> {
             0 => fields.all(plan),
             dword => fields.raw(plan, dword),
         }
-        self.summary.problems += record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
+        self.summary.problems +=
+            record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
         self.sink.record(&record)?;
         self.spare.push(record);
         Ok(())

@@ -8,11 +8,18 @@ use std::io;
 
 impl<'a> Walker<'a> {
     /// Decodes `length` bytes of a ring from `start` on. A batch that it starts returns to it.
-    pub fn ring(&mut self, ring: Ring, start: u64, length: u64, code: &'a dyn Memory) -> io::Result<()> {
+    pub fn ring(
+        &mut self,
+        ring: Ring,
+        start: u64,
+        length: u64,
+        code: &'a dyn Memory,
+    ) -> io::Result<()> {
         let first = ring.start & VA_MASK;
         let end = first.saturating_add(ring.size);
         if !(first..end).contains(&start) {
-            let text = format_args!("the head {start:#x} is not in the ring from {first:#x} to {end:#x}");
+            let text =
+                format_args!("the head {start:#x} is not in the ring from {first:#x} to {end:#x}");
             return self.note(0, start, text);
         }
         let mut record = self.spare.pop().unwrap_or_default();
@@ -28,7 +35,11 @@ impl<'a> Walker<'a> {
             }
             let mut header = [0; 4];
             if code.bytes(at, &mut header) < 4 {
-                self.note(0, at, format_args!("no memory here, in the ring at +{:#x}", at - first))?;
+                self.note(
+                    0,
+                    at,
+                    format_args!("no memory here, in the ring at +{:#x}", at - first),
+                )?;
                 break;
             }
             let here = end - at;

@@ -1,9 +1,9 @@
 //! What can be told again from few bits.
 //!
-//! Programs set the same state again and again, most of it as before. What a part of a packet shows follows from its
-//! bits, its place and the base addresses alone, unless it has a condition that looks elsewhere. So the parts of a
-//! container are cut into steps, mostly one a dword: whoever remembers what a step of these bits came to need not look at
-//! its fields again.
+//! Programs set the same state again and again, most of it as before. What a part of a packet shows
+//! follows from its bits, its place and the base addresses alone, unless it has a condition that
+//! looks elsewhere. So the parts of a container are cut into steps, mostly one a dword: whoever
+//! remembers what a step of these bits came to need not look at its fields again.
 
 use super::fields::Bases;
 use super::tables::{FieldPlan, GroupPlan, Part, Place, Plan, Shape};
@@ -37,15 +37,17 @@ impl Step {
     /// True if two containers, which start at bit `base` of as many dwords, have the same here.
     pub fn same(&self, one: &[u32], other: &[u32], base: u32) -> bool {
         let first = (base / 32 + self.dwords.0) as usize;
-        let end =
-            (base / 32).saturating_add(self.dwords.1).saturating_add(2 - u32::from(base.is_multiple_of(32)));
+        let end = (base / 32)
+            .saturating_add(self.dwords.1)
+            .saturating_add(2 - u32::from(base.is_multiple_of(32)));
         let end = (end as usize).min(one.len());
         // Where nothing is there, nothing differs.
         first >= end || one.get(first..end) == other.get(first..end)
     }
 }
 
-/// Up to 64 bits from which all follows that parts show, with their place and, if they are `based`, the base addresses.
+/// Up to 64 bits from which all follows that parts show, with their place and, if they are `based`,
+/// the base addresses.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Few {
     /// No other step has it; not zero.
@@ -59,7 +61,8 @@ pub(super) struct Few {
 }
 
 impl Few {
-    /// The bits, of a container that starts at bit `base`, if they are all there and worth to remember what they came to.
+    /// The bits, of a container that starts at bit `base`, if they are all there and worth to
+    /// remember what they came to.
     #[inline(always)]
     pub fn value(&self, dwords: &[u32], base: u32) -> Option<u64> {
         if ((base + self.end) / 32) as usize >= dwords.len() {
@@ -96,7 +99,9 @@ pub(super) fn steps(parts: &[Part], plans: &[Plan]) -> Vec<Step> {
     while first < parts.len() {
         let mut end = first + 1;
         let (start, mut last) = range(&parts[first]);
-        while let Some((next, further)) = parts.get(end).map(range).filter(|part| part.0 / 32 <= last / 32) {
+        while let Some((next, further)) =
+            parts.get(end).map(range).filter(|part| part.0 / 32 <= last / 32)
+        {
             debug_assert!(start <= next);
             last = last.max(further);
             end += 1;
@@ -109,13 +114,20 @@ pub(super) fn steps(parts: &[Part], plans: &[Plan]) -> Vec<Step> {
 
 /// The same of an element of a group as a whole, or none.
 pub(super) fn whole(parts: &[Part], plans: &[Plan]) -> Option<Few> {
-    let bits = parts.iter().map(range).reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;
+    let bits =
+        parts.iter().map(range).reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;
     step(parts, (0, parts.len()), bits, plans).few
 }
 
-fn step(parts: &[Part], (first, end): (usize, usize), (start, last): (u32, u32), plans: &[Plan]) -> Step {
+fn step(
+    parts: &[Part],
+    (first, end): (usize, usize),
+    (start, last): (u32, u32),
+    plans: &[Plan],
+) -> Step {
     let dwords = (start / 32, last / 32);
-    let mut reach = Reach { start, end: last, wide: Vec::new(), based: false, alone: true, sound: true };
+    let mut reach =
+        Reach { start, end: last, wide: Vec::new(), based: false, alone: true, sound: true };
     reach.parts(&parts[first..end], 0, dwords, plans);
     let few = (reach.alone && reach.end - reach.start < 64).then(|| {
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
@@ -136,7 +148,9 @@ fn range(part: &Part) -> (u32, u32) {
         Part::Group(GroupPlan { group, .. }) => {
             let end = match group.count {
                 0 => u32::MAX,
-                count => group.start.saturating_add(count.saturating_mul(group.bits)).saturating_sub(1),
+                count => {
+                    group.start.saturating_add(count.saturating_mul(group.bits)).saturating_sub(1)
+                }
             };
             (group.start, end.max(group.start))
         }

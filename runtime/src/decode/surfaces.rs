@@ -1,6 +1,6 @@
-//! Surfaces that packets themselves describe, or of which they have no more than the address: depth and stencil buffers,
-//! buffers of the stream output, pictures of the video engines. Each is told with size, format and pitch, which other
-//! packets may have set, and whether its memory is there.
+//! Surfaces that packets themselves describe, or of which they have no more than the address: depth
+//! and stencil buffers, buffers of the stream output, pictures of the video engines. Each is told
+//! with size, format and pitch, which other packets may have set, and whether its memory is there.
 
 use super::memory::VA_MASK;
 use super::record::{Item, Origin, Record};
@@ -41,7 +41,8 @@ const STREAM_BUFFERS: usize = 4;
 /// Pictures that MFX_SURFACE_STATE tells apart, and VEBOX_SURFACE_STATE.
 const PICTURES: usize = 6;
 
-/// Addresses of pictures, what they are called, and which picture of the packets before describes them.
+/// Addresses of pictures, what they are called, and which picture of the packets before describes
+/// them.
 const CODEC: [(&str, &str, usize); 3] = [
     ("Pre Deblocking Destination - Address", "picture before deblocking", DECODED),
     ("Post Deblocking Destination - Address", "picture after deblocking", DECODED),
@@ -125,7 +126,8 @@ impl Surfaces {
     /// MFX_SURFACE_STATE and VEBOX_SURFACE_STATE.
     pub fn picture(&mut self, record: &Record, container: &Container) {
         let id = record.stored(container, "Surface ID");
-        let id = id.or_else(|| record.stored(container, "Surface Identification")).unwrap_or(0) as usize;
+        let id =
+            id.or_else(|| record.stored(container, "Surface Identification")).unwrap_or(0) as usize;
         let Some(picture) = self.pictures.get_mut(id) else { return };
         let value = |name| number(record, container, name).unwrap_or(0);
         *picture = Some(Picture {
@@ -144,7 +146,8 @@ impl Surfaces {
 
 /// A pitch of a tiled surface of the blitter counts dwords (2d p.49, p.54): its unit is put right.
 pub(super) fn pitches_of_tiled(record: &mut Record, container: &Container) {
-    for (pitch, tiled) in [("Destination Pitch", "Dest Tiling Enable"), ("Source Pitch", "Src Tiling Enable")]
+    for (pitch, tiled) in
+        [("Destination Pitch", "Dest Tiling Enable"), ("Source Pitch", "Src Tiling Enable")]
     {
         if record.stored(container, tiled) != Some(1) {
             continue;
@@ -158,7 +161,10 @@ pub(super) fn pitches_of_tiled(record: &mut Record, container: &Container) {
 
 /// True of commands of the blitter with surfaces that may be tiled.
 pub(super) fn may_be_tiled(container: &Container) -> bool {
-    container.fields.iter().any(|field| field.name.ends_with(" Pitch") && field.unit.contains("if tiled"))
+    container
+        .fields
+        .iter()
+        .any(|field| field.name.ends_with(" Pitch") && field.unit.contains("if tiled"))
 }
 
 impl Walker<'_> {
@@ -178,24 +184,33 @@ impl Walker<'_> {
                 if kind == "SURFTYPE_NULL" {
                     return Ok(());
                 }
-                let format = name_of(record, container, "Surface Format").unwrap_or("unknown format");
+                let format =
+                    name_of(record, container, "Surface Format").unwrap_or("unknown format");
                 let (width, height) = (value("Width"), value("Height"));
                 let slices = value("Depth");
                 let pitch = value("Surface Pitch");
                 let slices = if slices > 1 { format!(" x {slices}") } else { String::new() };
-                let text =
-                    format_args!("depth buffer of {width} x {height}{slices} {format}, pitch {pitch} bytes");
+                let text = format_args!(
+                    "depth buffer of {width} x {height}{slices} {format}, pitch {pitch} bytes"
+                );
                 self.surface(depth, base, text)
             }
             Shown::Hierarchical => {
                 let pitch = value("Surface Pitch");
-                self.surface(depth, base, format_args!("hierarchical depth buffer, pitch {pitch} bytes"))
+                self.surface(
+                    depth,
+                    base,
+                    format_args!("hierarchical depth buffer, pitch {pitch} bytes"),
+                )
             }
-            Shown::Stencil if record.stored(container, "Stencil Buffer Enable") == Some(0) => Ok(()),
+            Shown::Stencil if record.stored(container, "Stencil Buffer Enable") == Some(0) => {
+                Ok(())
+            }
             Shown::Stencil => {
                 let pitch = value("Surface Pitch");
                 let rows = pitch / 2;
-                let text = format_args!("stencil buffer, pitch {pitch} bytes for two rows of {rows}");
+                let text =
+                    format_args!("stencil buffer, pitch {pitch} bytes for two rows of {rows}");
                 self.surface(depth, base, text)
             }
             Shown::StreamOut => self.stream_out(record, container, depth),
@@ -255,7 +270,8 @@ impl Walker<'_> {
 
     /// The pictures that others are predicted from; several that are the same once.
     fn references(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
-        let Some(group) = container.groups.iter().find(|group| group.name == "Reference Picture") else {
+        let Some(group) = container.groups.iter().find(|group| group.name == "Reference Picture")
+        else {
             return Ok(());
         };
         let field = group.fields.iter().find(|field| matches!(field.ty, Type::Address { .. }));
@@ -267,7 +283,8 @@ impl Walker<'_> {
         let mut first = 0;
         while first < group.count {
             let at = address(first);
-            let same = (first + 1..group.count).take_while(|index| address(*index) == at).count() as u32;
+            let same =
+                (first + 1..group.count).take_while(|index| address(*index) == at).count() as u32;
             let last = first + same;
             match (at, same) {
                 (0, _) => {}
@@ -284,10 +301,18 @@ impl Walker<'_> {
         Ok(())
     }
 
-    fn picture(&mut self, depth: u32, at: u64, name: fmt::Arguments<'_>, id: usize) -> io::Result<()> {
+    fn picture(
+        &mut self,
+        depth: u32,
+        at: u64,
+        name: fmt::Arguments<'_>,
+        id: usize,
+    ) -> io::Result<()> {
         match self.state.kept.surfaces.pictures[id] {
             Some(picture) => self.surface(depth, at, format_args!("{name} of {picture}")),
-            None => self.surface(depth, at, format_args!("{name}, which no packet before describes")),
+            None => {
+                self.surface(depth, at, format_args!("{name}, which no packet before describes"))
+            }
         }
     }
 

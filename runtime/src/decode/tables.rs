@@ -1,4 +1,5 @@
-//! Description tables prepared for decoding: instructions by header, registers by offset, fields in order.
+//! Description tables prepared for decoding: instructions by header, registers by offset, fields in
+//! order.
 
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
@@ -46,7 +47,8 @@ const DENSE: u64 = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PlanId(u32);
 
-/// A container with its fields and groups in the order of their bits and all that can be known before decoding.
+/// A container with its fields and groups in the order of their bits and all that can be known
+/// before decoding.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub container: &'static Container,
@@ -90,7 +92,8 @@ pub(super) enum Part {
     Group(GroupPlan),
 }
 
-/// A field that is shown. Opcode and length are not: they are fixed by the packet's name and told in its header line.
+/// A field that is shown. Opcode and length are not: they are fixed by the packet's name and told
+/// in its header line.
 #[derive(Debug)]
 pub(super) struct FieldPlan {
     pub field: &'static Field,
@@ -137,8 +140,8 @@ impl Place {
         Place { dword: start / 32, shift: shift as u8, unused, two: shift + width > 32, far }
     }
 
-    /// The bits, of a container that starts at bit `base`, where these numbers describe them and the first of them is
-    /// there; those further on that are not there are zero.
+    /// The bits, of a container that starts at bit `base`, where these numbers describe them and
+    /// the first of them is there; those further on that are not there are zero.
     #[inline(always)]
     pub fn bits(self, dwords: &[u32], base: u32) -> Option<u64> {
         if !base.is_multiple_of(32) || self.far {
@@ -147,7 +150,10 @@ impl Place {
         let at = (base / 32 + self.dword) as usize;
         let low = *dwords.get(at)?;
         let high = if self.two { dwords.get(at + 1).copied().unwrap_or(0) } else { 0 };
-        Some((u64::from(high) << 32 | u64::from(low)) >> (self.shift & 31) & u64::MAX >> (self.unused & 63))
+        Some(
+            (u64::from(high) << 32 | u64::from(low)) >> (self.shift & 31)
+                & u64::MAX >> (self.unused & 63),
+        )
     }
 }
 
@@ -172,8 +178,8 @@ pub(super) enum Shape {
     SFixed(f64),
     /// Index into [`Tables::enums`].
     Enum(u32),
-    /// The same, with another one in the same bits: which of them holds depends on other packets, so a value without a
-    /// name in one of them is none that is wrong.
+    /// The same, with another one in the same bits: which of them holds depends on other packets,
+    /// so a value without a name in one of them is none that is wrong.
     OneEnumOf(u32),
     Address(SpaceKind),
 }
@@ -188,7 +194,8 @@ struct EnumPlan {
 impl EnumPlan {
     fn new(list: &'static Enumeration) -> EnumPlan {
         let values = list.values.iter().map(|(value, _)| *value).filter(|value| *value < DENSE);
-        let dense = (0..values.max().map_or(0, |last| last + 1)).map(|value| list.name_of(value)).collect();
+        let dense =
+            (0..values.max().map_or(0, |last| last + 1)).map(|value| list.name_of(value)).collect();
         EnumPlan { list, dense }
     }
 
@@ -276,7 +283,9 @@ impl Follow {
             ("3DSTATE_", Follow::Stage),
         ] {
             let stage = container.name.strip_prefix(prefix);
-            if let Some(stage) = stage.and_then(|stage| STAGES.iter().position(|name| *name == stage)) {
+            if let Some(stage) =
+                stage.and_then(|stage| STAGES.iter().position(|name| *name == stage))
+            {
                 return follow(stage);
             }
         }
@@ -289,10 +298,14 @@ impl Follow {
             "MEDIA_INTERFACE_DESCRIPTOR_LOAD" => Follow::InterfaceDescriptorLoad,
             "MEDIA_VFE_STATE" => Follow::Scratch,
             "MI_LOAD_REGISTER_IMM" => Follow::LoadRegisterImm,
-            "MI_LOAD_REGISTER_MEM" | "MI_LOAD_REGISTER_REG" | "MI_STORE_REGISTER_MEM" => Follow::MoveRegister,
+            "MI_LOAD_REGISTER_MEM" | "MI_LOAD_REGISTER_REG" | "MI_STORE_REGISTER_MEM" => {
+                Follow::MoveRegister
+            }
             "MI_MATH" => Follow::Math,
             name if name.starts_with("3DSTATE_GATHER_CONSTANT_") => Follow::Gather,
-            name if Shown::of(name).is_some() => Shown::of(name).map_or(Follow::Nothing, Follow::Surfaces),
+            name if Shown::of(name).is_some() => {
+                Shown::of(name).map_or(Follow::Nothing, Follow::Surfaces)
+            }
             _ if surfaces::may_be_tiled(container) => Follow::Blit,
             _ if !matches!(container.kind, Kind::Instruction { .. }) => {
                 match container.fields.iter().any(is_target) {
@@ -302,7 +315,9 @@ impl Follow {
             }
             _ if constants::body(container).is_some() => Follow::Constants,
             _ if media::located(container).next().is_some() => Follow::LocatedData,
-            name if Keeps::of(name).is_some() => Keeps::of(name).map_or(Follow::Nothing, Follow::Keep),
+            name if Keeps::of(name).is_some() => {
+                Keeps::of(name).map_or(Follow::Nothing, Follow::Keep)
+            }
             _ if container.fields.iter().any(is_target) => Follow::Targets,
             _ => Follow::Nothing,
         }
@@ -312,7 +327,9 @@ impl Follow {
 /// True if a decoder should look where the field points to.
 pub(super) fn is_target(field: &Field) -> bool {
     match field.ty {
-        Type::Address { space, target, .. } => !target.is_empty() || space == SpaceKind::Instruction,
+        Type::Address { space, target, .. } => {
+            !target.is_empty() || space == SpaceKind::Instruction
+        }
         _ => false,
     }
 }
@@ -334,11 +351,18 @@ impl PlanId {
 }
 
 impl Tables {
-    /// Prepares the tables of `containers`, and of the registers that each of `engines` has. Where names repeat, the
-    /// first counts.
-    pub fn new(containers: &'static [&'static Container], engines: &'static [EngineBase]) -> Tables {
-        let mut builder =
-            Builder { plans: Vec::new(), known: HashMap::new(), enums: Vec::new(), lists: HashMap::new() };
+    /// Prepares the tables of `containers`, and of the registers that each of `engines` has. Where
+    /// names repeat, the first counts.
+    pub fn new(
+        containers: &'static [&'static Container],
+        engines: &'static [EngineBase],
+    ) -> Tables {
+        let mut builder = Builder {
+            plans: Vec::new(),
+            known: HashMap::new(),
+            enums: Vec::new(),
+            lists: HashMap::new(),
+        };
         let mut by_name = HashMap::new();
         for container in containers {
             let id = builder.plan(container);
@@ -351,7 +375,8 @@ impl Tables {
         registers.sort_by_key(|(offset, found, _)| (*offset, found.engine.is_some(), found.dword));
         registers.dedup_by_key(|register| register.0);
         let engines = EngineId::ALL.map(|engine| HeaderIndex::new(engine, &builder.plans));
-        let by_container = builder.known.iter().map(|(container, id)| (container.addr(), *id)).collect();
+        let by_container =
+            builder.known.iter().map(|(container, id)| (container.addr(), *id)).collect();
         let last = registers.last().map_or(0, |register| (register.0 / PAGE) as usize);
         // One more than the last, where that one ends.
         let pages = (0..=last.saturating_add(1).min(PAGES)).map(|page| page as u32 * PAGE);
@@ -452,7 +477,8 @@ impl HeaderIndex {
         let mut index = HeaderIndex { first: vec![0; 1 << 16], candidates: Vec::new() };
         for (mask, opcode, plan) in entries {
             let (high_mask, high) = ((mask >> 16) as u16, (opcode >> 16) as u16);
-            // All values of the upper half that agree with the opcode: count through the bits that are free.
+            // All values of the upper half that agree with the opcode: count through the bits that
+            // are free.
             let mut free = 0u16;
             loop {
                 let slot = usize::from(high | free);
@@ -482,7 +508,8 @@ impl Builder {
         }
         let parts = self.parts(container, container.fields, container.groups, true);
         let id = PlanId(self.plans.len() as u32);
-        // Of partial containers only what fields cover is described, however long they are said to be.
+        // Of partial containers only what fields cover is described, however long they are said to
+        // be.
         let covered = container.fields.iter().map(|field| field.end + 1);
         let described = if container.partial { covered.max().unwrap_or(0) } else { container.bits };
         let open = container.groups.iter().any(|group| group.count == 0);
@@ -511,8 +538,8 @@ impl Builder {
         for field in fields {
             let hidden = match container.kind {
                 Kind::Instruction { opcode_mask, length_field, .. } if own => {
-                    let opcode =
-                        field.end < 32 && (field.start..=field.end).all(|bit| opcode_mask >> bit & 1 != 0);
+                    let opcode = field.end < 32
+                        && (field.start..=field.end).all(|bit| opcode_mask >> bit & 1 != 0);
                     opcode || length_field == Some((field.start, field.end))
                 }
                 _ => false,
@@ -529,7 +556,10 @@ impl Builder {
             };
             let steps = steps::steps(&inner, &self.plans);
             let whole = steps::whole(&inner, &self.plans);
-            parts.push((group.start, Part::Group(GroupPlan { group, parts: inner, steps, whole, flat })));
+            parts.push((
+                group.start,
+                Part::Group(GroupPlan { group, parts: inner, steps, whole, flat }),
+            ));
         }
         parts.sort_by_key(|part| part.0);
         parts.into_iter().map(|(_, part)| part).collect()
@@ -539,7 +569,8 @@ impl Builder {
         let exists = match field.exists_if {
             Some(condition) => Exists::If(Test::new(condition)),
             None => {
-                // Where alternatives stand in the same bits, this one exists unless one of them does.
+                // Where alternatives stand in the same bits, this one exists unless one of them
+                // does.
                 let shared = |other: &&Field| other.start <= field.end && other.end >= field.start;
                 let others = all.iter().filter(shared).filter_map(|other| other.exists_if);
                 let others: Box<[Test]> = others.map(Test::new).collect();

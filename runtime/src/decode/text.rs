@@ -7,9 +7,9 @@
 //!   0x000000100840: INTERFACE_DESCRIPTOR_DATA
 //!       dw0 47:6    Kernel Start Pointer: 0x8c0 (instruction) = 0x1008c0
 //! ```
-//! Packets start at the margin, what they point to is indented. Reserved bits appear only if they are set, opcode and
-//! length fields never: the header line says them. Values are the meant ones (a count that is stored less one is
-//! shown as the count).
+//! Packets start at the margin, what they point to is indented. Reserved bits appear only if they
+//! are set, opcode and length fields never: the header line says them. Values are the meant ones (a
+//! count that is stored less one is shown as the count).
 
 use super::buffer::{Buffer, Key, Memo, hex_digits};
 use super::fields::{Fields, Unread};
@@ -29,7 +29,8 @@ const NARROW: u32 = 16;
 pub struct TextWriter<W: Write> {
     out: W,
     buffer: Buffer,
-    /// Steps and lines of fields with few values, starts of lines of others, and ends of header lines.
+    /// Steps and lines of fields with few values, starts of lines of others, and ends of header
+    /// lines.
     memo: Memo,
     color: bool,
     headers: bool,
@@ -222,16 +223,29 @@ impl<W: Write> TextWriter<W> {
                         if field.exists(at.dwords, base) {
                             self.shown(at, |fields| fields.structure(field, base, depth));
                             let inner = tables.plan(id);
-                            self.steps(at, &inner.parts, &inner.steps, base + field.start, depth + 1);
+                            self.steps(
+                                at,
+                                &inner.parts,
+                                &inner.steps,
+                                base + field.start,
+                                depth + 1,
+                            );
                         }
                     }
                     _ => self.shown(at, |fields| fields.field(field, base, depth, None)),
                 },
                 Part::Group(group) => {
                     for (index, start) in (0..).zip(group.elements(at.dwords, base)) {
-                        self.step(at, group.whole.as_ref(), start, depth, Some(index), |text, at| {
-                            text.element(at, group, start, depth, index);
-                        });
+                        self.step(
+                            at,
+                            group.whole.as_ref(),
+                            start,
+                            depth,
+                            Some(index),
+                            |text, at| {
+                                text.element(at, group, start, depth, index);
+                            },
+                        );
                     }
                 }
             }
@@ -453,7 +467,9 @@ impl<W: Write> TextWriter<W> {
                 self.buffer.byte(b' ');
                 self.buffer.hex(dword.into(), 8);
             }
-            if row.iter().any(|&dword| dword != 0) && row.iter().all(|&dword| looks_like_float(dword)) {
+            if row.iter().any(|&dword| dword != 0)
+                && row.iter().all(|&dword| looks_like_float(dword))
+            {
                 self.buffer.spaces(9 * (8 - row.len()));
                 self.buffer.text("  |");
                 for &dword in row {

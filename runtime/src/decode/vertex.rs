@@ -1,4 +1,5 @@
-//! Vertices and indices of a draw, in columns: as many as the draw takes, of the formats of the vertex elements.
+//! Vertices and indices of a draw, in columns: as many as the draw takes, of the formats of the
+//! vertex elements.
 
 use super::format::{Component, components};
 use super::kept::{Element, VertexBuffer, named};
@@ -64,7 +65,12 @@ impl Rows {
 
 impl Walker<'_> {
     /// Shows the index buffer and the vertex buffers of the draw in `record`.
-    pub fn vertices(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
+    pub fn vertices(
+        &mut self,
+        record: &Record,
+        container: &Container,
+        depth: u32,
+    ) -> io::Result<()> {
         if self.state.kept.elements.is_empty() && self.state.kept.index.is_none() {
             return Ok(());
         }
@@ -89,8 +95,10 @@ impl Walker<'_> {
                     self.rows(&columns, &rows, "instance", "data of all instances", depth)?;
                 }
                 Some(step) => {
-                    let rows =
-                        Rows::Range { first: drawn.first_instance, count: drawn.instances.div_ceil(step) };
+                    let rows = Rows::Range {
+                        first: drawn.first_instance,
+                        count: drawn.instances.div_ceil(step),
+                    };
                     self.rows(&columns, &rows, "instance", "data of instances", depth)?;
                 }
             }
@@ -143,7 +151,8 @@ impl Walker<'_> {
                 return Ok(None);
             };
             let rest = |name| register(name).unwrap_or(0);
-            let (first_instance, base) = (rest("3DPRIM_START_INSTANCE"), rest("3DPRIM_BASE_VERTEX"));
+            let (first_instance, base) =
+                (rest("3DPRIM_START_INSTANCE"), rest("3DPRIM_BASE_VERTEX"));
             self.note(
                 depth,
                 record.address,
@@ -161,23 +170,28 @@ impl Walker<'_> {
             }));
         }
         if field("End Offset Enable") == 1 {
-            let text = "the number of vertices follows from 3DPRIM_END_OFFSET: the vertices are not shown";
+            let text =
+                "the number of vertices follows from 3DPRIM_END_OFFSET: the vertices are not shown";
             self.note(depth, record.address, format_args!("{text}"))?;
             return Ok(None);
         }
         Ok(Some(drawn))
     }
 
-    /// What is read together: for each buffer its elements that belong to vertices, and those of each step of
-    /// instances.
+    /// What is read together: for each buffer its elements that belong to vertices, and those of
+    /// each step of instances.
     fn columns(&self) -> Vec<Columns> {
         let kept = &self.state.kept;
         let mut found: Vec<Columns> = Vec::new();
         for element in &kept.elements {
-            let Some(buffer) = kept.buffers.get(element.buffer as usize).copied().flatten() else { continue };
-            let instancing = kept.instancing.get(element.number as usize).copied().unwrap_or_default();
+            let Some(buffer) = kept.buffers.get(element.buffer as usize).copied().flatten() else {
+                continue;
+            };
+            let instancing =
+                kept.instancing.get(element.number as usize).copied().unwrap_or_default();
             let step = instancing.enable.then_some(instancing.step);
-            let together = |columns: &&mut Columns| columns.number == element.buffer && columns.step == step;
+            let together =
+                |columns: &&mut Columns| columns.number == element.buffer && columns.step == step;
             match found.iter_mut().find(together) {
                 Some(columns) => columns.elements.push(*element),
                 None => {
@@ -192,7 +206,11 @@ impl Walker<'_> {
     /// Shows the indices; gives the vertices that they name.
     fn indices(&mut self, drawn: &Parameters, depth: u32) -> io::Result<Option<Rows>> {
         let Some(buffer) = self.state.kept.index else {
-            self.note(depth, 0, format_args!("indices: no 3DSTATE_INDEX_BUFFER came before this draw"))?;
+            self.note(
+                depth,
+                0,
+                format_args!("indices: no 3DSTATE_INDEX_BUFFER came before this draw"),
+            )?;
             return Ok(None);
         };
         let first = buffer.address.wrapping_add(drawn.start * buffer.bytes) & VA_MASK;
@@ -203,7 +221,11 @@ impl Walker<'_> {
         let read = self.memory.bytes(first, &mut bytes) / buffer.bytes as usize;
         self.budget = self.budget.saturating_sub(shown * buffer.bytes / 4);
         if read == 0 && shown > 0 {
-            self.note(depth, first, format_args!("indices at {first:#x}: nothing is mapped there"))?;
+            self.note(
+                depth,
+                first,
+                format_args!("indices at {first:#x}: nothing is mapped there"),
+            )?;
             return Ok(None);
         }
         let values: Vec<u64> = bytes
@@ -244,7 +266,8 @@ impl Walker<'_> {
         Ok(Some(Rows::Some(vertices.filter_map(|vertex| u64::try_from(vertex).ok()).collect())))
     }
 
-    /// Says how many of `wanted` things are not shown and why: `there` are in the buffer, `shown` were shown.
+    /// Says how many of `wanted` things are not shown and why: `there` are in the buffer, `shown`
+    /// were shown.
     fn left_out(
         &mut self,
         depth: u32,
@@ -282,7 +305,11 @@ impl Walker<'_> {
         let Columns { number, buffer, elements, .. } = columns;
         let start = buffer.address & VA_MASK;
         if buffer.null {
-            return self.note(depth, 0, format_args!("vertex buffer {number}: a null buffer, all read 0"));
+            return self.note(
+                depth,
+                0,
+                format_args!("vertex buffer {number}: a null buffer, all read 0"),
+            );
         }
         let mut text = format!("vertex buffer {number} at {start:#x}: ");
         _ = write!(text, "{} {plural} of {} bytes", rows.count(), buffer.pitch);
@@ -293,12 +320,14 @@ impl Walker<'_> {
         self.note(depth, start, format_args!("{text}"))?;
 
         let formats: Vec<_> = elements.iter().map(|element| components(element.format)).collect();
-        let end = |element: &Element| u64::from(element.offset) + u64::from(element.bits.div_ceil(8));
+        let end =
+            |element: &Element| u64::from(element.offset) + u64::from(element.bits.div_ceil(8));
         let length = elements.iter().map(end).max().unwrap_or(0);
         // Without a pitch, all vertices are the same.
         let wanted = if buffer.pitch == 0 { rows.count().min(1) } else { rows.count() };
         let limit = u64::from(self.options.max_vertices.min(MAX_ROWS));
-        let inside = |row: &u64| row.saturating_mul(buffer.pitch).saturating_add(length) <= buffer.size;
+        let inside =
+            |row: &u64| row.saturating_mul(buffer.pitch).saturating_add(length) <= buffer.size;
         let mut record = self.spare.pop().unwrap_or_default();
         let mut bytes = vec![0; length as usize];
         let (mut shown, mut beyond, mut unmapped) = (0, 0, false);
@@ -332,7 +361,8 @@ impl Walker<'_> {
             );
         }
         if beyond > 0 {
-            let text = format_args!("{beyond} of them lie behind the end of the buffer: they read 0");
+            let text =
+                format_args!("{beyond} of them lie behind the end of the buffer: they read 0");
             self.note(depth + 1, start, text)?;
         }
         self.left_out(depth + 1, start, plural, wanted, wanted, shown + beyond)
@@ -343,14 +373,28 @@ impl Walker<'_> {
 fn cells(record: &mut Record, element: &Element, format: Option<&[Component]>) {
     let (first, width) = (8 * element.offset, element.bits.max(1));
     let Record { dwords, items, .. } = record;
-    items.push(item(0, "Element", Some(element.number), (first, first + width - 1), 0, Value::Nested));
+    items.push(item(
+        0,
+        "Element",
+        Some(element.number),
+        (first, first + width - 1),
+        0,
+        Value::Nested,
+    ));
     let mut start = first;
     for (place, component) in format.unwrap_or_default().iter().enumerate() {
         let end = start + component.bits - 1;
         // Padding is not shown, nor what the element has from elsewhere.
         if !component.name.is_empty() && element.components >> place.min(31) & 1 != 0 {
             let stored = bits::get(dwords, start, end);
-            items.push(item(1, component.name, None, (start, end), stored, component.value(stored)));
+            items.push(item(
+                1,
+                component.name,
+                None,
+                (start, end),
+                stored,
+                component.value(stored),
+            ));
         }
         start = end + 1;
     }
@@ -377,6 +421,7 @@ fn item(
 
 /// Bytes as dwords, the last one filled up with zeros.
 fn dwords(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
-    let dword = |bytes: &[u8]| bytes.iter().rev().fold(0, |dword, byte| dword << 8 | u32::from(*byte));
+    let dword =
+        |bytes: &[u8]| bytes.iter().rev().fold(0, |dword, byte| dword << 8 | u32::from(*byte));
     bytes.chunks(4).map(dword)
 }

@@ -1,7 +1,8 @@
 //! Walks a batch: packet after packet, through jumps and second-level batches.
 //!
-//! Everything is bounded: a chain of jumps never visits an address twice, levels nest to [`MAX_DEPTH`], and a budget
-//! of dwords per batch ends whatever is left. No address is read that memory does not have.
+//! Everything is bounded: a chain of jumps never visits an address twice, levels nest to
+//! [`MAX_DEPTH`], and a budget of dwords per batch ends whatever is left. No address is read that
+//! memory does not have.
 
 use super::draw::{self, STAGES, Stage};
 use super::fields::{Bases, Unread};
@@ -103,8 +104,8 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Memory through the context's page tables, or through the global one; the former where the dump does not tell them
-    /// apart.
+    /// Memory through the context's page tables, or through the global one; the former where the
+    /// dump does not tell them apart.
     pub fn space(&self, global: bool) -> &'a dyn Memory {
         match global {
             true => self.memory.global().unwrap_or(self.memory),
@@ -174,8 +175,9 @@ impl<'a> Walker<'a> {
                 Next::Return => break,
                 Next::Jump(target, memory) => {
                     if !visited.insert(target) {
-                        let text =
-                            format_args!("jumps back to {target:#x}, which was decoded before: not followed");
+                        let text = format_args!(
+                            "jumps back to {target:#x}, which was decoded before: not followed"
+                        );
                         self.note(depth, at, text)?;
                         break;
                     }
@@ -189,10 +191,16 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// Decodes the packet at `at` for the overview, if its header is all that is needed, and gives its length. `record` is
-    /// one that the last packet of the level left.
+    /// Decodes the packet at `at` for the overview, if its header is all that is needed, and gives
+    /// its length. `record` is one that the last packet of the level left.
     #[inline]
-    fn overview(&mut self, record: &mut Record, at: u64, tail: &[u8], room: u64) -> io::Result<Option<u64>> {
+    fn overview(
+        &mut self,
+        record: &mut Record,
+        at: u64,
+        tail: &[u8],
+        room: u64,
+    ) -> io::Result<Option<u64>> {
         let Some(header) = tail.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)) else {
             return Ok(None);
         };
@@ -221,7 +229,8 @@ impl<'a> Walker<'a> {
         Ok(Some(length))
     }
 
-    /// Decodes the packet at `at` in `code`, of which `tail` is the start or all, and what it points to.
+    /// Decodes the packet at `at` in `code`, of which `tail` is the start or all, and what it
+    /// points to.
     pub fn packet(
         &mut self,
         record: &mut Record,
@@ -255,14 +264,17 @@ impl<'a> Walker<'a> {
                 let have = tail.len() / 4;
                 if have >= want {
                     let bytes = &tail[4..4 * want];
-                    record.dwords.extend(bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
+                    record
+                        .dwords
+                        .extend(bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
                 } else {
                     record.dwords.truncate(0);
                     code.dwords(at, want, &mut record.dwords);
                 }
             }
         }
-        let there = if self.options.headers { length.min(room) } else { record.dwords.len() as u64 };
+        let there =
+            if self.options.headers { length.min(room) } else { record.dwords.len() as u64 };
         if there < length {
             record.note = format!("cut short: {there} of {length} dwords are there");
             self.summary.problems += 1;
@@ -284,25 +296,35 @@ impl<'a> Walker<'a> {
             _ if self.options.headers => {}
             Follow::BaseAddresses => self.latch_bases(record, container),
             Follow::Stage(stage) => self.state.stages[stage].latch(record, container),
-            Follow::BindingTable(stage) => self.state.stages[stage].latch_binding_table(record, container),
-            Follow::SamplerTable(stage) => self.state.stages[stage].latch_sampler_table(record, container),
-            Follow::BlendState if record.stored(container, "Blend State Pointer Valid") == Some(1) => {
+            Follow::BindingTable(stage) => {
+                self.state.stages[stage].latch_binding_table(record, container)
+            }
+            Follow::SamplerTable(stage) => {
+                self.state.stages[stage].latch_sampler_table(record, container)
+            }
+            Follow::BlendState
+                if record.stored(container, "Blend State Pointer Valid") == Some(1) =>
+            {
                 self.state.blend = draw::pointer(record, container);
             }
-            Follow::Keep(keeps) if !self.options.headers => self.state.kept.keep(keeps, record, container),
+            Follow::Keep(keeps) if !self.options.headers => {
+                self.state.kept.keep(keeps, record, container)
+            }
             _ => {}
         }
         if !self.options.headers {
             let described = u64::from(container.bits.div_ceil(32));
-            let fixed = !matches!(container.kind, reflect::Kind::Instruction { variable: true, .. });
+            let fixed =
+                !matches!(container.kind, reflect::Kind::Instruction { variable: true, .. });
             if fixed
                 && !container.partial
                 && length != described
                 && record.note.is_empty()
                 && !may_be_shorter(container, header)
             {
-                record.note =
-                    format!("the header says {length} dwords, the packet is described with {described}");
+                record.note = format!(
+                    "the header says {length} dwords, the packet is described with {described}"
+                );
             }
         }
         let unread = Unread { tables: self.tables, bases: &self.state.bases, plan };
@@ -327,20 +349,36 @@ impl<'a> Walker<'a> {
         Ok((length, next))
     }
 
-    /// STATE_BASE_ADDRESS and MFX_IND_OBJ_BASE_ADDR_STATE: each base counts from now on, of the former if its modify
-    /// enable is set.
+    /// STATE_BASE_ADDRESS and MFX_IND_OBJ_BASE_ADDR_STATE: each base counts from now on, of the
+    /// former if its modify enable is set.
     fn latch_bases(&mut self, record: &Record, container: &reflect::Container) {
         use genxml_core::address::SpaceKind::*;
         for (space, base, enable) in [
-            (GeneralState, "General State Base Address", Some("General State Base Address Modify Enable")),
-            (SurfaceState, "Surface State Base Address", Some("Surface State Base Address Modify Enable")),
-            (DynamicState, "Dynamic State Base Address", Some("Dynamic State Base Address Modify Enable")),
+            (
+                GeneralState,
+                "General State Base Address",
+                Some("General State Base Address Modify Enable"),
+            ),
+            (
+                SurfaceState,
+                "Surface State Base Address",
+                Some("Surface State Base Address Modify Enable"),
+            ),
+            (
+                DynamicState,
+                "Dynamic State Base Address",
+                Some("Dynamic State Base Address Modify Enable"),
+            ),
             (
                 IndirectObject,
                 "Indirect Object Base Address",
                 Some("Indirect Object Base Address Modify Enable"),
             ),
-            (Instruction, "Instruction Base Address", Some("Instruction Base Address Modify Enable")),
+            (
+                Instruction,
+                "Instruction Base Address",
+                Some("Instruction Base Address Modify Enable"),
+            ),
             (MfxBitstream, "MFX Indirect Bitstream Object - Address", None),
             (MfxMv, "MFX Indirect MV Object - Address", None),
             (MfdItCoeff, "MFD Indirect IT-COEFF Object - Address", None),
@@ -377,8 +415,9 @@ impl<'a> Walker<'a> {
         let global = record.stored(container, "Address Space Indicator") == Some(0);
         let code = self.space(global);
         if global && code.tail(target).is_empty() {
-            let text =
-                format_args!("{target:#x} is an address of the GGTT, which is not there: not followed");
+            let text = format_args!(
+                "{target:#x} is an address of the GGTT, which is not there: not followed"
+            );
             self.note(depth + 1, target, text)?;
             return Ok(not_followed);
         }
@@ -393,18 +432,27 @@ impl<'a> Walker<'a> {
             if depth < MAX_DEPTH {
                 self.level(target, None, depth + 1, code)?;
             } else {
-                self.note(depth + 1, target, format_args!("levels are nested too deep: not followed"))?;
+                self.note(
+                    depth + 1,
+                    target,
+                    format_args!("levels are nested too deep: not followed"),
+                )?;
             }
             return Ok(Next::On);
         }
         if predicated {
             if depth >= MAX_DEPTH {
-                self.note(depth + 1, target, format_args!("levels are nested too deep: not followed"))?;
+                self.note(
+                    depth + 1,
+                    target,
+                    format_args!("levels are nested too deep: not followed"),
+                )?;
             } else if self.conditional.insert(target) {
                 self.note(depth + 1, target, format_args!("jumps only if the predicate holds"))?;
                 self.level(target, None, depth + 1, code)?;
             } else {
-                let text = format_args!("jumps only if the predicate holds, to what was decoded before");
+                let text =
+                    format_args!("jumps only if the predicate holds, to what was decoded before");
                 self.note(depth + 1, target, text)?;
             }
             return Ok(Next::On);
@@ -413,7 +461,12 @@ impl<'a> Walker<'a> {
     }
 
     /// A remark as a record of its own.
-    pub fn note(&mut self, depth: u32, address: u64, text: std::fmt::Arguments<'_>) -> io::Result<()> {
+    pub fn note(
+        &mut self,
+        depth: u32,
+        address: u64,
+        text: std::fmt::Arguments<'_>,
+    ) -> io::Result<()> {
         let mut record = self.spare.pop().unwrap_or_default();
         record.reset(Kind::Note, depth, address, "");
         _ = std::fmt::write(&mut record.note, text);
@@ -423,7 +476,8 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// True if the manual lets the packet end there, before all that is described: its length has a range.
+/// True if the manual lets the packet end there, before all that is described: its length has a
+/// range.
 fn may_be_shorter(container: &reflect::Container, header: u32) -> bool {
     let reflect::Kind::Instruction { length_field: Some((start, end)), .. } = container.kind else {
         return false;

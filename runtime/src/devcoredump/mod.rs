@@ -1,8 +1,9 @@
 //! Device coredumps: what the kernel's driver xe says of a GPU that hung, as text.
 //!
-//! `/sys/class/drm/card0/device/devcoredump/data` holds the state of the execution queue, of the engines and the memory
-//! of the address space, in sections under titles (`**** VM state ****`). What error states have too is given as they
-//! have it ([`ErrorState`]), with registers by the names that i915 gives them.
+//! `/sys/class/drm/card0/device/devcoredump/data` holds the state of the execution queue, of the
+//! engines and the memory of the address space, in sections under titles (`**** VM state ****`).
+//! What error states have too is given as they have it ([`ErrorState`]), with registers by the
+//! names that i915 gives them.
 //!
 //! ```no_run
 //! use genxml::devcoredump::Devcoredump;
@@ -12,11 +13,12 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! xe drives GPUs from Gen12 on, and Broadwell in no release: commands are decoded by the tables of Broadwell all the
-//! same, or by others that are loaded, and notes say so.
+//! xe drives GPUs from Gen12 on, and Broadwell in no release: commands are decoded by the tables of
+//! Broadwell all the same, or by others that are loaded, and notes say so.
 //!
-//! Sources: `drivers/gpu/drm/xe` of Linux 6.8 to 6.17 (`xe_devcoredump.c`, `xe_guc_submit.c`, `xe_lrc.c`, `xe_vm.c`,
-//! `xe_hw_engine.c`, `xe_sched_job.c`); Mesa's `error_decode_xe_lib.c` for what readers look at.
+//! Sources: `drivers/gpu/drm/xe` of Linux 6.8 to 6.17 (`xe_devcoredump.c`, `xe_guc_submit.c`,
+//! `xe_lrc.c`, `xe_vm.c`, `xe_hw_engine.c`, `xe_sched_job.c`); Mesa's `error_decode_xe_lib.c` for
+//! what readers look at.
 
 mod read;
 
@@ -28,10 +30,11 @@ use std::io;
 /// What a device coredump says.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Devcoredump {
-    /// What error states have too: header, engines with registers, memory, notes. Buffers of the address space belong to
-    /// no engine.
+    /// What error states have too: header, engines with registers, memory, notes. Buffers of the
+    /// address space belong to no engine.
     pub state: ErrorState,
-    /// GPU addresses where the batches of the job that hung begin, one for each engine that it ran on.
+    /// GPU addresses where the batches of the job that hung begin, one for each engine that it ran
+    /// on.
     pub batches: Vec<u64>,
     /// Execution queues, mostly the one that hung.
     pub queues: Vec<Queue>,
@@ -95,7 +98,8 @@ impl Devcoredump {
         let Some(engine) = self.engine() else { return Ok(()) };
         let Some(id) = engine.id() else { return Ok(()) };
         let context =
-            self.state.engines.iter().position(|other| other.name == engine.name).unwrap_or(0) as u32;
+            self.state.engines.iter().position(|other| other.name == engine.name).unwrap_or(0)
+                as u32;
         let view = self.state.memory(&engine.name);
         for (number, &batch) in self.batches.iter().enumerate() {
             each(&Submission {

@@ -3,7 +3,9 @@
 use super::{Devcoredump, Missing, Queue, Section};
 use crate::error_state::data::Decoder;
 use crate::error_state::lines::{Lines, Notes};
-use crate::error_state::{Buffer, BufferKind, Engine, Entry, Line, MAX_BYTES, Process, Register, parse};
+use crate::error_state::{
+    Buffer, BufferKind, Engine, Entry, Line, MAX_BYTES, Process, Register, parse,
+};
 use std::io::BufRead;
 
 /// Size of a page.
@@ -48,7 +50,8 @@ struct Reader {
 }
 
 impl Devcoredump {
-    /// Reads a device coredump. Whatever is wrong with it is in the notes of [`state`](Self::state).
+    /// Reads a device coredump. Whatever is wrong with it is in the notes of
+    /// [`state`](Self::state).
     pub fn read(input: impl BufRead) -> Devcoredump {
         let mut lines = Lines::new(input);
         let mut reader = Reader {
@@ -107,7 +110,8 @@ impl Reader {
             self.note(format_args!("[{name}] has no length before its bytes"));
         }
         // Logs and messages of the GuC are not memory of programs.
-        if matches!(self.place, Place::Other(_)) && parse::hex(name).is_none_or(|(_, rest)| !rest.is_empty())
+        if matches!(self.place, Place::Other(_))
+            && parse::hex(name).is_none_or(|(_, rest)| !rest.is_empty())
         {
             return;
         }
@@ -121,7 +125,9 @@ impl Reader {
         match (problem, announced) {
             (Some(problem), _) => self.note(format_args!("[{name}]: {problem}")),
             (None, Some((_, size, _))) if size != length => {
-                self.note(format_args!("[{name}] has {length:#x} bytes, its length says {size:#x}"));
+                self.note(format_args!(
+                    "[{name}] has {length:#x} bytes, its length says {size:#x}"
+                ));
                 data.truncate(usize::try_from(size).unwrap_or(usize::MAX));
             }
             _ => {}
@@ -141,7 +147,14 @@ impl Reader {
                 _ => self.dump.queues.last().map(|queue| queue.name.clone()),
             };
             let line = self.line;
-            self.dump.state.buffers.push(Buffer { engine, kind, address, data, page_sizes: None, line });
+            self.dump.state.buffers.push(Buffer {
+                engine,
+                kind,
+                address,
+                data,
+                page_sizes: None,
+                line,
+            });
         }
     }
 
@@ -165,7 +178,8 @@ impl Reader {
         if line.is_empty() {
             return;
         }
-        if let Some(title) = line.strip_prefix("**** ").and_then(|rest| rest.strip_suffix(" ****")) {
+        if let Some(title) = line.strip_prefix("**** ").and_then(|rest| rest.strip_suffix(" ****"))
+        {
             self.leave_piece();
             return self.section(title);
         }
@@ -217,7 +231,8 @@ impl Reader {
 
     /// `[NAME].length: 0x1000`, `[ADDRESS].error: -14`. False if it is none.
     fn piece(&mut self, line: &str) -> bool {
-        let Some((name, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once("].")) else {
+        let Some((name, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once("]."))
+        else {
             return false;
         };
         if let Some(length) = rest.strip_prefix("length: ") {
@@ -253,7 +268,9 @@ impl Reader {
     fn queue(&mut self, text: &str) {
         let line = text.trim();
         if let Some(id) = line.strip_prefix("GuC ID: ") {
-            self.dump.queues.push(Queue { id: parse::decimal(id).unwrap_or(0), ..Queue::default() });
+            self.dump
+                .queues
+                .push(Queue { id: parse::decimal(id).unwrap_or(0), ..Queue::default() });
             return;
         }
         let number = self.line;
@@ -301,7 +318,9 @@ impl Reader {
                 let name = known.map_or(name, |(_, i915)| i915);
                 // Subslices have one number here and two there.
                 let name = match name.split_once('[') {
-                    Some((stem, index)) if stem.ends_with("INSTDONE") => format!("{stem}[0][{index}"),
+                    Some((stem, index)) if stem.ends_with("INSTDONE") => {
+                        format!("{stem}[0][{index}")
+                    }
                     _ => name.to_owned(),
                 };
                 if engine.register(&name).is_none() {
@@ -314,11 +333,8 @@ impl Reader {
 
     fn finish(mut self) -> Devcoredump {
         let state = &mut self.dump.state;
-        let process = state.entry("Process").and_then(parse::process).map(|(name, pid, _)| Process {
-            name: name.to_owned(),
-            pid,
-            context: None,
-            score: None,
+        let process = state.entry("Process").and_then(parse::process).map(|(name, pid, _)| {
+            Process { name: name.to_owned(), pid, context: None, score: None }
         });
         // Of engines that were split over registers of two halves.
         for engine in &mut state.engines {
@@ -337,7 +353,9 @@ impl Reader {
         let name = self.dump.engine().map(|engine| engine.name.clone());
         let state = &mut self.dump.state;
         // The engine that the job ran on hung: there is a coredump of nothing else.
-        if let Some(engine) = state.engines.iter_mut().find(|engine| Some(&engine.name) == name.as_ref()) {
+        if let Some(engine) =
+            state.engines.iter_mut().find(|engine| Some(&engine.name) == name.as_ref())
+        {
             engine.process = process;
             if !self.dump.batches.is_empty() && engine.register("hung").is_none() {
                 engine.registers.push(Register::new("hung", 1));
@@ -346,7 +364,8 @@ impl Reader {
         if state.engines.is_empty() && state.buffers.is_empty() {
             self.notes.add(self.line, format_args!("the file speaks of no engine and no memory"));
         } else if !self.dump.batches.is_empty() && name.is_none() {
-            self.notes.add(self.line, format_args!("no engine is named: batches cannot be decoded"));
+            self.notes
+                .add(self.line, format_args!("no engine is named: batches cannot be decoded"));
         }
         self.dump.state.notes = self.notes.finish(self.line);
         self.dump

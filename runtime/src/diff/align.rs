@@ -1,5 +1,6 @@
-//! The longest common subsequence of two lists, by Myers' method (An O(ND) difference algorithm, 1986); and which elements
-//! of two lists belong together, the same ones first, then those of the same kind.
+//! The longest common subsequence of two lists, by Myers' method (An O(ND) difference algorithm,
+//! 1986); and which elements of two lists belong together, the same ones first, then those of the
+//! same kind.
 
 use std::collections::HashMap;
 
@@ -12,15 +13,17 @@ const MAX_CUTS: u32 = 32;
 /// An element of both lists, or of one.
 pub type Pair = (Option<usize>, Option<usize>);
 
-/// What became of each element: elements with the same number in `contents` belong together; between them, elements with
-/// the same number in `kinds`. Each of the two is the number of every element, of the first and of the second list.
+/// What became of each element: elements with the same number in `contents` belong together;
+/// between them, elements with the same number in `kinds`. Each of the two is the number of every
+/// element, of the first and of the second list.
 pub fn pairs(contents: (&[u32], &[u32]), kinds: (&[u32], &[u32])) -> Vec<Pair> {
     let (mut x, mut y) = (0, 0);
     let mut out = Vec::with_capacity(contents.0.len().max(contents.1.len()));
     let ends = (contents.0.len(), contents.1.len());
     for (to_x, to_y) in common(contents.0, contents.1).into_iter().chain([ends]) {
         let between = common(&kinds.0[x..to_x], &kinds.1[y..to_y]);
-        let between: Vec<_> = between.into_iter().map(|(at_x, at_y)| (x + at_x, y + at_y)).collect();
+        let between: Vec<_> =
+            between.into_iter().map(|(at_x, at_y)| (x + at_x, y + at_y)).collect();
         for (pair_x, pair_y) in between.into_iter().chain([(to_x, to_y)]) {
             out.extend((x..pair_x).map(|at| (Some(at), None)));
             out.extend((y..pair_y).map(|at| (None, Some(at))));
@@ -34,8 +37,8 @@ pub fn pairs(contents: (&[u32], &[u32]), kinds: (&[u32], &[u32])) -> Vec<Pair> {
     out
 }
 
-/// Positions of the elements that the lists have in common, in order; as many as possible. Of lists that differ in more
-/// than [`MOST`] places, those between elements that each list has once.
+/// Positions of the elements that the lists have in common, in order; as many as possible. Of lists
+/// that differ in more than [`MOST`] places, those between elements that each list has once.
 pub fn common(a: &[u32], b: &[u32]) -> Vec<(usize, usize)> {
     cut(a, b, MAX_CUTS)
 }
@@ -53,7 +56,8 @@ fn cut(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// What lists have in common between elements that each has once, the most of these that are in order.
+/// What lists have in common between elements that each has once, the most of these that are in
+/// order.
 fn parts(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
     let Some(cuts) = cuts.checked_sub(1) else { return Vec::new() };
     // How often each list has it, and where.
@@ -74,7 +78,11 @@ fn parts(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
     let (mut x, mut y) = (0, 0);
     let mut out = Vec::new();
     for (to_x, to_y) in anchors {
-        out.extend(cut(&a[x..to_x], &b[y..to_y], cuts).into_iter().map(|(at_x, at_y)| (x + at_x, y + at_y)));
+        out.extend(
+            cut(&a[x..to_x], &b[y..to_y], cuts)
+                .into_iter()
+                .map(|(at_x, at_y)| (x + at_x, y + at_y)),
+        );
         out.push((to_x, to_y));
         (x, y) = (to_x + 1, to_y + 1);
     }
@@ -84,7 +92,8 @@ fn parts(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
 
 /// The longest part of the list in which the second numbers rise too (patience sorting).
 fn rising(list: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // Of the best runs of each length the last element; of each element the one before it in its run.
+    // Of the best runs of each length the last element; of each element the one before it in its
+    // run.
     let (mut ends, mut before): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), Vec::new());
     for (at, (_, y)) in list.iter().enumerate() {
         let length = ends.partition_point(|end| list[*end].1 < *y);
@@ -109,7 +118,8 @@ fn inner(a: &[u32], b: &[u32]) -> Option<Vec<(usize, usize)>> {
     if a.is_empty() || b.is_empty() {
         return Some(Vec::new());
     }
-    // `reached[k + offset]`: how far in `a` one gets on diagonal k = x - y with so many differences. Kept for each number.
+    // `reached[k + offset]`: how far in `a` one gets on diagonal k = x - y with so many
+    // differences. Kept for each number.
     let most = (a.len() + b.len()).min(MOST);
     let offset = most as isize + 1;
     let mut reached = vec![0usize; 2 * most + 3];
@@ -118,7 +128,8 @@ fn inner(a: &[u32], b: &[u32]) -> Option<Vec<(usize, usize)>> {
         let band = (offset - differences - 1) as usize..(offset + differences + 2) as usize;
         kept.push(reached[band].to_vec());
         for k in (-differences..=differences).step_by(2) {
-            let (below, above) = (reached[(k - 1 + offset) as usize], reached[(k + 1 + offset) as usize]);
+            let (below, above) =
+                (reached[(k - 1 + offset) as usize], reached[(k + 1 + offset) as usize]);
             let down = k == -differences || (k != differences && below < above);
             let mut x = if down { above } else { below + 1 };
             let mut y = (x as isize - k) as usize;
@@ -178,7 +189,9 @@ mod tests {
     fn as_long_as_can_be() {
         let mut state = 1u64;
         let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % below
         };
         for _ in 0..500 {
@@ -188,7 +201,10 @@ mod tests {
             let pairs = common(&a, &b);
             assert_eq!(pairs.len(), longest(&a, &b), "{a:?} {b:?} {pairs:?}");
             assert!(pairs.iter().all(|(x, y)| a[*x] == b[*y]));
-            assert!(pairs.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 < two[1].1), "{pairs:?}");
+            assert!(
+                pairs.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 < two[1].1),
+                "{pairs:?}"
+            );
         }
         assert!(common(&[], &[1]).is_empty());
     }
@@ -197,7 +213,8 @@ mod tests {
     #[test]
     fn long_lists_that_are_unlike() {
         let a: Vec<u32> = (0..20_000).collect();
-        let b: Vec<u32> = a.iter().map(|one| if one % 4 == 0 { one + 100_000 } else { *one }).collect();
+        let b: Vec<u32> =
+            a.iter().map(|one| if one % 4 == 0 { one + 100_000 } else { *one }).collect();
         let pairs = common(&a, &b);
         assert_eq!(pairs.len(), 15_000);
         assert!(pairs.iter().all(|(x, y)| x == y));

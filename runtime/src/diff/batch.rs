@@ -60,7 +60,9 @@ impl fmt::Display for BatchDiff<'_> {
         for step in &self.steps {
             match step {
                 Step::Same(..) => {}
-                Step::Changed(old, new, diff) => write!(f, "~ +{:#x} +{:#x} {diff}", 4 * old.at, 4 * new.at)?,
+                Step::Changed(old, new, diff) => {
+                    write!(f, "~ +{:#x} +{:#x} {diff}", 4 * old.at, 4 * new.at)?
+                }
                 Step::Removed(old) => writeln!(f, "- +{:#x} {}", 4 * old.at, old.name())?,
                 Step::Added(new) => writeln!(f, "+ +{:#x} {}", 4 * new.at, new.name())?,
             }
@@ -69,8 +71,9 @@ impl fmt::Display for BatchDiff<'_> {
     }
 }
 
-/// Compares two batches of `engine` packet by packet. Packets that are the same are paired first, as many as can be in
-/// order; between them packets of the same kind; what is left was removed or added. Jumps are not followed.
+/// Compares two batches of `engine` packet by packet. Packets that are the same are paired first,
+/// as many as can be in order; between them packets of the same kind; what is left was removed or
+/// added. Jumps are not followed.
 ///
 /// ```
 /// use genxml::diff::{Step, batches};
@@ -124,7 +127,9 @@ fn of<'a, P: EnginePacket<'a>>(a: &'a [u32], b: &'a [u32]) -> BatchDiff<'a> {
                 }
                 None => steps.extend([Step::Removed(old), Step::Added(new)]),
             },
-            (old, new) => steps.extend(old.map(Step::Removed).into_iter().chain(new.map(Step::Added))),
+            (old, new) => {
+                steps.extend(old.map(Step::Removed).into_iter().chain(new.map(Step::Added)))
+            }
         }
     }
     BatchDiff { steps }

@@ -17,8 +17,8 @@ pub struct DumpDiff<'a> {
     pub(super) steps: Vec<TreeStep>,
 }
 
-/// What became of a submission, a packet, or something that one points to: it is in the first dump, in the second, or in
-/// both.
+/// What became of a submission, a packet, or something that one points to: it is in the first dump,
+/// in the second, or in both.
 #[derive(Debug)]
 pub(super) struct TreeStep {
     pub old: Option<usize>,
@@ -32,7 +32,8 @@ pub(super) struct TreeStep {
 pub(super) struct Changed {
     /// Fields.
     pub fields: Vec<Change>,
-    /// Of what has no fields: lines or dwords that are only in the first (false) or only in the second (true).
+    /// Of what has no fields: lines or dwords that are only in the first (false) or only in the
+    /// second (true).
     pub lines: Vec<(bool, String)>,
     /// What it leads to.
     pub inner: Vec<TreeStep>,
@@ -49,9 +50,9 @@ pub struct Counts {
     pub added: u64,
 }
 
-/// Compares two dumps: submissions, then packets, then what packets point to. What is the same is paired first, as much as
-/// can be in order; between them what has the same name; what is left was removed or added. Both trees must be complete
-/// ([`Sink::finish`](crate::decode::Sink::finish)).
+/// Compares two dumps: submissions, then packets, then what packets point to. What is the same is
+/// paired first, as much as can be in order; between them what has the same name; what is left was
+/// removed or added. Both trees must be complete ([`Sink::finish`](crate::decode::Sink::finish)).
 pub fn dumps<'a>(old: &'a Tree, new: &'a Tree) -> DumpDiff<'a> {
     let mut walk = Walk { old, new, contents: HashMap::new(), kinds: HashMap::new() };
     let steps = walk.level(None, None, 0);
@@ -86,7 +87,8 @@ impl TreeStep {
     fn count(&self, counts: &mut Counts) {
         match (self.old, self.new, &self.changed) {
             (Some(_), Some(_), Some(changed)) => {
-                counts.changed += u64::from(!changed.fields.is_empty() || !changed.lines.is_empty());
+                counts.changed +=
+                    u64::from(!changed.fields.is_empty() || !changed.lines.is_empty());
                 changed.inner.iter().for_each(|step| step.count(counts));
             }
             (Some(_), None, _) => counts.removed += 1,
@@ -161,7 +163,9 @@ impl Walk<'_> {
     fn own(&self, a: &Node, b: &Node, changed: &mut Changed) {
         let (old, new) = (self.old.dwords(a), self.new.dwords(b));
         match (a.kind, a.container) {
-            (Some(Kind::Kernel), _) => changed.lines = lines(&instructions(old), &instructions(new)),
+            (Some(Kind::Kernel), _) => {
+                changed.lines = lines(&instructions(old), &instructions(new))
+            }
             (Some(Kind::Note), _) => {
                 changed.lines = vec![(false, a.text.to_string()), (true, b.text.to_string())];
             }
@@ -169,7 +173,8 @@ impl Walk<'_> {
             (_, Some(container)) if a.register.is_none_or(|register| register.dword == 0) => {
                 let (old_seen, new_seen) = (self.old.compared(a), self.new.compared(b));
                 let fields = packets(container, old, new).changes.into_iter();
-                changed.fields = fields.filter(|change| differs(old_seen, new_seen, change.bits)).collect();
+                changed.fields =
+                    fields.filter(|change| differs(old_seen, new_seen, change.bits)).collect();
             }
             _ => changed.lines = dwords(old, new),
         }
@@ -183,9 +188,10 @@ impl Walk<'_> {
 /// True if the bits differ; what one side lacks is zero.
 fn differs(old: &[u32], new: &[u32], (start, end): (u32, u32)) -> bool {
     let parts = (start..=end).step_by(64).map(|first| (first, end.min(first + 63)));
-    let mut parts =
-        parts.filter(|(first, last)| bits::get(old, *first, *last) != bits::get(new, *first, *last));
-    parts.next().is_some() || old.len() != new.len() && end as usize >= 32 * old.len().min(new.len())
+    let mut parts = parts
+        .filter(|(first, last)| bits::get(old, *first, *last) != bits::get(new, *first, *last));
+    parts.next().is_some()
+        || old.len() != new.len() && end as usize >= 32 * old.len().min(new.len())
 }
 
 /// A kernel's instructions as text.
@@ -246,7 +252,9 @@ fn shorten(lines: &mut Vec<(bool, String)>) {
 
 /// True if the container describes what is in memory or in a batch, and not in a register.
 pub(super) fn has_fields(node: &Node) -> bool {
-    let described =
-        |container: &reflect::Container| !container.fields.is_empty() || !container.groups.is_empty();
-    node.container.is_some_and(described) && node.register.is_none_or(|register| register.dword == 0)
+    let described = |container: &reflect::Container| {
+        !container.fields.is_empty() || !container.groups.is_empty()
+    };
+    node.container.is_some_and(described)
+        && node.register.is_none_or(|register| register.dword == 0)
 }

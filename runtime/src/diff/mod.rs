@@ -1,4 +1,5 @@
-//! What differs between two packets, field by field, and between two batches or dumps, packet by packet.
+//! What differs between two packets, field by field, and between two batches or dumps, packet by
+//! packet.
 //!
 //! ```
 //! use genxml::diff::Diff;
@@ -11,13 +12,14 @@
 //! assert_eq!(diff.changes[0].bits, (37, 37));
 //! ```
 //!
-//! * [`Diff`]: two values of one generated type; [`packets`]: two packets as dwords, of any container
+//! * [`Diff`]: two values of one generated type; [`packets`]: two packets as dwords, of any
+//!   container
 //! * [`batches`]: two batches: packets are paired, what was added and removed is found
-//! * [`dumps`]: two dumps, with all that packets point to; each is a [`Tree`] that a decoder fills. [`write_text`] and
-//!   [`write_json`] show what differs
+//! * [`dumps`]: two dumps, with all that packets point to; each is a [`Tree`] that a decoder fills.
+//!   [`write_text`] and [`write_json`] show what differs
 //!
-//! Values are compared as stored and shown as meant, enumerations with their names. Where a field exists on one side
-//! only, because another field's value says so, the other side is absent.
+//! Values are compared as stored and shown as meant, enumerations with their names. Where a field
+//! exists on one side only, because another field's value says so, the other side is absent.
 
 mod align;
 mod batch;

@@ -33,8 +33,8 @@ impl fmt::Display for PacketDiff {
 /// A field, or bits outside all fields, that differ.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Change {
-    /// The field's name, behind those of the structures and arrays that it is in: `Entry[3].Color Clamp Range`. Of bits
-    /// that are no field with a value, what they are.
+    /// The field's name, behind those of the structures and arrays that it is in:
+    /// `Entry[3].Color Clamp Range`. Of bits that are no field with a value, what they are.
     pub path: String,
     /// The structure that the field belongs to, which may be nested in the packet.
     pub container: &'static str,
@@ -67,7 +67,8 @@ impl fmt::Display for Side {
 /// `Width: 64 -> 128 (dw2 13:0)`.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = |side: &Option<Side>| side.map_or_else(|| "absent".to_owned(), |side| side.to_string());
+        let side =
+            |side: &Option<Side>| side.map_or_else(|| "absent".to_owned(), |side| side.to_string());
         let (start, end) = self.bits;
         write!(f, "{}: {} -> {} (dw{} ", self.path, side(&self.old), side(&self.new), start / 32)?;
         match (start % 32, end % 32) {
@@ -78,8 +79,8 @@ impl fmt::Display for Change {
     }
 }
 
-/// Compares two packets of the kind `info` field by field. Dwords that one of them lacks count as zero for its fixed
-/// part; elements of an array that it lacks are absent.
+/// Compares two packets of the kind `info` field by field. Dwords that one of them lacks count as
+/// zero for its fixed part; elements of an array that it lacks are absent.
 pub fn packets(info: &'static Container, a: &[u32], b: &[u32]) -> PacketDiff {
     let mut changes = Vec::new();
     if a != b {
@@ -173,7 +174,8 @@ fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// Adds the bits that differ and are no field with a value: opcode, length, reserved, or nothing at all.
+/// Adds the bits that differ and are no field with a value: opcode, length, reserved, or nothing at
+/// all.
 fn meaningless(
     info: &'static Container,
     (a, b): (&[u32], &[u32]),
@@ -187,7 +189,8 @@ fn meaningless(
         bits >> (bit % 32) & 1 == 1
     };
     let mut push = |path: &str, start: u32, end: u32| {
-        let side = |dwords: &[u32]| Some(Side { stored: bits::get(dwords, start, end), value: None });
+        let side =
+            |dwords: &[u32]| Some(Side { stored: bits::get(dwords, start, end), value: None });
         let (path, bits) = (path.to_owned(), (start, end));
         out.push(Change { path, container: info.name, bits, old: side(a), new: side(b) });
     };
@@ -202,7 +205,9 @@ fn meaningless(
         let (path, start, end) = match info.fields.iter().find(inside) {
             Some(field) if field.end - field.start < 64 => (field.name, field.start, field.end),
             // Of what is wider, the dword.
-            Some(field) => (field.name, field.start.max(bit / 32 * 32), field.end.min(bit / 32 * 32 + 31)),
+            Some(field) => {
+                (field.name, field.start.max(bit / 32 * 32), field.end.min(bit / 32 * 32 + 31))
+            }
             None => {
                 let end = (bit..bit / 32 * 32 + 32).take_while(|bit| differ(*bit)).last();
                 ("bits that no field describes", bit, end.unwrap_or(bit))

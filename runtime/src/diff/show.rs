@@ -1,8 +1,8 @@
 //! Differences of dumps as text and as JSON.
 //!
-//! Text is as of other programs that compare: a mark in the first column, `-` only in the first dump, `+` only in the
-//! second, `~` in both with other contents, and a blank for what is the same and shown to find one's way. What differs
-//! inside something is indented below it.
+//! Text is as of other programs that compare: a mark in the first column, `-` only in the first
+//! dump, `+` only in the second, `~` in both with other contents, and a blank for what is the same
+//! and shown to find one's way. What differs inside something is indented below it.
 //!
 //! JSON has a line for each difference:
 //!
@@ -97,7 +97,9 @@ impl Text<'_, '_> {
         let (mark_char, indent) = (mark.char(), 2 * depth);
         let line = format!("{mark_char} {:indent$}{text}", "");
         match (self.show.color, mark.color()) {
-            (true, color) if !color.is_empty() => writeln!(self.out, "{color}{}\x1b[0m", line.trim_end()),
+            (true, color) if !color.is_empty() => {
+                writeln!(self.out, "{color}{}\x1b[0m", line.trim_end())
+            }
             _ => writeln!(self.out, "{}", line.trim_end()),
         }
     }
@@ -116,7 +118,13 @@ impl Text<'_, '_> {
     }
 
     /// What is the same between two differences: some names next to them, and how many there are.
-    fn same(&mut self, run: &[TreeStep], before: bool, behind: bool, depth: usize) -> io::Result<()> {
+    fn same(
+        &mut self,
+        run: &[TreeStep],
+        before: bool,
+        behind: bool,
+        depth: usize,
+    ) -> io::Result<()> {
         if !before && !behind {
             return Ok(());
         }
@@ -308,7 +316,8 @@ fn json_steps(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for step in steps.iter().filter(|step| !step.is_same()) {
-        let (old, new) = (step.old.map(|at| &diff.old.nodes[at]), step.new.map(|at| &diff.new.nodes[at]));
+        let (old, new) =
+            (step.old.map(|at| &diff.old.nodes[at]), step.new.map(|at| &diff.new.nodes[at]));
         let Some(node) = old.or(new) else { continue };
         let mut value = label(node);
         value["inside"] = Value::Array(inside.clone());

@@ -14,8 +14,9 @@ use std::ops::Range;
 /// What is not compared.
 #[derive(Debug, Clone, Default)]
 pub struct Ignore {
-    /// Addresses. Where the decoder shows what an address leads to, that is compared instead. Of other addresses it
-    /// counts whether they are zero, and their place in their page; offsets from a base do not count at all.
+    /// Addresses. Where the decoder shows what an address leads to, that is compared instead. Of
+    /// other addresses it counts whether they are zero, and their place in their page; offsets from
+    /// a base do not count at all.
     pub addresses: bool,
     /// Fields by their names, or as `PACKET.FIELD`.
     pub fields: Vec<Glob>,
@@ -23,9 +24,9 @@ pub struct Ignore {
 
 impl Ignore {
     fn field(&self, record: &Record, item: &Item) -> bool {
-        self.fields
-            .iter()
-            .any(|glob| glob.matches(item.name) || glob.matches(&format!("{}.{}", record.name, item.name)))
+        self.fields.iter().any(|glob| {
+            glob.matches(item.name) || glob.matches(&format!("{}.{}", record.name, item.name))
+        })
     }
 
     fn nothing(&self) -> bool {
@@ -80,10 +81,20 @@ pub(super) struct Node {
 }
 
 impl Tree {
-    /// An empty tree of what `tables` describe; what is to be ignored must be known from the start, and be the same for both dumps.
+    /// An empty tree of what `tables` describe; what is to be ignored must be known from the start,
+    /// and be the same for both dumps.
     pub fn new(tables: &'static Tables, ignore: Ignore) -> Tree {
         let (dwords, compared, kernels) = (Vec::new(), Vec::new(), HashMap::new());
-        Tree { tables, ignore, nodes: Vec::new(), dwords, compared, open: Vec::new(), kernels, packet: 0 }
+        Tree {
+            tables,
+            ignore,
+            nodes: Vec::new(),
+            dwords,
+            compared,
+            open: Vec::new(),
+            kernels,
+            packet: 0,
+        }
     }
 
     pub(super) fn dwords(&self, node: &Node) -> &[u32] {
@@ -241,7 +252,8 @@ impl Sink for Tree {
     }
 
     fn record(&mut self, record: &Record) -> io::Result<()> {
-        // Packets of a batch that another one calls follow the call: the same batch may stand in a ring or by itself.
+        // Packets of a batch that another one calls follow the call: the same batch may stand in a
+        // ring or by itself.
         if is_packet(record.kind) {
             self.packet = record.depth;
         }

@@ -1,7 +1,8 @@
 //! Dumps of every kind, as submissions: what engines executed, with memory as it was then.
 //!
-//! [`Dump::open`] tells the kind by what a file holds, compressed or not, or takes plain dwords. [`Dump::submissions`]
-//! gives them one after the other; the decoder, the rules and everything else that reads dumps works on those.
+//! [`Dump::open`] tells the kind by what a file holds, compressed or not, or takes plain dwords.
+//! [`Dump::submissions`] gives them one after the other; the decoder, the rules and everything else
+//! that reads dumps works on those.
 //!
 //! ```no_run
 //! use genxml::dump::{Dump, How};
@@ -48,14 +49,15 @@ pub struct Submission<'a> {
     pub length: u64,
     /// The address is one of the global page table, otherwise of the context's.
     pub global: bool,
-    /// The commands lie in a ring: `address` is where they begin in it, `length` how many bytes of it are meant, across
-    /// its end.
+    /// The commands lie in a ring: `address` is where they begin in it, `length` how many bytes of
+    /// it are meant, across its end.
     pub ring: Option<Ring>,
 }
 
 impl fmt::Debug for Submission<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Submission { name, number, context, engine, memory: _, address, length, global, ring } = self;
+        let Submission { name, number, context, engine, memory: _, address, length, global, ring } =
+            self;
         f.debug_struct("Submission")
             .field("name", name)
             .field("number", number)
@@ -186,10 +188,15 @@ impl Content {
 }
 
 impl Dump {
-    /// Dwords that stand at `address`, of which nothing else is known. Addresses are cut to 48 bits.
+    /// Dwords that stand at `address`, of which nothing else is known. Addresses are cut to 48
+    /// bits.
     pub fn raw(engine: EngineId, address: u64, bytes: Vec<u8>) -> Dump {
         let address = address & crate::decode::VA_MASK;
-        Dump { name: "dwords".into(), content: Content::Raw { engine, address, bytes }, notes: Vec::new() }
+        Dump {
+            name: "dwords".into(),
+            content: Content::Raw { engine, address, bytes },
+            notes: Vec::new(),
+        }
     }
 
     /// What the dump is called: the capture's name, or the file's.
@@ -240,11 +247,12 @@ impl Dump {
         &self.notes
     }
 
-    /// Gives every submission to `each`, in order. A dump that comes from a stream and is not kept in memory (an AUB file
-    /// from standard input) gives them once.
+    /// Gives every submission to `each`, in order. A dump that comes from a stream and is not kept
+    /// in memory (an AUB file from standard input) gives them once.
     ///
     /// # Errors
-    /// Those of `each`, with which it ends. What is wrong with the dump is in the [`notes`](Self::notes).
+    /// Those of `each`, with which it ends. What is wrong with the dump is in the
+    /// [`notes`](Self::notes).
     pub fn submissions(&mut self, each: &mut Each<'_>) -> io::Result<()> {
         let Dump { name, content, notes } = self;
         match content {

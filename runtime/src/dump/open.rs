@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 /// How to take a file, where it does not tell itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct How {
-    /// It holds dwords of a batch and nothing else: the engine that they are for, and the GPU address of the first.
+    /// It holds dwords of a batch and nothing else: the engine that they are for, and the GPU
+    /// address of the first.
     pub raw: Option<(EngineId, u64)>,
 }
 
@@ -121,15 +122,20 @@ impl Dump {
     }
 }
 
-/// What a reader of text says of its file, and which GPU it is of if the tables are those of another.
+/// What a reader of text says of its file, and which GPU it is of if the tables are those of
+/// another.
 fn notes_of(state: &ErrorState) -> Vec<Note> {
     let platform = state.platform().filter(|platform| !platform.is_described());
     let other = platform.map(|platform| Note {
         place: String::new(),
-        text: format!("the file is of {platform}: decoded as Broadwell all the same, which may be wrong"),
+        text: format!(
+            "the file is of {platform}: decoded as Broadwell all the same, which may be wrong"
+        ),
     });
-    let said =
-        state.notes.iter().map(|note| Note { place: format!("line {}", note.line), text: note.text.clone() });
+    let said = state
+        .notes
+        .iter()
+        .map(|note| Note { place: format!("line {}", note.line), text: note.text.clone() });
     other.into_iter().chain(said).collect()
 }
 

@@ -9,8 +9,8 @@ use crate::gen8::mi::MiBatchBufferStart;
 use genxml_core::reflect::Kind;
 use genxml_core::{Packed, bits};
 
-/// What is known of a hang or page fault. What is not known stays empty: nothing is made up for it but a ring that leads
-/// to the batch, where there is none.
+/// What is known of a hang or page fault. What is not known stays empty: nothing is made up for it
+/// but a ring that leads to the batch, where there is none.
 ///
 /// ```
 /// use genxml::engine::EngineId;
@@ -58,8 +58,8 @@ pub struct Crash<'a> {
     pub ipehr: Option<u32>,
     /// The access that had no page.
     pub fault: Option<PageFault>,
-    /// Further registers, by the kernel's names: `INSTDONE`, `SC_INSTDONE`, `GFX_MODE`, `PDP0`. They count more than
-    /// those that are worked out.
+    /// Further registers, by the kernel's names: `INSTDONE`, `SC_INSTDONE`, `GFX_MODE`, `PDP0`.
+    /// They count more than those that are worked out.
     pub registers: Vec<(&'a str, u64)>,
 }
 
@@ -108,7 +108,8 @@ pub struct PageFault {
     pub source: u8,
 }
 
-/// Where a ring is put that was not given: the first free place from here on, in the space of the global table.
+/// Where a ring is put that was not given: the first free place from here on, in the space of the
+/// global table.
 const RING: u64 = 0x1000_0000;
 
 /// Size of a ring that was not given.
@@ -122,7 +123,8 @@ impl Crash<'_> {
         self.header(&mut state);
         for CrashBuffer { kind, address, data } in &self.buffers {
             let mut kind = kind.clone();
-            let inside = self.batch.checked_sub(*address).is_some_and(|offset| offset < data.len() as u64);
+            let inside =
+                self.batch.checked_sub(*address).is_some_and(|offset| offset < data.len() as u64);
             if inside && !kind.is_global() {
                 kind = BufferKind::Batch;
             }
@@ -136,7 +138,8 @@ impl Crash<'_> {
         }
         // The batch stands first, as kernels have it.
         state.buffers.sort_by_key(|buffer| buffer.kind != BufferKind::Batch);
-        let (head, tail) = match state.buffers.iter().any(|buffer| buffer.kind == BufferKind::Ring) {
+        let (head, tail) = match state.buffers.iter().any(|buffer| buffer.kind == BufferKind::Ring)
+        {
             true => self.ring,
             false => self.add_ring(&mut state, &name),
         };
@@ -157,8 +160,10 @@ impl Crash<'_> {
             state.header.push(Entry { key: key.to_owned(), value });
         };
         let (class, ipehr) = (self.engine as u32, self.ipehr.unwrap_or(0));
-        let process = self.process.map(|(name, pid)| format!(", in {name} [{pid}]")).unwrap_or_default();
-        let reason = if self.reason.is_empty() { String::new() } else { format!(", {}", self.reason) };
+        let process =
+            self.process.map(|(name, pid)| format!(", in {name} [{pid}]")).unwrap_or_default();
+        let reason =
+            if self.reason.is_empty() { String::new() } else { format!(", {}", self.reason) };
         entry("GPU HANG", format!("ecode 8:{}:{ipehr:08x}{process}{reason}", 1 << class));
         if !self.driver.is_empty() {
             entry("Driver", self.driver.to_owned());
@@ -197,7 +202,13 @@ impl Crash<'_> {
         }
         let data = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
         let engine = Some(name.to_owned());
-        state.buffers.push(Buffer { engine, kind: BufferKind::Ring, address, data, ..Buffer::default() });
+        state.buffers.push(Buffer {
+            engine,
+            kind: BufferKind::Ring,
+            address,
+            data,
+            ..Buffer::default()
+        });
         // Behind the jump and a MI_NOOP: the tail is at a multiple of eight.
         let head = 4 * info.dwords() as u64;
         (head, head.next_multiple_of(8))
@@ -244,9 +255,16 @@ impl Crash<'_> {
             set("FAULT_REG", pack("FAULT_REG", &fault), &[]);
             let address = address & VA_MASK;
             let low = pack("GEN8_FAULT_TLB_DATA0", &[("FAULT_VA", address & FAULT_LOW)]);
-            let high = [("FAULT_GTT_SEL", global.into()), ("FAULT_VA_HIGH_BITS", address / (FAULT_LOW + 1))];
+            let high = [
+                ("FAULT_GTT_SEL", global.into()),
+                ("FAULT_VA_HIGH_BITS", address / (FAULT_LOW + 1)),
+            ];
             let high = pack("GEN8_FAULT_TLB_DATA1", &high);
-            state.registers.push(Register { name: "FAULT_TLB_DATA".into(), value: high, more: vec![low] });
+            state.registers.push(Register {
+                name: "FAULT_TLB_DATA".into(),
+                value: high,
+                more: vec![low],
+            });
         }
         for (name, value) in &self.registers {
             if engine.register(name).is_none() {
@@ -265,7 +283,8 @@ fn pack(register: &str, fields: &[(&str, u64)]) -> u64 {
     let mut dwords = [0; 2];
     let container = Tables::gen8().container(register);
     for (name, value) in fields {
-        let field = container.and_then(|container| container.fields.iter().find(|field| field.name == *name));
+        let field = container
+            .and_then(|container| container.fields.iter().find(|field| field.name == *name));
         let Some(field) = field else { continue };
         let stored = match field.stored {
             Stored::Plain => *value,
@@ -273,14 +292,19 @@ fn pack(register: &str, fields: &[(&str, u64)]) -> u64 {
             Stored::Shifted(by) => value >> by,
             Stored::Log2 => value.checked_ilog2().unwrap_or(0).into(),
         };
-        bits::put(&mut dwords, field.start, field.end, stored & bits::ones(field.end - field.start + 1));
+        bits::put(
+            &mut dwords,
+            field.start,
+            field.end,
+            stored & bits::ones(field.end - field.start + 1),
+        );
     }
     u64::from(dwords[0]) | u64::from(dwords[1]) << 32
 }
 
 impl ErrorState {
-    /// A submission of a capture as if its batch had just been started: the memory that it sees, and a ring that leads to
-    /// the batch. Registers that tell of a hang are not there.
+    /// A submission of a capture as if its batch had just been started: the memory that it sees,
+    /// and a ring that leads to the batch. Registers that tell of a hang are not there.
     pub fn of_exec(capture: &Capture, exec: &Exec, memory: &ExecMemory<'_>) -> ErrorState {
         let buffers = memory.ranges().iter().map(|(address, data)| CrashBuffer {
             kind: BufferKind::User,

@@ -1,7 +1,8 @@
 //! Memory as characters: dwords to base 85, deflated before or not.
 //!
-//! A zero dword is `z`; any other is five digits to base 85, the most significant first, `!` for 0 to `u` for 84. (Linux
-//! `include/linux/ascii85.h`.) What readers call deflated is a zlib stream, padded with zeros to a whole dword.
+//! A zero dword is `z`; any other is five digits to base 85, the most significant first, `!` for 0
+//! to `u` for 84. (Linux `include/linux/ascii85.h`.) What readers call deflated is a zlib stream,
+//! padded with zeros to a whole dword.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use std::io::{self, Write};
@@ -59,7 +60,9 @@ impl Decoder {
                         let value = self.value;
                         (self.value, self.digits) = (0, 0);
                         if value > u64::from(u32::MAX) {
-                            self.trouble(format_args!("five characters stand for more than 32 bits"));
+                            self.trouble(format_args!(
+                                "five characters stand for more than 32 bits"
+                            ));
                         }
                         self.dword(value as u32);
                     }
@@ -83,7 +86,9 @@ impl Decoder {
         self.flush();
         if self.inflate.is_some() && !self.ended && self.out.len() < self.limit {
             let length = self.out.len();
-            self.trouble(format_args!("the compressed data end early; {length} bytes came out of them"));
+            self.trouble(format_args!(
+                "the compressed data end early; {length} bytes came out of them"
+            ));
         }
         (self.out, self.problem)
     }
@@ -156,7 +161,8 @@ impl Decoder {
     }
 }
 
-/// Writes dwords to base 85, as one line without its end. Bytes that make no whole dword are filled up with zeros.
+/// Writes dwords to base 85, as one line without its end. Bytes that make no whole dword are filled
+/// up with zeros.
 pub(crate) fn encode(data: &[u8], out: &mut impl Write) -> io::Result<()> {
     let mut text = Vec::with_capacity(CHUNK + 8);
     for bytes in data.chunks(4) {
@@ -245,7 +251,8 @@ mod tests {
         assert!(problem.unwrap().contains("more than 32 bits"));
 
         let mut text = Vec::new();
-        encode(&deflate(&(0..50_000u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>()), &mut text).unwrap();
+        encode(&deflate(&(0..50_000u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>()), &mut text)
+            .unwrap();
         let (bytes, problem) = decoded(true, &text[..text.len() / 2]);
         assert!(bytes.len() > 1000 && problem.unwrap().contains("end early"));
     }

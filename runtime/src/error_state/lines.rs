@@ -28,7 +28,8 @@ impl<R: BufRead> Lines<R> {
         Lines { input, number: 0, text: Vec::new(), more: false, ended: true, failed: None }
     }
 
-    /// The next line into [`text`](Self::text); false at the end. What was not read of the last one is skipped.
+    /// The next line into [`text`](Self::text); false at the end. What was not read of the last one
+    /// is skipped.
     pub fn next(&mut self) -> bool {
         self.skip();
         self.text.clear();
@@ -140,8 +141,9 @@ impl Notes {
         let cost = bytes + 64;
         let fits = cost <= self.room;
         if !fits && self.room > 0 {
-            let text =
-                format_args!("the file holds more than {MAX_TEXT} bytes of text: the rest is left out");
+            let text = format_args!(
+                "the file holds more than {MAX_TEXT} bytes of text: the rest is left out"
+            );
             self.add(line, text);
         }
         self.room = if fits { self.room - cost } else { 0 };
@@ -159,7 +161,8 @@ impl Notes {
     /// All of them.
     pub fn finish(mut self, line: u64) -> Vec<Note> {
         if self.dropped > 0 {
-            self.list.push(Note { line, text: format!("{} more remarks are left out", self.dropped) });
+            self.list
+                .push(Note { line, text: format!("{} more remarks are left out", self.dropped) });
         }
         self.list
     }

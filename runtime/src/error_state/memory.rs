@@ -13,7 +13,8 @@ impl<'a> Pieces<'a> {
         while !bytes.is_empty() {
             let at = self.0.partition_point(|piece| piece.0 <= address);
             if let Some((start, piece)) = at.checked_sub(1).map(|before| self.0[before])
-                && let Some(covered) = (start + piece.len() as u64).checked_sub(address).filter(|&n| n > 0)
+                && let Some(covered) =
+                    (start + piece.len() as u64).checked_sub(address).filter(|&n| n > 0)
             {
                 let covered = (covered.min(bytes.len() as u64)) as usize;
                 (address, bytes) = (address + covered as u64, &bytes[covered..]);
@@ -31,7 +32,10 @@ impl<'a> Pieces<'a> {
             return &[];
         };
         let (start, bytes) = self.0[before];
-        usize::try_from(address - start).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default()
+        usize::try_from(address - start)
+            .ok()
+            .and_then(|offset| bytes.get(offset..))
+            .unwrap_or_default()
     }
 }
 
@@ -41,7 +45,8 @@ impl Memory for Pieces<'_> {
     }
 }
 
-/// Memory as an engine saw it: by addresses of its context, and of the global table ([`Memory::global`]).
+/// Memory as an engine saw it: by addresses of its context, and of the global table
+/// ([`Memory::global`]).
 #[derive(Debug, Clone)]
 pub struct View<'a> {
     context: Pieces<'a>,
@@ -59,9 +64,9 @@ impl Memory for View<'_> {
 }
 
 impl ErrorState {
-    /// Memory as this engine saw it. Buffers of other engines count where they cannot be of another address space: where
-    /// both have the same page tables, or the file says nothing of page tables. Without page tables of its own an engine
-    /// sees the global ones.
+    /// Memory as this engine saw it. Buffers of other engines count where they cannot be of another
+    /// address space: where both have the same page tables, or the file says nothing of page
+    /// tables. Without page tables of its own an engine sees the global ones.
     pub fn memory<'a>(&'a self, engine: &str) -> View<'a> {
         let own = self.engine(engine);
         let mut context = Pieces::default();
@@ -78,7 +83,10 @@ impl ErrorState {
         let all = || self.buffers.iter();
         all().filter(is_global).filter(of_own).for_each(|buffer| add(&mut global, buffer));
         all().filter(is_global).for_each(|buffer| add(&mut global, buffer));
-        all().filter(|buffer| !is_global(buffer)).filter(of_own).for_each(|buffer| add(&mut context, buffer));
+        all()
+            .filter(|buffer| !is_global(buffer))
+            .filter(of_own)
+            .for_each(|buffer| add(&mut context, buffer));
         let others = all().filter(|buffer| !is_global(buffer) && !of_own(buffer));
         others.filter(of_same).for_each(|buffer| add(&mut context, buffer));
         // xe, which says so, gives every context page tables of its own.
@@ -99,7 +107,10 @@ fn has_page_tables(engine: &Engine) -> bool {
 
 fn same_space(one: &Engine, other: &Engine) -> bool {
     let roots = |engine: &Engine| {
-        engine.value("PDP0").or_else(|| engine.value("PP_DIR_BASE")).filter(|_| has_page_tables(engine))
+        engine
+            .value("PDP0")
+            .or_else(|| engine.value("PP_DIR_BASE"))
+            .filter(|_| has_page_tables(engine))
     };
     roots(one) == roots(other)
 }
@@ -140,7 +151,10 @@ mod tests {
         };
         let mut state = ErrorState {
             engines: vec![engine("rcs0", 0x10_0000), engine("vcs0", 0x20_0000)],
-            buffers: vec![buffer("vcs0", BufferKind::Batch, 2), buffer("rcs0", BufferKind::Ring, 3)],
+            buffers: vec![
+                buffer("vcs0", BufferKind::Batch, 2),
+                buffer("rcs0", BufferKind::Ring, 3),
+            ],
             ..ErrorState::default()
         };
         let view = state.memory("rcs0");

@@ -1,8 +1,9 @@
 //! Error states: what the kernel's driver i915 says of a GPU that hung, as text.
 //!
-//! `/sys/class/drm/card0/error` holds registers of every engine, the requests that were under way, and the memory of
-//! the rings, batches and contexts. The text has changed often since Linux 2.6.37; [`ErrorState::read`] takes every
-//! spelling and gives one form, [`write()`] writes that form in any [`Spelling`].
+//! `/sys/class/drm/card0/error` holds registers of every engine, the requests that were under way,
+//! and the memory of the rings, batches and contexts. The text has changed often since Linux
+//! 2.6.37; [`ErrorState::read`] takes every spelling and gives one form, [`write()`] writes that
+//! form in any [`Spelling`].
 //!
 //! ```no_run
 //! use genxml::error_state::ErrorState;
@@ -17,8 +18,9 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Files that are cut or damaged are read as far as they go; [`Note`]s say what was skipped and where. Lines that mean
-//! nothing to the reader are kept as they are. Memory is bounded: see [`MAX_BYTES`] and [`MAX_TEXT`].
+//! Files that are cut or damaged are read as far as they go; [`Note`]s say what was skipped and
+//! where. Lines that mean nothing to the reader are kept as they are. Memory is bounded: see
+//! [`MAX_BYTES`] and [`MAX_TEXT`].
 //!
 //! * [`ErrorState`], [`Engine`], [`Buffer`]: what such a file says
 //! * [`ErrorState::submissions`]: what the engines executed, for a decoder
@@ -26,8 +28,9 @@
 //! * [`write()`], [`Spelling`]: the text of a kernel's version
 //! * [`Crash`]: a hang or page fault of a program or model, made into an error state
 //!
-//! Sources: `drivers/gpu/drm/i915/i915_gpu_error.c` of Linux 3.10 to 6.17 for what is printed; Mesa's
-//! `aubinator_error_decode.c` and intel-gpu-tools' `intel_error_decode.c` for what readers look at.
+//! Sources: `drivers/gpu/drm/i915/i915_gpu_error.c` of Linux 3.10 to 6.17 for what is printed;
+//! Mesa's `aubinator_error_decode.c` and intel-gpu-tools' `intel_error_decode.c` for what readers
+//! look at.
 
 mod crash;
 pub(crate) mod data;
@@ -52,10 +55,12 @@ pub use write::write;
 use crate::engine::EngineId;
 use std::fmt;
 
-/// Most bytes of memory that are taken out of one file, all buffers together: what comes after is skipped with a note.
+/// Most bytes of memory that are taken out of one file, all buffers together: what comes after is
+/// skipped with a note.
 pub const MAX_BYTES: usize = 1 << 30;
 
-/// Most bytes of text (registers, lists, lines that are kept as they are) that are taken out of one file.
+/// Most bytes of text (registers, lists, lines that are kept as they are) that are taken out of one
+/// file.
 pub const MAX_TEXT: usize = 64 << 20;
 
 /// What an error state says.
@@ -71,7 +76,8 @@ pub struct ErrorState {
     pub lists: Vec<List>,
     /// Memory.
     pub buffers: Vec<Buffer>,
-    /// Lines that the reader does not know: of the display, of the driver's parameters, of later kernels.
+    /// Lines that the reader does not know: of the display, of the driver's parameters, of later
+    /// kernels.
     pub other: Vec<Line>,
     /// What was skipped or is doubtful.
     pub notes: Vec<Note>,
@@ -93,22 +99,24 @@ pub struct Register {
     pub name: String,
     /// The value; halves of 64 bits are put together.
     pub value: u64,
-    /// Further numbers of the line: of `HEAD` where the request starts, of `TAIL` its end, of `SYNC_0` what was waited
-    /// for, of `FAULT_TLB_DATA` the second register (the value is the first, `DATA1`).
+    /// Further numbers of the line: of `HEAD` where the request starts, of `TAIL` its end, of
+    /// `SYNC_0` what was waited for, of `FAULT_TLB_DATA` the second register (the value is the
+    /// first, `DATA1`).
     pub more: Vec<u64>,
 }
 
 /// An engine and what ran on it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Engine {
-    /// Its name in the spelling of today, `rcs0`, whatever the file says (`render ring`); as it stands if no engine is
-    /// known by it.
+    /// Its name in the spelling of today, `rcs0`, whatever the file says (`render ring`); as it
+    /// stands if no engine is known by it.
     pub name: String,
     /// The process whose request was running.
     pub process: Option<Process>,
     /// Its registers, and software's numbers about it, in order.
     pub registers: Vec<Register>,
-    /// Lines about it that hold no number: `waiting: yes`, `hangcheck: hung [42]`, `Active context: ...`.
+    /// Lines about it that hold no number: `waiting: yes`, `hangcheck: hung [42]`,
+    /// `Active context: ...`.
     pub entries: Vec<Entry>,
     /// Requests that were not done, oldest first; those in the ports of the execution list too.
     pub requests: Vec<Request>,
@@ -295,8 +303,8 @@ impl Engine {
         self.entries.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str())
     }
 
-    /// Which engine it is; that of compute takes the commands of the render engine. `None` of engines that Broadwell
-    /// has no like of.
+    /// Which engine it is; that of compute takes the commands of the render engine. `None` of
+    /// engines that Broadwell has no like of.
     pub fn id(&self) -> Option<EngineId> {
         spelling::engine_id(&self.name)
     }
@@ -309,8 +317,8 @@ impl Engine {
 }
 
 impl ErrorState {
-    /// True if a file that starts like this is an error state: one of its first lines is one that every kernel prints
-    /// there.
+    /// True if a file that starts like this is an error state: one of its first lines is one that
+    /// every kernel prints there.
     pub fn starts_like(start: &[u8]) -> bool {
         let start = &start[..start.len().min(4096)];
         start.split(|&byte| byte == b'\n').take(12).any(|line| {

@@ -3,7 +3,8 @@
 /// The digits of a number to base 16 at the start of `text`, at most 16 of them, and what follows.
 pub(crate) fn hex(text: &str) -> Option<(u64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(text.len());
-    let value = u64::from_str_radix(text.get(..end).filter(|digits| digits.len() <= 16)?, 16).ok()?;
+    let value =
+        u64::from_str_radix(text.get(..end).filter(|digits| digits.len() <= 16)?, 16).ok()?;
     Some((value, &text[end..]))
 }
 
@@ -12,8 +13,8 @@ pub(crate) fn hex_prefixed(text: &str) -> Option<(u64, &str)> {
     hex(text.trim_start().strip_prefix("0x")?)
 }
 
-/// An address: `0x00001234`, `0x123456789000`, or two halves as `0x00000012 3456789a` or `0x00000012_3456789a`; and what
-/// follows.
+/// An address: `0x00001234`, `0x123456789000`, or two halves as `0x00000012 3456789a` or
+/// `0x00000012_3456789a`; and what follows.
 pub(crate) fn address(text: &str) -> Option<(u64, &str)> {
     halves(text.trim_start().strip_prefix("0x")?)
 }
@@ -37,8 +38,8 @@ pub(crate) fn decimal(text: &str) -> Option<i64> {
     text.trim().parse().ok()
 }
 
-/// `NAME [PID]` at the start of `text`, and what follows. Names may hold spaces and brackets: the last bracket counts
-/// that holds a number.
+/// `NAME [PID]` at the start of `text`, and what follows. Names may hold spaces and brackets: the
+/// last bracket counts that holds a number.
 pub(crate) fn process(text: &str) -> Option<(&str, i64, &str)> {
     let mut found = None;
     for (open, _) in text.match_indices(" [") {

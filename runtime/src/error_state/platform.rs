@@ -13,8 +13,9 @@ pub struct Platform {
     pub device: &'static str,
 }
 
-/// First and last PCI id, name as the kernel prints it, name for people, generation. Coarse: ids between those that were
-/// sold are not told apart. (Linux include/drm/intel/pciids.h.) Ranges that hold others stand behind those.
+/// First and last PCI id, name as the kernel prints it, name for people, generation. Coarse: ids
+/// between those that were sold are not told apart. (Linux include/drm/intel/pciids.h.) Ranges that
+/// hold others stand behind those.
 const PLATFORMS: &[(u32, u32, &str, &str, u32)] = &[
     (0x2e02, 0x2e93, "G45", "G45", 45),
     (0x2a42, 0x2a43, "GM45", "GM45", 45),
@@ -72,7 +73,8 @@ const PLATFORMS: &[(u32, u32, &str, &str, u32)] = &[
     (0xb080, 0xb0b0, "PANTHERLAKE", "Panther Lake", 300),
 ];
 
-/// The Broadwells that drivers know, by PCI id (Linux include/drm/intel/pciids.h, Mesa include/pci_ids/iris_pci_ids.h).
+/// The Broadwells that drivers know, by PCI id (Linux include/drm/intel/pciids.h, Mesa
+/// include/pci_ids/iris_pci_ids.h).
 const BROADWELLS: [(u32, &str); 24] = [
     (0x1602, "GT1, HD Graphics"),
     (0x1606, "GT1, HD Graphics"),
@@ -107,17 +109,20 @@ impl Platform {
     /// The GPU with this PCI device id.
     pub fn of_pci_id(id: u32) -> Option<Platform> {
         let found = PLATFORMS.iter().find(|(first, last, ..)| (*first..=*last).contains(&id));
-        let device = BROADWELLS.iter().find(|(known, _)| *known == id).map_or("", |(_, device)| device);
+        let device =
+            BROADWELLS.iter().find(|(known, _)| *known == id).map_or("", |(_, device)| device);
         found.map(|(.., name, generation)| Platform { name, generation: *generation, device })
     }
 
     /// The GPU that the kernel calls so (`Platform: BROADWELL`).
     pub fn of_name(name: &str) -> Option<Platform> {
-        let found = PLATFORMS.iter().find(|(_, _, kernel, ..)| kernel.eq_ignore_ascii_case(name.trim()));
+        let found =
+            PLATFORMS.iter().find(|(_, _, kernel, ..)| kernel.eq_ignore_ascii_case(name.trim()));
         found.map(|(.., name, generation)| Platform { name, generation: *generation, device: "" })
     }
 
-    /// True if the tables of Broadwell are those of this GPU; of Cherryview they are but for what it lacks.
+    /// True if the tables of Broadwell are those of this GPU; of Cherryview they are but for what
+    /// it lacks.
     pub fn is_described(&self) -> bool {
         self.generation == 80
     }

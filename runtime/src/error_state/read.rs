@@ -1,14 +1,15 @@
 //! Reads every spelling into one form.
 //!
-//! A line is told by its own look wherever it can be, and by the section that it stands in where it cannot: so that a
-//! file may begin anywhere, lack anything and hold what no kernel has printed yet.
+//! A line is told by its own look wherever it can be, and by the section that it stands in where it
+//! cannot: so that a file may begin anywhere, lack anything and hold what no kernel has printed
+//! yet.
 
 use super::data::Decoder;
 use super::lines::{Lines, Notes};
 use super::spelling::{self, ENGINE, GLOBAL};
 use super::{
-    Buffer, BufferKind, Engine, Entry, ErrorState, Line, List, Listed, MAX_BYTES, Process, Register, Request,
-    parse,
+    Buffer, BufferKind, Engine, Entry, ErrorState, Line, List, Listed, MAX_BYTES, Process,
+    Register, Request, parse,
 };
 use std::io::BufRead;
 
@@ -53,8 +54,8 @@ struct Reader {
 }
 
 impl ErrorState {
-    /// Reads an error state. Whatever is wrong with it is in [`notes`](Self::notes), also that it cannot be read to its
-    /// end.
+    /// Reads an error state. Whatever is wrong with it is in [`notes`](Self::notes), also that it
+    /// cannot be read to its end.
     pub fn read(input: impl BufRead) -> ErrorState {
         let mut lines = Lines::new(input);
         let mut reader = Reader {
@@ -74,7 +75,8 @@ impl ErrorState {
                 Some(b':' | b'~') => reader.data(&mut lines),
                 _ => {
                     if lines.has_more() {
-                        let text = format_args!("the line is longer than {} bytes", lines.text.len());
+                        let text =
+                            format_args!("the line is longer than {} bytes", lines.text.len());
                         reader.notes.add(lines.number, text);
                     }
                     let text = String::from_utf8_lossy(&lines.text);
@@ -148,7 +150,8 @@ impl Reader {
         if text.starts_with("gtt_offset = ") || text.starts_with("ringbuffer = ") {
             return self.section("render ring", text);
         }
-        if let Some((pages, _)) = text.strip_prefix("gtt_page_sizes = ").and_then(parse::hex_prefixed)
+        if let Some((pages, _)) =
+            text.strip_prefix("gtt_page_sizes = ").and_then(parse::hex_prefixed)
             && let Place::Buffer(at) = self.place
         {
             self.state.buffers[at].page_sizes = Some(pages as u32);
@@ -174,7 +177,9 @@ impl Reader {
         }
         match self.place {
             Place::Engine(at) if text.starts_with([' ', '\t']) => self.of_engine(at, text),
-            Place::Requests(at, left) if text.starts_with([' ', '\t']) => self.request(at, left, text),
+            Place::Requests(at, left) if text.starts_with([' ', '\t']) => {
+                self.request(at, left, text)
+            }
             Place::Waiters(at) if text.starts_with([' ', '\t']) => self.keep(Some(at), text),
             Place::List(at, left) if text.starts_with([' ', '\t']) => self.listed(at, left, text),
             Place::Buffer(at) if text.starts_with('\t') => {
@@ -259,7 +264,9 @@ impl Reader {
         if let Some(port) = name.strip_prefix("ELSP[").and_then(|rest| rest.strip_suffix(']')) {
             // Empty ports have an empty line.
             if let Some(request) = request_of(value) {
-                self.state.engines[at].requests.push(Request { port: port.parse().ok(), ..request });
+                self.state.engines[at]
+                    .requests
+                    .push(Request { port: port.parse().ok(), ..request });
             } else if !value.is_empty() {
                 self.keep(Some(at), text);
             }
@@ -348,7 +355,8 @@ impl Reader {
         self.place = Place::Buffer(self.state.buffers.len() - 1);
     }
 
-    /// A line of memory as numbers: `OFFSET :  VALUE`, or `[OFFSET] VALUE VALUE VALUE VALUE`. False if it is none.
+    /// A line of memory as numbers: `OFFSET :  VALUE`, or `[OFFSET] VALUE VALUE VALUE VALUE`. False
+    /// if it is none.
     fn memory_row(&mut self, text: &str) -> bool {
         let row = memory_row(text);
         let Some((offset, dwords, count)) = row else { return false };
@@ -359,7 +367,10 @@ impl Reader {
         let length = self.state.buffers[at].data.len();
         let Some(end) = offset.checked_add(4 * count) else { return true };
         if offset > length {
-            self.note(format_args!("{} bytes of the buffer are missing before this line", offset - length));
+            self.note(format_args!(
+                "{} bytes of the buffer are missing before this line",
+                offset - length
+            ));
             match self.holes_room.checked_sub(offset - length) {
                 Some(room) => self.holes_room = room,
                 None => return true,
@@ -399,7 +410,8 @@ impl Reader {
         if self.text_fits(name.len()) {
             let name = match name.strip_prefix("Active (").and_then(|rest| rest.strip_suffix(')')) {
                 Some(engines) => {
-                    let engines: Vec<&str> = engines.split(", ").map(spelling::engine_name).collect();
+                    let engines: Vec<&str> =
+                        engines.split(", ").map(spelling::engine_name).collect();
                     format!("Active ({})", engines.join(", "))
                 }
                 None => name.to_owned(),
@@ -486,9 +498,12 @@ impl Reader {
         self.instdone();
         let state = &mut self.state;
         if state.engines.is_empty() && state.buffers.is_empty() {
-            let said = state.header.iter().chain(std::iter::once(&Entry::default())).next().cloned();
-            let none =
-                state.other.iter().any(|line| line.text.to_lowercase().contains("no error state collected"));
+            let said =
+                state.header.iter().chain(std::iter::once(&Entry::default())).next().cloned();
+            let none = state
+                .other
+                .iter()
+                .any(|line| line.text.to_lowercase().contains("no error state collected"));
             let text = match said {
                 _ if none => "the driver had no error state",
                 _ => "the file speaks of no engine and no memory",
@@ -499,7 +514,8 @@ impl Reader {
         self.state
     }
 
-    /// INSTDONE_0 to INSTDONE_3, of the render engine, get their names of today. Before Gen7 they meant others.
+    /// INSTDONE_0 to INSTDONE_3, of the render engine, get their names of today. Before Gen7 they
+    /// meant others.
     fn instdone(&mut self) {
         if self.state.platform().is_some_and(|platform| platform.generation < 70) {
             return;
@@ -507,7 +523,8 @@ impl Reader {
         // Until Linux 3.12 each engine has them; later the device has those of the render engine.
         for engine in &mut self.state.engines {
             let render = engine.id() == Some(crate::engine::EngineId::Render);
-            let known: Vec<String> = engine.registers.iter().map(|register| register.name.clone()).collect();
+            let known: Vec<String> =
+                engine.registers.iter().map(|register| register.name.clone()).collect();
             engine.registers.retain_mut(|register| {
                 let Some(index) = instdone_index(&register.name) else { return true };
                 if index > 0 && !render {
@@ -519,7 +536,9 @@ impl Reader {
                 fresh
             });
         }
-        let Some(at) = self.state.engines.iter().position(|engine| engine.name == "rcs0") else { return };
+        let Some(at) = self.state.engines.iter().position(|engine| engine.name == "rcs0") else {
+            return;
+        };
         let engine = &mut self.state.engines[at];
         self.state.registers.retain(|register| {
             let Some(index) = instdone_index(&register.name) else { return true };
@@ -528,9 +547,12 @@ impl Reader {
                 Some(value) => value != register.value,
                 None => {
                     // Where today's kernels print them.
-                    let behind =
-                        engine.registers.iter().rposition(|register| register.name.contains("INSTDONE"));
-                    let ipehr = engine.registers.iter().position(|register| register.name == "IPEHR");
+                    let behind = engine
+                        .registers
+                        .iter()
+                        .rposition(|register| register.name.contains("INSTDONE"));
+                    let ipehr =
+                        engine.registers.iter().position(|register| register.name == "IPEHR");
                     let at = behind.or(ipehr).map_or(engine.registers.len(), |at| at + 1);
                     engine.registers.insert(at, Register::new(name, register.value));
                     false
@@ -543,8 +565,9 @@ impl Reader {
 /// True if it may stand behind the name of an engine.
 fn is_section(what: &str) -> bool {
     let buffer = what.split_once(" = ").is_some_and(|(_, rest)| rest.starts_with("0x"));
-    let counted =
-        what.split_once(' ').is_some_and(|(_, what)| what == "requests" || what.starts_with("waiters"));
+    let counted = what
+        .split_once(' ')
+        .is_some_and(|(_, what)| what == "requests" || what.starts_with("waiters"));
     buffer || counted
 }
 
@@ -555,7 +578,10 @@ fn what_of(what: &str, count: Option<i64>) -> String {
 /// 0 to 3 of INSTDONE_0 to INSTDONE_3.
 fn instdone_index(name: &str) -> Option<usize> {
     let index = name.strip_prefix("INSTDONE_")?;
-    (index.len() == 1).then(|| index.parse().ok()).flatten().filter(|index| *index < spelling::INSTDONE.len())
+    (index.len() == 1)
+        .then(|| index.parse().ok())
+        .flatten()
+        .filter(|index| *index < spelling::INSTDONE.len())
 }
 
 /// All numbers of a value: `0x00000001 [0x00000002]`.
@@ -599,11 +625,16 @@ fn process_of(text: &str) -> Option<Process> {
         let rest = &rest[at..];
         Some((parse::number_behind(rest, "ctx ")?, parse::number_behind(rest, "[")?))
     });
-    Some(Process { name: name.to_owned(), pid, context, score: parse::number_behind(rest, "score ") })
+    Some(Process {
+        name: name.to_owned(),
+        pid,
+        context,
+        score: parse::number_behind(rest, "score "),
+    })
 }
 
-/// `pid 1, ban score 0, seqno 5:0000001f, prio 0, emitted 12ms ago, head 00000000, tail 00000060`, or of old kernels
-/// `seqno 0x00000012, emitted 4294967, tail 0x00000060`.
+/// `pid 1, ban score 0, seqno 5:0000001f, prio 0, emitted 12ms ago, head 00000000, tail 00000060`,
+/// or of old kernels `seqno 0x00000012, emitted 4294967, tail 0x00000060`.
 fn request_of(text: &str) -> Option<Request> {
     let mut request = Request::default();
     let mut any = false;
@@ -627,7 +658,9 @@ fn request_of(text: &str) -> Option<Request> {
                 (request.context, request.seqno) = (context, hex(&seqno[..end])?);
                 any = true;
                 if end < seqno.len() {
-                    request.more.push(Entry { key: "flags".into(), value: seqno[end..].to_owned() });
+                    request
+                        .more
+                        .push(Entry { key: "flags".into(), value: seqno[end..].to_owned() });
                 }
             }
             "head" => request.head = Some(hex(value)?),

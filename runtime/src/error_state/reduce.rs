@@ -5,11 +5,11 @@ use super::{Engine, ErrorState, Register, Request, Spelling};
 use crate::engine::EngineId;
 
 impl ErrorState {
-    /// The state as kernels of this spelling would have told it, in their order, and what they would not have told. What
-    /// comes back when that is written and read is the same.
+    /// The state as kernels of this spelling would have told it, in their order, and what they
+    /// would not have told. What comes back when that is written and read is the same.
     ///
-    /// No memory is left out but of buffers without a byte, although old kernels printed less of it; addresses and
-    /// values keep all their digits.
+    /// No memory is left out but of buffers without a byte, although old kernels printed less of
+    /// it; addresses and values keep all their digits.
     pub fn reduced(&self, spelling: Spelling) -> (ErrorState, Vec<String>) {
         let mut left_out = Vec::new();
         let mut state = ErrorState { other: self.other.clone(), ..ErrorState::default() };
@@ -30,7 +30,12 @@ impl ErrorState {
         (state, left_out)
     }
 
-    fn reduce_header(&self, spelling: Spelling, state: &mut ErrorState, left_out: &mut Vec<String>) {
+    fn reduce_header(
+        &self,
+        spelling: Spelling,
+        state: &mut ErrorState,
+        left_out: &mut Vec<String>,
+    ) {
         for (key, since, until) in HEADER {
             if (*since..=*until).contains(&spelling) {
                 state.header.extend(self.header.iter().filter(|entry| entry.key == *key).cloned());
@@ -45,7 +50,12 @@ impl ErrorState {
         }
     }
 
-    fn reduce_buffers(&self, spelling: Spelling, state: &mut ErrorState, left_out: &mut Vec<String>) {
+    fn reduce_buffers(
+        &self,
+        spelling: Spelling,
+        state: &mut ErrorState,
+        left_out: &mut Vec<String>,
+    ) {
         let known = |name: &String| self.engines.iter().any(|engine| engine.name == *name);
         let of_engines = self.engines.iter().flat_map(|engine| self.buffers_of(&engine.name));
         let global = self.buffers.iter().filter(|buffer| buffer.engine.is_none());
@@ -72,7 +82,10 @@ impl ErrorState {
         state.buffers.sort_by_key(|buffer| buffer.engine.is_none());
         for buffer in &self.buffers {
             if let Some(name) = buffer.engine.as_ref().filter(|name| !known(name)) {
-                left_out.push(format!("the {} of {name}, an engine that is not there", buffer.kind.name()));
+                left_out.push(format!(
+                    "the {} of {name}, an engine that is not there",
+                    buffer.kind.name()
+                ));
             }
         }
     }
@@ -99,7 +112,8 @@ fn reduce_engine(engine: &Engine, spelling: Spelling, left_out: &mut Vec<String>
         let here = engine.entries.iter().filter(|entry| entry.key == *key);
         match (*since..=*until).contains(&spelling) {
             true => entries.extend(here.cloned()),
-            false => left_out.extend(here.map(|entry| format!("{}: {} of {name}", entry.key, entry.value))),
+            false => left_out
+                .extend(here.map(|entry| format!("{}: {} of {name}", entry.key, entry.value))),
         }
     }
     let strange = |key: &str| !ENTRIES.iter().any(|(known, ..)| *known == key);
@@ -118,14 +132,25 @@ fn reduce_engine(engine: &Engine, spelling: Spelling, left_out: &mut Vec<String>
         }
     }
     let registers = reduce_registers(&engine.registers, ENGINE, spelling, name, left_out);
-    Engine { name: name.clone(), process, registers, entries, requests, other: engine.other.clone() }
+    Engine {
+        name: name.clone(),
+        process,
+        registers,
+        entries,
+        requests,
+        other: engine.other.clone(),
+    }
 }
 
 fn reduce_request(request: &Request, spelling: Spelling) -> Request {
     let mut request = request.clone();
     if spelling < Spelling::Linux4_10 {
-        request =
-            Request { seqno: request.seqno, tail: request.tail, more: request.more, ..Request::default() };
+        request = Request {
+            seqno: request.seqno,
+            tail: request.tail,
+            more: request.more,
+            ..Request::default()
+        };
     } else if spelling < Spelling::Linux5_4 {
         request.priority = None;
     }
@@ -162,7 +187,8 @@ fn reduce_registers(
                 table.iter().position(|row| row.0 == "INSTDONE").unwrap_or(0)
             }
             None if spelling::knows(table, &register.name) => {
-                left_out.push(format!("the register {} {engine}", register.name).trim_end().to_owned());
+                left_out
+                    .push(format!("the register {} {engine}", register.name).trim_end().to_owned());
                 continue;
             }
             // What no table knows is printed by all.

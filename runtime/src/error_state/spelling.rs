@@ -4,8 +4,8 @@ use super::BufferKind;
 use crate::engine::EngineId;
 use std::fmt;
 
-/// A way to write error states. Each stands for the kernels from the one that it is named after to the one before the
-/// next; what changed in between in small ways is as it was last.
+/// A way to write error states. Each stands for the kernels from the one that it is named after to
+/// the one before the next; what changed in between in small ways is as it was last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Spelling {
     /// Linux 2.6.37 to 3.13: `render ring --- gtt_offset = 0x01234000`, a line for each dword.
@@ -14,13 +14,16 @@ pub enum Spelling {
     Linux3_14,
     /// Linux 4.3 to 4.8: addresses of two halves.
     Linux4_4,
-    /// Linux 4.9 to 4.11: memory deflated to base 85, one line a buffer; INSTDONE of every subslice.
+    /// Linux 4.9 to 4.11: memory deflated to base 85, one line a buffer; INSTDONE of every
+    /// subslice.
     Linux4_10,
-    /// Linux 4.12 to 4.15: `rcs0 --- ringbuffer`, but `render command stream:`; buffers of the program.
+    /// Linux 4.12 to 4.15: `rcs0 --- ringbuffer`, but `render command stream:`; buffers of the
+    /// program.
     Linux4_14,
     /// Linux 4.16 to 5.5: `rcs0 command stream:`.
     Linux5_4,
-    /// Linux 5.6 and later: the buffers of an engine follow its registers; `rcs0 --- batch`, `rcs0 --- ring`.
+    /// Linux 5.6 and later: the buffers of an engine follow its registers; `rcs0 --- batch`,
+    /// `rcs0 --- ring`.
     Linux6_1,
     /// As the last, of kernels that were built without compression: memory to base 85 as it is.
     Linux6_1Plain,
@@ -28,7 +31,9 @@ pub enum Spelling {
 
 /// A name that no spelling has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no spelling is called `{0}`; there are 3.10, 3.14, 4.4, 4.10, 4.14, 5.4, 6.1 and 6.1-plain")]
+#[error(
+    "no spelling is called `{0}`; there are 3.10, 3.14, 4.4, 4.10, 4.14, 5.4, 6.1 and 6.1-plain"
+)]
 pub struct UnknownSpelling(pub String);
 
 impl Spelling {
@@ -89,7 +94,8 @@ impl std::str::FromStr for Spelling {
     }
 }
 
-/// Engines: the name of today, that of the registers until Linux 4.15, that of the buffers until 4.11, the engine.
+/// Engines: the name of today, that of the registers until Linux 4.15, that of the buffers until
+/// 4.11, the engine.
 const ENGINES: &[(&str, &str, &str, EngineId)] = &[
     ("rcs0", "render", "render ring", EngineId::Render),
     ("vcs0", "bsd", "bsd ring", EngineId::Video),
@@ -99,8 +105,13 @@ const ENGINES: &[(&str, &str, &str, EngineId)] = &[
 ];
 
 /// Other names that kernels have had.
-const ENGINES_TOO: &[(&str, &str)] =
-    &[("gen6 bsd ring", "vcs0"), ("bds2 ring", "vcs1"), ("rcs", "rcs0"), ("vcs", "vcs0"), ("bcs", "bcs0")];
+const ENGINES_TOO: &[(&str, &str)] = &[
+    ("gen6 bsd ring", "vcs0"),
+    ("bds2 ring", "vcs1"),
+    ("rcs", "rcs0"),
+    ("vcs", "vcs0"),
+    ("bcs", "bcs0"),
+];
 
 /// The name of today of an engine.
 pub(super) fn engine_name(name: &str) -> &str {
@@ -145,8 +156,8 @@ pub(super) fn name_of(engine: EngineId, instance: u32) -> String {
     format!("{class}{instance}")
 }
 
-/// Kinds of buffers with the names that files have for them, and from when to when they are written so. Upper and lower
-/// case have changed: readers do not look at it.
+/// Kinds of buffers with the names that files have for them, and from when to when they are written
+/// so. Upper and lower case have changed: readers do not look at it.
 const BUFFERS: &[(BufferKind, &str, Spelling, Spelling)] = {
     use BufferKind as Is;
     use Spelling as L;
@@ -215,8 +226,8 @@ pub(super) enum Form {
     Decimal,
 }
 
-/// A line of a spelling: the name, how the number is printed, from when and until when. Of names with an index, what
-/// stands before it.
+/// A line of a spelling: the name, how the number is printed, from when and until when. Of names
+/// with an index, what stands before it.
 pub(super) type Row = (&'static str, Form, Spelling, Spelling);
 
 const FIRST: Spelling = Spelling::Linux3_10;
@@ -286,7 +297,8 @@ pub(super) const GLOBAL: &[Row] = {
 pub(super) const INSTDONE: [&str; 4] =
     ["INSTDONE", "SC_INSTDONE", "SAMPLER_INSTDONE[0][0]", "ROW_INSTDONE[0][0]"];
 
-/// Registers of an engine, in order. A name that stands here twice is printed in other ways in other versions.
+/// Registers of an engine, in order. A name that stands here twice is printed in other ways in
+/// other versions.
 pub(super) const ENGINE: &[Row] = {
     use Spelling as L;
     &[
@@ -363,7 +375,11 @@ pub(super) const ENTRIES: &[(&str, Spelling, Spelling)] = {
 };
 
 /// The row of a table for a register of this name, which may have an index, and this spelling.
-pub(super) fn row<'a>(table: &'a [Row], name: &str, spelling: Spelling) -> Option<(usize, &'a Row)> {
+pub(super) fn row<'a>(
+    table: &'a [Row],
+    name: &str,
+    spelling: Spelling,
+) -> Option<(usize, &'a Row)> {
     let name = name.split('[').next().unwrap_or(name);
     let fits = |row: &Row| row.0 == name && (row.2..=row.3).contains(&spelling);
     table.iter().enumerate().find(|(_, row)| fits(row))

@@ -22,8 +22,8 @@ pub(crate) struct RingAt {
 }
 
 impl ErrorState {
-    /// Gives what each engine executed to `each`: its ring from the request that was running to the tail, which leads to
-    /// the batch; then the batches that the ring does not lead to.
+    /// Gives what each engine executed to `each`: its ring from the request that was running to the
+    /// tail, which leads to the batch; then the batches that the ring does not lead to.
     ///
     /// # Errors
     /// Those of `each`.
@@ -71,20 +71,25 @@ impl ErrorState {
 
     /// Where the ring of an engine is, and what in it was running.
     pub(crate) fn ring(&self, engine: &Engine) -> Option<RingAt> {
-        let buffer = self.buffers_of(&engine.name).find(|buffer| buffer.kind == BufferKind::Ring)?;
+        let buffer =
+            self.buffers_of(&engine.name).find(|buffer| buffer.kind == BufferKind::Ring)?;
         let size = buffer.data.len() as u64;
         if size < 8 {
             return None;
         }
-        let field =
-            |register: &str, field| engine.value(register).and_then(|value| field_of(register, field, value));
+        let field = |register: &str, field| {
+            engine.value(register).and_then(|value| field_of(register, field, value))
+        };
         let head = field("HEAD", "HEAD_ADDR").unwrap_or(0) % size;
         let tail = field("TAIL", "TAIL_ADDR").unwrap_or(0) % size;
         let ring = Ring { start: buffer.address & VA_MASK, size, head, tail };
         let behind = |from: u64| (tail + size - from) % size;
-        // The driver says where the request starts; or the first request that was not done ends behind the head.
-        let said =
-            engine.register("HEAD").and_then(|head| head.more.first().copied()).filter(|from| *from < size);
+        // The driver says where the request starts; or the first request that was not done ends
+        // behind the head.
+        let said = engine
+            .register("HEAD")
+            .and_then(|head| head.more.first().copied())
+            .filter(|from| *from < size);
         let from = match said {
             // Nothing is said by a start that lies behind the head.
             Some(from) if behind(from) >= behind(head) => from & !3,
@@ -96,7 +101,8 @@ impl ErrorState {
         Some(RingAt { ring, from, length: behind(from) })
     }
 
-    /// The last jump before the head of a ring that leads into a batch of the engine: what the engine went into.
+    /// The last jump before the head of a ring that leads into a batch of the engine: what the
+    /// engine went into.
     fn last_jump(&self, engine: &Engine, ring: &Buffer, head: u64) -> Option<u64> {
         let id = engine.id()?;
         let size = ring.data.len() as u64;
@@ -153,11 +159,16 @@ fn target_of(engine: EngineId, dwords: &[u32]) -> Option<u64> {
     Some((bits::get(dwords, field.start, field.end) << (field.start % 32)) & VA_MASK)
 }
 
-/// The meant value of a field of one of the registers that each engine has, by the kernel's name of the register.
+/// The meant value of a field of one of the registers that each engine has, by the kernel's name of
+/// the register.
 pub(crate) fn field_of(register: &str, field: &str, value: u64) -> Option<u64> {
     let container = Tables::gen8().container(&format!("RING_{register}"))?;
     let field = container.fields.iter().find(|other| other.name == field)?;
-    Some(field.stored.meant(bits::get(&[value as u32, (value >> 32) as u32], field.start, field.end)))
+    Some(field.stored.meant(bits::get(
+        &[value as u32, (value >> 32) as u32],
+        field.start,
+        field.end,
+    )))
 }
 
 /// The name of today of an engine, for those who make error states.

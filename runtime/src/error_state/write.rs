@@ -7,15 +7,20 @@ use super::{Buffer, BufferKind, Engine, Entry, ErrorState, Process, Register, Re
 use std::io::{self, Write};
 
 /// Writes a state in the spelling of a kernel, and gives what that spelling cannot say; see
-/// [`ErrorState::reduced`]. Readers of that time and later ones can read it: Mesa's `aubinator_error_decode` all that is
-/// not lines of numbers, intel-gpu-tools' `intel_error_decode` all. (Mesa's takes at most 1024 buffers, 256 in old
-/// versions.)
+/// [`ErrorState::reduced`]. Readers of that time and later ones can read it: Mesa's
+/// `aubinator_error_decode` all that is not lines of numbers, intel-gpu-tools' `intel_error_decode`
+/// all. (Mesa's takes at most 1024 buffers, 256 in old versions.)
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn write(state: &ErrorState, spelling: Spelling, out: &mut dyn Write) -> io::Result<Vec<String>> {
+pub fn write(
+    state: &ErrorState,
+    spelling: Spelling,
+    out: &mut dyn Write,
+) -> io::Result<Vec<String>> {
     let (state, left_out) = state.reduced(spelling);
-    let mut writer = Writer { state: &state, spelling, out: io::BufWriter::with_capacity(1 << 16, out) };
+    let mut writer =
+        Writer { state: &state, spelling, out: io::BufWriter::with_capacity(1 << 16, out) };
     writer.all()?;
     writer.out.flush()?;
     Ok(left_out)
@@ -87,7 +92,8 @@ impl<W: Write> Writer<'_, W> {
         let mut numbered = numbered.then(|| state.engine("rcs0")).flatten();
         for register in &state.registers {
             let row = spelling::row(GLOBAL, &register.name, self.spelling);
-            let behind = row.is_none_or(|(_, row)| matches!(row.0, "ERROR" | "FAULT_TLB_DATA" | "DONE_REG"));
+            let behind =
+                row.is_none_or(|(_, row)| matches!(row.0, "ERROR" | "FAULT_TLB_DATA" | "DONE_REG"));
             if behind && let Some(engine) = numbered.take() {
                 self.numbered(engine)?;
             }
@@ -98,12 +104,13 @@ impl<W: Write> Writer<'_, W> {
                     writeln!(self.out, "GTIER gt {}: {value:#010x}", index.trim_end_matches(']'))?;
                 }
                 (form, _) => {
-                    let indent =
-                        if matches!(name.as_str(), "GAM_DONE") || name.contains('[') && form.is_none() {
-                            "  "
-                        } else {
-                            ""
-                        };
+                    let indent = if matches!(name.as_str(), "GAM_DONE")
+                        || name.contains('[') && form.is_none()
+                    {
+                        "  "
+                    } else {
+                        ""
+                    };
                     write!(self.out, "{indent}{name}: ")?;
                     self.number(form.unwrap_or(Form::Hex), *value, more)?;
                 }
@@ -179,10 +186,15 @@ impl<W: Write> Writer<'_, W> {
                 continue;
             }
             // Since Linux 4.0 the first ones are aligned.
-            const ALIGNED: [&str; 11] =
-                ["CCID", "START", "HEAD", "TAIL", "CTL", "MODE", "HWS", "ACTHD", "IPEIR", "IPEHR", "ESR"];
-            let width =
-                if spelling >= Spelling::Linux4_4 && ALIGNED.contains(&name) { 5 - name.len() } else { 0 };
+            const ALIGNED: [&str; 11] = [
+                "CCID", "START", "HEAD", "TAIL", "CTL", "MODE", "HWS", "ACTHD", "IPEIR", "IPEHR",
+                "ESR",
+            ];
+            let width = if spelling >= Spelling::Linux4_4 && ALIGNED.contains(&name) {
+                5 - name.len()
+            } else {
+                0
+            };
             write!(self.out, "  {name}: {:width$}", "")?;
             let form = spelling::row(ENGINE, name, spelling).map_or(Form::Hex, |(_, row)| row.1);
             self.number(form, register.value, &register.more)?;
@@ -220,7 +232,8 @@ impl<W: Write> Writer<'_, W> {
         let Request { pid, context, seqno, head, tail, priority, more, .. } = request;
         let mut parts = Vec::new();
         let mut more = more.iter().peekable();
-        let flags = more.next_if(|entry| entry.key == "flags").map_or("", |entry| entry.value.as_str());
+        let flags =
+            more.next_if(|entry| entry.key == "flags").map_or("", |entry| entry.value.as_str());
         if let Some(pid) = pid {
             parts.push(format!("pid {pid}"));
         }
@@ -255,7 +268,12 @@ impl<W: Write> Writer<'_, W> {
             writeln!(self.out, "{indent}{} [{}]:", list.name, list.rows.len())?;
             for row in &list.rows {
                 match self.spelling.has_halves() {
-                    true => write!(self.out, "    {:08x}_{:08x}", row.address >> 32, row.address as u32)?,
+                    true => write!(
+                        self.out,
+                        "    {:08x}_{:08x}",
+                        row.address >> 32,
+                        row.address as u32
+                    )?,
                     false => write!(self.out, "  {:08x}", row.address)?,
                 }
                 writeln!(self.out, " {:8} {}", row.size, row.rest)?;
@@ -267,8 +285,12 @@ impl<W: Write> Writer<'_, W> {
     fn buffer(&mut self, buffer: &Buffer) -> io::Result<()> {
         let spelling = self.spelling;
         let Buffer { kind, address, data, .. } = buffer;
-        let process = buffer.engine.as_deref().and_then(|name| self.state.engine(name)?.process.as_ref());
-        let name = buffer.engine.as_deref().map_or("global", |name| spelling::section_name(name, spelling));
+        let process =
+            buffer.engine.as_deref().and_then(|name| self.state.engine(name)?.process.as_ref());
+        let name = buffer
+            .engine
+            .as_deref()
+            .map_or("global", |name| spelling::section_name(name, spelling));
         if *kind == BufferKind::Semaphores && spelling.is_hex() {
             write!(self.out, "Semaphore page = ")?;
         } else {
@@ -286,7 +308,9 @@ impl<W: Write> Writer<'_, W> {
                     }
                     write!(self.out, ")")?;
                 }
-                _ if *kind == BufferKind::WorkaroundBatch && spelling.is_hex() => write!(self.out, " (w/a)")?,
+                _ if *kind == BufferKind::WorkaroundBatch && spelling.is_hex() => {
+                    write!(self.out, " (w/a)")?
+                }
                 _ => {}
             }
             write!(self.out, " --- {} = ", spelling::buffer_name(kind, spelling))?;

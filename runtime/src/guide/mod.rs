@@ -1,8 +1,11 @@
-//! The guide: from zero to a drawn triangle, a chapter a page. What is quoted is compiled and run with the tests.
+//! The guide: from zero to a drawn triangle, a chapter a page. What is quoted is compiled and run
+//! with the tests.
 //!
-//! 1. [`packets`]: what a batch buffer is; packets and fields; literals, run-time values, enumerations, required fields
+//! 1. [`packets`]: what a batch buffer is; packets and fields; literals, run-time values,
+//!    enumerations, required fields
 //! 2. [`memory`]: addresses and offsets; buffers and heaps of state
-//! 3. [`batches`]: engines and pipelines; chains, jumps, second-level batches; what the command streamer computes itself
+//! 3. [`batches`]: engines and pipelines; chains, jumps, second-level batches; what the command
+//!    streamer computes itself
 //! 4. [`triangle`]: all state of a draw
 //! 5. [`reading`]: dwords back to packets, dumps to text
 //! 6. [`checking`]: the manual's restrictions; running on the model

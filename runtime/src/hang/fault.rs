@@ -17,7 +17,8 @@ pub struct Fault {
     pub engine: Option<&'static str>,
     /// Number of the unit that asked.
     pub source: Option<u64>,
-    /// Memory that the address is in or lies next to: the buffer that holds it, or the nearest on each side.
+    /// Memory that the address is in or lies next to: the buffer that holds it, or the nearest on
+    /// each side.
     pub near: Vec<Near>,
 }
 
@@ -82,16 +83,24 @@ pub(super) fn of_device(tables: &Tables, state: &ErrorState) -> Option<Fault> {
     let global = field(tables, "GEN8_FAULT_TLB_DATA1", "FAULT_GTT_SEL", high) == Some(1);
     // DATA0 holds bits 43:12 of the address, DATA1 those above.
     let address = bits * (crate::error_state::FAULT_LOW + 1) + low;
-    Some(Fault { address: Some(address), global, near: near(state, address, global), ..Fault::default() })
+    Some(Fault {
+        address: Some(address),
+        global,
+        near: near(state, address, global),
+        ..Fault::default()
+    })
 }
 
 /// The memory that holds an address, or what is nearest on each side.
 pub(super) fn near(state: &ErrorState, address: u64, global: bool) -> Vec<Near> {
-    let buffers =
-        state.buffers.iter().filter(|buffer| buffer.kind.is_global() == global && !buffer.data.is_empty());
+    let buffers = state
+        .buffers
+        .iter()
+        .filter(|buffer| buffer.kind.is_global() == global && !buffer.data.is_empty());
     let buffers = buffers.map(|buffer| {
         let engine = buffer.engine.as_deref().unwrap_or("global");
-        let (start, end) = (buffer.address & crate::decode::VA_MASK, buffer.end() & crate::decode::VA_MASK);
+        let (start, end) =
+            (buffer.address & crate::decode::VA_MASK, buffer.end() & crate::decode::VA_MASK);
         let name = format!("{engine} {}", buffer.kind.name());
         Near { name, address: start, end, has_bytes: true }
     });
@@ -109,6 +118,7 @@ pub(super) fn near(state: &ErrorState, address: u64, global: bool) -> Vec<Near> 
         return vec![holds.clone()];
     }
     let below = all.iter().filter(|near| near.end <= address).min_by_key(|near| address - near.end);
-    let above = all.iter().filter(|near| near.address > address).min_by_key(|near| near.address - address);
+    let above =
+        all.iter().filter(|near| near.address > address).min_by_key(|near| near.address - address);
     below.into_iter().chain(above).cloned().collect()
 }

@@ -1,8 +1,9 @@
 //! What hung: the parts of an error state that people look at first, found and put together.
 //!
-//! [`summary`] gives, for each engine that had not done its work: the command that it was at with those around it, what
-//! the registers say by name (units that are not done, wait bits, errors), the access that had no page and what memory
-//! is near it, a semaphore that does not hold, and the first rule of the manual that is broken on the way there.
+//! [`summary`] gives, for each engine that had not done its work: the command that it was at with
+//! those around it, what the registers say by name (units that are not done, wait bits, errors),
+//! the access that had no page and what memory is near it, a semaphore that does not hold, and the
+//! first rule of the manual that is broken on the way there.
 //!
 //! ```no_run
 //! use genxml::{error_state::ErrorState, hang};
@@ -57,7 +58,8 @@ pub struct Hang {
     pub because: Vec<String>,
     /// The process whose request was running.
     pub process: Option<Process>,
-    /// The address that the engine was at (ACTHD), 48 bits; in the ring not an address but the value of the head register.
+    /// The address that the engine was at (ACTHD), 48 bits; in the ring not an address but the
+    /// value of the head register.
     pub acthd: Option<u64>,
     /// Where that address is.
     pub place: Place,
@@ -119,7 +121,8 @@ pub struct Header {
     pub value: u32,
     /// The command that it is the header of.
     pub name: Option<&'static str>,
-    /// How many commands before the one that ACTHD points into stands one with this header: 0 is that one.
+    /// How many commands before the one that ACTHD points into stands one with this header: 0 is
+    /// that one.
     pub back: Option<usize>,
 }
 
@@ -139,7 +142,8 @@ pub struct Semaphore {
     pub address: u64,
     /// It is one of the global table.
     pub global: bool,
-    /// How memory is compared with the data, by the manual's name: SAD is what memory holds, SDD the data.
+    /// How memory is compared with the data, by the manual's name: SAD is what memory holds, SDD
+    /// the data.
     pub compare: &'static str,
     /// The data of the command.
     pub data: u32,
@@ -201,7 +205,8 @@ fn of(state: &ErrorState, submissions: &mut Submissions<'_>) -> Summary {
         };
         walk::ring(tables, state, engine, &mut hang);
         walk::batches(tables, state, engine, &mut hang, &mut |each| {
-            submissions(&mut |submission: &Submission<'_>| match submission.context == index as u32 {
+            submissions(&mut |submission: &Submission<'_>| match submission.context == index as u32
+            {
                 true => each(submission),
                 false => Ok(()),
             })
@@ -218,7 +223,9 @@ fn because(state: &ErrorState, engine: &Engine) -> Vec<String> {
     if engine.value("hung").is_some_and(|hung| hung != 0) {
         because.push("hung: 1".to_owned());
     }
-    for (key, start) in [("hangcheck", "hung"), ("hangcheck stall", "yes"), ("hangcheck action", "dead")] {
+    for (key, start) in
+        [("hangcheck", "hung"), ("hangcheck stall", "yes"), ("hangcheck action", "dead")]
+    {
         if let Some(value) = engine.entry(key)
             && value.starts_with(start)
         {
@@ -244,14 +251,17 @@ fn is_at_work(state: &ErrorState, engine: &Engine) -> bool {
         return false;
     }
     let field = |register: &str, field| {
-        engine.value(register).and_then(|value| crate::error_state::field_of(register, field, value))
+        engine
+            .value(register)
+            .and_then(|value| crate::error_state::field_of(register, field, value))
     };
     let moved = match (field("HEAD", "HEAD_ADDR"), field("TAIL", "TAIL_ADDR")) {
         (Some(head), Some(tail)) => head != tail,
         _ => engine.value("ACTHD").is_some_and(|acthd| acthd != 0),
     };
-    let fault =
-        engine.value("FAULT_REG").is_some_and(|value| registers::is_set("FAULT_REG", "Valid Bit", value));
+    let fault = engine
+        .value("FAULT_REG")
+        .is_some_and(|value| registers::is_set("FAULT_REG", "Valid Bit", value));
     let batch = state.buffers_of(&engine.name).any(|buffer| !buffer.kind.is_global());
     moved || fault || batch
 }

@@ -24,11 +24,13 @@ pub struct Flags {
     pub register: String,
     /// Its value.
     pub value: u64,
-    /// Names of the bits that are set, and `name: value` of fields of several bits that are not zero.
+    /// Names of the bits that are set, and `name: value` of fields of several bits that are not
+    /// zero.
     pub set: Vec<String>,
 }
 
-/// Registers of an engine that tell which units are done, by the kernel's name and the specification's.
+/// Registers of an engine that tell which units are done, by the kernel's name and the
+/// specification's.
 const DONE: &[(&str, &str)] = &[
     ("INSTDONE", "RING_INSTDONE"),
     ("SC_INSTDONE", "SC_INSTDONE"),
@@ -37,7 +39,8 @@ const DONE: &[(&str, &str)] = &[
 ];
 
 /// Registers of an engine of which every bit that is set is worth telling.
-const FLAGS: &[(&str, &str)] = &[("CTL", "RING_CTL"), ("ESR", "RING_ESR"), ("FAULT_REG", "FAULT_REG")];
+const FLAGS: &[(&str, &str)] =
+    &[("CTL", "RING_CTL"), ("ESR", "RING_ESR"), ("FAULT_REG", "FAULT_REG")];
 
 /// The same of the device.
 const OF_DEVICE: &[(&str, &str)] = &[("EIR", "RING_EIR"), ("ERROR", "GFX_ARB_ERROR_RPT")];
@@ -56,7 +59,9 @@ fn table_name(engine: EngineId, instance: u32) -> &'static str {
 /// The description of a register: the closest one for the engine, of those that each engine has.
 fn describe(tables: &Tables, engine: Option<&Engine>, name: &str) -> Option<&'static Container> {
     let container = tables.container(name)?;
-    let Kind::Register { offset, per_engine: true, .. } = container.kind else { return Some(container) };
+    let Kind::Register { offset, per_engine: true, .. } = container.kind else {
+        return Some(container);
+    };
     let base = match engine.and_then(|engine| Some((engine.id()?, engine.instance()))) {
         Some((id, instance)) => {
             let name = table_name(id, instance);
@@ -72,7 +77,9 @@ pub(super) fn units(tables: &Tables, engine: &Engine) -> Vec<Units> {
     let mut units = Vec::new();
     for register in &engine.registers {
         let name = register.name.split('[').next().unwrap_or_default();
-        let Some((_, described)) = DONE.iter().find(|(kernel, _)| *kernel == name) else { continue };
+        let Some((_, described)) = DONE.iter().find(|(kernel, _)| *kernel == name) else {
+            continue;
+        };
         let Some(container) = describe(tables, Some(engine), described) else { continue };
         let value = register.value as u32;
         let mut busy = Vec::new();
@@ -135,11 +142,20 @@ fn items(tables: &Tables, container: &Container, value: u64) -> Vec<crate::decod
 pub(super) fn field(tables: &Tables, register: &str, field: &str, value: u64) -> Option<u64> {
     let container = tables.container(register)?;
     let field = container.fields.iter().find(|other| other.name == field)?;
-    Some(field.stored.meant(bits::get(&[value as u32, (value >> 32) as u32], field.start, field.end)))
+    Some(field.stored.meant(bits::get(
+        &[value as u32, (value >> 32) as u32],
+        field.start,
+        field.end,
+    )))
 }
 
 /// The name of the value of a field of a register.
-pub(super) fn field_name(tables: &Tables, register: &str, field: &str, value: u64) -> Option<&'static str> {
+pub(super) fn field_name(
+    tables: &Tables,
+    register: &str,
+    field: &str,
+    value: u64,
+) -> Option<&'static str> {
     use genxml_core::reflect::Type;
     let container = tables.container(register)?;
     let field = container.fields.iter().find(|other| other.name == field)?;

@@ -41,9 +41,11 @@ impl Summary {
     /// The summary as lines.
     pub fn lines(&self) -> Vec<Shown> {
         let mut lines = Lines(Vec::new());
-        let platform =
-            self.platform.map_or_else(|| "an unknown GPU".to_owned(), |platform| platform.to_string());
-        let kernel = if self.kernel.is_empty() { String::new() } else { format!(", Linux {}", self.kernel) };
+        let platform = self
+            .platform
+            .map_or_else(|| "an unknown GPU".to_owned(), |platform| platform.to_string());
+        let kernel =
+            if self.kernel.is_empty() { String::new() } else { format!(", Linux {}", self.kernel) };
         lines.add(Style::Title, format!("What hung: {platform}{kernel}"));
         if !self.message.is_empty() {
             lines.add(Style::Plain, format!("  the driver says: {}", self.message));
@@ -127,11 +129,16 @@ impl Hang {
         for units in &self.units {
             let value = units.value;
             match units.busy.as_slice() {
-                [] => lines
-                    .add(Style::Plain, format!("  {}: {value:#010x}, all units are done", units.register)),
+                [] => lines.add(
+                    Style::Plain,
+                    format!("  {}: {value:#010x}, all units are done", units.register),
+                ),
                 busy => {
                     let busy = busy.join(", ");
-                    lines.add(Style::Plain, format!("  {}: {value:#010x}, not done: {busy}", units.register));
+                    lines.add(
+                        Style::Plain,
+                        format!("  {}: {value:#010x}, not done: {busy}", units.register),
+                    );
                 }
             }
         }
@@ -140,7 +147,10 @@ impl Hang {
         }
         if let Some(violation) = &self.violation {
             lines.add(Style::Problem, "  first rule broken up to there:".to_owned());
-            violation.text.lines().for_each(|line| lines.add(Style::Problem, format!("    {line}")));
+            violation
+                .text
+                .lines()
+                .for_each(|line| lines.add(Style::Problem, format!("    {line}")));
         } else if self.command.is_some() {
             lines.add(Style::Plain, "  no rule is broken up to there".to_owned());
         }
@@ -164,7 +174,10 @@ impl Hang {
                 }
             }
             Place::Nowhere => {
-                lines.add(Style::Problem, format!("  ACTHD: {acthd:#014x}, in no buffer that the file has"));
+                lines.add(
+                    Style::Problem,
+                    format!("  ACTHD: {acthd:#014x}, in no buffer that the file has"),
+                );
             }
         }
     }

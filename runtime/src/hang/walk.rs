@@ -63,7 +63,8 @@ pub(super) fn batches(
         acthd = Some(at.ring.start + at.ring.head);
         in_batch = false;
     } else if let Some(acthd) = acthd {
-        let holds = |buffer: &&crate::error_state::Buffer| (buffer.address..buffer.end()).contains(&acthd);
+        let holds =
+            |buffer: &&crate::error_state::Buffer| (buffer.address..buffer.end()).contains(&acthd);
         let own = || state.buffers_of(&engine.name).filter(holds);
         let others = state.buffers.iter().filter(holds);
         // A batch counts before the ring: they may have the same address in different tables.
@@ -72,7 +73,8 @@ pub(super) fn batches(
             .or_else(|| own().next())
             .or(others.into_iter().next());
         if let Some(buffer) = best {
-            let name = format!("{} {}", buffer.engine.as_deref().unwrap_or("global"), buffer.kind.name());
+            let name =
+                format!("{} {}", buffer.engine.as_deref().unwrap_or("global"), buffer.kind.name());
             hang.place = Place::Buffer(name, buffer.address, acthd - buffer.address);
             in_batch = !buffer.kind.is_global();
         }
@@ -83,8 +85,11 @@ pub(super) fn batches(
     let mut violation = None;
     let mut each = |finding: &Finding| {
         if violation.is_none() && finding.severity == Severity::Error {
-            violation =
-                Some(Violation { rule: finding.rule.id, packet: finding.packet, text: finding.to_string() });
+            violation = Some(Violation {
+                rule: finding.rule.id,
+                packet: finding.packet,
+                text: finding.to_string(),
+            });
         }
     };
     let mut finder = Finder {
@@ -126,8 +131,10 @@ pub(super) fn batches(
     });
     let waits = hang.command.iter().chain(hang.before.iter().rev().take(1));
     let running = hang.ipehr.and_then(|ipehr| ipehr.name) == Some("MI_SEMAPHORE_WAIT");
-    let mut semaphore =
-        waits.filter_map(|quoted| quoted.semaphore).next().filter(|_| running || hang.ipehr.is_none());
+    let mut semaphore = waits
+        .filter_map(|quoted| quoted.semaphore)
+        .next()
+        .filter(|_| running || hang.ipehr.is_none());
     if semaphore.is_none() {
         semaphore = hang.command.as_ref().and_then(|quoted| quoted.semaphore);
     }
@@ -181,7 +188,9 @@ impl Sink for Finder<'_> {
         let of_ring = |ring: Ring| (ring.start..ring.start + ring.size).contains(&record.address);
         let in_ring = record.depth == 0 && self.ring.is_some_and(of_ring);
         let length = 4 * u64::from(record.length.max(1));
-        let here = self.acthd.is_some_and(|acthd| (record.address..record.address + length).contains(&acthd));
+        let here = self
+            .acthd
+            .is_some_and(|acthd| (record.address..record.address + length).contains(&acthd));
         if here && in_ring != self.in_batch {
             self.command = Some(quote(record, false));
         } else {
@@ -220,7 +229,9 @@ fn semaphore(record: &Record) -> Option<Semaphore> {
         return None;
     }
     let Value::Address { value, .. } = record.item("Semaphore Address")?.value else { return None };
-    let Value::Enum { name: Some(compare) } = record.item("Compare Operation")?.value else { return None };
+    let Value::Enum { name: Some(compare) } = record.item("Compare Operation")?.value else {
+        return None;
+    };
     Some(Semaphore {
         address: value & crate::decode::VA_MASK,
         global: record.item("Memory Type")?.stored == 1,

@@ -59,7 +59,8 @@ impl Piece {
     pub fn write(&mut self, out: &mut impl Write) -> io::Result<()> {
         out.write_all(b"{\"strings\":[\"\"")?;
         out.write_all(&self.strings.text)?;
-        for (key, list) in [("items", &self.items), ("pictures", &self.pictures), ("records", &self.records)]
+        for (key, list) in
+            [("items", &self.items), ("pictures", &self.pictures), ("records", &self.records)]
         {
             write!(out, "],\n\"{key}\":[")?;
             out.write_all(list)?;
@@ -67,7 +68,8 @@ impl Piece {
         out.write_all(b"]}")?;
         self.strings.known.clear();
         self.known.clear();
-        for list in [&mut self.strings.text, &mut self.items, &mut self.pictures, &mut self.records] {
+        for list in [&mut self.strings.text, &mut self.items, &mut self.pictures, &mut self.records]
+        {
             list.clear();
         }
         Ok(())
@@ -85,7 +87,8 @@ impl Piece {
     pub fn section(&mut self, submission: &Submission<'_>) {
         comma(&mut self.records);
         let out = &mut self.records;
-        let Submission { name, number, context, engine, address, length, global, ring, .. } = submission;
+        let Submission { name, number, context, engine, address, length, global, ring, .. } =
+            submission;
         out.extend_from_slice(b"\n[-1,{\"name\":");
         quote(out, name);
         _ = write!(
@@ -138,8 +141,13 @@ impl Piece {
         if begin(&mut self.records, !record.items.is_empty(), "[]") {
             self.records.push(b'[');
             for (place, item) in record.items.iter().enumerate() {
-                let number =
-                    number_of(item, &mut self.strings, &mut self.known, &mut self.items, &mut self.scratch);
+                let number = number_of(
+                    item,
+                    &mut self.strings,
+                    &mut self.known,
+                    &mut self.items,
+                    &mut self.scratch,
+                );
                 if place > 0 {
                     self.records.push(b',');
                 }
@@ -320,7 +328,8 @@ mod tests {
         }
     }
 
-    /// Oracle: serde_json reads back what was quoted; no character is left that means something in HTML.
+    /// Oracle: serde_json reads back what was quoted; no character is left that means something in
+    /// HTML.
     #[test]
     fn quoted_text_comes_back() {
         for text in [

@@ -1,12 +1,15 @@
-//! One page of HTML that shows a decoded dump: to look around in, to send to somebody, to keep beside a bug report.
+//! One page of HTML that shows a decoded dump: to look around in, to send to somebody, to keep
+//! beside a bug report.
 //!
-//! The page needs nothing but itself: style, script and data are inside, and its content security policy forbids it to
-//! fetch anything. It has a tree of submissions, packets and what they point to, search, filters, links from addresses to
-//! what lies there and back, the state at every draw, kernels and pictures of surfaces.
+//! The page needs nothing but itself: style, script and data are inside, and its content security
+//! policy forbids it to fetch anything. It has a tree of submissions, packets and what they point
+//! to, search, filters, links from addresses to what lies there and back, the state at every draw,
+//! kernels and pictures of surfaces.
 //!
-//! [`HtmlWriter`] is a [`Sink`] that writes the page as records come: first the frame with style and script, then the
-//! data in pieces of about a mebibyte, at last what only the end tells. It keeps one piece, and the pictures so that
-//! none is written twice; both are bounded. The same records give the same bytes.
+//! [`HtmlWriter`] is a [`Sink`] that writes the page as records come: first the frame with style
+//! and script, then the data in pieces of about a mebibyte, at last what only the end tells. It
+//! keeps one piece, and the pictures so that none is written twice; both are bounded. The same
+//! records give the same bytes.
 //!
 //! ```no_run
 //! use genxml::decode::{Decoder, Options, Sink, Tables};
@@ -31,20 +34,24 @@
 //! | `pictures` | `[base64 of a PNG, width, height, remark]` |
 //! | `records` | in the order of the decoder, see below |
 //!
-//! Name, unit and issue of a field are numbers of strings, `index` is -1 for none, `start` and `end` are bits from the
-//! start of the record. By `type`, `value` is: 0 none (holds the fields that follow with a greater depth), 1 an unsigned
-//! integer, 2 a signed one, 3 true or false, 4 a float, 5 the number of a string or -1 (enumeration), 6
-//! `[value, space, absolute, register]` (address; `absolute` -1 where it is not known), 7 none (reserved bits), 8 none
-//! (bits that the tables do not describe). Integers that a double cannot hold are text, unsigned ones in hexadecimal;
-//! infinities and NaN are text.
+//! Name, unit and issue of a field are numbers of strings, `index` is -1 for none, `start` and
+//! `end` are bits from the start of the record. By `type`, `value` is: 0 none (holds the fields
+//! that follow with a greater depth), 1 an unsigned integer, 2 a signed one, 3 true or false, 4 a
+//! float, 5 the number of a string or -1 (enumeration), 6 `[value, space, absolute, register]`
+//! (address; `absolute` -1 where it is not known), 7 none (reserved bits), 8 none (bits that the
+//! tables do not describe). Integers that a double cannot hold are text, unsigned ones in
+//! hexadecimal; infinities and NaN are text.
 //!
-//! A record is `[kind, depth, address, name, index, length, dwords, items, note, register, lines, picture]`, with what is
-//! empty left out at the end: kind, name, note and register are numbers of strings, `dwords` is text of eight
-//! hexadecimal digits each, `items` are numbers of items of the same piece, `lines` are offset and string in turn,
-//! `picture` counts all pictures of the page. The begin of a submission is `[-1, {...}]` with what
-//! [`JsonWriter`](crate::decode::JsonWriter) says of it.
+//! A record is
+//! `[kind, depth, address, name, index, length, dwords, items, note, register, lines, picture]`,
+//! with what is empty left out at the end: kind, name, note and register are numbers of strings,
+//! `dwords` is text of eight hexadecimal digits each, `items` are numbers of items of the same
+//! piece, `lines` are offset and string in turn, `picture` counts all pictures of the page. The
+//! begin of a submission is `[-1, {...}]` with what [`JsonWriter`](crate::decode::JsonWriter) says
+//! of it.
 //!
-//! The last element of class `end` has an object: `input`, `hang`, `remarks`, `counts`. Without it the page was cut.
+//! The last element of class `end` has an object: `input`, `hang`, `remarks`, `counts`. Without it
+//! the page was cut.
 
 mod encode;
 
@@ -170,7 +177,8 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
         HtmlWriter { pictures: Some(pictures), ..self }
     }
 
-    /// Something to know about the whole, for the top of the page: what was skipped, and where. Very many are cut off.
+    /// Something to know about the whole, for the top of the page: what was skipped, and where.
+    /// Very many are cut off.
     pub fn remark(&mut self, text: &str) {
         if self.remarks_bytes + text.len() <= MAX_REMARKS {
             self.remarks_bytes += text.len() + 1;
@@ -232,7 +240,8 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
             Kind::Struct if record.name == "RENDER_SURFACE_STATE" => self.counts.surfaces += 1,
             _ => {}
         }
-        self.counts.issues += record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
+        self.counts.issues +=
+            record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
         self.piece.record(record, picture);
         if self.piece.len() >= PIECE { self.flush_piece() } else { Ok(()) }
     }

@@ -14,12 +14,12 @@ use std::marker::PhantomData;
 
 /// Puts expressions into a batch of engine `E`.
 ///
-/// An operation has emitted all its packets when it returns, so other packets can follow at any time, through
-/// [`batch`](Self::batch) or after the builder. If an operation fails, the batch may hold a part of its packets: it is
-/// of no use any more.
+/// An operation has emitted all its packets when it returns, so other packets can follow at any
+/// time, through [`batch`](Self::batch) or after the builder. If an operation fails, the batch may
+/// hold a part of its packets: it is of no use any more.
 ///
-/// General registers are used as they are free, and belong to the builder between its first and its last operation; see
-/// [`with_gprs`](Self::with_gprs).
+/// General registers are used as they are free, and belong to the builder between its first and its
+/// last operation; see [`with_gprs`](Self::with_gprs).
 #[derive(Debug)]
 pub struct Builder<'b, E: MiEngine, B: Emit<E>> {
     pub(super) batch: &'b mut B,
@@ -33,8 +33,8 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         Self::with_gprs(batch, Gprs::new())
     }
 
-    /// A builder that shares general registers with whoever has clones of `gprs`: builders before and after it, or
-    /// other code that [took](Gprs::take) some.
+    /// A builder that shares general registers with whoever has clones of `gprs`: builders before
+    /// and after it, or other code that [took](Gprs::take) some.
     pub fn with_gprs(batch: &'b mut B, gprs: Gprs) -> Self {
         Builder { batch, gprs, engine: PhantomData }
     }
@@ -103,8 +103,8 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         self.lower().store(&to.into().place, W::WIDE, &value.storable().node)
     }
 
-    /// Evaluates a value now, into a general register which it keeps until the result and all expressions made of it
-    /// are dropped.
+    /// Evaluates a value now, into a general register which it keeps until the result and all
+    /// expressions made of it are dropped.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -126,7 +126,8 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         Ok(Condition { mask: self.keep(condition.mask())?.node })
     }
 
-    /// A general register with a first value, to be read and [stored](Self::store) to until it is dropped.
+    /// A general register with a first value, to be read and [stored](Self::store) to until it is
+    /// dropped.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -144,7 +145,8 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         lower.predicate(&condition.mask)
     }
 
-    /// From here on, commands that the streamer allows there (few: see the manual) do nothing as the mode says.
+    /// From here on, commands that the streamer allows there (few: see the manual) do nothing as
+    /// the mode says.
     ///
     /// # Errors
     /// [`MiError::Batch`].
@@ -152,13 +154,15 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         self.emit(&MiPacket::SetPredicate(MiSetPredicate { predicate_enable: mode }), None)
     }
 
-    /// Writes a value or the time when all work before it is done. On the render engine caches are written back before
-    /// (render target, depth, data cache), so that results are in memory when the value is.
+    /// Writes a value or the time when all work before it is done. On the render engine caches are
+    /// written back before (render target, depth, data cache), so that results are in memory when
+    /// the value is.
     ///
     /// # Errors
     /// [`MiError::Range`] if the address is not a multiple of 8.
     pub fn write_after_work(&mut self, to: Mem<Qword>, what: PostSync) -> Result<(), MiError> {
-        let address = Address::new(to.address().get()).map_err(MiError::range("the address of a qword"))?;
+        let address =
+            Address::new(to.address().get()).map_err(MiError::range("the address of a qword"))?;
         Ok(E::post_sync(self.batch, address, to.location.reference(Access::Write), what)?)
     }
 }
@@ -169,14 +173,18 @@ impl<E: Predication, B: Emit<E>> Builder<'_, E, B> {
     ///
     /// # Errors
     /// As [`store`](Self::store).
-    pub fn store_predicated<W: Width>(&mut self, to: Mem<W>, value: impl Storable<W>) -> Result<(), MiError> {
+    pub fn store_predicated<W: Width>(
+        &mut self,
+        to: Mem<W>,
+        value: impl Storable<W>,
+    ) -> Result<(), MiError> {
         let (value, mut lower) = (value.storable(), self.lower());
         lower.want(&value.node);
         lower.store_predicated(to.location, W::WIDE, &value.node)
     }
 
-    /// Stores a value in memory if a condition holds. Sets the predicate. What condition and value share is evaluated
-    /// once.
+    /// Stores a value in memory if a condition holds. Sets the predicate. What condition and value
+    /// share is evaluated once.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -199,10 +207,11 @@ impl<E: Predication, B: Emit<E>> Builder<'_, E, B> {
         }
     }
 
-    /// Packets that run only if a condition holds: otherwise the streamer jumps over them. Sets the predicate.
+    /// Packets that run only if a condition holds: otherwise the streamer jumps over them. Sets the
+    /// predicate.
     ///
-    /// Nothing is emitted for a condition that is known to be false. What `body` keeps in registers has no value behind
-    /// it unless the condition held.
+    /// Nothing is emitted for a condition that is known to be false. What `body` keeps in registers
+    /// has no value behind it unless the condition held.
     ///
     /// # Errors
     /// Those of `body`, and as [`store`](Self::store).
@@ -222,7 +231,8 @@ impl<E: Predication, B: Emit<E>> Builder<'_, E, B> {
         Ok(self.batch.bind(behind)?)
     }
 
-    /// Packets that run once, and again as long as the condition that they return holds. Sets the predicate.
+    /// Packets that run once, and again as long as the condition that they return holds. Sets the
+    /// predicate.
     ///
     /// # Errors
     /// Those of `body`, and as [`store`](Self::store).

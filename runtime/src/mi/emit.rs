@@ -20,8 +20,8 @@ pub struct Reference {
     pub access: Access,
 }
 
-/// Something that takes the packets of engine `E`, one behind the other: a [`Batch`] in any pipeline, or what wraps one.
-/// The packets are those that every pipeline takes.
+/// Something that takes the packets of engine `E`, one behind the other: a [`Batch`] in any
+/// pipeline, or what wraps one. The packets are those that every pipeline takes.
 pub trait Emit<E: Engine> {
     /// A place to jump to.
     type Label: Copy;
@@ -109,7 +109,8 @@ macro_rules! packets {
                 references: impl IntoIterator<Item = Reference>,
             ) -> Result<(), BatchError>;
 
-            /// Has a qword written when all work before it is done: PIPE_CONTROL on render, MI_FLUSH_DW elsewhere.
+            /// Has a qword written when all work before it is done: PIPE_CONTROL on render,
+            /// MI_FLUSH_DW elsewhere.
             ///
             /// # Errors
             /// As [`Emit::emit`].
@@ -165,8 +166,9 @@ packets! {
     ConditionalBatchBufferEnd: MiConditionalBatchBufferEnd,
 }
 
-/// Two packets, as i915 ends a request (gen8_emit_fini_breadcrumb_rcs): one that writes the caches back, and the write, for
-/// which the streamer waits until they have arrived. All in one packet was found to fail.
+/// Two packets, as i915 ends a request (gen8_emit_fini_breadcrumb_rcs): one that writes the caches
+/// back, and the write, for which the streamer waits until they have arrived. All in one packet was
+/// found to fail.
 macro_rules! pipe_control {
     ($batch:ident, $to:ident, $reference:ident, $what:ident) => {{
         let flush = PipeControl {
@@ -177,7 +179,9 @@ macro_rules! pipe_control {
         };
         $batch.emit(&flush, None)?;
         let (post_sync_operation, value) = match $what {
-            PostSync::Immediate(value) => (PipeControlPostSyncOperation::WRITE_IMMEDIATE_DATA, value),
+            PostSync::Immediate(value) => {
+                (PipeControlPostSyncOperation::WRITE_IMMEDIATE_DATA, value)
+            }
             PostSync::Timestamp => (PipeControlPostSyncOperation::WRITE_TIMESTAMP, 0),
         };
         let write = PipeControl {
@@ -201,13 +205,15 @@ macro_rules! flush_dw {
         };
         let data = [U::from_bits(value), U::from_bits(value >> 32)];
         let immediate_data = (&data).into();
-        let write = MiFlushDw { post_sync_operation, address: $to, immediate_data, ..MiFlushDw::new() };
+        let write =
+            MiFlushDw { post_sync_operation, address: $to, immediate_data, ..MiFlushDw::new() };
         $batch.emit(&write, $reference)
     }};
 }
 
-/// An engine whose commands can look at the predicate: render. The bits of MI_STORE_REGISTER_MEM and
-/// MI_BATCH_BUFFER_START that ask for it are reserved where other engines' commands are described (spec-xml/ERRATA.md).
+/// An engine whose commands can look at the predicate: render. The bits of MI_STORE_REGISTER_MEM
+/// and MI_BATCH_BUFFER_START that ask for it are reserved where other engines' commands are
+/// described (spec-xml/ERRATA.md).
 #[diagnostic::on_unimplemented(
     message = "commands of the engine `{Self}` do not look at the predicate",
     label = "`{Self}` has no predicated stores and jumps",

@@ -3,7 +3,8 @@
 use crate::batch::BatchError;
 use genxml_core::OutOfRange;
 
-/// Why an expression or another operation of a [`Builder`](super::Builder) cannot be put into a batch.
+/// Why an expression or another operation of a [`Builder`](super::Builder) cannot be put into a
+/// batch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MiError {
@@ -33,7 +34,8 @@ pub enum MiError {
         /// The number that was asked for.
         index: u32,
     },
-    /// A general register was named by its offset, which the allocator of general registers knows nothing of.
+    /// A general register was named by its offset, which the allocator of general registers knows
+    /// nothing of.
     #[error(
         "the register at {offset:#x} is general register {index}, which the builder gives out itself: use \
          `Gprs::take({index})`"

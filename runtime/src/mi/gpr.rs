@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 /// The general registers of one engine: 16 of 64 bits, each free or in use.
 ///
-/// Clones are the same registers. A [`Builder`](super::Builder) has its own unless it is given some, which is how
-/// values are kept from one builder to the next.
+/// Clones are the same registers. A [`Builder`](super::Builder) has its own unless it is given
+/// some, which is how values are kept from one builder to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Gprs {
     /// Bit `n`: register `n` is in use.
@@ -21,7 +21,8 @@ impl Gprs {
         Self::default()
     }
 
-    /// Takes the register with this number, 0 to 15: one that another program or command uses as well.
+    /// Takes the register with this number, 0 to 15: one that another program or command uses as
+    /// well.
     ///
     /// # Errors
     /// [`MiError::RegisterInUse`], [`MiError::NoSuchRegister`].
@@ -55,9 +56,11 @@ impl Gprs {
     }
 }
 
-/// A general register that is in use until the last clone is dropped, and no expression names it any more.
+/// A general register that is in use until the last clone is dropped, and no expression names it
+/// any more.
 ///
-/// As a destination of [`Builder::store`](super::Builder::store) and as an operand it is a variable of 64 bits.
+/// As a destination of [`Builder::store`](super::Builder::store) and as an operand it is a variable
+/// of 64 bits.
 #[derive(Clone, Debug)]
 pub struct Gpr(Rc<Held>);
 

@@ -1,7 +1,7 @@
 //! From expressions to packets.
 //!
-//! Steps of MI_MATH are collected, and emitted as late as possible: loads into registers that they do not touch go
-//! before them, so that one packet holds a whole expression.
+//! Steps of MI_MATH are collected, and emitted as late as possible: loads into registers that they
+//! do not touch go before them, so that one packet holds a whole expression.
 
 use super::emit::{Emit, MiEngine, MiPacket, Reference};
 use super::error::MiError;
@@ -11,16 +11,17 @@ use super::place::{Location, Offset, Place, register, upper};
 use crate::batch::Access;
 use crate::gen8::engine_registers::{CsGpr, MiPredicateResult, MiPredicateSrc0, MiPredicateSrc1};
 use crate::gen8::mi::{
-    MiCopyMemMem, MiLoadRegisterImm, MiLoadRegisterImmRegister, MiLoadRegisterMem, MiLoadRegisterReg, MiMath,
-    MiMathAluInstruction, MiMathAluOpcode, MiMathOperand, MiPredicate, MiPredicateCombineOperation,
-    MiPredicateCompareOperation as Compare, MiPredicateLoadOperation, MiStoreDataImm,
-    MiStoreDataImmStoreQword, MiStoreRegisterMem,
+    MiCopyMemMem, MiLoadRegisterImm, MiLoadRegisterImmRegister, MiLoadRegisterMem,
+    MiLoadRegisterReg, MiMath, MiMathAluInstruction, MiMathAluOpcode, MiMathOperand, MiPredicate,
+    MiPredicateCombineOperation, MiPredicateCompareOperation as Compare, MiPredicateLoadOperation,
+    MiStoreDataImm, MiStoreDataImmStoreQword, MiStoreRegisterMem,
 };
 use genxml_core::{Address, U};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
-/// Most steps of one MI_MATH: sources disagree on the width of its length field; 6 bits are certain.
+/// Most steps of one MI_MATH: sources disagree on the width of its length field; 6 bits are
+/// certain.
 const MAX_STEPS: usize = 64;
 
 /// One operation of a builder.
@@ -44,7 +45,10 @@ enum Source {
     Immediate(u32),
     Memory(Location),
     /// With the general register that it is part of, if it is.
-    Register(Offset, #[expect(dead_code, reason = "held, so that nobody else takes it")] Option<Gpr>),
+    Register(
+        Offset,
+        #[expect(dead_code, reason = "held, so that nobody else takes it")] Option<Gpr>,
+    ),
 }
 
 /// Where a dword goes.
@@ -152,14 +156,25 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
                 let one = register::<MiPredicateSrc0>(E::BASE, 0)?.place();
                 let two = register::<MiPredicateSrc1>(E::BASE, 0)?.place();
                 let (first, second) = (self.halves(a)?, self.halves(b)?);
-                self.put_both(To::Register(one), Some(To::Register(upper(one)?)), first.0, first.1)?;
-                self.put_both(To::Register(two), Some(To::Register(upper(two)?)), second.0, second.1)?;
+                self.put_both(
+                    To::Register(one),
+                    Some(To::Register(upper(one)?)),
+                    first.0,
+                    first.1,
+                )?;
+                self.put_both(
+                    To::Register(two),
+                    Some(To::Register(upper(two)?)),
+                    second.0,
+                    second.1,
+                )?;
                 self.flush()?;
                 Compare::SRCS_EQUAL
             }
             _ => {
                 let to = register::<MiPredicateResult>(E::BASE, 0)?.place();
-                // The bit is a part of this operation too: what it is made of is announced already, but for itself.
+                // The bit is a part of this operation too: what it is made of is announced already,
+                // but for itself.
                 let bit = node::bit(mask);
                 let (low, _) = self.halves(&bit)?;
                 self.put(To::Register(to), &low, false)?;
@@ -178,7 +193,12 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
     }
 
     /// Has an expression that is announced stored in memory if the predicate is set.
-    pub fn store_predicated(&mut self, to: Location, wide: bool, node: &Link) -> Result<(), MiError> {
+    pub fn store_predicated(
+        &mut self,
+        to: Location,
+        wide: bool,
+        node: &Link,
+    ) -> Result<(), MiError> {
         // Only registers can be stored that way.
         let (low, high) = match self.halves(node)? {
             (low @ Source::Register(..), high @ Source::Register(..)) => (low, high),
@@ -228,7 +248,11 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
     }
 
     fn check(&self, gpr: &Gpr) -> Result<(), MiError> {
-        if gpr.belongs_to(self.gprs) { Ok(()) } else { Err(MiError::Foreign { index: gpr.index() }) }
+        if gpr.belongs_to(self.gprs) {
+            Ok(())
+        } else {
+            Err(MiError::Foreign { index: gpr.index() })
+        }
     }
 
     /// Where the halves of a value go.
@@ -289,7 +313,10 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
     fn halves(&mut self, node: &Link) -> Result<(Source, Source), MiError> {
         // What is wanted again is read once, into a general register.
         let constant = matches!(node.kind, Kind::Const(_) | Kind::Failed(_));
-        if node.calculated() || matches!(node.kind, Kind::Gpr(_)) || !constant && self.wanted_again(node) {
+        if node.calculated()
+            || matches!(node.kind, Kind::Gpr(_))
+            || !constant && self.wanted_again(node)
+        {
             let gpr = self.gpr(node)?;
             return self.sources(&gpr);
         }
@@ -387,7 +414,8 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
                 let mut x = self.operand(x)?;
                 for _ in 1..*by {
                     let twice = x.clone();
-                    let gpr = self.step(MiMathAluOpcode::ADD, x, twice, accumulator(false, None))?;
+                    let gpr =
+                        self.step(MiMathAluOpcode::ADD, x, twice, accumulator(false, None))?;
                     x = Operand::Gpr { gpr, inverted: false };
                 }
                 let twice = x.clone();
@@ -449,12 +477,17 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
             None => self.gprs.any(!self.touched)?,
         };
         self.touched |= to.bit();
-        let store = if outcome.inverted { MiMathAluOpcode::STOREINV } else { MiMathAluOpcode::STORE };
+        let store =
+            if outcome.inverted { MiMathAluOpcode::STOREINV } else { MiMathAluOpcode::STORE };
         self.steps.extend([
             load_a,
             load_b,
             MiMathAluInstruction { alu_opcode, ..MiMathAluInstruction::new() },
-            MiMathAluInstruction { alu_opcode: store, operand_1: number(&to), operand_2: outcome.what },
+            MiMathAluInstruction {
+                alu_opcode: store,
+                operand_1: number(&to),
+                operand_2: outcome.what,
+            },
         ]);
         Ok(to)
     }
@@ -509,7 +542,13 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
     }
 
     /// A constant of 64 bits: one packet if possible.
-    fn put_immediate(&mut self, to_low: To, to_high: To, low: u32, high: u32) -> Result<(), MiError> {
+    fn put_immediate(
+        &mut self,
+        to_low: To,
+        to_high: To,
+        low: u32,
+        high: u32,
+    ) -> Result<(), MiError> {
         match (to_low, to_high) {
             (To::Register(one), To::Register(two)) => {
                 self.before(&[one, two])?;
@@ -518,7 +557,8 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
                     data_dword: U::from_bits(data.into()),
                 };
                 let pairs = [pair(one, low), pair(two, high)];
-                let load = MiLoadRegisterImm { register: (&pairs).into(), ..MiLoadRegisterImm::new() };
+                let load =
+                    MiLoadRegisterImm { register: (&pairs).into(), ..MiLoadRegisterImm::new() };
                 self.emit(&MiPacket::LoadRegisterImm(load), None)?;
             }
             (To::Memory(to), _) if to.address.va48().is_multiple_of(8) => {
@@ -546,7 +586,10 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         match (to, from) {
             (To::Memory(to), Source::Immediate(value)) => {
                 let data = [U::from_bits((*value).into())];
-                let store = MiStoreDataImm { data_dword: (&data).into(), ..MiStoreDataImm::new(to.address) };
+                let store = MiStoreDataImm {
+                    data_dword: (&data).into(),
+                    ..MiStoreDataImm::new(to.address)
+                };
                 self.emit(&MiPacket::StoreDataImm(store), to.reference(Access::Write))?;
             }
             (To::Memory(destination), Source::Memory(source)) => {
@@ -555,7 +598,8 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
                     source_memory_address: source.address,
                     ..MiCopyMemMem::new()
                 };
-                let references = [destination.reference(Access::Write), source.reference(Access::Read)];
+                let references =
+                    [destination.reference(Access::Write), source.reference(Access::Read)];
                 self.emit(&MiPacket::CopyMemMem(copy), references.into_iter().flatten())?;
             }
             (To::Memory(to), Source::Register(offset, _)) => {
@@ -574,7 +618,8 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
                     register_offset: offset,
                     data_dword: U::from_bits((*value).into()),
                 }];
-                let load = MiLoadRegisterImm { register: (&pairs).into(), ..MiLoadRegisterImm::new() };
+                let load =
+                    MiLoadRegisterImm { register: (&pairs).into(), ..MiLoadRegisterImm::new() };
                 self.emit(&MiPacket::LoadRegisterImm(load), None)?;
             }
             (To::Register(register_address), Source::Memory(from)) => {
@@ -598,10 +643,12 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         Ok(())
     }
 
-    /// Emits the waiting steps if they touch one of these registers, which the next packet reads or writes.
+    /// Emits the waiting steps if they touch one of these registers, which the next packet reads or
+    /// writes.
     fn before(&mut self, registers: &[Offset]) -> Result<(), MiError> {
-        let waiting =
-            |offset: &Offset| Self::index(*offset).is_some_and(|index| self.touched >> index & 1 != 0);
+        let waiting = |offset: &Offset| {
+            Self::index(*offset).is_some_and(|index| self.touched >> index & 1 != 0)
+        };
         if registers.iter().any(waiting) { self.flush() } else { Ok(()) }
     }
 }

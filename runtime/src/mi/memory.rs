@@ -9,8 +9,9 @@ use super::value::{Storable, Value};
 use crate::batch::Access;
 use crate::engine::EngineId;
 use crate::gen8::mi::{
-    MiAtomic, MiAtomicAtomicOpcode as Opcode, MiAtomicDataSize, MiAtomicOperand, MiConditionalBatchBufferEnd,
-    MiCopyMemMem, MiSemaphoreSignal, MiSemaphoreSignalTargetEngineSelect as Target, MiSemaphoreWait,
+    MiAtomic, MiAtomicAtomicOpcode as Opcode, MiAtomicDataSize, MiAtomicOperand,
+    MiConditionalBatchBufferEnd, MiCopyMemMem, MiSemaphoreSignal,
+    MiSemaphoreSignalTargetEngineSelect as Target, MiSemaphoreWait,
     MiSemaphoreWaitCompareOperation as Compare, MiSemaphoreWaitWaitMode, MiStoreDataImm,
 };
 use genxml_core::address::Graphics;
@@ -19,7 +20,8 @@ use genxml_core::{Address, U};
 /// Dwords of one MI_STORE_DATA_IMM of [`Builder::fill`].
 const FILL: u64 = 64;
 
-/// What memory must be, compared with a constant, unsigned, for a semaphore to let the engine go on.
+/// What memory must be, compared with a constant, unsigned, for a semaphore to let the engine go
+/// on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Until {
     /// Memory is equal.
@@ -72,7 +74,9 @@ impl Atomic {
             Atomic::Exchange => (Opcode::ATOMIC_4B_MOVE, Opcode::ATOMIC_8B_MOVE),
             Atomic::Add => (Opcode::ATOMIC_4B_ADD, Opcode::ATOMIC_8B_ADD),
             Atomic::Subtract => (Opcode::ATOMIC_4B_SUB, Opcode::ATOMIC_8B_SUB),
-            Atomic::ReverseSubtract => (Opcode::ATOMIC_4B_REVERSE_SUB, Opcode::ATOMIC_8B_REVERSE_SUB),
+            Atomic::ReverseSubtract => {
+                (Opcode::ATOMIC_4B_REVERSE_SUB, Opcode::ATOMIC_8B_REVERSE_SUB)
+            }
             Atomic::SignedMaximum => (Opcode::ATOMIC_4B_SIGNED_MAX, Opcode::ATOMIC_8B_SIGNED_MAX),
             Atomic::SignedMinimum => (Opcode::ATOMIC_4B_SIGNED_MIN, Opcode::ATOMIC_8B_SIGNED_MIN),
             Atomic::Maximum => (Opcode::ATOMIC_4B_UNSIGNED_MAX, Opcode::ATOMIC_8B_UNSIGNED_MAX),
@@ -86,7 +90,8 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
     /// Copies dwords, in an order that is right if both places overlap. 5 dwords of batch for each.
     ///
     /// # Errors
-    /// [`MiError::Range`] if memory ends beyond 48 bits, [`MiError::Batch`] if it is not all inside its object.
+    /// [`MiError::Range`] if memory ends beyond 48 bits, [`MiError::Batch`] if it is not all inside
+    /// its object.
     pub fn copy(
         &mut self,
         to: impl Into<Mem<Dword>>,
@@ -115,8 +120,14 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
     /// Fills dwords with a constant. About a dword of batch for each.
     ///
     /// # Errors
-    /// [`MiError::Range`] if memory ends beyond 48 bits, [`MiError::Batch`] if it is not all inside its object.
-    pub fn fill(&mut self, to: impl Into<Mem<Dword>>, value: u32, dwords: u64) -> Result<(), MiError> {
+    /// [`MiError::Range`] if memory ends beyond 48 bits, [`MiError::Batch`] if it is not all inside
+    /// its object.
+    pub fn fill(
+        &mut self,
+        to: impl Into<Mem<Dword>>,
+        value: u32,
+        dwords: u64,
+    ) -> Result<(), MiError> {
         let to = to.into().location;
         if let Some(last) = dwords.checked_sub(1) {
             to.behind(last.saturating_mul(4))?;
@@ -159,8 +170,8 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         self.emit(&MiPacket::SemaphoreWait(packet), semaphore.location.reference(Access::Read))
     }
 
-    /// Tells a context that waits on another engine to look at its semaphore. [`Video`](EngineId::Video) is the first
-    /// video engine.
+    /// Tells a context that waits on another engine to look at its semaphore.
+    /// [`Video`](EngineId::Video) is the first video engine.
     ///
     /// # Errors
     /// [`MiError::Batch`].
@@ -178,8 +189,8 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         self.emit(&MiPacket::SemaphoreSignal(packet), None)
     }
 
-    /// Ends the batch here unless a dword in memory is greater than `data`, unsigned. Only a first-level batch may do
-    /// that.
+    /// Ends the batch here unless a dword in memory is greater than `data`, unsigned. Only a
+    /// first-level batch may do that.
     ///
     /// # Errors
     /// [`MiError::Range`] if the address is not a multiple of 8.
@@ -191,15 +202,18 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
             compare_address: Address::new(memory.address().get()).map_err(what)?,
             ..MiConditionalBatchBufferEnd::new()
         };
-        self.emit(&MiPacket::ConditionalBatchBufferEnd(packet), memory.location.reference(Access::Read))
+        self.emit(
+            &MiPacket::ConditionalBatchBufferEnd(packet),
+            memory.location.reference(Access::Read),
+        )
     }
 
-    /// An atomic operation on memory. A constant operand is part of the command; any other goes through general
-    /// registers 0 and 1, which must be free.
+    /// An atomic operation on memory. A constant operand is part of the command; any other goes
+    /// through general registers 0 and 1, which must be free.
     ///
     /// # Errors
-    /// [`MiError::Range`] if the address of a qword is not a multiple of 8; [`MiError::RegisterInUse`]; as
-    /// [`store`](Self::store) for the operand.
+    /// [`MiError::Range`] if the address of a qword is not a multiple of 8;
+    /// [`MiError::RegisterInUse`]; as [`store`](Self::store) for the operand.
     pub fn atomic<W: Width>(
         &mut self,
         memory: Mem<W>,
@@ -210,8 +224,8 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         self.emit_atomic(memory, opcode, [Some(operand.storable()), None], false)
     }
 
-    /// The same; returns what memory held before. Takes general registers 4 and 5 for it, which must be free, and
-    /// keeps 4 as [`keep`](Self::keep) does.
+    /// The same; returns what memory held before. Takes general registers 4 and 5 for it, which
+    /// must be free, and keeps 4 as [`keep`](Self::keep) does.
     ///
     /// # Errors
     /// As [`atomic`](Self::atomic).
@@ -225,8 +239,9 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         self.returned(|mi| mi.emit_atomic(memory, opcode, [Some(operand.storable()), None], true))
     }
 
-    /// Stores `new` if memory holds `expected`, and returns what it held before. Operands and the result are in
-    /// registers as for [`atomic_fetch`](Self::atomic_fetch); `new` takes 2 and 3, unless both are constants.
+    /// Stores `new` if memory holds `expected`, and returns what it held before. Operands and the
+    /// result are in registers as for [`atomic_fetch`](Self::atomic_fetch); `new` takes 2 and 3,
+    /// unless both are constants.
     ///
     /// # Errors
     /// As [`atomic`](Self::atomic).
@@ -283,7 +298,8 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         };
         if let [Some(one), Some(two)] = constants {
             // Room for 16 bytes each.
-            let dword = |value: u64, index: u32| U::from_bits(value.checked_shr(32 * index).unwrap_or(0));
+            let dword =
+                |value: u64, index: u32| U::from_bits(value.checked_shr(32 * index).unwrap_or(0));
             let inline = [0, 1, 2, 3].map(|index| MiAtomicOperand {
                 operand1_data_dword: dword(one, index),
                 operand2_data_dword: dword(two, index),

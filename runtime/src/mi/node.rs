@@ -1,7 +1,7 @@
 //! Expressions as trees with shared parts, made smaller as they are made.
 //!
-//! A node knows which of its bits may be set. That is how halves that are zero cost nothing, comparisons with too
-//! great constants vanish and divisions find out that 32 bits are enough.
+//! A node knows which of its bits may be set. That is how halves that are zero cost nothing,
+//! comparisons with too great constants vanish and divisions find out that 32 bits are enough.
 
 use super::error::MiError;
 use super::gpr::Gpr;
@@ -75,9 +75,11 @@ pub(super) enum Flag {
 impl Kind {
     fn links(&self) -> [Option<&Link>; 2] {
         match self {
-            Kind::Const(_) | Kind::Memory { .. } | Kind::Register { .. } | Kind::Gpr(_) | Kind::Failed(_) => {
-                [None, None]
-            }
+            Kind::Const(_)
+            | Kind::Memory { .. }
+            | Kind::Register { .. }
+            | Kind::Gpr(_)
+            | Kind::Failed(_) => [None, None],
             Kind::Low(x) | Kind::High(x) | Kind::Raise(x) | Kind::Not(x) | Kind::Shift(x, _) => {
                 [Some(x), None]
             }
@@ -115,7 +117,9 @@ fn make(kind: Kind, bits: u64) -> Link {
         return failed(MiError::TooDeep { limit: MAX_DEPTH });
     }
     let need = match (one, two) {
-        (Some(one), Some(two)) if one.need == two.need && !Rc::ptr_eq(one, two) => one.need.saturating_add(1),
+        (Some(one), Some(two)) if one.need == two.need && !Rc::ptr_eq(one, two) => {
+            one.need.saturating_add(1)
+        }
         (Some(one), Some(two)) => one.need.max(two.need),
         (Some(one), None) => one.need.max(1),
         _ => !matches!(kind, Kind::Const(0 | u64::MAX) | Kind::Gpr(_)) as u8,
@@ -337,8 +341,8 @@ pub(super) fn shift_left(x: &Link, by: u64) -> Link {
     }
 }
 
-/// `x >> by`, zeros from above; nothing is left at 64 and more. The ALU shifts to the left only: what is wanted is
-/// shifted into an upper half, and taken from there.
+/// `x >> by`, zeros from above; nothing is left at 64 and more. The ALU shifts to the left only:
+/// what is wanted is shifted into an upper half, and taken from there.
 pub(super) fn shift_right(x: &Link, by: u64) -> Link {
     match (by, x.constant()) {
         (0, _) => x.clone(),
@@ -361,7 +365,8 @@ pub(super) fn shift_right_signed(x: &Link, by: &Link) -> Link {
     xor(&shift(x, by, shift_right, &sign), &sign)
 }
 
-/// `x`, shifted by a value one binary digit after the other, after `invert` was applied and before it is again.
+/// `x`, shifted by a value one binary digit after the other, after `invert` was applied and before
+/// it is again.
 fn shift(x: &Link, by: &Link, way: fn(&Link, u64) -> Link, invert: &Link) -> Link {
     let mut x = xor(x, invert);
     if let Some(by) = by.constant() {
@@ -389,7 +394,9 @@ pub(super) fn multiply(a: &Link, b: &Link) -> Link {
         (None, Some(factor)) => known(multiply_constant(a, factor), bits),
         (Some(factor), None) => known(multiply_constant(b, factor), bits),
         // The fewer digits, the fewer steps.
-        (None, None) if a.bits.leading_zeros() >= b.bits.leading_zeros() => known(long_multiply(a, b), bits),
+        (None, None) if a.bits.leading_zeros() >= b.bits.leading_zeros() => {
+            known(long_multiply(a, b), bits)
+        }
         (None, None) => known(long_multiply(b, a), bits),
     }
 }
@@ -467,9 +474,10 @@ pub(super) fn divide(a: &Link, b: &Link) -> (Link, Link) {
     }
 }
 
-/// By a multiplication with 2^(32+s) / divisor, where 2^s is the greatest power of two below it: one of the two
-/// whole numbers next to that fraction gives the right quotient for all 32-bit numbers (the lower one after 1 was added
-/// to them), because the smaller of the two errors is at most half the divisor, so at most 2^s.
+/// By a multiplication with 2^(32+s) / divisor, where 2^s is the greatest power of two below it:
+/// one of the two whole numbers next to that fraction gives the right quotient for all 32-bit
+/// numbers (the lower one after 1 was added to them), because the smaller of the two errors is at
+/// most half the divisor, so at most 2^s.
 fn divide_low(x: &Link, divisor: u64) -> Link {
     let s = u64::from(divisor.ilog2());
     let (factor, rest) = ((1u64 << (32 + s)) / divisor, (1u64 << (32 + s)) % divisor);
@@ -481,8 +489,8 @@ fn divide_low(x: &Link, divisor: u64) -> Link {
     known(shift_right(&high(&product), s), ones(x.bits / divisor))
 }
 
-/// One digit of the dividend after the other, the highest first. The quotient's digits enter below as the dividend's
-/// leave above.
+/// One digit of the dividend after the other, the highest first. The quotient's digits enter below
+/// as the dividend's leave above.
 fn long_divide(a: &Link, b: &Link) -> (Link, Link) {
     let steps = steps(a);
     let mut digits = shift_left(a, 64 - steps);

@@ -39,27 +39,30 @@ mod sealed {
     impl Sealed for super::Qword {}
 }
 
-/// A dword or qword in memory: in an object ([`Mem::of`]), or at an address that stays as it is ([`mem32`], [`mem64`]).
+/// A dword or qword in memory: in an object ([`Mem::of`]), or at an address that stays as it is
+/// ([`mem32`], [`mem64`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mem<W: Width> {
     pub(super) location: Location,
     width: PhantomData<W>,
 }
 
-/// The dword at `address`, which is where it will be (softpin). [`Mem::of`] is for memory that the kernel may move.
+/// The dword at `address`, which is where it will be (softpin). [`Mem::of`] is for memory that the
+/// kernel may move.
 pub const fn mem32(address: MemoryAddress) -> Mem<Dword> {
     Mem { location: Location { address, object: None }, width: PhantomData }
 }
 
-/// The qword at `address`, which is where it will be (softpin); a multiple of 4 is enough. [`Mem::of`] is for memory that
-/// the kernel may move.
+/// The qword at `address`, which is where it will be (softpin); a multiple of 4 is enough.
+/// [`Mem::of`] is for memory that the kernel may move.
 pub const fn mem64(address: MemoryAddress) -> Mem<Qword> {
     Mem { location: Location { address, object: None }, width: PhantomData }
 }
 
 impl<W: Width> Mem<W> {
-    /// What lies `delta` bytes behind the start of an object. Packets that name it are references to the object: they
-    /// follow when it is moved, and the kernel is told that it is written if they write.
+    /// What lies `delta` bytes behind the start of an object. Packets that name it are references
+    /// to the object: they follow when it is moved, and the kernel is told that it is written if
+    /// they write.
     ///
     /// ```
     /// use genxml::batch::{Batch, Buffer};
@@ -76,8 +79,8 @@ impl<W: Width> Mem<W> {
     /// ```
     ///
     /// # Errors
-    /// [`MiError::Batch`] if it is not inside the object, or the object is at address 0; [`MiError::Range`] if `delta` is
-    /// not a multiple of 4.
+    /// [`MiError::Batch`] if it is not inside the object, or the object is at address 0;
+    /// [`MiError::Range`] if `delta` is not a multiple of 4.
     pub fn of(object: &(impl Object + ?Sized), delta: u64) -> Result<Self, MiError> {
         let extent = Extent { address: object.address(), size: object.size() };
         let bytes = if W::WIDE { 8 } else { 4 };
@@ -88,7 +91,8 @@ impl<W: Width> Mem<W> {
         if extent.address + delta == 0 {
             return Err(BatchError::AtZero { object: object.name().clone() }.into());
         }
-        let address = Address::new(extent.address + delta).map_err(MiError::range("an address in memory"))?;
+        let address =
+            Address::new(extent.address + delta).map_err(MiError::range("an address in memory"))?;
         Ok(Mem { location: Location { address, object: Some(extent) }, width: PhantomData })
     }
 
@@ -100,8 +104,8 @@ impl<W: Width> Mem<W> {
     /// What lies `bytes` bytes behind it.
     ///
     /// # Errors
-    /// [`MiError::Range`] if that is not a multiple of 4, or beyond 48 bits; [`MiError::Batch`] if it is not inside the
-    /// object any more.
+    /// [`MiError::Range`] if that is not a multiple of 4, or beyond 48 bits; [`MiError::Batch`] if
+    /// it is not inside the object any more.
     pub fn offset(self, bytes: u64) -> Result<Self, MiError> {
         Ok(Mem { location: self.location.behind(bytes)?, ..self })
     }
@@ -158,12 +162,16 @@ impl Location {
 
     /// The reference to its object, if it has one.
     pub fn reference(self, access: Access) -> Option<Reference> {
-        self.object.map(|object| Reference { object: object.address, address: self.address.va48(), access })
+        self.object.map(|object| Reference {
+            object: object.address,
+            address: self.address.va48(),
+            access,
+        })
     }
 }
 
-/// A register of 32 bits, or a pair of 64. [`Builder::register`](super::Builder::register) finds those that the
-/// specification describes.
+/// A register of 32 bits, or a pair of 64. [`Builder::register`](super::Builder::register) finds
+/// those that the specification describes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reg<W: Width> {
     offset: Offset,

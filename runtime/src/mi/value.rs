@@ -6,11 +6,13 @@ use super::place::{Dword, Mem, Qword, Reg, Width};
 use std::marker::PhantomData;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
-/// An expression that has a value when the batch runs, of 64 bits ([`Qword`]) or, zero above, of 32 ([`Dword`]).
+/// An expression that has a value when the batch runs, of 64 bits ([`Qword`]) or, zero above, of 32
+/// ([`Dword`]).
 ///
-/// Nothing is emitted when it is made. A [`Builder`](super::Builder) emits it where it is stored, and it is at that
-/// point of the batch that memory and registers are read, each time anew; [`Builder::keep`](super::Builder::keep)
-/// evaluates it once. Clones are one value: within one operation of the builder they are evaluated once.
+/// Nothing is emitted when it is made. A [`Builder`](super::Builder) emits it where it is stored,
+/// and it is at that point of the batch that memory and registers are read, each time anew;
+/// [`Builder::keep`](super::Builder::keep) evaluates it once. Clones are one value: within one
+/// operation of the builder they are evaluated once.
 #[derive(Clone, Debug)]
 pub struct Value<W: Width = Qword> {
     pub(super) node: Link,
@@ -57,7 +59,8 @@ impl Condition {
     }
 }
 
-/// What an expression can be made of: values, memory, registers, variables, and `u64` for constants.
+/// What an expression can be made of: values, memory, registers, variables, and `u64` for
+/// constants.
 ///
 /// Arithmetic is of 64 bits, unsigned, and wraps. 32-bit operands have zeros above.
 pub trait Operand {
@@ -80,14 +83,15 @@ pub trait Operand {
         Value::new(node::sub(&node::xor(&self.low().node, &sign), &sign))
     }
 
-    /// Shifted to the left. 64 and more leave 0. By a constant it takes an addition for each bit (32 count as none), by
-    /// anything else 500 dwords of batch.
+    /// Shifted to the left. 64 and more leave 0. By a constant it takes an addition for each bit
+    /// (32 count as none), by anything else 500 dwords of batch.
     fn shift_left(&self, by: impl Operand) -> Value {
         Value::new(node::shift_left_by(&self.value().node, &by.value().node))
     }
 
-    /// Shifted to the right, with zeros from above. 64 and more leave 0. By a constant it takes up to 62 additions (few
-    /// where the constant is a little below 32 or 64), by anything else 1500 dwords of batch.
+    /// Shifted to the right, with zeros from above. 64 and more leave 0. By a constant it takes up
+    /// to 62 additions (few where the constant is a little below 32 or 64), by anything else 1500
+    /// dwords of batch.
     fn shift_right(&self, by: impl Operand) -> Value {
         Value::new(node::shift_right_by(&self.value().node, &by.value().node))
     }
@@ -189,7 +193,8 @@ impl<T: Operand + ?Sized> Operand for &T {
     }
 }
 
-/// What can be stored where there is place for `W`: 32 bits go anywhere, 64 only where there are 64.
+/// What can be stored where there is place for `W`: 32 bits go anywhere, 64 only where there are
+/// 64.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be stored as a `{W}`",
     label = "not a value of this width",

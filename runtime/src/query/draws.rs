@@ -8,12 +8,13 @@ use genxml_core::address::SpaceKind;
 use std::collections::HashMap;
 use std::io;
 
-/// Packets that make threads run: draws of the 3D pipeline, walkers and objects of the media pipeline.
+/// Packets that make threads run: draws of the 3D pipeline, walkers and objects of the media
+/// pipeline.
 const DRAWS: [&str; 5] =
     ["3DPRIMITIVE", "GPGPU_WALKER", "MEDIA_OBJECT", "MEDIA_OBJECT_PRT", "MEDIA_OBJECT_WALKER"];
 
-/// True if a packet of this name is a draw or dispatch. They are numbered from 1 on, in the order in which the dump has
-/// them.
+/// True if a packet of this name is a draw or dispatch. They are numbered from 1 on, in the order
+/// in which the dump has them.
 pub fn is_draw(name: &str) -> bool {
     DRAWS.contains(&name)
 }
@@ -120,10 +121,14 @@ impl<'a> Draws<'a> {
 fn kernels(record: &Record, out: &mut Vec<u64>) {
     out.clear();
     let on = |name| record.item(name).is_some_and(|item| item.stored == 1);
-    let (eight, sixteen, wide) =
-        (on("8 Pixel Dispatch Enable"), on("16 Pixel Dispatch Enable"), on("32 Pixel Dispatch Enable"));
+    let (eight, sixteen, wide) = (
+        on("8 Pixel Dispatch Enable"),
+        on("16 Pixel Dispatch Enable"),
+        on("32 Pixel Dispatch Enable"),
+    );
     let some = on("Enable") || on("Function Enable") || eight || sixteen || wide;
-    // Of pixel shaders, the first kernel is that of 8 pixels or of the only width (2a p.154, p.157-158).
+    // Of pixel shaders, the first kernel is that of 8 pixels or of the only width (2a p.154,
+    // p.157-158).
     let several = usize::from(eight) + usize::from(sixteen) + usize::from(wide) > 1;
     for (names, runs) in [
         (["Kernel Start Pointer", "Kernel Start Pointer 0"], some && (eight || !several)),
@@ -138,7 +143,9 @@ fn kernels(record: &Record, out: &mut Vec<u64>) {
 /// The GPU address in a field.
 fn absolute(item: &Item) -> Option<u64> {
     match item.value {
-        Value::Address { absolute, space: SpaceKind::Instruction | SpaceKind::Graphics, .. } => absolute,
+        Value::Address {
+            absolute, space: SpaceKind::Instruction | SpaceKind::Graphics, ..
+        } => absolute,
         _ => None,
     }
 }
@@ -152,7 +159,8 @@ impl Sink for Draws<'_> {
 
     fn record(&mut self, record: &Record) -> io::Result<()> {
         let context = self.contexts.entry(self.at).or_default();
-        if record.kind == Kind::Struct && record.name == "INTERFACE_DESCRIPTOR_DATA" && self.loading {
+        if record.kind == Kind::Struct && record.name == "INTERFACE_DESCRIPTOR_DATA" && self.loading
+        {
             let index = record.index.unwrap_or(0).min(MAX_DESCRIPTORS - 1) as usize;
             if context.descriptors.len() <= index {
                 context.descriptors.resize(index + 1, None);
@@ -171,10 +179,11 @@ impl Sink for Draws<'_> {
             kernels(record, &mut context.stages[stage]);
         }
         if record.name == "3DSTATE_VF_TOPOLOGY" {
-            context.topology = record.item("Primitive Topology Type").and_then(|item| match item.value {
-                Value::Enum { name } => name,
-                _ => None,
-            });
+            context.topology =
+                record.item("Primitive Topology Type").and_then(|item| match item.value {
+                    Value::Enum { name } => name,
+                    _ => None,
+                });
         }
         if !is_draw(record.name) {
             return Ok(());
@@ -183,10 +192,14 @@ impl Sink for Draws<'_> {
         let kernels = match three_d {
             true => {
                 let stages = STAGES.iter().zip(&context.stages);
-                stages.flat_map(|((stage, _), kernels)| kernels.iter().map(|at| (*stage, *at))).collect()
+                stages
+                    .flat_map(|((stage, _), kernels)| kernels.iter().map(|at| (*stage, *at)))
+                    .collect()
             }
             false => {
-                let index = record.item("Interface Descriptor Offset").map_or(0, |item| item.stored as usize);
+                let index = record
+                    .item("Interface Descriptor Offset")
+                    .map_or(0, |item| item.stored as usize);
                 let kernel = context.descriptors.get(index).copied().flatten();
                 kernel.map(|at| ("thread", at)).into_iter().collect()
             }

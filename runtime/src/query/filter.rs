@@ -8,8 +8,8 @@ use std::io;
 use std::ops::{Range, RangeInclusive};
 use std::str::FromStr;
 
-/// What to show of a dump. Conditions of different kinds must all hold; of several packets, ranges or names of fields
-/// one is enough, of several values of fields all must hold.
+/// What to show of a dump. Conditions of different kinds must all hold; of several packets, ranges
+/// or names of fields one is enough, of several values of fields all must hold.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filter {
     /// Names of packets, structures, registers or data. What they point to is shown too.
@@ -18,14 +18,15 @@ pub struct Filter {
     pub fields: Vec<FieldTest>,
     /// Addresses: of packets and of what lies in memory. What such a packet points to is shown too.
     pub ranges: Vec<Range<u64>>,
-    /// Draws by their numbers ([`is_draw`](super::is_draw)), from 1 on: the packets since the draw before, the draw, and
-    /// what it uses.
+    /// Draws by their numbers ([`is_draw`](super::is_draw)), from 1 on: the packets since the draw
+    /// before, the draw, and what it uses.
     pub draws: Option<RangeInclusive<u64>>,
     /// Submissions by their numbers.
     pub submissions: Option<RangeInclusive<u64>>,
 }
 
-/// A condition on a field: its name, or with the structures and arrays around it, `Entry[3].Surface Format`.
+/// A condition on a field: its name, or with the structures and arrays around it,
+/// `Entry[3].Surface Format`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldTest {
     /// The name.
@@ -131,7 +132,8 @@ impl Filter {
 
 /// The name, also of one register among many: `RING_TAIL of VCS`.
 fn named(record: &Record, glob: &Glob) -> bool {
-    glob.matches(record.name) || record.register.is_some_and(|register| glob.matches(&register.to_string()))
+    glob.matches(record.name)
+        || record.register.is_some_and(|register| glob.matches(&register.to_string()))
 }
 
 /// True if the record's memory and the range overlap. Registers and remarks are not in memory.
@@ -177,7 +179,8 @@ impl Paths {
     }
 }
 
-/// True if `text` is the value of the item: as stored, as meant, by its name, or the address that it leads to.
+/// True if `text` is the value of the item: as stored, as meant, by its name, or the address that
+/// it leads to.
 fn has_value(item: &Item, text: &str) -> bool {
     let number = parse(text);
     let float = || text.parse::<f64>().ok();
@@ -185,8 +188,9 @@ fn has_value(item: &Item, text: &str) -> bool {
         Value::Uint(value) => number == Some(value) || float() == Some(value as f64),
         Value::Int(value) => {
             let digits = text.strip_prefix('-');
-            let signed =
-                digits.and_then(parse).map_or(number.map(i128::from), |value| Some(-i128::from(value)));
+            let signed = digits
+                .and_then(parse)
+                .map_or(number.map(i128::from), |value| Some(-i128::from(value)));
             signed == Some(value.into())
         }
         Value::Bool(value) => match value {
@@ -218,7 +222,8 @@ fn parse(text: &str) -> Option<u64> {
     }
 }
 
-/// Gives another sink what a [`Filter`] lets through. Depths are counted anew, so that what is left of a tree is one.
+/// Gives another sink what a [`Filter`] lets through. Depths are counted anew, so that what is left
+/// of a tree is one.
 pub struct Filtered<'a> {
     filter: &'a Filter,
     inner: &'a mut dyn Sink,
@@ -358,7 +363,8 @@ fn keep(items: &mut Vec<Item>, shown: &[usize]) {
                 kept[outer] = true;
             }
         }
-        let inside = items[at + 1..].iter().take_while(|inner| inner.depth > items[at].depth).count();
+        let inside =
+            items[at + 1..].iter().take_while(|inner| inner.depth > items[at].depth).count();
         kept[at + 1..at + 1 + inside].fill(true);
     }
     let mut kept = kept.into_iter();

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// A pattern of a name: `*` stands for any text, `?` for any character; letters are the same in either case.
+/// A pattern of a name: `*` stands for any text, `?` for any character; letters are the same in
+/// either case.
 ///
 /// ```
 /// use genxml::query::Glob;
@@ -81,12 +82,15 @@ mod tests {
     fn as_the_definition_says() {
         let mut state = 1u64;
         let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % below
         };
         let (mut yes, mut no) = (0, 0);
         for _ in 0..20_000 {
-            let pattern: String = (0..random(6)).map(|_| ['a', 'B', '*', '?'][random(4) as usize]).collect();
+            let pattern: String =
+                (0..random(6)).map(|_| ['a', 'B', '*', '?'][random(4) as usize]).collect();
             let name: String = (0..random(7)).map(|_| ['A', 'b'][random(2) as usize]).collect();
             let expected = by_definition(pattern.as_bytes(), name.as_bytes());
             assert_eq!(Glob::new(&pattern).matches(&name), expected, "{pattern} {name}");

@@ -35,7 +35,8 @@ impl What {
     }
 }
 
-/// The register that a packet gives a value which stands elsewhere: in memory, or in another register.
+/// The register that a packet gives a value which stands elsewhere: in memory, or in another
+/// register.
 fn loaded_register(record: &Record) -> Option<u32> {
     let field = match record.name {
         "MI_LOAD_REGISTER_MEM" => "Register Address",
@@ -161,7 +162,9 @@ fn key(record: &Record) -> Key {
 fn is_state(record: &Record) -> bool {
     let does = |name: &str| {
         is_draw(name)
-            || ["MI_", "XY_", "PIPE_CONTROL", "MEDIA_STATE_FLUSH"].iter().any(|start| name.starts_with(start))
+            || ["MI_", "XY_", "PIPE_CONTROL", "MEDIA_STATE_FLUSH"]
+                .iter()
+                .any(|start| name.starts_with(start))
     };
     match record.kind {
         Kind::Register => true,
@@ -170,8 +173,8 @@ fn is_state(record: &Record) -> bool {
     }
 }
 
-/// What was written last before a draw: a sink that collects it for the context of that draw. Later records are left
-/// alone.
+/// What was written last before a draw: a sink that collects it for the context of that draw. Later
+/// records are left alone.
 pub struct InEffect<'a> {
     what: Option<&'a What>,
     draw: u64,
@@ -181,8 +184,8 @@ pub struct InEffect<'a> {
     found: Option<Vec<Write>>,
 }
 
-/// A sink for the state that is in effect at the draw of this number: of `what`, or all there is. Give it to a decoder,
-/// then ask [`InEffect::writes`].
+/// A sink for the state that is in effect at the draw of this number: of `what`, or all there is.
+/// Give it to a decoder, then ask [`InEffect::writes`].
 pub fn in_effect(what: Option<&What>, draw: u64) -> InEffect<'_> {
     InEffect { what, draw, place: Place::new(), seen: HashMap::new(), count: 0, found: None }
 }

@@ -1,4 +1,5 @@
-//! AUB files written dword by dword, from the description of the format (gen8_facts 1.5) and nothing of the reader.
+//! AUB files written dword by dword, from the description of the format (gen8_facts 1.5) and
+//! nothing of the reader.
 
 /// A file being written.
 #[derive(Default)]
@@ -43,7 +44,13 @@ impl AubFile {
     pub fn memory(&mut self, space: u32, address: u64, bytes: &[u8]) -> &mut Self {
         let dwords = bytes.len().div_ceil(4) as u32;
         let address = [address as u32, (address >> 32) as u32];
-        self.dwords(&[0xf706_0000 | (4 + dwords), address[0], address[1], space << 28, bytes.len() as u32]);
+        self.dwords(&[
+            0xf706_0000 | (4 + dwords),
+            address[0],
+            address[1],
+            space << 28,
+            bytes.len() as u32,
+        ]);
         self.padded(bytes)
     }
 
@@ -57,7 +64,8 @@ impl AubFile {
         self.memory(space, address, &bytes)
     }
 
-    /// Entries of the global page table: pages from `page` on are at physical `frame` and those behind it.
+    /// Entries of the global page table: pages from `page` on are at physical `frame` and those
+    /// behind it.
     pub fn map_global(&mut self, page: u64, frame: u64, pages: u64) -> &mut Self {
         let entries: Vec<u64> = (0..pages).map(|index| (frame + index * 4096) | 1).collect();
         self.memory_u64(space::GGTT_ENTRY, page / 4096 * 8, &entries)
@@ -83,10 +91,22 @@ impl AubFile {
     }
 
     /// A classic trace block: operation, type, space.
-    pub fn trace(&mut self, [operation, kind, space]: [u32; 3], address: u64, bytes: &[u8]) -> &mut Self {
+    pub fn trace(
+        &mut self,
+        [operation, kind, space]: [u32; 3],
+        address: u64,
+        bytes: &[u8],
+    ) -> &mut Self {
         let size = bytes.len().next_multiple_of(4) as u32;
         let address = [address as u32, (address >> 32) as u32];
-        self.dwords(&[0xe0c1_0004, operation | kind << 8 | space << 16, 0, address[0], size, address[1]]);
+        self.dwords(&[
+            0xe0c1_0004,
+            operation | kind << 8 | space << 16,
+            0,
+            address[0],
+            size,
+            address[1],
+        ]);
         self.padded(bytes)
     }
 }

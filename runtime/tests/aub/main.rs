@@ -1,5 +1,5 @@
-//! The reader of AUB files. Oracles: the description of the format, which `file` follows on its own; the files of
-//! Mesa's writer in the corpus; other programs' compressed data.
+//! The reader of AUB files. Oracles: the description of the format, which `file` follows on its
+//! own; the files of Mesa's writer in the corpus; other programs' compressed data.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -36,7 +36,9 @@ fn owned(event: Event<'_>) -> Owned {
         Event::GlobalEntries { first, entries } => Owned::Entries(first, entries.to_vec()),
         Event::RegisterWrite { offset, mask, value } => Owned::Write(offset, mask, value),
         Event::RegisterPoll { offset, mask, value } => Owned::Poll(offset, mask, value),
-        Event::Commands { engine, address, bytes } => Owned::Commands(engine, address, bytes.to_vec()),
+        Event::Commands { engine, address, bytes } => {
+            Owned::Commands(engine, address, bytes.to_vec())
+        }
         Event::Comment(text) => Owned::Comment(text.to_owned()),
         Event::Bitmap(_) => Owned::Other("bitmap"),
         Event::MemoryPoll { .. } => Owned::Other("memory poll"),
@@ -113,7 +115,10 @@ fn memory_trace() {
     );
     let mut skylake = AubFile::default();
     skylake.version(12, "no id");
-    assert_eq!(events(&skylake), [Owned::Header(Kind::MemoryTrace, None, "no id".into(), Some(false))]);
+    assert_eq!(
+        events(&skylake),
+        [Owned::Header(Kind::MemoryTrace, None, "no id".into(), Some(false))]
+    );
 }
 
 #[test]
@@ -138,11 +143,15 @@ fn classic_file() {
     old.dwords(&[0xe0c1_0003, 1 | 4 << 16, 0, 8, 8, 0x1003, 0x2003]);
     assert_eq!(
         events(&old),
-        [Owned::Header(Kind::Classic, None, "a test".into(), None), Owned::Entries(2, vec![0x1003, 0x2003]),]
+        [
+            Owned::Header(Kind::Classic, None, "a test".into(), None),
+            Owned::Entries(2, vec![0x1003, 0x2003]),
+        ]
     );
 }
 
-/// A block of megabytes comes in pieces that add up to it, and never needs the memory that it claims.
+/// A block of megabytes comes in pieces that add up to it, and never needs the memory that it
+/// claims.
 #[test]
 fn large_blocks_come_in_pieces() {
     let bytes: Vec<u8> = (0..3 * CHUNK as u32 / 4 + 5).flat_map(u32::to_le_bytes).collect();
@@ -168,7 +177,8 @@ fn large_blocks_come_in_pieces() {
         (0..CHUNK as u64 / 4 + 1).map(|index| (2 * index) | (2 * index + 1) << 32).collect();
     assert!(entries == expected);
 
-    // Four gigabytes are promised, eight bytes are there: the reader says so and takes no memory for them.
+    // Four gigabytes are promised, eight bytes are there: the reader says so and takes no memory
+    // for them.
     let mut file = AubFile::classic("");
     let start = file.0.len() as u64;
     file.dwords(&[0xe0c1_0004, 1, 0, 0, 0xffff_fffc, 0, 1, 2]);
@@ -197,7 +207,10 @@ fn cut_at_every_byte() {
             let position = match &error {
                 None => {
                     // Only between blocks.
-                    assert!(whole.iter().any(|(position, _)| *position == cut as u64), "cut at {cut}");
+                    assert!(
+                        whole.iter().any(|(position, _)| *position == cut as u64),
+                        "cut at {cut}"
+                    );
                     cut as u64
                 }
                 Some(AubError::Cut { position, needed, available, .. }) => {
@@ -213,7 +226,8 @@ fn cut_at_every_byte() {
                 }
                 Some(other) => panic!("cut at {cut}: {other:?}"),
             };
-            // All blocks before the one that is cut are there, register by register of those that have several.
+            // All blocks before the one that is cut are there, register by register of those that
+            // have several.
             let complete = whole.iter().filter(|(at, _)| *at < position).count();
             assert!(events.len() >= complete, "cut at {cut}");
             assert!(events.iter().all(|(at, _)| *at <= position));
@@ -237,7 +251,10 @@ fn errors_say_where_and_what() {
         assert!(words.iter().all(|word| text.contains(word)), "{words:?} not in: {text}");
     };
     has(error(&[0x7a00_0004, 0, 0]), &["0x7a000004", "does not start an AUB block"]);
-    has(error(&[0xf706_0005, 0, 0, 2 << 28, 5, 1]), &["MEM_TRACE_MEMORY_WRITE", "Size bytes = 0x5"]);
+    has(
+        error(&[0xf706_0005, 0, 0, 2 << 28, 5, 1]),
+        &["MEM_TRACE_MEMORY_WRITE", "Size bytes = 0x5"],
+    );
     has(error(&[0xf706_0002, 0, 0]), &["MEM_TRACE_MEMORY_WRITE", "Length = 0x3"]);
     has(error(&[0xf706_0004, 0, 0, 3 << 28, 0]), &["Address Space = 0x3"]);
     has(error(&[0xf706_0005, 4, 0, 4 << 28, 4, 1]), &["Address = 0x4", "whole"]);
@@ -251,7 +268,10 @@ fn errors_say_where_and_what() {
     has(error(&[0xe0c1_0004, 1 | 9 << 16, 0, 0, 0, 0]), &["Address Space = 0x9"]);
     has(error(&[0xe0c1_0004, 2 | 1 << 8, 0, 0, 0, 0]), &["Type of Data = 0x1"]);
     has(error(&[0xe0c1_0004, 1, 0, 0, 6, 0]), &["Size bytes = 0x6"]);
-    has(error(&[0xf703_0005, 0, 0]), &["ends inside a MEM_TRACE_REGISTER_WRITE block", "24 bytes", "12 are"]);
+    has(
+        error(&[0xf703_0005, 0, 0]),
+        &["ends inside a MEM_TRACE_REGISTER_WRITE block", "24 bytes", "12 are"],
+    );
 
     for start in [&b""[..], b"ab", b"\x7fELF.....", b"PK\x03\x04"] {
         let error = read(start).1.unwrap();
@@ -285,7 +305,8 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn xz(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), lzma_rust2::XzOptions::with_preset(1)).unwrap();
+    let mut encoder =
+        lzma_rust2::XzWriter::new(Vec::new(), lzma_rust2::XzOptions::with_preset(1)).unwrap();
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
@@ -312,9 +333,11 @@ fn compressed_files() {
     }
     let (plain, _) = read(&file.0);
     let halves = file.0.split_at(file.0.len() / 2);
-    for (compression, compress) in
-        [(Compression::Gzip, gzip as fn(&[u8]) -> Vec<u8>), (Compression::Xz, xz), (Compression::Zstd, zstd)]
-    {
+    for (compression, compress) in [
+        (Compression::Gzip, gzip as fn(&[u8]) -> Vec<u8>),
+        (Compression::Xz, xz),
+        (Compression::Zstd, zstd),
+    ] {
         let packed = compress(&file.0);
         assert_eq!(Reader::new(&packed[..]).unwrap().compression(), compression);
         let (events, error) = read(&packed);
@@ -335,12 +358,15 @@ fn compressed_files() {
             assert!(events == plain[..events.len()], "{compression:?} cut at {cut}");
         }
         let error = read(&packed[..packed.len() - 1]).1.unwrap().to_string();
-        assert!(error.contains("bytes of AUB data") && error.contains("again"), "{compression:?}: {error}");
+        assert!(
+            error.contains("bytes of AUB data") && error.contains("again"),
+            "{compression:?}: {error}"
+        );
     }
 }
 
-/// Oracle: Mesa's writer, and the xz program. A Vulkan program with two submissions: each writes ELSP four times and
-/// polls the status.
+/// Oracle: Mesa's writer, and the xz program. A Vulkan program with two submissions: each writes
+/// ELSP four times and polls the status.
 #[test]
 fn files_of_mesa() {
     for name in ["vk_saxpy.aub.xz", "vk_triangle.aub.xz"] {

@@ -1,5 +1,5 @@
-//! Submissions of AUB files. Oracles: the files of Mesa's writer and the captures of the same programs in the corpus; files
-//! written dword by dword.
+//! Submissions of AUB files. Oracles: the files of Mesa's writer and the captures of the same
+//! programs in the corpus; files written dword by dword.
 
 use crate::common;
 use crate::file::{AubFile, space};
@@ -26,7 +26,10 @@ fn commands(submission: &Submission<'_>) -> Vec<u32> {
     assert_eq!(submission.address, ring.start + ring.head);
     let dword = |index| {
         let mut dword = Vec::new();
-        assert_eq!(global.dwords(ring.start + (ring.head + 4 * index) % ring.size, 1, &mut dword), 1);
+        assert_eq!(
+            global.dwords(ring.start + (ring.head + 4 * index) % ring.size, 1, &mut dword),
+            1
+        );
         dword[0]
     };
     (0..submission.length / 4).map(dword).collect()
@@ -65,7 +68,8 @@ fn corpus() {
         .unwrap();
 
         let mut states = HashMap::new();
-        let mut dump = Dump::open(&corpus.join(format!("aub/{name}.aub.xz")), &How::default()).unwrap();
+        let mut dump =
+            Dump::open(&corpus.join(format!("aub/{name}.aub.xz")), &How::default()).unwrap();
         dump.submissions(&mut |submission| {
             let commands = commands(submission);
             let [0x1880_0101, low, high, 0] = commands[..] else { panic!("{commands:x?}") };
@@ -80,20 +84,23 @@ fn corpus() {
         assert_eq!(dump.notes(), []);
         // From the ring on, as genx decode shows it.
         let mut text = Vec::new();
-        let summary = Decoder::new(Tables::gen8(), Options::default()).dump(&mut dump, &mut text).unwrap();
+        let summary =
+            Decoder::new(Tables::gen8(), Options::default()).dump(&mut dump, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert_eq!((summary.unknown, summary.limited), (0, false), "{name}");
         for problem in ["no memory here", "not there", "cut short"] {
             assert!(!text.contains(problem), "{name}: {problem}:\n{text}");
         }
         assert_eq!(of_aub.len(), of_capture.len(), "{name}");
-        // The first submission sets the context up. In the capture it also loads INSTPM, which the driver does only where the
-        // kernel isolates contexts; the recording tool answered that it does not. All else is the same, dword by dword.
+        // The first submission sets the context up. In the capture it also loads INSTPM, which the
+        // driver does only where the kernel isolates contexts; the recording tool answered that it
+        // does not. All else is the same, dword by dword.
         let (aub, capture) = (&of_aub[0], &of_capture[0]);
         let end = aub.len() - 1;
         assert_eq!(aub[..end], capture[..end], "{name}");
         assert_eq!(aub[end], capture[capture.len() - 1], "{name}");
-        let only: Vec<&str> = capture[end..capture.len() - 1].iter().map(|found| found.0.trim()).collect();
+        let only: Vec<&str> =
+            capture[end..capture.len() - 1].iter().map(|found| found.0.trim()).collect();
         assert_eq!(only, ["packet MI_LOAD_REGISTER_IMM", "register INSTPM"], "{name}");
         assert!(of_aub[1].len() > 30);
         assert!(of_aub[1..] == of_capture[1..], "{name}");
@@ -134,8 +141,8 @@ fn image(start: u32, size: u32, head: u32, tail: u32, roots: [u64; 4]) -> Vec<u3
     image
 }
 
-/// A file with a ring of two pages at 0x1000 of global memory, of which the second page lies before the first, and a
-/// context at 0x4000.
+/// A file with a ring of two pages at 0x1000 of global memory, of which the second page lies before
+/// the first, and a context at 0x4000.
 fn with_ring(roots: [u64; 4], head: u32, tail: u32) -> AubFile {
     let mut file = AubFile::memory_trace();
     file.map_global(0x1000, 0x9000, 1).map_global(0x2000, 0x8000, 1).map_global(0x4000, 0xa000, 2);
@@ -254,8 +261,9 @@ fn what_cannot_be_used_is_noted() {
         assert!(words.iter().all(|word| text.contains(word)), "{words:?} not in: {text}");
     };
     has(notes(&|file| submit(file, 0x2000, [0, 0, 0, WIDE])), &["byte 0x70", "0x5000", "left out"]);
-    let local =
-        |file: &mut AubFile| _ = file.memory(space::LOCAL, 0, &[1; 4]).memory(space::LOCAL, 8, &[1; 8]);
+    let local = |file: &mut AubFile| {
+        _ = file.memory(space::LOCAL, 0, &[1; 4]).memory(space::LOCAL, 8, &[1; 8])
+    };
     has(notes(&local), &["byte 0x28", "12 bytes", "local memory", "2 blocks"]);
     has(notes(&|file| _ = file.memory(space::GGTT, 0x1000, &[1; 4])), &["without an entry"]);
     has(notes(&|file| _ = file.memory(space::PHYSICAL, u64::MAX - 1, &[1; 4])), &["4 bytes"]);
@@ -303,9 +311,10 @@ fn large() {
     aub::submissions(aub::Reader::new(input).unwrap(), "large", &mut notes, &mut |submission| {
         seen += 1;
         assert!(
-            submission
-                .name
-                .ends_with(&format!("{:#x}", (times as usize * block.0.len() + start.0.len()) + 72))
+            submission.name.ends_with(&format!(
+                "{:#x}",
+                (times as usize * block.0.len() + start.0.len()) + 72
+            ))
         );
         assert_eq!(
             submission.memory.tail(0x1000).iter().filter(|byte| **byte == 0x55).count(),

@@ -1,5 +1,5 @@
-//! What is written, read back. Oracles: what was given to the writer; captures, which come back as they were; Mesa's file of
-//! the same program.
+//! What is written, read back. Oracles: what was given to the writer; captures, which come back as
+//! they were; Mesa's file of the same program.
 
 use crate::common;
 use crate::{Owned, read};
@@ -105,7 +105,12 @@ fn compare(capture: &Capture, file: &[u8]) {
         let [0x1880_0101, low, high, 0] = commands[..] else { panic!("{commands:x?}") };
         assert_eq!((u64::from(high) << 32 | u64::from(low)) & 0xffff_ffff_ffff, *address);
         let objects: Vec<(u64, u64)> = exec.objects.iter().map(|o| (o.address, o.size)).collect();
-        assert!(pages(submission.memory, &objects) == *memory, "{} exec {}", capture.name(), exec.seq);
+        assert!(
+            pages(submission.memory, &objects) == *memory,
+            "{} exec {}",
+            capture.name(),
+            exec.seq
+        );
         Ok(())
     })
     .unwrap();
@@ -123,8 +128,14 @@ fn captures() {
         let place = tempfile::tempdir().unwrap();
         let mut writer = CaptureWriter::new(capture.name());
         let mut notes = Vec::new();
-        aub::to_capture(Reader::new(&file[..]).unwrap(), &mut writer, &mut notes, &|_| true, &mut |_| ())
-            .unwrap();
+        aub::to_capture(
+            Reader::new(&file[..]).unwrap(),
+            &mut writer,
+            &mut notes,
+            &|_| true,
+            &mut |_| (),
+        )
+        .unwrap();
         writer.finish(place.path()).unwrap();
         assert_eq!(notes, [], "{}", capture.name());
         let back = Capture::open(place.path()).unwrap();
@@ -195,12 +206,15 @@ fn objects_move() {
         object("b", 0x1f_f000, 0x2001, vec![(0x2000, b"x")]),
     ];
     exec(&mut recorder, 1, EngineId::Render, &first);
-    let second =
-        [object("batch", 0x10_0000, 0x1000, vec![]), object("a", 0x20_0000, 0x3000, vec![(0, b"new!")])];
+    let second = [
+        object("batch", 0x10_0000, 0x1000, vec![]),
+        object("a", 0x20_0000, 0x3000, vec![(0, b"new!")]),
+    ];
     exec(&mut recorder, 1, EngineId::Render, &second);
     exec(&mut recorder, 2, EngineId::VideoEnhance, &second[..1]);
     recorder.free("a");
-    let third = [object("batch", 0x10_0000, 0x1000, vec![]), object("a", 0x20_0000, 0x1000, vec![])];
+    let third =
+        [object("batch", 0x10_0000, 0x1000, vec![]), object("a", 0x20_0000, 0x1000, vec![])];
     exec(&mut recorder, 1, EngineId::Video, &third);
     assert_ne!(recorder.physical("a"), None);
     let file = recorder.finish().unwrap();
@@ -214,7 +228,11 @@ fn objects_move() {
             (submission.memory.bytes(*address, &mut bytes) == 4)
                 .then(|| String::from_utf8_lossy(&bytes).into_owned())
         };
-        seen.push((submission.context, submission.engine, reads.iter().map(read).collect::<Vec<_>>()));
+        seen.push((
+            submission.context,
+            submission.engine,
+            reads.iter().map(read).collect::<Vec<_>>(),
+        ));
         Ok(())
     })
     .unwrap();
@@ -223,7 +241,15 @@ fn objects_move() {
     let none = None::<String>;
     let contents: Vec<_> = seen.iter().map(|seen| seen.2.clone()).collect();
     let expected = [
-        [text("1234"), text("5678"), zero.clone(), text("x\0\0\0"), none.clone(), zero.clone(), end.clone()],
+        [
+            text("1234"),
+            text("5678"),
+            zero.clone(),
+            text("x\0\0\0"),
+            none.clone(),
+            zero.clone(),
+            end.clone(),
+        ],
         [
             none.clone(),
             none.clone(),
@@ -233,12 +259,31 @@ fn objects_move() {
             none.clone(),
             end.clone(),
         ],
-        [none.clone(), none.clone(), none.clone(), none.clone(), none.clone(), none.clone(), end.clone()],
-        [none.clone(), none.clone(), zero.clone(), none.clone(), none.clone(), none.clone(), end.clone()],
+        [
+            none.clone(),
+            none.clone(),
+            none.clone(),
+            none.clone(),
+            none.clone(),
+            none.clone(),
+            end.clone(),
+        ],
+        [
+            none.clone(),
+            none.clone(),
+            zero.clone(),
+            none.clone(),
+            none.clone(),
+            none.clone(),
+            end.clone(),
+        ],
     ];
     assert_eq!(contents, expected);
     let engines: Vec<EngineId> = seen.iter().map(|seen| seen.1).collect();
-    assert_eq!(engines, [EngineId::Render, EngineId::Render, EngineId::VideoEnhance, EngineId::Video]);
+    assert_eq!(
+        engines,
+        [EngineId::Render, EngineId::Render, EngineId::VideoEnhance, EngineId::Video]
+    );
     assert_eq!(seen[0].0, seen[1].0, "a context keeps its image");
     assert_eq!(notes, []);
 }

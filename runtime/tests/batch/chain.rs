@@ -13,7 +13,8 @@ fn growing(size: u64) -> Batch<Render> {
 #[test]
 fn a_full_buffer_jumps_to_the_next() {
     let mut batch = growing(0x10_0000);
-    let positions: Vec<Position> = (0..700).map(|_| batch.emit(&PipeControl::new()).unwrap()).collect();
+    let positions: Vec<Position> =
+        (0..700).map(|_| batch.emit(&PipeControl::new()).unwrap()).collect();
     let finished = batch.finish().unwrap();
     // 4096 bytes less 16 for the jump hold 170 packets of 24 bytes.
     assert_eq!((finished.length, finished.chained.len()), (170 * 24 + 16, 4));

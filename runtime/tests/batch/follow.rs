@@ -1,4 +1,5 @@
-//! What `submit` follows: jumps, calls and loops, with the bases that are in force there; state behind offsets.
+//! What `submit` follows: jumps, calls and loops, with the bases that are in force there; state
+//! behind offsets.
 
 use genxml::batch::{Arena, Batch, BatchError, Buffer, Heap};
 use genxml::core::address::{DynamicState, Instruction, SurfaceState};
@@ -9,7 +10,9 @@ use genxml::gen8::media_states::{
     SamplerState8x8Avs, SamplerState8x8Convolve, SamplerState8x8ErodeDilateMinmaxfilter,
 };
 use genxml::gen8::mi::MiNoop;
-use genxml::gen8::render3d_binding::{ThreeDStateBindingTablePointersPs, ThreeDStateSamplerStatePointersPs};
+use genxml::gen8::render3d_binding::{
+    ThreeDStateBindingTablePointersPs, ThreeDStateSamplerStatePointersPs,
+};
 use genxml::gen8::render3d_pixel::ThreeDStatePs;
 use genxml::gen8::state::{RenderSurfaceState, SamplerState, StateBaseAddress};
 use genxml::pipeline::ThreeD;
@@ -73,7 +76,9 @@ fn the_first_thing_of_a_heap_is_no_null_pointer() {
 fn packets_that_no_table_knows_are_skipped() {
     let mut batch = batch();
     batch.emit(&Own { value: lit!(1) }).unwrap();
-    batch.emit(&ThreeDStatePs { kernel_start_pointer_0: lit!(64), ..ThreeDStatePs::new() }).unwrap();
+    batch
+        .emit(&ThreeDStatePs { kernel_start_pointer_0: lit!(64), ..ThreeDStatePs::new() })
+        .unwrap();
     let error = batch.finish().unwrap().submit([]).unwrap_err();
     assert!(matches!(error, BatchError::NoBase { .. }), "{error}");
 }
@@ -104,7 +109,9 @@ fn jumps_to_other_batches_are_followed() {
         let mut other = Batch::<Render>::new("other", 0x2000, 4096).unwrap().assume::<ThreeD>();
         let start = other.here();
         let target = other.target(start).unwrap();
-        other.emit(&ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: table }).unwrap();
+        other
+            .emit(&ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: table })
+            .unwrap();
         (target, other.finish().unwrap().buffer)
     };
     let submit = |table, with_base| {
@@ -134,7 +141,9 @@ fn state_is_checked_with_the_bases_of_its_packet() {
         let surface = heap.put(&RenderSurfaceState::new()).unwrap();
         let table = heap.binding_table(&[surface]).unwrap();
         surface_base(&mut batch, heap);
-        batch.emit(&ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: table }).unwrap();
+        batch
+            .emit(&ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: table })
+            .unwrap();
     }
     batch.finish().unwrap().submit(heaps.into_iter().map(Heap::finish)).unwrap();
 }
@@ -180,7 +189,9 @@ fn all_kinds_of_samplers_go_behind_a_sampler_pointer() {
     let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x8000, 16384).unwrap();
     let color = dynamic.put(&SamplerIndirectStateBorderColor::new()).unwrap();
     let offsets = [
-        dynamic.put(&SamplerState { indirect_state_pointer: color, ..SamplerState::new() }).unwrap(),
+        dynamic
+            .put(&SamplerState { indirect_state_pointer: color, ..SamplerState::new() })
+            .unwrap(),
         dynamic.put(&SamplerState8x8Avs::new()).unwrap(),
         dynamic.put(&SamplerState8x8Convolve::new()).unwrap(),
         dynamic.put(&SamplerState8x8ErodeDilateMinmaxfilter::new()).unwrap(),
@@ -188,7 +199,9 @@ fn all_kinds_of_samplers_go_behind_a_sampler_pointer() {
     let mut batch = batch();
     dynamic_base(&mut batch, &dynamic);
     for offset in offsets {
-        batch.emit(&ThreeDStateSamplerStatePointersPs { pointer_to_ps_sampler_state: offset }).unwrap();
+        batch
+            .emit(&ThreeDStateSamplerStatePointersPs { pointer_to_ps_sampler_state: offset })
+            .unwrap();
     }
     batch.finish().unwrap().submit([dynamic.finish()]).unwrap();
 }
@@ -208,7 +221,9 @@ fn empty_arrays_may_be_pointed_to() {
         let mut batch = batch();
         surface_base(&mut batch, &surfaces);
         dynamic_base(&mut batch, &dynamic);
-        batch.emit(&ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: table }).unwrap();
+        batch
+            .emit(&ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: table })
+            .unwrap();
         let mut batch = batch.select_gpgpu().unwrap();
         batch.emit(&curbe).unwrap();
         batch.finish().unwrap().submit([surfaces.finish(), dynamic.finish()]).unwrap();
@@ -226,7 +241,9 @@ fn routines_keep_what_they_assume() {
             .assume::<ThreeD>()
             .assume_base::<DynamicState>(base)
             .routine(|routine| {
-                routine.emit(&ThreeDStateSamplerStatePointersPs { pointer_to_ps_sampler_state: samplers })?;
+                routine.emit(&ThreeDStateSamplerStatePointersPs {
+                    pointer_to_ps_sampler_state: samplers,
+                })?;
                 Ok(())
             })
             .unwrap()
@@ -239,7 +256,10 @@ fn routines_keep_what_they_assume() {
         }
         batch.call(&routine).unwrap();
         let plain = Buffer::new("plain", 0x6000, 4096).unwrap();
-        batch.finish().unwrap().submit(routine.into_buffers().chain([dynamic.clone().finish(), plain]))
+        batch
+            .finish()
+            .unwrap()
+            .submit(routine.into_buffers().chain([dynamic.clone().finish(), plain]))
     };
     let submit = |base, own| submit_at(samplers, base, own);
     submit(0x8000, false).unwrap();

@@ -14,8 +14,10 @@ fn heaps_give_offsets_of_their_space() {
     let table = surfaces.binding_table(&[surface, second]).unwrap();
     assert_eq!((surface.get(), second.get(), table.get()), (64, 128, 192));
 
-    let descriptor = state::InterfaceDescriptorData { binding_table_pointer: table, ..Default::default() };
-    let constants: Address<DynamicState, 1, 32> = dynamic.put_dwords("constants", &[1, 2, 3]).unwrap();
+    let descriptor =
+        state::InterfaceDescriptorData { binding_table_pointer: table, ..Default::default() };
+    let constants: Address<DynamicState, 1, 32> =
+        dynamic.put_dwords("constants", &[1, 2, 3]).unwrap();
     let load = media::MediaInterfaceDescriptorLoad {
         interface_descriptor_data_start_address: dynamic.put(&descriptor).unwrap(),
         interface_descriptor_total_length: U::new(32).unwrap(),
@@ -41,7 +43,9 @@ fn an_offset_that_its_field_cannot_hold_is_refused() {
     let why = Address::<SurfaceState, 32, 16>::new(0x10080).unwrap_err();
     assert_eq!(
         error.to_string(),
-        format!("BINDING_TABLE_STATE at +0x10080 of surfaces: the offset does not fit its field: {why}")
+        format!(
+            "BINDING_TABLE_STATE at +0x10080 of surfaces: the offset does not fit its field: {why}"
+        )
     );
 }
 
@@ -53,7 +57,8 @@ fn kernels_constants_samplers_and_descriptors() {
     // Behind each are at least 128 zero bytes.
     assert_eq!((first.get(), second.get()), (64, 256));
     let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x8000, 8192).unwrap();
-    let samplers: Address<DynamicState, 32, 32> = dynamic.samplers(&[state::SamplerState::new(); 3]).unwrap();
+    let samplers: Address<DynamicState, 32, 32> =
+        dynamic.samplers(&[state::SamplerState::new(); 3]).unwrap();
     let load = dynamic.curbe(&[7; 17]).unwrap();
     assert_eq!((samplers.get(), load.curbe_data_start_address.get()), (64, 128));
     // 17 dwords are two times 64 bytes.
@@ -79,7 +84,8 @@ fn kernels_constants_samplers_and_descriptors() {
 /// Addresses taken for several structures are found in each of them.
 #[test]
 fn references_of_all_elements_are_placed() {
-    let buffers: Vec<Buffer> = (1..4).map(|n| Buffer::new("target", n << 20, 4096).unwrap()).collect();
+    let buffers: Vec<Buffer> =
+        (1..4).map(|n| Buffer::new("target", n << 20, 4096).unwrap()).collect();
     let mut surfaces = Heap::<SurfaceState>::new("surfaces", 0x4000, 4096).unwrap();
     let states: Vec<_> = buffers
         .iter()
@@ -116,7 +122,9 @@ fn the_first_line_of_a_heap_stays_free() {
         let left = size.saturating_sub(64);
         assert_eq!(
             error.to_string(),
-            format!("constants takes 8 bytes, {left} of {size} are left in small: give it a larger size")
+            format!(
+                "constants takes 8 bytes, {left} of {size} are left in small: give it a larger size"
+            )
         );
     }
 }

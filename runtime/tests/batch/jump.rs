@@ -42,7 +42,8 @@ fn jumps_lead_forward_and_back() {
 
 #[test]
 fn a_label_of_a_growing_batch_may_be_in_a_later_buffer() {
-    let mut batch = Batch::<Render>::growing(Arena::new("batch", 0x10_0000, 0x10_0000, 4096)).unwrap();
+    let mut batch =
+        Batch::<Render>::growing(Arena::new("batch", 0x10_0000, 0x10_0000, 4096)).unwrap();
     let end = batch.label();
     let jump = batch.jump(end).unwrap();
     for _ in 0..1500 {
@@ -51,7 +52,10 @@ fn a_label_of_a_growing_batch_may_be_in_a_later_buffer() {
     batch.bind(end).unwrap();
     let address = batch.address();
     let buffer = batch.finish().unwrap().buffer;
-    assert_eq!(start(&super::dwords(&buffer), jump.offset()).batch_buffer_start_address.get(), address);
+    assert_eq!(
+        start(&super::dwords(&buffer), jump.offset()).batch_buffer_start_address.get(),
+        address
+    );
     assert!((0x10_1000..0x10_2000).contains(&address));
 }
 
@@ -140,7 +144,8 @@ fn second_level_batches_are_called() {
 /// The buffer that the jump is in, of a batch that grew.
 #[test]
 fn an_open_jump_is_where_it_is_said_to_be() {
-    let mut batch = Batch::<Render>::growing(Arena::new("batch", 0x10_0000, 0x10_0000, 4096)).unwrap();
+    let mut batch =
+        Batch::<Render>::growing(Arena::new("batch", 0x10_0000, 0x10_0000, 4096)).unwrap();
     for _ in 0..1500 {
         batch.emit(&MiNoop::new()).unwrap();
     }

@@ -10,7 +10,10 @@ use genxml::gen8::{blitter::XyColorBlt, mi};
 fn packets_stand_one_after_the_other_and_the_end_is_padded() {
     let mut batch = Batch::<Blitter>::new("batch", 0x3000, 64).unwrap();
     let first = batch.emit(&mi::MiNoop::default()).unwrap();
-    let blit = XyColorBlt { destination_base_address: Address::new(0x10000).unwrap(), ..Default::default() };
+    let blit = XyColorBlt {
+        destination_base_address: Address::new(0x10000).unwrap(),
+        ..Default::default()
+    };
     let second = batch.emit(&blit).unwrap();
     assert_eq!((first.offset(), second.offset(), batch.address()), (0, 4, 0x3020));
     assert_eq!(batch.dwords()[1..8], blit.pack());
@@ -28,7 +31,10 @@ fn a_full_batch_says_so_and_still_ends() {
         batch.emit(&mi::MiNoop::default()).unwrap();
     }
     let error = batch.emit(&mi::MiNoop::default()).unwrap_err();
-    assert_eq!(error.to_string(), "MI_NOOP takes 4 bytes, 0 of 32 are left in small: give it a larger size");
+    assert_eq!(
+        error.to_string(),
+        "MI_NOOP takes 4 bytes, 0 of 32 are left in small: give it a larger size"
+    );
     assert_eq!(batch.finish().unwrap().length, 32);
     assert!(matches!(Buffer::new("a", 0x10, 4096), Err(BatchError::Place { .. })));
     assert!(matches!(Buffer::new("a", 0xffff_ffff_f000, 8192), Err(BatchError::Place { .. })));
@@ -83,7 +89,8 @@ fn fields_of_packets_are_changed_in_place() {
     let noop = batch.emit(&mi::MiNoop::new()).unwrap();
     batch.edit(position, |flush: &mut mi::PipeControl| flush.dc_flush_enable = true).unwrap();
     assert_eq!(batch.dwords()[..6], mi::PipeControl { dc_flush_enable: true, ..flush }.pack());
-    let error = batch.edit(noop, |flush: &mut mi::PipeControl| flush.dc_flush_enable = true).unwrap_err();
+    let error =
+        batch.edit(noop, |flush: &mut mi::PipeControl| flush.dc_flush_enable = true).unwrap_err();
     assert_eq!(
         error.to_string(),
         "cannot patch PIPE_CONTROL of 6 dwords over 0x00000000 of 1 dwords at +0x18"
@@ -105,7 +112,10 @@ fn submissions_become_captures() {
     writer.finish(dir.path()).unwrap();
     let capture = Capture::open(dir.path()).unwrap();
     let exec = capture.execs().next().unwrap();
-    assert_eq!((exec.engine, exec.batch_address, exec.batch_length), (EngineId::Blitter, 0x3000, 32));
+    assert_eq!(
+        (exec.engine, exec.batch_address, exec.batch_length),
+        (EngineId::Blitter, 0x3000, 32)
+    );
     assert_eq!(exec.objects.len(), 2);
 }
 
@@ -157,7 +167,8 @@ fn packets_that_fail_leave_nothing() {
     // A packet that is too long.
     let values = [U::new(7).unwrap(); 20];
     let address = batch.writes(&target, 0).unwrap();
-    let long = mi::MiStoreDataImm { data_dword: (&values).into(), ..mi::MiStoreDataImm::new(address) };
+    let long =
+        mi::MiStoreDataImm { data_dword: (&values).into(), ..mi::MiStoreDataImm::new(address) };
     assert!(matches!(batch.emit(&long), Err(BatchError::Full { .. })));
     batch.emit(&mi::MiNoop::new()).unwrap();
     // A patch over another packet, and one that does not hold the address.
@@ -166,7 +177,8 @@ fn packets_that_fail_leave_nothing() {
     let position = batch.emit(&mi::PipeControl::new()).unwrap();
     let before = batch.dwords().to_vec();
     batch.writes::<4, 64>(&target, 8).unwrap();
-    let error = batch.patch(position, &mi::PipeControl { notify_enable: true, ..mi::PipeControl::new() });
+    let error =
+        batch.patch(position, &mi::PipeControl { notify_enable: true, ..mi::PipeControl::new() });
     assert!(matches!(error, Err(BatchError::Unplaced { .. })), "{error:?}");
     assert_eq!(batch.dwords(), before);
     assert!(batch.finish().unwrap().buffer.relocations().is_empty());

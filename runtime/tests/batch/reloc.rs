@@ -1,18 +1,20 @@
 //! References to buffer objects, and what the kernel gets.
 
 use genxml::batch::{
-    Access, Batch, Buffer, EXEC_OBJECT_PINNED, EXEC_OBJECT_SUPPORTS_48B_ADDRESS, EXEC_OBJECT_WRITE, Heap,
-    Placement, RelocationEntry, Submission,
+    Access, Batch, Buffer, EXEC_OBJECT_PINNED, EXEC_OBJECT_SUPPORTS_48B_ADDRESS, EXEC_OBJECT_WRITE,
+    Heap, Placement, RelocationEntry, Submission,
 };
 use genxml::core::address::{Address, Graphics, Instruction, SurfaceState};
 use genxml::core::{U, lit};
 use genxml::engine::Render;
 use genxml::gen8::mi::{MiCopyMemMem, MiNoop, MiStoreDataImm, PipeControl};
 use genxml::gen8::render3d_fetch::{ThreeDStateVertexBuffers, VertexBufferState};
-use genxml::gen8::state::{MemoryObjectControlState, RenderSurfaceState, StateBaseAddress, StatePrefetch};
+use genxml::gen8::state::{
+    MemoryObjectControlState, RenderSurfaceState, StateBaseAddress, StatePrefetch,
+};
 
-/// A submission with references of all kinds: in packets with flags below the address, in a group of a packet, in state,
-/// jumps, a call, a chain.
+/// A submission with references of all kinds: in packets with flags below the address, in a group
+/// of a packet, in state, jumps, a call, a chain.
 fn submission(places: [u64; 6]) -> Submission {
     let [first, second, routine, heap, kernels, target] = places;
     let target = Buffer::new("target", target, 8192).unwrap().with_handle(9);
@@ -28,14 +30,18 @@ fn submission(places: [u64; 6]) -> Submission {
         .routine(|routine| {
             let values = [U::new(1)?];
             let address = routine.writes(&target, 8)?;
-            routine.emit(&MiStoreDataImm { data_dword: (&values).into(), ..MiStoreDataImm::new(address) })?;
+            routine.emit(&MiStoreDataImm {
+                data_dword: (&values).into(),
+                ..MiStoreDataImm::new(address)
+            })?;
             Ok(())
         })
         .unwrap();
     let mut places = [first, second].into_iter();
     let allocate = move |_: usize| Buffer::new("batch", places.next().unwrap_or(1), 4096);
     let mut batch = Batch::<Render>::growing(allocate).unwrap().select_3d().unwrap();
-    let mocs = MemoryObjectControlState { age_for_quadlru: lit!(3), ..MemoryObjectControlState::new() };
+    let mocs =
+        MemoryObjectControlState { age_for_quadlru: lit!(3), ..MemoryObjectControlState::new() };
     batch
         .emit(&StateBaseAddress {
             surface_state_base_address: batch.reads(&surfaces, 0).unwrap(),
@@ -70,13 +76,15 @@ fn submission(places: [u64; 6]) -> Submission {
 
 const HERE: [u64; 6] = [0x10_0000, 0x20_0000, 0x30_0000, 0x40_0000, 0x50_0000, 0x60_0000];
 /// The same objects elsewhere; the last beyond 2^47, where canonical addresses are negative.
-const THERE: [u64; 6] = [0x7_0000_0000, 0x1000, 0x1234_5000, 0x9_8765_4000, 0x2000, 0xffff_0000_0000];
+const THERE: [u64; 6] =
+    [0x7_0000_0000, 0x1000, 0x1234_5000, 0x9_8765_4000, 0x2000, 0xffff_0000_0000];
 
 fn bytes(submission: &Submission) -> Vec<&[u8]> {
     submission.buffers.iter().map(Buffer::bytes).collect()
 }
 
-/// Oracle: the kernel's rule (i915, relocate_entry): the canonical form of target + delta, 64 bits at the offset.
+/// Oracle: the kernel's rule (i915, relocate_entry): the canonical form of target + delta, 64 bits
+/// at the offset.
 #[test]
 fn relocations_applied_by_the_kernels_rule_give_what_the_other_addresses_would() {
     let (here, there) = (submission(HERE), submission(THERE));
@@ -113,7 +121,10 @@ fn the_kernel_gets_objects_with_their_flags() {
     assert!(pinned.objects.iter().all(|object| object.relocations.is_empty()));
     let target = &pinned.objects[5];
     assert_eq!((target.handle, target.offset), (9, 0xffff_ffff_0000_0000));
-    assert_eq!(target.flags, EXEC_OBJECT_PINNED | EXEC_OBJECT_SUPPORTS_48B_ADDRESS | EXEC_OBJECT_WRITE);
+    assert_eq!(
+        target.flags,
+        EXEC_OBJECT_PINNED | EXEC_OBJECT_SUPPORTS_48B_ADDRESS | EXEC_OBJECT_WRITE
+    );
     assert_eq!(pinned.objects[0].flags, EXEC_OBJECT_PINNED | EXEC_OBJECT_SUPPORTS_48B_ADDRESS);
     // Instructions stay below 4 GiB, unless the program pins them higher.
     assert_eq!(pinned.objects[4].flags, EXEC_OBJECT_PINNED);
@@ -144,7 +155,10 @@ fn deltas_carry_the_flags_below_the_address() {
         let mut all = here.buffers[0].relocations().iter();
         all.find(|one| one.target == HERE[target]).unwrap().clone()
     });
-    assert_eq!((surfaces.packet, surfaces.field), ("STATE_BASE_ADDRESS", "Surface State Base Address"));
+    assert_eq!(
+        (surfaces.packet, surfaces.field),
+        ("STATE_BASE_ADDRESS", "Surface State Base Address")
+    );
     // Modify Enable, and the age in bits 5:4 (of MOCS in 10:4).
     assert_eq!((surfaces.delta, kernels.delta), (1 | 3 << 4, 1));
     assert_eq!((surfaces.access, surfaces.address), (Access::Read, HERE[3]));
@@ -152,7 +166,8 @@ fn deltas_carry_the_flags_below_the_address() {
 
 #[test]
 fn references_follow_patches() {
-    let (one, two) = (Buffer::new("one", 0x1000, 4096).unwrap(), Buffer::new("two", 0x2000, 4096).unwrap());
+    let (one, two) =
+        (Buffer::new("one", 0x1000, 4096).unwrap(), Buffer::new("two", 0x2000, 4096).unwrap());
     let mut batch = Batch::<Render>::new("batch", 0x10000, 4096).unwrap();
     let write = |batch: &Batch<Render>, to: &Buffer| PipeControl {
         address: batch.writes(to, 64).unwrap(),
@@ -170,7 +185,8 @@ fn references_follow_patches() {
     let other = batch.emit(&packet);
     other.unwrap();
     let buffer = batch.finish().unwrap().buffer;
-    let found: Vec<_> = buffer.relocations().iter().map(|one| (one.offset, one.target, one.delta)).collect();
+    let found: Vec<_> =
+        buffer.relocations().iter().map(|one| (one.offset, one.target, one.delta)).collect();
     // The second packet has the number only.
     assert_eq!(found, [(8, 0x2000, 8)]);
 }
@@ -198,8 +214,10 @@ fn wrong_references_are_refused() {
     batch.emit(&MiNoop::new()).unwrap();
 
     // A pointer of 32 bits: fine if the object is pinned.
-    let prefetch =
-        StatePrefetch { prefetch_pointer: batch.reads(&target, 0).unwrap(), ..StatePrefetch::new() };
+    let prefetch = StatePrefetch {
+        prefetch_pointer: batch.reads(&target, 0).unwrap(),
+        ..StatePrefetch::new()
+    };
     batch.emit(&prefetch).unwrap();
     let submission = batch.finish().unwrap().submit([target]).unwrap();
     submission.exec(Placement::Softpin).unwrap();
@@ -247,7 +265,8 @@ fn an_address_in_more_fields_than_it_was_taken_for_is_refused() {
     let same = batch.reads(&target, 8).unwrap();
     batch.edit(position, |copy: &mut MiCopyMemMem| copy.source_memory_address = same).unwrap();
     let buffer = batch.finish().unwrap().buffer;
-    let mut found: Vec<_> = buffer.relocations().iter().map(|one| (one.offset, one.address)).collect();
+    let mut found: Vec<_> =
+        buffer.relocations().iter().map(|one| (one.offset, one.address)).collect();
     found.sort_unstable();
     assert_eq!(found, [(4, 0x1008), (12, 0x1008)]);
 }

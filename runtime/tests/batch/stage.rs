@@ -36,13 +36,15 @@ fn each_pipeline_takes_its_commands() {
     gpgpu.emit(&MediaStateFlush::new()).unwrap();
     let selections: Vec<Selection> = packets(gpgpu.dwords())
         .into_iter()
-        .filter_map(|packet| Some(PipelineSelect::unpack(packet.try_into().ok()?).ok()?.pipeline_selection))
+        .filter_map(|packet| {
+            Some(PipelineSelect::unpack(packet.try_into().ok()?).ok()?.pipeline_selection)
+        })
         .collect();
     assert_eq!(selections, [Selection::_3D, Selection::MEDIA, Selection::GPGPU]);
 }
 
-/// Oracle: what hasvk emits before it changes to GPGPU (corpus/drivers/vk_saxpy), less its post-sync write and VF
-/// invalidation.
+/// Oracle: what hasvk emits before it changes to GPGPU (corpus/drivers/vk_saxpy), less its
+/// post-sync write and VF invalidation.
 #[test]
 fn caches_are_flushed_and_invalidated_before_the_choice() {
     let batch = batch().select_gpgpu().unwrap();
@@ -61,8 +63,12 @@ fn caches_are_flushed_and_invalidated_before_the_choice() {
         ..PipeControl::new()
     };
     let select = PipelineSelect { pipeline_selection: Selection::GPGPU };
-    let expected =
-        [&ThreeDStateCcStatePointers::new().pack()[..], &flush.pack(), &invalidate.pack(), &select.pack()];
+    let expected = [
+        &ThreeDStateCcStatePointers::new().pack()[..],
+        &flush.pack(),
+        &invalidate.pack(),
+        &select.pack(),
+    ];
     assert_eq!(packets(batch.dwords()), expected);
 }
 

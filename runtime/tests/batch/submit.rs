@@ -7,7 +7,9 @@ use genxml::engine::Render;
 use genxml::gen8::media::MediaInterfaceDescriptorLoad;
 use genxml::gen8::render3d_binding::ThreeDStateSamplerStatePointersPs;
 use genxml::gen8::render3d_pixel::ThreeDStateBlendStatePointers;
-use genxml::gen8::state::{InterfaceDescriptorData, RenderSurfaceState, SamplerState, StateBaseAddress};
+use genxml::gen8::state::{
+    InterfaceDescriptorData, RenderSurfaceState, SamplerState, StateBaseAddress,
+};
 
 fn dynamic_base(address: u64) -> StateBaseAddress {
     StateBaseAddress {
@@ -22,7 +24,9 @@ fn samplers(base: u64, offset: u64) -> FinishedBatch<Render> {
     let mut batch = Batch::<Render>::new("batch", 0x1000, 4096).unwrap().assume();
     batch.emit(&dynamic_base(base)).unwrap();
     let pointer = Address::new(offset).unwrap();
-    batch.emit(&ThreeDStateSamplerStatePointersPs { pointer_to_ps_sampler_state: pointer }).unwrap();
+    batch
+        .emit(&ThreeDStateSamplerStatePointersPs { pointer_to_ps_sampler_state: pointer })
+        .unwrap();
     finish(batch)
 }
 
@@ -55,7 +59,8 @@ fn good_offsets_pass() {
 
 #[test]
 fn offsets_of_other_heaps_are_found() {
-    let place = "3DSTATE_SAMPLER_STATE_POINTERS_PS at +0x40 of batch: Pointer to PS Sampler State is";
+    let place =
+        "3DSTATE_SAMPLER_STATE_POINTERS_PS at +0x40 of batch: Pointer to PS Sampler State is";
     let ask = "is the offset of another heap than the base?";
     for (offset, found) in [
         (0x140, "nothing was put"),
@@ -79,7 +84,10 @@ fn bases_are_there_and_come_first() {
         let mut batch = Batch::<Render>::new("batch", 0x1000, 4096).unwrap().assume();
         let pointer = lit!(0x40);
         batch
-            .emit(&ThreeDStateBlendStatePointers { blend_state_pointer: pointer, ..Default::default() })
+            .emit(&ThreeDStateBlendStatePointers {
+                blend_state_pointer: pointer,
+                ..Default::default()
+            })
             .unwrap();
         batch
     };
@@ -105,8 +113,10 @@ fn state_in_heaps_is_checked_too() {
     let mut surfaces = Heap::<SurfaceState>::new("surfaces", 0x6000, 4096).unwrap();
     surfaces.put::<_, 64, 32>(&RenderSurfaceState::new()).unwrap();
     let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x8000, 4096).unwrap();
-    let descriptor =
-        InterfaceDescriptorData { kernel_start_pointer: lit!(0x800), ..InterfaceDescriptorData::new() };
+    let descriptor = InterfaceDescriptorData {
+        kernel_start_pointer: lit!(0x800),
+        ..InterfaceDescriptorData::new()
+    };
     let load: MediaInterfaceDescriptorLoad = dynamic.interface_descriptors(&[descriptor]).unwrap();
     let mut batch = Batch::<Render>::new("batch", 0x1000, 4096).unwrap().select_gpgpu().unwrap();
     batch
@@ -131,7 +141,9 @@ fn second_level_batches_are_looked_into() {
         .assume::<genxml::pipeline::ThreeD>()
         .routine(|routine| {
             let pointer = lit!(0x200);
-            routine.emit(&ThreeDStateSamplerStatePointersPs { pointer_to_ps_sampler_state: pointer })?;
+            routine.emit(&ThreeDStateSamplerStatePointersPs {
+                pointer_to_ps_sampler_state: pointer,
+            })?;
             Ok(())
         })
         .unwrap();

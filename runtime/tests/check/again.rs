@@ -1,5 +1,5 @@
-//! What is remembered of packets before changes nothing: text, problems and findings are those of sinks that read every
-//! field of every packet.
+//! What is remembered of packets before changes nothing: text, problems and findings are those of
+//! sinks that read every field of every packet.
 
 use super::common;
 use genxml::capture::{Capture, Event, Playback};
@@ -38,8 +38,11 @@ fn text(decode: Decode<'_>, options: &Options) -> (String, Summary) {
         let mut out = Vec::new();
         let mut writer = TextWriter::new(&mut out, options);
         let decoder = Decoder::new(Tables::gen8(), options.clone());
-        let summary =
-            if plain { decode(&decoder, &mut Plain(&mut writer)) } else { decode(&decoder, &mut writer) };
+        let summary = if plain {
+            decode(&decoder, &mut Plain(&mut writer))
+        } else {
+            decode(&decoder, &mut writer)
+        };
         writer.finish().expect("a vector takes all");
         drop(writer);
         (String::from_utf8(out).expect("text"), summary)
@@ -49,19 +52,24 @@ fn text(decode: Decode<'_>, options: &Options) -> (String, Summary) {
 fn findings(decode: Decode<'_>, rules: &Rules, engine: EngineId) -> Vec<String> {
     both("a finding", |plain| {
         let mut found = Vec::new();
-        let mut each = |finding: &genxml::check::Finding| found.push(format!("{finding} {finding:?}"));
+        let mut each =
+            |finding: &genxml::check::Finding| found.push(format!("{finding} {finding:?}"));
         let mut checker = Checker::new(rules, &mut each);
         checker.begin(None, 0, engine, 0);
         let decoder = Decoder::new(Tables::gen8(), Options { data: false, ..Options::default() });
-        _ = if plain { decode(&decoder, &mut Plain(&mut checker)) } else { decode(&decoder, &mut checker) };
+        _ = if plain {
+            decode(&decoder, &mut Plain(&mut checker))
+        } else {
+            decode(&decoder, &mut checker)
+        };
         checker.finish().expect("nothing is written");
         drop(checker);
         found
     })
 }
 
-/// Packets that come again with some bits changed: of draws, whose flips add up, so that packets differ from the last of
-/// their kind in little, and of one kind of everything that there is.
+/// Packets that come again with some bits changed: of draws, whose flips add up, so that packets
+/// differ from the last of their kind in little, and of one kind of everything that there is.
 #[test]
 fn flipped_bits() {
     let rules = Rules::gen8();
@@ -83,7 +91,8 @@ fn flipped_bits() {
                 .batch(&mut state, EngineId::Render, &memory, batch::ADDRESS, length, sink)
                 .expect("nothing fails")
         };
-        let options = Options { follow: round % 2 == 0, color: round % 3 == 0, ..Options::default() };
+        let options =
+            Options { follow: round % 2 == 0, color: round % 3 == 0, ..Options::default() };
         let (text, summary) = text(&decode, &options);
         assert!(text.len() > 20 * dwords.len() && (round == 0 || summary.problems > 0));
         broken += findings(&decode, &rules, EngineId::Render).len();
@@ -107,7 +116,8 @@ fn every_packet() {
     for engine in EngineId::ALL {
         let mut dwords = Vec::new();
         for container in Tables::gen8().names().filter_map(|name| Tables::gen8().container(name)) {
-            let Kind::Instruction { engines, opcode, length_field, bias, .. } = container.kind else {
+            let Kind::Instruction { engines, opcode, length_field, bias, .. } = container.kind
+            else {
                 continue;
             };
             if !engines.intersects(engine.set()) || container.name.starts_with("MI_BATCH_BUFFER") {
@@ -131,7 +141,9 @@ fn every_packet() {
         let decode = |decoder: &Decoder<'_>, sink: &mut dyn Sink| {
             let memory = (0x10_0000, &bytes[..]);
             let (mut state, length) = (State::default(), bytes.len() as u64);
-            decoder.batch(&mut state, engine, &memory, 0x10_0000, length, sink).expect("nothing fails")
+            decoder
+                .batch(&mut state, engine, &memory, 0x10_0000, length, sink)
+                .expect("nothing fails")
         };
         let options = Options { follow: false, ..Options::default() };
         assert!(text(&decode, &options).1.packets > 100, "{engine}");
@@ -152,7 +164,14 @@ fn real_captures() {
             let Event::Exec(exec) = event else { continue };
             let memory = playback.memory(exec);
             last = decoder
-                .batch(&mut state, exec.engine, &memory, exec.batch_address, exec.batch_length, sink)
+                .batch(
+                    &mut state,
+                    exec.engine,
+                    &memory,
+                    exec.batch_address,
+                    exec.batch_length,
+                    sink,
+                )
                 .expect("nothing fails");
         }
         last

@@ -1,5 +1,5 @@
-//! What is said around findings: identifiers that stay, quotes, undefined state; and batches that are checked while they
-//! are built.
+//! What is said around findings: identifiers that stay, quotes, undefined state; and batches that
+//! are checked while they are built.
 
 use super::{findings, make, packet};
 use genxml::batch::{Arena, Batch, BatchError};
@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Scripts and settings name rules: an identifier that was there once stays. With `GENXML_BLESS` set, new ones are added.
+/// Scripts and settings name rules: an identifier that was there once stays. With `GENXML_BLESS`
+/// set, new ones are added.
 #[test]
 fn identifiers_stay() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check/ids.txt");
@@ -20,8 +21,9 @@ fn identifiers_stay() {
     let known: BTreeSet<&str> = text.lines().collect();
     let rules = Rules::gen8();
     let of_all = rules.all().map(|(_, rule)| rule.id);
-    let all: BTreeSet<&str> =
-        of_all.chain(Rules::of_fields().iter().chain(Rules::of_draws()).map(|rule| rule.id)).collect();
+    let all: BTreeSet<&str> = of_all
+        .chain(Rules::of_fields().iter().chain(Rules::of_draws()).map(|rule| rule.id))
+        .collect();
     let gone: Vec<_> = known.difference(&all).collect();
     assert!(gone.is_empty(), "rules that were there are not: {gone:?}");
     if std::env::var_os("GENXML_BLESS").is_some() {
@@ -37,7 +39,8 @@ fn identifiers_stay() {
 #[test]
 fn packets_around_are_quoted() {
     let noop = |number| packet("MI_NOOP", &[("Identification Number", number)]);
-    let wrong = packet("3DPRIMITIVE", &[("Indirect Parameter Enable", 1), ("End Offset Enable", 1)]);
+    let wrong =
+        packet("3DPRIMITIVE", &[("Indirect Parameter Enable", 1), ("End Offset Enable", 1)]);
     let mut packets: Vec<Vec<u32>> = (1..6).map(noop).collect();
     packets.insert(0, wrong.clone());
     packets.push(wrong);
@@ -47,16 +50,25 @@ fn packets_around_are_quoted() {
     let [first, last] = &found[..] else { panic!("{found:?}") };
     let quote = first.quote.as_ref().expect("it is in a batch");
     assert!(quote.before.is_empty());
-    assert_eq!((quote.packet.name, quote.packet.address, quote.packet.length), ("3DPRIMITIVE", 0x10000, 7));
+    assert_eq!(
+        (quote.packet.name, quote.packet.address, quote.packet.length),
+        ("3DPRIMITIVE", 0x10000, 7)
+    );
     assert_eq!(quote.after.map(|line| (line.name, line.address)), Some(("MI_NOOP", 0x1001c)));
-    assert!(quote.fields().contains(&("End Offset Enable".into(), "true".into())), "{:?}", quote.fields());
+    assert!(
+        quote.fields().contains(&("End Offset Enable".into(), "true".into())),
+        "{:?}",
+        quote.fields()
+    );
     let quote = last.quote.as_ref().expect("it is in a batch");
     let before: Vec<u32> = quote.before.iter().map(|line| line.header & 0x3f_ffff).collect();
     assert_eq!(before, [3, 4, 5]);
     assert_eq!(quote.after.map(|line| line.name), Some("MI_BATCH_BUFFER_END"));
     // The last packet of all has nothing behind it; kernels alone are in no batch.
     let mut all = Vec::new();
-    check::raw(EngineId::Render, 0, &packets[0], &Rules::gen8(), &mut |finding| all.push(finding.clone()));
+    check::raw(EngineId::Render, 0, &packets[0], &Rules::gen8(), &mut |finding| {
+        all.push(finding.clone())
+    });
     assert!(all[0].quote.as_ref().is_some_and(|quote| quote.after.is_none()));
     let mut all = Vec::new();
     check::kernel(0, &[0xff; 16], &Rules::gen8(), &mut |finding| all.push(finding.clone()));
@@ -81,7 +93,8 @@ fn lacking(batches: &[&[Vec<u32>]]) -> Vec<Vec<String>> {
     check::capture(&capture, &Rules::gen8(), &mut |finding| {
         if finding.rule.id == "STATE-UNDEFINED" {
             assert_eq!(finding.severity, Severity::Warning);
-            let name = |operand: &check::Operand| operand.name[5..operand.name.len() - 1].to_owned();
+            let name =
+                |operand: &check::Operand| operand.name[5..operand.name.len() - 1].to_owned();
             all.push(finding.operands.iter().map(name).collect());
         }
     });

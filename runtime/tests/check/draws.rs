@@ -1,4 +1,5 @@
-//! What draws and descriptors lead to: which kernels, surfaces, samplers and blend states are looked at, and when.
+//! What draws and descriptors lead to: which kernels, surfaces, samplers and blend states are
+//! looked at, and when.
 
 use super::{findings, make, packet};
 use genxml::check::{self, Rules};
@@ -35,7 +36,10 @@ impl Scene {
         for (offset, dwords) in &self.structures {
             let at = offset / 4;
             all.resize(all.len().max(at + dwords.len()), 0);
-            assert!(all[at..at + dwords.len()].iter().all(|dword| *dword == 0), "structures overlap");
+            assert!(
+                all[at..at + dwords.len()].iter().all(|dword| *dword == 0),
+                "structures overlap"
+            );
             all[at..at + dwords.len()].copy_from_slice(dwords);
         }
         all
@@ -56,14 +60,25 @@ impl Scene {
         let bytes: Vec<u8> = self.dwords().iter().flat_map(|dword| dword.to_le_bytes()).collect();
         let mut shown = Vec::new();
         let mut sink = |record: &Record| {
-            let name = if record.kind == Kind::Note { record.note.clone() } else { record.name.to_owned() };
+            let name = if record.kind == Kind::Note {
+                record.note.clone()
+            } else {
+                record.name.to_owned()
+            };
             shown.push((name, record.address));
             Ok(())
         };
         let decoder = Decoder::new(Tables::gen8(), Options::default());
         let length = bytes.len() as u64;
         decoder
-            .batch(&mut State::default(), EngineId::Render, &(BASE, &bytes[..]), BASE, length, &mut sink)
+            .batch(
+                &mut State::default(),
+                EngineId::Render,
+                &(BASE, &bytes[..]),
+                BASE,
+                length,
+                &mut sink,
+            )
             .unwrap();
         shown
     }
@@ -80,15 +95,20 @@ fn bases(base: u64) -> Vec<u32> {
     let fields: Vec<(String, u64)> = names
         .iter()
         .flat_map(|name| {
-            [(format!("{name} Base Address"), base >> 12), (format!("{name} Base Address Modify Enable"), 1)]
+            [
+                (format!("{name} Base Address"), base >> 12),
+                (format!("{name} Base Address Modify Enable"), 1),
+            ]
         })
         .collect();
-    let fields: Vec<(&str, u64)> = fields.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    let fields: Vec<(&str, u64)> =
+        fields.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     packet("STATE_BASE_ADDRESS", &fields)
 }
 
-/// `send` of one register to this function with this descriptor, as the manual lays it out (2a p.620): opcode 0x31 in
-/// bits 6:0, the function in 27:24, general registers as destination and source, an immediate in the last dword.
+/// `send` of one register to this function with this descriptor, as the manual lays it out (2a
+/// p.620): opcode 0x31 in bits 6:0, the function in 27:24, general registers as destination and
+/// source, an immediate in the last dword.
 fn send(function: u32, descriptor: u32) -> Vec<u32> {
     let mut words = vec![0x31 | function << 24, 0x2000_0a40, 0x0e00_0e00, descriptor];
     bits::put(&mut words, 96 + 25, 96 + 28, 1);
@@ -98,14 +118,19 @@ fn send(function: u32, descriptor: u32) -> Vec<u32> {
 /// A kernel that sends these messages and ends.
 pub fn kernel(messages: &[(u32, u32)]) -> Vec<u32> {
     let end = [0x0780_0031, 0x2000_0a40, 0x0e00_0e00, 0x8200_0010];
-    messages.iter().flat_map(|(function, descriptor)| send(*function, *descriptor)).chain(end).collect()
+    messages
+        .iter()
+        .flat_map(|(function, descriptor)| send(*function, *descriptor))
+        .chain(end)
+        .collect()
 }
 
 const SAMPLER: u32 = 2;
 const RENDER: u32 = 5;
 const DATA_PORT_0: u32 = 10;
 
-/// Message types of the sampler in bits 16:12, its number in 11:8, the surface in 7:0, SIMD8 in 18:17.
+/// Message types of the sampler in bits 16:12, its number in 11:8, the surface in 7:0, SIMD8 in
+/// 18:17.
 pub fn sampler(message_type: u32, sampler: u32, surface: u32) -> (u32, u32) {
     (SAMPLER, 1 << 17 | message_type << 12 | sampler << 8 | surface)
 }
@@ -133,11 +158,16 @@ fn draw() -> Vec<u32> {
 }
 
 fn surface(fields: &[(&str, u64)]) -> Vec<u32> {
-    let plain = [("Surface Type", 1), ("Surface Vertical Alignment", 1), ("Surface Horizontal Alignment", 1)];
+    let plain = [
+        ("Surface Type", 1),
+        ("Surface Vertical Alignment", 1),
+        ("Surface Horizontal Alignment", 1),
+    ];
     packet("RENDER_SURFACE_STATE", &[&plain, fields].concat())
 }
 
-/// Oracle: 2d p.114 (bits 18 and 17:14 of data port 0), p.257-258 and Mesa's names of the sampler's messages.
+/// Oracle: 2d p.114 (bits 18 and 17:14 of data port 0), p.257-258 and Mesa's names of the sampler's
+/// messages.
 #[test]
 fn messages_name_only_what_they_use() {
     let port = |descriptor| surface::binding_table_index(SharedFunction::DataPort0, descriptor);
@@ -146,7 +176,10 @@ fn messages_name_only_what_they_use() {
     assert_eq!(port(8 << 14 | 3), Some(3));
     assert_eq!(port(8 << 14 | 255), None, "stateless");
     let index = |message_type: u32, mode: u32| {
-        surface::sampler_index(SharedFunction::Sampler, mode << 17 | message_type << 12 | 5 << 8 | 1)
+        surface::sampler_index(
+            SharedFunction::Sampler,
+            mode << 17 | message_type << 12 | 5 << 8 | 1,
+        )
     };
     for mode in 0..3 {
         for message_type in [0x07, 0x0a, 0x0b, 0x1d, 0x1e, 0x1f] {
@@ -213,7 +246,8 @@ fn every_draw_is_held_against_the_state_before_it() {
 fn a_surface_that_no_message_uses_may_have_samples() {
     let scene = |message| {
         let count = ("Binding Table Entry Count", 2);
-        let fields = [("Kernel Start Pointer 0", 0x400 >> 6), ("8 Pixel Dispatch Enable", 1), count];
+        let fields =
+            [("Kernel Start Pointer 0", 0x400 >> 6), ("8 Pixel Dispatch Enable", 1), count];
         let many = surface(&[("Number of Multisamples", 2)]);
         Scene::new(vec![packet("3DSTATE_PS", &fields), table(0x600), draw()])
             .with(0x400, kernel(&[message]))
@@ -230,8 +264,12 @@ fn a_surface_that_no_message_uses_may_have_samples() {
 /// Drivers allocate one dword and two for each target.
 #[test]
 fn blend_states_are_as_long_as_there_are_targets() {
-    let entry =
-        |both| packet("BLEND_STATE_ENTRY", &[("Logic Op Enable", both), ("Color Buffer Blend Enable", both)]);
+    let entry = |both| {
+        packet(
+            "BLEND_STATE_ENTRY",
+            &[("Logic Op Enable", both), ("Color Buffer Blend Enable", both)],
+        )
+    };
     let pointer = packet(
         "3DSTATE_BLEND_STATE_POINTERS",
         &[("Blend State Pointer", 0xa00 >> 6), ("Blend State Pointer Valid", 1)],
@@ -339,7 +377,10 @@ fn samplers_are_held_against_the_surface_that_they_meet() {
     };
     let load = packet(
         "MEDIA_INTERFACE_DESCRIPTOR_LOAD",
-        &[("Interface Descriptor Total Length", 64), ("Interface Descriptor Data Start Address", 0xc00)],
+        &[
+            ("Interface Descriptor Total Length", 64),
+            ("Interface Descriptor Data Start Address", 0xc00),
+        ],
     );
     let media = |levels: [[u64; 2]; 2]| {
         Scene::new(vec![load.clone()])
@@ -377,7 +418,8 @@ fn an_instance_count_may_change_before_the_first_draw() {
 fn an_area_of_interest_that_is_not_used_is_no_error() {
     let names = |x, y| [("AOI Max X", x), ("AOI Max Y", y)];
     let state = |fields: &[(&str, u64)]| make("VEBOX_ALPHA_AOI_STATE", 0, fields);
-    let (_, rule) = Rules::gen8().find("VEBOX-AOI-MAX").map(|found| (found.0, &found.1.require)).unwrap();
+    let (_, rule) =
+        Rules::gen8().find("VEBOX-AOI-MAX").map(|found| (found.0, &found.1.require)).unwrap();
     let holds = |words: &[u32]| rule.eval(&genxml::core::rule::Frame::new(words), &());
     assert_eq!(holds(&state(&[])), Some(1));
     assert_eq!(holds(&state(&names(3, 7))), Some(1));
@@ -396,7 +438,9 @@ fn fields_of_elements_are_all_there() {
         Ok(())
     };
     let decoder = Decoder::new(Tables::gen8(), Options::default());
-    decoder.batch(&mut State::default(), EngineId::Render, &(0, &bytes[..]), 0, 0, &mut sink).unwrap();
+    decoder
+        .batch(&mut State::default(), EngineId::Render, &(0, &bytes[..]), 0, 0, &mut sink)
+        .unwrap();
     for field in [(48, 63, 1), (96, 99, 1), (112, 115, 2)] {
         assert!(stored.contains(&field), "{field:?} is not in {stored:?}");
     }

@@ -52,7 +52,8 @@ fn every_kind_of_issue_is_a_finding() {
     let wrong = told(&findings(EngineId::Render, &[end]));
     assert_eq!((wrong[0].0, wrong[0].1), ("FIELD-RESERVED", Warning), "{wrong:?}");
 
-    // 31 is no compare function or blend factor: five bits, of which 0x1a is the greatest (2d p.37).
+    // 31 is no compare function or blend factor: five bits, of which 0x1a is the greatest (2d
+    // p.37).
     let swizzle = of("3DSTATE_SBE_SWIZ", &[("Attribute/2/Attribute/Constant Source", 3)]);
     assert!(swizzle.is_empty(), "{swizzle:?}");
     let topology = of("3DSTATE_VF_TOPOLOGY", &[("Primitive Topology Type", 0x1f)]);

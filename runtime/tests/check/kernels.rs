@@ -16,17 +16,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The container of instructions and messages with this name.
 fn container(name: &str) -> &'static Container {
-    gen8::CONTAINERS.iter().find(|container| container.name == name).unwrap_or_else(|| panic!("no {name}"))
+    gen8::CONTAINERS
+        .iter()
+        .find(|container| container.name == name)
+        .unwrap_or_else(|| panic!("no {name}"))
 }
 
 /// Sets a field, by its path through structures and views.
 fn set(words: &mut [u32], root: &'static Container, path: &str, value: u64) {
-    let (start, end) = place(root, 0, path).unwrap_or_else(|| panic!("{} has no {path}", root.name));
+    let (start, end) =
+        place(root, 0, path).unwrap_or_else(|| panic!("{} has no {path}", root.name));
     replace(words, start, end, value);
 }
 
 fn place(container: &'static Container, base: u32, path: &str) -> Option<(u32, u32)> {
-    let fields = container.fields.iter().map(|field| (field.name, field.start, field.end, field.ty));
+    let fields =
+        container.fields.iter().map(|field| (field.name, field.start, field.end, field.ty));
     let views = container.views.iter().map(|view| (view.name, view.start, view.end, view.ty));
     fields.chain(views).find_map(|(name, start, end, ty)| match (path.strip_prefix(name)?, ty) {
         ("", _) => Some((base + start, base + end)),
@@ -50,8 +55,8 @@ fn specified() -> Rules {
     Rules::new(Tables::gen8(), genxml::gen8::CONTAINERS, genxml::gen8::LASTS, gen8::CONTAINERS)
 }
 
-/// Instructions that say little: general registers or null wherever a register stands, a message of one register to
-/// where nothing is asked for.
+/// Instructions that say little: general registers or null wherever a register stands, a message of
+/// one register to where nothing is asked for.
 fn plain() -> Vec<(&'static Container, [u32; 4])> {
     let mut all = Vec::new();
     for op in OPS {
@@ -71,7 +76,9 @@ fn plain() -> Vec<(&'static Container, [u32; 4])> {
                 set(&mut words, root, "Src1.RegFile", 3);
                 set(&mut words, root, "Descriptor/Message Length", 1);
             }
-            Format::Basic if op.sources == 2 => set(&mut words, root, "Register Sources/Src1.RegFile", 1),
+            Format::Basic if op.sources == 2 => {
+                set(&mut words, root, "Register Sources/Src1.RegFile", 1)
+            }
             Format::JumpIndexed => {
                 set(&mut words, root, "Src1.SrcType", 1);
                 set(&mut words, root, "Operand Controls/MaskCtrl", 1);
@@ -96,7 +103,8 @@ fn plain() -> Vec<(&'static Container, [u32; 4])> {
     all
 }
 
-/// A rule where it applies: the conditions of the views that lead to its structure, each with where that starts.
+/// A rule where it applies: the conditions of the views that lead to its structure, each with where
+/// that starts.
 struct Applied {
     root: &'static Container,
     needs: Vec<(&'static Cond, u32)>,
@@ -119,8 +127,11 @@ fn collect(
     }
     for view in at.views {
         if let Type::Struct(inner) = view.ty {
-            let needs: Vec<_> =
-                needs.iter().copied().chain(view.exists_if.map(|condition| (condition, base))).collect();
+            let needs: Vec<_> = needs
+                .iter()
+                .copied()
+                .chain(view.exists_if.map(|condition| (condition, base)))
+                .collect();
             collect(root, inner, base + view.start, &needs, all);
         }
     }
@@ -137,8 +148,9 @@ fn applied() -> Vec<Applied> {
     all
 }
 
-/// Looks for an instruction to which the rule applies and that it allows, with no finding at all, or that it does not
-/// allow, with this finding alone: from `from` on by changing fields that the rule and the way to it look at.
+/// Looks for an instruction to which the rule applies and that it allows, with no finding at all,
+/// or that it does not allow, with this finding alone: from `from` on by changing fields that the
+/// rule and the way to it look at.
 fn search(one: &Applied, from: &[u32; 4], allowed: bool, rules: &Rules) -> Option<[u32; 4]> {
     let (mut ranges, mut numbers) = (Vec::new(), vec![0, 1, 2, 3, u64::MAX]);
     for (condition, base) in one.needs.iter().copied().chain([(&one.rule.require, one.base)]) {
@@ -149,9 +161,12 @@ fn search(one: &Applied, from: &[u32; 4], allowed: bool, rules: &Rules) -> Optio
     numbers.sort_unstable();
     numbers.dedup();
     let missing = |words: &[u32]| -> u64 {
-        let needs =
-            one.needs.iter().map(|(cond, base)| distance(cond, true, &Frame::inside(words, *base), &()));
-        needs.sum::<u64>() + distance(&one.rule.require, allowed, &Frame::inside(words, one.base), &())
+        let needs = one
+            .needs
+            .iter()
+            .map(|(cond, base)| distance(cond, true, &Frame::inside(words, *base), &()));
+        needs.sum::<u64>()
+            + distance(&one.rule.require, allowed, &Frame::inside(words, one.base), &())
     };
     let mut dice = Dice(11);
     let (mut words, mut best) = (*from, missing(from));
@@ -192,8 +207,8 @@ fn in_registers(container: &Container) -> bool {
     ["MH_", "MHC_", "MACD_"].iter().any(|start| container.name.starts_with(start))
 }
 
-/// Every rule of instructions and descriptors has an instruction that it alone is violated by, and a legal one that
-/// differs from it only in what the rule and the choice of the structure look at.
+/// Every rule of instructions and descriptors has an instruction that it alone is violated by, and
+/// a legal one that differs from it only in what the rule and the choice of the structure look at.
 #[test]
 fn every_rule_of_an_instruction_finds_what_breaks_it_and_nothing_else() {
     let rules = specified();
@@ -221,7 +236,8 @@ fn every_rule_of_an_instruction_finds_what_breaks_it_and_nothing_else() {
         }
     }
     let all = gen8::CONTAINERS.iter().filter(|container| !in_registers(container));
-    let all: BTreeSet<&str> = all.flat_map(|container| container.rules).map(|rule| rule.id).collect();
+    let all: BTreeSet<&str> =
+        all.flat_map(|container| container.rules).map(|rule| rule.id).collect();
     let never: Vec<_> = all.difference(&shown).collect();
     println!("{} rules of instructions and messages", all.len());
     assert!(never.is_empty(), "no instruction breaks {never:?}");
@@ -241,11 +257,16 @@ fn real_kernels_break_no_rule_of_severity_error() {
             if path.extension().is_none_or(|extension| extension != "bin") {
                 continue;
             }
-            let summary = check::kernel(0, &std::fs::read(&path).unwrap(), &rules, &mut |finding| {
-                if finding.severity == Severity::Error {
-                    wrong.push(format!("{}: {finding}: {:?}", path.display(), finding.operands));
-                }
-            });
+            let summary =
+                check::kernel(0, &std::fs::read(&path).unwrap(), &rules, &mut |finding| {
+                    if finding.severity == Severity::Error {
+                        wrong.push(format!(
+                            "{}: {finding}: {:?}",
+                            path.display(),
+                            finding.operands
+                        ));
+                    }
+                });
             total.instructions += summary.instructions;
             total.kernels += summary.kernels;
             total.warnings += summary.warnings;
@@ -276,7 +297,10 @@ fn broken_kernel() -> Vec<u32> {
 #[test]
 fn packets_lead_to_kernels_which_are_checked_once() {
     const KERNEL: usize = 0x100;
-    let stage = packet("3DSTATE_VS", &[("Function Enable", 1), ("Kernel Start Pointer", KERNEL as u64 >> 6)]);
+    let stage = packet(
+        "3DSTATE_VS",
+        &[("Function Enable", 1), ("Kernel Start Pointer", KERNEL as u64 >> 6)],
+    );
     let bases = packet(
         "STATE_BASE_ADDRESS",
         &[("Instruction Base Address Modify Enable", 1), ("Instruction Base Address", 0x10)],
@@ -298,8 +322,12 @@ fn packets_lead_to_kernels_which_are_checked_once() {
     let instruction = finding.instruction.as_ref().unwrap();
     assert_eq!((instruction.kernel, instruction.offset), (0x10100, 16));
     assert!(instruction.text.starts_with("cmp (1|M0)"), "{}", instruction.text);
-    let operands: Vec<String> = finding.operands.iter().map(|operand| operand.to_string()).collect();
-    assert_eq!(operands, ["[Header.Opcode] = 16 (cmp)", "[Header.Control.CondModifier] = 0 (None)"]);
+    let operands: Vec<String> =
+        finding.operands.iter().map(|operand| operand.to_string()).collect();
+    assert_eq!(
+        operands,
+        ["[Header.Opcode] = 16 (cmp)", "[Header.Control.CondModifier] = 0 (None)"]
+    );
 
     // Without an end it may be anything.
     dwords.truncate(dwords.len() - 4);
@@ -335,8 +363,9 @@ fn rules_that_no_instruction_can_break_are_those_of_registers() {
     }
 }
 
-/// A restriction that the specification and the validator both know is told once, with the specification's values; what
-/// the validator alone knows is told with its own; levels hold for both.
+/// A restriction that the specification and the validator both know is told once, with the
+/// specification's values; what the validator alone knows is told with its own; levels hold for
+/// both.
 #[test]
 fn the_validator_looks_at_kernels_too() {
     let source = "cmp (8|M0) (lt)f0.0 null:d r5.0<8;8,1>:d r6.0<8;8,1>:d
@@ -392,9 +421,11 @@ fn ids_of_the_validator_are_those_of_the_specification() {
     println!("{both} restrictions are in the specification and in the validator");
     let ids: Vec<&str> = rules.all().map(|(_, rule)| rule.id).collect();
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len());
-    let specified = gen8::CONTAINERS.iter().flat_map(|container| container.rules).map(|rule| rule.id);
-    let alone: Vec<&str> =
-        specified.filter(|id| id.starts_with("EU-") && genxml::eu::validate::rule(id).is_none()).collect();
+    let specified =
+        gen8::CONTAINERS.iter().flat_map(|container| container.rules).map(|rule| rule.id);
+    let alone: Vec<&str> = specified
+        .filter(|id| id.starts_with("EU-") && genxml::eu::validate::rule(id).is_none())
+        .collect();
     // What a message says and what the encoding of operands that do not count says.
     assert_eq!(alone, ["EU-DST-FILE", "EU-MATH-ONE-SOURCE", "EU-LAST-RENDER-TARGET"]);
 }

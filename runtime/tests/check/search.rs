@@ -1,6 +1,6 @@
-//! Values for which a rule holds, and for which it does not, found by trying: the container's own fields, and what was
-//! seen before it, which stands in a stub of the tracked state. What was found for packets is then put into a batch, in
-//! which the checker has to say the same.
+//! Values for which a rule holds, and for which it does not, found by trying: the container's own
+//! fields, and what was seen before it, which stands in a stub of the tracked state. What was found
+//! for packets is then put into a batch, in which the checker has to say the same.
 
 use super::{Dice, findings};
 use genxml::core::bits;
@@ -81,7 +81,12 @@ impl World {
         match place {
             Place::Own(start, end) => replace(&mut self.own, start, end, value),
             Place::State(container, start, end) => {
-                replace(self.states.get_mut(&container).expect("it was collected"), start, end, value);
+                replace(
+                    self.states.get_mut(&container).expect("it was collected"),
+                    start,
+                    end,
+                    value,
+                );
             }
             Place::Last(index) => _ = self.lasts.insert(index, value),
             Place::Role(role) => self.roles[role] = value & 1 != 0,
@@ -97,9 +102,14 @@ pub fn replace(words: &mut [u32], start: u32, end: u32, value: u64) {
     }
 }
 
-/// What the condition looks at, and the numbers that it compares with. `at` are the elements around, each with the
-/// container that it is in.
-fn collect(cond: &Cond, at: &[(Option<u16>, u32)], places: &mut Vec<Place>, numbers: &mut Vec<u64>) {
+/// What the condition looks at, and the numbers that it compares with. `at` are the elements
+/// around, each with the container that it is in.
+fn collect(
+    cond: &Cond,
+    at: &[(Option<u16>, u32)],
+    places: &mut Vec<Place>,
+    numbers: &mut Vec<u64>,
+) {
     let place = |(container, base): (Option<u16>, u32), start: u32, end: u32| match container {
         None => Place::Own(base + start, base + end),
         Some(container) => Place::State(container, base + start, base + end),
@@ -112,7 +122,9 @@ fn collect(cond: &Cond, at: &[(Option<u16>, u32)], places: &mut Vec<Place>, numb
         Cond::Number(number) => numbers.push(*number),
         Cond::Index => {}
         Cond::Last(index) => places.push(Place::Last(*index)),
-        Cond::Role(role) => places.extend(ROLES.iter().position(|other| other == role).map(Place::Role)),
+        Cond::Role(role) => {
+            places.extend(ROLES.iter().position(|other| other == role).map(Place::Role))
+        }
         Cond::Field(field) => places.push(place(base(field.base), field.start, field.end)),
         Cond::Not(inner) => collect(inner, at, places, numbers),
         Cond::Bits(inner, list) => {
@@ -143,8 +155,8 @@ fn collect(cond: &Cond, at: &[(Option<u16>, u32)], places: &mut Vec<Place>, numb
     }
 }
 
-/// Bits of its own container, which starts at `base`, that a condition looks at, and the numbers that it compares with;
-/// false if it looks elsewhere.
+/// Bits of its own container, which starts at `base`, that a condition looks at, and the numbers
+/// that it compares with; false if it looks elsewhere.
 pub fn own(cond: &Cond, base: u32, ranges: &mut Vec<(u32, u32)>, numbers: &mut Vec<u64>) -> bool {
     let mut places = Vec::new();
     collect(cond, &[(None, base)], &mut places, numbers);
@@ -201,7 +213,8 @@ pub fn both_ways(container: &Container, rule: &Rule) -> (Option<World>, Option<W
     (search(true), search(false))
 }
 
-/// The packet with these dwords, but for its opcode and length; of a register, the command that writes it.
+/// The packet with these dwords, but for its opcode and length; of a register, the command that
+/// writes it.
 fn as_packet(container: &Container, dwords: &[u32]) -> Option<Vec<u32>> {
     let mut out = dwords.to_vec();
     match container.kind {
@@ -222,8 +235,8 @@ fn as_packet(container: &Container, dwords: &[u32]) -> Option<Vec<u32>> {
     Some(out)
 }
 
-/// What the checker says of the packet in this world, if it can be put into a batch and means the same there: whether the
-/// rule is violated.
+/// What the checker says of the packet in this world, if it can be put into a batch and means the
+/// same there: whether the rule is violated.
 fn in_a_batch(container: &Container, rule: &Rule, world: &World, broken: bool) -> Option<bool> {
     // What kernels do, and the order of earlier packets, have tests of their own.
     if !world.lasts.is_empty() || world.looks_at_roles {
@@ -241,11 +254,12 @@ fn in_a_batch(container: &Container, rule: &Rule, world: &World, broken: bool) -
         before.push(state);
         packets.push(as_packet(state, dwords)?);
     }
-    let own =
-        as_packet(container, &world.own).filter(|_| !matches!(container.kind, Kind::Register { .. }))?;
+    let own = as_packet(container, &world.own)
+        .filter(|_| !matches!(container.kind, Kind::Register { .. }))?;
     let all = || before.iter().copied().chain([container]);
-    let engine =
-        EngineId::ALL.into_iter().find(|engine| all().all(|one| engines(one).intersects(engine.set())))?;
+    let engine = EngineId::ALL
+        .into_iter()
+        .find(|engine| all().all(|one| engines(one).intersects(engine.set())))?;
     // Opcode and length may be what the rule looks at.
     let mut real = world.clone();
     real.own.clone_from(&own);
@@ -256,7 +270,8 @@ fn in_a_batch(container: &Container, rule: &Rule, world: &World, broken: bool) -
     for ((dwords, state), packed) in real.states.values_mut().zip(&before).zip(&packets) {
         *dwords = packet(state, packed);
     }
-    let same = rule.require.eval(&Frame::new(&real.own), &real).map(|value| value == 0) == Some(broken);
+    let same =
+        rule.require.eval(&Frame::new(&real.own), &real).map(|value| value == 0) == Some(broken);
     packets.push(own);
     let at = 0x10000 + 4 * packets[..packets.len() - 1].concat().len() as u64;
     let found = findings(engine, &packets);
@@ -264,7 +279,8 @@ fn in_a_batch(container: &Container, rule: &Rule, world: &World, broken: bool) -
     same.then_some(fires)
 }
 
-/// Changes values until the condition is what is wanted; never for the worse, but from zero again from time to time.
+/// Changes values until the condition is what is wanted; never for the worse, but from zero again
+/// from time to time.
 fn reached(cond: &Cond, want: bool, places: &[Place], numbers: &[u64], world: &mut World) -> bool {
     let mut dice = Dice(7);
     let mut best = u64::MAX;
@@ -306,9 +322,11 @@ fn reached(cond: &Cond, want: bool, places: &[Place], numbers: &[u64], world: &m
     false
 }
 
-/// How many comparisons would have to come out differently for the condition to be what is wanted, at least.
+/// How many comparisons would have to come out differently for the condition to be what is wanted,
+/// at least.
 pub fn distance(cond: &Cond, want: bool, frame: &Frame<'_>, facts: &impl Facts) -> u64 {
-    let both = |left, right| (distance(left, want, frame, facts), distance(right, want, frame, facts));
+    let both =
+        |left, right| (distance(left, want, frame, facts), distance(right, want, frame, facts));
     match cond {
         Cond::Not(inner) => distance(inner, !want, frame, facts),
         Cond::Binary(op @ (Op::And | Op::Or), left, right) => {
@@ -321,8 +339,8 @@ pub fn distance(cond: &Cond, want: bool, frame: &Frame<'_>, facts: &impl Facts) 
     }
 }
 
-/// A rule that cannot be violated says nothing, one that cannot be kept is wrong; and of packets the checker says which of
-/// the two it is.
+/// A rule that cannot be violated says nothing, one that cannot be kept is wrong; and of packets
+/// the checker says which of the two it is.
 #[test]
 fn every_rule_can_be_kept_and_broken() {
     let all = genxml::gen8::CONTAINERS.iter().chain(genxml::eu::gen8::CONTAINERS);
@@ -340,7 +358,10 @@ fn every_rule_can_be_kept_and_broken() {
                 if let Some(fires) = in_a_batch(container, rule, world, breaks) {
                     in_batches += 1;
                     if fires != breaks {
-                        wrong.push(format!("{}: in a batch it fires: {fires}: {}", rule.id, rule.text));
+                        wrong.push(format!(
+                            "{}: in a batch it fires: {fires}: {}",
+                            rule.id, rule.text
+                        ));
                     }
                 }
             }

@@ -18,7 +18,11 @@ fn cuts_are_told() {
             let told = !state.notes.is_empty();
             let at_line_end = cut == 0 || text.as_bytes()[cut - 1] == b'\n';
             let rest_is_end = text.as_bytes()[cut..] == *b"\n";
-            assert!(told || at_line_end || rest_is_end, "cut at byte {cut} and not told: {:?}", &text[..cut]);
+            assert!(
+                told || at_line_end || rest_is_end,
+                "cut at byte {cut} and not told: {:?}",
+                &text[..cut]
+            );
             assert!(state.buffers.len() <= whole.buffers.len());
         }
     }
@@ -27,17 +31,27 @@ fn cuts_are_told() {
 #[test]
 fn announced_things_that_are_missing_are_told() {
     let note = |text: &str| read(text).notes.first().map(ToString::to_string).unwrap_or_default();
-    assert_eq!(note("rcs0 --- batch = 0x00000000 00001000\n"), "line 1: the batch has no memory in the file");
-    assert_eq!(note("Active [3]:\n  00001000 4096 00\n"), "line 2: the list Active lacks 2 buffers");
+    assert_eq!(
+        note("rcs0 --- batch = 0x00000000 00001000\n"),
+        "line 1: the batch has no memory in the file"
+    );
+    assert_eq!(
+        note("Active [3]:\n  00001000 4096 00\n"),
+        "line 2: the list Active lacks 2 buffers"
+    );
     assert_eq!(note("rcs0 --- 2 requests\n"), "line 1: the requests of rcs0 lack 2");
     assert_eq!(note(":zzzz\n"), "line 1: memory that no line announces: skipped");
-    let gap = "render ring --- gtt_offset = 0x00001000\n00000000 :  00000001\n00000010 :  00000002\n";
+    let gap =
+        "render ring --- gtt_offset = 0x00001000\n00000000 :  00000001\n00000010 :  00000002\n";
     assert_eq!(note(gap), "line 3: 12 bytes of the buffer are missing before this line");
     assert_eq!(read(gap).buffers[0].data.len(), 0x14);
     assert_eq!(note("No error state collected\n"), "line 1: the driver had no error state");
     assert_eq!(note("hello\n"), "line 1: the file speaks of no engine and no memory");
     assert_eq!(note(""), "line 0: the file speaks of no engine and no memory");
-    assert_eq!(note("rcs0 command stream:\n  ACTHD: yes\n"), "line 2: the register ACTHD has no number");
+    assert_eq!(
+        note("rcs0 command stream:\n  ACTHD: yes\n"),
+        "line 2: the register ACTHD has no number"
+    );
 }
 
 /// Numbers in a file ask for no memory.

@@ -26,7 +26,8 @@ fn compressed_or_not() {
     assert_eq!(plain[0], ("rcs0 ring".to_owned(), 0x1ff0));
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gzip.write_all(&text).unwrap();
-    let mut xz = lzma_rust2::XzWriter::new(Vec::new(), lzma_rust2::XzOptions::with_preset(6)).unwrap();
+    let mut xz =
+        lzma_rust2::XzWriter::new(Vec::new(), lzma_rust2::XzOptions::with_preset(6)).unwrap();
     xz.write_all(&text).unwrap();
     for bytes in [gzip.finish().unwrap(), xz.finish().unwrap()] {
         let mut dump = open(bytes.clone());

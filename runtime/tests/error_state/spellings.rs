@@ -12,8 +12,8 @@ pub fn batch() -> Vec<u32> {
     dwords
 }
 
-/// A ring of a page in which the request goes from byte 0xff0 over the end to byte 0x10: MI_NOOP, MI_NOOP, MI_NOOP,
-/// MI_BATCH_BUFFER_START to `target`, MI_NOOP, MI_NOOP.
+/// A ring of a page in which the request goes from byte 0xff0 over the end to byte 0x10: MI_NOOP,
+/// MI_NOOP, MI_NOOP, MI_BATCH_BUFFER_START to `target`, MI_NOOP, MI_NOOP.
 pub fn ring(target: u64) -> Vec<u32> {
     let mut dwords = vec![0; 1024];
     dwords[1023] = 0x1880_0101;
@@ -241,7 +241,8 @@ Semaphore page = 0x00006000
     assert_eq!(state.buffers[3].data[4], 2);
 }
 
-/// Linux 4.14: memory to base 85, deflated; old names of engines before the registers, new ones before the buffers.
+/// Linux 4.14: memory to base 85, deflated; old names of engines before the registers, new ones
+/// before the buffers.
 #[test]
 fn linux_4_14_is_read() {
     let state = read(&format!(
@@ -311,10 +312,16 @@ i915.modeset=-1
     assert_eq!(engine.value("engine reset count"), Some(2));
     assert_eq!(state.register("FAULT_TLB_DATA").unwrap().more, [0x0abc_def0]);
     let ported = &engine.requests[0];
-    assert_eq!((ported.port, ported.pid, ported.context, ported.seqno), (Some(0), Some(99), Some(5), 0x1f));
+    assert_eq!(
+        (ported.port, ported.pid, ported.context, ported.seqno),
+        (Some(0), Some(99), Some(5), 0x1f)
+    );
     assert_eq!((ported.head, ported.tail), (Some(0xff0), Some(0x10)));
     assert_eq!((engine.requests[1].port, engine.requests[1].seqno), (None, 0x20));
-    assert!(engine.other.iter().any(|line| line.text.contains("for glxgears [99]")), "waiters are kept");
+    assert!(
+        engine.other.iter().any(|line| line.text.contains("for glxgears [99]")),
+        "waiters are kept"
+    );
     assert_eq!(state.lists[0].rows[0].address, 0xffff_0123_5000);
     assert_eq!(state.buffers[0].data, bytes(&batch()));
     assert_eq!(state.buffers[1].data, [0, 0, 0, 0, 1, 0, 0, 0]);
@@ -396,7 +403,9 @@ fn engines_executed_rings_and_batches() {
         .submissions(&mut |submission| {
             let mut first = Vec::new();
             let memory = match submission.global {
-                true => submission.memory.global().expect("an error state tells the global table apart"),
+                true => {
+                    submission.memory.global().expect("an error state tells the global table apart")
+                }
                 false => submission.memory,
             };
             memory.dwords(submission.address, 1, &mut first);
@@ -414,7 +423,10 @@ fn engines_executed_rings_and_batches() {
     let ring = genxml::dump::Ring { start: 0x1000, size: 0x1000, head: 0xff0, tail: 0x10 };
     assert_eq!(told.len(), 2, "{told:?}");
     assert_eq!(told[0], ("rcs0 ring".into(), EngineId::Render, 0x1ff0, 0x20, Some(ring), 0));
-    assert_eq!(told[1], ("rcs0 workaround batch".into(), EngineId::Render, 0x7000, 0, None, 0x7a00_0004));
+    assert_eq!(
+        told[1],
+        ("rcs0 workaround batch".into(), EngineId::Render, 0x7000, 0, None, 0x7a00_0004)
+    );
 }
 
 /// Without a word where the request starts, the jump into the batch is looked for before the head.

@@ -5,8 +5,8 @@ use crate::spellings::{linux_3_10, linux_6_1, read};
 use genxml::capture::{Capture, Event, Playback};
 use genxml::engine::EngineId;
 use genxml::error_state::{
-    BufferKind, Crash, CrashBuffer, Engine, Entry, ErrorState, List, Listed, PageFault, Process, Register,
-    Request, Spelling, write,
+    BufferKind, Crash, CrashBuffer, Engine, Entry, ErrorState, List, Listed, PageFault, Process,
+    Register, Request, Spelling, write,
 };
 
 fn text(state: &ErrorState, spelling: Spelling) -> (Vec<u8>, Vec<String>) {
@@ -48,7 +48,8 @@ fn comes_back(state: &ErrorState, spelling: Spelling) {
 
 /// All that an error state can hold.
 fn full() -> ErrorState {
-    let register = |name: &str, value, more: &[u64]| Register { name: name.into(), value, more: more.into() };
+    let register =
+        |name: &str, value, more: &[u64]| Register { name: name.into(), value, more: more.into() };
     let entry = |key: &str, value: &str| Entry { key: key.into(), value: value.into() };
     let request = |port, seqno| Request {
         port,
@@ -62,7 +63,12 @@ fn full() -> ErrorState {
     };
     let engine = |name: &str| Engine {
         name: name.into(),
-        process: Some(Process { name: "a (b) [c]".into(), pid: 77, context: Some((1, 2)), score: Some(3) }),
+        process: Some(Process {
+            name: "a (b) [c]".into(),
+            pid: 77,
+            context: Some((1, 2)),
+            score: Some(3),
+        }),
         registers: vec![
             register("CCID", 1, &[]),
             register("START", 0x1000, &[]),
@@ -148,7 +154,11 @@ fn full() -> ErrorState {
             List {
                 name: "Active (rcs0, vcs1)".into(),
                 vm: Some(1),
-                rows: vec![Listed { address: 0x12_3456_7000, size: 4096, rest: "08 00 LLC".into() }],
+                rows: vec![Listed {
+                    address: 0x12_3456_7000,
+                    size: 4096,
+                    rest: "08 00 LLC".into(),
+                }],
             },
             List { name: "Pinned (global)".into(), vm: Some(1), rows: Vec::new() },
         ],
@@ -235,7 +245,8 @@ fn a_page_fault_is_told_by_its_registers() {
     let state = crash.error_state();
     Spelling::ALL.into_iter().for_each(|spelling| comes_back(&state, spelling));
     let engine = state.engine("bcs0").unwrap();
-    // Bits as Linux reads them: valid, type in 2:1, source in 10:3, engine in 14:12 (4 is the blitter).
+    // Bits as Linux reads them: valid, type in 2:1, source in 10:3, engine in 14:12 (4 is the
+    // blitter).
     assert_eq!(engine.value("FAULT_REG"), Some(1 | 2 << 1 | 5 << 3 | 4 << 12));
     let data = state.register("FAULT_TLB_DATA").unwrap();
     // Mesa's reader: DATA0 << 12 | (DATA1 & 0xf) << 44.
@@ -283,7 +294,12 @@ fn captures_come_back_from_every_spelling() {
             let view = state.memory(&state.engines[0].name);
             for (address, bytes) in memory.ranges() {
                 use genxml::decode::Memory;
-                assert_eq!(view.tail(*address), *bytes, "{}: what the submission saw", path.display());
+                assert_eq!(
+                    view.tail(*address),
+                    *bytes,
+                    "{}: what the submission saw",
+                    path.display()
+                );
             }
             seen += 1;
         }

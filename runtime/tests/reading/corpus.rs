@@ -1,4 +1,5 @@
-//! Real captures: nothing unknown, and of what is wrong with fields only what the programs really wrote.
+//! Real captures: nothing unknown, and of what is wrong with fields only what the programs really
+//! wrote.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -7,15 +8,18 @@ use genxml::decode::{Decoder, Kind, Options, Record, Tables};
 use genxml::dump::{Dump, How};
 use std::collections::BTreeSet;
 
-/// What programs wrote that the manual does not allow: packet or structure, field, and why it is so.
+/// What programs wrote that the manual does not allow: packet or structure, field, and why it is
+/// so.
 const REAL: [(&str, &str); 2] = [
-    // intel-gpu-tools put the modify bit of addresses into the dword that has none (stateless data port, dword 3).
+    // intel-gpu-tools put the modify bit of addresses into the dword that has none (stateless data
+    // port, dword 3).
     ("STATE_BASE_ADDRESS", "Reserved"),
     // NEO sets bit 8 of the L3 configuration, which the manual has as reserved.
     ("L3CNTLREG", "Reserved"),
 ];
 
-/// Oracle: the drivers and tests of intel-gpu-tools, which ran on hardware or its model as they are.
+/// Oracle: the drivers and tests of intel-gpu-tools, which ran on hardware or its model as they
+/// are.
 #[test]
 fn captures_have_nothing_that_is_unknown_or_wrongly_called_wrong() {
     let mut found = BTreeSet::new();
@@ -28,7 +32,11 @@ fn captures_have_nothing_that_is_unknown_or_wrongly_called_wrong() {
                 found.insert((record.name, item.name, format!("{name}: {:?}", item.issue)));
             }
             let missing = ["not followed", "mapped", "cut short", "in memory", "no memory"];
-            assert!(!missing.iter().any(|word| record.note.contains(word)), "{name}: {}", record.note);
+            assert!(
+                !missing.iter().any(|word| record.note.contains(word)),
+                "{name}: {}",
+                record.note
+            );
             rows += u64::from(record.kind == Kind::Row);
             Ok(())
         };

@@ -1,4 +1,5 @@
-//! What packets lead to: vertices, constants, viewports, registers, rings, context images, messages.
+//! What packets lead to: vertices, constants, viewports, registers, rings, context images,
+//! messages.
 
 use crate::{Buffers, END, Seen, bytes, decode, of_dwords, seen, with};
 use genxml::decode::{self, Decoder, Kind, Memory, Options, State, Tables, Value};
@@ -7,7 +8,8 @@ use genxml::engine::EngineId;
 
 const NOOP: u32 = 0;
 
-/// STATE_BASE_ADDRESS: surface, dynamic and instruction base in dwords 4, 6 and 10; bit 0 lets each take effect.
+/// STATE_BASE_ADDRESS: surface, dynamic and instruction base in dwords 4, 6 and 10; bit 0 lets each
+/// take effect.
 fn bases(surface: u32, dynamic: u32, instruction: u32) -> Vec<u32> {
     let mut dwords = vec![0x6101_000e];
     dwords.extend([0; 15]);
@@ -26,15 +28,23 @@ fn rows(seen: &[Seen], name: &str) -> Vec<(Option<u32>, Vec<Value>)> {
 }
 
 fn notes(seen: &[Seen]) -> Vec<&str> {
-    seen.iter().filter(|record| record.kind == Kind::Note).map(|record| record.note.as_str()).collect()
+    seen.iter()
+        .filter(|record| record.kind == Kind::Note)
+        .map(|record| record.note.as_str())
+        .collect()
 }
 
-/// Vertex buffer 2 at 0x20000 with vertices of 12 bytes: two floats, then four bytes that are fractions of 255
-/// (3DSTATE_VERTEX_BUFFERS 2a p.243, VERTEX_ELEMENT_STATE 2d p.588, formats 0x085 and 0x0c7 2b p.36).
+/// Vertex buffer 2 at 0x20000 with vertices of 12 bytes: two floats, then four bytes that are
+/// fractions of 255 (3DSTATE_VERTEX_BUFFERS 2a p.243, VERTEX_ELEMENT_STATE 2d p.588, formats 0x085
+/// and 0x0c7 2b p.36).
 fn vertex_state(size: u32) -> Vec<u32> {
     let mut dwords = vec![0x7808_0003, 2 << 26 | 1 << 14 | 12, 0x2_0000, 0, size];
     // x and y of the buffer, 0 and 1.0 of the hardware; then a colour of four components.
-    dwords.extend([0x7809_0003, 2 << 26 | 1 << 25 | 0x085 << 16, 1 << 28 | 1 << 24 | 2 << 20 | 3 << 16]);
+    dwords.extend([
+        0x7809_0003,
+        2 << 26 | 1 << 25 | 0x085 << 16,
+        1 << 28 | 1 << 24 | 2 << 20 | 3 << 16,
+    ]);
     dwords.extend([2 << 26 | 1 << 25 | 0x0c7 << 16 | 8, 1 << 28 | 1 << 24 | 1 << 20 | 1 << 16]);
     dwords
 }
@@ -79,8 +89,8 @@ fn a_draw_shows_as_many_vertices_as_it_takes() {
     assert!(seen.iter().all(|record| record.kind == Kind::Packet));
 }
 
-/// 3DSTATE_INDEX_BUFFER (2a p.136): format in dword 1 9:8, 1 for 16 bits. The base vertex is added to each index, the cut
-/// index (3DSTATE_VF, 2a p.247) is none.
+/// 3DSTATE_INDEX_BUFFER (2a p.136): format in dword 1 9:8, 1 for 16 bits. The base vertex is added
+/// to each index, the cut index (3DSTATE_VF, 2a p.247) is none.
 #[test]
 fn indices_lead_to_vertices() {
     let mut batch = vertex_state(120);
@@ -89,7 +99,8 @@ fn indices_lead_to_vertices() {
     // Five indices from the second on, random access, base vertex -1.
     batch.extend([0x7b00_0005, 1 << 8 | 4, 5, 1, 1, 0, 0xffff_ffff, END]);
     let indices = [0u16, 9, 7, 2, 0xffff, 3, 7].map(u16::to_le_bytes).concat();
-    let memory = Buffers(vec![(0x1000, bytes(&batch)), (0x2_0000, vertices(10)), (0x3_0000, indices)]);
+    let memory =
+        Buffers(vec![(0x1000, bytes(&batch)), (0x2_0000, vertices(10)), (0x3_0000, indices)]);
     let (seen, _) = decode(EngineId::Render, &memory, 0x1000);
     let [index] = &rows(&seen, "index")[..] else { panic!("{seen:?}") };
     let cut = Value::Enum { name: Some("cut") };
@@ -120,7 +131,8 @@ fn what_vertices_and_indices_lack_is_said() {
     assert!(notes(&seen)[0].contains("what they hold is not known"));
 }
 
-/// 3DSTATE_VF_INSTANCING (2a p.249): enable in dword 1 bit 8, the element in 5:0, the step in dword 2.
+/// 3DSTATE_VF_INSTANCING (2a p.249): enable in dword 1 bit 8, the element in 5:0, the step in dword
+/// 2.
 #[test]
 fn data_of_instances_step_with_them() {
     let mut batch = vertex_state(120);
@@ -129,27 +141,32 @@ fn data_of_instances_step_with_them() {
     batch.extend([0x7b00_0005, 4, 1, 0, 5, 3, 0, END]);
     let memory = Buffers(vec![(0x1000, bytes(&batch)), (0x2_0000, vertices(10))]);
     let (seen, _) = decode(EngineId::Render, &memory, 0x1000);
-    let numbers = |name| rows(&seen, name).into_iter().map(|row| (row.0, row.1.len())).collect::<Vec<_>>();
+    let numbers =
+        |name| rows(&seen, name).into_iter().map(|row| (row.0, row.1.len())).collect::<Vec<_>>();
     assert_eq!(numbers("vertex"), [(Some(0), 2)]);
     assert_eq!(numbers("instance"), [(Some(3), 4), (Some(4), 4), (Some(5), 4)]);
 }
 
-/// An indirect draw takes its parameters from 3DPRIM_VERTEX_COUNT (0x2434), 3DPRIM_START_VERTEX (0x2430) and
-/// 3DPRIM_INSTANCE_COUNT (0x2438), here from memory and from the batch.
+/// An indirect draw takes its parameters from 3DPRIM_VERTEX_COUNT (0x2434), 3DPRIM_START_VERTEX
+/// (0x2430) and 3DPRIM_INSTANCE_COUNT (0x2438), here from memory and from the batch.
 #[test]
 fn indirect_draws_take_registers() {
     let mut batch = vertex_state(48);
     batch.extend([0x1480_0002, 0x2434, 0x4_0008, 0]);
     batch.extend([0x1100_0003, 0x2430, 1, 0x2438, 1]);
     batch.extend([0x7b00_0405, 4, 0, 0, 0, 0, 0, END]);
-    let memory =
-        Buffers(vec![(0x1000, bytes(&batch)), (0x2_0000, vertices(4)), (0x4_0000, bytes(&[0, 0, 2]))]);
+    let memory = Buffers(vec![
+        (0x1000, bytes(&batch)),
+        (0x2_0000, vertices(4)),
+        (0x4_0000, bytes(&[0, 0, 2])),
+    ]);
     let (seen, _) = decode(EngineId::Render, &memory, 0x1000);
     assert_eq!(rows(&seen, "vertex"), [vertex(1), vertex(2)]);
 }
 
-/// 3DSTATE_CONSTANT_VS (2a p.53, 2d p.1): lengths in units of 32 bytes in dwords 1 and 2, pointers from dword 3 on.
-/// Pointer 0 counts from the dynamic state base until INSTPM (0x20c0) bit 6 makes it an address.
+/// 3DSTATE_CONSTANT_VS (2a p.53, 2d p.1): lengths in units of 32 bytes in dwords 1 and 2, pointers
+/// from dword 3 on. Pointer 0 counts from the dynamic state base until INSTPM (0x20c0) bit 6 makes
+/// it an address.
 #[test]
 fn push_constants_are_as_long_as_they_are_pushed() {
     let constants = |pointer: u32| [0x7815_0009, 1, 2, pointer, 0, 0, 0, 0x7_0020, 0, 0, 0];
@@ -158,7 +175,11 @@ fn push_constants_are_as_long_as_they_are_pushed() {
     batch.extend([0x1100_0001, 0x20c0, 0x0040_0040]);
     batch.extend(constants(0x7_0000));
     batch.push(END);
-    let memory = Buffers(vec![(0x1000, bytes(&batch)), (0x5_0000, vec![1; 0x60]), (0x7_0000, vec![2; 0x80])]);
+    let memory = Buffers(vec![
+        (0x1000, bytes(&batch)),
+        (0x5_0000, vec![1; 0x60]),
+        (0x7_0000, vec![2; 0x80]),
+    ]);
     let (seen, _) = decode(EngineId::Render, &memory, 0x1000);
     let found: Vec<_> = seen
         .iter()
@@ -192,8 +213,8 @@ fn there_are_as_many_viewports_as_the_clipper_knows() {
         .filter(|record| record.name == "CC_VIEWPORT")
         .map(|record| (record.index, record.value("Minimum Depth"), record.value("Maximum Depth")))
         .collect();
-    let depths =
-        [(0.0, 1.0), (0.25, 0.5), (0.125, 0.75)].map(|(low, high)| (Value::Float(low), Value::Float(high)));
+    let depths = [(0.0, 1.0), (0.25, 0.5), (0.125, 0.75)]
+        .map(|(low, high)| (Value::Float(low), Value::Float(high)));
     assert_eq!(
         found,
         [
@@ -204,7 +225,8 @@ fn there_are_as_many_viewports_as_the_clipper_knows() {
     );
 }
 
-/// MI_MATH (opcode 0x1a): LOAD SRCA R0, LOAD SRCB R1, SUB, STORE R2 ACCU, STORE R3 CF (facts: Mesa gen8.xml).
+/// MI_MATH (opcode 0x1a): LOAD SRCA R0, LOAD SRCB R1, SUB, STORE R2 ACCU, STORE R3 CF (facts: Mesa
+/// gen8.xml).
 #[test]
 fn arithmetic_is_an_expression() {
     let steps = [0x0800_8000, 0x0800_8401, 0x1010_0000, 0x1800_0831, 0x1800_0c33];
@@ -213,7 +235,8 @@ fn arithmetic_is_an_expression() {
     assert_eq!(notes(&seen), ["R2 = R0 - R1", "R3 = borrow(R0 - R1)"]);
 }
 
-/// MI_LOAD_REGISTER_REG (0x2a) and MI_STORE_REGISTER_MEM (0x24) show what the register holds, if a command has said it.
+/// MI_LOAD_REGISTER_REG (0x2a) and MI_STORE_REGISTER_MEM (0x24) show what the register holds, if a
+/// command has said it.
 #[test]
 fn registers_that_are_moved_have_their_fields() {
     let mut batch = vec![0x1100_0001, 0x20c0, 0xffff_0040];
@@ -259,7 +282,8 @@ impl Memory for Both {
 #[test]
 fn a_ring_is_read_across_its_end_with_the_batches_that_it_starts() {
     let start = 0x1880_0001 | 1 << 8;
-    // A ring of 64 bytes at 0x9000: the head at 0x34, the packet there goes on at the start, the tail at 0xc.
+    // A ring of 64 bytes at 0x9000: the head at 0x34, the packet there goes on at the start, the
+    // tail at 0xc.
     let mut ring = vec![0x7fff_ffff; 16];
     (ring[13], ring[14], ring[15], ring[0]) = (NOOP, start, 0x1000, 0);
     (ring[1], ring[2]) = (NOOP, 0x0280_0000);
@@ -285,7 +309,11 @@ fn a_ring_is_read_across_its_end_with_the_batches_that_it_starts() {
     let found: Vec<_> = seen
         .iter()
         .map(|record| {
-            (record.depth, record.address, if record.name.is_empty() { &record.note } else { record.name })
+            (
+                record.depth,
+                record.address,
+                if record.name.is_empty() { &record.note } else { record.name },
+            )
         })
         .collect();
     assert_eq!(
@@ -304,8 +332,12 @@ fn a_ring_is_read_across_its_end_with_the_batches_that_it_starts() {
 
     // Without a ring, a batch at a global address.
     let submission = Submission { address: 0x9034, length: 0, ring: None, ..submission };
-    let (seen, _) = crate::seen(|sink| decoder.submission(&mut State::default(), &submission, sink));
-    assert_eq!((seen[1].name, seen[1].there, seen[2].name), ("MI_BATCH_BUFFER_START", 2, "MI_ARB_CHECK"));
+    let (seen, _) =
+        crate::seen(|sink| decoder.submission(&mut State::default(), &submission, sink));
+    assert_eq!(
+        (seen[1].name, seen[1].there, seen[2].name),
+        ("MI_BATCH_BUFFER_START", 2, "MI_ARB_CHECK")
+    );
 }
 
 /// What a ring says that cannot be: it ends all the same, and says so.
@@ -337,8 +369,9 @@ fn rings_that_make_no_sense_end() {
     }
 }
 
-/// The image of an execlist context: a status page, then MI_NOOP, MI_LOAD_REGISTER_IMM with pairs of RING_CONTEXT_CONTROL
-/// (0x2244), RING_HEAD (0x2034), RING_TAIL (0x2030) and so on (facts: context_image).
+/// The image of an execlist context: a status page, then MI_NOOP, MI_LOAD_REGISTER_IMM with pairs
+/// of RING_CONTEXT_CONTROL (0x2244), RING_HEAD (0x2034), RING_TAIL (0x2030) and so on (facts:
+/// context_image).
 #[test]
 fn context_images_show_registers_by_name() {
     let mut image = vec![0u32; 2048];
@@ -368,8 +401,11 @@ fn context_images_show_registers_by_name() {
         (seen[0].name, seen[0].value("Ring Head Pointer Storage")),
         ("PPHWSP_LAYOUT", Value::Uint(0x120))
     );
-    let registers: Vec<_> =
-        seen.iter().filter(|record| record.kind == Kind::Register).map(|record| record.address).collect();
+    let registers: Vec<_> = seen
+        .iter()
+        .filter(|record| record.kind == Kind::Register)
+        .map(|record| record.address)
+        .collect();
     assert_eq!(registers, [0x2244, 0x2034, 0x2030, 0x2038, 0x203c, 0x20c8]);
     let tail = seen.iter().find(|record| record.address == 0x2030).unwrap();
     assert_eq!((tail.name, tail.value("TAIL_ADDR")), ("RING_TAIL", Value::Uint(0x140)));
@@ -380,20 +416,33 @@ fn context_images_show_registers_by_name() {
     for (length, said) in [(4096 + 16, "cut short"), (0, "nothing is mapped there")] {
         let memory = Buffers(vec![(0x20_0000, bytes(&image)[..length].to_vec())]);
         let (seen, _) = crate::seen(|sink| {
-            decode::context_image(EngineId::Render, &memory, 0x20_0000, 0, &Options::default(), sink)
+            decode::context_image(
+                EngineId::Render,
+                &memory,
+                0x20_0000,
+                0,
+                &Options::default(),
+                sink,
+            )
         });
-        assert!(seen.iter().any(|record| record.note.contains(said)), "{length}: {:?}", notes(&seen));
+        assert!(
+            seen.iter().any(|record| record.note.contains(said)),
+            "{length}: {:?}",
+            notes(&seen)
+        );
     }
 }
 
-/// A send with its message: 0x27 is the thread spawner, descriptor 0x02000010 one register, resource kept, end of thread
-/// (2d p.495).
+/// A send with its message: 0x27 is the thread spawner, descriptor 0x02000010 one register,
+/// resource kept, end of thread (2d p.495).
 #[test]
 fn sends_are_followed_by_their_messages() {
     let mut batch = bases(0, 0x5_0000, 0x6_0000);
     batch.extend([0x7002_0002, 0, 32, 0, END]);
-    let kernel = [0x00600001, 0x2e000208, 0x008d0000, 0, 0x07800031, 0x20000a40, 0x0e000e00, 0x82000010];
-    let memory = Buffers(vec![(0x1000, bytes(&batch)), (0x5_0000, vec![0; 64]), (0x6_0000, bytes(&kernel))]);
+    let kernel =
+        [0x00600001, 0x2e000208, 0x008d0000, 0, 0x07800031, 0x20000a40, 0x0e000e00, 0x82000010];
+    let memory =
+        Buffers(vec![(0x1000, bytes(&batch)), (0x5_0000, vec![0; 64]), (0x6_0000, bytes(&kernel))]);
     let (seen, _) = decode(EngineId::Render, &memory, 0x1000);
     let kernel = seen.iter().find(|record| record.kind == Kind::Kernel).unwrap();
     let offsets: Vec<_> = kernel.lines.iter().map(|line| line.0).collect();
@@ -404,12 +453,16 @@ fn sends_are_followed_by_their_messages() {
     }
 }
 
-/// The three reasons why a pointer is not followed are told apart: nothing is there, its base is not known, there is none.
+/// The three reasons why a pointer is not followed are told apart: nothing is there, its base is
+/// not known, there is none.
 #[test]
 fn pointers_that_lead_nowhere_say_why() {
     let colour_calculator = |pointer: u32| [0x780e_0000, pointer | 1, END];
     let seen = of_dwords(EngineId::Render, &colour_calculator(0x40));
-    assert_eq!(notes(&seen), ["not followed: no STATE_BASE_ADDRESS has set the dynamic-state base"]);
+    assert_eq!(
+        notes(&seen),
+        ["not followed: no STATE_BASE_ADDRESS has set the dynamic-state base"]
+    );
     let with_base = |pointer| {
         let batch = [&bases(0, 0x5_0000, 0)[..], &colour_calculator(pointer)].concat();
         of_dwords(EngineId::Render, &batch)
@@ -418,8 +471,9 @@ fn pointers_that_lead_nowhere_say_why() {
     assert_eq!(notes(&with_base(0)), [""; 0]);
 }
 
-/// A sampler whose coordinates never leave the surface has no border colour; a pointer of 0 is none then, whatever is at
-/// the dynamic state base (2d p.396-407: TCX, TCY and TCZ in dword 3 8:6, 5:3 and 2:0, 4 is CLAMP_BORDER).
+/// A sampler whose coordinates never leave the surface has no border colour; a pointer of 0 is none
+/// then, whatever is at the dynamic state base (2d p.396-407: TCX, TCY and TCZ in dword 3 8:6, 5:3
+/// and 2:0, 4 is CLAMP_BORDER).
 #[test]
 fn borders_are_followed_where_there_are_some() {
     let of = |modes: u32| {
@@ -438,8 +492,8 @@ fn borders_are_followed_where_there_are_some() {
     assert_eq!(of(4 << 6 | 2 << 3 | 2), 4);
 }
 
-/// MFX_IND_OBJ_BASE_ADDR_STATE has the base of coded data in dword 1; MFD_JPEG_BSD_OBJECT has their length in dword 1 and
-/// their start in dword 2 (facts: intel/media-driver).
+/// MFX_IND_OBJ_BASE_ADDR_STATE has the base of coded data in dword 1; MFD_JPEG_BSD_OBJECT has their
+/// length in dword 1 and their start in dword 2 (facts: intel/media-driver).
 #[test]
 fn coded_data_are_shown() {
     let mut batch = vec![0x7003_0018, 0x4_0000];
@@ -451,9 +505,10 @@ fn coded_data_are_shown() {
     assert_eq!((data.name, data.address, data.there), ("coded data", 0x4_0010, 5));
 }
 
-/// What packets say of surfaces is told in one line. 3DSTATE_DEPTH_BUFFER (2a p.55): type in dword 1 31:29, format in 20:18,
-/// pitch less one in 17:0, height and width less one in dword 4 31:18 and 17:4. 3DSTATE_SO_BUFFER (2a p.216): index in dword
-/// 1 30:29, dwords less one in dword 4; the pitch of buffer 1 is in dword 3 27:16 of 3DSTATE_STREAMOUT (2a p.225).
+/// What packets say of surfaces is told in one line. 3DSTATE_DEPTH_BUFFER (2a p.55): type in dword
+/// 1 31:29, format in 20:18, pitch less one in 17:0, height and width less one in dword 4 31:18 and
+/// 17:4. 3DSTATE_SO_BUFFER (2a p.216): index in dword 1 30:29, dwords less one in dword 4; the
+/// pitch of buffer 1 is in dword 3 27:16 of 3DSTATE_STREAMOUT (2a p.225).
 #[test]
 fn surfaces_that_packets_describe() {
     let depth = [0x7805_0006, 1 << 29 | 1 << 18 | 255, 0x1000, 0, 63 << 18 | 31 << 4, 0, 0, 0];
@@ -461,10 +516,14 @@ fn surfaces_that_packets_describe() {
     let off = [0x7918_0006, 2 << 29, 0x3_0000, 0, 255, 0, 0, 0];
     let stream = [0x781e_0003, 1 << 31, 0, 16 << 16, 0];
     let dwords =
-        [&depth[..], &buffer, &off, &stream, &[0x7805_0006, 7 << 29, 0, 0, 0, 0, 0, 0, END]].concat();
+        [&depth[..], &buffer, &off, &stream, &[0x7805_0006, 7 << 29, 0, 0, 0, 0, 0, 0, END]]
+            .concat();
     let seen = of_dwords(EngineId::Render, &dwords);
-    let notes: Vec<_> =
-        seen.iter().filter(|record| record.kind == Kind::Note).map(|record| record.note.as_str()).collect();
+    let notes: Vec<_> = seen
+        .iter()
+        .filter(|record| record.kind == Kind::Note)
+        .map(|record| record.note.as_str())
+        .collect();
     assert_eq!(
         notes,
         [

@@ -1,4 +1,5 @@
-//! Reading dumps, against dwords that are put together by hand from the manual's layouts: nothing of ours packs them.
+//! Reading dumps, against dwords that are put together by hand from the manual's layouts: nothing
+//! of ours packs them.
 //!
 //! * `peers`: what the public decoders read wrong
 //! * `corpus`: real captures
@@ -10,7 +11,9 @@ mod follow;
 mod peers;
 mod values;
 
-use genxml::decode::{Decoder, Item, Kind, Memory, Options, Record, Sink, State, Summary, Tables, Value};
+use genxml::decode::{
+    Decoder, Item, Kind, Memory, Options, Record, Sink, State, Summary, Tables, Value,
+};
 use genxml::engine::EngineId;
 
 const END: u32 = 0x0500_0000;
@@ -49,7 +52,9 @@ struct Seen {
 impl Seen {
     fn value(&self, name: &str) -> Value {
         let found = self.items.iter().find(|item| item.name == name);
-        found.unwrap_or_else(|| panic!("{} has no field {name}: {:#?}", self.name, self.items)).value
+        found
+            .unwrap_or_else(|| panic!("{} has no field {name}: {:#?}", self.name, self.items))
+            .value
     }
 
     fn values(&self, name: &str) -> Vec<Value> {
@@ -83,7 +88,12 @@ fn decode(engine: EngineId, memory: &dyn Memory, address: u64) -> (Vec<Seen>, Su
     with(&Options::default(), engine, memory, address)
 }
 
-fn with(options: &Options, engine: EngineId, memory: &dyn Memory, address: u64) -> (Vec<Seen>, Summary) {
+fn with(
+    options: &Options,
+    engine: EngineId,
+    memory: &dyn Memory,
+    address: u64,
+) -> (Vec<Seen>, Summary) {
     let decoder = Decoder::new(Tables::gen8(), options.clone());
     seen(|sink| decoder.batch(&mut State::default(), engine, memory, address, 0, sink))
 }

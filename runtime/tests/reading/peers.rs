@@ -1,12 +1,15 @@
-//! What the public decoders read wrong, read right here: one test for each defect that is known of them.
+//! What the public decoders read wrong, read right here: one test for each defect that is known of
+//! them.
 //!
-//! Oracle: the layouts of the manual. Every dword below is put together by hand from the page that is named.
+//! Oracle: the layouts of the manual. Every dword below is put together by hand from the page that
+//! is named.
 
 use crate::{Buffers, END, bytes, decode, of_dwords};
 use genxml::decode::{Kind, Memory, Tables, Value};
 use genxml::engine::EngineId;
 
-/// 3DPRIMITIVE, 2a p.1-5: Base Vertex Location is dword 6, a signed number. Mesa prints -1 as 4294967295.
+/// 3DPRIMITIVE, 2a p.1-5: Base Vertex Location is dword 6, a signed number. Mesa prints -1 as
+/// 4294967295.
 #[test]
 fn signed_fields_have_their_sign() {
     let seen = of_dwords(EngineId::Render, &[0x7b00_0005, 0, 3, 0, 1, 0, 0xffff_ffff, END]);
@@ -15,8 +18,8 @@ fn signed_fields_have_their_sign() {
     assert_eq!(seen[0].value("Vertex Count Per Instance"), Value::Uint(3));
 }
 
-/// MI_LOAD_REGISTER_IMM: pairs of offset and value from dword 1 on (facts: Linux i915 intel_gpu_commands.h). Mesa's first
-/// pair starts one dword late.
+/// MI_LOAD_REGISTER_IMM: pairs of offset and value from dword 1 on (facts: Linux i915
+/// intel_gpu_commands.h). Mesa's first pair starts one dword late.
 #[test]
 fn one_register_is_loaded_with_its_value() {
     let seen = of_dwords(EngineId::Render, &[0x1100_0001, 0x2358, 0x1111_1111, END]);
@@ -24,8 +27,8 @@ fn one_register_is_loaded_with_its_value() {
     assert_eq!((value, seen[0].value("Data DWord")), (0x2358, Value::Uint(0x1111_1111)));
 }
 
-/// Several pairs: each register has its own value. INSTPM (0x20c0) bit 6 makes the constant buffer's address absolute,
-/// CS_GPR 0 is 0x2600. Mesa shows every register with the first value.
+/// Several pairs: each register has its own value. INSTPM (0x20c0) bit 6 makes the constant
+/// buffer's address absolute, CS_GPR 0 is 0x2600. Mesa shows every register with the first value.
 #[test]
 fn several_registers_are_loaded_each_with_its_own_value() {
     let dwords = [0x1100_0003, 0x20c0, 0x0040_0040, 0x2600, 0x1234_5678, END];
@@ -37,9 +40,9 @@ fn several_registers_are_loaded_each_with_its_own_value() {
     assert_eq!(seen[2].items[0].stored & 0xffff_ffff, 0x1234_5678);
 }
 
-/// XY_SRC_COPY_BLT (blitter, opcode 0x53): dword 1 has the raster operation in 23:16 and the pitch in 15:0, dwords 2 and
-/// 3 the corners with Y in 31:16, 4 and 5 the destination, 6 the source's corner, 7 its pitch, 8 and 9 its address. Mesa
-/// knows no blitter command at all.
+/// XY_SRC_COPY_BLT (blitter, opcode 0x53): dword 1 has the raster operation in 23:16 and the pitch
+/// in 15:0, dwords 2 and 3 the corners with Y in 31:16, 4 and 5 the destination, 6 the source's
+/// corner, 7 its pitch, 8 and 9 its address. Mesa knows no blitter command at all.
 #[test]
 fn commands_of_the_blitter_are_known() {
     let dwords = [
@@ -74,11 +77,14 @@ fn commands_of_the_blitter_are_known() {
         };
         assert_eq!(number, value, "{name}");
     }
-    let Value::Address { absolute, .. } = seen[0].value("Destination Base Address") else { panic!() };
+    let Value::Address { absolute, .. } = seen[0].value("Destination Base Address") else {
+        panic!()
+    };
     assert_eq!(absolute, Some(0x1_0012_0000));
 }
 
-/// The video enhancement engine has commands as others have, and MI_BATCH_BUFFER_END ends its batches. Mesa knows none.
+/// The video enhancement engine has commands as others have, and MI_BATCH_BUFFER_END ends its
+/// batches. Mesa knows none.
 #[test]
 fn the_video_enhancement_engine_is_known() {
     let seen = of_dwords(EngineId::VideoEnhance, &[0, END, 0x0280_0000]);
@@ -109,8 +115,8 @@ fn nothing_is_read_behind_a_cut() {
     }
 }
 
-/// Lengths that drivers send (facts: length_observed), for packets that Mesa's tables have with other ones. Each is taken
-/// as a whole, and what comes behind it is found.
+/// Lengths that drivers send (facts: length_observed), for packets that Mesa's tables have with
+/// other ones. Each is taken as a whole, and what comes behind it is found.
 #[test]
 fn packets_are_as_long_as_drivers_send_them() {
     for (name, length) in [
@@ -126,13 +132,16 @@ fn packets_are_as_long_as_drivers_send_them() {
         ("MI_STORE_DATA_IMM", 5),
     ] {
         let container = Tables::gen8().container(name).unwrap_or_else(|| panic!("no {name}"));
-        let genxml::core::reflect::Kind::Instruction { opcode, .. } = container.kind else { panic!() };
+        let genxml::core::reflect::Kind::Instruction { opcode, .. } = container.kind else {
+            panic!()
+        };
         let mut dwords = vec![0; length as usize];
         dwords[0] = opcode | (length - 2);
         dwords.push(END);
         let seen = of_dwords(EngineId::Video, &dwords);
         assert_eq!((seen[0].name, seen[0].length, seen[0].there), (name, length, length as usize));
-        let described = seen[0].items.iter().all(|item| !(item.value == Value::Raw && item.name.is_empty()));
+        let described =
+            seen[0].items.iter().all(|item| !(item.value == Value::Raw && item.name.is_empty()));
         assert!(described, "{name} of {length} dwords has dwords that are not described");
         assert_eq!(seen[0].note, "", "{name} of {length} dwords");
         let last = seen.last().unwrap();
@@ -144,18 +153,22 @@ fn packets_are_as_long_as_drivers_send_them() {
     }
 }
 
-/// MI_FLUSH_DW (opcode 0x26) is a command of the blitter and of both kinds of video engines (facts: Linux i915). Mesa has
-/// it for video alone.
+/// MI_FLUSH_DW (opcode 0x26) is a command of the blitter and of both kinds of video engines (facts:
+/// Linux i915). Mesa has it for video alone.
 #[test]
 fn flushes_of_all_engines_are_known() {
     for engine in [EngineId::Blitter, EngineId::Video, EngineId::VideoEnhance] {
         let seen = of_dwords(engine, &[0x1300_0002, 0, 0, 0, END]);
-        assert_eq!((seen[0].name, seen[1].name), ("MI_FLUSH_DW", "MI_BATCH_BUFFER_END"), "{engine}");
+        assert_eq!(
+            (seen[0].name, seen[1].name),
+            ("MI_FLUSH_DW", "MI_BATCH_BUFFER_END"),
+            "{engine}"
+        );
     }
 }
 
-/// STATE_BASE_ADDRESS: general, surface, dynamic, indirect and instruction base in dwords 1, 4, 6, 8 and 10; bit 0 lets
-/// each take effect (2a STATE_BASE_ADDRESS).
+/// STATE_BASE_ADDRESS: general, surface, dynamic, indirect and instruction base in dwords 1, 4, 6,
+/// 8 and 10; bit 0 lets each take effect (2a STATE_BASE_ADDRESS).
 fn bases(surface: u32, dynamic: u32, instruction: u32) -> Vec<u32> {
     let mut dwords = vec![0x6101_000e];
     dwords.extend([0; 15]);
@@ -163,18 +176,21 @@ fn bases(surface: u32, dynamic: u32, instruction: u32) -> Vec<u32> {
     dwords
 }
 
-/// MEDIA_INTERFACE_DESCRIPTOR_LOAD (2a p.487): dword 2 the length in bytes, dword 3 where the descriptors start.
+/// MEDIA_INTERFACE_DESCRIPTOR_LOAD (2a p.487): dword 2 the length in bytes, dword 3 where the
+/// descriptors start.
 fn load_descriptors(bytes: u32, start: u32) -> [u32; 4] {
     [0x7002_0002, 0, bytes, start]
 }
 
-/// An interface descriptor of eight dwords (2d INTERFACE_DESCRIPTOR_DATA): kernel in dword 0, samplers in dword 3 with
-/// their count by fours in 4:2, binding table in dword 4 with its entries in 4:0.
+/// An interface descriptor of eight dwords (2d INTERFACE_DESCRIPTOR_DATA): kernel in dword 0,
+/// samplers in dword 3 with their count by fours in 4:2, binding table in dword 4 with its entries
+/// in 4:0.
 fn descriptor(kernel: u32, samplers: u32, table: u32) -> [u32; 8] {
     [kernel, 0, 0, samplers, table, 0, 0, 0]
 }
 
-/// Interface descriptors follow each other every 32 bytes. Mesa reads the second one 8 bytes behind the first.
+/// Interface descriptors follow each other every 32 bytes. Mesa reads the second one 8 bytes behind
+/// the first.
 #[test]
 fn the_second_interface_descriptor_is_behind_the_first() {
     let mut batch = bases(0x4_0000, 0x5_0000, 0x6_0000);
@@ -194,7 +210,10 @@ fn the_second_interface_descriptor_is_behind_the_first() {
     assert_eq!((found[0].0, found[0].1), (Some(0), 0x5_0040));
     assert_eq!((found[1].0, found[1].1), (Some(1), 0x5_0060));
     for (found, kernel) in found.iter().zip([0x6_0040, 0x6_0080]) {
-        assert!(matches!(found.2, Value::Address { absolute: Some(at), .. } if at == kernel), "{found:?}");
+        assert!(
+            matches!(found.2, Value::Address { absolute: Some(at), .. } if at == kernel),
+            "{found:?}"
+        );
     }
 }
 
@@ -220,7 +239,10 @@ fn state_at_the_end_of_its_buffer_is_read() {
     ]);
     let (seen, _) = decode(EngineId::Render, &memory, 0x1000);
     let of = |name| {
-        seen.iter().filter(|record| record.name == name).map(|record| record.index).collect::<Vec<_>>()
+        seen.iter()
+            .filter(|record| record.name == name)
+            .map(|record| record.index)
+            .collect::<Vec<_>>()
     };
     assert_eq!(of("BINDING_TABLE_STATE"), [Some(0), Some(1)]);
     assert_eq!(of("SAMPLER_STATE"), [Some(0), Some(1), Some(2), Some(3)]);
@@ -232,7 +254,8 @@ fn state_at_the_end_of_its_buffer_is_read() {
     assert!(mapped.is_empty(), "{mapped:#?}");
 }
 
-/// 3DSTATE_GS (2a p.113-124): Dispatch Mode is dword 7 12:11, 3 is SIMD8. Mesa calls every mode "vec4".
+/// 3DSTATE_GS (2a p.113-124): Dispatch Mode is dword 7 12:11, 3 is SIMD8. Mesa calls every mode
+/// "vec4".
 #[test]
 fn the_dispatch_mode_of_geometry_shaders_has_its_name() {
     for (mode, name) in [(0, "Single"), (1, "Dual Instance"), (2, "Dual Object"), (3, "SIMD8")] {
@@ -256,11 +279,17 @@ fn binding_tables_are_as_long_as_the_state_says() {
     // Twelve entries that all lead to one surface at 0x80.
     let mut surfaces = vec![0x80; 12];
     surfaces.resize(32 + 16, 0);
-    let memory =
-        Buffers(vec![(0x1000, bytes(&batch)), (0x4_0000, bytes(&surfaces)), (0x5_0000, bytes(&dynamic))]);
+    let memory = Buffers(vec![
+        (0x1000, bytes(&batch)),
+        (0x4_0000, bytes(&surfaces)),
+        (0x5_0000, bytes(&dynamic)),
+    ]);
     let (seen, _) = decode(EngineId::Render, &memory, 0x1000);
-    let entries: Vec<_> =
-        seen.iter().filter(|record| record.name == "BINDING_TABLE_STATE").filter_map(|it| it.index).collect();
+    let entries: Vec<_> = seen
+        .iter()
+        .filter(|record| record.name == "BINDING_TABLE_STATE")
+        .filter_map(|it| it.index)
+        .collect();
     assert_eq!(entries, (0..12).collect::<Vec<_>>());
     let surfaces = seen.iter().filter(|record| record.name == "RENDER_SURFACE_STATE");
     assert!(surfaces.clone().all(|surface| surface.address == 0x4_0080 && surface.depth == 3));

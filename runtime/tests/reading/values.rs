@@ -11,8 +11,8 @@ fn text(engine: EngineId, dwords: &[u32]) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Fixed point without sign: 3DSTATE_SF (2a p.211-215) has the line width as 3.7 bits in dword 2 27:18 and the point width
-/// as 8.3 bits in dword 3 10:0. 0x50 / 128 = 0.625; 0x1c / 8 = 3.5.
+/// Fixed point without sign: 3DSTATE_SF (2a p.211-215) has the line width as 3.7 bits in dword 2
+/// 27:18 and the point width as 8.3 bits in dword 3 10:0. 0x50 / 128 = 0.625; 0x1c / 8 = 3.5.
 #[test]
 fn unsigned_fixed_point() {
     let dwords = [0x7813_0002, 0, 0x50 << 18, 0x1c, END];
@@ -26,7 +26,8 @@ fn unsigned_fixed_point() {
     );
 }
 
-/// A float: 3DSTATE_RASTER (2a p.174-179) has the depth offset's constant, scale and clamp in dwords 2 to 4.
+/// A float: 3DSTATE_RASTER (2a p.174-179) has the depth offset's constant, scale and clamp in
+/// dwords 2 to 4.
 #[test]
 fn floats() {
     let dwords = [0x7850_0003, 0, 0xbf80_0000, 0x4020_0000, 0, END];
@@ -36,8 +37,8 @@ fn floats() {
     assert_eq!(seen[0].value("Global Depth Offset Scale"), Value::Float(2.5));
 }
 
-/// One less than meant: 3DSTATE_SO_BUFFER (2a p.216-218) has its size in dwords less one in dword 4 29:0. An address of
-/// bits 47:2 stands at its own place.
+/// One less than meant: 3DSTATE_SO_BUFFER (2a p.216-218) has its size in dwords less one in dword 4
+/// 29:0. An address of bits 47:2 stands at its own place.
 #[test]
 fn counts_that_are_stored_less_one() {
     let dwords = [0x7918_0006, 1 << 31 | 2 << 29, 0x0012_3454, 0x7fff, 255, 0, 0, 0, END];
@@ -45,12 +46,15 @@ fn counts_that_are_stored_less_one() {
     assert_eq!(seen[0].value("Surface Size"), Value::Uint(256));
     assert_eq!(seen[0].value("SO Buffer Index"), Value::Uint(2));
     assert_eq!(seen[0].value("SO Buffer Enable"), Value::Bool(true));
-    let Value::Address { value, absolute, .. } = seen[0].value("Surface Base Address") else { panic!() };
+    let Value::Address { value, absolute, .. } = seen[0].value("Surface Base Address") else {
+        panic!()
+    };
     assert_eq!((value, absolute), (0x7fff_0012_3454, Some(0x7fff_0012_3454)));
     assert!(text(EngineId::Render, &dwords).contains("Surface Size: 256 dwords\n"));
 }
 
-/// Divided by a power of two: 3DSTATE_GATHER_CONSTANT_VS (2a p.108-110) has bits 22:6 of an offset in bytes.
+/// Divided by a power of two: 3DSTATE_GATHER_CONSTANT_VS (2a p.108-110) has bits 22:6 of an offset
+/// in bytes.
 #[test]
 fn numbers_that_are_stored_shifted() {
     let seen = of_dwords(EngineId::Render, &[0x7834_0001, 0, 5 << 6, END]);
@@ -58,8 +62,9 @@ fn numbers_that_are_stored_shifted() {
     assert_eq!(seen[0].value("Gather Buffer Offset"), Value::Uint(320));
 }
 
-/// Two's complement: 3DPRIMITIVE's base vertex, and of three bits the scoreboard's deltas of MEDIA_VFE_STATE (2a p.509-516:
-/// dword 7 has X in 3:0 and Y in 7:4, four bits each, for the first of eight).
+/// Two's complement: 3DPRIMITIVE's base vertex, and of three bits the scoreboard's deltas of
+/// MEDIA_VFE_STATE (2a p.509-516: dword 7 has X in 3:0 and Y in 7:4, four bits each, for the first
+/// of eight).
 #[test]
 fn signed_integers() {
     let seen = of_dwords(EngineId::Render, &[0x7b00_0005, 0, 0, 0, 0, 0, 0x8000_0000, END]);
@@ -69,21 +74,22 @@ fn signed_integers() {
     assert_eq!(seen[0].value("Scoreboard 0 Delta Y"), Value::Int(-8));
 }
 
-/// Names, switches, and bits that should not be set: 3DSTATE_INDEX_BUFFER (2a p.136) has the format in dword 1 9:8, where
-/// 3 means nothing, and bits 31:10 must be zero.
+/// Names, switches, and bits that should not be set: 3DSTATE_INDEX_BUFFER (2a p.136) has the format
+/// in dword 1 9:8, where 3 means nothing, and bits 31:10 must be zero.
 #[test]
 fn names_and_what_has_none() {
     use genxml::decode::Issue;
     let seen = of_dwords(EngineId::Render, &[0x780a_0003, 1 << 8, 0, 0, 64, END]);
     assert_eq!(seen[0].value("Index Format"), Value::Enum { name: Some("WORD") });
     let seen = of_dwords(EngineId::Render, &[0x780a_0003, 3 << 8 | 1 << 31, 0, 0, 64, END]);
-    let issue = |name| seen[0].items.iter().find(|item| item.name == name).and_then(|item| item.issue);
+    let issue =
+        |name| seen[0].items.iter().find(|item| item.name == name).and_then(|item| item.issue);
     assert_eq!(issue("Index Format"), Some(Issue::UnknownValue));
     assert_eq!(issue("Reserved"), Some(Issue::MustBeZero));
 }
 
-/// Offsets count from the base that is set: 3DSTATE_CC_STATE_POINTERS (2a p.32) has bits 31:6 of an offset from the dynamic
-/// state base (STATE_BASE_ADDRESS dword 6).
+/// Offsets count from the base that is set: 3DSTATE_CC_STATE_POINTERS (2a p.32) has bits 31:6 of an
+/// offset from the dynamic state base (STATE_BASE_ADDRESS dword 6).
 #[test]
 fn offsets_count_from_their_base() {
     let mut dwords = vec![0x6101_000e];
@@ -91,12 +97,15 @@ fn offsets_count_from_their_base() {
     dwords[6] = 0x0030_0000 | 1;
     dwords.extend([0x780e_0000, 0x1240 | 1, END]);
     let seen = of_dwords(EngineId::Render, &dwords);
-    let Value::Address { value, absolute, .. } = seen[1].value("Color Calc State Pointer") else { panic!() };
+    let Value::Address { value, absolute, .. } = seen[1].value("Color Calc State Pointer") else {
+        panic!()
+    };
     assert_eq!((value, absolute), (0x1240, Some(0x0030_1240)));
 }
 
-/// Pitches of the blitter count bytes, of tiled surfaces dwords (2d p.49, p.54): XY_SRC_COPY_BLT has the flag of the
-/// destination in dword 0 bit 11, that of the source in bit 15, and the pitches in dwords 1 and 7.
+/// Pitches of the blitter count bytes, of tiled surfaces dwords (2d p.49, p.54): XY_SRC_COPY_BLT
+/// has the flag of the destination in dword 0 bit 11, that of the source in bit 15, and the pitches
+/// in dwords 1 and 7.
 #[test]
 fn pitches_of_tiled_surfaces_are_in_dwords() {
     let units = |flags: u32| {

@@ -1,6 +1,7 @@
-//! A long batch of 3D state as a driver emits it: per draw the state of the stages, vertex fetch, constants, pointers,
-//! flushes and the draw. Values are plain, differ from draw to draw where they do in life (addresses, offsets, counts),
-//! and keep the rules; nothing that they point to is there.
+//! A long batch of 3D state as a driver emits it: per draw the state of the stages, vertex fetch,
+//! constants, pointers, flushes and the draw. Values are plain, differ from draw to draw where they
+//! do in life (addresses, offsets, counts), and keep the rules; nothing that they point to is
+//! there.
 
 use genxml::batch::{Batch, BatchError};
 use genxml::core::address::{DynamicState, Space};
@@ -104,7 +105,9 @@ fn fetch(batch: &mut Batch<Render, ThreeD>, number: u64) -> Result<(), BatchErro
         },
     ];
     batch.emit(&ThreeDStateVertexElements { element: (&elements).into() })?;
-    batch.emit(&ThreeDStateVfTopology { primitive_topology_type: ThreeDPrimTopoType::_3DPRIM_TRILIST })?;
+    batch.emit(&ThreeDStateVfTopology {
+        primitive_topology_type: ThreeDPrimTopoType::_3DPRIM_TRILIST,
+    })?;
     batch.emit(&ThreeDStateIndexBuffer {
         index_format: ThreeDStateIndexBufferIndexFormat::WORD,
         buffer_starting_address: at(0x5_0000_0000 + 0x2000 * number),
@@ -147,9 +150,13 @@ fn geometry(batch: &mut Batch<Render, ThreeD>, number: u64) -> Result<(), BatchE
     batch.emit(&ThreeDStateBindingTablePointersVs {
         pointer_to_vs_binding_table: at(0x40 * (number % 1000)),
     })?;
-    batch.emit(&ThreeDStateSamplerStatePointersVs { pointer_to_vs_sampler_state: dynamic(number, 1) })?;
+    batch.emit(&ThreeDStateSamplerStatePointersVs {
+        pointer_to_vs_sampler_state: dynamic(number, 1),
+    })?;
     batch.emit(&ThreeDStateViewportStatePointersCc { cc_viewport_pointer: dynamic(number, 2) })?;
-    batch.emit(&ThreeDStateViewportStatePointersSfClip { sf_clip_viewport_pointer: dynamic(number, 3) })?;
+    batch.emit(&ThreeDStateViewportStatePointersSfClip {
+        sf_clip_viewport_pointer: dynamic(number, 3),
+    })?;
     batch.emit(&packet! {
         ThreeDStateClip {
             clipper_statistics_enable: true,
@@ -274,7 +281,9 @@ fn pixels(batch: &mut Batch<Render, ThreeD>, number: u64) -> Result<(), BatchErr
     batch.emit(&ThreeDStateBindingTablePointersPs {
         pointer_to_ps_binding_table: at(0x40 * (number % 1000) + 0x20),
     })?;
-    batch.emit(&ThreeDStateSamplerStatePointersPs { pointer_to_ps_sampler_state: dynamic(number, 4) })?;
+    batch.emit(&ThreeDStateSamplerStatePointersPs {
+        pointer_to_ps_sampler_state: dynamic(number, 4),
+    })?;
     batch.emit(&ThreeDStateBlendStatePointers {
         blend_state_pointer_valid: true,
         blend_state_pointer: dynamic(number, 5),

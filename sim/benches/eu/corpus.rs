@@ -9,8 +9,9 @@ use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};
 use genxml_sim::{EngineId, Fault, Place};
 use std::path::Path;
 
-/// Kernels of mixed integer code that run long or through most of their instructions: bytes, words and dwords, all
-/// shapes of regions, indirect operands, saturation, flags, predicates and branches.
+/// Kernels of mixed integer code that run long or through most of their instructions: bytes, words
+/// and dwords, all shapes of regions, indirect operands, saturation, flags, predicates and
+/// branches.
 pub const INTEGERS: [&str; 12] = [
     "vaapi/vp8_tpu_genx_0",
     "hybrid_g8/PredictIntra_Chroma_Granularity_16x16",
@@ -43,9 +44,13 @@ pub fn bytes(name: &str) -> Option<Vec<u8>> {
 /// The kernel of these bytes.
 pub fn decoded(bytes: &[u8]) -> Kernel {
     kernel(0, 0, |offset| {
-        let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or(&[]);
-        let dwords: Vec<u32> =
-            rest.chunks_exact(4).take(4).map(|d| u32::from_le_bytes([d[0], d[1], d[2], d[3]])).collect();
+        let rest =
+            usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or(&[]);
+        let dwords: Vec<u32> = rest
+            .chunks_exact(4)
+            .take(4)
+            .map(|d| u32::from_le_bytes([d[0], d[1], d[2], d[3]]))
+            .collect();
         match genxml_eu::decode::length(dwords.first().copied().unwrap_or(0)) {
             8 if dwords.len() >= 2 => read(&dwords[..2]),
             16 if dwords.len() == 4 => read(&dwords),
@@ -135,8 +140,8 @@ pub fn run(kernel: &Kernel) -> u64 {
     world.instructions
 }
 
-/// Prints what the kernels are like: instructions of a thread, channels of an instruction, and how much of the kernel
-/// takes a short cut.
+/// Prints what the kernels are like: instructions of a thread, channels of an instruction, and how
+/// much of the kernel takes a short cut.
 pub fn describe() {
     for name in INTEGERS.into_iter().chain(FLOATS) {
         let Some(bytes) = bytes(name) else {

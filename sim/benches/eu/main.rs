@@ -1,14 +1,14 @@
-//! EU instructions per second, without memory: run with `cargo bench -p genxml-sim --bench eu`. Items are
-//! instructions; lane operations per second are these times the channels of an instruction, which the lines before the
-//! results state for real kernels.
+//! EU instructions per second, without memory: run with `cargo bench -p genxml-sim --bench eu`.
+//! Items are instructions; lane operations per second are these times the channels of an
+//! instruction, which the lines before the results state for real kernels.
 
 mod corpus;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use genxml_eu::instruction::{
-    Branch, Condition, DataType, Descriptor, Destination, Immediate, Instruction, Operand, Predicate,
-    PredicateControl, Region, Register, Send, SharedFunction, Source,
+    Branch, Condition, DataType, Descriptor, Destination, Immediate, Instruction, Operand,
+    Predicate, PredicateControl, Region, Register, Send, SharedFunction, Source,
 };
 use genxml_eu::ops::Opcode;
 use genxml_sim::Fault;
@@ -95,7 +95,9 @@ fn bench(bencher: Bencher<'_, '_>, size: u8, kernel: &Kernel) {
     let mask = u32::MAX >> (32 - size);
     let launch = Launch { dispatch_mask: mask, vector_mask: mask, ..Launch::default() };
     let count = Thread::new(&launch).run(kernel, &mut Nowhere).unwrap();
-    bencher.counter(ItemsCount::new(count)).bench(|| Thread::new(&launch).run(kernel, &mut Nowhere));
+    bencher
+        .counter(ItemsCount::new(count))
+        .bench(|| Thread::new(&launch).run(kernel, &mut Nowhere));
 }
 
 /// The loop of media_spin: add, cmp, while on one channel.
@@ -125,8 +127,9 @@ fn floats<const SIZE: u8>(bencher: Bencher<'_, '_>) {
 #[divan::bench(consts = [8, 16])]
 fn multiply_add<const SIZE: u8>(bencher: Bencher<'_, '_>) {
     use DataType::F;
-    let mad =
-        |dst: u8| alu(Opcode::Mad, SIZE, F, dst, [grf(dst, F, SIZE), grf(40, F, SIZE), grf(42, F, SIZE)]);
+    let mad = |dst: u8| {
+        alu(Opcode::Mad, SIZE, F, dst, [grf(dst, F, SIZE), grf(40, F, SIZE), grf(42, F, SIZE)])
+    };
     bench(bencher, SIZE, &spin(SIZE, (10..40).step_by(2).map(mad).collect(), 10_000));
 }
 

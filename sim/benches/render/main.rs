@@ -1,13 +1,16 @@
 //! Draws: `cargo bench -p genxml-sim --bench render`.
 //!
-//! * `textured`: 1024 x 1024 pixels from a texture of 512 x 512 with 32 bits a texel, linear filter, perspective;
-//! * `mesh`: 10,082 triangles on 1024 x 768 pixels, with a vertex shader, a colour of each vertex and a depth buffer;
+//! * `textured`: 1024 x 1024 pixels from a texture of 512 x 512 with 32 bits a texel, linear
+//!   filter, perspective;
+//! * `mesh`: 10,082 triangles on 1024 x 768 pixels, with a vertex shader, a colour of each vertex
+//!   and a depth buffer;
 //! * `overdraw`: 16 layers of 512 x 512 pixels, blended;
 //! * `dense`: 180,000 triangles on 320 x 240 pixels: what comes before pixels.
 //!
-//! Each runs on one host thread and on two, in turns. Printed are the fastest run of each, what that is in pixels that the pixel shader
-//! saw, triangles and EU instructions a second, and the median of the ratios of neighbours. Arguments: the number of turns,
-//! then names, then a number of threads to do only that, for profiles.
+//! Each runs on one host thread and on two, in turns. Printed are the fastest run of each, what
+//! that is in pixels that the pixel shader saw, triangles and EU instructions a second, and the
+//! median of the ratios of neighbours. Arguments: the number of turns, then names, then a number of
+//! threads to do only that, for profiles.
 
 mod scene;
 
@@ -23,7 +26,8 @@ const TURNS: usize = 20;
 type Make = fn() -> Scene;
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let words: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let numbers: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
     let names: Vec<&String> = words.iter().filter(|word| word.parse::<usize>().is_err()).collect();
     let turns = numbers.first().copied().unwrap_or(TURNS).max(1);
@@ -40,7 +44,8 @@ fn main() {
         let mut scene = make();
         match numbers.get(1) {
             Some(&threads) => {
-                let fastest = (0..turns).map(|_| time(&mut scene, threads).0).min().unwrap_or_default();
+                let fastest =
+                    (0..turns).map(|_| time(&mut scene, threads).0).min().unwrap_or_default();
                 println!("{name:10} {threads}: {fastest:9.2?}");
             }
             None => compare(name, turns, &mut scene),
@@ -57,11 +62,13 @@ fn time(scene: &mut Scene, threads: usize) -> (Duration, Stats) {
 fn compare(name: &str, turns: usize, scene: &mut Scene) {
     let stats = scene.run(1);
     let memory = scene.memory();
-    let pairs: Vec<(Duration, Duration)> = (0..turns).map(|_| (time(scene, 1).0, time(scene, 2).0)).collect();
+    let pairs: Vec<(Duration, Duration)> =
+        (0..turns).map(|_| (time(scene, 1).0, time(scene, 2).0)).collect();
     assert!(scene.memory() == memory, "{name}: two threads draw something else");
     let shaded = scene.register(PsInvocationCount::OFFSET) / PS_INVOCATIONS_OF_A_PIXEL;
     assert_eq!(shaded % scene.pixels, 0, "{name}: pixels that were not counted");
-    let mut ratios: Vec<f64> = pairs.iter().map(|(one, two)| one.as_secs_f64() / two.as_secs_f64()).collect();
+    let mut ratios: Vec<f64> =
+        pairs.iter().map(|(one, two)| one.as_secs_f64() / two.as_secs_f64()).collect();
     ratios.sort_by(f64::total_cmp);
     for (threads, fastest) in
         [(1, pairs.iter().map(|pair| pair.0).min()), (2, pairs.iter().map(|pair| pair.1).min())]

@@ -1,5 +1,5 @@
-//! Scenes for the bench, and for a test. Each has run on one host thread when it is made, and its picture was compared with
-//! scalar Rust.
+//! Scenes for the bench, and for a test. Each has run on one host thread when it is made, and its
+//! picture was compared with scalar Rust.
 
 use genxml::core::{Address, Instruction, MinusOne, U, UFix};
 use genxml::engine::EngineId;
@@ -9,15 +9,18 @@ use genxml::gen8::enums::{
     ThreeDVertexComponentControl as Component,
 };
 use genxml::gen8::mi::{MiBatchBufferEnd, PipelineSelect, PipelineSelectPipelineSelection};
-use genxml::gen8::render3d_binding::{ThreeDStateBindingTablePointersPs, ThreeDStateSamplerStatePointersPs};
+use genxml::gen8::render3d_binding::{
+    ThreeDStateBindingTablePointersPs, ThreeDStateSamplerStatePointersPs,
+};
 use genxml::gen8::render3d_constants::{ThreeDStateConstantBody, ThreeDStateConstantVs};
 use genxml::gen8::render3d_depth::{
-    ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat as DepthFormat, ThreeDStateWmDepthStencil,
+    ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat as DepthFormat,
+    ThreeDStateWmDepthStencil,
 };
 use genxml::gen8::render3d_fetch::{
     ThreeDPrimitive, ThreeDPrimitiveVertexAccessType as Access, ThreeDStateIndexBuffer,
-    ThreeDStateIndexBufferIndexFormat as IndexFormat, ThreeDStateVertexBuffers, ThreeDStateVertexElements,
-    ThreeDStateVfTopology, VertexBufferState, VertexElementState,
+    ThreeDStateIndexBufferIndexFormat as IndexFormat, ThreeDStateVertexBuffers,
+    ThreeDStateVertexElements, ThreeDStateVfTopology, VertexBufferState, VertexElementState,
 };
 use genxml::gen8::render3d_pixel::{
     BlendState, BlendStateEntry, ThreeDStateBlendStatePointers, ThreeDStatePs, ThreeDStatePsExtra,
@@ -31,9 +34,9 @@ use genxml::gen8::render3d_raster::{
 use genxml::gen8::render3d_stages::{ThreeDStateUrbVs, ThreeDStateVs};
 use genxml::gen8::state::{
     BindingTableState, RenderSurfaceState, RenderSurfaceStateExtent,
-    RenderSurfaceStateSurfaceHorizontalAlignment, RenderSurfaceStateSurfaceVerticalAlignment, SamplerState,
-    SamplerStateMagModeFilter, SamplerStateMinModeFilter, ShaderChannelSelect, StateBaseAddress,
-    SurfaceFormat, SurfaceType, TextureCoordinateMode, TileMode,
+    RenderSurfaceStateSurfaceHorizontalAlignment, RenderSurfaceStateSurfaceVerticalAlignment,
+    SamplerState, SamplerStateMagModeFilter, SamplerStateMinModeFilter, ShaderChannelSelect,
+    StateBaseAddress, SurfaceFormat, SurfaceType, TextureCoordinateMode, TileMode,
 };
 use genxml_eu::asm::{Options, assemble};
 use genxml_eu::syntax::Syntax;
@@ -124,7 +127,8 @@ fn buffer([width, height]: [u64; 2]) -> usize {
     (width * height.next_multiple_of(32)) as usize
 }
 
-/// Where a pixel of 4 bytes lies in a Y-tiled surface: tiles of 32 x 32 pixels, columns of 4 (gen8_facts 10.1).
+/// Where a pixel of 4 bytes lies in a Y-tiled surface: tiles of 32 x 32 pixels, columns of 4
+/// (gen8_facts 10.1).
 fn tiled(pitch: u64, x: usize, y: usize) -> usize {
     let tile = y / 32 * (pitch as usize / 128) + x / 32;
     4096 * tile + 512 * (x % 32 / 4) + 16 * (y % 32) + 4 * (x % 4)
@@ -236,7 +240,8 @@ impl Scene {
         self.gpu.context(self.context).state.trials
     }
 
-    /// Compares every pixel with `expected`, red to alpha from 0 to 255; a difference of `within` is right.
+    /// Compares every pixel with `expected`, red to alpha from 0 to 255; a difference of `within`
+    /// is right.
     fn check(&mut self, within: f64, expected: impl Fn(usize, usize) -> Option<[f64; 4]>) {
         let [width, height] = self.size;
         let mut bytes = vec![0; 4 * buffer(self.size)];
@@ -263,7 +268,9 @@ fn state(parts: &Parts<'_>) -> Vec<u8> {
         state[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
     };
     let side = parts.texture.as_ref().map_or(32, |(side, _)| *side);
-    for (n, surface) in [image(TARGET, width, height), image(TEXTURE, side, side)].iter().enumerate() {
+    for (n, surface) in
+        [image(TARGET, width, height), image(TEXTURE, side, side)].iter().enumerate()
+    {
         let place = SURFACES + 64 * n as u64;
         put(place, &surface.pack());
         let entry = BindingTableState { surface_state_pointer: Address::new(place).unwrap() };
@@ -306,7 +313,12 @@ fn state(parts: &Parts<'_>) -> Vec<u8> {
     };
     put(
         BLEND,
-        &BlendState { independent_alpha_blend_enable: true, entry: [entry; 8], ..BlendState::new() }.pack(),
+        &BlendState {
+            independent_alpha_blend_enable: true,
+            entry: [entry; 8],
+            ..BlendState::new()
+        }
+        .pack(),
     );
     put(CONSTANTS, bytemuck::cast_slice(parts.matrix.as_flattened()));
     state
@@ -332,7 +344,8 @@ fn batch(parts: &Parts<'_>) -> Vec<u32> {
         buffer_size: u(32 * parts.vertices.len() as u64),
         ..VertexBufferState::new()
     }];
-    let depth_type = if parts.depth { SurfaceType::SURFTYPE_2D } else { SurfaceType::SURFTYPE_NULL };
+    let depth_type =
+        if parts.depth { SurfaceType::SURFTYPE_2D } else { SurfaceType::SURFTYPE_NULL };
     let mut batch = vec![0u32; 1024];
     let mut end = 0;
     macro_rules! push {
@@ -397,7 +410,10 @@ fn batch(parts: &Parts<'_>) -> Vec<u32> {
         ThreeDStateRaster { cull_mode: CullMode::CULLMODE_NONE, ..ThreeDStateRaster::new() },
         ThreeDStateViewportStatePointersSfClip { sf_clip_viewport_pointer: at(VIEWPORT) },
         ThreeDStateViewportStatePointersCc { cc_viewport_pointer: at(RANGE) },
-        ThreeDStateBlendStatePointers { blend_state_pointer_valid: true, blend_state_pointer: at(BLEND) },
+        ThreeDStateBlendStatePointers {
+            blend_state_pointer_valid: true,
+            blend_state_pointer: at(BLEND)
+        },
         ThreeDStateSampleMask { sample_mask: u(1) },
         ThreeDStateWmDepthStencil {
             depth_test_enable: parts.depth,
@@ -440,7 +456,11 @@ fn batch(parts: &Parts<'_>) -> Vec<u32> {
             dispatch_grf_start_register_for_constant_setup_data_0: u(6),
             ..ThreeDStatePs::new()
         },
-        ThreeDStatePsExtra { pixel_shader_valid: true, attribute_enable: true, ..ThreeDStatePsExtra::new() },
+        ThreeDStatePsExtra {
+            pixel_shader_valid: true,
+            attribute_enable: true,
+            ..ThreeDStatePsExtra::new()
+        },
         ThreeDStateDrawingRectangle {
             clipped_drawing_rectangle_x_max: u(width - 1),
             clipped_drawing_rectangle_y_max: u(height - 1),
@@ -459,11 +479,14 @@ fn batch(parts: &Parts<'_>) -> Vec<u32> {
 }
 
 /// An address, or an offset from a base.
-fn at<S: genxml::core::Space, const ALIGN: u64, const BITS: u32>(offset: u64) -> Address<S, ALIGN, BITS> {
+fn at<S: genxml::core::Space, const ALIGN: u64, const BITS: u32>(
+    offset: u64,
+) -> Address<S, ALIGN, BITS> {
     Address::new(offset).unwrap()
 }
 
-/// A quad over the whole screen, so many pixels wide and high, whose upper edge is twice as far away as the lower one.
+/// A quad over the whole screen, so many pixels wide and high, whose upper edge is twice as far
+/// away as the lower one.
 pub fn textured(size: u64) -> Scene {
     const SIDE: u64 = 512;
     let texel = |x: usize, y: usize| {
@@ -477,8 +500,9 @@ pub fn textured(size: u64) -> Scene {
             texels[at..at + 4].copy_from_slice(&texel(x, y));
         }
     }
-    let corner =
-        |x: f32, y: f32, w: f32| [[x * w, y * w, 0.5 * w, w], [0.5 + x * w / 4.0, 2.0 - w, 0.0, 0.0]];
+    let corner = |x: f32, y: f32, w: f32| {
+        [[x * w, y * w, 0.5 * w, w], [0.5 + x * w / 4.0, 2.0 - w, 0.0, 0.0]]
+    };
     let mut scene = Scene::new(&Parts {
         size: [size, size],
         topology: Topology::_3DPRIM_TRISTRIP,
@@ -520,7 +544,8 @@ pub fn textured(size: u64) -> Scene {
     scene
 }
 
-/// A landscape of squares, so many each way, that is looked at from above, on a screen of some size.
+/// A landscape of squares, so many each way, that is looked at from above, on a screen of some
+/// size.
 pub fn mesh(size: [u64; 2], squares: u32) -> Scene {
     let side = squares + 1;
     let mut vertices = Vec::new();
@@ -528,7 +553,8 @@ pub fn mesh(size: [u64; 2], squares: u32) -> Scene {
         for x in 0..side {
             let (u, v) = (x as f32 / squares as f32, y as f32 / squares as f32);
             let height = 0.05 * ((9.0 * u).sin() + (7.0 * v).cos());
-            vertices.push([[2.0 * u - 1.0, 2.0 * v - 1.0, 0.5 + height, 1.0], [u, v, 1.0 - u, 1.0]]);
+            vertices
+                .push([[2.0 * u - 1.0, 2.0 * v - 1.0, 0.5 + height, 1.0], [u, v, 1.0 - u, 1.0]]);
         }
     }
     let mut indices = Vec::new();
@@ -563,7 +589,8 @@ pub fn mesh(size: [u64; 2], squares: u32) -> Scene {
 /// Layers of one quad each with half of their colour, so many pixels wide and high.
 pub fn overdraw(size: u64) -> Scene {
     const LAYERS: u32 = 16;
-    let colour = |layer: u32| [layer as f32 / LAYERS as f32, 1.0 - layer as f32 / LAYERS as f32, 0.25, 0.5];
+    let colour =
+        |layer: u32| [layer as f32 / LAYERS as f32, 1.0 - layer as f32 / LAYERS as f32, 0.25, 0.5];
     let (mut vertices, mut indices) = (Vec::new(), Vec::new());
     for layer in 0..LAYERS {
         for (x, y) in [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)] {

@@ -1,4 +1,5 @@
-//! Walkers for the benches. Each has run once when it is made, and its result was compared with scalar Rust.
+//! Walkers for the benches. Each has run once when it is made, and its result was compared with
+//! scalar Rust.
 
 use genxml::core::{Address, Instruction, MinusOne, U};
 use genxml::engine::EngineId;
@@ -10,7 +11,8 @@ use genxml::gen8::state::{
     BindingTableState, InterfaceDescriptorData, InterfaceDescriptorDataSharedLocalMemorySize,
     RenderSurfaceState, RenderSurfaceStateExtent, RenderSurfaceStateSurfaceHorizontalAlignment,
     RenderSurfaceStateSurfaceVerticalAlignment, SamplerState, SamplerStateMagModeFilter,
-    SamplerStateMinModeFilter, ShaderChannelSelect, StateBaseAddress, SurfaceFormat, SurfaceType, TileMode,
+    SamplerStateMinModeFilter, ShaderChannelSelect, StateBaseAddress, SurfaceFormat, SurfaceType,
+    TileMode,
 };
 use genxml_eu::asm::{Options, assemble};
 use genxml_eu::syntax::Syntax;
@@ -104,8 +106,8 @@ product:
     send (16|M0) null r44 0xC 0x08025e02
 ";
 
-/// r1.0 is a step of coordinates, r2.0 the thread's first pixel in its row of subspans. Eight samples, each a quarter of a
-/// texel further.
+/// r1.0 is a step of coordinates, r2.0 the thread's first pixel in its row of subspans. Eight
+/// samples, each a quarter of a texel further.
 const TEXTURED: &str = "
     (W) shl (1|M0) r3.0<1>:ud r0.1<0;1,0>:ud 7:ud
     (W) add (1|M0) r3.0<1>:ud r3.0<0;1,0>:ud r2.0<0;1,0>:ud
@@ -158,7 +160,8 @@ pub struct Walker {
 }
 
 impl Walker {
-    /// `buffers` are bound from entry 0 on; the thread's number times `step` is in r2.0, `shared` in r1.0.
+    /// `buffers` are bound from entry 0 on; the thread's number times `step` is in r2.0, `shared`
+    /// in r1.0.
     fn new(kernel: &str, buffers: &[Vec<f32>], groups: [u64; 2], step: u32, shared: u32) -> Walker {
         Walker::with_texture(kernel, buffers, None, groups, step, shared)
     }
@@ -241,7 +244,10 @@ impl Walker {
                 instruction_base_address: base(KERNEL),
                 ..StateBaseAddress::new()
             },
-            MediaVfeState { maximum_number_of_threads: MinusOne::new(224).unwrap(), ..MediaVfeState::new() },
+            MediaVfeState {
+                maximum_number_of_threads: MinusOne::new(224).unwrap(),
+                ..MediaVfeState::new()
+            },
             MediaCurbeLoad {
                 curbe_total_data_length: u(18 * 32),
                 curbe_data_start_address: Address::new(CURBE).unwrap(),
@@ -288,7 +294,8 @@ fn numbers(count: usize, seed: usize) -> Vec<f32> {
     (0..count).map(|n| ((n * 31 + n / 256 * 7 + seed) % 17) as f32 - 8.0).collect()
 }
 
-/// y = a x + y on 1024 x 1024 floats: groups of 16 threads of 16 channels, untyped surface messages.
+/// y = a x + y on 1024 x 1024 floats: groups of 16 threads of 16 channels, untyped surface
+/// messages.
 pub fn saxpy() -> Walker {
     const COUNT: usize = 1 << 20;
     let (x, y) = (numbers(COUNT, 1), numbers(COUNT, 5));
@@ -300,14 +307,16 @@ pub fn saxpy() -> Walker {
     walker
 }
 
-/// A product of matrices of 256 x 256 floats by tiles of 16 x 16 in shared local memory, two barriers a tile.
+/// A product of matrices of 256 x 256 floats by tiles of 16 x 16 in shared local memory, two
+/// barriers a tile.
 pub fn matrix_product() -> Walker {
     const SIDE: usize = 256;
     let (a, b) = (numbers(SIDE * SIDE, 1), numbers(SIDE * SIDE, 9));
     let buffers = [a.clone(), b.clone(), vec![0.0; SIDE * SIDE]];
     let mut walker = Walker::new(MATRIX, &buffers, [16, 16], 1, 0);
     walker.run(2);
-    let product = |n: usize| (0..SIDE).map(|k| a[n / SIDE * SIDE + k] * b[k * SIDE + n % SIDE]).sum::<f32>();
+    let product =
+        |n: usize| (0..SIDE).map(|k| a[n / SIDE * SIDE + k] * b[k * SIDE + n % SIDE]).sum::<f32>();
     let expected: Vec<f32> = (0..SIDE * SIDE).map(product).collect();
     assert!(walker.floats(2, SIDE * SIDE) == expected);
     walker
@@ -321,7 +330,8 @@ pub fn serial() -> Walker {
     walker
 }
 
-/// A picture of 1024 x 1024 pixels, 8 samples for each, of a texture of 256 x 256 texels in Y tiles that repeats.
+/// A picture of 1024 x 1024 pixels, 8 samples for each, of a texture of 256 x 256 texels in Y tiles
+/// that repeats.
 pub fn textured(format: SurfaceFormat, linear: bool) -> Walker {
     const SIDE: usize = 256;
     let texel = |x: usize, y: usize| [x as u8, (x * 7 + y * 3) as u8, y as u8, 255];
@@ -361,8 +371,14 @@ pub fn textured(format: SurfaceFormat, linear: bool) -> Walker {
     let pixels = vec![0.0; 1 << 20];
     // Three eighths of a texel from pixel to pixel.
     let step = 1.5f32 / 1024.0;
-    let mut walker =
-        Walker::with_texture(TEXTURED, &[pixels], Some((surface, sampler)), [8, 512], 8, step.to_bits());
+    let mut walker = Walker::with_texture(
+        TEXTURED,
+        &[pixels],
+        Some((surface, sampler)),
+        [8, 512],
+        8,
+        step.to_bits(),
+    );
     walker.gpu.load(walker.context, TEXTURE, &memory).unwrap();
     walker.run(2);
     if !linear && format == SurfaceFormat::R8G8B8A8_UNORM {

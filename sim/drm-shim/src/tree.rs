@@ -1,4 +1,5 @@
-//! The files by which drivers find a device: `/dev/dri`, and its place in `/sys`. They exist only in memory.
+//! The files by which drivers find a device: `/dev/dri`, and its place in `/sys`. They exist only
+//! in memory.
 
 use crate::device::config::{Config, Topology};
 use crate::device::{PRIMARY, RENDER};
@@ -61,9 +62,12 @@ impl Tree {
                 tree.add(path, Node::Directory);
             }
         }
-        for (name, value) in
-            [("vendor", 0x8086), ("device", id), ("subsystem_vendor", 0x8086), ("subsystem_device", 0x2212)]
-        {
+        for (name, value) in [
+            ("vendor", 0x8086),
+            ("device", id),
+            ("subsystem_vendor", 0x8086),
+            ("subsystem_device", 0x2212),
+        ] {
             tree.add(&format!("{PCI}/{name}"), text(format!("{value:#06x}")));
         }
         tree.add(&format!("{PCI}/class"), text("0x030000".into()));
@@ -98,7 +102,10 @@ impl Tree {
             tree.add(&format!("/sys/class/drm/{node}"), link(&relative));
             tree.add(&format!("/sys/dev/char/226:{minor}"), link(&relative));
             let short = if minor == PRIMARY { "card" } else { "render" };
-            tree.add(&format!("/dev/dri/by-path/pci-0000:00:02.0-{short}"), link(&format!("../{node}")));
+            tree.add(
+                &format!("/dev/dri/by-path/pci-0000:00:02.0-{short}"),
+                link(&format!("../{node}")),
+            );
         }
         let card = format!("{PCI}/drm/card0");
         for (name, megahertz) in [
@@ -117,12 +124,18 @@ impl Tree {
         tree.add(&format!("{connector}/status"), text("connected".into()));
         tree.add(&format!("{connector}/enabled"), text("enabled".into()));
         tree.add("/sys/class/drm/version", text("drm 1.1.0 20060810".into()));
-        tree.add("/sys/bus/pci/devices/0000:00:02.0", link("../../../devices/pci0000:00/0000:00:02.0"));
+        tree.add(
+            "/sys/bus/pci/devices/0000:00:02.0",
+            link("../../../devices/pci0000:00/0000:00:02.0"),
+        );
         tree.add(
             "/sys/bus/pci/drivers/i915/0000:00:02.0",
             link("../../../../devices/pci0000:00/0000:00:02.0"),
         );
-        tree.add("/sys/kernel/debug/dri/0/name", text("i915 dev=0000:00:02.0 unique=0000:00:02.0".into()));
+        tree.add(
+            "/sys/kernel/debug/dri/0/name",
+            text("i915 dev=0000:00:02.0 unique=0000:00:02.0".into()),
+        );
         tree.add("/sys/kernel/debug/dri/0/i915_gem_drop_caches", text("0".into()));
         debug_assert!(Topology::of(id).is_some());
         tree
@@ -141,13 +154,14 @@ impl Tree {
         path.starts_with('/') && is_ours(&joined(&parts(path)))
     }
 
-    /// What a path leads to, without following a link that it ends in unless `follow`. None for paths that have nothing to do
-    /// with the tree, and for relative ones.
+    /// What a path leads to, without following a link that it ends in unless `follow`. None for
+    /// paths that have nothing to do with the tree, and for relative ones.
     pub fn find(&self, path: &str, follow: bool) -> Option<Found<'_>> {
         if !Tree::concerns(path) {
             return None;
         }
-        let mut rest: Vec<String> = parts(path).iter().rev().map(|part| (*part).to_owned()).collect();
+        let mut rest: Vec<String> =
+            parts(path).iter().rev().map(|part| (*part).to_owned()).collect();
         let mut here = String::new();
         let mut links = 0;
         while let Some(part) = rest.pop() {
@@ -167,7 +181,9 @@ impl Tree {
                     }
                     rest.extend(parts(target).iter().rev().map(|part| (*part).to_owned()));
                 }
-                Some(Node::File(_) | Node::Device(_)) if !rest.is_empty() => return Some(Found::Missing),
+                Some(Node::File(_) | Node::Device(_)) if !rest.is_empty() => {
+                    return Some(Found::Missing);
+                }
                 _ => here = next,
             }
         }
@@ -191,7 +207,8 @@ impl Tree {
     /// Names in a directory, by a path that [`find`](Self::find) gave.
     pub fn list(&self, directory: &str) -> Vec<(&str, &Node)> {
         let inside = format!("{directory}/");
-        let below = self.0.range(inside.clone()..).take_while(|(path, _)| path.starts_with(&inside));
+        let below =
+            self.0.range(inside.clone()..).take_while(|(path, _)| path.starts_with(&inside));
         let names = below.map(|(path, node)| (&path[inside.len()..], node));
         names.filter(|(name, _)| !name.contains('/')).collect()
     }
@@ -274,7 +291,10 @@ mod tests {
         let subsystem = "/sys/dev/char/226:0/device/subsystem";
         assert_eq!(tree.find(subsystem, true), Some(Found::Elsewhere("/sys/bus/pci".into())));
         let link = Node::Link("../../../bus/pci".into());
-        assert_eq!(tree.find(subsystem, false), Some(Found::Here(format!("{PCI}/subsystem"), &link)));
+        assert_eq!(
+            tree.find(subsystem, false),
+            Some(Found::Here(format!("{PCI}/subsystem"), &link))
+        );
         assert_eq!(tree.path(tree.number("/dev/dri/card0")), Some("/dev/dri/card0"));
         let names: Vec<&str> = tree.list("/dev/dri").iter().map(|(name, _)| *name).collect();
         assert_eq!(names, ["by-path", "card0", "renderD128"]);

@@ -1,5 +1,5 @@
-//! The library as programs meet it: this test starts itself again with the library preloaded, and the child looks for a device,
-//! opens it and computes on it, through libc alone.
+//! The library as programs meet it: this test starts itself again with the library preloaded, and
+//! the child looks for a device, opens it and computes on it, through libc alone.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 
 #[path = "../src/uapi/mod.rs"]
@@ -49,7 +49,8 @@ fn preloaded(name: &str, program: impl FnOnce()) {
 /// An ioctl with its argument.
 fn ioctl<T>(file: &File, request: Request, argument: &mut T) -> std::io::Result<()> {
     // SAFETY: the argument is one of the request's size, and lives as long as the call.
-    let result = unsafe { libc::ioctl(file.as_raw_fd(), request.0.into(), std::ptr::from_mut(argument)) };
+    let result =
+        unsafe { libc::ioctl(file.as_raw_fd(), request.0.into(), std::ptr::from_mut(argument)) };
     if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
@@ -74,7 +75,8 @@ fn object(file: &File, bytes: u64) -> (u32, &'static mut [u32]) {
     let mut create = i915::GemCreate { size: bytes, ..Default::default() };
     ioctl(file, Request::i915::<i915::GemCreate>(i915::nr::GEM_CREATE), &mut create).unwrap();
     let mut offset = i915::GemMmapOffset { handle: create.handle, flags: 2, ..Default::default() };
-    ioctl(file, Request::i915::<i915::GemMmapOffset>(i915::nr::GEM_MMAP_OFFSET), &mut offset).unwrap();
+    ioctl(file, Request::i915::<i915::GemMmapOffset>(i915::nr::GEM_MMAP_OFFSET), &mut offset)
+        .unwrap();
     (create.handle, map(file, bytes as usize, offset.offset))
 }
 
@@ -91,7 +93,8 @@ fn stores(commands: &mut [u32], last: u64) {
     for value in 1..=last {
         let stored = [U::<32>::new(value).unwrap()];
         let address = Address::from_bits(DATA + 8);
-        let packet = MiStoreDataImm { data_dword: (&stored).into(), ..MiStoreDataImm::new(address) };
+        let packet =
+            MiStoreDataImm { data_dword: (&stored).into(), ..MiStoreDataImm::new(address) };
         at += packet.pack_into(&mut commands[at..]).unwrap();
     }
     commands[at..at + 1].copy_from_slice(&MiBatchBufferEnd::new().pack());
@@ -104,8 +107,11 @@ fn submit(file: &File, data: u32, batch: u32) -> std::io::Result<()> {
         i915::ExecObject2 { handle: data, offset: DATA, flags, ..Default::default() },
         i915::ExecObject2 { handle: batch, offset: 0x9000_0000, flags, ..Default::default() },
     ];
-    let mut exec =
-        i915::ExecBuffer2 { buffers_ptr: list.as_mut_ptr() as u64, buffer_count: 2, ..Default::default() };
+    let mut exec = i915::ExecBuffer2 {
+        buffers_ptr: list.as_mut_ptr() as u64,
+        buffer_count: 2,
+        ..Default::default()
+    };
     ioctl(file, Request::i915::<i915::ExecBuffer2>(i915::nr::GEM_EXECBUFFER2), &mut exec)
 }
 
@@ -165,12 +171,13 @@ fn device() {
         let copy = file.try_clone().unwrap();
         drop(file);
         compute(&copy, 77);
-        let error =
-            ioctl(&copy, Request::of::<drm::GemClose>(drm::nr::GEM_CLOSE), &mut [0u64; 1]).unwrap_err();
+        let error = ioctl(&copy, Request::of::<drm::GemClose>(drm::nr::GEM_CLOSE), &mut [0u64; 1])
+            .unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EINVAL));
         // What is no device is none.
         let null = File::open("/dev/null").unwrap();
-        let error = ioctl(&null, Request::of::<drm::Version>(drm::nr::VERSION), &mut version).unwrap_err();
+        let error =
+            ioctl(&null, Request::of::<drm::Version>(drm::nr::VERSION), &mut version).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::ENOTTY));
     });
 }
@@ -182,7 +189,8 @@ fn children() {
         let file = open();
         let (_, numbers) = object(&file, 4096);
         numbers[0] = 1;
-        // SAFETY: the child calls nothing that other threads may have locked but the library, which looks after that.
+        // SAFETY: the child calls nothing that other threads may have locked but the library, which
+        // looks after that.
         let child = unsafe { libc::fork() };
         if child == 0 {
             compute(&file, 5);
@@ -218,7 +226,8 @@ fn waits() {
             scope.spawn(move || {
                 std::thread::sleep(std::time::Duration::from_millis(20));
                 let mut signal = drm::SyncobjArray { handles: address, count_handles: 1, pad: 0 };
-                ioctl(file, Request::of::<drm::SyncobjArray>(drm::nr::SYNCOBJ_SIGNAL), &mut signal).unwrap();
+                ioctl(file, Request::of::<drm::SyncobjArray>(drm::nr::SYNCOBJ_SIGNAL), &mut signal)
+                    .unwrap();
             });
             let mut wait = drm::SyncobjWait {
                 handles: address,
@@ -255,7 +264,8 @@ fn pages_that_go() {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             libc::mmap(std::ptr::null_mut(), 4096, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
         };
-        let mut user = i915::GemUserptr { user_ptr: pages as u64, user_size: 4096, ..Default::default() };
+        let mut user =
+            i915::GemUserptr { user_ptr: pages as u64, user_size: 4096, ..Default::default() };
         ioctl(&file, Request::i915::<i915::GemUserptr>(i915::nr::GEM_USERPTR), &mut user).unwrap();
         submit(&file, user.handle, batch).unwrap();
         // SAFETY: nothing here looks at the pages any more.
@@ -269,7 +279,8 @@ fn pages_that_go() {
     });
 }
 
-/// Pages that the client itself cannot write are not the GPU's to write either: an error, and no crash.
+/// Pages that the client itself cannot write are not the GPU's to write either: an error, and no
+/// crash.
 #[test]
 fn pages_that_are_not_writable() {
     preloaded("pages_that_are_not_writable", || {
@@ -277,20 +288,27 @@ fn pages_that_are_not_writable() {
         let (batch, commands) = object(&file, 4096);
         stores(commands, 1);
         let read_only = i915::USERPTR_READ_ONLY;
-        for (protection, flags) in [(libc::PROT_READ, 0), (libc::PROT_NONE, 0), (libc::PROT_NONE, read_only)]
+        for (protection, flags) in
+            [(libc::PROT_READ, 0), (libc::PROT_NONE, 0), (libc::PROT_NONE, read_only)]
         {
             // SAFETY: new pages, which stay.
             let pages = unsafe {
                 let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
                 libc::mmap(std::ptr::null_mut(), 4096, protection, flags, -1, 0)
             };
-            let mut user =
-                i915::GemUserptr { user_ptr: pages as u64, user_size: 4096, flags, ..Default::default() };
-            ioctl(&file, Request::i915::<i915::GemUserptr>(i915::nr::GEM_USERPTR), &mut user).unwrap();
+            let mut user = i915::GemUserptr {
+                user_ptr: pages as u64,
+                user_size: 4096,
+                flags,
+                ..Default::default()
+            };
+            ioctl(&file, Request::i915::<i915::GemUserptr>(i915::nr::GEM_USERPTR), &mut user)
+                .unwrap();
             let error = submit(&file, user.handle, batch).unwrap_err();
             assert_eq!(error.raw_os_error(), Some(libc::EFAULT));
             user.flags |= i915::USERPTR_PROBE;
-            let probed = ioctl(&file, Request::i915::<i915::GemUserptr>(i915::nr::GEM_USERPTR), &mut user);
+            let probed =
+                ioctl(&file, Request::i915::<i915::GemUserptr>(i915::nr::GEM_USERPTR), &mut user);
             assert_eq!(probed.unwrap_err().raw_os_error(), Some(libc::EFAULT));
         }
     });
@@ -307,7 +325,8 @@ fn forks_with_work() {
         stores(commands, LAST);
         submit(&file, data, batch).unwrap();
         submit(&file, data, batch).unwrap();
-        // SAFETY: the child calls nothing that other threads may have locked but the library, which looks after that.
+        // SAFETY: the child calls nothing that other threads may have locked but the library, which
+        // looks after that.
         let child = unsafe { libc::fork() };
         if child == 0 {
             wait(&file, data);

@@ -10,7 +10,8 @@ use crate::mem::{PageFault, Vm};
 pub struct Bitmap {
     /// Where the bits are.
     pub bits: Bits,
-    /// Bits of a row's first byte that lie left of its first pixel: 0 to 7 (Monochrome Source Start).
+    /// Bits of a row's first byte that lie left of its first pixel: 0 to 7 (Monochrome Source
+    /// Start).
     pub start: u8,
     /// Where the next row begins.
     pub packing: Packing,
@@ -59,8 +60,8 @@ impl Bitmap {
         bits.div_ceil(8)
     }
 
-    /// Puts the bits of `count` pixels of row `row`, from pixel `x` on, in `out`: the first in the highest bit of the first
-    /// byte; bits behind the last are anything.
+    /// Puts the bits of `count` pixels of row `row`, from pixel `x` on, in `out`: the first in the
+    /// highest bit of the first byte; bits behind the last are anything.
     pub(super) fn row(
         &self,
         vm: &Vm<'_>,

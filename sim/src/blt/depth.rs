@@ -54,8 +54,8 @@ impl Depth {
         }
     }
 
-    /// Bits of a pixel that are written: the byte mask chooses colour and alpha of 32 bits and means nothing for fewer
-    /// (BR00, 2d p.43).
+    /// Bits of a pixel that are written: the byte mask chooses colour and alpha of 32 bits and
+    /// means nothing for fewer (BR00, 2d p.43).
     pub fn write_mask(self, mask: BlitByteMask) -> u32 {
         match (self, mask) {
             (Depth::Bits32, BlitByteMask::WRITE_RGB) => 0x00ff_ffff,

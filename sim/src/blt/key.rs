@@ -6,8 +6,8 @@ use genxml::gen8::blitter::BlitTransparencyMode;
 /// A range of colours, and what it means (BR00 Transparency Range Mode, 2d p.44, 45).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Key {
-    /// True if the destination's pixels are compared, and those inside the range written; else the source's (of a command
-    /// without source, the pattern's), and those outside.
+    /// True if the destination's pixels are compared, and those inside the range written; else the
+    /// source's (of a command without source, the pattern's), and those outside.
     pub by_destination: bool,
     /// Bits of each channel, alpha last; 0 if a channel is not compared.
     channels: [u32; 4],
@@ -32,7 +32,8 @@ impl Key {
         Some(Key { by_destination, channels, low, high })
     }
 
-    /// Clears the bytes of `mask` whose pixels are not to be written; `pixels` are those that are compared.
+    /// Clears the bytes of `mask` whose pixels are not to be written; `pixels` are those that are
+    /// compared.
     pub(super) fn apply(&self, depth: Depth, pixels: &[u8], mask: &mut [u8]) {
         match depth.bytes() {
             1 => self.each::<1>(pixels, mask),

@@ -1,12 +1,14 @@
 //! The blitter: rectangles of pixels.
 //!
-//! * [`packets`]: what each packet is as an [`Operation`], in a table, with `operands` made from fields; [`mod@setup`]: the
-//!   packets that set up others, and those others;
+//! * [`packets`]: what each packet is as an [`Operation`], in a table, with `operands` made from
+//!   fields; [`mod@setup`]: the packets that set up others, and those others;
 //! * [`operation`]: the loop over the rows of a rectangle; `rows`: the operands of a row, as bytes;
 //! * [`plane`]: rows in memory, linear and tiled; [`depth`]: layouts of pixels;
-//! * [`pattern`], [`bitmap`], [`key`], [`rop`]: patterns, monochrome sources, colour transparency, raster operations.
+//! * [`pattern`], [`bitmap`], [`key`], [`rop`]: patterns, monochrome sources, colour transparency,
+//!   raster operations.
 //!
-//! The engine is described by its registers BR00 to BR30 (2d p.43 to 68), the packets by facts (gen8_facts 13).
+//! The engine is described by its registers BR00 to BR30 (2d p.43 to 68), the packets by facts
+//! (gen8_facts 13).
 
 #[macro_use]
 mod operands;

@@ -180,7 +180,10 @@ fn tiling<O: Observer>(exec: &Exec<'_, O>) -> BcsSwctrl {
 }
 
 /// The clip rectangle, if the packet wants to be clipped.
-pub(super) fn clip<O: Observer>(exec: &Exec<'_, O>, enabled: bool) -> Result<Option<Rectangle>, Fault> {
+pub(super) fn clip<O: Observer>(
+    exec: &Exec<'_, O>,
+    enabled: bool,
+) -> Result<Option<Rectangle>, Fault> {
     let clip = exec.state.blitter.clip;
     if enabled && clip.is_none() {
         let why = "there is no clip rectangle; XY_SETUP_CLIP_BLT sets it";
@@ -197,7 +200,8 @@ pub(super) fn check_operands<O: Observer>(
     pattern: bool,
 ) -> Result<(), Fault> {
     let lacks = |operand| {
-        let why = format!("the operation needs a {operand}, which {} does not have", exec.at.packet);
+        let why =
+            format!("the operation needs a {operand}, which {} does not have", exec.at.packet);
         Err(exec.bad_field("Raster Operation", rop.code().into(), why))
     };
     match (rop.uses_source() && !source, rop.uses_pattern() && !pattern) {
@@ -212,7 +216,8 @@ pub(super) fn packing(field: u64) -> Packing {
     if field == 0 { Packing::Bit } else { Packing::Byte }
 }
 
-/// A colour pattern from memory: it starts at a multiple of its size (BR15, 2d p.60). Not read if nothing depends on it.
+/// A colour pattern from memory: it starts at a multiple of its size (BR15, 2d p.60). Not read if
+/// nothing depends on it.
 pub(super) fn pattern_in_memory<O: Observer>(
     exec: &mut Exec<'_, O>,
     address: u64,
@@ -245,7 +250,12 @@ pub(super) fn immediate_pattern<O: Observer>(
 }
 
 /// A monochrome pattern. If it is solid, all of its bits are taken for 0 (BR13, 2d p.56).
-pub(super) fn mono_pattern(data: [U<32>; 2], solid: bool, expansion: Expansion, seeds: [u8; 2]) -> Pattern {
+pub(super) fn mono_pattern(
+    data: [U<32>; 2],
+    solid: bool,
+    expansion: Expansion,
+    seeds: [u8; 2],
+) -> Pattern {
     if solid && !(SOLID_PATTERN_IS_TRANSPARENT && expansion.transparent) {
         return Pattern::solid(expansion.background);
     }
@@ -267,7 +277,8 @@ pub(super) fn with_immediate_data<O: Observer>(
     Ok(Source::Mono(bitmap))
 }
 
-/// The data of a command. The engine waits for as many qwords as it needs, and hangs if fewer or more come (BR14, 2d p.59).
+/// The data of a command. The engine waits for as many qwords as it needs, and hangs if fewer or
+/// more come (BR14, 2d p.59).
 fn immediate<O: Observer>(
     exec: &Exec<'_, O>,
     field: &'static str,

@@ -1,11 +1,13 @@
-//! A blit, resolved: every pixel of a rectangle becomes a function of source, pattern and destination.
-//!
-//! The rectangle is worked row by row; what is done to a row is a few loops over its bytes that know nothing of pixels.
-//! The result is as if the whole colour source had been read before the first byte was written. Within one surface the
-//! order of rows sees to that, as hardware does; otherwise pages of the source are kept as they were when a write
-//! to them comes first. Pages are told apart by address: of a frame that is mapped twice, once as source and once as
-//! destination, rows are read when their turn comes, and so are the bits of a monochrome source that lies under the
+//! A blit, resolved: every pixel of a rectangle becomes a function of source, pattern and
 //! destination.
+//!
+//! The rectangle is worked row by row; what is done to a row is a few loops over its bytes that
+//! know nothing of pixels. The result is as if the whole colour source had been read before the
+//! first byte was written. Within one surface the order of rows sees to that, as hardware does;
+//! otherwise pages of the source are kept as they were when a write to them comes first. Pages are
+//! told apart by address: of a frame that is mapped twice, once as source and once as destination,
+//! rows are read when their turn comes, and so are the bits of a monochrome source that lies under
+//! the destination.
 
 use super::bitmap::Bitmap;
 use super::depth::Depth;
@@ -115,8 +117,8 @@ impl Operation {
     /// Does it.
     ///
     /// # Errors
-    /// [`Fault::Page`] at the first byte without memory; all rows worked before are written. [`Fault::Hang`] if the
-    /// rectangle is more than the budget allows.
+    /// [`Fault::Page`] at the first byte without memory; all rows worked before are written.
+    /// [`Fault::Hang`] if the rectangle is more than the budget allows.
     pub fn run<O: Observer>(&self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
         let part = self.part();
         if part.is_empty() {
@@ -169,7 +171,8 @@ impl Operation {
         let left = part.left * self.depth.bytes() as i64;
         let mut sources = SourceRows::new(self, part, needs);
         let mut patterns = PatternRows::new(self, part, needs.pattern);
-        let (mut below, mut written) = (vec![0; bytes], vec![0; if needs.mask { bytes } else { 0 }]);
+        let (mut below, mut written) =
+            (vec![0; bytes], vec![0; if needs.mask { bytes } else { 0 }]);
         self.depth.fill(self.write_mask, &mut written);
         let mut mask = written.clone();
         let is_copy = self.rop == Rop::SOURCE_COPY && !needs.mask;
@@ -230,11 +233,14 @@ impl Operation {
     fn needs(&self) -> Needs {
         let bitmap = matches!(&self.source, Source::Mono(bitmap) if bitmap.expansion.transparent);
         let pattern = self.pattern.is_some_and(|pattern| pattern.is_transparent());
-        let keyed = |by_destination| self.key.is_some_and(|key| key.by_destination == by_destination);
+        let keyed =
+            |by_destination| self.key.is_some_and(|key| key.by_destination == by_destination);
         let mask = self.write_mask != !0 || bitmap || pattern || self.key.is_some();
         Needs {
             source: self.rop.uses_source() || bitmap || keyed(false) && self.source != Source::None,
-            pattern: self.rop.uses_pattern() || pattern || keyed(false) && self.source == Source::None,
+            pattern: self.rop.uses_pattern()
+                || pattern
+                || keyed(false) && self.source == Source::None,
             destination: self.rop.uses_destination() || mask,
             mask,
         }

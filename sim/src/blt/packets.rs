@@ -21,7 +21,8 @@ pub trait Draw {
     /// What it does, with everything looked up that it refers to but the pixels.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] if fields do not fit together, [`Fault::Page`] if its pattern is not in memory.
+    /// [`Fault::BadPacket`] if fields do not fit together, [`Fault::Page`] if its pattern is not in
+    /// memory.
     fn operation<O: Observer>(&self, exec: &mut Exec<'_, O>) -> Result<Operation, Fault>;
 }
 

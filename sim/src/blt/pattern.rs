@@ -5,8 +5,8 @@ use super::depth::Depth;
 /// Pixels of a pattern in each direction.
 const SIDE: usize = 8;
 
-/// The pattern operand, whatever it was made of. Pixel (0, 0) of it lies where both coordinates of the destination plus
-/// the seeds are multiples of 8.
+/// The pattern operand, whatever it was made of. Pixel (0, 0) of it lies where both coordinates of
+/// the destination plus the seeds are multiples of 8.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pattern {
     /// Colours, row by row; a color in the low bits.

@@ -39,7 +39,11 @@ impl PlaneFields {
     pub(super) fn resolve<O: Observer>(&self, exec: &Exec<'_, O>) -> Result<Plane, Fault> {
         let tile_mode = match (self.tiled, self.y_major) {
             (false, _) => {
-                return Ok(Plane { base: self.base, pitch: self.pitch, tile_mode: TileMode::Linear });
+                return Ok(Plane {
+                    base: self.base,
+                    pitch: self.pitch,
+                    tile_mode: TileMode::Linear,
+                });
             }
             (true, false) => TileMode::X,
             (true, true) => TileMode::Y,
@@ -50,14 +54,18 @@ impl PlaneFields {
             return Err(exec.bad_field(self.names[0], self.base, why));
         }
         if pitch <= 0 || pitch % i64::from(tile_mode.width()) != 0 {
-            let why = format!("a tiled surface's pitch is a multiple of {} dwords", tile_mode.width() / 4);
+            let why = format!(
+                "a tiled surface's pitch is a multiple of {} dwords",
+                tile_mode.width() / 4
+            );
             return Err(exec.bad_field(self.names[1], self.pitch as u64, why));
         }
         Ok(Plane { base: self.base, pitch, tile_mode })
     }
 }
 
-/// Part of a row that lies in one page: from `address` on if linear, in the tile that starts at `address` if tiled.
+/// Part of a row that lies in one page: from `address` on if linear, in the tile that starts at
+/// `address` if tiled.
 struct Piece {
     address: u64,
     length: usize,
@@ -96,7 +104,8 @@ impl Plane {
         }
     }
 
-    /// The piece of row `y` that starts at byte `x`, at most `max` bytes: up to the end of the page or tile.
+    /// The piece of row `y` that starts at byte `x`, at most `max` bytes: up to the end of the page
+    /// or tile.
     #[inline(always)]
     fn piece(&self, x: i64, y: i64, max: usize) -> Piece {
         if self.tile_mode == TileMode::Linear {
@@ -109,9 +118,16 @@ impl Plane {
         Piece { address, length: max.min((w - inside) as usize) }
     }
 
-    /// Calls `copy` for each contiguous run of a piece: the place in the page and the place in the piece.
+    /// Calls `copy` for each contiguous run of a piece: the place in the page and the place in the
+    /// piece.
     #[inline(always)]
-    fn runs(&self, x: i64, y: i64, piece: &Piece, mut copy: impl FnMut(Range<usize>, Range<usize>)) {
+    fn runs(
+        &self,
+        x: i64,
+        y: i64,
+        piece: &Piece,
+        mut copy: impl FnMut(Range<usize>, Range<usize>),
+    ) {
         if self.tile_mode == TileMode::Linear {
             let start = (piece.address % PAGE) as usize;
             return copy(start..start + piece.length, 0..piece.length);

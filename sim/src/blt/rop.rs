@@ -1,4 +1,5 @@
-//! Ternary raster operations: all 256 functions of a pattern bit, a source bit and a destination bit.
+//! Ternary raster operations: all 256 functions of a pattern bit, a source bit and a destination
+//! bit.
 //!
 //! Bit `P * 4 + S * 2 + D` of the code is the result (gen8_facts 13; the 2D driver's rop.h).
 
@@ -49,14 +50,21 @@ impl Rop {
     #[inline(always)]
     pub const fn apply(self, pattern: u8, source: u8, destination: u8) -> u8 {
         let r = &self.rows;
-        let without_pattern = mux(source, mux(destination, r[3], r[2]), mux(destination, r[1], r[0]));
+        let without_pattern =
+            mux(source, mux(destination, r[3], r[2]), mux(destination, r[1], r[0]));
         let with_pattern = mux(source, mux(destination, r[7], r[6]), mux(destination, r[5], r[4]));
         mux(pattern, with_pattern, without_pattern)
     }
 
-    /// Many bytes: `row` holds the source and gets the result, but keeps the destination's bits where `mask` has zeros.
-    /// All slices have the same length.
-    pub(super) fn apply_row(self, row: &mut [u8], pattern: &[u8], destination: &[u8], mask: Option<&[u8]>) {
+    /// Many bytes: `row` holds the source and gets the result, but keeps the destination's bits
+    /// where `mask` has zeros. All slices have the same length.
+    pub(super) fn apply_row(
+        self,
+        row: &mut [u8],
+        pattern: &[u8],
+        destination: &[u8],
+        mask: Option<&[u8]>,
+    ) {
         let operands = row.iter_mut().zip(pattern).zip(destination);
         match mask {
             None => {
@@ -100,7 +108,11 @@ mod tests {
                     depends[operand] |= code >> index & 1 != code >> (index ^ bit) & 1;
                 }
             }
-            assert_eq!(depends, [rop.uses_pattern(), rop.uses_source(), rop.uses_destination()], "{code:#x}");
+            assert_eq!(
+                depends,
+                [rop.uses_pattern(), rop.uses_source(), rop.uses_destination()],
+                "{code:#x}"
+            );
         }
     }
 

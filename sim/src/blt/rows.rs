@@ -65,8 +65,8 @@ impl<'a> SourceRows<'a> {
         rows
     }
 
-    /// Decides how the source is kept from being overwritten before it is read. A row is read before it is written, so that
-    /// within one surface the order of rows is enough.
+    /// Decides how the source is kept from being overwritten before it is read. A row is read
+    /// before it is written, so that within one surface the order of rows is enough.
     fn avoid_overlap(&mut self, x: i64, y: i64) {
         let Source::Color { plane, .. } = &self.operation.source else { return };
         let size = self.operation.depth.bytes() as i64;
@@ -87,7 +87,11 @@ impl<'a> SourceRows<'a> {
     }
 
     /// Gets the row that meets row `y` of the destination.
-    pub(super) fn read<O: Observer>(&mut self, exec: &mut Exec<'_, O>, y: i64) -> Result<(), Fault> {
+    pub(super) fn read<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        y: i64,
+    ) -> Result<(), Fault> {
         let line = self.cut.1 + y - self.part.top;
         match &self.operation.source {
             Source::Color { plane, x, y } if self.needed => {
@@ -131,7 +135,8 @@ pub(super) struct PatternRows {
 }
 
 impl PatternRows {
-    /// Rows for the part of the operation's rectangle that is to be worked; all zeros if not `needed`.
+    /// Rows for the part of the operation's rectangle that is to be worked; all zeros if not
+    /// `needed`.
     pub(super) fn new(operation: &Operation, part: &Rectangle, needed: bool) -> Self {
         let pattern = operation.pattern.filter(|_| needed).unwrap_or(Pattern::solid(0));
         PatternRows {
@@ -145,7 +150,8 @@ impl PatternRows {
         }
     }
 
-    /// Makes sure of the row that meets row `y` of the destination, and says which of the rows it is.
+    /// Makes sure of the row that meets row `y` of the destination, and says which of the rows it
+    /// is.
     pub(super) fn prepare(&mut self, y: i64) -> usize {
         let slot = y.rem_euclid(self.period) as usize;
         if self.colors[slot].is_empty() {

@@ -1,12 +1,14 @@
 //! Setup packets, and the short ones that draw with what they set.
 //!
-//! A setup is kept as it came. Its registers hold raster operation, masks, colours, pattern, clip rectangle and destination
-//! (BR01 to BR09, 2d p.47 to 53); what a register does not hold comes with the short packet: tiling and the pattern's seeds.
+//! A setup is kept as it came. Its registers hold raster operation, masks, colours, pattern, clip
+//! rectangle and destination (BR01 to BR09, 2d p.47 to 53); what a register does not hold comes
+//! with the short packet: tiling and the pattern's seeds.
 
 use super::bitmap::{Bitmap, Bits};
 use super::depth::Depth;
 use super::operands::{
-    check_operands, clip, destination, mono_pattern, packing, pattern_in_memory, with_immediate_data,
+    check_operands, clip, destination, mono_pattern, packing, pattern_in_memory,
+    with_immediate_data,
 };
 use super::operation::{Operation, Rectangle, Source};
 use super::packets::Draw;
@@ -52,7 +54,8 @@ macro_rules! clip_rectangle {
 
 /// XY_SETUP_BLT.
 pub fn setup<O: Observer>(exec: &mut Exec<'_, O>, packet: &XySetupBlt) -> Result<(), Fault> {
-    exec.state.blitter = SetupState { setup: Some(Setup::Color(*packet)), clip: clip_rectangle!(packet) };
+    exec.state.blitter =
+        SetupState { setup: Some(Setup::Color(*packet)), clip: clip_rectangle!(packet) };
     Ok(())
 }
 
@@ -61,12 +64,16 @@ pub fn setup_mono_pattern<O: Observer>(
     exec: &mut Exec<'_, O>,
     packet: &XySetupMonoPatternSlBlt,
 ) -> Result<(), Fault> {
-    exec.state.blitter = SetupState { setup: Some(Setup::Mono(*packet)), clip: clip_rectangle!(packet) };
+    exec.state.blitter =
+        SetupState { setup: Some(Setup::Mono(*packet)), clip: clip_rectangle!(packet) };
     Ok(())
 }
 
 /// XY_SETUP_CLIP_BLT.
-pub fn setup_clip<O: Observer>(exec: &mut Exec<'_, O>, packet: &XySetupClipBlt) -> Result<(), Fault> {
+pub fn setup_clip<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &XySetupClipBlt,
+) -> Result<(), Fault> {
     exec.state.blitter.clip = clip_rectangle!(packet);
     Ok(())
 }
@@ -92,7 +99,9 @@ impl Setup {
     fn colors(&self) -> [u32; 2] {
         match self {
             Setup::Color(packet) => [packet.background_color, packet.foreground_color],
-            Setup::Mono(packet) => [packet.pattern_background_color, packet.pattern_foreground_color],
+            Setup::Mono(packet) => {
+                [packet.pattern_background_color, packet.pattern_foreground_color]
+            }
         }
         .map(|color| color.get() as u32)
     }
@@ -142,7 +151,9 @@ impl Setup {
     ) -> Result<Option<Pattern>, Fault> {
         let [background, foreground] = self.colors();
         match self {
-            Setup::Color(packet) if packet.solid_pattern_select && !SOLID_SELECT_IS_FOR_MONO_PATTERNS => {
+            Setup::Color(packet)
+                if packet.solid_pattern_select && !SOLID_SELECT_IS_FOR_MONO_PATTERNS =>
+            {
                 Ok(Some(Pattern::solid(background)))
             }
             Setup::Color(packet) => {
@@ -162,7 +173,8 @@ impl Setup {
 impl Draw for XyPixelBlt {
     fn operation<O: Observer>(&self, exec: &mut Exec<'_, O>) -> Result<Operation, Fault> {
         let setup = Setup::get(exec)?;
-        let (left, top) = (self.destination_x_coordinate.get(), self.destination_y_coordinate.get());
+        let (left, top) =
+            (self.destination_x_coordinate.get(), self.destination_y_coordinate.get());
         let rectangle = Rectangle { left, top, right: left + 1, bottom: top + 1 };
         let operation = setup.operation(exec, self.dest_tiling_enable, rectangle)?;
         check_operands(exec, operation.rop, false, true)?;
@@ -205,7 +217,8 @@ impl Draw for XyTextImmediateBlt<'_> {
             return Ok(operation);
         }
         let source = setup.text(self.monochrome_source_start.get(), self.bit_byte_packed.bits());
-        let source = with_immediate_data(exec, Source::Mono(source), self.immediate_data, &operation)?;
+        let source =
+            with_immediate_data(exec, Source::Mono(source), self.immediate_data, &operation)?;
         Ok(Operation { source, ..operation })
     }
 }

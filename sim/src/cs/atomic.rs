@@ -7,20 +7,24 @@ use crate::fault::Fault;
 use crate::observe::Observer;
 use crate::unit::atomic::{Width, operate};
 use genxml::gen8::engine_registers::CsGpr;
-use genxml::gen8::mi::{MiAtomic, MiAtomicAtomicOpcode as Opcode, MiAtomicDataSize, MiAtomicMemoryType};
+use genxml::gen8::mi::{
+    MiAtomic, MiAtomicAtomicOpcode as Opcode, MiAtomicDataSize, MiAtomicMemoryType,
+};
 use genxml_eu::gen8::eu_messages::MdcAop;
 
-/// The general registers that operands 1 and 2 come from, and that the result goes to. 16 bytes go on in the next one.
+/// The general registers that operands 1 and 2 come from, and that the result goes to. 16 bytes go
+/// on in the next one.
 const OPERANDS: [u32; 2] = [0, 2];
 const RESULT: u32 = 4;
 
 /// The field that faults name.
 const FIELD: &str = "Memory Address";
 
-/// MI_ATOMIC on 4, 8 or 16 bytes. In a batch without privilege it is always about the context's own memory: Memory Type is
-/// ignored (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
+/// MI_ATOMIC on 4, 8 or 16 bytes. In a batch without privilege it is always about the context's own
+/// memory: Memory Type is ignored (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
 pub fn atomic<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiAtomic<'_>) -> Result<(), Fault> {
-    let global = global_if_allowed(exec, packet.memory_type == MiAtomicMemoryType::GLOBAL_GRAPHICS_ADDRESS);
+    let global =
+        global_if_allowed(exec, packet.memory_type == MiAtomicMemoryType::GLOBAL_GRAPHICS_ADDRESS);
     let bytes = match packet.data_size {
         MiAtomicDataSize::DWORD => 4,
         MiAtomicDataSize::QWORD => 8,
@@ -61,7 +65,8 @@ pub fn atomic<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiAtomic<'_>) -> Res
     Ok(())
 }
 
-/// The only operation on 16 bytes that a source has: memory becomes operand 2 if it equals operand 1.
+/// The only operation on 16 bytes that a source has: memory becomes operand 2 if it equals operand
+/// 1.
 fn compare_and_write_16<O: Observer>(
     exec: &mut Exec<'_, O>,
     packet: &MiAtomic<'_>,
@@ -98,9 +103,13 @@ fn gpr<O: Observer>(exec: &Exec<'_, O>, index: u32) -> u32 {
     exec.base() + CsGpr::OFFSET + 8 * index
 }
 
-/// Both operands, from the packet, which has dwords of both in turn for as many as `bytes` are, or from general registers;
-/// bits beyond the size are not looked at.
-fn operands<O: Observer>(exec: &Exec<'_, O>, packet: &MiAtomic<'_>, bytes: u64) -> Result<[u128; 2], Fault> {
+/// Both operands, from the packet, which has dwords of both in turn for as many as `bytes` are, or
+/// from general registers; bits beyond the size are not looked at.
+fn operands<O: Observer>(
+    exec: &Exec<'_, O>,
+    packet: &MiAtomic<'_>,
+    bytes: u64,
+) -> Result<[u128; 2], Fault> {
     if packet.inline_data.get() == 0 {
         let read = |index| u128::from(exec.state.registers.read_u64(gpr(exec, index)));
         return Ok(OPERANDS.map(|index| read(index) | read(index + 1) << 64));

@@ -37,8 +37,8 @@ pub fn reset(registers: &mut Registers) {
     }
 }
 
-/// MI_REPORT_PERF_COUNT: the id, the time stamp, the context's number and the clock; the model has no performance
-/// counters, they stand at 0.
+/// MI_REPORT_PERF_COUNT: the id, the time stamp, the context's number and the clock; the model has
+/// no performance counters, they stand at 0.
 pub fn report_perf_count<O: Observer>(
     exec: &mut Exec<'_, O>,
     packet: &MiReportPerfCount,

@@ -1,4 +1,5 @@
-//! What belongs to the GPU and not to a context: registers, interrupts, signals between engines, the last fault.
+//! What belongs to the GPU and not to a context: registers, interrupts, signals between engines,
+//! the last fault.
 
 use super::registers::{Home, Registers, rule};
 use crate::fault::Fault;
@@ -8,15 +9,17 @@ use crate::parallel::Shelf;
 use genxml::core::{Shifted, U};
 use genxml::engine::EngineId;
 use genxml::gen8::display_registers::{
-    Gen8GtIir0, Gen8GtIir1, Gen8GtIir3, Gen8GtImr0, Gen8GtImr1, Gen8GtImr3, GtInterrupts0, GtInterrupts1,
+    Gen8GtIir0, Gen8GtIir1, Gen8GtIir3, Gen8GtImr0, Gen8GtImr1, Gen8GtImr3, GtInterrupts0,
+    GtInterrupts1,
 };
 use genxml::gen8::engine_registers::{
-    RingActhd, RingActhdUdw, RingBbaddr, RingBbaddrUdw, RingContextStatusPtr, RingEir, RingEmr, RingEsr,
-    RingForceToNonpriv, RingImr, RingIpehr, RingSbbaddr, RingSbbaddrUdw,
+    RingActhd, RingActhdUdw, RingBbaddr, RingBbaddrUdw, RingContextStatusPtr, RingEir, RingEmr,
+    RingEsr, RingForceToNonpriv, RingImr, RingIpehr, RingSbbaddr, RingSbbaddrUdw,
 };
 use genxml::gen8::mi::MiSemaphoreSignalTargetEngineSelect as Target;
 use genxml::gen8::registers::{
-    FaultReg, FaultRegEngineId, FaultRegFaultType, FaultRegGttsel, Gen8FaultTlbData0, Gen8FaultTlbData1,
+    FaultReg, FaultRegEngineId, FaultRegFaultType, FaultRegGttsel, Gen8FaultTlbData0,
+    Gen8FaultTlbData1,
 };
 use genxml::gen8::structures::{
     BitDefinitionForInterruptControlRegistersVideoEnhancement as VideoEnhanceInterrupts,
@@ -66,10 +69,11 @@ impl Default for Device {
     fn default() -> Self {
         let mut registers = Registers::default();
         for engine in EngineId::ALL {
-            // After reset the write pointer of the status buffer stands before the first entry, on 7 (Linux i915
-            // gvt/execlist.c).
+            // After reset the write pointer of the status buffer stands before the first entry, on
+            // 7 (Linux i915 gvt/execlist.c).
             let [pointer] =
-                RingContextStatusPtr { write_pointer: U::MAX, ..RingContextStatusPtr::new() }.pack();
+                RingContextStatusPtr { write_pointer: U::MAX, ..RingContextStatusPtr::new() }
+                    .pack();
             registers.write(mmio_base(engine) + RingContextStatusPtr::OFFSET, pointer);
         }
         Device {
@@ -109,7 +113,8 @@ impl Device {
         if rule(offset).write_only { 0 } else { self.registers.read(offset) }
     }
 
-    /// True if RING_FORCE_TO_NONPRIV gives batches without privilege a register (Linux i915 gt/intel_engine_regs.h).
+    /// True if RING_FORCE_TO_NONPRIV gives batches without privilege a register (Linux i915
+    /// gt/intel_engine_regs.h).
     pub fn is_given(&self, engine: EngineId, offset: u32) -> bool {
         (0..RingForceToNonpriv::COUNT).any(|index| {
             let at = RingForceToNonpriv::OFFSET + 4 * index;
@@ -135,8 +140,8 @@ impl Device {
         self.set_engine(engine, RingSbbaddrUdw::OFFSET, (second >> 32) as u32);
     }
 
-    /// An engine interrupts: a bit in the identity register of its group, unless the engine or the group masks it
-    /// (2d p.24-32; Linux i915 gt/intel_gt_irq.c).
+    /// An engine interrupts: a bit in the identity register of its group, unless the engine or the
+    /// group masks it (2d p.24-32; Linux i915 gt/intel_gt_irq.c).
     pub fn interrupt(&mut self, engine: EngineId, interrupt: Interrupt) {
         let is = |other| interrupt == other;
         let (user, notify, switch) =

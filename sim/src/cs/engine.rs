@@ -71,7 +71,8 @@ pub struct Engine {
     pub ring: Option<ContextId>,
     /// The ring had a fault: it stands still until its registers are written.
     pub hung: bool,
-    /// What the ring may still do until the host writes its registers: commands that move the tail get no more by it.
+    /// What the ring may still do until the host writes its registers: commands that move the tail
+    /// get no more by it.
     pub ring_budget: Option<Budget>,
 }
 

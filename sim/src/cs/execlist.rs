@@ -1,9 +1,11 @@
-//! Submission by execution lists (2d p.107-111; gen8_facts 1.3; Linux i915 gvt/execlist.c for the order of events).
+//! Submission by execution lists (2d p.107-111; gen8_facts 1.3; Linux i915 gvt/execlist.c for the
+//! order of events).
 //!
-//! A list has two elements, each a context. The host writes both descriptors to the submission port; the contexts run one
-//! after the other, each until the head of its ring is at the tail, and every switch is reported in the context status
-//! buffer. A second list waits until the first is done, or takes over where the context may be preempted: at
-//! MI_ARB_CHECK, and at a semaphore that does not pass.
+//! A list has two elements, each a context. The host writes both descriptors to the submission
+//! port; the contexts run one after the other, each until the head of its ring is at the tail, and
+//! every switch is reported in the context status buffer. A second list waits until the first is
+//! done, or takes over where the context may be preempted: at MI_ARB_CHECK, and at a semaphore that
+//! does not pass.
 
 use super::device::Interrupt;
 use super::engine::{Active, Source};
@@ -19,11 +21,13 @@ use crate::watchdog::Budget;
 use genxml::core::U;
 use genxml::engine::EngineId;
 use genxml::gen8::engine_registers::{
-    RingBbPerCtxPtr, RingContextControl, RingContextStatusBuf, RingContextStatusPtr, RingCtxTimestamp,
-    RingExeclistStatusHi, RingExeclistStatusLo, RingHwsPga, RingIndirectCtx, RingPdp, RingTail,
+    RingBbPerCtxPtr, RingContextControl, RingContextStatusBuf, RingContextStatusPtr,
+    RingCtxTimestamp, RingExeclistStatusHi, RingExeclistStatusLo, RingHwsPga, RingIndirectCtx,
+    RingPdp, RingTail,
 };
 use genxml::gen8::memory::{
-    ContextDescriptorFormat as Descriptor, ContextDescriptorFormatAddressingModeLegacyContext as Addressing,
+    ContextDescriptorFormat as Descriptor,
+    ContextDescriptorFormatAddressingModeLegacyContext as Addressing,
 };
 use genxml::gen8::structures::{ContextStatus, ContextStatusSemaphoreWaitMode};
 
@@ -58,7 +62,8 @@ impl Execlists {
     }
 }
 
-/// The same context: image and number (Linux i915 gvt/execlist.c). With page tables of another kind it must be restored.
+/// The same context: image and number (Linux i915 gvt/execlist.c). With page tables of another kind
+/// it must be restored.
 fn same(a: &Descriptor, b: &Descriptor) -> bool {
     a.context_id == b.context_id
         && a.logical_ring_context_address_lrca == b.logical_ring_context_address_lrca
@@ -71,8 +76,8 @@ fn lrca(descriptor: &Descriptor) -> u32 {
 }
 
 impl Gpu {
-    /// A write to the submission port: the second element high and low, the first one high and low; the last write
-    /// submits.
+    /// A write to the submission port: the second element high and low, the first one high and low;
+    /// the last write submits.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] if the first element is not valid, or both lists are in use.
@@ -99,7 +104,8 @@ impl Gpu {
                 self.lite_restore(engine, &list[0])?;
                 self.engines[engine as usize].lists.running = Some((list, 0));
                 let context_id = list[0].context_id;
-                let status = ContextStatus { preempted: true, lite_restore: true, ..ContextStatus::new() };
+                let status =
+                    ContextStatus { preempted: true, lite_restore: true, ..ContextStatus::new() };
                 self.post(engine, ContextStatus { context_id, ..status })?;
             }
             Some(_) if lists.pending.is_none() => lists.pending = Some(list),
@@ -109,13 +115,15 @@ impl Gpu {
         Ok(())
     }
 
-    /// The context that runs was submitted again: its tail is read again, and with Force PD Restore its page tables.
+    /// The context that runs was submitted again: its tail is read again, and with Force PD Restore
+    /// its page tables.
     ///
     /// # Errors
     /// As [`load_element`](Self::load_element); the context runs on as it did.
     fn lite_restore(&mut self, engine: EngineId, descriptor: &Descriptor) -> Result<(), Fault> {
         let active = self.engines[engine as usize].active.as_ref();
-        let Some(context) = active.filter(|a| a.source == Source::Element).map(|active| active.context)
+        let Some(context) =
+            active.filter(|a| a.source == Source::Element).map(|active| active.context)
         else {
             return Ok(());
         };
@@ -133,7 +141,8 @@ impl Gpu {
         let tail = tail(&self.device, engine);
         if let Some(active) = &mut self.engines[engine as usize].active {
             for entry in entries {
-                if let Ok(index) = active.loaded.binary_search_by_key(&entry.at, |loaded| loaded.at) {
+                if let Ok(index) = active.loaded.binary_search_by_key(&entry.at, |loaded| loaded.at)
+                {
                     active.loaded[index] = entry;
                 }
             }
@@ -160,7 +169,8 @@ impl Gpu {
     /// Loads the next element of the list that runs, if there is one.
     ///
     /// # Errors
-    /// [`Fault::Page`] if its image is not mapped, [`Fault::Unimplemented`] for contexts with shared virtual memory.
+    /// [`Fault::Page`] if its image is not mapped, [`Fault::Unimplemented`] for contexts with
+    /// shared virtual memory.
     pub(super) fn load_element(&mut self, engine: EngineId) -> Result<Option<Active>, Fault> {
         let Some(descriptor) = self.engines[engine as usize].lists.element().copied() else {
             return Ok(None);
@@ -169,7 +179,8 @@ impl Gpu {
         let context = self.context_of_image(engine, lrca);
         let entries = self.image(engine, lrca)?;
         let control = mmio_base(engine) + RingContextControl::OFFSET;
-        let value = entries.iter().find(|entry| entry.register == control).map_or(0, |entry| entry.value);
+        let value =
+            entries.iter().find(|entry| entry.register == control).map_or(0, |entry| entry.value);
         let control = RingContextControl::unpack_lossy(&[value]);
         let inhibited = control.ctx_ctrl_engine_ctx_restore_inhibit;
         if inhibited {
@@ -188,7 +199,8 @@ impl Gpu {
         let ring = Ring::of(&self.device, engine);
         let batches = self.restore_batches(engine);
         let kept = &mut self.contexts[context.index()];
-        let unsaved = control.ctx_ctrl_engine_ctx_save_inhibit.then(|| Box::new(kept.state.clone()));
+        let unsaved =
+            control.ctx_ctrl_engine_ctx_save_inhibit.then(|| Box::new(kept.state.clone()));
         // Unless the driver moved the head, it goes on within its batch.
         let streamer = kept.suspended.take().and_then(|streamer| streamer.resume(ring));
         let streamer = streamer.unwrap_or_else(|| Streamer::ring(ring)).restored(batches);
@@ -265,11 +277,12 @@ impl Gpu {
         Ok(())
     }
 
-    /// Batches that run each time a context was restored, before it goes on: the commands of RING_INDIRECT_CTX, then
-    /// RING_BB_PER_CTX_PTR.
+    /// Batches that run each time a context was restored, before it goes on: the commands of
+    /// RING_INDIRECT_CTX, then RING_BB_PER_CTX_PTR.
     fn restore_batches(&self, engine: EngineId) -> Vec<Batch> {
         let mut batches = Vec::new();
-        let indirect = RingIndirectCtx::unpack_lossy(&[self.device.engine(engine, RingIndirectCtx::OFFSET)]);
+        let indirect =
+            RingIndirectCtx::unpack_lossy(&[self.device.engine(engine, RingIndirectCtx::OFFSET)]);
         let bytes = 64 * indirect.indirect_context_size.get();
         if bytes != 0 {
             let batch = Batch::new(indirect.indirect_context_address.get(), true);
@@ -283,9 +296,10 @@ impl Gpu {
         batches
     }
 
-    /// Writes a context back to its image, and keeps where it stands if it is not done. A register that still holds what was
-    /// loaded is not written: its place in the image is the driver's, who may have put a new tail there for the next
-    /// list. State of the engine is not written if the image inhibits it.
+    /// Writes a context back to its image, and keeps where it stands if it is not done. A register
+    /// that still holds what was loaded is not written: its place in the image is the driver's, who
+    /// may have put a new tail there for the next list. State of the engine is not written if the
+    /// image inhibits it.
     ///
     /// # Errors
     /// [`Fault::Page`] if the image is not mapped any longer.
@@ -307,9 +321,11 @@ impl Gpu {
                 register.ctx_ctrl_engine_ctx_restore_inhibit = false;
                 [value] = register.pack();
             }
-            let before =
-                loaded.binary_search_by_key(&entry.at, |loaded| loaded.at).map(|index| loaded[index]);
-            if before.is_ok_and(|before| before.register == entry.register && before.value == value) {
+            let before = loaded
+                .binary_search_by_key(&entry.at, |loaded| loaded.at)
+                .map(|index| loaded[index]);
+            if before.is_ok_and(|before| before.register == entry.register && before.value == value)
+            {
                 continue;
             }
             if rule(entry.register).masked {
@@ -336,7 +352,11 @@ impl Gpu {
     }
 
     /// The element that runs is done: the next one of its list, or the list that waits.
-    pub(super) fn element_done(&mut self, engine: EngineId, why: ContextStatus) -> Result<(), Fault> {
+    pub(super) fn element_done(
+        &mut self,
+        engine: EngineId,
+        why: ContextStatus,
+    ) -> Result<(), Fault> {
         let lists = &mut self.engines[engine as usize].lists;
         let Some((list, element)) = lists.running else { return Ok(()) };
         let why = ContextStatus { context_id: list[element].context_id, ..why };
@@ -375,14 +395,16 @@ impl Gpu {
             true => ContextStatusSemaphoreWaitMode::POLL_MODE,
             false => ContextStatusSemaphoreWaitMode::SIGNAL_MODE,
         };
-        let status = ContextStatus { wait_on_semaphore: true, semaphore_wait_mode, ..ContextStatus::new() };
+        let status =
+            ContextStatus { wait_on_semaphore: true, semaphore_wait_mode, ..ContextStatus::new() };
         self.element_done(engine, status)
     }
 
     /// Reports an event in the status buffer, its mirror in the status page, and by interrupt.
     ///
     /// # Errors
-    /// [`Fault::Page`] if the status page that RING_HWS_PGA names is not mapped. There is none while that is 0.
+    /// [`Fault::Page`] if the status page that RING_HWS_PGA names is not mapped. There is none
+    /// while that is 0.
     pub(super) fn post(&mut self, engine: EngineId, status: ContextStatus) -> Result<(), Fault> {
         let base = mmio_base(engine);
         let offset = base + RingContextStatusPtr::OFFSET;
@@ -396,7 +418,9 @@ impl Gpu {
         self.device.registers.write(offset, pointer.pack()[0]);
         let [low, high] = status.pack();
         let event = u64::from(low) | u64::from(high) << 32;
-        self.device.registers.write_u64(base + RingContextStatusBuf::OFFSET + 8 * index as u32, event);
+        self.device
+            .registers
+            .write_u64(base + RingContextStatusBuf::OFFSET + 8 * index as u32, event);
         let page = u64::from(self.device.engine(engine, RingHwsPga::OFFSET));
         if page != 0 {
             let at = page + PLACES.context_status(index as u32);

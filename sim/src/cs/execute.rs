@@ -49,7 +49,9 @@ pub(super) fn find(engine: EngineId, header: u32) -> Option<(&'static Container,
         EngineId::Render => RenderPacket::find(header).zip(RenderPacket::length(header)),
         EngineId::Blitter => BlitterPacket::find(header).zip(BlitterPacket::length(header)),
         EngineId::Video => VideoPacket::find(header).zip(VideoPacket::length(header)),
-        EngineId::VideoEnhance => VideoEnhancePacket::find(header).zip(VideoEnhancePacket::length(header)),
+        EngineId::VideoEnhance => {
+            VideoEnhancePacket::find(header).zip(VideoEnhancePacket::length(header))
+        }
     }
 }
 
@@ -59,8 +61,8 @@ impl From<()> for Flow {
     }
 }
 
-/// Packets of an engine: those of the command streamer and the ones listed, after `quiet` those without effect; all
-/// others are not implemented.
+/// Packets of an engine: those of the command streamer and the ones listed, after `quiet` those
+/// without effect; all others are not implemented.
 macro_rules! packets {
     ($exec:ident, $dwords:ident: $packet:ident { $($name:ident => $execute:expr,)* } quiet $($quiet:ident)*) => {
         packets!(@arms $exec, $dwords: $packet {

@@ -1,15 +1,19 @@
-//! Context images: the registers of a context in memory, as the commands that load them (gen8_facts 1.4).
+//! Context images: the registers of a context in memory, as the commands that load them (gen8_facts
+//! 1.4).
 //!
-//! The page behind the status page of a context holds MI_LOAD_REGISTER_IMM commands and MI_NOOPs. Loading executes them;
-//! saving writes the registers that they name back to where they stand. All other state of a context (latched packets,
-//! general registers, where it stands in its batches) the model keeps itself, with the address of the image: its form
-//! in memory is the hardware's own business.
+//! The page behind the status page of a context holds MI_LOAD_REGISTER_IMM commands and MI_NOOPs.
+//! Loading executes them; saving writes the registers that they name back to where they stand. All
+//! other state of a context (latched packets, general registers, where it stands in its batches)
+//! the model keeps itself, with the address of the image: its form in memory is the hardware's own
+//! business.
 
 use crate::mem::{PAGE, PageFault, Vm};
 use genxml::engine::EngineId;
 use genxml::gen8::ENGINES;
 use genxml::gen8::RenderPacket;
-use genxml::gen8::context::{Gen8LrContextRegisterStatePage, Gen8LrContextRegisterStatePageOtherEngines};
+use genxml::gen8::context::{
+    Gen8LrContextRegisterStatePage, Gen8LrContextRegisterStatePageOtherEngines,
+};
 
 /// A register in an image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,15 +24,16 @@ pub struct Entry {
     pub at: u64,
     /// The value.
     pub value: u32,
-    /// True if it is behind the part that every context has: state that is not restored the first time.
+    /// True if it is behind the part that every context has: state that is not restored the first
+    /// time.
     pub engine_state: bool,
 }
 
-/// The registers of the image whose register page is at `page` in the global table, up to the first command that is
-/// neither MI_LOAD_REGISTER_IMM nor MI_NOOP.
+/// The registers of the image whose register page is at `page` in the global table, up to the first
+/// command that is neither MI_LOAD_REGISTER_IMM nor MI_NOOP.
 ///
-/// Mesa's AUB writer gives images of the video engine the registers of the second one (gen8_facts 1.5): they stand for
-/// those of the first.
+/// Mesa's AUB writer gives images of the video engine the registers of the second one (gen8_facts
+/// 1.5): they stand for those of the first.
 ///
 /// # Errors
 /// [`PageFault`] if the page is not mapped.
@@ -68,7 +73,9 @@ pub fn entries(vm: &Vm<'_>, page: u64, engine: EngineId) -> Result<Vec<Entry>, P
 fn first_video(register: u32) -> u32 {
     let base = |name| ENGINES.iter().find(|engine| engine.name == name).map(|engine| engine.base);
     match (base("VCS2"), base("VCS")) {
-        (Some(second), Some(first)) if register.wrapping_sub(second) < super::registers::ENGINE_BYTES => {
+        (Some(second), Some(first))
+            if register.wrapping_sub(second) < super::registers::ENGINE_BYTES =>
+        {
             register - second + first
         }
         _ => register,

@@ -8,16 +8,19 @@ use genxml::gen8::render3d_fetch::VertexBufferState;
 use genxml::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket};
 use genxml_core::packet::Fixed;
 
-/// Packets that change a part of what earlier ones of their kind set, in tables that nothing here reads yet.
+/// Packets that change a part of what earlier ones of their kind set, in tables that nothing here
+/// reads yet.
 const EDITS: [&str; 2] = ["3DSTATE_BINDING_TABLE_EDIT_", "3DSTATE_DX9_"];
 
 /// A packet that may be one of state.
 pub trait Latch {
-    /// Keeps the packet at `exec.at` if it is one of state; `dwords` are its own. Of packets that set one entry of a table,
-    /// the newest is kept for each entry. False if the packet is something else.
+    /// Keeps the packet at `exec.at` if it is one of state; `dwords` are its own. Of packets that
+    /// set one entry of a table, the newest is kept for each entry. False if the packet is
+    /// something else.
     ///
     /// # Errors
-    /// [`Fault::Unimplemented`] for what only the resource streamer does; [`Fault::Page`] if a 3DSTATE_SO_BUFFER loads its offset from where no memory is.
+    /// [`Fault::Unimplemented`] for what only the resource streamer does; [`Fault::Page`] if a
+    /// 3DSTATE_SO_BUFFER loads its offset from where no memory is.
     fn latch<O: Observer>(&self, exec: &mut Exec<'_, O>, dwords: &[u32]) -> Result<bool, Fault> {
         let _ = (exec, dwords);
         Ok(false)
@@ -50,24 +53,39 @@ impl Latch for RenderPacket<'_> {
                 return Ok(true);
             }
             RenderPacket::ThreeDStateSamplerPaletteLoad0(packet) => {
-                exec.state.palettes.load(0, packet.unpack_lossy().entry.iter().map(|entry| entry.pack()[0]));
+                exec.state
+                    .palettes
+                    .load(0, packet.unpack_lossy().entry.iter().map(|entry| entry.pack()[0]));
                 return Ok(true);
             }
             RenderPacket::ThreeDStateSamplerPaletteLoad1(packet) => {
-                exec.state.palettes.load(1, packet.unpack_lossy().entry.iter().map(|entry| entry.pack()[0]));
+                exec.state
+                    .palettes
+                    .load(1, packet.unpack_lossy().entry.iter().map(|entry| entry.pack()[0]));
                 return Ok(true);
             }
             RenderPacket::ThreeDStateBindingTablePoolAlloc(packet)
                 if packet.unpack_lossy().binding_table_pool_enable =>
             {
-                return Err(exec.unimplemented("binding tables that the resource streamer makes", "2a p.28"));
+                return Err(exec
+                    .unimplemented("binding tables that the resource streamer makes", "2a p.28"));
             }
-            RenderPacket::ThreeDStateGatherPoolAlloc(packet) if packet.unpack_lossy().gather_pool_enable => {
-                return Err(exec.unimplemented("constants that the resource streamer gathers", "2a p.111"));
+            RenderPacket::ThreeDStateGatherPoolAlloc(packet)
+                if packet.unpack_lossy().gather_pool_enable =>
+            {
+                return Err(
+                    exec.unimplemented("constants that the resource streamer gathers", "2a p.111")
+                );
             }
-            RenderPacket::ThreeDStateSoBuffer(packet) => packet.unpack_lossy().so_buffer_index.get(),
-            RenderPacket::ThreeDStateVfInstancing(packet) => packet.unpack_lossy().vertex_element_index.get(),
-            RenderPacket::ThreeDStateChromaKey(packet) => packet.unpack_lossy().chroma_key_table_index.get(),
+            RenderPacket::ThreeDStateSoBuffer(packet) => {
+                packet.unpack_lossy().so_buffer_index.get()
+            }
+            RenderPacket::ThreeDStateVfInstancing(packet) => {
+                packet.unpack_lossy().vertex_element_index.get()
+            }
+            RenderPacket::ThreeDStateChromaKey(packet) => {
+                packet.unpack_lossy().chroma_key_table_index.get()
+            }
             _ => 0,
         };
         latched.keep(name, index as u8, dwords);

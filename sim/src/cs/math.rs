@@ -1,4 +1,5 @@
-//! MI_MATH: a 64-bit accumulator machine over the general registers of the command streamer (gen8_facts 2.5).
+//! MI_MATH: a 64-bit accumulator machine over the general registers of the command streamer
+//! (gen8_facts 2.5).
 
 use crate::context::{Exec, Registers};
 use crate::fault::Fault;
@@ -35,7 +36,13 @@ pub fn math<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiMath<'_>) -> Result<
             MiMathAluOpcode::XOR => alu.set((alu.a ^ alu.b, false)),
             MiMathAluOpcode::STORE => store(exec, base, one, alu.result(exec, two)?)?,
             MiMathAluOpcode::STOREINV => store(exec, base, one, !alu.result(exec, two)?)?,
-            other => return Err(exec.bad_field("ALU Opcode", other.bits(), "there is no such operation")),
+            other => {
+                return Err(exec.bad_field(
+                    "ALU Opcode",
+                    other.bits(),
+                    "there is no such operation",
+                ));
+            }
         }
     }
     Ok(())
@@ -46,7 +53,11 @@ impl Alu {
         *self = Alu { accumulator: value, zero: value == 0, carry, ..*self };
     }
 
-    fn source<O: Observer>(&mut self, exec: &Exec<'_, O>, operand: MiMathOperand) -> Result<&mut u64, Fault> {
+    fn source<O: Observer>(
+        &mut self,
+        exec: &Exec<'_, O>,
+        operand: MiMathOperand,
+    ) -> Result<&mut u64, Fault> {
         match operand {
             MiMathOperand::SRCA => Ok(&mut self.a),
             MiMathOperand::SRCB => Ok(&mut self.b),
@@ -54,7 +65,11 @@ impl Alu {
         }
     }
 
-    fn result<O: Observer>(&self, exec: &Exec<'_, O>, operand: MiMathOperand) -> Result<u64, Fault> {
+    fn result<O: Observer>(
+        &self,
+        exec: &Exec<'_, O>,
+        operand: MiMathOperand,
+    ) -> Result<u64, Fault> {
         let flag = |set| if set { !0 } else { 0 };
         match operand {
             MiMathOperand::ACCU => Ok(self.accumulator),
@@ -76,7 +91,11 @@ fn number<O: Observer>(
     }
 }
 
-fn register<O: Observer>(exec: &Exec<'_, O>, base: u32, operand: MiMathOperand) -> Result<u64, Fault> {
+fn register<O: Observer>(
+    exec: &Exec<'_, O>,
+    base: u32,
+    operand: MiMathOperand,
+) -> Result<u64, Fault> {
     Ok(exec.state.registers.read_u64(base + 8 * number(exec, "Operand 2", operand)?))
 }
 

@@ -1,7 +1,8 @@
 //! Operands of commands in memory: through which table, with which privilege.
 //!
-//! A command says itself whether its operand goes through the global table or through the context's. Batches that lie
-//! in the context's space are not privileged: the global table is not for them (gen8_facts 1.1).
+//! A command says itself whether its operand goes through the global table or through the
+//! context's. Batches that lie in the context's space are not privileged: the global table is not
+//! for them (gen8_facts 1.1).
 
 use crate::assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE;
 use crate::context::Exec;
@@ -9,8 +10,8 @@ use crate::fault::Fault;
 use crate::observe::{Event, Observer};
 use genxml::gen8::structures::HardwareDetectedErrorBitDefinitions as Errors;
 
-/// True if the batch may do what needs privilege, or if the command needs none. Hardware makes other commands no-ops and
-/// goes on (2d p.198, Command Privilege Violation Error).
+/// True if the batch may do what needs privilege, or if the command needs none. Hardware makes
+/// other commands no-ops and goes on (2d p.198, Command Privilege Violation Error).
 pub fn allowed<O: Observer>(exec: &mut Exec<'_, O>, needs_privilege: bool) -> bool {
     let allowed = exec.mode.privileged || !(needs_privilege && GLOBAL_ACCESS_NEEDS_PRIVILEGE);
     if !allowed {
@@ -22,8 +23,8 @@ pub fn allowed<O: Observer>(exec: &mut Exec<'_, O>, needs_privilege: bool) -> bo
     allowed
 }
 
-/// Whether an operand that wants the global table gets it, of commands that ignore what they must not ask for
-/// (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
+/// Whether an operand that wants the global table gets it, of commands that ignore what they must
+/// not ask for (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
 pub fn global_if_allowed<O: Observer>(exec: &Exec<'_, O>, wanted: bool) -> bool {
     wanted && (exec.mode.privileged || !GLOBAL_ACCESS_NEEDS_PRIVILEGE)
 }

@@ -1,4 +1,5 @@
-//! MI commands: the command streamer's own, those that move data between packets, registers and memory.
+//! MI commands: the command streamer's own, those that move data between packets, registers and
+//! memory.
 
 use super::device::Interrupt;
 use super::execute::Flow;
@@ -13,11 +14,12 @@ use crate::mem::space::GLOBAL_ENTRIES;
 use crate::observe::{Event, Observer};
 use genxml::gen8::engine_registers::{RingBbOffset, RingNopid};
 use genxml::gen8::mi::{
-    MiArbCheck, MiArbOnOff, MiBatchBufferEnd, MiBatchBufferStart, MiBatchBufferStartAddressSpaceIndicator,
-    MiBatchBufferStartSecondLevelBatchBuffer, MiConditionalBatchBufferEnd, MiCopyMemMem, MiFlushDw,
-    MiFlushDwDestinationAddressType, MiFlushDwPostSyncOperation, MiLoadRegisterImm, MiLoadRegisterMem,
-    MiLoadRegisterReg, MiNoop, MiSetContext, MiStoreDataImm, MiStoreDataImmStoreQword, MiStoreRegisterMem,
-    MiTopologyFilter, MiUpdateGtt, MiUrbAtomicAlloc, MiUserInterrupt,
+    MiArbCheck, MiArbOnOff, MiBatchBufferEnd, MiBatchBufferStart,
+    MiBatchBufferStartAddressSpaceIndicator, MiBatchBufferStartSecondLevelBatchBuffer,
+    MiConditionalBatchBufferEnd, MiCopyMemMem, MiFlushDw, MiFlushDwDestinationAddressType,
+    MiFlushDwPostSyncOperation, MiLoadRegisterImm, MiLoadRegisterMem, MiLoadRegisterReg, MiNoop,
+    MiSetContext, MiStoreDataImm, MiStoreDataImmStoreQword, MiStoreRegisterMem, MiTopologyFilter,
+    MiUpdateGtt, MiUrbAtomicAlloc, MiUserInterrupt,
 };
 
 /// MI_NOOP: may leave a number in NOPID.
@@ -29,8 +31,8 @@ pub fn noop<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiNoop) -> Result<(), 
     Ok(())
 }
 
-/// MI_BATCH_BUFFER_START. A batch in the per-process space starts batches in that space, whatever the packet's
-/// Address Space Indicator says (gen8_facts 1.1).
+/// MI_BATCH_BUFFER_START. A batch in the per-process space starts batches in that space, whatever
+/// the packet's Address Space Indicator says (gen8_facts 1.1).
 pub fn batch_buffer_start<O: Observer>(
     exec: &mut Exec<'_, O>,
     packet: &MiBatchBufferStart,
@@ -53,7 +55,10 @@ pub fn batch_buffer_start<O: Observer>(
 }
 
 /// MI_STORE_DATA_IMM: dwords or qwords, one behind the other.
-pub fn store_data_imm<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiStoreDataImm<'_>) -> Result<(), Fault> {
+pub fn store_data_imm<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &MiStoreDataImm<'_>,
+) -> Result<(), Fault> {
     if packet.core_mode_enable {
         return Err(exec.unimplemented("Core Mode Enable", "MI_STORE_DATA_IMM"));
     }
@@ -66,7 +71,11 @@ pub fn store_data_imm<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiStoreDataI
     if packet.store_qword == MiStoreDataImmStoreQword::STORE_QWORD {
         if !data.len().is_multiple_of(2) {
             let length = packet.dwords() as u64 - 2;
-            return Err(exec.bad_field("DWord Length", length, "qwords take an even number of data dwords"));
+            return Err(exec.bad_field(
+                "DWord Length",
+                length,
+                "qwords take an even number of data dwords",
+            ));
         }
         if !address.is_multiple_of(8) {
             return Err(exec.bad_field("Address", address, "qwords go to a multiple of 8"));
@@ -81,14 +90,18 @@ pub fn store_data_imm<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiStoreDataI
     Ok(())
 }
 
-/// MI_LOAD_REGISTER_IMM: registers keep the bytes that the packet disables; masked registers and read-only ones do
-/// what [`Exec::write_register`] says.
+/// MI_LOAD_REGISTER_IMM: registers keep the bytes that the packet disables; masked registers and
+/// read-only ones do what [`Exec::write_register`] says.
 pub fn load_register_imm<O: Observer>(
     exec: &mut Exec<'_, O>,
     packet: &MiLoadRegisterImm<'_>,
 ) -> Result<(), Fault> {
     let keep = (0..4).fold(0, |mask, byte| {
-        mask | if packet.byte_write_disables.get() >> byte & 1 != 0 { 0xff << (8 * byte) } else { 0 }
+        mask | if packet.byte_write_disables.get() >> byte & 1 != 0 {
+            0xff << (8 * byte)
+        } else {
+            0
+        }
     });
     for register in packet.register.iter() {
         let offset = register.register_offset.get() as u32;
@@ -103,7 +116,8 @@ pub fn load_register_mem<O: Observer>(
     packet: &MiLoadRegisterMem,
 ) -> Result<(), Fault> {
     if allowed(exec, packet.use_global_gtt) {
-        let value = read(exec, packet.use_global_gtt, packet.memory_address.va48(), "Memory Address")?;
+        let value =
+            read(exec, packet.use_global_gtt, packet.memory_address.va48(), "Memory Address")?;
         exec.write_register(packet.register_address.get() as u32, value, !0)?;
     }
     Ok(())
@@ -114,7 +128,8 @@ pub fn store_register_mem<O: Observer>(
     exec: &mut Exec<'_, O>,
     packet: &MiStoreRegisterMem,
 ) -> Result<(), Fault> {
-    if packet.predicate_enable && !predicate::result(exec) || !allowed(exec, packet.use_global_gtt) {
+    if packet.predicate_enable && !predicate::result(exec) || !allowed(exec, packet.use_global_gtt)
+    {
         return Ok(());
     }
     let value = exec.read_register(packet.register_address.get() as u32);
@@ -132,7 +147,10 @@ pub fn load_register_reg<O: Observer>(
 
 /// MI_UPDATE_GTT: entries of the global table, one behind the other, 64 bits each
 /// (assumptions::UPDATE_GTT_ENTRIES_HAVE_64_BITS). It needs privilege.
-pub fn update_gtt<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiUpdateGtt<'_>) -> Result<(), Fault> {
+pub fn update_gtt<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &MiUpdateGtt<'_>,
+) -> Result<(), Fault> {
     let data = packet.entry_data;
     if !data.len().is_multiple_of(2) {
         let length = packet.dwords() as u64 - 2;
@@ -158,7 +176,10 @@ pub fn update_gtt<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiUpdateGtt<'_>)
 }
 
 /// MI_COPY_MEM_MEM: one dword.
-pub fn copy_mem_mem<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiCopyMemMem) -> Result<(), Fault> {
+pub fn copy_mem_mem<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &MiCopyMemMem,
+) -> Result<(), Fault> {
     let (from, to) = (packet.use_global_gtt_source, packet.use_global_gtt_destination);
     if allowed(exec, from || to) {
         let value = read(exec, from, packet.source_memory_address.va48(), "Source Memory Address")?;
@@ -168,8 +189,8 @@ pub fn copy_mem_mem<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiCopyMemMem) 
     Ok(())
 }
 
-/// MI_FLUSH_DW: everything before it is complete, which leaves the post-sync operation. Immediate data are a qword
-/// if the packet is long enough, else a dword (gen8_facts 2.6).
+/// MI_FLUSH_DW: everything before it is complete, which leaves the post-sync operation. Immediate
+/// data are a qword if the packet is long enough, else a dword (gen8_facts 2.6).
 pub fn flush_dw<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiFlushDw<'_>) -> Result<(), Fault> {
     flushed(exec, Cache::Pipeline);
     if packet.video_pipeline_cache_invalidate.get() != 0 {
@@ -188,7 +209,11 @@ pub fn flush_dw<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiFlushDw<'_>) -> 
             }
             match packet.immediate_data.len() {
                 0 => {
-                    return Err(exec.bad_field("Post Sync Operation", 1, "the packet has no immediate data"));
+                    return Err(exec.bad_field(
+                        "Post Sync Operation",
+                        1,
+                        "the packet has no immediate data",
+                    ));
                 }
                 given => given.min(2),
             }
@@ -199,7 +224,11 @@ pub fn flush_dw<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiFlushDw<'_>) -> 
             2
         }
         other => {
-            return Err(exec.bad_field("Post Sync Operation", other.bits(), "there is no such operation"));
+            return Err(exec.bad_field(
+                "Post Sync Operation",
+                other.bits(),
+                "there is no such operation",
+            ));
         }
     };
     let global = packet.destination_address_type == MiFlushDwDestinationAddressType::GGTT;
@@ -207,7 +236,8 @@ pub fn flush_dw<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiFlushDw<'_>) -> 
     let data = &data[..dwords];
     if !data.is_empty() && allowed(exec, global) {
         if packet.store_data_index.get() != 0 {
-            // An offset in the status page: of the engine, or of the context (Linux i915 gen8_emit_flush_xcs).
+            // An offset in the status page: of the engine, or of the context (Linux i915
+            // gen8_emit_flush_xcs).
             status::write(exec, !global, address, data, "Address")?;
         } else {
             for (index, dword) in data.iter().enumerate() {
@@ -233,8 +263,9 @@ pub fn invalidated<O: Observer>(exec: &mut Exec<'_, O>, cache: Cache) {
     exec.tell(&Event::Flush { cache, invalidates: true });
 }
 
-/// MI_CONDITIONAL_BATCH_BUFFER_END: with Compare Semaphore it ends the batch unless memory is greater than the packet's data.
-/// Without, nothing is compared (assumptions::CONDITIONAL_END_WITHOUT_COMPARISON_ENDS).
+/// MI_CONDITIONAL_BATCH_BUFFER_END: with Compare Semaphore it ends the batch unless memory is
+/// greater than the packet's data. Without, nothing is compared
+/// (assumptions::CONDITIONAL_END_WITHOUT_COMPARISON_ENDS).
 pub fn conditional_batch_buffer_end<O: Observer>(
     exec: &mut Exec<'_, O>,
     packet: &MiConditionalBatchBufferEnd,
@@ -256,7 +287,10 @@ pub fn conditional_batch_buffer_end<O: Observer>(
 }
 
 /// MI_BATCH_BUFFER_END.
-pub fn batch_buffer_end<O: Observer>(_: &mut Exec<'_, O>, _: &MiBatchBufferEnd) -> Result<Flow, Fault> {
+pub fn batch_buffer_end<O: Observer>(
+    _: &mut Exec<'_, O>,
+    _: &MiBatchBufferEnd,
+) -> Result<Flow, Fault> {
     Ok(Flow::Return)
 }
 
@@ -273,7 +307,10 @@ pub fn arb_on_off<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiArbOnOff) -> R
 }
 
 /// MI_USER_INTERRUPT.
-pub fn user_interrupt<O: Observer>(exec: &mut Exec<'_, O>, _: &MiUserInterrupt) -> Result<(), Fault> {
+pub fn user_interrupt<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    _: &MiUserInterrupt,
+) -> Result<(), Fault> {
     interrupt(exec, Interrupt::User);
     Ok(())
 }
@@ -286,19 +323,28 @@ pub fn interrupt<O: Observer>(exec: &mut Exec<'_, O>, why: Interrupt) {
 }
 
 /// MI_TOPOLOGY_FILTER: kept for draws.
-pub fn topology_filter<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiTopologyFilter) -> Result<(), Fault> {
+pub fn topology_filter<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &MiTopologyFilter,
+) -> Result<(), Fault> {
     exec.state.latched.keep(MiTopologyFilter::NAME, 0, &packet.pack());
     Ok(())
 }
 
 /// MI_URB_ATOMIC_ALLOC: kept for draws.
-pub fn urb_atomic_alloc<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiUrbAtomicAlloc) -> Result<(), Fault> {
+pub fn urb_atomic_alloc<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &MiUrbAtomicAlloc,
+) -> Result<(), Fault> {
     exec.state.latched.keep(MiUrbAtomicAlloc::NAME, 0, &packet.pack());
     Ok(())
 }
 
 /// MI_SET_CONTEXT: the ring goes on with the state of another context.
-pub fn set_context<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiSetContext) -> Result<Flow, Fault> {
+pub fn set_context<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &MiSetContext,
+) -> Result<Flow, Fault> {
     if packet.core_mode_enable {
         return Err(exec.unimplemented("Core Mode Enable", "MI_SET_CONTEXT"));
     }

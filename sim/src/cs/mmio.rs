@@ -6,24 +6,30 @@ use crate::gpu::Gpu;
 use crate::watchdog::ticks;
 use genxml::engine::EngineId;
 use genxml::gen8::ENGINES;
-use genxml::gen8::engine_registers::{RingCtl, RingElsp, RingHead, RingMiMode, RingStart, RingTail};
+use genxml::gen8::engine_registers::{
+    RingCtl, RingElsp, RingHead, RingMiMode, RingStart, RingTail,
+};
 
 impl Gpu {
-    /// Writes a register as the host does, by byte offset in the register space. What it starts (a ring whose tail moved,
-    /// an execution list) happens at the next [`run`](Self::run).
+    /// Writes a register as the host does, by byte offset in the register space. What it starts (a
+    /// ring whose tail moved, an execution list) happens at the next [`run`](Self::run).
     ///
-    /// A register of a context is that of the context which runs, or ran last, on the engine: the render engine's for
-    /// registers that no engine has at its base.
+    /// A register of a context is that of the context which runs, or ran last, on the engine: the
+    /// render engine's for registers that no engine has at its base.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for a submission that is not possible, [`Fault::Page`] if a status page is not mapped,
-    /// [`Fault::Unimplemented`] for a submission to the second video engine, which the model does not have.
+    /// [`Fault::BadPacket`] for a submission that is not possible, [`Fault::Page`] if a status page
+    /// is not mapped, [`Fault::Unimplemented`] for a submission to the second video engine, which
+    /// the model does not have.
     pub fn mmio_write(&mut self, offset: u32, value: u32) -> Result<(), Fault> {
         self.second_video_engine(offset)?;
         let owner = engine_at(offset);
         match owner {
             Some((engine, RingElsp::OFFSET)) => return self.write_port(engine, value),
-            Some((engine, RingTail::OFFSET | RingHead::OFFSET | RingStart::OFFSET | RingCtl::OFFSET)) => {
+            Some((
+                engine,
+                RingTail::OFFSET | RingHead::OFFSET | RingStart::OFFSET | RingCtl::OFFSET,
+            )) => {
                 self.ring_written(engine);
             }
             _ => {}
@@ -42,8 +48,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// Reads a register as the host does; those that nothing wrote read 0. [`mmio_write`](Self::mmio_write) says whose
-    /// they are.
+    /// Reads a register as the host does; those that nothing wrote read 0.
+    /// [`mmio_write`](Self::mmio_write) says whose they are.
     pub fn mmio_read(&self, offset: u32) -> u32 {
         let owner = engine_at(offset);
         match (rule(offset).home, owner) {
@@ -59,7 +65,9 @@ impl Gpu {
                 let engine = owner.map_or(EngineId::Render, |(engine, _)| engine);
                 let engine = &self.engines[engine as usize];
                 let context = engine.last.or(engine.ring);
-                context.map_or(0, |context| self.contexts[context.index()].state.registers.read(offset))
+                context.map_or(0, |context| {
+                    self.contexts[context.index()].state.registers.read(offset)
+                })
             }
         }
     }
@@ -74,7 +82,8 @@ impl Gpu {
         self.images.get(&(engine, lrca)).copied()
     }
 
-    /// True if an engine has nothing to do: no batch, no list, and its ring is empty or stands still.
+    /// True if an engine has nothing to do: no batch, no list, and its ring is empty or stands
+    /// still.
     pub fn is_idle(&self, engine: EngineId) -> bool {
         let state = &self.engines[engine as usize];
         let register = |offset| self.device.engine(engine, offset);
@@ -87,11 +96,18 @@ impl Gpu {
 
     /// Refuses what would start the second video engine.
     fn second_video_engine(&self, offset: u32) -> Result<(), Fault> {
-        let Some(second) = ENGINES.iter().find(|engine| engine.name == "VCS2") else { return Ok(()) };
+        let Some(second) = ENGINES.iter().find(|engine| engine.name == "VCS2") else {
+            return Ok(());
+        };
         match offset.wrapping_sub(second.base) {
             RingElsp::OFFSET | RingTail::OFFSET => Err(Fault::Unimplemented {
                 what: "the second video engine (VCS2)".into(),
-                at: Place::new(EngineId::Video, "register write", offset.into(), second.base.into()),
+                at: Place::new(
+                    EngineId::Video,
+                    "register write",
+                    offset.into(),
+                    second.base.into(),
+                ),
                 page: "facts: Linux i915 (GEN8_BSD2_RING_BASE)".into(),
             }),
             _ => Ok(()),

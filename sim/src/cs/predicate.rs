@@ -30,7 +30,8 @@ pub fn predicate<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiPredicate) -> R
             register(MiPredicateSrc0::OFFSET) == register(MiPredicateSrc1::OFFSET)
         }
         _ => {
-            let delta = register(MiPredicateSrc0::OFFSET).wrapping_sub(register(MiPredicateSrc1::OFFSET));
+            let delta =
+                register(MiPredicateSrc0::OFFSET).wrapping_sub(register(MiPredicateSrc1::OFFSET));
             DELTAS_ARE_OF_THE_SOURCES && delta == register(MiPredicateData::OFFSET)
         }
     };
@@ -44,15 +45,25 @@ pub fn predicate<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiPredicate) -> R
         MiPredicateLoadOperation::KEEP => old,
         MiPredicateLoadOperation::LOAD => combined,
         MiPredicateLoadOperation::LOADINV => !combined,
-        other => return Err(exec.bad_field("Load Operation", other.bits(), "there is no such operation")),
+        other => {
+            return Err(exec.bad_field(
+                "Load Operation",
+                other.bits(),
+                "there is no such operation",
+            ));
+        }
     };
     let [register] = MiPredicateResult { result: new }.pack();
     exec.state.registers.write(exec.base() + MiPredicateResult::OFFSET, register);
     Ok(())
 }
 
-/// MI_SET_PREDICATE: whether the commands behind it are skipped, until the next one. It looks at the predicate now.
-pub fn set_predicate<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiSetPredicate) -> Result<(), Fault> {
+/// MI_SET_PREDICATE: whether the commands behind it are skipped, until the next one. It looks at
+/// the predicate now.
+pub fn set_predicate<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &MiSetPredicate,
+) -> Result<(), Fault> {
     let registers = &exec.state.registers;
     let second = registers.read(exec.base() + MiPredicateResult2::OFFSET)
         | registers.read(HswMiPredicateResult2::OFFSET);
@@ -67,7 +78,13 @@ pub fn set_predicate<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiSetPredicat
         Enable::EXECUTE_WHEN_TWO_SLICES_ARE_ENABLED => SLICES != 2,
         Enable::EXECUTE_WHEN_THREE_SLICES_ARE_ENABLED => SLICES != 3,
         Enable::NOOP_ALWAYS => true,
-        other => return Err(exec.bad_field("PREDICATE ENABLE", other.bits(), "there is no such condition")),
+        other => {
+            return Err(exec.bad_field(
+                "PREDICATE ENABLE",
+                other.bits(),
+                "there is no such condition",
+            ));
+        }
     };
     Ok(())
 }

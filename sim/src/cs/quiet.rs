@@ -1,5 +1,6 @@
-//! Commands of hardware that the model does not have: displays, the resource streamer, caches, protected content. They
-//! are executed, change nothing, and say so: [`Event::WithoutEffect`], and a count in the statistics.
+//! Commands of hardware that the model does not have: displays, the resource streamer, caches,
+//! protected content. They are executed, change nothing, and say so: [`Event::WithoutEffect`], and
+//! a count in the statistics.
 
 use crate::context::Exec;
 use crate::fault::Fault;
@@ -7,22 +8,28 @@ use crate::observe::{Event, Observer};
 use genxml::gen8::mi::{MiDisplayFlip, MiRsStoreDataImm};
 
 /// A command without effect:
-/// * MI_SUSPEND_FLUSH: flushes are complete when they have been executed, there is nothing to suspend;
+/// * MI_SUSPEND_FLUSH: flushes are complete when they have been executed, there is nothing to
+///   suspend;
 /// * MI_SET_APPID: there is no protected content;
 /// * MI_FLUSH, MI_CLFLUSH: memory is what every unit sees;
-/// * MI_WAIT_FOR_EVENT, MI_LOAD_SCAN_LINES_INCL, MI_LOAD_SCAN_LINES_EXCL: without a display, every event has happened and
-///   every line has been scanned;
-/// * MI_URB_CLEAR, MI_LOAD_URB_MEM, MI_STORE_URB_MEM: no source says in what units they address the buffer or how much they
-///   move, and nothing that was found uses them; memory that MI_STORE_URB_MEM should fill stays as it is;
-/// * MI_RS_CONTROL, MI_RS_CONTEXT: the resource streamer works ahead of the command streamer; here its commands are
-///   executed by the command streamer itself.
+/// * MI_WAIT_FOR_EVENT, MI_LOAD_SCAN_LINES_INCL, MI_LOAD_SCAN_LINES_EXCL: without a display, every
+///   event has happened and every line has been scanned;
+/// * MI_URB_CLEAR, MI_LOAD_URB_MEM, MI_STORE_URB_MEM: no source says in what units they address the
+///   buffer or how much they move, and nothing that was found uses them; memory that
+///   MI_STORE_URB_MEM should fill stays as it is;
+/// * MI_RS_CONTROL, MI_RS_CONTEXT: the resource streamer works ahead of the command streamer; here
+///   its commands are executed by the command streamer itself.
 pub fn without_effect<O: Observer>(exec: &mut Exec<'_, O>) {
     exec.stats.without_effect += 1;
     exec.tell(&Event::WithoutEffect { at: exec.at });
 }
 
-/// MI_DISPLAY_FLIP: the listener hears which buffer is shown; there is no display. The flip is complete at once.
-pub fn display_flip<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiDisplayFlip) -> Result<(), Fault> {
+/// MI_DISPLAY_FLIP: the listener hears which buffer is shown; there is no display. The flip is
+/// complete at once.
+pub fn display_flip<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &MiDisplayFlip,
+) -> Result<(), Fault> {
     exec.stats.without_effect += 1;
     exec.tell(&Event::Flip {
         plane: packet.display_plane_select,

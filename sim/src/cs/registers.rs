@@ -1,11 +1,13 @@
-//! The register file: which registers there are, to whom they belong, and what reading and writing them means.
+//! The register file: which registers there are, to whom they belong, and what reading and writing
+//! them means.
 //!
-//! The tables of the specification decide: masked registers (bits 31:16 of a value say which of bits 15:0 are written),
-//! read-only and write-only ones, registers that each engine has at its base, pairs of dwords. Registers that the
-//! specification does not have take every write as it is, and belong to the context.
+//! The tables of the specification decide: masked registers (bits 31:16 of a value say which of
+//! bits 15:0 are written), read-only and write-only ones, registers that each engine has at its
+//! base, pairs of dwords. Registers that the specification does not have take every write as it is,
+//! and belong to the context.
 //!
-//! Some registers belong to the GPU ([`Home::Device`]): rings, submission ports, status pages, page table roots,
-//! interrupts, errors. All others are state of the context: they are kept with it.
+//! Some registers belong to the GPU ([`Home::Device`]): rings, submission ports, status pages, page
+//! table roots, interrupts, errors. All others are state of the context: they are kept with it.
 
 use genxml::core::reflect::{Access, Kind, registers};
 use genxml::engine::EngineId;
@@ -124,8 +126,8 @@ impl Rule {
     }
 }
 
-/// The registers that every engine has and that belong to the context (gen8_facts 1.2: saved with it, or used by the
-/// commands of one batch for the next ones).
+/// The registers that every engine has and that belong to the context (gen8_facts 1.2: saved with
+/// it, or used by the commands of one batch for the next ones).
 const OF_THE_CONTEXT: [&str; 12] = [
     "RING_EXCC",
     "RING_NOPID",
@@ -141,7 +143,8 @@ const OF_THE_CONTEXT: [&str; 12] = [
     "CS_GPR",
 ];
 
-/// Registers that no engine has of its own and that belong to the GPU; so do all from [`DISPLAY`] on.
+/// Registers that no engine has of its own and that belong to the GPU; so do all from [`DISPLAY`]
+/// on.
 const OF_THE_DEVICE: [&str; 14] = [
     "PGETBL_CTL",
     "FAULT_REG",
@@ -165,8 +168,8 @@ const DISPLAY: u32 = 0x40000;
 /// By dword offset, as far as the specification has registers.
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     let mut rules: Vec<Option<Rule>> = Vec::new();
-    // What each engine has, then closer descriptions for one engine, which change how a register is written, not
-    // whose it is.
+    // What each engine has, then closer descriptions for one engine, which change how a register is
+    // written, not whose it is.
     for general in [true, false] {
         for (offset, at) in registers(genxml::gen8::CONTAINERS, genxml::gen8::ENGINES) {
             let Kind::Register { masked, access, .. } = at.register.kind else { continue };
@@ -217,7 +220,9 @@ pub fn engine_at(offset: u32) -> Option<(EngineId, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use genxml::gen8::engine_registers::{CsGpr, RingContextControl, RingEir, RingElsp, RingHead, RingPdp};
+    use genxml::gen8::engine_registers::{
+        CsGpr, RingContextControl, RingEir, RingElsp, RingHead, RingPdp,
+    };
     use genxml::gen8::registers::{BcsSwctrl, CsInvocationCount, Instpm, VcsActhdUdw};
 
     /// Oracle: attributes of the registers in spec-xml.

@@ -17,9 +17,13 @@ use genxml::gen8::mi::{
 use genxml::gen8::registers::PsDepthCount;
 use genxml::gen8::state::{InterfaceDescriptorData, StateBaseAddress, StatePrefetch, StateSip};
 
-/// PIPE_CONTROL. Packets are executed in order and caches are not modelled, so only the post-sync operation is left,
-/// the TLB and the media state. Bit 2 of the address is ignored (a corpus batch has it set).
-pub fn pipe_control<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -> Result<(), Fault> {
+/// PIPE_CONTROL. Packets are executed in order and caches are not modelled, so only the post-sync
+/// operation is left, the TLB and the media state. Bit 2 of the address is ignored (a corpus batch
+/// has it set).
+pub fn pipe_control<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &PipeControl,
+) -> Result<(), Fault> {
     media::drain(exec)?;
     if packet.global_snapshot_count_reset {
         counters::reset(&mut exec.state.registers);
@@ -62,17 +66,20 @@ pub fn pipe_control<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -
     Ok(())
 }
 
-/// What PIPE_CONTROL writes. An offset into the status page (Store Data Index) is one of the engine's page with a global
-/// address, else of the context's (Linux i915 gen8_emit_flush_rcs).
+/// What PIPE_CONTROL writes. An offset into the status page (Store Data Index) is one of the
+/// engine's page with a global address, else of the context's (Linux i915 gen8_emit_flush_rcs).
 fn post_sync<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -> Result<(), Fault> {
-    if packet.lri_post_sync_operation == PipeControlLriPostSyncOperation::MMIO_WRITE_IMMEDIATE_DATA {
+    if packet.lri_post_sync_operation == PipeControlLriPostSyncOperation::MMIO_WRITE_IMMEDIATE_DATA
+    {
         let offset = packet.address.get() as u32;
         return exec.write_register(offset, packet.immediate_data.get() as u32, !0);
     }
     let registers = &exec.state.registers;
     let value = match packet.post_sync_operation {
         PipeControlPostSyncOperation::WRITE_IMMEDIATE_DATA => packet.immediate_data.get(),
-        PipeControlPostSyncOperation::WRITE_PS_DEPTH_COUNT => registers.read_u64(PsDepthCount::OFFSET),
+        PipeControlPostSyncOperation::WRITE_PS_DEPTH_COUNT => {
+            registers.read_u64(PsDepthCount::OFFSET)
+        }
         PipeControlPostSyncOperation::WRITE_TIMESTAMP => exec.budget.timestamp(),
         _ => return Ok(()),
     };
@@ -80,7 +87,13 @@ fn post_sync<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -> Resul
     let address = packet.address.va48() & !7;
     if allowed(exec, global) {
         if packet.store_data_index.get() != 0 {
-            status::write(exec, !global, address, &[value as u32, (value >> 32) as u32], "Address")?;
+            status::write(
+                exec,
+                !global,
+                address,
+                &[value as u32, (value >> 32) as u32],
+                "Address",
+            )?;
         } else {
             memory::write_u64(exec, global, address, value, "Address")?;
         }
@@ -89,17 +102,25 @@ fn post_sync<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -> Resul
 }
 
 /// PIPELINE_SELECT.
-pub fn pipeline_select<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipelineSelect) -> Result<(), Fault> {
+pub fn pipeline_select<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &PipelineSelect,
+) -> Result<(), Fault> {
     media::drain(exec)?;
     let selection = packet.pipeline_selection;
     if selection.name().is_none() {
-        return Err(exec.bad_field("Pipeline Selection", selection.bits(), "there are 3D, media and GPGPU"));
+        return Err(exec.bad_field(
+            "Pipeline Selection",
+            selection.bits(),
+            "there are 3D, media and GPGPU",
+        ));
     }
     exec.state.pipeline = selection;
     Ok(())
 }
 
-/// STATE_BASE_ADDRESS: bases whose modify enable is set are replaced, and so is the size of General State.
+/// STATE_BASE_ADDRESS: bases whose modify enable is set are replaced, and so is the size of General
+/// State.
 pub fn state_base_address<O: Observer>(
     exec: &mut Exec<'_, O>,
     packet: &StateBaseAddress,
@@ -154,10 +175,15 @@ pub fn state_prefetch<O: Observer>(_: &mut Exec<'_, O>, _: &StatePrefetch) -> Re
 }
 
 /// MEDIA_CURBE_LOAD: constants go to the start of the CURBE; what lies behind them stays.
-pub fn media_curbe_load<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaCurbeLoad) -> Result<(), Fault> {
+pub fn media_curbe_load<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &MediaCurbeLoad,
+) -> Result<(), Fault> {
     let address = exec.state.base.dynamic.wrapping_add(packet.curbe_data_start_address.get());
     let mut data = vec![0; packet.curbe_total_data_length.get() as usize];
-    exec.vm.read(address, &mut data).map_err(|fault| exec.page(fault, "CURBE Data Start Address"))?;
+    exec.vm
+        .read(address, &mut data)
+        .map_err(|fault| exec.page(fault, "CURBE Data Start Address"))?;
     exec.stats.bytes_read += data.len() as u64;
     if exec.state.curbe.len() < data.len() {
         exec.state.curbe.resize(data.len(), 0);
@@ -193,7 +219,10 @@ pub fn media_interface_descriptor_load<O: Observer>(
 }
 
 /// GPGPU_WALKER, unless the predicate forbids it.
-pub fn gpgpu_walker<O: Observer>(exec: &mut Exec<'_, O>, packet: &GpgpuWalker) -> Result<(), Fault> {
+pub fn gpgpu_walker<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &GpgpuWalker,
+) -> Result<(), Fault> {
     if packet.predicate_enable && !predicate::result(exec) {
         return Ok(());
     }

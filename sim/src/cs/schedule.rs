@@ -1,5 +1,5 @@
-//! Who runs: batches that were given to an engine, execution lists, rings, in this order on each engine; the engines
-//! take turns.
+//! Who runs: batches that were given to an engine, execution lists, rings, in this order on each
+//! engine; the engines take turns.
 
 use super::Wait;
 use super::device::{Interrupt, Signal};
@@ -14,8 +14,8 @@ use crate::watchdog::{Budget, ticks};
 use genxml::core::Address;
 use genxml::engine::EngineId;
 use genxml::gen8::engine_registers::{
-    Ccid, RingActhd, RingActhdUdw, RingContextControl, RingCtl, RingCtxTimestamp, RingMiMode, RingModeGen7,
-    RingPdp,
+    Ccid, RingActhd, RingActhdUdw, RingContextControl, RingCtl, RingCtxTimestamp, RingMiMode,
+    RingModeGen7, RingPdp,
 };
 use genxml::gen8::mi::MiSetContext;
 use genxml::gen8::structures::ContextStatus;
@@ -33,8 +33,8 @@ pub enum Progress {
 }
 
 impl Gpu {
-    /// Gives a batch to an engine, behind what it has: [`run`](Self::run) executes it. `length` in bytes; 0 means that
-    /// MI_BATCH_BUFFER_END says where it ends.
+    /// Gives a batch to an engine, behind what it has: [`run`](Self::run) executes it. `length` in
+    /// bytes; 0 means that MI_BATCH_BUFFER_END says where it ends.
     pub fn enqueue(&mut self, context: ContextId, engine: EngineId, address: u64, length: u64) {
         self.engines[engine as usize].queue.push_back(Job { context, address, length });
     }
@@ -42,8 +42,9 @@ impl Gpu {
     /// Runs all engines until none has anything to do. They take turns, always in the same order.
     ///
     /// # Errors
-    /// The first [`Fault`]; whatever was done before it stays done. The batch, list or ring that it happened in is
-    /// abandoned, and all that wait when there is a deadlock. Everything else stays: calling this again goes on with it.
+    /// The first [`Fault`]; whatever was done before it stays done. The batch, list or ring that it
+    /// happened in is abandoned, and all that wait when there is a deadlock. Everything else stays:
+    /// calling this again goes on with it.
     pub fn run(&mut self) -> Result<Stats, Fault> {
         self.run_observed(&mut ())
     }
@@ -59,8 +60,9 @@ impl Gpu {
         }
     }
 
-    /// Runs all engines until none has anything to do, or all that have wait for memory to change. They go on waiting:
-    /// whoever can signal them (the program that the model serves) does so and calls this again.
+    /// Runs all engines until none has anything to do, or all that have wait for memory to change.
+    /// They go on waiting: whoever can signal them (the program that the model serves) does so and
+    /// calls this again.
     ///
     /// # Errors
     /// As [`run`](Self::run), but for deadlocks.
@@ -86,8 +88,8 @@ impl Gpu {
         result
     }
 
-    /// Runs the batch at `address` to its end, and whatever else engines have to do. `length` in bytes; 0 means that
-    /// MI_BATCH_BUFFER_END says where it ends.
+    /// Runs the batch at `address` to its end, and whatever else engines have to do. `length` in
+    /// bytes; 0 means that MI_BATCH_BUFFER_END says where it ends.
     ///
     /// # Errors
     /// The first [`Fault`]; whatever was done before it stays done.
@@ -101,7 +103,8 @@ impl Gpu {
         self.submit_observed(id, engine, address, length, &mut ())
     }
 
-    /// [`submit`](Self::submit) with a listener that is chosen at run time; code that calls it does not compile the model again.
+    /// [`submit`](Self::submit) with a listener that is chosen at run time; code that calls it does
+    /// not compile the model again.
     ///
     /// # Errors
     /// As of [`submit`](Self::submit).
@@ -197,7 +200,8 @@ impl Gpu {
             turn if element && active.streamer.wait().is_some() => {
                 let arbitrates = !self.contexts[active.context.index()].state.arbitration_off;
                 let control = self.device.engine(id, RingContextControl::OFFSET);
-                let stays = RingContextControl::unpack_lossy(&[control]).ctx_ctrl_inhibit_syn_ctx_switch;
+                let stays =
+                    RingContextControl::unpack_lossy(&[control]).ctx_ctrl_inhibit_syn_ctx_switch;
                 if arbitrates && self.engines[id as usize].lists.pending.is_some() {
                     self.preempted(id, active)?;
                     return Ok(Turn::Worked);
@@ -289,13 +293,18 @@ impl Gpu {
         }
     }
 
-    /// The ring that the engine's registers describe, if there is something between its head and its tail.
+    /// The ring that the engine's registers describe, if there is something between its head and
+    /// its tail.
     fn load_ring(&mut self, id: EngineId) -> Option<Active> {
         let register = |offset| [self.device.engine(id, offset)];
         let mode = RingModeGen7::unpack_lossy(&register(RingModeGen7::OFFSET));
         let control = RingCtl::unpack_lossy(&register(RingCtl::OFFSET));
         let stopped = RingMiMode::unpack_lossy(&register(RingMiMode::OFFSET)).stop_ring;
-        if mode.gfx_run_list_enable || !control.ring_valid || stopped || self.engines[id as usize].hung {
+        if mode.gfx_run_list_enable
+            || !control.ring_valid
+            || stopped
+            || self.engines[id as usize].hung
+        {
             return None;
         }
         let ring = Ring::of(&self.device, id);
@@ -327,17 +336,19 @@ impl Gpu {
         })
     }
 
-    /// The host wrote to the registers of an engine's ring: it goes on after a fault, and may do as much as at first.
+    /// The host wrote to the registers of an engine's ring: it goes on after a fault, and may do as
+    /// much as at first.
     pub(super) fn ring_written(&mut self, id: EngineId) {
         let engine = &mut self.engines[id as usize];
         (engine.hung, engine.ring_budget) = (false, None);
-        if let Some(active) = engine.active.as_mut().filter(|active| active.source == Source::Ring) {
+        if let Some(active) = engine.active.as_mut().filter(|active| active.source == Source::Ring)
+        {
             active.budget = Budget::new(self.work_limit, self.clock);
         }
     }
 
-    /// MI_SET_CONTEXT: the ring of an engine goes on with the state that belongs to an image. Page tables are the ring's,
-    /// they stay.
+    /// MI_SET_CONTEXT: the ring of an engine goes on with the state that belongs to an image. Page
+    /// tables are the ring's, they stay.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] beyond [`IMAGES`]: the model keeps what was loaded, and a batch must not fill the host's memory.
@@ -385,13 +396,14 @@ impl Gpu {
     pub(super) fn ring_context(&mut self, id: EngineId) -> ContextId {
         let contexts = &mut self.contexts;
         *self.engines[id as usize].ring.get_or_insert_with(|| {
-            contexts.push(Context { global_only: true, ..Context::new(AddressSpace::with_root4(0)) });
+            contexts
+                .push(Context { global_only: true, ..Context::new(AddressSpace::with_root4(0)) });
             ContextId::of(contexts.len() - 1)
         })
     }
 
-    /// Whoever a signal is for looks at its semaphore again; if it does not wait, nothing happens: it will find memory
-    /// as it is.
+    /// Whoever a signal is for looks at its semaphore again; if it does not wait, nothing happens:
+    /// it will find memory as it is.
     fn deliver(&mut self, signal: Signal) {
         if let Some(active) = &mut self.engines[signal.engine as usize].active
             && active.number == signal.context
@@ -400,7 +412,8 @@ impl Gpu {
         }
     }
 
-    /// Gives up what ran on an engine: a batch, a list with both elements, or a ring. A list that waits is next.
+    /// Gives up what ran on an engine: a batch, a list with both elements, or a ring. A list that
+    /// waits is next.
     fn abandon(&mut self, id: EngineId, source: Source) {
         let engine = &mut self.engines[id as usize];
         match source {
@@ -409,7 +422,8 @@ impl Gpu {
                 engine.lists.give_up();
                 if engine.lists.running.is_some() {
                     // A status page that is not mapped is the fault that led here, or the next one.
-                    let _ = self.post(id, ContextStatus { idle_to_active: true, ..ContextStatus::new() });
+                    let _ = self
+                        .post(id, ContextStatus { idle_to_active: true, ..ContextStatus::new() });
                 }
                 self.show_status(id);
             }

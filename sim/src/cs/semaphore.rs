@@ -1,7 +1,8 @@
 //! Semaphores: dwords in memory that a streamer waits for (gen8_facts 2.2).
 //!
-//! MI_SEMAPHORE_MBOX, which kernels' parsers still list, is one of older hardware: here these two commands have taken its place
-//! (Intel media-driver, mhw_mi_hwcmd_g8_X.h), and the model refuses it.
+//! MI_SEMAPHORE_MBOX, which kernels' parsers still list, is one of older hardware: here these two
+//! commands have taken its place (Intel media-driver, mhw_mi_hwcmd_g8_X.h), and the model refuses
+//! it.
 
 use super::device::{self, Signal};
 use super::execute::Flow;
@@ -93,9 +94,12 @@ fn compare(comparison: Compare, memory: u32, data: u32) -> Option<bool> {
     })
 }
 
-/// MI_SEMAPHORE_WAIT: passes if memory compares true with the packet's data. Memory Type is ignored in a batch without
-/// privilege (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
-pub fn semaphore_wait<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiSemaphoreWait) -> Result<Flow, Fault> {
+/// MI_SEMAPHORE_WAIT: passes if memory compares true with the packet's data. Memory Type is ignored
+/// in a batch without privilege (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
+pub fn semaphore_wait<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &MiSemaphoreWait,
+) -> Result<Flow, Fault> {
     let wanted = packet.memory_type == MiSemaphoreWaitMemoryType::GLOBAL_GRAPHICS_ADDRESS;
     let global = memory::global_if_allowed(exec, wanted);
     let address = packet.semaphore_address.va48();
@@ -115,11 +119,16 @@ pub fn semaphore_wait<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiSemaphoreW
             packet: packet.pack(),
             signalled: false,
         })),
-        None => Err(exec.bad_field("Compare Operation", comparison.bits(), "there is no such comparison")),
+        None => Err(exec.bad_field(
+            "Compare Operation",
+            comparison.bits(),
+            "there is no such comparison",
+        )),
     }
 }
 
-/// MI_SEMAPHORE_SIGNAL: a context of another engine that waits for a signal looks at its semaphore again.
+/// MI_SEMAPHORE_SIGNAL: a context of another engine that waits for a signal looks at its semaphore
+/// again.
 pub fn semaphore_signal<O: Observer>(
     exec: &mut Exec<'_, O>,
     packet: &MiSemaphoreSignal,
@@ -127,9 +136,10 @@ pub fn semaphore_signal<O: Observer>(
     let target = packet.target_engine_select;
     let Some(engine) = device::target(target) else {
         let name = target.name().unwrap_or("an engine that is not there");
-        return Err(
-            exec.unimplemented(format!("a signal to {name}"), "MI_SEMAPHORE_SIGNAL: Target Engine Select")
-        );
+        return Err(exec.unimplemented(
+            format!("a signal to {name}"),
+            "MI_SEMAPHORE_SIGNAL: Target Engine Select",
+        ));
     };
     let context = packet.target_context_id.get() as u32;
     exec.device.signals.push(Signal { engine, context });

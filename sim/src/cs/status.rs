@@ -1,6 +1,7 @@
 //! Status pages: where an engine, and a context, leave numbers for the driver.
 //!
-//! The engine's page is where RING_HWS_PGA says, in the global table; the page of a context is the first one of its image.
+//! The engine's page is where RING_HWS_PGA says, in the global table; the page of a context is the
+//! first one of its image.
 
 use super::memory;
 use crate::context::Exec;
@@ -59,35 +60,40 @@ pub(super) static PLACES: LazyLock<Places> = LazyLock::new(|| {
 /// If the specification has no such field: a test looks at all that are used.
 fn offset(structure: &Container, name: &str) -> u64 {
     let field = structure.fields.iter().find(|field| field.name == name).map(|field| field.start);
-    let start =
-        field.or_else(|| structure.groups.iter().find(|group| group.name == name).map(|group| group.start));
+    let start = field.or_else(|| {
+        structure.groups.iter().find(|group| group.name == name).map(|group| group.start)
+    });
     u64::from(start.expect("a field of the structure") / 8)
 }
 
 /// The address of a status page in the global table.
 ///
 /// # Errors
-/// [`Fault::BadPacket`] if there is no page: nothing was written to RING_HWS_PGA, or the context has no image.
+/// [`Fault::BadPacket`] if there is no page: nothing was written to RING_HWS_PGA, or the context
+/// has no image.
 pub fn page<O: Observer>(exec: &Exec<'_, O>, of_context: bool) -> Result<u64, Fault> {
     let page = match of_context {
         true => exec.mode.image.unwrap_or(0),
         false => exec.device.engine(exec.engine, RingHwsPga::OFFSET),
     };
     match (page, of_context) {
-        (0, true) => {
-            Err(exec.bad_field("status page", 0, "a context without an image has no hardware status page"))
-        }
+        (0, true) => Err(exec.bad_field(
+            "status page",
+            0,
+            "a context without an image has no hardware status page",
+        )),
         (0, false) => Err(exec.bad_field("RING_HWS_PGA", 0, "there is no hardware status page")),
         _ => Ok(page.into()),
     }
 }
 
-/// Writes dwords to a status page, from a byte offset on that `field` of the packet holds. What lies behind the page is
-/// not the packet's: batches without privilege may write to the page of their context (Linux i915 gvt/cmd_parser.c checks
-/// the same).
+/// Writes dwords to a status page, from a byte offset on that `field` of the packet holds. What
+/// lies behind the page is not the packet's: batches without privilege may write to the page of
+/// their context (Linux i915 gvt/cmd_parser.c checks the same).
 ///
 /// # Errors
-/// As [`page`], [`Fault::BadPacket`] if the dwords do not lie in the page, [`Fault::Page`] if it is not mapped.
+/// As [`page`], [`Fault::BadPacket`] if the dwords do not lie in the page, [`Fault::Page`] if it is
+/// not mapped.
 pub fn write<O: Observer>(
     exec: &mut Exec<'_, O>,
     of_context: bool,
@@ -100,7 +106,13 @@ pub fn write<O: Observer>(
         return Err(exec.bad_field(field, offset, "a status page has 4096 bytes"));
     }
     for (index, dword) in dwords.iter().enumerate() {
-        memory::write(exec, true, page + offset + 4 * index as u64, *dword, "hardware status page")?;
+        memory::write(
+            exec,
+            true,
+            page + offset + 4 * index as u64,
+            *dword,
+            "hardware status page",
+        )?;
     }
     Ok(())
 }
@@ -114,7 +126,11 @@ pub fn store_data_index<O: Observer>(
     let offset = packet.offset.get();
     let bytes = 4 * packet.data_dword.len() as u64;
     if bytes == 0 {
-        return Err(exec.bad_field("DWord Length", packet.dwords() as u64 - 2, "there must be data"));
+        return Err(exec.bad_field(
+            "DWord Length",
+            packet.dwords() as u64 - 2,
+            "there must be data",
+        ));
     }
     if offset + bytes > PAGE {
         return Err(exec.bad_field("Offset", offset, "a status page has 4096 bytes"));
@@ -146,7 +162,8 @@ mod tests {
         assert_eq!((status, places.last_written), ([0x40, 0x68], 0x7c));
         let head = offset(HardwareStatusPageLayout::INFO, "Ring Head Pointer Storage");
         assert_eq!((places.head, head), (16, 16));
-        let dwords = [places.run_time, places.restored, places.saved, places.semaphore].map(|at| at / 4);
+        let dwords =
+            [places.run_time, places.restored, places.saved, places.semaphore].map(|at| at / 4);
         assert_eq!(dwords, [16, 20, 22, 24]);
     }
 }

@@ -1,9 +1,10 @@
 //! Where a command streamer stands, and its step from packet to packet.
 //!
-//! Levels (gen8_facts 2.1): commands come from a ring or from a batch. MI_BATCH_BUFFER_START in the ring enters a batch of
-//! the first level; there it replaces that batch, or calls one of the second level, and there is no deeper level:
-//! inside a second-level batch it is a jump that still returns to the first level. MI_BATCH_BUFFER_END goes back one
-//! level. A batch that was given without a ring ends with its first level.
+//! Levels (gen8_facts 2.1): commands come from a ring or from a batch. MI_BATCH_BUFFER_START in the
+//! ring enters a batch of the first level; there it replaces that batch, or calls one of the second
+//! level, and there is no deeper level: inside a second-level batch it is a jump that still returns
+//! to the first level. MI_BATCH_BUFFER_END goes back one level. A batch that was given without a
+//! ring ends with its first level.
 
 use super::device::Device;
 use super::execute::{self, Flow};
@@ -94,7 +95,11 @@ impl Ring {
 
     /// Bytes from head to tail.
     fn filled(&self) -> u32 {
-        if self.tail >= self.head { self.tail - self.head } else { self.size - self.head + self.tail }
+        if self.tail >= self.head {
+            self.tail - self.head
+        } else {
+            self.size - self.head + self.tail
+        }
     }
 
     /// Moves the head. True if it is to be reported.
@@ -167,10 +172,10 @@ struct Position {
 impl Streamer {
     /// At the start of a batch that comes without a ring.
     ///
-    /// `length` in bytes is what the driver told the kernel. Hardware never sees it: a batch ends at its
-    /// MI_BATCH_BUFFER_END, and that is the rule here as well; 0 says nothing more. Another length is a promise that
-    /// the batch does not go on behind it, and ends a batch that has no MI_BATCH_BUFFER_END by then. It holds for this
-    /// batch, not for those that it starts.
+    /// `length` in bytes is what the driver told the kernel. Hardware never sees it: a batch ends
+    /// at its MI_BATCH_BUFFER_END, and that is the rule here as well; 0 says nothing more. Another
+    /// length is a promise that the batch does not go on behind it, and ends a batch that has no
+    /// MI_BATCH_BUFFER_END by then. It holds for this batch, not for those that it starts.
     pub fn batch(address: u64, length: u64) -> Self {
         let mut batch = Batch::new(address, false);
         batch.end = (length != 0).then(|| (batch.start + (length & !3)).min(ADDRESS_MASK + 1));
@@ -182,12 +187,15 @@ impl Streamer {
         Streamer { ring: Some(ring), ..Streamer::default() }
     }
 
-    /// The context was restored: `batches` are executed first. If it was switched out within such batches, all of them
-    /// are.
+    /// The context was restored: `batches` are executed first. If it was switched out within such
+    /// batches, all of them are.
     #[must_use]
     pub fn restored(mut self, batches: Vec<Batch>) -> Self {
-        let position =
-            Position { first: self.first.take(), second: self.second.take(), wait: self.wait.take() };
+        let position = Position {
+            first: self.first.take(),
+            second: self.second.take(),
+            wait: self.wait.take(),
+        };
         let position = self.behind_restore.take().unwrap_or_else(|| Box::new(position));
         self.prologue = batches.into();
         self.behind_restore = Some(position);
@@ -199,7 +207,8 @@ impl Streamer {
         self.ring.as_mut()
     }
 
-    /// Goes on where it was switched out, if the head of its ring is still there. What it waited for is looked at again.
+    /// Goes on where it was switched out, if the head of its ring is still there. What it waited
+    /// for is looked at again.
     pub fn resume(mut self, ring: Ring) -> Option<Self> {
         if self.ring.is_none_or(|old| old.head != ring.head) {
             return None;
@@ -210,7 +219,8 @@ impl Streamer {
         Some(self)
     }
 
-    /// True if it stands in a batch, or before something it waits for: not between commands of its ring.
+    /// True if it stands in a batch, or before something it waits for: not between commands of its
+    /// ring.
     pub fn is_within(&self) -> bool {
         let within = |first: &Option<Batch>, wait: &Option<Wait>| first.is_some() || wait.is_some();
         let behind = self.behind_restore.as_ref().is_some_and(|at| within(&at.first, &at.wait));
@@ -250,7 +260,12 @@ impl Streamer {
         let ring = || {
             let ring = self.ring.as_ref().filter(|ring| ring.head != ring.tail)?;
             let next = ring.start + u64::from(ring.head);
-            Some(Batch { start: ring.start, next, end: Some(next + u64::from(ring.filled())), global: true })
+            Some(Batch {
+                start: ring.start,
+                next,
+                end: Some(next + u64::from(ring.filled())),
+                global: true,
+            })
         };
         self.second.or(self.first).or_else(ring)
     }
@@ -313,13 +328,24 @@ impl Streamer {
                 *(if second { &mut self.second } else { &mut self.first }) =
                     Some(Batch::new(address, global));
                 exec.stats.batches += 1;
-                exec.tell(&Event::Batch { level: 1 + u8::from(second), address: address & ADDRESS_MASK });
+                exec.tell(&Event::Batch {
+                    level: 1 + u8::from(second),
+                    address: address & ADDRESS_MASK,
+                });
             }
             Flow::Return if self.first.is_none() => {
-                return Err(exec.bad_field("MI Command Opcode", 10, "a ring has no end of a batch"));
+                return Err(exec.bad_field(
+                    "MI Command Opcode",
+                    10,
+                    "a ring has no end of a batch",
+                ));
             }
             Flow::End if self.first.is_none() => {
-                return Err(exec.bad_field("MI Command Opcode", 54, "a ring has no end of a batch"));
+                return Err(exec.bad_field(
+                    "MI Command Opcode",
+                    54,
+                    "a ring has no end of a batch",
+                ));
             }
             Flow::Return => self.leave(exec),
             // From the second level it ends the first as well (gen8_facts 2.1).

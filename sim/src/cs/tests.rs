@@ -40,15 +40,22 @@ fn start(address: u64, second: bool) -> MiBatchBufferStart {
 fn store_data() {
     let mut bench = Bench::new();
     let (one, four) = ([u(1)], [u(4), u(5), u(6), u(7)]);
-    let qwords =
-        MiStoreDataImm { store_qword: MiStoreDataImmStoreQword::STORE_QWORD, ..store(DATA + 16, &four) };
-    let stats =
-        bench.render(&batch![store(DATA, &[u(1)]), store(DATA + 4, &[u(2), u(3)]), qwords, END]).unwrap();
+    let qwords = MiStoreDataImm {
+        store_qword: MiStoreDataImmStoreQword::STORE_QWORD,
+        ..store(DATA + 16, &four)
+    };
+    let stats = bench
+        .render(&batch![store(DATA, &[u(1)]), store(DATA + 4, &[u(2), u(3)]), qwords, END])
+        .unwrap();
     assert_eq!(bench.get(DATA), [1, 2, 3, 0, 4, 5, 6, 7, 0]);
     assert_eq!((stats.packets, stats.bytes_written, stats.batches), (4, 28, 1));
 
-    let odd = MiStoreDataImm { store_qword: MiStoreDataImmStoreQword::STORE_QWORD, ..store(DATA, &one) };
-    assert!(matches!(bench.render(&batch![odd]), Err(Fault::BadPacket { field: "DWord Length", .. })));
+    let odd =
+        MiStoreDataImm { store_qword: MiStoreDataImmStoreQword::STORE_QWORD, ..store(DATA, &one) };
+    assert!(matches!(
+        bench.render(&batch![odd]),
+        Err(Fault::BadPacket { field: "DWord Length", .. })
+    ));
     let global = MiStoreDataImm { use_global_gtt: true, ..store(DATA, &one) };
     // The global table is not for batches in the context's space: the command does nothing.
     let stats = bench.render(&batch![MiNoop::new(), global, END]).unwrap();
@@ -78,13 +85,18 @@ fn registers_keep_what_they_should() {
     let disable = MiLoadRegisterImm { byte_write_disables: u(0b0101), ..load(&[]) };
     let one = write(GPR, 0x1234_5678);
     let two = write(GPR, 0xffff_ffff);
-    bench.render(&batch![load(&one), MiLoadRegisterImm { register: (&two).into(), ..disable }, END]).unwrap();
+    bench
+        .render(&batch![load(&one), MiLoadRegisterImm { register: (&two).into(), ..disable }, END])
+        .unwrap();
     let registers = &bench.gpu.context(bench.context).state.registers;
     assert_eq!(registers.read(GPR), 0xff34_ff78);
 
     // A masked register: bits 31:16 of the value say what is written.
-    let swctrl = |bench: &Bench| bench.gpu.context(bench.context).state.registers.read(BcsSwctrl::OFFSET);
-    for (value, expected) in [(0x0003_0003, 3), (0x0001_0000, 2), (0x0000_0001, 2), (0x0002_0001, 0)] {
+    let swctrl =
+        |bench: &Bench| bench.gpu.context(bench.context).state.registers.read(BcsSwctrl::OFFSET);
+    for (value, expected) in
+        [(0x0003_0003, 3), (0x0001_0000, 2), (0x0000_0001, 2), (0x0002_0001, 0)]
+    {
         bench.render(&batch![load(&write(BcsSwctrl::OFFSET, value)), END]).unwrap();
         assert_eq!(swctrl(&bench), expected, "{value:#x}");
     }
@@ -94,7 +106,10 @@ fn registers_keep_what_they_should() {
 fn levels_of_batches() {
     let mut bench = Bench::new();
     let (second, third, chained) = (BATCH + 0x400, BATCH + 0x800, BATCH + 0xc00);
-    bench.put(second, &batch![store(DATA + 4, &[u(2)]), start(third, true), store(DATA + 8, &[u(99)]), END]);
+    bench.put(
+        second,
+        &batch![store(DATA + 4, &[u(2)]), start(third, true), store(DATA + 8, &[u(99)]), END],
+    );
     bench.put(third, &batch![store(DATA + 12, &[u(3)]), END]);
     bench.put(chained, &batch![store(DATA + 20, &[u(5)]), END]);
     let first = batch![
@@ -252,7 +267,8 @@ fn media_state_is_read_when_loaded() {
     assert_eq!(state.interface_descriptors.entries[0].binding_table_pointer.get(), 0xa0);
     assert_eq!(state.curbe[..20], *bytemuck::cast_slice::<u32, u8>(&[2, 2, 3, 4, 0]));
 
-    let bad = MediaInterfaceDescriptorLoad { interface_descriptor_total_length: u(33), ..descriptors };
+    let bad =
+        MediaInterfaceDescriptorLoad { interface_descriptor_total_length: u(33), ..descriptors };
     assert!(matches!(bench.render(&batch![bad]), Err(Fault::BadPacket { value: 33, .. })));
 }
 
@@ -365,7 +381,9 @@ fn semaphores() {
         for (data, passes) in [(4, below), (5, same), (6, above)] {
             let result = bench.render(&batch![wait(operation, data), END]);
             assert_eq!(result.is_ok(), passes, "{operation:?} {data}");
-            assert!(passes || matches!(&result, Err(Fault::Deadlock { waits }) if waits[0].memory == 5));
+            assert!(
+                passes || matches!(&result, Err(Fault::Deadlock { waits }) if waits[0].memory == 5)
+            );
         }
     }
 }
@@ -461,8 +479,14 @@ fn engines_wait_for_each_other() {
     for order in [[EngineId::Render, EngineId::Blitter], [EngineId::Blitter, EngineId::Render]] {
         let mut bench = Bench::new();
         let (ping, pong) = (BATCH, BATCH + 0x1000);
-        bench.put(ping, &batch![store(DATA, &[u(1)]), semaphore(DATA, 2), store(DATA + 4, &[u(7)]), END]);
-        bench.put(pong, &batch![semaphore(DATA, 1), store(DATA + 8, &[u(8)]), store(DATA, &[u(2)]), END]);
+        bench.put(
+            ping,
+            &batch![store(DATA, &[u(1)]), semaphore(DATA, 2), store(DATA + 4, &[u(7)]), END],
+        );
+        bench.put(
+            pong,
+            &batch![semaphore(DATA, 1), store(DATA + 8, &[u(8)]), store(DATA, &[u(2)]), END],
+        );
         for engine in order {
             let address = if engine == EngineId::Render { ping } else { pong };
             bench.gpu.enqueue(bench.context, engine, address, 0);
@@ -485,7 +509,8 @@ fn batches_of_an_engine_run_in_order() {
     assert_eq!(bench.get(DATA), [3]);
 }
 
-/// The fault names each engine that waits, where, and for what; what did not wait is done, and later batches run.
+/// The fault names each engine that waits, where, and for what; what did not wait is done, and
+/// later batches run.
 #[test]
 fn deadlock() {
     let mut bench = Bench::new();

@@ -1,9 +1,10 @@
-//! Accumulators: two registers of elements that hold more bits than a general register's, and what the division macros
-//! keep beside their intermediate results.
+//! Accumulators: two registers of elements that hold more bits than a general register's, and what
+//! the division macros keep beside their intermediate results.
 //!
-//! An integer element holds what a sum or a product of its type can give: 33 bits for words, 64 for dwords and qwords,
-//! in two's complement whatever the type (004:2634-2819). A float element holds its type. A read with the element size
-//! of the last write sees the whole element; any other read sees the bytes that fit the register.
+//! An integer element holds what a sum or a product of its type can give: 33 bits for words, 64 for
+//! dwords and qwords, in two's complement whatever the type (004:2634-2819). A float element holds
+//! its type. A read with the element size of the last write sees the whole element; any other read
+//! sees the bytes that fit the register.
 
 use super::regions::ACC_FILE;
 use super::soft::Extension;
@@ -22,8 +23,8 @@ pub struct Accumulators {
     size: usize,
     /// The elements are integers with all their bits, not patterns.
     whole: bool,
-    /// `mme0` to `mme7`: for each channel what its result has beyond its register. Not a copy of hardware's bits, which
-    /// no source describes.
+    /// `mme0` to `mme7`: for each channel what its result has beyond its register. Not a copy of
+    /// hardware's bits, which no source describes.
     extensions: [[Extension; MAX_CHANNELS]; 8],
     /// Something was written since all was 0.
     touched: bool,
@@ -49,8 +50,8 @@ impl Accumulators {
         }
     }
 
-    /// The integer at byte `offset` in type `ty`: with its extra bits if integers of that size were written last, else
-    /// of the bits that are there.
+    /// The integer at byte `offset` in type `ty`: with its extra bits if integers of that size were
+    /// written last, else of the bits that are there.
     pub fn integer(&self, offset: usize, ty: Type) -> i128 {
         let size = ty.size();
         if self.whole && size == self.size && offset.is_multiple_of(size) {
@@ -64,13 +65,15 @@ impl Accumulators {
     /// The pattern of the element of `size` bytes at byte `offset`.
     pub fn bits(&self, offset: usize, size: usize) -> u64 {
         if size == self.size && offset.is_multiple_of(size) {
-            return self.elements[offset / size % (ACC_FILE / size)] as u64 & u64::MAX >> (64 - 8 * size);
+            return self.elements[offset / size % (ACC_FILE / size)] as u64
+                & u64::MAX >> (64 - 8 * size);
         }
         let bytes = self.bytes();
         (0..size).fold(0, |bits, n| bits | u64::from(bytes[(offset + n) % ACC_FILE]) << (8 * n))
     }
 
-    /// Replaces the element of `size` bytes at byte `offset` by an integer. Bits beyond the element's are lost.
+    /// Replaces the element of `size` bytes at byte `offset` by an integer. Bits beyond the
+    /// element's are lost.
     pub fn set_integer(&mut self, offset: usize, size: usize, value: i128) {
         let unused = if size.max(2) == 2 { 64 - ACCUMULATOR_WORD_BITS } else { 0 };
         self.set(offset, size, true, (value as i64) << unused >> unused);
@@ -90,7 +93,8 @@ impl Accumulators {
             for (element, bytes) in self.elements.iter_mut().zip(bytes.chunks_exact(size)) {
                 let mut low = [0; 8];
                 low[..size].copy_from_slice(bytes);
-                // The extra bits of what was there under another type are lost; the sign is as good as any.
+                // The extra bits of what was there under another type are lost; the sign is as good
+                // as any.
                 let shift = 64 - 8 * size;
                 *element = i64::from_le_bytes(low) << shift >> shift;
             }
@@ -110,7 +114,9 @@ impl Accumulators {
 
     /// What was written beside channel `channel` with `mme<selector>`; nothing for no selector.
     pub fn extension(&self, selector: u8, channel: usize) -> Extension {
-        self.extensions.get(usize::from(selector)).map_or(Extension::default(), |channels| channels[channel])
+        self.extensions
+            .get(usize::from(selector))
+            .map_or(Extension::default(), |channels| channels[channel])
     }
 
     /// Replaces it; without a selector there is nothing to replace.
@@ -126,8 +132,8 @@ impl Accumulators {
 mod tests {
     use super::*;
 
-    /// Oracle: 004:2634-2819, the table of accumulator precision: 64 bits for dwords, 33 for words with bit 32 as the
-    /// sign.
+    /// Oracle: 004:2634-2819, the table of accumulator precision: 64 bits for dwords, 33 for words
+    /// with bit 32 as the sign.
     #[test]
     fn elements_hold_more_than_their_type() {
         let mut acc = Accumulators::default();

@@ -1,8 +1,8 @@
 //! Registers that belong to the machine (`sr0`, `cr0`, `n0`, `tdr0`, `tm0`, `ce0`), and exceptions.
 //!
-//! An exception stores where the program was in `cr0.2` and goes on in the system routine, which returns by clearing
-//! the master bit of `cr0.0` (004 3.3.3.8, G45 vol 4 chapter 12). Exceptions do not nest: what happens in the routine
-//! is noted in `cr0.1` only.
+//! An exception stores where the program was in `cr0.2` and goes on in the system routine, which
+//! returns by clearing the master bit of `cr0.0` (004 3.3.3.8, G45 vol 4 chapter 12). Exceptions do
+//! not nest: what happens in the routine is noted in `cr0.1` only.
 
 use super::execute;
 use super::kernel::Kernel;
@@ -14,14 +14,16 @@ use crate::assumptions::{
 };
 use genxml_core::{Address, U, U64};
 use genxml_eu::gen8::eu_registers::{
-    ControlRegister, NotificationRegister, StateRegister, ThreadDependencyRegister, TimestampRegister,
+    ControlRegister, NotificationRegister, StateRegister, ThreadDependencyRegister,
+    TimestampRegister,
 };
 use std::fmt;
 
 /// What interrupts a program (004:3150-3500).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exception {
-    /// An instruction with DebugCtrl, or any instruction while the status of an earlier one stays set.
+    /// An instruction with DebugCtrl, or any instruction while the status of an earlier one stays
+    /// set.
     Breakpoint,
     /// From outside ([`Thread::halt`]), or by a write of `cr0.1`.
     ExternalHalt,
@@ -67,8 +69,8 @@ impl Pending {
 pub enum Stop {
     /// It sent its end.
     End,
-    /// It jumps to this byte offset from the kernel's first instruction, and nothing is decoded there: it goes on once
-    /// [`super::decode8::extend`] has done that.
+    /// It jumps to this byte offset from the kernel's first instruction, and nothing is decoded
+    /// there: it goes on once [`super::decode8::extend`] has done that.
     Decode(i32),
     /// It waits for a notification in this subregister of `n0` ([`Thread::notify`]).
     Notification(u8),
@@ -93,7 +95,8 @@ impl Thread {
         self.pending.watch = true;
     }
 
-    /// A notification arrives in subregister `register` (0, 1 or 2) of `n0`. Counts hold 16 bits, the host's one.
+    /// A notification arrives in subregister `register` (0, 1 or 2) of `n0`. Counts hold 16 bits,
+    /// the host's one.
     pub fn notify(&mut self, register: u8) {
         let mut counts = NotificationRegister::unpack_lossy(&self.regs.dwords(N0));
         let more = |count: U<16>| U::new((count.get() + 1).min(0xffff)).unwrap_or(count);
@@ -142,10 +145,19 @@ impl Thread {
         self.regs.set_u32(CE0, self.flow.active >> u.first);
     }
 
-    /// Executes an instruction whose destination is a register of the machine, and what the write brings about.
-    pub(super) fn write_machine(&mut self, u: &Uop, mask: u32, kernel: &Kernel) -> Result<(), Interrupt> {
+    /// Executes an instruction whose destination is a register of the machine, and what the write
+    /// brings about.
+    pub(super) fn write_machine(
+        &mut self,
+        u: &Uop,
+        mask: u32,
+        kernel: &Kernel,
+    ) -> Result<(), Interrupt> {
         let Target::File { offset, stride } = u.dst.target else {
-            return Err(Trap::Illegal("a register of the machine as an indirect destination".into()).into());
+            return Err(Trap::Illegal(
+                "a register of the machine as an indirect destination".into(),
+            )
+            .into());
         };
         let offset = usize::from(offset);
         let register = offset - offset % REGISTER;
@@ -169,11 +181,14 @@ impl Thread {
                     .collect();
                 self.regs.set_dwords(register, before);
                 for n in written.into_iter().filter(|n| *n < 8) {
-                    let dependency = ThreadDependencyRegister { valid: false, ..self.dependency(n) };
+                    let dependency =
+                        ThreadDependencyRegister { valid: false, ..self.dependency(n) };
                     self.set_dependency(n, dependency);
                 }
             }
-            N0 | TM0 | CE0 if MACHINE_REGISTERS_DROP_WRITES => self.regs.set_dwords(register, before),
+            N0 | TM0 | CE0 if MACHINE_REGISTERS_DROP_WRITES => {
+                self.regs.set_dwords(register, before)
+            }
             _ => {}
         }
         self.flow.advance(u.next);
@@ -228,8 +243,8 @@ impl Thread {
         Err(Interrupt::Pause)
     }
 
-    /// True if an exception comes before the instruction at `offset`, which has a breakpoint or not. The thread is
-    /// then on its way to the system routine.
+    /// True if an exception comes before the instruction at `offset`, which has a breakpoint or
+    /// not. The thread is then on its way to the system routine.
     pub(super) fn interrupted(
         &mut self,
         breakpoint: bool,
@@ -255,7 +270,8 @@ impl Thread {
             return Ok(false);
         }
         if control.breakpoint_suppress {
-            // This one goes through. If the routine left the status set, the next one does not: a single step.
+            // This one goes through. If the routine left the status set, the next one does not: a
+            // single step.
             control.breakpoint_suppress = false;
             control.breakpoint_status = lingers;
             self.set_control(&control);

@@ -12,8 +12,8 @@ pub const fn format(ty: Type) -> Format {
     }
 }
 
-/// The pattern of a float in another format. A NaN stays one, with its sign and as much of its payload as fits, and
-/// becomes quiet; subnormal numbers stay what they are (004:1329).
+/// The pattern of a float in another format. A NaN stays one, with its sign and as much of its
+/// payload as fits, and becomes quiet; subnormal numbers stay what they are (004:1329).
 pub fn reformat(from: Format, to: Format, bits: u64, rounding: Rounding) -> Packed {
     let packed = Exact::unpack(from, bits).pack(to, rounding);
     if bits & !from.sign() <= from.infinity() {
@@ -22,7 +22,8 @@ pub fn reformat(from: Format, to: Format, bits: u64, rounding: Rounding) -> Pack
     let sign = if bits & from.sign() == 0 { 0 } else { to.sign() };
     let (wide, narrow) = (from.precision - 1, to.precision - 1);
     let payload = bits & ((1 << wide) - 1);
-    let payload = if wide > narrow { payload >> (wide - narrow) } else { payload << (narrow - wide) };
+    let payload =
+        if wide > narrow { payload >> (wide - narrow) } else { payload << (narrow - wide) };
     Packed { bits: sign | to.nan() | payload, overflow: false }
 }
 
@@ -91,7 +92,9 @@ pub fn single(ty: Type, bits: u64, rounding: Rounding) -> f32 {
         Type::Hf => half_to_single(bits as u16),
         // At most 16 bits: no rounding.
         Type::Ub | Type::B | Type::Uw | Type::W => integer(ty, bits) as i32 as f32,
-        Type::Df => f32::from_bits(reformat(Format::DOUBLE, Format::SINGLE, bits, rounding).bits as u32),
+        Type::Df => {
+            f32::from_bits(reformat(Format::DOUBLE, Format::SINGLE, bits, rounding).bits as u32)
+        }
         _ => f32::from_bits(from_integer(Type::F, integer(ty, bits), rounding).bits as u32),
     }
 }
@@ -103,13 +106,15 @@ pub fn double(ty: Type, bits: u64, rounding: Rounding) -> f64 {
         Type::F => f64::from_bits(from_single(Type::Df, f32::from_bits(bits as u32), rounding)),
         Type::Hf => double(Type::F, u64::from(half_to_single(bits as u16).to_bits()), rounding),
         Type::Df => f64::from_bits(bits),
-        Type::Uq | Type::Q => f64::from_bits(from_integer(Type::Df, integer(ty, bits), rounding).bits),
+        Type::Uq | Type::Q => {
+            f64::from_bits(from_integer(Type::Df, integer(ty, bits), rounding).bits)
+        }
         _ => integer(ty, bits) as i64 as f64,
     }
 }
 
-/// The pattern of a single float result in type `ty`. To integers: toward zero, NaN to 0, what is out of range to the
-/// nearest end of the range (004:1640-1681).
+/// The pattern of a single float result in type `ty`. To integers: toward zero, NaN to 0, what is
+/// out of range to the nearest end of the range (004:1640-1681).
 #[inline(always)]
 pub fn from_single(ty: Type, value: f32, rounding: Rounding) -> u64 {
     match ty {
@@ -148,7 +153,8 @@ pub fn from_double(ty: Type, value: f64, rounding: Rounding) -> u64 {
     }
 }
 
-/// The pattern of an integer result in type `ty`: low bits for integers, rounded for floats (004:1683-1723).
+/// The pattern of an integer result in type `ty`: low bits for integers, rounded for floats
+/// (004:1683-1723).
 #[inline(always)]
 pub fn from_integer(ty: Type, value: i128, rounding: Rounding) -> Packed {
     let short = value as i64;
@@ -164,8 +170,8 @@ pub fn from_integer(ty: Type, value: i128, rounding: Rounding) -> Packed {
     }
 }
 
-/// The restricted 8-bit float of packed immediates: sign, 3 bits of exponent with bias 3, 4 bits of fraction; always
-/// normal but for the two zeros (004:1123-1222).
+/// The restricted 8-bit float of packed immediates: sign, 3 bits of exponent with bias 3, 4 bits of
+/// fraction; always normal but for the two zeros (004:1123-1222).
 pub fn restricted_float(bits: u8) -> f32 {
     let sign = u32::from(bits & 0x80) << 24;
     if bits & 0x7f == 0 {
@@ -179,8 +185,8 @@ pub fn restricted_float(bits: u8) -> f32 {
 mod tests {
     use super::*;
 
-    /// Oracle: the values of IEEE 754-2008 binary16, by enumeration: every half survives the way to single and back,
-    /// and every midpoint of two neighbours goes to the even one.
+    /// Oracle: the values of IEEE 754-2008 binary16, by enumeration: every half survives the way to
+    /// single and back, and every midpoint of two neighbours goes to the even one.
     #[test]
     fn halves_round_to_nearest_even() {
         for bits in 0..0x7c00u16 {

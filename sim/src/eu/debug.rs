@@ -1,4 +1,5 @@
-//! A thread under control, for tests and tools: load registers, run or step, stop at breakpoints, look at everything.
+//! A thread under control, for tests and tools: load registers, run or step, stop at breakpoints,
+//! look at everything.
 //!
 //! ```
 //! use genxml_sim::eu::debug::{Alone, Halt, Session};
@@ -21,7 +22,8 @@ use super::control::Stop;
 use super::decode8::{self, Fetched};
 use super::kernel::Kernel;
 use super::regions::{
-    A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, N0, REGISTER, Registers, SP, SR0, TDR0, TM0, wrap,
+    A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, N0, REGISTER, Registers, SP, SR0, TDR0,
+    TM0, wrap,
 };
 use super::thread::{Environment, Launch, Message, Thread, Trap};
 use super::uop::{Condition, Math, Op, Target, Type, Uop};
@@ -50,7 +52,8 @@ pub enum Halt {
     Breakpoint(u32),
     /// As many instructions were executed as were asked for.
     Limit,
-    /// The thread waits for a notification ([`Thread::notify`]) or the end of another thread ([`Thread::retired`]).
+    /// The thread waits for a notification ([`Thread::notify`]) or the end of another thread
+    /// ([`Thread::retired`]).
     Wait(Stop),
 }
 
@@ -81,7 +84,8 @@ pub struct Executed<'a> {
     pub offset: u32,
     /// The instruction.
     pub uop: &'a Uop,
-    /// Its enabled channels; bit 0 is the first channel of the instruction, [`Uop::first`] of the thread.
+    /// Its enabled channels; bit 0 is the first channel of the instruction, [`Uop::first`] of the
+    /// thread.
     pub mask: u32,
     /// What it wrote: results in the order of the channels, then flags and accumulators.
     pub writes: &'a [Write],
@@ -122,7 +126,9 @@ impl Location {
                 let byte = usize::from(byte);
                 let name = match byte - byte % REGISTER {
                     A0 => "a0".to_owned(),
-                    FLAGS => return format!("f{}.{}", (byte - FLAGS) / 4 % 8, byte % 4 / size.max(1)),
+                    FLAGS => {
+                        return format!("f{}.{}", (byte - FLAGS) / 4 % 8, byte % 4 / size.max(1));
+                    }
                     SR0 => "sr0".to_owned(),
                     CR0 => "cr0".to_owned(),
                     N0 => "n0".to_owned(),
@@ -142,8 +148,8 @@ impl Location {
 }
 
 impl<F: FnMut(i32) -> Fetched> Session<F> {
-    /// A thread before its first instruction. `ip_base` is what `ip` holds there, `fetch` reads the instruction at a
-    /// byte offset from there ([`decode8::fetch_from`]).
+    /// A thread before its first instruction. `ip_base` is what `ip` holds there, `fetch` reads the
+    /// instruction at a byte offset from there ([`decode8::fetch_from`]).
     pub fn new(launch: &Launch, ip_base: u32, fetch: F) -> Self {
         Session {
             thread: Thread::new(launch),
@@ -172,7 +178,8 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
     /// Executes up to `limit` instructions.
     ///
     /// # Errors
-    /// Any [`Fault`] that `world` gives or that an instruction runs into; the thread stays at that instruction.
+    /// Any [`Fault`] that `world` gives or that an instruction runs into; the thread stays at that
+    /// instruction.
     pub fn run<E: Environment, W: Watch>(
         &mut self,
         world: &mut E,
@@ -210,13 +217,18 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
         loop {
             while let Some(stop) = self.thread.ready(&self.kernel, world)? {
                 match stop {
-                    Stop::Decode(offset) => decode8::extend(&mut self.kernel, offset, &mut self.fetch),
+                    Stop::Decode(offset) => {
+                        decode8::extend(&mut self.kernel, offset, &mut self.fetch)
+                    }
                     stop => return Ok(Some(Halt::Wait(stop))),
                 }
             }
             let position = self.position();
             let before = self.kernel.index(position).map(|index| {
-                let uop = self.kernel.behind_breakpoint(index).unwrap_or(&self.kernel.uops[index as usize]);
+                let uop = self
+                    .kernel
+                    .behind_breakpoint(index)
+                    .unwrap_or(&self.kernel.uops[index as usize]);
                 (uop, places(uop, &self.thread), self.thread.regs.flags())
             });
             let mut tap = Tap { world, mask: self.mask, message: None, left: u64::MAX };
@@ -255,7 +267,9 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
             left = tap.left;
             match stop {
                 Ok(Stop::End) => return Ok(Halt::End),
-                Ok(Stop::Decode(offset)) => decode8::extend(&mut self.kernel, offset, &mut self.fetch),
+                Ok(Stop::Decode(offset)) => {
+                    decode8::extend(&mut self.kernel, offset, &mut self.fetch)
+                }
                 Ok(stop) => return Ok(Halt::Wait(stop)),
                 Err(_) if left == u64::MAX => return Ok(Halt::Limit),
                 Err(fault) => return Err(fault),
@@ -298,7 +312,8 @@ impl<E: Environment> Environment for Tap<'_, E> {
     }
 }
 
-/// Where the results of an instruction go that is about to be executed, by channel of the instruction.
+/// Where the results of an instruction go that is about to be executed, by channel of the
+/// instruction.
 fn places(u: &Uop, thread: &Thread) -> Vec<Location> {
     if matches!(u.op, Op::Send) {
         return Vec::new();
@@ -312,7 +327,8 @@ fn places(u: &Uop, thread: &Thread) -> Vec<Location> {
         Target::Table(table) => channels.map(|c| Location::File(table[c])).collect(),
         Target::Accumulator(table) => channels.map(|c| Location::Accumulator(table[c])).collect(),
         Target::Indirect { address, immediate, stride } => {
-            let base = i32::from(thread.regs.u16(A0 + 2 * usize::from(*address))) + i32::from(*immediate);
+            let base =
+                i32::from(thread.regs.u16(A0 + 2 * usize::from(*address))) + i32::from(*immediate);
             channels.map(|c| Location::File(wrap(base + c as i32 * i32::from(*stride)))).collect()
         }
     }
@@ -333,8 +349,11 @@ fn collect(
         Location::File(at) => (0..size).fold(0, |bits, byte| {
             // Elements of indirect destinations wrap byte by byte.
             let at = usize::from(at) + byte;
-            let at =
-                if usize::from(wrap(at as i32)) < at && at - byte < GRF_BYTES { at - GRF_BYTES } else { at };
+            let at = if usize::from(wrap(at as i32)) < at && at - byte < GRF_BYTES {
+                at - GRF_BYTES
+            } else {
+                at
+            };
             bits | u64::from(thread.regs.u8(at)) << (8 * byte)
         }),
         Location::Accumulator(at) => element(thread, at, size),
@@ -347,7 +366,12 @@ fn collect(
             {
                 for at in [at, at + 4] {
                     let bits = thread.regs.u32(usize::from(at)).into();
-                    writes.push(Write { location: Location::File(at), channel: None, ty: Type::Ud, bits });
+                    writes.push(Write {
+                        location: Location::File(at),
+                        channel: None,
+                        ty: Type::Ud,
+                        bits,
+                    });
                 }
             }
         }
@@ -371,11 +395,17 @@ fn collect(
     if let Some(message) = message
         && let Some(first) = message.response
     {
-        let registers = MessageDescriptor::unpack_lossy(&[message.descriptor]).response_length.get() as usize;
+        let registers =
+            MessageDescriptor::unpack_lossy(&[message.descriptor]).response_length.get() as usize;
         let end = (first + registers * REGISTER).min(GRF_BYTES);
         for at in (first..end).step_by(4) {
             let location = Location::File(at as u16);
-            writes.push(Write { location, channel: None, ty: Type::Ud, bits: thread.regs.u32(at).into() });
+            writes.push(Write {
+                location,
+                channel: None,
+                ty: Type::Ud,
+                bits: thread.regs.u32(at).into(),
+            });
         }
     }
     let now = thread.regs.flags();
@@ -392,7 +422,12 @@ fn collect(
     if u.acc_write && mask != 0 {
         for at in (0..ACC_FILE as u16).step_by(4) {
             let location = Location::Accumulator(at);
-            writes.push(Write { location, channel: None, ty: Type::Ud, bits: element(thread, at, 4) });
+            writes.push(Write {
+                location,
+                channel: None,
+                ty: Type::Ud,
+                bits: element(thread, at, 4),
+            });
         }
     }
 }
@@ -405,8 +440,8 @@ fn element(thread: &Thread, at: u16, size: usize) -> u64 {
 
 const NOWHERE: Place = Place::new(EngineId::Render, "EU thread", 0, 0);
 
-/// A world of one thread: no memory, a clock that counts instructions, and messages that are noted down and answered
-/// with zeros.
+/// A world of one thread: no memory, a clock that counts instructions, and messages that are noted
+/// down and answered with zeros.
 #[derive(Clone, Debug, Default)]
 pub struct Alone {
     /// Instructions executed.

@@ -1,23 +1,28 @@
-//! Gen8 instructions as uops: regions become byte offsets, jump distances become indices, modifiers their meaning.
+//! Gen8 instructions as uops: regions become byte offsets, jump distances become indices, modifiers
+//! their meaning.
 //!
-//! Decoding never fails: what cannot be executed becomes a uop that says so when a thread reaches it. Kernels are
-//! followed along their control flow from the first instruction, so that what stands behind them does not matter.
+//! Decoding never fails: what cannot be executed becomes a uop that says so when a thread reaches
+//! it. Kernels are followed along their control flow from the first instruction, so that what
+//! stands behind them does not matter.
 
 use super::control::belongs_to_machine;
 use super::convert::restricted_float;
 use super::fast::Plan;
 use super::kernel::{Kernel, MAX_INSTRUCTIONS};
-use super::regions::{A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, N0, REGISTER, SP, SR0, TDR0, TM0};
+use super::regions::{
+    A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, N0, REGISTER, SP, SR0, TDR0, TM0,
+};
 use super::uop::{
-    Branch, Condition, Dst, ExecType, Indirect, MAX_CHANNELS, Math, NOWHERE, Op, Predicate, Response,
-    SendInfo, Shape, Src, Target, Type, Uop, in_accumulators, region, shape,
+    Branch, Condition, Dst, ExecType, Indirect, MAX_CHANNELS, Math, NOWHERE, Op, Predicate,
+    Response, SendInfo, Shape, Src, Target, Type, Uop, in_accumulators, region, shape,
 };
 use crate::assumptions::{
-    CHANNEL_ENABLES_HOLD_WITH_NO_MASK, QWORD_ROWS_OF_ALIGN16_ARE_ADJACENT, SMOV_MOVES_THE_CHANNELS_OF_A_MASK,
+    CHANNEL_ENABLES_HOLD_WITH_NO_MASK, QWORD_ROWS_OF_ALIGN16_ARE_ADJACENT,
+    SMOV_MOVES_THE_CHANNELS_OF_A_MASK,
 };
 use genxml_eu::instruction::{
-    self as isa, AccessMode, Arf, DataType, Descriptor, Instruction, MathFunction, Operand, PredicateControl,
-    Register, Vertical,
+    self as isa, AccessMode, Arf, DataType, Descriptor, Instruction, MathFunction, Operand,
+    PredicateControl, Register, Vertical,
 };
 use genxml_eu::ops::Opcode;
 use std::collections::BTreeMap;
@@ -50,7 +55,10 @@ pub fn extend(kernel: &mut Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fet
                 break;
             }
             if kernel.uops.len() + found.len() >= MAX_INSTRUCTIONS {
-                found.insert(offset, Uop::missing(offset as u32, "a kernel of so many instructions", "-"));
+                found.insert(
+                    offset,
+                    Uop::missing(offset as u32, "a kernel of so many instructions", "-"),
+                );
                 break;
             }
             let instruction = match fetch(offset) {
@@ -61,7 +69,8 @@ pub fn extend(kernel: &mut Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fet
                 }
             };
             let decoded = uop(&instruction, offset as u32);
-            let ends = matches!(decoded.op, Op::Illegal | Op::IllegalOpcode) || instruction.ends_thread();
+            let ends =
+                matches!(decoded.op, Op::Illegal | Op::IllegalOpcode) || instruction.ends_thread();
             found.insert(offset, decoded);
             if instruction.breakpoint {
                 breakpoints.push(offset);
@@ -69,7 +78,8 @@ pub fn extend(kernel: &mut Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fet
             if let Some(mut branch) = instruction.branch {
                 if instruction.opcode == Opcode::Calla {
                     // An absolute address, brought to a distance.
-                    branch.jip = branch.jip.wrapping_sub(kernel.ip_base as i32).wrapping_sub(offset);
+                    branch.jip =
+                        branch.jip.wrapping_sub(kernel.ip_base as i32).wrapping_sub(offset);
                 }
                 open.push(offset.wrapping_add(branch.jip));
                 open.extend(branch.uip.map(|uip| offset.wrapping_add(uip)));
@@ -103,7 +113,8 @@ pub fn extend(kernel: &mut Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fet
 
 /// The instruction at byte `offset` of `bytes`, for [`kernel`] and [`extend`].
 pub fn fetch_from(bytes: &[u8], offset: i32) -> Fetched {
-    let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
+    let rest =
+        usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
     let mut dwords = [0u32; 4];
     let mut count = 0;
     for (dword, chunk) in dwords.iter_mut().zip(rest.chunks_exact(4)) {
@@ -131,10 +142,14 @@ pub fn uop(instruction: &Instruction, offset: u32) -> Uop {
     let length = instruction.length() as u8;
     let mut uop = match try_uop(instruction, offset) {
         Ok(uop) => uop,
-        Err(Refused::Missing(what)) => {
-            Uop::missing(offset, format!("{} {what}", instruction.opcode), instruction.opcode.op().page)
+        Err(Refused::Missing(what)) => Uop::missing(
+            offset,
+            format!("{} {what}", instruction.opcode),
+            instruction.opcode.op().page,
+        ),
+        Err(Refused::Illegal(what)) => {
+            Uop::illegal(offset, format!("{}: {what}", instruction.opcode))
         }
-        Err(Refused::Illegal(what)) => Uop::illegal(offset, format!("{}: {what}", instruction.opcode)),
         Err(Refused::Opcode(what)) => Uop::illegal_opcode(offset, what),
     };
     uop.length = length;
@@ -187,7 +202,8 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
         _ => {}
     }
     if let Some(destination) = &i.destination {
-        // Of the destination of a call only the first two elements are written, whatever the size (2a call).
+        // Of the destination of a call only the first two elements are written, whatever the size
+        // (2a call).
         let written = if matches!(op, Op::Call | Op::Calla) { 1 } else { n };
         u.dst = target(i, destination, written, &mut u.lanes)?;
         u.accumulator = accumulator_start(&u.dst);
@@ -196,7 +212,8 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
     for (slot, operand) in u.src.iter_mut().zip(&sources) {
         *slot = source(i, operand, n)?;
         if slot.abs && matches!(op, Op::Not | Op::And | Op::Or | Op::Xor) {
-            // In logic neither the absolute value nor both modifiers together do anything (2b SrcMod).
+            // In logic neither the absolute value nor both modifiers together do anything (2b
+            // SrcMod).
             (slot.abs, slot.negate) = (false, false);
         }
     }
@@ -216,7 +233,8 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
     }
     u.exec = ExecType::of(u.src[..sources.len()].iter().map(|src| src.ty));
     if u.exec == ExecType::Half && u.dst.ty == Type::F {
-        // Halves that make singles are singles while they are computed with (Mesa's validator, execution type).
+        // Halves that make singles are singles while they are computed with (Mesa's validator,
+        // execution type).
         u.exec = ExecType::Single;
     }
     u.extended = extended(i);
@@ -262,16 +280,23 @@ fn extended(i: &Instruction) -> [u8; 4] {
     ]
 }
 
-/// Word immediates beside dword operands become dwords, which is what the instruction would make of them anyway.
+/// Word immediates beside dword operands become dwords, which is what the instruction would make of
+/// them anyway.
 fn widen_immediates(sources: &mut [Src]) {
     for src in sources {
         if let Shape::Immediate(bits) = src.shape {
             match src.ty {
                 Type::W => {
-                    *src =
-                        Src { ty: Type::D, shape: Shape::Immediate(bits as i16 as u32 as u64), ..src.clone() }
+                    *src = Src {
+                        ty: Type::D,
+                        shape: Shape::Immediate(bits as i16 as u32 as u64),
+                        ..src.clone()
+                    }
                 }
-                Type::Uw => *src = Src { ty: Type::D, shape: Shape::Immediate(bits & 0xffff), ..src.clone() },
+                Type::Uw => {
+                    *src =
+                        Src { ty: Type::D, shape: Shape::Immediate(bits & 0xffff), ..src.clone() }
+                }
                 _ => {}
             }
         }
@@ -399,16 +424,22 @@ fn predicate_kind(control: PredicateControl) -> Predicate {
     }
 }
 
-/// First flag bit of the instruction: 32 channels take a whole flag register, fewer the bits that the channel group names.
-/// 2b p.26 speaks of halves of a subregister, as if channels 16 to 31 needed subregister 1; compilers' kernels write f1.0
-/// by two instructions of 16 channels each and read it as 32. Either way the upper channels have the upper bits.
+/// First flag bit of the instruction: 32 channels take a whole flag register, fewer the bits that
+/// the channel group names. 2b p.26 speaks of halves of a subregister, as if channels 16 to 31
+/// needed subregister 1; compilers' kernels write f1.0 by two instructions of 16 channels each and
+/// read it as 32. Either way the upper channels have the upper bits.
 fn flag(i: &Instruction) -> u8 {
     let register = 32 * (i.flag.register & 1);
-    if i.exec_size >= 32 { register } else { register + ((16 * (i.flag.subregister & 1)) | i.channel_offset) }
+    if i.exec_size >= 32 {
+        register
+    } else {
+        register + ((16 * (i.flag.subregister & 1)) | i.channel_offset)
+    }
 }
 
-/// The element of the accumulator that belongs to channel 0 where the instruction does not name one: that which lies
-/// where the destination's first element lies in its register (004, region of the accumulator).
+/// The element of the accumulator that belongs to channel 0 where the instruction does not name
+/// one: that which lies where the destination's first element lies in its register (004, region of
+/// the accumulator).
 fn accumulator_start(dst: &Dst) -> u8 {
     let (offset, pitch) = match &dst.target {
         Target::File { offset, stride } => (usize::from(*offset) % REGISTER, usize::from(*stride)),
@@ -451,7 +482,8 @@ fn architecture(file: Arf, number: u8, byte: u8) -> Decoded<(usize, usize)> {
         Arf::Debug => (DBG0, 8),
         _ => return Err(Refused::Missing(format!("with the register {file:?}"))),
     };
-    let number = if file == Arf::Flag { 4 * usize::from(number) } else { usize::from(number) * REGISTER };
+    let number =
+        if file == Arf::Flag { 4 * usize::from(number) } else { usize::from(number) * REGISTER };
     let at = number + usize::from(byte);
     if at >= bytes {
         return Err(Refused::Missing(format!("with byte {at} of the register {file:?}")));
@@ -459,7 +491,12 @@ fn architecture(file: Arf, number: u8, byte: u8) -> Decoded<(usize, usize)> {
     Ok((start + at, start + bytes))
 }
 
-fn target(i: &Instruction, destination: &isa::Destination, n: usize, lanes: &mut u32) -> Decoded<Dst> {
+fn target(
+    i: &Instruction,
+    destination: &isa::Destination,
+    n: usize,
+    lanes: &mut u32,
+) -> Decoded<Dst> {
     let ty = scalar_type(destination.ty);
     let size = ty.size();
     if i.access_mode == AccessMode::Align16 && (CHANNEL_ENABLES_HOLD_WITH_NO_MASK || !i.no_mask) {
@@ -482,7 +519,9 @@ fn target(i: &Instruction, destination: &isa::Destination, n: usize, lanes: &mut
             } else {
                 let table = region(first, size, stride, 1, 0, GRF_BYTES);
                 if table[..n].iter().any(|&offset| usize::from(offset) + size > GRF_BYTES) {
-                    return Err(Refused::Illegal("an element across the end of the register file".into()));
+                    return Err(Refused::Illegal(
+                        "an element across the end of the register file".into(),
+                    ));
                 }
                 Target::Table(Box::new(table))
             }
@@ -506,9 +545,11 @@ fn target(i: &Instruction, destination: &isa::Destination, n: usize, lanes: &mut
             }
             Target::File { offset: first as u16, stride: (stride * size) as u8 }
         }
-        Register::Indirect { address, offset } => {
-            Target::Indirect { address: address & 15, immediate: offset, stride: (stride * size) as u8 }
-        }
+        Register::Indirect { address, offset } => Target::Indirect {
+            address: address & 15,
+            immediate: offset,
+            stride: (stride * size) as u8,
+        },
     };
     Ok(Dst { ty, target, control })
 }
@@ -522,7 +563,8 @@ fn accumulator(
     if number > 1 {
         return Err(Refused::Missing(format!("with the extended accumulator acc{number}")));
     }
-    // What lies behind the second accumulator comes round to the first (SIMD16 of dwords in Align1 stops before).
+    // What lies behind the second accumulator comes round to the first (SIMD16 of dwords in Align1
+    // stops before).
     let table = table.map(|offset| offset % ACC_FILE as u16);
     if !in_accumulators(&table[..n], size) {
         return Err(Refused::Illegal("an element across the end of the accumulators".into()));
@@ -546,14 +588,21 @@ fn source(i: &Instruction, operand: &Operand, n: usize) -> Decoded<Src> {
             let first = usize::from(number) * REGISTER + usize::from(byte);
             let table = table(i, source, first, size, GRF_BYTES)?;
             if table[..n].iter().any(|&offset| usize::from(offset) + size > GRF_BYTES) {
-                return Err(Refused::Illegal("an element across the end of the register file".into()));
+                return Err(Refused::Illegal(
+                    "an element across the end of the register file".into(),
+                ));
             }
             shape(table, n, size)
         }
         Register::Arf { file: Arf::Null, .. } => Shape::Immediate(0),
         Register::Arf { file: Arf::Accumulator, number, byte } => {
             let first = usize::from(number) * REGISTER + usize::from(byte);
-            Shape::Accumulator(accumulator(number, table(i, source, first, size, 1 << 16)?, n, size)?)
+            Shape::Accumulator(accumulator(
+                number,
+                table(i, source, first, size, 1 << 16)?,
+                n,
+                size,
+            )?)
         }
         Register::Arf { file, number, byte } => {
             let (first, end) = architecture(file, number, byte)?;
@@ -586,13 +635,21 @@ fn table(
     };
     let (vertical, width) = (usize::from(vertical), usize::from(source.region.width).max(1));
     if i.access_mode == AccessMode::Align1 {
-        return Ok(region(first, size, vertical, width, usize::from(source.region.horizontal), limit));
+        return Ok(region(
+            first,
+            size,
+            vertical,
+            width,
+            usize::from(source.region.horizontal),
+            limit,
+        ));
     }
     Ok(std::array::from_fn(|c| ((first + swizzled(source, c, vertical, size)) % limit) as u16))
 }
 
-/// Byte offset of the element that channel `c` of an Align16 region reads. A row has 16 bytes or four elements, and
-/// the swizzle picks among them; for 64-bit elements a pair of selects, `xy` or `zw`, picks one of two (2b p.9).
+/// Byte offset of the element that channel `c` of an Align16 region reads. A row has 16 bytes or
+/// four elements, and the swizzle picks among them; for 64-bit elements a pair of selects, `xy` or
+/// `zw`, picks one of two (2b p.9).
 fn swizzled(source: &isa::Source, c: usize, vertical: usize, size: usize) -> usize {
     if size == 8 {
         let select = usize::from(source.swizzle[c % 2 * 2] & 3) / 2;
@@ -615,7 +672,8 @@ fn indirect(
     let (share, lanes) = match source.region.vertical {
         // One address for all (2b p.46).
         Vertical::Stride(vertical) if i.access_mode == AccessMode::Align16 => {
-            let lanes = std::array::from_fn(|c| swizzled(source, c, usize::from(vertical), size) as u16);
+            let lanes =
+                std::array::from_fn(|c| swizzled(source, c, usize::from(vertical), size) as u16);
             (MAX_CHANNELS, lanes)
         }
         Vertical::Addresses if i.access_mode == AccessMode::Align16 => {
@@ -643,7 +701,9 @@ fn constant(immediate: &isa::Immediate) -> Src {
         DataType::V => Shape::Vector(nibbles(true)),
         DataType::Uv => Shape::Vector(nibbles(false)),
         DataType::Vf => Shape::Vector(
-            (0..4).map(|n| u64::from(restricted_float((bits >> (8 * n)) as u8).to_bits())).collect(),
+            (0..4)
+                .map(|n| u64::from(restricted_float((bits >> (8 * n)) as u8).to_bits()))
+                .collect(),
         ),
         DataType::Ub | DataType::B => Shape::Immediate(bits & 0xff),
         DataType::Uw | DataType::W | DataType::Hf => Shape::Immediate(bits & 0xffff),
@@ -655,7 +715,9 @@ fn constant(immediate: &isa::Immediate) -> Src {
 
 fn send(i: &Instruction) -> Decoded<SendInfo> {
     let Some(send) = i.send else { return Err(Refused::Illegal("no message".into())) };
-    let Operand::Register(isa::Source { register: Register::Grf { number, .. }, .. }) = i.sources[0] else {
+    let Operand::Register(isa::Source { register: Register::Grf { number, .. }, .. }) =
+        i.sources[0]
+    else {
         return Err(Refused::Illegal("a payload that is not in general registers".into()));
     };
     if number > 127 {
@@ -665,7 +727,9 @@ fn send(i: &Instruction) -> Decoded<SendInfo> {
         Some(Register::Grf { number, .. }) if number > 127 => {
             return Err(Refused::Illegal(format!("response r{number}")));
         }
-        Some(Register::Grf { number, .. }) => Response::Register(u16::from(number) * REGISTER as u16),
+        Some(Register::Grf { number, .. }) => {
+            Response::Register(u16::from(number) * REGISTER as u16)
+        }
         Some(Register::Indirect { address, offset }) => {
             Response::Indirect { address: address & 15, immediate: offset }
         }
@@ -710,10 +774,14 @@ fn check_jump(i: &Instruction, u: &Uop) -> Decoded<()> {
     }
     match i.sources[0] {
         Operand::None => Ok(()),
-        Operand::Register(source) if source.ty.size() == 4 && !source.negate && !source.absolute => {
+        Operand::Register(source)
+            if source.ty.size() == 4 && !source.negate && !source.absolute =>
+        {
             match u.src[0].shape {
                 Shape::Scalar(_) | Shape::Contiguous(_) | Shape::Table(_) => Ok(()),
-                _ => Err(Refused::Illegal("a target that is not in a directly addressed register".into())),
+                _ => Err(Refused::Illegal(
+                    "a target that is not in a directly addressed register".into(),
+                )),
             }
         }
         _ => Err(Refused::Illegal("a target needs dwords without modifiers".into())),

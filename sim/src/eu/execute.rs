@@ -1,5 +1,6 @@
-//! The general path of arithmetic and logic: picks the arithmetic that an instruction is done in, and the body of its
-//! operation for each channel. What stands around is in [`super::operands`], bodies in [`super::ops`].
+//! The general path of arithmetic and logic: picks the arithmetic that an instruction is done in,
+//! and the body of its operation for each channel. What stands around is in [`super::operands`],
+//! bodies in [`super::ops`].
 //!
 //! [`super::fast`] takes the short cuts.
 
@@ -8,15 +9,17 @@ pub use super::operands::set_flag;
 use super::convert::format;
 use super::extended;
 use super::operands::{
-    Finish, Lanes, Operand, bits, channels, finish_compare, finish_copy, finish_floats, finish_ints, floats,
-    implicit_element, ints, map, patterns,
+    Finish, Lanes, Operand, bits, channels, finish_compare, finish_copy, finish_floats,
+    finish_ints, floats, implicit_element, ints, map, patterns,
 };
 use super::ops::{self, Arithmetic, Int, Nearest, NearestHalf, Rounded, compare, compare_nan};
 use super::regions::{A0, REGISTER, wrap};
 use super::soft::{Format, Rounding};
 use super::thread::{Thread, Trap};
 use super::uop::{Condition, ExecType, Op, Shape, Src, Target, Type, Uop};
-use crate::assumptions::{ACCUMULATOR_WORD_BITS, MACH_UPDATES_ALL_CHANNELS, SELECTION_FLUSHES_SUBNORMALS};
+use crate::assumptions::{
+    ACCUMULATOR_WORD_BITS, MACH_UPDATES_ALL_CHANNELS, SELECTION_FLUSHES_SUBNORMALS,
+};
 
 /// Runs an arithmetic or logic instruction for the channels of `mask`.
 ///
@@ -39,9 +42,13 @@ pub fn alu(thread: &mut Thread, u: &Uop, mask: u32) -> Result<(), Trap> {
         ExecType::Single if !exact => float::<f32, _>(thread, u, mask, &Nearest),
         ExecType::Half if !exact => float::<f32, _>(thread, u, mask, &NearestHalf),
         ExecType::Double if !exact => float::<f64, _>(thread, u, mask, &Nearest),
-        ExecType::Single => float::<f32, _>(thread, u, mask, &Rounded::new(Format::SINGLE, rounding)),
+        ExecType::Single => {
+            float::<f32, _>(thread, u, mask, &Rounded::new(Format::SINGLE, rounding))
+        }
         ExecType::Half => float::<f32, _>(thread, u, mask, &Rounded::new(Format::HALF, rounding)),
-        ExecType::Double => float::<f64, _>(thread, u, mask, &Rounded::new(Format::DOUBLE, rounding)),
+        ExecType::Double => {
+            float::<f64, _>(thread, u, mask, &Rounded::new(Format::DOUBLE, rounding))
+        }
         ExecType::Word | ExecType::Dword if !wide(u) => int::<i64>(thread, u, mask),
         _ => int::<i128>(thread, u, mask),
     }
@@ -58,14 +65,15 @@ fn wide(u: &Uop) -> bool {
 fn mov(thread: &mut Thread, u: &Uop, mask: u32) {
     let (n, src) = (usize::from(u.size), &u.src[0]);
     let raw = src.ty == u.dst.ty && src.plain() && !u.saturate;
-    let accumulator =
-        matches!(u.dst.target, Target::Accumulator(_)) || matches!(src.shape, Shape::Accumulator(_));
+    let accumulator = matches!(u.dst.target, Target::Accumulator(_))
+        || matches!(src.shape, Shape::Accumulator(_));
     // Accumulators hold more of an integer than its pattern.
     if raw && (src.ty.is_float() || !accumulator) {
         let values = patterns(thread, src, n);
         return finish_copy(thread, u, mask, &values);
     }
-    // Conversions between float types keep subnormal numbers, and so does a copy without modifiers (004:1329-1333).
+    // Conversions between float types keep subnormal numbers, and so does a copy without modifiers
+    // (004:1329-1333).
     let flush = src.ty == u.dst.ty && !raw;
     let how = Finish { computed: false, flush, ..Finish::COMPUTED };
     match src.ty {
@@ -85,16 +93,17 @@ fn mov(thread: &mut Thread, u: &Uop, mask: u32) {
     }
 }
 
-/// A shuffle of the elements of one register: `a0.0` says which, the low bits of each word of `a0` which element the
-/// destination's element of the same number takes (003:12242-12320).
+/// A shuffle of the elements of one register: `a0.0` says which, the low bits of each word of `a0`
+/// which element the destination's element of the same number takes (003:12242-12320).
 fn movi(thread: &mut Thread, u: &Uop, mask: u32) -> Result<(), Trap> {
-    let (Shape::Indirect(region), Target::File { offset, .. }) = (&u.src[0].shape, &u.dst.target) else {
+    let (Shape::Indirect(region), Target::File { offset, .. }) = (&u.src[0].shape, &u.dst.target)
+    else {
         return Err(illegal(u, "from a register that a0 does not name, or to none"));
     };
     let size = u.src[0].ty.size();
     let address = |word: usize| i32::from(thread.regs.u16(A0 + 2 * (word % 16)));
-    let register =
-        (address(usize::from(region.address)) + i32::from(region.immediate)) & !(REGISTER as i32 - 1);
+    let register = (address(usize::from(region.address)) + i32::from(region.immediate))
+        & !(REGISTER as i32 - 1);
     // Words of a0 belong to places in the destination register, wherever the destination begins.
     let first = usize::from(*offset) % REGISTER / size;
     let table = std::array::from_fn(|c| {
@@ -151,7 +160,8 @@ fn int<T: Int>(thread: &mut Thread, u: &Uop, mask: u32) -> Result<(), Trap> {
         Op::Asr => two!(|a: T, b: T| ops::asr(a, b, width)),
         Op::Add => two!(T::plus),
         Op::Mul => {
-            // Into the accumulator only the low word of source 1 takes part: the rest comes from mach (eu.md 3.5).
+            // Into the accumulator only the low word of source 1 takes part: the rest comes from
+            // mach (eu.md 3.5).
             let partial = matches!(u.dst.target, Target::Accumulator(_))
                 && u.src[1].ty.size() == 4
                 && u.src[0].ty.size() == 4;
@@ -179,7 +189,9 @@ fn int<T: Int>(thread: &mut Thread, u: &Uop, mask: u32) -> Result<(), Trap> {
             map(n, |c| if chosen >> c & 1 == 1 { a[c] } else { b[c] })
         }
         Op::Sel => two!(|a: T, b: T| if compare(u.select, a, b) { a } else { b }),
-        Op::Csel => three!(|a: T, b: T, c: T| if compare(u.select, c, T::default()) { a } else { b }),
+        Op::Csel => {
+            three!(|a: T, b: T, c: T| if compare(u.select, c, T::default()) { a } else { b })
+        }
         Op::Cmp | Op::Cmpn => {
             let b = load(1);
             let found = bits(n, |c| compare(u.condition, a[c], b[c]));
@@ -225,7 +237,8 @@ fn accumulating<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, a: &Lanes<T>) {
         let (offset, ty) = implicit_element(u, c);
         T::cut(thread.acc.integer(offset, ty))
     });
-    let pair = |c: usize| ops::distance(a[c & !1], b[c & !1]).plus(ops::distance(a[c | 1], b[c | 1]));
+    let pair =
+        |c: usize| ops::distance(a[c & !1], b[c & !1]).plus(ops::distance(a[c | 1], b[c | 1]));
     let results = match u.op {
         Op::Mac => map(n, |c| old[c].plus(a[c].times(b[c]))),
         Op::Sad2 => map(n, |c| if c % 2 == 0 { pair(c) } else { T::default() }),
@@ -246,7 +259,12 @@ fn accumulating<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, a: &Lanes<T>) {
     finish_ints(thread, u, mask, &results);
 }
 
-fn float<T: Operand, A: Arithmetic<T>>(thread: &mut Thread, u: &Uop, mask: u32, m: &A) -> Result<(), Trap> {
+fn float<T: Operand, A: Arithmetic<T>>(
+    thread: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    m: &A,
+) -> Result<(), Trap> {
     let n = usize::from(u.size);
     let selects = matches!(u.op, Op::Sel | Op::Csel);
     let flush = !selects || SELECTION_FLUSHES_SUBNORMALS;
@@ -298,8 +316,11 @@ fn float<T: Operand, A: Arithmetic<T>>(thread: &mut Thread, u: &Uop, mask: u32, 
                 let (offset, ty) = implicit_element(u, c);
                 let bits = thread.acc.bits(offset, ty.size());
                 let subnormal = bits & format(ty).infinity() == 0;
-                let flushed =
-                    if subnormal && thread.modes.flushes(ty) { bits & format(ty).sign() } else { bits };
+                let flushed = if subnormal && thread.modes.flushes(ty) {
+                    bits & format(ty).sign()
+                } else {
+                    bits
+                };
                 T::load(ty, flushed, Rounding::Nearest)
             });
             let b = load(1);
@@ -374,7 +395,11 @@ fn coefficients<T: Operand>(thread: &Thread, u: &Uop) -> Result<(T, T, T), Trap>
 }
 
 /// The two operands of `pln`: eight channels of x, then eight of y, for each half (003:12669).
-fn plane_operands<T: Operand>(thread: &Thread, u: &Uop, n: usize) -> Result<(Lanes<T>, Lanes<T>), Trap> {
+fn plane_operands<T: Operand>(
+    thread: &Thread,
+    u: &Uop,
+    n: usize,
+) -> Result<(Lanes<T>, Lanes<T>), Trap> {
     let Shape::Contiguous(offset) = u.src[1].shape else {
         return Err(illegal(u, "with coordinates that are not whole registers"));
     };

@@ -1,16 +1,18 @@
-//! Instructions of the extended math unit: `math`, and `madm`, which refines what two of its functions begin.
+//! Instructions of the extended math unit: `math`, and `madm`, which refines what two of its
+//! functions begin.
 //!
-//! Compilers make correctly rounded quotients and square roots of macros: `math.invm` or `math.rsqtm` approximates a
-//! reciprocal, or ends early with a special value and says so in the flag; a sequence of `madm` refines it. Results on
-//! the way need exponents that their type does not have, and a few bits more. What their register lacks is kept in an
-//! accumulator (`mme0` to `mme7`), channel by channel.
+//! Compilers make correctly rounded quotients and square roots of macros: `math.invm` or
+//! `math.rsqtm` approximates a reciprocal, or ends early with a special value and says so in the
+//! flag; a sequence of `madm` refines it. Results on the way need exponents that their type does
+//! not have, and a few bits more. What their register lacks is kept in an accumulator (`mme0` to
+//! `mme7`), channel by channel.
 
 use super::convert::{format, reformat};
 use super::execute::illegal;
 use super::math::{self, divide_signed, divide_unsigned};
 use super::operands::{
-    Finish, Lanes, Operand, channels, finish_floats, finish_ints, float_type, floats, ints, map, set_flag,
-    write,
+    Finish, Lanes, Operand, channels, finish_floats, finish_ints, float_type, floats, ints, map,
+    set_flag, write,
 };
 use super::regions::{REGISTER, wrap};
 use super::soft::{Exact, Extension, Format, Rounding};
@@ -25,7 +27,9 @@ use crate::assumptions::MATH_KEEPS_SUBNORMALS_BY_MODE;
 pub fn math(thread: &mut Thread, u: &Uop, mask: u32, function: Math) -> Result<(), Trap> {
     let n = usize::from(u.size);
     match function {
-        Math::IntDivQuotient | Math::IntDivRemainder | Math::IntDivBoth => divide(thread, u, mask, function),
+        Math::IntDivQuotient | Math::IntDivRemainder | Math::IntDivBoth => {
+            divide(thread, u, mask, function)
+        }
         Math::InvMacro | Math::RsqMacro => match u.exec {
             ExecType::Double => begin_macro::<f64>(thread, u, mask, function),
             ExecType::Single => begin_macro::<f32>(thread, u, mask, function),
@@ -36,7 +40,11 @@ pub fn math(thread: &mut Thread, u: &Uop, mask: u32, function: Math) -> Result<(
         _ => {
             let load = |index: usize| {
                 let lanes = floats::<f32>(thread, &u.src[index], u.exec, n, true);
-                if MATH_KEEPS_SUBNORMALS_BY_MODE { lanes } else { lanes.map(super::ops::Float::flush) }
+                if MATH_KEEPS_SUBNORMALS_BY_MODE {
+                    lanes
+                } else {
+                    lanes.map(super::ops::Float::flush)
+                }
             };
             let (a, b) = (load(0), load(1));
             let alternative = thread.modes.alternative && u.exec == ExecType::Single;
@@ -78,7 +86,8 @@ fn divide(thread: &mut Thread, u: &Uop, mask: u32, function: Math) -> Result<(),
             };
             finish_ints(thread, u, mask, &quotients);
             let behind = (n * usize::from(stride)).next_multiple_of(REGISTER);
-            let target = Target::File { offset: wrap((usize::from(offset) + behind) as i32), stride };
+            let target =
+                Target::File { offset: wrap((usize::from(offset) + behind) as i32), stride };
             let rest = Uop { dst: Dst { target, ..u.dst.clone() }, ..u.clone() };
             finish_ints(thread, &rest, mask, &remainders);
         }
@@ -86,11 +95,18 @@ fn divide(thread: &mut Thread, u: &Uop, mask: u32, function: Math) -> Result<(),
     Ok(())
 }
 
-/// `invm` and `rsqtm`: the final value and the flag for special operands, else an approximation and no flag. The
-/// approximation is as good as its type allows; hardware's is not published.
-fn begin_macro<T: Operand>(thread: &mut Thread, u: &Uop, mask: u32, function: Math) -> Result<(), Trap> {
+/// `invm` and `rsqtm`: the final value and the flag for special operands, else an approximation and
+/// no flag. The approximation is as good as its type allows; hardware's is not published.
+fn begin_macro<T: Operand>(
+    thread: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    function: Math,
+) -> Result<(), Trap> {
     let n = usize::from(u.size);
-    let load = |index: usize| floats::<T>(thread, &u.src[index], u.exec, n, true).map(|lane| lane.pattern());
+    let load = |index: usize| {
+        floats::<T>(thread, &u.src[index], u.exec, n, true).map(|lane| lane.pattern())
+    };
     let a = load(0);
     let b = if function == Math::InvMacro { load(1) } else { a };
     let mut early = 0;
@@ -143,17 +159,22 @@ fn begin_quotient(format: Format, a: u64, b: u64) -> Begun {
         (Exact::Finite { negative, .. }, Exact::Infinite { negative: second }) => {
             early(zero(negative != second))
         }
-        (Exact::Finite { significand: 0, .. }, Exact::Finite { significand: 0, .. }) => early(Exact::Nan),
-        (Exact::Finite { negative, significand: 0, .. }, Exact::Finite { negative: second, .. }) => {
-            early(zero(negative != second))
+        (Exact::Finite { significand: 0, .. }, Exact::Finite { significand: 0, .. }) => {
+            early(Exact::Nan)
         }
-        (Exact::Finite { negative, .. }, Exact::Finite { negative: second, significand: 0, .. }) => {
-            early(Exact::Infinite { negative: negative != second })
-        }
+        (
+            Exact::Finite { negative, significand: 0, .. },
+            Exact::Finite { negative: second, .. },
+        ) => early(zero(negative != second)),
+        (
+            Exact::Finite { negative, .. },
+            Exact::Finite { negative: second, significand: 0, .. },
+        ) => early(Exact::Infinite { negative: negative != second }),
         (_, Exact::Finite { negative, exponent, significand }) => {
             // In [1, 2), so that the quotient of doubles is exact to its last bit.
             let top = significand.ilog2() as i32;
-            let reciprocal = 1.0 / (significand as f64 / f64::from_bits(((1023 + top) as u64) << 52));
+            let reciprocal =
+                1.0 / (significand as f64 / f64::from_bits(((1023 + top) as u64) << 52));
             let sign = if negative { -1.0 } else { 1.0 };
             let bits = (sign * reciprocal).to_bits();
             Begun::Approximation(Exact::unpack(Format::DOUBLE, bits).scaled(-exponent - top))
@@ -167,7 +188,9 @@ fn begin_root(format: Format, a: u64) -> Begun {
     match Exact::unpack(format, a) {
         Exact::Nan => early(Exact::Nan),
         Exact::Finite { significand: 0, .. } => Begun::Early(a),
-        Exact::Finite { negative: true, .. } | Exact::Infinite { negative: true } => early(Exact::Nan),
+        Exact::Finite { negative: true, .. } | Exact::Infinite { negative: true } => {
+            early(Exact::Nan)
+        }
         Exact::Infinite { .. } => Begun::Early(a),
         Exact::Finite { exponent, significand, .. } => {
             // An even power of two, so that its root is one.

@@ -1,9 +1,10 @@
 //! Control flow: every channel has an instruction pointer of its own (eu.md 4.3).
 //!
-//! Channels that are where the thread is are *active*; the others *wait* at the address where they will be active
-//! again. The thread goes from instruction to instruction and, where an instruction finds nobody at the next one,
-//! to the place that the instruction names. Channels that an instruction's size leaves out count as not taking a
-//! branch. In single program flow all channels go where channel 0 goes.
+//! Channels that are where the thread is are *active*; the others *wait* at the address where they
+//! will be active again. The thread goes from instruction to instruction and, where an instruction
+//! finds nobody at the next one, to the place that the instruction names. Channels that an
+//! instruction's size leaves out count as not taking a branch. In single program flow all channels
+//! go where channel 0 goes.
 
 use super::control::Stop;
 use super::kernel::Kernel;
@@ -22,7 +23,8 @@ pub struct Flow {
     waiting: u32,
     /// Where the waiting ones are.
     places: [u32; 32],
-    /// Bit n is set if a channel may wait at an index that is n modulo 64: nearly all instructions need not look.
+    /// Bit n is set if a channel may wait at an index that is n modulo 64: nearly all instructions
+    /// need not look.
     awaited: u64,
     /// Waiting channels that left a loop by `break`: the `while` that they wait at lets them out.
     broken: u32,
@@ -50,7 +52,8 @@ impl Flow {
     }
 
     fn join(&mut self) {
-        let here = (0..32).fold(0, |bits, c| bits | u32::from(self.places[c] == self.ip) << c) & self.waiting;
+        let here = (0..32).fold(0, |bits, c| bits | u32::from(self.places[c] == self.ip) << c)
+            & self.waiting;
         self.active |= here;
         self.waiting &= !here;
         self.awaited = self.waiting().fold(0, |bits, (_, index)| bits | 1 << (index & 63));
@@ -86,7 +89,8 @@ impl Flow {
 }
 
 impl Thread {
-    /// Executes a control flow instruction; `mask` are its enabled channels by execution mask and predicate.
+    /// Executes a control flow instruction; `mask` are its enabled channels by execution mask and
+    /// predicate.
     pub(super) fn branch(&mut self, u: &Uop, mask: u32, kernel: &Kernel) -> Result<(), Interrupt> {
         let channels = mask.checked_shl(u32::from(u.first)).unwrap_or(0);
         if u.op == Op::Jmpi {
@@ -94,7 +98,8 @@ impl Thread {
         }
         let goes = match self.modes.single_flow {
             true => channels >> u.first & 1 == 1,
-            // Where nobody is any more, a converging branch goes on to its first target all the same.
+            // Where nobody is any more, a converging branch goes on to its first target all the
+            // same.
             false => channels & self.flow.active != 0 || (u.op == Op::Brc && self.flow.active == 0),
         };
         let (jip, uip) = self.targets(u, goes, kernel)?;
@@ -124,7 +129,8 @@ impl Thread {
                 flow.proceed(u.next, jip);
             }
             Op::While => {
-                // Whoever left the loop waited here; the mark is of no further use to any channel that is here.
+                // Whoever left the loop waited here; the mark is of no further use to any channel
+                // that is here.
                 let again = taken & !flow.broken;
                 flow.broken &= !flow.active;
                 if again == 0 {
@@ -167,8 +173,9 @@ impl Thread {
                 }
             }
             Op::Ret => {
-                // Channels that do not return yet are at the next instruction; the last to return takes the thread
-                // along to where the callers wait (assumptions::RETURN_MASK_IS_NOT_LOOKED_AT).
+                // Channels that do not return yet are at the next instruction; the last to return
+                // takes the thread along to where the callers wait
+                // (assumptions::RETURN_MASK_IS_NOT_LOOKED_AT).
                 if taken == 0 {
                     flow.advance(u.next);
                 } else {
@@ -181,8 +188,9 @@ impl Thread {
         Ok(())
     }
 
-    /// Where the branch leads. A target in a register is an offset from the branch, but for `calla` and `ret` an
-    /// address, which is looked at only if the branch `goes`. Nothing has happened yet when the kernel has to grow first.
+    /// Where the branch leads. A target in a register is an offset from the branch, but for `calla`
+    /// and `ret` an address, which is looked at only if the branch `goes`. Nothing has happened yet
+    /// when the kernel has to grow first.
     fn targets(&mut self, u: &Uop, goes: bool, kernel: &Kernel) -> Result<(u32, u32), Interrupt> {
         let computed = matches!(u.op, Op::Call | Op::Calla | Op::Ret | Op::Brd | Op::Brc);
         if !computed || u.branch.jip != NOWHERE || !goes {
@@ -190,8 +198,11 @@ impl Thread {
         }
         let absolute = matches!(u.op, Op::Calla | Op::Ret);
         let mut find = |value: u32| {
-            let offset =
-                if absolute { value.wrapping_sub(kernel.ip_base) } else { u.offset.wrapping_add(value) } & !7;
+            let offset = if absolute {
+                value.wrapping_sub(kernel.ip_base)
+            } else {
+                u.offset.wrapping_add(value)
+            } & !7;
             kernel.index(offset).ok_or_else(|| {
                 self.pending.stop = Some(Stop::Decode(offset as i32));
                 self.pending.again = true;
@@ -199,14 +210,17 @@ impl Thread {
             })
         };
         let [first, second] = match &u.src[0].shape {
-            Shape::Scalar(offset) | Shape::Contiguous(offset) => self.regs.dwords(usize::from(*offset)),
+            Shape::Scalar(offset) | Shape::Contiguous(offset) => {
+                self.regs.dwords(usize::from(*offset))
+            }
             Shape::Table(table) => [0, 1].map(|n| self.regs.u32(usize::from(table[n]))),
             _ => [0; 2],
         };
         Ok((find(first)?, if u.op == Op::Brc { find(second)? } else { NOWHERE }))
     }
 
-    /// Stores the return address and the mask of the channels that called, if the instruction is a call.
+    /// Stores the return address and the mask of the channels that called, if the instruction is a
+    /// call.
     fn link(&mut self, u: &Uop, taken: u32, kernel: &Kernel) {
         if let (Op::Call | Op::Calla, Target::File { offset, .. }) = (u.op, &u.dst.target) {
             let back = kernel.ip_base.wrapping_add(u.offset).wrapping_add(u32::from(u.length));
@@ -214,7 +228,8 @@ impl Thread {
         }
     }
 
-    /// `jmpi` moves the thread with all its active channels if channel 0 of the instruction is enabled.
+    /// `jmpi` moves the thread with all its active channels if channel 0 of the instruction is
+    /// enabled.
     fn jump_indexed(&mut self, u: &Uop, mask: u32, kernel: &Kernel) -> Result<(), Interrupt> {
         if mask & 1 == 0 {
             self.flow.advance(u.next);
@@ -225,7 +240,9 @@ impl Thread {
             return Ok(());
         }
         let distance = match &u.src[0].shape {
-            Shape::Scalar(offset) | Shape::Contiguous(offset) => self.regs.u32(usize::from(*offset)),
+            Shape::Scalar(offset) | Shape::Contiguous(offset) => {
+                self.regs.u32(usize::from(*offset))
+            }
             Shape::Table(table) => self.regs.u32(usize::from(table[0])),
             _ => 0,
         };

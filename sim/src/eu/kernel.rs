@@ -7,8 +7,8 @@ pub const MAX_INSTRUCTIONS: usize = 1 << 17;
 
 /// A kernel as uops.
 ///
-/// It holds what direct control flow can reach from where a thread has been; computed jumps make it grow
-/// ([`super::decode8::extend`]). Indices of uops never change.
+/// It holds what direct control flow can reach from where a thread has been; computed jumps make it
+/// grow ([`super::decode8::extend`]). Indices of uops never change.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
     /// Graphics address of the first instruction.
@@ -29,7 +29,8 @@ impl Kernel {
         Kernel { address, ip_base, ..Kernel::default() }
     }
 
-    /// Index of the uop at byte `offset` from the first instruction; none if nothing was decoded there.
+    /// Index of the uop at byte `offset` from the first instruction; none if nothing was decoded
+    /// there.
     pub fn index(&self, offset: u32) -> Option<u32> {
         let at = self.offsets.binary_search_by_key(&(offset as i32), |(offset, _)| *offset).ok()?;
         Some(self.offsets[at].1)

@@ -1,14 +1,16 @@
 //! Functions of the extended math unit, one value at a time.
 //!
-//! Hardware approximates within stated errors; the model gives the single float nearest to a double that is wrong by
-//! less than one unit in its last place: the nearest float, but for exact results that are within 2^-29 units of the
-//! middle of two. The doubles come from `libm`, which computes the same on every platform.
+//! Hardware approximates within stated errors; the model gives the single float nearest to a double
+//! that is wrong by less than one unit in its last place: the nearest float, but for exact results
+//! that are within 2^-29 units of the middle of two. The doubles come from `libm`, which computes
+//! the same on every platform.
 
 use super::uop::Math;
 use crate::assumptions::POWER_OF_MINUS_INFINITY_IS_NAN;
 
-/// A function of single floats. `alternative` is the ALT mode: log, sqrt and rsq take the magnitude (004:1575); what
-/// is infinite there becomes finite afterwards. Special values: G45 vol 4 section 6.3 (003:6017-6183).
+/// A function of single floats. `alternative` is the ALT mode: log, sqrt and rsq take the magnitude
+/// (004:1575); what is infinite there becomes finite afterwards. Special values: G45 vol 4 section
+/// 6.3 (003:6017-6183).
 #[inline(always)]
 pub fn float(function: Math, a: f32, b: f32, alternative: bool) -> f32 {
     let root = if alternative { a.abs() } else { a };
@@ -23,9 +25,11 @@ pub fn float(function: Math, a: f32, b: f32, alternative: bool) -> f32 {
         Math::Sin => libm::sin(a.into()) as f32,
         Math::Cos => libm::cos(a.into()) as f32,
         Math::Pow => power(a, b, alternative),
-        Math::IntDivBoth | Math::IntDivQuotient | Math::IntDivRemainder | Math::InvMacro | Math::RsqMacro => {
-            f32::NAN
-        }
+        Math::IntDivBoth
+        | Math::IntDivQuotient
+        | Math::IntDivRemainder
+        | Math::InvMacro
+        | Math::RsqMacro => f32::NAN,
     }
 }
 
@@ -47,8 +51,8 @@ fn power(x: f32, y: f32, alternative: bool) -> f32 {
     if undefined { f32::NAN } else { libm::pow(base.into(), y.into()) as f32 }
 }
 
-/// Quotient and remainder of signed dwords. The remainder has the numerator's sign; division by zero gives the
-/// greatest or least number for both (003:6295-6316).
+/// Quotient and remainder of signed dwords. The remainder has the numerator's sign; division by
+/// zero gives the greatest or least number for both (003:6295-6316).
 pub fn divide_signed(a: i32, b: i32) -> (i64, i64) {
     let (a, b) = (i64::from(a), i64::from(b));
     match b {

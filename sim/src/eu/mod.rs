@@ -1,10 +1,11 @@
 //! Execution units: threads, decoded kernels, operations.
 //!
-//! Reading order: [`uop`] says what a decoded instruction is, [`decode8`] makes them from Gen8 instructions, a
-//! [`kernel`] is many of them; a [`thread`] runs them: [`regions`] and [`acc`] are its registers, [`flow`] its control
-//! flow, [`control`] the machine's registers and exceptions, [`execute`] the path of every operation between its
-//! [`operands`], [`ops`], [`math`] and [`extended`] the operations, [`convert`] and [`soft`] the types, [`fast`] the
-//! short cuts. [`debug`] runs a thread under control.
+//! Reading order: [`uop`] says what a decoded instruction is, [`decode8`] makes them from Gen8
+//! instructions, a [`kernel`] is many of them; a [`thread`] runs them: [`regions`] and [`acc`] are
+//! its registers, [`flow`] its control flow, [`control`] the machine's registers and exceptions,
+//! [`execute`] the path of every operation between its [`operands`], [`ops`], [`math`] and
+//! [`extended`] the operations, [`convert`] and [`soft`] the types, [`fast`] the short cuts.
+//! [`debug`] runs a thread under control.
 
 pub mod acc;
 pub mod control;

@@ -1,15 +1,18 @@
-//! What stands around every operation: sources are fetched through their regions and modified, results are clamped,
-//! converted and written under the mask, flags and accumulators follow.
+//! What stands around every operation: sources are fetched through their regions and modified,
+//! results are clamped, converted and written under the mask, flags and accumulators follow.
 
 use super::convert::{
-    double, format, from_double, from_integer, from_single, half_to_single, integer, reformat, single,
+    double, format, from_double, from_integer, from_single, half_to_single, integer, reformat,
+    single,
 };
 use super::ops::{Float, Int, compare};
 use super::regions::{A0, REGISTER, wrap};
 use super::soft::{Exact, Rounding};
 use super::thread::{Modes, Thread};
 use super::uop::{Condition, ExecType, MAX_CHANNELS, Shape, Src, Target, Type, Uop};
-use crate::assumptions::{CONVERSIONS_FOLLOW_ROUNDING_MODE, DOUBLE_TO_SINGLE_FOLLOWS_ROUNDING_MODE};
+use crate::assumptions::{
+    CONVERSIONS_FOLLOW_ROUNDING_MODE, DOUBLE_TO_SINGLE_FOLLOWS_ROUNDING_MODE,
+};
 
 /// One value per channel.
 pub type Lanes<T> = [T; MAX_CHANNELS];
@@ -76,7 +79,8 @@ pub fn patterns(thread: &Thread, src: &Src, n: usize) -> Lanes<u64> {
     }
 }
 
-/// A source as integers; accumulators give their whole elements. `logic` operations take the negation for a complement.
+/// A source as integers; accumulators give their whole elements. `logic` operations take the
+/// negation for a complement.
 #[inline(always)]
 pub fn ints<T: Int>(thread: &Thread, src: &Src, n: usize, logic: bool) -> Lanes<T> {
     let ty = src.ty;
@@ -93,10 +97,15 @@ pub fn ints<T: Int>(thread: &Thread, src: &Src, n: usize, logic: bool) -> Lanes<
         }
     };
     if src.abs {
-        lanes = map(n, |c| if lanes[c] < T::default() { T::default().minus(lanes[c]) } else { lanes[c] });
+        lanes =
+            map(
+                n,
+                |c| if lanes[c] < T::default() { T::default().minus(lanes[c]) } else { lanes[c] },
+            );
     }
     if src.negate {
-        lanes = if logic { map(n, |c| !lanes[c]) } else { map(n, |c| T::default().minus(lanes[c])) };
+        lanes =
+            if logic { map(n, |c| !lanes[c]) } else { map(n, |c| T::default().minus(lanes[c])) };
     }
     lanes
 }
@@ -131,10 +140,16 @@ impl Operand for f64 {
     }
 }
 
-/// A source as floats. Subnormal ones are flushed if `flush` and the mode of their type say so. Integers beside halves
-/// become halves.
+/// A source as floats. Subnormal ones are flushed if `flush` and the mode of their type say so.
+/// Integers beside halves become halves.
 #[inline(always)]
-pub fn floats<T: Operand>(thread: &Thread, src: &Src, exec: ExecType, n: usize, flush: bool) -> Lanes<T> {
+pub fn floats<T: Operand>(
+    thread: &Thread,
+    src: &Src,
+    exec: ExecType,
+    n: usize,
+    flush: bool,
+) -> Lanes<T> {
     let bits = patterns(thread, src, n);
     let rounding = conversion_rounding(&thread.modes);
     let ty = src.ty;
@@ -149,14 +164,17 @@ pub fn floats<T: Operand>(thread: &Thread, src: &Src, exec: ExecType, n: usize, 
     // A half that works as a single is converted first, and conversions keep subnormals (004:1333).
     let converted = ty == Type::Hf && exec != ExecType::Half;
     if flush && !converted && thread.modes.flushes(ty) {
-        lanes =
-            match ty {
-                // A half is a normal single: only its own subnormals go.
-                Type::Hf => map(n, |c| {
-                    if bits[c] & 0x7c00 == 0 { T::load(ty, bits[c] & 0x8000, rounding) } else { lanes[c] }
-                }),
-                _ => map(n, |c| lanes[c].flush()),
-            };
+        lanes = match ty {
+            // A half is a normal single: only its own subnormals go.
+            Type::Hf => map(n, |c| {
+                if bits[c] & 0x7c00 == 0 {
+                    T::load(ty, bits[c] & 0x8000, rounding)
+                } else {
+                    lanes[c]
+                }
+            }),
+            _ => map(n, |c| lanes[c].flush()),
+        };
     }
     if src.abs {
         lanes = map(n, |c| lanes[c].magnitude());
@@ -217,9 +235,10 @@ pub fn write(thread: &mut Thread, u: &Uop, mask: u32, values: &Lanes<u64>) {
     }
 }
 
-/// The accumulator element that a channel of an instruction uses when it reads or writes the accumulator without
-/// naming it: the n-th of its execution type from where the destination begins, for floats of an upper half from `acc1`
-/// on (004:2634-2819). Returns its byte offset and its signed or float type.
+/// The accumulator element that a channel of an instruction uses when it reads or writes the
+/// accumulator without naming it: the n-th of its execution type from where the destination begins,
+/// for floats of an upper half from `acc1` on (004:2634-2819). Returns its byte offset and its
+/// signed or float type.
 pub fn implicit_element(u: &Uop, channel: usize) -> (usize, Type) {
     let (ty, upper) = match u.exec {
         ExecType::Word => (Type::W, false),
@@ -315,7 +334,8 @@ pub struct Finish {
 
 impl Finish {
     /// Results of arithmetic.
-    pub const COMPUTED: Finish = Finish { computed: true, flush: true, overflows: 0, nearest: false };
+    pub const COMPUTED: Finish =
+        Finish { computed: true, flush: true, overflows: 0, nearest: false };
 }
 
 /// The float type that an instruction computes in.
@@ -328,9 +348,16 @@ pub const fn float_type(exec: ExecType) -> Type {
 }
 
 /// Clamps, converts, writes and compares float results.
-pub fn finish_floats<T: Operand>(thread: &mut Thread, u: &Uop, mask: u32, results: &Lanes<T>, how: Finish) {
+pub fn finish_floats<T: Operand>(
+    thread: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    results: &Lanes<T>,
+    how: Finish,
+) {
     let (n, ty, exec) = (usize::from(u.size), u.dst.ty, float_type(u.exec));
-    let rounding = if how.nearest { Rounding::Nearest } else { result_rounding(&thread.modes, exec, ty) };
+    let rounding =
+        if how.nearest { Rounding::Nearest } else { result_rounding(&thread.modes, exec, ty) };
     let mut lanes = *results;
     if how.computed {
         lanes = map(n, |c| if lanes[c].nan() { T::NAN } else { lanes[c] });
@@ -346,7 +373,8 @@ pub fn finish_floats<T: Operand>(thread: &mut Thread, u: &Uop, mask: u32, result
     if how.flush && thread.modes.flushes(exec) {
         lanes = match exec {
             Type::Hf => {
-                let least = T::load(Type::F, u64::from(half_to_single(0x400).to_bits()), Rounding::Nearest);
+                let least =
+                    T::load(Type::F, u64::from(half_to_single(0x400).to_bits()), Rounding::Nearest);
                 map(n, |c| match lanes[c] {
                     lane if lane.nan() || lane.magnitude() >= least => lane,
                     lane if lane.pattern() & T::FORMAT.sign() != 0 => -T::ZERO,
@@ -419,7 +447,9 @@ pub fn finish_copy(thread: &mut Thread, u: &Uop, mask: u32, values: &Lanes<u64>)
     let modes = thread.modes;
     update_flags(thread, u, mask, |condition, c| match condition {
         Condition::O => false,
-        Condition::U => ty.is_float() && values[c] & (format(ty).sign() - 1) > format(ty).infinity(),
+        Condition::U => {
+            ty.is_float() && values[c] & (format(ty).sign() - 1) > format(ty).infinity()
+        }
         _ => compare_with_zero(modes, condition, ty, values[c]),
     });
 }
@@ -445,14 +475,20 @@ fn leaves<T: Float>(ty: Type, value: T, rounding: Rounding) -> bool {
 
 /// Sets flag bits if the instruction has a condition.
 #[inline(always)]
-pub fn update_flags(thread: &mut Thread, u: &Uop, mask: u32, holds: impl Fn(Condition, usize) -> bool) {
+pub fn update_flags(
+    thread: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    holds: impl Fn(Condition, usize) -> bool,
+) {
     if u.condition != Condition::None {
         let found = bits(usize::from(u.size), |c| holds(u.condition, c));
         set_flag(thread, u, mask, found);
     }
 }
 
-/// Puts `found` into the flag for the channels of `mask`; the others keep their bits (004:2877-2880).
+/// Puts `found` into the flag for the channels of `mask`; the others keep their bits
+/// (004:2877-2880).
 #[inline(always)]
 pub fn set_flag(thread: &mut Thread, u: &Uop, mask: u32, found: u32) {
     thread.regs.set_flags(u64::from(mask) << u.flag, u64::from(found & mask) << u.flag);

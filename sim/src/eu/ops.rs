@@ -1,7 +1,9 @@
-//! What each operation computes, for one channel, on values that are already in the arithmetic of the instruction.
+//! What each operation computes, for one channel, on values that are already in the arithmetic of
+//! the instruction.
 //!
-//! Nothing here knows of regions, masks, saturation or flags: [`super::execute`] does these once around all bodies.
-//! Integers arrive in more bits than their type has, so that no intermediate result is lost.
+//! Nothing here knows of regions, masks, saturation or flags: [`super::execute`] does these once
+//! around all bodies. Integers arrive in more bits than their type has, so that no intermediate
+//! result is lost.
 
 use super::convert::{half_to_single, reformat, single_to_half};
 use super::soft::{Exact, Format, Rounding};
@@ -11,8 +13,8 @@ use std::cell::Cell;
 use std::fmt::Debug;
 use std::ops::{BitAnd, BitOr, BitXor, Neg, Not};
 
-/// Integers wide enough for every intermediate result of a type: `i64` for types up to dword, `i128` for qwords,
-/// products and accumulators.
+/// Integers wide enough for every intermediate result of a type: `i64` for types up to dword,
+/// `i128` for qwords, products and accumulators.
 pub trait Int:
     Copy
     + Ord
@@ -128,7 +130,8 @@ pub fn bfi1<T: Int>(a: T, b: T) -> T {
     T::cut(i128::from(mask << (b.widen() & 31)))
 }
 
-/// b under the mask a, moved to the mask's lowest bit, and c elsewhere (2a, bfi2; its text is off by one).
+/// b under the mask a, moved to the mask's lowest bit, and c elsewhere (2a, bfi2; its text is off
+/// by one).
 #[inline(always)]
 pub fn bfi2<T: Int>(a: T, b: T, c: T) -> T {
     let (mask, field, rest) = (a.widen() as u32, b.widen() as u32, c.widen() as u32);
@@ -142,8 +145,8 @@ pub fn lzd<T: Int>(a: T) -> T {
     T::cut(i128::from((a.widen() as u32).leading_zeros()))
 }
 
-/// Distance from bit 31 of the first bit that differs from the sign, or of the first one bit if unsigned; all ones
-/// when there is none.
+/// Distance from bit 31 of the first bit that differs from the sign, or of the first one bit if
+/// unsigned; all ones when there is none.
 #[inline(always)]
 pub fn fbh<T: Int>(a: T, signed: bool) -> T {
     let value = a.widen() as u32;
@@ -194,7 +197,8 @@ pub trait Float: Copy + PartialOrd + Default + Debug + Neg<Output = Self> {
     const ONE: Self;
     /// Zero.
     const ZERO: Self;
-    /// The one NaN that the model's arithmetic makes (the manual leaves the pattern open, 004:1336).
+    /// The one NaN that the model's arithmetic makes (the manual leaves the pattern open,
+    /// 004:1336).
     const NAN: Self;
     /// The greatest value below one.
     const BELOW_ONE: Self;
@@ -267,8 +271,9 @@ float! {
     f64 u64 DOUBLE 0x7ff8 << 48;
 }
 
-/// `a * b + c` rounded once, without the library's slow emulation: the product is exact in a double, the sum is
-/// rounded to odd there, which makes the second rounding harmless (Boldo and Melquiond, 2008).
+/// `a * b + c` rounded once, without the library's slow emulation: the product is exact in a
+/// double, the sum is rounded to odd there, which makes the second rounding harmless (Boldo and
+/// Melquiond, 2008).
 #[inline(always)]
 pub fn fused_single(a: f32, b: f32, c: f32) -> f32 {
     let product = f64::from(a) * f64::from(b);
@@ -278,7 +283,8 @@ pub fn fused_single(a: f32, b: f32, c: f32) -> f32 {
     let error = (product - (sum - part)) + (c - part);
     let bits = sum.to_bits();
     let inexact = error.abs() > 0.0 && sum.is_finite() && bits & 1 == 0;
-    let odd = if (error > 0.0) == (sum > 0.0) { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
+    let odd =
+        if (error > 0.0) == (sum > 0.0) { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
     f64::from_bits(if inexact { odd } else { bits }) as f32
 }
 
@@ -332,8 +338,8 @@ impl Arithmetic<f64> for Nearest {
     }
 }
 
-/// Halves to nearest even. A single has more than twice as many bits and two, so that rounding a sum or a product of
-/// halves to a single first does no harm (Figueroa, 1995).
+/// Halves to nearest even. A single has more than twice as many bits and two, so that rounding a
+/// sum or a product of halves to a single first does no harm (Figueroa, 1995).
 pub struct NearestHalf;
 
 impl Arithmetic<f32> for NearestHalf {
@@ -404,7 +410,8 @@ pub fn frc<T: Float>(a: T) -> T {
     if fraction >= T::ONE { T::BELOW_ONE } else { fraction }
 }
 
-/// Lesser of two: a number rather than a NaN, the second when both are NaN or both equal (004:1520-1537).
+/// Lesser of two: a number rather than a NaN, the second when both are NaN or both equal
+/// (004:1520-1537).
 #[inline(always)]
 pub fn min<T: Float>(a: T, b: T) -> T {
     if a < b || (b.nan() && !a.nan()) { a } else { b }
@@ -416,10 +423,16 @@ pub fn max<T: Float>(a: T, b: T) -> T {
     if a >= b || (b.nan() && !a.nan()) { a } else { b }
 }
 
-/// Dot product of the first `terms` elements; `last` is added to it (dph). Each step is rounded: hardware may keep more
-/// (004:1346-1349).
+/// Dot product of the first `terms` elements; `last` is added to it (dph). Each step is rounded:
+/// hardware may keep more (004:1346-1349).
 #[inline(always)]
-pub fn dot<T: Float, A: Arithmetic<T>>(m: &A, a: &[T], b: &[T], terms: usize, last: Option<T>) -> T {
+pub fn dot<T: Float, A: Arithmetic<T>>(
+    m: &A,
+    a: &[T],
+    b: &[T],
+    terms: usize,
+    last: Option<T>,
+) -> T {
     let mut sum = m.mul(a[0], b[0]);
     for n in 1..terms {
         sum = m.add(sum, m.mul(a[n], b[n]));
@@ -447,8 +460,8 @@ pub fn compare<T: PartialOrd>(condition: Condition, a: T, b: T) -> bool {
     }
 }
 
-/// Comparison of `cmpn`: true when the second is a NaN, else false when the first is, the other way round for
-/// inequality (G45 vol 4 tables 10-9 to 10-14).
+/// Comparison of `cmpn`: true when the second is a NaN, else false when the first is, the other way
+/// round for inequality (G45 vol 4 tables 10-9 to 10-14).
 #[inline(always)]
 pub fn compare_nan<T: Float>(condition: Condition, a: T, b: T) -> bool {
     match (b.nan(), a.nan()) {

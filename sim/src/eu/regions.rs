@@ -1,5 +1,5 @@
-//! The register file, flat: general registers first, architecture registers behind them, so that an operand is
-//! nothing but a byte offset.
+//! The register file, flat: general registers first, architecture registers behind them, so that an
+//! operand is nothing but a byte offset.
 
 use super::uop::{Indirect, MAX_CHANNELS};
 use bytemuck::Pod;
@@ -138,8 +138,8 @@ impl Registers {
         self.set_u64(FLAGS, old & !mask | bits & mask);
     }
 
-    /// Resolves a register-indirect region of `channels` elements of `size` bytes: the byte offset of each channel.
-    /// Addresses beyond the file wrap.
+    /// Resolves a register-indirect region of `channels` elements of `size` bytes: the byte offset
+    /// of each channel. Addresses beyond the file wrap.
     pub fn indirect(&self, region: &Indirect, channels: usize) -> [u16; MAX_CHANNELS] {
         let mut offsets = [0; MAX_CHANNELS];
         for (n, offset) in offsets.iter_mut().enumerate().take(channels) {
@@ -151,7 +151,8 @@ impl Registers {
     }
 }
 
-/// A byte address in the general registers; hardware may wrap what lies outside, the model always does.
+/// A byte address in the general registers; hardware may wrap what lies outside, the model always
+/// does.
 #[inline(always)]
 pub fn wrap(address: i32) -> u16 {
     (address & (GRF_BYTES as i32 - 1)) as u16

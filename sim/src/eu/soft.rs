@@ -1,7 +1,9 @@
-//! Floats as exact numbers: for every format, every rounding mode, and exponents that no format has.
+//! Floats as exact numbers: for every format, every rounding mode, and exponents that no format
+//! has.
 //!
-//! The path of the rounding modes that processors do not offer without a mode switch, of half floats where singles
-//! would round twice, and of the division macros. Rounding to nearest even of singles and doubles does not come here.
+//! The path of the rounding modes that processors do not offer without a mode switch, of half
+//! floats where singles would round twice, and of the division macros. Rounding to nearest even of
+//! singles and doubles does not come here.
 
 /// How a result that lies between two floats is rounded (`cr0.0` bits 5:4, 004:3251).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -71,14 +73,15 @@ impl Format {
         1 << (self.precision + self.exponent - 1)
     }
 
-    /// Added to exponents that are too small, taken from those that are too great, to keep them in a register (as
-    /// IEEE 754 does for trapped overflows).
+    /// Added to exponents that are too small, taken from those that are too great, to keep them in
+    /// a register (as IEEE 754 does for trapped overflows).
     const fn wrap(self) -> i32 {
         3 << (self.exponent - 2)
     }
 }
 
-/// Any float value, exactly; or, with the lowest bit of the significand set, an inexact one that rounds the same way.
+/// Any float value, exactly; or, with the lowest bit of the significand set, an inexact one that
+/// rounds the same way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exact {
     /// Not a number.
@@ -109,7 +112,8 @@ pub struct Packed {
     pub overflow: bool,
 }
 
-/// The bits of `value` behind its `shift` lowest, of which the last one stands for all those that are gone.
+/// The bits of `value` behind its `shift` lowest, of which the last one stands for all those that
+/// are gone.
 const fn shift_sticky(value: u128, shift: u32) -> u128 {
     match shift {
         0 => value,
@@ -128,8 +132,8 @@ impl Exact {
             return if fraction == 0 { Infinite { negative } } else { Nan };
         }
         let implied = if biased == 0 { 0 } else { 1 << format.fraction() };
-        let exponent =
-            format.least() - format.fraction() as i32 + if biased == 0 { 0 } else { biased as i32 - 1 };
+        let exponent = format.least() - format.fraction() as i32
+            + if biased == 0 { 0 } else { biased as i32 - 1 };
         Finite { negative, exponent, significand: (fraction | implied) as u128 }
     }
 
@@ -138,7 +142,11 @@ impl Exact {
         let magnitude = value.unsigned_abs();
         // Wider than any operand: the lowest bits only count as there or not.
         let shift = 2u32.saturating_sub(magnitude.leading_zeros());
-        Finite { negative: value < 0, exponent: shift as i32, significand: shift_sticky(magnitude, shift) }
+        Finite {
+            negative: value < 0,
+            exponent: shift as i32,
+            significand: shift_sticky(magnitude, shift),
+        }
     }
 
     /// The value times a power of two.
@@ -166,8 +174,12 @@ impl Exact {
             }
             (Infinite { .. }, _) => self,
             (_, Infinite { .. }) => other,
-            (Finite { negative, significand: 0, .. }, Finite { negative: second, significand: 0, .. }) => {
-                let negative = if negative == second { negative } else { rounding == Rounding::Down };
+            (
+                Finite { negative, significand: 0, .. },
+                Finite { negative: second, significand: 0, .. },
+            ) => {
+                let negative =
+                    if negative == second { negative } else { rounding == Rounding::Down };
                 Finite { negative, exponent: 0, significand: 0 }
             }
             (Finite { significand: 0, .. }, _) => other,
@@ -203,8 +215,9 @@ impl Exact {
         }
     }
 
-    /// The nearest pattern of the format by the rounding mode. What is too great becomes an infinity, or the greatest
-    /// number where the mode rounds away from infinity. Subnormal results stay subnormal.
+    /// The nearest pattern of the format by the rounding mode. What is too great becomes an
+    /// infinity, or the greatest number where the mode rounds away from infinity. Subnormal results
+    /// stay subnormal.
     pub fn pack(self, format: Format, rounding: Rounding) -> Packed {
         let exact = |bits| Packed { bits, overflow: false };
         match self {
@@ -215,8 +228,8 @@ impl Exact {
                 let top = exponent + significand.ilog2() as i32;
                 let step = top.max(format.least()) - format.fraction() as i32;
                 let kept = round(significand, step - exponent, negative, rounding);
-                // A significand of a normal number carries its implied bit into the exponent, and so does one that
-                // was rounded up to the next power of two.
+                // A significand of a normal number carries its implied bit into the exponent, and
+                // so does one that was rounded up to the next power of two.
                 let biased = (top - format.least()).max(0) as u64;
                 let bits = if biased as i64 > 1 << format.exponent {
                     u64::MAX >> 1
@@ -238,8 +251,8 @@ impl Exact {
         }
     }
 
-    /// As [`pack`](Self::pack), with [`EXTRA_BITS`] more bits and an exponent without limits: the nearest pattern, and
-    /// what it lacks.
+    /// As [`pack`](Self::pack), with [`EXTRA_BITS`] more bits and an exponent without limits: the
+    /// nearest pattern, and what it lacks.
     pub fn pack_extended(self, format: Format, rounding: Rounding) -> (u64, Extension) {
         let Finite { negative, exponent, significand: significand @ 1.. } = self else {
             return (self.pack(format, rounding).bits, Extension::default());
@@ -259,7 +272,8 @@ impl Exact {
         let inside = Finite { negative, exponent: step - scale, significand: kept };
         let bits = inside.pack(format, Rounding::Nearest).bits;
         let tail = match Exact::unpack(format, bits) {
-            // The step of the pattern is that of the value, or twice it if it was rounded up to a power of two.
+            // The step of the pattern is that of the value, or twice it if it was rounded up to a
+            // power of two.
             Finite { exponent: nearest, significand, .. } => {
                 let shift = (nearest - (step - scale)) as u32;
                 (kept as i128 - ((significand as i128) << shift)) << (EXTRA_BITS + 1 - shift)
@@ -282,9 +296,9 @@ impl Exact {
     }
 }
 
-/// Bits that a value has beyond its register while a division macro computes. No source has the number; with 8 of them
-/// the compilers' sequences end in correctly rounded quotients and roots, which is what they are for, and products of
-/// two doubles still fit 128 bits.
+/// Bits that a value has beyond its register while a division macro computes. No source has the
+/// number; with 8 of them the compilers' sequences end in correctly rounded quotients and roots,
+/// which is what they are for, and products of two doubles still fit 128 bits.
 pub const EXTRA_BITS: u32 = 8;
 
 /// What a value of a division macro has beyond its register.
@@ -306,7 +320,8 @@ fn round(significand: u128, shift: i32, negative: bool, rounding: Rounding) -> u
         return significand << -shift;
     }
     // Two bits below the last one that is kept say all about the rest.
-    let guarded = if shift == 1 { significand << 1 } else { shift_sticky(significand, shift as u32 - 2) };
+    let guarded =
+        if shift == 1 { significand << 1 } else { shift_sticky(significand, shift as u32 - 2) };
     let (kept, rest) = (guarded >> 2, guarded & 3);
     let up = match rounding {
         Rounding::Nearest => rest > 2 || rest == 2 && kept & 1 == 1,
@@ -319,8 +334,9 @@ fn round(significand: u128, shift: i32, negative: bool, rounding: Rounding) -> u
 
 /// Sum of two finite numbers that are not zero.
 fn add_numbers(a: Exact, b: Exact, rounding: Rounding) -> Exact {
-    // Both significands to the same place under the top, so that the exponents tell the greater one and a number that
-    // is much smaller has room to be shifted: bits go only where the sum cannot lose its leading ones.
+    // Both significands to the same place under the top, so that the exponents tell the greater one
+    // and a number that is much smaller has room to be shifted: bits go only where the sum cannot
+    // lose its leading ones.
     let normal = |value: Exact| match value {
         Finite { negative, exponent, significand } => {
             let shift = significand.leading_zeros() - 2;
@@ -334,7 +350,11 @@ fn add_numbers(a: Exact, b: Exact, rounding: Rounding) -> Exact {
     let (negative, exponent) = (great.0, great.1);
     if great.0 == small.0 {
         // One bit more than a significand may have.
-        return Finite { negative, exponent: exponent + 1, significand: shift_sticky(great.2 + moved, 1) };
+        return Finite {
+            negative,
+            exponent: exponent + 1,
+            significand: shift_sticky(great.2 + moved, 1),
+        };
     }
     match great.2 - moved {
         0 => Finite { negative: rounding == Rounding::Down, exponent: 0, significand: 0 },

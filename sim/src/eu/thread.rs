@@ -34,7 +34,9 @@ impl Trap {
     #[cold]
     pub fn fault(self, at: Place) -> Fault {
         match self {
-            Trap::Missing { what, page } => Fault::Unimplemented { what: what.into(), at, page: page.into() },
+            Trap::Missing { what, page } => {
+                Fault::Unimplemented { what: what.into(), at, page: page.into() }
+            }
             Trap::Exception(exception) => Fault::Exception { exception, at },
             Trap::Illegal(why) => Fault::IllegalInstruction { why: why.into(), at },
         }
@@ -132,7 +134,8 @@ pub struct Launch {
     pub control: u32,
     /// `cr0.1`: which exceptions are enabled.
     pub exceptions: u32,
-    /// What `ip` is at the first instruction of the system routine (STATE_SIP); none: exceptions become faults.
+    /// What `ip` is at the first instruction of the system routine (STATE_SIP); none: exceptions
+    /// become faults.
     pub system_routine: Option<u32>,
     /// `sr0.0` and `sr0.1`.
     pub state: [u32; 2],
@@ -237,7 +240,8 @@ impl Thread {
         let payload = launch.payload.len().min(GRF_BYTES);
         self.regs.grf_mut()[..payload].copy_from_slice(&launch.payload[..payload]);
         let [state, ids] = launch.state;
-        let state = StateRegister::unpack_lossy(&[state, ids, launch.dispatch_mask, launch.vector_mask]);
+        let state =
+            StateRegister::unpack_lossy(&[state, ids, launch.dispatch_mask, launch.vector_mask]);
         self.regs.set_dwords(SR0, state.pack());
         let control = ControlRegister {
             master_exception_state: false,
@@ -246,7 +250,8 @@ impl Thread {
         self.regs.set_dwords(CR0, control.pack());
         self.modes = Modes::from_control(self.regs.u32(CR0));
         // The mask is latched here (assumptions::DISPATCH_MASK_IS_LATCHED).
-        let enabled = if control.vector_mask_enable { launch.vector_mask } else { launch.dispatch_mask };
+        let enabled =
+            if control.vector_mask_enable { launch.vector_mask } else { launch.dispatch_mask };
         self.flow = super::flow::Flow::new(enabled);
         self.jump = None;
         // The first instruction is where the kernel's offsets begin.
@@ -260,10 +265,12 @@ impl Thread {
         self.flow = super::flow::Flow::new(channels);
     }
 
-    /// Executes `kernel` from its first instruction to the end of the thread. Returns the number of instructions.
+    /// Executes `kernel` from its first instruction to the end of the thread. Returns the number of
+    /// instructions.
     ///
     /// # Errors
-    /// Any [`Fault`] that `world` gives or that an instruction runs into; a thread that waits for what is not there.
+    /// Any [`Fault`] that `world` gives or that an instruction runs into; a thread that waits for
+    /// what is not there.
     pub fn run<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<u64, Fault> {
         let stop = self.resume(kernel, world)?;
         if stop == Stop::End { Ok(self.executed) } else { Err(self.stuck(stop, kernel, world)) }
@@ -279,7 +286,9 @@ impl Thread {
             Stop::Dependency(fftid) => {
                 (format!("sendc that waits for the end of thread {fftid:#x}"), "2a sendc")
             }
-            Stop::Decode(offset) => (format!("jump to a computed offset, {offset:#x}"), "2a, control flow"),
+            Stop::Decode(offset) => {
+                (format!("jump to a computed offset, {offset:#x}"), "2a, control flow")
+            }
             Stop::End => ("instructions behind the end of the thread".into(), "G45 vol 4, 11.5"),
         };
         world.trap(Trap::Missing { what, page }, self.position(kernel))
@@ -289,7 +298,11 @@ impl Thread {
     ///
     /// # Errors
     /// Any [`Fault`] that `world` gives or that an instruction runs into.
-    pub fn resume<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<Stop, Fault> {
+    pub fn resume<E: Environment>(
+        &mut self,
+        kernel: &Kernel,
+        world: &mut E,
+    ) -> Result<Stop, Fault> {
         loop {
             let done = if self.pending.any() {
                 match self.ready(kernel, world)? {
@@ -310,7 +323,11 @@ impl Thread {
     ///
     /// # Errors
     /// Any [`Fault`] that `world` gives or that the instruction runs into.
-    pub fn step<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<Option<Stop>, Fault> {
+    pub fn step<E: Environment>(
+        &mut self,
+        kernel: &Kernel,
+        world: &mut E,
+    ) -> Result<Option<Stop>, Fault> {
         if let Some(stop) = self.ready(kernel, world)? {
             return Ok(Some(stop));
         }
@@ -343,18 +360,23 @@ impl Thread {
         self.flow.active
     }
 
-    /// Channels that wait elsewhere, with the byte offset of the instruction where they become active.
+    /// Channels that wait elsewhere, with the byte offset of the instruction where they become
+    /// active.
     pub fn waiting(&self, kernel: &Kernel) -> Vec<(u8, u32)> {
         let offset = |index: u32| kernel.uops.get(index as usize).map_or(0, |u| u.offset);
         self.flow.waiting().map(|(channel, index)| (channel, offset(index))).collect()
     }
 
-    /// Does what comes before the next instruction: jumps to where nothing was decoded before, exceptions. None: the
-    /// thread stands at an instruction.
+    /// Does what comes before the next instruction: jumps to where nothing was decoded before,
+    /// exceptions. None: the thread stands at an instruction.
     ///
     /// # Errors
     /// An exception without a system routine.
-    pub fn ready<E: Environment>(&mut self, kernel: &Kernel, world: &E) -> Result<Option<Stop>, Fault> {
+    pub fn ready<E: Environment>(
+        &mut self,
+        kernel: &Kernel,
+        world: &E,
+    ) -> Result<Option<Stop>, Fault> {
         loop {
             if let Some(stop) = self.pending.stop.take() {
                 return Ok(Some(stop));
@@ -468,7 +490,12 @@ impl Thread {
 
     /// An instruction with a breakpoint: the exception, or what it does otherwise.
     #[cold]
-    fn breakpoint<E: Environment>(&mut self, u: &Uop, kernel: &Kernel, world: &mut E) -> Result<Done, Fault> {
+    fn breakpoint<E: Environment>(
+        &mut self,
+        u: &Uop,
+        kernel: &Kernel,
+        world: &mut E,
+    ) -> Result<Done, Fault> {
         let passed = std::mem::take(&mut self.passed);
         match if passed { Ok(false) } else { self.interrupted(true, u.offset, kernel) } {
             Ok(true) | Err(Interrupt::Pause) => Ok(Done::Interrupted),
@@ -496,8 +523,10 @@ impl Thread {
                 return Err(Trap::Illegal(why).into());
             }
             Op::Missing => {
-                let (what, page) =
-                    u.note.as_ref().map_or((String::new(), ""), |note| (note.what.clone(), note.page));
+                let (what, page) = u
+                    .note
+                    .as_ref()
+                    .map_or((String::new(), ""), |note| (note.what.clone(), note.page));
                 return Err(Trap::Missing { what, page }.into());
             }
             Op::Wait => return self.wait(u),
@@ -537,7 +566,8 @@ impl Thread {
         Ok(())
     }
 
-    /// The thread with all its active channels continues at a byte offset from the kernel's first instruction.
+    /// The thread with all its active channels continues at a byte offset from the kernel's first
+    /// instruction.
     pub(super) fn jump_to(&mut self, kernel: &Kernel, offset: u32) -> Result<(), Interrupt> {
         match kernel.index(offset) {
             Some(index) => {
@@ -553,7 +583,8 @@ impl Thread {
 
     /// Sends a message.
     fn send<E: Environment>(&mut self, u: &Uop, mask: u32, world: &mut E) -> Result<Done, Fault> {
-        let Some(SendInfo { function, eot, descriptor, payload, response, dependent }) = u.send else {
+        let Some(SendInfo { function, eot, descriptor, payload, response, dependent }) = u.send
+        else {
             return Err(world.trap(Trap::Illegal("send without a message".into()), u.offset));
         };
         if dependent && let Some(fftid) = self.awaited() {
@@ -576,11 +607,14 @@ impl Thread {
                 Response::None => None,
                 Response::Register(offset) => Some(usize::from(offset)),
                 Response::Indirect { address, immediate } => {
-                    let at = i32::from(self.regs.u16(A0 + 2 * usize::from(address))) + i32::from(immediate);
+                    let at = i32::from(self.regs.u16(A0 + 2 * usize::from(address)))
+                        + i32::from(immediate);
                     match usize::try_from(at) {
                         Ok(at) if at.is_multiple_of(REGISTER) && at < GRF_BYTES => Some(at),
                         _ => {
-                            let why = format!("a response to byte {at:#x}, where no general register begins");
+                            let why = format!(
+                                "a response to byte {at:#x}, where no general register begins"
+                            );
                             return Err(world.trap(Trap::Illegal(why), u.offset));
                         }
                     }
@@ -627,9 +661,9 @@ fn combined(flags: u64, u: &Uop) -> u32 {
     let grouped = |group: u8, holds: fn(u32, u32) -> bool| {
         let group = u32::from(group).clamp(1, 32);
         let ones = u32::MAX >> (32 - group);
-        (0..32)
-            .step_by(group as usize)
-            .fold(0u32, |bits, at| bits | if holds(register >> at & ones, ones) { ones << at } else { 0 })
+        (0..32).step_by(group as usize).fold(0u32, |bits, at| {
+            bits | if holds(register >> at & ones, ones) { ones << at } else { 0 }
+        })
     };
     match u.predicate {
         Predicate::Any(group) => grouped(group, |bits, _| bits != 0) >> shift,

@@ -1,7 +1,9 @@
-//! What a kernel becomes before it runs: instructions with everything resolved that does not change while it runs.
+//! What a kernel becomes before it runs: instructions with everything resolved that does not change
+//! while it runs.
 //!
-//! A [`Uop`] knows nothing of encodings. Registers are byte offsets into one flat file ([`super::regions`]), regions
-//! are per-channel offsets or one of two simple shapes, branch targets are indices of other uops.
+//! A [`Uop`] knows nothing of encodings. Registers are byte offsets into one flat file
+//! ([`super::regions`]), regions are per-channel offsets or one of two simple shapes, branch
+//! targets are indices of other uops.
 
 use super::regions::{ACC_FILE, FILE_BYTES};
 use genxml_eu::instruction::{Descriptor, SharedFunction};
@@ -95,7 +97,8 @@ impl ExecType {
         }
     }
 
-    /// The type that sources of these types are brought to (G45 vol 4 section 11.4.4, Gen8 adds Q, DF and HF; bytes work as words).
+    /// The type that sources of these types are brought to (G45 vol 4 section 11.4.4, Gen8 adds Q,
+    /// DF and HF; bytes work as words).
     pub fn of(sources: impl Iterator<Item = Type>) -> ExecType {
         let rank = |ty: Type| match ty {
             Type::Ub | Type::B | Type::Uw | Type::W => (0, ExecType::Word),
@@ -256,7 +259,8 @@ pub enum Shape {
     Immediate(u64),
     /// Packed vector immediate: channel n takes pattern n modulo the number of patterns.
     Vector(Box<[u64]>),
-    /// Channel n reads the element of accumulator storage at the n-th of these bytes (see [`super::acc`]).
+    /// Channel n reads the element of accumulator storage at the n-th of these bytes (see
+    /// [`super::acc`]).
     Accumulator(Box<[u16; MAX_CHANNELS]>),
     /// Register-indirect: `a0` gives the address.
     Indirect(Box<Indirect>),
@@ -336,7 +340,8 @@ pub struct Dst {
     pub ty: Type,
     /// Where the elements are.
     pub target: Target,
-    /// The write changes state that the thread keeps elsewhere too (cr0, sr0, n0): see [`super::control`].
+    /// The write changes state that the thread keeps elsewhere too (cr0, sr0, n0): see
+    /// [`super::control`].
     pub control: bool,
 }
 
@@ -400,7 +405,8 @@ pub struct Uop {
     pub size: u8,
     /// First channel, from quarter and nibble control.
     pub first: u8,
-    /// Channels that may be written by this instruction at all: its size and Align16 channel enables.
+    /// Channels that may be written by this instruction at all: its size and Align16 channel
+    /// enables.
     pub lanes: u32,
     /// Ignore the execution mask.
     pub no_mask: bool,
@@ -418,12 +424,14 @@ pub struct Uop {
     pub saturate: bool,
     /// Write the accumulator too.
     pub acc_write: bool,
-    /// Element of the accumulator that belongs to channel 0 where the instruction does not name one.
+    /// Element of the accumulator that belongs to channel 0 where the instruction does not name
+    /// one.
     pub accumulator: u8,
-    /// Extended accumulators (`mme0` to `mme7`) of the destination and of each source of a division macro's step;
-    /// 8 is none.
+    /// Extended accumulators (`mme0` to `mme7`) of the destination and of each source of a division
+    /// macro's step; 8 is none.
     pub extended: [u8; 4],
-    /// A source is a register that must be brought up to date before it is read (`ip`, `tm0`, `ce0`).
+    /// A source is a register that must be brought up to date before it is read (`ip`, `tm0`,
+    /// `ce0`).
     pub volatile: bool,
     /// One of them is `tm0`, the clock.
     pub clock: bool,
@@ -489,7 +497,11 @@ impl Uop {
 
     /// An instruction that stops the thread with a report when it is reached.
     pub fn missing(offset: u32, what: impl Into<String>, page: &'static str) -> Uop {
-        Uop { op: Op::Missing, note: Some(Box::new(Note { what: what.into(), page })), ..Uop::nop(offset) }
+        Uop {
+            op: Op::Missing,
+            note: Some(Box::new(Note { what: what.into(), page })),
+            ..Uop::nop(offset)
+        }
     }
 
     /// An opcode that no instruction has.
@@ -507,8 +519,8 @@ impl Uop {
     }
 }
 
-/// Per-channel byte offsets of a region: channel n is in row n / width. Offsets wrap at `limit` bytes, as the manual
-/// allows for registers past the last (G45 vol 4, exceptions: may wrap).
+/// Per-channel byte offsets of a region: channel n is in row n / width. Offsets wrap at `limit`
+/// bytes, as the manual allows for registers past the last (G45 vol 4, exceptions: may wrap).
 pub fn region(
     base: usize,
     size: usize,
@@ -517,10 +529,13 @@ pub fn region(
     hstride: usize,
     limit: usize,
 ) -> [u16; MAX_CHANNELS] {
-    std::array::from_fn(|n| ((base + ((n / width) * vstride + (n % width) * hstride) * size) % limit) as u16)
+    std::array::from_fn(|n| {
+        ((base + ((n / width) * vstride + (n % width) * hstride) * size) % limit) as u16
+    })
 }
 
-/// The simplest shape for the elements at `table`, of which `channels` are used, each of `size` bytes, in the file.
+/// The simplest shape for the elements at `table`, of which `channels` are used, each of `size`
+/// bytes, in the file.
 pub fn shape(table: [u16; MAX_CHANNELS], channels: usize, size: usize) -> Shape {
     let first = usize::from(table[0]);
     let used = &table[..channels];

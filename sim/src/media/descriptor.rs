@@ -1,4 +1,5 @@
-//! Interface descriptors resolved: kernel, surfaces, constants and modes of the threads of one packet.
+//! Interface descriptors resolved: kernel, surfaces, constants and modes of the threads of one
+//! packet.
 
 use crate::assumptions::{
     INDIRECT_DATA_OF_A_THREAD_COMES_FIRST, MAX_FFTID, READ_OFFSET_COUNTS_FOR_SHARED_CONSTANTS,
@@ -13,7 +14,9 @@ use crate::unit::local::place;
 use crate::unit::{Bindings, Program, Samplers};
 use genxml::eu::gen8::eu_registers::{ControlRegister, StateRegister};
 use genxml::gen8::media::MediaVfeState;
-use genxml::gen8::state::{InterfaceDescriptorData, InterfaceDescriptorDataThreadPriority as Priority};
+use genxml::gen8::state::{
+    InterfaceDescriptorData, InterfaceDescriptorDataThreadPriority as Priority,
+};
 use genxml_core::address::GeneralState;
 use genxml_core::{Address, U};
 
@@ -21,7 +24,8 @@ use genxml_core::{Address, U};
 pub const REGISTER: usize = 32;
 /// Registers of a payload at most: the register file.
 const MAX_PAYLOAD: usize = 128;
-/// What starts media and GPGPU threads: the thread spawner (000, Shared Function and Fixed Function IDs).
+/// What starts media and GPGPU threads: the thread spawner (000, Shared Function and Fixed Function
+/// IDs).
 const THREAD_SPAWNER: u32 = 7;
 
 /// All that the threads of a packet share.
@@ -49,13 +53,15 @@ impl Dispatch {
     /// Follows descriptor `index` of the loaded ones.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] if there is none, if no MEDIA_VFE_STATE came before, or if a field of one of them holds what
-    /// it must not; faults of the kernel's memory.
+    /// [`Fault::BadPacket`] if there is none, if no MEDIA_VFE_STATE came before, or if a field of
+    /// one of them holds what it must not; faults of the kernel's memory.
     pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>, index: u64) -> Result<Dispatch, Fault> {
         let Some(vfe) = exec.state.vfe else {
             return Err(exec.bad_field("MEDIA_VFE_STATE", 0, "none was executed before"));
         };
-        let Some(descriptor) = exec.state.interface_descriptors.entries.get(index as usize).copied() else {
+        let Some(descriptor) =
+            exec.state.interface_descriptors.entries.get(index as usize).copied()
+        else {
             let loaded = exec.state.interface_descriptors.entries.len();
             let why = format!("{loaded} descriptors are loaded");
             return Err(exec.bad_field("Interface Descriptor Offset", index, why));
@@ -85,11 +91,17 @@ impl Dispatch {
         let offset = descriptor.kernel_start_pointer.get();
         let kernel = kernels::decode(exec, base.instruction.wrapping_add(offset), offset as u32);
         let table = base.surface.wrapping_add(descriptor.binding_table_pointer.get());
-        let samplers =
-            Samplers::new(base.dynamic, base.dynamic.wrapping_add(descriptor.sampler_state_pointer.get()));
-        let constants = exec.state.curbe.get(skip as usize * REGISTER..).unwrap_or_default().to_vec();
+        let samplers = Samplers::new(
+            base.dynamic,
+            base.dynamic.wrapping_add(descriptor.sampler_state_pointer.get()),
+        );
+        let constants =
+            exec.state.curbe.get(skip as usize * REGISTER..).unwrap_or_default().to_vec();
         Ok(Dispatch {
-            program: Program { kernel, bindings: Bindings::new(base.surface, table).with_samplers(samplers) },
+            program: Program {
+                kernel,
+                bindings: Bindings::new(base.surface, table).with_samplers(samplers),
+            },
             control: control(&descriptor),
             system_routine: exec.state.sip.map(|sip| sip.system_instruction_pointer.get() as u32),
             constants,
@@ -106,23 +118,28 @@ impl Dispatch {
         self.indirect = true;
     }
 
-    /// Appends what thread `thread` of a group gets of the constants: the registers that all threads share, which come
-    /// first in memory, and its own.
+    /// Appends what thread `thread` of a group gets of the constants: the registers that all
+    /// threads share, which come first in memory, and its own.
     pub fn push_shares(&self, payload: &mut Vec<u8>, thread: usize) {
         let shared = self.descriptor.cross_thread_constant_data_read_length.get() as usize;
         let own = self.descriptor.constant_indirect_urb_entry_read_length.get() as usize;
         let (all, one) = ((0, shared), (shared + thread * own, own));
-        let order =
-            if self.indirect && INDIRECT_DATA_OF_A_THREAD_COMES_FIRST { [one, all] } else { [all, one] };
+        let order = if self.indirect && INDIRECT_DATA_OF_A_THREAD_COMES_FIRST {
+            [one, all]
+        } else {
+            [all, one]
+        };
         for (first, registers) in order {
             self.push_constants(payload, first, registers);
         }
     }
 
-    /// Appends `registers` registers of constants, from register `first` of them on; what was not loaded is 0.
+    /// Appends `registers` registers of constants, from register `first` of them on; what was not
+    /// loaded is 0.
     pub fn push_constants(&self, payload: &mut Vec<u8>, first: usize, registers: usize) {
         let start = first.saturating_mul(REGISTER).min(self.constants.len());
-        let end = start.saturating_add(registers.saturating_mul(REGISTER)).min(self.constants.len());
+        let end =
+            start.saturating_add(registers.saturating_mul(REGISTER)).min(self.constants.len());
         let length = payload.len() + registers.min(MAX_PAYLOAD + 1) * REGISTER;
         payload.extend_from_slice(&self.constants[start..end]);
         payload.resize(length, 0);
@@ -132,9 +149,17 @@ impl Dispatch {
     ///
     /// # Errors
     /// [`Fault::BadPacket`].
-    pub fn check_payload<O: Observer>(&self, exec: &Exec<'_, O>, registers: usize) -> Result<(), Fault> {
+    pub fn check_payload<O: Observer>(
+        &self,
+        exec: &Exec<'_, O>,
+        registers: usize,
+    ) -> Result<(), Fault> {
         if registers > MAX_PAYLOAD {
-            return Err(exec.bad_field("thread payload", registers as u64, "a thread has 128 registers"));
+            return Err(exec.bad_field(
+                "thread payload",
+                registers as u64,
+                "a thread has 128 registers",
+            ));
         }
         Ok(())
     }
@@ -156,13 +181,15 @@ impl Dispatch {
         let base = self.vfe.scratch_space_base_pointer.get();
         let at = base.wrapping_add(slot << (10 + self.vfe.per_thread_scratch_space.get()));
         Address::new(at).map_err(|_| {
-            let why =
-                format!("of slot {slot} it becomes {at:#x}, and the thread header has 32 bits (2d, r0.5)");
+            let why = format!(
+                "of slot {slot} it becomes {at:#x}, and the thread header has 32 bits (2d, r0.5)"
+            );
             exec.bad_field("Scratch Space Base Pointer", base, why)
         })
     }
 
-    /// What a thread starts with, but for its payload: `number` is that of its slot, `fftid` that of its scratch space.
+    /// What a thread starts with, but for its payload: `number` is that of its slot, `fftid` that
+    /// of its scratch space.
     pub fn launch(&self, launch: &mut Launch, mask: u32, number: u32, fftid: u64) {
         // The vector mask names the groups of four with a live channel (004:3000ff).
         let groups = (mask | mask >> 1 | mask >> 2 | mask >> 3) & 0x1111_1111;
@@ -198,8 +225,9 @@ fn exceptions(descriptor: &InterfaceDescriptorData) -> u32 {
     .pack()[1]
 }
 
-/// What `cr0.0` starts with (004:3081-3250): float mode, single program flow, rounding, and denorms: single floats
-/// are flushed, halves and doubles kept (2d INTERFACE_DESCRIPTOR_DATA Denorm Mode).
+/// What `cr0.0` starts with (004:3081-3250): float mode, single program flow, rounding, and
+/// denorms: single floats are flushed, halves and doubles kept (2d INTERFACE_DESCRIPTOR_DATA Denorm
+/// Mode).
 fn control(descriptor: &InterfaceDescriptorData) -> u32 {
     (descriptor.floating_point_mode.bits()
         | descriptor.single_program_flow.bits() << 2

@@ -15,7 +15,9 @@ use crate::unit::Program;
 use crate::unit::local::Barrier;
 use crate::watchdog;
 use genxml::gen8::media::{GpgpuWalker, GpgpuWalkerSimdSize};
-use genxml::gen8::registers::{CsInvocationCount, GpgpuDispatchdimx, GpgpuDispatchdimy, GpgpuDispatchdimz};
+use genxml::gen8::registers::{
+    CsInvocationCount, GpgpuDispatchdimx, GpgpuDispatchdimy, GpgpuDispatchdimz,
+};
 use genxml::gen8::thread_payloads::GpgpuThreadPayloadHeader;
 use genxml_core::{Address, U};
 use std::ops::Range;
@@ -86,7 +88,8 @@ impl Group {
     }
 }
 
-/// A GPGPU_WALKER with all that it names: what its groups need to run, in any order and on any worker.
+/// A GPGPU_WALKER with all that it names: what its groups need to run, in any order and on any
+/// worker.
 #[derive(Clone, Debug)]
 pub struct Grid {
     dispatch: Dispatch,
@@ -116,8 +119,12 @@ impl Grid {
     /// Follows all that the walker names.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for fields that no group can run with; faults of the memory that they lie in.
-    pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>, walker: &GpgpuWalker) -> Result<Grid, Fault> {
+    /// [`Fault::BadPacket`] for fields that no group can run with; faults of the memory that they
+    /// lie in.
+    pub fn resolve<O: Observer>(
+        exec: &mut Exec<'_, O>,
+        walker: &GpgpuWalker,
+    ) -> Result<Grid, Fault> {
         let channels = match walker.simd_size {
             GpgpuWalkerSimdSize::SIMD8 => 8,
             GpgpuWalkerSimdSize::SIMD16 => 16,
@@ -155,7 +162,11 @@ impl Grid {
                  can say (2a p.455)",
                 group.count()
             );
-            return Err(exec.bad_field("Thread Depth Counter Maximum", group.threads[2].into(), why));
+            return Err(exec.bad_field(
+                "Thread Depth Counter Maximum",
+                group.threads[2].into(),
+                why,
+            ));
         }
         let mut dispatch = Dispatch::resolve(exec, walker.interface_descriptor_offset.get())?;
         let length = walker.indirect_data_length.get();
@@ -176,7 +187,8 @@ impl Grid {
         dispatch.check_payload(exec, (1 + shared + own) as usize)?;
         dispatch.scratch(
             exec,
-            dispatch.scratch_slots().min(self.groups().saturating_mul(masks.len() as u64)).max(1) - 1,
+            dispatch.scratch_slots().min(self.groups().saturating_mul(masks.len() as u64)).max(1)
+                - 1,
         )?;
         // gem_gpgpu_fill leaves the count 0, and hardware runs it: only barriers look at it.
         let count = descriptor.number_of_threads_in_gpgpu_thread_group.get();
@@ -232,14 +244,16 @@ impl Grid {
                 continue;
             }
             let mut slot = first_slot.wrapping_add(thread as u64) % dispatch.scratch_slots();
-            // Fewer slots than threads: those that stay keep theirs, and the next one waits for one of them to end.
+            // Fewer slots than threads: those that stay keep theirs, and the next one waits for one
+            // of them to end.
             if dispatch.scratch_slots() < masks.len() as u64 {
                 while slots.residents().len() as u64 >= dispatch.scratch_slots() {
                     if !slots.round(exec)? {
                         return Err(stuck(exec, slots));
                     }
                 }
-                let used = |slot| slots.local.present.iter().any(|number| taken[*number as usize] == slot);
+                let used =
+                    |slot| slots.local.present.iter().any(|number| taken[*number as usize] == slot);
                 while used(slot) {
                     slot = (slot + 1) % dispatch.scratch_slots();
                 }
@@ -250,7 +264,11 @@ impl Grid {
                 thread_group_id_x: U::from_bits(id[0].into()),
                 thread_group_id_y: U::from_bits(id[1].into()),
                 thread_group_id_z: U::from_bits(id[2].into()),
-                barrier_id: U::from_bits(if descriptor.barrier_enable { barrier.into() } else { 0 }),
+                barrier_id: U::from_bits(if descriptor.barrier_enable {
+                    barrier.into()
+                } else {
+                    0
+                }),
                 per_thread_scratch_space: dispatch.vfe.per_thread_scratch_space,
                 sampler_state_pointer: descriptor.sampler_state_pointer,
                 binding_table_pointer: Address::from_bits(descriptor.binding_table_pointer.get()),
@@ -288,7 +306,8 @@ impl Work for Grid {
         self.groups()
     }
 
-    /// Runs groups by their place in the order of dispatch: those from `groups.start` on, before `groups.end`.
+    /// Runs groups by their place in the order of dispatch: those from `groups.start` on, before
+    /// `groups.end`.
     ///
     /// # Errors
     /// Any [`Fault`] of a thread; [`Fault::Stuck`] if threads of a group wait for ever.
@@ -327,7 +346,10 @@ impl Work for Grid {
 }
 
 /// The indirect data of a walker, which its threads share out.
-fn indirect_data<O: Observer>(exec: &mut Exec<'_, O>, walker: &GpgpuWalker) -> Result<Vec<u8>, Fault> {
+fn indirect_data<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    walker: &GpgpuWalker,
+) -> Result<Vec<u8>, Fault> {
     let length = walker.indirect_data_length.get();
     if !length.is_multiple_of(REGISTER as u64) || length >= MAX_INDIRECT {
         let why = format!("a multiple of 32 below {MAX_INDIRECT} is needed (2a p.454)");
@@ -335,7 +357,9 @@ fn indirect_data<O: Observer>(exec: &mut Exec<'_, O>, walker: &GpgpuWalker) -> R
     }
     let address = exec.state.base.indirect.wrapping_add(walker.indirect_data_start_address.get());
     let mut data = vec![0; length as usize];
-    exec.vm.read(address, &mut data).map_err(|fault| exec.page(fault, "Indirect Data Start Address"))?;
+    exec.vm
+        .read(address, &mut data)
+        .map_err(|fault| exec.page(fault, "Indirect Data Start Address"))?;
     exec.stats.bytes_read += length;
     Ok(data)
 }

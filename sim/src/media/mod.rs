@@ -1,9 +1,10 @@
 //! Media and GPGPU front end: walkers and media objects become threads.
 //!
-//! The command streamer calls one function per dispatching packet; state packets were latched before
-//! ([`crate::context::State`]). [`descriptor`] follows what a packet names. [`gpgpu`] makes thread groups of it, which
-//! run to their end; [`object`] makes media threads, along a [`walker`]'s way if there are many, that depend on each
-//! other by the [`scoreboard`] and live in a [`pool`]. [`slots`] is where threads take turns.
+//! The command streamer calls one function per dispatching packet; state packets were latched
+//! before ([`crate::context::State`]). [`descriptor`] follows what a packet names. [`gpgpu`] makes
+//! thread groups of it, which run to their end; [`object`] makes media threads, along a
+//! [`walker`]'s way if there are many, that depend on each other by the [`scoreboard`] and live in
+//! a [`pool`]. [`slots`] is where threads take turns.
 
 pub mod descriptor;
 pub mod gpgpu;
@@ -30,7 +31,10 @@ const DESCRIPTOR_ROWS: u64 = 64;
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the walker names.
-pub fn dispatch_walker<O: Observer>(exec: &mut Exec<'_, O>, walker: &GpgpuWalker) -> Result<(), Fault> {
+pub fn dispatch_walker<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    walker: &GpgpuWalker,
+) -> Result<(), Fault> {
     drain(exec)?;
     gpgpu::walk(exec, walker)
 }
@@ -39,7 +43,10 @@ pub fn dispatch_walker<O: Observer>(exec: &mut Exec<'_, O>, walker: &GpgpuWalker
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the object names.
-pub fn dispatch_object<O: Observer>(exec: &mut Exec<'_, O>, object: &MediaObject<'_>) -> Result<(), Fault> {
+pub fn dispatch_object<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    object: &MediaObject<'_>,
+) -> Result<(), Fault> {
     object::object(exec, object)
 }
 
@@ -58,7 +65,10 @@ pub fn dispatch_grpid<O: Observer>(
 ///
 /// # Errors
 /// As of [`dispatch_object`].
-pub fn dispatch_prt<O: Observer>(exec: &mut Exec<'_, O>, object: &MediaObjectPrt) -> Result<(), Fault> {
+pub fn dispatch_prt<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    object: &MediaObjectPrt,
+) -> Result<(), Fault> {
     object::prt(exec, object)
 }
 
@@ -79,7 +89,8 @@ pub fn dispatch_object_walker<O: Observer>(
 /// [`Fault::BadPacket`] for sizes that do not fit the URB; any [`Fault`] of the threads.
 pub fn vfe_state<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaVfeState) -> Result<(), Fault> {
     drain(exec)?;
-    let (entries, size) = (packet.number_of_urb_entries.get(), packet.urb_entry_allocation_size.get());
+    let (entries, size) =
+        (packet.number_of_urb_entries.get(), packet.urb_entry_allocation_size.get());
     let rows = entries * size + packet.curbe_allocation_size.get() + DESCRIPTOR_ROWS;
     if rows > URB_ROWS {
         let why = format!(
@@ -92,7 +103,9 @@ pub fn vfe_state<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaVfeState) ->
         let why = "the stack is a part of the scratch space (2a p.510)";
         return Err(exec.bad_field("Stack Size", packet.stack_size.get(), why));
     }
-    if packet.reset_gateway_timer == Timer::RESETTING_RELATIVE_TIMER_AND_LATCHING_THE_GLOBAL_TIMESTAMP {
+    if packet.reset_gateway_timer
+        == Timer::RESETTING_RELATIVE_TIMER_AND_LATCHING_THE_GLOBAL_TIMESTAMP
+    {
         exec.state.gateway_epoch = exec.budget.clock();
     }
     exec.state.media.reset();
@@ -100,8 +113,8 @@ pub fn vfe_state<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaVfeState) ->
     Ok(())
 }
 
-/// MEDIA_STATE_FLUSH: root threads have started, so that what they started from can change. A watermark waits for
-/// room, which there is.
+/// MEDIA_STATE_FLUSH: root threads have started, so that what they started from can change. A
+/// watermark waits for room, which there is.
 ///
 /// # Errors
 /// Any [`Fault`] of the threads.

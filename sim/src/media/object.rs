@@ -37,7 +37,9 @@ impl Indirect {
     fn read<O: Observer>(self, exec: &mut Exec<'_, O>) -> Result<Vec<u8>, Fault> {
         let Indirect { length, address } = self;
         if !length.is_multiple_of(REGISTER as u64) || length > 4 * MAX_INDIRECT {
-            let why = format!("a multiple of 32 bytes, at most {MAX_INDIRECT} dwords, is needed (2a p.491)");
+            let why = format!(
+                "a multiple of 32 bytes, at most {MAX_INDIRECT} dwords, is needed (2a p.491)"
+            );
             return Err(exec.bad_field("Indirect Data Length", length, why));
         }
         let mut data = vec![0; length as usize];
@@ -53,7 +55,10 @@ impl Indirect {
 }
 
 /// Inline data as whole registers.
-fn inline<O: Observer>(exec: &Exec<'_, O>, dwords: impl Iterator<Item = u64>) -> Result<Vec<u8>, Fault> {
+fn inline<O: Observer>(
+    exec: &Exec<'_, O>,
+    dwords: impl Iterator<Item = u64>,
+) -> Result<Vec<u8>, Fault> {
     let mut data: Vec<u8> = dwords.flat_map(|dword| (dword as u32).to_le_bytes()).collect();
     if data.len() > 4 * MAX_INLINE {
         let why = format!("at most {MAX_INLINE} dwords of inline data are possible (2a p.489)");
@@ -75,7 +80,8 @@ fn both<O: Observer>(
     let both = !data.is_empty() && !indirect.is_empty();
     data.extend(indirect);
     if both && data.len() / REGISTER > most {
-        let why = format!("with inline data it must not be more than {most} registers (2a p.491, p.501)");
+        let why =
+            format!("with inline data it must not be more than {most} registers (2a p.491, p.501)");
         return Err(exec.bad_field("Indirect Data Length", (data.len() / REGISTER) as u64, why));
     }
     Ok(data)
@@ -117,7 +123,8 @@ fn submit<O: Observer>(exec: &mut Exec<'_, O>, root: Root) -> Result<(), Fault> 
     Ok(())
 }
 
-/// Tells that all threads have ended, if they have. Others outlive their packet, and nothing is told of it.
+/// Tells that all threads have ended, if they have. Others outlive their packet, and nothing is
+/// told of it.
 fn submitted<O: Observer>(exec: &mut Exec<'_, O>, kernel: u64) {
     if exec.state.media.is_idle() {
         exec.tell(&Event::DispatchEnd { kernel });
@@ -150,11 +157,15 @@ pub fn object<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObject<'_>) -> 
     submit(exec, root)
 }
 
-/// MEDIA_OBJECT_GRPID: one thread of a group, with constants that the threads of the group share out.
+/// MEDIA_OBJECT_GRPID: one thread of a group, with constants that the threads of the group share
+/// out.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the packet names.
-pub fn grpid<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObjectGrpid<'_>) -> Result<(), Fault> {
+pub fn grpid<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &MediaObjectGrpid<'_>,
+) -> Result<(), Fault> {
     let mut dispatch = Dispatch::resolve(exec, packet.interface_descriptor_offset.get())?;
     let descriptor = &dispatch.descriptor;
     let threads = descriptor.number_of_threads_in_gpgpu_thread_group.get();
@@ -189,7 +200,8 @@ pub fn grpid<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObjectGrpid<'_>)
     submit(exec, root)
 }
 
-/// MEDIA_OBJECT_PRT: a persistent root thread. It is never interrupted here, so that it is dispatched once.
+/// MEDIA_OBJECT_PRT: a persistent root thread. It is never interrupted here, so that it is
+/// dispatched once.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the packet names.
@@ -210,7 +222,10 @@ pub fn prt<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObjectPrt) -> Resu
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the packet names.
-pub fn walker<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObjectWalker<'_>) -> Result<(), Fault> {
+pub fn walker<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &MediaObjectWalker<'_>,
+) -> Result<(), Fault> {
     let walk = Walk::new(packet);
     if let Some(field) = walk.endless() {
         return Err(exec.bad_field(field, 0, "a loop that goes nowhere never ends"));
@@ -222,7 +237,13 @@ pub fn walker<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObjectWalker<'_
         GroupLoop::MID_LOCAL_GROUPS => Some(3),
         GroupLoop::OUTER_LOCAL_GROUPS => Some(2),
         GroupLoop::INNER_GLOBAL_GROUPS => Some(1),
-        other => return Err(exec.bad_field("Group ID Loop Select", other.bits(), "0 to 5 are possible")),
+        other => {
+            return Err(exec.bad_field(
+                "Group ID Loop Select",
+                other.bits(),
+                "0 to 5 are possible",
+            ));
+        }
     };
     let index = packet.interface_descriptor_offset.get();
     let dispatch = Dispatch::resolve(exec, index)?;

@@ -1,10 +1,11 @@
-//! Media threads: root threads of packets, and the children that they spawn. They outlive their packets: the front end
-//! goes on while threads run, and what a thread waits for may come from a later packet.
+//! Media threads: root threads of packets, and the children that they spawn. They outlive their
+//! packets: the front end goes on while threads run, and what a thread waits for may come from a
+//! later packet.
 //!
-//! Root threads start in the order of their packets. One that cannot start yet holds up those behind it: no slot or
-//! no URB entry is free, a dependency on the scoreboard has not ended, a fence of a persistent root thread stands,
-//! or it waits for the message of another thread. Each thread has its first turn at once, so that threads that do not
-//! wait run one after the other.
+//! Root threads start in the order of their packets. One that cannot start yet holds up those
+//! behind it: no slot or no URB entry is free, a dependency on the scoreboard has not ended, a
+//! fence of a persistent root thread stands, or it waits for the message of another thread. Each
+//! thread has its first turn at once, so that threads that do not wait run one after the other.
 
 use super::URB_ROWS;
 use super::descriptor::{Dispatch, REGISTER};
@@ -29,7 +30,8 @@ use std::sync::Arc;
 pub struct Root {
     /// Kernel, constants and modes.
     pub dispatch: Arc<Dispatch>,
-    /// Its place on the scoreboard, and the dependencies that count for it; none if it does not use the scoreboard.
+    /// Its place on the scoreboard, and the dependencies that count for it; none if it does not use
+    /// the scoreboard.
     pub position: Position,
     /// Dependencies that count for it; none if it does not use the scoreboard.
     pub dependencies: Option<u8>,
@@ -93,11 +95,13 @@ struct Child {
     at: Place,
 }
 
-/// Root threads that wait for their start at most: a packet that has more of them makes threads run until there are
-/// fewer. The fixed functions have a queue of some length too; a packet behind can start nothing before those in front.
+/// Root threads that wait for their start at most: a packet that has more of them makes threads run
+/// until there are fewer. The fixed functions have a queue of some length too; a packet behind can
+/// start nothing before those in front.
 const QUEUE: usize = 256;
 
-/// Child threads that wait for their start at most: until then r0 of each lies in a register of the URB that is its own.
+/// Child threads that wait for their start at most: until then r0 of each lies in a register of the
+/// URB that is its own.
 const CHILDREN: usize = URB_ROWS as usize;
 
 /// How long to run.
@@ -202,7 +206,8 @@ impl Pool {
         *self = Pool::default();
     }
 
-    /// Appends a root thread. It and others start if they can; if too many wait for that, others go on until fewer do.
+    /// Appends a root thread. It and others start if they can; if too many wait for that, others go
+    /// on until fewer do.
     ///
     /// # Errors
     /// Any [`Fault`] of a thread; [`Fault::Stuck`] if too many wait and nothing moves.
@@ -312,7 +317,9 @@ impl Pool {
     }
 
     fn ended(&mut self, number: u32) {
-        let Some(at) = self.members.iter().position(|member| member.number == number) else { return };
+        let Some(at) = self.members.iter().position(|member| member.number == number) else {
+            return;
+        };
         let member = self.members.remove(at);
         if let Some(fftid) = member.scratch {
             self.slots.retire(fftid as u8);
@@ -343,7 +350,8 @@ impl Pool {
             Request::Child(payload) => {
                 self.fenced = false;
                 if self.children.len() >= CHILDREN {
-                    let handle = ThreadSpawnMessagePayload::unpack_lossy(&payload).dispatch_urb_handle.get();
+                    let handle =
+                        ThreadSpawnMessagePayload::unpack_lossy(&payload).dispatch_urb_handle.get();
                     let why = "so many child threads wait for their start that the URB has no room for r0 of one more";
                     return Err(exec.bad_field("Dispatch URB Handle", handle, why));
                 }
@@ -394,7 +402,9 @@ impl Pool {
         let live = self.members.iter().filter(|member| member.scratch.is_some()).count() as u64;
         let entries = vfe.number_of_urb_entries.get() as usize;
         let wants_entry = root.children.is_some() || !root.data.is_empty();
-        if live >= vfe.maximum_number_of_threads.get() || self.slots.residents().len() >= PLACES as usize {
+        if live >= vfe.maximum_number_of_threads.get()
+            || self.slots.residents().len() >= PLACES as usize
+        {
             Some("Maximum Number of Threads are running")
         } else if wants_entry && self.entries.iter().filter(|used| **used).count() >= entries {
             Some("no URB entry is free")
@@ -416,7 +426,8 @@ impl Pool {
 
     /// True if a stalling scoreboard holds the thread back.
     fn stalls(&self, root: &Root) -> bool {
-        let Some((scoreboard, mask)) = Scoreboard::new(&root.dispatch.vfe).zip(root.dependencies) else {
+        let Some((scoreboard, mask)) = Scoreboard::new(&root.dispatch.vfe).zip(root.dependencies)
+        else {
             return false;
         };
         !scoreboard.non_stalling
@@ -444,8 +455,9 @@ impl Pool {
         let barrier = group.and_then(|group| self.groups[group].as_ref()?.barrier.as_ref());
         let handle = entry.map_or(0, |entry| {
             let vfe = &dispatch.vfe;
-            let row =
-                64 + vfe.curbe_allocation_size.get() + entry as u64 * vfe.urb_entry_allocation_size.get();
+            let row = 64
+                + vfe.curbe_allocation_size.get()
+                + entry as u64 * vfe.urb_entry_allocation_size.get();
             row * REGISTER as u64 / URB_HANDLE_BYTES as u64
         });
         let header = MediaThreadPayloadHeader {
@@ -480,7 +492,8 @@ impl Pool {
             .into_iter()
             .flat_map(|(scoreboard, mask)| scoreboard.dependencies(root.position, mask))
             .filter_map(|(n, on)| {
-                let member = self.members.iter().rev().find(|member| member.position == Some(on))?;
+                let member =
+                    self.members.iter().rev().find(|member| member.position == Some(on))?;
                 Some((n, member.scratch?))
             })
             .collect();
@@ -502,7 +515,11 @@ impl Pool {
         Ok(())
     }
 
-    fn start_child<O: Observer>(&mut self, exec: &mut Exec<'_, O>, child: Child) -> Result<(), Fault> {
+    fn start_child<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        child: Child,
+    ) -> Result<(), Fault> {
         let packet = std::mem::replace(&mut exec.at, child.at);
         let number = self.free_number();
         let mut launch = Launch { payload: child.payload, ..Launch::default() };
@@ -547,7 +564,8 @@ impl Pool {
         if let Some(known) = self.dispatches.iter().position(|known| Arc::ptr_eq(known, dispatch)) {
             return known;
         }
-        let unused = |n: &usize| self.slots.residents().iter().all(|resident| resident.program != *n);
+        let unused =
+            |n: &usize| self.slots.residents().iter().all(|resident| resident.program != *n);
         match (0..self.dispatches.len()).find(unused) {
             Some(slot) => {
                 self.dispatches[slot] = dispatch.clone();
@@ -572,7 +590,10 @@ impl Pool {
     /// A barrier that no group has.
     fn barrier(&self) -> Option<u8> {
         let used = |id: u8| {
-            self.groups.iter().flatten().any(|group| group.barrier.as_ref().is_some_and(|b| b.id == id))
+            self.groups
+                .iter()
+                .flatten()
+                .any(|group| group.barrier.as_ref().is_some_and(|b| b.id == id))
         };
         (0..16).find(|id| !used(*id))
     }
@@ -622,8 +643,9 @@ fn free(used: impl Fn(u64) -> bool) -> u64 {
     (0..).find(|n| !used(*n)).unwrap_or(0)
 }
 
-/// A child thread of the payload of a spawn message: its r0 and the registers behind its constants lie in the URB. The
-/// descriptor's binding table and samplers are not for children (2d p.229): they have those of their r0.
+/// A child thread of the payload of a spawn message: its r0 and the registers behind its constants
+/// lie in the URB. The descriptor's binding table and samplers are not for children (2d p.229):
+/// they have those of their r0.
 fn child<O: Observer>(exec: &mut Exec<'_, O>, payload: &[u32; 8]) -> Result<Child, Fault> {
     let message = ThreadSpawnMessagePayload::unpack_lossy(payload);
     let mut dispatch = Dispatch::resolve(exec, message.interface_descriptor_offset.get())?;
@@ -641,8 +663,9 @@ fn child<O: Observer>(exec: &mut Exec<'_, O>, payload: &[u32; 8]) -> Result<Chil
     let base = dispatch.program.bindings.base;
     let dynamic = dispatch.program.bindings.samplers.base;
     let samplers = dynamic.wrapping_add(header.sampler_state_pointer.get());
-    dispatch.program.bindings = Bindings::new(base, base.wrapping_add(header.binding_table_pointer.get()))
-        .with_samplers(Samplers::new(dynamic, samplers));
+    dispatch.program.bindings =
+        Bindings::new(base, base.wrapping_add(header.binding_table_pointer.get()))
+            .with_samplers(Samplers::new(dynamic, samplers));
     let mut payload = r0.to_vec();
     let constants = dispatch.descriptor.constant_indirect_urb_entry_read_length.get() as usize;
     dispatch.check_payload(exec, 1 + constants + length)?;

@@ -1,7 +1,9 @@
-//! The scoreboard of media threads: a thread depends on those at given distances from its position (2a p.513-516).
+//! The scoreboard of media threads: a thread depends on those at given distances from its position
+//! (2a p.513-516).
 //!
-//! Only threads that are on their way count: nobody waits for a position where no thread was dispatched before, which
-//! is how threads at the edges of a picture start although the mask is the same for all.
+//! Only threads that are on their way count: nobody waits for a position where no thread was
+//! dispatched before, which is how threads at the edges of a picture start although the mask is the
+//! same for all.
 
 use genxml::gen8::media::{
     MediaVfeState, MediaVfeStateScoreboardEnable as Enable, MediaVfeStateScoreboardType as Type,
@@ -50,8 +52,13 @@ impl Scoreboard {
         })
     }
 
-    /// The positions that a thread at `position` depends on, by their number; `mask` is that of the thread's packet.
-    pub fn dependencies(self, position: Position, mask: u8) -> impl Iterator<Item = (usize, Position)> {
+    /// The positions that a thread at `position` depends on, by their number; `mask` is that of the
+    /// thread's packet.
+    pub fn dependencies(
+        self,
+        position: Position,
+        mask: u8,
+    ) -> impl Iterator<Item = (usize, Position)> {
         let enabled = self.mask & mask;
         (0..8).filter(move |n| enabled >> n & 1 == 1).map(move |n| {
             let (x, y) = self.deltas[n];

@@ -1,7 +1,8 @@
 //! Thread slots of the execution units: threads that are there at the same time, and take turns.
 //!
-//! A thread runs until it ends, waits for something, or has had its turn; then it is the next one's turn, always in
-//! the order in which they started, so that the same threads do the same things whenever they run.
+//! A thread runs until it ends, waits for something, or has had its turn; then it is the next one's
+//! turn, always in the order in which they started, so that the same threads do the same things
+//! whenever they run.
 
 use crate::assumptions::INSTRUCTIONS_OF_A_TURN;
 use crate::context::Exec;
@@ -139,7 +140,11 @@ impl Slots {
     ///
     /// # Errors
     /// Any [`Fault`] of the thread.
-    pub fn turn<O: Observer>(&mut self, exec: &mut Exec<'_, O>, index: usize) -> Result<Turn, Fault> {
+    pub fn turn<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        index: usize,
+    ) -> Result<Turn, Fault> {
         let Resident { thread, number, waits, program, at } = &mut self.residents[index];
         let program = &mut self.programs[*program];
         self.local.sender = *number;
@@ -183,12 +188,15 @@ impl Slots {
     /// Gives each thread what was sent to it.
     pub fn deliver(&mut self) {
         for mail in self.local.mail.drain(..) {
-            let Some(resident) = self.residents.iter_mut().find(|resident| resident.number == mail.to) else {
+            let Some(resident) =
+                self.residents.iter_mut().find(|resident| resident.number == mail.to)
+            else {
                 continue;
             };
             if let Some(segment) = mail.data {
                 let to = segment.offset..segment.offset + segment.length;
-                resident.thread.regs.grf_mut()[to].copy_from_slice(&segment.bytes[..segment.length]);
+                resident.thread.regs.grf_mut()[to]
+                    .copy_from_slice(&segment.bytes[..segment.length]);
             }
             if let Some(register) = mail.notify {
                 resident.thread.notify(register);
@@ -217,12 +225,16 @@ impl Slots {
     /// Who waits, and for what; `barrier` gives the barrier of a thread.
     pub fn waiting<'b>(&self, barrier: impl Fn(u32) -> Option<&'b Barrier>) -> Vec<Waiting> {
         let reason = |resident: &Resident| match (resident.waits, barrier(resident.number)) {
-            (Some(Stop::Notification(0)), Some(barrier)) if barrier.arrived.contains(&resident.number) => {
+            (Some(Stop::Notification(0)), Some(barrier))
+                if barrier.arrived.contains(&resident.number) =>
+            {
                 let (arrived, all) = (barrier.arrived.len(), barrier.threads);
                 format!("a barrier where {arrived} of {all} threads have arrived")
             }
             (Some(Stop::Notification(register)), _) => format!("a notification in n0.{register}"),
-            (Some(Stop::Dependency(fftid)), _) => format!("the end of the thread with FFTID {fftid:#x}"),
+            (Some(Stop::Dependency(fftid)), _) => {
+                format!("the end of the thread with FFTID {fftid:#x}")
+            }
             _ => "its turn".into(),
         };
         let place = |resident: &Resident| {

@@ -1,9 +1,10 @@
 //! MEDIA_OBJECT_WALKER: threads along a walk.
 //!
-//! A walk is six loops, one in the other: blocks along the global outer and the global inner loop, positions in a block
-//! along the local outer, middle and inner loop, and colours at a position. The manual of Broadwell that is at hand
-//! has the fields only; where the loops begin and end is what Intel's own emulation of walks for CPUs does
-//! (intel/cm-cpu-emulation, the walker of CmQueueEmu), with the packet's parameters as its driver sets them.
+//! A walk is six loops, one in the other: blocks along the global outer and the global inner loop,
+//! positions in a block along the local outer, middle and inner loop, and colours at a position.
+//! The manual of Broadwell that is at hand has the fields only; where the loops begin and end is
+//! what Intel's own emulation of walks for CPUs does (intel/cm-cpu-emulation, the walker of
+//! CmQueueEmu), with the packet's parameters as its driver sets them.
 
 use crate::assumptions::LOOPS_OF_ONE_POSITION_NEED_NO_WAY;
 use genxml::gen8::media::MediaObjectWalker;
@@ -71,7 +72,8 @@ pub struct Step {
     pub at: Vector,
     /// Which one of those at the position.
     pub color: u32,
-    /// How often each loop has run before: global outer, global inner, local outer, middle, local inner.
+    /// How often each loop has run before: global outer, global inner, local outer, middle, local
+    /// inner.
     pub counts: [u32; 5],
 }
 
@@ -108,7 +110,8 @@ impl Walk {
         }
     }
 
-    /// Calls `visit` for each thread in the order of dispatch, and with nothing for each position on the way.
+    /// Calls `visit` for each thread in the order of dispatch, and with nothing for each position
+    /// on the way.
     ///
     /// # Errors
     /// What `visit` says.
@@ -184,7 +187,8 @@ impl Walk {
             && corner.y + self.block.y > 0
     }
 
-    /// A start of the global inner loop outside, which the loop leads inside, moves on to where it gets there.
+    /// A start of the global inner loop outside, which the loop leads inside, moves on to where it
+    /// gets there.
     fn block_in_reach(&self, mut corner: Vector) -> Vector {
         let way = self.global_inner;
         while (corner.x >= self.resolution.x && way.x < 0)
@@ -210,12 +214,15 @@ impl Walk {
         position
     }
 
-    /// The first loop that would never end, by the name of the field that makes it so. Loops end where they leave the block
-    /// or the whole; one that stays never does, unless there is one position only
-    /// (assumptions::LOOPS_OF_ONE_POSITION_NEED_NO_WAY).
+    /// The first loop that would never end, by the name of the field that makes it so. Loops end
+    /// where they leave the block or the whole; one that stays never does, unless there is one
+    /// position only (assumptions::LOOPS_OF_ONE_POSITION_NEED_NO_WAY).
     pub fn endless(&self) -> Option<&'static str> {
         let still = Vector::default();
-        let part = Vector { x: self.block.x.min(self.resolution.x), y: self.block.y.min(self.resolution.y) };
+        let part = Vector {
+            x: self.block.x.min(self.resolution.x),
+            y: self.block.y.min(self.resolution.y),
+        };
         // One position in each block; one block.
         let one_position = LOOPS_OF_ONE_POSITION_NEED_NO_WAY && part.x <= 1 && part.y <= 1;
         let one_block = LOOPS_OF_ONE_POSITION_NEED_NO_WAY && part == self.resolution;

@@ -1,9 +1,10 @@
 //! Which caches were flushed and invalidated, and when.
 //!
-//! The model has no caches: every unit sees every write at once. Hardware does not promise that, and a batch that relies
-//! on it works here and fails there. So that such a batch can be told, command streamers record what PIPE_CONTROL,
-//! MI_FLUSH_DW and their like flush: each call is an [`Epoch`], and what was written before an epoch is visible behind
-//! a cache that was flushed in it or later.
+//! The model has no caches: every unit sees every write at once. Hardware does not promise that,
+//! and a batch that relies on it works here and fails there. So that such a batch can be told,
+//! command streamers record what PIPE_CONTROL, MI_FLUSH_DW and their like flush: each call is an
+//! [`Epoch`], and what was written before an epoch is visible behind a cache that was flushed in it
+//! or later.
 //!
 //! ```
 //! use genxml_sim::EngineId;
@@ -42,7 +43,8 @@ pub enum Cache {
     Instruction,
     /// Video: Video Pipeline Cache Invalidate of MI_FLUSH_DW.
     Video,
-    /// Writes of the engine's own pipeline on their way to memory: MI_FLUSH_DW, Pipe Control Flush Enable.
+    /// Writes of the engine's own pipeline on their way to memory: MI_FLUSH_DW, Pipe Control Flush
+    /// Enable.
     Pipeline,
     /// Translations: TLB Invalidate.
     Translation,

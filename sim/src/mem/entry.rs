@@ -16,8 +16,8 @@ pub(super) struct Entry {
     pub(super) leaf: bool,
     /// The entry leads to a table of 64 KiB pages.
     pub(super) coarse: bool,
-    /// Index into the page attribute table. It chooses caches, which the model does not have: all units see one
-    /// memory, and only [`Coherence`](super::Coherence) knows of flushes.
+    /// Index into the page attribute table. It chooses caches, which the model does not have: all
+    /// units see one memory, and only [`Coherence`](super::Coherence) knows of flushes.
     pub(super) attributes: u8,
     /// Physical address of the next table or of the page.
     pub(super) address: u64,
@@ -36,7 +36,9 @@ impl Entry {
                     writable: entry.read_write,
                     leaf: $leaf(&entry),
                     coarse: $coarse(&entry),
-                    attributes: u8::from($pat(&entry)) << 2 | u8::from(entry.pcd) << 1 | u8::from(entry.pwt),
+                    attributes: u8::from($pat(&entry)) << 2
+                        | u8::from(entry.pcd) << 1
+                        | u8::from(entry.pwt),
                     address: entry.address.get(),
                 }
             }};
@@ -50,7 +52,10 @@ impl Entry {
                 |entry: &PageDirectoryEntry| entry.ips && DIRECTORY_ENTRIES_MAKE_64K_PAGES,
                 |_: &_| false
             ),
-            _ => entry!(PageTableEntry, |_: &_| true, |_: &_| false, |entry: &PageTableEntry| entry.pat),
+            _ => {
+                entry!(PageTableEntry, |_: &_| true, |_: &_| false, |entry: &PageTableEntry| entry
+                    .pat)
+            }
         }
     }
 
@@ -84,8 +89,8 @@ impl Entry {
         })
     }
 
-    /// The entries of a page table that map what entry `bits` of a page directory maps as one page: like it in all
-    /// that both have.
+    /// The entries of a page table that map what entry `bits` of a page directory maps as one page:
+    /// like it in all that both have.
     pub(super) fn split(bits: u64) -> impl Iterator<Item = u64> {
         let large = PageDirectoryEntry::unpack_lossy(&halves(bits));
         let base = large.address.get() & !((1 << 21) - 1);

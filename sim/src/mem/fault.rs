@@ -32,8 +32,8 @@ pub enum Tables {
 pub enum Cause {
     /// The entry of this level (4 = root ... 1 = page table) is not present.
     NotPresent(u8),
-    /// The entry of this level points outside physical memory. One level above the highest there is no entry but a
-    /// register: PDP0, or the PDP register of the address's GiB.
+    /// The entry of this level points outside physical memory. One level above the highest there is
+    /// no entry but a register: PDP0, or the PDP register of the address's GiB.
     BadFrame(u8),
     /// The entry of this level forbids writing.
     ReadOnly(u8),

@@ -5,7 +5,8 @@ use super::physical::Slot;
 /// A map from frame numbers (36 bits) to slots.
 #[derive(Debug)]
 pub(super) struct FrameMap {
-    /// Inner nodes, the root first: indices of nodes, or in the lowest level of leaves, from 1 on; 0 is none.
+    /// Inner nodes, the root first: indices of nodes, or in the lowest level of leaves, from 1 on;
+    /// 0 is none.
     nodes: Vec<[u32; 512]>,
     leaves: Vec<[Slot; 512]>,
 }

@@ -1,7 +1,8 @@
 //! Memory: frames of 4 KiB, page tables, and the view that all units use.
 //!
 //! * [`physical`]: [`Memory`], the frames: the model's own, or supplied by the host;
-//! * [`space`]: [`AddressSpace`], page tables: per process with four or three levels, stored in frames, and global;
+//! * [`space`]: [`AddressSpace`], page tables: per process with four or three levels, stored in
+//!   frames, and global;
 //! * [`Vm`]: both together, reading and writing at graphics addresses;
 //! * [`overlay`]: what parts of a walker that run side by side read and wrote;
 //! * [`fault`]: what cannot be read or written, and why;

@@ -1,10 +1,11 @@
-//! Memory as one part of a walker or draw sees it that runs beside others: shared memory that does not change, and over it what
-//! the part itself has written.
+//! Memory as one part of a walker or draw sees it that runs beside others: shared memory that does
+//! not change, and over it what the part itself has written.
 //!
-//! Which bytes were read from memory and which were written is recorded, page by page, so that parts can be put
-//! together in the order in which they would have run. A part counts if it read nothing that a part before it wrote
-//! ([`Written::admits`]); then what it wrote goes to memory ([`Overlay::commit`]), and what it translated to the TLB, so
-//! that both are what they would be if it had run there.
+//! Which bytes were read from memory and which were written is recorded, page by page, so that
+//! parts can be put together in the order in which they would have run. A part counts if it read
+//! nothing that a part before it wrote ([`Written::admits`]); then what it wrote goes to memory
+//! ([`Overlay::commit`]), and what it translated to the TLB, so that both are what they would be if
+//! it had run there.
 
 use super::fault::{Cause, PageFault};
 use super::physical::{Memory, Page, Slot};
@@ -36,7 +37,8 @@ impl Hasher for FrameHasher {
     }
 
     fn write_u64(&mut self, frame: u64) {
-        // The golden ratio spreads neighbours; the upper bits, which are the best ones, go where maps look.
+        // The golden ratio spreads neighbours; the upper bits, which are the best ones, go where
+        // maps look.
         self.0 = (self.0 ^ frame).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
     }
 }
@@ -52,7 +54,8 @@ pub struct Overlay {
     index: RefCell<FrameMap<u32>>,
     /// Pages that were written, by record.
     copies: Vec<Option<Box<Copied>>>,
-    /// Pages for the next ones, whatever they hold: fresh memory of the host costs more than the copy.
+    /// Pages for the next ones, whatever they hold: fresh memory of the host costs more than the
+    /// copy.
     spare: Vec<Box<Copied>>,
     /// Something depends on more than memory.
     ordered: Cell<bool>,
@@ -76,7 +79,8 @@ struct Copied {
     written: Bits,
 }
 
-/// Sets the bits of `length` bytes from `at` on, as far as the page goes, but for those set in `hidden`.
+/// Sets the bits of `length` bytes from `at` on, as far as the page goes, but for those set in
+/// `hidden`.
 #[inline]
 fn mark(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
     let (word, bit) = (at / 64, at % 64);
@@ -111,7 +115,8 @@ impl Overlay {
         self.ordered.set(false);
     }
 
-    /// Says that what comes now depends on more than memory, so that the part has to run in its place in the order.
+    /// Says that what comes now depends on more than memory, so that the part has to run in its
+    /// place in the order.
     pub(super) fn keep_order(&self) {
         self.ordered.set(true);
     }
@@ -137,7 +142,12 @@ impl Overlay {
         let copied = self.copies.get(cached.record as usize).and_then(Option::as_deref);
         let mut records = self.records.borrow_mut();
         let record = &mut records[cached.record as usize];
-        mark(&mut record.read, copied.map(|copied| &copied.written), (address % PAGE) as usize, length);
+        mark(
+            &mut record.read,
+            copied.map(|copied| &copied.written),
+            (address % PAGE) as usize,
+            length,
+        );
         Ok(copied.map_or_else(|| mem.page(cached.slot), |copied| &copied.bytes))
     }
 
@@ -204,7 +214,8 @@ impl Overlay {
         }
     }
 
-    /// An entry of a table. Parts that write tables do not count: what they would read does not matter.
+    /// An entry of a table. Parts that write tables do not count: what they would read does not
+    /// matter.
     fn entry(&self, mem: &Memory, at: u64) -> Option<u64> {
         let bits = mem.read_u64(at)?;
         let index = self.record(at / PAGE) as usize;
@@ -224,12 +235,25 @@ impl Overlay {
     }
 
     /// Records of frames that were written, and what was written.
-    fn written<'r>(&'r self, records: &'r [Record]) -> impl Iterator<Item = (&'r Record, &'r Copied)> {
-        records.iter().zip(&self.copies).filter_map(|(record, copied)| Some((record, copied.as_deref()?)))
+    fn written<'r>(
+        &'r self,
+        records: &'r [Record],
+    ) -> impl Iterator<Item = (&'r Record, &'r Copied)> {
+        records
+            .iter()
+            .zip(&self.copies)
+            .filter_map(|(record, copied)| Some((record, copied.as_deref()?)))
     }
 
-    /// Puts what was written into memory, and the part's translations into `space`. `written` must have admitted it.
-    pub fn commit(&self, mem: &mut Memory, space: &AddressSpace, own: &AddressSpace, written: &mut Written) {
+    /// Puts what was written into memory, and the part's translations into `space`. `written` must
+    /// have admitted it.
+    pub fn commit(
+        &self,
+        mem: &mut Memory,
+        space: &AddressSpace,
+        own: &AddressSpace,
+        written: &mut Written,
+    ) {
         let records = self.records.borrow();
         for (record, copied) in self.written(&records) {
             // There is room: `admits` has looked.
@@ -238,7 +262,9 @@ impl Overlay {
             let bits = written.bytes.entry(record.frame).or_insert(NO_BITS);
             bits.iter_mut().zip(&copied.written).for_each(|(bits, new)| *bits |= new);
         }
-        written.tables.extend(records.iter().filter(|record| record.table).map(|record| record.frame));
+        written
+            .tables
+            .extend(records.iter().filter(|record| record.table).map(|record| record.frame));
         for cached in own.all_remembered() {
             // A frame that came into being just now lies elsewhere than when it was looked up.
             match mem.slot(records[cached.record as usize].frame) {
@@ -294,8 +320,8 @@ pub struct Written {
 }
 
 impl Written {
-    /// Nothing yet. None if the TLB of `space` holds what its tables do not say any longer: what a part reads depends on
-    /// when that is pushed out, then.
+    /// Nothing yet. None if the TLB of `space` holds what its tables do not say any longer: what a
+    /// part reads depends on when that is pushed out, then.
     pub fn new(mem: &Memory, space: &AddressSpace) -> Option<Written> {
         let mut tables = FrameSet::default();
         for cached in space.all_remembered() {
@@ -312,14 +338,15 @@ impl Written {
         Some(Written { bytes: FrameMap::default(), tables })
     }
 
-    /// Nothing again: all that was committed is in the memory that later parts look at. The TLB is still what the tables
-    /// say if nothing else has written memory, for no part that did otherwise was admitted.
+    /// Nothing again: all that was committed is in the memory that later parts look at. The TLB is
+    /// still what the tables say if nothing else has written memory, for no part that did otherwise
+    /// was admitted.
     pub fn settle(&mut self) {
         self.bytes.clear();
     }
 
-    /// True if a part comes out as if it had run after all that was committed: it read nothing that was written, and
-    /// wrote to no page table.
+    /// True if a part comes out as if it had run after all that was committed: it read nothing that
+    /// was written, and wrote to no page table.
     pub fn admits(&self, mem: &Memory, part: &Overlay) -> bool {
         let records = part.records.borrow();
         let stale = |record: &Record| {

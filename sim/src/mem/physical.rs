@@ -1,11 +1,13 @@
-//! Physical memory: frames of 4 KiB by number, as sparse as their users want, in blocks of the host's memory.
+//! Physical memory: frames of 4 KiB by number, as sparse as their users want, in blocks of the
+//! host's memory.
 //!
-//! A frame lies in a block: memory of the model's own ([`Memory::alloc`], [`Memory::write_physical`]) or memory that the
-//! host supplies and may share with others ([`Memory::adopt`]). An own block comes zeroed from the host's allocator,
-//! which gives pages only when they are touched: a large buffer that nobody writes costs nothing.
+//! A frame lies in a block: memory of the model's own ([`Memory::alloc`],
+//! [`Memory::write_physical`]) or memory that the host supplies and may share with others
+//! ([`Memory::adopt`]). An own block comes zeroed from the host's allocator, which gives pages only
+//! when they are touched: a large buffer that nobody writes costs nothing.
 //!
-//! Numbers that the model hands out start at [`FIRST_OWN_FRAME`], above every address that a Broadwell machine has, so
-//! that files that name physical pages themselves never meet them.
+//! Numbers that the model hands out start at [`FIRST_OWN_FRAME`], above every address that a
+//! Broadwell machine has, so that files that name physical pages themselves never meet them.
 
 use super::PAGE;
 use super::frames::FrameMap;
@@ -18,7 +20,8 @@ const DEFAULT_LIMIT: u64 = (8 << 30) / PAGE;
 /// Frames that an own block for [`Memory::write_physical`] has: 1 MiB.
 const POOL: u64 = 256;
 
-/// First frame that [`Memory::alloc`] and [`Memory::adopt`] give: 512 GiB, what 39 physical address bits end at.
+/// First frame that [`Memory::alloc`] and [`Memory::adopt`] give: 512 GiB, what 39 physical address
+/// bits end at.
 pub const FIRST_OWN_FRAME: u64 = (1 << 39) / PAGE;
 
 /// Frame numbers end here: table entries have 48 address bits.
@@ -47,8 +50,8 @@ impl Frames {
         self.count * PAGE
     }
 
-    /// `count` of these frames, without the first `skip`: a buffer that is part of a larger one. None if there are
-    /// fewer.
+    /// `count` of these frames, without the first `skip`: a buffer that is part of a larger one.
+    /// None if there are fewer.
     pub const fn part(self, skip: u64, count: u64) -> Option<Frames> {
         match skip.checked_add(count) {
             Some(end) if end <= self.count => Some(Frames { first: self.first + skip, count }),
@@ -80,8 +83,8 @@ pub enum PhysicalError {
     Address(u64),
 }
 
-/// Memory that the host supplies: a mapping of a file or device, say, that a driver has mapped as well. Whatever type
-/// it has (`memmap2::MmapMut` is one), it gives the same bytes each time.
+/// Memory that the host supplies: a mapping of a file or device, say, that a driver has mapped as
+/// well. Whatever type it has (`memmap2::MmapMut` is one), it gives the same bytes each time.
 pub trait Backing: AsRef<[u8]> + AsMut<[u8]> + Send + Sync {}
 
 impl<T: AsRef<[u8]> + AsMut<[u8]> + Send + Sync> Backing for T {}
@@ -129,8 +132,8 @@ static ZEROS: Page = [0; PAGE as usize];
 
 /// Physical memory of the model.
 pub struct Memory {
-    /// Contents by block; freed blocks are empty and their slots are used again. The first one is the page of
-    /// [`Slot::UNTOUCHED`].
+    /// Contents by block; freed blocks are empty and their slots are used again. The first one is
+    /// the page of [`Slot::UNTOUCHED`].
     blocks: Vec<Block>,
     /// Slots of freed blocks.
     free: Vec<u32>,
@@ -189,9 +192,10 @@ impl Memory {
         }
     }
 
-    /// Makes all physical addresses below `bytes` memory, as in a machine: a frame that nothing has written reads as
-    /// zeros, and comes into being when it is written, within the limit. Without this, the tables of a GPU lead only
-    /// to frames that were written, allocated or adopted before.
+    /// Makes all physical addresses below `bytes` memory, as in a machine: a frame that nothing has
+    /// written reads as zeros, and comes into being when it is written, within the limit. Without
+    /// this, the tables of a GPU lead only to frames that were written, allocated or adopted
+    /// before.
     pub fn install(&mut self, bytes: u64) {
         self.installed = (bytes / PAGE).min(FIRST_OWN_FRAME);
     }
@@ -206,22 +210,24 @@ impl Memory {
         }
         self.check(count)?;
         let refused = OutOfMemory { asked: count, used: self.used, limit: self.limit };
-        let pages =
-            try_zeroed_slice_box(usize::try_from(count).map_err(|_| refused)?).map_err(|()| refused)?;
+        let pages = try_zeroed_slice_box(usize::try_from(count).map_err(|_| refused)?)
+            .map_err(|()| refused)?;
         let frames = self.numbers(count)?;
         self.used += count;
         self.add(frames, Block::Own(pages));
         Ok(frames)
     }
 
-    /// Takes memory that the host supplies, all whole pages of it, as frames with consecutive numbers. Several buffers
-    /// in one mapping are [`Frames::part`]s of the result.
+    /// Takes memory that the host supplies, all whole pages of it, as frames with consecutive
+    /// numbers. Several buffers in one mapping are [`Frames::part`]s of the result.
     ///
-    /// Others may change it while no submission runs; what they do meanwhile may be seen or not, as on hardware.
+    /// Others may change it while no submission runs; what they do meanwhile may be seen or not, as
+    /// on hardware.
     ///
-    /// Memory is to be adopted once, and its frames mapped as often as wanted. Of two mappings of one file the model does not
-    /// know that they are the same: what is written through one is seen through the other, but thread groups that
-    /// communicate that way may run side by side on several threads of the host, and then their order is not kept.
+    /// Memory is to be adopted once, and its frames mapped as often as wanted. Of two mappings of
+    /// one file the model does not know that they are the same: what is written through one is seen
+    /// through the other, but thread groups that communicate that way may run side by side on
+    /// several threads of the host, and then their order is not kept.
     ///
     /// # Errors
     /// [`OutOfMemory`] if there are no numbers left.
@@ -236,8 +242,9 @@ impl Memory {
         Ok(frames)
     }
 
-    /// Gives back frames that [`alloc`](Self::alloc) or [`adopt`](Self::adopt) returned, all of them; anything else is
-    /// ignored. An address that still leads to them reads zeros or what is put there next.
+    /// Gives back frames that [`alloc`](Self::alloc) or [`adopt`](Self::adopt) returned, all of
+    /// them; anything else is ignored. An address that still leads to them reads zeros or what is
+    /// put there next.
     pub fn free(&mut self, frames: Frames) {
         let Some(Slot { block, page: 0 }) = self.frames.get(frames.first) else { return };
         let whole = self.blocks[block as usize].pages().len() as u64 == frames.count
@@ -246,7 +253,8 @@ impl Memory {
         if !whole || frames.first < FIRST_OWN_FRAME || frames.count == 0 {
             return;
         }
-        if let Block::Own(_) = std::mem::replace(&mut self.blocks[block as usize], Block::Own(Box::default()))
+        if let Block::Own(_) =
+            std::mem::replace(&mut self.blocks[block as usize], Block::Own(Box::default()))
         {
             self.used -= frames.count;
         }
@@ -257,7 +265,8 @@ impl Memory {
         self.holes.push(frames);
     }
 
-    /// Contents of frames that [`alloc`](Self::alloc) or [`adopt`](Self::adopt) returned, or of some of them.
+    /// Contents of frames that [`alloc`](Self::alloc) or [`adopt`](Self::adopt) returned, or of
+    /// some of them.
     ///
     /// # Panics
     /// If they were not.
@@ -266,8 +275,8 @@ impl Memory {
         self.blocks[block].pages()[range].as_flattened()
     }
 
-    /// Contents of frames that [`alloc`](Self::alloc) or [`adopt`](Self::adopt) returned, or of some of them, to be
-    /// changed.
+    /// Contents of frames that [`alloc`](Self::alloc) or [`adopt`](Self::adopt) returned, or of
+    /// some of them, to be changed.
     ///
     /// # Panics
     /// If they were not.
@@ -276,7 +285,8 @@ impl Memory {
         self.blocks[block].pages_mut()[range].as_flattened_mut()
     }
 
-    /// Fills `out` from a physical address on. None if one of the frames is not there; `out` is filled up to it.
+    /// Fills `out` from a physical address on. None if one of the frames is not there; `out` is
+    /// filled up to it.
     pub fn read_physical(&self, address: u64, out: &mut [u8]) -> Option<()> {
         for (at, run) in runs(address, out.len()) {
             let within = (at % PAGE) as usize;
@@ -325,8 +335,8 @@ impl Memory {
         }
     }
 
-    /// Where frame `number` lies, to be written; an installed one comes into being. None if there is none, or no
-    /// memory for it.
+    /// Where frame `number` lies, to be written; an installed one comes into being. None if there
+    /// is none, or no memory for it.
     pub(super) fn touch(&mut self, number: u64) -> Option<Slot> {
         match self.frames.get(number) {
             None if number < self.installed => self.make(number).ok(),
@@ -337,7 +347,8 @@ impl Memory {
     /// Contents of the frame at `slot`.
     #[inline(always)]
     pub(super) fn page(&self, slot: Slot) -> &Page {
-        let page = self.blocks.get(slot.block as usize).and_then(|b| b.pages().get(slot.page as usize));
+        let page =
+            self.blocks.get(slot.block as usize).and_then(|b| b.pages().get(slot.page as usize));
         page.unwrap_or(&ZEROS)
     }
 
@@ -438,7 +449,8 @@ impl Memory {
     }
 }
 
-/// The pieces of `length` bytes from `address` on that lie in one page each: address and place in the bytes.
+/// The pieces of `length` bytes from `address` on that lie in one page each: address and place in
+/// the bytes.
 fn runs(address: u64, length: usize) -> impl Iterator<Item = (u64, std::ops::Range<usize>)> {
     let mut done = 0;
     std::iter::from_fn(move || {

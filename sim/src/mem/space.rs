@@ -1,10 +1,12 @@
 //! Address spaces: graphics addresses to frames, through page tables.
 //!
-//! * Per process, four levels: address bits 47:39 index the root (level 4), 38:30 level 3, 29:21 level 2, 20:12 the
-//!   page table (level 1). Each table has 512 entries and lies in a frame. A directory entry (level 2) may map 2 MiB.
-//! * Per process, three levels, for contexts of 32 bits: four registers hold a page directory (level 2) each, one for
-//!   each GiB.
-//! * The global table: one level, one entry for each 4 KiB of 4 GiB. It lies in the GPU's own registers, not in frames.
+//! * Per process, four levels: address bits 47:39 index the root (level 4), 38:30 level 3, 29:21
+//!   level 2, 20:12 the page table (level 1). Each table has 512 entries and lies in a frame. A
+//!   directory entry (level 2) may map 2 MiB.
+//! * Per process, three levels, for contexts of 32 bits: four registers hold a page directory
+//!   (level 2) each, one for each GiB.
+//! * The global table: one level, one entry for each 4 KiB of 4 GiB. It lies in the GPU's own
+//!   registers, not in frames.
 //!
 //! (gen8_facts 1.1; i915 gen8_ppgtt.c, intel_ggtt.c)
 
@@ -66,9 +68,10 @@ pub struct NoGlobalEntry(pub u64);
 
 /// An address space.
 ///
-/// Translations are remembered, as a TLB does: 512 of them, one for each value of address bits 20:12. An entry that is
-/// changed behind the space's back, by a write to a table in memory, is seen when its page was not remembered, or after
-/// [`forget`](Self::forget), which is what a TLB invalidation does. [`map`](Self::map), [`unmap`](Self::unmap) and
+/// Translations are remembered, as a TLB does: 512 of them, one for each value of address bits
+/// 20:12. An entry that is changed behind the space's back, by a write to a table in memory, is
+/// seen when its page was not remembered, or after [`forget`](Self::forget), which is what a TLB
+/// invalidation does. [`map`](Self::map), [`unmap`](Self::unmap) and
 /// [`write_global_entry`](Self::write_global_entry) drop what they change.
 #[derive(Debug)]
 pub struct AddressSpace {
@@ -84,7 +87,8 @@ type Tlb = [Cell<Cached>; TLB_ENTRIES];
 /// The place in the TLB for the page of `address`.
 #[inline(always)]
 fn place(address: u64) -> usize {
-    // Buffers often lie at multiples of 2 MiB from each other: the upper bits of the page's number count too.
+    // Buffers often lie at multiples of 2 MiB from each other: the upper bits of the page's number
+    // count too.
     let page = (address & ADDRESS_MASK) / PAGE;
     (page ^ (page / TLB_ENTRIES as u64)) as usize % TLB_ENTRIES
 }
@@ -114,14 +118,14 @@ impl AddressSpace {
         Ok(AddressSpace { owned: vec![roots], ..space })
     }
 
-    /// The space of four levels whose root table is at physical address `pml4`, what PDP0 holds. Bits 11:0 are not
-    /// looked at.
+    /// The space of four levels whose root table is at physical address `pml4`, what PDP0 holds.
+    /// Bits 11:0 are not looked at.
     pub fn with_root4(pml4: u64) -> Self {
         Self::with(Root::Four(pml4 & !(PAGE - 1)))
     }
 
-    /// The space of three levels with page directories at these physical addresses, what PDP0 to PDP3 hold. Bits 11:0
-    /// are not looked at.
+    /// The space of three levels with page directories at these physical addresses, what PDP0 to
+    /// PDP3 hold. Bits 11:0 are not looked at.
     pub fn with_roots3(directories: [u64; 4]) -> Self {
         Self::with(Root::Three(directories.map(|directory| directory & !(PAGE - 1))))
     }
@@ -154,7 +158,8 @@ impl AddressSpace {
         }
     }
 
-    /// Writes entry `index` of the global table, as the upper half of the GPU's register space does.
+    /// Writes entry `index` of the global table, as the upper half of the GPU's register space
+    /// does.
     ///
     /// # Errors
     /// [`NoGlobalEntry`] if there is none, or if this is not the global table.
@@ -180,8 +185,8 @@ impl AddressSpace {
         }
     }
 
-    /// Maps `frames` from `address` (a multiple of 4 KiB) on, over whatever was there. Addresses are cut to the bits
-    /// that the space has. The global table knows no read-only pages.
+    /// Maps `frames` from `address` (a multiple of 4 KiB) on, over whatever was there. Addresses
+    /// are cut to the bits that the space has. The global table knows no read-only pages.
     ///
     /// # Errors
     /// [`OutOfMemory`] if a table does not fit.
@@ -210,8 +215,8 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// Unmaps `pages` pages from `address` on; those that are not mapped stay so. Tables are kept. A page of 2 MiB is
-    /// unmapped as a whole.
+    /// Unmaps `pages` pages from `address` on; those that are not mapped stay so. Tables are kept.
+    /// A page of 2 MiB is unmapped as a whole.
     pub fn unmap(&mut self, mem: &mut Memory, address: u64, pages: u64) {
         for index in 0..pages {
             let va = address.wrapping_add(index * PAGE) & self.mask();
@@ -284,7 +289,9 @@ impl AddressSpace {
             while at.abs_diff(address) <= NEAR && at <= ADDRESS_MASK {
                 let skip = match self.walk(at, |at| mem.read_u64(at)) {
                     Ok(_) => return Some(at),
-                    Err(Cause::NotPresent(level) | Cause::BadFrame(level)) if level <= 4 => span(level),
+                    Err(Cause::NotPresent(level) | Cause::BadFrame(level)) if level <= 4 => {
+                        span(level)
+                    }
                     Err(Cause::Outside) => PAGE,
                     Err(_) => return None,
                 };
@@ -438,7 +445,8 @@ impl AddressSpace {
                 offset &= !(16 * 8 - 1);
                 page *= 16;
             }
-            let entry = Entry::unpack(level, read(table + offset).ok_or(Cause::BadFrame(level + 1))?);
+            let entry =
+                Entry::unpack(level, read(table + offset).ok_or(Cause::BadFrame(level + 1))?);
             if !entry.present {
                 return Err(Cause::NotPresent(level));
             }
@@ -464,7 +472,8 @@ impl AddressSpace {
         Some((last, level_of(mapping.ok()?.page)))
     }
 
-    /// Physical address of the page table for `address`; missing tables are made, large pages taken apart.
+    /// Physical address of the page table for `address`; missing tables are made, large pages taken
+    /// apart.
     fn make_table(&mut self, mem: &mut Memory, address: u64) -> Result<u64, OutOfMemory> {
         let Ok((mut table, top)) = self.start(address) else { return Ok(0) };
         for level in (2..=top).rev() {

@@ -3,7 +3,8 @@ use crate::mem::space::AddressSpace;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-/// A walk as the manual's picture shows it, on a copy of physical memory, sharing nothing with the model's own.
+/// A walk as the manual's picture shows it, on a copy of physical memory, sharing nothing with the
+/// model's own.
 fn walk(mem: &Memory, root: u64, address: u64) -> Option<u64> {
     let read = |table: u64, index: u64| mem.read_u64(table + 8 * index);
     let pml4e = read(root, address >> 39 & 0x1ff)?;
@@ -21,8 +22,16 @@ fn setup() -> (Memory, AddressSpace) {
 
 /// Addresses near the borders of every level, so that tables are shared and split.
 fn addresses() -> impl Strategy<Value = u64> {
-    let border = prop_oneof![Just(0u64), Just(1 << 21), Just(1 << 30), Just(1 << 39), Just(1 << 47), Just(0)];
-    (border, -6i64..6).prop_map(|(border, page)| border.wrapping_add((page * 4096) as u64) & ADDRESS_MASK)
+    let border = prop_oneof![
+        Just(0u64),
+        Just(1 << 21),
+        Just(1 << 30),
+        Just(1 << 39),
+        Just(1 << 47),
+        Just(0)
+    ];
+    (border, -6i64..6)
+        .prop_map(|(border, page)| border.wrapping_add((page * 4096) as u64) & ADDRESS_MASK)
 }
 
 proptest! {
@@ -117,7 +126,10 @@ fn faults_name_address_and_level() {
     assert_eq!(cause(vm.read_u32(0x80_0000_0000)), Cause::NotPresent(4));
     let fault = vm.write_u8(0x20_0008, 1).unwrap_err();
     let tables = Tables::FourLevels;
-    assert_eq!(fault, PageFault { address: 0x20_0008, write: true, tables, cause: Cause::ReadOnly(1) });
+    assert_eq!(
+        fault,
+        PageFault { address: 0x20_0008, write: true, tables, cause: Cause::ReadOnly(1) }
+    );
     assert_eq!(
         fault.to_string(),
         "page fault: write to 0x0000_0020_0008, the page is read-only (level 1 entry)"
@@ -153,8 +165,8 @@ fn memory_is_limited_and_reused() {
     assert!(mem.alloc(u64::MAX).is_err());
 }
 
-/// The host gives pages of a buffer when they are touched: what a process has in memory (Linux tells) does not grow by a
-/// buffer that nobody wrote.
+/// The host gives pages of a buffer when they are touched: what a process has in memory (Linux
+/// tells) does not grow by a buffer that nobody wrote.
 #[cfg(target_os = "linux")]
 #[test]
 fn untouched_memory_costs_nothing() {
@@ -170,15 +182,17 @@ fn untouched_memory_costs_nothing() {
     assert_eq!(mem.bytes(frames)[1 << 29], 1);
 }
 
-/// Oracle: a map of bytes. Frames anywhere in 48 bits, page 0 included, come into being where they are written.
+/// Oracle: a map of bytes. Frames anywhere in 48 bits, page 0 included, come into being where they
+/// are written.
 #[test]
 fn physical_memory_is_sparse() {
     let mut mem = Memory::with_limit(64 * PAGE);
     let own = mem.alloc(1).unwrap();
     assert_eq!(own.first, physical::FIRST_OWN_FRAME);
     let mut expected: HashMap<u64, u8> = HashMap::new();
-    for (n, base) in
-        [0, 0x1000, 0x7ff0, 1 << 21, (1 << 30) - 3, 1 << 38, (1 << 48) - 9000].into_iter().enumerate()
+    for (n, base) in [0, 0x1000, 0x7ff0, 1 << 21, (1 << 30) - 3, 1 << 38, (1 << 48) - 9000]
+        .into_iter()
+        .enumerate()
     {
         let bytes: Vec<u8> = (0..5000).map(|i| (i as u8).wrapping_mul(n as u8 + 1)).collect();
         mem.write_physical(base, &bytes).unwrap();
@@ -195,7 +209,10 @@ fn physical_memory_is_sparse() {
     assert_eq!(mem.write_physical(past - 1, &[1, 2]), Err(PhysicalError::Address(past - 1)));
     assert_eq!(mem.write_physical(u64::MAX, &[1, 2]), Err(PhysicalError::Address(u64::MAX)));
     let full = mem.write_physical(0x4000_0000, &[1; 64 * PAGE as usize]);
-    assert!(matches!(full, Err(PhysicalError::OutOfMemory(OutOfMemory { asked: 1, used: 64, limit: 64 }))));
+    assert!(matches!(
+        full,
+        Err(PhysicalError::OutOfMemory(OutOfMemory { asked: 1, used: 64, limit: 64 }))
+    ));
     assert!(mem.bytes(own).iter().all(|&byte| byte == 0));
 }
 
@@ -221,7 +238,8 @@ fn installed_memory_reads_zeros_until_written() {
     assert_eq!(mem.write_u64(0x6000, 1), None);
 }
 
-/// A mapping of the host: two parts of it are buffers, the host sees what is written when it is given back.
+/// A mapping of the host: two parts of it are buffers, the host sees what is written when it is
+/// given back.
 #[test]
 fn adopted_memory() {
     struct Shared(std::sync::Arc<std::sync::Mutex<Vec<u8>>>, Vec<u8>);
@@ -249,7 +267,10 @@ fn adopted_memory() {
     space.map(&mut mem, 0x1000, all.part(2, 1).unwrap(), true).unwrap();
     space.map(&mut mem, 0x8000, all.part(0, 2).unwrap(), false).unwrap();
     let mut vm = Vm::new(&mut mem, &mut space);
-    assert_eq!((vm.read_u8(0x1fff), vm.read_u8(0x8fff), vm.read_u16(0x8fff)), (Ok(3), Ok(1), Ok(0x201)));
+    assert_eq!(
+        (vm.read_u8(0x1fff), vm.read_u8(0x8fff), vm.read_u16(0x8fff)),
+        (Ok(3), Ok(1), Ok(0x201))
+    );
     vm.write_u32(0x1ffc, 0x0808_0808).unwrap();
     assert_eq!(mem.bytes(all)[3 * PAGE as usize - 1], 8);
     mem.free(all.part(0, 2).unwrap());
@@ -269,7 +290,8 @@ fn adopted_memory() {
 fn three_levels() {
     let mut mem = Memory::with_limit(1 << 20);
     for n in 0..4u64 {
-        // PDP n at 0x1000 * n, its entry 511 leads to a page table at 0x8000 + ..., whose entry 1 leads to 0x10000 + ...
+        // PDP n at 0x1000 * n, its entry 511 leads to a page table at 0x8000 + ..., whose entry 1
+        // leads to 0x10000 + ...
         mem.write_physical(0x1000 * n + 511 * 8, &(0x8003 + 0x1000 * n).to_le_bytes()).unwrap();
         mem.write_physical(0x8008 + 0x1000 * n, &(0x1_0003 + 0x1000 * n).to_le_bytes()).unwrap();
         mem.write_physical(0x1_0000 + 0x1000 * n, &[n as u8 + 1; 4096]).unwrap();
@@ -325,7 +347,8 @@ fn global_table() {
     assert!(space.translate(&mem, 0x5008, true).is_err());
 }
 
-/// A page of 2 MiB: what is mapped into it leaves the rest as it was. Oracle: addresses counted by hand.
+/// A page of 2 MiB: what is mapped into it leaves the rest as it was. Oracle: addresses counted by
+/// hand.
 #[test]
 fn large_pages_are_taken_apart() {
     let (mut mem, mut space) = setup();
@@ -365,8 +388,9 @@ fn translations_are_remembered() {
     for _ in 0..3 {
         table = mem.read_u64(table).unwrap() & !0xfff;
     }
-    let redirect =
-        |mem: &mut Memory, entry: u64| mem.write_u64(table + 8 * entry, frames.address() + 2 * PAGE + 3);
+    let redirect = |mem: &mut Memory, entry: u64| {
+        mem.write_u64(table + 8 * entry, frames.address() + 2 * PAGE + 3)
+    };
     assert_eq!(Vm::new(&mut mem, &mut space).read_u8(0x1000), Ok(0));
     redirect(&mut mem, 1);
     redirect(&mut mem, 2);

@@ -4,8 +4,9 @@ use super::overlay::Overlay;
 use super::physical::Page;
 use super::{ADDRESS_MASK, AddressSpace, Cause, Memory, Nearby, PAGE, PageFault};
 
-/// Memory through the page tables of one address space. Addresses are cut to 48 bits; accesses may be unaligned and
-/// may cross pages. An access that faults in its second page leaves the first one written.
+/// Memory through the page tables of one address space. Addresses are cut to 48 bits; accesses may
+/// be unaligned and may cross pages. An access that faults in its second page leaves the first one
+/// written.
 pub struct Vm<'a> {
     behind: Behind<'a>,
     /// The page tables.
@@ -83,9 +84,9 @@ impl<'a> Vm<'a> {
         }
     }
 
-    /// Says that what is done now depends on more than memory: on the clock, on what other threads did elsewhere. A part
-    /// of a walker that runs beside others is run again in its place in the order then. Where things run in order
-    /// anyway, nothing happens.
+    /// Says that what is done now depends on more than memory: on the clock, on what other threads
+    /// did elsewhere. A part of a walker that runs beside others is run again in its place in the
+    /// order then. Where things run in order anyway, nothing happens.
     #[inline]
     pub fn keep_order(&self) {
         if let Behind::Overlay(_, overlay) = &self.behind {
@@ -120,7 +121,11 @@ impl<'a> Vm<'a> {
     /// # Errors
     /// [`PageFault`] with the first byte that cannot be written.
     #[inline]
-    pub fn write_array<const N: usize>(&mut self, address: u64, bytes: &[u8; N]) -> Result<(), PageFault> {
+    pub fn write_array<const N: usize>(
+        &mut self,
+        address: u64,
+        bytes: &[u8; N],
+    ) -> Result<(), PageFault> {
         let page = self.page_to_write(address, N)?;
         if let Some(place) = page[(address % PAGE) as usize..].first_chunk_mut() {
             *place = *bytes;
@@ -173,8 +178,8 @@ impl<'a> Vm<'a> {
             .map_err(|fault| PageFault { address: address & ADDRESS_MASK, ..fault })
     }
 
-    /// The page that holds `address`, in place, to be written. All of it counts as read and written: where threads may
-    /// run side by side, [`write`](Self::write) is better.
+    /// The page that holds `address`, in place, to be written. All of it counts as read and
+    /// written: where threads may run side by side, [`write`](Self::write) is better.
     ///
     /// # Errors
     /// [`PageFault`] with `address` if it cannot be written.

@@ -1,8 +1,10 @@
-//! Draws as observers see them: the latched state and memory at the time of a 3DPRIMITIVE, and what was counted.
+//! Draws as observers see them: the latched state and memory at the time of a 3DPRIMITIVE, and what
+//! was counted.
 //!
-//! An observer gets a [`Drawing`] before the draw ([`Event::Draw`]) and after it ([`Event::DrawEnd`]). Nothing is looked up
-//! before it asks: [`Drawing::summary`] follows the packets, [`Drawing::color`] and its like make pictures of memory,
-//! [`Drawing::counters`] are to be subtracted.
+//! An observer gets a [`Drawing`] before the draw ([`Event::Draw`]) and after it
+//! ([`Event::DrawEnd`]). Nothing is looked up before it asks: [`Drawing::summary`] follows the
+//! packets, [`Drawing::color`] and its like make pictures of memory, [`Drawing::counters`] are to
+//! be subtracted.
 //!
 //! ```
 //! use genxml_sim::observe::draw::Counters;
@@ -54,7 +56,10 @@ pub struct Drawing<'a> {
 
 impl fmt::Debug for Drawing<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Drawing").field("at", &self.at).field("packet", self.packet).finish_non_exhaustive()
+        f.debug_struct("Drawing")
+            .field("at", &self.at)
+            .field("packet", self.packet)
+            .finish_non_exhaustive()
     }
 }
 
@@ -75,7 +80,8 @@ impl Drawing<'_> {
         T::Dwords: AsMut<[u32]>,
     {
         let mut dwords = T::Dwords::padded(&[]);
-        self.read(address, bytemuck::cast_slice_mut(dwords.as_mut())).then(|| T::from_dwords_lossy(&dwords))
+        self.read(address, bytemuck::cast_slice_mut(dwords.as_mut()))
+            .then(|| T::from_dwords_lossy(&dwords))
     }
 
     /// What the draw works with, followed from the packets on.
@@ -105,8 +111,9 @@ impl Drawing<'_> {
     }
 }
 
-/// The statistics registers of a context, and counts of the model. A register counts only what the packets of its stage have
-/// statistics enabled for ([`Summary::statistics`]); threads, instructions and pixels always count.
+/// The statistics registers of a context, and counts of the model. A register counts only what the
+/// packets of its stage have statistics enabled for ([`Summary::statistics`]); threads,
+/// instructions and pixels always count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     /// Vertices fetched.

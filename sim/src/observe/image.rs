@@ -1,4 +1,5 @@
-//! Pictures of what a draw writes: render targets, depth and stencil as pixels of red, green, blue and alpha bytes.
+//! Pictures of what a draw writes: render targets, depth and stencil as pixels of red, green, blue
+//! and alpha bytes.
 
 use super::draw::Drawing;
 use crate::render::aux::{Auxiliary, Stored};
@@ -46,15 +47,16 @@ impl Grid {
 }
 
 impl Drawing<'_> {
-    /// A render target: its level and first slice, sample 0 of each pixel, alpha left out. What a fast clear left has the clear
-    /// colour; pixels that are not in memory are transparent. Floats are clamped to 0..=1; integers beyond 255 are scaled to
-    /// their greatest.
+    /// A render target: its level and first slice, sample 0 of each pixel, alpha left out. What a
+    /// fast clear left has the clear colour; pixels that are not in memory are transparent. Floats
+    /// are clamped to 0..=1; integers beyond 255 are scaled to their greatest.
     ///
     /// None if the target is no image of channels.
     pub fn color(&self, target: &Target) -> Option<Image> {
         let Target { surface, level, .. } = target;
-        let codec =
-            surface.codec.filter(|codec| surface.kind == SurfaceKind::Image && codec.has_channels())?;
+        let codec = surface
+            .codec
+            .filter(|codec| surface.kind == SurfaceKind::Image && codec.has_channels())?;
         let bytes = surface.element_bytes as usize;
         let auxiliary = Auxiliary::of(surface, level).ok().flatten();
         let read = |address: u64, out: &mut [u8]| self.read(address, out);
@@ -68,15 +70,16 @@ impl Drawing<'_> {
             let Stored::Plane(plane) = stored else { return Some(clear(surface)) };
             let mut element = [0; 32];
             let element = element.get_mut(..bytes)?;
-            self.read(surface.texel(level, slice, x, y, plane), element).then(|| codec.decode_one(element))
+            self.read(surface.texel(level, slice, x, y, plane), element)
+                .then(|| codec.decode_one(element))
         });
         let shown = Shown::of(codec, &texels);
         let pixel = |texel: &Option<[u32; 4]>| texel.map_or([0; 4], |texel| shown.pixel(texel));
         Some(grid.image(texels.iter().flat_map(pixel).collect()))
     }
 
-    /// A depth buffer: white where it is 1, else grey, from the least depth in black to the greatest in light grey; sample 0 of the
-    /// first slice.
+    /// A depth buffer: white where it is 1, else grey, from the least depth in black to the
+    /// greatest in light grey; sample 0 of the first slice.
     pub fn depth(&self, buffer: &DepthBuffer) -> Image {
         let depths = self.plane(&buffer.plane, |bytes| {
             let word = u32::from_le_bytes(bytes);
@@ -86,10 +89,13 @@ impl Drawing<'_> {
                 DepthFormat::Unorm16 => word as f32 / 65535.0,
             }
         });
-        let inside = || depths.iter().flatten().copied().filter(|&depth| depth.is_finite() && depth != 1.0);
-        let (least, most) = inside().fold((f32::MAX, f32::MIN), |(a, b), depth| (a.min(depth), b.max(depth)));
+        let inside =
+            || depths.iter().flatten().copied().filter(|&depth| depth.is_finite() && depth != 1.0);
+        let (least, most) =
+            inside().fold((f32::MAX, f32::MIN), |(a, b), depth| (a.min(depth), b.max(depth)));
         let range = if most > least { most - least } else { 1.0 };
-        let grey = |depth: f32| if depth == 1.0 { 255 } else { ((depth - least) / range * 223.0) as u8 };
+        let grey =
+            |depth: f32| if depth == 1.0 { 255 } else { ((depth - least) / range * 223.0) as u8 };
         self.greys(&buffer.plane, depths.into_iter().map(|depth| depth.map(grey)))
     }
 

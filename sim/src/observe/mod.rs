@@ -131,7 +131,8 @@ pub enum Event<'a> {
         /// Channels that take part.
         mask: u32,
     },
-    /// An engine starts with something to execute: a batch that was submitted, or the ring of a context.
+    /// An engine starts with something to execute: a batch that was submitted, or the ring of a
+    /// context.
     Submission {
         /// Where it starts.
         address: u64,
@@ -157,12 +158,14 @@ pub enum Event<'a> {
         /// Address of the kernel's first instruction.
         kernel: u64,
     },
-    /// All threads of the packet have ended. Media threads may outlive their packet: of those that do nothing is told.
+    /// All threads of the packet have ended. Media threads may outlive their packet: of those that
+    /// do nothing is told.
     DispatchEnd {
         /// Address of the kernel's first instruction.
         kernel: u64,
     },
-    /// A command flushes a cache, or invalidates it; the model has none, and keeps [account](crate::mem::Coherence).
+    /// A command flushes a cache, or invalidates it; the model has none, and keeps
+    /// [account](crate::mem::Coherence).
     Flush {
         /// Which.
         cache: Cache,
@@ -205,10 +208,11 @@ pub enum Event<'a> {
     },
 }
 
-/// Listens to the model. The observer `()` hears nothing and costs nothing: calls to it are compiled away.
+/// Listens to the model. The observer `()` hears nothing and costs nothing: calls to it are
+/// compiled away.
 pub trait Observer {
-    /// Whether anything hears. If so, thread groups run one after the other, whatever the number of host threads, so
-    /// that events come in the order in which things happen.
+    /// Whether anything hears. If so, thread groups run one after the other, whatever the number of
+    /// host threads, so that events come in the order in which things happen.
     const LISTENS: bool = true;
 
     /// Which engine the next events are about, and the model's clock (see [`crate::watchdog`]).

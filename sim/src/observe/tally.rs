@@ -73,7 +73,9 @@ impl Tally {
                 self.kernel(kernel).dispatches += 1;
             }
             Event::Thread { kernel, .. } => self.kernel(kernel).threads += 1,
-            Event::ThreadEnd { kernel, instructions } => self.kernel(kernel).instructions += instructions,
+            Event::ThreadEnd { kernel, instructions } => {
+                self.kernel(kernel).instructions += instructions
+            }
             Event::Message { kernel, function, descriptor, .. } => {
                 self.kernel(kernel).messages += 1;
                 *self.messages.entry((function, descriptor)).or_default() += 1;
@@ -114,12 +116,14 @@ impl Tally {
 
     /// Kernels by address, those with most instructions first.
     pub fn kernels(&self) -> Vec<(u64, KernelCounts)> {
-        let mut rows: Vec<_> = self.kernels.iter().map(|(&address, &counts)| (address, counts)).collect();
+        let mut rows: Vec<_> =
+            self.kernels.iter().map(|(&address, &counts)| (address, counts)).collect();
         rows.sort_by_key(|(_, counts)| std::cmp::Reverse((counts.instructions, counts.threads)));
         rows
     }
 
-    /// Kinds of messages: receiver, message in words (`?` if there are none), how many; the most frequent first.
+    /// Kinds of messages: receiver, message in words (`?` if there are none), how many; the most
+    /// frequent first.
     pub fn messages(&self) -> Vec<(&'static str, String, u64)> {
         let mut rows: BTreeMap<(&'static str, String), u64> = BTreeMap::new();
         // Messages that differ in the surface, say, have the same words.
@@ -127,7 +131,8 @@ impl Tally {
             let words = message::words(function, descriptor).to_string();
             *rows.entry((message::function_name(function), words)).or_default() += count;
         }
-        let mut rows: Vec<_> = rows.into_iter().map(|((to, words), count)| (to, words, count)).collect();
+        let mut rows: Vec<_> =
+            rows.into_iter().map(|((to, words), count)| (to, words, count)).collect();
         rows.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
         rows
     }

@@ -12,8 +12,8 @@ pub struct Now {
     pub clock: u64,
 }
 
-/// An [`Observer`] that calls a closure chosen at run time. The model is compiled for it once, in this crate, whoever
-/// listens.
+/// An [`Observer`] that calls a closure chosen at run time. The model is compiled for it once, in
+/// this crate, whoever listens.
 pub struct Told<'a> {
     listener: &'a mut dyn FnMut(Now, &Event<'_>),
     instructions: bool,

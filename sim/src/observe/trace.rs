@@ -1,20 +1,22 @@
-//! A trace that Perfetto (ui.perfetto.dev) and chrome://tracing open: the JSON trace event format, written as things
-//! happen.
+//! A trace that Perfetto (ui.perfetto.dev) and chrome://tracing open: the JSON trace event format,
+//! written as things happen.
 //!
-//! An engine is a track. On it lie slices, one in the other: submission, batches of both levels, packets, thread groups; and
-//! moments: flushes and invalidations of caches.
-//! Times are the model's clock, a unit as a nanosecond: they say how much work was done, not how long hardware would
+//! An engine is a track. On it lie slices, one in the other: submission, batches of both levels,
+//! packets, thread groups; and moments: flushes and invalidations of caches. Times are the model's
+//! clock, a unit as a nanosecond: they say how much work was done, not how long hardware would
 //! take, and are the same whenever the same is run.
 //!
-//! Format: Google's "Trace Event Format": an array of objects with `ph` (B begins a slice, E ends the newest one of its
-//! track, i is a moment, C a counter, M names a track), `ts` in microseconds, `pid`, `tid`, `name`, `args`.
+//! Format: Google's "Trace Event Format": an array of objects with `ph` (B begins a slice, E ends
+//! the newest one of its track, i is a moment, C a counter, M names a track), `ts` in microseconds,
+//! `pid`, `tid`, `name`, `args`.
 
 use super::{Event, Now};
 use crate::fault::Va;
 use genxml::engine::EngineId;
 use std::io::{self, Write};
 
-/// Writes a trace. Feed it every event, then [`finish`](Trace::finish) it: without, the file ends in the middle.
+/// Writes a trace. Feed it every event, then [`finish`](Trace::finish) it: without, the file ends
+/// in the middle.
 #[derive(Debug)]
 pub struct Trace<W: Write> {
     out: W,
@@ -45,7 +47,14 @@ enum Slice {
 impl<W: Write> Trace<W> {
     /// A trace that goes to `out`, which wants a buffer.
     pub fn new(out: W) -> Self {
-        Trace { out, tracks: Default::default(), clock: 0, started: false, instructions: 0, result: Ok(()) }
+        Trace {
+            out,
+            tracks: Default::default(),
+            clock: 0,
+            started: false,
+            instructions: 0,
+            result: Ok(()),
+        }
     }
 
     /// Writes what an event adds to the trace.
@@ -55,7 +64,8 @@ impl<W: Write> Trace<W> {
         }
     }
 
-    /// Marks what has just happened, a fault, on the track of an engine; of the first one, if it is of none.
+    /// Marks what has just happened, a fault, on the track of an engine; of the first one, if it is
+    /// of none.
     pub fn mark(&mut self, engine: Option<EngineId>, text: &str) {
         if self.result.is_ok() {
             let now = Now { engine: engine.unwrap_or(EngineId::Render), clock: self.clock };
@@ -109,7 +119,9 @@ impl<W: Write> Trace<W> {
             Event::GroupEnd { .. } => self.close(now, Slice::Group),
             Event::Flush { cache, invalidates } => {
                 let what = if invalidates { "invalidate" } else { "flush" };
-                self.record(now, 'i', &format!("{what} {cache:?}"), |out| out.write_all(br#","s":"t""#))
+                self.record(now, 'i', &format!("{what} {cache:?}"), |out| {
+                    out.write_all(br#","s":"t""#)
+                })
             }
             Event::ThreadEnd { instructions, .. } => {
                 self.instructions += instructions;
@@ -158,10 +170,13 @@ impl<W: Write> Trace<W> {
             let engine = now.engine.name();
             if !self.started {
                 self.separate()?;
-                let process = r#"{"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"GPU"}}"#;
+                let process =
+                    r#"{"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"GPU"}}"#;
                 self.out.write_all(process.as_bytes())?;
             }
-            for (key, value) in [("name", format!("\"{engine}\"")), ("sort_index", track.to_string())] {
+            for (key, value) in
+                [("name", format!("\"{engine}\"")), ("sort_index", track.to_string())]
+            {
                 self.separate()?;
                 let track = track + 1;
                 write!(
@@ -172,7 +187,11 @@ impl<W: Write> Trace<W> {
         }
         self.separate()?;
         let (micros, rest) = (now.clock / 1000, now.clock % 1000);
-        write!(self.out, r#"{{"ph":"{phase}","pid":1,"tid":{},"ts":{micros}.{rest:03}"#, track + 1)?;
+        write!(
+            self.out,
+            r#"{{"ph":"{phase}","pid":1,"tid":{},"ts":{micros}.{rest:03}"#,
+            track + 1
+        )?;
         if !name.is_empty() {
             self.out.write_all(br#","name":""#)?;
             escape(&mut self.out, name)?;
@@ -183,7 +202,8 @@ impl<W: Write> Trace<W> {
     }
 
     fn separate(&mut self) -> io::Result<()> {
-        let separator: &[u8] = if std::mem::replace(&mut self.started, true) { b",\n" } else { b"[\n" };
+        let separator: &[u8] =
+            if std::mem::replace(&mut self.started, true) { b",\n" } else { b"[\n" };
         self.out.write_all(separator)
     }
 }

@@ -1,7 +1,9 @@
-//! Auxiliary surfaces of render targets: which blocks are cleared (CCS), and in which plane each sample of a pixel is stored
-//! (MCS). Their bits are in memory as on hardware, where drivers clear, copy and read them. (gen8_facts 8.3 and 8.4)
+//! Auxiliary surfaces of render targets: which blocks are cleared (CCS), and in which plane each
+//! sample of a pixel is stored (MCS). Their bits are in memory as on hardware, where drivers clear,
+//! copy and read them. (gen8_facts 8.3 and 8.4)
 //!
-//! * A fast clear writes the auxiliary surface only. Rendering to what is cleared writes the clear colour first.
+//! * A fast clear writes the auxiliary surface only. Rendering to what is cleared writes the clear
+//!   colour first.
 //! * A pixel whose samples all have one colour is stored in plane 0.
 //! * A resolve writes the clear colour where it is missing.
 
@@ -35,7 +37,8 @@ impl Mcs {
     pub fn of(surface: &Surface) -> Option<Mcs> {
         let auxiliary = &surface.auxiliary;
         let samples = surface.layout.samples;
-        let has = auxiliary.kind == AuxiliaryKind::Mcs && samples > 1 && !surface.layout.interleaved;
+        let has =
+            auxiliary.kind == AuxiliaryKind::Mcs && samples > 1 && !surface.layout.interleaved;
         has.then(|| Mcs {
             base: auxiliary.base,
             pitch: auxiliary.pitch.into(),
@@ -72,8 +75,8 @@ impl Mcs {
         }
     }
 
-    /// Where sample `sample` of a pixel with this word is stored. The word is one of memory, or what a kernel got by `ld_mcs` and
-    /// gives back.
+    /// Where sample `sample` of a pixel with this word is stored. The word is one of memory, or
+    /// what a kernel got by `ld_mcs` and gives back.
     pub const fn stored(&self, word: u32, sample: u32) -> Stored {
         if word & self.bits() == self.cleared() {
             return Stored::Cleared;
@@ -109,7 +112,14 @@ impl Mcs {
     /// # Errors
     /// A page fault of the auxiliary surface.
     #[inline]
-    pub fn write(&self, vm: &mut Vm<'_>, slice: u32, x: u32, y: u32, word: u32) -> Result<(), PageFault> {
+    pub fn write(
+        &self,
+        vm: &mut Vm<'_>,
+        slice: u32,
+        x: u32,
+        y: u32,
+        word: u32,
+    ) -> Result<(), PageFault> {
         let at = self.address(slice, x, y);
         if self.bytes() == 4 { vm.write_u32(at, word) } else { vm.write_u8(at, word as u8) }
     }
@@ -140,7 +150,8 @@ impl Ccs {
     /// That of a render target of one sample, if it has one.
     ///
     /// # Errors
-    /// [`BadSurface`] for surfaces that cannot have one: elements of other than 4, 8 or 16 bytes, and linear ones.
+    /// [`BadSurface`] for surfaces that cannot have one: elements of other than 4, 8 or 16 bytes,
+    /// and linear ones.
     pub fn of(surface: &Surface, level: &Level) -> Result<Option<Ccs>, BadSurface> {
         let auxiliary = &surface.auxiliary;
         if auxiliary.kind != AuxiliaryKind::Mcs || surface.layout.samples > 1 {
@@ -175,8 +186,8 @@ impl Ccs {
 
     /// Address of the oword that has the bit of a block of the level, and the number of the bit.
     ///
-    /// A tile has 128 x 256 blocks. Its cache lines follow each other as in other Y tiles; each has 16 x 32 blocks, an
-    /// oword 8 x 16 of them, a byte a row of 8.
+    /// A tile has 128 x 256 blocks. Its cache lines follow each other as in other Y tiles; each has
+    /// 16 x 32 blocks, an oword 8 x 16 of them, a byte a row of 8.
     fn place(&self, slice: u32, column: u32, row: u32) -> (u64, u32) {
         let [left, top] = self.layout.slice(&self.level, slice, 0);
         let (column, row) = (left + column, top + row);
@@ -189,8 +200,8 @@ impl Ccs {
     }
 }
 
-/// What was found out about blocks that were not cleared; see [`Ccs::open`]. Each worker has its own for each target, for
-/// the time of a draw.
+/// What was found out about blocks that were not cleared; see [`Ccs::open`]. Each worker has its
+/// own for each target, for the time of a draw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Known {
     /// Address of an oword without a cleared block.
@@ -226,9 +237,14 @@ impl Auxiliary {
         }
     }
 
-    /// Where a pixel's sample 0 is stored, by what `read` fills from an address on; as if there were no auxiliary surface if it
-    /// cannot be read. The slice is one of the surface.
-    pub fn stored(&self, slice: u32, [x, y]: [u32; 2], read: &dyn Fn(u64, &mut [u8]) -> bool) -> Stored {
+    /// Where a pixel's sample 0 is stored, by what `read` fills from an address on; as if there
+    /// were no auxiliary surface if it cannot be read. The slice is one of the surface.
+    pub fn stored(
+        &self,
+        slice: u32,
+        [x, y]: [u32; 2],
+        read: &dyn Fn(u64, &mut [u8]) -> bool,
+    ) -> Stored {
         match self {
             Auxiliary::Mcs(mcs) => {
                 let mut bytes = [0; 4];
@@ -262,8 +278,8 @@ impl Auxiliary {
 }
 
 impl Ccs {
-    /// A pixel of a resolve: blocks that it stands for and that are cleared are given to `fill` by their first pixel, and marked
-    /// as not cleared.
+    /// A pixel of a resolve: blocks that it stands for and that are cleared are given to `fill` by
+    /// their first pixel, and marked as not cleared.
     ///
     /// # Errors
     /// Page faults of the auxiliary surface and those of `fill`.

@@ -1,4 +1,5 @@
-//! Blending: what a new colour and the one that is there become, for sixteen pixels at once (2d p.35-40).
+//! Blending: what a new colour and the one that is there become, for sixteen pixels at once (2d
+//! p.35-40).
 //!
 //! Colours are floats, a row of sixteen for each channel, so that every step is a loop over a row.
 
@@ -48,7 +49,9 @@ impl Equation {
                     | Factor::BLENDFACTOR_INV_DST_COLOR
             )
         };
-        ignores_factors(self.function) || self.destination != Factor::BLENDFACTOR_ZERO || looks(self.source)
+        ignores_factors(self.function)
+            || self.destination != Factor::BLENDFACTOR_ZERO
+            || looks(self.source)
     }
 
     /// True if a second colour of the shader counts.
@@ -80,7 +83,8 @@ pub struct Range {
 impl Range {
     const UNORM: Range = Range { least: 0.0, greatest: 1.0, numbers: true };
     const SNORM: Range = Range { least: -1.0, greatest: 1.0, numbers: true };
-    const FLOAT: Range = Range { least: f32::NEG_INFINITY, greatest: f32::INFINITY, numbers: false };
+    const FLOAT: Range =
+        Range { least: f32::NEG_INFINITY, greatest: f32::INFINITY, numbers: false };
     const POSITIVE: Range = Range { least: 0.0, ..Range::FLOAT };
 
     /// What a channel of a format holds: of a float all floats, without a sign those from 0 on.
@@ -140,30 +144,40 @@ pub struct Blend {
 }
 
 impl Blend {
-    /// Blending of the render target of entry `index` (0 to 7) of BLEND_STATE, with elements of `format`.
+    /// Blending of the render target of entry `index` (0 to 7) of BLEND_STATE, with elements of
+    /// `format`.
     ///
-    /// Formats of integers are neither blended nor clamped here (2d p.37-39). Logic operations work on formats of integers and
-    /// normalized numbers.
-    pub fn resolve(state: &BlendState, index: usize, constants: &ColorCalcState, format: &Format) -> Blend {
+    /// Formats of integers are neither blended nor clamped here (2d p.37-39). Logic operations work
+    /// on formats of integers and normalized numbers.
+    pub fn resolve(
+        state: &BlendState,
+        index: usize,
+        constants: &ColorCalcState,
+        format: &Format,
+    ) -> Blend {
         let entry = &state.entry[index & 7];
         let integers = format.numeric != Numeric::Float;
         let whole = |encoding| {
             matches!(encoding, Encoding::Unorm | Encoding::Snorm | Encoding::Uint | Encoding::Sint)
         };
         let logical = !format.srgb
-            && format.channels().iter().all(|channel| whole(channel.encoding) || channel.letter == Letter::X);
+            && format
+                .channels()
+                .iter()
+                .all(|channel| whole(channel.encoding) || channel.letter == Letter::X);
         let ranges = match entry.color_clamp_range {
             ClampRange::COLORCLAMP_UNORM => [Range::UNORM; 4],
             ClampRange::COLORCLAMP_SNORM => [Range::SNORM; 4],
             _ => [0, 1, 2, 3].map(|channel| Range::of(format, channel)),
         };
         let logical = logical || !LOGIC_OPERATIONS_SKIP_FLOATS_AND_SRGB;
-        let logic = (entry.logic_op_enable && logical).then(|| LogicOp::of(entry.logic_op_function));
+        let logic =
+            (entry.logic_op_enable && logical).then(|| LogicOp::of(entry.logic_op_function));
         let blends = entry.color_buffer_blend_enable && !entry.logic_op_enable && !integers;
         let everything = entry.pre_blend_color_clamp_enable && !integers;
         let sources = everything || entry.pre_blend_source_only_clamp_enable && !integers;
-        // Elements of normalized numbers hold nothing else than their range: what is encoded next need not be clamped, what
-        // was decoded neither.
+        // Elements of normalized numbers hold nothing else than their range: what is encoded next
+        // need not be clamped, what was decoded neither.
         let spare = normalized(format) && ranges == [Range::UNORM; 4];
         let constant = [
             constants.blend_constant_color_red,
@@ -204,7 +218,8 @@ impl Blend {
         self.equations.is_some_and(|equations| equations.iter().any(Equation::reads_second))
     }
 
-    /// The colours to be encoded, from those of the shader (its second ones, if it has) and those that are there.
+    /// The colours to be encoded, from those of the shader (its second ones, if it has) and those
+    /// that are there.
     #[inline]
     pub fn apply(&self, source: &mut Colors, second: Option<&Colors>, destination: &Colors) {
         if self.alpha_to_one {
@@ -262,7 +277,8 @@ const NOTHING: Colors = [[0.0; SLOTS]; 4];
 
 /// True if all channels are numbers from 0 to 1 in equal steps, or none.
 fn normalized(format: &Format) -> bool {
-    let unorm = |channel: &Channel| channel.encoding == Encoding::Unorm || channel.letter == Letter::X;
+    let unorm =
+        |channel: &Channel| channel.encoding == Encoding::Unorm || channel.letter == Letter::X;
     format.channels().iter().all(unorm)
 }
 
@@ -346,7 +362,8 @@ impl Inputs<'_> {
     }
 }
 
-/// A row, made value by value. A plain loop: it becomes vector instructions where calls of closures do not.
+/// A row, made value by value. A plain loop: it becomes vector instructions where calls of closures
+/// do not.
 #[inline(always)]
 fn each(value: impl Fn(usize) -> f32) -> Lanes {
     let mut lanes = [0.0; SLOTS];

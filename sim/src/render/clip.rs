@@ -1,11 +1,12 @@
 //! Clipping: which objects are kept, dropped or cut, and what is left of those that are cut.
 //!
-//! [`clip`] tests the one to three vertices of an object against the planes of a [`ClipState`]. Most objects are accepted or
-//! rejected as they are; what is cut leaves [`Remains`], corners with their position and the weights of the original
-//! vertices in them. Cuts are computed in f64, on an edge always from its inner end, so that two triangles that share an
-//! edge get the same corner.
+//! [`clip`] tests the one to three vertices of an object against the planes of a [`ClipState`].
+//! Most objects are accepted or rejected as they are; what is cut leaves [`Remains`], corners with
+//! their position and the weights of the original vertices in them. Cuts are computed in f64, on an
+//! edge always from its inner end, so that two triangles that share an edge get the same corner.
 //!
-//! Early Cull Enable drops triangles here that setup would drop later; there is nothing to see of it.
+//! Early Cull Enable drops triangles here that setup would drop later; there is nothing to see of
+//! it.
 
 use crate::assumptions::{CLIP_W_MIN, CLIPPED_EDGES_ARE_NO_BOUNDARY};
 
@@ -24,7 +25,8 @@ pub enum ClipMode {
     RejectAll,
     /// Keep all objects as they are, but for those with coordinates that are no numbers.
     AcceptAll,
-    /// The unit is off: keep all objects as they are. Those with coordinates that are no numbers cannot be drawn later.
+    /// The unit is off: keep all objects as they are. Those with coordinates that are no numbers
+    /// cannot be drawn later.
     Off,
 }
 
@@ -37,19 +39,23 @@ pub struct ClipState {
     pub near_is_zero: bool,
     /// Viewport XY Clip Test Enable.
     pub viewport_xy: bool,
-    /// Guardband Clip Test Enable: cut at the guard band, not at the viewport's edges. Points are not concerned.
+    /// Guardband Clip Test Enable: cut at the guard band, not at the viewport's edges. Points are
+    /// not concerned.
     pub guard_band_xy: bool,
-    /// Left, right, bottom, top of the guard band in units in which the viewport reaches from -1 to 1 (SF_CLIP_VIEWPORT).
+    /// Left, right, bottom, top of the guard band in units in which the viewport reaches from -1 to
+    /// 1 (SF_CLIP_VIEWPORT).
     pub guard_band: [f32; 4],
     /// Viewport Z Clip Test Enable (3DSTATE_RASTER).
     pub viewport_z: bool,
     /// User Clip Distance Clip Test Enable Bitmask: bit n cuts where distance n is negative.
     pub clip_distances: u8,
-    /// User Clip Distance Cull Test Enable Bitmask: bit n drops objects whose distances n are all negative.
+    /// User Clip Distance Cull Test Enable Bitmask: bit n drops objects whose distances n are all
+    /// negative.
     pub cull_distances: u8,
 }
 
-/// Homogeneous position, and user clip and cull distances, of a vertex. Distances that no mask names are not looked at.
+/// Homogeneous position, and user clip and cull distances, of a vertex. Distances that no mask
+/// names are not looked at.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ClipVertex {
     /// x, y, z, w of clip space.
@@ -74,12 +80,14 @@ pub enum Verdict {
 pub struct Corner {
     /// x, y, z, w of clip space.
     pub position: [f32; 4],
-    /// How much of each original vertex is in it; the sum is 1. Values that are interpolated with perspective follow these.
+    /// How much of each original vertex is in it; the sum is 1. Values that are interpolated with
+    /// perspective follow these.
     pub weights: [f32; 3],
-    /// The same for values that are linear on the screen (Non-Perspective Barycentric Enable, 2a p.42).
+    /// The same for values that are linear on the screen (Non-Perspective Barycentric Enable, 2a
+    /// p.42).
     pub linear: [f32; 3],
-    /// Is the edge from here to the next corner a part of an original edge? Holds that edge's number, n from vertex n to
-    /// the next one.
+    /// Is the edge from here to the next corner a part of an original edge? Holds that edge's
+    /// number, n from vertex n to the next one.
     pub edge: Option<u8>,
 }
 
@@ -149,7 +157,8 @@ impl Cut {
         }
     }
 
-    /// Where the way from `self`, inside at distance `d`, to `other`, outside at distance `e`, meets the plane.
+    /// Where the way from `self`, inside at distance `d`, to `other`, outside at distance `e`,
+    /// meets the plane.
     fn towards(&self, other: &Cut, d: f64, e: f64) -> Cut {
         let t = d / (d - e);
         let mix = |a: f64, b: f64| a + (b - a) * t;
@@ -183,7 +192,8 @@ impl Planes {
         &self.list[..self.count]
     }
 
-    /// Those of `state`, with bounds `xy` (left, right, bottom, top) for x and y if they are looked at.
+    /// Those of `state`, with bounds `xy` (left, right, bottom, top) for x and y if they are looked
+    /// at.
     fn new(state: &ClipState, xy: Option<[f32; 4]>) -> Planes {
         let mut planes = Planes { list: [Plane::W; PLANES], count: 0 };
         planes.push(Plane::W);
@@ -208,8 +218,8 @@ impl Planes {
 /// The viewport itself.
 const VIEWPORT: [f32; 4] = [-1.0, 1.0, -1.0, 1.0];
 
-/// Tests an object of 1, 2 or 3 vertices: a point, a line, a triangle. `remains` is only touched for [`Verdict::Cut`]. Other
-/// numbers of vertices are rejected.
+/// Tests an object of 1, 2 or 3 vertices: a point, a line, a triangle. `remains` is only touched
+/// for [`Verdict::Cut`]. Other numbers of vertices are rejected.
 pub fn clip(state: &ClipState, vertices: &[ClipVertex], remains: &mut Remains) -> Verdict {
     if vertices.is_empty() || vertices.len() > 3 {
         return Verdict::Reject;
@@ -222,7 +232,8 @@ pub fn clip(state: &ClipState, vertices: &[ClipVertex], remains: &mut Remains) -
     let looked_at = state.clip_distances | state.cull_distances;
     let bad = |v: &ClipVertex| {
         let mut distances = v.distances.iter().enumerate();
-        v.position.iter().any(|c| c.is_nan()) || distances.any(|(n, d)| looked_at >> n & 1 != 0 && d.is_nan())
+        v.position.iter().any(|c| c.is_nan())
+            || distances.any(|(n, d)| looked_at >> n & 1 != 0 && d.is_nan())
     };
     if vertices.iter().any(bad) {
         return Verdict::Reject;
@@ -230,13 +241,15 @@ pub fn clip(state: &ClipState, vertices: &[ClipVertex], remains: &mut Remains) -
     if state.mode == ClipMode::AcceptAll {
         return Verdict::Accept;
     }
-    let culls =
-        |n: usize| state.cull_distances >> n & 1 != 0 && vertices.iter().all(|v| v.distances[n] < 0.0);
+    let culls = |n: usize| {
+        state.cull_distances >> n & 1 != 0 && vertices.iter().all(|v| v.distances[n] < 0.0)
+    };
     if (0..8).any(culls) {
         return Verdict::Reject;
     }
 
-    // Guard band and viewport are two tests: outside the viewport nothing is seen, outside the guard band it must be cut.
+    // Guard band and viewport are two tests: outside the viewport nothing is seen, outside the
+    // guard band it must be cut.
     let band = state.guard_band_xy && vertices.len() > 1;
     let seen = match (state.viewport_xy, band) {
         (true, _) => Some(VIEWPORT),
@@ -271,7 +284,12 @@ pub fn clip(state: &ClipState, vertices: &[ClipVertex], remains: &mut Remains) -
 }
 
 /// Cuts a line; gives the number of its ends that are left, 2 or 0.
-fn cut_line(planes: &Planes, ends: &[Cut], vertices: &[ClipVertex], remains: &mut Remains) -> usize {
+fn cut_line(
+    planes: &Planes,
+    ends: &[Cut],
+    vertices: &[ClipVertex],
+    remains: &mut Remains,
+) -> usize {
     let (mut a, mut b) = (ends[0], ends[1]);
     for plane in planes.all() {
         let (d, e) = (plane.distance(&a), plane.distance(&b));
@@ -285,8 +303,14 @@ fn cut_line(planes: &Planes, ends: &[Cut], vertices: &[ClipVertex], remains: &mu
     finish(&[a, b], vertices, remains)
 }
 
-/// Cuts a polygon by one plane after the other (Sutherland and Hodgman); gives the number of corners that are left.
-fn cut_polygon(planes: &Planes, corners: &[Cut], vertices: &[ClipVertex], remains: &mut Remains) -> usize {
+/// Cuts a polygon by one plane after the other (Sutherland and Hodgman); gives the number of
+/// corners that are left.
+fn cut_polygon(
+    planes: &Planes,
+    corners: &[Cut],
+    vertices: &[ClipVertex],
+    remains: &mut Remains,
+) -> usize {
     let mut polygon = [Cut::default(); MAX_CORNERS];
     polygon[..3].copy_from_slice(corners);
     let mut count = 3;
@@ -294,7 +318,8 @@ fn cut_polygon(planes: &Planes, corners: &[Cut], vertices: &[ClipVertex], remain
         let mut next = [Cut::default(); MAX_CORNERS];
         let mut n = 0;
         let mut push = |corner: Cut| {
-            // A convex polygon gains at most one corner a plane; rounding cannot make it more than twice that.
+            // A convex polygon gains at most one corner a plane; rounding cannot make it more than
+            // twice that.
             if n < MAX_CORNERS {
                 next[n] = corner;
                 n += 1;
@@ -325,8 +350,8 @@ fn cut_polygon(planes: &Planes, corners: &[Cut], vertices: &[ClipVertex], remain
 fn finish(corners: &[Cut], vertices: &[ClipVertex], remains: &mut Remains) -> usize {
     remains.count = corners.len();
     for (out, cut) in remains.corners.iter_mut().zip(corners) {
-        // What is linear on the screen follows the original vertices where the divide takes them: weight times w
-        // ([`crate::assumptions::CUTS_KEEP_LINEAR_VALUES`]).
+        // What is linear on the screen follows the original vertices where the divide takes them:
+        // weight times w ([`crate::assumptions::CUTS_KEEP_LINEAR_VALUES`]).
         let mut linear = [0.0; 3];
         for (l, (weight, v)) in linear.iter_mut().zip(cut.weights.iter().zip(vertices)) {
             *l = weight * f64::from(v.position[3]) / cut.position[3];
@@ -374,20 +399,27 @@ mod tests {
     }
 
     fn state() -> impl Strategy<Value = ClipState> {
-        (any::<[bool; 4]>(), prop_oneof![Just(0_u8), any::<u8>().prop_map(|m| m & 0b1000_0101)]).prop_map(
-            |([near_is_zero, viewport_xy, guard_band_xy, viewport_z], clip_distances)| ClipState {
-                near_is_zero,
-                viewport_xy,
-                guard_band_xy,
-                viewport_z,
-                clip_distances,
-                ..STATE
-            },
-        )
+        (any::<[bool; 4]>(), prop_oneof![Just(0_u8), any::<u8>().prop_map(|m| m & 0b1000_0101)])
+            .prop_map(|([near_is_zero, viewport_xy, guard_band_xy, viewport_z], clip_distances)| {
+                ClipState {
+                    near_is_zero,
+                    viewport_xy,
+                    guard_band_xy,
+                    viewport_z,
+                    clip_distances,
+                    ..STATE
+                }
+            })
     }
 
-    /// The least distance of what the weights make of the vertices to a bound of `state`, with bounds `xy` on x and y.
-    fn inside(state: &ClipState, xy: Option<[f32; 4]>, vertices: &[ClipVertex], weights: &[f64]) -> f64 {
+    /// The least distance of what the weights make of the vertices to a bound of `state`, with
+    /// bounds `xy` on x and y.
+    fn inside(
+        state: &ClipState,
+        xy: Option<[f32; 4]>,
+        vertices: &[ClipVertex],
+        weights: &[f64],
+    ) -> f64 {
         let mix = |f: &dyn Fn(&ClipVertex) -> f32| -> f64 {
             vertices.iter().zip(weights).map(|(v, w)| f64::from(f(v)) * w).sum()
         };
@@ -416,7 +448,8 @@ mod tests {
         }
     }
 
-    /// Is the point with weights `p` inside the polygon of weights? 0 where that is too close to tell.
+    /// Is the point with weights `p` inside the polygon of weights? 0 where that is too close to
+    /// tell.
     fn polygon_has(corners: &[Corner], p: [f64; 2]) -> i32 {
         let weights = |c: &Corner| [f64::from(c.weights[1]), f64::from(c.weights[2])];
         let mut least = f64::MAX;
@@ -434,7 +467,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
-        /// Oracle: points of the triangle are inside of what is left exactly if they satisfy all bounds, in f64.
+        /// Oracle: points of the triangle are inside of what is left exactly if they satisfy all
+        /// bounds, in f64.
         #[test]
         fn triangles_keep_what_is_inside(
             state in state(),
@@ -459,7 +493,8 @@ mod tests {
             }
         }
 
-        /// Corners are where their weights say, on the screen as well, and edges lie on the edges that they name.
+        /// Corners are where their weights say, on the screen as well, and edges lie on the edges
+        /// that they name.
         #[test]
         fn corners_are_mixtures(state in state(), vertices in [vertex(), vertex(), vertex()]) {
             let (_, corners) = run(&state, &vertices);
@@ -538,8 +573,11 @@ mod tests {
         assert_eq!(verdict(ClipMode::Normal, &[]), Verdict::Reject);
         assert_eq!(verdict(ClipMode::Normal, &[at(0.0, 0.0, 0.0, 1.0); 4]), Verdict::Reject);
         // Infinite positions must not do harm.
-        let infinite =
-            [at(f32::INFINITY, 0.0, 0.0, 1.0), at(0.0, -f32::INFINITY, 0.0, 1.0), at(0.0, 0.0, 0.0, 1.0)];
+        let infinite = [
+            at(f32::INFINITY, 0.0, 0.0, 1.0),
+            at(0.0, -f32::INFINITY, 0.0, 1.0),
+            at(0.0, 0.0, 0.0, 1.0),
+        ];
         run(&STATE, &infinite);
     }
 

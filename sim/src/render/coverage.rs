@@ -1,4 +1,5 @@
-//! What takes samples away between the pixel shader and the depth test: alpha test and alpha to coverage.
+//! What takes samples away between the pixel shader and the depth test: alpha test and alpha to
+//! coverage.
 
 use super::blend::SLOTS;
 use super::compare::Compare;
@@ -6,7 +7,9 @@ use crate::assumptions::{
     ALPHA_TO_COVERAGE_DITHER, ALPHA_TO_COVERAGE_FILLS_UPWARD, OMASK_DISABLES_ALPHA_TO_COVERAGE,
 };
 use crate::surface::format::convert;
-use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState, ColorCalcStateReference, ThreeDStatePsExtra};
+use genxml::gen8::render3d_pixel::{
+    BlendState, ColorCalcState, ColorCalcStateReference, ThreeDStatePsExtra,
+};
 
 /// Alpha test and alpha to coverage of a draw.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -43,7 +46,9 @@ impl Coverage {
             }
         };
         Coverage {
-            test: state.alpha_test_enable.then(|| (Compare::of(state.alpha_test_function), reference)),
+            test: state
+                .alpha_test_enable
+                .then(|| (Compare::of(state.alpha_test_function), reference)),
             to_coverage: state.alpha_to_coverage_enable
                 && !shader.pixel_shader_disables_alpha_to_coverage
                 && !(OMASK_DISABLES_ALPHA_TO_COVERAGE && shader.o_mask_present_to_render_target),
@@ -57,8 +62,9 @@ impl Coverage {
         self.to_coverage || self.test.is_some_and(|(function, _)| function != Compare::ALWAYS)
     }
 
-    /// Clears the samples of each slot that `alpha` (bits of floats) takes away: the alpha of the render target, or that of
-    /// source 0 if the message brings it (2d p.36, p.357). The bits of integers count as floats (2d p.77).
+    /// Clears the samples of each slot that `alpha` (bits of floats) takes away: the alpha of the
+    /// render target, or that of source 0 if the message brings it (2d p.36, p.357). The bits of
+    /// integers count as floats (2d p.77).
     ///
     /// `subspans` are the columns and rows of the upper left pixels of four slots each.
     pub fn apply(&self, subspans: &[[u32; 2]; 4], alpha: &[u32; SLOTS], samples: &mut [u8; SLOTS]) {
@@ -97,7 +103,8 @@ fn covered(alpha: f32, threshold: f32, samples: u32) -> u8 {
     let count = (alpha * samples as f32 + threshold) as u32;
     let mask = (1u32 << count.min(8)) - 1;
     // Which ones is not said.
-    (if ALPHA_TO_COVERAGE_FILLS_UPWARD { mask } else { mask.reverse_bits() >> (32 - samples) }) as u8
+    (if ALPHA_TO_COVERAGE_FILLS_UPWARD { mask } else { mask.reverse_bits() >> (32 - samples) })
+        as u8
 }
 
 #[cfg(test)]
@@ -108,8 +115,8 @@ mod tests {
 
     const SUBSPANS: [[u32; 2]; 4] = [[0, 0], [2, 0], [0, 2], [6, 8]];
 
-    /// Oracle: 2d p.35: nothing at 0, everything at 1, monotonic between them; dithered over a 2 x 2 block, the number of
-    /// samples is within half a sample of alpha.
+    /// Oracle: 2d p.35: nothing at 0, everything at 1, monotonic between them; dithered over a 2 x
+    /// 2 block, the number of samples is within half a sample of alpha.
     #[test]
     fn alpha_to_coverage_is_monotonic() {
         for (samples, dither) in
@@ -132,7 +139,10 @@ mod tests {
                     _ if dither => {
                         let block: u32 = counts[..4].iter().sum();
                         let exact = alpha * 4.0 * samples as f32;
-                        assert!((block as f32 - exact).abs() <= 0.5001, "{samples} {alpha} {block}");
+                        assert!(
+                            (block as f32 - exact).abs() <= 0.5001,
+                            "{samples} {alpha} {block}"
+                        );
                     }
                     _ => assert!((counts[0] as f32 - alpha * samples as f32).abs() <= 0.5001),
                 }
@@ -152,7 +162,9 @@ mod tests {
             for (reference, in_bytes) in [
                 (ColorCalcStateReference::Float { alpha_reference_value_as_float32: 0.5 }, false),
                 (
-                    ColorCalcStateReference::Unorm { alpha_reference_value_as_unorm8: U::new(128).unwrap() },
+                    ColorCalcStateReference::Unorm {
+                        alpha_reference_value_as_unorm8: U::new(128).unwrap(),
+                    },
                     true,
                 ),
             ] {
@@ -167,7 +179,8 @@ mod tests {
                         true => ((f64::from(alpha) * 255.0).round_ties_even(), 128.0),
                         false => (f64::from(alpha), 0.5),
                     };
-                    let pass = [true, false, a < b, a == b, a <= b, a > b, a != b, a >= b][code as usize];
+                    let pass =
+                        [true, false, a < b, a == b, a <= b, a > b, a != b, a >= b][code as usize];
                     assert_eq!(mask == 1, pass, "{code} {alpha}");
                 }
             }

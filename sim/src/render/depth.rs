@@ -1,7 +1,7 @@
 //! Depth and stencil: the buffers, the tests of a quad, and when they take place.
 //!
-//! The model has no hierarchical depth: the depth buffer itself always holds the truth, and [`super::hiz`] does what
-//! clears and resolves ask for on it.
+//! The model has no hierarchical depth: the depth buffer itself always holds the truth, and
+//! [`super::hiz`] does what clears and resolves ask for on it.
 
 use super::compare::Compare;
 use super::stencil::{Face, Outcome};
@@ -17,8 +17,9 @@ use genxml::gen8::render3d_depth::{
     ThreeDStateWmDepthStencil,
 };
 use genxml::gen8::render3d_pixel::{
-    ColorCalcState, ForceOverride, ThreeDStatePsExtra, ThreeDStatePsExtraPixelShaderComputedDepthMode,
-    ThreeDStateWm, ThreeDStateWmEarlyDepthStencilControl,
+    ColorCalcState, ForceOverride, ThreeDStatePsExtra,
+    ThreeDStatePsExtraPixelShaderComputedDepthMode, ThreeDStateWm,
+    ThreeDStateWmEarlyDepthStencilControl,
 };
 use genxml::gen8::render3d_raster::CcViewport;
 use genxml::gen8::state::{NumberOfMultisamples, SurfaceType};
@@ -74,14 +75,15 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// The slice of a render target array index: the first one if there is no such slice (2d p.356).
+    /// The slice of a render target array index: the first one if there is no such slice (2d
+    /// p.356).
     #[inline(always)]
     pub fn slice(&self, index: u32) -> u32 {
         self.surface.first_slice + if index < self.slices { index } else { 0 }
     }
 
-    /// Byte and row of the upper left element of a quad in the plane of rows. Elements of the quad lie side by side there, for
-    /// each sample.
+    /// Byte and row of the upper left element of a quad in the plane of rows. Elements of the quad
+    /// lie side by side there, for each sample.
     #[inline(always)]
     fn quad(&self, x: u32, y: u32, slice: u32, sample: u32) -> (i64, i64) {
         let (left, top) = self.surface.origin(&self.level, self.slice(slice), 0);
@@ -156,8 +158,8 @@ pub fn is_absent(packet: &ThreeDStateDepthBuffer) -> bool {
     packet.surface_type == SurfaceType::SURFTYPE_NULL || packet.surface_base_address.va48() == 0
 }
 
-/// The depth buffer of 3DSTATE_DEPTH_BUFFER; none if there is none. One without an address lends its size to the stencil
-/// buffer and is none itself (2a p.57).
+/// The depth buffer of 3DSTATE_DEPTH_BUFFER; none if there is none. One without an address lends
+/// its size to the stencil buffer and is none itself (2a p.57).
 ///
 /// # Errors
 /// [`BadSurface`] names the field that leaves open where an element lies.
@@ -173,7 +175,9 @@ pub fn depth_plane(
         Stored::D32_FLOAT => DepthFormat::Float32,
         Stored::D24_UNORM_X8_UINT => DepthFormat::Unorm24,
         Stored::D16_UNORM => DepthFormat::Unorm16,
-        other => return Err(wrong("Surface Format", other.bits(), "no depth buffer has this format")),
+        other => {
+            return Err(wrong("Surface Format", other.bits(), "no depth buffer has this format"));
+        }
     };
     let storage = Storage {
         base: packet.surface_base_address.va48(),
@@ -187,7 +191,8 @@ pub fn depth_plane(
     Ok(Some((plane(packet, &storage, samples)?, format)))
 }
 
-/// The stencil buffer of 3DSTATE_STENCIL_BUFFER; none if it is not enabled. Its extent is that of the depth buffer.
+/// The stencil buffer of 3DSTATE_STENCIL_BUFFER; none if it is not enabled. Its extent is that of
+/// the depth buffer.
 ///
 /// # Errors
 /// [`BadSurface`] names the field that leaves open where an element lies.
@@ -230,7 +235,13 @@ fn plane(
         SurfaceType::SURFTYPE_2D => Dimension::Two,
         SurfaceType::SURFTYPE_3D => Dimension::Three,
         SurfaceType::SURFTYPE_CUBE => Dimension::Cube,
-        other => return Err(wrong("Surface Type", other.bits(), "no depth or stencil buffer has this type")),
+        other => {
+            return Err(wrong(
+                "Surface Type",
+                other.bits(),
+                "no depth or stencil buffer has this type",
+            ));
+        }
     };
     if !storage.pitch.is_multiple_of(128) {
         let why = "the pitch of a depth or stencil buffer is a multiple of 128 bytes";
@@ -300,9 +311,13 @@ impl DepthStencil {
     /// # Errors
     /// [`BadSurface`] names the field that leaves open where an element lies.
     pub fn resolve(packets: &DepthStencilPackets<'_>) -> Result<DepthStencil, BadSurface> {
-        let DepthStencilPackets { depth, stencil, tests, references, viewports, samples } = *packets;
+        let DepthStencilPackets { depth, stencil, tests, references, viewports, samples } =
+            *packets;
         let mut state = DepthStencil {
-            ranges: viewports.iter().map(|range| [range.minimum_depth, range.maximum_depth]).collect(),
+            ranges: viewports
+                .iter()
+                .map(|range| [range.minimum_depth, range.maximum_depth])
+                .collect(),
             ..DepthStencil::default()
         };
         let writes = depth.depth_write_enable && tests.depth_buffer_write_enable;
@@ -310,7 +325,8 @@ impl DepthStencil {
             let buffer = depth_plane(depth, samples)?;
             if let Some((plane, format)) = buffer {
                 (state.depth, state.format, state.depth_write) = (Some(plane), format, writes);
-                state.function = tests.depth_test_enable.then(|| Compare::of(tests.depth_test_function));
+                state.function =
+                    tests.depth_test_enable.then(|| Compare::of(tests.depth_test_function));
             }
         }
         if tests.stencil_test_enable {
@@ -350,7 +366,9 @@ impl DepthStencil {
 
     /// True if no sample can fail and nothing is written.
     pub fn is_idle(&self) -> bool {
-        self.faces.is_none() && !self.depth_write && matches!(self.function, None | Some(Compare::ALWAYS))
+        self.faces.is_none()
+            && !self.depth_write
+            && matches!(self.function, None | Some(Compare::ALWAYS))
     }
 
     /// True if samples that fail leave something in the stencil buffer.
@@ -358,9 +376,9 @@ impl DepthStencil {
         self.stencil_write && self.faces.iter().flatten().any(Face::marks_failures)
     }
 
-    /// Tests the samples of a quad that `mask` says (a byte for each pixel, a bit for each sample), and clears the bits of those
-    /// that fail. With `write`, depth and stencil are written. Gives the number of samples that passed, which
-    /// PS_DEPTH_COUNT counts if `write` is set.
+    /// Tests the samples of a quad that `mask` says (a byte for each pixel, a bit for each sample),
+    /// and clears the bits of those that fail. With `write`, depth and stencil are written. Gives
+    /// the number of samples that passed, which PS_DEPTH_COUNT counts if `write` is set.
     ///
     /// # Errors
     /// A page fault of one of the buffers.
@@ -460,7 +478,8 @@ impl DepthStencil {
         write: bool,
     ) -> Result<u8, PageFault> {
         let Some(plane) = self.depth.as_ref().filter(|_| lanes != 0) else { return Ok(lanes) };
-        let range = self.ranges.get(usize::from(quad.viewport)).copied().unwrap_or([f32::MIN, f32::MAX]);
+        let range =
+            self.ranges.get(usize::from(quad.viewport)).copied().unwrap_or([f32::MIN, f32::MAX]);
         // What is no number becomes the least depth.
         let new = z.map(|z| self.format.encode(z.max(range[0]).min(range[1])));
         let inside = inside(&plane.level, quad, lanes);
@@ -504,7 +523,13 @@ impl DepthStencil {
 
     /// Writes one or both of two elements side by side.
     #[inline(always)]
-    fn write(&self, vm: &mut Vm<'_>, at: u64, [left, right]: [u32; 2], which: u8) -> Result<(), PageFault> {
+    fn write(
+        &self,
+        vm: &mut Vm<'_>,
+        at: u64,
+        [left, right]: [u32; 2],
+        which: u8,
+    ) -> Result<(), PageFault> {
         let short = self.format == DepthFormat::Unorm16;
         match which {
             0 => Ok(()),
@@ -535,17 +560,18 @@ pub enum Timing {
     /// Before the pixel shader, and written there.
     #[default]
     Early,
-    /// Before the pixel shader to spare it work, and once more after it, when they are written. What fails must leave
-    /// nothing behind then ([`DepthStencil::marks_failures`]): it does not get to the second test.
+    /// Before the pixel shader to spare it work, and once more after it, when they are written.
+    /// What fails must leave nothing behind then ([`DepthStencil::marks_failures`]): it does not
+    /// get to the second test.
     Twice,
     /// After the pixel shader.
     Late,
 }
 
 impl Timing {
-    /// The time that gives the results that Early Depth/Stencil Control asks for (2a p.276). `removes` says that something
-    /// behind the shader may take samples away, or something in it that the packet need not tell: alpha test, alpha to coverage,
-    /// chroma keys.
+    /// The time that gives the results that Early Depth/Stencil Control asks for (2a p.276).
+    /// `removes` says that something behind the shader may take samples away, or something in it
+    /// that the packet need not tell: alpha test, alpha to coverage, chroma keys.
     pub fn of(wm: &ThreeDStateWm, shader: &ThreeDStatePsExtra, removes: bool) -> Timing {
         use ThreeDStateWmEarlyDepthStencilControl as Control;
         match wm.early_depth_stencil_control {
@@ -560,7 +586,8 @@ impl Timing {
 }
 
 fn computes_depth(shader: &ThreeDStatePsExtra) -> bool {
-    shader.pixel_shader_computed_depth_mode != ThreeDStatePsExtraPixelShaderComputedDepthMode::PSCDEPTH_OFF
+    shader.pixel_shader_computed_depth_mode
+        != ThreeDStatePsExtraPixelShaderComputedDepthMode::PSCDEPTH_OFF
 }
 
 fn kills(wm: &ThreeDStateWm, shader: &ThreeDStatePsExtra) -> bool {

@@ -16,13 +16,18 @@ use crate::fault::Fault;
 use crate::observe::Observer;
 use crate::parallel;
 use crate::watchdog;
-use genxml::gen8::registers::{ClInvocationCount, ClPrimitivesCount, IaPrimitivesCount, IaVerticesCount};
-use genxml::gen8::render3d_fetch::{ThreeDPrimitive, ThreeDStateVfStatistics, ThreeDStateVfTopology};
+use genxml::gen8::registers::{
+    ClInvocationCount, ClPrimitivesCount, IaPrimitivesCount, IaVerticesCount,
+};
+use genxml::gen8::render3d_fetch::{
+    ThreeDPrimitive, ThreeDStateVfStatistics, ThreeDStateVfTopology,
+};
 use genxml::gen8::render3d_raster::ThreeDStateClip;
 
 use super::state;
 
-/// Vertices that are shaded together at most: enough for all lanes of many threads, few enough to stay in caches.
+/// Vertices that are shaded together at most: enough for all lanes of many threads, few enough to
+/// stay in caches.
 const BATCH: usize = 512;
 /// Objects that are kept together at most: few vertices may make up many.
 const OBJECTS: usize = 4096;
@@ -79,11 +84,16 @@ pub struct Primitive<'a> {
 
 impl<'a> Primitive<'a> {
     /// An object whose vertices are numbers of `vertices`.
-    fn new(vertices: &'a Vertices, object: &topology::Object, selects: ProvokingSelects) -> Primitive<'a> {
+    fn new(
+        vertices: &'a Vertices,
+        object: &topology::Object,
+        selects: ProvokingSelects,
+    ) -> Primitive<'a> {
         let numbers = object.vertices();
         Primitive {
             shape: object.shape,
-            vertices: [0, 1, 2].map(|n: usize| vertices.get(numbers[n.min(numbers.len() - 1)] as usize)),
+            vertices: [0, 1, 2]
+                .map(|n: usize| vertices.get(numbers[n.min(numbers.len() - 1)] as usize)),
             provoking: object.provoking(&selects),
             id: object.id,
             edges: object.edges,
@@ -101,14 +111,20 @@ struct Batch {
     vertices: Vec<u32>,
     /// Objects, whose vertices are places in `vertices`.
     objects: Vec<topology::Object>,
-    /// Where a vertex stands, by the low bits of its number: its place and one more in the batch of this number.
+    /// Where a vertex stands, by the low bits of its number: its place and one more in the batch of
+    /// this number.
     found: Box<[(u32, u32); FOUND]>,
     number: u32,
 }
 
 impl Batch {
     fn new() -> Batch {
-        Batch { vertices: Vec::new(), objects: Vec::new(), found: bytemuck::zeroed_box(), number: 1 }
+        Batch {
+            vertices: Vec::new(),
+            objects: Vec::new(),
+            found: bytemuck::zeroed_box(),
+            number: 1,
+        }
     }
 
     fn clear(&mut self) {
@@ -160,10 +176,17 @@ impl Draw {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for state that nothing can be drawn with; page faults on the way.
-    pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>, packet: &ThreeDPrimitive) -> Result<Draw, Fault> {
+    pub fn resolve<O: Observer>(
+        exec: &mut Exec<'_, O>,
+        packet: &ThreeDPrimitive,
+    ) -> Result<Draw, Fault> {
         let code = state::packet::<ThreeDStateVfTopology, O>(exec).primitive_topology_type;
         let Some(topology) = Topology::of(code) else {
-            return Err(exec.bad_field("Primitive Topology Type", code.bits(), "there is no such topology"));
+            return Err(exec.bad_field(
+                "Primitive Topology Type",
+                code.bits(),
+                "there is no such topology",
+            ));
         };
         let fetch = Fetch::resolve(exec, packet)?;
         let vertex = VertexShader::resolve(exec)?;
@@ -291,9 +314,11 @@ impl Pipeline {
         exec.spend(watchdog::OBJECT)?;
         let leader = primitive.vertices[primitive.provoking];
         let viewport = raster.viewport(dword(leader, place::VIEWPORT));
-        let array_index = if raster.zero_array_index { 0 } else { dword(leader, place::ARRAY_INDEX) };
+        let array_index =
+            if raster.zero_array_index { 0 } else { dword(leader, place::ARRAY_INDEX) };
         let vertices = primitive.vertices.map(clip_vertex);
-        let state = clip::ClipState { guard_band: raster.viewports[viewport].guard_band, ..raster.clip };
+        let state =
+            clip::ClipState { guard_band: raster.viewports[viewport].guard_band, ..raster.clip };
         let mut remains = Remains::default();
         let count = match primitive.shape {
             Shape::Point => 1,
@@ -317,19 +342,24 @@ impl Pipeline {
         let mut each = |object: &setup::Object| objects.push(*object);
         let width = |vertex: &[u32]| f32::from_bits(dword(vertex, place::POINT_WIDTH));
         match primitive.shape {
-            Shape::Point => setup.point(&vertices[0], verdict, width(primitive.vertices[0]), &mut each),
+            Shape::Point => {
+                setup.point(&vertices[0], verdict, width(primitive.vertices[0]), &mut each)
+            }
             Shape::Line => {
                 if primitive.first {
                     *stipple = raster.line_stipple.map_or(0, |(_, start)| start);
                 }
                 let ends = [vertices[0], vertices[1]];
-                let along = setup.line(&ends, verdict, &remains, *stipple, primitive.last, &mut each);
+                let along =
+                    setup.line(&ends, verdict, &remains, *stipple, primitive.last, &mut each);
                 *stipple = stipple.wrapping_add(along);
             }
             Shape::Rectangle => setup.rectangle(&vertices, verdict, &mut each),
             _ => {
-                let info =
-                    TriangleInfo { edges: primitive.edges, point_width: primitive.vertices.map(width) };
+                let info = TriangleInfo {
+                    edges: primitive.edges,
+                    point_width: primitive.vertices.map(width),
+                };
                 setup.triangle(&vertices, verdict, &remains, &info, &mut each);
             }
         }

@@ -1,4 +1,5 @@
-//! Domain shader: threads make vertices of the points of a tessellated patch (2a p.65-73; gen8_facts 3.4).
+//! Domain shader: threads make vertices of the points of a tessellated patch (2a p.65-73;
+//! gen8_facts 3.4).
 
 use super::hs::{Patch, push_raw};
 use super::shader::{Shader, Source, Stage, Threads};
@@ -9,11 +10,13 @@ use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
 use genxml::gen8::registers::DsInvocationCount;
-use genxml::gen8::render3d_binding::{ThreeDStateBindingTablePointersDs, ThreeDStateSamplerStatePointersDs};
+use genxml::gen8::render3d_binding::{
+    ThreeDStateBindingTablePointersDs, ThreeDStateSamplerStatePointersDs,
+};
 use genxml::gen8::render3d_constants::ThreeDStateConstantDs;
 use genxml::gen8::render3d_stages::{
-    FloatingPointMode, ThreeDStateDs, ThreeDStateDsSingleDomainPointDispatch as Single, ThreeDStateUrbDs,
-    VectorMaskEnable,
+    FloatingPointMode, ThreeDStateDs, ThreeDStateDsSingleDomainPointDispatch as Single,
+    ThreeDStateUrbDs, VectorMaskEnable,
 };
 use genxml::gen8::thread_payloads::{DsSIMD4x2ThreadPayload, DsSimd8ThreadPayload};
 use genxml_core::U;
@@ -41,7 +44,8 @@ impl DomainShader {
     /// The domain shader, unless it is off.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its constants.
+    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its
+    /// constants.
     pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>) -> Result<Option<DomainShader>, Fault> {
         let ds: ThreeDStateDs = state::packet(exec);
         if !ds.function_enable {
@@ -95,10 +99,12 @@ impl DomainShader {
         self.pushed.end
     }
 
-    /// Makes a vertex of each point; `data` are the first [`patch_dwords`](Self::patch_dwords) of the patch.
+    /// Makes a vertex of each point; `data` are the first [`patch_dwords`](Self::patch_dwords) of
+    /// the patch.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for a patch whose handle has no room in the payload; any [`Fault`] of a thread.
+    /// [`Fault::BadPacket`] for a patch whose handle has no room in the payload; any [`Fault`] of a
+    /// thread.
     pub fn run<O: Observer>(
         &mut self,
         exec: &mut Exec<'_, O>,
@@ -162,7 +168,8 @@ impl DomainShader {
             payload.extend_from_slice(bytemuck::cast_slice(&start.pack()));
         } else {
             let Ok(patch_urb_handle) = U::try_from(patch.handle) else {
-                let why = "domain shader threads of two points have 13 bits for the handle of the patch";
+                let why =
+                    "domain shader threads of two points have 13 bits for the handle of the patch";
                 return Err(exec.bad_field("HS URB Starting Address", patch.handle, why));
             };
             let start = DsSIMD4x2ThreadPayload {

@@ -1,8 +1,8 @@
 //! Elements of the sixteen slots of a message, to and from the memory of a surface.
 //!
-//! Quads lie at even columns and rows, levels at multiples of four of both. So the two pixels of a row of a quad lie side by side in
-//! memory, and so do four columns and two rows of a Y tile in elements of four bytes: what is covered wholly moves at
-//! once.
+//! Quads lie at even columns and rows, levels at multiples of four of both. So the two pixels of a
+//! row of a quad lie side by side in memory, and so do four columns and two rows of a Y tile in
+//! elements of four bytes: what is covered wholly moves at once.
 
 use super::blend::SLOTS;
 use crate::mem::{PageFault, Vm};
@@ -32,7 +32,8 @@ enum Wide {
 }
 
 impl Places<'_> {
-    /// Writes the elements of `lanes` (a bit for each slot). `origin` is the first byte and row of the level and slice.
+    /// Writes the elements of `lanes` (a bit for each slot). `origin` is the first byte and row of
+    /// the level and slice.
     ///
     /// # Errors
     /// A page fault of the surface.
@@ -137,8 +138,8 @@ impl Places<'_> {
         Ok(())
     }
 
-    /// Quads `first` and the one behind it, of elements of four bytes, if they are covered, lie side by side and begin at a multiple of
-    /// 16 bytes.
+    /// Quads `first` and the one behind it, of elements of four bytes, if they are covered, lie
+    /// side by side and begin at a multiple of 16 bytes.
     #[inline(always)]
     fn wide(&self, (left, top): (i64, i64), lanes: u32, first: usize) -> Option<Wide> {
         let ([x, y], next) = (self.subspans[first & 3], self.subspans[(first + 1) & 3]);
@@ -154,8 +155,8 @@ impl Places<'_> {
         Some(Wide::Rows([at, self.surface.address(column, row + 1)]))
     }
 
-    /// Calls `row` with the address, the first slot and the pixels (a bit each) of each pair of pixels of `lanes` that lie side by
-    /// side, in some of the quads.
+    /// Calls `row` with the address, the first slot and the pixels (a bit each) of each pair of
+    /// pixels of `lanes` that lie side by side, in some of the quads.
     #[inline(always)]
     fn rows(
         &self,

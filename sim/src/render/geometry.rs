@@ -1,5 +1,5 @@
-//! The stages between vertex shader and clipper, in their order: patches are tessellated, geometry shaders run, streams are
-//! written.
+//! The stages between vertex shader and clipper, in their order: patches are tessellated, geometry
+//! shaders run, streams are written.
 
 use super::ds::DomainShader;
 use super::gs::GeometryShader;
@@ -33,7 +33,8 @@ struct Patches {
     tessellator: Tessellator,
     domain: DomainShader,
     tessellation: Tessellation,
-    /// The patch as far as domain shaders get it, its vertices and its objects: kept for their memory.
+    /// The patch as far as domain shaders get it, its vertices and its objects: kept for their
+    /// memory.
     data: Vec<u32>,
     vertices: Vertices,
     objects: Vec<Object>,
@@ -77,7 +78,8 @@ impl Geometry {
         !stages && self.stream.renders(0) && shape != Shape::Patch
     }
 
-    /// What makes objects of the vertices of an instance, in the order that the first of these stages wants.
+    /// What makes objects of the vertices of an instance, in the order that the first of these
+    /// stages wants.
     pub fn assembler(&self, topology: Topology) -> Assembler {
         match (&self.patches, &self.shader) {
             (None, Some(shader)) => Assembler::new(topology, shader.reorder, shader.adjacency),
@@ -85,7 +87,8 @@ impl Geometry {
         }
     }
 
-    /// Puts objects, whose vertices are numbers of `vertices`, through the stages; what is to be clipped goes to `draw`.
+    /// Puts objects, whose vertices are numbers of `vertices`, through the stages; what is to be
+    /// clipped goes to `draw`.
     ///
     /// # Errors
     /// Any [`Fault`] of a thread, of memory, and of `draw`.
@@ -97,19 +100,21 @@ impl Geometry {
         draw: &mut impl FnMut(&mut Exec<'_, O>, &Vertices, &Object) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let Geometry { patches, shader, stream } = self;
-        let mut leave = |exec: &mut Exec<'_, O>, vertices: &Vertices, object: &Object, from: usize| {
-            if stream.enabled {
-                output(exec, stream, vertices, object, from)?;
-            }
-            match stream.renders(from) && object.shape != Shape::Patch {
-                true => draw(exec, vertices, object),
-                false => Ok(()),
-            }
-        };
-        let mut shade = |exec: &mut Exec<'_, O>, vertices: &Vertices, objects: &[Object]| match shader {
-            Some(shader) => shader.run(exec, vertices, objects, &mut leave),
-            None => objects.iter().try_for_each(|object| leave(exec, vertices, object, 0)),
-        };
+        let mut leave =
+            |exec: &mut Exec<'_, O>, vertices: &Vertices, object: &Object, from: usize| {
+                if stream.enabled {
+                    output(exec, stream, vertices, object, from)?;
+                }
+                match stream.renders(from) && object.shape != Shape::Patch {
+                    true => draw(exec, vertices, object),
+                    false => Ok(()),
+                }
+            };
+        let mut shade =
+            |exec: &mut Exec<'_, O>, vertices: &Vertices, objects: &[Object]| match shader {
+                Some(shader) => shader.run(exec, vertices, objects, &mut leave),
+                None => objects.iter().try_for_each(|object| leave(exec, vertices, object, 0)),
+            };
         match patches {
             None => shade(exec, vertices, objects),
             Some(patches) => {
@@ -131,8 +136,8 @@ impl Geometry {
     }
 }
 
-/// Does MI_TOPOLOGY_FILTER drop the draw, since it has another topology (2a p.130)? A filter of 0, which is no topology, drops
-/// nothing.
+/// Does MI_TOPOLOGY_FILTER drop the draw, since it has another topology (2a p.130)? A filter of 0,
+/// which is no topology, drops nothing.
 pub fn is_filtered<O: Observer>(exec: &Exec<'_, O>) -> bool {
     let filter = state::packet::<MiTopologyFilter, O>(exec).topology_filter_value;
     let topology = state::packet::<ThreeDStateVfTopology, O>(exec).primitive_topology_type;
@@ -148,7 +153,8 @@ pub struct Last {
     pub read_offset: u64,
 }
 
-/// Reads the packet of the geometry, domain or vertex shader, whichever comes last (2a p.72, p.123, p.266).
+/// Reads the packet of the geometry, domain or vertex shader, whichever comes last (2a p.72, p.123,
+/// p.266).
 pub fn last_stage<O: Observer>(exec: &Exec<'_, O>) -> Last {
     macro_rules! last {
         ($packet:expr) => {
@@ -202,7 +208,11 @@ impl Patches {
         self.objects.clear();
         if object.shape != Shape::Patch {
             let why = "a hull shader takes patches (2a p.130)";
-            return Err(exec.bad_field("Primitive Topology Type", object.vertices().len() as u64, why));
+            return Err(exec.bad_field(
+                "Primitive Topology Type",
+                object.vertices().len() as u64,
+                why,
+            ));
         }
         let patch = self.hull.run(exec, vertices, object.vertices(), object.id)?;
         let factors = self.hull.factors(exec, self.tessellator.domain)?;
@@ -215,7 +225,8 @@ impl Patches {
         self.hull.read(exec, &mut self.data)?;
         self.domain.run(exec, &patch, &self.data, points, &mut self.vertices)?;
         let objects = &mut self.objects;
-        self.tessellation.objects(self.tessellator.output, object.id, |object| objects.push(*object));
+        self.tessellation
+            .objects(self.tessellator.output, object.id, |object| objects.push(*object));
         Ok(())
     }
 }

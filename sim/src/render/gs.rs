@@ -1,6 +1,7 @@
 //! Geometry shader: threads make strips of vertices out of objects (2a p.113-124; gen8_facts 3.5).
 //!
-//! [`Output`] knows where a thread leaves what in its URB entries; [`GeometryShader`] runs the threads.
+//! [`Output`] knows where a thread leaves what in its URB entries; [`GeometryShader`] runs the
+//! threads.
 
 use super::hs::{push_raw, vertex_entries};
 use super::shader::{Shader, Source, Stage, Threads};
@@ -12,12 +13,14 @@ use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
 use genxml::gen8::registers::{GsInvocationCount, GsPrimitivesCount};
-use genxml::gen8::render3d_binding::{ThreeDStateBindingTablePointersGs, ThreeDStateSamplerStatePointersGs};
+use genxml::gen8::render3d_binding::{
+    ThreeDStateBindingTablePointersGs, ThreeDStateSamplerStatePointersGs,
+};
 use genxml::gen8::render3d_constants::ThreeDStateConstantGs;
 use genxml::gen8::render3d_stages::{
     FloatingPointMode, ThreeDStateGs, ThreeDStateGsControlDataFormat as Format,
-    ThreeDStateGsDispatchMode as Dispatch, ThreeDStateGsSingleProgramFlow as SingleFlow, ThreeDStateUrbGs,
-    VectorMaskEnable,
+    ThreeDStateGsDispatchMode as Dispatch, ThreeDStateGsSingleProgramFlow as SingleFlow,
+    ThreeDStateUrbGs, VectorMaskEnable,
 };
 use genxml::gen8::thread_payloads::{
     GsSIMD4x2ThreadPayload, GsSimd8ThreadPayload, GsSimd8ThreadPayloadOutput,
@@ -37,7 +40,8 @@ const HALF: usize = 4;
 const COUNT: usize = 8;
 const CONTROL: usize = 8;
 
-/// Where a thread leaves its vertices in a URB entry: how many there are, unless that is known; control data; vertices.
+/// Where a thread leaves its vertices in a URB entry: how many there are, unless that is known;
+/// control data; vertices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Output {
     /// Vertices of every entry, if that is known beforehand.
@@ -152,10 +156,12 @@ pub struct GeometryShader {
 type Lane<'a> = (&'a Object, u32);
 
 impl GeometryShader {
-    /// The geometry shader, unless it is off. `tessellated` says that its input comes from domain shaders.
+    /// The geometry shader, unless it is off. `tessellated` says that its input comes from domain
+    /// shaders.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its constants.
+    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its
+    /// constants.
     pub fn resolve<O: Observer>(
         exec: &mut Exec<'_, O>,
         tessellated: bool,
@@ -199,14 +205,16 @@ impl GeometryShader {
             _ => super::topology::MAX_VERTICES,
         };
         if expected > most {
-            let why = format!("this dispatch mode takes objects of at most {most} vertices (2a p.120)");
+            let why =
+                format!("this dispatch mode takes objects of at most {most} vertices (2a p.120)");
             return Err(exec.bad_field("Expected Vertex Count", expected as u64, why));
         }
         if mode == Mode::DualObject && instances > 1 {
             let why = "dual object dispatch excludes several instances (2a p.119)";
             return Err(exec.bad_field("Instance Control", instances.into(), why));
         }
-        let topology = Topology::of(gs.output_topology).filter(|topology| topology.shape() != Shape::Patch);
+        let topology =
+            Topology::of(gs.output_topology).filter(|topology| topology.shape() != Shape::Patch);
         let Some(topology) = topology else {
             let why = "a geometry shader makes points, lines or triangles";
             return Err(exec.bad_field("Output Topology", gs.output_topology.bits(), why));
@@ -252,11 +260,12 @@ impl GeometryShader {
         }))
     }
 
-    /// Shades objects, whose vertices are numbers of `vertices`, and gives what was made of them with its stream, in order.
+    /// Shades objects, whose vertices are numbers of `vertices`, and gives what was made of them
+    /// with its stream, in order.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for threads that report more vertices than their entry holds; any [`Fault`] of a thread,
-    /// and of `out`.
+    /// [`Fault::BadPacket`] for threads that report more vertices than their entry holds; any
+    /// [`Fault`] of a thread, and of `out`.
     pub fn run<O: Observer>(
         &mut self,
         exec: &mut Exec<'_, O>,
@@ -314,7 +323,8 @@ impl GeometryShader {
         if self.instances > 1 { &lanes[..1] } else { lanes }
     }
 
-    /// Puts vertices where threads can read them by their handles: those of one object behind those of the other.
+    /// Puts vertices where threads can read them by their handles: those of one object behind those
+    /// of the other.
     fn place<O: Observer>(
         &self,
         exec: &mut Exec<'_, O>,
@@ -342,7 +352,8 @@ impl GeometryShader {
         };
         let mut payload = std::mem::take(&mut self.threads.launch.payload);
         payload.clear();
-        let mut push = |registers: &[u32]| payload.extend_from_slice(bytemuck::cast_slice(registers));
+        let mut push =
+            |registers: &[u32]| payload.extend_from_slice(bytemuck::cast_slice(registers));
         let id = |lane: usize| lanes.get(lane).map_or(0, |(object, _)| object.id);
         if self.mode == Mode::Simd8 {
             let start = GsSimd8ThreadPayload {
@@ -382,11 +393,12 @@ impl GeometryShader {
         self.threads.launch.payload = payload;
     }
 
-    /// Handles of vertices: of eight objects a register for each vertex, of two objects half a register for four vertices,
-    /// of one object eight in a register.
+    /// Handles of vertices: of eight objects a register for each vertex, of two objects half a
+    /// register for four vertices, of one object eight in a register.
     fn push_handles(&self, lanes: &[Lane<'_>], push: &mut impl FnMut(&[u32])) {
         let objects = self.objects(lanes).len();
-        let handle = |object: usize, vertex: usize| match object < objects && vertex < self.expected {
+        let handle = |object: usize, vertex: usize| match object < objects && vertex < self.expected
+        {
             true => self.inputs.handle(object * self.expected + vertex) as u32,
             false => 0,
         };
@@ -412,8 +424,8 @@ impl GeometryShader {
         }
     }
 
-    /// Slots of vertices: of SIMD8 a register for each component, of two objects one for each slot, of one object one for
-    /// two slots.
+    /// Slots of vertices: of SIMD8 a register for each component, of two objects one for each slot,
+    /// of one object one for two slots.
     fn push_vertices(&self, vertices: &Vertices, lanes: &[Lane<'_>], payload: &mut Vec<u8>) {
         let vertex = |lane: usize, v: usize| match lanes.get(lane) {
             Some((object, _)) => vertices.get(object.vertices()[v] as usize),
@@ -423,7 +435,8 @@ impl GeometryShader {
             match self.mode {
                 Mode::Simd8 => {
                     for place in self.slots.start * SLOT..self.slots.end * SLOT {
-                        let row: [u32; LANES] = std::array::from_fn(|lane| dword(vertex(lane, v), place));
+                        let row: [u32; LANES] =
+                            std::array::from_fn(|lane| dword(vertex(lane, v), place));
                         payload.extend_from_slice(bytemuck::cast_slice(&row));
                     }
                 }

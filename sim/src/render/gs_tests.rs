@@ -2,7 +2,8 @@
 
 use super::*;
 
-const STRIPS: Output = Output { vertices: None, control: 8, format: Control::Cuts, dwords: 8, stream: 2 };
+const STRIPS: Output =
+    Output { vertices: None, control: 8, format: Control::Cuts, dwords: 8, stream: 2 };
 
 #[test]
 fn where_things_lie() {
@@ -15,7 +16,8 @@ fn where_things_lie() {
     assert_eq!(STRIPS.count(&[]), 0);
 }
 
-/// A bit a vertex, from bit 0 of the first dword behind the count on; what lies behind the header is no control data.
+/// A bit a vertex, from bit 0 of the first dword behind the count on; what lies behind the header
+/// is no control data.
 #[test]
 fn cuts() {
     let mut entry = [0; 24];

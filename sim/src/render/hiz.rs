@@ -1,6 +1,7 @@
 //! Clears and resolves of depth and stencil buffers: 3DSTATE_WM_HZ_OP (2a p.281-286).
 //!
-//! The model keeps no hierarchical depth: both resolves find nothing to do, and a clear writes the buffers themselves.
+//! The model keeps no hierarchical depth: both resolves find nothing to do, and a clear writes the
+//! buffers themselves.
 
 use super::depth::{Plane, depth_plane, stencil_plane};
 use crate::assumptions::CLEARS_REACH_ONE_SLICE;
@@ -28,8 +29,8 @@ pub struct HzPackets<'a> {
 }
 
 impl HzPackets<'_> {
-    /// True if the packet asks for something. It takes effect with the next PIPE_CONTROL with a post-sync operation
-    /// (gen8_facts 8.2); all fields 0 leave the mode.
+    /// True if the packet asks for something. It takes effect with the next PIPE_CONTROL with a
+    /// post-sync operation (gen8_facts 8.2); all fields 0 leave the mode.
     pub fn asks(&self) -> bool {
         let operation = self.operation;
         operation.stencil_buffer_clear_enable
@@ -42,17 +43,18 @@ impl HzPackets<'_> {
 /// Does what 3DSTATE_WM_HZ_OP asks for.
 ///
 /// # Errors
-/// [`Fault::BadPacket`] for buffers that cannot be used; [`Fault::Unimplemented`] for a clear without a value and with a scissor
-/// rectangle; page faults of the buffers.
+/// [`Fault::BadPacket`] for buffers that cannot be used; [`Fault::Unimplemented`] for a clear
+/// without a value and with a scissor rectangle; page faults of the buffers.
 pub fn run<O: Observer>(exec: &mut Exec<'_, O>, packets: &HzPackets<'_>) -> Result<(), Fault> {
     let operation = packets.operation;
     if !operation.depth_buffer_clear_enable && !operation.stencil_buffer_clear_enable {
         return Ok(());
     }
     if operation.scissor_rectangle_enable {
-        return Err(
-            exec.unimplemented("a clear of depth with a scissor rectangle", "2a p.282: must not be set")
-        );
+        return Err(exec.unimplemented(
+            "a clear of depth with a scissor rectangle",
+            "2a p.282: must not be set",
+        ));
     }
     let samples = operation.number_of_multisamples;
     let mask = operation.sample_mask.get() as u32;
@@ -124,7 +126,13 @@ impl Rectangle {
         u64::from(self.slices) * columns * rows
     }
 
-    fn fill(&self, vm: &mut Vm<'_>, plane: &Plane, mask: u32, element: &[u8]) -> Result<(), PageFault> {
+    fn fill(
+        &self,
+        vm: &mut Vm<'_>,
+        plane: &Plane,
+        mask: u32,
+        element: &[u8],
+    ) -> Result<(), PageFault> {
         for slice in 0..self.slices {
             for y in self.rows[0]..self.rows[1] {
                 let row = Row { plane, slice: plane.slice(slice), y, columns: self.columns };
@@ -150,7 +158,10 @@ impl Row<'_> {
         if surface.layout.samples > 1 {
             for sample in (0..surface.layout.samples).filter(|sample| mask >> sample & 1 == 1) {
                 for x in left..right {
-                    vm.write(surface.texel(&self.plane.level, self.slice, x, self.y, sample), element)?;
+                    vm.write(
+                        surface.texel(&self.plane.level, self.slice, x, self.y, sample),
+                        element,
+                    )?;
                 }
             }
             return Ok(());

@@ -10,7 +10,9 @@ use crate::fault::Fault;
 use crate::observe::Observer;
 use crate::unit::local::Barrier;
 use genxml::gen8::registers::HsInvocationCount;
-use genxml::gen8::render3d_binding::{ThreeDStateBindingTablePointersHs, ThreeDStateSamplerStatePointersHs};
+use genxml::gen8::render3d_binding::{
+    ThreeDStateBindingTablePointersHs, ThreeDStateSamplerStatePointersHs,
+};
 use genxml::gen8::render3d_constants::ThreeDStateConstantHs;
 use genxml::gen8::render3d_stages::{
     FloatingPointMode, ThreeDStateHs, ThreeDStateUrbHs, ThreeDStateUrbVs, VectorMaskEnable,
@@ -57,7 +59,8 @@ impl HullShader {
     /// The hull shader, unless it is off.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its constants.
+    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its
+    /// constants.
     pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>) -> Result<Option<HullShader>, Fault> {
         let hs: ThreeDStateHs = state::packet(exec);
         if !hs.enable {
@@ -109,7 +112,8 @@ impl HullShader {
     /// Makes a patch of the vertices that `points` name, in its URB entry.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for more control points than there are URB entries; any [`Fault`] of a thread.
+    /// [`Fault::BadPacket`] for more control points than there are URB entries; any [`Fault`] of a
+    /// thread.
     pub fn run<O: Observer>(
         &mut self,
         exec: &mut Exec<'_, O>,
@@ -137,7 +141,14 @@ impl HullShader {
         Ok(patch)
     }
 
-    fn payload(&mut self, vertices: &Vertices, points: &[u32], patch: &Patch, instance: u32, barrier: u8) {
+    fn payload(
+        &mut self,
+        vertices: &Vertices,
+        points: &[u32],
+        patch: &Patch,
+        instance: u32,
+        barrier: u8,
+    ) {
         let header = self.shader.header(instance.into());
         let start = HsThreadPayload {
             patch_urb_handle: U::from_bits(patch.handle),
@@ -168,7 +179,11 @@ impl HullShader {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] if the URB entry lies outside of the URB.
-    pub fn factors<O: Observer>(&self, exec: &Exec<'_, O>, domain: Domain) -> Result<Factors, Fault> {
+    pub fn factors<O: Observer>(
+        &self,
+        exec: &Exec<'_, O>,
+        domain: Domain,
+    ) -> Result<Factors, Fault> {
         let mut header = [0; HEADER];
         self.entries.read(exec, 0, &mut header)?;
         Ok(factors(domain, &header))

@@ -1,13 +1,16 @@
-//! Values inside an object: depth, 1/w and barycentrics at any position, and the setup data that kernels interpolate with.
+//! Values inside an object: depth, 1/w and barycentrics at any position, and the setup data that
+//! kernels interpolate with.
 //!
-//! A kernel computes an attribute as A0 + b1 * C1 + b2 * C2 (`pln`): [`Attribute`] makes the constants of the values at the
-//! original vertices, [`Planes`] the barycentrics b1 and b2, the weights of vertex 1 and 2 (gen8_facts 3.6). Everything that
-//! is linear on the screen is a plane in f64 over exact positions; results are rounded to f32 once.
+//! A kernel computes an attribute as A0 + b1 * C1 + b2 * C2 (`pln`): [`Attribute`] makes the
+//! constants of the values at the original vertices, [`Planes`] the barycentrics b1 and b2, the
+//! weights of vertex 1 and 2 (gen8_facts 3.6). Everything that is linear on the screen is a plane
+//! in f64 over exact positions; results are rounded to f32 once.
 
 use super::raster::{Point, SUBPIXEL_BITS, doubled_area};
 use super::viewport::ScreenVertex;
 
-/// A position on the screen in 1/16 pixels: pixel locations, samples and the offsets that kernels ask for all lie there.
+/// A position on the screen in 1/16 pixels: pixel locations, samples and the offsets that kernels
+/// ask for all lie there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Position {
     /// To the right of the screen's origin.
@@ -20,7 +23,10 @@ impl Position {
     /// `offset`, in 1/16 pixels, from the upper-left corner of a pixel.
     #[must_use]
     pub fn in_pixel(x: u32, y: u32, offset: [u8; 2]) -> Position {
-        Position { x: (x as i32) * 16 + i32::from(offset[0]), y: (y as i32) * 16 + i32::from(offset[1]) }
+        Position {
+            x: (x as i32) * 16 + i32::from(offset[0]),
+            y: (y as i32) * 16 + i32::from(offset[1]),
+        }
     }
 }
 
@@ -98,7 +104,8 @@ fn sixteenths(p: Point) -> [f64; 2] {
 impl Planes {
     /// Planes through what `gradient` makes of the values at the corners.
     fn new(corners: &[Corner], gradient: impl Fn([f64; 3]) -> [f64; 2]) -> Planes {
-        // Two corners make a line: the third gets the second's values, and `gradient` does not look at it.
+        // Two corners make a line: the third gets the second's values, and `gradient` does not look
+        // at it.
         let corner = |i: usize| &corners[i.min(corners.len() - 1)];
         let plane = |f: &dyn Fn(&Corner) -> f64| {
             let values = [f(corner(0)), f(corner(1)), f(corner(2))];
@@ -110,7 +117,8 @@ impl Planes {
             origin: sixteenths(corners[0].screen.at),
             z: plane(&|c| f64::from(c.screen.z)),
             inv_w: plane(&inv_w),
-            perspective: [1, 2].map(|i| plane(&move |c: &Corner| f64::from(c.weights[i]) * inv_w(c))),
+            perspective: [1, 2]
+                .map(|i| plane(&move |c: &Corner| f64::from(c.weights[i]) * inv_w(c))),
             linear: [1, 2].map(|i| plane(&move |c: &Corner| f64::from(c.linear[i]))),
             flat: corners.iter().all(|c| c.screen.inv_w == corners[0].screen.inv_w),
         }
@@ -133,21 +141,21 @@ impl Planes {
         }))
     }
 
-    /// Along a line from the first corner to the second; across it nothing changes. A line without length has the values
-    /// of its first corner.
+    /// Along a line from the first corner to the second; across it nothing changes. A line without
+    /// length has the values of its first corner.
     #[must_use]
     pub fn line(ends: &[Corner; 2]) -> Planes {
         let [[x0, y0], [x1, y1]] = ends.map(|c| sixteenths(c.screen.at));
         let (x, y) = (x1 - x0, y1 - y0);
         let length = x * x + y * y;
-        Planes::new(
-            ends,
-            |[a, b, _]| if length == 0.0 { [0.0; 2] } else { [(b - a) * x / length, (b - a) * y / length] },
-        )
+        Planes::new(ends, |[a, b, _]| {
+            if length == 0.0 { [0.0; 2] } else { [(b - a) * x / length, (b - a) * y / length] }
+        })
     }
 
-    /// Over a point: the vertex's values everywhere, and as b1 and b2 the way from its upper-left corner to the right and
-    /// down, in units of its width, which sprite coordinates follow. `width` is in 1/256 pixels and not 0.
+    /// Over a point: the vertex's values everywhere, and as b1 and b2 the way from its upper-left
+    /// corner to the right and down, in units of its width, which sprite coordinates follow.
+    /// `width` is in 1/256 pixels and not 0.
     #[must_use]
     pub fn point(vertex: &ScreenVertex, upper_left: Point, width: i32) -> Planes {
         let step = 16.0 / f64::from(width.max(1));
@@ -163,7 +171,8 @@ impl Planes {
         }
     }
 
-    /// A point drawn for a corner that clipping made (fill mode POINT): everything has the corner's values.
+    /// A point drawn for a corner that clipping made (fill mode POINT): everything has the corner's
+    /// values.
     #[must_use]
     pub fn corner(corner: &Corner) -> Planes {
         Planes::new(&[*corner], |_| [0.0; 2])
@@ -202,10 +211,15 @@ impl Planes {
         self.perspective.map(|p| (p.value(x, y) / inv_w) as f32)
     }
 
-    /// b1 and b2 at several positions at once: all b1, then all b2, as the registers of a payload have them.
+    /// b1 and b2 at several positions at once: all b1, then all b2, as the registers of a payload
+    /// have them.
     #[inline]
     #[must_use]
-    pub fn barycentrics<const N: usize>(&self, kind: Barycentric, at: &[Position; N]) -> [[f32; N]; 2] {
+    pub fn barycentrics<const N: usize>(
+        &self,
+        kind: Barycentric,
+        at: &[Position; N],
+    ) -> [[f32; N]; 2] {
         let mut b = [[0.0; N]; 2];
         for (i, &at) in at.iter().enumerate() {
             let [b1, b2] = self.barycentric(kind, at);
@@ -215,7 +229,8 @@ impl Planes {
         b
     }
 
-    /// Largest change of depth from one pixel to the next, right or down: what depth bias scales with.
+    /// Largest change of depth from one pixel to the next, right or down: what depth bias scales
+    /// with.
     #[must_use]
     pub fn slope(&self) -> f64 {
         16.0 * self.z.dx.abs().max(self.z.dy.abs())
@@ -227,7 +242,8 @@ impl Planes {
     }
 }
 
-/// What a kernel interpolates one component of an attribute with: C1, C2, nothing, A0, the four dwords of setup data.
+/// What a kernel interpolates one component of an attribute with: C1, C2, nothing, A0, the four
+/// dwords of setup data.
 pub type Attribute = [f32; 4];
 
 /// Setup of a component with values `a` at the original vertices.
@@ -236,15 +252,15 @@ pub fn interpolated(a: [f32; 3]) -> Attribute {
     [a[1] - a[0], a[2] - a[0], 0.0, a[0]]
 }
 
-/// Setup of a component that is the same everywhere: flat values of the provoking vertex, and everything of points. Its bits
-/// are kept, whatever they mean.
+/// Setup of a component that is the same everywhere: flat values of the provoking vertex, and
+/// everything of points. Its bits are kept, whatever they mean.
 #[must_use]
 pub fn constant(a: f32) -> Attribute {
     [0.0, 0.0, 0.0, a]
 }
 
-/// Setup of a component that goes the short way round from 1 to 0 (WrapShortest): differences are brought into -0.5 to
-/// 0.5 by adding or taking 1.
+/// Setup of a component that goes the short way round from 1 to 0 (WrapShortest): differences are
+/// brought into -0.5 to 0.5 by adding or taking 1.
 #[must_use]
 pub fn wrapped(a: [f32; 3]) -> Attribute {
     let short = |d: f32| match d {
@@ -255,9 +271,10 @@ pub fn wrapped(a: [f32; 3]) -> Attribute {
     [short(a[1] - a[0]), short(a[2] - a[0]), 0.0, a[0]]
 }
 
-/// Setup of all four components of a point's sprite coordinate: (0, 0, 0, 1) in the upper-left corner of the point and
-/// (1, 1, 0, 1) in the lower-right one, or turned over with `lower_left` (3DSTATE_SBE Point Sprite Texture Coordinate Origin,
-/// 2a p.205). Needs the barycentrics of [`Planes::point`].
+/// Setup of all four components of a point's sprite coordinate: (0, 0, 0, 1) in the upper-left
+/// corner of the point and (1, 1, 0, 1) in the lower-right one, or turned over with `lower_left`
+/// (3DSTATE_SBE Point Sprite Texture Coordinate Origin, 2a p.205). Needs the barycentrics of
+/// [`Planes::point`].
 #[must_use]
 pub fn sprite(lower_left: bool) -> [Attribute; 4] {
     let t = if lower_left { [0.0, -1.0, 0.0, 1.0] } else { [0.0, 1.0, 0.0, 0.0] };
@@ -284,9 +301,11 @@ mod tests {
         a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     }
 
-    /// How much of each of three homogeneous positions is in what projects to `p`, by Cramer's rule.
+    /// How much of each of three homogeneous positions is in what projects to `p`, by Cramer's
+    /// rule.
     fn solve(v: [[f64; 3]; 3], p: [f64; 3]) -> [f64; 3] {
-        let parts = [dot(p, cross(v[1], v[2])), dot(v[0], cross(p, v[2])), dot(v[0], cross(v[1], p))];
+        let parts =
+            [dot(p, cross(v[1], v[2])), dot(v[0], cross(p, v[2])), dot(v[0], cross(v[1], p))];
         let sum: f64 = parts.iter().sum();
         parts.map(|part| part / sum)
     }
@@ -294,8 +313,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
-        /// Oracle: the homogeneous equations solved in f64. Results are within two roundings to f32 of it, and what the
-        /// determinant loses.
+        /// Oracle: the homogeneous equations solved in f64. Results are within two roundings to f32
+        /// of it, and what the determinant loses.
         #[test]
         fn barycentrics_solve_the_projection(
             v in proptest::array::uniform3((-500..3000_i32, -500..3000_i32, -1.0..1.0_f32, 0.1..4.0_f32)),
@@ -331,13 +350,15 @@ mod tests {
     #[test]
     fn planes_are_exact() {
         let z = |x: i32, y: i32| x as f32 / 4096.0 + y as f32 / 65536.0;
-        let v = [(0, 0), (256 * 64, 0), (0, 256 * 64)].map(|(x, y)| (x, y, z(x / 256, y / 256), 1.0));
+        let v =
+            [(0, 0), (256 * 64, 0), (0, 256 * 64)].map(|(x, y)| (x, y, z(x / 256, y / 256), 1.0));
         let planes = Planes::triangle(&corners(v)).unwrap();
         for (x, y) in [(0, 0), (17, 33), (63, 0), (100, 200)] {
             assert_eq!(planes.z(Position { x: 16 * x, y: 16 * y }), z(x, y));
         }
         assert_eq!(planes.slope(), 1.0 / 4096.0);
-        let level = Planes::triangle(&corners(v.map(|(x, y, ..)| (x + 77, y - 13, 0.3, 0.7)))).unwrap();
+        let level =
+            Planes::triangle(&corners(v.map(|(x, y, ..)| (x + 77, y - 13, 0.3, 0.7)))).unwrap();
         for at in [Position { x: 5, y: 9 }, Position { x: 99_999, y: -12_345 }] {
             assert_eq!((level.z(at), level.w(at)), (0.3, (1.0 / f64::from(0.7_f32)) as f32));
         }

@@ -1,8 +1,10 @@
-//! Logic operations: Boolean functions of the bits of a new element and of the one that is there (2b p.4).
+//! Logic operations: Boolean functions of the bits of a new element and of the one that is there
+//! (2b p.4).
 
 use genxml::gen8::enums::ThreeDLogicOpFunction;
 
-/// One of the sixteen functions. Bit 2s + d of its code is the result for source bit s and destination bit d.
+/// One of the sixteen functions. Bit 2s + d of its code is the result for source bit s and
+/// destination bit d.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LogicOp(u8);
 

@@ -1,7 +1,8 @@
 //! The output merger: what a message of a pixel shader does to depth, stencil and a render target.
 //!
-//! Samples of a slot pass, in this order: the shader's own mask (oMask), alpha test and alpha to coverage, depth and stencil tests
-//! if they come late; what is left is blended and written (gen8_facts 8.1).
+//! Samples of a slot pass, in this order: the shader's own mask (oMask), alpha test and alpha to
+//! coverage, depth and stencil tests if they come late; what is left is blended and written
+//! (gen8_facts 8.1).
 
 use super::aux::Known;
 use super::blend::SLOTS;
@@ -62,8 +63,8 @@ impl Output {
 /// Sixteen slots of a thread, from its dispatch to its last message.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Slots {
-    /// Samples that each slot stands for: covered by the primitive, and passed by early tests; one for each slot if the thread was
-    /// dispatched by samples.
+    /// Samples that each slot stands for: covered by the primitive, and passed by early tests; one
+    /// for each slot if the thread was dispatched by samples.
     pub live: [u8; SLOTS],
     /// Depths of the quads.
     pub depths: [Depths; 4],
@@ -79,8 +80,8 @@ impl Slots {
 }
 
 impl Output {
-    /// Does what a render target write asks for. Gives the number of samples that passed late tests, which PS_DEPTH_COUNT counts;
-    /// 0 but for the last message of slots.
+    /// Does what a render target write asks for. Gives the number of samples that passed late
+    /// tests, which PS_DEPTH_COUNT counts; 0 but for the last message of slots.
     ///
     /// # Errors
     /// Page faults of the surfaces.
@@ -110,8 +111,9 @@ impl Output {
         Ok(passed)
     }
 
-    /// Tests the samples of a message. Only the last message of slots writes depth and stencil, for the samples of all of them: alpha
-    /// may take away other samples of other render targets (2d p.36).
+    /// Tests the samples of a message. Only the last message of slots writes depth and stencil, for
+    /// the samples of all of them: alpha may take away other samples of other render targets (2d
+    /// p.36).
     fn late<O: Observer>(
         &self,
         exec: &mut Exec<'_, O>,
@@ -143,7 +145,8 @@ impl Output {
                 }
             }
             let [x, y] = write.subspans[n];
-            let quad = Quad { x, y, slice: write.slice, viewport: write.viewport, back: write.back };
+            let quad =
+                Quad { x, y, slice: write.slice, viewport: write.viewport, back: write.back };
             passed += self.depth.test(exec, &quad, &depths, masks, write.last)?;
         }
         for (mask, tested) in samples.iter_mut().zip(tested) {

@@ -1,17 +1,21 @@
 //! The 3D pipeline: one fixed function a file, named as the manual does.
 //!
-//! State packets are latched as they come ([`crate::context::Latched`]); a draw follows them once and gives resolved state to
-//! the stages, which are functions from that state and a stream to a stream. No stage reads a packet or a state address.
+//! State packets are latched as they come ([`crate::context::Latched`]); a draw follows them once
+//! and gives resolved state to the stages, which are functions from that state and a stream to a
+//! stream. No stage reads a packet or a state address.
 //!
-//! 1. [`draw`] leads a draw through the stages; [`vf`] fetches vertices by their numbers, [`topology`] makes objects of them;
-//! 2. [`vs`] shades vertices; [`shader`] is what all stages with kernels have in common, [`vue`] what they hand on;
-//!    [`geometry`] leads objects through the stages behind: [`hs`], [`te`] and [`ds`] for patches, [`gs`] makes objects of
-//!    objects, [`sol`] writes vertices to memory;
+//! 1. [`draw`] leads a draw through the stages; [`vf`] fetches vertices by their numbers,
+//!    [`topology`] makes objects of them;
+//! 2. [`vs`] shades vertices; [`shader`] is what all stages with kernels have in common, [`vue`]
+//!    what they hand on; [`geometry`] leads objects through the stages behind: [`hs`], [`te`] and
+//!    [`ds`] for patches, [`gs`] makes objects of objects, [`sol`] writes vertices to memory;
 //! 3. [`sf`] has the state of what follows: [`clip`], [`viewport`], [`setup`], [`points_lines`];
-//! 4. [`tiles`] of the screen get the objects that touch them; [`raster`] finds the samples that are covered, [`multisample`] says where they are, [`interpolate`] the values there;
+//! 4. [`tiles`] of the screen get the objects that touch them; [`raster`] finds the samples that
+//!    are covered, [`multisample`] says where they are, [`interpolate`] the values there;
 //! 5. [`sbe`] gives objects the attributes that [`ps`] interpolates;
-//! 6. [`wm`] leads subspans through tests, pixel shader and targets: [`depth`], [`stencil`], [`compare`], [`coverage`],
-//!    [`merge`], [`blend`], [`logic_op`], [`render_target`] with its [`elements`] and auxiliary surfaces, [`aux`]; [`hiz`] clears depth buffers;
+//! 6. [`wm`] leads subspans through tests, pixel shader and targets: [`depth`], [`stencil`],
+//!    [`compare`], [`coverage`], [`merge`], [`blend`], [`logic_op`], [`render_target`] with its
+//!    [`elements`] and auxiliary surfaces, [`aux`]; [`hiz`] clears depth buffers;
 //! 7. [`summary`] tells observers what a draw works with.
 
 pub mod aux;
@@ -64,7 +68,10 @@ use hiz::HzPackets;
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, of memory, or of the state that the draw names.
-pub fn primitive<O: Observer>(exec: &mut Exec<'_, O>, packet: &ThreeDPrimitive) -> Result<(), Fault> {
+pub fn primitive<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &ThreeDPrimitive,
+) -> Result<(), Fault> {
     if packet.predicate_enable && !predicate::result(exec) {
         return Ok(());
     }
@@ -78,7 +85,8 @@ pub fn primitive<O: Observer>(exec: &mut Exec<'_, O>, packet: &ThreeDPrimitive) 
     Ok(())
 }
 
-/// What the newest 3DSTATE_WM_HZ_OP asks for, which takes place with a PIPE_CONTROL that writes (gen8_facts 8.2).
+/// What the newest 3DSTATE_WM_HZ_OP asks for, which takes place with a PIPE_CONTROL that writes
+/// (gen8_facts 8.2).
 ///
 /// # Errors
 /// As of [`hiz::run`].

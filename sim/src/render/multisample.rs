@@ -1,10 +1,12 @@
-//! Samples: how many there are in a pixel, where they lie, and where in a pixel its values are evaluated.
+//! Samples: how many there are in a pixel, where they lie, and where in a pixel its values are
+//! evaluated.
 
 use crate::assumptions::{
     CENTROID_IS_FIRST_COVERED_SAMPLE, DX10_1_ALWAYS_SAMPLES_THE_PATTERN, FORCED_16_SAMPLES,
 };
 
-/// Most samples that a pixel can have: 16, by Forced Sample Count only (3DSTATE_RASTER, 2a p.175); surfaces have 8 at most.
+/// Most samples that a pixel can have: 16, by Forced Sample Count only (3DSTATE_RASTER, 2a p.175);
+/// surfaces have 8 at most.
 pub const MAX_SAMPLES: usize = 16;
 
 /// Width of a pixel in the unit of sample positions, U0.4 (3DSTATE_SAMPLE_PATTERN).
@@ -41,7 +43,8 @@ impl Samples {
         let fits = positions.len().is_power_of_two()
             && positions.len() <= MAX_SAMPLES
             && positions.iter().flatten().all(|&c| c < SAMPLE_UNITS);
-        let mut samples = Samples { count: positions.len() as u8, positions: [[8, 8]; MAX_SAMPLES] };
+        let mut samples =
+            Samples { count: positions.len() as u8, positions: [[8, 8]; MAX_SAMPLES] };
         fits.then(|| {
             samples.positions[..positions.len()].copy_from_slice(positions);
             samples
@@ -55,7 +58,16 @@ impl Samples {
             1 => Samples::new(&[[8, 8]]),
             2 => Samples::new(&[[12, 12], [4, 4]]),
             4 => Samples::new(&[[6, 2], [14, 6], [2, 10], [10, 14]]),
-            8 => Samples::new(&[[9, 5], [7, 11], [13, 9], [5, 3], [3, 13], [1, 7], [11, 15], [15, 1]]),
+            8 => Samples::new(&[
+                [9, 5],
+                [7, 11],
+                [13, 9],
+                [5, 3],
+                [3, 13],
+                [1, 7],
+                [11, 15],
+                [15, 1],
+            ]),
             _ => None,
         }
     }
@@ -78,18 +90,20 @@ impl Samples {
         &self.positions[..self.count()]
     }
 
-    /// Position of a sample in pixels from the pixel's upper-left corner; the middle if there is no such sample.
+    /// Position of a sample in pixels from the pixel's upper-left corner; the middle if there is no
+    /// such sample.
     #[must_use]
     pub fn offset(&self, sample: usize) -> [f32; 2] {
         let [x, y] = self.positions.get(sample).copied().unwrap_or([8, 8]);
         [f32::from(x) / f32::from(SAMPLE_UNITS), f32::from(y) / f32::from(SAMPLE_UNITS)]
     }
 
-    /// Where centroid values are evaluated for a pixel whose samples `covered` are covered, in 1/16 pixels from its
-    /// upper-left corner. `pixel` is where pixel values are.
+    /// Where centroid values are evaluated for a pixel whose samples `covered` are covered, in 1/16
+    /// pixels from its upper-left corner. `pixel` is where pixel values are.
     ///
-    /// The pixel's own location if all samples are covered or none is, else the first covered sample: the samples are in the
-    /// order of their distance from the middle, "required to get the correct centroid computation" (2a p.182).
+    /// The pixel's own location if all samples are covered or none is, else the first covered
+    /// sample: the samples are in the order of their distance from the middle, "required to get the
+    /// correct centroid computation" (2a p.182).
     #[must_use]
     pub fn centroid(&self, covered: u16, pixel: [u8; 2]) -> [u8; 2] {
         let covered = covered & self.all();
@@ -124,9 +138,11 @@ impl PixelLocation {
 /// How primitives are sampled, and lines drawn: Multisample Rasterization Mode (2a p.177).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RasterMode {
-    /// ON modes: lines are rectangles as wide as their width says. Otherwise they follow the rules for aliased lines.
+    /// ON modes: lines are rectangles as wide as their width says. Otherwise they follow the rules
+    /// for aliased lines.
     pub on: bool,
-    /// PATTERN modes: samples lie where the pattern has them. Otherwise all are in the pixel's location.
+    /// PATTERN modes: samples lie where the pattern has them. Otherwise all are in the pixel's
+    /// location.
     pub pattern: bool,
 }
 
@@ -143,11 +159,11 @@ pub enum RasterApi {
 }
 
 impl RasterMode {
-    /// The mode that hardware computes unless Force Multisampling sets it: by API Mode, DX Multisample Rasterization Enable
-    /// and whether samples are forced.
+    /// The mode that hardware computes unless Force Multisampling sets it: by API Mode, DX
+    /// Multisample Rasterization Enable and whether samples are forced.
     ///
-    /// The equation is in a volume that is not there (2a p.177 only names it); [`DX10_1_ALWAYS_SAMPLES_THE_PATTERN`] tells
-    /// what this one follows.
+    /// The equation is in a volume that is not there (2a p.177 only names it);
+    /// [`DX10_1_ALWAYS_SAMPLES_THE_PATTERN`] tells what this one follows.
     #[must_use]
     pub fn of(api: RasterApi, enabled: bool, forced: bool) -> RasterMode {
         let always = api == RasterApi::Dx10_1 && DX10_1_ALWAYS_SAMPLES_THE_PATTERN;
@@ -162,18 +178,25 @@ pub struct Multisample {
     pub samples: Samples,
     /// Where pixel values are evaluated.
     pub location: PixelLocation,
-    /// What to add to both coordinates of a vertex, in 1/256 pixels: 128 if Pixel Position Offset Enable makes the
-    /// coordinates of Direct3D 9 those of the pattern, else 0.
+    /// What to add to both coordinates of a vertex, in 1/256 pixels: 128 if Pixel Position Offset
+    /// Enable makes the coordinates of Direct3D 9 those of the pattern, else 0.
     pub vertex_offset: i32,
 }
 
 impl Multisample {
-    /// The samples of a draw with `count` samples a pixel, positions `pattern` for that count, and `mode`.
+    /// The samples of a draw with `count` samples a pixel, positions `pattern` for that count, and
+    /// `mode`.
     ///
-    /// `offset` is Pixel Position Offset Enable: with several samples and [`PixelLocation::UpperLeft`] it moves positions
-    /// by half a pixel both ways (2a p.143); values are then evaluated in what has become the middle.
+    /// `offset` is Pixel Position Offset Enable: with several samples and
+    /// [`PixelLocation::UpperLeft`] it moves positions by half a pixel both ways (2a p.143); values
+    /// are then evaluated in what has become the middle.
     #[must_use]
-    pub fn new(pattern: Samples, mode: RasterMode, location: PixelLocation, offset: bool) -> Multisample {
+    pub fn new(
+        pattern: Samples,
+        mode: RasterMode,
+        location: PixelLocation,
+        offset: bool,
+    ) -> Multisample {
         let several = pattern.count() > 1;
         let shifted = offset && several && location == PixelLocation::UpperLeft;
         let location = if shifted { PixelLocation::Centre } else { location };
@@ -189,7 +212,8 @@ impl Multisample {
 mod tests {
     use super::*;
 
-    /// Oracle: the table of gen8_facts 7, by which samples are ordered by distance from the middle (2a p.182).
+    /// Oracle: the table of gen8_facts 7, by which samples are ordered by distance from the middle
+    /// (2a p.182).
     #[test]
     fn standard_patterns_are_in_order_of_distance() {
         for count in [4, 8] {
@@ -198,9 +222,9 @@ mod tests {
             assert!(samples.positions().is_sorted_by_key(|&p| distance(p)), "{count} samples");
         }
         assert!(
-            Samples::SIXTEEN
-                .positions()
-                .is_sorted_by_key(|&[x, y]| { (i32::from(x) - 8).pow(2) + (i32::from(y) - 8).pow(2) })
+            Samples::SIXTEEN.positions().is_sorted_by_key(|&[x, y]| {
+                (i32::from(x) - 8).pow(2) + (i32::from(y) - 8).pow(2)
+            })
         );
     }
 
@@ -221,12 +245,18 @@ mod tests {
         assert_eq!(off.samples.positions(), [[8, 8]; 4]);
         let on = RasterMode { on: true, pattern: true };
         let dx9 = Multisample::new(four, on, PixelLocation::UpperLeft, true);
-        assert_eq!((dx9.samples, dx9.location, dx9.vertex_offset), (four, PixelLocation::Centre, 128));
+        assert_eq!(
+            (dx9.samples, dx9.location, dx9.vertex_offset),
+            (four, PixelLocation::Centre, 128)
+        );
         let of = |api, enabled| RasterMode::of(api, enabled, false);
         assert_eq!(of(RasterApi::Dx9OrOgl, false), RasterMode { on: false, pattern: false });
         assert_eq!(of(RasterApi::Dx9OrOgl, true), on);
         assert_eq!(of(RasterApi::Dx10_1, false), RasterMode { on: false, pattern: true });
-        assert_eq!(RasterMode::of(RasterApi::Dx10, false, true), RasterMode { on: false, pattern: true });
+        assert_eq!(
+            RasterMode::of(RasterApi::Dx10, false, true),
+            RasterMode { on: false, pattern: true }
+        );
         let one = Multisample::new(Samples::CENTRE, on, PixelLocation::UpperLeft, true);
         assert_eq!((one.samples.positions(), one.vertex_offset), (&[[0, 0]][..], 0));
     }

@@ -1,9 +1,11 @@
 //! Points and lines as shapes on the screen, and the stipple patterns.
 //!
-//! Lines come in four kinds (gen8_facts 7): thin ones that light the pixels whose diamond they leave; aliased wide ones,
-//! parallelograms with ends along an axis; rectangles, for multisampling; and antialiased ones, rectangles with soft borders.
-//! Points are squares, or soft discs. What no source says of them: [`crate::assumptions`],
-//! [`THIN_LINES_FOLLOW_DIRECT3D_10`](crate::assumptions::THIN_LINES_FOLLOW_DIRECT3D_10) and the four behind it.
+//! Lines come in four kinds (gen8_facts 7): thin ones that light the pixels whose diamond they
+//! leave; aliased wide ones, parallelograms with ends along an axis; rectangles, for multisampling;
+//! and antialiased ones, rectangles with soft borders. Points are squares, or soft discs. What no
+//! source says of them: [`crate::assumptions`],
+//! [`THIN_LINES_FOLLOW_DIRECT3D_10`](crate::assumptions::THIN_LINES_FOLLOW_DIRECT3D_10) and the
+//! four behind it.
 
 use super::interpolate::{Corner, Planes};
 use super::multisample::{Multisample, PixelLocation, Samples};
@@ -34,7 +36,8 @@ pub struct LineState {
 pub struct PointState {
     /// Point Width in pixels, U8.3, if widths come from state (3DSTATE_SF, 2a p.215).
     pub width: Option<f32>,
-    /// Minimum and Maximum Point Width in pixels, for widths that come from vertices (3DSTATE_CLIP, 2a p.43).
+    /// Minimum and Maximum Point Width in pixels, for widths that come from vertices (3DSTATE_CLIP,
+    /// 2a p.43).
     pub bounds: [f32; 2],
     /// What becomes of samples on the border (3DSTATE_WM Point Rasterization Rule).
     pub rule: FillRule,
@@ -44,11 +47,17 @@ pub struct PointState {
 
 impl Default for PointState {
     fn default() -> PointState {
-        PointState { width: Some(1.0), bounds: [0.125, 255.875], rule: FillRule::UpperLeft, smooth: false }
+        PointState {
+            width: Some(1.0),
+            bounds: [0.125, 255.875],
+            rule: FillRule::UpperLeft,
+            smooth: false,
+        }
     }
 }
 
-/// How much of a pixel an antialiased line or a smooth point covers: a ramp across its border, `region` wide.
+/// How much of a pixel an antialiased line or a smooth point covers: a ramp across its border,
+/// `region` wide.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Smooth {
     /// A line: distances across and along.
@@ -110,8 +119,9 @@ impl LineStipple {
         self.pattern >> bit & 1 != 0
     }
 
-    /// Where the counters of the command stand in the pattern: Current Stipple Index and Current Repeat Counter, which
-    /// counts down from the repeat count... or 1, with which software starts it.
+    /// Where the counters of the command stand in the pattern: Current Stipple Index and Current
+    /// Repeat Counter, which counts down from the repeat count... or 1, with which software starts
+    /// it.
     #[must_use]
     pub fn position(&self, index: u32, counter: u32) -> u32 {
         let repeat = u32::from(self.repeat.max(1));
@@ -141,7 +151,8 @@ enum Along {
 }
 
 impl Stippled {
-    /// How many pixels from the start of the pattern a pixel is: what [`LineStipple::draws`] asks for.
+    /// How many pixels from the start of the pattern a pixel is: what [`LineStipple::draws`] asks
+    /// for.
     #[must_use]
     pub fn position(&self, x: u32, y: u32) -> u32 {
         let pixel = |p: i32| p >> SUBPIXEL_BITS;
@@ -165,12 +176,14 @@ pub fn pixels_along(a: Point, b: Point) -> u32 {
     pixel(a.x).abs_diff(pixel(b.x)).max(pixel(a.y).abs_diff(pixel(b.y)))
 }
 
-/// A pattern of 32x32 pixels that holds all over the target (3DSTATE_POLY_STIPPLE_PATTERN, 2a p.147).
+/// A pattern of 32x32 pixels that holds all over the target (3DSTATE_POLY_STIPPLE_PATTERN, 2a
+/// p.147).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PolygonStipple {
     /// A row each; bit 31 is the leftmost pixel.
     pub rows: [u32; 32],
-    /// Added to column and row before the pattern is looked up (3DSTATE_POLY_STIPPLE_OFFSET, 2a p.145).
+    /// Added to column and row before the pattern is looked up (3DSTATE_POLY_STIPPLE_OFFSET, 2a
+    /// p.145).
     pub offset: [u32; 2],
 }
 
@@ -204,8 +217,8 @@ fn point_at([x, y]: [f64; 2]) -> Point {
     Point::new((x * unit).round_ties_even() as i32, (y * unit).round_ties_even() as i32)
 }
 
-/// The object of a line between two corners. `stipple` is where the stipple pattern stands at its start, `last` whether it is
-/// the last line of its primitive. `None` if nothing can be covered.
+/// The object of a line between two corners. `stipple` is where the stipple pattern stands at its
+/// start, `last` whether it is the last line of its primitive. `None` if nothing can be covered.
 #[must_use]
 pub fn line(
     state: &LineState,
@@ -219,16 +232,19 @@ pub fn line(
     let x_major = dx.abs() >= dy.abs();
     let axis = if x_major { Along::X } else { Along::Y };
     let length = ((dx * dx + dy * dy) as f64).sqrt();
-    let direction = if length == 0.0 { [1.0, 0.0] } else { [dx as f64 / length, dy as f64 / length] };
+    let direction =
+        if length == 0.0 { [1.0, 0.0] } else { [dx as f64 / length, dy as f64 / length] };
     let [ux, uy] = direction;
     // U3.7 ends at 8 (2a p.213); more than 2048 was never possible.
     let width = if state.width > 0.0 { f64::from(state.width.min(2048.0)) } else { 1.0 };
     // Corners `across` pixels to both sides and `beyond` past both ends.
     let rectangle = |across: f64, beyond: f64| {
         let ([ax, ay], [bx, by]) = (pixels(a), pixels(b));
-        let (ax, ay, bx, by) = (ax - ux * beyond, ay - uy * beyond, bx + ux * beyond, by + uy * beyond);
+        let (ax, ay, bx, by) =
+            (ax - ux * beyond, ay - uy * beyond, bx + ux * beyond, by + uy * beyond);
         let (nx, ny) = (-uy * across, ux * across);
-        let corners = [[ax + nx, ay + ny], [ax - nx, ay - ny], [bx - nx, by - ny], [bx + nx, by + ny]];
+        let corners =
+            [[ax + nx, ay + ny], [ax - nx, ay - ny], [bx - nx, by - ny], [bx + nx, by + ny]];
         Convex::quadrangle(corners.map(point_at), FillRule::UpperLeft)
     };
     let mut smooth = None;
@@ -238,12 +254,16 @@ pub fn line(
         let lights_last = state.last_pixel && last;
         (Shape::Thin(ThinLine { a, b, location: multisample.location, lights_last }), axis)
     } else if state.antialias {
-        let region = [f64::from(state.region), f64::from(state.cap_region)].map(|r| r.clamp(0.5, 4.0));
+        let region =
+            [f64::from(state.region), f64::from(state.cap_region)].map(|r| r.clamp(0.5, 4.0));
         let ([ax, ay], [bx, by]) = (pixels(a), pixels(b));
         let centre = [(ax + bx) / 2.0, (ay + by) / 2.0];
         let half = [width / 2.0, length / f64::from(2 << SUBPIXEL_BITS)];
         smooth = Some(Smooth::Line { centre, direction, half, region });
-        (Shape::Convex(rectangle((width + region[0]) / 2.0, region[1] / 2.0)?), Along::Direction(direction))
+        (
+            Shape::Convex(rectangle((width + region[0]) / 2.0, region[1] / 2.0)?),
+            Along::Direction(direction),
+        )
     } else {
         let half = (width * f64::from(1 << SUBPIXEL_BITS) / 2.0).round_ties_even() as i32;
         let (hx, hy) = if x_major { (0, half) } else { (half, 0) };
@@ -263,7 +283,8 @@ pub fn line(
     })
 }
 
-/// The object of a point; `width` is that of the vertex in pixels. `None` if its width is no number.
+/// The object of a point; `width` is that of the vertex in pixels. `None` if its width is no
+/// number.
 #[must_use]
 pub fn point(
     state: &PointState,
@@ -280,7 +301,8 @@ pub fn point(
         return None;
     }
     // Widths are multiples of 1/8 pixel, so that half of one is a whole number of units.
-    let half = ((f64::from(width.min(256.0)) * 8.0).round_ties_even() as i32).max(1) << (SUBPIXEL_BITS - 4);
+    let half = ((f64::from(width.min(256.0)) * 8.0).round_ties_even() as i32).max(1)
+        << (SUBPIXEL_BITS - 4);
     let at = vertex.at;
     let upper_left = Point { x: at.x - half, y: at.y - half };
     let square = |half: i32| {
@@ -297,13 +319,22 @@ pub fn point(
     };
     let shape = Shape::Convex(square(reach)?);
     let planes = Planes::point(vertex, upper_left, 2 * half);
-    Some(Object { kind: Kind::Point, shape, planes, back: false, smooth, stippled: None, corner: Some(0) })
+    Some(Object {
+        kind: Kind::Point,
+        shape,
+        planes,
+        back: false,
+        smooth,
+        stippled: None,
+        corner: Some(0),
+    })
 }
 
-/// A line one pixel wide: it lights the pixels whose diamond it leaves on its way from `a` to `b` (Direct3D 10's rule).
+/// A line one pixel wide: it lights the pixels whose diamond it leaves on its way from `a` to `b`
+/// (Direct3D 10's rule).
 ///
-/// The diamond around a pixel's location has corners half a pixel from it, and has its lower edges and its lower
-/// corner, and for lines that are steeper than 45 degrees its right corner.
+/// The diamond around a pixel's location has corners half a pixel from it, and has its lower edges
+/// and its lower corner, and for lines that are steeper than 45 degrees its right corner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ThinLine {
     a: Point,
@@ -339,7 +370,8 @@ impl ThinLine {
     pub fn lights(&self, x: i32, y: i32) -> bool {
         let [lx, ly] = self.location.position().map(|c| i64::from(c) << (SUBPIXEL_BITS - 4));
         let (cx, cy) = ((i64::from(x) << SUBPIXEL_BITS) + lx, (i64::from(y) << SUBPIXEL_BITS) + ly);
-        // Turned by 45 degrees the diamond is a square, open to the left and above, with its other sides.
+        // Turned by 45 degrees the diamond is a square, open to the left and above, with its other
+        // sides.
         let turned = |p: Point| {
             let (x, y) = (i64::from(p.x) - cx, i64::from(p.y) - cy);
             [x + y, y - x]
@@ -355,8 +387,8 @@ impl ThinLine {
         within(a) || crosses(a, b) || (self.is_y_major() && passes(a, b, right_corner))
     }
 
-    /// Calls `each` for the quads with lit pixels in `window`, in the order of rows and columns along the line's longer
-    /// way. All samples of a lit pixel are covered.
+    /// Calls `each` for the quads with lit pixels in `window`, in the order of rows and columns
+    /// along the line's longer way. All samples of a lit pixel are covered.
     pub fn rasterise(&self, samples: &Samples, window: Rect, each: &mut impl FnMut(Quad)) {
         let area = self.pixels().intersection(window).intersection(Rect::SCREEN);
         if area.is_empty() {
@@ -406,8 +438,8 @@ impl ThinLine {
 
 /// Does the way from `a` to `b` have a point in the square from -HALF, open, to HALF, closed?
 fn crosses(a: [i64; 2], b: [i64; 2]) -> bool {
-    // The part of the way inside, from `low` to `high`, each a fraction with a positive denominator, and whether the
-    // end itself is inside.
+    // The part of the way inside, from `low` to `high`, each a fraction with a positive
+    // denominator, and whether the end itself is inside.
     let (mut low, mut high) = (((0, 1), true), ((1, 1), true));
     for i in 0..2 {
         let d = b[i] - a[i];
@@ -508,8 +540,9 @@ mod tests {
 
     type Fraction = (i128, i128);
 
-    /// The rule word by word: does the way from `a` to `b` have a point in the diamond's test area that it leaves before
-    /// its end? All places where it can enter or leave are tried, and one between each two.
+    /// The rule word by word: does the way from `a` to `b` have a point in the diamond's test area
+    /// that it leaves before its end? All places where it can enter or leave are tried, and one
+    /// between each two.
     fn leaves_diamond(a: Point, b: Point, x: i32, y: i32, last: bool) -> bool {
         let steep = (b.x - a.x).abs() < (b.y - a.y).abs();
         let d = [i128::from(b.x - a.x), i128::from(b.y - a.y)];
@@ -532,7 +565,8 @@ mod tests {
             }
         }
         places.sort_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1)));
-        let between = places.windows(2).map(|w| (w[0].0 * w[1].1 + w[1].0 * w[0].1, 2 * w[0].1 * w[1].1));
+        let between =
+            places.windows(2).map(|w| (w[0].0 * w[1].1 + w[1].0 * w[0].1, 2 * w[0].1 * w[1].1));
         let met = places.iter().copied().chain(between).any(within);
         met && (last || !within((1, 1)))
     }
@@ -559,7 +593,8 @@ mod tests {
             }
         }
 
-        /// Lines that follow each other light no pixel twice and leave none out: what the whole lights, if it is straight.
+        /// Lines that follow each other light no pixel twice and leave none out: what the whole
+        /// lights, if it is straight.
         #[test]
         fn strips_join(a in place(), dx in -900..900_i32, dy in -900..900_i32) {
             let at = |n: i32| Point { x: a.x + n * dx, y: a.y + n * dy };
@@ -570,7 +605,8 @@ mod tests {
             prop_assert_eq!(parts, drawn(&state, at(0), at(2)));
         }
 
-        /// Oracle: distances in whole numbers. Points cover the samples of their square, half of its border.
+        /// Oracle: distances in whole numbers. Points cover the samples of their square, half of
+        /// its border.
         #[test]
         fn points_cover_their_square(at in place(), eighths in 1..64_i32, right in any::<bool>()) {
             let rule = if right { FillRule::UpperRight } else { FillRule::UpperLeft };
@@ -598,7 +634,10 @@ mod tests {
         let thin = LineState::default();
         assert_eq!(drawn(&thin, a, b), row(3, 2..7).collect::<Vec<_>>());
         assert_eq!(drawn(&thin, b, a), row(3, 3..8).collect::<Vec<_>>());
-        assert_eq!(drawn(&LineState { last_pixel: true, ..thin }, a, b), row(3, 2..8).collect::<Vec<_>>());
+        assert_eq!(
+            drawn(&LineState { last_pixel: true, ..thin }, a, b),
+            row(3, 2..8).collect::<Vec<_>>()
+        );
         assert_eq!(drawn(&thin, a, a), []);
         // Aliased wide lines end along an axis, rectangles across.
         let wide = LineState { width: 3.0, ..thin };
@@ -606,19 +645,31 @@ mod tests {
         let slanted = drawn(&wide, p(2.5, 3.5), p(6.5, 7.5));
         assert_eq!(slanted.len(), 12, "each of four columns has three pixels: {slanted:?}");
         let rectangle = drawn(&LineState { rectangle: true, ..wide }, p(2.0, 3.0), p(6.0, 3.0));
-        assert_eq!(rectangle, (1..4).flat_map(|y| row(y, 2..6)).filter(|&(_, y)| y < 4).collect::<Vec<_>>());
+        assert_eq!(
+            rectangle,
+            (1..4).flat_map(|y| row(y, 2..6)).filter(|&(_, y)| y < 4).collect::<Vec<_>>()
+        );
         let none = line(&LineState { rectangle: true, ..wide }, &single(), &ends(a, a), 0, true);
         assert_eq!(none, None, "a rectangle without length has no area");
-        assert!(line(&LineState { width: f32::NAN, ..wide }, &single(), &ends(a, b), 0, true).is_some());
+        assert!(
+            line(&LineState { width: f32::NAN, ..wide }, &single(), &ends(a, b), 0, true).is_some()
+        );
     }
 
     #[test]
     fn antialiased_lines_fade() {
-        let state =
-            LineState { width: 2.0, antialias: true, region: 1.0, cap_region: 2.0, ..LineState::default() };
+        let state = LineState {
+            width: 2.0,
+            antialias: true,
+            region: 1.0,
+            cap_region: 2.0,
+            ..LineState::default()
+        };
         let object = line(&state, &single(), &ends(p(2.0, 8.0), p(12.0, 8.0)), 0, true).unwrap();
         let smooth = object.smooth.unwrap();
-        let close = |x: f32, y: f32, c: f32| assert!((smooth.coverage(x, y) - c).abs() < 1e-6, "({x}, {y})");
+        let close = |x: f32, y: f32, c: f32| {
+            assert!((smooth.coverage(x, y) - c).abs() < 1e-6, "({x}, {y})")
+        };
         close(7.0, 8.0, 1.0);
         close(7.0, 9.0, 0.5);
         close(7.0, 6.75, 0.25);
@@ -643,11 +694,16 @@ mod tests {
         assert!(disc.coverage(9.75, 9.75) < 0.05);
         // Widths from vertices are held in bounds; those from state are not.
         let narrow = PointState { bounds: [1.0, 3.0], smooth: false, ..state };
-        let pixels = |width: f32| point(&narrow, &single(), &vertex, width).unwrap().pixels(&Samples::CENTRE);
+        let pixels = |width: f32| {
+            point(&narrow, &single(), &vertex, width).unwrap().pixels(&Samples::CENTRE)
+        };
         assert_eq!(pixels(0.25), pixels(1.0));
         assert_eq!(pixels(200.0), pixels(3.0));
         assert_eq!(point(&narrow, &single(), &vertex, f32::NAN), None);
-        assert_eq!(point(&PointState { width: Some(0.0), ..narrow }, &single(), &vertex, 5.0), None);
+        assert_eq!(
+            point(&PointState { width: Some(0.0), ..narrow }, &single(), &vertex, 5.0),
+            None
+        );
     }
 
     /// Oracle: OpenGL 4.6 compatibility, 14.5.2.2: bit floor(s / r) mod 16 for the s-th pixel.

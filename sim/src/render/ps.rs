@@ -1,5 +1,5 @@
-//! Pixel shader: subspans of 2x2 pixels become threads of 8, 16 or 32 channels (2a, 3DSTATE_PS, 3DSTATE_PS_EXTRA,
-//! 3DSTATE_WM; payload by gen8_facts 3.6).
+//! Pixel shader: subspans of 2x2 pixels become threads of 8, 16 or 32 channels (2a, 3DSTATE_PS,
+//! 3DSTATE_PS_EXTRA, 3DSTATE_WM; payload by gen8_facts 3.6).
 
 use super::interpolate::{Attribute, Barycentric, Planes, Position};
 use super::multisample::Multisample;
@@ -14,7 +14,9 @@ use crate::surface::Surface;
 use crate::unit::Program;
 use crate::unit::pixel_interpolator::Pixels;
 use crate::unit::render_cache::{Dispatched, Write};
-use genxml::gen8::render3d_binding::{ThreeDStateBindingTablePointersPs, ThreeDStateSamplerStatePointersPs};
+use genxml::gen8::render3d_binding::{
+    ThreeDStateBindingTablePointersPs, ThreeDStateSamplerStatePointersPs,
+};
 use genxml::gen8::render3d_constants::ThreeDStateConstantPs;
 use genxml::gen8::render3d_pixel::{
     ThreeDStatePs, ThreeDStatePsExtra, ThreeDStatePsExtraPixelShaderComputedDepthMode as DepthMode,
@@ -39,7 +41,8 @@ pub struct Span {
     pub x: u32,
     /// Row of the upper pixels, even.
     pub y: u32,
-    /// Samples of the pixels upper left, upper right, lower left, lower right that the primitive covers.
+    /// Samples of the pixels upper left, upper right, lower left, lower right that the primitive
+    /// covers.
     pub coverage: [u8; 4],
     /// Those of them that early tests have left.
     pub live: [u8; 4],
@@ -113,7 +116,8 @@ impl PixelShader {
     /// The pixel shader, unless there is none.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its constants.
+    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its
+    /// constants.
     pub fn resolve<O: Observer>(
         exec: &mut Exec<'_, O>,
         multisample: Multisample,
@@ -127,16 +131,20 @@ impl PixelShader {
         let table: ThreeDStateBindingTablePointersPs = state::packet(exec);
         let samplers: ThreeDStateSamplerStatePointersPs = state::packet(exec);
         let constants: ThreeDStateConstantPs = state::packet(exec);
-        let pointers = [ps.kernel_start_pointer_0, ps.kernel_start_pointer_1, ps.kernel_start_pointer_2]
-            .map(|k| k.get());
+        let pointers =
+            [ps.kernel_start_pointer_0, ps.kernel_start_pointer_1, ps.kernel_start_pointer_2]
+                .map(|k| k.get());
         let starts = [
             ps.dispatch_grf_start_register_for_constant_setup_data_0,
             ps.dispatch_grf_start_register_for_constant_setup_data_1,
             ps.dispatch_grf_start_register_for_constant_setup_data_2,
         ]
         .map(|start| start.get());
-        let enabled =
-            [ps._8_pixel_dispatch_enable, ps._16_pixel_dispatch_enable, ps._32_pixel_dispatch_enable];
+        let enabled = [
+            ps._8_pixel_dispatch_enable,
+            ps._16_pixel_dispatch_enable,
+            ps._32_pixel_dispatch_enable,
+        ];
         // Which of the three kernels is for 8, 16 and 32 pixels (gen8_facts 3.6).
         let kernels: [usize; 3] = match enabled {
             [false, true, false] | [false, false, true] => [0, 0, 0],
@@ -173,7 +181,8 @@ impl PixelShader {
             let mut threads = Threads::new(&shader);
             threads.slots.local.dispatched = Some(dispatched);
             // In threads of 32 the second half has its own enables, which kernels use.
-            threads.whole = PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS && !source.vector_mask && width < 2;
+            threads.whole =
+                PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS && !source.vector_mask && width < 2;
             variants.push(Variant { threads, shader, spans: 2 << width });
         }
         if variants.is_empty() {
@@ -244,13 +253,14 @@ impl PixelShader {
         self.invocations
     }
 
-    /// Subspans that should be there before threads are started, so that all of their channels have work.
+    /// Subspans that should be there before threads are started, so that all of their channels have
+    /// work.
     pub fn wanted(&self) -> usize {
         self.variants[0].spans
     }
 
-    /// Runs one thread with as many of `spans` as it takes, and says how many. What it wrote to render targets lies in
-    /// [`writes`](Self::writes) then.
+    /// Runs one thread with as many of `spans` as it takes, and says how many. What it wrote to
+    /// render targets lies in [`writes`](Self::writes) then.
     ///
     /// # Errors
     /// Any [`Fault`] of the thread.
@@ -309,12 +319,22 @@ impl PixelShader {
     ///
     /// # Errors
     /// As of [`Bindings::surface`](crate::unit::Bindings::surface).
-    pub fn surface<O: Observer>(&mut self, exec: &Exec<'_, O>, index: u8) -> Result<Surface, Fault> {
+    pub fn surface<O: Observer>(
+        &mut self,
+        exec: &Exec<'_, O>,
+        index: u8,
+    ) -> Result<Surface, Fault> {
         let program = &mut self.variants[self.newest].threads.slots.programs[0];
         program.bindings.surface(exec, index).map(|bound| bound.surface)
     }
 
-    fn payload(&self, variant: &Variant, object: &Object<'_>, spans: &[Span], payload: &mut Vec<u8>) {
+    fn payload(
+        &self,
+        variant: &Variant,
+        object: &Object<'_>,
+        spans: &[Span],
+        payload: &mut Vec<u8>,
+    ) {
         payload.clear();
         let header = variant.shader.header(0);
         let group = |first: usize| {
@@ -347,7 +367,8 @@ impl PixelShader {
         if variant.spans == MAX_SPANS {
             payload.extend_from_slice(bytemuck::cast_slice(&group(4).pack()[REGISTER / 4..]));
         }
-        // Eight channels at a time: two halves in threads of 16, the whole list twice in those of 32.
+        // Eight channels at a time: two halves in threads of 16, the whole list twice in those of
+        // 32.
         for first in (0..variant.spans).step_by(4) {
             let halves = [Eight::new(spans, first), Eight::new(spans, first + 2)];
             let count = if variant.spans == 2 { 1 } else { 2 };
@@ -398,8 +419,12 @@ impl PixelShader {
                 payload.extend_from_slice(bytemuck::cast_slice(&row));
             }
         }
-        if matches!(self.offsets, OffsetSelect::POSOFFSET_CENTROID | OffsetSelect::POSOFFSET_SAMPLE) {
-            let none = PsPositionOffsetPayloadPixel { x_offset: U::from_bits(0), y_offset: U::from_bits(0) };
+        if matches!(self.offsets, OffsetSelect::POSOFFSET_CENTROID | OffsetSelect::POSOFFSET_SAMPLE)
+        {
+            let none = PsPositionOffsetPayloadPixel {
+                x_offset: U::from_bits(0),
+                y_offset: U::from_bits(0),
+            };
             let mut pixel = [none; 16];
             for (n, half) in halves.iter().enumerate() {
                 for channel in 0..8 {
@@ -414,7 +439,8 @@ impl PixelShader {
                     };
                 }
             }
-            payload.extend_from_slice(bytemuck::cast_slice(&PsPositionOffsetPayload { pixel }.pack()));
+            payload
+                .extend_from_slice(bytemuck::cast_slice(&PsPositionOffsetPayload { pixel }.pack()));
         }
         if self.coverage {
             for half in halves {

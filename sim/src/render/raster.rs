@@ -1,8 +1,10 @@
-//! Which samples a convex shape covers: exact, in a fixed order, a block of pixels at a time where it can.
+//! Which samples a convex shape covers: exact, in a fixed order, a block of pixels at a time where
+//! it can.
 //!
-//! [`Convex`] is up to four half planes with integer coefficients over positions in 1/256 pixels. A sample is covered when
-//! it is inside all of them; on an edge, the [`FillRule`] decides, so that of two shapes that share an edge exactly one has
-//! it. [`Convex::rasterise`] hands out [`Quad`]s: the subspans of 2x2 pixels that the pixel shader works on.
+//! [`Convex`] is up to four half planes with integer coefficients over positions in 1/256 pixels. A
+//! sample is covered when it is inside all of them; on an edge, the [`FillRule`] decides, so that
+//! of two shapes that share an edge exactly one has it. [`Convex::rasterise`] hands out [`Quad`]s:
+//! the subspans of 2x2 pixels that the pixel shader works on.
 
 use super::multisample::{MAX_SAMPLES, Samples};
 use super::viewport::Rect;
@@ -11,8 +13,9 @@ use std::ops::{Add, BitOr, Mul};
 /// Positions in pixels have this many fraction bits.
 pub const SUBPIXEL_BITS: u32 = 8;
 
-/// Largest coordinate, in 1/256 pixels either way, that edges can have: 65536 pixels. The screen space of hardware ends at
-/// 16384 pixels from the drawing rectangle's origin, which is itself at most as far out (2d p.412, 2a p.64).
+/// Largest coordinate, in 1/256 pixels either way, that edges can have: 65536 pixels. The screen
+/// space of hardware ends at 16384 pixels from the drawing rectangle's origin, which is itself at
+/// most as far out (2d p.412, 2a p.64).
 pub const MAX_COORDINATE: i32 = 1 << (16 + SUBPIXEL_BITS);
 
 /// Width of a sample position's unit, 1/16 pixel, in 1/256 pixels, as a shift.
@@ -21,7 +24,8 @@ const SAMPLE_SHIFT: u32 = SUBPIXEL_BITS - 4;
 /// Pixels along the side of the blocks that are taken or left as a whole.
 const BLOCK: i32 = 8;
 
-/// A position on the screen in 1/256 pixels, right and down from the upper-left corner of pixel (0, 0).
+/// A position on the screen in 1/256 pixels, right and down from the upper-left corner of pixel (0,
+/// 0).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Point {
     /// To the right.
@@ -39,7 +43,8 @@ impl Point {
     }
 }
 
-/// Twice the area of the triangle in 1/65536 square pixels: positive when `a`, `b`, `c` go clockwise as seen on the screen.
+/// Twice the area of the triangle in 1/65536 square pixels: positive when `a`, `b`, `c` go
+/// clockwise as seen on the screen.
 #[must_use]
 pub fn doubled_area(a: Point, b: Point, c: Point) -> i64 {
     let (x1, y1) = (i64::from(b.x) - i64::from(a.x), i64::from(b.y) - i64::from(a.y));
@@ -66,7 +71,8 @@ struct Edge {
 }
 
 impl Edge {
-    /// What lies to the right of the way from `p` to `q`: the inside of shapes whose corners go clockwise.
+    /// What lies to the right of the way from `p` to `q`: the inside of shapes whose corners go
+    /// clockwise.
     fn between(p: Point, q: Point, rule: FillRule) -> Edge {
         let a = i64::from(p.y) - i64::from(q.y);
         let b = i64::from(q.x) - i64::from(p.x);
@@ -86,7 +92,8 @@ pub struct Quad {
     pub x: u32,
     /// Row of the upper pixels, even.
     pub y: u32,
-    /// Covered samples of the pixels upper left, upper right, lower left, lower right: bit n is sample n. Not all are 0.
+    /// Covered samples of the pixels upper left, upper right, lower left, lower right: bit n is
+    /// sample n. Not all are 0.
     pub mask: [u16; 4],
 }
 
@@ -147,8 +154,9 @@ impl Convex {
         }
     }
 
-    /// Calls `each` for every quad with a covered sample in `window`: blocks of 8x8 pixels row by row, in a block the
-    /// quads row by row. Pixels left of or above the screen's origin are no pixels.
+    /// Calls `each` for every quad with a covered sample in `window`: blocks of 8x8 pixels row by
+    /// row, in a block the quads row by row. Pixels left of or above the screen's origin are no
+    /// pixels.
     pub fn rasterise(&self, samples: &Samples, window: Rect, each: &mut impl FnMut(Quad)) {
         let area = self.pixels(samples).intersection(window).intersection(Rect::SCREEN);
         if area.is_empty() {
@@ -176,7 +184,13 @@ fn extent(samples: &Samples) -> [i32; 4] {
 
 /// The integer in which edges are followed inside a block.
 trait Lane:
-    Copy + Default + PartialOrd + From<i32> + Add<Output = Self> + Mul<Output = Self> + BitOr<Output = Self>
+    Copy
+    + Default
+    + PartialOrd
+    + From<i32>
+    + Add<Output = Self>
+    + Mul<Output = Self>
+    + BitOr<Output = Self>
 {
     /// A value that is known to fit.
     fn of(value: i64) -> Self;
@@ -194,8 +208,9 @@ impl Lane for i64 {
     }
 }
 
-/// An edge in units of 1/16 of its own: as all samples lie on a grid of 1/16 pixel, the value at a sample is c plus a
-/// multiple of 16, and c can be divided by 16 (rounded down) without changing a sign.
+/// An edge in units of 1/16 of its own: as all samples lie on a grid of 1/16 pixel, the value at a
+/// sample is c plus a multiple of 16, and c can be divided by 16 (rounded down) without changing a
+/// sign.
 #[derive(Clone, Copy, Default)]
 struct Walked<T> {
     /// Step to the next pixel right.
@@ -204,7 +219,8 @@ struct Walked<T> {
     dy: i64,
     /// Value at the upper-left corner of pixel (0, 0).
     origin: i64,
-    /// Largest and smallest value over all samples of a block, less the value at the block's corner.
+    /// Largest and smallest value over all samples of a block, less the value at the block's
+    /// corner.
     largest: i64,
     smallest: i64,
     /// Steps from the pixel's corner to its samples.
@@ -281,15 +297,21 @@ fn walk<T: Lane>(edges: &[Edge], samples: &Samples, area: Rect, each: &mut impl 
     }
 }
 
-/// Hands out the quads of `block` that have a covered sample in `inside`, a part of it. `mask` gets the quad's pixel from
-/// the block's corner.
+/// Hands out the quads of `block` that have a covered sample in `inside`, a part of it. `mask` gets
+/// the quad's pixel from the block's corner.
 #[inline(always)]
-fn for_quads(block: Rect, inside: Rect, each: &mut impl FnMut(Quad), mask: impl Fn(i32, i32) -> [u16; 4]) {
+fn for_quads(
+    block: Rect,
+    inside: Rect,
+    each: &mut impl FnMut(Quad),
+    mask: impl Fn(i32, i32) -> [u16; 4],
+) {
     for y in ((inside.y0 & !1)..inside.y1).step_by(2) {
         for x in ((inside.x0 & !1)..inside.x1).step_by(2) {
             let mut mask = mask(x - block.x0, y - block.y0);
             if inside != block {
-                let keep = |dx: i32, dy: i32| if inside.contains(x + dx, y + dy) { u16::MAX } else { 0 };
+                let keep =
+                    |dx: i32, dy: i32| if inside.contains(x + dx, y + dy) { u16::MAX } else { 0 };
                 let keep = [keep(0, 0), keep(1, 0), keep(0, 1), keep(1, 1)];
                 for (m, keep) in mask.iter_mut().zip(keep) {
                     *m &= keep;
@@ -302,8 +324,8 @@ fn for_quads(block: Rect, inside: Rect, each: &mut impl FnMut(Quad), mask: impl 
     }
 }
 
-/// Covered samples of the quad `x` pixels right of and `y` below the block's corner. The sign of what all edges' values
-/// have in common tells whether one of them is negative.
+/// Covered samples of the quad `x` pixels right of and `y` below the block's corner. The sign of
+/// what all edges' values have in common tells whether one of them is negative.
 #[inline(always)]
 fn covered<T: Lane>(crossings: &[Crossing<'_, T>], count: usize, x: i32, y: i32) -> [u16; 4] {
     let mut mask = [0; 4];
@@ -330,7 +352,8 @@ mod tests {
 
     const SIDE: i32 = 40;
 
-    /// Samples that a shape covers, pixel by pixel of a square screen, and the quads in their order.
+    /// Samples that a shape covers, pixel by pixel of a square screen, and the quads in their
+    /// order.
     fn drawn(convex: &Convex, samples: &Samples, window: Rect) -> (Vec<u16>, Vec<(u32, u32)>) {
         let mut pixels = vec![0_u16; (SIDE * SIDE) as usize];
         let mut order = vec![];
@@ -350,10 +373,11 @@ mod tests {
         (pixels, order)
     }
 
-    /// The rule by its purpose, exact: a sample is covered if it is strictly inside after a move that is too small to matter
-    /// elsewhere, right and by much less down (or left and down).
+    /// The rule by its purpose, exact: a sample is covered if it is strictly inside after a move
+    /// that is too small to matter elsewhere, right and by much less down (or left and down).
     fn inside(corners: &[Point], x: i64, y: i64, rule: FillRule) -> bool {
-        let (big, right) = (1_i128 << 60, if rule == FillRule::UpperLeft { 1 << 30 } else { -(1 << 30) });
+        let (big, right) =
+            (1_i128 << 60, if rule == FillRule::UpperLeft { 1 << 30 } else { -(1 << 30) });
         let (x, y) = (i128::from(x) * big + right, i128::from(y) * big + 1);
         let mut signs = corners.iter().enumerate().map(|(i, p)| {
             let q = corners[(i + 1) % corners.len()];
@@ -364,7 +388,13 @@ mod tests {
         first != 0 && signs.all(|s| s == first)
     }
 
-    fn check(corners: &[Point], convex: Option<Convex>, samples: &Samples, window: Rect, rule: FillRule) {
+    fn check(
+        corners: &[Point],
+        convex: Option<Convex>,
+        samples: &Samples,
+        window: Rect,
+        rule: FillRule,
+    ) {
         let Some(convex) = convex else {
             return;
         };
@@ -373,7 +403,8 @@ mod tests {
             for x in 0..SIDE {
                 let mut mask = 0;
                 for (s, &[sx, sy]) in samples.positions().iter().enumerate() {
-                    let at = |pixel: i32, offset: u8| i64::from(pixel) * 256 + i64::from(offset) * 16;
+                    let at =
+                        |pixel: i32, offset: u8| i64::from(pixel) * 256 + i64::from(offset) * 16;
                     mask |= u16::from(inside(corners, at(x, sx), at(y, sy), rule)) << s;
                 }
                 let expected = if window.contains(x, y) { mask } else { 0 };
@@ -424,7 +455,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-        /// Oracle: exact integer arithmetic on samples that are moved by less than any distance, every pixel.
+        /// Oracle: exact integer arithmetic on samples that are moved by less than any distance,
+        /// every pixel.
         #[test]
         fn triangles_cover_what_is_inside(
             corners in [corner(), corner(), corner()],
@@ -447,7 +479,8 @@ mod tests {
             check(&corners, convex, &samples, FULL, FillRule::UpperLeft);
         }
 
-        /// Four triangles around a point inside a rectangle: each sample of the rectangle belongs to exactly one.
+        /// Four triangles around a point inside a rectangle: each sample of the rectangle belongs
+        /// to exactly one.
         #[test]
         fn shared_edges_are_covered_once(
             x in 0..SIDE * 256, y in 0..SIDE * 256, grid in 0..9_u32, samples in samples(),
@@ -476,7 +509,9 @@ mod tests {
         let samples = Samples::standard(8).unwrap();
         let (whole, order) = drawn(&convex, &samples, FULL);
         let mut parts = vec![0; whole.len()];
-        for (x0, y0) in [(0, 0), (16, 0), (32, 0), (0, 16), (16, 16), (32, 16), (0, 32), (16, 32), (32, 32)] {
+        for (x0, y0) in
+            [(0, 0), (16, 0), (32, 0), (0, 16), (16, 16), (32, 16), (0, 32), (16, 32), (32, 32)]
+        {
             let tile = Rect { x0, y0, x1: (x0 + 16).min(SIDE), y1: (y0 + 16).min(SIDE) };
             let (pixels, part) = drawn(&convex, &samples, tile);
             parts.iter_mut().zip(pixels).for_each(|(p, m)| *p |= m);
@@ -489,11 +524,18 @@ mod tests {
     #[test]
     fn nothing_where_nothing_is() {
         let p = |x, y| Point { x, y };
-        assert_eq!(Convex::triangle([p(0, 0), p(256, 256), p(512, 512)], FillRule::UpperLeft), None);
-        let far = Convex::triangle([p(-900, 0), p(-300, 0), p(-500, 900)], FillRule::UpperLeft).unwrap();
+        assert_eq!(
+            Convex::triangle([p(0, 0), p(256, 256), p(512, 512)], FillRule::UpperLeft),
+            None
+        );
+        let far =
+            Convex::triangle([p(-900, 0), p(-300, 0), p(-500, 900)], FillRule::UpperLeft).unwrap();
         far.rasterise(&Samples::CENTRE, FULL, &mut |quad| panic!("{quad:?}"));
-        let here = Convex::triangle([p(0, 0), p(2560, 0), p(0, 2560)], FillRule::UpperLeft).unwrap();
-        for empty in [Rect { x1: 0, ..FULL }, Rect { y0: 9, y1: 8, ..FULL }, Rect::inclusive(5, 0, 3, 9)] {
+        let here =
+            Convex::triangle([p(0, 0), p(2560, 0), p(0, 2560)], FillRule::UpperLeft).unwrap();
+        for empty in
+            [Rect { x1: 0, ..FULL }, Rect { y0: 9, y1: 8, ..FULL }, Rect::inclusive(5, 0, 3, 9)]
+        {
             here.rasterise(&Samples::CENTRE, empty, &mut |quad| panic!("{quad:?}"));
         }
     }

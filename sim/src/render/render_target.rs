@@ -1,4 +1,5 @@
-//! Render targets: colours of sixteen pixels to a surface, blended, in its format, for each sample that they cover.
+//! Render targets: colours of sixteen pixels to a surface, blended, in its format, for each sample
+//! that they cover.
 
 use super::aux::{Auxiliary, Known, Mcs, Stored};
 use super::blend::{Blend, Colors, SLOTS};
@@ -25,11 +26,13 @@ pub enum Purpose {
     Draw,
     /// Each pixel clears a part of the auxiliary surface.
     FastClear,
-    /// Each pixel writes the clear colour where a part of the auxiliary surface says that it is missing.
+    /// Each pixel writes the clear colour where a part of the auxiliary surface says that it is
+    /// missing.
     Resolve,
 }
 
-/// The pixels of a message: four quads of four slots each, upper left, upper right, lower left, lower right.
+/// The pixels of a message: four quads of four slots each, upper left, upper right, lower left,
+/// lower right.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pixels {
     /// Column and row of the upper left pixel of each quad; even.
@@ -223,8 +226,9 @@ impl RenderTarget {
         self.blend.reads_second()
     }
 
-    /// Writes the colours of the pixels of a message, or does what [`Purpose`] says. Pixels outside of the surface are dropped
-    /// (003:4926); a slice that is not there is the first one (2d p.356).
+    /// Writes the colours of the pixels of a message, or does what [`Purpose`] says. Pixels outside
+    /// of the surface are dropped (003:4926); a slice that is not there is the first one (2d
+    /// p.356).
     ///
     /// # Errors
     /// Page faults of the surface and its auxiliary surface.
@@ -239,7 +243,8 @@ impl RenderTarget {
         match self.pixels(&mut exec.vm, known, pixels, color, second) {
             Ok([pixels, samples]) => {
                 exec.stats.pixels += u64::from(pixels);
-                exec.stats.bytes_written += u64::from(samples) * u64::from(self.surface.element_bytes);
+                exec.stats.bytes_written +=
+                    u64::from(samples) * u64::from(self.surface.element_bytes);
                 Ok(())
             }
             Err(fault) => Err(exec.page(fault, "a render target")),
@@ -256,7 +261,8 @@ impl RenderTarget {
         second: Option<&Source>,
     ) -> Result<[u32; 2], PageFault> {
         let Some(codec) = self.codec else { return Ok([0; 2]) };
-        let slice = self.surface.first_slice + if pixels.slice < self.slices { pixels.slice } else { 0 };
+        let slice =
+            self.surface.first_slice + if pixels.slice < self.slices { pixels.slice } else { 0 };
         if self.purpose != Purpose::Draw {
             self.whole_blocks(vm, pixels, slice)?;
             return Ok([0; 2]);
@@ -305,7 +311,9 @@ impl RenderTarget {
                         let block = ccs.block();
                         ccs.resolve(vm, slice, at, |vm, first| self.fill(vm, slice, first, block))?;
                     }
-                    _ if self.purpose == Purpose::FastClear => auxiliary.clear(vm, slice, at[0], at[1])?,
+                    _ if self.purpose == Purpose::FastClear => {
+                        auxiliary.clear(vm, slice, at[0], at[1])?
+                    }
                     // Drivers resolve surfaces of several samples by drawing.
                     _ => {}
                 }
@@ -327,13 +335,21 @@ impl RenderTarget {
 
     /// Writes the clear colour to a block of pixels, as far as they lie inside of the surface.
     #[cold]
-    fn fill(&self, vm: &mut Vm<'_>, slice: u32, [x, y]: [u32; 2], block: [u32; 2]) -> Result<(), PageFault> {
+    fn fill(
+        &self,
+        vm: &mut Vm<'_>,
+        slice: u32,
+        [x, y]: [u32; 2],
+        block: [u32; 2],
+    ) -> Result<(), PageFault> {
         let element = self.cleared();
         let bytes = self.surface.element_bytes as usize;
         let (left, top) = self.surface.origin(&self.level, slice, 0);
         for row in y..(y + block[1]).min(self.level.height) {
             for column in x..(x + block[0]).min(self.level.width) {
-                let at = self.surface.address(left + i64::from(column) * bytes as i64, top + i64::from(row));
+                let at = self
+                    .surface
+                    .address(left + i64::from(column) * bytes as i64, top + i64::from(row));
                 vm.write(at, &element[..bytes])?;
             }
         }
@@ -341,7 +357,8 @@ impl RenderTarget {
     }
 }
 
-/// Elements of 8 to 128 bits that have channels: others are for vertices and for the sampler (gen8_facts 9.2).
+/// Elements of 8 to 128 bits that have channels: others are for vertices and for the sampler
+/// (gen8_facts 9.2).
 fn check(surface: &Surface, format: &Format) -> Result<(), BadTarget> {
     if surface.kind != SurfaceKind::Image {
         return Err(BadTarget::Missing("buffers as render targets", "003:4920"));
@@ -361,7 +378,11 @@ fn check(surface: &Surface, format: &Format) -> Result<(), BadTarget> {
     };
     let whole = matches!(format.bits, 8 | 16 | 32 | 64 | 128);
     if !stored || !whole || !format.channels().iter().all(rendered) {
-        return Err(wrong("Surface Format", format.code.bits(), "nothing can be rendered to this format"));
+        return Err(wrong(
+            "Surface Format",
+            format.code.bits(),
+            "nothing can be rendered to this format",
+        ));
     }
     if surface.layout.interleaved {
         let why = "samples of a render target have slices of their own";
@@ -377,8 +398,8 @@ fn check(surface: &Surface, format: &Format) -> Result<(), BadTarget> {
     Ok(())
 }
 
-/// The surface's channel of each channel of the shader. Of several that go to the same one, the first is written
-/// (2d p.347).
+/// The surface's channel of each channel of the shader. Of several that go to the same one, the
+/// first is written (2d p.347).
 fn swizzle(surface: &Surface) -> Option<[Option<u8>; 4]> {
     let mut taken = 0;
     let mut channels = surface.select.map(|select| match select {
@@ -398,7 +419,8 @@ fn swizzle(surface: &Surface) -> Option<[Option<u8>; 4]> {
     (channels != [Some(0), Some(1), Some(2), Some(3)]).then_some(channels)
 }
 
-/// Bits of an element that are written: those of its channels that are not write-protected, and padding.
+/// Bits of an element that are written: those of its channels that are not write-protected, and
+/// padding.
 fn written(format: &Format, blend: &Blend, swizzle: Option<[Option<u8>; 4]>) -> [u8; MOST_BYTES] {
     let channels = match swizzle {
         None => blend.channels,
@@ -510,7 +532,13 @@ impl Work<'_> {
 
     /// The elements of colours over what is there.
     #[inline(always)]
-    fn make(&self, color: &Source, second: Option<&Source>, old: &Elements, elements: &mut Elements) {
+    fn make(
+        &self,
+        color: &Source,
+        second: Option<&Source>,
+        old: &Elements,
+        elements: &mut Elements,
+    ) {
         if self.codec.format().numeric == Numeric::Float {
             self.encode(color, second, old, elements);
         } else {
@@ -520,7 +548,13 @@ impl Work<'_> {
 
     /// Blends and encodes floats.
     #[inline]
-    fn encode(&self, color: &Source, second: Option<&Source>, old: &Elements, elements: &mut Elements) {
+    fn encode(
+        &self,
+        color: &Source,
+        second: Option<&Source>,
+        old: &Elements,
+        elements: &mut Elements,
+    ) {
         let target = self.target;
         let mut colors = floats(color);
         let mut destination = [[0.0; SLOTS]; 4];
@@ -606,9 +640,15 @@ impl Work<'_> {
         }
     }
 
-    /// Makes the planes of the pixels fit what is going to be written, and says so in the multisample control surface. Of pixels that
-    /// all samples of are written with one colour, `samples` is left with the first, if plane 0 is enough for them.
-    fn spread(&self, vm: &mut Vm<'_>, mcs: &Mcs, samples: &mut [u8; SLOTS]) -> Result<(), PageFault> {
+    /// Makes the planes of the pixels fit what is going to be written, and says so in the
+    /// multisample control surface. Of pixels that all samples of are written with one colour,
+    /// `samples` is left with the first, if plane 0 is enough for them.
+    fn spread(
+        &self,
+        vm: &mut Vm<'_>,
+        mcs: &Mcs,
+        samples: &mut [u8; SLOTS],
+    ) -> Result<(), PageFault> {
         let count = self.target.surface.layout.samples;
         let all = ((1u32 << count) - 1) as u8;
         for (slot, mask) in samples.iter_mut().enumerate() {
@@ -618,7 +658,8 @@ impl Work<'_> {
             let [x, y] = self.subspans[slot / 4];
             let (x, y) = (x + (slot as u32 & 1), y + (slot as u32 >> 1 & 1));
             let word = mcs.read(vm, self.slice, x, y)?;
-            let together = *mask == all && (word == 0 || word == mcs.cleared() || !self.target.reads);
+            let together =
+                *mask == all && (word == 0 || word == mcs.cleared() || !self.target.reads);
             let new = if together { 0 } else { mcs.identity() };
             if together {
                 *mask = 1;

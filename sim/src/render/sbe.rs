@@ -1,5 +1,5 @@
-//! Setup backend: which values of the vertices become which attributes of the pixel shader, and the setup data that it
-//! interpolates them with (2a, 3DSTATE_SBE, 3DSTATE_SBE_SWIZ; gen8_facts 5.2).
+//! Setup backend: which values of the vertices become which attributes of the pixel shader, and the
+//! setup data that it interpolates them with (2a, 3DSTATE_SBE, 3DSTATE_SBE_SWIZ; gen8_facts 5.2).
 
 use super::interpolate::{self, Attribute};
 use super::state;
@@ -8,8 +8,9 @@ use crate::context::Exec;
 use crate::observe::Observer;
 use genxml::gen8::enums::WrapShortestEnable;
 use genxml::gen8::render3d_raster::{
-    SfOutputAttributeDetailConstantSource as Constant, SfOutputAttributeDetailSwizzleSelect as Swizzle,
-    ThreeDStateSbe, ThreeDStateSbePointSpriteTextureCoordinateOrigin as Origin, ThreeDStateSbeSwiz,
+    SfOutputAttributeDetailConstantSource as Constant,
+    SfOutputAttributeDetailSwizzleSelect as Swizzle, ThreeDStateSbe,
+    ThreeDStateSbePointSpriteTextureCoordinateOrigin as Origin, ThreeDStateSbeSwiz,
 };
 
 /// Dwords of a slot.
@@ -59,7 +60,8 @@ pub struct About {
 }
 
 impl Attributes {
-    /// The attributes, where the last stage puts them from 256-bit unit `offset` on unless 3DSTATE_SBE says otherwise.
+    /// The attributes, where the last stage puts them from 256-bit unit `offset` on unless
+    /// 3DSTATE_SBE says otherwise.
     pub fn resolve<O: Observer>(exec: &Exec<'_, O>, offset: u64) -> Attributes {
         let sbe: ThreeDStateSbe = state::packet(exec);
         let swizzles: ThreeDStateSbeSwiz = state::packet(exec);
@@ -118,7 +120,8 @@ impl Attributes {
         self.rules.len()
     }
 
-    /// Appends setup data of all attributes of an object, by its vertices. Lines repeat their last vertex, points their only one.
+    /// Appends setup data of all attributes of an object, by its vertices. Lines repeat their last
+    /// vertex, points their only one.
     pub fn setup(&self, vertices: [&[u32]; 3], about: &About, out: &mut Vec<[Attribute; 4]>) {
         out.extend(self.rules.iter().map(|rule| {
             if rule.sprite && about.corner.is_some() {
@@ -142,19 +145,25 @@ impl Rule {
                 _ => 0,
             }));
         }
-        let facing = matches!(self.swizzle, Swizzle::INPUTATTR_FACING | Swizzle::INPUTATTR_FACING_W);
+        let facing =
+            matches!(self.swizzle, Swizzle::INPUTATTR_FACING | Swizzle::INPUTATTR_FACING_W);
         let slot = self.slot + usize::from(facing && about.back);
         let component = match self.swizzle {
             Swizzle::INPUTATTR_W | Swizzle::INPUTATTR_FACING_W => 3,
             _ => component,
         };
-        let value = |vertex: usize| f32::from_bits(dword(vertices[vertex], slot * SLOT + component));
+        let value =
+            |vertex: usize| f32::from_bits(dword(vertices[vertex], slot * SLOT + component));
         let corner = about.corner.map(usize::from);
         if let Some(vertex) = if self.flat { Some(about.provoking) } else { corner } {
             return interpolate::constant(value(vertex));
         }
         let values = [0, 1, 2].map(value);
-        if self.wrap[component] { interpolate::wrapped(values) } else { interpolate::interpolated(values) }
+        if self.wrap[component] {
+            interpolate::wrapped(values)
+        } else {
+            interpolate::interpolated(values)
+        }
     }
 }
 

@@ -1,8 +1,10 @@
-//! Setup: from vertices to objects that can be rasterised: facing, culling, fill modes, depth bias, rectangles.
+//! Setup: from vertices to objects that can be rasterised: facing, culling, fill modes, depth bias,
+//! rectangles.
 //!
-//! [`Setup`] takes a triangle, rectangle, line or point with what clipping said of it, and hands out [`Object`]s: none, one,
-//! or several where a cut triangle has more corners or is drawn as lines or points. An object knows which samples it covers
-//! ([`Object::rasterise`]) and every value inside ([`Object::planes`]).
+//! [`Setup`] takes a triangle, rectangle, line or point with what clipping said of it, and hands
+//! out [`Object`]s: none, one, or several where a cut triangle has more corners or is drawn as
+//! lines or points. An object knows which samples it covers ([`Object::rasterise`]) and every value
+//! inside ([`Object::planes`]).
 
 use super::clip::{ClipVertex, Remains, Verdict};
 use super::interpolate::{Corner, Planes};
@@ -68,8 +70,8 @@ pub struct DepthBias {
 }
 
 impl DepthBias {
-    /// What is added to the depth of a triangle with this largest depth at a corner and this slope per pixel
-    /// (gen8_facts 7, Direct3D's definition).
+    /// What is added to the depth of a triangle with this largest depth at a corner and this slope
+    /// per pixel (gen8_facts 7, Direct3D's definition).
     #[must_use]
     pub fn of(&self, largest: f32, slope: f64) -> f32 {
         let step = match self.format {
@@ -77,7 +79,9 @@ impl DepthBias {
             DepthFormat::Unorm16 => exp2(-16),
             DepthFormat::Unorm24 => exp2(-24),
             // Exponent of the number, less the bits of its fraction.
-            DepthFormat::Float32 => exp2(((largest.to_bits() >> 23 & 0xff) as i32 - 127 - 23).max(-149)),
+            DepthFormat::Float32 => {
+                exp2(((largest.to_bits() >> 23 & 0xff) as i32 - 127 - 23).max(-149))
+            }
         };
         let sum = f64::from(self.constant) * step + f64::from(self.scale) * slope;
         let bias = match f64::from(self.clamp) {
@@ -99,7 +103,8 @@ fn exp2(n: i32) -> f64 {
 pub struct SetupState {
     /// Which triangles are dropped.
     pub cull: CullMode,
-    /// Do triangles that go round counterclockwise on the screen show their front? Else clockwise ones do.
+    /// Do triangles that go round counterclockwise on the screen show their front? Else clockwise
+    /// ones do.
     pub front_is_counterclockwise: bool,
     /// How those that show their front are drawn.
     pub front: FillMode,
@@ -122,7 +127,8 @@ pub enum Shape {
     Thin(points_lines::ThinLine),
 }
 
-/// What kind of object it is: polygon stipple is for triangles and rectangles, line stipple for lines.
+/// What kind of object it is: polygon stipple is for triangles and rectangles, line stipple for
+/// lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A triangle, or a part of one, or a rectangle, drawn as a surface.
@@ -142,14 +148,15 @@ pub struct Object {
     pub shape: Shape,
     /// Depth, w and barycentrics inside.
     pub planes: Planes,
-    /// Does it show its back? Lines and points of a triangle do when the triangle does, others never.
+    /// Does it show its back? Lines and points of a triangle do when the triangle does, others
+    /// never.
     pub back: bool,
     /// Antialiased lines and smooth points: how much of each pixel they cover.
     pub smooth: Option<Smooth>,
     /// Lines: where the stipple pattern starts on them.
     pub stippled: Option<Stippled>,
-    /// Points: the vertex of the primitive whose values they have. Sprite coordinates hold for them, also where they are
-    /// corners of a triangle (fill mode POINT).
+    /// Points: the vertex of the primitive whose values they have. Sprite coordinates hold for
+    /// them, also where they are corners of a triangle (fill mode POINT).
     pub corner: Option<u8>,
 }
 
@@ -173,7 +180,15 @@ impl Object {
 
     fn surface(convex: Convex, planes: Planes, back: bool) -> Object {
         let shape = Shape::Convex(convex);
-        Object { kind: Kind::Surface, shape, planes, back, smooth: None, stippled: None, corner: None }
+        Object {
+            kind: Kind::Surface,
+            shape,
+            planes,
+            back,
+            smooth: None,
+            stippled: None,
+            corner: None,
+        }
     }
 }
 
@@ -193,8 +208,9 @@ pub struct Setup<'a> {
 /// What is known of a triangle beside its vertices.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TriangleInfo {
-    /// Edge n goes from vertex n to the next one: is it an outer edge of the primitive, drawn in fill mode WIREFRAME and, its
-    /// first vertex, in POINT? All are unless edge flags or the topology say otherwise.
+    /// Edge n goes from vertex n to the next one: is it an outer edge of the primitive, drawn in
+    /// fill mode WIREFRAME and, its first vertex, in POINT? All are unless edge flags or the
+    /// topology say otherwise.
     pub edges: [bool; 3],
     /// Width of a vertex's point in pixels, for fill mode POINT with widths from vertices.
     pub point_width: [f32; 3],
@@ -225,8 +241,17 @@ impl Corners {
 
 impl Setup<'_> {
     /// The corners that are left of an object, on the screen; `None` if there is nothing to draw.
-    fn corners(&self, verdict: Verdict, vertices: &[ClipVertex], remains: &Remains) -> Option<Corners> {
-        let mut c = Corners { list: [Corner::default(); MAX_CORNERS], edges: [None; MAX_CORNERS], count: 0 };
+    fn corners(
+        &self,
+        verdict: Verdict,
+        vertices: &[ClipVertex],
+        remains: &Remains,
+    ) -> Option<Corners> {
+        let mut c = Corners {
+            list: [Corner::default(); MAX_CORNERS],
+            edges: [None; MAX_CORNERS],
+            count: 0,
+        };
         match verdict {
             Verdict::Reject => return None,
             Verdict::Accept => {
@@ -269,7 +294,8 @@ impl Setup<'_> {
         let Some(corners) = self.corners(verdict, vertices, remains) else { return };
         let all = corners.all();
         let at = |i: usize| all[i].screen.at;
-        // The whole polygon tells the direction: its parts can be so thin that snapping turns them over.
+        // The whole polygon tells the direction: its parts can be so thin that snapping turns them
+        // over.
         let area: i64 = (2..all.len()).map(|i| doubled_area(at(0), at(i - 1), at(i))).sum();
         if area == 0 {
             return;
@@ -298,8 +324,9 @@ impl Setup<'_> {
             return;
         }
         // Slope of the triangle as a whole: of the first part that has one.
-        let slope =
-            (2..all.len()).find_map(|i| Planes::triangle(&[all[0], all[i - 1], all[i]])).map(|p| p.slope());
+        let slope = (2..all.len())
+            .find_map(|i| Planes::triangle(&[all[0], all[i - 1], all[i]]))
+            .map(|p| p.slope());
         for i in 0..all.len() {
             let drawn = corners.edges[i].is_some_and(|edge| info.edges[usize::from(edge)]);
             if !drawn {
@@ -318,7 +345,8 @@ impl Setup<'_> {
                     continue;
                 }
                 let width = vertex.map_or(1.0, |v| info.point_width[v]);
-                let point = points_lines::point(&state.point, self.multisample, &all[i].screen, width);
+                let point =
+                    points_lines::point(&state.point, self.multisample, &all[i].screen, width);
                 if let Some(mut object) = point {
                     if vertex.is_none() {
                         object.planes = Planes::corner(&all[i]);
@@ -343,23 +371,32 @@ impl Setup<'_> {
         }
     }
 
-    /// A rectangle of RECTLIST: vertices lower right, lower left and upper left (or any three corners in turn); the fourth
-    /// lies opposite the second. It is not culled, nor cut: what is not rejected is drawn, and the window bounds it.
-    pub fn rectangle(&self, vertices: &[ClipVertex; 3], verdict: Verdict, each: &mut impl FnMut(&Object)) {
+    /// A rectangle of RECTLIST: vertices lower right, lower left and upper left (or any three
+    /// corners in turn); the fourth lies opposite the second. It is not culled, nor cut: what is
+    /// not rejected is drawn, and the window bounds it.
+    pub fn rectangle(
+        &self,
+        vertices: &[ClipVertex; 3],
+        verdict: Verdict,
+        each: &mut impl FnMut(&Object),
+    ) {
         let verdict = if verdict == Verdict::Cut { Verdict::Accept } else { verdict };
         let Some(corners) = self.corners(verdict, vertices, &Remains::default()) else { return };
         let [a, b, c] = [corners.list[0], corners.list[1], corners.list[2]];
         let [p, q, r] = [a, b, c].map(|v| v.screen.at);
         let fourth = Point::new(p.x - q.x + r.x, p.y - q.y + r.y);
-        let Some(convex) = Convex::quadrangle([p, q, r, fourth], FillRule::UpperLeft) else { return };
+        let Some(convex) = Convex::quadrangle([p, q, r, fourth], FillRule::UpperLeft) else {
+            return;
+        };
         let Some(mut planes) = Planes::triangle(&[a, b, c]) else { return };
         self.bias(&mut planes, &[a, b, c], FillMode::Solid, None);
         let back = self.shows_back(doubled_area(p, q, r));
         each(&Object::surface(convex, planes, back));
     }
 
-    /// A line. `stipple` is where the stipple pattern stands at its start; gives how far the pattern went on. `last` is
-    /// whether it is the last line of its primitive, whose last pixel Last Pixel Enable lights.
+    /// A line. `stipple` is where the stipple pattern stands at its start; gives how far the
+    /// pattern went on. `last` is whether it is the last line of its primitive, whose last pixel
+    /// Last Pixel Enable lights.
     pub fn line(
         &self,
         vertices: &[ClipVertex; 2],
@@ -371,19 +408,29 @@ impl Setup<'_> {
     ) -> u32 {
         let Some(corners) = self.corners(verdict, vertices, remains) else { return 0 };
         let ends = [corners.list[0], corners.list[1]];
-        if let Some(object) = points_lines::line(&self.state.line, self.multisample, &ends, stipple, last) {
+        if let Some(object) =
+            points_lines::line(&self.state.line, self.multisample, &ends, stipple, last)
+        {
             each(&object);
         }
         points_lines::pixels_along(ends[0].screen.at, ends[1].screen.at)
     }
 
     /// A point; `width` is that of its vertex in pixels, used if widths come from vertices.
-    pub fn point(&self, vertex: &ClipVertex, verdict: Verdict, width: f32, each: &mut impl FnMut(&Object)) {
+    pub fn point(
+        &self,
+        vertex: &ClipVertex,
+        verdict: Verdict,
+        width: f32,
+        each: &mut impl FnMut(&Object),
+    ) {
         if verdict == Verdict::Reject {
             return;
         }
         let Some(screen) = self.transform.apply(self.viewport, vertex.position) else { return };
-        if let Some(object) = points_lines::point(&self.state.point, self.multisample, &screen, width) {
+        if let Some(object) =
+            points_lines::point(&self.state.point, self.multisample, &screen, width)
+        {
             each(&object);
         }
     }
@@ -426,8 +473,12 @@ mod tests {
     ) -> Vec<Object> {
         let multisample =
             Multisample::new(Samples::CENTRE, RasterMode::default(), PixelLocation::Centre, false);
-        let setup =
-            Setup { state, viewport: &VIEWPORT, transform: Transform::default(), multisample: &multisample };
+        let setup = Setup {
+            state,
+            viewport: &VIEWPORT,
+            transform: Transform::default(),
+            multisample: &multisample,
+        };
         let mut remains = Remains::default();
         let verdict = clip(clip_state, v, &mut remains);
         let mut list = vec![];
@@ -456,12 +507,22 @@ mod tests {
         let front = FRONT.map(|(x, y)| at(x, y, 0.5, 1.0));
         let back = [front[0], front[2], front[1]];
         for counterclockwise in [false, true] {
-            let state = SetupState { front_is_counterclockwise: counterclockwise, ..SetupState::default() };
+            let state =
+                SetupState { front_is_counterclockwise: counterclockwise, ..SetupState::default() };
             for (triangle, is_counterclockwise) in [(front, true), (back, false)] {
                 let shows_back = counterclockwise != is_counterclockwise;
-                let drawn =
-                    |cull| objects(&SetupState { cull, ..state }, &CLIP, &triangle, TriangleInfo::default());
-                assert_eq!(drawn(CullMode::None).iter().map(|o| o.back).collect::<Vec<_>>(), [shows_back]);
+                let drawn = |cull| {
+                    objects(
+                        &SetupState { cull, ..state },
+                        &CLIP,
+                        &triangle,
+                        TriangleInfo::default(),
+                    )
+                };
+                assert_eq!(
+                    drawn(CullMode::None).iter().map(|o| o.back).collect::<Vec<_>>(),
+                    [shows_back]
+                );
                 assert_eq!(drawn(CullMode::Both).len(), 0);
                 assert_eq!(drawn(CullMode::Front).len(), usize::from(shows_back));
                 assert_eq!(drawn(CullMode::Back).len(), usize::from(!shows_back));
@@ -471,7 +532,8 @@ mod tests {
         assert_eq!(objects(&SetupState::default(), &CLIP, &thin, TriangleInfo::default()), []);
     }
 
-    /// A triangle that is cut covers what the whole one does inside of the viewport, and has the same values there.
+    /// A triangle that is cut covers what the whole one does inside of the viewport, and has the
+    /// same values there.
     #[test]
     fn cutting_changes_nothing_inside() {
         let v = [at(-1.5, -0.5, 0.2, 1.0), at(2.5, -0.75, 0.9, 3.0), at(0.25, 1.5, 0.4, 2.0)];
@@ -484,15 +546,19 @@ mod tests {
         assert!(whole.len() == 1 && parts.len() > 2);
         let (a, b) = (pixels(&whole), pixels(&parts));
         // Corners are snapped to 1/256 pixel: some pixels on edges may differ.
-        let differ =
-            a.iter().filter(|p| !b.contains(p)).count() + b.iter().filter(|p| !a.contains(p)).count();
+        let differ = a.iter().filter(|p| !b.contains(p)).count()
+            + b.iter().filter(|p| !a.contains(p)).count();
         assert!(differ <= 2, "{differ} of {}", a.len());
         for part in &parts {
             for &(x, y) in &pixels(std::slice::from_ref(part)) {
                 let at = Position::in_pixel(x, y, [8, 8]);
                 for kind in [Barycentric::Perspective, Barycentric::Linear] {
-                    let (p, q) = (part.planes.barycentric(kind, at), whole[0].planes.barycentric(kind, at));
-                    assert!((p[0] - q[0]).abs() < 1e-3 && (p[1] - q[1]).abs() < 1e-3, "{kind:?} {p:?} {q:?}");
+                    let (p, q) =
+                        (part.planes.barycentric(kind, at), whole[0].planes.barycentric(kind, at));
+                    assert!(
+                        (p[0] - q[0]).abs() < 1e-3 && (p[1] - q[1]).abs() < 1e-3,
+                        "{kind:?} {p:?} {q:?}"
+                    );
                 }
                 assert!((part.planes.z(at) - whole[0].planes.z(at)).abs() < 1e-3);
                 assert!((part.planes.w(at) - whole[0].planes.w(at)).abs() < 1e-2);
@@ -503,18 +569,23 @@ mod tests {
     #[test]
     fn fill_modes() {
         let v = FRONT.map(|(x, y)| at(x, y, 0.5, 1.0));
-        let wire =
-            SetupState { front: FillMode::Wireframe, back: FillMode::Wireframe, ..SetupState::default() };
+        let wire = SetupState {
+            front: FillMode::Wireframe,
+            back: FillMode::Wireframe,
+            ..SetupState::default()
+        };
         let lines = objects(&wire, &CLIP, &v, TriangleInfo::default());
         assert!(lines.len() == 3 && lines.iter().all(|o| o.kind == Kind::Line));
         let two = TriangleInfo { edges: [true, false, true], ..TriangleInfo::default() };
         assert_eq!(objects(&wire, &CLIP, &v, two).len(), 2);
-        let dots = SetupState { front: FillMode::Point, back: FillMode::Point, ..SetupState::default() };
+        let dots =
+            SetupState { front: FillMode::Point, back: FillMode::Point, ..SetupState::default() };
         let points = objects(&dots, &CLIP, &v, TriangleInfo::default());
         assert!(points.len() == 3 && points.iter().all(|o| o.kind == Kind::Point));
         assert_eq!([0, 1, 2].map(|n| points[n].corner), [Some(0), Some(1), Some(2)]);
         // Each face has its own mode.
-        let faces = SetupState { front: FillMode::Point, back: FillMode::Solid, ..SetupState::default() };
+        let faces =
+            SetupState { front: FillMode::Point, back: FillMode::Solid, ..SetupState::default() };
         assert_eq!(objects(&faces, &CLIP, &v, TriangleInfo::default())[0].kind, Kind::Surface);
         // What clipping makes is neither edge nor vertex.
         let cut = [at(-0.5, 0.0, 0.5, 1.0), at(1.5, -0.25, 0.5, 1.0), at(1.5, 0.25, 0.5, 1.0)];
@@ -525,7 +596,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
-        /// Whatever comes from memory: nothing but objects inside of the window, no panic, a bounded number of objects.
+        /// Whatever comes from memory: nothing but objects inside of the window, no panic, a
+        /// bounded number of objects.
         #[test]
         fn anything_goes(
             bits in proptest::collection::vec(any::<u32>(), 20),
@@ -600,15 +672,22 @@ mod tests {
         let transform = Transform { divide: false, viewport: false, ..Transform::default() };
         // Culling is not for rectangles.
         let state = SetupState { cull: CullMode::Back, ..SetupState::default() };
-        let setup = Setup { state: &state, viewport: &VIEWPORT, transform, multisample: &multisample };
-        for order in [[(20.0, 12.0), (4.0, 12.0), (4.0, 3.0)], [(4.0, 3.0), (4.0, 12.0), (20.0, 12.0)]] {
-            let v = order.map(|(x, y)| ClipVertex { position: [x, y, 0.0, 1.0], distances: [0.0; 8] });
+        let setup =
+            Setup { state: &state, viewport: &VIEWPORT, transform, multisample: &multisample };
+        for order in
+            [[(20.0, 12.0), (4.0, 12.0), (4.0, 3.0)], [(4.0, 3.0), (4.0, 12.0), (20.0, 12.0)]]
+        {
+            let v =
+                order.map(|(x, y)| ClipVertex { position: [x, y, 0.0, 1.0], distances: [0.0; 8] });
             let mut list = vec![];
             setup.rectangle(&v, Verdict::Accept, &mut |o| list.push(*o));
             let expected: Vec<_> = (4..20).flat_map(|x| (3..12).map(move |y| (x, y))).collect();
             assert_eq!(pixels(&list), expected);
-            // The corner that nobody gave has the values of the other two less those of the one opposite.
-            let b = list[0].planes.barycentric(Barycentric::Perspective, Position { x: 16 * 20, y: 16 * 3 });
+            // The corner that nobody gave has the values of the other two less those of the one
+            // opposite.
+            let b = list[0]
+                .planes
+                .barycentric(Barycentric::Perspective, Position { x: 16 * 20, y: 16 * 3 });
             if order[0].0 == 20.0 {
                 assert_eq!(b, [-1.0, 1.0]);
             }
@@ -636,7 +715,8 @@ mod tests {
 
         // A slope of 1/64 a pixel, on the surface and on its edges, if enabled for them.
         let v = [at(-1.0, -1.0, 0.0, 1.0), at(1.0, -1.0, 1.0, 1.0), at(-1.0, 1.0, 0.0, 1.0)];
-        for (fill, which) in [(FillMode::Solid, 0), (FillMode::Wireframe, 1), (FillMode::Point, 2)] {
+        for (fill, which) in [(FillMode::Solid, 0), (FillMode::Wireframe, 1), (FillMode::Point, 2)]
+        {
             for on in [false, true] {
                 let mut bias = DepthBias { scale: 16.0, ..DepthBias::default() };
                 bias.enable[which] = on;

@@ -1,5 +1,6 @@
-//! Clip, strips and fans, rasterisation: their state, resolved once for a draw (2a, 3DSTATE_CLIP, 3DSTATE_SF,
-//! 3DSTATE_RASTER, 3DSTATE_MULTISAMPLE and the pointers to viewports and scissor rectangles).
+//! Clip, strips and fans, rasterisation: their state, resolved once for a draw (2a, 3DSTATE_CLIP,
+//! 3DSTATE_SF, 3DSTATE_RASTER, 3DSTATE_MULTISAMPLE and the pointers to viewports and scissor
+//! rectangles).
 
 use super::clip::{ClipMode, ClipState};
 use super::depth;
@@ -17,22 +18,25 @@ use genxml::gen8::render3d_depth::{
     ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat as DepthBufferFormat,
     ThreeDStateWmDepthStencil,
 };
-use genxml::gen8::render3d_pixel::{ThreeDStateWm, ThreeDStateWmPointRasterizationRule as PointRule};
+use genxml::gen8::render3d_pixel::{
+    ThreeDStateWm, ThreeDStateWmPointRasterizationRule as PointRule,
+};
 use genxml::gen8::render3d_raster::{
     CcViewport, FillMode as Fill, RegionWidth, ScissorRect, SfClipViewport, ThreeDStateClip,
     ThreeDStateClipApiMode as ApiMode, ThreeDStateClipClipMode as Clip,
     ThreeDStateClipForceClipMode as ForceClip,
     ThreeDStateClipForceUserClipDistanceClipTestEnableBitmask as ForceClips,
-    ThreeDStateClipForceUserClipDistanceCullTestEnableBitmask as ForceCulls, ThreeDStateDrawingRectangle,
-    ThreeDStateLineStipple, ThreeDStateMultisample, ThreeDStateMultisamplePixelLocation as Location,
-    ThreeDStatePolyStippleOffset, ThreeDStatePolyStipplePattern, ThreeDStateRaster,
-    ThreeDStateRasterApiMode as ApiOfRaster, ThreeDStateRasterCullMode as Cull,
-    ThreeDStateRasterDxMultisampleRasterizationMode as DxMode,
+    ThreeDStateClipForceUserClipDistanceCullTestEnableBitmask as ForceCulls,
+    ThreeDStateDrawingRectangle, ThreeDStateLineStipple, ThreeDStateMultisample,
+    ThreeDStateMultisamplePixelLocation as Location, ThreeDStatePolyStippleOffset,
+    ThreeDStatePolyStipplePattern, ThreeDStateRaster, ThreeDStateRasterApiMode as ApiOfRaster,
+    ThreeDStateRasterCullMode as Cull, ThreeDStateRasterDxMultisampleRasterizationMode as DxMode,
     ThreeDStateRasterForceMultisampling as ForceMultisampling,
     ThreeDStateRasterForcedSampleCount as ForcedCount, ThreeDStateRasterFrontWinding as Winding,
-    ThreeDStateSampleMask, ThreeDStateSamplePattern, ThreeDStateScissorStatePointers, ThreeDStateSf,
-    ThreeDStateSfPointWidthSource as WidthSource, ThreeDStateSfVertexSubPixelPrecisionSelect as Precision,
-    ThreeDStateViewportStatePointersCc, ThreeDStateViewportStatePointersSfClip,
+    ThreeDStateSampleMask, ThreeDStateSamplePattern, ThreeDStateScissorStatePointers,
+    ThreeDStateSf, ThreeDStateSfPointWidthSource as WidthSource,
+    ThreeDStateSfVertexSubPixelPrecisionSelect as Precision, ThreeDStateViewportStatePointersCc,
+    ThreeDStateViewportStatePointersSfClip,
 };
 use genxml_core::UFix;
 use genxml_core::packet::Fixed;
@@ -94,7 +98,8 @@ impl Raster {
         let rectangle: ThreeDStateDrawingRectangle = state::packet(exec);
         let count = clip.maximum_vp_index.get() as usize + 1;
         let tests: ThreeDStateWmDepthStencil = state::packet(exec);
-        // Pointers may be anything where nothing needs what they point to: drivers never set them for copies and clears.
+        // Pointers may be anything where nothing needs what they point to: drivers never set them
+        // for copies and clears.
         let clips = clip_state(&clip, &raster, distances).mode == ClipMode::Normal;
         let viewports = match sf.viewport_transform_enable || clips {
             true => {
@@ -168,7 +173,8 @@ impl Raster {
         })
     }
 
-    /// The viewport that a vertex names: the first one if there is none of that index (gen8_facts 5.2).
+    /// The viewport that a vertex names: the first one if there is none of that index (gen8_facts
+    /// 5.2).
     pub fn viewport(&self, index: u32) -> usize {
         let index = index as usize;
         if index < self.viewports.len() { index } else { 0 }
@@ -183,16 +189,22 @@ impl Raster {
     }
 }
 
-/// `count` structures at an offset from Dynamic State Base Address; the first must be there, others that cannot be read are
-/// zero: vertices need not name them.
-fn list<T: Fixed, O: Observer>(exec: &Exec<'_, O>, offset: u64, count: usize) -> Result<Vec<T>, Fault>
+/// `count` structures at an offset from Dynamic State Base Address; the first must be there, others
+/// that cannot be read are zero: vertices need not name them.
+fn list<T: Fixed, O: Observer>(
+    exec: &Exec<'_, O>,
+    offset: u64,
+    count: usize,
+) -> Result<Vec<T>, Fault>
 where
     T::Dwords: AsMut<[u32]>,
 {
     let size = 4 * T::DWORDS as u64;
     let mut list = vec![state::dynamic(exec, offset)?];
     for index in 1..count as u64 {
-        list.push(state::dynamic(exec, offset + index * size).unwrap_or_else(|_| T::read_lossy(&[])));
+        list.push(
+            state::dynamic(exec, offset + index * size).unwrap_or_else(|_| T::read_lossy(&[])),
+        );
     }
     Ok(list)
 }
@@ -224,11 +236,20 @@ fn viewport(state: &SfClipViewport) -> Viewport {
             state.y_min_clip_guardband,
             state.y_max_clip_guardband,
         ],
-        extents: [state.x_min_view_port, state.x_max_view_port, state.y_min_view_port, state.y_max_view_port],
+        extents: [
+            state.x_min_view_port,
+            state.x_max_view_port,
+            state.y_min_view_port,
+            state.y_max_view_port,
+        ],
     }
 }
 
-fn clip_state(clip: &ThreeDStateClip, raster: &ThreeDStateRaster, distances: Distances) -> ClipState {
+fn clip_state(
+    clip: &ThreeDStateClip,
+    raster: &ThreeDStateRaster,
+    distances: Distances,
+) -> ClipState {
     // Without the force bits the masks are those of the last stage (2a p.40-42).
     let clips = match clip.force_user_clip_distance_clip_test_enable_bitmask {
         ForceClips::FORCE => clip.user_clip_distance_clip_test_enable_bitmask.get() as u8,
@@ -323,7 +344,8 @@ fn setup_state<O: Observer>(
             last_pixel: sf.last_pixel_enable,
         },
         point: PointState {
-            width: (sf.point_width_source == WidthSource::STATE).then(|| sf.point_width.get() as f32),
+            width: (sf.point_width_source == WidthSource::STATE)
+                .then(|| sf.point_width.get() as f32),
             bounds: [clip.minimum_point_width.get() as f32, clip.maximum_point_width.get() as f32],
             rule: match wm.point_rasterization_rule {
                 PointRule::RASTRULE_UPPER_RIGHT => FillRule::UpperRight,
@@ -343,7 +365,11 @@ fn multisample<O: Observer>(
     let pattern: ThreeDStateSamplePattern = state::packet(exec);
     let code = packet.number_of_multisamples.bits();
     if code > 3 {
-        return Err(exec.bad_field("Number of Multisamples", code, "1, 2, 4 or 8 samples are possible"));
+        return Err(exec.bad_field(
+            "Number of Multisamples",
+            code,
+            "1, 2, 4 or 8 samples are possible",
+        ));
     }
     let samples = 1 << code;
     let forced = match raster.forced_sample_count {
@@ -419,8 +445,10 @@ fn line_stipple<O: Observer>(exec: &Exec<'_, O>) -> (LineStipple, u32) {
         repeat: packet.line_stipple_repeat_count.get() as u16,
     };
     let start = match packet.modify_enable_current_repeat_counter_current_stipple_index {
-        true => stipple
-            .position(packet.current_stipple_index.get() as u32, packet.current_repeat_counter.get() as u32),
+        true => stipple.position(
+            packet.current_stipple_index.get() as u32,
+            packet.current_repeat_counter.get() as u32,
+        ),
         false => 0,
     };
     (stipple, start)
@@ -431,6 +459,9 @@ fn polygon_stipple<O: Observer>(exec: &Exec<'_, O>) -> PolygonStipple {
     let offset: ThreeDStatePolyStippleOffset = state::packet(exec);
     PolygonStipple {
         rows: pattern.pattern_row.map(|row| row.get() as u32),
-        offset: [offset.polygon_stipple_x_offset.get() as u32, offset.polygon_stipple_y_offset.get() as u32],
+        offset: [
+            offset.polygon_stipple_x_offset.get() as u32,
+            offset.polygon_stipple_y_offset.get() as u32,
+        ],
     }
 }

@@ -114,7 +114,10 @@ impl Shader {
         let table = base.surface.wrapping_add(source.binding_table);
         let samplers = Samplers::new(base.dynamic, base.dynamic.wrapping_add(source.samplers));
         Ok(Shader {
-            program: Program { kernel, bindings: Bindings::new(base.surface, table).with_samplers(samplers) },
+            program: Program {
+                kernel,
+                bindings: Bindings::new(base.surface, table).with_samplers(samplers),
+            },
             constants: match constants {
                 Some(body) => push_constants(exec, body)?,
                 None => Vec::new(),
@@ -138,7 +141,8 @@ impl Shader {
         }
     }
 
-    /// Appends the constants to a payload that is as long as the registers before them, or cut or filled up to that.
+    /// Appends the constants to a payload that is as long as the registers before them, or cut or
+    /// filled up to that.
     pub fn push_constants(&self, payload: &mut Vec<u8>) {
         payload.resize(self.start * REGISTER, 0);
         payload.extend_from_slice(&self.constants);
@@ -178,7 +182,8 @@ impl Shader {
     }
 }
 
-/// The constants of a stage: its buffers in order, each as many registers as it says (gen8_facts 3.2).
+/// The constants of a stage: its buffers in order, each as many registers as it says (gen8_facts
+/// 3.2).
 fn push_constants<O: Observer>(
     exec: &mut Exec<'_, O>,
     body: &ThreeDStateConstantBody,
@@ -189,7 +194,10 @@ fn push_constants<O: Observer>(
         false => exec.state.base.dynamic,
     };
     let buffers = [
-        (body.constant_buffer_0_read_length, body.pointer_to_constant_buffer_0.va48().wrapping_add(dynamic)),
+        (
+            body.constant_buffer_0_read_length,
+            body.pointer_to_constant_buffer_0.va48().wrapping_add(dynamic),
+        ),
         (body.constant_buffer_1_read_length, body.pointer_to_constant_buffer_1.va48()),
         (body.constant_buffer_2_read_length, body.pointer_to_constant_buffer_2.va48()),
         (body.constant_buffer_3_read_length, body.pointer_to_constant_buffer_3.va48()),
@@ -199,12 +207,15 @@ fn push_constants<O: Observer>(
         let from = constants.len();
         let length = length.get() as usize;
         if from / REGISTER + length > REGISTERS {
-            let why =
-                format!("with the buffers before it that is more than the {REGISTERS} registers of a thread");
+            let why = format!(
+                "with the buffers before it that is more than the {REGISTERS} registers of a thread"
+            );
             return Err(exec.bad_field("Constant Buffer Read Length", length as u64, why));
         }
         constants.resize(from + length * REGISTER, 0);
-        exec.vm.read(address, &mut constants[from..]).map_err(|fault| exec.page(fault, "push constants"))?;
+        exec.vm
+            .read(address, &mut constants[from..])
+            .map_err(|fault| exec.page(fault, "push constants"))?;
     }
     exec.stats.bytes_read += constants.len() as u64;
     Ok(constants)
@@ -248,7 +259,8 @@ impl Threads {
     /// Starts a thread with the payload in `launch`, and gives it a turn.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for a payload that is longer than the registers; any [`Fault`] of the thread.
+    /// [`Fault::BadPacket`] for a payload that is longer than the registers; any [`Fault`] of the
+    /// thread.
     pub fn start<O: Observer>(
         &mut self,
         exec: &mut Exec<'_, O>,
@@ -275,7 +287,11 @@ impl Threads {
     ///
     /// # Errors
     /// Any [`Fault`] of a thread; [`Fault::Stuck`] if all wait.
-    pub fn finish<O: Observer>(&mut self, exec: &mut Exec<'_, O>, what: &'static str) -> Result<(), Fault> {
+    pub fn finish<O: Observer>(
+        &mut self,
+        exec: &mut Exec<'_, O>,
+        what: &'static str,
+    ) -> Result<(), Fault> {
         while !self.slots.is_empty() {
             if !self.slots.round(exec)? {
                 let waiting = self.slots.waiting(|_| self.slots.local.barrier.as_ref());

@@ -1,7 +1,8 @@
-//! Stream output: vertices of primitives are written to buffers in memory, before anything is clipped.
+//! Stream output: vertices of primitives are written to buffers in memory, before anything is
+//! clipped.
 //!
-//! [`StreamOut`] is what the packets say, with the offsets where writing goes on. A primitive is written whole or not at
-//! all (2a p.216-230; gen8_facts 5.4; OpenGL 4.6, 13.3).
+//! [`StreamOut`] is what the packets say, with the offsets where writing goes on. A primitive is
+//! written whole or not at all (2a p.216-230; gen8_facts 5.4; OpenGL 4.6, 13.3).
 
 use super::topology::Reorder;
 use crate::assumptions::STREAM_OUTPUT_OVERFLOWS_BY_ITS_DATA;
@@ -9,9 +10,9 @@ use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
 use genxml::gen8::registers::{
-    SoNumPrimsWritten0, SoNumPrimsWritten1, SoNumPrimsWritten2, SoNumPrimsWritten3, SoPrimStorageNeeded0,
-    SoPrimStorageNeeded1, SoPrimStorageNeeded2, SoPrimStorageNeeded3, SoWriteOffset0, SoWriteOffset1,
-    SoWriteOffset2, SoWriteOffset3,
+    SoNumPrimsWritten0, SoNumPrimsWritten1, SoNumPrimsWritten2, SoNumPrimsWritten3,
+    SoPrimStorageNeeded0, SoPrimStorageNeeded1, SoPrimStorageNeeded2, SoPrimStorageNeeded3,
+    SoWriteOffset0, SoWriteOffset1, SoWriteOffset2, SoWriteOffset3,
 };
 use genxml::gen8::render3d_stages::{
     ReorderMode, SoDecl, ThreeDStateSoBuffer, ThreeDStateSoDeclList, ThreeDStateStreamout,
@@ -31,8 +32,12 @@ const UNIT: usize = 8;
 const LOAD: u64 = 0xffff_ffff;
 
 /// SO_WRITE_OFFSET of each buffer.
-const OFFSETS: [u32; BUFFERS] =
-    [SoWriteOffset0::OFFSET, SoWriteOffset1::OFFSET, SoWriteOffset2::OFFSET, SoWriteOffset3::OFFSET];
+const OFFSETS: [u32; BUFFERS] = [
+    SoWriteOffset0::OFFSET,
+    SoWriteOffset1::OFFSET,
+    SoWriteOffset2::OFFSET,
+    SoWriteOffset3::OFFSET,
+];
 /// SO_NUM_PRIMS_WRITTEN of each stream.
 const WRITTEN: [u32; STREAMS] = [
     SoNumPrimsWritten0::OFFSET,
@@ -63,7 +68,8 @@ struct Piece {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Stream {
     pieces: Vec<Piece>,
-    /// Bytes of a vertex up to the end of what is written to each buffer; none for buffers that it does not have.
+    /// Bytes of a vertex up to the end of what is written to each buffer; none for buffers that it
+    /// does not have.
     extents: [Option<u64>; BUFFERS],
     /// Dwords of a vertex that are skipped, and that are read behind them.
     first: usize,
@@ -135,7 +141,8 @@ impl StreamOut {
         let streams = std::array::from_fn(|stream| {
             let (count, selects) = entries[stream];
             let declared = declarations.entry.iter().take(count.get() as usize).map(|entry| {
-                [entry.stream_0_decl, entry.stream_1_decl, entry.stream_2_decl, entry.stream_3_decl][stream]
+                [entry.stream_0_decl, entry.stream_1_decl, entry.stream_2_decl, entry.stream_3_decl]
+                    [stream]
             });
             let (first, length) = reads[stream];
             Stream {
@@ -148,7 +155,8 @@ impl StreamOut {
         let bound = |n: usize| {
             let buffer = buffers[n].filter(|buffer| buffer.so_buffer_enable)?;
             let pitch = pitches[n].get();
-            let (address, size) = (buffer.surface_base_address.va48(), 4 * buffer.surface_size.get());
+            let (address, size) =
+                (buffer.surface_base_address.va48(), 4 * buffer.surface_size.get());
             (pitch > 0).then_some(Buffer { address, size, pitch })
         };
         let enabled = packet.so_function_enable;
@@ -229,7 +237,9 @@ impl StreamOut {
                     data[bytes..bytes + 4].copy_from_slice(&value.to_le_bytes());
                     bytes += 4;
                 }
-                if let (Some(buffer), Some(_), 1..) = (self.buffers[piece.buffer], piece.from, bytes) {
+                if let (Some(buffer), Some(_), 1..) =
+                    (self.buffers[piece.buffer], piece.from, bytes)
+                {
                     write(buffer.address.wrapping_add(to[piece.buffer]), &data[..bytes])?;
                     self.bytes += bytes as u64;
                 }
@@ -270,12 +280,13 @@ impl StreamOut {
         vertices: &[&[u32]],
     ) -> Result<(), Fault> {
         let vm = &mut exec.vm;
-        let written = self.primitive(stream, vertices, &mut |address, bytes| vm.write(address, bytes));
+        let written =
+            self.primitive(stream, vertices, &mut |address, bytes| vm.write(address, bytes));
         written.map_err(|fault| exec.page(fault, "stream output"))
     }
 
-    /// Puts offsets and counts where programs find them: into registers, offsets also into memory if 3DSTATE_SO_BUFFER says
-    /// where. It has to follow the last primitive of a draw.
+    /// Puts offsets and counts where programs find them: into registers, offsets also into memory
+    /// if 3DSTATE_SO_BUFFER says where. It has to follow the last primitive of a draw.
     ///
     /// # Errors
     /// A page fault.
@@ -297,7 +308,9 @@ impl StreamOut {
         (self.written, self.needed) = ([0; STREAMS], [0; STREAMS]);
         exec.stats.bytes_written += std::mem::take(&mut self.bytes);
         for n in 0..BUFFERS {
-            let Some(packet) = exec.state.latched.get(ThreeDStateSoBuffer::NAME, n as u8) else { continue };
+            let Some(packet) = exec.state.latched.get(ThreeDStateSoBuffer::NAME, n as u8) else {
+                continue;
+            };
             let packet = ThreeDStateSoBuffer::read_lossy(packet);
             if packet.stream_output_buffer_offset_address_enable {
                 let address = packet.stream_output_buffer_offset_address.va48();
@@ -313,13 +326,15 @@ impl StreamOut {
 
 impl Stream {
     fn new(declared: impl Iterator<Item = SoDecl>, selects: u32) -> Stream {
-        let mut extents: [_; BUFFERS] = std::array::from_fn(|n| (selects >> n & 1 == 1).then_some(0));
+        let mut extents: [_; BUFFERS] =
+            std::array::from_fn(|n| (selects >> n & 1 == 1).then_some(0));
         let mut ends = [0; BUFFERS];
         let mut pieces = Vec::new();
         for declaration in declared {
             let buffer = declaration.output_buffer_slot.get() as usize;
             let mask = declaration.component_mask.get() as u32;
-            let from = (!declaration.hole_flag).then_some(declaration.register_index.get() as usize * SLOT);
+            let from = (!declaration.hole_flag)
+                .then_some(declaration.register_index.get() as usize * SLOT);
             ends[buffer] += 4 * u64::from(mask.count_ones());
             if from.is_some() && mask != 0 {
                 // The summary of the packet should say that already.
@@ -339,11 +354,15 @@ pub fn reorder(mode: ReorderMode) -> Reorder {
     }
 }
 
-/// What 3DSTATE_SO_BUFFER does when it comes: it sets the offset where writing goes on, or loads it from memory.
+/// What 3DSTATE_SO_BUFFER does when it comes: it sets the offset where writing goes on, or loads it
+/// from memory.
 ///
 /// # Errors
 /// A page fault.
-pub fn set_offset<O: Observer>(exec: &mut Exec<'_, O>, packet: &ThreeDStateSoBuffer) -> Result<(), Fault> {
+pub fn set_offset<O: Observer>(
+    exec: &mut Exec<'_, O>,
+    packet: &ThreeDStateSoBuffer,
+) -> Result<(), Fault> {
     if !packet.stream_offset_write_enable {
         return Ok(());
     }

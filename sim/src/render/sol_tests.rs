@@ -1,4 +1,5 @@
-//! Oracle: OpenGL 4.6, 13.3, retold: lists of dwords for each vertex and buffer, and primitives that are recorded whole.
+//! Oracle: OpenGL 4.6, 13.3, retold: lists of dwords for each vertex and buffer, and primitives
+//! that are recorded whole.
 
 use super::*;
 use genxml_core::{Address, U};
@@ -69,7 +70,8 @@ fn vertex(v: u32) -> Vec<u32> {
 /// Declarations of four streams side by side, as the packet has them.
 fn list(streams: [&[SoDecl]; 4]) -> (Vec<genxml::gen8::render3d_stages::SoDeclEntry>, [u64; 4]) {
     let longest = streams.iter().map(|stream| stream.len()).max().unwrap_or_default();
-    let at = |stream: usize, n: usize| streams[stream].get(n).copied().unwrap_or(declaration(3, 5, 15));
+    let at =
+        |stream: usize, n: usize| streams[stream].get(n).copied().unwrap_or(declaration(3, 5, 15));
     let entries = (0..longest)
         .map(|n| genxml::gen8::render3d_stages::SoDeclEntry {
             stream_0_decl: at(0, n),
@@ -108,7 +110,8 @@ fn pieces_and_holes() {
     // Buffer 0: position, a hole of two, then YZ of register 2. Buffer 1: W of register 3.
     let stream = [declaration(0, 1, 15), declaration(1, 3, 8), hole(0, 3), declaration(0, 2, 6)];
     let buffers = [buffer(0, 64), buffer(1, 64), None, None];
-    let mut out = make([&stream, &[], &[], &[]], [3, 0, 0, 0], [40, 8, 0, 0], &buffers, [16, 0, 0, 0]);
+    let mut out =
+        make([&stream, &[], &[], &[]], [3, 0, 0, 0], [40, 8, 0, 0], &buffers, [16, 0, 0, 0]);
     let mut memory = Memory::new();
     output(&mut out, &mut memory, 0, &[vertex(1), vertex(2), vertex(3)]);
     let mut want = Memory::new();
@@ -149,7 +152,8 @@ fn as_opengl_records_it() {
                 layout[d.output_buffer_slot.get() as usize].push(from);
             }
         }
-        let selects: u64 = (0..2).map(|n| u64::from(layout[n].iter().any(Option::is_some)) << n).sum();
+        let selects: u64 =
+            (0..2).map(|n| u64::from(layout[n].iter().any(Option::is_some)) << n).sum();
         let gap = random(2);
         let pitches = [0, 1].map(|n| 4 * (layout[n].len() as u64 + gap).max(1));
         let sizes = [random(60) + 1, random(60) + 1];
@@ -177,7 +181,9 @@ fn as_opengl_records_it() {
             }
             if selects != 0 && places.iter().all(|&(b, place, _)| place + 4 <= 4 * sizes[b]) {
                 want.extend(
-                    places.iter().map(|&(b, place, value)| (ADDRESS * (b as u64 + 1) + place, value)),
+                    places
+                        .iter()
+                        .map(|&(b, place, value)| (ADDRESS * (b as u64 + 1) + place, value)),
                 );
                 for b in (0..2).filter(|b| selects >> b & 1 == 1) {
                     start[b] += 3 * pitches[b];
@@ -195,17 +201,22 @@ fn as_opengl_records_it() {
 #[test]
 fn unbound_buffers() {
     let [zero, one] = [[declaration(0, 0, 15)], [declaration(1, 0, 15)]];
-    let disabled = buffer(0, 64).map(|buffer| ThreeDStateSoBuffer { so_buffer_enable: false, ..buffer });
+    let disabled =
+        buffer(0, 64).map(|buffer| ThreeDStateSoBuffer { so_buffer_enable: false, ..buffer });
     for (first, pitch) in [(disabled, 16), (buffer(0, 64), 0), (None, 16)] {
         let buffers = [first, buffer(1, 64), None, None];
-        let mut out = make([&zero, &one, &[], &[]], [1, 2, 0, 0], [pitch, 16, 0, 0], &buffers, [0; 4]);
+        let mut out =
+            make([&zero, &one, &[], &[]], [1, 2, 0, 0], [pitch, 16, 0, 0], &buffers, [0; 4]);
         let mut memory = Memory::new();
         for stream in 0..3 {
             output(&mut out, &mut memory, stream, &[vertex(5)]);
         }
         assert_eq!(out.needed, [1, 1, 1, 0]);
         assert_eq!(out.written, [0, 1, 0, 0]);
-        assert_eq!(memory.keys().copied().collect::<Vec<_>>(), [0, 4, 8, 12].map(|n| 2 * ADDRESS + n));
+        assert_eq!(
+            memory.keys().copied().collect::<Vec<_>>(),
+            [0, 4, 8, 12].map(|n| 2 * ADDRESS + n)
+        );
         assert_eq!(out.offsets, [0, 16, 0, 0]);
     }
 }
@@ -225,14 +236,19 @@ fn what_is_read_of_a_vertex() {
         stream_0_vertex_read_length: genxml_core::MinusOne::from_bits(0),
         ..streamout([24, 0, 0, 0])
     };
-    let mut out = StreamOut::new(&packet, &declarations, &[buffer(0, 64), None, None, None], [0; 4]);
+    let mut out =
+        StreamOut::new(&packet, &declarations, &[buffer(0, 64), None, None, None], [0; 4]);
     let mut memory = Memory::new();
     output(&mut out, &mut memory, 0, &[vertex(1)]);
     assert_eq!(memory.values().copied().collect::<Vec<_>>(), [1008, 0, 0, 0, 0, 0]);
     // More entries than the packet has, and offsets near the end of their range.
     let declarations = ThreeDStateSoDeclList { num_entries_0: U::from_bits(255), ..declarations };
-    let mut out =
-        StreamOut::new(&packet, &declarations, &[buffer(0, 1 << 30), None, None, None], [u32::MAX; 4]);
+    let mut out = StreamOut::new(
+        &packet,
+        &declarations,
+        &[buffer(0, 1 << 30), None, None, None],
+        [u32::MAX; 4],
+    );
     output(&mut out, &mut memory, 0, &[vertex(1)]);
     assert_eq!((out.needed[0], out.written[0]), (1, 0));
 }
@@ -254,7 +270,8 @@ fn which_streams_are_drawn() {
     assert_eq!(drawn(false, false, 2, Force::NORMAL), [0, 1, 2, 3]);
     assert_eq!(drawn(true, false, 2, Force::NORMAL), [2]);
     assert!(
-        drawn(true, true, 2, Force::NORMAL).is_empty() && drawn(false, true, 0, Force::NORMAL).is_empty()
+        drawn(true, true, 2, Force::NORMAL).is_empty()
+            && drawn(false, true, 0, Force::NORMAL).is_empty()
     );
     assert!(drawn(true, false, 2, Force::FORCE_OFF).is_empty());
     assert_eq!(drawn(true, true, 1, Force::FORCE_ON), [1]);

@@ -53,7 +53,8 @@ impl Face {
     /// True if a sample that fails the stencil or the depth test changes what is stored.
     pub fn marks_failures(&self) -> bool {
         let [failed, depth_failed, _] = self.operations;
-        Face { operations: [failed, depth_failed, ThreeDStencilOperation::STENCILOP_KEEP], ..*self }.writes()
+        Face { operations: [failed, depth_failed, ThreeDStencilOperation::STENCILOP_KEEP], ..*self }
+            .writes()
     }
 }
 
@@ -78,14 +79,15 @@ mod tests {
     use super::*;
     use genxml::gen8::enums::ThreeDCompareFunction;
 
-    /// Oracle: the operations as Direct3D 11 and OpenGL define them, in 16-bit arithmetic; all operations, stored values and
-    /// masks of a few bits.
+    /// Oracle: the operations as Direct3D 11 and OpenGL define them, in 16-bit arithmetic; all
+    /// operations, stored values and masks of a few bits.
     #[test]
     fn operations_and_masks() {
         for code in 0..8u64 {
             let operation = ThreeDStencilOperation::from_bits(code);
             for stored in 0..=255u8 {
-                for (reference, write_mask) in [(0u8, 255u8), (255, 255), (0x5a, 0x0f), (0x81, 0x80), (7, 0)]
+                for (reference, write_mask) in
+                    [(0u8, 255u8), (255, 255), (0x5a, 0x0f), (0x81, 0x80), (7, 0)]
                 {
                     let face = Face {
                         function: Compare::ALWAYS,
@@ -111,7 +113,11 @@ mod tests {
                         expected |= from & 1 << bit;
                     }
                     for outcome in [Outcome::Failed, Outcome::DepthFailed, Outcome::Passed] {
-                        assert_eq!(i32::from(face.update(stored, outcome)), expected, "{code} {stored}");
+                        assert_eq!(
+                            i32::from(face.update(stored, outcome)),
+                            expected,
+                            "{code} {stored}"
+                        );
                     }
                     assert!(face.writes() || face.update(stored, Outcome::Passed) == stored);
                 }
@@ -134,9 +140,13 @@ mod tests {
                     };
                     for stored in 0..=255u8 {
                         let (a, b) = (reference & mask, stored & mask);
-                        let expected =
-                            [true, false, a < b, a == b, a <= b, a > b, a != b, a >= b][code as usize];
-                        assert_eq!(face.passes(stored), expected, "{code} {mask} {reference} {stored}");
+                        let expected = [true, false, a < b, a == b, a <= b, a > b, a != b, a >= b]
+                            [code as usize];
+                        assert_eq!(
+                            face.passes(stored),
+                            expected,
+                            "{code} {mask} {reference} {stored}"
+                        );
                     }
                     assert!(!face.writes());
                 }

@@ -1,5 +1,5 @@
-//! What a draw works with, for observers: followed from the latched packets on, without an error where something is wrong,
-//! since the draw itself will tell that ([`Summary::problems`]).
+//! What a draw works with, for observers: followed from the latched packets on, without an error
+//! where something is wrong, since the draw itself will tell that ([`Summary::problems`]).
 
 use super::depth::{DepthFormat, Plane, depth_plane, stencil_plane};
 use super::vf::Range;
@@ -33,9 +33,9 @@ use genxml::gen8::render3d_raster::{
     ThreeDStateViewportStatePointersCc, ThreeDStateViewportStatePointersSfClip,
 };
 use genxml::gen8::render3d_stages::{
-    ThreeDStateDs, ThreeDStateDsSingleDomainPointDispatch as SinglePoint, ThreeDStateGs, ThreeDStateHs,
-    ThreeDStateStreamout, ThreeDStateStreamoutForceRendering as ForceRendering, ThreeDStateTe, ThreeDStateVs,
-    ThreeDStateVsSingleVertexDispatch as SingleVertex,
+    ThreeDStateDs, ThreeDStateDsSingleDomainPointDispatch as SinglePoint, ThreeDStateGs,
+    ThreeDStateHs, ThreeDStateStreamout, ThreeDStateStreamoutForceRendering as ForceRendering,
+    ThreeDStateTe, ThreeDStateVs, ThreeDStateVsSingleVertexDispatch as SingleVertex,
 };
 use genxml::gen8::state::{BindingTableState, RenderSurfaceState};
 use std::collections::BTreeSet;
@@ -63,7 +63,8 @@ pub struct Summary {
     pub rasterised: bool,
     /// Surfaces that the pixel shader's messages name as render targets, by binding table index.
     pub targets: Vec<Target>,
-    /// There may be others: a message has its descriptor in a register, or part of the kernel cannot be read.
+    /// There may be others: a message has its descriptor in a register, or part of the kernel
+    /// cannot be read.
     pub more_targets: bool,
     /// What writes to them mean.
     pub purpose: super::render_target::Purpose,
@@ -126,8 +127,8 @@ pub struct Target {
     pub surface: Surface,
     /// The level that is drawn to.
     pub level: Level,
-    /// Its entry of BLEND_STATE. Messages say in their header which one it is; here targets have entries in the order of binding
-    /// table indices, as drivers do it.
+    /// Its entry of BLEND_STATE. Messages say in their header which one it is; here targets have
+    /// entries in the order of binding table indices, as drivers do it.
     pub blend: Option<BlendStateEntry>,
 }
 
@@ -175,16 +176,18 @@ impl Summary {
         let depth_packet: ThreeDStateDepthBuffer = draw.latched();
         let topology: ThreeDStateVfTopology = draw.latched();
         let samples = multisample.number_of_multisamples;
-        let mut followed = |what: &str, bad: &dyn std::fmt::Display| problems.push(format!("{what}: {bad}"));
+        let mut followed =
+            |what: &str, bad: &dyn std::fmt::Display| problems.push(format!("{what}: {bad}"));
         let depth = depth_plane(&depth_packet, samples).unwrap_or_else(|bad| {
             followed("depth buffer", &bad);
             None
         });
         let stencil_packet: ThreeDStateStencilBuffer = draw.latched();
-        let stencil = stencil_plane(&stencil_packet, &depth_packet, samples).unwrap_or_else(|bad| {
-            followed("stencil buffer", &bad);
-            None
-        });
+        let stencil =
+            stencil_plane(&stencil_packet, &depth_packet, samples).unwrap_or_else(|bad| {
+                followed("stencil buffer", &bad);
+                None
+            });
         let shaders = shaders(draw);
         let blend = blend(draw, &mut problems);
         let (targets, more_targets) = match shaders.iter().find(|shader| shader.stage == "PS") {
@@ -274,11 +277,12 @@ fn shaders(draw: &Drawing<'_>) -> Vec<ShaderSummary> {
     let mut stage = |stage, kernels| shaders.push(ShaderSummary { stage, kernels });
     let vs: ThreeDStateVs = draw.latched();
     if vs.function_enable {
-        let dispatch = match (vs.simd8_dispatch_enable, vs.single_vertex_dispatch == SingleVertex::SINGLE) {
-            (_, true) => "single vertex",
-            (true, _) => "SIMD8",
-            _ => "SIMD4x2",
-        };
+        let dispatch =
+            match (vs.simd8_dispatch_enable, vs.single_vertex_dispatch == SingleVertex::SINGLE) {
+                (_, true) => "single vertex",
+                (true, _) => "SIMD8",
+                _ => "SIMD4x2",
+            };
         stage("VS", vec![kernel(dispatch, vs.kernel_start_pointer.get())]);
     }
     let hs: ThreeDStateHs = draw.latched();
@@ -303,12 +307,18 @@ fn shaders(draw: &Drawing<'_>) -> Vec<ShaderSummary> {
     let extra: ThreeDStatePsExtra = draw.latched();
     if extra.pixel_shader_valid {
         let ps: ThreeDStatePs = draw.latched();
-        let widths =
-            [ps._8_pixel_dispatch_enable, ps._16_pixel_dispatch_enable, ps._32_pixel_dispatch_enable];
-        let pointers = [ps.kernel_start_pointer_0, ps.kernel_start_pointer_1, ps.kernel_start_pointer_2];
+        let widths = [
+            ps._8_pixel_dispatch_enable,
+            ps._16_pixel_dispatch_enable,
+            ps._32_pixel_dispatch_enable,
+        ];
+        let pointers =
+            [ps.kernel_start_pointer_0, ps.kernel_start_pointer_1, ps.kernel_start_pointer_2];
         // Which of the three kernels is for 8, 16 and 32 pixels (gen8_facts 3.6).
-        let numbers = if widths.iter().filter(|&&on| on).count() == 1 { [0, 0, 0] } else { [0, 2, 1] };
-        let of_width = |n: usize| kernel(["SIMD8", "SIMD16", "SIMD32"][n], pointers[numbers[n]].get());
+        let numbers =
+            if widths.iter().filter(|&&on| on).count() == 1 { [0, 0, 0] } else { [0, 2, 1] };
+        let of_width =
+            |n: usize| kernel(["SIMD8", "SIMD16", "SIMD32"][n], pointers[numbers[n]].get());
         stage("PS", (0..3).filter(|&n| widths[n]).map(of_width).collect());
     }
     shaders
@@ -331,7 +341,8 @@ fn blend(draw: &Drawing<'_>, problems: &mut Vec<String>) -> Option<BlendState> {
     if !pointer.blend_state_pointer_valid {
         return None;
     }
-    let state = draw.structure(draw.state.base.dynamic.wrapping_add(pointer.blend_state_pointer.get()));
+    let state =
+        draw.structure(draw.state.base.dynamic.wrapping_add(pointer.blend_state_pointer.get()));
     if state.is_none() {
         problems.push("BLEND_STATE: it cannot be read".into());
     }
@@ -356,7 +367,9 @@ fn targets(
     for (number, binding) in bindings.into_iter().enumerate() {
         let entry = draw.structure::<BindingTableState>(table.wrapping_add(4 * u64::from(binding)));
         let state = entry.and_then(|entry| {
-            draw.structure::<RenderSurfaceState>(base.wrapping_add(entry.surface_state_pointer.get()))
+            draw.structure::<RenderSurfaceState>(
+                base.wrapping_add(entry.surface_state_pointer.get()),
+            )
         });
         let surface = match state.as_ref().map(Surface::resolve) {
             Some(Ok(surface)) => surface,
@@ -365,7 +378,9 @@ fn targets(
                 continue;
             }
             None => {
-                problems.push(format!("render target, binding table entry {binding}: it cannot be read"));
+                problems.push(format!(
+                    "render target, binding table entry {binding}: it cannot be read"
+                ));
                 continue;
             }
         };
@@ -379,11 +394,13 @@ fn targets(
     (targets, more)
 }
 
-/// Adds the binding table indices that a kernel writes as render targets; false if there may be others.
+/// Adds the binding table indices that a kernel writes as render targets; false if there may be
+/// others.
 fn written(draw: &Drawing<'_>, address: u64, bindings: &mut BTreeSet<u8>) -> bool {
     let mut all = true;
     let mut look = |instruction: &Instruction| {
-        let Some(send) = instruction.send.filter(|send| send.function == SharedFunction::DataPortRender)
+        let Some(send) =
+            instruction.send.filter(|send| send.function == SharedFunction::DataPortRender)
         else {
             return;
         };
@@ -442,7 +459,9 @@ fn rectangles(
         let pointer: ThreeDStateViewportStatePointersSfClip = draw.latched();
         let pointer = pointer.sf_clip_viewport_pointer.get();
         let size = 4 * SfClipViewport::DWORDS as u64;
-        viewports.extend((0..count).map_while(|n| draw.structure::<SfClipViewport>(at(pointer, size, n))));
+        viewports.extend(
+            (0..count).map_while(|n| draw.structure::<SfClipViewport>(at(pointer, size, n))),
+        );
         list("SF_CLIP_VIEWPORT", viewports.len());
     }
     let mut ranges = Vec::new();

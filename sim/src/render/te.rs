@@ -1,9 +1,10 @@
 //! Tessellator: the factors of a patch become points of its domain and the primitives between them.
 //!
-//! The algorithm is that of Direct3D 11, whose functional specification fixes positions and order (gen8_facts 6;
-//! [`TESSELLATION_IS_THAT_OF_DIRECT3D`](crate::assumptions::TESSELLATION_IS_THAT_OF_DIRECT3D)). Points lie in rings: the
-//! outer one has the points of each edge by its own factor, those inside follow the inner factors. [`tessellate`] is the
-//! entry.
+//! The algorithm is that of Direct3D 11, whose functional specification fixes positions and order
+//! (gen8_facts 6;
+//! [`TESSELLATION_IS_THAT_OF_DIRECT3D`](crate::assumptions::TESSELLATION_IS_THAT_OF_DIRECT3D)).
+//! Points lie in rings: the outer one has the points of each edge by its own factor, those inside
+//! follow the inner factors. [`tessellate`] is the entry.
 
 use super::topology::{Assembler, CUT, Kind, Object, Topology};
 use crate::context::Exec;
@@ -86,9 +87,12 @@ impl Tessellator {
     /// Reads the packet.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for codes that are reserved and for outputs that the domain does not have;
-    /// [`Fault::Unimplemented`] for the software modes.
-    pub fn resolve<O: Observer>(exec: &Exec<'_, O>, packet: &ThreeDStateTe) -> Result<Tessellator, Fault> {
+    /// [`Fault::BadPacket`] for codes that are reserved and for outputs that the domain does not
+    /// have; [`Fault::Unimplemented`] for the software modes.
+    pub fn resolve<O: Observer>(
+        exec: &Exec<'_, O>,
+        packet: &ThreeDStateTe,
+    ) -> Result<Tessellator, Fault> {
         let reserved = |field, value| exec.bad_field(field, value, "this value is reserved");
         if packet.te_mode != ModeCode::HW_TESS {
             return Err(exec.unimplemented("TE Mode SW_TESS of 3DSTATE_TE", "2a p.233"));
@@ -129,8 +133,8 @@ impl Tessellator {
 /// The factors of a patch.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Factors {
-    /// Of the edges: U = 0, V = 0, then U = 1, V = 1 of quads or W = 0 of triangles. Of isolines their number and the
-    /// number of segments of each.
+    /// Of the edges: U = 0, V = 0, then U = 1, V = 1 of quads or W = 0 of triangles. Of isolines
+    /// their number and the number of segments of each.
     pub outer: [f32; 4],
     /// Of the inside: along U and V of quads; one of triangles.
     pub inner: [f32; 2],
@@ -165,8 +169,8 @@ impl Output {
 pub struct Tessellation {
     /// Points in the order of the tessellator, each once.
     pub points: Vec<Point>,
-    /// Numbers of points: one for each vertex of each triangle, or each point; the points of each line, and then
-    /// [`LINE_END`].
+    /// Numbers of points: one for each vertex of each triangle, or each point; the points of each
+    /// line, and then [`LINE_END`].
     pub indices: Vec<u16>,
     /// Triangles go the other way around.
     turned: bool,
@@ -190,7 +194,8 @@ impl Tessellation {
     /// The primitives as objects, all with the primitive ID of their patch
     /// (assumptions::PRIMITIVES_KEEP_THE_NUMBER_OF_WHAT_THEY_CAME_FROM).
     pub fn objects(&self, output: Output, id: u32, mut out: impl FnMut(&Object)) {
-        let indices = self.indices.iter().map(|&index| if index == LINE_END { CUT } else { index.into() });
+        let indices =
+            self.indices.iter().map(|&index| if index == LINE_END { CUT } else { index.into() });
         let done = Assembler::for_setup(output.topology()).stream(indices, &mut |object| {
             let mut object = *object;
             object.id = id;
@@ -268,8 +273,8 @@ fn fixed(factor: f32) -> Fixed {
     (f64::from(factor) * f64::from(ONE)).round_ties_even() as Fixed
 }
 
-/// Edges and inside of a patch, or nothing if it is culled: if an edge has no factor above 0. The flag says that
-/// all factors are 1.
+/// Edges and inside of a patch, or nothing if it is culled: if an edge has no factor above 0. The
+/// flag says that all factors are 1.
 fn divide<const EDGES: usize, const AXES: usize>(
     tessellator: &Tessellator,
     factors: &Factors,
@@ -294,7 +299,8 @@ fn divide<const EDGES: usize, const AXES: usize>(
     Some((outer, inner, ones && tessellator.partitioning != Partitioning::EvenFractional))
 }
 
-/// How a unit of length is divided: symmetric, with each half between its divisions by two whole numbers of segments.
+/// How a unit of length is divided: symmetric, with each half between its divisions by two whole
+/// numbers of segments.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
     parity: Parity,
@@ -357,8 +363,8 @@ impl Axis {
         }
         let lower = (point - u32::from(point > self.split)) * self.lower;
         let upper = point * self.upper;
-        let sum =
-            u64::from(lower) * u64::from(ONE - self.fraction) + u64::from(upper) * u64::from(self.fraction);
+        let sum = u64::from(lower) * u64::from(ONE - self.fraction)
+            + u64::from(upper) * u64::from(self.fraction);
         let place = ((sum + u64::from(HALF)) >> 16) as Fixed;
         if mirrored { ONE - place } else { place }
     }
@@ -366,8 +372,8 @@ impl Axis {
 
 // ---- points ----
 
-/// Points of one side of a ring but its last, which is the first of the next side. Sides go along V downward, U upward, then
-/// back; those of triangles do not come to the fourth.
+/// Points of one side of a ring but its last, which is the first of the next side. Sides go along V
+/// downward, U upward, then back; those of triangles do not come to the fourth.
 fn side(along: &Axis, edge: usize, from: u32, to: u32, mut point: impl FnMut(Fixed)) {
     for step in 0..to - from {
         let upward = edge == 1 || edge == 2;
@@ -461,7 +467,8 @@ fn triangle(tessellator: &Tessellator, factors: &Factors, out: &mut Tessellation
             out.point(THIRD, THIRD);
             break;
         }
-        // A ring lies two thirds as far inside as its points lie along the axis; sides move apart half as far.
+        // A ring lies two thirds as far inside as its points lie along the axis; sides move apart
+        // half as far.
         let across = (axis.place(ring) * TWO_THIRDS + HALF) >> 16;
         let shift = across.div_ceil(2);
         for (edge, order) in order.into_iter().enumerate() {
@@ -533,7 +540,8 @@ impl Ring {
         let around = self.around();
         self.first
             + match self.degenerate {
-                // The row of a wide quad starts where its first side has its only point, that of a high one likewise.
+                // The row of a wide quad starts where its first side has its only point, that of a
+                // high one likewise.
                 true => steps.min(around - steps.min(around)),
                 false if steps == around => 0,
                 false => steps,
@@ -625,7 +633,13 @@ impl Rows {
     }
 
     /// Squares between rows of equal steps.
-    fn stitch(&self, cursor: &mut Cursor, squares: u32, diagonals: Diagonals, out: &mut Tessellation) {
+    fn stitch(
+        &self,
+        cursor: &mut Cursor,
+        squares: u32,
+        diagonals: Diagonals,
+        out: &mut Tessellation,
+    ) {
         for n in 0..squares {
             let corners = match diagonals {
                 Diagonals::Forward => FORWARD,
@@ -638,8 +652,9 @@ impl Rows {
         }
     }
 
-    /// Triangles between rows of any steps. Where both halves of a row are divided again and again, points keep their order:
-    /// so each half is gone through by the order in which the greatest factor has them.
+    /// Triangles between rows of any steps. Where both halves of a row are divided again and again,
+    /// points keep their order: so each half is gone through by the order in which the greatest
+    /// factor has them.
     fn transition(&self, outside: &Axis, inside: &Axis, out: &mut Tessellation) {
         let mut cursor = Cursor::default();
         let odd = |axis: &Axis| axis.parity == Parity::Odd;
@@ -671,11 +686,11 @@ impl Rows {
     }
 }
 
-/// When the points of half an edge come into being, from its end to its middle, as factors grow: each new one splits the
-/// segment whose turn it is by the order of a ruler's marks.
+/// When the points of half an edge come into being, from its end to its middle, as factors grow:
+/// each new one splits the segment whose turn it is by the order of a ruler's marks.
 const RANKS: [u32; 33] = [
-    0, 32, 16, 8, 17, 4, 18, 9, 19, 2, 20, 10, 21, 5, 22, 11, 23, 1, 24, 12, 25, 6, 26, 13, 27, 3, 28, 14,
-    29, 7, 30, 15, 31,
+    0, 32, 16, 8, 17, 4, 18, 9, 19, 2, 20, 10, 21, 5, 22, 11, 23, 1, 24, 12, 25, 6, 26, 13, 27, 3,
+    28, 14, 29, 7, 30, 15, 31,
 ];
 
 /// Triangles between each ring and the next one inside.
@@ -683,8 +698,10 @@ fn stitch_rings(rings: &[Ring], outer: &[Axis], inner: &[&Axis], out: &mut Tesse
     for (n, pair) in rings.windows(2).enumerate() {
         let [outside, inside] = [pair[0], pair[1]];
         for side in 0..outer.len() {
-            let rows =
-                Rows { outside: (outside, outside.start(side), 1), inside: (inside, inside.start(side), 1) };
+            let rows = Rows {
+                outside: (outside, outside.start(side), 1),
+                inside: (inside, inside.start(side), 1),
+            };
             if n == 0 {
                 rows.transition(&outer[side], inner[side], out);
                 continue;

@@ -1,5 +1,6 @@
-//! Oracles: what OpenGL 4.6, 11.2.3 and the functional specification of Direct3D 11 state of positions and counts, and
-//! geometry: triangles cover the domain exactly once, and neighbours meet in the same points.
+//! Oracles: what OpenGL 4.6, 11.2.3 and the functional specification of Direct3D 11 state of
+//! positions and counts, and geometry: triangles cover the domain exactly once, and neighbours meet
+//! in the same points.
 
 use super::*;
 
@@ -10,7 +11,12 @@ fn tessellator(domain: Domain, partitioning: Partitioning, output: Output) -> Te
     Tessellator { domain, partitioning, output, max_odd: 63.0, max_other: 64.0 }
 }
 
-fn divided(domain: Domain, partitioning: Partitioning, outer: [f32; 4], inner: [f32; 2]) -> Tessellation {
+fn divided(
+    domain: Domain,
+    partitioning: Partitioning,
+    outer: [f32; 4],
+    inner: [f32; 2],
+) -> Tessellation {
     let output = if domain == Domain::Isoline { Output::Lines } else { Output::Clockwise };
     let mut out = Tessellation::default();
     tessellate(&tessellator(domain, partitioning, output), &Factors { outer, inner }, &mut out);
@@ -109,7 +115,11 @@ fn small_factors_cover_the_domain_once() {
             let f = [0, 2, 4, 6].map(|bit| (n >> bit & 3) as f32 + 1.0);
             let what = format!("{partitioning:?} {f:?}");
             let [a, b, c, d] = f;
-            check_cover(Domain::Quad, &divided(Domain::Quad, partitioning, [a, b, a, b], [c, d]), &what);
+            check_cover(
+                Domain::Quad,
+                &divided(Domain::Quad, partitioning, [a, b, a, b], [c, d]),
+                &what,
+            );
             check_cover(
                 Domain::Triangle,
                 &divided(Domain::Triangle, partitioning, [a, b, c, 0.0], [d; 2]),
@@ -133,8 +143,8 @@ fn edge(domain: Domain, out: &Tessellation, edge: usize) -> Vec<i64> {
     edge
 }
 
-/// Neighbours see the points of an edge from both ends, and nothing but the factor of the edge moves them
-/// (OpenGL 4.6, 11.2.3.1, and the rules of appendix A.4).
+/// Neighbours see the points of an edge from both ends, and nothing but the factor of the edge
+/// moves them (OpenGL 4.6, 11.2.3.1, and the rules of appendix A.4).
 #[test]
 fn edges_are_watertight() {
     let all = factors(60);
@@ -148,7 +158,12 @@ fn edges_are_watertight() {
                     outer[side] = factor;
                     let points = edge(
                         domain,
-                        &divided(domain, partitioning, outer, [other(5).min(7.0), other(6).min(7.0)]),
+                        &divided(
+                            domain,
+                            partitioning,
+                            outer,
+                            [other(5).min(7.0), other(6).min(7.0)],
+                        ),
                         side,
                     );
                     let mirrored: Vec<i64> = points.iter().rev().map(|t| 65536 - t).collect();
@@ -164,8 +179,8 @@ fn edges_are_watertight() {
     }
 }
 
-/// Number and length of segments (OpenGL 4.6, 11.2.3.1: all equal, or all but two that are equal to each other and not
-/// longer; the two shrink as the factor goes down).
+/// Number and length of segments (OpenGL 4.6, 11.2.3.1: all equal, or all but two that are equal to
+/// each other and not longer; the two shrink as the factor goes down).
 #[test]
 fn segments_of_an_edge() {
     for partitioning in PARTITIONINGS {
@@ -183,20 +198,25 @@ fn segments_of_an_edge() {
                 Partitioning::OddFractional => ((clamped - 1.0) / 2.0).ceil() as usize * 2 + 1,
                 Partitioning::EvenFractional => (clamped / 2.0).ceil() as usize * 2,
             };
-            let points = edge(Domain::Quad, &divided(Domain::Quad, partitioning, [factor; 4], [8.0; 2]), 0);
+            let points =
+                edge(Domain::Quad, &divided(Domain::Quad, partitioning, [factor; 4], [8.0; 2]), 0);
             let mut lengths: Vec<i64> = points.windows(2).map(|pair| pair[1] - pair[0]).collect();
             assert_eq!(lengths.len(), n, "{partitioning:?} {factor}");
             assert_eq!(lengths, lengths.iter().rev().copied().collect::<Vec<_>>());
             lengths.sort_unstable();
             let short = lengths[0];
             if n > 2 {
-                // A place is off by at most 2^-17 for each segment before it, and the middle takes that of both halves.
+                // A place is off by at most 2^-17 for each segment before it, and the middle takes
+                // that of both halves.
                 let rounding = 2 + n as i64 / 2;
                 assert!(
                     (lengths[0] - lengths[1]).abs() <= rounding,
                     "{partitioning:?} {factor}: {lengths:?}"
                 );
-                assert!(lengths[n - 1] - lengths[2] <= rounding, "{partitioning:?} {factor}: {lengths:?}");
+                assert!(
+                    lengths[n - 1] - lengths[2] <= rounding,
+                    "{partitioning:?} {factor}: {lengths:?}"
+                );
                 if n as f32 == clamped {
                     assert!(
                         lengths[n - 1] - lengths[0] <= rounding,
@@ -212,8 +232,9 @@ fn segments_of_an_edge() {
     }
 }
 
-/// Oracle: sums of rings. A square of n by n has (n + 1)^2 points and 2 n^2 triangles, a triangle rings of 3 n, 3 (n - 2)...
-/// points; isolines have a point more than segments, and no line at V = 1 (OpenGL 4.6, 11.2.3.2 to 11.2.3.4).
+/// Oracle: sums of rings. A square of n by n has (n + 1)^2 points and 2 n^2 triangles, a triangle
+/// rings of 3 n, 3 (n - 2)... points; isolines have a point more than segments, and no line at V =
+/// 1 (OpenGL 4.6, 11.2.3.2 to 11.2.3.4).
 #[test]
 fn counts_of_whole_factors() {
     for n in 1..=64_usize {
@@ -224,7 +245,8 @@ fn counts_of_whole_factors() {
         let triangle = divided(Domain::Triangle, Partitioning::Integer, [factor; 4], [factor; 2]);
         let rings: usize = (1..=n).rev().step_by(2).map(|ring| 3 * ring).sum();
         assert_eq!(triangle.points.len(), rings + usize::from(n % 2 == 0), "{n}");
-        let lines = divided(Domain::Isoline, Partitioning::Integer, [factor, 5.0, 0.0, 0.0], [0.0; 2]);
+        let lines =
+            divided(Domain::Isoline, Partitioning::Integer, [factor, 5.0, 0.0, 0.0], [0.0; 2]);
         assert_eq!(lines.points.len(), n * 6);
         assert_eq!(lines.indices.len(), n * 7);
         for (line, points) in lines.points.chunks(6).enumerate() {
@@ -258,7 +280,8 @@ fn counts_of_whole_factors() {
 /// Oracle: the order that gen8_facts 6 states, worked out by hand.
 #[test]
 fn smallest_patches() {
-    let places = |out: &Tessellation| -> Vec<[f32; 2]> { out.points.iter().map(|p| [p.u, p.v]).collect() };
+    let places =
+        |out: &Tessellation| -> Vec<[f32; 2]> { out.points.iter().map(|p| [p.u, p.v]).collect() };
     let quad = divided(Domain::Quad, Partitioning::Integer, [1.0; 4], [1.0; 2]);
     assert_eq!(places(&quad), [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]);
     assert_eq!(quad.indices, [0, 1, 3, 1, 2, 3]);
@@ -267,8 +290,16 @@ fn smallest_patches() {
     assert_eq!(triangle.indices, [0, 1, 2]);
     // A ring of eight points around the middle.
     let quad = divided(Domain::Quad, Partitioning::EvenFractional, [2.0; 4], [2.0; 2]);
-    let ring =
-        [[0.0, 1.0], [0.0, 0.5], [0.0, 0.0], [0.5, 0.0], [1.0, 0.0], [1.0, 0.5], [1.0, 1.0], [0.5, 1.0]];
+    let ring = [
+        [0.0, 1.0],
+        [0.0, 0.5],
+        [0.0, 0.0],
+        [0.5, 0.0],
+        [1.0, 0.0],
+        [1.0, 0.5],
+        [1.0, 1.0],
+        [0.5, 1.0],
+    ];
     assert_eq!(places(&quad)[..8], ring);
     assert_eq!(places(&quad)[8..], [[0.5, 0.5]]);
     let fan: Vec<u16> = (0..8).flat_map(|n| [n, (n + 1) % 8, 8]).collect();
@@ -277,8 +308,8 @@ fn smallest_patches() {
     let ring = [[0.0, 1.0], [0.0, 0.5], [0.0, 0.0], [0.5, 0.0], [1.0, 0.0], [0.5, 0.5]];
     assert_eq!(places(&triangle)[..6], ring);
     assert_eq!(exact(&triangle.points[6]), [0x5555; 2]);
-    // Two columns of four points inside, which start at the upper end of V. The squares between them come last, the one in
-    // the middle cut the other way.
+    // Two columns of four points inside, which start at the upper end of V. The squares between
+    // them come last, the one in the middle cut the other way.
     let quad = divided(Domain::Quad, Partitioning::Integer, [1.0; 4], [3.0, 5.0]);
     assert_eq!(quad.points.len(), 4 + 2 * 4);
     let [left, right] = [[4, 5, 6, 7], [11, 10, 9, 8]];
@@ -299,8 +330,16 @@ fn winding_and_culling() {
     let factors = Factors { outer: [3.0, 4.5, 2.0, 7.0], inner: [3.0, 2.0] };
     for domain in [Domain::Quad, Domain::Triangle] {
         for partitioning in PARTITIONINGS {
-            tessellate(&tessellator(domain, partitioning, Output::Clockwise), &factors, &mut clockwise);
-            tessellate(&tessellator(domain, partitioning, Output::CounterClockwise), &factors, &mut counter);
+            tessellate(
+                &tessellator(domain, partitioning, Output::Clockwise),
+                &factors,
+                &mut clockwise,
+            );
+            tessellate(
+                &tessellator(domain, partitioning, Output::CounterClockwise),
+                &factors,
+                &mut counter,
+            );
             assert_eq!(clockwise.points, counter.points);
             for (a, b) in clockwise.indices.chunks(3).zip(counter.indices.chunks(3)) {
                 assert_eq!([a[0], a[2], a[1]], [b[0], b[1], b[2]]);
@@ -334,7 +373,8 @@ fn limits_of_the_packet() {
     for limit in [8.0, 0.0, -3.0, f32::NAN, f32::INFINITY, 1e30] {
         for domain in [Domain::Quad, Domain::Triangle, Domain::Isoline] {
             for partitioning in PARTITIONINGS {
-                let output = if domain == Domain::Isoline { Output::Lines } else { Output::Clockwise };
+                let output =
+                    if domain == Domain::Isoline { Output::Lines } else { Output::Clockwise };
                 let mut state = tessellator(domain, partitioning, output);
                 (state.max_odd, state.max_other) = (limit, limit);
                 tessellate(&state, &factors, &mut out);
@@ -344,7 +384,10 @@ fn limits_of_the_packet() {
                 }
                 if limit == 8.0 && domain == Domain::Quad {
                     let edge = edge(domain, &out, 0).len() - 1;
-                    assert_eq!(edge, if partitioning == Partitioning::OddFractional { 9 } else { 8 });
+                    assert_eq!(
+                        edge,
+                        if partitioning == Partitioning::OddFractional { 9 } else { 8 }
+                    );
                 }
             }
         }

@@ -1,8 +1,10 @@
-//! Tiles of the screen: objects are collected, then each tile gets those that touch it, in their order.
+//! Tiles of the screen: objects are collected, then each tile gets those that touch it, in their
+//! order.
 //!
-//! What happens in a pixel depends on the order of objects there and on nothing elsewhere, so that tiles can be worked on
-//! side by side ([`crate::parallel`]). Objects are cut into the same pieces whatever the number of host threads, so that
-//! the threads of pixel shaders, their channels and all that is counted are always the same.
+//! What happens in a pixel depends on the order of objects there and on nothing elsewhere, so that
+//! tiles can be worked on side by side ([`crate::parallel`]). Objects are cut into the same pieces
+//! whatever the number of host threads, so that the threads of pixel shaders, their channels and
+//! all that is counted are always the same.
 
 use super::interpolate::Attribute;
 use super::setup;

@@ -1,12 +1,15 @@
-//! Primitive assembly: a stream of vertices becomes points, lines, triangles, rectangles and patches.
+//! Primitive assembly: a stream of vertices becomes points, lines, triangles, rectangles and
+//! patches.
 //!
-//! An [`Assembler`] takes the vertices of a [`Topology`] one by one and gives each [`Object`] as soon as it is known. It
-//! serves every place where objects are made: input of hull and geometry shaders, stream output, and setup, which want
-//! adjacency or not and differ in the [`Reorder`] of strips. (Topologies: 2b p.5; orders: the tables of OpenGL 4.6, 10.1,
-//! and of Direct3D 10; gen8_facts 5.1.)
+//! An [`Assembler`] takes the vertices of a [`Topology`] one by one and gives each [`Object`] as
+//! soon as it is known. It serves every place where objects are made: input of hull and geometry
+//! shaders, stream output, and setup, which want adjacency or not and differ in the [`Reorder`] of
+//! strips. (Topologies: 2b p.5; orders: the tables of OpenGL 4.6, 10.1, and of Direct3D 10;
+//! gen8_facts 5.1.)
 
 use crate::assumptions::{
-    EDGE_FLAGS_HOLD_IN_STRIPS, POLYGONS_PROVOKE_AT_THEIR_FIRST_VERTEX, QUADS_START_AT_THEIR_LAST_VERTEX,
+    EDGE_FLAGS_HOLD_IN_STRIPS, POLYGONS_PROVOKE_AT_THEIR_FIRST_VERTEX,
+    QUADS_START_AT_THEIR_LAST_VERTEX,
 };
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 
@@ -92,14 +95,19 @@ impl Topology {
             Code::_3DPRIM_RECTLIST => Kind::Rectangles,
             patches => {
                 let more = patches.bits().checked_sub(Code::_3DPRIM_PATCHLIST_1.bits())?;
-                Kind::Patches(u8::try_from(more).ok().filter(|&more| usize::from(more) < MAX_VERTICES)? + 1)
+                Kind::Patches(
+                    u8::try_from(more).ok().filter(|&more| usize::from(more) < MAX_VERTICES)? + 1,
+                )
             }
         };
         topology.back_facing = matches!(
             code,
-            Code::_3DPRIM_POINTLIST_BF | Code::_3DPRIM_LINESTRIP_BF | Code::_3DPRIM_LINESTRIP_CONT_BF
+            Code::_3DPRIM_POINTLIST_BF
+                | Code::_3DPRIM_LINESTRIP_BF
+                | Code::_3DPRIM_LINESTRIP_CONT_BF
         );
-        topology.continued = matches!(code, Code::_3DPRIM_LINESTRIP_CONT | Code::_3DPRIM_LINESTRIP_CONT_BF);
+        topology.continued =
+            matches!(code, Code::_3DPRIM_LINESTRIP_CONT | Code::_3DPRIM_LINESTRIP_CONT_BF);
         topology.stippled = code != Code::_3DPRIM_TRIFAN_NOSTIPPLE;
         Some(topology)
     }
@@ -124,21 +132,27 @@ impl Topology {
         match (self.kind, self.shape()) {
             (Kind::Patches(points), _) => points.into(),
             (Kind::LinesAdjacent | Kind::LineStripAdjacent, _) if adjacency == Adjacency::Keep => 4,
-            (Kind::TrianglesAdjacent | Kind::TriangleStripAdjacent, _) if adjacency == Adjacency::Keep => 6,
+            (Kind::TrianglesAdjacent | Kind::TriangleStripAdjacent, _)
+                if adjacency == Adjacency::Keep =>
+            {
+                6
+            }
             (_, Shape::Point) => 1,
             (_, Shape::Line) => 2,
             _ => 3,
         }
     }
 
-    /// Do vertices say whether the edge behind them is drawn (Edge Flag Enable of VERTEX_ELEMENT_STATE)? Where adjacent
-    /// vertices are kept a geometry shader follows, which has new vertices.
+    /// Do vertices say whether the edge behind them is drawn (Edge Flag Enable of
+    /// VERTEX_ELEMENT_STATE)? Where adjacent vertices are kept a geometry shader follows, which has
+    /// new vertices.
     pub fn has_edge_flags(&self) -> bool {
         match self.kind {
             Kind::Triangles | Kind::Polygon | Kind::Quads => true,
-            Kind::TriangleStrip | Kind::TriangleStripReversed | Kind::TriangleFan | Kind::QuadStrip => {
-                EDGE_FLAGS_HOLD_IN_STRIPS
-            }
+            Kind::TriangleStrip
+            | Kind::TriangleStripReversed
+            | Kind::TriangleFan
+            | Kind::QuadStrip => EDGE_FLAGS_HOLD_IN_STRIPS,
             _ => false,
         }
     }
@@ -153,7 +167,8 @@ pub enum Shape {
     Line,
     /// Three, with adjacency six.
     Triangle,
-    /// Three corners: lower right, lower left and upper left. The fourth is the first plus the third less the second.
+    /// Three corners: lower right, lower left and upper left. The fourth is the first plus the
+    /// third less the second.
     Rectangle,
     /// 1 to 32 control points.
     Patch,
@@ -172,7 +187,8 @@ impl Shape {
     }
 }
 
-/// Which vertices of every other triangle of a strip change places, so that all have the same winding (2a p.121, p.226).
+/// Which vertices of every other triangle of a strip change places, so that all have the same
+/// winding (2a p.121, p.226).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reorder {
     /// The second and the third: first vertices are in the order of the strip.
@@ -190,7 +206,8 @@ pub enum Adjacency {
     Discard,
 }
 
-/// Which select of the provoking vertex an object follows (3DSTATE_SF, 2a p.214; 3DSTATE_CLIP, 2a p.42).
+/// Which select of the provoking vertex an object follows (3DSTATE_SF, 2a p.214; 3DSTATE_CLIP, 2a
+/// p.42).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Provoking {
     /// Line Strip/List Provoking Vertex Select.
@@ -214,7 +231,8 @@ pub struct ProvokingSelects {
     pub fan: u8,
 }
 
-/// Edges of a triangle that are outer edges of its polygon. Edge n goes from vertex n to the next one.
+/// Edges of a triangle that are outer edges of its polygon. Edge n goes from vertex n to the next
+/// one.
 pub type Edges = [bool; 3];
 
 /// A point, a line, a triangle, a rectangle or a patch.
@@ -224,11 +242,13 @@ pub struct Object {
     pub shape: Shape,
     vertices: [u32; MAX_VERTICES],
     count: u8,
-    /// Places of its vertices in the order of the topology: the vertex that came first, second, third.
+    /// Places of its vertices in the order of the topology: the vertex that came first, second,
+    /// third.
     order: [u8; 3],
     /// How its provoking vertex is chosen.
     pub provoking: Provoking,
-    /// Primitive ID: objects of this draw and instance before it. Both triangles of a quad have the same.
+    /// Primitive ID: objects of this draw and instance before it. Both triangles of a quad have the
+    /// same.
     pub id: u32,
     /// Edges that wireframes draw; all but those inside a polygon.
     pub edges: Edges,
@@ -266,8 +286,8 @@ impl Object {
         object
     }
 
-    /// The first three vertices of a triangle of a strip in another order (Reorder Mode of the stream output, 2a p.226);
-    /// other objects have one order.
+    /// The first three vertices of a triangle of a strip in another order (Reorder Mode of the
+    /// stream output, 2a p.226); other objects have one order.
     pub fn reordered(&self, reorder: Reorder) -> [u32; 3] {
         // As they came; each change of places is its own inverse.
         let [a, b, c] = self.order.map(|n| self.vertices[usize::from(n)]);
@@ -278,8 +298,8 @@ impl Object {
         }
     }
 
-    /// Place of its provoking vertex among [`Object::vertices`] (without adjacency). Selects that are reserved
-    /// choose the last vertex.
+    /// Place of its provoking vertex among [`Object::vertices`] (without adjacency). Selects that
+    /// are reserved choose the last vertex.
     pub fn provoking(&self, selects: &ProvokingSelects) -> usize {
         let (select, last) = match self.provoking {
             Provoking::Line => (selects.line, 1),
@@ -319,7 +339,9 @@ impl Assembler {
             order: [0, 1, 2],
             provoking: match topology.kind {
                 Kind::TriangleFan => Provoking::Fan,
-                Kind::Polygon | Kind::Quads | Kind::QuadStrip if POLYGONS_PROVOKE_AT_THEIR_FIRST_VERTEX => {
+                Kind::Polygon | Kind::Quads | Kind::QuadStrip
+                    if POLYGONS_PROVOKE_AT_THEIR_FIRST_VERTEX =>
+                {
                     Provoking::First
                 }
                 Kind::Polygon | Kind::Quads | Kind::QuadStrip => Provoking::Fan,
@@ -366,8 +388,8 @@ impl Assembler {
             self.hub = vertex;
         }
         self.ring[self.count as usize % MAX_VERTICES] = vertex;
-        // Strips care about the parity of counts, and whether there were a few vertices yet: both survive the
-        // end of the range.
+        // Strips care about the parity of counts, and whether there were a few vertices yet: both
+        // survive the end of the range.
         self.count = self.count.checked_add(1).unwrap_or(u32::MAX - 31);
         let n = self.count;
         match self.topology.kind {
@@ -406,7 +428,8 @@ impl Assembler {
         }
     }
 
-    /// Ends the topology: what is left of it is drawn, what is incomplete dropped. Vertices behind begin anew.
+    /// Ends the topology: what is left of it is drawn, what is incomplete dropped. Vertices behind
+    /// begin anew.
     ///
     /// # Errors
     /// As [`Assembler::vertex`].
@@ -420,9 +443,9 @@ impl Assembler {
                 self.object.last = true;
                 self.emit(&[self.back(0), self.hub], out)
             }
-            Kind::Polygon if n >= 3 => {
-                self.polygon_triangle(0, true, out).inspect(|()| self.objects = self.objects.wrapping_add(1))
-            }
+            Kind::Polygon if n >= 3 => self
+                .polygon_triangle(0, true, out)
+                .inspect(|()| self.objects = self.objects.wrapping_add(1)),
             Kind::TriangleStripAdjacent if n >= 6 => {
                 let even = n & !1;
                 self.adjacent_triangle(even / 2 - 3, even - 1, out)
@@ -453,7 +476,11 @@ impl Assembler {
 
     // ---- how each kind makes its objects ----
 
-    fn emit<E>(&mut self, vertices: &[u32], out: &mut impl FnMut(&Object) -> Result<(), E>) -> Result<(), E> {
+    fn emit<E>(
+        &mut self,
+        vertices: &[u32],
+        out: &mut impl FnMut(&Object) -> Result<(), E>,
+    ) -> Result<(), E> {
         self.object.vertices[..vertices.len()].copy_from_slice(vertices);
         self.object.count = vertices.len() as u8;
         self.object.id = self.objects;
@@ -463,7 +490,11 @@ impl Assembler {
         out(&self.object)
     }
 
-    fn list<E>(&mut self, vertices: usize, out: &mut impl FnMut(&Object) -> Result<(), E>) -> Result<(), E> {
+    fn list<E>(
+        &mut self,
+        vertices: usize,
+        out: &mut impl FnMut(&Object) -> Result<(), E>,
+    ) -> Result<(), E> {
         if (self.count as usize) < vertices {
             return Ok(());
         }
@@ -471,7 +502,9 @@ impl Assembler {
         let ring = self.ring;
         match (self.topology.kind, self.adjacency) {
             (Kind::LinesAdjacent, Adjacency::Discard) => self.emit(&ring[1..3], out),
-            (Kind::TrianglesAdjacent, Adjacency::Discard) => self.emit(&[ring[0], ring[2], ring[4]], out),
+            (Kind::TrianglesAdjacent, Adjacency::Discard) => {
+                self.emit(&[ring[0], ring[2], ring[4]], out)
+            }
             _ => self.emit(&ring[..vertices], out),
         }
     }
@@ -544,7 +577,8 @@ impl Assembler {
         done
     }
 
-    /// Triangle `k` of a strip with adjacency. Opposite of its newest edge is vertex `beyond` of the strip.
+    /// Triangle `k` of a strip with adjacency. Opposite of its newest edge is vertex `beyond` of
+    /// the strip.
     fn adjacent_triangle<E>(
         &mut self,
         k: u32,

@@ -1,5 +1,6 @@
-//! Oracles: the tables of OpenGL 4.6 (10.1: vertices of each primitive; table 10.1: strips with adjacency; table 13.2: provoking
-//! vertices), and areas, which add up only if windings agree and nothing overlaps.
+//! Oracles: the tables of OpenGL 4.6 (10.1: vertices of each primitive; table 10.1: strips with
+//! adjacency; table 13.2: provoking vertices), and areas, which add up only if windings agree and
+//! nothing overlaps.
 
 use super::*;
 use std::convert::Infallible;
@@ -50,13 +51,16 @@ fn vertices_of_each_kind() {
     assert_eq!(setup(Kind::Rectangles, 7), [[0, 1, 2], [3, 4, 5]]);
     assert_eq!(setup(Kind::Patches(3), 7), [[0, 1, 2], [3, 4, 5]]);
     assert_eq!(setup(Kind::Patches(32), 65), [Vec::from_iter(0..32), Vec::from_iter(32..64)]);
-    for kind in [Kind::LineStrip, Kind::LineLoop, Kind::TriangleStrip, Kind::TriangleFan, Kind::Polygon] {
+    for kind in
+        [Kind::LineStrip, Kind::LineLoop, Kind::TriangleStrip, Kind::TriangleFan, Kind::Polygon]
+    {
         assert!(setup(kind, 1).is_empty(), "{kind:?}");
     }
     assert!(setup(Kind::Quads, 3).is_empty() && setup(Kind::QuadStrip, 3).is_empty());
 }
 
-/// Oracle: OpenGL 4.6, table 10.1, whose numbers count from 1 and whose order is that of last vertices.
+/// Oracle: OpenGL 4.6, table 10.1, whose numbers count from 1 and whose order is that of last
+/// vertices.
 #[test]
 fn strips_with_adjacency() {
     for triangles in 1..40_u32 {
@@ -76,7 +80,8 @@ fn strips_with_adjacency() {
                     (_, 0) => [2 * i - 1, beyond, 2 * i + 4],
                     _ => [2 * i - 1, 2 * i + 4, beyond],
                 };
-                let want: Vec<u32> = (0..3).flat_map(|n| [corners[n] - 1, between[n] - 1]).collect();
+                let want: Vec<u32> =
+                    (0..3).flat_map(|n| [corners[n] - 1, between[n] - 1]).collect();
                 assert_eq!(made, &want, "triangle {i} of {triangles}");
             }
             // With the other order the same triangle starts elsewhere.
@@ -90,7 +95,10 @@ fn strips_with_adjacency() {
             }
         }
     }
-    assert_eq!(adjacent(Kind::LineStripAdjacent, Reorder::Leading, 5), [[0, 1, 2, 3], [1, 2, 3, 4]]);
+    assert_eq!(
+        adjacent(Kind::LineStripAdjacent, Reorder::Leading, 5),
+        [[0, 1, 2, 3], [1, 2, 3, 4]]
+    );
     assert_eq!(adjacent(Kind::LinesAdjacent, Reorder::Leading, 8), [[0, 1, 2, 3], [4, 5, 6, 7]]);
     assert_eq!(adjacent(Kind::TrianglesAdjacent, Reorder::Leading, 7), [[0, 1, 2, 3, 4, 5]]);
     assert_eq!(adjacent(Kind::TriangleStrip, Reorder::Leading, 4), [[0, 1, 2], [1, 3, 2]]);
@@ -161,18 +169,24 @@ fn outer_edges() {
     assert_eq!(outer(Kind::TriangleStrip, 4).len(), 6);
 }
 
-/// Oracle: OpenGL 4.6 compatibility profile, table 13.2, with the selects that drivers program for the two conventions
-/// (gen8_facts 5.1) and the limits QUADS_FOLLOW_PROVOKING_VERTEX_CONVENTION off.
+/// Oracle: OpenGL 4.6 compatibility profile, table 13.2, with the selects that drivers program for
+/// the two conventions (gen8_facts 5.1) and the limits QUADS_FOLLOW_PROVOKING_VERTEX_CONVENTION
+/// off.
 #[test]
 fn provoking_vertices() {
     let first = ProvokingSelects { line: 0, triangle: 0, fan: 1 };
     let last = ProvokingSelects { line: 1, triangle: 2, fan: 2 };
-    let check = |kind, reorder, count: u32, selects: &ProvokingSelects, want: &dyn Fn(u32) -> u32| {
-        let stream: Vec<u32> = (0..count).collect();
-        for (i, object) in (0..).zip(objects(kind, reorder, Adjacency::Discard, &stream)) {
-            assert_eq!(object.vertices()[object.provoking(selects)], want(i), "{kind:?}, object {i}");
-        }
-    };
+    let check =
+        |kind, reorder, count: u32, selects: &ProvokingSelects, want: &dyn Fn(u32) -> u32| {
+            let stream: Vec<u32> = (0..count).collect();
+            for (i, object) in (0..).zip(objects(kind, reorder, Adjacency::Discard, &stream)) {
+                assert_eq!(
+                    object.vertices()[object.provoking(selects)],
+                    want(i),
+                    "{kind:?}, object {i}"
+                );
+            }
+        };
     for reorder in [Reorder::Leading, Reorder::Trailing] {
         check(Kind::Points, reorder, 9, &first, &|i| i);
         check(Kind::Points, reorder, 9, &last, &|i| i);
@@ -249,7 +263,10 @@ fn ends_of_lines() {
     assert_eq!(ends(strip, &[0, 1, CUT, 0, 1, 2, 3]).as_slice(), {
         [(true, true), (true, false), (false, false), (false, true)]
     });
-    assert_eq!(ends(Topology { continued: true, ..strip }, &[0, 1, 2]), [(false, false), (false, true)]);
+    assert_eq!(
+        ends(Topology { continued: true, ..strip }, &[0, 1, 2]),
+        [(false, false), (false, true)]
+    );
     let adjacent = topology(Kind::LineStripAdjacent);
     assert_eq!(ends(adjacent, &[0, 1, 2, 3, 4]), [(true, false), (false, true)]);
     let closed = topology(Kind::LineLoop);
@@ -259,7 +276,8 @@ fn ends_of_lines() {
 /// Every code of the manual's table is a topology, and no other is.
 #[test]
 fn codes() {
-    let known = (0..64).filter(|&code| Topology::of(Code::from_bits(code)).is_some()).collect::<Vec<_>>();
+    let known =
+        (0..64).filter(|&code| Topology::of(Code::from_bits(code)).is_some()).collect::<Vec<_>>();
     let named: Vec<u64> = (1..=0x14).chain([0x16]).chain(0x20..=0x3f).collect();
     assert_eq!(known, named);
     let of = |code| Topology::of(code).unwrap();
@@ -268,6 +286,9 @@ fn codes() {
     assert_eq!(of(Code::_3DPRIM_TRISTRIP_ADJ).object_vertices(Adjacency::Keep), 6);
     assert_eq!(of(Code::_3DPRIM_TRISTRIP_ADJ).object_vertices(Adjacency::Discard), 3);
     assert!(of(Code::_3DPRIM_POINTLIST_BF).back_facing && !of(Code::_3DPRIM_POINTLIST).back_facing);
-    assert!(of(Code::_3DPRIM_LINESTRIP_CONT_BF).continued && of(Code::_3DPRIM_LINESTRIP_CONT_BF).back_facing);
+    assert!(
+        of(Code::_3DPRIM_LINESTRIP_CONT_BF).continued
+            && of(Code::_3DPRIM_LINESTRIP_CONT_BF).back_facing
+    );
     assert!(!of(Code::_3DPRIM_TRIFAN_NOSTIPPLE).stippled);
 }

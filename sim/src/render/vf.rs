@@ -1,4 +1,5 @@
-//! Vertex fetch: from vertex numbers to the elements of vertices (2a, Vertex Fetch; gen8_facts 5.1).
+//! Vertex fetch: from vertex numbers to the elements of vertices (2a, Vertex Fetch; gen8_facts
+//! 5.1).
 
 use super::state;
 use crate::assumptions::{INDICES_BEHIND_THE_BUFFER_ARE_ZERO, VERTICES_BEHIND_THE_BUFFER_ARE_ZERO};
@@ -120,7 +121,10 @@ impl Fetch {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for formats, buffers and component controls that do not exist.
-    pub fn resolve<O: Observer>(exec: &Exec<'_, O>, packet: &ThreeDPrimitive) -> Result<Fetch, Fault> {
+    pub fn resolve<O: Observer>(
+        exec: &Exec<'_, O>,
+        packet: &ThreeDPrimitive,
+    ) -> Result<Fetch, Fault> {
         let mut range = Range::resolve(exec, packet);
         if packet.end_offset_enable {
             // As many vertices as lie before the end that stream output stored (2a p.9).
@@ -150,15 +154,17 @@ impl Fetch {
                 state.component_2_control,
                 state.component_3_control,
             ];
-            if let Some((n, control)) = components.iter().enumerate().find(|(_, c)| !is_stored(**c)) {
+            if let Some((n, control)) = components.iter().enumerate().find(|(_, c)| !is_stored(**c))
+            {
                 // Broadwell's objects have their number without it (000:270).
                 let why = "there are NOSTORE, STORE_SRC, STORE_0, STORE_1_FP and STORE_1_INT";
                 return Err(exec.bad_field(CONTROLS[n], control.bits(), why));
             }
-            // Who stores no source reads none: drivers leave the index of a buffer that is gone in such elements, and their format is
-            // no matter (2d VERTEX_ELEMENT_STATE).
+            // Who stores no source reads none: drivers leave the index of a buffer that is gone in
+            // such elements, and their format is no matter (2d VERTEX_ELEMENT_STATE).
             let reads = components.contains(&Control::VFCOMP_STORE_SRC);
-            let format = if reads { state.source_element_format } else { SurfaceFormat::R32G32B32A32_FLOAT };
+            let format =
+                if reads { state.source_element_format } else { SurfaceFormat::R32G32B32A32_FLOAT };
             let codec = match Codec::of(format) {
                 Some(codec) if codec.format().class == Class::Channels => codec,
                 _ => {
@@ -178,7 +184,11 @@ impl Fetch {
                 buffer: if reads { buffer(exec, state.vertex_buffer_index.get()) } else { None },
                 offset: state.source_element_offset.get(),
                 codec,
-                wide: codec.format().channels().first().is_some_and(|c| c.encoding == Encoding::Passthru),
+                wide: codec
+                    .format()
+                    .channels()
+                    .first()
+                    .is_some_and(|c| c.encoding == Encoding::Passthru),
                 components,
                 step,
             };
@@ -197,7 +207,11 @@ impl Fetch {
                 IndexFormat::WORD => 2,
                 IndexFormat::DWORD => 4,
                 other => {
-                    return Err(exec.bad_field("Index Format", other.bits(), "0, 1 or 2 is needed"));
+                    return Err(exec.bad_field(
+                        "Index Format",
+                        other.bits(),
+                        "0, 1 or 2 is needed",
+                    ));
                 }
             };
             let (address, size) = (buffer.buffer_starting_address.va48(), buffer.buffer_size.get());
@@ -210,13 +224,17 @@ impl Fetch {
         Ok(fetch)
     }
 
-    /// System generated values (2a p.441): dwords of the vertex that are replaced, or that lie behind its elements, with zeros
-    /// between.
+    /// System generated values (2a p.441): dwords of the vertex that are replaced, or that lie
+    /// behind its elements, with zeros between.
     fn generated<O: Observer>(&mut self, exec: &Exec<'_, O>) -> Result<(), Fault> {
         let sgvs: ThreeDStateVfSgvs = state::packet(exec);
         let mut place = |name: &'static str, element: u64, component: u64| {
             if element as usize >= MAX_ELEMENTS {
-                return Err(exec.bad_field(name, element, format!("a vertex has {MAX_ELEMENTS} elements")));
+                return Err(exec.bad_field(
+                    name,
+                    element,
+                    format!("a vertex has {MAX_ELEMENTS} elements"),
+                ));
             }
             // Elements are places of 128 bits here, whatever those of 3DSTATE_VERTEX_ELEMENTS fill.
             self.dwords = self.dwords.max((element as usize + 1) * SLOT);
@@ -229,17 +247,25 @@ impl Fetch {
         }
         if sgvs.instance_id_enable {
             let element = sgvs.instance_id_element_offset.get();
-            self.instance_id =
-                place("InstanceID Element Offset", element, sgvs.instance_id_component_number.bits())?;
+            self.instance_id = place(
+                "InstanceID Element Offset",
+                element,
+                sgvs.instance_id_component_number.bits(),
+            )?;
         }
         Ok(())
     }
 
-    /// The number of vertex `position` of an instance: its place in the draw, or its index. None ends a strip.
+    /// The number of vertex `position` of an instance: its place in the draw, or its index. None
+    /// ends a strip.
     ///
     /// # Errors
     /// A page fault.
-    pub fn index<O: Observer>(&self, exec: &Exec<'_, O>, position: u32) -> Result<Option<u32>, Fault> {
+    pub fn index<O: Observer>(
+        &self,
+        exec: &Exec<'_, O>,
+        position: u32,
+    ) -> Result<Option<u32>, Fault> {
         let Some(indices) = self.indices else { return Ok(Some(position)) };
         let place = (u64::from(self.range.start) + u64::from(position)) * indices.bytes;
         let mut bytes = [0; 4];
@@ -253,8 +279,8 @@ impl Fetch {
         Ok((self.cut.map(|cut| cut & most) != Some(index)).then_some(index))
     }
 
-    /// The elements of a vertex by the number that [`index`](Self::index) gave, of instance `instance`; `out` has as many
-    /// dwords as a vertex.
+    /// The elements of a vertex by the number that [`index`](Self::index) gave, of instance
+    /// `instance`; `out` has as many dwords as a vertex.
     ///
     /// # Errors
     /// A page fault.
@@ -347,9 +373,11 @@ impl Fetch {
 }
 
 impl Element {
-    /// Dwords that it takes in a vertex: a slot, or two if it has more than two components of 64 bits.
+    /// Dwords that it takes in a vertex: a slot, or two if it has more than two components of 64
+    /// bits.
     fn dwords(&self) -> usize {
-        let second = self.wide && self.components[2..].iter().any(|c| *c != Control::VFCOMP_NOSTORE);
+        let second =
+            self.wide && self.components[2..].iter().any(|c| *c != Control::VFCOMP_NOSTORE);
         if second { 8 } else { 4 }
     }
 

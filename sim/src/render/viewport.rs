@@ -1,4 +1,5 @@
-//! From clip space to the screen: perspective divide, viewport transform, snapping, and the rectangles that bound drawing.
+//! From clip space to the screen: perspective divide, viewport transform, snapping, and the
+//! rectangles that bound drawing.
 
 use super::raster::{MAX_COORDINATE, Point, SUBPIXEL_BITS};
 use crate::assumptions::SNAPPING_TIES_GO_TO_EVEN;
@@ -20,7 +21,8 @@ impl Rect {
     /// Every pixel that there can be: surfaces have at most 16384 pixels each way.
     pub const SCREEN: Rect = Rect { x0: 0, y0: 0, x1: 16384, y1: 16384 };
 
-    /// The rectangle whose last column and row are `x1` and `y1`, as state has it; empty if they lie before the first.
+    /// The rectangle whose last column and row are `x1` and `y1`, as state has it; empty if they
+    /// lie before the first.
     #[must_use]
     pub const fn inclusive(x0: i32, y0: i32, x1: i32, y1: i32) -> Rect {
         Rect { x0, y0, x1: x1.saturating_add(1), y1: y1.saturating_add(1) }
@@ -79,7 +81,8 @@ pub struct Viewport {
     pub translate: [f32; 3],
     /// Guard band, left, right, bottom, top, in units in which the viewport reaches from -1 to 1.
     pub guard_band: [f32; 4],
-    /// X Min, X Max, Y Min, Y Max ViewPort: first and last pixel, from the drawing rectangle's origin.
+    /// X Min, X Max, Y Min, Y Max ViewPort: first and last pixel, from the drawing rectangle's
+    /// origin.
     pub extents: [f32; 4],
 }
 
@@ -92,8 +95,8 @@ impl Viewport {
         extents: [-16384.0, 16383.0, -16384.0, 16383.0],
     };
 
-    /// The pixels inside the extents, from the drawing rectangle's origin. Ends that lie between pixels take the pixels
-    /// that they touch: drivers give whole numbers.
+    /// The pixels inside the extents, from the drawing rectangle's origin. Ends that lie between
+    /// pixels take the pixels that they touch: drivers give whole numbers.
     #[must_use]
     pub fn pixels(&self) -> Rect {
         let [x0, x1, y0, y1] = self.extents;
@@ -105,22 +108,30 @@ impl Viewport {
 /// How positions become screen positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transform {
-    /// Divide by w; without it the position is in screen space and its w is 1/w already (Perspective Divide Disable, 2a
-    /// p.42).
+    /// Divide by w; without it the position is in screen space and its w is 1/w already
+    /// (Perspective Divide Disable, 2a p.42).
     pub divide: bool,
     /// Apply the viewport's matrix (3DSTATE_SF Viewport Transform Enable).
     pub viewport: bool,
     /// Drawing Rectangle Origin in pixels, added to positions on the screen (2a p.64).
     pub origin: [i32; 2],
-    /// In 1/256 pixels, added to both coordinates: [`super::multisample::Multisample::vertex_offset`].
+    /// In 1/256 pixels, added to both coordinates:
+    /// [`super::multisample::Multisample::vertex_offset`].
     pub offset: i32,
-    /// Bits behind the point of a pixel's coordinate that are kept: 8 or 4 (Vertex Sub Pixel Precision Select).
+    /// Bits behind the point of a pixel's coordinate that are kept: 8 or 4 (Vertex Sub Pixel
+    /// Precision Select).
     pub precision: u32,
 }
 
 impl Default for Transform {
     fn default() -> Transform {
-        Transform { divide: true, viewport: true, origin: [0, 0], offset: 0, precision: SUBPIXEL_BITS }
+        Transform {
+            divide: true,
+            viewport: true,
+            origin: [0, 0],
+            offset: 0,
+            precision: SUBPIXEL_BITS,
+        }
     }
 }
 
@@ -136,8 +147,9 @@ pub struct ScreenVertex {
 }
 
 impl Transform {
-    /// Takes a position to the screen, in f32: 1 / w, then each coordinate times that, times the scale, plus the
-    /// translation, rounded after each step. `None` if x or y is no number then: such objects are not drawn.
+    /// Takes a position to the screen, in f32: 1 / w, then each coordinate times that, times the
+    /// scale, plus the translation, rounded after each step. `None` if x or y is no number then:
+    /// such objects are not drawn.
     #[must_use]
     pub fn apply(&self, viewport: &Viewport, [x, y, z, w]: [f32; 4]) -> Option<ScreenVertex> {
         let inv_w = if self.divide { 1.0 / w } else { w };
@@ -146,7 +158,9 @@ impl Transform {
             p = p.map(|c| c * inv_w);
         }
         if self.viewport {
-            for (c, (scale, translate)) in p.iter_mut().zip(viewport.scale.iter().zip(viewport.translate)) {
+            for (c, (scale, translate)) in
+                p.iter_mut().zip(viewport.scale.iter().zip(viewport.translate))
+            {
                 *c = *c * scale + translate;
             }
         }
@@ -154,19 +168,22 @@ impl Transform {
             return None;
         }
         let at = [p[0], p[1]].map(|c| snap(c, self.precision));
-        let [ox, oy] = self.origin.map(|o| o.saturating_mul(1 << SUBPIXEL_BITS).saturating_add(self.offset));
+        let [ox, oy] =
+            self.origin.map(|o| o.saturating_mul(1 << SUBPIXEL_BITS).saturating_add(self.offset));
         let at = Point::new(at[0].saturating_add(ox), at[1].saturating_add(oy));
         Some(ScreenVertex { at, z: p[2], inv_w })
     }
 }
 
-/// A coordinate in pixels as one in 1/256 pixels, rounded to the nearest multiple of 1 / 2^`precision` (8 or 4).
-/// Coordinates that are too far out stay where the last ones are that fit; a NaN is 0.
+/// A coordinate in pixels as one in 1/256 pixels, rounded to the nearest multiple of 1 /
+/// 2^`precision` (8 or 4). Coordinates that are too far out stay where the last ones are that fit;
+/// a NaN is 0.
 #[must_use]
 pub fn snap(coordinate: f32, precision: u32) -> i32 {
     let precision = precision.min(SUBPIXEL_BITS);
     let scaled = f64::from(coordinate) * f64::from(1_u32 << precision);
-    let rounded = if SNAPPING_TIES_GO_TO_EVEN { scaled.round_ties_even() } else { (scaled + 0.5).floor() };
+    let rounded =
+        if SNAPPING_TIES_GO_TO_EVEN { scaled.round_ties_even() } else { (scaled + 0.5).floor() };
     let limit = f64::from(MAX_COORDINATE >> (SUBPIXEL_BITS - precision));
     (rounded.clamp(-limit, limit) as i32) << (SUBPIXEL_BITS - precision)
 }
@@ -178,16 +195,18 @@ pub struct Bounds {
     pub drawing: Rect,
     /// Drawing Rectangle Origin in pixels.
     pub origin: [i32; 2],
-    /// Scissor rectangle of the viewport in use, from the drawing rectangle's origin, if scissoring is on (2d p.408).
+    /// Scissor rectangle of the viewport in use, from the drawing rectangle's origin, if scissoring
+    /// is on (2d p.408).
     pub scissor: Option<Rect>,
     /// What the target has: smallest width and height of the bound surfaces.
     pub target: Rect,
 }
 
 impl Bounds {
-    /// The pixels of the target in which a primitive of `viewport` may draw. `extents` is false where there is no
-    /// viewport to bound drawing: without Viewport Transform Enable, when the packets' pointer may be an old one. Viewport XY Clip
-    /// Test Enable does not matter: drivers switch it off for wide points and lines, and rely on the extents.
+    /// The pixels of the target in which a primitive of `viewport` may draw. `extents` is false
+    /// where there is no viewport to bound drawing: without Viewport Transform Enable, when the
+    /// packets' pointer may be an old one. Viewport XY Clip Test Enable does not matter: drivers
+    /// switch it off for wide points and lines, and rely on the extents.
     #[must_use]
     pub fn window(&self, viewport: &Viewport, extents: bool) -> Rect {
         let [x, y] = self.origin;
@@ -243,7 +262,11 @@ mod tests {
         let v = transform.apply(&VIEWPORT, [-2.0, 2.0, 1.0, 4.0]).unwrap();
         assert_eq!(
             v,
-            ScreenVertex { at: Point { x: 60 * 256 + 128, y: 21 * 256 + 128 }, z: 0.625, inv_w: 0.25 }
+            ScreenVertex {
+                at: Point { x: 60 * 256 + 128, y: 21 * 256 + 128 },
+                z: 0.625,
+                inv_w: 0.25
+            }
         );
         let screen = Transform { divide: false, viewport: false, ..Transform::default() };
         let v = screen.apply(&VIEWPORT, [3.25, 7.0, 0.75, 0.125]).unwrap();
@@ -257,17 +280,26 @@ mod tests {
     #[test]
     fn every_rectangle_bounds_the_window() {
         let all = Rect::inclusive(0, 0, 16383, 16383);
-        let bounds =
-            Bounds { drawing: all, origin: [0, 0], scissor: None, target: Rect::inclusive(0, 0, 299, 299) };
+        let bounds = Bounds {
+            drawing: all,
+            origin: [0, 0],
+            scissor: None,
+            target: Rect::inclusive(0, 0, 299, 299),
+        };
         let window = |b: Bounds| b.window(&VIEWPORT, true);
         assert_eq!(window(bounds), Rect::inclusive(0, 0, 199, 99));
         assert_eq!(bounds.window(&VIEWPORT, false), bounds.target);
         let scissor = Some(Rect::inclusive(5, 6, 7, 8));
         assert_eq!(window(Bounds { scissor, ..bounds }), Rect::inclusive(5, 6, 7, 8));
-        assert_eq!(window(Bounds { scissor, origin: [20, 10], ..bounds }), Rect::inclusive(25, 16, 27, 18));
+        assert_eq!(
+            window(Bounds { scissor, origin: [20, 10], ..bounds }),
+            Rect::inclusive(25, 16, 27, 18)
+        );
         let drawing = Rect::inclusive(50, 50, 400, 400);
         assert_eq!(window(Bounds { drawing, ..bounds }), Rect::inclusive(50, 50, 199, 99));
-        assert!(window(Bounds { scissor: Some(Rect::inclusive(9, 0, 8, 99)), ..bounds }).is_empty());
+        assert!(
+            window(Bounds { scissor: Some(Rect::inclusive(9, 0, 8, 99)), ..bounds }).is_empty()
+        );
         let odd = Viewport { extents: [f32::NAN, f32::INFINITY, -1e30, 10.5], ..VIEWPORT };
         assert_eq!(bounds.window(&odd, true), Rect::inclusive(0, 0, 299, 11));
     }

@@ -7,11 +7,13 @@ use crate::context::Exec;
 use crate::fault::Fault;
 use crate::observe::Observer;
 use genxml::gen8::registers::VsInvocationCount;
-use genxml::gen8::render3d_binding::{ThreeDStateBindingTablePointersVs, ThreeDStateSamplerStatePointersVs};
+use genxml::gen8::render3d_binding::{
+    ThreeDStateBindingTablePointersVs, ThreeDStateSamplerStatePointersVs,
+};
 use genxml::gen8::render3d_constants::ThreeDStateConstantVs;
 use genxml::gen8::render3d_stages::{
-    FloatingPointMode, ThreeDStateUrbVs, ThreeDStateVs, ThreeDStateVsSingleVertexDispatch as Single,
-    VectorMaskEnable,
+    FloatingPointMode, ThreeDStateUrbVs, ThreeDStateVs,
+    ThreeDStateVsSingleVertexDispatch as Single, VectorMaskEnable,
 };
 use genxml::gen8::thread_payloads::{VsSIMD4x2ThreadPayload, VsSimd8ThreadPayload};
 use genxml_core::U;
@@ -40,7 +42,8 @@ impl VertexShader {
     /// The vertex shader, unless it is off and vertices pass as they were fetched.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its constants.
+    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its
+    /// constants.
     pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>) -> Result<Option<VertexShader>, Fault> {
         let vs: ThreeDStateVs = state::packet(exec);
         if !vs.function_enable {
@@ -110,7 +113,8 @@ impl VertexShader {
                 self.entries.write(exec, n, fetched.get(first + n))?;
             }
             self.payload(fetched, first, here);
-            let mask = if self.wide { u32::MAX >> (32 - here) } else { u32::MAX >> (32 - 4 * here) };
+            let mask =
+                if self.wide { u32::MAX >> (32 - here) } else { u32::MAX >> (32 - 4 * here) };
             self.threads.run(exec, &self.shader, mask, mask, "vertex shader")?;
             for n in 0..here {
                 self.entries.read(exec, n, shaded.push())?;
@@ -151,11 +155,19 @@ impl VertexShader {
         }
         self.shader.push_constants(payload);
         let payload = &mut self.threads.launch.payload;
-        push_vertices(payload, fetched, first, here, self.first..self.first + self.slots, self.wide);
+        push_vertices(
+            payload,
+            fetched,
+            first,
+            here,
+            self.first..self.first + self.slots,
+            self.wide,
+        );
     }
 }
 
-/// Appends slots of vertices: a register for each component of eight vertices, or for each slot of two.
+/// Appends slots of vertices: a register for each component of eight vertices, or for each slot of
+/// two.
 pub fn push_vertices(
     payload: &mut Vec<u8>,
     vertices: &Vertices,

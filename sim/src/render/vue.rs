@@ -123,7 +123,12 @@ impl Entries {
     ///
     /// # Errors
     /// [`Fault::BadPacket`].
-    pub fn check<O: Observer>(&self, exec: &Exec<'_, O>, least: usize, stage: &str) -> Result<(), Fault> {
+    pub fn check<O: Observer>(
+        &self,
+        exec: &Exec<'_, O>,
+        least: usize,
+        stage: &str,
+    ) -> Result<(), Fault> {
         if self.count < least {
             let why = format!("threads of the {stage} work with {least} entries at once");
             return Err(exec.bad_field("Number of URB Entries", self.count as u64, why));
@@ -135,7 +140,12 @@ impl Entries {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for an entry behind the end of the URB.
-    pub fn read<O: Observer>(&self, exec: &Exec<'_, O>, entry: usize, out: &mut [u32]) -> Result<(), Fault> {
+    pub fn read<O: Observer>(
+        &self,
+        exec: &Exec<'_, O>,
+        entry: usize,
+        out: &mut [u32],
+    ) -> Result<(), Fault> {
         let from = self.first + entry * self.size;
         let read = exec.state.urb.read(from, bytemuck::cast_slice_mut(out));
         read.map_err(|_| self.outside(exec, entry))

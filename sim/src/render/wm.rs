@@ -1,5 +1,5 @@
-//! Windower: subspans of 2x2 pixels on their way from the rasteriser through early tests, pixel shader and late tests to
-//! render targets (2a, 3DSTATE_WM; order of tests by gen8_facts 8.1).
+//! Windower: subspans of 2x2 pixels on their way from the rasteriser through early tests, pixel
+//! shader and late tests to render targets (2a, 3DSTATE_WM; order of tests by gen8_facts 8.1).
 
 use super::aux::Known;
 use super::depth::{self, DepthStencilPackets, Depths, Timing};
@@ -26,8 +26,9 @@ use genxml::gen8::render3d_depth::{
     ThreeDStateDepthBuffer, ThreeDStateStencilBuffer, ThreeDStateWmDepthStencil,
 };
 use genxml::gen8::render3d_pixel::{
-    BlendState, ColorCalcState, ForceOverride, ThreeDStateBlendStatePointers, ThreeDStateCcStatePointers,
-    ThreeDStatePs, ThreeDStatePsExtra, ThreeDStateWm, ThreeDStateWmChromakey,
+    BlendState, ColorCalcState, ForceOverride, ThreeDStateBlendStatePointers,
+    ThreeDStateCcStatePointers, ThreeDStatePs, ThreeDStatePsExtra, ThreeDStateWm,
+    ThreeDStateWmChromakey,
 };
 use genxml::gen8::render3d_raster::ThreeDStateMultisample;
 
@@ -47,7 +48,8 @@ pub struct Windower {
     blend: BlendState,
     constants: ColorCalcState,
     purpose: Purpose,
-    /// The place where depths are evaluated, in 1/16 pixels, if that is not at the samples of the rasteriser.
+    /// The place where depths are evaluated, in 1/16 pixels, if that is not at the samples of the
+    /// rasteriser.
     depth_at: Option<[u8; 2]>,
     /// What pixels do is counted.
     counted: bool,
@@ -92,7 +94,10 @@ impl Windower {
         for (asked, what) in [
             (wm.legacy_depth_buffer_clear_enable, "a clear of the depth buffer by 3DSTATE_WM"),
             (wm.legacy_depth_buffer_resolve_enable, "a resolve of the depth buffer by 3DSTATE_WM"),
-            (wm.legacy_hierarchical_depth_buffer_resolve_enable, "a hierarchical resolve by 3DSTATE_WM"),
+            (
+                wm.legacy_hierarchical_depth_buffer_resolve_enable,
+                "a hierarchical resolve by 3DSTATE_WM",
+            ),
         ] {
             if asked {
                 return Err(exec.unimplemented(what, "2a p.271"));
@@ -104,19 +109,21 @@ impl Windower {
         let stencil: ThreeDStateStencilBuffer = state::packet(exec);
         let tests: ThreeDStateWmDepthStencil = state::packet(exec);
         let multisample: ThreeDStateMultisample = state::packet(exec);
-        // Pointers may be anything where nothing needs what they point to, as in clears of depth and stencil.
-        let shades = extra.pixel_shader_valid && wm.force_thread_dispatch_enable != ForceOverride::FORCE_OFF;
+        // Pointers may be anything where nothing needs what they point to, as in clears of depth
+        // and stencil.
+        let shades =
+            extra.pixel_shader_valid && wm.force_thread_dispatch_enable != ForceOverride::FORCE_OFF;
         let pointer: ThreeDStateBlendStatePointers = state::packet(exec);
         let blend = match shades && pointer.blend_state_pointer_valid {
             true => blend_state(exec, pointer.blend_state_pointer.get())?,
             false => BlendState::unpack_lossy(&[0; BlendState::DWORDS]),
         };
         let pointer: ThreeDStateCcStatePointers = state::packet(exec);
-        let constants = match (shades || tests.stencil_test_enable) && pointer.color_calc_state_pointer_valid
-        {
-            true => state::dynamic(exec, pointer.color_calc_state_pointer.get())?,
-            false => ColorCalcState::unpack_lossy(&[0; ColorCalcState::DWORDS]),
-        };
+        let constants =
+            match (shades || tests.stencil_test_enable) && pointer.color_calc_state_pointer_valid {
+                true => state::dynamic(exec, pointer.color_calc_state_pointer.get())?,
+                false => ColorCalcState::unpack_lossy(&[0; ColorCalcState::DWORDS]),
+            };
         let depth = DepthStencilPackets {
             depth: &depth,
             stencil: &stencil,
@@ -133,8 +140,8 @@ impl Windower {
             blend: &blend,
             chroma_key_kills: chroma.chroma_key_kill_enable,
         };
-        let output =
-            Output::resolve(&packets).map_err(|bad| exec.bad_field(bad.field, bad.value, bad.why))?;
+        let output = Output::resolve(&packets)
+            .map_err(|bad| exec.bad_field(bad.field, bad.value, bad.why))?;
         let shader = if shades { PixelShader::resolve(exec, raster.multisample)? } else { None };
         let windower = Windower {
             output,
@@ -152,7 +159,14 @@ impl Windower {
     }
 
     /// Depths of a quad where its samples are covered.
-    fn depths(&self, raster: &Raster, object: &Object, x: u32, y: u32, coverage: &[u8; 4]) -> Depths {
+    fn depths(
+        &self,
+        raster: &Raster,
+        object: &Object,
+        x: u32,
+        y: u32,
+        coverage: &[u8; 4],
+    ) -> Depths {
         let mut depths = [[0.0; 8]; 4];
         if self.output.depth.is_idle() {
             return depths;
@@ -182,7 +196,8 @@ impl PixelPipe {
         PixelPipe::new(self.shader.as_ref().map(PixelShader::fork))
     }
 
-    /// Takes over what another one knows of surfaces and kernels, and forgets what it knew and counted itself.
+    /// Takes over what another one knows of surfaces and kernels, and forgets what it knew and
+    /// counted itself.
     pub(super) fn follow(&mut self, other: &PixelPipe) {
         if let (Some(own), Some(other)) = (&mut self.shader, &other.shader) {
             own.follow(other);
@@ -260,8 +275,9 @@ impl PixelPipe {
     ) -> Result<(), Fault> {
         let Screen { raster, windower, .. } = *draw;
         exec.spend(4 * watchdog::PIXEL)?;
-        if let Some(stipple) =
-            raster.polygon_stipple.filter(|_| object.object.kind == Kind::Surface && object.stippled)
+        if let Some(stipple) = raster
+            .polygon_stipple
+            .filter(|_| object.object.kind == Kind::Surface && object.stippled)
         {
             stipple.mask(&mut quad);
         }
@@ -282,8 +298,9 @@ impl PixelPipe {
         if coverage == [0; 4] {
             return Ok(());
         }
-        // The shader sees what the primitive covers: tests behave as if they came behind it (2a p.276), and OpenGL's
-        // gl_SampleMaskIn leaves them out even where the shader asks for early ones.
+        // The shader sees what the primitive covers: tests behave as if they came behind it (2a
+        // p.276), and OpenGL's gl_SampleMaskIn leaves them out even where the shader asks for early
+        // ones.
         let mut live = coverage;
         let timing = windower.output.timing;
         if self.shader.is_none() || timing != Timing::Late {
@@ -376,8 +393,10 @@ impl PixelPipe {
             if let Some(smooth) = &object.object.smooth {
                 soften(smooth, write);
             }
-            let bound =
-                self.targets.iter().position(|t| t.binding == write.binding && t.entry == write.entry);
+            let bound = self
+                .targets
+                .iter()
+                .position(|t| t.binding == write.binding && t.entry == write.entry);
             let place = match bound {
                 Some(place) => place,
                 None => self.bind(exec, windower, write)?,
@@ -405,7 +424,11 @@ impl PixelPipe {
         let Windower { blend, constants, purpose, .. } = windower;
         let surface = match &mut self.shader {
             Some(shader) => shader.surface(exec, write.binding)?,
-            None => return Err(exec.unimplemented("a render target without a pixel shader", "2a p.157")),
+            None => {
+                return Err(
+                    exec.unimplemented("a render target without a pixel shader", "2a p.157")
+                );
+            }
         };
         let entry = usize::from(write.entry);
         let target = RenderTarget::resolve(&surface, blend, entry, constants, *purpose);
@@ -427,8 +450,9 @@ impl PixelPipe {
     }
 }
 
-/// BLEND_STATE at an offset from Dynamic State Base Address. The end of its eighth entry lies behind the first cache line, where
-/// memory may end: drivers write as many entries as there are targets.
+/// BLEND_STATE at an offset from Dynamic State Base Address. The end of its eighth entry lies
+/// behind the first cache line, where memory may end: drivers write as many entries as there are
+/// targets.
 fn blend_state<O: Observer>(exec: &Exec<'_, O>, offset: u64) -> Result<BlendState, Fault> {
     const LINE: usize = 64;
     let at = exec.state.base.dynamic.wrapping_add(offset);

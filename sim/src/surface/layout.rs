@@ -1,8 +1,10 @@
-//! Where levels, slices and samples of an image lie in its rows of elements (gen8_facts 8.3, 10.2 and 10.3).
+//! Where levels, slices and samples of an image lie in its rows of elements (gen8_facts 8.3, 10.2
+//! and 10.3).
 //!
-//! An image is stored as one plane of rows. Each slice of an array has its levels in that plane, level 1 below level 0,
-//! the others to the right of level 1, one below the other; slices follow each other at a fixed number of rows. A volume
-//! has its levels one below the other, each with its slices side by side, 2^level of them in a row.
+//! An image is stored as one plane of rows. Each slice of an array has its levels in that plane,
+//! level 1 below level 0, the others to the right of level 1, one below the other; slices follow
+//! each other at a fixed number of rows. A volume has its levels one below the other, each with its
+//! slices side by side, 2^level of them in a row.
 
 /// Kinds of images by the coordinates that they take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -132,7 +134,8 @@ impl Layout {
         Level { number, x, y, width, height, depth }
     }
 
-    /// First column and row of elements of a slice of a level, and of a sample that has slices of its own.
+    /// First column and row of elements of a slice of a level, and of a sample that has slices of
+    /// its own.
     pub const fn slice(&self, level: &Level, slice: u32, sample: u32) -> [u32; 2] {
         if matches!(self.dimension, Dimension::Three) {
             let [width, height] = self.aligned(level.number);
@@ -167,7 +170,10 @@ impl Layout {
             let [across, down] = match self.dimension {
                 Dimension::Three => {
                     let most = 1 << number;
-                    [if level.depth < most { level.depth } else { most }, level.depth.div_ceil(most)]
+                    [
+                        if level.depth < most { level.depth } else { most },
+                        level.depth.div_ceil(most),
+                    ]
                 }
                 _ => [1, 1],
             };

@@ -6,7 +6,8 @@ use super::layout::{Dimension, Layout, Level};
 use crate::assumptions::LEVELS_WITHOUT_ALIGNMENT_ALIGN_TO;
 use genxml::gen8::state::{
     RenderSurfaceState, RenderSurfaceStateAuxiliary, RenderSurfaceStateAuxiliarySurfaceMode,
-    RenderSurfaceStateExtent, RenderSurfaceStateView, ShaderChannelSelect, SurfaceFormat, SurfaceType,
+    RenderSurfaceStateExtent, RenderSurfaceStateView, ShaderChannelSelect, SurfaceFormat,
+    SurfaceType,
 };
 use std::fmt;
 
@@ -38,7 +39,8 @@ pub enum AuxiliaryKind {
     Hiz,
 }
 
-/// The auxiliary surface. The data port's messages do not look at it, but for the counter (gen8_facts 8.4).
+/// The auxiliary surface. The data port's messages do not look at it, but for the counter
+/// (gen8_facts 8.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Auxiliary {
     /// What it is for.
@@ -51,7 +53,8 @@ pub struct Auxiliary {
     pub qpitch: u32,
 }
 
-/// Where the chroma of planar formats lies, in pixels and rows from the start of the surface (2d p.344 and p.351).
+/// Where the chroma of planar formats lies, in pixels and rows from the start of the surface (2d
+/// p.344 and p.351).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Chroma {
     /// U and V have planes of their own; which the manual does not support.
@@ -71,7 +74,8 @@ pub struct Surface {
     pub base: u64,
     /// Width of level 0 in texels; entries of a buffer.
     pub width: u32,
-    /// Height of level 0 in texels; 1 for a buffer. Of a surface that skips lines, the height of the field.
+    /// Height of level 0 in texels; 1 for a buffer. Of a surface that skips lines, the height of
+    /// the field.
     pub height: u32,
     /// Bytes from a row to the next; bytes from an entry to the next for a buffer.
     pub pitch: u32,
@@ -103,7 +107,8 @@ pub struct Surface {
     pub mip_count: u32,
     /// First slice that can be reached (Minimum Array Element).
     pub first_slice: u32,
-    /// Slices of an array (six for each cube), or of level 0 of a volume, that can be reached from there.
+    /// Slices of an array (six for each cube), or of level 0 of a volume, that can be reached from
+    /// there.
     pub slices: u32,
     /// Slices that render targets and typed messages can reach (Render Target View Extent).
     pub view_extent: u32,
@@ -183,8 +188,8 @@ impl Surface {
     /// Follows a surface state.
     ///
     /// # Errors
-    /// [`BadSurface`] names the field that leaves open where an element lies: formats and types that do not exist,
-    /// tiles that do not fit, slices without a distance.
+    /// [`BadSurface`] names the field that leaves open where an element lies: formats and types
+    /// that do not exist, tiles that do not fit, slices without a distance.
     pub fn resolve(state: &RenderSurfaceState) -> Result<Surface, BadSurface> {
         let format = state.surface_format;
         let codec = Codec::of(format);
@@ -206,7 +211,8 @@ impl Surface {
             top: state.y_offset.get() as u32,
             line_stride: state.vertical_line_stride.get() as u32,
             // The offset is ignored without a stride (2d p.328).
-            line_offset: (state.vertical_line_stride.get() & state.vertical_line_stride_offset.get()) as u32,
+            line_offset: (state.vertical_line_stride.get()
+                & state.vertical_line_stride_offset.get()) as u32,
             first_level: state.surface_min_lod.get() as u32,
             mip_count: state.mip_count_lod.get() as u32,
             turned: turned(state),
@@ -243,7 +249,10 @@ impl Surface {
         if self.tile_mode != TileMode::Linear {
             return Err(wrong("Tile Mode", state.tile_mode.bits(), "a buffer cannot be tiled"));
         }
-        if self.codec.is_some_and(|codec| !matches!(codec.format().class, Class::Channels | Class::Raw)) {
+        if self
+            .codec
+            .is_some_and(|codec| !matches!(codec.format().class, Class::Channels | Class::Raw))
+        {
             let why = "buffers cannot have compressed or YUV formats";
             return Err(wrong("Surface Format", self.format.bits(), why));
         }
@@ -289,16 +298,19 @@ impl Surface {
             None => (false, [1, 1]),
         };
         let align = match compressed {
-            // The fields are for other formats; a level begins with a block of its own (2d p.325-326).
+            // The fields are for other formats; a level begins with a block of its own (2d
+            // p.325-326).
             true => [1, 1],
             false => [
                 alignment(state.surface_horizontal_alignment.bits()),
                 alignment(state.surface_vertical_alignment.bits()),
             ],
         };
-        let distant = state.surface_array || dimension == Dimension::Cube || samples > 1 && !interleaved;
+        let distant =
+            state.surface_array || dimension == Dimension::Cube || samples > 1 && !interleaved;
         // In rows of the uncompressed surface (2d p.333).
-        let qpitch = if distant && !volume { state.surface_qpitch.get() as u32 / block[1] } else { 0 };
+        let qpitch =
+            if distant && !volume { state.surface_qpitch.get() as u32 / block[1] } else { 0 };
         if distant && !volume && qpitch == 0 && slices * samples > 1 {
             return Err(wrong("Surface QPitch", 0, "slices need a distance"));
         }
@@ -338,10 +350,18 @@ impl Surface {
             return Err(wrong("Surface Pitch", self.pitch.into(), why));
         }
         if !self.base.is_multiple_of(4096) {
-            return Err(wrong("Surface Base Address", self.base, "a tiled surface is 4 KiB aligned"));
+            return Err(wrong(
+                "Surface Base Address",
+                self.base,
+                "a tiled surface is 4 KiB aligned",
+            ));
         }
         if self.tile_mode == TileMode::W && self.element_bytes != 1 {
-            return Err(wrong("Tile Mode", state.tile_mode.bits(), "W tiling is for elements of a byte"));
+            return Err(wrong(
+                "Tile Mode",
+                state.tile_mode.bits(),
+                "W tiling is for elements of a byte",
+            ));
         }
         Ok(())
     }
@@ -359,7 +379,8 @@ impl Surface {
         u64::from(self.width.div_ceil(self.layout.block[0])) * u64::from(self.element_bytes)
     }
 
-    /// The level that typed messages and the sampler's `ld` mean by `lod`; none if it is out of their reach.
+    /// The level that typed messages and the sampler's `ld` mean by `lod`; none if it is out of
+    /// their reach.
     #[inline]
     pub fn level(&self, lod: u32) -> Option<Level> {
         (lod <= self.mip_count && self.first_level + lod <= 14)
@@ -376,14 +397,16 @@ impl Surface {
     /// Graphics address of the element that holds a texel, which must lie inside of its level.
     pub fn texel(&self, level: &Level, slice: u32, x: u32, y: u32, sample: u32) -> u64 {
         let (left, top) = self.origin(level, slice, sample);
-        let [x, y] = if self.layout.interleaved { self.layout.interleave(x, y, sample) } else { [x, y] };
+        let [x, y] =
+            if self.layout.interleaved { self.layout.interleave(x, y, sample) } else { [x, y] };
         let [across, down] = self.layout.block;
         let x = left + i64::from(x / across) * i64::from(self.element_bytes);
         self.address(x, top + i64::from(y / down))
     }
 }
 
-/// Minimum Array Element, Render Target View Extent, number of samples, and whether they are interleaved.
+/// Minimum Array Element, Render Target View Extent, number of samples, and whether they are
+/// interleaved.
 fn view(state: &RenderSurfaceState) -> Result<(u32, u32, u32, bool), BadSurface> {
     let RenderSurfaceStateView::Image {
         minimum_array_element,
@@ -397,7 +420,11 @@ fn view(state: &RenderSurfaceState) -> Result<(u32, u32, u32, bool), BadSurface>
     };
     let samples = number_of_multisamples.bits();
     if samples > 3 {
-        return Err(wrong("Number of Multisamples", samples, "the number of samples does not exist"));
+        return Err(wrong(
+            "Number of Multisamples",
+            samples,
+            "the number of samples does not exist",
+        ));
     }
     Ok((
         minimum_array_element.get() as u32,
@@ -408,7 +435,8 @@ fn view(state: &RenderSurfaceState) -> Result<(u32, u32, u32, bool), BadSurface>
 }
 
 fn turned(state: &RenderSurfaceState) -> bool {
-    let RenderSurfaceStateView::Image { render_target_and_sample_unorm_rotation, .. } = state.view else {
+    let RenderSurfaceStateView::Image { render_target_and_sample_unorm_rotation, .. } = state.view
+    else {
         return false;
     };
     render_target_and_sample_unorm_rotation.bits() != 0

@@ -24,7 +24,8 @@ impl Shown {
         let format = codec.format();
         let planar = format.class == Class::Planar;
         let numeric = if planar { Numeric::Uint } else { format.numeric };
-        let letters = format.channels().iter().filter(|channel| channel.letter != Letter::X).count();
+        let letters =
+            format.channels().iter().filter(|channel| channel.letter != Letter::X).count();
         let alpha = format.channels().iter().any(|channel| channel.letter == Letter::A);
         let most = match numeric {
             Numeric::Float => 1,
@@ -38,7 +39,14 @@ impl Shown {
                 .unwrap_or(0),
         };
         let grey = (planar || letters == 1).then_some(if alpha { 3 } else { 0 });
-        Shown { numeric, srgb: format.srgb, grey, opaque: alpha && letters > 1, most, scaled: most > 255 }
+        Shown {
+            numeric,
+            srgb: format.srgb,
+            grey,
+            opaque: alpha && letters > 1,
+            most,
+            scaled: most > 255,
+        }
     }
 
     /// Alpha is there and is not shown: drivers leave anything in it.
@@ -51,7 +59,8 @@ impl Shown {
         self.scaled
     }
 
-    /// Red, green, blue and alpha of a texel. Floats are clamped to 0..=1; a channel that is alone is shown as grey; alpha is 255.
+    /// Red, green, blue and alpha of a texel. Floats are clamped to 0..=1; a channel that is alone
+    /// is shown as grey; alpha is 255.
     pub fn pixel(&self, texel: [u32; 4]) -> [u8; 4] {
         let channel = |value: u32| match self.numeric {
             Numeric::Float => {

@@ -1,11 +1,13 @@
-//! Surface states resolved. Formats, tilings and layouts have their cases in the crate of cases (`surfaces`).
+//! Surface states resolved. Formats, tilings and layouts have their cases in the crate of cases
+//! (`surfaces`).
 
 use super::*;
 use crate::testing::{at, u};
 use genxml::core::{MinusOne, lit};
 use genxml::gen8::state::{
     RenderSurfaceState, RenderSurfaceStateAuxiliary, RenderSurfaceStateAuxiliarySurfaceMode,
-    RenderSurfaceStateExtent, RenderSurfaceStateView, SurfaceFormat, SurfaceType, TileMode as Stored,
+    RenderSurfaceStateExtent, RenderSurfaceStateView, SurfaceFormat, SurfaceType,
+    TileMode as Stored,
 };
 
 fn image() -> RenderSurfaceState {
@@ -15,7 +17,11 @@ fn image() -> RenderSurfaceState {
         tile_mode: Stored::YMAJOR,
         surface_pitch: lit!(512),
         surface_base_address: at(0xffff_8000_0000_0000),
-        extent: RenderSurfaceStateExtent::Image { height: lit!(64), width: lit!(100), depth: MinusOne::ONE },
+        extent: RenderSurfaceStateExtent::Image {
+            height: lit!(64),
+            width: lit!(100),
+            depth: MinusOne::ONE,
+        },
         ..RenderSurfaceState::new()
     }
 }
@@ -24,7 +30,10 @@ fn image() -> RenderSurfaceState {
 fn images() {
     let surface = Surface::resolve(&image()).unwrap();
     assert_eq!((surface.kind, surface.tile_mode), (SurfaceKind::Image, TileMode::Y));
-    assert_eq!((surface.width, surface.height, surface.pitch, surface.element_bytes), (100, 64, 512, 4));
+    assert_eq!(
+        (surface.width, surface.height, surface.pitch, surface.element_bytes),
+        (100, 64, 512, 4)
+    );
     // Second row of tiles, second tile, third column of 16 bytes, row 1.
     assert_eq!(surface.address(128 + 33, 33), 0x8000_0000_0000 + 5 * 4096 + 2 * 512 + 16 + 1);
     let moved = RenderSurfaceState { x_offset: lit!(4), y_offset: lit!(8), ..image() };
@@ -33,8 +42,11 @@ fn images() {
     let field = RenderSurfaceState { vertical_line_stride: lit!(1), ..image() };
     let field = Surface::resolve(&field).unwrap();
     assert_eq!(field.address(3, 5), surface.address(3, 10));
-    let odd =
-        RenderSurfaceState { vertical_line_stride: lit!(1), vertical_line_stride_offset: lit!(1), ..image() };
+    let odd = RenderSurfaceState {
+        vertical_line_stride: lit!(1),
+        vertical_line_stride_offset: lit!(1),
+        ..image()
+    };
     assert_eq!(Surface::resolve(&odd).unwrap().address(3, 5), surface.address(3, 11));
 }
 
@@ -71,7 +83,8 @@ fn auxiliary_surfaces_are_described() {
         },
         ..image()
     };
-    let expected = Auxiliary { kind: AuxiliaryKind::Mcs, base: 0x12_3000, pitch: 3 * 128, qpitch: 128 };
+    let expected =
+        Auxiliary { kind: AuxiliaryKind::Mcs, base: 0x12_3000, pitch: 3 * 128, qpitch: 128 };
     assert_eq!(Surface::resolve(&state).unwrap().auxiliary, expected);
 }
 
@@ -105,10 +118,17 @@ fn texels_of_planes_have_chroma_around_luma() {
 #[test]
 fn what_cannot_be_says_so() {
     let field = |state: RenderSurfaceState| Surface::resolve(&state).unwrap_err().field;
-    let extent = RenderSurfaceStateExtent::Image { height: lit!(64), width: lit!(100), depth: lit!(2) };
-    assert_eq!(field(RenderSurfaceState { extent, surface_array: true, ..image() }), "Surface QPitch");
+    let extent =
+        RenderSurfaceStateExtent::Image { height: lit!(64), width: lit!(100), depth: lit!(2) };
+    assert_eq!(
+        field(RenderSurfaceState { extent, surface_array: true, ..image() }),
+        "Surface QPitch"
+    );
     assert_eq!(field(RenderSurfaceState { surface_pitch: lit!(500), ..image() }), "Surface Pitch");
-    assert_eq!(field(RenderSurfaceState { surface_base_address: at(64), ..image() }), "Surface Base Address");
+    assert_eq!(
+        field(RenderSurfaceState { surface_base_address: at(64), ..image() }),
+        "Surface Base Address"
+    );
     assert_eq!(
         field(RenderSurfaceState { surface_format: SurfaceFormat::from_bits(0x1a0), ..image() }),
         "Surface Format"

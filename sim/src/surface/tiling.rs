@@ -1,7 +1,7 @@
 //! Tiling: the order of bytes inside 4 KiB tiles.
 //!
-//! Tiles follow each other along a row of tiles, rows of tiles follow each other down the surface. Address bit 6 is
-//! never swizzled on Gen8 (gen8_facts 10.1, isl).
+//! Tiles follow each other along a row of tiles, rows of tiles follow each other down the surface.
+//! Address bit 6 is never swizzled on Gen8 (gen8_facts 10.1, isl).
 
 /// How a surface's bytes are ordered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -38,7 +38,8 @@ impl TileMode {
         }
     }
 
-    /// What a pitch is a multiple of: a tile's width in bytes, for W that of the Y tile whose place it takes.
+    /// What a pitch is a multiple of: a tile's width in bytes, for W that of the Y tile whose place
+    /// it takes.
     pub const fn pitch_unit(self) -> u32 {
         match self {
             TileMode::Linear => 1,
@@ -47,7 +48,8 @@ impl TileMode {
         }
     }
 
-    /// Bytes of a row that lie one behind the other in memory, from a multiple of that on: the unit of fast copies.
+    /// Bytes of a row that lie one behind the other in memory, from a multiple of that on: the unit
+    /// of fast copies.
     pub const fn run(self) -> u32 {
         match self {
             TileMode::Linear => 1 << 31,
@@ -57,16 +59,22 @@ impl TileMode {
         }
     }
 
-    /// Offset of byte `x` of row `y` from the surface's base; `pitch` is the distance of rows in bytes as programmed
-    /// (for W, whose tiles cover 64 x 64, twice the width of a row; a tile takes 128 bytes of pitch).
-    /// `x` and `y` may lie outside the surface and may be negative when linear.
+    /// Offset of byte `x` of row `y` from the surface's base; `pitch` is the distance of rows in
+    /// bytes as programmed (for W, whose tiles cover 64 x 64, twice the width of a row; a tile
+    /// takes 128 bytes of pitch). `x` and `y` may lie outside the surface and may be negative when
+    /// linear.
     #[inline(always)]
     pub const fn offset(self, x: i64, y: i64, pitch: i64) -> i64 {
         match self {
             TileMode::Linear => y * pitch + x,
-            TileMode::X => ((y >> 3) * (pitch / 512) + (x >> 9)) * 4096 + ((y & 7) << 9) + (x & 511),
+            TileMode::X => {
+                ((y >> 3) * (pitch / 512) + (x >> 9)) * 4096 + ((y & 7) << 9) + (x & 511)
+            }
             TileMode::Y => {
-                ((y >> 5) * (pitch / 128) + (x >> 7)) * 4096 + ((x & 0x70) << 5) + ((y & 31) << 4) + (x & 15)
+                ((y >> 5) * (pitch / 128) + (x >> 7)) * 4096
+                    + ((x & 0x70) << 5)
+                    + ((y & 31) << 4)
+                    + (x & 15)
             }
             TileMode::W => {
                 ((y >> 6) * (pitch / 128) + (x >> 6)) * 4096
@@ -83,8 +91,8 @@ impl TileMode {
 }
 
 impl TileMode {
-    /// Byte and row that lie at `offset` from the surface's base: [`TileMode::offset`] the other way round. `pitch` is
-    /// at least one tile, `offset` not negative.
+    /// Byte and row that lie at `offset` from the surface's base: [`TileMode::offset`] the other
+    /// way round. `pitch` is at least one tile, `offset` not negative.
     pub const fn locate(self, offset: i64, pitch: i64) -> (i64, i64) {
         let tiles = pitch / self.pitch_unit() as i64;
         let (tile, o) = (offset >> 12, offset & 4095);
@@ -106,7 +114,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The tables of gen8_facts 10.1 (isl): which bit of x or y each address bit is, from bit 11 down.
+    /// The tables of gen8_facts 10.1 (isl): which bit of x or y each address bit is, from bit 11
+    /// down.
     const BITS: [(TileMode, [&str; 12]); 3] = [
         (TileMode::X, ["y2", "y1", "y0", "x8", "x7", "x6", "x5", "x4", "x3", "x2", "x1", "x0"]),
         (TileMode::Y, ["x6", "x5", "x4", "y4", "y3", "y2", "y1", "y0", "x3", "x2", "x1", "x0"]),

@@ -1,8 +1,9 @@
-//! Atomic operations: what memory holds afterwards and what comes back. The data ports, the URB and MI_ATOMIC share those on
-//! integers; those on floats are the data port's.
+//! Atomic operations: what memory holds afterwards and what comes back. The data ports, the URB and
+//! MI_ATOMIC share those on integers; those on floats are the data port's.
 
 use crate::assumptions::{
-    FLOAT_ATOMIC_COMPARE, FLOAT_ATOMIC_MAX, FLOAT_ATOMIC_MIN, FLOAT_ATOMICS_PREFER_NUMBERS_TO_QUIET_NANS,
+    FLOAT_ATOMIC_COMPARE, FLOAT_ATOMIC_MAX, FLOAT_ATOMIC_MIN,
+    FLOAT_ATOMICS_PREFER_NUMBERS_TO_QUIET_NANS,
 };
 use genxml_eu::gen8::eu_messages::MdcAop;
 
@@ -41,7 +42,8 @@ impl Width {
     }
 }
 
-/// Operands that the operation takes from its message, besides what memory holds: 0 to 2 (2d p.14-16).
+/// Operands that the operation takes from its message, besides what memory holds: 0 to 2 (2d
+/// p.14-16).
 pub const fn sources(operation: MdcAop) -> usize {
     match operation {
         MdcAop::AOP_INC | MdcAop::AOP_DEC | MdcAop::AOP_PREDEC => 0,
@@ -50,11 +52,17 @@ pub const fn sources(operation: MdcAop) -> usize {
     }
 }
 
-/// The new contents of memory and the value that is returned. Bits of `old` and of the sources beyond `width` are not
-/// looked at, those of the results are 0. [`MdcAop::AOP_CMPWR_2W`] is the comparison of twice the size: the caller says
-/// that size. (2d p.14-16)
+/// The new contents of memory and the value that is returned. Bits of `old` and of the sources
+/// beyond `width` are not looked at, those of the results are 0. [`MdcAop::AOP_CMPWR_2W`] is the
+/// comparison of twice the size: the caller says that size. (2d p.14-16)
 #[inline]
-pub const fn operate(operation: MdcAop, width: Width, old: u64, src0: u64, src1: u64) -> (u64, u64) {
+pub const fn operate(
+    operation: MdcAop,
+    width: Width,
+    old: u64,
+    src0: u64,
+    src1: u64,
+) -> (u64, u64) {
     let (old, src0, src1) = (width.cut(old), width.cut(src0), width.cut(src1));
     let new = match operation {
         MdcAop::AOP_AND => old & src0,

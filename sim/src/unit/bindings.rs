@@ -5,7 +5,9 @@ use crate::fault::Fault;
 use crate::observe::Observer;
 use crate::surface::Surface;
 use crate::unit::Samplers;
-use genxml::gen8::state::{BindingTableState, RenderSurfaceState, RenderSurfaceStateMediaBoundaryPixelMode};
+use genxml::gen8::state::{
+    BindingTableState, RenderSurfaceState, RenderSurfaceStateMediaBoundaryPixelMode,
+};
 
 /// A surface as a binding table names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,7 +53,8 @@ impl Bindings {
     /// The surface of entry `index`.
     ///
     /// # Errors
-    /// A page fault on the way to it, or a surface state that asks for something that is not possible.
+    /// A page fault on the way to it, or a surface state that asks for something that is not
+    /// possible.
     #[inline]
     pub fn surface<O: Observer>(&mut self, exec: &Exec<'_, O>, index: u8) -> Result<&Bound, Fault> {
         if self.places[usize::from(index)] == 0 {
@@ -83,7 +86,11 @@ impl Bindings {
     ///
     /// # Errors
     /// A page fault on the way to it.
-    pub fn state<O: Observer>(&self, exec: &Exec<'_, O>, index: u8) -> Result<RenderSurfaceState, Fault> {
+    pub fn state<O: Observer>(
+        &self,
+        exec: &Exec<'_, O>,
+        index: u8,
+    ) -> Result<RenderSurfaceState, Fault> {
         let entry = self.table.wrapping_add(4 * u64::from(index));
         let dword = exec
             .vm
@@ -93,14 +100,20 @@ impl Bindings {
         let mut dwords = [0; RenderSurfaceState::DWORDS];
         exec.vm
             .read(self.base.wrapping_add(pointer.get()), bytemuck::must_cast_slice_mut(&mut dwords))
-            .map_err(|fault| exec.page(fault, format!("surface state of binding table entry {index}")))?;
+            .map_err(|fault| {
+                exec.page(fault, format!("surface state of binding table entry {index}"))
+            })?;
         Ok(RenderSurfaceState::unpack_lossy(&dwords))
     }
 
     fn resolve<O: Observer>(&self, exec: &Exec<'_, O>, index: u8) -> Result<Bound, Fault> {
         let state = self.state(exec, index)?;
         let surface = Surface::resolve(&state).map_err(|bad| {
-            exec.bad_field(bad.field, bad.value, format!("binding table entry {index}: {}", bad.why))
+            exec.bad_field(
+                bad.field,
+                bad.value,
+                format!("binding table entry {index}: {}", bad.why),
+            )
         })?;
         Ok(Bound { surface, boundary: state.media_boundary_pixel_mode })
     }

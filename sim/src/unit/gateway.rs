@@ -1,4 +1,5 @@
-//! Message gateway: what threads tell each other (G45 vol 4, chapter 7; the barrier by what compilers send).
+//! Message gateway: what threads tell each other (G45 vol 4, chapter 7; the barrier by what
+//! compilers send).
 
 use super::Port;
 use super::local::{Gateway, Mail, PLACES, Segment, address};
@@ -20,9 +21,10 @@ const MAX_SIZE: u64 = 5;
 /// A message to the gateway.
 ///
 /// # Errors
-/// [`Fault::IllegalInstruction`] for a barrier that the thread's group does not have and for a message without payload,
-/// or with an answer that AckReq does not fit; [`Fault::Unimplemented`] for messages whose contents no source gives. What
-/// the gateway itself refuses is no fault: the thread finds the code in the answer, or never hears of it (7.1.1 AckReq).
+/// [`Fault::IllegalInstruction`] for a barrier that the thread's group does not have and for a
+/// message without payload, or with an answer that AckReq does not fit; [`Fault::Unimplemented`]
+/// for messages whose contents no source gives. What the gateway itself refuses is no fault: the
+/// thread finds the code in the answer, or never hears of it (7.1.1 AckReq).
 pub fn message<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
@@ -49,7 +51,8 @@ pub fn message<O: Observer>(
         }
         _ => Err(GatewayError::OPCODE_ERROR),
     };
-    // Without AckReq nothing comes back even if an error occurs: a child may write to a parent that has ended.
+    // Without AckReq nothing comes back even if an error occurs: a child may write to a parent that
+    // has ended.
     if let Some(response) = message.response {
         let error_code = done.err().unwrap_or(GatewayError::SUCCESSFUL);
         let answer = GatewayResponse { error_code, ..GatewayResponse::new() };
@@ -58,8 +61,9 @@ pub fn message<O: Observer>(
     Ok(())
 }
 
-/// All messages have one register. With AckReq there must be a destination and one register comes back, without it
-/// neither (7.1.1); a time stamp is nothing but an answer (7.1.5.2). Barrier messages have no AckReq.
+/// All messages have one register. With AckReq there must be a destination and one register comes
+/// back, without it neither (7.1.1); a time stamp is nothing but an answer (7.1.5.2). Barrier
+/// messages have no AckReq.
 fn check<O: Observer>(
     port: &Port<'_, '_, O>,
     message: &Message,
@@ -126,7 +130,13 @@ fn forward<O: Observer>(
     let notify = match descriptor.notify.get() {
         0 => None,
         1 => Some(0),
-        _ => return Err(port.missing("bit 16 of a forwarded message (Notify)", message, "G45 vol 4, 7.1.1")),
+        _ => {
+            return Err(port.missing(
+                "bit 16 of a forwarded message (Notify)",
+                message,
+                "G45 vol 4, 7.1.1",
+            ));
+        }
     };
     let length = match payload.length {
         GatewayLength::_1_BYTE => 1,
@@ -137,17 +147,21 @@ fn forward<O: Observer>(
     };
     let offset = payload.offset.get() as usize;
     if !offset.is_multiple_of(length) {
-        let why = format!("{length} bytes forwarded to byte {offset:#x}, which is no multiple of that");
+        let why =
+            format!("{length} bytes forwarded to byte {offset:#x}, which is no multiple of that");
         return Err(port.illegal(why, message));
     }
     let to = payload.recipient.get() as u16;
-    let mut open = port.local.gateways.iter().filter(|gateway| address(gateway.thread) == to).copied();
+    let mut open =
+        port.local.gateways.iter().filter(|gateway| address(gateway.thread) == to).copied();
     let gateway = match open.next() {
         Some(_) if open.next().is_some() => return Err(ambiguous(port, message)),
         Some(gateway) => gateway,
         // Any thread that is there can be written to then.
         None if bypass(port) => match present(port, to) {
-            [Some(thread), None] => Gateway { thread, key: payload.key.get() as u16, base: 0, size: 128 },
+            [Some(thread), None] => {
+                Gateway { thread, key: payload.key.get() as u16, base: 0, size: 128 }
+            }
             [None, _] => return Ok(Err(GatewayError::GATEWAY_CLOSED)),
             [Some(_), Some(_)] => return Err(ambiguous(port, message)),
         },
@@ -173,11 +187,13 @@ fn present<O: Observer>(port: &Port<'_, '_, O>, to: u16) -> [Option<u32>; 2] {
     [found.next(), found.next()]
 }
 
-/// The model lets more threads of a group run side by side than the GPU has places for, and who is meant is not known then.
+/// The model lets more threads of a group run side by side than the GPU has places for, and who is
+/// meant is not known then.
 #[cold]
 fn ambiguous<O: Observer>(port: &Port<'_, '_, O>, message: &Message) -> Fault {
-    let what =
-        format!("a message to one of two threads with the same place in sr0: there are {PLACES} places");
+    let what = format!(
+        "a message to one of two threads with the same place in sr0: there are {PLACES} places"
+    );
     port.missing(&what, message, "G45 vol 4, 7.1.4")
 }
 
@@ -200,7 +216,8 @@ fn time_stamp<O: Observer>(port: &Port<'_, '_, O>, registers: &mut Registers, me
     };
     let now = port.exec.budget.clock();
     let (absolute_time_low, absolute_time_high) = parts(now);
-    let (relative_time_low, relative_time_high) = parts(now.wrapping_sub(port.exec.state.gateway_epoch));
+    let (relative_time_low, relative_time_high) =
+        parts(now.wrapping_sub(port.exec.state.gateway_epoch));
     let answer = GatewayTimeStampResponse {
         absolute_time_low,
         absolute_time_high,
@@ -211,7 +228,8 @@ fn time_stamp<O: Observer>(port: &Port<'_, '_, O>, registers: &mut Registers, me
     registers.set_dwords(response + half, answer.pack());
 }
 
-/// The thread reports at its group's barrier. The last one has all of them notified in n0.0 (gen8_facts 4.8).
+/// The thread reports at its group's barrier. The last one has all of them notified in n0.0
+/// (gen8_facts 4.8).
 fn barrier<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &Registers,
@@ -236,7 +254,11 @@ fn barrier<O: Observer>(
     }
     barrier.arrived.push(local.sender);
     if barrier.arrived.len() >= barrier.threads as usize {
-        local.mail.extend(barrier.arrived.drain(..).map(|to| Mail { to, data: None, notify: Some(0) }));
+        local.mail.extend(barrier.arrived.drain(..).map(|to| Mail {
+            to,
+            data: None,
+            notify: Some(0),
+        }));
     }
     Ok(())
 }

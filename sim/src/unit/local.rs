@@ -5,7 +5,8 @@ use super::render_cache::{Dispatched, Write};
 use genxml::eu::gen8::eu_registers::StateRegister;
 use genxml_core::U;
 
-/// Shared local memory and barrier of the group whose thread runs, and the messages between threads.
+/// Shared local memory and barrier of the group whose thread runs, and the messages between
+/// threads.
 #[derive(Clone, Debug, Default)]
 pub struct Local {
     /// Shared local memory, as many bytes as the interface descriptor asks for.
@@ -91,8 +92,9 @@ pub enum Request {
     Release,
 }
 
-/// `sr0` of thread `number`, as far as it says where the thread is: seven threads an execution unit, the units of a
-/// half-slice one after the other. No two of 224 numbers in a row share half-slice, unit and slot.
+/// `sr0` of thread `number`, as far as it says where the thread is: seven threads an execution
+/// unit, the units of a half-slice one after the other. No two of 224 numbers in a row share
+/// half-slice, unit and slot.
 pub fn place(number: u32) -> StateRegister {
     StateRegister {
         thread_identifier: U::from_bits((number % 7).into()),

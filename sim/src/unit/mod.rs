@@ -1,8 +1,8 @@
 //! Shared functions: what the messages of threads reach.
 //!
-//! A [`Port`] is one thread's door to them: it knows the surfaces that the thread's binding table names and delivers
-//! each message to its unit: [`sampler`], [`dataport`], [`urb`], [`gateway`], [`spawner`],
-//! [`pixel_interpolator`]. Units never look back at what started the thread.
+//! A [`Port`] is one thread's door to them: it knows the surfaces that the thread's binding table
+//! names and delivers each message to its unit: [`sampler`], [`dataport`], [`urb`], [`gateway`],
+//! [`spawner`], [`pixel_interpolator`]. Units never look back at what started the thread.
 
 pub mod atomic;
 pub mod bindings;
@@ -55,7 +55,10 @@ impl<O: Observer> Port<'_, '_, O> {
     #[cold]
     pub fn missing(&self, what: &str, message: &Message, page: &'static str) -> Fault {
         self.exec.unimplemented(
-            format!("{what} (message to {:?}, descriptor {:#010x})", message.function, message.descriptor),
+            format!(
+                "{what} (message to {:?}, descriptor {:#010x})",
+                message.function, message.descriptor
+            ),
             page,
         )
     }
@@ -69,7 +72,8 @@ impl<O: Observer> Port<'_, '_, O> {
         }
     }
 
-    /// A message to the render cache: it waits for whoever started the thread, and knows its pixels.
+    /// A message to the render cache: it waits for whoever started the thread, and knows its
+    /// pixels.
     fn render_target(&mut self, registers: &Registers, message: &Message) -> Result<(), Fault> {
         let Some(dispatched) = &self.local.dispatched else {
             return Err(self.illegal("only pixel shaders have render targets".into(), message));
@@ -129,8 +133,12 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
             _ => {}
         }
         match message.function {
-            SharedFunction::DataPort0 => dataport::data_cache_0(self, registers, &self.lit(message)),
-            SharedFunction::DataPort1 => dataport::data_cache_1(self, registers, &self.lit(message)),
+            SharedFunction::DataPort0 => {
+                dataport::data_cache_0(self, registers, &self.lit(message))
+            }
+            SharedFunction::DataPort1 => {
+                dataport::data_cache_1(self, registers, &self.lit(message))
+            }
             SharedFunction::DataPortConstant | SharedFunction::DataPortSampler => {
                 dataport::read_only(self, registers, message)
             }
@@ -139,7 +147,9 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
             SharedFunction::Urb => urb::message(self, registers, message),
             SharedFunction::Gateway => gateway::message(self, registers, message),
             SharedFunction::Sampler => sampler::message(self, registers, message),
-            SharedFunction::PixelInterpolator => pixel_interpolator::message(self, registers, message),
+            SharedFunction::PixelInterpolator => {
+                pixel_interpolator::message(self, registers, message)
+            }
             _ => Err(self.missing("this shared function", message, "2b p.28")),
         }
     }

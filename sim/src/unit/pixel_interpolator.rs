@@ -1,7 +1,8 @@
-//! Pixel interpolator: barycentrics of a pixel shader's object at places that the shader chooses (gen8_facts 4.7).
+//! Pixel interpolator: barycentrics of a pixel shader's object at places that the shader chooses
+//! (gen8_facts 4.7).
 //!
-//! Whoever starts a thread of a pixel shader leaves a [`Pixels`] in [`Local`](super::Local); messages ask it for b1 and b2,
-//! which `pln` takes as it takes those of the payload.
+//! Whoever starts a thread of a pixel shader leaves a [`Pixels`] in [`Local`](super::Local);
+//! messages ask it for b1 and b2, which `pln` takes as it takes those of the payload.
 
 use super::Port;
 use crate::assumptions::INTERPOLATED_OFFSETS_START_AT_THE_PIXEL_LOCATION;
@@ -53,13 +54,20 @@ impl Pixels {
     /// A sample; the pixel's location if there is no such one.
     fn sample(&self, sample: usize) -> [i32; 2] {
         let positions = self.multisample.samples.positions();
-        positions.get(sample).copied().unwrap_or(self.multisample.location.position()).map(i32::from)
+        positions
+            .get(sample)
+            .copied()
+            .unwrap_or(self.multisample.location.position())
+            .map(i32::from)
     }
 
     /// Where centroid values of a slot are.
     fn centroid(&self, slot: usize) -> [i32; 2] {
         let covered = self.coverage[slot / 4][slot % 4].into();
-        self.multisample.samples.centroid(covered, self.multisample.location.position()).map(i32::from)
+        self.multisample
+            .samples
+            .centroid(covered, self.multisample.location.position())
+            .map(i32::from)
     }
 }
 
@@ -68,17 +76,21 @@ fn sixteenths(bits: u64) -> i32 {
     S::<4>::from_bits(bits).get() as i32
 }
 
-/// A message to the pixel interpolator. Each enabled channel gets b1 and b2, eight channels of both before the next eight.
+/// A message to the pixel interpolator. Each enabled channel gets b1 and b2, eight channels of both
+/// before the next eight.
 ///
 /// # Errors
-/// [`Fault::IllegalInstruction`] from threads that are no pixel shader's, and for offsets that are not all there.
+/// [`Fault::IllegalInstruction`] from threads that are no pixel shader's, and for offsets that are
+/// not all there.
 pub fn message<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
     let Some(pixels) = port.local.pixels else {
-        return Err(port.illegal("only pixel shaders have pixels to interpolate over".into(), message));
+        return Err(
+            port.illegal("only pixel shaders have pixels to interpolate over".into(), message)
+        );
     };
     let descriptor = Descriptor::unpack_lossy(&[message.descriptor]);
     match answer(registers, message, &descriptor, &pixels) {
@@ -99,23 +111,25 @@ fn answer(
     let first = descriptor.slot_group_select.get() as usize * GROUP + quarter;
     let header = usize::from(descriptor.header_present);
     let sent = descriptor.message_length.get() as usize;
-    let needs = header + if descriptor.message_type == Type::PER_SLOT_OFFSET { 2 * rows } else { 0 };
+    let needs =
+        header + if descriptor.message_type == Type::PER_SLOT_OFFSET { 2 * rows } else { 0 };
     if sent < needs {
-        return Err(format!("offsets of all slots are {needs} registers (message length), {sent} came"));
+        return Err(format!(
+            "offsets of all slots are {needs} registers (message length), {sent} came"
+        ));
     }
     let kind = if descriptor.linear { Barycentric::Linear } else { Barycentric::Perspective };
     let data = &descriptor.message_data;
     let upper = data.y_offset_or_sample_index.get();
     let offsets = message.payload + header * REGISTER;
-    let place =
-        |registers: &Registers, row: usize, channel: usize| match descriptor.message_type {
-            Type::SHARED_OFFSET => pixels.beside([data.x_offset.get() as i32, sixteenths(upper)]),
-            Type::SAMPLE_POSITION => pixels.sample(upper as usize),
-            Type::CENTROID => pixels.centroid(first + 8 * row + channel),
-            _ => pixels.beside([0, rows].map(|axis| {
-                sixteenths(registers.u32(offsets + (axis + row) * REGISTER + 4 * channel).into())
-            })),
-        };
+    let place = |registers: &Registers, row: usize, channel: usize| match descriptor.message_type {
+        Type::SHARED_OFFSET => pixels.beside([data.x_offset.get() as i32, sixteenths(upper)]),
+        Type::SAMPLE_POSITION => pixels.sample(upper as usize),
+        Type::CENTROID => pixels.centroid(first + 8 * row + channel),
+        _ => pixels.beside([0, rows].map(|axis| {
+            sixteenths(registers.u32(offsets + (axis + row) * REGISTER + 4 * channel).into())
+        })),
+    };
     let mut answers = [[[0_f32; 8]; 2]; 2];
     for (row, answers) in answers[..rows].iter_mut().enumerate() {
         let at: [Position; 8] = std::array::from_fn(|channel| {

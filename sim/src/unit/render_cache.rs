@@ -1,6 +1,8 @@
-//! Render cache data port: messages of pixel shaders that write render targets (2d p.255, p.353-357; 003:4911).
+//! Render cache data port: messages of pixel shaders that write render targets (2d p.255,
+//! p.353-357; 003:4911).
 //!
-//! This file takes a message apart: which pixels, what colours. [`crate::render::merge`] does the rest.
+//! This file takes a message apart: which pixels, what colours. [`crate::render::merge`] does the
+//! rest.
 
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
@@ -134,18 +136,25 @@ impl Reader<'_> {
     }
 }
 
-/// Takes a render target write apart. Which slots take part: those that the header names, or else those that were dispatched,
-/// of these the ones whose channels the send has enabled (gen8_facts 4.3).
+/// Takes a render target write apart. Which slots take part: those that the header names, or else
+/// those that were dispatched, of these the ones whose channels the send has enabled (gen8_facts
+/// 4.3).
 ///
 /// # Errors
-/// [`BadMessage`] for kinds of messages that do not exist or that the model lacks, and for a wrong number of registers.
-pub fn parse(registers: &Registers, message: &Message, dispatched: &Dispatched) -> Result<Write, BadMessage> {
+/// [`BadMessage`] for kinds of messages that do not exist or that the model lacks, and for a wrong
+/// number of registers.
+pub fn parse(
+    registers: &Registers,
+    message: &Message,
+    dispatched: &Dispatched,
+) -> Result<Write, BadMessage> {
     let descriptor = MsdRtw::unpack_lossy(&[message.descriptor]);
     match descriptor.message_type {
         MtDpRt::MT_RTW => {}
         MtDpRt::MT_RTR => return Err(BadMessage::Missing("render target reads", "2d p.352")),
         other => {
-            let why = format!("type {} of a message to the render cache does not exist", other.bits());
+            let why =
+                format!("type {} of a message to the render cache does not exist", other.bits());
             return Err(BadMessage::Illegal(why));
         }
     }
@@ -158,7 +167,9 @@ pub fn parse(registers: &Registers, message: &Message, dispatched: &Dispatched) 
     }
     let Some(shape) = Shape::of(descriptor.message_subtype) else {
         let subtype = descriptor.message_subtype.bits();
-        return Err(BadMessage::Illegal(format!("render target write: subtype {subtype} is reserved")));
+        return Err(BadMessage::Illegal(format!(
+            "render target write: subtype {subtype} is reserved"
+        )));
     };
     let upper = descriptor.slot_group_select == MsdRtwSlotGroupSelect::SLOTGRP_HI;
     let mut write = Write {
@@ -184,7 +195,9 @@ pub fn parse(registers: &Registers, message: &Message, dispatched: &Dispatched) 
     let sent = descriptor.message_length.get() as usize;
     if descriptor.header_present {
         if sent < 2 {
-            return Err(BadMessage::Illegal("render target write: a header has two registers".into()));
+            return Err(BadMessage::Illegal(
+                "render target write: a header has two registers".into(),
+            ));
         }
         let header = MhRt::unpack_lossy(&registers.dwords(at));
         let controls = header.render_target_controls_0;
@@ -199,10 +212,13 @@ pub fn parse(registers: &Registers, message: &Message, dispatched: &Dispatched) 
         write.entry = header.render_target_index.render_target_index.get() as u8;
         write.slice = controls.render_target_array_index.get() as u32;
         write.viewport = controls.viewport_index.get() as u8;
-        write.back = controls.front_back_facing_polygon == MhcRtC0FrontBackFacingPolygon::BACK_FACING;
+        write.back =
+            controls.front_back_facing_polygon == MhcRtC0FrontBackFacingPolygon::BACK_FACING;
         // Quads lie at even columns and rows.
-        let corner = |subspan: MhcRtSubspan| [subspan.x.get() as u32 & !1, subspan.y.get() as u32 & !1];
-        write.subspans = [header.subspan_0, header.subspan_1, header.subspan_2, header.subspan_3].map(corner);
+        let corner =
+            |subspan: MhcRtSubspan| [subspan.x.get() as u32 & !1, subspan.y.get() as u32 & !1];
+        write.subspans =
+            [header.subspan_0, header.subspan_1, header.subspan_2, header.subspan_3].map(corner);
     }
     // Channels that the send does not have do not keep slots from being written.
     let channels = (message.mask | !0 << message.channels.min(31)) << shape.first;

@@ -38,7 +38,8 @@ fn machine() -> (Memory, AddressSpace) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Oracle: every byte by itself, in an array of its own; G45 vol 4 section 5.10.4 for what lies outside.
+    /// Oracle: every byte by itself, in an array of its own; G45 vol 4 section 5.10.4 for what lies
+    /// outside.
     #[test]
     fn media_blocks(
         tile_mode in prop::sample::select(vec![TileMode::Linear, TileMode::X, TileMode::Y]),
@@ -97,7 +98,8 @@ proptest! {
         }
     }
 
-    /// Random kernels behind a walker: they end with a fault or in order, and reach no memory but what is mapped.
+    /// Random kernels behind a walker: they end with a fault or in order, and reach no memory but
+    /// what is mapped.
     #[test]
     fn random_kernels(
         code in prop::collection::vec((any::<[u32; 4]>(), prop::sample::select(vec![0x01u8, 0x31, 0x40, 0x41, 0x10, 0x20, 0x27])), 1..16),
@@ -143,8 +145,9 @@ proptest! {
     }
 }
 
-/// A kernel that jumps to where no direct branch leads and raises an exception there. Oracle: the instructions that a
-/// thread executes, counted by hand; 004:3110-3130 and STATE_SIP for the way to the system routine and back.
+/// A kernel that jumps to where no direct branch leads and raises an exception there. Oracle: the
+/// instructions that a thread executes, counted by hand; 004:3110-3130 and STATE_SIP for the way to
+/// the system routine and back.
 #[test]
 fn computed_jumps_and_exceptions_of_walkers() {
     let (mut mem, mut space) = machine();
@@ -153,9 +156,12 @@ fn computed_jumps_and_exceptions_of_walkers() {
                  (W) send (8|M0) null r112:ud 0x27 0x02000010 {EOT}";
     let routine = "(W) and (1|M0) cr0.1<1>:ud cr0.1<0;1,0>:ud 0x0000ffff:ud
                    (W) and (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x7fffffff:ud {Switch}";
-    for (offset, text) in [(0x40, "(W) mov (1|M0) ip<1>:ud 0x240:ud"), (0x240, raise), (0x400, routine)] {
+    for (offset, text) in
+        [(0x40, "(W) mov (1|M0) ip<1>:ud 0x240:ud"), (0x240, raise), (0x400, routine)]
+    {
         let options = genxml_eu::asm::Options::default();
-        let code = genxml_eu::asm::assemble(text, genxml_eu::syntax::Syntax::Iga, &options).unwrap();
+        let code =
+            genxml_eu::asm::assemble(text, genxml_eu::syntax::Syntax::Iga, &options).unwrap();
         vm.write(BASE + offset, &code.bytes).unwrap();
     }
     let mut state = State { vfe: Some(MediaVfeState::new()), ..State::default() };

@@ -1,4 +1,5 @@
-//! Oracle: areas of triangles as exact integers, divided in f64; perspective by weights over w (Direct3D 11, 3.8).
+//! Oracle: areas of triangles as exact integers, divided in f64; perspective by weights over w
+//! (Direct3D 11, 3.8).
 
 use super::*;
 use crate::render::interpolate::Corner;
@@ -49,8 +50,14 @@ fn expected(linear: bool, x: i32, y: i32) -> [f64; 2] {
     [weights[1] / all, weights[2] / all]
 }
 
-/// Sends a message, and compares with what is expected at `place`, in 1/16 pixels from the corner of the pixel.
-fn check(descriptor: &Descriptor, first: u8, place: impl Fn(usize) -> [i32; 2], registers: &mut Registers) {
+/// Sends a message, and compares with what is expected at `place`, in 1/16 pixels from the corner
+/// of the pixel.
+fn check(
+    descriptor: &Descriptor,
+    first: u8,
+    place: impl Fn(usize) -> [i32; 2],
+    registers: &mut Registers,
+) {
     let pixels = pixels();
     let channels = if descriptor.simd_mode == MdcSm2::SIMD16 { 16 } else { 8 };
     let group = 16 * descriptor.slot_group_select.get() as usize;
@@ -94,12 +101,16 @@ fn check(descriptor: &Descriptor, first: u8, place: impl Fn(usize) -> [i32; 2], 
 fn all_messages() {
     let mut registers = Registers::default();
     let samples = [[6, 2], [14, 6], [2, 10], [10, 14]];
-    for (simd, group, first) in
-        [(MdcSm2::SIMD8, 0, 0), (MdcSm2::SIMD8, 0, 8), (MdcSm2::SIMD16, 0, 0), (MdcSm2::SIMD16, 1, 16)]
-    {
+    for (simd, group, first) in [
+        (MdcSm2::SIMD8, 0, 0),
+        (MdcSm2::SIMD8, 0, 8),
+        (MdcSm2::SIMD16, 0, 0),
+        (MdcSm2::SIMD16, 1, 16),
+    ] {
         for linear in [false, true] {
             let descriptor = |message_type, data| Descriptor {
-                message_length: U::new(if message_type == Type::PER_SLOT_OFFSET { 4 } else { 1 }).unwrap(),
+                message_length: U::new(if message_type == Type::PER_SLOT_OFFSET { 4 } else { 1 })
+                    .unwrap(),
                 response_length: U::new(if simd == MdcSm2::SIMD16 { 4 } else { 2 }).unwrap(),
                 simd_mode: simd,
                 linear,
@@ -109,7 +120,9 @@ fn all_messages() {
                 ..Descriptor::new()
             };
             // From -8 to 7 sixteenths, X in the low half.
-            for (data, offset) in [(0x00, [0, 0]), (0x87, [7, -8]), (0x7f, [-1, 7]), (0x18, [-8, 1])] {
+            for (data, offset) in
+                [(0x00, [0, 0]), (0x87, [7, -8]), (0x7f, [-1, 7]), (0x18, [-8, 1])]
+            {
                 let place = |_| offset.map(|o| 8 + o);
                 check(&descriptor(Type::SHARED_OFFSET, data), first, place, &mut registers);
             }

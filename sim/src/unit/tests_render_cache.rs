@@ -108,7 +108,8 @@ fn payloads_of_the_manual() {
                 // More than fifteen registers: no message can be so long.
                 continue;
             }
-            let write = parse(&registers, &message(descriptor, at, 0xffff), &Dispatched::default()).unwrap();
+            let write = parse(&registers, &message(descriptor, at, 0xffff), &Dispatched::default())
+                .unwrap();
             let (first, slots) = match subtype {
                 Subtype::SIMD8_DUALSRC_HI => (8, 8..16),
                 Subtype::SIMD8_DUALSRC_LO | Subtype::SIMD8_LO => (0, 0..8),
@@ -131,17 +132,32 @@ fn payloads_of_the_manual() {
                         continue;
                     }
                     let place = find(table, &[name, &source]).unwrap();
-                    assert_eq!(write.color[channel][slot], expected(place, slot), "{} {name}", table.name);
+                    assert_eq!(
+                        write.color[channel][slot],
+                        expected(place, slot),
+                        "{} {name}",
+                        table.name
+                    );
                     let second = find(table, &[&format!("Src1 {name}")]);
                     let found = write.second.map(|second| second[channel][slot]);
-                    assert_eq!(found, second.map(|place| expected(place, slot)), "{} {name}", table.name);
+                    assert_eq!(
+                        found,
+                        second.map(|place| expected(place, slot)),
+                        "{} {name}",
+                        table.name
+                    );
                 }
                 let found = write.alpha.map(|alpha| alpha[slot]);
                 assert_eq!(found, alpha.map(|place| expected(place, slot)), "{}", table.name);
                 let found = write.depth.map(|depth| depth[slot].to_bits());
                 assert_eq!(found, depth.map(|place| expected(place, slot)), "{}", table.name);
                 let found = write.omask.map(|omask| omask[slot]);
-                assert_eq!(found, omask.map(|[first, _]| (first + slot as u32 / 2) as u16), "{}", table.name);
+                assert_eq!(
+                    found,
+                    omask.map(|[first, _]| (first + slot as u32 / 2) as u16),
+                    "{}",
+                    table.name
+                );
             }
             let of_slots = slots.fold(0, |mask, slot| mask | 1 << slot);
             assert_eq!(write.mask, 0xf0f3 & of_slots);

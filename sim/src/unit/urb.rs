@@ -1,5 +1,5 @@
-//! Unified return buffer: memory of the machine that threads hand data to each other in (G45 vol 4, chapter 8; the
-//! messages by what drivers send, gen8_facts 4.4).
+//! Unified return buffer: memory of the machine that threads hand data to each other in (G45 vol 4,
+//! chapter 8; the messages by what drivers send, gen8_facts 4.4).
 
 use super::Port;
 use crate::assumptions::{URB_BYTES, URB_HANDLE_BYTES};
@@ -83,7 +83,8 @@ impl Urb {
 /// A message to the URB.
 ///
 /// # Errors
-/// [`Fault::IllegalInstruction`] for messages that are too short, and for addresses outside of the URB.
+/// [`Fault::IllegalInstruction`] for messages that are too short, and for addresses outside of the
+/// URB.
 pub fn message<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
@@ -93,7 +94,9 @@ pub fn message<O: Observer>(
     port.exec.vm.keep_order();
     let urb = &mut port.exec.state.urb;
     let done = match descriptor.urb_opcode {
-        Opcode::WRITE_HWORD | Opcode::WRITE_OWORD => write_block(urb, registers, message, &descriptor),
+        Opcode::WRITE_HWORD | Opcode::WRITE_OWORD => {
+            write_block(urb, registers, message, &descriptor)
+        }
         Opcode::READ_HWORD | Opcode::READ_OWORD => read_block(urb, registers, message, &descriptor),
         Opcode::SIMD8_WRITE => write_channels(urb, registers, message, &descriptor),
         Opcode::SIMD8_READ => read_channels(urb, registers, message, &descriptor),
@@ -124,7 +127,8 @@ impl From<Outside> for Wrong {
     }
 }
 
-/// Registers of a message behind its first `headers` ones: offset of the first, and how many. At least `least`.
+/// Registers of a message behind its first `headers` ones: offset of the first, and how many. At
+/// least `least`.
 fn data(
     message: &Message,
     descriptor: &UrbMessageDescriptor,
@@ -133,17 +137,24 @@ fn data(
 ) -> Result<(usize, usize), Wrong> {
     let sent = descriptor.message_length.get() as usize;
     match sent.checked_sub(headers) {
-        Some(registers) if registers >= least => Ok((message.payload + headers * REGISTER, registers)),
-        _ => {
-            Err(Wrong::Message(format!("a URB message of {sent} registers, {} are needed", headers + least)))
+        Some(registers) if registers >= least => {
+            Ok((message.payload + headers * REGISTER, registers))
         }
+        _ => Err(Wrong::Message(format!(
+            "a URB message of {sent} registers, {} are needed",
+            headers + least
+        ))),
     }
 }
 
 // ---- blocks ----
 
 /// Where the data of both handles starts.
-fn entries(header: &UrbMessageHeader, descriptor: &UrbMessageDescriptor, unit: usize) -> [usize; 2] {
+fn entries(
+    header: &UrbMessageHeader,
+    descriptor: &UrbMessageDescriptor,
+    unit: usize,
+) -> [usize; 2] {
     let slots = match descriptor.per_slot_offset {
         true => [header.slot_0_offset.get(), header.slot_1_offset.get()],
         false => [0; 2],
@@ -158,8 +169,8 @@ fn place(descriptor: &UrbMessageDescriptor, handle: u64, slot: u64, unit: usize)
     handle as usize * URB_HANDLE_BYTES + units as usize * unit
 }
 
-/// Half registers of a block in order: where each lies in the URB, and in the message behind the header. Interleaved,
-/// lower halves belong to the first handle and upper ones to the second.
+/// Half registers of a block in order: where each lies in the URB, and in the message behind the
+/// header. Interleaved, lower halves belong to the first handle and upper ones to the second.
 fn halves(
     descriptor: &UrbMessageDescriptor,
     header: &UrbMessageHeader,
@@ -169,7 +180,9 @@ fn halves(
     let words = matches!(descriptor.urb_opcode, Opcode::WRITE_OWORD | Opcode::READ_OWORD);
     let [first, second] = entries(header, descriptor, if words { OWORD } else { REGISTER });
     if words && registers > 1 {
-        let why = format!("a URB message about owords with {registers} registers of data, one is possible");
+        let why = format!(
+            "a URB message about owords with {registers} registers of data, one is possible"
+        );
         return Err(Wrong::Message(why));
     }
     let half = move |n: usize| {
@@ -192,7 +205,8 @@ fn write_block(
     let header = UrbMessageHeader::unpack_lossy(&registers.dwords(message.payload));
     let (first, count) = data(message, descriptor, 1, 0)?;
     let interleaved = descriptor.swizzle_control == Swizzle::INTERLEAVE_OR_CHANNEL_MASK_PRESENT;
-    // One bit for each dword of a register. Channel enables count where the message is interleaved (8.4.3.2).
+    // One bit for each dword of a register. Channel enables count where the message is interleaved
+    // (8.4.3.2).
     let mut mask = header.vertex_0_channel_mask.get() | header.vertex_1_channel_mask.get() << 4;
     if interleaved {
         mask &= u64::from(message.mask);
@@ -280,7 +294,9 @@ fn write_channels(
     let mut masks = [u64::MAX; 8];
     if descriptor.swizzle_control == Swizzle::INTERLEAVE_OR_CHANNEL_MASK_PRESENT {
         let (at, _) = data(message, descriptor, headers, 1)?;
-        masks = UrbSimd8MasksPayload::unpack_lossy(&registers.dwords(at)).channel.map(|mask| mask.get());
+        masks = UrbSimd8MasksPayload::unpack_lossy(&registers.dwords(at))
+            .channel
+            .map(|mask| mask.get());
         headers += 1;
     }
     let (first, count) = data(message, descriptor, headers, 0)?;

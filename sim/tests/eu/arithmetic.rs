@@ -1,10 +1,11 @@
-//! Operations. Oracle: the same operations in Rust's own arithmetic, written for one value, and worked examples of
-//! the manuals where named.
+//! Operations. Oracle: the same operations in Rust's own arithmetic, written for one value, and
+//! worked examples of the manuals where named.
 
 use crate::support::{alu, grf, immediate, read, run, write};
 use DataType::{B, D, Df, F, Hf, Q, Ub, Ud, Uq, Uw, W};
 use genxml_eu::instruction::{
-    Arf, Condition, DataType, Destination, Flag, Instruction, MathFunction, Operand, Region, Register, Source,
+    Arf, Condition, DataType, Destination, Flag, Instruction, MathFunction, Operand, Region,
+    Register, Source,
 };
 use genxml_eu::ops::Opcode;
 use proptest::prelude::*;
@@ -26,7 +27,11 @@ fn one(instruction: impl Fn(&[Operand]) -> Instruction, types: &[DataType], valu
     .unwrap();
     let first = read(&thread, 50, 0, size);
     for channel in 1..8 {
-        assert_eq!(read(&thread, 50, channel * size, size), first, "channel {channel} of {instruction:?}");
+        assert_eq!(
+            read(&thread, 50, channel * size, size),
+            first,
+            "channel {channel} of {instruction:?}"
+        );
     }
     first
 }
@@ -36,7 +41,11 @@ fn plain(opcode: Opcode, dst: DataType, types: &[DataType], values: &[u64]) -> u
 }
 
 fn saturated(opcode: Opcode, dst: DataType, types: &[DataType], values: &[u64]) -> u64 {
-    one(|operands| Instruction { saturate: true, ..alu(opcode, 8, dst, 50, operands) }, types, values)
+    one(
+        |operands| Instruction { saturate: true, ..alu(opcode, 8, dst, 50, operands) },
+        types,
+        values,
+    )
 }
 
 fn float(opcode: Opcode, values: &[f32]) -> f32 {
@@ -214,7 +223,8 @@ proptest! {
         }
     }
 
-    /// Oracle: 003:12168-12174, the sequence mul, mach, mov gives all 64 bits of a product of dwords.
+    /// Oracle: 003:12168-12174, the sequence mul, mach, mov gives all 64 bits of a product of
+    /// dwords.
     #[test]
     fn long_products(a: i32, b: i32) {
         let acc = Register::Arf { file: Arf::Accumulator, number: 0, byte: 0 };
@@ -255,7 +265,10 @@ fn shift_of_minus_one() {
 fn division_by_zero() {
     let divide = |ty: DataType, function, a: u32| {
         one(
-            |operands| Instruction { math: Some(function), ..alu(Opcode::Math, 8, ty, 50, operands) },
+            |operands| Instruction {
+                math: Some(function),
+                ..alu(Opcode::Math, 8, ty, 50, operands)
+            },
             &[ty, ty],
             &[a.into(), 0],
         ) as u32
@@ -272,7 +285,10 @@ fn division_by_zero() {
 fn special_values() {
     let math = |function, a: f32, b: f32| {
         f32::from_bits(one(
-            |operands| Instruction { math: Some(function), ..alu(Opcode::Math, 8, F, 50, operands) },
+            |operands| Instruction {
+                math: Some(function),
+                ..alu(Opcode::Math, 8, F, 50, operands)
+            },
             &[F, F],
             &[a.to_bits().into(), b.to_bits().into()],
         ) as u32)
@@ -307,12 +323,14 @@ fn packed_vectors() {
     assert_eq!(words, [4, 5, 6, 7, -4, -3, -2, -1]);
     let words: Vec<u16> = (0..8).map(|n| read(&thread, 51, 2 * n, 2) as u16).collect();
     assert_eq!(words, [4, 5, 6, 7, 12, 13, 14, 15]);
-    let floats: Vec<f32> = (0..4).map(|n| f32::from_bits(read(&thread, 52, 4 * n, 4) as u32)).collect();
+    let floats: Vec<f32> =
+        (0..4).map(|n| f32::from_bits(read(&thread, 52, 4 * n, 4) as u32)).collect();
     assert_eq!(floats, [0.0, 1.0, 2.0, -1.0]);
 }
 
-/// Oracle: a kernel of a media driver (vp_krn_364) sets acc0.3 and adds to it by a `mac` of one channel whose destination is
-/// r23.3: the accumulator's element is the one that lies where the destination lies.
+/// Oracle: a kernel of a media driver (vp_krn_364) sets acc0.3 and adds to it by a `mac` of one
+/// channel whose destination is r23.3: the accumulator's element is the one that lies where the
+/// destination lies.
 #[test]
 fn implied_accumulators_lie_where_the_destination_does() {
     let at = |number, element: u8| Register::Grf { number, byte: 4 * element };
@@ -334,8 +352,8 @@ fn implied_accumulators_lie_where_the_destination_does() {
     assert_eq!(f32::from_bits(read(&thread, 23, 12, 4) as u32), 7.0);
 }
 
-/// Oracle: kernels of Intel's compiler (compiler_double_div) compare channels 0 to 15 and 16 to 31 into f1.0 by two
-/// instructions and branch on all 32: the upper half writes the upper 16 bits.
+/// Oracle: kernels of Intel's compiler (compiler_double_div) compare channels 0 to 15 and 16 to 31
+/// into f1.0 by two instructions and branch on all 32: the upper half writes the upper 16 bits.
 #[test]
 fn upper_channels_have_flags_of_their_own() {
     let compare = |offset, register| Instruction {
@@ -353,7 +371,8 @@ fn upper_channels_have_flags_of_their_own() {
     assert_eq!((thread.regs.flags() >> 32) as u32, !(1 << 1 | 1 << 18));
 }
 
-/// Oracle: 2b SrcMod, logic: negation complements, the absolute value and both together change nothing.
+/// Oracle: 2b SrcMod, logic: negation complements, the absolute value and both together change
+/// nothing.
 #[test]
 fn modifiers_of_logic() {
     for (negate, absolute, expected) in [
@@ -377,7 +396,8 @@ fn modifiers_of_logic() {
     }
 }
 
-/// Oracle: eu.md 3.5: only a product of two dwords takes the low word of source 1; a word is taken with its sign.
+/// Oracle: eu.md 3.5: only a product of two dwords takes the low word of source 1; a word is taken
+/// with its sign.
 #[test]
 fn words_keep_their_sign_in_the_accumulator() {
     let accumulator = Register::Arf { file: Arf::Accumulator, number: 0, byte: 0 };
@@ -385,8 +405,13 @@ fn words_keep_their_sign_in_the_accumulator() {
         destination: Some(Destination::new(accumulator, D)),
         ..alu(Opcode::Mul, 8, D, 0, &[grf(10, D, 8), immediate(W, 0xfffb)])
     };
-    let back =
-        alu(Opcode::Mov, 8, D, 50, &[Operand::Register(Source::new(accumulator, D, Region::packed(8)))]);
+    let back = alu(
+        Opcode::Mov,
+        8,
+        D,
+        50,
+        &[Operand::Register(Source::new(accumulator, D, Region::packed(8)))],
+    );
     let thread = run(&[product, back], u32::MAX, |thread| write(thread, 10, 0, 4, 7)).unwrap();
     assert_eq!(read(&thread, 50, 0, 4) as i32, -35);
 }

@@ -2,8 +2,8 @@
 
 use DataType::{Df, F, Hf, Uv, Uw, V, Vf, W};
 use genxml_eu::instruction::{
-    AccessMode, Arf, Condition, DataType, Destination, Flag, Immediate, Instruction, MacroAccumulator,
-    Operand, Predicate, PredicateControl, Region, Register, Source, Vertical,
+    AccessMode, Arf, Condition, DataType, Destination, Flag, Immediate, Instruction,
+    MacroAccumulator, Operand, Predicate, PredicateControl, Region, Register, Source, Vertical,
 };
 use genxml_eu::ops::{Modifiers, Opcode, Traits};
 use genxml_eu::signature::Combination;
@@ -41,12 +41,24 @@ impl Random {
             let any = random.bits() & ((1 << (fraction + exponent)) - 1);
             let near = one + ((random.bits() % 16) << fraction) - (8 << fraction) + any % least;
             sign | match random.below(12) {
-                0 => {
-                    random.pick(&[0, 1, least - 1, least, infinity, infinity - 1, infinity + least / 2, one])
-                }
+                0 => random.pick(&[
+                    0,
+                    1,
+                    least - 1,
+                    least,
+                    infinity,
+                    infinity - 1,
+                    infinity + least / 2,
+                    one,
+                ]),
                 1 => any % least,
                 2 => infinity - least + any % least,
-                3 => random.pick(&[one + least, one - least, one + least / 2, one + least + least / 4]),
+                3 => random.pick(&[
+                    one + least,
+                    one - least,
+                    one + least / 2,
+                    one + least + least / 4,
+                ]),
                 4 | 5 => any,
                 _ => near,
             }
@@ -86,7 +98,8 @@ pub struct Case {
     pub addresses: [u16; 16],
     pub dispatch: u32,
     pub control: u32,
-    /// What the accumulators hold, element by element of the execution type: integers whole, floats as patterns.
+    /// What the accumulators hold, element by element of the execution type: integers whole, floats
+    /// as patterns.
     pub accumulators: [u64; 32],
 }
 
@@ -109,7 +122,9 @@ pub fn random(combination: &Combination, random: &mut Random) -> Case {
     let sizes: Vec<u8> = op
         .exec_sizes()
         .iter()
-        .filter(|size| usize::from(*size) * usize::from(widest) <= 64 && (*size < 32 || widest <= 2))
+        .filter(|size| {
+            usize::from(*size) * usize::from(widest) <= 64 && (*size < 32 || widest <= 2)
+        })
         .filter(|size| *size >= smallest(combination.opcode) && *size <= greatest(combination))
         .collect();
     let size = random.pick(&sizes);
@@ -159,7 +174,8 @@ pub fn random(combination: &Combination, random: &mut Random) -> Case {
         });
     }
     let traits = op.traits;
-    let moves = matches!(combination.opcode, Opcode::Cmp | Opcode::Cmpn | Opcode::Movi | Opcode::Madm);
+    let moves =
+        matches!(combination.opcode, Opcode::Cmp | Opcode::Cmpn | Opcode::Movi | Opcode::Madm);
     if traits.contains(Traits::WRITES_ACCUMULATOR) {
         i.acc_write = true;
     } else if !traits.contains(Traits::NO_ACCUMULATOR_DESTINATION)
@@ -190,8 +206,8 @@ pub fn random(combination: &Combination, random: &mut Random) -> Case {
     }
 }
 
-/// The type that an instruction computes in (eu.md 3.1, G45 vol 4 section 11.3.9): the widest kind of its sources; halves
-/// that make singles count as singles.
+/// The type that an instruction computes in (eu.md 3.1, G45 vol 4 section 11.3.9): the widest kind
+/// of its sources; halves that make singles count as singles.
 pub fn execution(types: &[DataType], destination: DataType) -> DataType {
     let any = |wanted: &[DataType]| types.iter().any(|ty| wanted.contains(&ty.element()));
     match () {
@@ -213,16 +229,24 @@ fn smallest(opcode: Opcode) -> u8 {
     if matches!(opcode, Opcode::Sad2 | Opcode::Sada2) { 2 } else { 1 }
 }
 
-/// Most channels: no sixteen for integer division, eight address registers, one accumulator of integers.
+/// Most channels: no sixteen for integer division, eight address registers, one accumulator of
+/// integers.
 fn greatest(combination: &Combination) -> u8 {
     use genxml_eu::instruction::MathFunction::{IntQuotient, IntQuotientRemainder, IntRemainder};
-    let divides = matches!(combination.math, Some(IntQuotient | IntQuotientRemainder | IntRemainder));
-    let one = matches!(combination.opcode, Opcode::Mach | Opcode::Addc | Opcode::Subb | Opcode::Movi);
+    let divides =
+        matches!(combination.math, Some(IntQuotient | IntQuotientRemainder | IntRemainder));
+    let one =
+        matches!(combination.opcode, Opcode::Mach | Opcode::Addc | Opcode::Subb | Opcode::Movi);
     if divides || one { 8 } else { 32 }
 }
 
 /// `cr0.0`: all rounding modes, subnormal bits, and ALT mode where there is nothing but singles.
-fn control(types: &[DataType], destination: DataType, combination: &Combination, random: &mut Random) -> u32 {
+fn control(
+    types: &[DataType],
+    destination: DataType,
+    combination: &Combination,
+    random: &mut Random,
+) -> u32 {
     if random.once_in(4) {
         return 0;
     }
@@ -256,9 +280,11 @@ fn modifiers(i: &mut Instruction, float: bool, random: &mut Random) {
         Opcode::Not | Opcode::And | Opcode::Or | Opcode::Xor => None,
         _ if !takes(Modifiers::CONDITION) || i.math.is_some() || random.once_in(2) => None,
         Opcode::Lrp => Some(random.pick(&conditions)),
-        _ if random.once_in(4) => {
-            Some(if float && random.once_in(2) { Condition::Unordered } else { Condition::Overflow })
-        }
+        _ if random.once_in(4) => Some(if float && random.once_in(2) {
+            Condition::Unordered
+        } else {
+            Condition::Overflow
+        }),
         _ => Some(random.pick(&conditions)),
     };
     if predicated {
@@ -318,7 +344,8 @@ fn source(
     }
     match i.opcode {
         Opcode::Movi => {
-            source.register = Register::Indirect { address: 0, offset: 16 * random.below(4) as i16 };
+            source.register =
+                Register::Indirect { address: 0, offset: 16 * random.below(4) as i16 };
             source.region = Region::SCALAR;
             return Operand::Register(source);
         }
@@ -331,15 +358,19 @@ fn source(
         _ => {}
     }
     if i.access_mode == AccessMode::Align16 {
-        source.region =
-            Region { vertical: Vertical::Stride(if bytes == 8 { 2 } else { 4 }), width: 4, horizontal: 1 };
+        source.region = Region {
+            vertical: Vertical::Stride(if bytes == 8 { 2 } else { 4 }),
+            width: 4,
+            horizontal: 1,
+        };
         if random.once_in(4) {
             source.region.vertical = Vertical::Stride(0);
         }
         source.swizzle = swizzle(ty, random);
         source.register = register(16 * random.below(2) as u8);
         if index == 0 && random.once_in(4) {
-            source.register = Register::Indirect { address: 0, offset: 16 * random.below(4) as i16 };
+            source.register =
+                Register::Indirect { address: 0, offset: 16 * random.below(4) as i16 };
         }
         return Operand::Register(source);
     }
@@ -406,7 +437,8 @@ fn place(i: &Instruction, ty: DataType, random: &mut Random) -> Destination {
     let bytes = ty.size();
     if i.access_mode == AccessMode::Align16 {
         destination.write_mask = random.below(16) as u8;
-        destination.register = Register::Grf { number: DESTINATION, byte: 16 * random.below(2) as u8 };
+        destination.register =
+            Register::Grf { number: DESTINATION, byte: 16 * random.below(2) as u8 };
         return destination;
     }
     let null = i.math.is_none() && i.opcode != Opcode::Movi && random.once_in(8);
@@ -415,7 +447,8 @@ fn place(i: &Instruction, ty: DataType, random: &mut Random) -> Destination {
     }
     match i.opcode {
         Opcode::Movi => {
-            destination.register = Register::Grf { number: DESTINATION, byte: 16 * random.below(2) as u8 };
+            destination.register =
+                Register::Grf { number: DESTINATION, byte: 16 * random.below(2) as u8 };
         }
         Opcode::Math | Opcode::Sad2 | Opcode::Sada2 => {}
         _ => {
@@ -431,7 +464,8 @@ fn place(i: &Instruction, ty: DataType, random: &mut Random) -> Destination {
     destination
 }
 
-/// Sometimes source 0 or the destination is the accumulator, where its elements are those of the execution type.
+/// Sometimes source 0 or the destination is the accumulator, where its elements are those of the
+/// execution type.
 fn accumulator_operands(i: &mut Instruction, types: &[DataType], random: &mut Random) {
     let traits = i.opcode.op().traits;
     let Some(destination) = &mut i.destination else { return };
@@ -442,7 +476,8 @@ fn accumulator_operands(i: &mut Instruction, types: &[DataType], random: &mut Ra
     let bytes = usize::from(i.exec_size) * usize::from(size);
     let fits = bytes <= if types[0] == F { 64 } else { 32 };
     let simple = types.len() < 3 && i.access_mode == AccessMode::Align1 && i.math.is_none();
-    let implicit = traits.contains(Traits::READS_ACCUMULATOR) || traits.contains(Traits::WRITES_ACCUMULATOR);
+    let implicit =
+        traits.contains(Traits::READS_ACCUMULATOR) || traits.contains(Traits::WRITES_ACCUMULATOR);
     let other = matches!(i.opcode, Opcode::Line | Opcode::Pln | Opcode::Movi | Opcode::Sad2);
     if !alike || !fits || !simple || implicit || other || size == 1 || i.acc_write {
         return;

@@ -1,11 +1,12 @@
-//! Control flow. Oracle: structured programs, executed for every channel by itself by a little interpreter of the
-//! program's source. Distances follow the linking rules of compilers (eu.md 4.3).
+//! Control flow. Oracle: structured programs, executed for every channel by itself by a little
+//! interpreter of the program's source. Distances follow the linking rules of compilers (eu.md
+//! 4.3).
 
 use crate::support::{alu, grf, immediate, read, run, write};
 use DataType::D;
 use genxml_eu::instruction::{
-    Branch, Condition, DataType, Destination, Flag, Instruction, Operand, Predicate, PredicateControl,
-    Register,
+    Branch, Condition, DataType, Destination, Flag, Instruction, Operand, Predicate,
+    PredicateControl, Register,
 };
 use genxml_eu::ops::Opcode;
 use genxml_sim::Fault;
@@ -18,7 +19,8 @@ enum Statement {
     Step(i32),
     /// if (x & mask) == 0 { .. } else { .. }
     If(i32, Vec<Statement>, Option<Vec<Statement>>),
-    /// y = 0; do { ..; y += 1 } while y < n, y being the loop's own variable; inner loops use others.
+    /// y = 0; do { ..; y += 1 } while y < n, y being the loop's own variable; inner loops use
+    /// others.
     Loop(i32, Vec<Statement>),
     /// if (x & mask) == 0 leave, or begin anew
     Break(i32),
@@ -49,7 +51,8 @@ impl Compiler {
         self.open.push((self.code.len(), false, jip));
         self.open.extend(uip.map(|uip| (self.code.len(), true, uip)));
         self.code.push(Instruction {
-            predicate: predicate.map(|inverse| Predicate { control: PredicateControl::Sequential, inverse }),
+            predicate: predicate
+                .map(|inverse| Predicate { control: PredicateControl::Sequential, inverse }),
             branch: Some(Branch { jip: 0, uip: uip.map(|_| 0) }),
             ..Instruction::new(opcode, SIZE)
         });
@@ -69,7 +72,13 @@ impl Compiler {
         for statement in statements {
             match statement {
                 Statement::Step(n) => {
-                    self.code.push(alu(Opcode::Mul, SIZE, D, 10, &[grf(10, D, SIZE), immediate(D, 3)]));
+                    self.code.push(alu(
+                        Opcode::Mul,
+                        SIZE,
+                        D,
+                        10,
+                        &[grf(10, D, SIZE), immediate(D, 3)],
+                    ));
                     let n = immediate(D, *n as u32 as u64);
                     self.code.push(alu(Opcode::Add, SIZE, D, 10, &[grf(10, D, SIZE), n]));
                 }
@@ -100,9 +109,16 @@ impl Compiler {
                     let (top, bottom) = (self.label(), self.label());
                     self.code.push(alu(Opcode::Mov, SIZE, D, variable, &[immediate(D, 0)]));
                     self.place(top);
-                    // Counted first, so that a channel that begins anew counts too; the last round is left here.
+                    // Counted first, so that a channel that begins anew counts too; the last round
+                    // is left here.
                     let one = immediate(D, 1);
-                    self.code.push(alu(Opcode::Add, SIZE, D, variable, &[grf(variable, D, SIZE), one]));
+                    self.code.push(alu(
+                        Opcode::Add,
+                        SIZE,
+                        D,
+                        variable,
+                        &[grf(variable, D, SIZE), one],
+                    ));
                     self.code.push(Instruction {
                         condition: Some(Condition::Greater),
                         destination: Some(Destination::new(Register::NULL, D)),
@@ -137,7 +153,8 @@ impl Compiler {
 }
 
 fn compile(program: &[Statement]) -> Vec<Instruction> {
-    let mut compiler = Compiler { code: Vec::new(), open: Vec::new(), labels: Vec::new(), depth: 0 };
+    let mut compiler =
+        Compiler { code: Vec::new(), open: Vec::new(), labels: Vec::new(), depth: 0 };
     let end = compiler.label();
     compiler.statements(program, end, None);
     compiler.place(end);
@@ -228,7 +245,8 @@ proptest! {
     }
 }
 
-/// Oracle: 001:21868-21872, jmpi over one instruction; an index of minus its own length loops for ever.
+/// Oracle: 001:21868-21872, jmpi over one instruction; an index of minus its own length loops for
+/// ever.
 #[test]
 fn jumps() {
     let jump = |distance| Instruction {
@@ -242,7 +260,8 @@ fn jumps() {
     assert!(matches!(run(&[jump(0)], u32::MAX, |_| {}), Err(Fault::Hang { .. })));
 }
 
-/// Oracle: 003:14449-14746, if/else/endif: channels that differ in the condition take different sides.
+/// Oracle: 003:14449-14746, if/else/endif: channels that differ in the condition take different
+/// sides.
 #[test]
 fn if_else_endif() {
     let body = [
@@ -259,9 +278,15 @@ fn if_else_endif() {
             ..Instruction::new(Opcode::If, 8)
         },
         alu(Opcode::Mov, 8, D, 50, &[immediate(D, 1)]),
-        Instruction { branch: Some(Branch { jip: 32, uip: Some(32) }), ..Instruction::new(Opcode::Else, 8) },
+        Instruction {
+            branch: Some(Branch { jip: 32, uip: Some(32) }),
+            ..Instruction::new(Opcode::Else, 8)
+        },
         alu(Opcode::Mov, 8, D, 50, &[immediate(D, 2)]),
-        Instruction { branch: Some(Branch { jip: 16, uip: None }), ..Instruction::new(Opcode::Endif, 8) },
+        Instruction {
+            branch: Some(Branch { jip: 16, uip: None }),
+            ..Instruction::new(Opcode::Endif, 8)
+        },
         alu(
             Opcode::Add,
             8,
@@ -287,8 +312,9 @@ fn if_else_endif() {
     }
 }
 
-/// Oracle: kernels of a video driver (vp8_tpu_genx_0) call with sixteen channels and the return address in the last
-/// register: only its first two elements are written (2a call). Where no channel returns, the address is not looked at.
+/// Oracle: kernels of a video driver (vp8_tpu_genx_0) call with sixteen channels and the return
+/// address in the last register: only its first two elements are written (2a call). Where no
+/// channel returns, the address is not looked at.
 #[test]
 fn calls_write_two_elements() {
     let at = |byte| Register::Grf { number: 126, byte };

@@ -1,5 +1,5 @@
-//! Registers of the machine, exceptions, messages, notifications, and the manuals' examples of jumps. Oracle: the text
-//! of the manuals, as named at each test.
+//! Registers of the machine, exceptions, messages, notifications, and the manuals' examples of
+//! jumps. Oracle: the text of the manuals, as named at each test.
 
 use crate::support::{END, IP_BASE, assemble, play, session};
 use genxml_core::U;
@@ -35,7 +35,8 @@ fn fails(text: &str, launch: &Launch) -> Fault {
 
 // ---- jumps of the manuals ----
 
-/// Oracle: 003:14414-14445. `ip` is written with an address and read as that of the instruction; its low bits are dropped.
+/// Oracle: 003:14414-14445. `ip` is written with an address and read as that of the instruction;
+/// its low bits are dropped.
 #[test]
 fn instruction_pointer() {
     let thread = run(
@@ -53,8 +54,8 @@ fn instruction_pointer() {
     assert_eq!(halt, Halt::Limit, "the watchdog of an endless loop");
 }
 
-/// Oracle: 003:14700-14746, example 15-12, with distances in bytes: a jump into a table of jumps. The cases stand behind the
-/// end of the thread, where only computed jumps lead.
+/// Oracle: 003:14700-14746, example 15-12, with distances in bytes: a jump into a table of jumps.
+/// The cases stand behind the end of the thread, where only computed jumps lead.
 #[test]
 fn jump_table() {
     for case in 0..4 {
@@ -79,7 +80,8 @@ fn jump_table() {
             IP_BASE + 11 * 16,
             IP_BASE + 13 * 16,
         );
-        let (thread, halt) = play(&assemble(&text).bytes, &all(), |t| t.regs.set_u32(0, case)).unwrap();
+        let (thread, halt) =
+            play(&assemble(&text).bytes, &all(), |t| t.regs.set_u32(0, case)).unwrap();
         assert_eq!((halt, dword(&thread, 10)), (Halt::End, 100 + case));
     }
 }
@@ -119,7 +121,8 @@ fn cascade() {
     assert_eq!(found, [1, 3, 1, 2, 1, 3, 1, 2]);
 }
 
-/// Oracle: 003:14570-14640, examples 15-6 and 15-7 with two flags: a condition from two comparisons.
+/// Oracle: 003:14570-14640, examples 15-6 and 15-7 with two flags: a condition from two
+/// comparisons.
 #[test]
 fn compound_conditions() {
     for (predicate, expected) in [("(f0.0.allv)", [0, 0, 0, 9]), ("(f0.0.anyv)", [0, 9, 9, 9])] {
@@ -143,8 +146,8 @@ fn compound_conditions() {
     }
 }
 
-/// A loop that all channels leave at different rounds (examples 15-8, 15-9, 15-11), and again in an outer loop: the
-/// predicate of the inner `while` is stale for channels that broke off.
+/// A loop that all channels leave at different rounds (examples 15-8, 15-9, 15-11), and again in an
+/// outer loop: the predicate of the inner `while` is stale for channels that broke off.
 #[test]
 fn marks_of_breaks_do_not_outlive_their_loop() {
     let thread = run(
@@ -187,7 +190,8 @@ fn join_with_a_predicate() {
     assert_eq!(thread.active(), 0x33);
 }
 
-/// A subroutine that calls itself, with its return address and the depth on a stack in the registers.
+/// A subroutine that calls itself, with its return address and the depth on a stack in the
+/// registers.
 #[test]
 fn recursion() {
     let text = format!(
@@ -220,8 +224,8 @@ fn recursion() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// A private array in registers, written and read as Intel's compiler for OpenCL does it: one scattered move for each channel.
-    /// Oracle: an array for each channel.
+    /// A private array in registers, written and read as Intel's compiler for OpenCL does it: one
+    /// scattered move for each channel. Oracle: an array for each channel.
     #[test]
     fn scattered_moves(
         writes in prop::collection::vec((prop::array::uniform8(0u16..16), any::<[u32; 8]>()), 1..4),
@@ -266,8 +270,8 @@ proptest! {
         }
     }
 
-    /// Oracle: 000:555-581 and 003:8660-8690: any and all over aligned groups of the whole flag register, also of channels
-    /// that are not dispatched; the inversion comes last.
+    /// Oracle: 000:555-581 and 003:8660-8690: any and all over aligned groups of the whole flag
+    /// register, also of channels that are not dispatched; the inversion comes last.
     #[test]
     fn groups_of_predicates(
         flags: u32,
@@ -304,10 +308,12 @@ proptest! {
 
 // ---- messages and notifications ----
 
-/// Oracle: 003:13340ff, a descriptor in the address register; 004:2567, an indirect destination. The world answers zero.
+/// Oracle: 003:13340ff, a descriptor in the address register; 004:2567, an indirect destination.
+/// The world answers zero.
 #[test]
 fn descriptor_and_destination_in_registers() {
-    let mut send = genxml_eu::decode(&assemble("send (8|M0) r20:ud r2:ud 0xA a0.0\n").dwords()).unwrap();
+    let mut send =
+        genxml_eu::decode(&assemble("send (8|M0) r20:ud r2:ud 0xA a0.0\n").dwords()).unwrap();
     let ends = genxml_eu::decode(&assemble(END).dwords()).unwrap();
     send.destination.as_mut().unwrap().register =
         genxml_eu::instruction::Register::Indirect { address: 3, offset: 32 };
@@ -335,13 +341,15 @@ fn descriptor_and_destination_in_registers() {
 #[test]
 fn split_sends_are_illegal() {
     for opcode in [0x33, 0x34] {
-        let bytes: Vec<u8> = [opcode, 0, 0, 0].iter().flat_map(|dword: &u32| dword.to_le_bytes()).collect();
+        let bytes: Vec<u8> =
+            [opcode, 0, 0, 0].iter().flat_map(|dword: &u32| dword.to_le_bytes()).collect();
         let fault = play(&bytes, &all(), |_| {}).err().unwrap();
         assert!(matches!(fault, Fault::IllegalInstruction { .. }), "{fault}");
     }
 }
 
-/// Oracle: 004:3512-3625 and G45 vol 4, wait: a count is taken off, or the thread waits until one comes.
+/// Oracle: 004:3512-3625 and G45 vol 4, wait: a count is taken off, or the thread waits until one
+/// comes.
 #[test]
 fn notifications() {
     let text = format!(
@@ -367,7 +375,8 @@ fn notifications() {
     assert!(fault.to_string().contains("only n0.0, n0.1 and n0.2"), "{fault}");
 }
 
-/// Oracle: 001:18189-18203, sendc goes out once no dependency is valid; 004:3690, a write of tdr clears the valid bit.
+/// Oracle: 001:18189-18203, sendc goes out once no dependency is valid; 004:3690, a write of tdr
+/// clears the valid bit.
 #[test]
 fn dependencies() {
     let bytes = assemble(&format!("sendc (8|M0) null r2:ud 0xA 0x02000000\n{END}")).bytes;
@@ -393,7 +402,8 @@ fn dependencies() {
 
 // ---- registers ----
 
-/// Oracle: 004:2918-3078, 3081-3250, 3512-3680: what is reserved stays zero, what is read-only stays as it was.
+/// Oracle: 004:2918-3078, 3081-3250, 3512-3680: what is reserved stays zero, what is read-only
+/// stays as it was.
 #[test]
 fn access_to_registers() {
     let thread = run(
@@ -450,7 +460,9 @@ fn exceptions_without_a_routine() {
     let name = |text: &str, exceptions| {
         let fault = fails(text, &Launch { exceptions, ..all() });
         match fault {
-            Fault::Exception { exception, at } => Some((exception, at.thread.map_or(0, |thread| thread.ip))),
+            Fault::Exception { exception, at } => {
+                Some((exception, at.thread.map_or(0, |thread| thread.ip)))
+            }
             _ => None,
         }
     };
@@ -466,12 +478,16 @@ fn exceptions_without_a_routine() {
     assert!(control(&thread).software_exception_status && control(&thread).breakpoint_status);
     assert!(!control(&thread).master_exception_state);
     let fault = fails("illegal\n", &Launch { exceptions: ILLEGAL, ..all() });
-    assert!(fault.to_string().contains("kernel at 0x0000_0000_0000 +0x0: illegal opcode, and"), "{fault}");
+    assert!(
+        fault.to_string().contains("kernel at 0x0000_0000_0000 +0x0: illegal opcode, and"),
+        "{fault}"
+    );
 }
 
-/// The system routine of 003:9420-9609 without its messages: accumulators off, flags saved, the pending exceptions
-/// served one after the other through a table of jumps, flags restored, master bit cleared. Bits of `cr0.1` are looked for
-/// in its upper half, as `lzd` finds them: 0 breakpoint, 1 halt, 2 software, 3 illegal opcode.
+/// The system routine of 003:9420-9609 without its messages: accumulators off, flags saved, the
+/// pending exceptions served one after the other through a table of jumps, flags restored, master
+/// bit cleared. Bits of `cr0.1` are looked for in its upper half, as `lzd` finds them: 0
+/// breakpoint, 1 halt, 2 software, 3 illegal opcode.
 const ROUTINE: &str = "
     entry:  (W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x2:ud {Switch}
             (W) mov (1|M0) r120.0<1>:ud f0.0<0;1,0>:ud
@@ -531,11 +547,16 @@ fn the_system_routine_of_the_manual() {
     assert_eq!(thread.regs.dwords::<8>(32 * 10), [3, 0, 3, 0, 3, 0, 3, 0]);
     assert_eq!((thread.regs.u32(FLAGS), thread.active()), (0x55, u32::MAX));
     let control = control(&thread);
-    assert!(!control.master_exception_state && !control.breakpoint_suppress && !control.accumulator_disable);
+    assert!(
+        !control.master_exception_state
+            && !control.breakpoint_suppress
+            && !control.accumulator_disable
+    );
     assert_eq!(control.pack()[1] >> 16, 0, "nothing is left pending");
 }
 
-/// Oracle: 004:3481-3490, what `cr0.2` holds in the routine: the instruction, or the next one for software exceptions.
+/// Oracle: 004:3481-3490, what `cr0.2` holds in the routine: the instruction, or the next one for
+/// software exceptions.
 #[test]
 fn application_pointer() {
     let keep = "
@@ -561,7 +582,8 @@ fn application_pointer() {
     }
 }
 
-/// Oracle: G45 vol 4, 12.4.5: with the status left set and the suppress bit, each return executes one instruction.
+/// Oracle: G45 vol 4, 12.4.5: with the status left set and the suppress bit, each return executes
+/// one instruction.
 #[test]
 fn single_steps() {
     let step = "
@@ -581,7 +603,8 @@ fn single_steps() {
     assert_eq!(thread.executed(), 4 + 4 * 3);
 }
 
-/// Oracle: 003:9330ff, software cannot enter the exception state, and an exception within the routine does not nest.
+/// Oracle: 003:9330ff, software cannot enter the exception state, and an exception within the
+/// routine does not nest.
 #[test]
 fn exceptions_do_not_nest() {
     let thread = run("(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x80000000:ud\n", |_| {});

@@ -1,13 +1,15 @@
-//! The division and square root macros that Intel's compiler makes (sequences of intel-graphics-compiler, vISA's
-//! TranslationFE; the quotient of doubles stands in corpus/eu too, compiler_double_div). Oracle: correctly rounded quotients by LLVM's software floats, square roots by the
-//! processor's IEEE 754 instruction, in nearest mode; the final step in every rounding mode.
+//! The division and square root macros that Intel's compiler makes (sequences of
+//! intel-graphics-compiler, vISA's TranslationFE; the quotient of doubles stands in corpus/eu too,
+//! compiler_double_div). Oracle: correctly rounded quotients by LLVM's software floats, square
+//! roots by the processor's IEEE 754 instruction, in nearest mode; the final step in every rounding
+//! mode.
 
 use crate::case::Random;
 use crate::support::run_with;
 use DataType::{Df, F};
 use genxml_eu::instruction::{
-    AccessMode, DataType, Destination, Flag, Instruction, MacroAccumulator, MathFunction, Operand, Region,
-    Register, Source,
+    AccessMode, DataType, Destination, Flag, Instruction, MacroAccumulator, MathFunction, Operand,
+    Region, Register, Source,
 };
 use genxml_eu::ops::Opcode;
 use genxml_sim::eu::Thread;
@@ -68,7 +70,8 @@ fn step(ty: DataType, (register, accumulator, sources): Step) -> Instruction {
     }
 }
 
-// Registers: 2 zero, 3 one, 4 the denominator, 5 one half, 6 the numerator or radicand, 7 one and a half; 8 the result.
+// Registers: 2 zero, 3 one, 4 the denominator, 5 one half, 6 the numerator or radicand, 7 one and a
+// half; 8 the result.
 const fn p(register: u8, accumulator: u8) -> (u8, u8, bool) {
     (register, accumulator, false)
 }
@@ -76,7 +79,8 @@ const fn m(register: u8, accumulator: u8) -> (u8, u8, bool) {
     (register, accumulator, true)
 }
 
-/// Single quotient; the last step is apart, since the compiler restores the rounding mode before it.
+/// Single quotient; the last step is apart, since the compiler restores the rounding mode before
+/// it.
 const SINGLE_QUOTIENT: [Step; 7] = [
     (9, 1, [p(2, NONE), p(6, NONE), p(8, 0)]),
     (10, 2, [p(3, NONE), m(4, NONE), p(8, 0)]),
@@ -136,7 +140,8 @@ fn put(thread: &mut Thread, ty: DataType, register: usize, values: &[u64]) {
     }
 }
 
-/// Runs a macro on the operands of each channel; subnormal numbers are kept, as the compiler asks for.
+/// Runs a macro on the operands of each channel; subnormal numbers are kept, as the compiler asks
+/// for.
 fn evaluate(
     ty: DataType,
     function: MathFunction,
@@ -182,8 +187,10 @@ fn evaluate(
 
 fn divide(ty: DataType, a: u64, b: u64, round: Round) -> u64 {
     match ty {
-        Df => Double::from_bits(a.into()).div_r(Double::from_bits(b.into()), round).value.to_bits() as u64,
-        _ => Single::from_bits(a.into()).div_r(Single::from_bits(b.into()), round).value.to_bits() as u64,
+        Df => Double::from_bits(a.into()).div_r(Double::from_bits(b.into()), round).value.to_bits()
+            as u64,
+        _ => Single::from_bits(a.into()).div_r(Single::from_bits(b.into()), round).value.to_bits()
+            as u64,
     }
 }
 
@@ -242,7 +249,8 @@ fn square_roots() {
     }
 }
 
-/// Oracle: IGC's documentation of INVM and RSQTM: the flag says that the result is a NaN, an infinity or a zero.
+/// Oracle: IGC's documentation of INVM and RSQTM: the flag says that the result is a NaN, an
+/// infinity or a zero.
 #[test]
 fn special_values_end_early() {
     let special = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
@@ -265,11 +273,17 @@ fn special_values_end_early() {
                 let (ended, value) = early(MathFunction::InverseMacro, &[6, 4]);
                 assert_eq!(ended, is_special(a) || is_special(b), "{a} / {b}");
                 let quotient = divide(ty, bits(ty, a), bits(ty, b), Round::NearestTiesToEven);
-                assert!(!ended || value == quotient || nan(ty, value) && nan(ty, quotient), "{a} / {b}");
+                assert!(
+                    !ended || value == quotient || nan(ty, value) && nan(ty, quotient),
+                    "{a} / {b}"
+                );
                 let (ended, value) = early(MathFunction::InverseSquareRootMacro, &[6]);
                 assert_eq!(ended, is_special(a) || a < 0.0, "root of {a}");
                 let expected = root(ty, bits(ty, a));
-                assert!(!ended || value == expected || nan(ty, value) && nan(ty, expected), "root of {a}");
+                assert!(
+                    !ended || value == expected || nan(ty, value) && nan(ty, expected),
+                    "root of {a}"
+                );
             }
         }
     }

@@ -1,5 +1,6 @@
-//! What one channel of an instruction computes, a second time and from other parts: integers are `i128`, floats are
-//! LLVM's software floats (`rustc_apfloat`), functions of the math unit the C library's doubles.
+//! What one channel of an instruction computes, a second time and from other parts: integers are
+//! `i128`, floats are LLVM's software floats (`rustc_apfloat`), functions of the math unit the C
+//! library's doubles.
 
 use DataType::{Df, F, Hf};
 use genxml_eu::instruction::{Condition, DataType, MathFunction};
@@ -42,8 +43,12 @@ impl Modes {
     /// From `cr0.0`, by eu.md 3.3.
     pub fn new(control: u32) -> Modes {
         let bit = |n: u32| control >> n & 1 == 1;
-        let round =
-            [Round::NearestTiesToEven, Round::TowardPositive, Round::TowardNegative, Round::TowardZero];
+        let round = [
+            Round::NearestTiesToEven,
+            Round::TowardPositive,
+            Round::TowardNegative,
+            Round::TowardZero,
+        ];
         Modes {
             round: round[(control >> 4 & 3) as usize],
             alternative: bit(0),
@@ -63,7 +68,8 @@ impl Modes {
     }
 }
 
-/// A value in the arithmetic of an instruction: an integer, or the pattern of a float of the execution type.
+/// A value in the arithmetic of an instruction: an integer, or the pattern of a float of the
+/// execution type.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value {
     Int(i128),
@@ -133,8 +139,8 @@ pub fn from_int(to: DataType, value: i128, round: Round) -> (u64, bool) {
     })
 }
 
-/// A float as an integer of type `to`: toward zero, clamped, NaN to 0 (004:1640-1681). The second is true if the value
-/// was out of range.
+/// A float as an integer of type `to`: toward zero, clamped, NaN to 0 (004:1640-1681). The second
+/// is true if the value was out of range.
 pub fn to_int(from: DataType, to: DataType, bits: u64) -> (i128, bool) {
     let width = 8 * usize::from(to.size());
     on!(from, T => {
@@ -189,8 +195,8 @@ struct Sums {
 }
 
 impl Sums {
-    /// Remembers whether a result was too great. Where the mode keeps it finite the status does not tell: `again` makes
-    /// a sixteenth of it.
+    /// Remembers whether a result was too great. Where the mode keeps it finite the status does not
+    /// tell: `again` makes a sixteenth of it.
     fn note<T: Float>(&mut self, result: StatusAnd<T>, again: impl Fn() -> T) -> u64 {
         let kept = result.status.contains(Status::INEXACT) && result.value.abs() == T::largest();
         let limit = T::largest().scalbn(-4).next_up().value;
@@ -248,8 +254,8 @@ pub struct Context {
     pub to_accumulator: bool,
 }
 
-/// One operation on the operands of one channel. For dot products, `tuple` holds the operands of the group of four; for
-/// `sad2` those of the pair.
+/// One operation on the operands of one channel. For dot products, `tuple` holds the operands of
+/// the group of four; for `sad2` those of the pair.
 pub fn compute(x: &Context, s: [Value; 3], tuple: &[[Value; 2]]) -> Outcome {
     if matches!(x.exec, Hf | F | Df) { float(x, s, tuple) } else { int(x, s, tuple) }
 }
@@ -310,7 +316,9 @@ fn int(x: &Context, s: [Value; 3], tuple: &[[Value; 2]]) -> Outcome {
             from_above.iter().position(|&bit| bit != sign).map_or(0xffff_ffff, |n| n as i128)
         }
         Opcode::Fbl => dword(a).position(|bit| bit).map_or(0xffff_ffff, |n| n as i128),
-        Opcode::Cbit => dword(a).take(8 * usize::from(x.first.size())).filter(|&bit| bit).count() as i128,
+        Opcode::Cbit => {
+            dword(a).take(8 * usize::from(x.first.size())).filter(|&bit| bit).count() as i128
+        }
         Opcode::Bfrev => dword(a).fold(0, |sum, bit| sum * 2 + i128::from(bit)),
         Opcode::Bfi1 => ((1 << (a & 31)) - 1) << (b & 31),
         Opcode::Bfi2 => {
@@ -374,7 +382,8 @@ fn float(x: &Context, s: [Value; 3], tuple: &[[Value; 2]]) -> Outcome {
             // 004:1520-1537: a number rather than a NaN, else the second.
             Some(condition) => {
                 let (first, second) = (is_nan(x.exec, a), is_nan(x.exec, b));
-                let take = if second { !first } else { !first && holds(condition, order(x.exec, a, b)) };
+                let take =
+                    if second { !first } else { !first && holds(condition, order(x.exec, a, b)) };
                 if take { a } else { b }
             }
             None => {
@@ -430,7 +439,8 @@ fn float(x: &Context, s: [Value; 3], tuple: &[[Value; 2]]) -> Outcome {
             if fraction == nearest.one() { fraction - 1 } else { fraction }
         }
         Opcode::Math => {
-            let single = |bits: u64| f32::from_bits(convert(x.exec, F, bits, Round::TowardZero).0 as u32);
+            let single =
+                |bits: u64| f32::from_bits(convert(x.exec, F, bits, Round::TowardZero).0 as u32);
             let result = function(x, single(a).into(), single(b).into());
             convert(F, x.exec, (result as f32).to_bits().into(), Round::NearestTiesToEven).0
         }

@@ -1,6 +1,6 @@
-//! Random programs with every kind of branch. Oracle: an interpreter of the programs' source that knows one channel at a
-//! time, or, in single program flow, a group that goes where its first channel goes. Targets follow the linking rules
-//! of compilers (eu.md 4.3).
+//! Random programs with every kind of branch. Oracle: an interpreter of the programs' source that
+//! knows one channel at a time, or, in single program flow, a group that goes where its first
+//! channel goes. Targets follow the linking rules of compilers (eu.md 4.3).
 
 use crate::support::{END, IP_BASE, LIMIT, assemble, play};
 use genxml_sim::eu::Launch;
@@ -245,10 +245,14 @@ impl Compiler {
                         let more = self.count(variable, "lt", *count);
                         let behind = self.label();
                         match kind {
-                            LoopKind::Goto => self.line(format!("{more} goto.b {n} L{behind} L{top}")),
+                            LoopKind::Goto => {
+                                self.line(format!("{more} goto.b {n} L{behind} L{top}"))
+                            }
                             LoopKind::Brd => self.line(format!("{more} brd {n} L{top}")),
                             _ => {
-                                self.line(format!("(W) mov (1|M0) r90.0<1>:d {{L{top}-L{bottom}}}:d"));
+                                self.line(format!(
+                                    "(W) mov (1|M0) r90.0<1>:d {{L{top}-L{bottom}}}:d"
+                                ));
                                 self.place(bottom);
                                 self.line(format!("{more} brd {n} r90.0:d"));
                             }
@@ -273,7 +277,9 @@ impl Compiler {
                     SkipKind::BrcRegister => {
                         let predicate = self.test(*condition, false);
                         for half in 0..2 {
-                            self.line(format!("(W) mov (1|M0) r90.{half}<1>:d {{L{end}-L{here}}}:d"));
+                            self.line(format!(
+                                "(W) mov (1|M0) r90.{half}<1>:d {{L{end}-L{here}}}:d"
+                            ));
                         }
                         self.place(here);
                         self.line(format!("{predicate} brc {n} r90.0:d"));
@@ -302,10 +308,13 @@ impl Compiler {
                 }
             }
             Call(condition, kind, function) => {
-                if *function >= self.functions || context.function.is_some_and(|caller| caller >= *function) {
+                if *function >= self.functions
+                    || context.function.is_some_and(|caller| caller >= *function)
+                {
                     return;
                 }
-                let predicate = condition.map_or(String::new(), |condition| self.test(condition, true));
+                let predicate =
+                    condition.map_or(String::new(), |condition| self.test(condition, true));
                 let here = self.label();
                 let link = format!("r{}.0:ud", 100 + 2 * function);
                 match kind {
@@ -315,7 +324,9 @@ impl Compiler {
                         self.place(here);
                         self.line(format!("{predicate} call {n} {link} r91.0:d"));
                     }
-                    CallKind::Calla => self.line(format!("{predicate} calla {n} {link} {{F{function}}}")),
+                    CallKind::Calla => {
+                        self.line(format!("{predicate} calla {n} {link} {{F{function}}}"))
+                    }
                     CallKind::CallaRegister => {
                         self.line(format!("(W) mov (1|M0) r91.0<1>:d {{F{function}}}:d"));
                         self.line(format!("{predicate} calla {n} {link} r91.0:d"));
@@ -403,8 +414,9 @@ impl Interpreter<'_> {
         function: Option<usize>,
         outermost: bool,
     ) -> Next {
-        let holds =
-            |condition: &Condition, xs: &[i32]| (xs[0] & i32::from(condition.mask) == 0) != condition.inverse;
+        let holds = |condition: &Condition, xs: &[i32]| {
+            (xs[0] & i32::from(condition.mask) == 0) != condition.inverse
+        };
         for statement in statements {
             self.fuel = self.fuel.saturating_sub(1);
             if self.fuel == 0 {
@@ -443,11 +455,17 @@ impl Interpreter<'_> {
                     self.run(body, xs, innermost, function, false)
                 }
                 Break(condition) if innermost.is_some() && holds(condition, xs) => Next::Break,
-                Continue(condition) if innermost == Some(LoopKind::While) && holds(condition, xs) => {
+                Continue(condition)
+                    if innermost == Some(LoopKind::While) && holds(condition, xs) =>
+                {
                     Next::Continue
                 }
-                Statement::Halt(condition) if function.is_none() && holds(condition, xs) => Next::Halt,
-                Return(condition) if function.is_some() && outermost && holds(condition, xs) => Next::Return,
+                Statement::Halt(condition) if function.is_none() && holds(condition, xs) => {
+                    Next::Halt
+                }
+                Return(condition) if function.is_some() && outermost && holds(condition, xs) => {
+                    Next::Return
+                }
                 Call(condition, _, callee)
                     if *callee < self.program.functions.len()
                         && function.is_none_or(|caller| caller < *callee)
@@ -509,7 +527,8 @@ fn statements() -> impl Strategy<Value = Statement> {
 
 fn programs() -> impl Strategy<Value = Program> {
     let block = || prop::collection::vec(statements(), 1..5);
-    (block(), prop::collection::vec(block(), 0..3)).prop_map(|(main, functions)| Program { main, functions })
+    (block(), prop::collection::vec(block(), 0..3))
+        .prop_map(|(main, functions)| Program { main, functions })
 }
 
 fn geometries() -> impl Strategy<Value = Geometry> {

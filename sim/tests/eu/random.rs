@@ -7,7 +7,8 @@ use genxml_sim::eu::debug::{Alone, Executed, Halt};
 use genxml_sim::eu::{Launch, Thread};
 use proptest::prelude::*;
 
-/// Random dwords with a real opcode and a plausible size, since nearly all others are refused at once.
+/// Random dwords with a real opcode and a plausible size, since nearly all others are refused at
+/// once.
 fn dwords() -> impl Strategy<Value = Vec<[u32; 4]>> {
     let instruction = (any::<[u32; 4]>(), 0x01u8..0x7f).prop_map(|(mut dwords, code)| {
         if Opcode::from_code(code).is_some() {
@@ -35,7 +36,8 @@ proptest! {
     }
 }
 
-/// A generator of random numbers (splitmix64), so that ten million instructions cost no more than their execution.
+/// A generator of random numbers (splitmix64), so that ten million instructions cost no more than
+/// their execution.
 struct Random(u64);
 
 impl Random {
@@ -46,7 +48,8 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// An instruction of random bits, mostly with a real operation, and often one that can be executed.
+    /// An instruction of random bits, mostly with a real operation, and often one that can be
+    /// executed.
     fn instruction(&mut self) -> [u8; 16] {
         let (low, high) = (self.next(), self.next());
         let mut bits = u128::from(low) | u128::from(high) << 64;
@@ -56,10 +59,13 @@ impl Random {
             bits = bits & !0xff | u128::from(code);
         }
         if choice >> 32 & 3 != 0 {
-            // Values that are reserved, indirect operands and those outside of the general registers are left out: not
-            // compact, Align1, at most eight channels, sizes, types, conditions, predicates and regions that exist.
-            const LEFT_OUT: [u32; 22] =
-                [8, 15, 19, 23, 27, 29, 36, 40, 42, 46, 60, 63, 76, 79, 84, 87, 88, 108, 111, 116, 119, 120];
+            // Values that are reserved, indirect operands and those outside of the general
+            // registers are left out: not compact, Align1, at most eight channels, sizes, types,
+            // conditions, predicates and regions that exist.
+            const LEFT_OUT: [u32; 22] = [
+                8, 15, 19, 23, 27, 29, 36, 40, 42, 46, 60, 63, 76, 79, 84, 87, 88, 108, 111, 116,
+                119, 120,
+            ];
             bits = LEFT_OUT.iter().fold(bits, |bits, bit| bits & !(1 << bit));
             bits |= 1 << 35 | 1 << 41 | 1 << 61 | 1 << 89;
         }
@@ -73,8 +79,8 @@ impl Random {
     }
 }
 
-/// Each instruction is the first of a thread that goes on from there, with a budget. `EU_RANDOM_INSTRUCTIONS` says how
-/// many; 10 million were run.
+/// Each instruction is the first of a thread that goes on from there, with a budget.
+/// `EU_RANDOM_INSTRUCTIONS` says how many; 10 million were run.
 #[test]
 fn random_instructions_end_in_order() {
     let wanted = std::env::var("EU_RANDOM_INSTRUCTIONS").ok().and_then(|count| count.parse().ok());

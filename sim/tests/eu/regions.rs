@@ -1,7 +1,10 @@
-//! Regions and masks. Oracle: the addresses of the manual's formula, element by element (004:4130-4160).
+//! Regions and masks. Oracle: the addresses of the manual's formula, element by element
+//! (004:4130-4160).
 
 use crate::support::{alu, read, run, write};
-use genxml_eu::instruction::{DataType, Destination, Instruction, Operand, Region, Register, Source};
+use genxml_eu::instruction::{
+    DataType, Destination, Instruction, Operand, Region, Register, Source,
+};
 use genxml_eu::ops::Opcode;
 use proptest::prelude::*;
 
@@ -40,7 +43,8 @@ proptest! {
         let thread = run(&body, mask, fill).unwrap();
         let mut expected = thread.clone();
         fill(&mut expected);
-        // All channels are read before any is written; large strides reach from the source into the destination.
+        // All channels are read before any is written; large strides reach from the source into the
+        // destination.
         let before = expected.clone();
         let first = 32 * 10 + usize::from(element * bytes);
         // Row by row, as the manual's figures do.
@@ -65,7 +69,8 @@ proptest! {
 /// Oracle: 004:4130-4144, r4.1<16;8,2>:w: channel 0 at byte 130, channel 8 one register on.
 #[test]
 fn example_of_the_manual() {
-    let source = Source::new(Register::Grf { number: 4, byte: 2 }, DataType::W, Region::new(16, 8, 2));
+    let source =
+        Source::new(Register::Grf { number: 4, byte: 2 }, DataType::W, Region::new(16, 8, 2));
     let body = [alu(Opcode::Mov, 16, DataType::W, 60, &[Operand::Register(source)])];
     let thread = run(&body, u32::MAX, |thread| {
         for n in 0..64 {
@@ -96,6 +101,10 @@ fn one_address_per_channel() {
     .unwrap();
     for (n, address) in addresses.iter().enumerate() {
         let from = (usize::from(*address) + 4) % 4096;
-        assert_eq!(read(&thread, 60, 4 * n, 4), read(&thread, from / 32, from % 32, 4), "channel {n}");
+        assert_eq!(
+            read(&thread, 60, 4 * n, 4),
+            read(&thread, from / 32, from % 32, 4),
+            "channel {n}"
+        );
     }
 }

@@ -1,10 +1,11 @@
-//! Every short cut against the general path. Oracle: the general path, which the other tests check against Rust's own
-//! arithmetic; here both run the same random instructions, from any region, under any mask and mode.
+//! Every short cut against the general path. Oracle: the general path, which the other tests check
+//! against Rust's own arithmetic; here both run the same random instructions, from any region,
+//! under any mask and mode.
 
 use crate::support::{decode, end, run_from};
 use genxml_eu::instruction::{
-    Condition, DataType, Destination, Flag, Immediate, Instruction, MathFunction, Operand, Predicate,
-    PredicateControl, Region, Register, Source, Vertical,
+    Condition, DataType, Destination, Flag, Immediate, Instruction, MathFunction, Operand,
+    Predicate, PredicateControl, Region, Register, Source, Vertical,
 };
 use genxml_eu::ops::Opcode;
 use genxml_sim::eu::fast::Operation;
@@ -33,7 +34,8 @@ impl Random {
     }
 }
 
-const INTS: [DataType; 6] = [DataType::Ub, DataType::B, DataType::Uw, DataType::W, DataType::Ud, DataType::D];
+const INTS: [DataType; 6] =
+    [DataType::Ub, DataType::B, DataType::Uw, DataType::W, DataType::Ud, DataType::D];
 
 const CONDITIONS: [Condition; 8] = [
     Condition::Equal,
@@ -125,7 +127,10 @@ fn source(random: &mut Random, ty: DataType, size: u8, last: bool, modifiers: bo
         if random.one_in(2) {
             region.vertical = Vertical::Addresses;
         }
-        Register::Indirect { address: random.below(16) as u8, offset: random.below(1024) as i16 - 512 }
+        Register::Indirect {
+            address: random.below(16) as u8,
+            offset: random.below(1024) as i16 - 512,
+        }
     } else {
         let byte = random.below(32 / usize::from(ty.size())) as u8 * ty.size();
         Register::Grf { number: 16 + random.below(24) as u8, byte }
@@ -149,7 +154,8 @@ fn plane(random: &mut Random, opcode: Opcode, size: u8, modifiers: bool) -> [Ope
     let coordinates = operand(40, 0, packed);
     let mut moved = |source: Operand, most: usize, bytes: &[u8]| match source {
         Operand::Register(source) => {
-            let number = if random.one_in(16) { 120 + random.below(8) } else { 16 + random.below(most) };
+            let number =
+                if random.one_in(16) { 120 + random.below(8) } else { 16 + random.below(most) };
             let register = Register::Grf { number: number as u8, byte: random.pick(bytes) };
             Operand::Register(Source { register, ..source })
         }
@@ -160,8 +166,8 @@ fn plane(random: &mut Random, opcode: Opcode, size: u8, modifiers: bool) -> [Ope
 
 fn instruction(random: &mut Random) -> Instruction {
     use Opcode::{
-        Add, And, Asr, Avg, Cmp, Frc, Line, Mad, Math, Mov, Mul, Not, Or, Pln, Rndd, Rnde, Rndu, Rndz, Sel,
-        Shl, Shr, Xor,
+        Add, And, Asr, Avg, Cmp, Frc, Line, Mad, Math, Mov, Mul, Not, Or, Pln, Rndd, Rnde, Rndu,
+        Rndz, Sel, Shl, Shr, Xor,
     };
     let size = 1u8 << random.below(6);
     let float = random.one_in(2);
@@ -226,7 +232,10 @@ fn instruction(random: &mut Random) -> Instruction {
     }
     let register = match random.below(8) {
         0 => Register::NULL,
-        1 => Register::Indirect { address: random.below(16) as u8, offset: random.below(1024) as i16 - 512 },
+        1 => Register::Indirect {
+            address: random.below(16) as u8,
+            offset: random.below(1024) as i16 - 512,
+        },
         _ => {
             let byte = random.below(32 / usize::from(ty.size())) as u8 * ty.size();
             Register::Grf { number: 16 + random.below(24) as u8, byte }
@@ -270,7 +279,8 @@ fn fill(random: &mut Random, thread: &mut Thread) {
     }
     for n in 0..16 {
         // Most addresses in the middle of the file, some where regions leave it.
-        let address = if random.one_in(4) { random.bits() as u16 } else { 1024 + random.below(1024) as u16 };
+        let address =
+            if random.one_in(4) { random.bits() as u16 } else { 1024 + random.below(1024) as u16 };
         thread.regs.set_u16(A0 + 2 * n, if random.one_in(8) { address } else { address & !3 });
     }
     let flags = random.bits();
@@ -300,7 +310,8 @@ fn agree_with_the_general_path() {
             _ => 0,
         };
         let mask = if random.one_in(2) { u32::MAX } else { random.bits() as u32 };
-        let launch = Launch { dispatch_mask: mask, vector_mask: mask, control, ..Launch::default() };
+        let launch =
+            Launch { dispatch_mask: mask, vector_mask: mask, control, ..Launch::default() };
         let mut thread = Thread::new(&launch);
         fill(&mut random, &mut thread);
         // What comes of it is compared inside.
@@ -310,11 +321,13 @@ fn agree_with_the_general_path() {
     println!("{taken} of {rounds} random instructions took a short cut");
     let mut missed = Vec::new();
     for operation in Operation::ALL {
-        let counts: Vec<u32> =
-            (0..6).map(|size| hits.get(&(format!("{operation:?}"), size)).copied().unwrap_or(0)).collect();
+        let counts: Vec<u32> = (0..6)
+            .map(|size| hits.get(&(format!("{operation:?}"), size)).copied().unwrap_or(0))
+            .collect();
         println!("{operation:?}: {counts:?} for 1, 2, 4, 8, 16, 32 channels");
         // Planes need four channels.
-        let least = if matches!(operation, Operation::LineFloat | Operation::PlaneFloat) { 2 } else { 0 };
+        let least =
+            if matches!(operation, Operation::LineFloat | Operation::PlaneFloat) { 2 } else { 0 };
         if counts[least..].contains(&0) {
             missed.push(*operation);
         }
@@ -323,7 +336,10 @@ fn agree_with_the_general_path() {
     assert!(missed.is_empty(), "never hit: {missed:?}");
     for element in ["Dword", "Word", "SignedWord", "Byte", "SignedByte"] {
         for spacing in ["", "s", "sBy2", "sBy4", "sAt"] {
-            assert!(forms.contains_key(&format!("from {element}{spacing}")), "no source {element}{spacing}");
+            assert!(
+                forms.contains_key(&format!("from {element}{spacing}")),
+                "no source {element}{spacing}"
+            );
         }
         for spacing in ["s", "sBy2"] {
             assert!(
@@ -332,7 +348,9 @@ fn agree_with_the_general_path() {
             );
         }
     }
-    for form in ["to Nothing", "to Other", "to WordsBy4", "to BytesBy4", "clamp Signed", "clamp Unsigned"] {
+    for form in
+        ["to Nothing", "to Other", "to WordsBy4", "to BytesBy4", "clamp Signed", "clamp Unsigned"]
+    {
         assert!(forms.contains_key(form), "no {form}");
     }
 }

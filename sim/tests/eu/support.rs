@@ -56,9 +56,11 @@ pub fn end() -> Instruction {
 }
 
 pub fn decode(body: &[Instruction]) -> Kernel {
-    kernel(0, 0, |offset| match usize::try_from(offset).ok().and_then(|offset| body.get(offset / 16)) {
-        Some(instruction) => Fetched::Instruction(Box::new(*instruction)),
-        None => Fetched::Garbage("behind the end".into()),
+    kernel(0, 0, |offset| {
+        match usize::try_from(offset).ok().and_then(|offset| body.get(offset / 16)) {
+            Some(instruction) => Fetched::Instruction(Box::new(*instruction)),
+            None => Fetched::Garbage("behind the end".into()),
+        }
     })
 }
 
@@ -82,8 +84,9 @@ pub fn run_with(
     run_from(&body, &thread)
 }
 
-/// Runs the instructions in three ways: with the short cuts of this processor, instruction by instruction, which takes
-/// the short cuts of any processor, and on the general path. All must agree in every byte.
+/// Runs the instructions in three ways: with the short cuts of this processor, instruction by
+/// instruction, which takes the short cuts of any processor, and on the general path. All must
+/// agree in every byte.
 pub fn run_from(body: &[Instruction], start: &Thread) -> Result<Thread, Fault> {
     let mut kernel = decode(body);
     let fast = {
@@ -106,7 +109,8 @@ pub fn run_from(body: &[Instruction], start: &Thread) -> Result<Thread, Fault> {
         uop.plan = Plan::NONE;
     }
     let general = slow(&kernel);
-    for (what, other) in [("short cut", &fast), ("short cut without vector instructions", &stepped)] {
+    for (what, other) in [("short cut", &fast), ("short cut without vector instructions", &stepped)]
+    {
         match (other, &general) {
             (Ok(other), Ok(general)) => {
                 let same = other.regs.bytes()[..] == general.regs.bytes()[..];
@@ -123,7 +127,9 @@ pub fn run_from(body: &[Instruction], start: &Thread) -> Result<Thread, Fault> {
                     "{what} and general path differ: {body:?}"
                 );
             }
-            (other, general) => assert_eq!(other.as_ref().err(), general.as_ref().err(), "{what}: {body:?}"),
+            (other, general) => {
+                assert_eq!(other.as_ref().err(), general.as_ref().err(), "{what}: {body:?}")
+            }
         }
     }
     fast
@@ -177,8 +183,13 @@ pub fn session<'a>(bytes: &'a [u8], launch: &Launch) -> Session<impl FnMut(i32) 
 /// What `ip` is at the first instruction of a [`session`].
 pub const IP_BASE: u32 = 0x1000;
 
-/// Runs a kernel in IGA's syntax, once at full speed and once instruction by instruction: both must agree.
-pub fn play(bytes: &[u8], launch: &Launch, setup: impl Fn(&mut Thread)) -> Result<(Thread, Halt), Fault> {
+/// Runs a kernel in IGA's syntax, once at full speed and once instruction by instruction: both must
+/// agree.
+pub fn play(
+    bytes: &[u8],
+    launch: &Launch,
+    setup: impl Fn(&mut Thread),
+) -> Result<(Thread, Halt), Fault> {
     let once = |watched: bool| {
         let mut session = session(bytes, launch);
         setup(&mut session.thread);

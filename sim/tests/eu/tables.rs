@@ -3,8 +3,8 @@
 use crate::support::{grf, immediate, read, run_with, write};
 use DataType::{B, D, Df, F, Ub, Ud, Uw, W};
 use genxml_eu::instruction::{
-    AccessMode, Arf, Condition, DataType, Destination, Instruction, MathFunction, Operand, Region, Register,
-    Source,
+    AccessMode, Arf, Condition, DataType, Destination, Instruction, MathFunction, Operand, Region,
+    Register, Source,
 };
 use genxml_eu::ops::Opcode;
 use genxml_sim::eu::Thread;
@@ -13,7 +13,8 @@ use genxml_sim::eu::Thread;
 const KEEP: u32 = 1 << 6 | 1 << 7 | 1 << 10;
 const ALT: u32 = 1;
 
-/// The result and the flag of an instruction on one channel whose sources begin r10, r20 and r30; the destination is r50.
+/// The result and the flag of an instruction on one channel whose sources begin r10, r20 and r30;
+/// the destination is r50.
 fn one(instruction: Instruction, control: u32, values: &[(DataType, u64)]) -> (u64, bool) {
     let size = usize::from(instruction.destination.unwrap().ty.size());
     let thread = run_with(&[instruction], 1, control, |thread| {
@@ -41,12 +42,21 @@ fn float(opcode: Opcode, control: u32, values: &[f32]) -> f32 {
 }
 
 /// -inf, -finite, -subnormal, -0, and the other way round, NaN.
-const SINGLES: [f32; 9] = [f32::NEG_INFINITY, -2.5, -1e-40, -0.0, 0.0, 1e-40, 2.5, f32::INFINITY, f32::NAN];
-const DOUBLES: [f64; 9] = [f64::NEG_INFINITY, -2.5, -1e-310, -0.0, 0.0, 1e-310, 2.5, f64::INFINITY, f64::NAN];
+const SINGLES: [f32; 9] =
+    [f32::NEG_INFINITY, -2.5, -1e-40, -0.0, 0.0, 1e-40, 2.5, f32::INFINITY, f32::NAN];
+const DOUBLES: [f64; 9] =
+    [f64::NEG_INFINITY, -2.5, -1e-310, -0.0, 0.0, 1e-310, 2.5, f64::INFINITY, f64::NAN];
 
 type Table = [&'static str; 9];
 
-fn compares(opcode: Opcode, condition: Condition, ty: DataType, control: u32, a: u64, b: u64) -> bool {
+fn compares(
+    opcode: Opcode,
+    condition: Condition,
+    ty: DataType,
+    control: u32,
+    a: u64,
+    b: u64,
+) -> bool {
     let i = Instruction { condition: Some(condition), ..plain(opcode, ty, &[ty, ty]) };
     let (result, flag) = one(i, control, &[(ty, a), (ty, b)]);
     let ones = u64::MAX >> (64 - 8 * u32::from(ty.size()));
@@ -174,8 +184,9 @@ const CMPN: [(Condition, Table); 2] = [
     ),
 ];
 
-/// 004:1378-1518, where a star depends on whether subnormal numbers are kept. Its row of +finite is one cell too long in
-/// the first table, and there +inf is greater than itself: both as in the older manual.
+/// 004:1378-1518, where a star depends on whether subnormal numbers are kept. Its row of +finite is
+/// one cell too long in the first table, and there +inf is greater than itself: both as in the
+/// older manual.
 const KEPT: [(Condition, Table); 6] = [
     (
         Condition::Greater,
@@ -277,7 +288,8 @@ fn comparisons() {
         for (condition, table) in tables {
             for (row, a) in table.iter().zip(SINGLES) {
                 for (cell, b) in row.bytes().zip(SINGLES) {
-                    let actual = compares(opcode, *condition, F, 0, a.to_bits().into(), b.to_bits().into());
+                    let actual =
+                        compares(opcode, *condition, F, 0, a.to_bits().into(), b.to_bits().into());
                     check(&format!("{opcode} {condition:?} {a} {b}"), cell, actual);
                 }
             }
@@ -293,33 +305,48 @@ fn comparisons() {
     }
 }
 
-/// Oracle: 003:9151-9165 and 004:1520-1537: the macros for minimum and maximum, and sel with a condition, which is both
-/// instructions in one.
+/// Oracle: 003:9151-9165 and 004:1520-1537: the macros for minimum and maximum, and sel with a
+/// condition, which is both instructions in one.
 #[test]
 fn minimum_and_maximum() {
     for a in SINGLES {
         for b in SINGLES {
             for condition in [Condition::Less, Condition::GreaterEqual] {
-                let flag = compares(Opcode::Cmpn, condition, F, KEEP, a.to_bits().into(), b.to_bits().into());
+                let flag = compares(
+                    Opcode::Cmpn,
+                    condition,
+                    F,
+                    KEEP,
+                    a.to_bits().into(),
+                    b.to_bits().into(),
+                );
                 let by_macro = if flag { a } else { b };
-                let i = Instruction { condition: Some(condition), ..plain(Opcode::Sel, F, &[F, F]) };
+                let i =
+                    Instruction { condition: Some(condition), ..plain(Opcode::Sel, F, &[F, F]) };
                 let values = [(F, a.to_bits().into()), (F, b.to_bits().into())];
                 let by_sel = f32::from_bits(one(i, KEEP, &values).0 as u32);
-                assert!(by_macro == by_sel || by_macro.is_nan() && by_sel.is_nan(), "{condition:?} {a} {b}");
+                assert!(
+                    by_macro == by_sel || by_macro.is_nan() && by_sel.is_nan(),
+                    "{condition:?} {a} {b}"
+                );
                 let expected = match (a.is_nan(), b.is_nan()) {
                     (false, true) => a,
                     (_, true) | (true, false) => b,
                     _ if condition == Condition::Less => a.min(b),
                     _ => a.max(b),
                 };
-                assert!(by_sel == expected || by_sel.is_nan() && expected.is_nan(), "{condition:?} {a} {b}");
+                assert!(
+                    by_sel == expected || by_sel.is_nan() && expected.is_nan(),
+                    "{condition:?} {a} {b}"
+                );
             }
         }
     }
 }
 
-/// Cells of an arithmetic table: n NaN, i and I infinities, z and Z zeros, o and O ones (small letters negative), m and M
-/// the greatest finite numbers, A and B the operands, a and b the same negated, ? any number, ! not checked.
+/// Cells of an arithmetic table: n NaN, i and I infinities, z and Z zeros, o and O ones (small
+/// letters negative), m and M the greatest finite numbers, A and B the operands, a and b the same
+/// negated, ? any number, ! not checked.
 fn check_cell(what: &str, cell: u8, a: f32, b: f32, actual: f32) {
     let expected = match cell {
         b'n' => return assert!(actual.is_nan(), "{what} is {actual}"),
@@ -342,9 +369,9 @@ fn check_cell(what: &str, cell: u8, a: f32, b: f32, actual: f32) {
     assert_eq!(actual.to_bits(), expected.to_bits(), "{what} is {actual}");
 }
 
-/// Oracle: 003:10840 and 10859, addition. Rows are A, columns B (the captions have it the other way round, the cells of
-/// zeros and finite numbers do not). "-finite" for -fmax + finite is the printed result of
-/// an addition that cannot change fmax: any number.
+/// Oracle: 003:10840 and 10859, addition. Rows are A, columns B (the captions have it the other way
+/// round, the cells of zeros and finite numbers do not). "-finite" for -fmax + finite is the
+/// printed result of an addition that cannot change fmax: any number.
 #[test]
 fn additions() {
     let ieee = [
@@ -363,8 +390,10 @@ fn additions() {
             check_cell(&format!("{a} + {b}"), cell, b, a, float(Opcode::Add, 0, &[a, b]));
         }
     }
-    let alt =
-        ["mmmmmm?Z", "m?AAAA?M", "mBzzZZBM", "mBzzZZBM", "mBZZZZBM", "mBZZZZBM", "??AAAA?M", "ZMMMMMMM"];
+    let alt = [
+        "mmmmmm?Z", "m?AAAA?M", "mBzzZZBM", "mBzzZZBM", "mBZZZZBM", "mBZZZZBM", "??AAAA?M",
+        "ZMMMMMMM",
+    ];
     let values = [f32::MIN, -2.5, -1e-40, -0.0, 0.0, 1e-40, 2.5, f32::MAX];
     for (row, b) in alt.iter().zip(values) {
         for (cell, a) in row.bytes().zip(values) {
@@ -379,8 +408,8 @@ fn additions() {
     }
 }
 
-/// Oracle: 003:12460 and 12479, multiplication. In ALT mode the row of -fmax prints NaN for products with zero, which
-/// its column does not and the mode rules out.
+/// Oracle: 003:12460 and 12479, multiplication. In ALT mode the row of -fmax prints NaN for
+/// products with zero, which its column does not and the mode rules out.
 #[test]
 fn multiplications() {
     let ieee = [
@@ -396,7 +425,19 @@ fn multiplications() {
         "iiinnnnIIIn",
         "nnnnnnnnnnn",
     ];
-    let values = [f32::NEG_INFINITY, -2.5, -1.0, -1e-40, -0.0, 0.0, 1e-40, 1.0, 2.5, f32::INFINITY, f32::NAN];
+    let values = [
+        f32::NEG_INFINITY,
+        -2.5,
+        -1.0,
+        -1e-40,
+        -0.0,
+        0.0,
+        1e-40,
+        1.0,
+        2.5,
+        f32::INFINITY,
+        f32::NAN,
+    ];
     for (row, b) in ieee.iter().zip(values) {
         for (cell, a) in row.bytes().zip(values) {
             check_cell(&format!("{a} * {b}"), cell, b, a, float(Opcode::Mul, 0, &[a, b]));
@@ -417,13 +458,20 @@ fn multiplications() {
     let values = [f32::MIN, -2.5, -1.0, -1e-40, -0.0, 0.0, 1e-40, 1.0, 2.5, f32::MAX];
     for (row, b) in alt.iter().zip(values) {
         for (cell, a) in row.bytes().zip(values) {
-            check_cell(&format!("{a} * {b} in ALT mode"), cell, b, a, float(Opcode::Mul, ALT, &[a, b]));
+            check_cell(
+                &format!("{a} * {b} in ALT mode"),
+                cell,
+                b,
+                a,
+                float(Opcode::Mul, ALT, &[a, b]),
+            );
         }
     }
 }
 
-/// Oracle: 003:11730-11760 (frc) and 12868-13135 (rnd*): zeros, subnormal numbers, infinities, and that fractions are
-/// in [0, 1). The older rounding instructions give the number below and an increment; the sum is what these give.
+/// Oracle: 003:11730-11760 (frc) and 12868-13135 (rnd*): zeros, subnormal numbers, infinities, and
+/// that fractions are in [0, 1). The older rounding instructions give the number below and an
+/// increment; the sum is what these give.
 #[test]
 fn fractions_and_integral_values() {
     for (cell, a) in "n?ZZZZ?nn".bytes().zip(SINGLES) {
@@ -445,8 +493,8 @@ fn fractions_and_integral_values() {
         (3.5, 3.0, 4.0, 4.0, 3.0),
         (-0.25, -1.0, -0.0, -0.0, -0.0),
     ] {
-        let all =
-            [Opcode::Rndd, Opcode::Rndu, Opcode::Rnde, Opcode::Rndz].map(|op| float(op, 0, &[a]).to_bits());
+        let all = [Opcode::Rndd, Opcode::Rndu, Opcode::Rnde, Opcode::Rndz]
+            .map(|op| float(op, 0, &[a]).to_bits());
         assert_eq!(all, [down, up, even, zero].map(f32::to_bits), "{a}");
     }
 }
@@ -479,8 +527,8 @@ fn floats_to_integers() {
     }
 }
 
-/// Oracle: 004:1731-1776: classes of doubles as singles and singles as doubles; subnormal numbers survive whatever the
-/// mode (004:1329).
+/// Oracle: 004:1731-1776: classes of doubles as singles and singles as doubles; subnormal numbers
+/// survive whatever the mode (004:1329).
 #[test]
 fn doubles_and_singles() {
     for (a, expected) in DOUBLES.into_iter().zip("i?zzZZ?In".bytes()) {
@@ -504,8 +552,9 @@ fn math(function: MathFunction, control: u32, a: f32, b: f32) -> f32 {
     f32::from_bits(one(i, control, &values[..types.len()]).0 as u32)
 }
 
-/// Oracle: 003:6017-6316, special values of each function. Columns: +inf, +0, +subnormal, -0, -subnormal, -inf, -F, NaN;
-/// ! is not in the table, or for the cosine of zeros in IEEE mode misprinted (the row of ALT mode has one).
+/// Oracle: 003:6017-6316, special values of each function. Columns: +inf, +0, +subnormal, -0,
+/// -subnormal, -inf, -F, NaN; ! is not in the table, or for the cosine of zeros in IEEE mode
+/// misprinted (the row of ALT mode has one).
 #[test]
 fn math_functions() {
     use MathFunction::{Cos, Exp, Inverse, InverseSquareRoot, Log, Sin, SquareRoot};
@@ -529,11 +578,13 @@ fn math_functions() {
     assert_eq!(math(Cos, 0, 0.0, 0.0), 1.0);
 }
 
-/// Oracle: 003:6160-6183. Rows: the exponent; columns: |x| > 1, |x| < 1, |x| = 1, +inf, +0, +subnormal, -subnormal, -0, -inf,
-/// NaN. Minus infinity to a positive power prints NaN, see assumptions::POWER_OF_MINUS_INFINITY_IS_NAN.
+/// Oracle: 003:6160-6183. Rows: the exponent; columns: |x| > 1, |x| < 1, |x| = 1, +inf, +0,
+/// +subnormal, -subnormal, -0, -inf, NaN. Minus infinity to a positive power prints NaN, see
+/// assumptions::POWER_OF_MINUS_INFINITY_IS_NAN.
 #[test]
 fn powers() {
-    let bases = [3.0, 0.5, 1.0, f32::INFINITY, 0.0, 1e-40, -1e-40, -0.0, f32::NEG_INFINITY, f32::NAN];
+    let bases =
+        [3.0, 0.5, 1.0, f32::INFINITY, 0.0, 1e-40, -1e-40, -0.0, f32::NEG_INFINITY, f32::NAN];
     for (y, row) in [
         (f32::INFINITY, "IZnIZZZZIn"),
         (0.0, "OOOnnnnnnn"),
@@ -551,19 +602,33 @@ fn powers() {
     let minus = math(MathFunction::Power, 0, f32::NEG_INFINITY, 2.5);
     assert_eq!(minus.is_nan(), genxml_sim::assumptions::POWER_OF_MINUS_INFINITY_IS_NAN);
     let bases = [2.0, 0.0, 1e-40, -0.0, -1e-40, -2.0, f32::NAN];
-    for (y, row) in
-        [(0.0, "OOOOOOn"), (-0.0, "OOOOOOn"), (-2.0, "?MMMM?n"), (f32::NAN, "!nnnn!n"), (2.0, "?ZZZZ?n")]
-    {
+    for (y, row) in [
+        (0.0, "OOOOOOn"),
+        (-0.0, "OOOOOOn"),
+        (-2.0, "?MMMM?n"),
+        (f32::NAN, "!nnnn!n"),
+        (2.0, "?ZZZZ?n"),
+    ] {
         for (cell, x) in row.bytes().zip(bases) {
-            check_cell(&format!("{x} ^ {y} in ALT mode"), cell, x, y, math(MathFunction::Power, ALT, x, y));
+            check_cell(
+                &format!("{x} ^ {y} in ALT mode"),
+                cell,
+                x,
+                y,
+                math(MathFunction::Power, ALT, x, y),
+            );
         }
     }
 }
 
-/// Oracle: 003:6295-6316, signs of quotient and remainder, and division by zero, both in one instruction.
+/// Oracle: 003:6295-6316, signs of quotient and remainder, and division by zero, both in one
+/// instruction.
 #[test]
 fn integer_division() {
-    let i = Instruction { math: Some(MathFunction::IntQuotientRemainder), ..plain(Opcode::Math, D, &[D, D]) };
+    let i = Instruction {
+        math: Some(MathFunction::IntQuotientRemainder),
+        ..plain(Opcode::Math, D, &[D, D])
+    };
     for (a, b, quotient, remainder) in [
         (7, 2, 3, 1),
         (7, -2, -3, 1),
@@ -588,7 +653,8 @@ fn integer_division() {
 #[test]
 fn restricted_floats() {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
-    let corpus = std::env::var_os("GENXML_CORPUS").map_or_else(|| beside.into(), std::path::PathBuf::from);
+    let corpus =
+        std::env::var_os("GENXML_CORPUS").map_or_else(|| beside.into(), std::path::PathBuf::from);
     let Ok(text) = std::fs::read_to_string(corpus.join("eu/vf_float.tsv")) else {
         eprintln!("skipped: no corpus at {} (set GENXML_CORPUS)", corpus.display());
         return;
@@ -614,7 +680,8 @@ fn accumulator(ty: DataType, number: u8, size: u8) -> Operand {
     Operand::Register(Source::new(register, ty, Region::packed(size)))
 }
 
-/// Oracle: 004:2754-2760: a sum of dwords that is longer than a dword stays whole in the accumulator.
+/// Oracle: 004:2754-2760: a sum of dwords that is longer than a dword stays whole in the
+/// accumulator.
 #[test]
 fn sums_stay_whole_in_the_accumulator() {
     let register = Register::Arf { file: Arf::Accumulator, number: 0, byte: 0 };
@@ -650,9 +717,12 @@ fn accumulators_of_halves() {
         ..Instruction::new(Opcode::Add, size)
     };
     let half = DataType::Hf;
-    for (i, first, count) in
-        [(add(16, 0, F), 0, 64), (add(8, 0, F), 0, 32), (add(8, 8, F), 32, 32), (add(16, 16, half), 32, 32)]
-    {
+    for (i, first, count) in [
+        (add(16, 0, F), 0, 64),
+        (add(8, 0, F), 0, 32),
+        (add(8, 8, F), 32, 32),
+        (add(16, 16, half), 32, 32),
+    ] {
         let thread = run_with(&[i], u32::MAX, 0, |thread| {
             for n in 0..64 {
                 write(thread, 10, n, 1, 0x3c);

@@ -1,16 +1,16 @@
-//! Every operation with every legal combination of types: random operands, regions, modifiers, masks, predicates, flags
-//! and modes against the [oracle](crate::oracle), all registers compared.
+//! Every operation with every legal combination of types: random operands, regions, modifiers,
+//! masks, predicates, flags and modes against the [oracle](crate::oracle), all registers compared.
 
 use crate::case::{self, Case, DESTINATION, Random};
 use crate::oracle::{
-    self, Context, Modes, Outcome, Value, compute, convert, flush, from_int, holds, is_nan, order, to_int,
-    wrap,
+    self, Context, Modes, Outcome, Value, compute, convert, flush, from_int, holds, is_nan, order,
+    to_int, wrap,
 };
 use crate::support::run_with;
 use DataType::{D, Df, F, Hf, Q, W};
 use genxml_eu::instruction::{
-    AccessMode, Arf, Condition, DataType, Immediate, Instruction, MathFunction, Operand, PredicateControl,
-    Register, Source, Vertical,
+    AccessMode, Arf, Condition, DataType, Immediate, Instruction, MathFunction, Operand,
+    PredicateControl, Register, Source, Vertical,
 };
 use genxml_eu::ops::{Format, Opcode, Traits};
 use genxml_eu::signature::{Combination, combinations};
@@ -33,7 +33,8 @@ fn cases(combination: &Combination) -> usize {
     if combination.sources.iter().flatten().any(|ty| ty.is_float()) || many < 4 { 200 } else { 24 }
 }
 
-/// Steps of the destination's format by which a math function may be off. The manual allows more (003:6017-6183).
+/// Steps of the destination's format by which a math function may be off. The manual allows more
+/// (003:6017-6183).
 const MATH_TOLERANCE: u64 = 1;
 
 /// Not what executes without arithmetic, nor smov, which is no function of its operands' values.
@@ -43,7 +44,8 @@ fn is_arithmetic(combination: &Combination) -> bool {
     computes && combination.opcode != Opcode::Smov
 }
 
-/// The macros are proven by the quotients and roots that they make, and by their special values (macros.rs).
+/// The macros are proven by the quotients and roots that they make, and by their special values
+/// (macros.rs).
 fn is_macro(combination: &Combination) -> bool {
     combination.math.is_some_and(MathFunction::is_macro)
 }
@@ -86,10 +88,12 @@ fn every_operation_with_every_type() {
 /// Runs a case and compares everything; returns the number of channels that were compared.
 fn check(combination: &Combination, case: &Case) -> usize {
     let encoded = case.instruction.encode().unwrap_or_else(|error| panic!("{error}: {case:?}"));
-    let instruction = genxml_eu::decode(&encoded).unwrap_or_else(|error| panic!("{error}: {case:?}"));
+    let instruction =
+        genxml_eu::decode(&encoded).unwrap_or_else(|error| panic!("{error}: {case:?}"));
     let oracle = Oracle::new(combination, case);
-    let thread = run_with(&[instruction], case.dispatch, case.control, |thread| oracle.prepare(thread))
-        .unwrap_or_else(|fault| panic!("{combination}: {fault}\n{}", oracle.describe()));
+    let thread =
+        run_with(&[instruction], case.dispatch, case.control, |thread| oracle.prepare(thread))
+            .unwrap_or_else(|fault| panic!("{combination}: {fault}\n{}", oracle.describe()));
     oracle.compare(&thread);
     oracle.enabled().count_ones() as usize
 }
@@ -168,8 +172,9 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// Byte offset of the implicit accumulator element of a channel (004:2634-2819): elements count from where the
-    /// destination begins in its register, as media drivers' kernels have it (`mac (1) r23.3` takes acc0.3).
+    /// Byte offset of the implicit accumulator element of a channel (004:2634-2819): elements count
+    /// from where the destination begins in its register, as media drivers' kernels have it
+    /// (`mac (1) r23.3` takes acc0.3).
     fn implicit(&self, c: usize) -> usize {
         let upper = match self.exec {
             F => self.n == 8 && self.i.channel_offset & 8 != 0,
@@ -189,8 +194,8 @@ impl<'a> Oracle<'a> {
 
     // ---- masks (eu.md 4.1, 4.2) ----
 
-    /// First flag bit of the instruction in the 64 of both registers. Channels 16 to 31 have bits 16 to 31, whether the
-    /// subregister is named (000:583) or not (compilers' kernels).
+    /// First flag bit of the instruction in the 64 of both registers. Channels 16 to 31 have bits
+    /// 16 to 31, whether the subregister is named (000:583) or not (compilers' kernels).
     fn flag(&self) -> usize {
         let flag = self.i.flag;
         let group = if self.n == 32 { 0 } else { usize::from(self.i.channel_offset) };
@@ -235,17 +240,21 @@ impl<'a> Oracle<'a> {
     // ---- sources ----
 
     fn read(&self, at: usize, size: usize) -> u64 {
-        (0..size).fold(0, |bits, n| bits | u64::from(self.case.registers[(at + n) % 4096]) << (8 * n))
+        (0..size)
+            .fold(0, |bits, n| bits | u64::from(self.case.registers[(at + n) % 4096]) << (8 * n))
     }
 
-    /// Byte offset of a channel's element from the first (004:4130-4160; Align16: 2b p.9, eu.md 4.6).
+    /// Byte offset of a channel's element from the first (004:4130-4160; Align16: 2b p.9, eu.md
+    /// 4.6).
     fn offset(&self, source: &Source, c: usize) -> usize {
         let size = usize::from(source.ty.size());
         if source.replicate {
             return 0;
         }
         let Vertical::Stride(vertical) = source.region.vertical else {
-            return c % usize::from(source.region.width) * usize::from(source.region.horizontal) * size;
+            return c % usize::from(source.region.width)
+                * usize::from(source.region.horizontal)
+                * size;
         };
         let vertical = usize::from(vertical);
         if self.i.access_mode == AccessMode::Align16 {
@@ -283,7 +292,9 @@ impl<'a> Oracle<'a> {
                     }
                     // A qword has no bit beyond its own to tell its sign.
                     Register::Arf { .. } => match self.accumulator(c * size) {
-                        Value::Int(value) if source.ty == DataType::Uq => Value::Int(wrap(source.ty, value)),
+                        Value::Int(value) if source.ty == DataType::Uq => {
+                            Value::Int(wrap(source.ty, value))
+                        }
                         value => value,
                     },
                 }
@@ -295,7 +306,9 @@ impl<'a> Oracle<'a> {
         if self.i.opcode == Opcode::Movi {
             // 003:12242-12320: a0.0 names the register, each word of a0 an element of it.
             let size = usize::from(source.ty.size());
-            let Some(Register::Grf { byte, .. }) = self.i.destination.map(|to| to.register) else { panic!() };
+            let Some(Register::Grf { byte, .. }) = self.i.destination.map(|to| to.register) else {
+                panic!()
+            };
             let word = self.case.addresses[(usize::from(byte) / size + c) % 16];
             let register = (i32::from(self.case.addresses[0]) + i32::from(immediate)) / 32 * 32;
             return register + i32::from(word) % 32 / size as i32 * size as i32;
@@ -324,8 +337,8 @@ impl<'a> Oracle<'a> {
         matches!(self.i.opcode, Opcode::Sel | Opcode::Csel)
     }
 
-    /// Whether subnormal operands and results of the instruction become zeros: not in copies that convert or keep all
-    /// bits (004:1323-1333).
+    /// Whether subnormal operands and results of the instruction become zeros: not in copies that
+    /// convert or keep all bits (004:1323-1333).
     fn flushes(&self) -> bool {
         let copies = self.is_move() && (self.is_raw() || self.types[0] != self.destination);
         !copies && (!self.is_selection() || SELECTION_FLUSHES_SUBNORMALS)
@@ -340,7 +353,8 @@ impl<'a> Oracle<'a> {
         };
         match self.raw(index, c) {
             Value::Int(mut value) => {
-                if self.i.opcode.op().traits.contains(Traits::LOGIC) && self.i.opcode != Opcode::Asr {
+                if self.i.opcode.op().traits.contains(Traits::LOGIC) && self.i.opcode != Opcode::Asr
+                {
                     return Value::Int(if negate && !absolute { !value } else { value });
                 }
                 if absolute {
@@ -350,10 +364,12 @@ impl<'a> Oracle<'a> {
             }
             Value::Float(bits) => {
                 let exec = if self.is_move() { ty } else { self.exec };
-                // Halves beside singles are converted first, and conversions keep subnormals (004:1333).
+                // Halves beside singles are converted first, and conversions keep subnormals
+                // (004:1333).
                 let flushes = self.flushes() && self.modes.flushes(ty) && (ty != Hf || exec == Hf);
                 let bits = if flushes { flush(ty, bits) } else { bits };
-                let bits = if ty == exec { bits } else { convert(ty, exec, bits, self.modes.round).0 };
+                let bits =
+                    if ty == exec { bits } else { convert(ty, exec, bits, self.modes.round).0 };
                 let top = 1 << (8 * u32::from(exec.size()) - 1);
                 let bits = if absolute { bits & !top } else { bits };
                 Value::Float(if negate { bits ^ top } else { bits })
@@ -374,7 +390,9 @@ impl<'a> Oracle<'a> {
             chosen: self.predicate(c),
             modes: self.modes,
             accumulator: match self.accumulator(self.implicit(c)) {
-                Value::Float(bits) if self.modes.flushes(self.exec) => Value::Float(flush(self.exec, bits)),
+                Value::Float(bits) if self.modes.flushes(self.exec) => {
+                    Value::Float(flush(self.exec, bits))
+                }
                 value => value,
             },
             from_accumulator: matches!(
@@ -403,8 +421,8 @@ impl<'a> Oracle<'a> {
             }
             Opcode::Sad2 | Opcode::Sada2 => compute(&context, [zero; 3], &pairs(c / 2 * 2, 2)),
             Opcode::Line | Opcode::Pln => {
-                // The coefficients are elements 0, 1 and 3 of the tuple; the second coordinate of a plane is in the
-                // registers behind the first, eight channels at a time.
+                // The coefficients are elements 0, 1 and 3 of the tuple; the second coordinate of a
+                // plane is in the registers behind the first, eight channels at a time.
                 let coefficients = [0, 1, 3].map(|n| self.near(0, 4 * n));
                 let (x, y) = if self.i.opcode == Opcode::Pln {
                     let first = 4 * c + c / 8 * 32;
@@ -445,7 +463,13 @@ impl<'a> Oracle<'a> {
                 continue;
             }
             if matches!(self.i.opcode, Opcode::Cmp | Opcode::Cmpn) {
-                self.store(thread, &mut registers, c, if result.flag { u64::MAX } else { 0 }, false);
+                self.store(
+                    thread,
+                    &mut registers,
+                    c,
+                    if result.flag { u64::MAX } else { 0 },
+                    false,
+                );
             } else {
                 self.store(thread, &mut registers, c, result.bits, true);
                 if self.i.math == Some(MathFunction::IntQuotientRemainder) {
@@ -510,7 +534,8 @@ impl<'a> Oracle<'a> {
 
     /// The flag of a comparison, or what any other operation computes.
     fn outcome_or_comparison(&self, c: usize) -> Result<Outcome, bool> {
-        let (Opcode::Cmp | Opcode::Cmpn, Some(condition)) = (self.i.opcode, self.i.condition) else {
+        let (Opcode::Cmp | Opcode::Cmpn, Some(condition)) = (self.i.opcode, self.i.condition)
+        else {
             return Ok(self.outcome(c));
         };
         Err(match (self.load(0, c), self.load(1, c)) {
@@ -576,8 +601,11 @@ impl<'a> Oracle<'a> {
                 value = one;
             }
         }
-        let round =
-            if self.i.math.is_some() { rustc_apfloat::Round::NearestTiesToEven } else { self.modes.round };
+        let round = if self.i.math.is_some() {
+            rustc_apfloat::Round::NearestTiesToEven
+        } else {
+            self.modes.round
+        };
         let (result, left) = if ty.is_float() {
             if exec == ty { (value, false) } else { convert(exec, ty, value, round) }
         } else {
@@ -593,7 +621,8 @@ impl<'a> Oracle<'a> {
                 holds(condition, order(ty, tested, 0))
             }
         });
-        let whole = if exec == self.exec { value } else { convert(exec, self.exec, value, round).0 };
+        let whole =
+            if exec == self.exec { value } else { convert(exec, self.exec, value, round).0 };
         Made { bits: result, flag, whole: Value::Float(whole) }
     }
 
@@ -602,9 +631,12 @@ impl<'a> Oracle<'a> {
         let to = self.i.destination?;
         let offset = c * usize::from(to.stride) * usize::from(to.ty.size());
         match to.register {
-            Register::Grf { number, byte } => Some(32 * usize::from(number) + usize::from(byte) + offset),
+            Register::Grf { number, byte } => {
+                Some(32 * usize::from(number) + usize::from(byte) + offset)
+            }
             Register::Indirect { address, offset: immediate } => {
-                let base = i32::from(self.case.addresses[usize::from(address)]) + i32::from(immediate);
+                let base =
+                    i32::from(self.case.addresses[usize::from(address)]) + i32::from(immediate);
                 Some(((base + offset as i32) & 4095) as usize)
             }
             Register::Arf { .. } => None,
@@ -612,10 +644,12 @@ impl<'a> Oracle<'a> {
     }
 
     fn store(&self, thread: &Thread, registers: &mut [u8], c: usize, bits: u64, number: bool) {
-        let (Some(at), size) = (self.destination(c), usize::from(self.destination.size())) else { return };
+        let (Some(at), size) = (self.destination(c), usize::from(self.destination.size())) else {
+            return;
+        };
         let mut bits = bits;
-        let actual =
-            (0..size).fold(0, |bits, n| bits | u64::from(thread.regs.grf()[(at + n) % 4096]) << (8 * n));
+        let actual = (0..size)
+            .fold(0, |bits, n| bits | u64::from(thread.regs.grf()[(at + n) % 4096]) << (8 * n));
         if number && self.destination.is_float() && is_nan(self.destination, bits) {
             // Which NaN is open, but for raw copies (004:1336).
             if !self.is_raw() && is_nan(self.destination, actual) {
@@ -668,12 +702,16 @@ impl<'a> Oracle<'a> {
         let offset = if explicit { c * size } else { self.implicit(c) };
         let expected = match self.i.opcode {
             Opcode::Addc | Opcode::Subb => {
-                let (Value::Int(a), Value::Int(b)) = (self.load(0, c), self.load(1, c)) else { panic!() };
+                let (Value::Int(a), Value::Int(b)) = (self.load(0, c), self.load(1, c)) else {
+                    panic!()
+                };
                 let sum = if self.i.opcode == Opcode::Addc { a + b } else { a - b };
                 Value::Int(i128::from(!(0..=0xffff_ffff).contains(&sum)))
             }
             Opcode::Mach => {
-                let (Value::Int(a), Value::Int(b)) = (self.load(0, c), self.load(1, c)) else { panic!() };
+                let (Value::Int(a), Value::Int(b)) = (self.load(0, c), self.load(1, c)) else {
+                    panic!()
+                };
                 let Value::Int(old) = self.accumulator(offset) else { panic!() };
                 Value::Int(wrap(Q, old + ((a * (b >> 16)) << 16)))
             }
@@ -686,10 +724,17 @@ impl<'a> Oracle<'a> {
         };
         let actual = self.accumulator_of(thread, offset);
         let same = match (actual, expected) {
-            (Value::Float(a), Value::Float(b)) => a == b || is_nan(self.exec, a) && is_nan(self.exec, b),
+            (Value::Float(a), Value::Float(b)) => {
+                a == b || is_nan(self.exec, a) && is_nan(self.exec, b)
+            }
             (a, b) => a == b,
         };
-        assert!(same, "acc {c}: {actual:x?}, not {expected:x?}: {}\n{}", self.describe(), self.operands());
+        assert!(
+            same,
+            "acc {c}: {actual:x?}, not {expected:x?}: {}\n{}",
+            self.describe(),
+            self.operands()
+        );
     }
 }
 

@@ -1,4 +1,5 @@
-//! Damaged batches: whatever they say, a submission ends with a result, soon, and touches nothing that is not mapped.
+//! Damaged batches: whatever they say, a submission ends with a result, soon, and touches nothing
+//! that is not mapped.
 //!
 //! The batches are those of the corpus, if it is there, and one of our own.
 
@@ -21,7 +22,11 @@ static SUBMISSIONS: LazyLock<Vec<Submission>> = LazyLock::new(|| {
     let corpus = std::env::var("GENXML_CORPUS").unwrap_or_else(|_| beside.to_owned());
     let mut submissions = vec![own()];
     let Ok(entries) = std::fs::read_dir(Path::new(&corpus).join("images")) else {
-        assert!(std::env::var_os("GENXML_CORPUS").is_none(), "GENXML_CORPUS: nothing at {}", corpus);
+        assert!(
+            std::env::var_os("GENXML_CORPUS").is_none(),
+            "GENXML_CORPUS: nothing at {}",
+            corpus
+        );
         eprintln!("no corpus at {corpus} (set GENXML_CORPUS): only our own batch");
         return submissions;
     };
@@ -35,7 +40,9 @@ static SUBMISSIONS: LazyLock<Vec<Submission>> = LazyLock::new(|| {
             if exec.objects.iter().map(|object| object.size).sum::<u64>() < 1 << 18 {
                 let objects = exec.objects.iter();
                 submissions.push(Submission {
-                    objects: objects.map(|o| (o.address, playback.bytes(o.object).to_vec())).collect(),
+                    objects: objects
+                        .map(|o| (o.address, playback.bytes(o.object).to_vec()))
+                        .collect(),
                     engine: exec.engine,
                     batch: exec.batch_address,
                 });
@@ -79,7 +86,8 @@ fn load(submission: &Submission, flips: &[(usize, u32)]) -> (Gpu, ContextId) {
         if (*address..*address + bytes.len() as u64).contains(&submission.batch) {
             let start = (submission.batch - address) as usize;
             let length = (bytes.len() - start).min(4096);
-            // Commands stand at the start; state and kernels of these batches further behind, in the same object.
+            // Commands stand at the start; state and kernels of these batches further behind, in
+            // the same object.
             for &(position, value) in flips {
                 let near = if position & 1 == 0 { length.min(192) } else { length };
                 let at = start + position / 2 % (near / 4) * 4;

@@ -1,13 +1,15 @@
-//! Damaged draws: submissions of real programs, with damage in their packets, in the state, kernels and data that those point
-//! to, and in what is mapped. Whatever it is, the submission ends with a result or a fault, within its budget of work, without
-//! much memory of the host, and nothing is written that is not mapped.
+//! Damaged draws: submissions of real programs, with damage in their packets, in the state, kernels
+//! and data that those point to, and in what is mapped. Whatever it is, the submission ends with a
+//! result or a fault, within its budget of work, without much memory of the host, and nothing is
+//! written that is not mapped.
 //!
 //! A few hundred of them run each time. One hundred thousand, which take some minutes:
 //!
 //!     GENXML_MUTATIONS=100000 cargo test -p genxml-sim --test mutations draws -- --nocapture
 //!
-//! (this profile optimises the model, and has debug assertions and checks for overflow on). GENXML_MUTATION=N is the first of
-//! them, 0 unless it is given: one that failed runs again with its number there, and GENXML_MUTATIONS=1.
+//! (this profile optimises the model, and has debug assertions and checks for overflow on).
+//! GENXML_MUTATION=N is the first of them, 0 unless it is given: one that failed runs again with
+//! its number there, and GENXML_MUTATIONS=1.
 
 use crate::mutate::{Damage, Random, Region, Target};
 use genxml::capture::{Capture, Event, Exec, Playback};
@@ -21,11 +23,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Units of work of a run: enough for most of these draws, for each of them in one of eight runs, and less in tests of every day.
+/// Units of work of a run: enough for most of these draws, for each of them in one of eight runs,
+/// and less in tests of every day.
 const LIMIT: u64 = 1 << 20;
 const LARGE_LIMIT: u64 = 1 << 22;
 const SMALL_LIMIT: u64 = 1 << 18;
-/// How long a run may take: many times what its units stand for, so that work that is not charged shows.
+/// How long a run may take: many times what its units stand for, so that work that is not charged
+/// shows.
 const TIME: Duration = Duration::from_millis(1000);
 /// How much a run may add to the memory of the process.
 const MEMORY: u64 = 64 << 20;
@@ -52,11 +56,16 @@ const CAPTURES: [&str; 12] = [
 
 fn corpus() -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
-    let path = std::env::var_os("GENXML_CORPUS").map_or_else(|| PathBuf::from(beside), PathBuf::from);
+    let path =
+        std::env::var_os("GENXML_CORPUS").map_or_else(|| PathBuf::from(beside), PathBuf::from);
     if path.is_dir() {
         return Some(path);
     }
-    assert!(std::env::var_os("GENXML_CORPUS").is_none(), "GENXML_CORPUS: nothing at {}", path.display());
+    assert!(
+        std::env::var_os("GENXML_CORPUS").is_none(),
+        "GENXML_CORPUS: nothing at {}",
+        path.display()
+    );
     eprintln!("skipped: no corpus at {} (set GENXML_CORPUS)", path.display());
     None
 }
@@ -127,19 +136,24 @@ impl Machine {
     }
 
     fn buffer(&self, address: u64) -> Option<&Buffer> {
-        self.buffers.iter().find(|b| (b.address..b.address + b.before.len() as u64).contains(&address))
+        self.buffers
+            .iter()
+            .find(|b| (b.address..b.address + b.before.len() as u64).contains(&address))
     }
 
     /// The dword at an address before; 0 if there is none.
     fn read(&self, address: u64) -> u32 {
-        let bytes = self.buffer(address).and_then(|b| b.before.get((address - b.address) as usize..));
+        let bytes =
+            self.buffer(address).and_then(|b| b.before.get((address - b.address) as usize..));
         bytes.and_then(|b| b.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 
     fn damage(&mut self, damage: &[Damage]) {
         for damage in damage {
             let (Damage::Dword(at, _) | Damage::Unmapped(at)) = *damage;
-            let Some((frames, skip)) = self.buffer(at).map(|b| (b.frames, at - b.address)) else { continue };
+            let Some((frames, skip)) = self.buffer(at).map(|b| (b.frames, at - b.address)) else {
+                continue;
+            };
             match *damage {
                 Damage::Dword(_, value) => {
                     let bytes = self.gpu.memory.bytes_mut(frames);
@@ -157,7 +171,9 @@ impl Machine {
     fn repair(&mut self, damage: &[Damage]) {
         for damage in damage {
             let Damage::Unmapped(at) = *damage else { continue };
-            let Some((address, frames)) = self.buffer(at).map(|b| (b.address, b.frames)) else { continue };
+            let Some((address, frames)) = self.buffer(at).map(|b| (b.address, b.frames)) else {
+                continue;
+            };
             self.gpu.map(self.context, address, frames).unwrap();
         }
     }
@@ -178,7 +194,14 @@ fn target(playback: &Playback<'_>, exec: &Exec, decoder: &mut genxml::decode::St
     };
     let options = Options { kernels: true, data: true, ..Options::default() };
     Decoder::new(Tables::gen8(), options)
-        .batch(decoder, exec.engine, &playback.memory(exec), exec.batch_address, exec.batch_length, &mut sink)
+        .batch(
+            decoder,
+            exec.engine,
+            &playback.memory(exec),
+            exec.batch_address,
+            exec.batch_length,
+            &mut sink,
+        )
         .unwrap();
     Target::new(regions)
 }
@@ -204,7 +227,11 @@ fn subjects(capture: &Capture) -> Vec<Subject> {
         let mut machine = machine(&playback, exec);
         let target = targets.remove(&exec.seq);
         // What others draw on later has to be drawn.
-        let after = if targets.is_empty() { State::default() } else { machine.submit(exec, before).unwrap() };
+        let after = if targets.is_empty() {
+            State::default()
+        } else {
+            machine.submit(exec, before).unwrap()
+        };
         for (object, buffer) in exec.objects.iter().zip(&machine.buffers) {
             let bytes = playback.bytes_mut(object.object);
             bytes.copy_from_slice(&machine.gpu.memory.bytes(buffer.frames)[..object.size as usize]);
@@ -321,7 +348,8 @@ impl Subject {
 }
 
 thread_local! {
-    /// Where the newest panic of this thread was, and what it said; none if panics are told as ever.
+    /// Where the newest panic of this thread was, and what it said; none if panics are told as
+    /// ever.
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 

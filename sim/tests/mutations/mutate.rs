@@ -1,4 +1,5 @@
-//! What can happen to memory: dwords of packets, of state, of kernels and of data are changed, exchanged, cut off.
+//! What can happen to memory: dwords of packets, of state, of kernels and of data are changed,
+//! exchanged, cut off.
 
 use std::collections::BTreeMap;
 
@@ -124,7 +125,8 @@ impl Target {
 
     fn round(&self, random: &mut Random, read: &dyn Fn(u64) -> u32, damage: &mut Vec<Damage>) {
         let region = self.region(random);
-        // Headers of packets are hit less than what stands in them: a packet that is none ends the batch.
+        // Headers of packets are hit less than what stands in them: a packet that is none ends the
+        // batch.
         let place = |random: &mut Random, region: &Region| {
             let mut tries = [0; 3].map(|_| random.below(region.dwords as usize) as u64).into_iter();
             region.address + 4 * tries.find(|&dword| dword > 0).unwrap_or(0)
@@ -136,12 +138,14 @@ impl Target {
             4..9 => damage.push(Damage::Dword(at, *random.pick(&EXTREMES))),
             9 => damage.push(Damage::Dword(at, bits)),
             // A half or a byte of it.
-            10 => damage.push(Damage::Dword(at, read(at) & !(0xffff << (bits % 32)) | bits << (bits % 32))),
+            10 => damage
+                .push(Damage::Dword(at, read(at) & !(0xffff << (bits % 32)) | bits << (bits % 32))),
             // A little more or less: offsets, sizes, lengths.
             11 => {
                 let step = *random.pick(&[1, 4, 16, 64, 0x1000, 0x1_0000, 0x100_0000]);
                 let value = read(at);
-                let value = if bits & 1 == 0 { value.wrapping_add(step) } else { value.wrapping_sub(step) };
+                let value =
+                    if bits & 1 == 0 { value.wrapping_add(step) } else { value.wrapping_sub(step) };
                 damage.push(Damage::Dword(at, value));
             }
             12 => {

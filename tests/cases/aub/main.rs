@@ -1,5 +1,6 @@
-//! Cases of the model: AUB files. They are written dword by dword from the description of the format, of page tables and
-//! of context images (gen8_facts 1.1 to 1.5); real ones come from Mesa's intel_dump_gpu.
+//! Cases of the model: AUB files. They are written dword by dword from the description of the
+//! format, of page tables and of context images (gen8_facts 1.1 to 1.5); real ones come from Mesa's
+//! intel_dump_gpu.
 
 #[path = "../../../runtime/tests/aub/file.rs"]
 mod file;
@@ -17,7 +18,8 @@ use proptest::prelude::*;
 const BASES: [(EngineId, u32); 3] =
     [(EngineId::Render, 0x2000), (EngineId::Video, 0x1_2000), (EngineId::Blitter, 0x2_2000)];
 
-/// Where a batch and what it writes lie in the context's space: an address that uses all four levels.
+/// Where a batch and what it writes lie in the context's space: an address that uses all four
+/// levels.
 const BATCH: u64 = 0x0123_4567_8000;
 const TARGET: u64 = BATCH + 0x1000;
 
@@ -88,10 +90,15 @@ fn page_tables(file: &mut AubFile, engine: usize) {
     file.memory_u64(space::PHYSICAL, base + index(3), &[(base + 0x1000) | 3])
         .memory_u64(space::PHYSICAL, base + 0x1000 + index(2), &[(base + 0x2000) | 3])
         .memory_u64(space::PHYSICAL, base + 0x2000 + index(1), &[(base + 0x3000) | 3])
-        .memory_u64(space::PHYSICAL, base + 0x3000 + index(0), &[(base + 0x4000) | 3, (base + 0x5000) | 3]);
+        .memory_u64(
+            space::PHYSICAL,
+            base + 0x3000 + index(0),
+            &[(base + 0x4000) | 3, (base + 0x5000) | 3],
+        );
 }
 
-/// The register state of a context (gen8_facts 1.4). `first` is the base of the registers that it names.
+/// The register state of a context (gen8_facts 1.4). `first` is the base of the registers that it
+/// names.
 fn image(first: u32, ring: u64, pml4: u64) -> Vec<u32> {
     let render = first == 0x2000;
     let mut image = vec![0; 96];
@@ -164,8 +171,8 @@ fn poll(file: &mut AubFile, engine: usize) {
     file.poll(BASES[engine].1 + 0x234, 0x10, 0);
 }
 
-/// A semaphore that the file writes after the submission (gen8_facts 2.2): the engine waits, and goes on. If nothing writes
-/// it, the engines are deadlocked where the file polls, or ends.
+/// A semaphore that the file writes after the submission (gen8_facts 2.2): the engine waits, and
+/// goes on. If nothing writes it, the engines are deadlocked where the file polls, or ends.
 #[test]
 fn semaphores_that_the_file_writes() {
     // MI_SEMAPHORE_WAIT, polling, until the target is 5; then a store behind it.
@@ -219,7 +226,11 @@ fn execution_lists() {
     let file = three_engines();
     let (mut replay, steps, error) = run(&file.0);
     assert!(error.is_none(), "{error:?}");
-    assert!(matches!(&steps[0], Step::Header(header) if header.application == "a test"), "{:?}", steps[0]);
+    assert!(
+        matches!(&steps[0], Step::Header(header) if header.application == "a test"),
+        "{:?}",
+        steps[0]
+    );
     let ran = ran(&steps);
     assert_eq!(ran.len(), 3, "{steps:?}");
     for engine in 0..3 {
@@ -227,10 +238,14 @@ fn execution_lists() {
         let packets = ran[engine].engine_packets;
         assert!(packets[BASES[engine].0 as usize] >= 3, "{packets:?}");
         assert_eq!(packets.iter().sum::<u64>(), ran[engine].packets);
-        // The context's head is at its tail, and the last entry of the status buffer says that it is complete.
+        // The context's head is at its tail, and the last entry of the status buffer says that it
+        // is complete.
         let context = replay.gpu().context_on(BASES[engine].0).unwrap();
         assert_eq!(replay.gpu().vm(context).read_u32(TARGET).unwrap(), 0x1000 + engine as u32);
-        assert_eq!(replay.gpu().global().read_u32(ring(engine) + 0x2000 + 20).unwrap() & 0x1f_fffc, 16);
+        assert_eq!(
+            replay.gpu().global().read_u32(ring(engine) + 0x2000 + 20).unwrap() & 0x1f_fffc,
+            16
+        );
     }
 }
 
@@ -256,7 +271,11 @@ fn engines_run_before_memory_changes() {
     context(&mut file, 0);
     submit(&mut file, 0, &[&store(TARGET, 1)[..], &store(TARGET + 4, 1), &[END]].concat());
     // Over the batch, and over what it wrote.
-    file.memory_u32(space::PHYSICAL, frames(0) + 0x4000, &[END]).memory_u32(space::PHYSICAL, target(0), &[2]);
+    file.memory_u32(space::PHYSICAL, frames(0) + 0x4000, &[END]).memory_u32(
+        space::PHYSICAL,
+        target(0),
+        &[2],
+    );
     let (mut replay, steps, error) = run(&file.0);
     assert!(error.is_none() && ran(&steps).len() == 1, "{error:?} {steps:?}");
     assert_eq!([0, 4].map(|at| physical(replay.gpu(), target(0) + at)), [2, 1]);
@@ -269,7 +288,8 @@ fn engines_run_before_memory_changes() {
     assert_eq!(physical(replay.gpu(), target(0)), 3);
 }
 
-/// A classic file: 16 MiB of global table, a batch that the ring starts, all through the global table.
+/// A classic file: 16 MiB of global table, a batch that the ring starts, all through the global
+/// table.
 fn classic() -> AubFile {
     let mut file = AubFile::classic("PCI-ID=0x1616");
     let entries: Vec<u8> =
@@ -293,7 +313,8 @@ fn classic_rings() {
     let (mut replay, steps, error) = run(&file.0);
     assert!(error.is_none(), "{error:?}");
     let ran = ran(&steps);
-    let engines: Vec<_> = ran.iter().map(|stats| stats.engine_packets.map(|count| count > 0)).collect();
+    let engines: Vec<_> =
+        ran.iter().map(|stats| stats.engine_packets.map(|count| count > 0)).collect();
     let only = |engine: EngineId| EngineId::ALL.map(|other| other == engine);
     let [render, video, blitter] = [EngineId::Render, EngineId::Video, EngineId::Blitter].map(only);
     assert_eq!(engines, [render, blitter, video, render]);

@@ -114,7 +114,9 @@ macro_rules! source {
         $packet.source_y1_coordinate_top = s(*y);
     };
     (bits, $packet:ident, $blit:ident) => {
-        let Source::Bits { start, colors, .. } = &$blit.source else { panic!("{:?}", $blit.source) };
+        let Source::Bits { start, colors, .. } = &$blit.source else {
+            panic!("{:?}", $blit.source)
+        };
         $packet.monochrome_source_start = u(*start as u64);
         $packet.monochrome_source_transparency_mode = colors.transparent;
         $packet.source_background_color = u(colors.background.into());
@@ -240,8 +242,11 @@ macro_rules! command {
 /// BCS_SWCTRL with Y tiles where the blit has them.
 pub fn swctrl(blit: &Blit) -> Vec<u32> {
     let source = matches!(&blit.source, Source::Color { side, .. } if side.tiling == Tiling::Y);
-    let value =
-        BcsSwctrl { tile_y_source: source, tile_y_destination: blit.to.tiling == Tiling::Y, mask: u(3) };
+    let value = BcsSwctrl {
+        tile_y_source: source,
+        tile_y_destination: blit.to.tiling == Tiling::Y,
+        mask: u(3),
+    };
     let registers = [MiLoadRegisterImmRegister {
         register_offset: at(BcsSwctrl::OFFSET.into()),
         data_dword: u(value.pack()[0].into()),
@@ -323,7 +328,9 @@ fn scanlines(blit: &Blit) -> Vec<u32> {
 }
 
 fn text(blit: &Blit) -> Vec<u32> {
-    let Source::Bits { place, start, packing, .. } = &blit.source else { panic!("{:?}", blit.source) };
+    let Source::Bits { place, start, packing, .. } = &blit.source else {
+        panic!("{:?}", blit.source)
+    };
     let mut batch = setup(blit);
     let byte_packed = u64::from(*packing == Packing::Byte);
     let tiled = blit.to.tiling != Tiling::Linear;
@@ -362,7 +369,8 @@ fn color_blt(blit: &Blit) -> Vec<u32> {
     pattern!(solid, packet, blit);
     packet.destination_byte_width = u((blit.width().max(0) * blit.size()) as u64);
     packet.destination_height = u(blit.height().max(0) as u64);
-    packet.destination_address = at(first_byte(blit, &blit.to, blit.rectangle[0], blit.rectangle[1]));
+    packet.destination_address =
+        at(first_byte(blit, &blit.to, blit.rectangle[0], blit.rectangle[1]));
     packets![packet]
 }
 
@@ -372,13 +380,19 @@ fn src_copy_blt(blit: &Blit) -> Vec<u32> {
     control!(packet, blit);
     packet.destination_byte_width = u((blit.width().max(0) * blit.size()) as u64);
     packet.destination_height = u(blit.height().max(0) as u64);
-    packet.destination_address = at(first_byte(blit, &blit.to, blit.rectangle[0], blit.rectangle[1]));
+    packet.destination_address =
+        at(first_byte(blit, &blit.to, blit.rectangle[0], blit.rectangle[1]));
     packet.source_address = at(first_byte(blit, side, *x, *y));
     packet.source_pitch = s(side.pitch);
     packets![packet]
 }
 
-const fn short(name: &'static str, source: Takes, pattern: Takes, packets: fn(&Blit) -> Vec<u32>) -> Command {
+const fn short(
+    name: &'static str,
+    source: Takes,
+    pattern: Takes,
+    packets: fn(&Blit) -> Vec<u32>,
+) -> Command {
     Command { name, source, pattern, key: false, xy: true, packets }
 }
 

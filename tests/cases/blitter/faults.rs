@@ -50,8 +50,12 @@ fn operations_without_their_operand() {
         assert_eq!(field(name, &solid), "Raster Operation");
         run(name, &Blit { rop: 0xf0, ..solid.clone() }).unwrap();
     }
-    let text = Source::Bits { place: Place::Memory(0), start: 0, packing: Packing::Bit, colors: WHITE };
-    assert_eq!(field("XY_TEXT_BLT", &Blit { rop: 0xf0, source: text, ..plain() }), "Raster Operation");
+    let text =
+        Source::Bits { place: Place::Memory(0), start: 0, packing: Packing::Bit, colors: WHITE };
+    assert_eq!(
+        field("XY_TEXT_BLT", &Blit { rop: 0xf0, source: text, ..plain() }),
+        "Raster Operation"
+    );
 }
 
 #[test]

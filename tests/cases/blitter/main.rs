@@ -54,17 +54,26 @@ fn between(random: &mut Random, low: i64, high: i64) -> i64 {
     low + random.below((high - low) as u64) as i64
 }
 
-/// A surface somewhere in the first 128 KiB, so that surfaces overlap often. Linear ones have room before their first byte.
+/// A surface somewhere in the first 128 KiB, so that surfaces overlap often. Linear ones have room
+/// before their first byte.
 fn side(random: &mut Random, tiling: Tiling) -> Side {
     match tiling {
-        Tiling::Linear if one_in(random, 4) => {
-            Side { tiling, base: between(random, 70_000, 110_000), pitch: -between(random, 200, 1000) }
+        Tiling::Linear if one_in(random, 4) => Side {
+            tiling,
+            base: between(random, 70_000, 110_000),
+            pitch: -between(random, 200, 1000),
+        },
+        Tiling::Linear => Side {
+            tiling,
+            base: between(random, 12_000, 40_000),
+            pitch: between(random, 200, 1000),
+        },
+        Tiling::X => {
+            Side { tiling, base: 4096 * between(random, 0, 8), pitch: 512 * between(random, 1, 3) }
         }
-        Tiling::Linear => {
-            Side { tiling, base: between(random, 12_000, 40_000), pitch: between(random, 200, 1000) }
+        Tiling::Y => {
+            Side { tiling, base: 4096 * between(random, 0, 8), pitch: 128 * between(random, 1, 6) }
         }
-        Tiling::X => Side { tiling, base: 4096 * between(random, 0, 8), pitch: 512 * between(random, 1, 3) },
-        Tiling::Y => Side { tiling, base: 4096 * between(random, 0, 8), pitch: 128 * between(random, 1, 6) },
     }
 }
 
@@ -128,7 +137,8 @@ fn source(random: &mut Random, command: &Command, rectangle: &mut [i64; 4]) -> S
                 Place::Memory((BITMAPS + random.below(0x4000 / align) * align) as usize)
             } else {
                 let size = |rectangle: &[i64; 4]| {
-                    let (width, height) = (rectangle[2] - rectangle[0], rectangle[3] - rectangle[1]);
+                    let (width, height) =
+                        (rectangle[2] - rectangle[0], rectangle[3] - rectangle[1]);
                     if width <= 0 || height <= 0 {
                         return 0;
                     }
@@ -154,7 +164,9 @@ fn pattern(random: &mut Random, command: &Command, size: usize) -> Pattern {
             let at = PATTERNS + random.below(16) * 64 * size as u64;
             Pattern::Color { place: Place::Memory(at as usize), seeds }
         }
-        Takes::Immediate => Pattern::Color { place: Place::Command(random.bytes(64 * size)), seeds },
+        Takes::Immediate => {
+            Pattern::Color { place: Place::Command(random.bytes(64 * size)), seeds }
+        }
         _ => Pattern::Mono {
             rows: random.next().to_le_bytes(),
             solid: one_in(random, 5),
@@ -176,7 +188,8 @@ fn blit(random: &mut Random, command: &Command) -> Blit {
         let (left, top) = (between(random, -20, 30), between(random, -20, 20));
         [left, top, left + between(random, -2, 60), top + between(random, -2, 40)]
     });
-    // Left of tiles and above them there is nothing: only a clip rectangle makes such a rectangle useful.
+    // Left of tiles and above them there is nothing: only a clip rectangle makes such a rectangle
+    // useful.
     if to != Tiling::Linear && (rectangle[0] < 0 || rectangle[1] < 0) {
         let [left, top, right, bottom] = clip.unwrap_or(rectangle);
         clip = Some([left.max(0), top.max(0), right, bottom]);
@@ -192,7 +205,11 @@ fn blit(random: &mut Random, command: &Command) -> Blit {
         clip,
         source,
         pattern: pattern(random, command, [1, 2, 2, 4][depth as usize]),
-        key: if command.key { (random.below(8), low, low | random.next() as u32) } else { (0, 0, 0) },
+        key: if command.key {
+            (random.below(8), low, low | random.next() as u32)
+        } else {
+            (0, 0, 0)
+        },
     }
 }
 
@@ -226,14 +243,16 @@ fn every_operation() {
         for (depth, rop) in (0..4).flat_map(|depth| (0..=255).map(move |rop| (depth, rop))) {
             let mut blit = blit(&mut random, command(name));
             let [x, y, ..] = blit.rectangle;
-            blit.rectangle = [x, y, x + between(&mut random, 1, 12), y + between(&mut random, 1, 10)];
+            blit.rectangle =
+                [x, y, x + between(&mut random, 1, 12), y + between(&mut random, 1, 10)];
             let pattern = pattern(&mut random, command(name), [1, 2, 2, 4][depth as usize]);
             bench.check(command(name), &Blit { depth, rop, pattern, ..blit });
         }
     }
 }
 
-/// Source and destination in one surface, moved a little in each direction: "as if the source had been read first".
+/// Source and destination in one surface, moved a little in each direction: "as if the source had
+/// been read first".
 #[test]
 fn scrolling() {
     let mut random = Random::new(3);
@@ -256,7 +275,8 @@ fn scrolling() {
     }
 }
 
-/// Surfaces that share memory in other ways: another pitch, another tiling, rows that fall on each other.
+/// Surfaces that share memory in other ways: another pitch, another tiling, rows that fall on each
+/// other.
 #[test]
 fn strange_overlaps() {
     let mut random = Random::new(4);
@@ -269,7 +289,8 @@ fn strange_overlaps() {
         let side = |random: &mut Random| {
             let tiling = tiling(random, copy);
             let side = side(random, tiling);
-            let pitch = if side.tiling == Tiling::Linear { between(random, -40, 40) } else { side.pitch };
+            let pitch =
+                if side.tiling == Tiling::Linear { between(random, -40, 40) } else { side.pitch };
             let base = if side.tiling == Tiling::Linear { between(random, 2000, 6000) } else { 0 };
             Side { pitch, base, ..side }
         };
@@ -279,13 +300,15 @@ fn strange_overlaps() {
     }
 }
 
-/// A worked example: rows of a bitmap of 5 x 3 pixels that starts at bit 2, in words; 8 bits per pixel, only ones drawn.
+/// A worked example: rows of a bitmap of 5 x 3 pixels that starts at bit 2, in words; 8 bits per
+/// pixel, only ones drawn.
 #[test]
 fn a_bitmap() {
     let mut random = Random::new(5);
     let mut bench = Bench::new(&mut random);
     bench.before.fill(b'.');
-    // Bits 10101, 01110 and 00100 behind two that do not count; what follows them in the word does not count either.
+    // Bits 10101, 01110 and 00100 behind two that do not count; what follows them in the word does
+    // not count either.
     let rows: [u16; 3] = [0b0010_1010_0000_0000, 0b1101_1101_1111_1111, 0b0000_1000_0000_0000];
     let bits = rows.iter().flat_map(|row| row.to_be_bytes()).collect();
     let colors = Colors { background: 0, foreground: u32::from(b'#'), transparent: true };
@@ -296,7 +319,12 @@ fn a_bitmap() {
         to: Side { tiling: Tiling::Linear, base: 0, pitch: 8 },
         rectangle: [1, 0, 6, 3],
         clip: None,
-        source: Source::Bits { place: Place::Command(bits), start: 2, packing: Packing::Word, colors },
+        source: Source::Bits {
+            place: Place::Command(bits),
+            start: 2,
+            packing: Packing::Word,
+            colors,
+        },
         pattern: Pattern::None,
         key: (0, 0, 0),
     };

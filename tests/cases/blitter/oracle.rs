@@ -19,8 +19,8 @@ pub struct Side {
 }
 
 impl Side {
-    /// Offset of byte `x` of row `y`: whole tiles before it, then the place inside. Tiles of X have 8 rows of 512 bytes; tiles
-    /// of Y have 8 columns of 32 rows of 16 bytes (gen8_facts 10.1).
+    /// Offset of byte `x` of row `y`: whole tiles before it, then the place inside. Tiles of X have
+    /// 8 rows of 512 bytes; tiles of Y have 8 columns of 32 rows of 16 bytes (gen8_facts 10.1).
     pub fn byte(&self, x: i64, y: i64) -> usize {
         let (wide, high) = match self.tiling {
             Tiling::Linear => return usize::try_from(self.base + y * self.pitch + x).unwrap(),
@@ -37,8 +37,9 @@ impl Side {
     }
 
     fn pixel(&self, memory: &[u8], size: i64, x: i64, y: i64) -> u32 {
-        (0..size)
-            .fold(0, |pixel, byte| pixel | u32::from(memory[self.byte(x * size + byte, y)]) << (8 * byte))
+        (0..size).fold(0, |pixel, byte| {
+            pixel | u32::from(memory[self.byte(x * size + byte, y)]) << (8 * byte)
+        })
     }
 }
 
@@ -80,8 +81,9 @@ pub struct Colors {
 }
 
 impl Colors {
-    /// "Wherever a bit in the source data has the value of 0, the color specified in the background color register is used
-    /// [...] 1b: [...] the byte(s) at the destination [...] are simply not written" (2d p.47).
+    /// "Wherever a bit in the source data has the value of 0, the color specified in the background
+    /// color register is used [...] 1b: [...] the byte(s) at the destination [...] are simply not
+    /// written" (2d p.47).
     fn pixel(&self, bit: bool) -> Option<u32> {
         match bit {
             true => Some(self.foreground),
@@ -156,7 +158,8 @@ impl Blit {
                 continue;
             }
             for bit in 0..8 * self.size() {
-                // 32bpp Byte Mask: "This field is only used for 32bpp. 1xb Write Alpha Channel, x1b Write RGB Channel".
+                // 32bpp Byte Mask: "This field is only used for 32bpp. 1xb Write Alpha Channel, x1b
+                // Write RGB Channel".
                 if self.depth == 3 && self.mask & if bit >= 24 { 2 } else { 1 } == 0 {
                     continue;
                 }
@@ -178,16 +181,20 @@ impl Blit {
     fn source_pixel(&self, memory: &[u8], column: i64, row: i64) -> Option<u32> {
         match &self.source {
             Source::None => Some(0),
-            Source::Color { side, x, y } => Some(side.pixel(memory, self.size(), x + column, y + row)),
+            Source::Color { side, x, y } => {
+                Some(side.pixel(memory, self.size(), x + column, y + row))
+            }
             Source::Bits { place, start, packing, colors } => {
-                let bit = bit_of(*start, *packing, self.width() as usize, column as usize, row as usize);
+                let bit =
+                    bit_of(*start, *packing, self.width() as usize, column as usize, row as usize);
                 colors.pixel(place.bit(memory, bit))
             }
         }
     }
 
-    /// "Horizontal Pattern Seed: the pattern pixel position which corresponds to X = 0", "Pattern Vertical Seed: the
-    /// pattern scan line which corresponds to Y=0" (2d p.44, 45); "the pattern is always of 8x8 pixels" (2d p.60).
+    /// "Horizontal Pattern Seed: the pattern pixel position which corresponds to X = 0", "Pattern
+    /// Vertical Seed: the pattern scan line which corresponds to Y=0" (2d p.44, 45); "the pattern
+    /// is always of 8x8 pixels" (2d p.60).
     fn pattern_pixel(&self, memory: &[u8], x: i64, y: i64) -> Option<u32> {
         let at = |seeds: [u32; 2]| {
             (
@@ -202,13 +209,12 @@ impl Blit {
                 let (column, row) = at(*seeds);
                 let size = self.size() as usize;
                 let first = (row * 8 + column) * size;
-                Some(
-                    (0..size).fold(0, |pixel, byte| {
-                        pixel | u32::from(place.byte(memory, first + byte)) << (8 * byte)
-                    }),
-                )
+                Some((0..size).fold(0, |pixel, byte| {
+                    pixel | u32::from(place.byte(memory, first + byte)) << (8 * byte)
+                }))
             }
-            // "the presumption is made that all of the bits of the pattern data are set to 0" (2d p.56).
+            // "the presumption is made that all of the bits of the pattern data are set to 0" (2d
+            // p.56).
             Pattern::Mono { solid: true, colors, .. } => colors.pixel(false),
             Pattern::Mono { rows, colors, seeds, .. } => {
                 let (column, row) = at(*seeds);
@@ -217,9 +223,10 @@ impl Blit {
         }
     }
 
-    /// Transparency Range Mode (2d p.44, 45): "The range comparisons are done on each component [...] and then logically
-    /// ANDed. If the source pixel components are not within the range [...], then the byte(s) at the destination [...] are
-    /// written"; "If the destination pixels are within the range, then the byte(s) [...] are written".
+    /// Transparency Range Mode (2d p.44, 45): "The range comparisons are done on each component
+    /// [...] and then logically ANDed. If the source pixel components are not within the range
+    /// [...], then the byte(s) at the destination [...] are written"; "If the destination pixels
+    /// are within the range, then the byte(s) [...] are written".
     fn key_writes(&self, source: u32, pattern: u32, destination: u32) -> bool {
         let (mode, low, high) = self.key;
         let within = |pixel: u32, alpha: bool| {
@@ -247,10 +254,11 @@ impl Blit {
     }
 }
 
-/// Which bit of a bitmap belongs to a pixel: counted pixel by pixel, row by row, from the start. "The starting monochrome
-/// pixel bit position within a byte per scan line [...]. The monochrome source is word aligned which means that at the
-/// end of the scan line all bits should be discarded until the next word boundary" (2d p.43). Byte packed text has the
-/// byte for the word, bit packed text no boundary, and with it one start.
+/// Which bit of a bitmap belongs to a pixel: counted pixel by pixel, row by row, from the start.
+/// "The starting monochrome pixel bit position within a byte per scan line [...]. The monochrome
+/// source is word aligned which means that at the end of the scan line all bits should be discarded
+/// until the next word boundary" (2d p.43). Byte packed text has the byte for the word, bit packed
+/// text no boundary, and with it one start.
 pub fn bit_of(start: usize, packing: Packing, width: usize, column: usize, row: usize) -> usize {
     let mut bit = start;
     for _ in 0..row {

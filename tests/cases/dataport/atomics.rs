@@ -1,7 +1,8 @@
 //! Untyped atomic operations, with 64-bit addresses, and append counters.
 //!
-//! Oracle: 2d p.14-16 (what each operation does and returns), p.124-130 and p.306-317 (operands and answers); slots in
-//! ascending order, which is the model's choice (`assumptions::ATOMIC_SLOTS_GO_UPWARD`).
+//! Oracle: 2d p.14-16 (what each operation does and returns), p.124-130 and p.306-317 (operands and
+//! answers); slots in ascending order, which is the model's choice
+//! (`assumptions::ATOMIC_SLOTS_GO_UPWARD`).
 
 use crate::probe::{DATA, Message, Probe, Register, Unit, World, dword, null, set_dword};
 use crate::untyped::{PLACES, Place, header, lay_out, locate, offset, probe, slots, takes_part};
@@ -17,8 +18,9 @@ use genxml_cases::{Random, at, raw_buffer, u};
 const FLOAT: u64 = 16;
 const FLOATS: [u64; 3] = [FLOAT + 1, FLOAT + 2, FLOAT + 3];
 
-/// What an operation on floats leaves in memory. Oracle: GL_INTEL_shader_atomic_float_minmax, of which NaN comes before and
-/// behind which number; the numbers of operations are those of Mesa's and Intel's compilers.
+/// What an operation on floats leaves in memory. Oracle: GL_INTEL_shader_atomic_float_minmax, of
+/// which NaN comes before and behind which number; the numbers of operations are those of Mesa's
+/// and Intel's compilers.
 fn float(number: u64, old: u32, a: u32, b: u32) -> u32 {
     let value = |bits: u32| f64::from(f32::from_bits(bits));
     let key = |bits: u32, sign: f64| match value(bits) {
@@ -37,7 +39,18 @@ fn float(number: u64, old: u32, a: u32, b: u32) -> u32 {
 
 /// Floats near each other, and those that are no numbers.
 fn single(random: &mut Random) -> u64 {
-    let few = [0.0, -0.0, 1.0, -1.0, 1.5, f32::MIN_POSITIVE, -1e-42, 1e-42, f32::INFINITY, f32::NEG_INFINITY];
+    let few = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        1.5,
+        f32::MIN_POSITIVE,
+        -1e-42,
+        1e-42,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+    ];
     let bits = match random.below(8) {
         0 => 0x7fc0_0000,
         1 => 0xff80_0001,
@@ -143,11 +156,15 @@ fn one(
     let count = slots(simd);
     // The comparison of two words works on 8 bytes that lie on multiples of 8.
     let (bits, bytes) = if op == 0 { (64, 8) } else { (32, 4) };
-    let with_header = place == Place::Stateless || place != Place::StatelessBare && random.below(2) == 0;
+    let with_header =
+        place == Place::Stateless || place != Place::StatelessBare && random.below(2) == 0;
     let pixels = with_header.then(|| random.next() as u32 & 0xffff | 1);
     let send = if simd == MdcSm3::SIMD16 { 16 } else { 8 };
-    let mask =
-        if random.below(2) == 0 { (1 << send) - 1 } else { random.next() as u32 & ((1 << send) - 1) | 1 };
+    let mask = if random.below(2) == 0 {
+        (1 << send) - 1
+    } else {
+        random.next() as u32 & ((1 << send) - 1) | 1
+    };
     // Few places, so that slots meet.
     let some: Vec<(u32, u32)> = (0..5).map(|_| offset(random, place, 16)).collect();
     let mut places: Vec<(u32, u32)> = (0..count).map(|_| some[random.below(5) as usize]).collect();
@@ -260,13 +277,18 @@ fn one(
         message_length: u(payload.len() as u64),
         ..Msd1Uai::new()
     };
-    let message =
-        Message { unit: Unit::Port1, channels: send, mask, descriptor: descriptor.pack()[0], payload };
+    let message = Message {
+        unit: Unit::Port1,
+        channels: send,
+        mask,
+        descriptor: descriptor.pack()[0],
+        payload,
+    };
     probe.check(&message, &world, &expected, place == Place::Local);
 }
 
-/// Registers of operands: MDP_AOP4X2_DW2, MDP_AOP8_DW2, MDP_AOP16_DW2 and, of 64 bits, MDP_AOP4X2_QW2, MDP_AOP8_QW2,
-/// MDP_AOP16_QW2.
+/// Registers of operands: MDP_AOP4X2_DW2, MDP_AOP8_DW2, MDP_AOP16_DW2 and, of 64 bits,
+/// MDP_AOP4X2_QW2, MDP_AOP8_QW2, MDP_AOP16_QW2.
 fn data(simd: MdcSm3, bits: u32, sources: &[Vec<u64>]) -> Vec<Register> {
     let mut all = Vec::new();
     if simd == MdcSm3::SIMD4X2 {
@@ -338,7 +360,8 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, wide: bool, op: u6
     let mut payload: Vec<Register> = vec![[0; 8]; if simd == MdcSm3::SIMD4X2 { 1 } else { 2 }];
     for (n, place) in places.iter().enumerate() {
         let address = DATA + *place as u64;
-        let (register, column) = if simd == MdcSm3::SIMD4X2 { (0, 4 * n) } else { (n / 4, n % 4 * 2) };
+        let (register, column) =
+            if simd == MdcSm3::SIMD4X2 { (0, 4 * n) } else { (n / 4, n % 4 * 2) };
         payload[register][column] = address as u32;
         payload[register][column + 1] = (address >> 32) as u32;
     }
@@ -360,7 +383,11 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, wide: bool, op: u6
     let mut expected = world.clone();
     for n in (0..count).filter(|n| takes_part(simd, *n, mask, None)) {
         let byte = places[n];
-        let old = if bits == 64 { qword(&expected.data, byte) } else { dword(&expected.data, byte).into() };
+        let old = if bits == 64 {
+            qword(&expected.data, byte)
+        } else {
+            dword(&expected.data, byte).into()
+        };
         let source = |k: usize| sources.get(k).map_or(0, |values| values[n]);
         let (new, back) = operation(op, bits, old, source(0), source(1));
         set_dword(&mut expected.data, byte, new as u32);
@@ -395,7 +422,8 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, wide: bool, op: u6
         message_length: u(payload.len() as u64),
         ..Msd1A64Ai::new()
     };
-    let message = Message { unit: Unit::Port1, channels: 8, mask, descriptor: descriptor.pack()[0], payload };
+    let message =
+        Message { unit: Unit::Port1, channels: 8, mask, descriptor: descriptor.pack()[0], payload };
     probe.check(&message, &world, &expected, false);
 }
 
@@ -403,7 +431,9 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, wide: bool, op: u6
 fn counted(counter: u64) -> RenderSurfaceState {
     let auxiliary = match RenderSurfaceState::new().auxiliary {
         RenderSurfaceStateAuxiliary::Surface {
-            auxiliary_surface_qpitch, auxiliary_surface_pitch, ..
+            auxiliary_surface_qpitch,
+            auxiliary_surface_pitch,
+            ..
         } => RenderSurfaceStateAuxiliary::Surface {
             auxiliary_surface_qpitch,
             auxiliary_surface_pitch,
@@ -452,7 +482,11 @@ fn append_counters() {
                     atomic_integer_operation_type: MdcAop::from_bits(op),
                     simd_mode: MdcSm2r::SIMD8,
                     return_data_control: returns,
-                    message_type: if simd == MdcSm3::SIMD4X2 { MtDp1::MT1A_TC4X2 } else { MtDp1::MT1A_TC },
+                    message_type: if simd == MdcSm3::SIMD4X2 {
+                        MtDp1::MT1A_TC4X2
+                    } else {
+                        MtDp1::MT1A_TC
+                    },
                     header_present: true,
                     response_length: u(returns.into()),
                     message_length: u(payload.len() as u64),

@@ -1,7 +1,8 @@
 //! Blocks of owords and hwords, dual blocks, scratch blocks, and those at 64-bit addresses.
 //!
-//! Oracle: G45 vol 4, 5.10.2 and 5.10.3 (which registers, which channels guard a dword, what is outside), 2d p.42 (units
-//! of the offset), p.74 (channel mode), p.208-211 and p.277-282 (data), p.294 and p.410 (scratch space), p.6-11.
+//! Oracle: G45 vol 4, 5.10.2 and 5.10.3 (which registers, which channels guard a dword, what is
+//! outside), 2d p.42 (units of the offset), p.74 (channel mode), p.208-211 and p.277-282 (data),
+//! p.294 and p.410 (scratch space), p.6-11.
 
 use crate::probe::{DATA, DATA_BYTES, Message, Probe, Register, Unit, World, dword, set_dword};
 use crate::scattered::header;
@@ -15,7 +16,8 @@ use genxml::gen8::messages::{MdcDbOw, Msd0rOwb, Msd0rOwub, Msd0wOwb, MtDp0, MtDp
 use genxml_cases::{Random, at, u};
 use genxml_core::{PowerOfTwo, U64};
 
-const SIZES: [MdcDbOw; 5] = [MdcDbOw::OW1L, MdcDbOw::OW1U, MdcDbOw::OW2, MdcDbOw::OW4, MdcDbOw::OW8];
+const SIZES: [MdcDbOw; 5] =
+    [MdcDbOw::OW1L, MdcDbOw::OW1U, MdcDbOw::OW2, MdcDbOw::OW4, MdcDbOw::OW8];
 
 /// Owords of a size, and the half of the register where the first one stands.
 fn owords(size: MdcDbOw) -> (usize, usize) {
@@ -35,7 +37,8 @@ struct Cell {
     memory: Option<usize>,
 }
 
-/// What a block does: dwords move if their channel is enabled, or one of the four of their oword is.
+/// What a block does: dwords move if their channel is enabled, or one of the four of their oword
+/// is.
 fn moves(
     world: &World,
     cells: &[Cell],
@@ -55,7 +58,8 @@ fn moves(
     expected
 }
 
-/// The channel of a dword: 7:0 for registers 0 and 2, 15:8 for the others; channels that the send does not have are on.
+/// The channel of a dword: 7:0 for registers 0 and 2, 15:8 for the others; channels that the send
+/// does not have are on.
 fn channel(cell: &Cell, mask: u32, channels: usize) -> bool {
     let channel = cell.register % 2 * 8 + cell.column;
     channel >= channels || mask >> channel & 1 == 1
@@ -88,7 +92,9 @@ fn oword_blocks() {
     ];
     for (place, index) in places {
         for size in SIZES {
-            for (kind, unit) in [(MtDp0::MT0R_OWB, 16), (MtDp0::MT0R_OWUB, 1), (MtDp0::MT0W_OWB, 16)] {
+            for (kind, unit) in
+                [(MtDp0::MT0R_OWB, 16), (MtDp0::MT0R_OWUB, 1), (MtDp0::MT0W_OWB, 16)]
+            {
                 for channels in [8, 16] {
                     for _ in 0..6 {
                         one(&mut random, &mut probe, (place, index), size, kind, unit, channels);
@@ -209,10 +215,13 @@ fn dual_blocks() {
                         payload.push(header(place, global));
                     }
                     let noise = random.next() as u32;
-                    payload.push([offsets[0], noise, noise, noise, offsets[1], noise, noise, noise]);
+                    payload
+                        .push([offsets[0], noise, noise, noise, offsets[1], noise, noise, noise]);
                     let data = payload.len();
                     if write {
-                        payload.extend((0..count).map(|_| std::array::from_fn(|_| random.next() as u32)));
+                        payload.extend(
+                            (0..count).map(|_| std::array::from_fn(|_| random.next() as u32)),
+                        );
                     }
                     let cells = side_by_side(count, |block, byte| {
                         let offset = 16 * (global + offsets[block]) + byte as u32;
@@ -220,10 +229,11 @@ fn dual_blocks() {
                     });
                     // Channels 7:0 for each register.
                     let on = |column: usize| mask >> column & 1 == 1;
-                    let expected = moves(&world, &cells, &payload[data..], write, |cell| match write {
-                        true => on(cell.column),
-                        false => (0..4).any(|n| on(cell.column / 4 * 4 + n)),
-                    });
+                    let expected =
+                        moves(&world, &cells, &payload[data..], write, |cell| match write {
+                            true => on(cell.column),
+                            false => (0..4).any(|n| on(cell.column / 4 * 4 + n)),
+                        });
                     let descriptor = Msd0Owdb {
                         binding_table_index: u(index),
                         data_blocks: size,
@@ -234,7 +244,8 @@ fn dual_blocks() {
                         ..Msd0Owdb::new()
                     };
                     let descriptor = descriptor.pack()[0];
-                    let mut message = Message { unit: Unit::Port0, channels: 8, mask, descriptor, payload };
+                    let mut message =
+                        Message { unit: Unit::Port0, channels: 8, mask, descriptor, payload };
                     probe.check(&message, &world, &expected, false);
                     if !write && place != Place::Stateless {
                         message.unit = Unit::Constant;
@@ -246,7 +257,8 @@ fn dual_blocks() {
     }
 }
 
-/// Scratch blocks: 1 to 8 registers at a multiple of 32 bytes; beyond the thread's space reads give 0 and writes vanish.
+/// Scratch blocks: 1 to 8 registers at a multiple of 32 bytes; beyond the thread's space reads give
+/// 0 and writes vanish.
 #[test]
 fn scratch_blocks() {
     let mut random = Random::new(33);
@@ -270,19 +282,26 @@ fn scratch_blocks() {
                         };
                         let mut payload = vec![header.pack()];
                         if write {
-                            payload.extend((0..count).map(|_| std::array::from_fn(|_| random.next() as u32)));
+                            payload.extend(
+                                (0..count).map(|_| std::array::from_fn(|_| random.next() as u32)),
+                            );
                         }
                         let cells: Vec<Cell> = (0..8 * count)
                             .map(|n| {
                                 let byte = 32 * offset as usize + 4 * n;
                                 let inside = byte < 1024 << code;
-                                Cell { register: n / 8, column: n % 8, memory: inside.then_some(1024 + byte) }
+                                Cell {
+                                    register: n / 8,
+                                    column: n % 8,
+                                    memory: inside.then_some(1024 + byte),
+                                }
                             })
                             .collect();
-                        let expected = moves(&world, &cells, &payload[1..], write, |cell| match dwords {
-                            true => channel(cell, mask, channels),
-                            false => any_of_four(cell, mask, channels),
-                        });
+                        let expected =
+                            moves(&world, &cells, &payload[1..], write, |cell| match dwords {
+                                true => channel(cell, mask, channels),
+                                false => any_of_four(cell, mask, channels),
+                            });
                         let descriptor = Msd0Scratch {
                             offset: u(offset),
                             block_size: PowerOfTwo::new(count as u64).expect("1 to 8"),
@@ -294,7 +313,8 @@ fn scratch_blocks() {
                             ..Msd0Scratch::new()
                         };
                         let descriptor = descriptor.pack()[0];
-                        let message = Message { unit: Unit::Port0, channels, mask, descriptor, payload };
+                        let message =
+                            Message { unit: Unit::Port0, channels, mask, descriptor, payload };
                         probe.check(&message, &world, &expected, false);
                     }
                 }
@@ -326,11 +346,13 @@ fn long(
         message_length: u(payload.len() as u64),
         ..Msd1A64B::new()
     };
-    let message = Message { unit: Unit::Port1, channels, mask, descriptor: descriptor.pack()[0], payload };
+    let message =
+        Message { unit: Unit::Port1, channels, mask, descriptor: descriptor.pack()[0], payload };
     probe.check(&message, world, expected, false);
 }
 
-/// A byte of the data, and its address; now and then one that is not canonical, which is out of bounds.
+/// A byte of the data, and its address; now and then one that is not canonical, which is out of
+/// bounds.
 fn somewhere(random: &mut Random, align: u64) -> (Option<usize>, U64<64>) {
     let byte = random.below(DATA_BYTES as u64 - 512) / align * align;
     match random.below(6) {
@@ -358,7 +380,9 @@ fn at_64_bit_addresses() {
                     let (begin, address) = somewhere(&mut random, align);
                     let mut payload = vec![MhA64Owb { block_offset: address }.pack()];
                     if write {
-                        payload.extend((0..registers).map(|_| std::array::from_fn(|_| random.next() as u32)));
+                        payload.extend(
+                            (0..registers).map(|_| std::array::from_fn(|_| random.next() as u32)),
+                        );
                     }
                     let cells: Vec<Cell> = (0..4 * count)
                         .map(|n| Cell {
@@ -367,18 +391,25 @@ fn at_64_bit_addresses() {
                             memory: begin.map(|begin| begin + 4 * n),
                         })
                         .collect();
-                    let expected = moves(&world, &cells, &payload[1..], write, |cell| match write {
-                        true => channel(cell, mask, channels),
-                        false => any_of_four(cell, mask, channels),
-                    });
+                    let expected =
+                        moves(&world, &cells, &payload[1..], write, |cell| match write {
+                            true => channel(cell, mask, channels),
+                            false => any_of_four(cell, mask, channels),
+                        });
                     let blocks = size.bits();
                     let send = (channels, mask);
-                    long(&mut probe, &world, &expected, subtype, blocks, write, registers, send, payload);
+                    long(
+                        &mut probe, &world, &expected, subtype, blocks, write, registers, send,
+                        payload,
+                    );
                 }
             }
-            for (size, count) in
-                [(MdcA64DbHw::HW1, 1), (MdcA64DbHw::HW2, 2), (MdcA64DbHw::HW4, 4), (MdcA64DbHw::HW8, 8)]
-            {
+            for (size, count) in [
+                (MdcA64DbHw::HW1, 1),
+                (MdcA64DbHw::HW2, 2),
+                (MdcA64DbHw::HW4, 4),
+                (MdcA64DbHw::HW8, 8),
+            ] {
                 for write in [false, true] {
                     let world = World::random(&mut random);
                     let mask = masks(&mut random, channels);
@@ -391,7 +422,9 @@ fn at_64_bit_addresses() {
                     };
                     let mut payload = vec![header.pack()];
                     if write {
-                        payload.extend((0..count).map(|_| std::array::from_fn(|_| random.next() as u32)));
+                        payload.extend(
+                            (0..count).map(|_| std::array::from_fn(|_| random.next() as u32)),
+                        );
                     }
                     let cells: Vec<Cell> = (0..8 * count)
                         .map(|n| Cell {
@@ -400,13 +433,16 @@ fn at_64_bit_addresses() {
                             memory: begin.map(|begin| begin + 4 * n),
                         })
                         .collect();
-                    let expected = moves(&world, &cells, &payload[1..], write, |cell| match dwords {
-                        true => channel(cell, mask, channels),
-                        false => any_of_four(cell, mask, channels),
-                    });
+                    let expected =
+                        moves(&world, &cells, &payload[1..], write, |cell| match dwords {
+                            true => channel(cell, mask, channels),
+                            false => any_of_four(cell, mask, channels),
+                        });
                     let (subtype, blocks) = (A64BlockSubtype::HWORD, size.bits());
                     let send = (channels, mask);
-                    long(&mut probe, &world, &expected, subtype, blocks, write, count, send, payload);
+                    long(
+                        &mut probe, &world, &expected, subtype, blocks, write, count, send, payload,
+                    );
                 }
             }
         }
@@ -422,19 +458,32 @@ fn at_64_bit_addresses() {
                 {
                     second = somewhere(&mut random, 16);
                 }
-                let mut payload = vec![MhA64Owdb { block_offset0: first.1, block_offset1: second.1 }.pack()];
+                let mut payload =
+                    vec![MhA64Owdb { block_offset0: first.1, block_offset1: second.1 }.pack()];
                 if write {
-                    payload.extend((0..count).map(|_| std::array::from_fn(|_| random.next() as u32)));
+                    payload
+                        .extend((0..count).map(|_| std::array::from_fn(|_| random.next() as u32)));
                 }
-                let cells =
-                    side_by_side(count, |block, byte| [first.0, second.0][block].map(|begin| begin + byte));
+                let cells = side_by_side(count, |block, byte| {
+                    [first.0, second.0][block].map(|begin| begin + byte)
+                });
                 let on = |column: usize| mask >> column & 1 == 1;
                 let expected = moves(&world, &cells, &payload[1..], write, |cell| match write {
                     true => on(cell.column),
                     false => (0..4).any(|n| on(cell.column / 4 * 4 + n)),
                 });
                 let (subtype, blocks) = (A64BlockSubtype::OWORD_DUAL, size.bits());
-                long(&mut probe, &world, &expected, subtype, blocks, write, count, (8, mask), payload);
+                long(
+                    &mut probe,
+                    &world,
+                    &expected,
+                    subtype,
+                    blocks,
+                    write,
+                    count,
+                    (8, mask),
+                    payload,
+                );
             }
         }
     }

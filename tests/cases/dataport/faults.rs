@@ -1,5 +1,5 @@
-//! Messages that the manual does not allow, and memory that is not there: each is a fault that says what is wrong and
-//! where.
+//! Messages that the manual does not allow, and memory that is not there: each is a fault that says
+//! what is wrong and where.
 
 use crate::probe::{DATA, Message, Probe, Register, Unit, World, null};
 use genxml::eu::gen8::descriptors::{MdcA64Ds, MdcCmask, MdcSm2r, MdcSm3};
@@ -8,8 +8,8 @@ use genxml::eu::gen8::eu_messages::{
     Msd1A64AiDataWidth, Msd1A64B, Msd1A64S, Msd1Tac, Msd1Uai, Msd1Us,
 };
 use genxml::gen8::messages::{
-    DataPort0MessageDescriptor, DataPort1MessageDescriptor, MdcDbOw, MhMb, MhcMbControl, Msd0rOwb, Msd1rMb,
-    Msd1rTt, Msd1wMb, MtDp0, MtDp1,
+    DataPort0MessageDescriptor, DataPort1MessageDescriptor, MdcDbOw, MhMb, MhcMbControl, Msd0rOwb,
+    Msd1rMb, Msd1rTt, Msd1wMb, MtDp0, MtDp1,
 };
 use genxml::gen8::state::{
     NumberOfMultisamples, RenderSurfaceState, RenderSurfaceStateExtent, RenderSurfaceStateView,
@@ -37,7 +37,13 @@ fn tiled() -> RenderSurfaceState {
 
 /// A message of so many registers behind so many of a header, all zeros.
 fn message(unit: Unit, descriptor: [u32; 1], registers: usize) -> Message {
-    Message { unit, channels: 8, mask: 255, descriptor: descriptor[0], payload: vec![[0; 8]; registers] }
+    Message {
+        unit,
+        channels: 8,
+        mask: 255,
+        descriptor: descriptor[0],
+        payload: vec![[0; 8]; registers],
+    }
 }
 
 fn fault(message: &Message) -> Fault {
@@ -55,7 +61,10 @@ fn illegal(message: &Message, says: &str) {
     let fault = fault(message);
     assert!(matches!(fault, Fault::IllegalInstruction { .. }), "{fault}");
     let text = fault.to_string();
-    assert!(text.contains(says) && text.contains("kernel at") && text.contains("GPGPU_WALKER"), "{text}");
+    assert!(
+        text.contains(says) && text.contains("kernel at") && text.contains("GPGPU_WALKER"),
+        "{text}"
+    );
 }
 
 const READ: Msd1Us = Msd1Us {
@@ -113,8 +122,12 @@ fn headers() {
         ..Msd1A64Ai::new()
     };
     illegal(&message(Unit::Port1, atomic.pack(), 3), "with a header");
-    let block =
-        Msd0rOwb { header_present: false, response_length: u(1), message_length: u(1), ..Msd0rOwb::new() };
+    let block = Msd0rOwb {
+        header_present: false,
+        response_length: u(1),
+        message_length: u(1),
+        ..Msd0rOwb::new()
+    };
     illegal(&message(Unit::Port0, block.pack(), 1), "without a header");
     let scratch = Msd0Scratch { response_length: u(1), message_length: u(1), ..Msd0Scratch::new() };
     illegal(&message(Unit::Port0, scratch.pack(), 1), "without a header");
@@ -126,8 +139,12 @@ fn headers() {
         ..Msd1Tac::new()
     };
     illegal(&message(Unit::Port1, counter.pack(), 1), "without a header");
-    let media =
-        Msd1rMb { header_present: false, response_length: u(1), message_length: u(1), ..Msd1rMb::new() };
+    let media = Msd1rMb {
+        header_present: false,
+        response_length: u(1),
+        message_length: u(1),
+        ..Msd1rMb::new()
+    };
     illegal(&message(Unit::Port1, media.pack(), 1), "without a header");
 }
 
@@ -136,7 +153,10 @@ fn reserved_values() {
     let port_1 = |descriptor: [u32; 1], registers| message(Unit::Port1, descriptor, registers);
     let read = Msd1Us { response_length: u(1), message_length: u(1), ..READ };
     illegal(&port_1(Msd1Us { simd_mode: MdcSm3::from_bits(3), ..read }.pack(), 1), "SIMD Mode = 3");
-    illegal(&port_1(Msd1Us { channel_mask: MdcCmask::from_bits(15), ..read }.pack(), 1), "Channel Mask = 15");
+    illegal(
+        &port_1(Msd1Us { channel_mask: MdcCmask::from_bits(15), ..read }.pack(), 1),
+        "Channel Mask = 15",
+    );
     for index in [240, 252] {
         let read = Msd1Us { binding_table_index: u(index), ..read };
         illegal(&port_1(read.pack(), 1), &format!("Binding Table Index = {index}"));
@@ -211,8 +231,11 @@ fn reserved_values() {
         ..Msd1Tac::new()
     };
     illegal(&port_1(counter.pack(), 3), "Atomic Integer Operation Type = 14");
-    let counter =
-        Msd1Tac { simd_mode: MdcSm2r::SIMD16, atomic_integer_operation_type: MdcAop::AOP_INC, ..counter };
+    let counter = Msd1Tac {
+        simd_mode: MdcSm2r::SIMD16,
+        atomic_integer_operation_type: MdcAop::AOP_INC,
+        ..counter
+    };
     illegal(&port_1(counter.pack(), 3), "SIMD Mode = 0");
     let counter = Msd1Tac { simd_mode: MdcSm2r::SIMD8, message_length: u(1), ..counter };
     illegal(&port_1(counter.pack(), 1), "without an append counter");
@@ -228,7 +251,10 @@ fn reserved_values() {
         message_length: u(1),
         ..DataPort0MessageDescriptor::new()
     };
-    illegal(&message(Unit::Port0, unknown.pack(), 1), "data port 0 message 0xf: the type is reserved");
+    illegal(
+        &message(Unit::Port0, unknown.pack(), 1),
+        "data port 0 message 0xf: the type is reserved",
+    );
 }
 
 /// Float atomics know three operations (IGC, Mesa); none works on qwords.
@@ -240,13 +266,21 @@ fn float_atomics_that_are_reserved() {
     for operation in [0, 4, 15] {
         let atomic_integer_operation_type = MdcAop::from_bits(operation);
         for message_type in [MtDp1::MT1A_UF, MtDp1::MT1A_UF4X2] {
-            let descriptor =
-                Msd1Uai { message_type, atomic_integer_operation_type, message_length, ..Msd1Uai::new() };
+            let descriptor = Msd1Uai {
+                message_type,
+                atomic_integer_operation_type,
+                message_length,
+                ..Msd1Uai::new()
+            };
             illegal(&port_1(descriptor.pack()), why);
         }
         for message_type in [MtDp1::MT1A_A64_UF, MtDp1::MT1A_A64_UF4X2] {
-            let descriptor =
-                Msd1A64Ai { message_type, atomic_integer_operation_type, message_length, ..Msd1A64Ai::new() };
+            let descriptor = Msd1A64Ai {
+                message_type,
+                atomic_integer_operation_type,
+                message_length,
+                ..Msd1A64Ai::new()
+            };
             illegal(&port_1(descriptor.pack()), why);
         }
     }
@@ -271,15 +305,20 @@ fn surfaces_of_the_wrong_kind() {
         ..Msd0rOwb::new()
     };
     illegal(&message(Unit::Port0, block.pack(), 1), "of a tiled surface");
-    let read = Msd1Us { binding_table_index: u(1), response_length: u(1), message_length: u(1), ..READ };
+    let read =
+        Msd1Us { binding_table_index: u(1), response_length: u(1), message_length: u(1), ..READ };
     illegal(&message(Unit::Port1, read.pack(), 1), "of a tiled surface");
-    let media =
-        Msd1rMb { header_present: true, response_length: u(1), message_length: u(1), ..Msd1rMb::new() };
+    let media = Msd1rMb {
+        header_present: true,
+        response_length: u(1),
+        message_length: u(1),
+        ..Msd1rMb::new()
+    };
     illegal(&message(Unit::Port1, media.pack(), 1), "a media block read of a buffer");
 }
 
-/// Media blocks are of two-dimensional surfaces without slices and samples (G45 vol 4, 5.10.4; 2d RENDER_SURFACE_STATE, Media
-/// Boundary Pixel Mode).
+/// Media blocks are of two-dimensional surfaces without slices and samples (G45 vol 4, 5.10.4; 2d
+/// RENDER_SURFACE_STATE, Media Boundary Pixel Mode).
 #[test]
 fn media_blocks_of_other_images() {
     let of = |surface_type, array, slices: u64| RenderSurfaceState {
@@ -293,17 +332,28 @@ fn media_blocks_of_other_images() {
         },
         ..tiled()
     };
-    let mut samples =
-        RenderSurfaceState { surface_qpitch: Shifted::new(32).expect("a multiple of 4"), ..tiled() };
+    let mut samples = RenderSurfaceState {
+        surface_qpitch: Shifted::new(32).expect("a multiple of 4"),
+        ..tiled()
+    };
     if let RenderSurfaceStateView::Image { number_of_multisamples, .. } = &mut samples.view {
         *number_of_multisamples = NumberOfMultisamples::from_bits(2);
     }
-    let read =
-        Msd1rMb { header_present: true, response_length: u(1), message_length: u(1), ..Msd1rMb::new() };
+    let read = Msd1rMb {
+        header_present: true,
+        response_length: u(1),
+        message_length: u(1),
+        ..Msd1rMb::new()
+    };
     let write = Msd1wMb { header_present: true, message_length: u(2), ..Msd1wMb::new() };
-    let transpose =
-        Msd1rTt { header_present: true, response_length: u(1), message_length: u(1), ..Msd1rTt::new() };
-    let control = MhcMbControl { block_width: MinusOne::new(4).expect("1 to 64"), ..MhcMbControl::new() };
+    let transpose = Msd1rTt {
+        header_present: true,
+        response_length: u(1),
+        message_length: u(1),
+        ..Msd1rTt::new()
+    };
+    let control =
+        MhcMbControl { block_width: MinusOne::new(4).expect("1 to 64"), ..MhcMbControl::new() };
     let header = MhMb { normal_media_block_message_control: control, ..MhMb::new() }.pack();
     let mut random = Random::new(54);
     let world = World::random(&mut random);
@@ -318,7 +368,8 @@ fn media_blocks_of_other_images() {
         (of(SurfaceType::SURFTYPE_2D, false, 1), None),
     ] {
         let mut probe = Probe::new(vec![state], vec![]);
-        for (descriptor, registers) in [(read.pack(), 1), (write.pack(), 2), (transpose.pack(), 1)] {
+        for (descriptor, registers) in [(read.pack(), 1), (write.pack(), 2), (transpose.pack(), 1)]
+        {
             let mut message = message(Unit::Port1, descriptor, registers);
             message.payload[0] = header;
             match (probe.send(&message, &world, false), says) {
@@ -346,8 +397,12 @@ fn media_blocks_out_of_shape() {
         }
         .pack()
     };
-    let write =
-        Msd1wMb { binding_table_index: u(1), header_present: true, message_length: u(2), ..Msd1wMb::new() };
+    let write = Msd1wMb {
+        binding_table_index: u(1),
+        header_present: true,
+        message_length: u(2),
+        ..Msd1wMb::new()
+    };
     let send = |first: Register, says: &str| {
         let mut message = message(Unit::Port1, write.pack(), 2);
         message.payload[0] = first;

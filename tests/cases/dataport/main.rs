@@ -1,7 +1,9 @@
-//! Cases of the model: every message of the data ports, sent by a kernel with random payloads, channels and memory.
+//! Cases of the model: every message of the data ports, sent by a kernel with random payloads,
+//! channels and memory.
 //!
-//! A thread gets descriptor, payload and channels as constants, sends one message, and stores what came back. The oracles
-//! are plain scalar code after the manual's text; they know bytes and dwords, not the model.
+//! A thread gets descriptor, payload and channels as constants, sends one message, and stores what
+//! came back. The oracles are plain scalar code after the manual's text; they know bytes and
+//! dwords, not the model.
 
 mod atomics;
 mod blocks;

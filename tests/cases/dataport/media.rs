@@ -1,18 +1,18 @@
 //! Media blocks, transposed reads, properties of surfaces, and fences.
 //!
-//! Oracle: G45 vol 4, 5.10.4 (blocks, what is outside, fields of interlaced frames) and the table of 5.6.1; 2d p.69-71,
-//! p.252-254, p.263-265, p.295-297 (masks, merged reads), p.500 (transposed), p.320-321 (properties). Bytes are placed by
-//! counting tiles (gen8_facts 10.1).
+//! Oracle: G45 vol 4, 5.10.4 (blocks, what is outside, fields of interlaced frames) and the table
+//! of 5.6.1; 2d p.69-71, p.252-254, p.263-265, p.295-297 (masks, merged reads), p.500 (transposed),
+//! p.320-321 (properties). Bytes are placed by counting tiles (gen8_facts 10.1).
 
 use crate::probe::{DATA, Message, Probe, Register, Unit, World, null};
 use genxml::gen8::message_payloads::{MacdLod, Map32bRsi};
 use genxml::gen8::messages::{
-    MdcVlso, MediaBlockMessageMode, MhMb, MhT, MhcBdim, MhcMbControl, Msd1rMb, Msd1rTt, Msd1wMb, MsdMemfence,
-    MtDpRo, ReadOnlyDataPortMessageDescriptor,
+    MdcVlso, MediaBlockMessageMode, MhMb, MhT, MhcBdim, MhcMbControl, Msd1rMb, Msd1rTt, Msd1wMb,
+    MsdMemfence, MtDpRo, ReadOnlyDataPortMessageDescriptor,
 };
 use genxml::gen8::state::{
-    RenderSurfaceState, RenderSurfaceStateExtent, RenderSurfaceStateMediaBoundaryPixelMode as Boundary,
-    SurfaceFormat, SurfaceType, TileMode,
+    RenderSurfaceState, RenderSurfaceStateExtent,
+    RenderSurfaceStateMediaBoundaryPixelMode as Boundary, SurfaceFormat, SurfaceType, TileMode,
 };
 use genxml_cases::{Random, at, raw_buffer, u};
 use genxml_core::{MinusOne, PowerOfTwo, S, Shifted};
@@ -56,14 +56,20 @@ impl Picture {
         }
     }
 
-    /// Where byte `x` of line `y` of the picture lies. Its origin is in pixels of 32 bits, whatever the format (2d p.340).
+    /// Where byte `x` of line `y` of the picture lies. Its origin is in pixels of 32 bits, whatever
+    /// the format (2d p.340).
     fn place(&self, x: i64, y: i64) -> usize {
         let (x, y, pitch) = (x as usize, y as usize, self.pitch as usize);
         let (x, y) = (x + 4 * self.origin.0 as usize, y + self.origin.1 as usize);
         match self.tiles {
             TileMode::LINEAR => y * pitch + x,
             TileMode::XMAJOR => (y / 8 * (pitch / 512) + x / 512) * 4096 + y % 8 * 512 + x % 512,
-            _ => (y / 32 * (pitch / 128) + x / 128) * 4096 + x % 128 / 16 * 512 + y % 32 * 16 + x % 16,
+            _ => {
+                (y / 32 * (pitch / 128) + x / 128) * 4096
+                    + x % 128 / 16 * 512
+                    + y % 32 * 16
+                    + x % 16
+            }
         }
     }
 
@@ -77,11 +83,13 @@ impl Picture {
         match self.format {
             // Y0U0Y1V0 becomes Y0U0Y0V0 on the left, Y1U0Y1V0 on the right.
             SurfaceFormat::YCRCB_NORMAL => {
-                let byte = [[0, 1, 0, 3], [2, 1, 2, 3]][usize::from(!left)][x.rem_euclid(4) as usize];
+                let byte =
+                    [[0, 1, 0, 3], [2, 1, 2, 3]][usize::from(!left)][x.rem_euclid(4) as usize];
                 if left { byte } else { width - 4 + byte }
             }
             SurfaceFormat::YCRCB_SWAPY => {
-                let byte = [[0, 1, 2, 1], [0, 3, 2, 3]][usize::from(!left)][x.rem_euclid(4) as usize];
+                let byte =
+                    [[0, 1, 2, 1], [0, 3, 2, 3]][usize::from(!left)][x.rem_euclid(4) as usize];
                 if left { byte } else { width - 4 + byte }
             }
             _ if left => inside,
@@ -178,7 +186,9 @@ fn read_once(
     // Blocks lie on elements.
     let (x, width) = match picture.element {
         1 => (x, width),
-        element => (x.div_euclid(element) * element, width.next_multiple_of(element as u64).min(32)),
+        element => {
+            (x.div_euclid(element) * element, width.next_multiple_of(element as u64).min(32))
+        }
     };
     let height = height.min(64 / width.div_ceil(4));
     let pitch = row_pitch(width);
@@ -187,7 +197,10 @@ fn read_once(
     for row in 0..height as usize {
         for column in 0..pitch {
             let value = match column < width as usize {
-                true => world.data[picture.place(picture.column(x + column as i64), line(y + row as i64))],
+                true => {
+                    world.data
+                        [picture.place(picture.column(x + column as i64), line(y + row as i64))]
+                }
                 // The model's choice (assumptions::MEDIA_BLOCK_GAPS_READ_ZERO).
                 false => 0,
             };
@@ -232,13 +245,16 @@ fn reads() {
             let picture = Picture { tiles, format, element, rows, origin, ..ORDINARY };
             let mut probe = Probe::new(vec![picture.state()], vec![]);
             for _ in 0..25 {
-                read_once(&mut random, &mut probe, &picture, MdcVlso::new(), |y| y.clamp(0, rows as i64 - 1));
+                read_once(&mut random, &mut probe, &picture, MdcVlso::new(), |y| {
+                    y.clamp(0, rows as i64 - 1)
+                });
             }
         }
     }
 }
 
-/// The rows that reads around a surface of four lines return (G45 vol 4, 5.6.1), from row -4 to row 7.
+/// The rows that reads around a surface of four lines return (G45 vol 4, 5.6.1), from row -4 to row
+/// 7.
 const BOUNDARIES: [(Boundary, u64, u64, [i64; 12]); 9] = [
     (Boundary::NORMAL_MODE, 0, 0, [0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3]),
     (Boundary::NORMAL_MODE, 1, 0, [0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 2, 2]),
@@ -255,7 +271,8 @@ const BOUNDARIES: [(Boundary, u64, u64, [i64; 12]); 9] = [
 fn boundaries_of_frames_and_fields() {
     let mut random = Random::new(42);
     for (boundary, stride, offset, lines) in BOUNDARIES {
-        // The field by the surface, and by the message; the frame of a field surface by the message.
+        // The field by the surface, and by the message; the frame of a field surface by the
+        // message.
         let field = (stride == 1).then_some(offset);
         let rows = if stride == 1 { 2 } else { 4 };
         let other = if stride == 1 { (None, 4) } else { (Some(1), 2) };
@@ -283,7 +300,8 @@ fn boundaries_of_frames_and_fields() {
     }
 }
 
-/// Blocks may have more registers than they need, as gem_gpgpu_fill sends them: the rest is not written, and not returned.
+/// Blocks may have more registers than they need, as gem_gpgpu_fill sends them: the rest is not
+/// written, and not returned.
 #[test]
 fn registers_to_spare() {
     let mut random = Random::new(48);
@@ -298,13 +316,18 @@ fn registers_to_spare() {
         }
         probe.check(&read_message(header, MdcVlso::new(), 1 + spare), &world, &expected, false);
         let mut payload = vec![header];
-        payload.extend((0..=spare).map(|_| -> Register { std::array::from_fn(|_| random.next() as u32) }));
+        payload.extend(
+            (0..=spare).map(|_| -> Register { std::array::from_fn(|_| random.next() as u32) }),
+        );
         let mut expected = world.clone();
         for column in 0..16 {
             expected.data[picture.place(4 + column as i64, 3)] = byte(&payload[1..], column);
         }
-        let descriptor =
-            Msd1wMb { header_present: true, message_length: u(payload.len() as u64), ..Msd1wMb::new() };
+        let descriptor = Msd1wMb {
+            header_present: true,
+            message_length: u(payload.len() as u64),
+            ..Msd1wMb::new()
+        };
         let descriptor = descriptor.pack()[0];
         let message = Message { unit: Unit::Port1, channels: 8, mask: 1, descriptor, payload };
         probe.check(&message, &world, &expected, false);
@@ -351,8 +374,11 @@ fn merged_reads() {
 #[test]
 fn writes() {
     let mut random = Random::new(44);
-    let modes =
-        [MediaBlockMessageMode::NORMAL, MediaBlockMessageMode::BYTE_MASK, MediaBlockMessageMode::PIXEL_MASK];
+    let modes = [
+        MediaBlockMessageMode::NORMAL,
+        MediaBlockMessageMode::BYTE_MASK,
+        MediaBlockMessageMode::PIXEL_MASK,
+    ];
     for tiles in [TileMode::LINEAR, TileMode::XMAJOR, TileMode::YMAJOR] {
         let origin = if tiles == TileMode::YMAJOR { (16, 4) } else { (0, 0) };
         let picture = Picture { tiles, rows: 14, origin, ..ORDINARY };
@@ -364,7 +390,8 @@ fn writes() {
                 let (mut width, mut height) = size(&mut random, 32);
                 width = width.next_multiple_of(4);
                 height = height.min(64 / (width / 4));
-                let (mut x, mut y) = (random.below(35) as i64 * 4 - 32, random.below(24) as i64 - 5);
+                let (mut x, mut y) =
+                    (random.below(35) as i64 * 4 - 32, random.below(24) as i64 - 5);
                 // The size is fixed there, whatever the header says.
                 if mode == MediaBlockMessageMode::PIXEL_MASK {
                     (x, y) = (x.div_euclid(32) * 32, y.div_euclid(4) * 4);
@@ -376,7 +403,8 @@ fn writes() {
                 let pitch = row_pitch(width);
                 let registers = (pitch * height as usize).div_ceil(32);
                 let mut payload = vec![block_header(x, y, control, mask)];
-                payload.extend((0..registers).map(|_| std::array::from_fn(|_| random.next() as u32)));
+                payload
+                    .extend((0..registers).map(|_| std::array::from_fn(|_| random.next() as u32)));
                 // Fields of the frame, by the message.
                 let field = (n % 4 == 0).then(|| random.below(2));
                 let rows = if field.is_some() { 7 } else { 14 };
@@ -396,7 +424,11 @@ fn writes() {
                                 mask >> (pixel / 4 * 16 + square * 4 + inner) & 1 == 1
                             }
                         };
-                        if chosen && surface == 0 && (0..80).contains(&bx) && (0..rows).contains(&by) {
+                        if chosen
+                            && surface == 0
+                            && (0..80).contains(&bx)
+                            && (0..rows).contains(&by)
+                        {
                             let line = field.map_or(by, |offset| 2 * by + offset as i64);
                             expected.data[picture.place(bx, line)] =
                                 byte(&payload[1..], row as usize * pitch + column as usize);
@@ -415,7 +447,8 @@ fn writes() {
                     ..Msd1wMb::new()
                 };
                 let descriptor = descriptor.pack()[0];
-                let message = Message { unit: Unit::Port1, channels: 8, mask: 1, descriptor, payload };
+                let message =
+                    Message { unit: Unit::Port1, channels: 8, mask: 1, descriptor, payload };
                 probe.check(&message, &world, &expected, false);
             }
         }
@@ -446,7 +479,8 @@ fn transposed_reads() {
                 for row in 0..height {
                     for column in 0..4 * width {
                         let line = (y + row as i64).clamp(0, 15);
-                        let value = world.data[picture.place(picture.column(x + column as i64), line)];
+                        let value =
+                            world.data[picture.place(picture.column(x + column as i64), line)];
                         // Rows and columns of dwords change places.
                         let at = 4 * (column / 4 * height + row) + column % 4;
                         set_byte(&mut expected.answer, at, value);
@@ -460,7 +494,8 @@ fn transposed_reads() {
                 };
                 let descriptor = descriptor.pack()[0];
                 let payload = vec![header.pack()];
-                let message = Message { unit: Unit::Port1, channels: 8, mask: 255, descriptor, payload };
+                let message =
+                    Message { unit: Unit::Port1, channels: 8, mask: 255, descriptor, payload };
                 probe.check(&message, &world, &expected, false);
             }
         }
@@ -512,7 +547,8 @@ fn properties_of_surfaces() {
             };
             let unit = if lod == 1 { Unit::Constant } else { Unit::Sampler };
             let descriptor = descriptor.pack()[0];
-            let message = Message { unit, channels: 8, mask: 255, descriptor, payload: vec![payload] };
+            let message =
+                Message { unit, channels: 8, mask: 255, descriptor, payload: vec![payload] };
             let found = probe.send(&message, &world, false).unwrap();
             // Layers do not shrink with the level, slices of a volume do.
             let volume = state.surface_type == SurfaceType::SURFTYPE_3D;
@@ -527,7 +563,10 @@ fn properties_of_surfaces() {
                 state.surface_format.bits() as u32,
             ];
             assert_eq!(found.answer[1][..6], expected, "{:?}, level {lod}", state.surface_type);
-            assert_eq!((found.answer[2..].to_vec(), found.data), (world.answer[2..].to_vec(), world.data));
+            assert_eq!(
+                (found.answer[2..].to_vec(), found.data),
+                (world.answer[2..].to_vec(), world.data)
+            );
         }
     }
 }
@@ -548,8 +587,13 @@ fn fences() {
                 ..MsdMemfence::new()
             };
             let descriptor = descriptor.pack()[0];
-            let message =
-                Message { unit: Unit::Port0, channels: 8, mask: 255, descriptor, payload: vec![[0; 8]] };
+            let message = Message {
+                unit: Unit::Port0,
+                channels: 8,
+                mask: 255,
+                descriptor,
+                payload: vec![[0; 8]],
+            };
             let found = probe.send(&message, &world, false).unwrap();
             assert_eq!(found.data, world.data);
             assert_eq!(found.answer[1..], world.answer[1..]);

@@ -57,7 +57,8 @@ macro_rules! kernel {
             (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT};
         }
     };
-    // With shared local memory, loaded before and stored afterwards. Lines of other places need their ends spelt out.
+    // With shared local memory, loaded before and stored afterwards. Lines of other places need
+    // their ends spelt out.
     ($size:tt $function:literal local) => {
         kernel!($size $function {
             (W) mov (16|M0)  r70.0<1>:ud  r36.0<8;8,1>:ud;
@@ -200,7 +201,8 @@ impl Probe {
         let mut descriptor = InterfaceDescriptorData::new();
         if local {
             self.model.write(LOCAL, &world.local);
-            descriptor.shared_local_memory_size = InterfaceDescriptorDataSharedLocalMemorySize::ENCODES_4K;
+            descriptor.shared_local_memory_size =
+                InterfaceDescriptorDataSharedLocalMemorySize::ENCODES_4K;
         }
         let compute = Compute {
             base: self.base,
@@ -225,13 +227,18 @@ impl Probe {
         Ok(World {
             data: self.model.read(DATA, DATA_BYTES),
             local,
-            answer: answer.chunks(8).map(|register| register.try_into().expect("eight dwords")).collect(),
+            answer: answer
+                .chunks(8)
+                .map(|register| register.try_into().expect("eight dwords"))
+                .collect(),
         })
     }
 
     /// Sends a message and compares everything with what is expected.
     pub fn check(&mut self, message: &Message, world: &World, expected: &World, local: bool) {
-        let found = self.send(message, world, local).unwrap_or_else(|fault| panic!("{message:x?}: {fault}"));
+        let found = self
+            .send(message, world, local)
+            .unwrap_or_else(|fault| panic!("{message:x?}: {fault}"));
         for (n, (found, expected)) in found.answer.iter().zip(&expected.answer).enumerate() {
             assert_eq!(found, expected, "register {n} of the answer to {message:x?}");
         }
@@ -239,7 +246,10 @@ impl Probe {
             [("data", &found.data, &expected.data), ("local", &found.local, &expected.local)]
         {
             if let Some(n) = (0..found.len()).find(|n| found[*n] != expected[*n]) {
-                panic!("byte {n:#x} of {name}: {:#x}, not {:#x}, after {message:x?}", found[n], expected[n]);
+                panic!(
+                    "byte {n:#x} of {name}: {:#x}, not {:#x}, after {message:x?}",
+                    found[n], expected[n]
+                );
             }
         }
     }

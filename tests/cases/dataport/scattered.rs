@@ -1,7 +1,8 @@
 //! Scattered reads and writes of bytes, dwords and qwords.
 //!
-//! Oracle: G45 vol 4, 5.10.5 (the global offset is added, in dwords; what is outside reads 0 and is not written); 2d p.117
-//! (bytes of a slot); 2d p.5 and p.122-318 (elements of all slots, then the next ones of all); gen8_facts 4.5 and 4.6.
+//! Oracle: G45 vol 4, 5.10.5 (the global offset is added, in dwords; what is outside reads 0 and is
+//! not written); 2d p.117 (bytes of a slot); 2d p.5 and p.122-318 (elements of all slots, then the
+//! next ones of all); gen8_facts 4.5 and 4.6.
 
 use crate::probe::{DATA, DATA_BYTES, Message, Probe, Register, Unit, World, dword, set_dword};
 use crate::untyped::{PLACES, Place, locate, offset, probe};
@@ -41,14 +42,21 @@ fn dwords() {
     }
 }
 
-fn dwords_once(random: &mut Random, probe: &mut Probe, place: Place, index: u64, wide: bool, kind: MtDp0) {
+fn dwords_once(
+    random: &mut Random,
+    probe: &mut Probe,
+    place: Place,
+    index: u64,
+    wide: bool,
+    kind: MtDp0,
+) {
     let world = World::random(random);
     let (count, registers) = if wide { (16, 2) } else { (8, 1) };
     let write = kind == MtDp0::MT0W_DWS;
     let bare = place == Place::StatelessBare || place != Place::Stateless && random.below(2) == 0;
     let global = if bare { 0 } else { random.below(20) as u32 };
-    let mask =
-        random.next() as u32 & random.next() as u32 & ((1 << count) - 1) | 1 << random.below(count as u64);
+    let mask = random.next() as u32 & random.next() as u32 & ((1 << count) - 1)
+        | 1 << random.below(count as u64);
     // Distinct dwords: places that follow a random one at odd distances.
     let start = offset(random, place, 16).0 / 4;
     let step = 1 + random.below(4) as u32;
@@ -93,8 +101,13 @@ fn dwords_once(random: &mut Random, probe: &mut Probe, place: Place, index: u64,
         message_length: u(payload.len() as u64),
         ..Msd0Dws::new()
     };
-    let mut message =
-        Message { unit: Unit::Port0, channels: count, mask, descriptor: descriptor.pack()[0], payload };
+    let mut message = Message {
+        unit: Unit::Port0,
+        channels: count,
+        mask,
+        descriptor: descriptor.pack()[0],
+        payload,
+    };
     probe.check(&message, &world, &expected, false);
     // The constant cache has the same message, of surfaces.
     if !write && index < 240 {
@@ -197,8 +210,13 @@ fn bytes_once(
         message_length: u(payload.len() as u64),
         ..Msd0Bs::new()
     };
-    let message =
-        Message { unit: Unit::Port0, channels: count, mask, descriptor: descriptor.pack()[0], payload };
+    let message = Message {
+        unit: Unit::Port0,
+        channels: count,
+        mask,
+        descriptor: descriptor.pack()[0],
+        payload,
+    };
     probe.check(&message, &world, &expected, place == Place::Local);
 }
 
@@ -207,7 +225,9 @@ fn at_64_bit_addresses() {
     let mut random = Random::new(13);
     let mut probe = probe();
     let sizes = [MdcA64Ds::DE1, MdcA64Ds::DE2, MdcA64Ds::DE4, MdcA64Ds::DE8];
-    for subtype in [A64ScatteredSubtype::BYTE, A64ScatteredSubtype::DWORD, A64ScatteredSubtype::QWORD] {
+    for subtype in
+        [A64ScatteredSubtype::BYTE, A64ScatteredSubtype::DWORD, A64ScatteredSubtype::QWORD]
+    {
         for (power, size) in sizes.into_iter().enumerate() {
             for write in [false, true] {
                 for _ in 0..24 {
@@ -244,8 +264,8 @@ fn long(
         payload[n / 4][n % 4 * 2] = address as u32;
         payload[n / 4][n % 4 * 2 + 1] = (address >> 32) as u32;
     }
-    // Registers of data: bytes of a slot in a dword, up to four of them; dwords in one register for eight slots,
-    // qwords in two.
+    // Registers of data: bytes of a slot in a dword, up to four of them; dwords in one register for
+    // eight slots, qwords in two.
     let registers = match width {
         1 => elements.div_ceil(4),
         4 => elements,
@@ -293,6 +313,7 @@ fn long(
         message_length: u(payload.len() as u64),
         ..Msd1A64S::new()
     };
-    let message = Message { unit: Unit::Port1, channels: 8, mask, descriptor: descriptor.pack()[0], payload };
+    let message =
+        Message { unit: Unit::Port1, channels: 8, mask, descriptor: descriptor.pack()[0], payload };
     probe.check(&message, &world, &expected, false);
 }

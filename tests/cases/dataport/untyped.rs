@@ -1,10 +1,12 @@
 //! Untyped surface reads and writes, also at 64-bit addresses.
 //!
-//! Oracle: 2d p.73 (a set bit of the channel mask leaves a channel out), p.126 and p.129-131 (data), p.421-438 (addresses),
-//! p.299 (pixel mask); G45 vol 4, 5.10 (what is outside reads 0 and is not written); gen8_facts 4.6.
+//! Oracle: 2d p.73 (a set bit of the channel mask leaves a channel out), p.126 and p.129-131
+//! (data), p.421-438 (addresses), p.299 (pixel mask); G45 vol 4, 5.10 (what is outside reads 0 and
+//! is not written); gen8_facts 4.6.
 
 use crate::probe::{
-    DATA, DATA_BYTES, LOCAL_BYTES, Message, Probe, Register, Unit, World, dword, null, set_dword, structured,
+    DATA, DATA_BYTES, LOCAL_BYTES, Message, Probe, Register, Unit, World, dword, null, set_dword,
+    structured,
 };
 use genxml::eu::gen8::descriptors::{MdcCmask, MdcSm3};
 use genxml::eu::gen8::eu_messages::Msd1Us;
@@ -56,7 +58,8 @@ pub fn probe() -> Probe {
     )
 }
 
-/// The bytes that a dword at `offset` (and, of an element, `inner`) has in the data or in local memory; none if it is outside.
+/// The bytes that a dword at `offset` (and, of an element, `inner`) has in the data or in local
+/// memory; none if it is outside.
 pub fn locate(place: Place, offset: u32, inner: Option<u32>) -> Option<(bool, usize)> {
     let offset = offset as u64;
     match place {
@@ -77,8 +80,8 @@ pub fn locate(place: Place, offset: u32, inner: Option<u32>) -> Option<(bool, us
     }
 }
 
-/// A random offset that a message to a place may have, `span` bytes from there on inside or not; for memory without an end
-/// always inside. Of structured buffers, an element and an offset in it.
+/// A random offset that a message to a place may have, `span` bytes from there on inside or not;
+/// for memory without an end always inside. Of structured buffers, an element and an offset in it.
 pub fn offset(random: &mut Random, place: Place, span: u32) -> (u32, u32) {
     let dwords = |random: &mut Random, end: u64| (random.below(end / 4) * 4) as u32;
     match place {
@@ -124,7 +127,8 @@ pub fn slots(simd: MdcSm3) -> usize {
     }
 }
 
-/// True if slot `n` takes part: its channel is enabled and its pixel too; of SIMD4x2, any of four channels.
+/// True if slot `n` takes part: its channel is enabled and its pixel too; of SIMD4x2, any of four
+/// channels.
 pub fn takes_part(simd: MdcSm3, n: usize, mask: u32, pixels: Option<u32>) -> bool {
     match simd {
         MdcSm3::SIMD4X2 => mask >> (4 * n) & 15 != 0,
@@ -171,14 +175,16 @@ fn one(
     let world = World::random(random);
     let count = slots(simd);
     let channels: Vec<usize> = (0..4).filter(|c| left_out >> c & 1 == 0).collect();
-    let with_header = place == Place::Stateless || place != Place::StatelessBare && random.below(2) == 0;
+    let with_header =
+        place == Place::Stateless || place != Place::StatelessBare && random.below(2) == 0;
     let pixels = with_header.then(|| random.next() as u32 & 0xffff);
     let send = if simd == MdcSm3::SIMD16 { 16 } else { 8 };
     let mask = match random.below(3) {
         0 => random.next() as u32 & ((1 << send) - 1),
         _ => (1 << send) - 1,
     };
-    // Slots that follow each other, or random ones. Writes must not meet each other: 16 bytes for each.
+    // Slots that follow each other, or random ones. Writes must not meet each other: 16 bytes for
+    // each.
     let mut places: Vec<(u32, u32)> = Vec::new();
     let start = offset(random, place, 16);
     let kind = random.below(3);
@@ -225,7 +231,10 @@ fn one(
     let at = |n: usize, c: usize| match simd {
         MdcSm3::SIMD4X2 => (0, 4 * n + c),
         _ => {
-            let place = channels.iter().position(|channel| *channel == c).expect("a channel of the message");
+            let place = channels
+                .iter()
+                .position(|channel| *channel == c)
+                .expect("a channel of the message");
             (place * registers + n / 8, n % 8)
         }
     };
@@ -242,7 +251,9 @@ fn one(
         for &c in &channels {
             let inside = match place {
                 Place::Structured => locate(place, offset, Some(inner + 4 * c as u32)),
-                _ => offset.checked_add(4 * c as u32).and_then(|offset| locate(place, offset, None)),
+                _ => {
+                    offset.checked_add(4 * c as u32).and_then(|offset| locate(place, offset, None))
+                }
             };
             let (register, column) = at(n, c);
             if write {
@@ -274,8 +285,13 @@ fn one(
     if mask == 0 {
         expected = world.clone();
     }
-    let message =
-        Message { unit: Unit::Port1, channels: send, mask, descriptor: descriptor.pack()[0], payload };
+    let message = Message {
+        unit: Unit::Port1,
+        channels: send,
+        mask,
+        descriptor: descriptor.pack()[0],
+        payload,
+    };
     probe.check(&message, &world, &expected, place == Place::Local);
 }
 
@@ -304,16 +320,23 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, left_out: u32, wri
         _ => (1 << send) - 1,
     };
     let start = random.below(128) * 4;
-    let distance = if random.below(2) == 0 { 4 * channels.len() as u64 } else { 16 + random.below(80) * 4 };
+    let distance =
+        if random.below(2) == 0 { 4 * channels.len() as u64 } else { 16 + random.below(80) * 4 };
     let places: Vec<u64> = (0..count as u64)
         .map(|n| {
-            if write || random.below(8) != 0 { start + n * distance.max(16) } else { random.below(2000) * 4 }
+            if write || random.below(8) != 0 {
+                start + n * distance.max(16)
+            } else {
+                random.below(2000) * 4
+            }
         })
         .map(|offset| if write { offset } else { offset.min(DATA_BYTES as u64 - 16) })
         .collect();
     let registers = if simd == MdcSm3::SIMD16 { 2 } else { 1 };
-    // 64-bit addresses: four in a register, or one in each half (2d p.422, 432, 437). Bits 63:48 do not matter.
-    let mut payload: Vec<Register> = vec![[0; 8]; if simd == MdcSm3::SIMD4X2 { 1 } else { 2 * registers }];
+    // 64-bit addresses: four in a register, or one in each half (2d p.422, 432, 437). Bits 63:48 do
+    // not matter.
+    let mut payload: Vec<Register> =
+        vec![[0; 8]; if simd == MdcSm3::SIMD4X2 { 1 } else { 2 * registers }];
     for (n, offset) in places.iter().enumerate() {
         let address = (DATA + offset) | (random.below(1 << 16) << 48);
         let (register, column) = match simd {
@@ -351,19 +374,26 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, left_out: u32, wri
         message_length: u(payload.len() as u64),
         ..Msd1Us::new()
     };
-    let message =
-        Message { unit: Unit::Port1, channels: send, mask, descriptor: descriptor.pack()[0], payload };
+    let message = Message {
+        unit: Unit::Port1,
+        channels: send,
+        mask,
+        descriptor: descriptor.pack()[0],
+        payload,
+    };
     probe.check(&message, &world, &expected, false);
 }
 
-/// Stateless messages end where General State does, with a header and without (MH_A32_GO, 2d p.462): what is not wholly before
-/// it reads 0 and is not written.
+/// Stateless messages end where General State does, with a header and without (MH_A32_GO, 2d
+/// p.462): what is not wholly before it reads 0 and is not written.
 #[test]
 fn general_state_ends() {
     const END: usize = 0x1000;
     let mut random = Random::new(3);
     let mut probe = probe().with_general_state((DATA + END as u64) / 4096);
-    for (place, index, begin) in [(Place::Stateless, 255, DATA + 1024), (Place::StatelessBare, 253, 0)] {
+    for (place, index, begin) in
+        [(Place::Stateless, 255, DATA + 1024), (Place::StatelessBare, 253, 0)]
+    {
         for write in [false, true] {
             let world = World::random(&mut random);
             let bytes = [0x400, END - 8, END - 4, END, END + 4, END + 0x800, 0x500, 0x1ffc];
@@ -378,7 +408,10 @@ fn general_state_ends() {
                 match write {
                     true if byte < END => set_dword(&mut expected.data, byte, data[n]),
                     true => {}
-                    false => expected.answer[0][n] = if byte < END { dword(&world.data, byte) } else { 0 },
+                    false => {
+                        expected.answer[0][n] =
+                            if byte < END { dword(&world.data, byte) } else { 0 }
+                    }
                 }
             }
             payload.extend(write.then_some(data));
@@ -393,7 +426,8 @@ fn general_state_ends() {
                 ..Msd1Us::new()
             };
             let [descriptor] = descriptor.pack();
-            let message = Message { unit: Unit::Port1, channels: 8, mask: 0xff, descriptor, payload };
+            let message =
+                Message { unit: Unit::Port1, channels: 8, mask: 0xff, descriptor, payload };
             probe.check(&message, &world, &expected, false);
         }
     }

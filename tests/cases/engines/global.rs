@@ -1,5 +1,5 @@
-//! Commands whose operands go through the global table, from a ring, which may reach it. Oracle: gen8_facts 1.1 (which bit of
-//! which command says so); two lists of dwords, one for each table.
+//! Commands whose operands go through the global table, from a ring, which may reach it. Oracle:
+//! gen8_facts 1.1 (which bit of which command says so); two lists of dwords, one for each table.
 
 use crate::machine::*;
 use crate::*;
@@ -21,10 +21,16 @@ fn machine(engine: EngineId) -> (Machine, Logical) {
     let mut machine = Machine::new();
     let context = machine.context(engine, 1, WIDE);
     machine.map_global(GLOBAL, 0x1000);
-    let entry =
-        GlobalGttPageTableEntry { present: true, address: Shifted::new(machine.data.address()).unwrap() };
+    let entry = GlobalGttPageTableEntry {
+        present: true,
+        address: Shifted::new(machine.data.address()).unwrap(),
+    };
     let [low, high] = entry.pack();
-    machine.gpu.ggtt.write_global_entry(ALIAS / 4096, u64::from(low) | u64::from(high) << 32).unwrap();
+    machine
+        .gpu
+        .ggtt
+        .write_global_entry(ALIAS / 4096, u64::from(low) | u64::from(high) << 32)
+        .unwrap();
     (machine, context)
 }
 
@@ -48,7 +54,8 @@ fn moves() {
             machine.set_data(dword, 100 + dword as u32);
             machine.gpu.global().write_u32(GLOBAL + 4 * dword as u64, 200 + dword as u32).unwrap();
         }
-        let place = |is_global: bool, dword: u64| at(if is_global { GLOBAL } else { DATA } + 4 * dword);
+        let place =
+            |is_global: bool, dword: u64| at(if is_global { GLOBAL } else { DATA } + 4 * dword);
         let (one, two) = (base(engine) + 0x600, base(engine) + 0x608);
         let mut commands = Vec::new();
         for (n, (from, to)) in
@@ -91,7 +98,11 @@ fn moves() {
         (own[4], other[5], own[6], other[7]) = (100, 101, 202, 203);
         (other[8], own[8], other[9]) = (100, 200, 0x55);
         assert_eq!((0..16).map(|dword| machine.data(dword)).collect::<Vec<_>>(), own, "{engine}");
-        assert_eq!((0..16).map(|dword| global(&mut machine, dword)).collect::<Vec<_>>(), other, "{engine}");
+        assert_eq!(
+            (0..16).map(|dword| global(&mut machine, dword)).collect::<Vec<_>>(),
+            other,
+            "{engine}"
+        );
     }
 }
 
@@ -123,8 +134,8 @@ fn flushes() {
     }
 }
 
-/// The context's data through both tables: what is written through one is there through the other at once, also for a
-/// semaphore and for a command that looks through the first again.
+/// The context's data through both tables: what is written through one is there through the other
+/// at once, also for a semaphore and for a command that looks through the first again.
 #[test]
 fn one_page_in_both_tables() {
     for engine in EngineId::ALL {
@@ -157,8 +168,8 @@ fn one_page_in_both_tables() {
     }
 }
 
-/// Entries that a command writes, from a ring, as Linux lays them out (gt/intel_ggtt.c): the page's address, then 64 bits for each;
-/// entries by gen8_facts 1.1.
+/// Entries that a command writes, from a ring, as Linux lays them out (gt/intel_ggtt.c): the page's
+/// address, then 64 bits for each; entries by gen8_facts 1.1.
 #[test]
 fn entries_of_the_table() {
     const PLACE: u64 = 0xa0_3000;
@@ -183,7 +194,11 @@ fn entries_of_the_table() {
         let found: Vec<_> = (2..7).map(|dword| machine.data(dword)).collect();
         assert_eq!(found, [0, 7, 0, 7, 0], "{engine}");
         let entry = |machine: &Machine, page| machine.gpu.ggtt.global_entry(PLACE / 4096 + page);
-        assert_eq!([0, 1, 2].map(|page| entry(&machine, page)), [data | 1, data | 1, 0], "{engine}");
+        assert_eq!(
+            [0, 1, 2].map(|page| entry(&machine, page)),
+            [data | 1, data | 1, 0],
+            "{engine}"
+        );
 
         // Not there any longer, though it was used before.
         let mut commands = update(&[0]);
@@ -199,7 +214,8 @@ fn entries_of_the_table() {
     }
 }
 
-/// A batch in the context's space writes no entry, and commands that no table has room for are refused.
+/// A batch in the context's space writes no entry, and commands that no table has room for are
+/// refused.
 #[test]
 fn entries_that_are_not_written() {
     let update = |page: u32, dwords: u32| {

@@ -26,8 +26,9 @@ fn complete() -> ContextStatus {
     ContextStatus { context_complete: true, ..ContextStatus::new() }
 }
 
-/// Each engine, both kinds of page tables: the ring calls a batch, which writes; afterwards the head in the image is at the
-/// tail, the engine is idle, and two events came: the list started, its context is complete and nothing is left.
+/// Each engine, both kinds of page tables: the ring calls a batch, which writes; afterwards the
+/// head in the image is at the tail, the engine is idle, and two events came: the list started, its
+/// context is complete and nothing is left.
 #[test]
 fn one_context() {
     for engine in EngineId::ALL {
@@ -40,7 +41,9 @@ fn one_context() {
             machine.ring(&mut context, &packets![start(0x80), store(2, &[u(8)])]);
             machine.submit(&[&context]).unwrap();
             let status = |machine: &Machine| {
-                RingExeclistStatusLo::unpack_lossy(&[machine.read(engine, RingExeclistStatusLo::OFFSET)])
+                RingExeclistStatusLo::unpack_lossy(&[
+                    machine.read(engine, RingExeclistStatusLo::OFFSET)
+                ])
             };
             assert!(status(&machine).execlist_0_valid);
             assert_eq!(machine.read(engine, RingExeclistStatusHi::OFFSET), context.number);
@@ -77,7 +80,8 @@ fn events_go_round() {
     }
 }
 
-/// Both elements of a list run, in order, with an element switch between; registers are each context's own.
+/// Both elements of a list run, in order, with an element switch between; registers are each
+/// context's own.
 #[test]
 fn two_contexts() {
     let mut machine = Machine::new();
@@ -102,7 +106,8 @@ fn two_contexts() {
     assert_eq!((machine.data(1), machine.data(2)), (11, 22));
 }
 
-/// Restore Inhibit: the context starts without state; after it was saved once there is state to restore.
+/// Restore Inhibit: the context starts without state; after it was saved once there is state to
+/// restore.
 #[test]
 fn restore_inhibit() {
     let mut machine = Machine::new();
@@ -143,7 +148,8 @@ fn save_inhibit() {
     assert_eq!(machine.data(0), 5);
 }
 
-/// A context that runs is submitted again with a new tail: no switch, one event; its commands run on.
+/// A context that runs is submitted again with a new tail: no switch, one event; its commands run
+/// on.
 #[test]
 fn lite_restore() {
     let mut machine = Machine::new();
@@ -162,11 +168,14 @@ fn lite_restore() {
     assert_eq!((machine.data(1), machine.data(2)), (1, 2));
     let lite = ContextStatus { preempted: true, lite_restore: true, ..ContextStatus::new() };
     let done = ContextStatus { active_to_idle: true, ..complete() };
-    assert_eq!(machine.events(engine, &mut read), [started(), of(&context, lite), of(&context, done)]);
+    assert_eq!(
+        machine.events(engine, &mut read),
+        [started(), of(&context, lite), of(&context, done)]
+    );
 }
 
-/// A context that waits within a batch makes room for another list, and goes on there when it is submitted again. With
-/// arbitration off it does not.
+/// A context that waits within a batch makes room for another list, and goes on there when it is
+/// submitted again. With arbitration off it does not.
 #[test]
 fn preemption() {
     for arbitration in [true, false] {
@@ -193,7 +202,10 @@ fn preemption() {
         assert_eq!((machine.data(0), machine.data(1), machine.data(2)), (1, 0, 0));
         let preempted = ContextStatus { preempted: true, ..ContextStatus::new() };
         let done = ContextStatus { active_to_idle: true, ..complete() };
-        assert_eq!(machine.events(engine, &mut read), [started(), of(&one, preempted), of(&two, done)]);
+        assert_eq!(
+            machine.events(engine, &mut read),
+            [started(), of(&one, preempted), of(&two, done)]
+        );
         machine.submit(&[&one]).unwrap();
         machine.gpu.run().unwrap();
         assert_eq!((machine.data(1), machine.data(2)), (3, 2), "its own register, its own place");
@@ -221,8 +233,9 @@ fn preemption_at_arb_check() {
     assert_ne!(machine.data(1), 0);
 }
 
-/// Without Inhibit Synchronous Context Switch a semaphore that does not pass ends the element's turn: the second one runs,
-/// the command stands in the status page of the context (2d p.305), and resubmission goes on.
+/// Without Inhibit Synchronous Context Switch a semaphore that does not pass ends the element's
+/// turn: the second one runs, the command stands in the status page of the context (2d p.305), and
+/// resubmission goes on.
 #[test]
 fn semaphores_switch_contexts() {
     let mut machine = Machine::new();
@@ -280,28 +293,34 @@ fn impossible_lists() {
     assert!(machine.gpu.run().unwrap_err().to_string().contains("shared virtual memory"));
 }
 
-/// Without Privilege Access a legacy context has no page tables: everything goes through the global table.
+/// Without Privilege Access a legacy context has no page tables: everything goes through the global
+/// table.
 #[test]
 fn contexts_without_page_tables() {
     let mut machine = Machine::new();
     let mut context = machine.context(EngineId::Blitter, 1, WIDE);
     machine.map_global(DATA, 4096);
     machine.ring(&mut context, &packets![store(3, &[u(4)])]);
-    let descriptor =
-        genxml::gen8::memory::ContextDescriptorFormat { privilege_access: false, ..context.descriptor() };
+    let descriptor = genxml::gen8::memory::ContextDescriptorFormat {
+        privilege_access: false,
+        ..context.descriptor()
+    };
     machine.submit_descriptors(EngineId::Blitter, &[descriptor]).unwrap();
     machine.gpu.run().unwrap();
     assert_eq!(machine.data(3), 0);
     assert_eq!(machine.gpu.global().read_u32(DATA + 12).unwrap(), 4);
 }
 
-/// What Mesa's AUB writer does (gen8_facts 1.5): a ring control that holds an address, an engine number over the low bits
-/// of the descriptor, registers of the second video engine in images of the first.
+/// What Mesa's AUB writer does (gen8_facts 1.5): a ring control that holds an address, an engine
+/// number over the low bits of the descriptor, registers of the second video engine in images of
+/// the first.
 #[test]
 fn quirks_of_aub_files() {
-    for (engine, number, registers) in
-        [(EngineId::Render, 1, 0x2000), (EngineId::Blitter, 2, 0x22000), (EngineId::Video, 3, 0x1c000)]
-    {
+    for (engine, number, registers) in [
+        (EngineId::Render, 1, 0x2000),
+        (EngineId::Blitter, 2, 0x22000),
+        (EngineId::Video, 3, 0x1c000),
+    ] {
         let mut machine = Machine::new();
         let mut context = machine.context(engine, 1, WIDE);
         machine.batch(&context, 0, &packets![store(1, &[u(7)])]);
@@ -324,8 +343,8 @@ fn quirks_of_aub_files() {
     }
 }
 
-/// The commands that Linux i915 puts around a batch (gen8_facts 1.4): they mark progress in the status pages, with
-/// global addresses, and interrupt.
+/// The commands that Linux i915 puts around a batch (gen8_facts 1.4): they mark progress in the
+/// status pages, with global addresses, and interrupt.
 #[test]
 fn a_request_of_the_kernel() {
     use genxml::gen8::display_registers::{Gen8GtIir0, GtInterrupts0};
@@ -380,16 +399,22 @@ fn a_request_of_the_kernel() {
     assert_eq!((dword(&mut machine, 0x100), dword(&mut machine, 0x108)), (0x1234, 0x1235));
     assert_eq!(machine.data(1), 7);
     let interrupts = GtInterrupts0::unpack_lossy(&[machine.gpu.mmio_read(Gen8GtIir0::OFFSET)]);
-    assert!(interrupts.render_command_parser_user_interrupt && interrupts.render_context_switch_interrupt);
+    assert!(
+        interrupts.render_command_parser_user_interrupt
+            && interrupts.render_context_switch_interrupt
+    );
     assert!(!interrupts.blitter_context_switch_interrupt);
     // Ones that are written clear.
     machine.gpu.mmio_write(Gen8GtIir0::OFFSET, 1).unwrap();
     let interrupts = GtInterrupts0::unpack_lossy(&[machine.gpu.mmio_read(Gen8GtIir0::OFFSET)]);
-    assert!(!interrupts.render_command_parser_user_interrupt && interrupts.render_context_switch_interrupt);
+    assert!(
+        !interrupts.render_command_parser_user_interrupt
+            && interrupts.render_context_switch_interrupt
+    );
 }
 
-/// Batches that run with each restore: first the commands of INDIRECT_CTX, a count of cache lines, then the batch of
-/// BB_PER_CTX_PTR; both in the global table.
+/// Batches that run with each restore: first the commands of INDIRECT_CTX, a count of cache lines,
+/// then the batch of BB_PER_CTX_PTR; both in the global table.
 #[test]
 fn batches_of_a_restore() {
     let mut machine = Machine::new();
@@ -406,11 +431,15 @@ fn batches_of_a_restore() {
     let per_context = packets![add(1), MiBatchBufferEnd::new()];
     machine.gpu.global().write(0x80_0000, bytemuck::cast_slice(&indirect)).unwrap();
     machine.gpu.global().write(0x80_1000, bytemuck::cast_slice(&per_context)).unwrap();
-    let [pointer] =
-        RingBbPerCtxPtr { per_ctx_bb_valid: true, batch_address: at(0x80_1000), ..RingBbPerCtxPtr::new() }
-            .pack();
+    let [pointer] = RingBbPerCtxPtr {
+        per_ctx_bb_valid: true,
+        batch_address: at(0x80_1000),
+        ..RingBbPerCtxPtr::new()
+    }
+    .pack();
     let [commands] =
-        RingIndirectCtx { indirect_context_size: u(1), indirect_context_address: at(0x80_0000) }.pack();
+        RingIndirectCtx { indirect_context_size: u(1), indirect_context_address: at(0x80_0000) }
+            .pack();
     for (index, value) in [(25, pointer), (27, commands)] {
         machine.gpu.global().write_u32(context.lrca() + 4096 + 4 * index, value).unwrap();
     }
@@ -425,7 +454,8 @@ fn batches_of_a_restore() {
     }
 }
 
-/// A ring of two pages in which a packet lies across the end: it goes on at the start, and the wrap is counted.
+/// A ring of two pages in which a packet lies across the end: it goes on at the start, and the wrap
+/// is counted.
 #[test]
 fn rings_wrap() {
     let mut machine = Machine::new();
@@ -434,10 +464,12 @@ fn rings_wrap() {
     assert_eq!(MinusOne::<9>::new(2).unwrap().get(), 2);
     let mut executed = 0;
     while executed < 5000 {
-        let commands: Vec<u32> =
-            std::iter::repeat_n(packets![MiNoop::new(), store(0, &[u(executed)]), MiNoop::new()], 30)
-                .flatten()
-                .collect();
+        let commands: Vec<u32> = std::iter::repeat_n(
+            packets![MiNoop::new(), store(0, &[u(executed)]), MiNoop::new()],
+            30,
+        )
+        .flatten()
+        .collect();
         machine.ring(&mut context, &commands);
         machine.submit(&[&context]).unwrap();
         machine.gpu.run().unwrap();

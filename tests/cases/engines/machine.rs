@@ -3,7 +3,9 @@
 use bytemuck::cast_slice;
 use genxml::core::{Address, Fixed, MinusOne, Shifted, U};
 use genxml::engine::EngineId;
-use genxml::gen8::context::{Gen8LrContextRegisterStatePage, Gen8LrContextRegisterStatePageOtherEngines};
+use genxml::gen8::context::{
+    Gen8LrContextRegisterStatePage, Gen8LrContextRegisterStatePageOtherEngines,
+};
 use genxml::gen8::engine_registers::*;
 use genxml::gen8::memory::{
     ContextDescriptorFormat, ContextDescriptorFormatAddressingModeLegacyContext as Addressing,
@@ -25,7 +27,8 @@ pub fn base(engine: EngineId) -> u32 {
     }
 }
 
-/// Pages of the global table: status pages at 16 KiB times the engine plus 64 KiB, contexts from 1 MiB on.
+/// Pages of the global table: status pages at 16 KiB times the engine plus 64 KiB, contexts from 1
+/// MiB on.
 const STATUS: u64 = 0x1_0000;
 const CONTEXTS: u64 = 0x10_0000;
 /// Bytes that a context has there: ring (at most 2 pages), status page, registers.
@@ -74,7 +77,8 @@ impl Logical {
     }
 }
 
-/// The registers of an image before the first run: control with restore inhibit, ring, roots of the page tables.
+/// The registers of an image before the first run: control with restore inhibit, ring, roots of the
+/// page tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Image {
     pub control: u32,
@@ -183,8 +187,8 @@ impl Machine {
         self.gpu.mmio_read(base(engine) + offset)
     }
 
-    /// A context of an engine: a ring of `pages` pages, page tables in which 64 KiB lie at [`BATCH`] and the data, common to
-    /// all contexts, at [`DATA`].
+    /// A context of an engine: a ring of `pages` pages, page tables in which 64 KiB lie at
+    /// [`BATCH`] and the data, common to all contexts, at [`DATA`].
     pub fn context(&mut self, engine: EngineId, pages: u64, addressing: Addressing) -> Logical {
         let ring = CONTEXTS + STRIDE * self.contexts;
         self.contexts += 1;
@@ -192,7 +196,9 @@ impl Machine {
         let batch = self.gpu.alloc(0x1_0000).unwrap();
         let memory = &mut self.gpu.memory;
         let mut space = match addressing {
-            Addressing::LEGACY_CONTEXT_WITH_NO_64_BIT_VA_SUPPORT => AddressSpace::new3(memory).unwrap(),
+            Addressing::LEGACY_CONTEXT_WITH_NO_64_BIT_VA_SUPPORT => {
+                AddressSpace::new3(memory).unwrap()
+            }
             _ => AddressSpace::new(memory).unwrap(),
         };
         space.map(memory, BATCH, batch, true).unwrap();
@@ -240,7 +246,8 @@ impl Machine {
         self.gpu.global().read_u32(logical.lrca() + 4096 + 4 * index).unwrap()
     }
 
-    /// Appends commands to the ring, padded to 8 bytes, wrapping at its end, and writes the tail into the image.
+    /// Appends commands to the ring, padded to 8 bytes, wrapping at its end, and writes the tail
+    /// into the image.
     pub fn ring(&mut self, logical: &mut Logical, commands: &[u32]) {
         let mut commands = commands.to_vec();
         if commands.len() % 2 == 1 {
@@ -259,10 +266,12 @@ impl Machine {
         let mut batch = batch.to_vec();
         genxml_cases::push(&mut batch, &MiBatchBufferEnd::new());
         let bytes: &[u8] = cast_slice(&batch);
-        self.gpu.memory.bytes_mut(logical.batch)[offset..offset + bytes.len()].copy_from_slice(bytes);
+        self.gpu.memory.bytes_mut(logical.batch)[offset..offset + bytes.len()]
+            .copy_from_slice(bytes);
     }
 
-    /// Writes a list to the submission port, the second element first, high halves first (gen8_facts 1.3).
+    /// Writes a list to the submission port, the second element first, high halves first
+    /// (gen8_facts 1.3).
     pub fn submit(&mut self, elements: &[&Logical]) -> Result<(), Fault> {
         let descriptors: Vec<_> = elements.iter().map(|logical| logical.descriptor()).collect();
         self.submit_descriptors(elements[0].engine, &descriptors)
@@ -284,15 +293,24 @@ impl Machine {
     pub fn events(&mut self, engine: EngineId, read: &mut u32) -> Vec<ContextStatus> {
         let page = self.status(engine);
         let newest = self.gpu.global().read_u32(page + 0x7c).unwrap();
-        let pointer = RingContextStatusPtr::unpack_lossy(&[self.read(engine, RingContextStatusPtr::OFFSET)]);
-        assert_eq!(pointer.write_pointer.get() as u32, newest, "the register and its mirror differ");
+        let pointer =
+            RingContextStatusPtr::unpack_lossy(&[self.read(engine, RingContextStatusPtr::OFFSET)]);
+        assert_eq!(
+            pointer.write_pointer.get() as u32,
+            newest,
+            "the register and its mirror differ"
+        );
         let mut events = Vec::new();
         while *read != newest {
             *read = (*read + 1) % 6;
             let at = page + 0x40 + 8 * u64::from(*read);
             let dwords = [0, 4].map(|half| self.gpu.global().read_u32(at + half).unwrap());
             let register = RingContextStatusBuf::OFFSET + 8 * *read;
-            assert_eq!(dwords, [0, 4].map(|half| self.read(engine, register + half)), "entry {read}");
+            assert_eq!(
+                dwords,
+                [0, 4].map(|half| self.read(engine, register + half)),
+                "entry {read}"
+            );
             events.push(ContextStatus::unpack_lossy(&dwords));
         }
         events
@@ -304,6 +322,7 @@ impl Machine {
     }
 
     pub fn set_data(&mut self, dword: usize, value: u32) {
-        self.gpu.memory.bytes_mut(self.data)[4 * dword..][..4].copy_from_slice(&value.to_le_bytes());
+        self.gpu.memory.bytes_mut(self.data)[4 * dword..][..4]
+            .copy_from_slice(&value.to_le_bytes());
     }
 }

@@ -1,7 +1,8 @@
-//! Engines as a kernel driver uses them: rings, execution lists, context images, semaphores, hangs and faults.
+//! Engines as a kernel driver uses them: rings, execution lists, context images, semaphores, hangs
+//! and faults.
 //!
-//! Oracles: gen8_facts 1.2-1.4 (registers, events, images), 2.1 and 2.2 (levels, semaphores); 2d p.107-111 (descriptors,
-//! events), p.198 (errors), p.199 and p.305 (status pages).
+//! Oracles: gen8_facts 1.2-1.4 (registers, events, images), 2.1 and 2.2 (levels, semaphores); 2d
+//! p.107-111 (descriptors, events), p.198 (errors), p.199 and p.305 (status pages).
 
 mod global;
 mod lists;

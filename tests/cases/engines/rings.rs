@@ -15,7 +15,8 @@ const RING: u64 = 0x70_0000;
 fn ring(machine: &mut Machine, engine: EngineId) -> Logical {
     let context = machine.context(engine, 1, Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT);
     machine.map_global(RING, 4096);
-    let root = u64::from(machine.image(&context, 49)) << 32 | u64::from(machine.image(&context, 51));
+    let root =
+        u64::from(machine.image(&context, 49)) << 32 | u64::from(machine.image(&context, 51));
     machine.write(engine, RingPdp::OFFSET, root as u32);
     machine.write(engine, RingPdp::OFFSET + 4, (root >> 32) as u32);
     let mode = RingModeGen7 {
@@ -26,7 +27,8 @@ fn ring(machine: &mut Machine, engine: EngineId) -> Logical {
         ..RingModeGen7::new()
     };
     machine.write(engine, RingModeGen7::OFFSET, mode.pack()[0]);
-    let control = RingCtl { ring_valid: true, ring_nr_pages: MinusOne::new(1).unwrap(), ..RingCtl::new() };
+    let control =
+        RingCtl { ring_valid: true, ring_nr_pages: MinusOne::new(1).unwrap(), ..RingCtl::new() };
     machine.write(engine, RingStart::OFFSET, RING as u32);
     machine.write(engine, RingHead::OFFSET, 0);
     machine.write(engine, RingTail::OFFSET, 0);
@@ -40,10 +42,15 @@ fn append(machine: &mut Machine, engine: EngineId, tail: &mut u64, commands: &[u
         machine.gpu.global().write_u32(RING + *tail, *dword).unwrap();
         *tail = (*tail + 4) % 4096;
     }
-    machine.write(engine, RingTail::OFFSET, RingTail { tail_addr: Shifted::new(*tail).unwrap() }.pack()[0]);
+    machine.write(
+        engine,
+        RingTail::OFFSET,
+        RingTail { tail_addr: Shifted::new(*tail).unwrap() }.pack()[0],
+    );
 }
 
-/// Each engine: commands run when the tail moves, wrap at the end of the ring, and the head follows.
+/// Each engine: commands run when the tail moves, wrap at the end of the ring, and the head
+/// follows.
 #[test]
 fn tail_moves() {
     for engine in EngineId::ALL {
@@ -62,7 +69,10 @@ fn tail_moves() {
             machine.gpu.run().unwrap();
             assert_eq!((machine.data(1), machine.data(2)), (round as u32, 5), "{engine}");
             let head = RingHead::unpack_lossy(&[machine.read(engine, RingHead::OFFSET)]);
-            assert_eq!((head.head_addr.get(), head.head_wrap_count.get()), (tail, 32 * (round + 1) / 4096));
+            assert_eq!(
+                (head.head_addr.get(), head.head_wrap_count.get()),
+                (tail, 32 * (round + 1) / 4096)
+            );
         }
         let mode = RingMiMode::unpack_lossy(&[machine.read(engine, RingMiMode::OFFSET)]);
         assert!(mode.mode_idle);
@@ -157,7 +167,8 @@ fn contexts_of_a_ring() {
     assert_eq!((ccid.logical_context_address.get(), ccid.ccid_en), (0x2000, true));
 }
 
-/// The model keeps contexts that MI_SET_CONTEXT names, but not without end: a batch must not fill the host's memory.
+/// The model keeps contexts that MI_SET_CONTEXT names, but not without end: a batch must not fill
+/// the host's memory.
 #[test]
 fn too_many_contexts() {
     let mut machine = Machine::new();
@@ -183,7 +194,8 @@ fn budgets_of_rings() {
     let engine = EngineId::VideoEnhance;
     ring(&mut machine, engine);
     machine.gpu.set_work_limit(100_000);
-    let tail_to = |tail| packets![load(&[register(base(engine) + RingTail::OFFSET, tail)]), MiNoop::new()];
+    let tail_to =
+        |tail| packets![load(&[register(base(engine) + RingTail::OFFSET, tail)]), MiNoop::new()];
     // Two places, each moves the tail behind the other.
     let far = tail_to(16);
     machine.gpu.global().write(RING + 2048, bytemuck::cast_slice(&far)).unwrap();
@@ -231,8 +243,8 @@ fn registers_of_the_host() {
     assert!(gpu.mmio_write(0x1c230, 0).unwrap_err().to_string().contains("VCS2"));
 }
 
-/// TIMESTAMP moves with work, by nothing else, and is the same for commands and the host; CTX_TIMESTAMP counts the work
-/// of the context alone.
+/// TIMESTAMP moves with work, by nothing else, and is the same for commands and the host;
+/// CTX_TIMESTAMP counts the work of the context alone.
 #[test]
 fn clocks() {
     let mut machine = Machine::new();
@@ -261,7 +273,8 @@ fn clocks() {
 #[test]
 fn statistics_reset() {
     let mut machine = Machine::new();
-    let context = machine.context(EngineId::Render, 1, Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT);
+    let context =
+        machine.context(EngineId::Render, 1, Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT);
     let mut context = context;
     let reset = PipeControl {
         global_snapshot_count_reset: true,
@@ -271,7 +284,10 @@ fn statistics_reset() {
     machine.ring(
         &mut context,
         &packets![
-            load(&[register(CsInvocationCount::OFFSET, 5), register(VsInvocationCount::OFFSET + 4, 6)]),
+            load(&[
+                register(CsInvocationCount::OFFSET, 5),
+                register(VsInvocationCount::OFFSET + 4, 6)
+            ]),
             save(CsInvocationCount::OFFSET, 0),
             reset,
             save(CsInvocationCount::OFFSET, 1),
@@ -312,8 +328,12 @@ fn coherence() {
     machine.gpu.run().unwrap();
     let record = machine.gpu.coherence();
     for cache in Cache::ALL {
-        let render = (record.flushes(EngineId::Render, cache), record.invalidations(EngineId::Render, cache));
-        let video = (record.flushes(EngineId::Video, cache), record.invalidations(EngineId::Video, cache));
+        let render = (
+            record.flushes(EngineId::Render, cache),
+            record.invalidations(EngineId::Render, cache),
+        );
+        let video =
+            (record.flushes(EngineId::Video, cache), record.invalidations(EngineId::Video, cache));
         let expected = match cache {
             Cache::RenderTarget => ((2, 0), (0, 0)),
             Cache::Texture => ((0, 2), (0, 0)),

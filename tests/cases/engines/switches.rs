@@ -17,8 +17,8 @@ fn set_image(machine: &mut Machine, context: &Logical, dword: u64, value: u32) {
     machine.gpu.global().write_u32(context.lrca() + 4096 + 4 * dword, value).unwrap();
 }
 
-/// Save Inhibit keeps state of the engine out of the image, which starts behind the registers that every context has
-/// (gen8_facts 1.4); those are saved.
+/// Save Inhibit keeps state of the engine out of the image, which starts behind the registers that
+/// every context has (gen8_facts 1.4); those are saved.
 #[test]
 fn save_inhibit_leaves_the_image_alone() {
     let mut machine = Machine::new();
@@ -33,7 +33,10 @@ fn save_inhibit_leaves_the_image_alone() {
         set_image(&mut machine, &context, 3, control);
         machine.ring(
             &mut context,
-            &packets![save(gpr, 0), load(&[register(gpr, value), register(power, 0x8000_0000 | value)])],
+            &packets![
+                save(gpr, 0),
+                load(&[register(gpr, value), register(power, 0x8000_0000 | value)])
+            ],
         );
         machine.submit(&[&context]).unwrap();
         machine.gpu.run().unwrap();
@@ -44,8 +47,8 @@ fn save_inhibit_leaves_the_image_alone() {
     }
 }
 
-/// A driver adds commands to a context that runs and is not the last of its list: the new tail in the image, and the list
-/// behind the one that runs. The switch leaves the tail as it is.
+/// A driver adds commands to a context that runs and is not the last of its list: the new tail in
+/// the image, and the list behind the one that runs. The switch leaves the tail as it is.
 #[test]
 fn a_tail_that_the_driver_moved() {
     let mut machine = Machine::new();
@@ -78,7 +81,8 @@ fn registers_that_commands_changed() {
     assert_eq!(machine.image(&context, 47), 0x5000);
 }
 
-/// A fault costs the list that it happened in; the one behind it runs, and what was written to the port counts.
+/// A fault costs the list that it happened in; the one behind it runs, and what was written to the
+/// port counts.
 #[test]
 fn a_fault_costs_one_list() {
     let mut machine = Machine::new();
@@ -87,7 +91,8 @@ fn a_fault_costs_one_list() {
     machine.write(engine, RingContextStatusPtr::OFFSET, 0x0007_0005);
     let mut contexts = [(); 4].map(|()| machine.context(engine, 1, WIDE));
     let data = [u(1)];
-    let lost = MiStoreDataImm { data_dword: (&data).into(), ..MiStoreDataImm::new(at(0x1234_5678_9000)) };
+    let lost =
+        MiStoreDataImm { data_dword: (&data).into(), ..MiStoreDataImm::new(at(0x1234_5678_9000)) };
     machine.ring(&mut contexts[0], &packets![ARBITRATION_OFF, wait(0, 1), lost]);
     for (index, context) in contexts.iter_mut().enumerate().skip(1) {
         machine.ring(context, &packets![store(index as u64, &[u(index as u64)])]);
@@ -114,11 +119,14 @@ fn a_fault_costs_one_list() {
         context_id: u(context.number.into()),
         ..ContextStatus::new()
     };
-    assert_eq!(machine.events(engine, &mut read), [started, started, done(&next), started, done(&last)]);
+    assert_eq!(
+        machine.events(engine, &mut read),
+        [started, started, done(&next), started, done(&last)]
+    );
 }
 
-/// The batches of a restore run with each, also where the context goes on within a batch; and all of them again if the
-/// context was switched out in one of them.
+/// The batches of a restore run with each, also where the context goes on within a batch; and all
+/// of them again if the context was switched out in one of them.
 #[test]
 fn batches_of_each_restore() {
     for within in [false, true] {
@@ -145,8 +153,10 @@ fn batches_of_each_restore() {
             batch_address: at(0x80_1000),
             ..RingBbPerCtxPtr::new()
         };
-        let commands =
-            RingIndirectCtx { indirect_context_size: u(1), indirect_context_address: at(0x80_0000) };
+        let commands = RingIndirectCtx {
+            indirect_context_size: u(1),
+            indirect_context_address: at(0x80_0000),
+        };
         set_image(&mut machine, &one, 25, pointer.pack()[0]);
         set_image(&mut machine, &one, 27, commands.pack()[0]);
         // A semaphore may switch.
@@ -165,8 +175,8 @@ fn batches_of_each_restore() {
     }
 }
 
-/// A second submission of what runs that goes wrong changes nothing: the context runs on. With page tables of another
-/// kind it is no submission of what runs.
+/// A second submission of what runs that goes wrong changes nothing: the context runs on. With page
+/// tables of another kind it is no submission of what runs.
 #[test]
 fn lite_restores_that_fail() {
     let mut machine = Machine::new();
@@ -192,8 +202,8 @@ fn lite_restores_that_fail() {
     assert!(fault.to_string().contains("shared virtual memory"), "{fault}");
 }
 
-/// A batch that was given to an engine is no context of a list: lists wait for it, also at MI_ARB_CHECK, and its page
-/// tables are its own.
+/// A batch that was given to an engine is no context of a list: lists wait for it, also at
+/// MI_ARB_CHECK, and its page tables are its own.
 #[test]
 fn batches_before_lists() {
     let mut machine = Machine::new();

@@ -1,4 +1,5 @@
-//! What goes wrong: deadlocks, hangs, page faults, missing privilege; each is named, and can be read from registers.
+//! What goes wrong: deadlocks, hangs, page faults, missing privilege; each is named, and can be
+//! read from registers.
 
 use crate::machine::*;
 use crate::*;
@@ -38,15 +39,16 @@ fn semaphores_between_engines() {
     }
 }
 
-/// In signal mode memory is not looked at until MI_SEMAPHORE_SIGNAL names the context; a signal to another context, or
-/// without the value, does not help.
+/// In signal mode memory is not looked at until MI_SEMAPHORE_SIGNAL names the context; a signal to
+/// another context, or without the value, does not help.
 #[test]
 fn signals() {
     for (value, number, passes) in [(1, 0, true), (1, 7, false), (2, 0, false)] {
         let mut machine = Machine::new();
         let mut waiting = machine.context(EngineId::Render, 1, WIDE);
         let mut other = machine.context(EngineId::Blitter, 1, WIDE);
-        let semaphore = MiSemaphoreWait { wait_mode: MiSemaphoreWaitWaitMode::SIGNAL_MODE, ..wait(0, 1) };
+        let semaphore =
+            MiSemaphoreWait { wait_mode: MiSemaphoreWaitWaitMode::SIGNAL_MODE, ..wait(0, 1) };
         machine.ring(&mut waiting, &packets![semaphore, store(1, &[u(1)])]);
         let signal = MiSemaphoreSignal {
             target_engine_select: MiSemaphoreSignalTargetEngineSelect::RCS,
@@ -89,9 +91,13 @@ fn deadlock() {
         (EngineId::Render, BATCH + 0x44, BATCH + 0x40)
     );
     assert_eq!((first.address, first.memory, first.data, first.operator()), (DATA, 0, 1, "=="));
-    assert_eq!((second.at.engine, second.at.address, second.address), (EngineId::Video, two.ring, DATA + 16));
+    assert_eq!(
+        (second.at.engine, second.at.address, second.address),
+        (EngineId::Video, two.ring, DATA + 16)
+    );
     assert!(
-        fault.to_string().contains("render batch +0x4") && fault.to_string().contains("MI_SEMAPHORE_WAIT")
+        fault.to_string().contains("render batch +0x4")
+            && fault.to_string().contains("MI_SEMAPHORE_WAIT")
     );
     let read = |offset| machine.read(EngineId::Render, offset);
     assert_eq!(u64::from(read(RingActhd::OFFSET)), BATCH + 0x44);
@@ -119,7 +125,10 @@ fn endless_batch() {
         let Fault::Hang { at, .. } = fault else { panic!("{fault}") };
         assert_eq!((at.engine, at.batch), (engine, BATCH + 0x100));
         assert!((BATCH + 0x100..=BATCH + 0x104).contains(&at.address));
-        assert!((BATCH + 0x100..=BATCH + 0x104).contains(&machine.read(engine, RingActhd::OFFSET).into()));
+        assert!(
+            (BATCH + 0x100..=BATCH + 0x104)
+                .contains(&machine.read(engine, RingActhd::OFFSET).into())
+        );
     }
 }
 
@@ -141,7 +150,8 @@ fn endless_kernel() {
     assert!(matches!(at.thread, Some(InKernel { kernel: KERNELS, ip: 16 })), "{fault}");
 }
 
-/// A batch without memory behind it, and one whose command writes nowhere: the fault and the fault registers say where.
+/// A batch without memory behind it, and one whose command writes nowhere: the fault and the fault
+/// registers say where.
 #[test]
 fn page_faults() {
     let mut machine = Machine::new();
@@ -161,7 +171,10 @@ fn page_faults() {
     );
     let register = FaultReg::unpack_lossy(&[machine.gpu.mmio_read(FaultReg::OFFSET)]);
     assert!(register.valid_bit);
-    assert_eq!((register.engine_id, register.gttsel), (FaultRegEngineId::BLT, FaultRegGttsel::PPGTT));
+    assert_eq!(
+        (register.engine_id, register.gttsel),
+        (FaultRegEngineId::BLT, FaultRegGttsel::PPGTT)
+    );
     let low = Gen8FaultTlbData0::unpack_lossy(&[machine.gpu.mmio_read(Gen8FaultTlbData0::OFFSET)]);
     let high = Gen8FaultTlbData1::unpack_lossy(&[machine.gpu.mmio_read(Gen8FaultTlbData1::OFFSET)]);
     assert_eq!(low.fault_va.get() | high.fault_va_high_bits.get() << 44, nowhere);
@@ -171,7 +184,10 @@ fn page_faults() {
     machine.gpu.global().write_u32(context.lrca() + 4096 + 20, context.tail as u32 - 16).unwrap();
     machine.submit(&[&context]).unwrap();
     let fault = machine.gpu.run().unwrap_err();
-    assert!(matches!(&fault, Fault::Page { fault, .. } if fault.address == BATCH + 0x7fff_0000), "{fault}");
+    assert!(
+        matches!(&fault, Fault::Page { fault, .. } if fault.address == BATCH + 0x7fff_0000),
+        "{fault}"
+    );
 
     // An image that is not mapped, through the global table.
     let descriptor = genxml::gen8::memory::ContextDescriptorFormat {
@@ -184,8 +200,8 @@ fn page_faults() {
     assert_eq!(register.gttsel, FaultRegGttsel::GGTT);
 }
 
-/// The global table and the registers of the GPU are for rings and for batches in the global table. Elsewhere such a
-/// command does nothing, a bit of EIR is set, and parsing goes on (2d p.198).
+/// The global table and the registers of the GPU are for rings and for batches in the global table.
+/// Elsewhere such a command does nothing, a bit of EIR is set, and parsing goes on (2d p.198).
 #[test]
 fn privilege() {
     use genxml::gen8::structures::HardwareDetectedErrorBitDefinitions as Errors;
@@ -200,7 +216,8 @@ fn privilege() {
             ..MiStoreDataImm::new(at(0x90_0000 + 4 * dword))
         };
         let errors = |machine: &Machine| {
-            Errors::unpack_lossy(&[machine.read(engine, RingEir::OFFSET)]).command_privilege_violation_error
+            Errors::unpack_lossy(&[machine.read(engine, RingEir::OFFSET)])
+                .command_privilege_violation_error
         };
         // A batch of the first level in the global table, started by the ring.
         let batch = packets![
@@ -216,8 +233,9 @@ fn privilege() {
         machine.ring(&mut context, &packets![global(0), privileged]);
         machine.submit(&[&context]).unwrap();
         let stats = machine.gpu.run().unwrap();
-        let dword =
-            |machine: &mut Machine, index: u64| machine.gpu.global().read_u32(0x90_0000 + 4 * index).unwrap();
+        let dword = |machine: &mut Machine, index: u64| {
+            machine.gpu.global().read_u32(0x90_0000 + 4 * index).unwrap()
+        };
         assert_eq!((dword(&mut machine, 0), dword(&mut machine, 1), stats.violations), (9, 9, 0));
         assert_eq!(machine.read(engine, RingImr::OFFSET), 0x55);
         assert!(!errors(&machine));
@@ -231,12 +249,20 @@ fn privilege() {
         machine.batch(
             &context,
             0x100,
-            &packets![global(3), load(&[register(base(engine) + RingImr::OFFSET, 0x66)]), store(3, &[u(3)])],
+            &packets![
+                global(3),
+                load(&[register(base(engine) + RingImr::OFFSET, 0x66)]),
+                store(3, &[u(3)])
+            ],
         );
         machine.ring(&mut context, &packets![start(0)]);
         machine.submit(&[&context]).unwrap();
         let stats = machine.gpu.run().unwrap();
-        assert_eq!((dword(&mut machine, 2), dword(&mut machine, 3), stats.violations), (0, 0, 3), "{engine}");
+        assert_eq!(
+            (dword(&mut machine, 2), dword(&mut machine, 3), stats.violations),
+            (0, 0, 3),
+            "{engine}"
+        );
         assert_eq!((machine.data(2), machine.data(3)), (2, 3));
         assert_eq!(machine.read(engine, RingImr::OFFSET), 0x55);
         assert!(errors(&machine));
@@ -245,8 +271,8 @@ fn privilege() {
     }
 }
 
-/// Memory Type of MI_ATOMIC and MI_SEMAPHORE_WAIT: a ring reaches the global table, in a batch without privilege the bit is
-/// ignored (media-driver mhw_mi_hwcmd_g8_X.h, MEMORY_TYPE).
+/// Memory Type of MI_ATOMIC and MI_SEMAPHORE_WAIT: a ring reaches the global table, in a batch
+/// without privilege the bit is ignored (media-driver mhw_mi_hwcmd_g8_X.h, MEMORY_TYPE).
 #[test]
 fn memory_types_that_are_ignored() {
     for engine in EngineId::ALL {
@@ -272,7 +298,11 @@ fn memory_types_that_are_ignored() {
         machine.submit(&[&context]).unwrap();
         let stats = machine.gpu.run().unwrap();
         let global = machine.gpu.global().read_u32(DATA).unwrap();
-        assert_eq!((global, machine.data(0), machine.data(1), stats.violations), (8, 41, 1, 0), "{engine}");
+        assert_eq!(
+            (global, machine.data(0), machine.data(1), stats.violations),
+            (8, 41, 1, 0),
+            "{engine}"
+        );
     }
 }
 
@@ -305,12 +335,14 @@ fn broken_rings() {
     }
 }
 
-/// Store Data Index counts from the start of a status page, which ends after 4096 bytes: what lies behind it is not for a
-/// batch without privilege.
+/// Store Data Index counts from the start of a status page, which ends after 4096 bytes: what lies
+/// behind it is not for a batch without privilege.
 #[test]
 fn behind_the_status_page() {
     for engine in EngineId::ALL {
-        for (offset, lies_within) in [(4088, true), (4096, false), (0x20_0000, false), (1 << 32, false)] {
+        for (offset, lies_within) in
+            [(4088, true), (4096, false), (0x20_0000, false), (1 << 32, false)]
+        {
             let mut machine = Machine::new();
             let mut context = machine.context(engine, 1, WIDE);
             let data = [u(0x11), u(0x22)];
@@ -336,16 +368,21 @@ fn behind_the_status_page() {
             machine.submit(&[&context]).unwrap();
             let fault = machine.gpu.run().err();
             let refused = matches!(fault, Some(Fault::BadPacket { field: "Address", .. }));
-            assert_eq!((fault.is_none(), refused), (lies_within, !lies_within), "{engine} {fault:?}");
-            let end = [4088, 4092].map(|at| machine.gpu.global().read_u32(context.lrca() + at).unwrap());
+            assert_eq!(
+                (fault.is_none(), refused),
+                (lies_within, !lies_within),
+                "{engine} {fault:?}"
+            );
+            let end =
+                [4088, 4092].map(|at| machine.gpu.global().read_u32(context.lrca() + at).unwrap());
             assert_eq!(end, if lies_within { [0x11, 0x22] } else { [0; 2] });
             assert_eq!(machine.image(&context, 1), behind);
         }
     }
 }
 
-/// Commands cannot submit lists: a ring that tries is told, a batch without privilege does nothing. Clocks are read-only
-/// for all, and no privilege.
+/// Commands cannot submit lists: a ring that tries is told, a batch without privilege does nothing.
+/// Clocks are read-only for all, and no privilege.
 #[test]
 fn ports_and_clocks() {
     let engine = EngineId::Blitter;
@@ -355,7 +392,11 @@ fn ports_and_clocks() {
     machine.ring(&mut context, &packets![start(0)]);
     machine.submit(&[&context]).unwrap();
     assert_eq!(machine.gpu.run().unwrap().violations, 1);
-    machine.batch(&context, 0, &packets![load(&[register(base(engine) + RingTimestamp::OFFSET, 1)])]);
+    machine.batch(
+        &context,
+        0,
+        &packets![load(&[register(base(engine) + RingTimestamp::OFFSET, 1)])],
+    );
     machine.ring(&mut context, &packets![start(0)]);
     machine.submit(&[&context]).unwrap();
     let before = machine.read(engine, RingTimestamp::OFFSET);

@@ -1,4 +1,5 @@
-//! Draws of Mesa's iris for piglit. Oracle: the tests, which say of themselves that everything is green.
+//! Draws of Mesa's iris for piglit. Oracle: the tests, which say of themselves that everything is
+//! green.
 
 use genxml::capture::{Capture, ExecObject};
 use genxml_sim::replay::{Replay, Step};
@@ -8,7 +9,8 @@ use std::path::PathBuf;
 /// What the project keeps beside itself: `../shared`, or what GENXML_SHARED says.
 fn driver(name: &str) -> Option<Capture> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
-    let path = std::env::var_os("GENXML_SHARED").map_or_else(|| PathBuf::from(beside), PathBuf::from);
+    let path =
+        std::env::var_os("GENXML_SHARED").map_or_else(|| PathBuf::from(beside), PathBuf::from);
     if path.is_dir() {
         return Some(Capture::open(path.join("corpus/drivers").join(name)).unwrap());
     }
@@ -16,8 +18,8 @@ fn driver(name: &str) -> Option<Capture> {
     None
 }
 
-/// Dwords of a target, which has `pixels`, after the first batch, and how often each occurs. What the batch does with them
-/// behind the draws is left to others.
+/// Dwords of a target, which has `pixels`, after the first batch, and how often each occurs. What
+/// the batch does with them behind the draws is left to others.
 fn colours(capture: &Capture, target: u64, pixels: usize) -> BTreeMap<u32, usize> {
     let mut replay = Replay::new(capture);
     let exec = loop {
@@ -26,7 +28,8 @@ fn colours(capture: &Capture, target: u64, pixels: usize) -> BTreeMap<u32, usize
             _ => continue,
         }
     };
-    let place = |object: &&ExecObject| (object.address..object.address + object.size).contains(&target);
+    let place =
+        |object: &&ExecObject| (object.address..object.address + object.size).contains(&target);
     let object = exec.objects.iter().find(place).expect("the target");
     let first = (target - object.address) as usize;
     let mut colours = BTreeMap::new();
@@ -58,8 +61,8 @@ fn tessellation() {
     assert_eq!(colours(&capture, TARGET, 256 * 256), green());
 }
 
-/// A depth and stencil buffer is cleared; then a quad is drawn where both are equal to what they were cleared to: everywhere.
-/// The target has 123 by 123 pixels in tiles of 32 by 32.
+/// A depth and stencil buffer is cleared; then a quad is drawn where both are equal to what they
+/// were cleared to: everywhere. The target has 123 by 123 pixels in tiles of 32 by 32.
 #[test]
 fn depth_and_stencil() {
     let Some(capture) = driver("pg_depthstencil") else { return };

@@ -1,14 +1,15 @@
-//! Draws without vertex shader, so that the elements of a vertex are its slots, that write their vertices to memory.
+//! Draws without vertex shader, so that the elements of a vertex are its slots, that write their
+//! vertices to memory.
 
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_fetch::{
     ThreeDPrimitive, ThreeDPrimitiveVertexAccessType as Access, ThreeDStateIndexBuffer,
-    ThreeDStateIndexBufferIndexFormat as IndexFormat, ThreeDStateVertexBuffers, ThreeDStateVertexElements,
-    ThreeDStateVf, ThreeDStateVfTopology,
+    ThreeDStateIndexBufferIndexFormat as IndexFormat, ThreeDStateVertexBuffers,
+    ThreeDStateVertexElements, ThreeDStateVf, ThreeDStateVfTopology,
 };
 use genxml::gen8::render3d_stages::{
-    SoDecl, SoDeclEntry, ThreeDStateSoBuffer, ThreeDStateSoDeclList, ThreeDStateStreamout, ThreeDStateUrbDs,
-    ThreeDStateUrbGs, ThreeDStateUrbHs, ThreeDStateUrbVs,
+    SoDecl, SoDeclEntry, ThreeDStateSoBuffer, ThreeDStateSoDeclList, ThreeDStateStreamout,
+    ThreeDStateUrbDs, ThreeDStateUrbGs, ThreeDStateUrbHs, ThreeDStateUrbVs,
 };
 use genxml_cases::{Model, Random, at, draw, minus_one, packets, push, u};
 use genxml_sim::Fault;
@@ -55,7 +56,8 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// Points, lines... of so many vertices: the first dword of vertex n is n. Slot 0 of each vertex is written.
+    /// Points, lines... of so many vertices: the first dword of vertex n is n. Slot 0 of each
+    /// vertex is written.
     pub fn new(topology: Code, count: u32) -> Draw {
         let slot = SoDecl { component_mask: u(15), ..SoDecl::new() };
         Draw {
@@ -147,7 +149,11 @@ impl Draw {
     /// The draw itself.
     pub fn primitive(&self, count: u64) -> ThreeDPrimitive {
         ThreeDPrimitive {
-            vertex_access_type: if self.indices.is_some() { Access::RANDOM } else { Access::SEQUENTIAL },
+            vertex_access_type: if self.indices.is_some() {
+                Access::RANDOM
+            } else {
+                Access::SEQUENTIAL
+            },
             vertex_count_per_instance: u(count),
             instance_count: u(self.instances),
             ..ThreeDPrimitive::new()
@@ -225,8 +231,9 @@ pub fn firsts(vertices: &[[u32; 4]]) -> Vec<u32> {
     vertices.iter().map(|vertex| vertex[0]).collect()
 }
 
-/// Runs a draw again and again, each time with one to four bits of its batch turned over (headers of packets and the bases of
-/// state stay as they are). Whatever comes of it, no panic; afterwards the draw does what it did before.
+/// Runs a draw again and again, each time with one to four bits of its batch turned over (headers
+/// of packets and the bases of state stay as they are). Whatever comes of it, no panic; afterwards
+/// the draw does what it did before.
 pub fn damage(model: &mut Model, draw: &Draw, rounds: usize, seed: u64) {
     let batch = draw.batch(model);
     let before = draw.run(model).expect("a draw without damage");

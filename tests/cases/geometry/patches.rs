@@ -1,5 +1,6 @@
-//! Patches: the hull shader hands the first register of its first control point on as the patch header, the domain shader writes
-//! where its points are. Oracle: gen8_facts 3.3, 3.4 and 6; OpenGL 4.6, 11.2.3, for what points there are.
+//! Patches: the hull shader hands the first register of its first control point on as the patch
+//! header, the domain shader writes where its points are. Oracle: gen8_facts 3.3, 3.4 and 6; OpenGL
+//! 4.6, 11.2.3, for what points there are.
 
 use crate::harness::{Draw, damage, model, register};
 use genxml::eu;
@@ -11,7 +12,9 @@ use genxml::gen8::render3d_stages::{
     ThreeDStateDs, ThreeDStateHs, ThreeDStateTe, ThreeDStateTeOutputTopology as Topology,
     ThreeDStateTePartitioning as Partitioning, ThreeDStateTeTeDomain as Domain,
 };
-use genxml::gen8::thread_payloads::{DsSIMD4x2ThreadPayload, DsSimd8ThreadPayload, HsThreadPayload};
+use genxml::gen8::thread_payloads::{
+    DsSIMD4x2ThreadPayload, DsSimd8ThreadPayload, HsThreadPayload,
+};
 use genxml_cases::{DYNAMIC_STATE, KERNELS, Model, at, minus_one, push, u};
 use genxml_sim::Fault;
 
@@ -49,7 +52,8 @@ const DOMAIN: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x0A080007  {EOT}
 };
 
-/// The halves of r1, which hold the coordinates of two points, one with the handle of the patch and one with its number.
+/// The halves of r1, which hold the coordinates of two points, one with the handle of the patch and
+/// one with its number.
 const DOMAIN_OF_TWO: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r0.0<8;8,1>:ud
     (W) mov (1|M0)   r112.5<1>:ud  0xff00:ud
@@ -101,7 +105,8 @@ impl Stages {
         let mut draw = Draw::new(Code::from_bits(0x1f + points), 0);
         for header in headers {
             draw.vertices.push(header.map(f32::to_bits).to_vec());
-            draw.vertices.extend((1..points as u32).map(|n| (0..8).map(|dword| 100 * n + dword).collect()));
+            draw.vertices
+                .extend((1..points as u32).map(|n| (0..8).map(|dword| 100 * n + dword).collect()));
         }
         push(&mut draw.stages, &self.hs);
         push(&mut draw.stages, &self.te);
@@ -111,7 +116,12 @@ impl Stages {
 }
 
 fn te(domain: Domain, output: Topology, partitioning: Partitioning) -> ThreeDStateTe {
-    ThreeDStateTe { te_domain: domain, output_topology: output, partitioning, ..ThreeDStateTe::new() }
+    ThreeDStateTe {
+        te_domain: domain,
+        output_topology: output,
+        partitioning,
+        ..ThreeDStateTe::new()
+    }
 }
 
 /// Factors where the tessellator looks for them (gen8_facts 6).
@@ -133,7 +143,8 @@ fn floats(vertex: &[u32; 4]) -> [f32; 4] {
 
 /// Twice the area of each triangle, in its order.
 fn areas(vertices: &[[u32; 4]]) -> Vec<f32> {
-    let area = |[a, b, c]: [[f32; 4]; 3]| (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
+    let area =
+        |[a, b, c]: [[f32; 4]; 3]| (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
     vertices.chunks(3).map(|t| area([floats(&t[0]), floats(&t[1]), floats(&t[2])])).collect()
 }
 
@@ -151,8 +162,11 @@ fn a_quad() {
             let vertices = draw.run(&mut model).unwrap();
             assert_eq!(register(&mut model, DS_INVOCATIONS) - before, 25);
             assert_eq!(areas(&vertices), [sign / 16.0; 32]);
-            let mut points: Vec<[u32; 2]> =
-                vertices.iter().map(floats).map(|v| [v[0] * 4.0, v[1] * 4.0].map(|t| t as u32)).collect();
+            let mut points: Vec<[u32; 2]> = vertices
+                .iter()
+                .map(floats)
+                .map(|v| [v[0] * 4.0, v[1] * 4.0].map(|t| t as u32))
+                .collect();
             points.sort_unstable();
             points.dedup();
             assert_eq!(points.len(), 25);
@@ -161,17 +175,19 @@ fn a_quad() {
     assert_eq!(register(&mut model, HS_INVOCATIONS), 4);
 }
 
-/// W is what U and V leave of 1, if it is asked for; a patch with an edge of factor 0 is dropped; the next one has its own
-/// number.
+/// W is what U and V leave of 1, if it is asked for; a patch with an edge of factor 0 is dropped;
+/// the next one has its own number.
 #[test]
 fn triangles() {
     let mut model = model();
     let mut stages = Stages::new(te(Domain::TRI, Topology::TRI_CW, Partitioning::INTEGER));
     stages.ds.compute_w_coordinate_enable = true;
-    let headers = [triangle([2.0; 3], 2.0), triangle([2.0, 0.0, 2.0], 2.0), triangle([1.0, 1.0, 3.0], 1.0)];
+    let headers =
+        [triangle([2.0; 3], 2.0), triangle([2.0, 0.0, 2.0], 2.0), triangle([1.0, 1.0, 3.0], 1.0)];
     let draw = stages.draw(&mut model, 1, &headers);
     let vertices = draw.run(&mut model).unwrap();
-    let (first, last): (Vec<[u32; 4]>, Vec<[u32; 4]>) = vertices.iter().partition(|vertex| vertex[3] == 0);
+    let (first, last): (Vec<[u32; 4]>, Vec<[u32; 4]>) =
+        vertices.iter().partition(|vertex| vertex[3] == 0);
     assert_eq!((first.len(), last.len()), (3 * 6, 3 * 5));
     assert!(last.iter().all(|vertex| vertex[3] == 2));
     for vertex in vertices.iter().map(floats) {
@@ -201,7 +217,8 @@ fn isolines_and_points() {
     assert_eq!(places, [line(0.0), line(0.5)].concat());
 }
 
-/// What the threads of a patch start with, for numbers of control points and of threads; they meet at their barrier.
+/// What the threads of a patch start with, for numbers of control points and of threads; they meet
+/// at their barrier.
 #[test]
 fn payloads_of_hull_shaders() {
     let mut model = model();
@@ -212,7 +229,8 @@ fn payloads_of_hull_shaders() {
     {
         stages.hs.instance_count = minus_one(instances);
         stages.hs.include_vertex_handles = handles;
-        // Two registers of constants between the handles and the data. As factors they are below 0: no point is left.
+        // Two registers of constants between the handles and the data. As factors they are below 0:
+        // no point is left.
         let constants = [0x8000_0007_u32; 16];
         model.put(DYNAMIC_STATE + 0x800, &constants);
         let mut draw = stages.draw(&mut model, points, &[[0.0; 8], [0.0; 8]]);
@@ -241,19 +259,24 @@ fn payloads_of_hull_shaders() {
             let used = if handles { points as usize } else { 0 };
             let entries: Vec<u64> =
                 header.input_control_point[..used].iter().map(|handle| handle.get()).collect();
-            let want: Vec<u64> = (0..used as u64).map(|entry| (4 * 8192 + 256 * entry) / 32).collect();
+            let want: Vec<u64> =
+                (0..used as u64).map(|entry| (4 * 8192 + 256 * entry) / 32).collect();
             assert_eq!(entries, want);
             assert_eq!(&payload[40..56], &constants);
             assert_eq!(payload.len() as u64, 8 * (5 + 2 + points));
             for (point, data) in payload[56..].chunks(8).enumerate().skip(1) {
-                assert_eq!(data, (0..8).map(|dword| 100 * point as u32 + dword).collect::<Vec<_>>());
+                assert_eq!(
+                    data,
+                    (0..8).map(|dword| 100 * point as u32 + dword).collect::<Vec<_>>()
+                );
             }
         }
         stages.hs.include_vertex_handles = true;
     }
 }
 
-/// What domain shaders start with: eight points a thread or two, the patch's data as it lies in its entry.
+/// What domain shaders start with: eight points a thread or two, the patch's data as it lies in its
+/// entry.
 #[test]
 fn payloads_of_domain_shaders() {
     let mut model = model();
@@ -295,8 +318,14 @@ fn payloads_of_domain_shaders() {
     let payloads = model.payloads(&batch).unwrap();
     assert_eq!(payloads.len(), 1 + 8);
     let first = DsSIMD4x2ThreadPayload::unpack_lossy(payloads[1][..16].try_into().unwrap());
-    assert_eq!([first.urb_handle_0, first.urb_handle_1].map(|handle| handle.get()), [entry(0), entry(1)]);
-    assert_eq!([first.u0, first.v0, first.w0, first.u1, first.v1], [0.0, 1.0, 0.0, 0.0, 1.0 - third]);
+    assert_eq!(
+        [first.urb_handle_0, first.urb_handle_1].map(|handle| handle.get()),
+        [entry(0), entry(1)]
+    );
+    assert_eq!(
+        [first.u0, first.v0, first.w0, first.u1, first.v1],
+        [0.0, 1.0, 0.0, 0.0, 1.0 - third]
+    );
     assert_eq!((first.patch_urb_handle.get(), first.primitive_id.get()), (patch, 0));
     assert_eq!(payloads[1][16..24], [9; 8]);
     assert_eq!(payloads[1][24..], header.map(f32::to_bits));

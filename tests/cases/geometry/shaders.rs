@@ -1,11 +1,12 @@
-//! Geometry shaders in each dispatch mode: what threads start with, and what becomes of what they leave in their URB
-//! entries. Oracle: 2a p.113-124, gen8_facts 3.5.
+//! Geometry shaders in each dispatch mode: what threads start with, and what becomes of what they
+//! leave in their URB entries. Oracle: 2a p.113-124, gen8_facts 3.5.
 
 use crate::harness::{Draw, buffer, damage, firsts, model, register, written};
 use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_stages::{
-    ReorderMode, ThreeDStateGs, ThreeDStateGsControlDataFormat as Format, ThreeDStateGsDispatchMode as Mode,
+    ReorderMode, ThreeDStateGs, ThreeDStateGsControlDataFormat as Format,
+    ThreeDStateGsDispatchMode as Mode,
 };
 use genxml::gen8::thread_payloads::{GsSIMD4x2ThreadPayload, GsSimd8ThreadPayload};
 use genxml_cases::{KERNELS, Model, minus_one, push, u};
@@ -14,8 +15,8 @@ use genxml_sim::Fault;
 const GS_INVOCATIONS: u32 = 0x2328;
 const GS_PRIMITIVES: u32 = 0x2330;
 
-/// A vertex without control data: primitive ID, instance, first dword of the first input vertex (r9, behind six handles and
-/// what is before them), a constant.
+/// A vertex without control data: primitive ID, instance, first dword of the first input vertex
+/// (r9, behind six handles and what is before them), a constant.
 const ONE_EACH: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r1.0<8;8,1>:ud
     mov (8|M0)       r113.0<1>:ud  r2.0<8;8,1>:ud
@@ -25,8 +26,8 @@ const ONE_EACH: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x0A080007  {EOT}
 };
 
-/// Seven vertices behind a count and a header of 32 bytes: their number is the first dword. r9 has the control data, r10 the
-/// count.
+/// Seven vertices behind a count and a header of 32 bytes: their number is the first dword. r9 has
+/// the control data, r10 the count.
 const SEVEN: &[u32] = &eu! {
     (W) mov (8|M0)   r20.0<1>:ud  r1.0<8;8,1>:ud
     mov (8|M0)       r22.0<1>:ud  0:ud
@@ -53,7 +54,8 @@ const SEVEN: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x04080007  {EOT}
 };
 
-/// Of SIMD4x2: the first register of data as the only vertex, with the instances in the last dwords of the halves.
+/// Of SIMD4x2: the first register of data as the only vertex, with the instances in the last dwords
+/// of the halves.
 const TWO_HALVES: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r0.0<8;8,1>:ud
     (W) mov (1|M0)   r112.5<1>:ud  0xff00:ud
@@ -97,14 +99,20 @@ fn eight_objects_or_instances() {
     let draw = shaded(&mut model, ONE_EACH, &state, Code::_3DPRIM_TRILIST, 33);
     let vertices = draw.run(&mut model).unwrap();
     assert_eq!(vertices, (0..11).map(|n| [n, 0, 3 * n, 4711]).collect::<Vec<_>>());
-    assert_eq!([register(&mut model, GS_INVOCATIONS), register(&mut model, GS_PRIMITIVES)], [11, 11]);
+    assert_eq!(
+        [register(&mut model, GS_INVOCATIONS), register(&mut model, GS_PRIMITIVES)],
+        [11, 11]
+    );
     state.instance_control = minus_one(11);
     state.invocations_increment_value = minus_one(2);
     let draw = shaded(&mut model, ONE_EACH, &state, Code::_3DPRIM_TRISTRIP, 4);
     let vertices = draw.run(&mut model).unwrap();
     let want: Vec<[u32; 4]> = (0..2).flat_map(|n| (0..11).map(move |i| [n, i, n, 4711])).collect();
     assert_eq!(vertices, want);
-    assert_eq!([register(&mut model, GS_INVOCATIONS), register(&mut model, GS_PRIMITIVES)], [11 + 44, 33]);
+    assert_eq!(
+        [register(&mut model, GS_INVOCATIONS), register(&mut model, GS_PRIMITIVES)],
+        [11 + 44, 33]
+    );
 }
 
 /// Registers of a thread of eight objects: handles by vertex, components of pushed slots.
@@ -117,7 +125,10 @@ fn payload_of_eight() {
     let payload = &model.payloads(&batch).unwrap()[0];
     let first = GsSimd8ThreadPayload::unpack_lossy(payload[..16].try_into().unwrap());
     let out = |n: u64| (24 * 8192 + 256 * n) / 32;
-    assert_eq!(first.output.map(|output| output.urb_handle.get()), [out(0), out(1), out(2), 0, 0, 0, 0, 0]);
+    assert_eq!(
+        first.output.map(|output| output.urb_handle.get()),
+        [out(0), out(1), out(2), 0, 0, 0, 0, 0]
+    );
     assert_eq!(payload[16..24], [0, 1, 2, 0, 0, 0, 0, 0]);
     for vertex in 0..3 {
         let handles = [0, 1, 2].map(|object| entry(3 * object + vertex));
@@ -128,7 +139,9 @@ fn payload_of_eight() {
     for vertex in 0..3_u32 {
         for component in 0..8_u32 {
             let row = &payload[8 * (9 + 8 * vertex + component) as usize..][..8];
-            let want = |object: u32| if component < 4 { 1000 * component + 3 * object + vertex } else { 0 };
+            let want = |object: u32| {
+                if component < 4 { 1000 * component + 3 * object + vertex } else { 0 }
+            };
             assert_eq!(row, [want(0), want(1), want(2), 0, 0, 0, 0, 0]);
         }
     }
@@ -143,12 +156,15 @@ fn payload_of_eight() {
     assert_eq!(first.output.map(|output| output.instance_id.get()), [0, 1, 2, 0, 0, 0, 0, 0]);
 }
 
-/// Two objects, two instances of one, or one: slots of two objects are side by side, of one object they lie as in its entry.
+/// Two objects, two instances of one, or one: slots of two objects are side by side, of one object
+/// they lie as in its entry.
 #[test]
 fn threads_of_halves() {
     let mut model = model();
-    let place =
-        |state: ThreeDStateGs| ThreeDStateGs { dispatch_grf_start_register_for_urb_data: u(8), ..state };
+    let place = |state: ThreeDStateGs| ThreeDStateGs {
+        dispatch_grf_start_register_for_urb_data: u(8),
+        ..state
+    };
     let state = place(gs(Mode::DUAL_OBJECT, 2));
     let draw = shaded(&mut model, TWO_HALVES, &state, Code::_3DPRIM_LINELIST, 6);
     let vertices = draw.run(&mut model).unwrap();
@@ -166,12 +182,15 @@ fn threads_of_halves() {
     assert_eq!(payload[72..80], [0; 8]);
     assert_eq!(payload[80..88], [1, 1001, 2001, 3001, 3, 1003, 2003, 3003]);
 
-    let instances = ThreeDStateGs { instance_control: minus_one(3), ..place(gs(Mode::DUAL_INSTANCE, 2)) };
+    let instances =
+        ThreeDStateGs { instance_control: minus_one(3), ..place(gs(Mode::DUAL_INSTANCE, 2)) };
     let draw = shaded(&mut model, TWO_HALVES, &instances, Code::_3DPRIM_LINELIST, 4);
     // One object has two slots in a register, so that its halves are the first and second slot.
-    let mut draw = Draw { vertices: (0..4).map(|n| vec![n, 1, 2, 3, 50 + n, 4, 5, 6]).collect(), ..draw };
+    let mut draw =
+        Draw { vertices: (0..4).map(|n| vec![n, 1, 2, 3, 50 + n, 4, 5, 6]).collect(), ..draw };
     let vertices = draw.run(&mut model).unwrap();
-    let want = [[0, 1, 2, 0], [50, 4, 5, 1], [0, 1, 2, 2], [2, 1, 2, 0], [52, 4, 5, 1], [2, 1, 2, 2]];
+    let want =
+        [[0, 1, 2, 0], [50, 4, 5, 1], [0, 1, 2, 2], [2, 1, 2, 0], [52, 4, 5, 1], [2, 1, 2, 2]];
     assert_eq!(vertices, want);
     let batch = draw.batch(&mut model);
     let payloads = model.payloads(&batch).unwrap();
@@ -212,7 +231,10 @@ fn cuts_and_counts() {
     assert_eq!(firsts(&draw.run(&mut model).unwrap()), strips.concat());
     // More vertices than the entry has room for.
     draw.vertices = vec![vec![0, 13, 0, 0]];
-    assert!(matches!(draw.run(&mut model), Err(Fault::BadPacket { field: "Vertex Count", value: 13, .. })));
+    assert!(matches!(
+        draw.run(&mut model),
+        Err(Fault::BadPacket { field: "Vertex Count", value: 13, .. })
+    ));
     // Objects that the shader does not expect are dropped.
     draw.topology = Code::_3DPRIM_LINELIST;
     draw.vertices = vec![vec![0; 4]; 4];
@@ -266,7 +288,9 @@ fn order_of_input() {
         // First component of each vertex of the second object.
         (0..vertices).map(|vertex| payload[8 * (start + 8 * vertex) + 1]).collect::<Vec<u32>>()
     };
-    for (reorder_mode, want) in [(ReorderMode::LEADING, [1, 3, 2]), (ReorderMode::TRAILING, [2, 1, 3])] {
+    for (reorder_mode, want) in
+        [(ReorderMode::LEADING, [1, 3, 2]), (ReorderMode::TRAILING, [2, 1, 3])]
+    {
         let state = ThreeDStateGs { reorder_mode, ..gs(Mode::SIMD8, 3) };
         assert_eq!(inputs(&mut model, &state, Code::_3DPRIM_TRISTRIP, 5), want);
     }
@@ -292,7 +316,8 @@ fn what_is_refused() {
     assert_eq!(refused(&gs(Mode::SIMD8, 7)), "Expected Vertex Count");
     let instances = ThreeDStateGs { instance_control: minus_one(2), ..gs(Mode::DUAL_OBJECT, 3) };
     assert_eq!(refused(&instances), "Instance Control");
-    let patches = ThreeDStateGs { output_topology: Code::_3DPRIM_PATCHLIST_3, ..gs(Mode::SIMD8, 3) };
+    let patches =
+        ThreeDStateGs { output_topology: Code::_3DPRIM_PATCHLIST_3, ..gs(Mode::SIMD8, 3) };
     assert_eq!(refused(&patches), "Output Topology");
 }
 

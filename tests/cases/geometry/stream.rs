@@ -1,11 +1,13 @@
-//! Stream output of vertices as they were fetched. Oracle: 2a p.216-230; the tables of OpenGL 4.6, 10.1, for the order of
-//! vertices; registers: gen8_facts 5.4.
+//! Stream output of vertices as they were fetched. Oracle: 2a p.216-230; the tables of OpenGL 4.6,
+//! 10.1, for the order of vertices; registers: gen8_facts 5.4.
 
 use crate::harness::{Draw, OUT, buffer, damage, firsts, model, register, written};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::mi::MiTopologyFilter;
 use genxml::gen8::render3d_fetch::ThreeDStateVfStatistics;
-use genxml::gen8::render3d_stages::{ReorderMode, SoDecl, ThreeDStateSoBuffer, ThreeDStateStreamout};
+use genxml::gen8::render3d_stages::{
+    ReorderMode, SoDecl, ThreeDStateSoBuffer, ThreeDStateStreamout,
+};
 use genxml_cases::{at, packets, push, u};
 use genxml_core::MinusOne;
 use genxml_sim::Fault;
@@ -40,8 +42,10 @@ fn topologies() {
         assert_eq!(firsts(&vertices), want, "{code:?}");
         assert!(vertices.iter().all(|&[n, y, z, w]| [y, z, w] == [1000 + n, 2000 + n, 3000 + n]));
     }
-    let streamout =
-        |draw: &Draw| ThreeDStateStreamout { reorder_mode: ReorderMode::TRAILING, ..draw.streamout };
+    let streamout = |draw: &Draw| ThreeDStateStreamout {
+        reorder_mode: ReorderMode::TRAILING,
+        ..draw.streamout
+    };
     for (code, count, want) in [
         (Code::_3DPRIM_TRISTRIP, 5, vec![0, 1, 2, 2, 1, 3, 2, 3, 4]),
         (Code::_3DPRIM_TRISTRIP_REVERSE, 4, vec![1, 0, 2, 1, 2, 3]),
@@ -70,8 +74,9 @@ fn cuts_and_instances() {
     assert_eq!([register(&mut model, IA_VERTICES), register(&mut model, IA_PRIMITIVES)], [16, 6]);
 }
 
-/// A draw goes on where the last one ended; a primitive that does not fit as a whole is counted and not written, and neither
-/// is one behind it that would be too large as well. Smaller ones have room.
+/// A draw goes on where the last one ended; a primitive that does not fit as a whole is counted and
+/// not written, and neither is one behind it that would be too large as well. Smaller ones have
+/// room.
 #[test]
 fn overflow_and_offsets() {
     let mut model = model();
@@ -94,7 +99,8 @@ fn overflow_and_offsets() {
     assert_eq!(register(&mut model, 0x5280), 0);
 }
 
-/// 3DSTATE_SO_BUFFER sets the offset, leaves it alone, or loads it from memory, where draws leave it (2a p.217).
+/// 3DSTATE_SO_BUFFER sets the offset, leaves it alone, or loads it from memory, where draws leave
+/// it (2a p.217).
 #[test]
 fn offsets_in_memory() {
     const KEPT: u64 = OUT + 0x8_0000;
@@ -125,7 +131,8 @@ fn offsets_in_memory() {
     assert_eq!(register(&mut model, 0x5280), 208 + 48);
     assert_eq!(model.get(KEPT, 1), [208]);
     // Memory that is not there.
-    let nowhere = ThreeDStateSoBuffer { stream_output_buffer_offset_address: at(0x7000_0000), ..load };
+    let nowhere =
+        ThreeDStateSoBuffer { stream_output_buffer_offset_address: at(0x7000_0000), ..load };
     assert!(matches!(draw(vec![nowhere]).run(&mut model), Err(Fault::Page { .. })));
     let gone = ThreeDStateSoBuffer { surface_base_address: at(0x7000_0000), ..buffer(0) };
     assert!(matches!(draw(vec![gone]).run(&mut model), Err(Fault::Page { .. })));
@@ -136,8 +143,11 @@ fn offsets_in_memory() {
 fn declarations() {
     let mut model = model();
     let mut draw = Draw::new(Code::_3DPRIM_LINELIST, 4);
-    let declare =
-        |buffer, mask| SoDecl { output_buffer_slot: u(buffer), component_mask: u(mask), ..SoDecl::new() };
+    let declare = |buffer, mask| SoDecl {
+        output_buffer_slot: u(buffer),
+        component_mask: u(mask),
+        ..SoDecl::new()
+    };
     let hole = SoDecl { hole_flag: true, ..declare(0, 3) };
     draw.slots = vec![declare(0, 1), hole, declare(1, 8), declare(0, 4)];
     draw.buffers = vec![buffer(0), buffer(1)];
@@ -164,6 +174,9 @@ fn topology_filter() {
 /// Damaged packets give a fault or an odd stream, and nothing worse.
 #[test]
 fn damaged_state() {
-    let draw = Draw { indices: Some(vec![0, 1, 2, 3, CUT, 4, 5, 6]), ..Draw::new(Code::_3DPRIM_TRISTRIP, 7) };
+    let draw = Draw {
+        indices: Some(vec![0, 1, 2, 3, CUT, 4, 5, 6]),
+        ..Draw::new(Code::_3DPRIM_TRISTRIP, 7)
+    };
     damage(&mut model(), &draw, 500, 11);
 }

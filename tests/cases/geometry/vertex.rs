@@ -1,5 +1,5 @@
-//! Vertex fetch and vertex shaders. Oracle: formats by exact rationals; the sums that OpenGL 4.6 10.5 and 10.4 give for
-//! instances and indices; registers of threads by gen8_facts 3.2.
+//! Vertex fetch and vertex shaders. Oracle: formats by exact rationals; the sums that OpenGL 4.6
+//! 10.5 and 10.4 give for instances and indices; registers of threads by gen8_facts 3.2.
 
 use crate::harness::{Draw, INDICES, VERTICES, firsts, model, register, written};
 use genxml::eu;
@@ -7,8 +7,9 @@ use genxml::gen8::enums::{ThreeDPrimTopoType as Code, ThreeDVertexComponentContr
 use genxml::gen8::mi::{MiLoadRegisterImm, MiLoadRegisterImmRegister};
 use genxml::gen8::render3d_fetch::{
     ThreeDPrimitive, ThreeDPrimitiveVertexAccessType as Access, ThreeDStateIndexBuffer,
-    ThreeDStateIndexBufferIndexFormat as IndexFormat, ThreeDStateVertexBuffers, ThreeDStateVertexElements,
-    ThreeDStateVf, ThreeDStateVfInstancing, VertexBufferState, VertexElementState,
+    ThreeDStateIndexBufferIndexFormat as IndexFormat, ThreeDStateVertexBuffers,
+    ThreeDStateVertexElements, ThreeDStateVf, ThreeDStateVfInstancing, VertexBufferState,
+    VertexElementState,
 };
 use genxml::gen8::render3d_stages::ThreeDStateVs;
 use genxml::gen8::state::SurfaceFormat as Format;
@@ -91,7 +92,8 @@ fn formats() {
         let batch = draw.batch(&mut model);
         let mut random = genxml_cases::Random::new(bytes);
         let mut data: Vec<u8> = (0..64 * bytes).map(|_| random.below(256) as u8).collect();
-        // The ends of what there is: all zeros, all ones, and only the highest bit of the last channel.
+        // The ends of what there is: all zeros, all ones, and only the highest bit of the last
+        // channel.
         data[..2 * bytes as usize].fill(0);
         data[bytes as usize..2 * bytes as usize].fill(0xff);
         data[2 * bytes as usize..3 * bytes as usize].fill(0);
@@ -129,7 +131,8 @@ fn formats() {
     }
 }
 
-/// Values by instances: instance i has number start + i / rate, whatever the vertex; rate 0 is the first one always.
+/// Values by instances: instance i has number start + i / rate, whatever the vertex; rate 0 is the
+/// first one always.
 #[test]
 fn instances() {
     let mut model = model();
@@ -151,7 +154,8 @@ fn instances() {
         };
         push(&mut batch, &primitive);
         model.render(&batch).unwrap();
-        let want: Vec<u32> = (0..14).map(|n| start + (n / 2_u32).checked_div(rate).unwrap_or(0)).collect();
+        let want: Vec<u32> =
+            (0..14).map(|n| start + (n / 2_u32).checked_div(rate).unwrap_or(0)).collect();
         assert_eq!(firsts(&written(&mut model, 0)), want, "rate {rate} start {start}");
     }
 }
@@ -161,7 +165,8 @@ fn instances() {
 fn index_sizes_and_cuts() {
     let mut model = model();
     let indices = [5, 3, 9, u32::MAX, 1, 2, u32::MAX, 4, u32::MAX, 7, 6, 8];
-    for (format, bytes) in [(IndexFormat::BYTE, 1), (IndexFormat::WORD, 2), (IndexFormat::DWORD, 4)] {
+    for (format, bytes) in [(IndexFormat::BYTE, 1), (IndexFormat::WORD, 2), (IndexFormat::DWORD, 4)]
+    {
         for (first, base, cut) in [(0, 0, true), (2, 10, true), (4, -1, true), (9, 0, false)] {
             let mut batch = Draw::new(Code::_3DPRIM_LINESTRIP, 32).batch(&mut model);
             batch.truncate(batch.len() - PRIMITIVE);
@@ -188,10 +193,16 @@ fn index_sizes_and_cuts() {
             push(&mut batch, &primitive);
             model.render(&batch).unwrap();
             let strips = indices[first..].split(|&index| index == u32::MAX);
-            let lines =
-                strips.flat_map(|strip| strip.windows(2).flat_map(|line| line.to_vec()).collect::<Vec<_>>());
-            let want: Vec<u32> = lines.map(|index| index.wrapping_add_signed(base as i32)).collect();
-            assert_eq!(firsts(&written(&mut model, 0)), want, "{bytes} bytes from {first} base {base}");
+            let lines = strips.flat_map(|strip| {
+                strip.windows(2).flat_map(|line| line.to_vec()).collect::<Vec<_>>()
+            });
+            let want: Vec<u32> =
+                lines.map(|index| index.wrapping_add_signed(base as i32)).collect();
+            assert_eq!(
+                firsts(&written(&mut model, 0)),
+                want,
+                "{bytes} bytes from {first} base {base}"
+            );
         }
     }
 }
@@ -202,19 +213,27 @@ fn parameters_from_registers() {
     let mut model = model();
     let mut batch = Draw::new(Code::_3DPRIM_POINTLIST, 40).batch(&mut model);
     batch.truncate(batch.len() - PRIMITIVE);
-    // 3DPRIM_START_VERTEX, VERTEX_COUNT, INSTANCE_COUNT, START_INSTANCE, BASE_VERTEX (gen8_facts 5.5).
+    // 3DPRIM_START_VERTEX, VERTEX_COUNT, INSTANCE_COUNT, START_INSTANCE, BASE_VERTEX (gen8_facts
+    // 5.5).
     let values = [(0x2430, 6), (0x2434, 3), (0x2438, 2), (0x243c, 0), (0x2440, 0)];
     let register = values.map(|(offset, value)| MiLoadRegisterImmRegister {
         register_offset: at(offset),
         data_dword: u(value),
     });
-    push(&mut batch, &MiLoadRegisterImm { register: register[..].into(), ..MiLoadRegisterImm::new() });
-    push(&mut batch, &ThreeDPrimitive { indirect_parameter_enable: true, ..ThreeDPrimitive::new() });
+    push(
+        &mut batch,
+        &MiLoadRegisterImm { register: register[..].into(), ..MiLoadRegisterImm::new() },
+    );
+    push(
+        &mut batch,
+        &ThreeDPrimitive { indirect_parameter_enable: true, ..ThreeDPrimitive::new() },
+    );
     model.render(&batch).unwrap();
     assert_eq!(firsts(&written(&mut model, 0)), [6, 7, 8, 6, 7, 8]);
 }
 
-/// Eight vertices at once: r1 has their handles, r2 to r5 their first slot. 100 more in the first two components.
+/// Eight vertices at once: r1 has their handles, r2 to r5 their first slot. 100 more in the first
+/// two components.
 const EIGHT: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:ud  r1.0<8;8,1>:ud
     add (8|M0)       r113.0<1>:ud  r2.0<8;8,1>:ud  100:ud
@@ -224,7 +243,8 @@ const EIGHT: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x0A080007  {EOT}
 };
 
-/// Two vertices, each a half of the registers: r0 has their handles, r1 their first slot. 100 more everywhere.
+/// Two vertices, each a half of the registers: r0 has their handles, r1 their first slot. 100 more
+/// everywhere.
 const TWO: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r0.0<8;8,1>:ud
     (W) mov (1|M0)   r112.5<1>:ud  0xff00:ud
@@ -255,12 +275,15 @@ fn dispatch_modes() {
         dispatch_grf_start_register_for_urb_data: u(2),
         ..ThreeDStateVs::new()
     };
-    let two = ThreeDStateVs { dispatch_grf_start_register_for_urb_data: u(1), ..ThreeDStateVs::new() };
+    let two =
+        ThreeDStateVs { dispatch_grf_start_register_for_urb_data: u(1), ..ThreeDStateVs::new() };
     let mut total = 0;
     for count in [1, 2, 7, 8, 9, 31] {
-        let want: Vec<[u32; 4]> = (0..count).map(|n| [100 + n, 1100 + n, 2000 + n, 3000 + n]).collect();
+        let want: Vec<[u32; 4]> =
+            (0..count).map(|n| [100 + n, 1100 + n, 2000 + n, 3000 + n]).collect();
         assert_eq!(shaded(&mut model, EIGHT, eight, count), want);
-        let want: Vec<[u32; 4]> = (0..count).map(|n| [100 + n, 1100 + n, 2100 + n, 3100 + n]).collect();
+        let want: Vec<[u32; 4]> =
+            (0..count).map(|n| [100 + n, 1100 + n, 2100 + n, 3100 + n]).collect();
         assert_eq!(shaded(&mut model, TWO, two, count), want);
         total += 2 * count;
         // VS_INVOCATION_COUNT.

@@ -1,11 +1,12 @@
-//! Child threads, and root threads that wait for messages of others. Kernels do what media kernels of earlier generations
-//! do (intel-vaapi-driver, h264/ildb): no other source has the contents of the messages.
+//! Child threads, and root threads that wait for messages of others. Kernels do what media kernels
+//! of earlier generations do (intel-vaapi-driver, h264/ildb): no other source has the contents of
+//! the messages.
 
 use super::DATA;
 use genxml::eu;
 use genxml::gen8::media::{
-    MediaObject, MediaObjectPrt, MediaObjectThreadSynchronization as Synchronization, MediaVfeState,
-    MediaVfeStateBypassGatewayControl as Bypass,
+    MediaObject, MediaObjectPrt, MediaObjectThreadSynchronization as Synchronization,
+    MediaVfeState, MediaVfeStateBypassGatewayControl as Bypass,
 };
 use genxml::gen8::state::InterfaceDescriptorData;
 use genxml_cases::media::Told;
@@ -53,7 +54,8 @@ const PARENT: &[u32] = &eu! {
     (W) send (8|M0)  null  r127  0x27  0x02000000  {EOT}              // releases the URB entry
 };
 
-/// Writes three times its number to the parent, and its r0.6 to memory through the parent's binding table.
+/// Writes three times its number to the parent, and its r0.6 to memory through the parent's binding
+/// table.
 const CHILD: &[u32] = &eu! {
     (W) mov (8|M0)   r126.0<1>:ud  0:ud
     (W) add (1|M0)   r126.2<1>:ud  r0.6<0;1,0>:ud  4:ud
@@ -80,7 +82,8 @@ fn family(parent: &[u32]) -> Media<'_> {
     }
 }
 
-/// Oracle: the kernels' text. More parents than URB entries one after the other: each gives its entry back.
+/// Oracle: the kernels' text. More parents than URB entries one after the other: each gives its
+/// entry back.
 #[test]
 fn children_answer_their_parent() {
     let mut model = Model::new();
@@ -96,7 +99,8 @@ fn children_answer_their_parent() {
     assert_eq!(model.get(DATA + 32 * 4, 24), numbers);
 }
 
-/// A parent that keeps its URB entry: when all are gone, no root thread with children can start (2a p.490).
+/// A parent that keeps its URB entry: when all are gone, no root thread with children can start (2a
+/// p.490).
 #[test]
 fn entries_that_are_not_released() {
     const KEEPS: &[u32] = &eu! {
@@ -118,7 +122,10 @@ fn entries_that_are_not_released() {
     };
     assert_eq!(run(KEEPS, 8).unwrap().threads, 8);
     let fault = run(KEEPS, 9).unwrap_err();
-    assert!(matches!(&fault, Fault::Stuck { group, .. } if group.contains("no URB entry")), "{fault}");
+    assert!(
+        matches!(&fault, Fault::Stuck { group, .. } if group.contains("no URB entry")),
+        "{fault}"
+    );
     let fault = run(TWICE, 1).unwrap_err();
     assert!(fault.to_string().contains("a second time"), "{fault}");
 }
@@ -145,8 +152,8 @@ const NOTIFIES: &[u32] = &eu! {
     (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
 };
 
-/// A persistent root thread, and behind it a thread that sends what it waits for, unless the fence stands, or the
-/// thread waits for a message that does not come.
+/// A persistent root thread, and behind it a thread that sends what it waits for, unless the fence
+/// stands, or the thread waits for a message that does not come.
 #[test]
 fn persistent_root_threads() {
     let run = |persistent, fence, synchronized, objects| {
@@ -173,7 +180,10 @@ fn persistent_root_threads() {
             push(&mut batch, &object);
         }
         let (result, told) = model.listen(&batch);
-        (result.map(|stats| stats.threads), told.iter().filter(|told| matches!(told, Told::Start(_))).count())
+        (
+            result.map(|stats| stats.threads),
+            told.iter().filter(|told| matches!(told, Told::Start(_))).count(),
+        )
     };
     for (persistent, fence, synchronized) in
         [(WAITS, false, false), (CALLS_AND_WAITS, true, false), (CALLS_AND_WAITS, false, true)]
@@ -193,7 +203,8 @@ fn persistent_root_threads() {
     }
 }
 
-/// A child thread of a GPGPU thread, and a message that spawns with the end of the thread (2d p.496).
+/// A child thread of a GPGPU thread, and a message that spawns with the end of the thread (2d
+/// p.496).
 #[test]
 fn spawns_that_are_not_possible() {
     const ENDS: &[u32] = &eu! {

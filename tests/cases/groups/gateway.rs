@@ -2,7 +2,9 @@
 
 use super::DATA;
 use genxml::eu;
-use genxml::gen8::media::{MediaObject, MediaVfeState, MediaVfeStateBypassGatewayControl as Bypass};
+use genxml::gen8::media::{
+    MediaObject, MediaVfeState, MediaVfeStateBypassGatewayControl as Bypass,
+};
 use genxml_cases::{Media, Model, push, raw_buffer};
 use genxml_sim::Fault;
 
@@ -16,7 +18,8 @@ fn one_thread(media: Media<'_>) -> Model {
     model
 }
 
-/// A thread writes to itself through the gateway: what is refused, and with which code; what arrives.
+/// A thread writes to itself through the gateway: what is refused, and with which code; what
+/// arrives.
 #[test]
 fn open_forward_close() {
     // Answers go to r60 on; in the end the low dwords are collected in r100.
@@ -114,8 +117,8 @@ fn time_stamps() {
     assert!(told[4..12].iter().step_by(2).all(|low| low & 0xf_ffff == 0));
 }
 
-/// Without the protocol of opening and closing, a message reaches any thread that is there, and no other. Who does not
-/// ask for an answer does not learn of it (7.1.1).
+/// Without the protocol of opening and closing, a message reaches any thread that is there, and no
+/// other. Who does not ask for an answer does not learn of it (7.1.1).
 #[test]
 fn threads_that_are_not_there() {
     const KERNEL: &[u32] = &eu! {
@@ -148,8 +151,8 @@ fn threads_that_are_not_there() {
     assert_eq!(model.get(DATA + 32, 2), [0x3_0000, 0x3_0002]);
 }
 
-/// An answer needs AckReq, one register of response and a destination, or none of them (7.1.1); a time stamp is an answer
-/// (7.1.5.2); each message has a payload.
+/// An answer needs AckReq, one register of response and a destination, or none of them (7.1.1); a
+/// time stamp is an answer (7.1.5.2); each message has a payload.
 #[test]
 fn answers_that_do_not_fit() {
     const ANSWERED: &[u32] = &eu! {
@@ -183,10 +186,14 @@ fn answers_that_do_not_fit() {
         (UNHEARD, 0x0200_0003),
     ] {
         let fault = run(kernel, descriptor).unwrap_err();
-        let Fault::IllegalInstruction { at, .. } = &fault else { panic!("{descriptor:#x}: {fault}") };
+        let Fault::IllegalInstruction { at, .. } = &fault else {
+            panic!("{descriptor:#x}: {fault}")
+        };
         assert_eq!(at.thread.map(|thread| thread.ip), Some(0x10), "{descriptor:#x}");
     }
-    for (kernel, descriptor) in [(UNHEARD, 0x0200_0000), (ANSWERED, 0x0210_4000), (ANSWERED, 0x0210_4003)] {
+    for (kernel, descriptor) in
+        [(UNHEARD, 0x0200_0000), (ANSWERED, 0x0210_4000), (ANSWERED, 0x0210_4003)]
+    {
         run(kernel, descriptor).unwrap();
     }
 }

@@ -25,13 +25,16 @@ fn group(kernel: &[u32], threads: u64, curbe: Vec<u8>) -> Compute<'_> {
         surfaces: vec![raw_buffer(DATA, 4096)],
         curbe,
         threads,
-        descriptor: InterfaceDescriptorData { barrier_enable: true, ..InterfaceDescriptorData::new() },
+        descriptor: InterfaceDescriptorData {
+            barrier_enable: true,
+            ..InterfaceDescriptorData::new()
+        },
         ..Compute::new(kernel)
     }
 }
 
-/// Each thread writes a number, waits at the barrier, and copies the number of the next thread twice over, with a
-/// barrier between. Oracle: a rotation.
+/// Each thread writes a number, waits at the barrier, and copies the number of the next thread
+/// twice over, with a barrier between. Oracle: a rotation.
 #[test]
 fn threads_see_what_others_wrote_before_the_barrier() {
     // r1: own place, number, place of the neighbour.
@@ -69,7 +72,8 @@ fn threads_see_what_others_wrote_before_the_barrier() {
     assert_eq!(model.get(DATA, 8 * THREADS as usize), expected);
 }
 
-/// The last thread of a group never reports. Oracle: the kernel, and the places of its instructions.
+/// The last thread of a group never reports. Oracle: the kernel, and the places of its
+/// instructions.
 #[test]
 fn a_barrier_that_cannot_be_complete() {
     const KERNEL: &[u32] = &eu! {
@@ -84,7 +88,8 @@ fn a_barrier_that_cannot_be_complete() {
       };
     let mut model = Model::new();
     let constants = registers((0..3).map(|n| [n, 0, 0, 0, 0, 0, 0, 0]));
-    let compute = Compute { surfaces: Vec::new(), groups: [2, 2, 1], ..group(KERNEL, 3, constants) };
+    let compute =
+        Compute { surfaces: Vec::new(), groups: [2, 2, 1], ..group(KERNEL, 3, constants) };
     let fault = compute.run(&mut model).unwrap_err();
     let Fault::Stuck { group, threads, at } = &fault else { panic!("{fault}") };
     assert_eq!((group.as_ref(), at.packet), ("thread group (0, 0, 0)", "GPGPU_WALKER"));

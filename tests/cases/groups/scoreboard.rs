@@ -1,11 +1,11 @@
-//! Dependencies between media threads. Oracle: which threads can have started before which have ended, by
-//! 2a p.513-516.
+//! Dependencies between media threads. Oracle: which threads can have started before which have
+//! ended, by 2a p.513-516.
 
 use genxml::core::S;
 use genxml::eu;
 use genxml::gen8::media::{
-    MediaObjectWalker, MediaObjectWalkerUseScoreboard, MediaVfeState, MediaVfeStateScoreboardEnable,
-    MediaVfeStateScoreboardType,
+    MediaObjectWalker, MediaObjectWalkerUseScoreboard, MediaVfeState,
+    MediaVfeStateScoreboardEnable, MediaVfeStateScoreboardType,
 };
 use genxml_cases::media::Told;
 use genxml_cases::{Media, Model, push, u};
@@ -39,7 +39,12 @@ fn s<const N: u32>(value: i64) -> S<N> {
 }
 
 /// What is heard of three threads in a row.
-fn row(kernel: &[u32], vfe: impl Fn(MediaVfeState) -> MediaVfeState, mask: u64, colors: u64) -> Vec<Told> {
+fn row(
+    kernel: &[u32],
+    vfe: impl Fn(MediaVfeState) -> MediaVfeState,
+    mask: u64,
+    colors: u64,
+) -> Vec<Told> {
     let mut model = Model::new();
     let media = Media::new(kernel);
     let media = Media { vfe: vfe(media.vfe), ..media };
@@ -91,7 +96,8 @@ fn stalling() {
     assert_eq!(most(&row(LONG, &stalling, 0b100, 1)), 1);
     // A dependency that the packet, or MEDIA_VFE_STATE, does not have.
     assert_eq!(most(&row(LONG, &stalling, 0b011, 1)), 3);
-    // Two colours at each position depend on those of their own colour: two run side by side, never three.
+    // Two colours at each position depend on those of their own colour: two run side by side, never
+    // three.
     let told = row(LONG, &stalling, 0b100, 2);
     assert_eq!((told.len(), most(&told)), (12, 2), "{told:?}");
 }
@@ -100,7 +106,8 @@ fn stalling() {
 #[test]
 fn non_stalling() {
     let non_stalling = left(MediaVfeStateScoreboardType::NON_STALLING_SCOREBOARD);
-    // The thread at X = 0 executes more than 10,000 instructions, the others a handful: after how many of them it ends.
+    // The thread at X = 0 executes more than 10,000 instructions, the others a handful: after how
+    // many of them it ends.
     let ends = |told: &[Told]| -> Vec<bool> {
         let long = |told: &Told| match told {
             Told::Start(_) => None,
@@ -119,7 +126,8 @@ fn non_stalling() {
 #[test]
 fn thread_limit() {
     for limit in [1, 2, 3] {
-        let limited = |vfe| MediaVfeState { maximum_number_of_threads: MinusOne::new(limit).unwrap(), ..vfe };
+        let limited =
+            |vfe| MediaVfeState { maximum_number_of_threads: MinusOne::new(limit).unwrap(), ..vfe };
         assert_eq!(most(&row(LONG, limited, 0, 1)), limit);
     }
 }

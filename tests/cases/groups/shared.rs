@@ -1,16 +1,20 @@
-//! Shared local memory, barriers and scratch space at work. Oracles: plain loops over the same numbers.
+//! Shared local memory, barriers and scratch space at work. Oracles: plain loops over the same
+//! numbers.
 
 use super::DATA;
 use genxml::eu;
 use genxml::gen8::media::MediaVfeState;
-use genxml::gen8::state::{InterfaceDescriptorData, InterfaceDescriptorDataSharedLocalMemorySize as Size};
+use genxml::gen8::state::{
+    InterfaceDescriptorData, InterfaceDescriptorDataSharedLocalMemorySize as Size,
+};
 use genxml_cases::{Compute, Model, Random, SCRATCH, at, raw_buffer, u};
 use genxml_core::MinusOne;
 use genxml_sim::Fault;
 
 const OUT: u64 = DATA + 0x8000;
 
-/// 8 threads of 8 channels with 4 KiB, whose local numbers are in r1; the first buffer is read, the second written.
+/// 8 threads of 8 channels with 4 KiB, whose local numbers are in r1; the first buffer is read, the
+/// second written.
 fn group(kernel: &[u32]) -> Compute<'_> {
     Compute {
         surfaces: vec![raw_buffer(DATA, 0x8000), raw_buffer(OUT, 0x8000)],
@@ -73,8 +77,10 @@ fn reduction() {
         (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
     };
     let numbers = Random::new(1).dwords(12 * 64);
-    let expected: Vec<u32> =
-        numbers.chunks(64).map(|group| group.iter().fold(0, |sum: u32, n| sum.wrapping_add(*n))).collect();
+    let expected: Vec<u32> = numbers
+        .chunks(64)
+        .map(|group| group.iter().fold(0, |sum: u32, n| sum.wrapping_add(*n)))
+        .collect();
     assert_eq!(results(KERNEL, [12, 1, 1], &numbers, 12), expected);
 }
 
@@ -123,7 +129,8 @@ fn prefix_sum() {
 /// The product of two matrices of 16 x 16 floats by tiles of 8 x 8: a thread has a row of a tile.
 #[test]
 fn matrix_product() {
-    // r1: 8 times the row plus the column. Shared memory: a tile of the first matrix, then one of the second.
+    // r1: 8 times the row plus the column. Shared memory: a tile of the first matrix, then one of
+    // the second.
     const KERNEL: &[u32] = &eu! {
         (W) mov (8|M0)   r10.0<1>:ud  0:ud
         (W) and (1|M0)   r10.2<1>:ud  r0.2<0;1,0>:ud  0x0f000000:ud
@@ -181,7 +188,8 @@ fn matrix_product() {
         (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
     };
     // Small whole numbers, so that no order of additions rounds.
-    let numbers: Vec<f32> = Random::new(3).dwords(512).iter().map(|n| (n % 16) as f32 - 8.0).collect();
+    let numbers: Vec<f32> =
+        Random::new(3).dwords(512).iter().map(|n| (n % 16) as f32 - 8.0).collect();
     let (a, b) = numbers.split_at(256);
     let expected: Vec<u32> = (0..256)
         .map(|n| {
@@ -192,7 +200,8 @@ fn matrix_product() {
     assert_eq!(results(KERNEL, [2, 2, 1], bytemuck::cast_slice(&numbers), 256), expected);
 }
 
-/// How often each of 16 values occurs: counted by groups in shared memory, then added up in the buffer.
+/// How often each of 16 values occurs: counted by groups in shared memory, then added up in the
+/// buffer.
 #[test]
 fn histogram() {
     const KERNEL: &[u32] = &eu! {
@@ -227,8 +236,8 @@ fn histogram() {
     assert_eq!(results(KERNEL, [20, 1, 1], &numbers, 16), expected);
 }
 
-/// A group finds zeros in shared memory, whatever the group before it left there (the model's choice:
-/// assumptions::SHARED_LOCAL_MEMORY_FILL).
+/// A group finds zeros in shared memory, whatever the group before it left there (the model's
+/// choice: assumptions::SHARED_LOCAL_MEMORY_FILL).
 #[test]
 fn shared_memory_is_not_handed_on() {
     const KERNEL: &[u32] = &eu! {
@@ -274,7 +283,8 @@ fn scratch_spills() {
     };
     // One of them has no slot, and the others wait for it at the barrier.
     let few = MediaVfeState { maximum_number_of_threads: MinusOne::new(7).unwrap(), ..vfe };
-    let fault = Compute { groups: [3, 1, 1], vfe: few, ..group(KERNEL) }.run(&mut model).unwrap_err();
+    let fault =
+        Compute { groups: [3, 1, 1], vfe: few, ..group(KERNEL) }.run(&mut model).unwrap_err();
     assert!(matches!(&fault, Fault::Stuck { threads, .. } if threads.len() == 7), "{fault}");
     Compute { groups: [3, 1, 1], vfe, ..group(KERNEL) }.run(&mut model).unwrap();
     let expected: Vec<u32> = (0..3).flat_map(|_| 0..64).collect();
@@ -286,7 +296,8 @@ fn scratch_spills() {
     }
 }
 
-/// Threads that run for more than a turn, and more of them than there are slots: no two that are there at once share one.
+/// Threads that run for more than a turn, and more of them than there are slots: no two that are
+/// there at once share one.
 #[test]
 fn scratch_slots_that_are_too_few() {
     const KERNEL: &[u32] = &eu! {

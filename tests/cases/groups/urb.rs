@@ -27,8 +27,8 @@ fn run(kernel: &[u32], constants: &[[u32; 8]], dwords: usize) -> Vec<u32> {
     model.get(DATA, dwords)
 }
 
-/// Channels write components with offsets and masks of their own; a block read sees the bytes, and a read by channels
-/// the components.
+/// Channels write components with offsets and masks of their own; a block read sees the bytes, and
+/// a read by channels the components.
 #[test]
 fn channels() {
     // r1 handles, r2 offsets, r3 masks, r4 to r6 data; r7 header of the block.
@@ -46,18 +46,22 @@ fn channels() {
         (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
     };
     let mut random = Random::new(8);
-    // Two entries of two registers; every channel has its oword in one of them, three owords behind its offset.
+    // Two entries of two registers; every channel has its oword in one of them, three owords behind
+    // its offset.
     let handles: [u32; 8] = std::array::from_fn(|channel| 100 + 2 * (channel as u32 / 4));
     let offsets: [u32; 8] = std::array::from_fn(|channel| (channel as u32 % 4).wrapping_sub(3));
     let masks: [u32; 8] = std::array::from_fn(|_| (random.next() as u32 & 7) << 16);
-    let data: [[u32; 8]; 3] = std::array::from_fn(|_| std::array::from_fn(|_| random.next() as u32));
+    let data: [[u32; 8]; 3] =
+        std::array::from_fn(|_| std::array::from_fn(|_| random.next() as u32));
     let mut header = [0; 8];
     header[0] = 100;
     let mut urb: BTreeMap<u32, u32> = BTreeMap::new();
     for channel in 0..8 {
         for (component, data) in data.iter().enumerate() {
             if masks[channel] >> (16 + component) & 1 == 1 {
-                let at = handles[channel] * 32 + offsets[channel].wrapping_add(3) * 16 + 4 * component as u32;
+                let at = handles[channel] * 32
+                    + offsets[channel].wrapping_add(3) * 16
+                    + 4 * component as u32;
                 urb.insert(at, data[channel]);
             }
         }

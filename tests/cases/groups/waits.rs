@@ -1,18 +1,22 @@
-//! Media threads and the command streamer side by side: packets wait for threads, and threads for room.
+//! Media threads and the command streamer side by side: packets wait for threads, and threads for
+//! room.
 
 use super::DATA;
 use genxml::core::S;
 use genxml::engine::EngineId;
 use genxml::eu;
 use genxml::gen8::media::{
-    MediaObject, MediaObjectGrpid, MediaObjectThreadSynchronization as Synchronization, MediaObjectWalker,
-    MediaObjectWalkerThreadSynchronization as WalkerSynchronization, MediaVfeState,
+    MediaObject, MediaObjectGrpid, MediaObjectThreadSynchronization as Synchronization,
+    MediaObjectWalker, MediaObjectWalkerThreadSynchronization as WalkerSynchronization,
+    MediaVfeState,
 };
 use genxml::gen8::mi::{
     MiBatchBufferEnd, MiSemaphoreWait, MiSemaphoreWaitCompareOperation, MiSemaphoreWaitWaitMode,
     MiStoreDataImm,
 };
-use genxml::gen8::state::{InterfaceDescriptorData, InterfaceDescriptorDataSharedLocalMemorySize as Size};
+use genxml::gen8::state::{
+    InterfaceDescriptorData, InterfaceDescriptorDataSharedLocalMemorySize as Size,
+};
 use genxml_cases::{BATCH, Media, Model, at, push, raw_buffer, u};
 use genxml_core::MinusOne;
 use genxml_sim::Fault;
@@ -114,7 +118,8 @@ fn walker(width: u64, height: u64) -> MediaObjectWalker<'static> {
     }
 }
 
-/// A walk of four million threads that wait for a message nobody can send is given up when some have piled up.
+/// A walk of four million threads that wait for a message nobody can send is given up when some
+/// have piled up.
 #[test]
 fn a_walk_that_cannot_start() {
     let mut model = Model::new();
@@ -128,7 +133,10 @@ fn a_walk_that_cannot_start() {
     };
     push(&mut batch, &walker);
     let fault = model.render(&batch).unwrap_err();
-    assert!(matches!(&fault, Fault::Stuck { group, .. } if group.contains("no thread has sent")), "{fault}");
+    assert!(
+        matches!(&fault, Fault::Stuck { group, .. } if group.contains("no thread has sent")),
+        "{fault}"
+    );
 }
 
 /// More threads than may wait, all of them long, and few at once: all come to their end.
@@ -150,7 +158,8 @@ fn a_walk_with_little_room() {
     assert_eq!(model.render(&batch).unwrap().threads, 400);
 }
 
-/// Sixteen groups that are not complete have all barriers. A group that has only shared memory needs none.
+/// Sixteen groups that are not complete have all barriers. A group that has only shared memory
+/// needs none.
 #[test]
 fn groups_without_a_barrier() {
     let with = InterfaceDescriptorData {
@@ -165,7 +174,8 @@ fn groups_without_a_barrier() {
     };
     let run = |last: u64| {
         let mut model = Model::new();
-        let media = Media { kernels: vec![END, END], descriptors: vec![with, without], ..Media::new(END) };
+        let media =
+            Media { kernels: vec![END, END], descriptors: vec![with, without], ..Media::new(END) };
         let mut batch = media.state(&mut model);
         for group in 0..17 {
             let object = MediaObjectGrpid {
@@ -179,5 +189,8 @@ fn groups_without_a_barrier() {
     };
     assert_eq!(run(1).unwrap().threads, 17);
     let fault = run(0).unwrap_err();
-    assert!(matches!(&fault, Fault::Stuck { group, .. } if group.contains("no barrier")), "{fault}");
+    assert!(
+        matches!(&fault, Fault::Stuck { group, .. } if group.contains("no barrier")),
+        "{fault}"
+    );
 }

@@ -1,6 +1,8 @@
-//! Cases of the model: memory. Addresses through page tables of every kind, faults, what commands and kernels see.
+//! Cases of the model: memory. Addresses through page tables of every kind, faults, what commands
+//! and kernels see.
 //!
-//! Oracle: gen8_facts 1.1 (indices of the levels, bits of entries, canonical addresses), counted by hand.
+//! Oracle: gen8_facts 1.1 (indices of the levels, bits of entries, canonical addresses), counted by
+//! hand.
 
 use genxml::eu;
 use genxml::gen8::blitter::{BlitByteMask, BlitColorDepth, BlitRasterOperation, XyColorBlt};
@@ -52,7 +54,8 @@ fn entry(model: &Model, address: u64, level: u8) -> u64 {
     unreachable!()
 }
 
-/// Each unit reports the first byte that it cannot use, with the level of the entry and what it was doing.
+/// Each unit reports the first byte that it cannot use, with the level of the entry and what it was
+/// doing.
 #[test]
 fn faults_of_every_unit() {
     let mut model = Model::new();
@@ -81,10 +84,12 @@ fn faults_of_every_unit() {
     assert_eq!(model.get(DATA, 1024), [0x1234_5678; 1024], "what came before is done");
 
     // A batch that runs out of its page, and one that is not there.
-    let (found, _) = page_fault(model.gpu.submit(model.context, genxml::engine::EngineId::Render, hole, 0));
+    let (found, _) =
+        page_fault(model.gpu.submit(model.context, genxml::engine::EngineId::Render, hole, 0));
     assert_eq!(found, missing(hole, false));
     let far = 0x7fff_0000_0000;
-    let (found, _) = page_fault(model.gpu.submit(model.context, genxml::engine::EngineId::Blitter, far, 0));
+    let (found, _) =
+        page_fault(model.gpu.submit(model.context, genxml::engine::EngineId::Blitter, far, 0));
     assert_eq!(found, fault(far, false, Cause::NotPresent(4)));
 }
 
@@ -103,7 +108,12 @@ const THREAD: &[u32] = &eu! {
 fn thread(read: u32, write: u32) -> Compute<'static> {
     let constants: Vec<u8> =
         [read, write, 0, 0, 0, 0, 0, 0].iter().flat_map(|dword| dword.to_le_bytes()).collect();
-    Compute { surfaces: vec![raw_buffer(DATA, 1 << 30)], curbe: constants, shared: 1, ..Compute::new(THREAD) }
+    Compute {
+        surfaces: vec![raw_buffer(DATA, 1 << 30)],
+        curbe: constants,
+        shared: 1,
+        ..Compute::new(THREAD)
+    }
 }
 
 #[test]
@@ -125,8 +135,8 @@ fn faults_of_threads() {
     }
 }
 
-/// A cleared Read/Write bit forbids writing at every level; reading goes on. A TLB invalidation is needed, as PIPE_CONTROL
-/// does it, for what was written before.
+/// A cleared Read/Write bit forbids writing at every level; reading goes on. A TLB invalidation is
+/// needed, as PIPE_CONTROL does it, for what was written before.
 #[test]
 fn read_only_pages() {
     for level in 1..=4 {
@@ -177,7 +187,8 @@ fn large_pages() {
     model.gpu.memory.write_u64(place, physical | 0x83).unwrap();
     model.gpu.context_mut(model.context).space.forget();
     let last = address + (2 << 20) - 4;
-    let batch = [store(address, 1), store(address + 0x12_3450, 2), store(last, 3), copy(address + 4, last)];
+    let batch =
+        [store(address, 1), store(address + 0x12_3450, 2), store(last, 3), copy(address + 4, last)];
     model.render(&batch.concat()).unwrap();
     for (offset, value) in [(0, 1), (4, 3), (0x12_3450, 2), ((2 << 20) - 4, 3)] {
         let mut bytes = [0; 4];
@@ -231,7 +242,10 @@ fn accesses_across_pages() {
     };
     let from = dwords(&pattern[PAGE as usize - 16..][..32]);
     let to = dwords(&model.read(DATA + 2 * PAGE - 16, 32));
-    assert!(to.iter().zip(&from).all(|(to, from)| *to == from.wrapping_add(1)), "{to:x?} {from:x?}");
+    assert!(
+        to.iter().zip(&from).all(|(to, from)| *to == from.wrapping_add(1)),
+        "{to:x?} {from:x?}"
+    );
 }
 
 /// A context of 32 bits: four page directories. Batch, data and faults go through them.
@@ -262,7 +276,9 @@ fn memory_of_the_host() {
     let all = model.gpu.memory.adopt(Box::new(host)).unwrap();
     model.gpu.map(model.context, DATA, all.part(5, 2).unwrap()).unwrap();
     model.gpu.map(model.context, DATA + 2 * PAGE, all.part(0, 1).unwrap()).unwrap();
-    model.render(&[store(DATA + PAGE + 4, 0xaabb_ccdd), copy(DATA + 2 * PAGE, DATA)].concat()).unwrap();
+    model
+        .render(&[store(DATA + PAGE + 4, 0xaabb_ccdd), copy(DATA + 2 * PAGE, DATA)].concat())
+        .unwrap();
     let bytes = model.gpu.memory.bytes(all);
     assert_eq!(bytes[6 * PAGE as usize..][..9], [6, 6, 6, 6, 0xdd, 0xcc, 0xbb, 0xaa, 6]);
     assert_eq!(bytes[..5], [5, 5, 5, 5, 0]);

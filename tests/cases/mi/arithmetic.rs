@@ -48,7 +48,8 @@ fn math() {
                         (Op::LOAD1, side, register)
                     }
                     5 | 6 => {
-                        let op = [Op::ADD, Op::SUB, Op::AND, Op::OR, Op::XOR][random.below(5) as usize];
+                        let op =
+                            [Op::ADD, Op::SUB, Op::AND, Op::OR, Op::XOR][random.below(5) as usize];
                         let wide = match op {
                             Op::ADD => u128::from(a) + u128::from(b),
                             Op::SUB => u128::from(a).wrapping_sub(u128::from(b)),
@@ -72,7 +73,11 @@ fn math() {
                         (if inverted { Op::STOREINV } else { Op::STORE }, register, from)
                     }
                 };
-                program.push(MiMathAluInstruction { alu_opcode: opcode, operand_1: one, operand_2: two });
+                program.push(MiMathAluInstruction {
+                    alu_opcode: opcode,
+                    operand_1: one,
+                    operand_2: two,
+                });
             }
             batch.extend(packets![MiMath { instruction: (&program[..]).into() }]);
             for index in 0..16 {
@@ -89,7 +94,8 @@ fn math() {
     }
 }
 
-/// Operation `number` on memory (gen8_facts 2.3, numbers of the data port), in `bits` bits; and what is returned.
+/// Operation `number` on memory (gen8_facts 2.3, numbers of the data port), in `bits` bits; and
+/// what is returned.
 fn atomic(number: u64, bits: u32, memory: u64, one: u64, two: u64) -> (u64, u64) {
     let mask = u64::MAX >> (64 - bits);
     let signed = |value: u64| (value << (64 - bits)) as i64 >> (64 - bits);
@@ -134,7 +140,8 @@ fn atomic(number: u64, bits: u32, memory: u64, one: u64, two: u64) -> (u64, u64)
     (new, if number == 15 { new } else { memory })
 }
 
-/// Every operation, in both sizes, with operands in the packet and in registers, with and without return.
+/// Every operation, in both sizes, with operands in the packet and in registers, with and without
+/// return.
 #[test]
 fn atomics() {
     let mut random = Random::new(3);
@@ -150,14 +157,19 @@ fn atomics() {
                             1 => u64::MAX << random.below(64),
                             _ => random.next(),
                         };
-                        let (memory, one, two) = (pick(&mut random), pick(&mut random), pick(&mut random));
+                        let (memory, one, two) =
+                            (pick(&mut random), pick(&mut random), pick(&mut random));
                         let one = if random.below(3) == 0 { memory } else { one };
                         let (new, result) = atomic(number, bits, memory, one, two);
                         model.put(DATA, &[memory as u32, (memory >> 32) as u32, 0x77, 0x88]);
                         let operands: Vec<_> = (0..4)
                             .map(|index| {
                                 let half = |value: u64| {
-                                    u(if index < 2 { value >> (32 * index) & 0xffff_ffff } else { 0 })
+                                    u(if index < 2 {
+                                        value >> (32 * index) & 0xffff_ffff
+                                    } else {
+                                        0
+                                    })
                                 };
                                 MiAtomicOperand {
                                     operand1_data_dword: half(one),
@@ -178,10 +190,15 @@ fn atomics() {
                                 number + if wide_data { 0x20 } else { 0 },
                             ),
                             memory_address: at(DATA),
-                            operand: if inline { (&operands[..]).into() } else { (&none[..]).into() },
+                            operand: if inline {
+                                (&operands[..]).into()
+                            } else {
+                                (&none[..]).into()
+                            },
                             ..MiAtomic::new()
                         };
-                        let start = [wide(engine, 0, one), wide(engine, 2, two), wide(engine, 4, 0x55)];
+                        let start =
+                            [wide(engine, 0, one), wide(engine, 2, two), wide(engine, 4, 0x55)];
                         model
                             .submit(
                                 engine,
@@ -197,8 +214,12 @@ fn atomics() {
                             .unwrap();
                         let after = if wide_data { new } else { memory >> 32 << 32 | new };
                         let returned = if returns { result } else { 0x55 };
-                        let expected =
-                            [after as u32, (after >> 32) as u32, returned as u32, (returned >> 32) as u32];
+                        let expected = [
+                            after as u32,
+                            (after >> 32) as u32,
+                            returned as u32,
+                            (returned >> 32) as u32,
+                        ];
                         assert_eq!(
                             model.get(DATA, 4),
                             expected,
@@ -222,7 +243,8 @@ fn atomics() {
         ] {
             assert!(model.submit(engine, &packets![packet]).is_err());
         }
-        let fault = model.submit(engine, &packets![bad(MiAtomicDataSize::OCTWORD, 0x45)]).unwrap_err();
+        let fault =
+            model.submit(engine, &packets![bad(MiAtomicDataSize::OCTWORD, 0x45)]).unwrap_err();
         assert!(fault.to_string().contains("16 bytes"), "{fault}");
         // Data are at a multiple of their size.
         for (size, opcode, address) in [
@@ -236,8 +258,8 @@ fn atomics() {
     }
 }
 
-/// Compare and write of 16 bytes, in plain 128-bit numbers: equal, and different in any dword; operands in the packet and in
-/// registers, the low half in the first of two.
+/// Compare and write of 16 bytes, in plain 128-bit numbers: equal, and different in any dword;
+/// operands in the packet and in registers, the low half in the first of two.
 #[test]
 fn compare_and_write_of_16_bytes() {
     let mut random = Random::new(4);
@@ -249,7 +271,8 @@ fn compare_and_write_of_16_bytes() {
             let (one, two) = (wide_number(&mut random), wide_number(&mut random));
             let memory = if round % 5 < 4 { one ^ 1 << (32 * (round % 5) + 7) } else { one };
             let (inline, returns) = (round % 2 == 0, round / 2 % 2 == 0);
-            let dwords = |value: u128| -> [u32; 4] { std::array::from_fn(|n| (value >> (32 * n)) as u32) };
+            let dwords =
+                |value: u128| -> [u32; 4] { std::array::from_fn(|n| (value >> (32 * n)) as u32) };
             model.put(DATA, &[&dwords(memory)[..], &[0x77; 5]].concat());
             let pairs: Vec<_> = dwords(one)
                 .into_iter()

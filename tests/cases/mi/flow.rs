@@ -11,7 +11,9 @@ fn store(dword: u64, data: &[U<32>; 1]) -> MiStoreDataImm<'_> {
 
 fn start(offset: u64, second: bool) -> MiBatchBufferStart {
     MiBatchBufferStart {
-        second_level_batch_buffer: MiBatchBufferStartSecondLevelBatchBuffer::from_bits(second.into()),
+        second_level_batch_buffer: MiBatchBufferStartSecondLevelBatchBuffer::from_bits(
+            second.into(),
+        ),
         ..MiBatchBufferStart::new(at(BATCH + offset))
     }
 }
@@ -34,29 +36,47 @@ fn levels() {
             ..MiAtomic::new()
         };
         // First level: 1, call A, 4, chain to C (5). A: 2, call B. B: 3, back to the first level.
-        model.put(BATCH + 0x1000, &packets![count, step(2), start(0x2000, true), count, step(9), END]);
+        model.put(
+            BATCH + 0x1000,
+            &packets![count, step(2), start(0x2000, true), count, step(9), END],
+        );
         model.put(BATCH + 0x2000, &packets![count, step(3), END]);
         model.put(BATCH + 0x3000, &packets![count, step(5), END]);
-        let batch =
-            packets![count, step(1), start(0x1000, true), count, step(4), start(0x3000, false), step(9)];
+        let batch = packets![
+            count,
+            step(1),
+            start(0x1000, true),
+            count,
+            step(4),
+            start(0x3000, false),
+            step(9)
+        ];
         let stats = model.submit(engine, &batch).unwrap();
         assert_eq!(model.get(DATA, 10), [5, 1, 2, 3, 4, 5, 0, 0, 0, 0], "{engine}");
         assert_eq!(stats.batches, 4);
     }
 }
 
-/// A start of the first level in a batch of the second: that of the first level is replaced, and its end returns to the ring
-/// (gen8_facts 2.1: one address for each level, no stack).
+/// A start of the first level in a batch of the second: that of the first level is replaced, and
+/// its end returns to the ring (gen8_facts 2.1: one address for each level, no stack).
 #[test]
 fn first_level_from_the_second() {
     const END: MiBatchBufferEnd = MiBatchBufferEnd::new();
     for engine in EngineId::ALL {
         let mut model = model();
-        // The second level starts a first level at 0x2000, which calls a second level at 0x3000 and gets back.
-        model.put(BATCH + 0x1000, &packets![store(0, &[u(1)]), start(0x2000, false), store(4, &[u(9)]), END]);
-        model.put(BATCH + 0x2000, &packets![start(0x3000, true), store(2, &[u(3)]), END, store(4, &[u(9)])]);
+        // The second level starts a first level at 0x2000, which calls a second level at 0x3000 and
+        // gets back.
+        model.put(
+            BATCH + 0x1000,
+            &packets![store(0, &[u(1)]), start(0x2000, false), store(4, &[u(9)]), END],
+        );
+        model.put(
+            BATCH + 0x2000,
+            &packets![start(0x3000, true), store(2, &[u(3)]), END, store(4, &[u(9)])],
+        );
         model.put(BATCH + 0x3000, &packets![store(1, &[u(2)]), END]);
-        let stats = model.submit(engine, &packets![start(0x1000, true), store(3, &[u(9)])]).unwrap();
+        let stats =
+            model.submit(engine, &packets![start(0x1000, true), store(3, &[u(9)])]).unwrap();
         assert_eq!(model.get(DATA, 5), [1, 2, 3, 0, 0], "{engine}");
         assert_eq!(stats.batches, 4);
     }
@@ -96,9 +116,14 @@ fn batch_start_options() {
 fn conditional_end() {
     for engine in EngineId::ALL {
         let mut model = model();
-        for (memory, data) in
-            [(0u32, 0u64), (1, 0), (0, 1), (0x8000_0000, 1), (1, 0x8000_0000), (u32::MAX, 0xffff_fffe)]
-        {
+        for (memory, data) in [
+            (0u32, 0u64),
+            (1, 0),
+            (0, 1),
+            (0x8000_0000, 1),
+            (1, 0x8000_0000),
+            (u32::MAX, 0xffff_fffe),
+        ] {
             let end = MiConditionalBatchBufferEnd {
                 compare_semaphore: u(1),
                 compare_data_dword: u(data),
@@ -155,9 +180,13 @@ fn predicate() {
                             };
                             let pair = |offset, value: u64| {
                                 let offset = at_offset(offset);
-                                [register(offset, value as u32), register(offset + 4, (value >> 32) as u32)]
+                                [
+                                    register(offset, value as u32),
+                                    register(offset + 4, (value >> 32) as u32),
+                                ]
                             };
-                            let [a, b, c] = [pair(0x400, source0), pair(0x408, source1), pair(0x410, data)];
+                            let [a, b, c] =
+                                [pair(0x400, source0), pair(0x408, source1), pair(0x410, data)];
                             let state = [register(at_offset(0x418), old.into())];
                             let packet = MiPredicate {
                                 compare_operation: MiPredicateCompareOperation::from_bits(compare),
@@ -168,7 +197,14 @@ fn predicate() {
                             model
                                 .submit(
                                     engine,
-                                    &packets![load(&a), load(&b), load(&c), load(&state), packet, result],
+                                    &packets![
+                                        load(&a),
+                                        load(&b),
+                                        load(&c),
+                                        load(&state),
+                                        packet,
+                                        result
+                                    ],
                                 )
                                 .unwrap();
                             assert_eq!(
@@ -191,7 +227,8 @@ fn predicated_store() {
         let mut model = model();
         for predicate in [0, 1] {
             model.put(DATA, &[9]);
-            let registers = [register(base(engine) + 0x418, predicate), register(gpr(engine, 0), 5)];
+            let registers =
+                [register(base(engine) + 0x418, predicate), register(gpr(engine, 0), 5)];
             let store = MiStoreRegisterMem { predicate_enable: true, ..save(gpr(engine, 0), 0) };
             model.submit(engine, &packets![load(&registers), store]).unwrap();
             assert_eq!(model.get(DATA, 1), [if predicate == 1 { 5 } else { 9 }]);
@@ -199,7 +236,8 @@ fn predicated_store() {
     }
 }
 
-/// MI_SET_PREDICATE: commands up to the next one are skipped as the condition says; the model has one slice.
+/// MI_SET_PREDICATE: commands up to the next one are skipped as the condition says; the model has
+/// one slice.
 #[test]
 fn set_predicate() {
     for engine in EngineId::ALL {
@@ -216,8 +254,10 @@ fn set_predicate() {
                     _ => true,
                 };
                 model.put(DATA, &[0, 0]);
-                let registers =
-                    [register(base(engine) + 0x418, result), register(base(engine) + 0x3bc, second)];
+                let registers = [
+                    register(base(engine) + 0x418, result),
+                    register(base(engine) + 0x3bc, second),
+                ];
                 let set = |condition| MiSetPredicate {
                     predicate_enable: MiSetPredicatePredicateEnable::from_bits(condition),
                 };
@@ -241,12 +281,14 @@ fn set_predicate() {
                 assert_eq!(stats.skipped, u64::from(skipped));
             }
         }
-        let never = MiSetPredicate { predicate_enable: MiSetPredicatePredicateEnable::from_bits(9) };
+        let never =
+            MiSetPredicate { predicate_enable: MiSetPredicatePredicateEnable::from_bits(9) };
         assert!(model.submit(engine, &packets![never]).is_err());
     }
 }
 
-/// MI_SEMAPHORE_WAIT: the six comparisons, unsigned, in both modes; what does not pass is a deadlock.
+/// MI_SEMAPHORE_WAIT: the six comparisons, unsigned, in both modes; what does not pass is a
+/// deadlock.
 #[test]
 fn semaphore_wait() {
     for engine in EngineId::ALL {
@@ -254,13 +296,20 @@ fn semaphore_wait() {
         for (memory, data) in [(5u32, 5u64), (5, 6), (6, 5), (0x8000_0000, 1), (1, 0x8000_0000)] {
             for comparison in 0..6 {
                 let wide = u64::from(memory);
-                let passes =
-                    [wide > data, wide >= data, wide < data, wide <= data, wide == data, wide != data]
-                        [comparison];
+                let passes = [
+                    wide > data,
+                    wide >= data,
+                    wide < data,
+                    wide <= data,
+                    wide == data,
+                    wide != data,
+                ][comparison];
                 for mode in [0, 1] {
                     let wait = MiSemaphoreWait {
                         wait_mode: MiSemaphoreWaitWaitMode::from_bits(mode),
-                        compare_operation: MiSemaphoreWaitCompareOperation::from_bits(comparison as u64),
+                        compare_operation: MiSemaphoreWaitCompareOperation::from_bits(
+                            comparison as u64,
+                        ),
                         semaphore_data_dword: u(data),
                         semaphore_address: at(DATA + 4),
                         ..MiSemaphoreWait::new()

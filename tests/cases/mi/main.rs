@@ -1,6 +1,7 @@
 //! MI commands, each on every engine that has it.
 //!
-//! Oracles: gen8_facts 2.1-2.7 (what each command does), in plain Rust; field places as in spec-xml/gen8/mi.xml.
+//! Oracles: gen8_facts 2.1-2.7 (what each command does), in plain Rust; field places as in
+//! spec-xml/gen8/mi.xml.
 
 mod arithmetic;
 mod flow;

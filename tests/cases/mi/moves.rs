@@ -25,8 +25,10 @@ fn store_data_imm() {
         let mut model = model();
         let data: Vec<_> = (0..64).map(|index| u(index * 0x0101_0101)).collect();
         for count in [1, 2, 3, 17, 64] {
-            let packet =
-                MiStoreDataImm { data_dword: data[..count].into(), ..MiStoreDataImm::new(at(DATA + 4)) };
+            let packet = MiStoreDataImm {
+                data_dword: data[..count].into(),
+                ..MiStoreDataImm::new(at(DATA + 4))
+            };
             model.write(DATA, &[0xee; 512]);
             model.submit(engine, &packets![packet]).unwrap();
             let mut expected = vec![0xeeee_eeee; 128];
@@ -64,7 +66,11 @@ fn registers() {
                     *expected = 0x11;
                 }
             }
-            assert_eq!(model.get(DATA + 16, 1), [u32::from_le_bytes(expected)], "{engine} {disabled}");
+            assert_eq!(
+                model.get(DATA + 16, 1),
+                [u32::from_le_bytes(expected)],
+                "{engine} {disabled}"
+            );
         }
         let memory = |offset: u32, address| MiLoadRegisterMem {
             register_address: at(offset.into()),
@@ -92,8 +98,8 @@ fn registers() {
     }
 }
 
-/// A masked register takes bits 15:0 where bits 31:16 are set, from packets, memory and registers alike. Read-only
-/// registers keep their value.
+/// A masked register takes bits 15:0 where bits 31:16 are set, from packets, memory and registers
+/// alike. Read-only registers keep their value.
 #[test]
 fn masks() {
     // INSTPM of each engine (base + 0xC0) is masked.
@@ -125,7 +131,9 @@ fn masks() {
 
         let timestamp = base(engine) + 0x358;
         let write = [register(timestamp, 0xffff_ffff)];
-        model.submit(engine, &packets![save(timestamp, 1), load(&write), save(timestamp, 2)]).unwrap();
+        model
+            .submit(engine, &packets![save(timestamp, 1), load(&write), save(timestamp, 2)])
+            .unwrap();
         let [before, after] = model.get(DATA + 4, 2)[..] else { unreachable!() };
         assert!(before <= after && after < 0x1000_0000);
     }
@@ -170,11 +178,15 @@ fn flush_dw() {
         }
         let time = flush(Operation::WRITE_TIMESTAMP, (&data).into());
         model
-            .submit(engine, &packets![save(base(engine) + 0x358, 2), time, save(base(engine) + 0x358, 3)])
+            .submit(
+                engine,
+                &packets![save(base(engine) + 0x358, 2), time, save(base(engine) + 0x358, 3)],
+            )
             .unwrap();
         let times = model.get(DATA, 4);
         assert!(times[2] <= times[0] && times[0] <= times[3] && times[1] == 0, "{times:?}");
-        let notify = MiFlushDw { notify_enable: true, ..flush(Operation::NO_WRITE, (&data).into()) };
+        let notify =
+            MiFlushDw { notify_enable: true, ..flush(Operation::NO_WRITE, (&data).into()) };
         assert_eq!(model.submit(engine, &packets![notify]).unwrap().interrupts, 1);
     }
     assert!(model().render(&packets![MiFlushDw::new()]).is_err());
@@ -201,7 +213,9 @@ fn pipe_control() {
         model.render(&packets![load(&depth), write(operation)]).unwrap();
         assert_eq!(model.get(DATA, 2), expected, "{operation:?}");
     }
-    model.render(&packets![save(0x2358, 2), write(Operation::WRITE_TIMESTAMP), save(0x2358, 3)]).unwrap();
+    model
+        .render(&packets![save(0x2358, 2), write(Operation::WRITE_TIMESTAMP), save(0x2358, 3)])
+        .unwrap();
     let times = model.get(DATA, 4);
     assert!(times[2] <= times[0] && times[0] <= times[3] && times[1] == 0, "{times:?}");
     let register = PipeControl {

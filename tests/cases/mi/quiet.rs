@@ -1,4 +1,5 @@
-//! Commands without effect in the model, those with an effect outside of it, and those that are left out by name.
+//! Commands without effect in the model, those with an effect outside of it, and those that are
+//! left out by name.
 
 use crate::*;
 use genxml::core::Instruction;
@@ -6,7 +7,11 @@ use genxml_cases::packets;
 use genxml_sim::Event;
 use genxml_sim::cs::device::Interrupt;
 
-fn run(model: &mut Model, engine: EngineId, batch: &[u32]) -> Result<genxml_sim::Stats, genxml_sim::Fault> {
+fn run(
+    model: &mut Model,
+    engine: EngineId,
+    batch: &[u32],
+) -> Result<genxml_sim::Stats, genxml_sim::Fault> {
     model.submit(engine, batch)
 }
 
@@ -104,8 +109,11 @@ fn display_flip() {
 #[test]
 fn resource_streamer() {
     let mut model = model();
-    let store =
-        MiRsStoreDataImm { destination_address: at(DATA + 4), data_dword_0: u(7), ..MiRsStoreDataImm::new() };
+    let store = MiRsStoreDataImm {
+        destination_address: at(DATA + 4),
+        data_dword_0: u(7),
+        ..MiRsStoreDataImm::new()
+    };
     model.render(&packets![store]).unwrap();
     assert_eq!(model.get(DATA, 3), [0, 7, 0]);
 }

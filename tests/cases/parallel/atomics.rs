@@ -3,14 +3,18 @@
 use super::{BYTES, DATA, TWENTY, alike};
 use genxml::eu;
 use genxml::gen8::media::GpgpuWalkerSimdSize;
-use genxml::gen8::state::{InterfaceDescriptorData, InterfaceDescriptorDataSharedLocalMemorySize as Size};
+use genxml::gen8::state::{
+    InterfaceDescriptorData, InterfaceDescriptorDataSharedLocalMemorySize as Size,
+};
 use genxml_cases::{Compute, raw_buffer, u};
 
-/// Rounds of work before a group does what can be seen, so that groups are worth being run side by side.
+/// Rounds of work before a group does what can be seen, so that groups are worth being run side by
+/// side.
 const ROUNDS: u32 = 60;
 
-/// Every channel takes a number from one counter, by an atomic addition that returns what was there, and writes it to
-/// its place: the order of groups can be seen in memory. Oracle: counting, groups and channels in order.
+/// Every channel takes a number from one counter, by an atomic addition that returns what was
+/// there, and writes it to its place: the order of groups can be seen in memory. Oracle: counting,
+/// groups and channels in order.
 #[test]
 fn a_counter_of_all_groups() {
     const GROUPS: u32 = 512;
@@ -50,8 +54,9 @@ fn a_counter_of_all_groups() {
     assert!(repeated > 0, "groups that share a counter cannot all have been right at once");
 }
 
-/// Groups of four threads that hand numbers on through shared local memory, behind a barrier. Oracle: channel `c` of
-/// thread `t` gets the number of thread `t + 1`, which is 100 times the group and its own.
+/// Groups of four threads that hand numbers on through shared local memory, behind a barrier.
+/// Oracle: channel `c` of thread `t` gets the number of thread `t + 1`, which is 100 times the
+/// group and its own.
 #[test]
 fn groups_with_barriers() {
     const GROUPS: u32 = 400;

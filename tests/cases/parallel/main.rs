@@ -1,5 +1,5 @@
-//! Cases of the model: thread groups on several threads of the host. Whatever kernels do, memory, counts and faults are
-//! those of groups that run one after the other.
+//! Cases of the model: thread groups on several threads of the host. Whatever kernels do, memory,
+//! counts and faults are those of groups that run one after the other.
 
 mod atomics;
 mod memory;
@@ -15,10 +15,12 @@ const SLOTS: u32 = 2048;
 const BYTES: u64 = 32 * SLOTS as u64;
 const GROUPS: u32 = 2048;
 
-/// Each group reads a slot, works on it and writes a slot; some groups have other slots than the rest.
+/// Each group reads a slot, works on it and writes a slot; some groups have other slots than the
+/// rest.
 ///
-/// r1: factor, summand and mask of the slot to read, of the slot to write; r1.6 and r1.7: the group's number under
-/// this mask has this value: r2.0 is read and r2.1 written instead. r2.2: rounds, each with factor r2.3, summand r2.4.
+/// r1: factor, summand and mask of the slot to read, of the slot to write; r1.6 and r1.7: the
+/// group's number under this mask has this value: r2.0 is read and r2.1 written instead. r2.2:
+/// rounds, each with factor r2.3, summand r2.4.
 const KERNEL: &[u32] = &eu! {
        (W) mov (8|M0)   r126.0<1>:ud  0:ud
        (W) mul (1|M0)   r3.0<1>:ud    r0.1<0;1,0>:ud  r1.0<0;1,0>:ud
@@ -72,14 +74,19 @@ impl Case {
     fn constants(&self) -> Vec<u8> {
         let Case { read, write, others, other, rounds, factor, summand } = *self;
         let rest = [other[0], other[1], rounds, factor, summand, 0, 0, 0];
-        [&read[..], &write, &others, &rest].concat().iter().flat_map(|dword| dword.to_le_bytes()).collect()
+        [&read[..], &write, &others, &rest]
+            .concat()
+            .iter()
+            .flat_map(|dword| dword.to_le_bytes())
+            .collect()
     }
 
     /// The kernel in plain Rust, one group after the other; slots go round.
     fn expected(&self, memory: &mut [[u32; 8]]) {
         for group in 0..GROUPS {
-            let slot =
-                |[factor, summand, mask]: [u32; 3]| group.wrapping_mul(factor).wrapping_add(summand) & mask;
+            let slot = |[factor, summand, mask]: [u32; 3]| {
+                group.wrapping_mul(factor).wrapping_add(summand) & mask
+            };
             let [read, write] = if group & self.others[0] == self.others[1] {
                 self.other
             } else {
@@ -150,15 +157,25 @@ const TWENTY: &[usize] = &[2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 4,
 /// And of some, where what is shown is not that time plays no part.
 const FIVE: &[usize] = &[2, 2, 3, 4, 6];
 
-/// Runs on one thread and on others, that all have to leave the same; what two threads kept and repeated.
-fn alike(compute: &Compute<'_>, runs: &[usize], prepare: impl Fn(&mut Model)) -> (Outcome, u64, u64) {
+/// Runs on one thread and on others, that all have to leave the same; what two threads kept and
+/// repeated.
+fn alike(
+    compute: &Compute<'_>,
+    runs: &[usize],
+    prepare: impl Fn(&mut Model),
+) -> (Outcome, u64, u64) {
     let (one, kept, repeated) = run(compute, 1, &prepare);
     assert_eq!((kept, repeated), (0, 0));
     assert!(one.result.is_ok(), "{:?}", one.result);
     let mut trials = None;
     for (round, &threads) in runs.iter().enumerate() {
         let (many, kept, repeated) = run(compute, threads, &prepare);
-        assert!(many == one, "{threads} threads, run {round}: {:?} instead of {:?}", many.stats, one.stats);
+        assert!(
+            many == one,
+            "{threads} threads, run {round}: {:?} instead of {:?}",
+            many.stats,
+            one.stats
+        );
         if threads == 2 {
             let first = *trials.get_or_insert((kept, repeated));
             assert!(first == (kept, repeated), "trials do not depend on time");
@@ -168,8 +185,8 @@ fn alike(compute: &Compute<'_>, runs: &[usize], prepare: impl Fn(&mut Model)) ->
     (one, kept, repeated)
 }
 
-/// The case on one thread, which is what the oracle says, and the same on others. Returns what two threads kept and
-/// repeated.
+/// The case on one thread, which is what the oracle says, and the same on others. Returns what two
+/// threads kept and repeated.
 fn check(case: Case) -> (u64, u64) {
     check_with(case, FIVE, |_| {})
 }
@@ -191,14 +208,16 @@ fn groups_with_nothing_in_common() {
 /// Slots of one page belong to parts that are far from each other.
 #[test]
 fn groups_that_share_pages() {
-    let (kept, repeated) = check(Case { read: [37, 5, SLOTS - 1], write: [37, 5, SLOTS - 1], ..APART });
+    let (kept, repeated) =
+        check(Case { read: [37, 5, SLOTS - 1], write: [37, 5, SLOTS - 1], ..APART });
     assert!(kept >= 8 && repeated == 0, "{kept} {repeated}");
 }
 
 /// All read what one group before all others wrote, and what nobody writes.
 #[test]
 fn groups_that_read_the_same() {
-    let (kept, repeated) = check(Case { read: [0, 3, !0], others: [!0, 3], other: [5, 5], ..APART });
+    let (kept, repeated) =
+        check(Case { read: [0, 3, !0], others: [!0, 3], other: [5, 5], ..APART });
     assert!(kept >= 8, "{kept} {repeated}");
 }
 
@@ -243,7 +262,12 @@ fn a_fault_in_the_middle() {
         let Err(Fault::Page { fault, .. }) = &one.result else { panic!("{:?}", one.result) };
         assert_eq!((fault.address, fault.write), (DATA + 32 * u64::from(SLOTS + 100), true));
         let (untouched, done) = (initial(), one.memory.as_chunks::<8>().0);
-        assert!(done.iter().zip(&untouched).enumerate().all(|(n, (a, b))| (a != b) == (n < group as usize)));
+        assert!(
+            done.iter()
+                .zip(&untouched)
+                .enumerate()
+                .all(|(n, (a, b))| (a != b) == (n < group as usize))
+        );
         for threads in [2, 3] {
             let (many, ..) = run(&compute, threads, |_| {});
             assert!(many == one, "group {group}: {:?} instead of {:?}", many.result, one.result);
@@ -397,8 +421,8 @@ fn groups_that_share_scratch_space() {
     assert!(many == one);
 }
 
-/// A group rewrites the page table of the page that all read. What is remembered of it stays, as on one thread, until
-/// the batch is over.
+/// A group rewrites the page table of the page that all read. What is remembered of it stays, as on
+/// one thread, until the batch is over.
 #[test]
 fn a_group_that_writes_page_tables() {
     const PAGE: u64 = 4096;
@@ -415,7 +439,8 @@ fn a_group_that_writes_page_tables() {
             at = model.gpu.memory.read_u64(at + 8 * (page >> shift & 511)).unwrap() & !0xfff;
         }
         model.gpu.map(model.context, table, Frames { first: at / PAGE, count: 1 }).unwrap();
-        // Four entries that one slot has, the one of the page changed; the page is the first of them.
+        // Four entries that one slot has, the one of the page changed; the page is the first of
+        // them.
         let entries: Vec<u64> = (0..4)
             .map(|n| model.gpu.memory.read_u64(at + 8 * (page >> 12 & 511) + 8 * n).unwrap())
             .enumerate()

@@ -1,5 +1,5 @@
-//! Groups on several threads, and memory that is not simply there: mapped twice, across pages, used up; surface states and
-//! kernels that change under way.
+//! Groups on several threads, and memory that is not simply there: mapped twice, across pages, used
+//! up; surface states and kernels that change under way.
 
 use super::*;
 use genxml_cases::{BATCH, DYNAMIC_STATE, KERNELS, SCRATCH, SURFACE_STATE};
@@ -42,7 +42,8 @@ fn slots_across_pages() {
     let chain = Case { read: [1, SLOTS - 1, SLOTS - 1], ..APART };
     for case in [APART, chain] {
         let one_more_page = |model: &mut Model| model.map(DATA + BYTES, PAGE);
-        let compute = Compute { surfaces: vec![raw_buffer(DATA + 16, 1 << 20)], ..compute(case.constants()) };
+        let compute =
+            Compute { surfaces: vec![raw_buffer(DATA + 16, 1 << 20)], ..compute(case.constants()) };
         let (one, ..) = alike(&compute, FIVE, one_more_page);
         let mut memory = initial().as_flattened().to_vec();
         memory.extend([0; 4]);
@@ -59,7 +60,8 @@ fn with_room_for(pages: u64) -> impl Fn(&mut Model) {
         let mut gpu = Gpu::with_memory(memory);
         let context = gpu.create_context().unwrap();
         let mut model = Model { gpu, context };
-        for (address, bytes) in [(BATCH, 64 << 10), (SURFACE_STATE, 192 << 10), (SCRATCH, 1 << 20)] {
+        for (address, bytes) in [(BATCH, 64 << 10), (SURFACE_STATE, 192 << 10), (SCRATCH, 1 << 20)]
+        {
             const { assert!(SURFACE_STATE < DYNAMIC_STATE && DYNAMIC_STATE < KERNELS) };
             model.map(address, bytes);
         }
@@ -71,7 +73,8 @@ fn with_room_for(pages: u64) -> impl Fn(&mut Model) {
     move |model| *model = machine((used + pages) * PAGE)
 }
 
-/// Memory is used up in the middle: what comes before is done, and the group that needs the next page faults.
+/// Memory is used up in the middle: what comes before is done, and the group that needs the next
+/// page faults.
 #[test]
 fn memory_that_is_used_up() {
     // Each page has the slots of 128 groups.
@@ -101,8 +104,9 @@ fn memory_that_is_used_up() {
     assert_eq!(repeated, 0);
 }
 
-/// One group writes a new surface state for entry 1 of the binding table, which later groups use from some number on: r1.0,
-/// r1.1. The state stands in r2 and r3. All write their number into their slot.
+/// One group writes a new surface state for entry 1 of the binding table, which later groups use
+/// from some number on: r1.0, r1.1. The state stands in r2 and r3. All write their number into
+/// their slot.
 const REBINDS: &[u32] = &eu! {
        (W) mov (8|M0)   r120.0<1>:ud  0:ud
        (W) mov (8|M0)   r121.0<1>:ud  r2.0<8;8,1>:ud
@@ -124,16 +128,22 @@ const REBINDS: &[u32] = &eu! {
        (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
 };
 
-/// A surface state that is rewritten before it is looked up first, and after: what was looked up stays for the whole packet.
-/// Before, entry 1 has one slot only, and what lies behind it is dropped (G45 vol 4, 5.10).
+/// A surface state that is rewritten before it is looked up first, and after: what was looked up
+/// stays for the whole packet. Before, entry 1 has one slot only, and what lies behind it is
+/// dropped (G45 vol 4, 5.10).
 #[test]
 fn a_surface_state_that_is_rewritten() {
-    for (rewriter, user, counts) in [(700u32, 1500u32, true), (3, 1024, true), (1500, 1000, false)] {
+    for (rewriter, user, counts) in [(700u32, 1500u32, true), (3, 1024, true), (1500, 1000, false)]
+    {
         let state = raw_buffer(DATA, BYTES).pack();
         let constants = [[rewriter, user, 0, 0, 0, 0, 0, 0].as_slice(), &state].concat();
         let compute = Compute {
             kernel: REBINDS,
-            surfaces: vec![raw_buffer(DATA, BYTES), raw_buffer(DATA, 32), raw_buffer(SURFACE_STATE + 64, 64)],
+            surfaces: vec![
+                raw_buffer(DATA, BYTES),
+                raw_buffer(DATA, 32),
+                raw_buffer(SURFACE_STATE + 64, 64),
+            ],
             curbe: constants.iter().flat_map(|dword| dword.to_le_bytes()).collect(),
             shared: 3,
             ..compute(Vec::new())
@@ -150,8 +160,8 @@ fn a_surface_state_that_is_rewritten() {
     }
 }
 
-/// A computed jump leads some groups to code that nothing else leads to, so that it is decoded when the first one of them
-/// gets there. They write three times their number.
+/// A computed jump leads some groups to code that nothing else leads to, so that it is decoded when
+/// the first one of them gets there. They write three times their number.
 #[test]
 fn a_kernel_that_grows() {
     const GROWS: &[u32] = &eu! {

@@ -1,5 +1,6 @@
-//! Counters of the pipeline, as queries of drivers read them: MI_STORE_REGISTER_MEM before and behind a draw. Oracle: what was
-//! drawn, by hand; OpenGL 4.6, 11.3.2 (pipeline statistics); gen8_facts 2.7 for the registers.
+//! Counters of the pipeline, as queries of drivers read them: MI_STORE_REGISTER_MEM before and
+//! behind a draw. Oracle: what was drawn, by hand; OpenGL 4.6, 11.3.2 (pipeline statistics);
+//! gen8_facts 2.7 for the registers.
 
 use crate::harness::{Draw, Vertex, WHITE, model};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
@@ -9,7 +10,8 @@ use genxml::gen8::mi::{
 use genxml::gen8::render3d_fetch::ThreeDStateVfStatistics;
 use genxml_cases::{Model, SCRATCH, at, packets, push, u};
 
-/// Name, register, and what a draw of two rectangles of 8 x 4 and 6 x 2 pixels, of two triangles each, counts.
+/// Name, register, and what a draw of two rectangles of 8 x 4 and 6 x 2 pixels, of two triangles
+/// each, counts.
 const COUNTERS: [(&str, u32, u64); 14] = [
     ("vertices", 0x2310, 12),
     ("primitives", 0x2318, 4),
@@ -104,8 +106,11 @@ fn queries() {
 #[test]
 fn reports() {
     let mut model = model();
-    let report =
-        |id, to| MiReportPerfCount { memory_address: at(to), report_id: u(id), ..MiReportPerfCount::new() };
+    let report = |id, to| MiReportPerfCount {
+        memory_address: at(to),
+        report_id: u(id),
+        ..MiReportPerfCount::new()
+    };
     let mut batch = packets![report(0x1234, SCRATCH)];
     batch.extend(rectangles().batch(&mut model));
     push(&mut batch, &report(0x5678, SCRATCH + 256));

@@ -1,4 +1,5 @@
-//! Statistics of pixels. Oracle: the area of a rectangle; gen8_facts 2.7 (drivers divide PS_INVOCATION_COUNT by 4).
+//! Statistics of pixels. Oracle: the area of a rectangle; gen8_facts 2.7 (drivers divide
+//! PS_INVOCATION_COUNT by 4).
 
 use crate::edges::WHITE;
 use crate::harness::{Draw, Vertex, model};
@@ -15,6 +16,7 @@ fn pixels_of_a_rectangle() {
     let draw = Draw::new(Code::_3DPRIM_RECTLIST, vertices, WHITE);
     draw.run(&mut model).unwrap();
     let registers = &model.gpu.context_mut(model.context).state.registers;
-    let [invocations, passed] = [PS_INVOCATION_COUNT, PS_DEPTH_COUNT].map(|at| registers.read_u64(at));
+    let [invocations, passed] =
+        [PS_INVOCATION_COUNT, PS_DEPTH_COUNT].map(|at| registers.read_u64(at));
     assert_eq!((invocations, passed), (4 * 50, 50));
 }

@@ -1,5 +1,6 @@
-//! Draws whose parameters are in registers, as drivers emit them for indirect draws, counts of draws and draws of what stream output
-//! wrote. Oracle: the vertices that a draw with the same numbers in its packet lights; gen8_facts 2.4 and 2.7.
+//! Draws whose parameters are in registers, as drivers emit them for indirect draws, counts of
+//! draws and draws of what stream output wrote. Oracle: the vertices that a draw with the same
+//! numbers in its packet lights; gen8_facts 2.4 and 2.7.
 
 use crate::harness::{Draw, VERTEX, Vertex, WHITE, model, pixel};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
@@ -35,7 +36,8 @@ fn lit(model: &mut Model, batch: &[u32]) -> Vec<u32> {
 }
 
 fn load_immediate(batch: &mut Vec<u32>, register: u64, value: u64) {
-    let registers = [MiLoadRegisterImmRegister { register_offset: at(register), data_dword: u(value) }];
+    let registers =
+        [MiLoadRegisterImmRegister { register_offset: at(register), data_dword: u(value) }];
     push(batch, &MiLoadRegisterImm { register: registers[..].into(), ..MiLoadRegisterImm::new() });
 }
 
@@ -69,7 +71,8 @@ fn indirect() {
             ..ThreeDPrimitive::new()
         };
         push(&mut batch, &primitive);
-        let expected: Vec<u32> = if instances == 0 { Vec::new() } else { (first..first + count).collect() };
+        let expected: Vec<u32> =
+            if instances == 0 { Vec::new() } else { (first..first + count).collect() };
         assert_eq!(lit(&mut model, &batch), expected);
     }
     // Indices 4, 3, 2, 1; a base vertex of -1; from the second index on.
@@ -114,7 +117,8 @@ fn end_offset() {
     }
 }
 
-/// The number of draws is in memory: each draw is predicated, the predicate changes where its number is the count.
+/// The number of draws is in memory: each draw is predicated, the predicate changes where its
+/// number is the count.
 #[test]
 fn counts_of_draws() {
     let mut model = model();
@@ -130,7 +134,11 @@ fn counts_of_draws() {
                 if draw == 0 { (Load::LOADINV, Combine::SET) } else { (Load::LOAD, Combine::XOR) };
             push(
                 &mut batch,
-                &MiPredicate { compare_operation: Compare::SRCS_EQUAL, combine_operation, load_operation },
+                &MiPredicate {
+                    compare_operation: Compare::SRCS_EQUAL,
+                    combine_operation,
+                    load_operation,
+                },
             );
             let primitive = ThreeDPrimitive {
                 predicate_enable: true,

@@ -1,5 +1,6 @@
-//! Edge flags of wireframes and points (2d, VERTEX_ELEMENT_STATE). Oracle: an edge is drawn if its middle is lit, a point if
-//! its vertex is; of the polygons of OpenGL (2.1, 2.6.2), edge n goes from vertex n to the next one.
+//! Edge flags of wireframes and points (2d, VERTEX_ELEMENT_STATE). Oracle: an edge is drawn if its
+//! middle is lit, a point if its vertex is; of the polygons of OpenGL (2.1, 2.6.2), edge n goes
+//! from vertex n to the next one.
 
 use crate::harness::{Draw, Vertex, model, pixel};
 use genxml::eu;
@@ -18,17 +19,27 @@ pub const WHITE: &[u32] = &eu! {
 type Corners = &'static [[i32; 2]];
 type Edges = &'static [[usize; 2]];
 
-/// Corners on pixel centres, in the order of the topology, and the edges that there are: from vertex, to vertex.
+/// Corners on pixel centres, in the order of the topology, and the edges that there are: from
+/// vertex, to vertex.
 const SHAPES: &[(Code, Corners, Edges)] = &[
     (Code::_3DPRIM_TRILIST, &[[8, 8], [40, 8], [8, 40]], &[[0, 1], [1, 2], [2, 0]]),
-    (Code::_3DPRIM_QUADLIST, &[[8, 8], [40, 8], [40, 40], [8, 40]], &[[0, 1], [1, 2], [2, 3], [3, 0]]),
+    (
+        Code::_3DPRIM_QUADLIST,
+        &[[8, 8], [40, 8], [40, 40], [8, 40]],
+        &[[0, 1], [1, 2], [2, 3], [3, 0]],
+    ),
     (
         Code::_3DPRIM_POLYGON,
         &[[16, 8], [40, 8], [56, 32], [28, 56], [4, 32]],
         &[[0, 1], [1, 2], [2, 3], [3, 4], [4, 0]],
     ),
-    // The second triangle goes around from 2 by 1 to 3: the edge inside begins with 1 in the first, with 2 in the second.
-    (Code::_3DPRIM_TRIFAN, &[[8, 8], [40, 8], [40, 40], [8, 40]], &[[0, 1], [1, 2], [2, 3], [3, 0]]),
+    // The second triangle goes around from 2 by 1 to 3: the edge inside begins with 1 in the first,
+    // with 2 in the second.
+    (
+        Code::_3DPRIM_TRIFAN,
+        &[[8, 8], [40, 8], [40, 40], [8, 40]],
+        &[[0, 1], [1, 2], [2, 3], [3, 0]],
+    ),
 ];
 
 fn lit(model: &mut genxml_cases::Model, [x, y]: [i32; 2]) -> bool {
@@ -62,7 +73,11 @@ fn wireframes_and_points() {
             draw.raster.back_face_fill_mode = FillMode::POINT;
             draw.run(&mut model).unwrap();
             for (n, &corner) in corners.iter().enumerate() {
-                assert_eq!(lit(&mut model, corner), flag(n) == 1, "{topology:?} {flags:#b}: point {n}");
+                assert_eq!(
+                    lit(&mut model, corner),
+                    flag(n) == 1,
+                    "{topology:?} {flags:#b}: point {n}"
+                );
             }
             if flags != 1 {
                 continue;

@@ -1,19 +1,21 @@
-//! What vertex fetch makes of vertex buffers and elements. Oracle: 2d VERTEX_BUFFER_STATE and VERTEX_ELEMENT_STATE, 2a p.441.
+//! What vertex fetch makes of vertex buffers and elements. Oracle: 2d VERTEX_BUFFER_STATE and
+//! VERTEX_ELEMENT_STATE, 2a p.441.
 
 use crate::harness::pixel;
 use crate::harness::{Draw, VERTEX, Vertex, model};
 use genxml::eu;
 use genxml::gen8::enums::{ThreeDPrimTopoType as Code, ThreeDVertexComponentControl as Component};
 use genxml::gen8::render3d_fetch::{
-    SgvComponentNumber as Place, ThreeDStateVertexBuffers, ThreeDStateVertexElements, ThreeDStateVfSgvs,
-    VertexBufferState, VertexElementState,
+    SgvComponentNumber as Place, ThreeDStateVertexBuffers, ThreeDStateVertexElements,
+    ThreeDStateVfSgvs, VertexBufferState, VertexElementState,
 };
 use genxml::gen8::render3d_raster::ThreeDStateSbe;
 use genxml::gen8::state::SurfaceFormat;
 use genxml_cases::draw::{element as vertex_element, vertex_buffer};
 use genxml_cases::{at, push, u};
 
-/// Attribute 0 as it is at the provoking vertex: the last dwords of its setup data, behind two registers of payload.
+/// Attribute 0 as it is at the provoking vertex: the last dwords of its setup data, behind two
+/// registers of payload.
 const ATTRIBUTE: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:f  r8.3<0;1,0>:f
     mov (8|M0)       r113.0<1>:f  r8.7<0;1,0>:f
@@ -23,8 +25,10 @@ const ATTRIBUTE: &[u32] = &eu! {
 };
 
 fn points() -> Draw {
-    let vertex =
-        |n: u32| Vertex { attribute: [0.25, 0.5, 0.75, n as f32], ..Vertex::at(4.5 + 8.0 * n as f32, 6.5) };
+    let vertex = |n: u32| Vertex {
+        attribute: [0.25, 0.5, 0.75, n as f32],
+        ..Vertex::at(4.5 + 8.0 * n as f32, 6.5)
+    };
     let mut draw = Draw::new(Code::_3DPRIM_POINTLIST, (0..4).map(vertex).collect(), ATTRIBUTE);
     draw.extra.attribute_enable = true;
     draw
@@ -58,7 +62,8 @@ fn address_modify_enable() {
     draw.run(&mut model).unwrap();
 }
 
-/// Generated values replace components of slots of 128 bits, also behind the elements, with zeros between.
+/// Generated values replace components of slots of 128 bits, also behind the elements, with zeros
+/// between.
 #[test]
 fn generated_values() {
     let mut model = model();
@@ -97,7 +102,11 @@ fn generated_values() {
                 true => [0.0, id[0], id[1], 0.0],
             };
             let found = pixel(&mut model, 4 + 8 * n, 6);
-            assert_eq!(found.map(f32::to_bits), expected.map(f32::to_bits), "element {element}, vertex {n}");
+            assert_eq!(
+                found.map(f32::to_bits),
+                expected.map(f32::to_bits),
+                "element {element}, vertex {n}"
+            );
         }
     }
     let mut draw = points();
@@ -168,7 +177,12 @@ fn component_controls() {
         ([src, src, zero, float], [0.25f32.to_bits(), 0.5f32.to_bits(), 0, 1.0f32.to_bits()]),
         ([src, int, float, zero], [0.25f32.to_bits(), 1, 1.0f32.to_bits(), 0]),
         (
-            [float, Component::VFCOMP_NOSTORE, Component::VFCOMP_NOSTORE, Component::VFCOMP_NOSTORE],
+            [
+                float,
+                Component::VFCOMP_NOSTORE,
+                Component::VFCOMP_NOSTORE,
+                Component::VFCOMP_NOSTORE,
+            ],
             [1.0f32.to_bits(), 0, 0, 0],
         ),
     ] {
@@ -176,19 +190,24 @@ fn component_controls() {
         assert_eq!(pixel(&mut model, 12, 6).map(f32::to_bits), expected, "{controls:?}");
     }
     // What no component takes from memory is not read, and its format does not matter.
-    let nowhere =
-        [VertexBufferState { vertex_buffer_index: u(1), ..vertex_buffer(0x7000_0000, VERTEX, 4096) }];
+    let nowhere = [VertexBufferState {
+        vertex_buffer_index: u(1),
+        ..vertex_buffer(0x7000_0000, VERTEX, 4096)
+    }];
     for (control, fine) in [(zero, true), (src, false)] {
         let mut draw = points();
         push(&mut draw.more, &ThreeDStateVertexBuffers { vertex_buffer_state: nowhere[..].into() });
         let format = SurfaceFormat::R32G32B32A32_FLOAT;
         let unused = if fine { SurfaceFormat::BC1_UNORM } else { format };
-        let absent = VertexElementState { vertex_buffer_index: u(1), ..vertex_element(0, unused, control) };
+        let absent =
+            VertexElementState { vertex_buffer_index: u(1), ..vertex_element(0, unused, control) };
         let all = [vertex_element(0, format, zero), vertex_element(0, format, src), absent];
         push(&mut draw.more, &ThreeDStateVertexElements { element: all[..].into() });
         match draw.run(&mut model) {
             Ok(_) => assert!(fine),
-            Err(fault) => assert!(!fine && fault.to_string().contains("(vertex buffer)"), "{fault}"),
+            Err(fault) => {
+                assert!(!fine && fault.to_string().contains("(vertex buffer)"), "{fault}")
+            }
         }
     }
     for gone in [Component::VFCOMP_STORE_PID, Component::from_bits(5), Component::from_bits(6)] {

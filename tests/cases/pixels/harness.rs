@@ -1,5 +1,5 @@
-//! Draws without vertex shader to a picture of floats: a vertex is its position in clip space, one attribute, and whatever
-//! elements a case adds.
+//! Draws without vertex shader to a picture of floats: a vertex is its position in clip space, one
+//! attribute, and whatever elements a case adds.
 
 use genxml::eu;
 use genxml::gen8::enums::{ThreeDPrimTopoType as Code, ThreeDVertexComponentControl as Component};
@@ -10,12 +10,14 @@ use genxml::gen8::render3d_fetch::{
 };
 use genxml::gen8::render3d_pixel::{ThreeDStatePs, ThreeDStatePsExtra, ThreeDStateWm};
 use genxml::gen8::render3d_raster::{
-    SfClipViewport, ThreeDStateClip, ThreeDStateDrawingRectangle, ThreeDStateMultisample, ThreeDStateRaster,
-    ThreeDStateRasterCullMode, ThreeDStateSampleMask, ThreeDStateSbe, ThreeDStateSf,
-    ThreeDStateSfPointWidthSource, ThreeDStateViewportStatePointersSfClip,
+    SfClipViewport, ThreeDStateClip, ThreeDStateDrawingRectangle, ThreeDStateMultisample,
+    ThreeDStateRaster, ThreeDStateRasterCullMode, ThreeDStateSampleMask, ThreeDStateSbe,
+    ThreeDStateSf, ThreeDStateSfPointWidthSource, ThreeDStateViewportStatePointersSfClip,
 };
 use genxml::gen8::state::{RenderSurfaceState, ShaderChannelSelect, SurfaceFormat, SurfaceType};
-use genxml_cases::{DYNAMIC_STATE, KERNELS, Model, at, draw, minus_one, packets, push, put_surfaces, u};
+use genxml_cases::{
+    DYNAMIC_STATE, KERNELS, Model, at, draw, minus_one, packets, push, put_surfaces, u,
+};
 use genxml_core::UFix;
 use genxml_sim::{Fault, Stats};
 
@@ -96,7 +98,8 @@ pub const WHITE: &[u32] = &eu! {
 pub const WRITE_8: u32 = 0x0803_1400;
 
 impl Draw {
-    /// Eight pixels a thread, no depth, no blending, objects of both directions, points a pixel wide.
+    /// Eight pixels a thread, no depth, no blending, objects of both directions, points a pixel
+    /// wide.
     pub fn new(topology: Code, vertices: Vec<Vertex>, kernel: &[u32]) -> Draw {
         Draw {
             topology,

@@ -1,5 +1,5 @@
-//! Messages to the pixel interpolator. Oracle: the position that b1 and b2 stand for, in f64; the other kinds of messages are
-//! compared slot by slot where the unit is.
+//! Messages to the pixel interpolator. Oracle: the position that b1 and b2 stand for, in f64; the
+//! other kinds of messages are compared slot by slot where the unit is.
 
 use crate::harness::{Draw, SIZE, Vertex, WRITE_8, model, pixel};
 use genxml::eu;
@@ -41,8 +41,9 @@ fn corners() -> Vec<Vertex> {
 fn weights(linear: bool, x: f64, y: f64) -> [f64; 2] {
     let v = corners();
     let [a, b, c] = [0, 1, 2].map(|n: usize| (f64::from(v[n].at[0]), f64::from(v[n].at[1])));
-    let area =
-        |a: (f64, f64), b: (f64, f64), c: (f64, f64)| (b.0 - a.0) * (c.1 - a.1) - (b.1 - a.1) * (c.0 - a.0);
+    let area = |a: (f64, f64), b: (f64, f64), c: (f64, f64)| {
+        (b.0 - a.0) * (c.1 - a.1) - (b.1 - a.1) * (c.0 - a.0)
+    };
     let mut weights = [area((x, y), b, c), area(a, (x, y), c), area(a, b, (x, y))];
     if !linear {
         for (weight, vertex) in weights.iter_mut().zip(&v) {
@@ -67,11 +68,16 @@ fn offsets() {
         let mode = if linear { 1 << 14 } else { 0 };
         // X in the low half, Y above it.
         for (data, offset) in [(0x00, [0, 0]), (0x87, [7, -8]), (0x3e, [-2, 3])] {
-            let draw = Draw::new(Code::_3DPRIM_TRILIST, corners(), &with_descriptor(EIGHT, 1, mode | data));
+            let draw = Draw::new(
+                Code::_3DPRIM_TRILIST,
+                corners(),
+                &with_descriptor(EIGHT, 1, mode | data),
+            );
             draw.run(&mut model).unwrap();
             check(&mut model, linear, offset);
         }
-        let mut draw = Draw::new(Code::_3DPRIM_TRILIST, corners(), &with_descriptor(SIXTEEN, 2, mode));
+        let mut draw =
+            Draw::new(Code::_3DPRIM_TRILIST, corners(), &with_descriptor(SIXTEEN, 2, mode));
         draw.ps._8_pixel_dispatch_enable = false;
         draw.ps._16_pixel_dispatch_enable = true;
         draw.ps.dispatch_grf_start_register_for_constant_setup_data_0 = u(8);
@@ -85,8 +91,8 @@ fn check(model: &mut genxml_cases::Model, linear: bool, offset: [i32; 2]) {
     for y in (0..SIZE).step_by(5) {
         for x in (0..SIZE).step_by(3) {
             let found = pixel(model, x, y);
-            let [at_x, at_y] =
-                [(x, offset[0]), (y, offset[1])].map(|(c, o)| f64::from(c) + 0.5 + f64::from(o) / 16.0);
+            let [at_x, at_y] = [(x, offset[0]), (y, offset[1])]
+                .map(|(c, o)| f64::from(c) + 0.5 + f64::from(o) / 16.0);
             let want = weights(linear, at_x, at_y);
             for n in 0..2 {
                 let difference = (f64::from(found[n]) - want[n]).abs();

@@ -1,4 +1,5 @@
-//! Every command of the render engine is executed or kept: what the model leaves out is a list, and is refused by name.
+//! Every command of the render engine is executed or kept: what the model leaves out is a list, and
+//! is refused by name.
 
 use crate::harness::model;
 use genxml::core::reflect::Kind;
@@ -6,7 +7,8 @@ use genxml::engine::EngineId;
 use genxml::gen8::{CONTAINERS, RenderPacket};
 use genxml_sim::Fault;
 
-/// Beginnings of the names of commands that the model does not have: the resource streamer's tables and constants.
+/// Beginnings of the names of commands that the model does not have: the resource streamer's tables
+/// and constants.
 const LEFT_OUT: [&str; 7] = [
     "3DSTATE_BINDING_TABLE_EDIT_",
     "3DSTATE_DX9_",
@@ -17,8 +19,8 @@ const LEFT_OUT: [&str; 7] = [
     "SWTESS_BASE_ADDRESS",
 ];
 
-/// The commands of Mesa's drivers for Broadwell beside 3DSTATE, by their sources (iris, crocus, hasvk, blorp, the batch builder and the
-/// performance queries).
+/// The commands of Mesa's drivers for Broadwell beside 3DSTATE, by their sources (iris, crocus,
+/// hasvk, blorp, the batch builder and the performance queries).
 const OF_DRIVERS: [&str; 32] = [
     "MI_NOOP",
     "MI_BATCH_BUFFER_START",
@@ -62,7 +64,8 @@ fn commands() {
     for container in CONTAINERS {
         let Kind::Instruction { bias, opcode, length_field, .. } = container.kind else { continue };
         let mut batch = vec![0; container.dwords()];
-        let length = length_field.map_or(0, |(start, _)| (batch.len() as u32).saturating_sub(bias) << start);
+        let length =
+            length_field.map_or(0, |(start, _)| (batch.len() as u32).saturating_sub(bias) << start);
         batch[0] = opcode | length;
         if RenderPacket::find(batch[0]).is_none_or(|found| found.name != container.name) {
             continue;

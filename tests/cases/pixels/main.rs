@@ -1,4 +1,5 @@
-//! Draws to a picture: what pixel shaders ask for, what vertices are made of, what fixed functions do behind them.
+//! Draws to a picture: what pixel shaders ask for, what vertices are made of, what fixed functions
+//! do behind them.
 
 mod counters;
 mod counts;

@@ -23,7 +23,8 @@ fn point(kernel: &[u32]) -> Draw {
     Draw::new(Code::_3DPRIM_POINTLIST, vec![Vertex::at(4.5, 6.5)], kernel)
 }
 
-/// Oracle: OpenGL 4.6, 17.3.9: bits of normalized numbers and integers are combined; floats and sRGB are as without.
+/// Oracle: OpenGL 4.6, 17.3.9: bits of normalized numbers and integers are combined; floats and
+/// sRGB are as without.
 #[test]
 fn logic_operations() {
     let mut model = model();
@@ -67,7 +68,8 @@ fn what_the_model_lacks_has_a_name() {
         }
         other => panic!("{text}: {other:?}"),
     };
-    // Per sample outputs, of a thread that was not dispatched so; a read of the render target; stencil.
+    // Per sample outputs, of a thread that was not dispatched so; a read of the render target;
+    // stencil.
     let with = |bits: u32| {
         let mut kernel = COLOR.to_vec();
         *kernel.last_mut().unwrap() ^= bits;
@@ -87,7 +89,10 @@ fn what_the_model_lacks_has_a_name() {
     let mut draw = point(COLOR);
     push(
         &mut draw.more,
-        &ThreeDStateGatherPoolAlloc { gather_pool_enable: true, ..ThreeDStateGatherPoolAlloc::new() },
+        &ThreeDStateGatherPoolAlloc {
+            gather_pool_enable: true,
+            ..ThreeDStateGatherPoolAlloc::new()
+        },
     );
     refused(&draw, "constants that the resource streamer gathers");
 }

@@ -1,10 +1,11 @@
-//! What a pixel shader gets to see, and what becomes of samples that fail a test. Oracle: 2a p.269-281, sample by sample.
+//! What a pixel shader gets to see, and what becomes of samples that fail a test. Oracle: 2a
+//! p.269-281, sample by sample.
 
 use crate::harness::{Draw, SIZE, TARGET, VERTICES, Vertex, model, pixel, target};
 use genxml::eu;
 use genxml::gen8::enums::{
-    ThreeDCompareFunction as Function, ThreeDPrimTopoType as Code, ThreeDStencilOperation as Operation,
-    ThreeDVertexComponentControl as Component,
+    ThreeDCompareFunction as Function, ThreeDPrimTopoType as Code,
+    ThreeDStencilOperation as Operation, ThreeDVertexComponentControl as Component,
 };
 use genxml::gen8::render3d_depth::{
     ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat, ThreeDStateStencilBuffer,
@@ -17,13 +18,15 @@ use genxml::gen8::render3d_pixel::{
     ThreeDStateWmPositionZwInterpolationMode as Mode,
 };
 use genxml::gen8::render3d_raster::{
-    CcViewport, SfClipViewport, ThreeDStateClip, ThreeDStateMultisample, ThreeDStateRasterFrontWinding,
-    ThreeDStateSampleMask, ThreeDStateSamplePattern, ThreeDStateViewportStatePointersCc,
+    CcViewport, SfClipViewport, ThreeDStateClip, ThreeDStateMultisample,
+    ThreeDStateRasterFrontWinding, ThreeDStateSampleMask, ThreeDStateSamplePattern,
+    ThreeDStateViewportStatePointersCc,
 };
 use genxml::gen8::state::{
-    NumberOfMultisamples, RenderSurfaceState, RenderSurfaceStateMultisampledSurfaceStorageFormat as Storage,
-    RenderSurfaceStateRenderTargetAndSampleUnormRotation as Rotation, RenderSurfaceStateView, SurfaceFormat,
-    SurfaceType,
+    NumberOfMultisamples, RenderSurfaceState,
+    RenderSurfaceStateMultisampledSurfaceStorageFormat as Storage,
+    RenderSurfaceStateRenderTargetAndSampleUnormRotation as Rotation, RenderSurfaceStateView,
+    SurfaceFormat, SurfaceType,
 };
 use genxml_cases::{DYNAMIC_STATE, Model, at, minus_one, packets, u};
 use genxml_core::{Shifted, UFix};
@@ -63,7 +66,8 @@ const SOURCE_DEPTH: &[u32] = &eu! {
 /// More than the whole picture, with these depths left of, above and right of it.
 fn everything(depths: [f32; 3], attribute: [f32; 4]) -> Vec<Vertex> {
     let corners = [[0.0, 0.0], [128.0, 0.0], [0.0, 128.0]];
-    let vertex = |([x, y], z): ([f32; 2], f32)| Vertex { at: [x, y, z], attribute, ..Vertex::at(x, y) };
+    let vertex =
+        |([x, y], z): ([f32; 2], f32)| Vertex { at: [x, y, z], attribute, ..Vertex::at(x, y) };
     corners.into_iter().zip(depths).map(vertex).collect()
 }
 
@@ -87,12 +91,13 @@ fn with_buffers() -> Model {
     let mut model = model();
     model.map(DEPTH, 64 << 10);
     model.map(STENCIL, 4096);
-    model.put(DYNAMIC_STATE + RANGES, &CcViewport { minimum_depth: 0.0, maximum_depth: 1.0 }.pack());
+    model
+        .put(DYNAMIC_STATE + RANGES, &CcViewport { minimum_depth: 0.0, maximum_depth: 1.0 }.pack());
     model
 }
 
-/// Tests behave as if they came behind the shader and the alpha test: what these take away leaves no trace, what the
-/// stencil or the depth test takes away has its stencil operation.
+/// Tests behave as if they came behind the shader and the alpha test: what these take away leaves
+/// no trace, what the stencil or the depth test takes away has its stencil operation.
 #[test]
 fn failures_are_marked_behind_the_alpha_test() {
     let mut model = with_buffers();
@@ -248,7 +253,8 @@ fn depth_is_taken_where_the_mode_says() {
         (Mode::INTERP_CENTROID, false),
         (Mode::INTERP_SAMPLE, true),
     ] {
-        let mut draw = Draw::new(Code::_3DPRIM_TRILIST, everything([0.0, 0.5, 1.0], [0.0; 4]), SOURCE_DEPTH);
+        let mut draw =
+            Draw::new(Code::_3DPRIM_TRILIST, everything([0.0, 0.5, 1.0], [0.0; 4]), SOURCE_DEPTH);
         draw.target = four_planes(SurfaceFormat::R32_FLOAT, Storage::MSS);
         draw.raster.dx_multisample_rasterization_enable = true;
         draw.extra.pixel_shader_uses_source_depth = true;
@@ -264,8 +270,8 @@ fn depth_is_taken_where_the_mode_says() {
                     Mode::INTERP_CENTROID => SAMPLES[0],
                     _ => SAMPLES[n as usize],
                 };
-                let depth =
-                    (f64::from(x) + dx as f64 / 16.0) / 256.0 + (f64::from(y) + dy as f64 / 16.0) / 128.0;
+                let depth = (f64::from(x) + dx as f64 / 16.0) / 256.0
+                    + (f64::from(y) + dy as f64 / 16.0) / 128.0;
                 let want = if n % 2 == 0 { depth } else { 0.0 };
                 let found = f32::from_bits(sample(&mut model, x, y, n));
                 assert_eq!(f64::from(found), want, "{mode:?} {per_sample} ({x}, {y}) {n}");
@@ -299,8 +305,8 @@ fn turned_targets_are_refused() {
     assert!(matches!(draw.run(&mut model), Err(Fault::Unimplemented { .. })));
 }
 
-/// The low word of r0.0 as drivers ask which side a triangle shows: negated, its sign says front (Mesa,
-/// emit_frontfacing_interpolation). The others: viewport, array index.
+/// The low word of r0.0 as drivers ask which side a triangle shows: negated, its sign says front
+/// (Mesa, emit_frontfacing_interpolation). The others: viewport, array index.
 const FACING: &[u32] = &eu! {
     asr (8|M0)       r112.0<1>:d   -r0.0<0;1,0>:w  15:w
     shr (8|M0)       r113.0<1>:ud  r0.0<0;1,0>:ud  27:ud
@@ -324,7 +330,11 @@ fn threads_know_their_object() {
             draw.raster.front_winding = winding;
             draw.run(&mut model).unwrap();
             let found = model.get(TARGET + 16 * u64::from(7 * SIZE + 50), 4);
-            assert_eq!(found, [if front != turned { u32::MAX } else { 0 }, 0, 0, 0], "{winding:?} {turned}");
+            assert_eq!(
+                found,
+                [if front != turned { u32::MAX } else { 0 }, 0, 0, 0],
+                "{winding:?} {turned}"
+            );
             corners.swap(1, 2);
         }
     }
@@ -366,8 +376,11 @@ fn threads_know_their_object() {
     assert_eq!(model.get(TARGET + 16 * u64::from(7 * SIZE + 32), 4), [0; 4]);
     // Points and lines always show their front.
     let point = Draw::new(Code::_3DPRIM_POINTLIST, vec![Vertex::at(20.5, 30.5)], FACING);
-    let line =
-        Draw::new(Code::_3DPRIM_LINELIST, vec![Vertex::at(20.5, 30.5), Vertex::at(20.5, 40.5)], FACING);
+    let line = Draw::new(
+        Code::_3DPRIM_LINELIST,
+        vec![Vertex::at(20.5, 30.5), Vertex::at(20.5, 40.5)],
+        FACING,
+    );
     for mut draw in [point, line] {
         draw.target.surface_format = SurfaceFormat::R32G32B32A32_UINT;
         draw.raster.front_winding = ThreeDStateRasterFrontWinding::COUNTER_CLOCKWISE;

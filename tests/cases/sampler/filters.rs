@@ -1,4 +1,5 @@
-//! Nearest and linear filters, address modes, border colours, comparisons, cube maps. Oracle: [`crate::reference`].
+//! Nearest and linear filters, address modes, border colours, comparisons, cube maps. Oracle:
+//! [`crate::reference`].
 
 use crate::reference::{Color, Filter, near};
 use crate::texture::{Kind, Texture};
@@ -6,15 +7,21 @@ use crate::{BORDER, MODES, Mode, Send, Type, model, put_border};
 use genxml::eu::gen8::eu_payloads::SamplerMessageHeader;
 use genxml::gen8::state::{
     RenderSurfaceState, SamplerState, SamplerStateMagModeFilter, SamplerStateMinModeFilter,
-    SamplerStateMipModeFilter, ShaderChannelSelect as Select, SurfaceFormat, TextureCoordinateMode as Wrap,
-    ThreeDPrefilterOperation,
+    SamplerStateMipModeFilter, ShaderChannelSelect as Select, SurfaceFormat,
+    TextureCoordinateMode as Wrap, ThreeDPrefilterOperation,
 };
 use genxml_cases::paper::Tiling;
 use genxml_cases::{Random, at};
 use genxml_core::{S, UFix};
 
-const WRAPS: [Wrap; 6] =
-    [Wrap::WRAP, Wrap::MIRROR, Wrap::CLAMP, Wrap::CLAMP_BORDER, Wrap::MIRROR_ONCE, Wrap::HALF_BORDER];
+const WRAPS: [Wrap; 6] = [
+    Wrap::WRAP,
+    Wrap::MIRROR,
+    Wrap::CLAMP,
+    Wrap::CLAMP_BORDER,
+    Wrap::MIRROR_ONCE,
+    Wrap::HALF_BORDER,
+];
 
 /// A sampler that takes one level, and the same filter for maps that are shrunk and enlarged.
 pub fn sampler(linear: bool) -> SamplerState {
@@ -35,7 +42,8 @@ fn coordinate(random: &mut Random) -> f32 {
     ((value * 1024.0).round() / 1024.0) as f32
 }
 
-/// All kinds of surfaces but cube maps, address modes, rounding, offsets, both filters, levels by sample_l.
+/// All kinds of surfaces but cube maps, address modes, rounding, offsets, both filters, levels by
+/// sample_l.
 #[test]
 fn maps() {
     let (mut model, mut random) = (model(), Random::new(11));
@@ -109,7 +117,9 @@ fn maps() {
         if send.header.is_some() && simd == Mode::SIMD16 {
             assert_eq!(send.registers().len(), 9);
         }
-        for (lane, found) in send.colors(&mut model, &texture.state(), &state).into_iter().enumerate() {
+        for (lane, found) in
+            send.colors(&mut model, &texture.state(), &state).into_iter().enumerate()
+        {
             let (uvr, lod) = lanes[lane];
             let level = (lod as u32).min(texture.levels - 1);
             let layer = match kind {
@@ -134,8 +144,14 @@ fn maps() {
 fn coordinates_of_texels() {
     let (mut model, mut random) = (model(), Random::new(12));
     for linear in [false, true] {
-        let texture =
-            Texture::plain(&mut random, SurfaceFormat::R32G32B32A32_FLOAT, 16, Tiling::Y, [37, 21], 1);
+        let texture = Texture::plain(
+            &mut random,
+            SurfaceFormat::R32G32B32A32_FLOAT,
+            16,
+            Tiling::Y,
+            [37, 21],
+            1,
+        );
         texture.put(&mut model);
         let state = SamplerState {
             non_normalized_coordinate_enable: true,
@@ -149,8 +165,11 @@ fn coordinates_of_texels() {
         let u = [0; 16].map(|_| random.below(50 * 256) as f32 / 256.0 - 5.0);
         let v = [0; 16].map(|_| random.below(30 * 256) as f32 / 256.0 - 5.0);
         put_border(&mut model, [0; 4]);
-        let send = Send::new(Type::SAMPLE, Mode::SIMD16, vec![u.map(f32::to_bits), v.map(f32::to_bits)]);
-        for (lane, found) in send.colors(&mut model, &texture.state(), &state).into_iter().enumerate() {
+        let send =
+            Send::new(Type::SAMPLE, Mode::SIMD16, vec![u.map(f32::to_bits), v.map(f32::to_bits)]);
+        for (lane, found) in
+            send.colors(&mut model, &texture.state(), &state).into_iter().enumerate()
+        {
             let expected = filter.sample(&texture, 0, [u[lane].into(), v[lane].into(), 0.0], 0);
             assert!(near(found, expected), "{} {} {expected:?}", u[lane], v[lane]);
         }
@@ -182,33 +201,44 @@ fn comparisons() {
             let coordinate = [0; 16].map(|_| random.below(256) as f32 / 256.0);
             let texel = |n: usize| texture.texel(0, 0, n as u32 % 16, n as u32 / 16)[0] as f32;
             // Some references are texels.
-            let references: [f32; 16] = std::array::from_fn(|n| if n % 2 == 0 { texel(n * 7) } else { 0.1 });
+            let references: [f32; 16] =
+                std::array::from_fn(|n| if n % 2 == 0 { texel(n * 7) } else { 0.1 });
             let mut lanes = [[0u32; 16]; 3];
             for lane in 0..16 {
                 let at = if lane % 2 == 0 { (lane * 7 % 16, lane * 7 / 16) } else { (0, 0) };
                 let u = if lane % 2 == 0 { (at.0 as f32 + 0.5) / 16.0 } else { coordinate[lane] };
-                let v = if lane % 2 == 0 { (at.1 as f32 + 0.5) / 16.0 } else { coordinate[15 - lane] };
+                let v =
+                    if lane % 2 == 0 { (at.1 as f32 + 0.5) / 16.0 } else { coordinate[15 - lane] };
                 lanes[0][lane] = references[lane].to_bits();
                 lanes[1][lane] = u.to_bits();
                 lanes[2][lane] = v.to_bits();
             }
             let send = Send::new(Type::SAMPLE_C, Mode::SIMD16, lanes.to_vec());
             // The picture of results, filtered.
-            for (lane, found) in send.colors(&mut model, &texture.state(), &state).into_iter().enumerate() {
+            for (lane, found) in
+                send.colors(&mut model, &texture.state(), &state).into_iter().enumerate()
+            {
                 let mut results = texture.clone();
                 let reference = f64::from(references[lane]);
                 for y in 0..16 {
                     for x in 0..16 {
-                        let result =
-                            if holds(texture.texel(0, 0, x, y)[0], reference) { 0.0f32 } else { 1.0 };
+                        let result = if holds(texture.texel(0, 0, x, y)[0], reference) {
+                            0.0f32
+                        } else {
+                            1.0
+                        };
                         let offset = results.offset(0, 0, x, y);
                         results.memory[offset..offset + 4].copy_from_slice(&result.to_le_bytes());
                     }
                 }
                 let place = [1, 2].map(|n| f64::from(f32::from_bits(lanes[n][lane])));
                 let expected =
-                    Filter::of(&state, [0.0; 4]).sample(&results, 0, [place[0], place[1], 0.0], 0)[0];
-                assert!((f64::from(f32::from_bits(found[0])) - expected).abs() < 1e-6, "{code} {lane}");
+                    Filter::of(&state, [0.0; 4]).sample(&results, 0, [place[0], place[1], 0.0], 0)
+                        [0];
+                assert!(
+                    (f64::from(f32::from_bits(found[0])) - expected).abs() < 1e-6,
+                    "{code} {lane}"
+                );
                 assert_eq!(found, [found[0]; 4]);
             }
         }
@@ -267,7 +297,8 @@ fn cube_maps() {
     }
 }
 
-/// A face that is disabled has the border colour, which is read for it only: drivers leave out the pointer of other maps.
+/// A face that is disabled has the border colour, which is read for it only: drivers leave out the
+/// pointer of other maps.
 #[test]
 fn faces_without_texels() {
     let (mut model, mut random) = (model(), Random::new(17));
@@ -290,7 +321,8 @@ fn faces_without_texels() {
     let hidden = RenderSurfaceState { cube_face_enable_positive_y: false, ..texture.state() };
     for face in 0..6 {
         let lanes = direction(face, 0.25, 0.5).map(|part| [(part as f32).to_bits(); 16]);
-        let send = Send::new(Type::SAMPLE_L, Mode::SIMD8, vec![[0; 16], lanes[0], lanes[1], lanes[2]]);
+        let send =
+            Send::new(Type::SAMPLE_L, Mode::SIMD8, vec![[0; 16], lanes[0], lanes[1], lanes[2]]);
         let found = send.colors(&mut model, &texture.state(), &nowhere)[0];
         let expected = if face == 2 { [0.5f32, 0.25, -4.0, 3.0].map(f32::to_bits) } else { found };
         assert_eq!(send.colors(&mut model, &hidden, &state)[0], expected, "face {face}");
@@ -299,15 +331,21 @@ fn faces_without_texels() {
     }
 }
 
-/// Across the edges of faces: a map whose texels are a linear function of the direction of their centres, which a filter
-/// across an edge returns where the edge is in the middle of two texels.
+/// Across the edges of faces: a map whose texels are a linear function of the direction of their
+/// centres, which a filter across an edge returns where the edge is in the middle of two texels.
 #[test]
 fn cube_seams() {
     let mut random = Random::new(15);
     let mut model = model();
     let size = 8;
-    let mut texture =
-        Texture::plain(&mut random, SurfaceFormat::R32G32B32A32_FLOAT, 16, Tiling::Linear, [size, size], 1);
+    let mut texture = Texture::plain(
+        &mut random,
+        SurfaceFormat::R32G32B32A32_FLOAT,
+        16,
+        Tiling::Linear,
+        [size, size],
+        1,
+    );
     texture.kind = Kind::Cube;
     texture.depth = 6;
     texture.qpitch = 8;
@@ -319,7 +357,8 @@ fn cube_seams() {
                 let color = direction(face, centre(x), centre(y));
                 let offset = texture.offset(0, face, x, y);
                 for (n, channel) in color.iter().enumerate() {
-                    texture.memory[offset + 4 * n..][..4].copy_from_slice(&(*channel as f32).to_le_bytes());
+                    texture.memory[offset + 4 * n..][..4]
+                        .copy_from_slice(&(*channel as f32).to_le_bytes());
                 }
             }
         }
@@ -338,16 +377,25 @@ fn cube_seams() {
             for (s, t) in [(1.0, along), (-1.0, along), (along, 1.0), (along, -1.0)] {
                 let point = direction(face, s, t);
                 let lanes = point.map(|part| [(part as f32).to_bits(); 16]);
-                let send =
-                    Send::new(Type::SAMPLE_L, Mode::SIMD8, vec![[0; 16], lanes[0], lanes[1], lanes[2]]);
+                let send = Send::new(
+                    Type::SAMPLE_L,
+                    Mode::SIMD8,
+                    vec![[0; 16], lanes[0], lanes[1], lanes[2]],
+                );
                 let found = send.colors(&mut model, &texture.state(), &state)[0];
-                // Half of the texel at the edge, half of the one on the other side: both are an eighth away from the edge,
-                // each in its own face.
+                // Half of the texel at the edge, half of the one on the other side: both are an
+                // eighth away from the edge, each in its own face.
                 for n in 0..3 {
-                    let expected =
-                        if point[n].abs() == 1.0 { point[n].signum() * 15.0 / 16.0 } else { point[n] };
+                    let expected = if point[n].abs() == 1.0 {
+                        point[n].signum() * 15.0 / 16.0
+                    } else {
+                        point[n]
+                    };
                     let found = f64::from(f32::from_bits(found[n]));
-                    assert!((found - expected).abs() < 1e-6, "face {face} {s} {t}: {found} {expected}");
+                    assert!(
+                        (found - expected).abs() < 1e-6,
+                        "face {face} {s} {t}: {found} {expected}"
+                    );
                 }
             }
         }
@@ -355,11 +403,15 @@ fn cube_seams() {
         for (s, t) in [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)] {
             let point = direction(face, s, t);
             let lanes = point.map(|part| [(part as f32).to_bits(); 16]);
-            let send = Send::new(Type::SAMPLE_L, Mode::SIMD8, vec![[0; 16], lanes[0], lanes[1], lanes[2]]);
+            let send =
+                Send::new(Type::SAMPLE_L, Mode::SIMD8, vec![[0; 16], lanes[0], lanes[1], lanes[2]]);
             let found = send.colors(&mut model, &texture.state(), &state)[0];
             for n in 0..3 {
                 let expected = point[n] * (1.0 + 0.875 + 0.875) / 3.0;
-                assert!((f64::from(f32::from_bits(found[n])) - expected).abs() < 1e-6, "face {face} {s} {t}");
+                assert!(
+                    (f64::from(f32::from_bits(found[n])) - expected).abs() < 1e-6,
+                    "face {face} {s} {t}"
+                );
             }
         }
     }
@@ -369,14 +421,18 @@ fn cube_seams() {
 #[test]
 fn extremes() {
     let (mut model, mut random) = (model(), Random::new(16));
-    let texture = Texture::plain(&mut random, SurfaceFormat::R32G32B32A32_FLOAT, 16, Tiling::X, [9, 9], 1);
+    let texture =
+        Texture::plain(&mut random, SurfaceFormat::R32G32B32A32_FLOAT, 16, Tiling::X, [9, 9], 1);
     texture.put(&mut model);
     let state = sampler(true);
     let [u, v] = [0; 2].map(|_| [0; 16].map(|_| (2 * random.below(512) + 1) as f32 / 1024.0));
     for (kind, least) in [(Type::SAMPLE_MIN, true), (Type::SAMPLE_MAX, false)] {
         let send = Send::new(kind, Mode::SIMD16, vec![u.map(f32::to_bits), v.map(f32::to_bits)]);
-        for (lane, found) in send.colors(&mut model, &texture.state(), &state).into_iter().enumerate() {
-            let place = |coordinate: f32| (f64::from(coordinate) * 9.0 * 256.0).floor() / 256.0 - 0.5;
+        for (lane, found) in
+            send.colors(&mut model, &texture.state(), &state).into_iter().enumerate()
+        {
+            let place =
+                |coordinate: f32| (f64::from(coordinate) * 9.0 * 256.0).floor() / 256.0 - 0.5;
             let (x, y) = (place(u[lane]), place(v[lane]));
             let texels = |at: f64| {
                 let both = [at.floor(), at.floor() + 1.0].map(|texel| texel.rem_euclid(9.0) as u32);
@@ -397,13 +453,18 @@ fn extremes() {
     }
 }
 
-/// Pictures of four bytes a texel, most of all samples, have a way of their own: address modes, selects, layers, tiles, two levels.
+/// Pictures of four bytes a texel, most of all samples, have a way of their own: address modes,
+/// selects, layers, tiles, two levels.
 #[test]
 fn pictures() {
     let (mut model, mut random) = (model(), Random::new(17));
-    let formats =
-        [SurfaceFormat::R8G8B8A8_UNORM, SurfaceFormat::B8G8R8A8_UNORM, SurfaceFormat::B8G8R8X8_UNORM];
-    let selects = [Select::RED, Select::GREEN, Select::BLUE, Select::ALPHA, Select::ZERO, Select::ONE];
+    let formats = [
+        SurfaceFormat::R8G8B8A8_UNORM,
+        SurfaceFormat::B8G8R8A8_UNORM,
+        SurfaceFormat::B8G8R8X8_UNORM,
+    ];
+    let selects =
+        [Select::RED, Select::GREEN, Select::BLUE, Select::ALPHA, Select::ZERO, Select::ONE];
     for round in 0..120 {
         let kind = [Kind::Two, Kind::TwoArray][round % 2];
         let format = formats[round % 3];
@@ -436,7 +497,8 @@ fn pictures() {
             (uv, random.below(4) as f32, random.below(16 * u64::from(texture.levels)) as f32 / 16.0)
         });
         let column = |n: usize| lanes.map(|(uv, ..)| uv[n].to_bits());
-        let (layers, lods) = (lanes.map(|(_, r, _)| r.to_bits()), lanes.map(|(.., lod)| lod.to_bits()));
+        let (layers, lods) =
+            (lanes.map(|(_, r, _)| r.to_bits()), lanes.map(|(.., lod)| lod.to_bits()));
         let send = Send::new(Type::SAMPLE_L, simd, vec![lods, column(0), column(1), layers]);
         for (lane, found) in send.colors(&mut model, &surface, &state).into_iter().enumerate() {
             let (uv, r, lod) = lanes[lane];
@@ -447,7 +509,8 @@ fn pictures() {
                 filter.sample(&texture, level.min(last), [uv[0].into(), uv[1].into(), 0.0], layer)
             };
             let (own, next) = (level(lod as u32), level(lod as u32 + 1));
-            let mut color: Color = std::array::from_fn(|n| own[n] + (next[n] - own[n]) * lod.fract());
+            let mut color: Color =
+                std::array::from_fn(|n| own[n] + (next[n] - own[n]) * lod.fract());
             if format == SurfaceFormat::B8G8R8X8_UNORM {
                 color[3] = 1.0;
             }

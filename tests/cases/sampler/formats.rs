@@ -1,5 +1,5 @@
-//! Texels of every format, palettes, YUV, one-bit texels, chroma keys. Oracle for elements and blocks: the codec, which has tests
-//! of its own; for the others the manual's text.
+//! Texels of every format, palettes, YUV, one-bit texels, chroma keys. Oracle for elements and
+//! blocks: the codec, which has tests of its own; for the others the manual's text.
 
 use crate::filters::sampler;
 use crate::texture::Texture;
@@ -31,7 +31,8 @@ fn surface(format: SurfaceFormat, [width, height]: [u64; 2], pitch: u64) -> Rend
             depth: MinusOne::new(1).unwrap(),
         },
         surface_pitch: MinusOne::new(pitch).unwrap(),
-        ..Texture::plain(&mut Random::new(0), SurfaceFormat::R8_UNORM, 1, Tiling::Linear, [4, 4], 1).state()
+        ..Texture::plain(&mut Random::new(0), SurfaceFormat::R8_UNORM, 1, Tiling::Linear, [4, 4], 1)
+            .state()
     }
 }
 
@@ -88,7 +89,8 @@ fn unorm(byte: u8) -> u32 {
     (f32::from(byte) / 255.0).to_bits()
 }
 
-/// Packed YUV: chroma belongs to every second pixel, those between have the mean (2a p.35). Planes: one chroma for four.
+/// Packed YUV: chroma belongs to every second pixel, those between have the mean (2a p.35). Planes:
+/// one chroma for four.
 #[test]
 fn yuv() {
     let (mut model, mut random) = (model(), Random::new(62));
@@ -106,7 +108,9 @@ fn yuv() {
         let state = surface(format, size.map(u64::from), 64);
         let (texels, coordinates) = centres(&mut random, size);
         let send = Send::new(Type::SAMPLE, Mode::SIMD16, coordinates);
-        for (lane, found) in send.colors(&mut model, &state, &sampler(false)).into_iter().enumerate() {
+        for (lane, found) in
+            send.colors(&mut model, &state, &sampler(false)).into_iter().enumerate()
+        {
             let (x, y) = (texels[0][lane] as usize, texels[1][lane] as usize);
             let byte = |pair: usize, n: usize| f64::from(memory[64 * y + 4 * pair + n]) / 255.0;
             let chroma = |n: usize| match x % 2 == 1 && x + 1 < 10 {
@@ -138,15 +142,22 @@ fn yuv() {
     }
 }
 
-/// Indices of 8, 4 and 2 bits into palette 0, with and without an alpha of their own; entries that a later load leaves alone.
+/// Indices of 8, 4 and 2 bits into palette 0, with and without an alpha of their own; entries that
+/// a later load leaves alone.
 #[test]
 fn palettes() {
     let (mut model, mut random) = (model(), Random::new(63));
     let memory = random.bytes(1 << 12);
     model.write(SURFACE, &memory);
-    let entry =
-        |n: u64, red: u64| PaletteEntry { alpha: u(255 - n), red: u(red), green: u(n / 2), blue: u(7) };
-    let load = |entries: &[PaletteEntry]| packets![ThreeDStateSamplerPaletteLoad0 { entry: entries.into() }];
+    let entry = |n: u64, red: u64| PaletteEntry {
+        alpha: u(255 - n),
+        red: u(red),
+        green: u(n / 2),
+        blue: u(7),
+    };
+    let load = |entries: &[PaletteEntry]| {
+        packets![ThreeDStateSamplerPaletteLoad0 { entry: entries.into() }]
+    };
     let all: Vec<PaletteEntry> = (0..256).map(|n| entry(n, n)).collect();
     let first: Vec<PaletteEntry> = (0..10).map(|n| entry(n, 200)).collect();
     let batch = [load(&all), load(&first)].concat();
@@ -164,14 +175,18 @@ fn palettes() {
         let state = surface(format, size.map(u64::from), pitch as u64);
         let (texels, coordinates) = centres(&mut random, size);
         let send = Send::new(Type::SAMPLE, Mode::SIMD16, coordinates);
-        for (lane, found) in send.colors(&mut model, &state, &sampler(false)).into_iter().enumerate() {
+        for (lane, found) in
+            send.colors(&mut model, &state, &sampler(false)).into_iter().enumerate()
+        {
             let at = texels[1][lane] as usize * pitch + (texels[0][lane] * bytes) as usize;
             let element = &memory[at..at + bytes as usize];
             let (index, alpha) = match format {
                 SurfaceFormat::P8_UNORM_PALETTE0 => (element[0], None),
                 SurfaceFormat::P8A8_UNORM_PALETTE0 => (element[0], Some(element[1])),
                 SurfaceFormat::A8P8_UNORM_PALETTE0 => (element[1], Some(element[0])),
-                SurfaceFormat::P4A4_UNORM_PALETTE0 => (element[0] & 15, Some((element[0] >> 4) * 17)),
+                SurfaceFormat::P4A4_UNORM_PALETTE0 => {
+                    (element[0] & 15, Some((element[0] >> 4) * 17))
+                }
                 _ => (element[0] >> 4, Some((element[0] & 15) * 17)),
             };
             let red = if index < 10 { 200 } else { index };
@@ -184,7 +199,8 @@ fn palettes() {
     }
 }
 
-/// One-bit texels in a box of the size that 3DSTATE_MONOFILTER_SIZE sets: the formula of 003:2893-2911.
+/// One-bit texels in a box of the size that 3DSTATE_MONOFILTER_SIZE sets: the formula of
+/// 003:2893-2911.
 #[test]
 fn monochrome() {
     let (mut model, mut random) = (model(), Random::new(64));
@@ -207,13 +223,20 @@ fn monochrome() {
         };
         model.render(&packets![size]).unwrap();
         // In 1/32 texel, exact in floats.
-        let place = [40u64, 16].map(|extent| [0; 16].map(|_| random.below(32 * extent) as f64 / 32.0));
-        let coordinate = |n: usize, extent: f64| place[n].map(|at| ((at / extent) as f32).to_bits());
-        let send = Send::new(Type::SAMPLE, Mode::SIMD16, vec![coordinate(0, 40.0), coordinate(1, 16.0)]);
+        let place =
+            [40u64, 16].map(|extent| [0; 16].map(|_| random.below(32 * extent) as f64 / 32.0));
+        let coordinate =
+            |n: usize, extent: f64| place[n].map(|at| ((at / extent) as f32).to_bits());
+        let send =
+            Send::new(Type::SAMPLE, Mode::SIMD16, vec![coordinate(0, 40.0), coordinate(1, 16.0)]);
         for (lane, found) in send.colors(&mut model, &state, &mono).into_iter().enumerate() {
             let texel = |x: i64, y: i64| {
                 let inside = (0..40).contains(&x) && (0..16).contains(&y);
-                if inside { f64::from(memory[(8 * y + x / 8) as usize] >> (x % 8) & 1) } else { 0.0 }
+                if inside {
+                    f64::from(memory[(8 * y + x / 8) as usize] >> (x % 8) & 1)
+                } else {
+                    0.0
+                }
             };
             let axis = |n: usize, extent: f64, count: u64| {
                 // The coordinate as a float, to 1/256 texel.
@@ -223,8 +246,9 @@ fn monochrome() {
             };
             let ((left, bu), (top, bv)) = (axis(0, 40.0, width), axis(1, 16.0, height));
             let sum = |i: i64, j: i64| -> f64 {
-                let rows = (0..height as i64)
-                    .map(|y| (0..width as i64).map(|x| texel(left + i + x, top + j + y)).sum::<f64>());
+                let rows = (0..height as i64).map(|y| {
+                    (0..width as i64).map(|x| texel(left + i + x, top + j + y)).sum::<f64>()
+                });
                 rows.sum()
             };
             let f = (1.0 - bu) * (1.0 - bv) * sum(0, 0)
@@ -281,7 +305,8 @@ fn chroma_keys() {
     for (lane, found) in send.colors(&mut model, &state, &black).into_iter().take(7).enumerate() {
         // Every second lane is between two texels.
         let pair = [lane / 2, lane.div_ceil(2)];
-        let expected = [16, 8, 0, 24].map(|shift| (channel(pair[0], shift) + channel(pair[1], shift)) / 2.0);
+        let expected =
+            [16, 8, 0, 24].map(|shift| (channel(pair[0], shift) + channel(pair[1], shift)) / 2.0);
         assert!(crate::reference::near(found, expected), "{lane}");
     }
     let kill = key(SamplerStateChromaKeyMode::KEYFILTER_KILL_ON_ANY_MATCH, true);
@@ -303,7 +328,8 @@ fn chroma_keys() {
     }
 }
 
-/// DX9: channels that are missing beside a red are 1, and the border colour is bytes for all channels (003:3541-3640, 3817).
+/// DX9: channels that are missing beside a red are 1, and the border colour is bytes for all
+/// channels (003:3541-3640, 3817).
 #[test]
 fn dx9() {
     let mut model = model();

@@ -20,8 +20,14 @@ fn four_texels() {
     let (mut model, mut random) = (model(), Random::new(21));
     let (width, height) = (13u32, 7u32);
     for round in 0..64u64 {
-        let texture =
-            Texture::plain(&mut random, SurfaceFormat::R32G32B32A32_FLOAT, 16, Tiling::Y, [width, height], 1);
+        let texture = Texture::plain(
+            &mut random,
+            SurfaceFormat::R32G32B32A32_FLOAT,
+            16,
+            Tiling::Y,
+            [width, height],
+            1,
+        );
         texture.put(&mut model);
         let (compares, programmed) = (round % 2 == 1, round % 4 > 1);
         let simd = MODES[usize::from(round % 8 > 3 && !(compares && programmed))];
@@ -75,16 +81,21 @@ fn four_texels() {
             };
             let offset = if programmed { [six(pu[lane]), six(pv[lane])] } else { fixed };
             let place = |coordinate: f32, size: u32, n: usize| {
-                (f64::from(coordinate) * f64::from(size) + f64::from(offset[n]) - 0.5 + 1e-9).floor() as i64
+                (f64::from(coordinate) * f64::from(size) + f64::from(offset[n]) - 0.5 + 1e-9)
+                    .floor() as i64
             };
             let (i, j) = (place(u[lane], width, 0), place(v[lane], height, 1));
             // (i0, j1), (i1, j1), (i1, j0), (i0, j0)
             let order = [(i, j + 1), (i + 1, j + 1), (i + 1, j), (i, j)];
             for (found, (x, y)) in found.into_iter().zip(order) {
-                let (x, y) = (x.rem_euclid(width.into()) as u32, y.clamp(0, i64::from(height) - 1) as u32);
+                let (x, y) =
+                    (x.rem_euclid(width.into()) as u32, y.clamp(0, i64::from(height) - 1) as u32);
                 let texel = texture.texel(0, 0, x, y);
-                let texel =
-                    if compares { [f64::from(u8::from(texel[0] >= f64::from(reference))); 4] } else { texel };
+                let texel = if compares {
+                    [f64::from(u8::from(texel[0] >= f64::from(reference))); 4]
+                } else {
+                    texel
+                };
                 let expected = match selects[channel as usize] {
                     Select::RED => texel[0],
                     Select::GREEN => texel[1],
@@ -101,12 +112,19 @@ fn four_texels() {
     }
 }
 
-/// Beyond the corner of a cube map is no texel: where the three around it are alike, the fourth is too (OpenGL 4.6, 8.14).
+/// Beyond the corner of a cube map is no texel: where the three around it are alike, the fourth is
+/// too (OpenGL 4.6, 8.14).
 #[test]
 fn corners_of_cubes() {
     let mut model = model();
-    let mut cube =
-        Texture::plain(&mut Random::new(22), SurfaceFormat::R32G32B32A32_FLOAT, 16, Tiling::Y, [8, 8], 1);
+    let mut cube = Texture::plain(
+        &mut Random::new(22),
+        SurfaceFormat::R32G32B32A32_FLOAT,
+        16,
+        Tiling::Y,
+        [8, 8],
+        1,
+    );
     cube.kind = Kind::Cube;
     cube.depth = 6;
     cube.qpitch = 8;
@@ -119,8 +137,9 @@ fn corners_of_cubes() {
         tcz_address_control_mode: Wrap::CUBE,
         ..sampler(true)
     };
-    let signs =
-        |bit: usize| std::array::from_fn(|lane| if lane >> bit & 1 == 1 { 1.0f32 } else { -1.0 }.to_bits());
+    let signs = |bit: usize| {
+        std::array::from_fn(|lane| if lane >> bit & 1 == 1 { 1.0f32 } else { -1.0 }.to_bits())
+    };
     let send = Send::new(Type::GATHER4, MODES[0], vec![signs(0), signs(1), signs(2)]);
     for found in send.colors(&mut model, &cube.state(), &state) {
         assert_eq!(found.map(f32::from_bits), [0.5; 4]);

@@ -1,4 +1,5 @@
-//! ld, ld2dms, ld2dss, ld_mcs: exact. Oracle: elements by counting on paper, gen8_facts 8.3 for samples.
+//! ld, ld2dms, ld2dss, ld_mcs: exact. Oracle: elements by counting on paper, gen8_facts 8.3 for
+//! samples.
 
 use crate::texture::{Kind, Texture};
 use crate::{MODES, Mode, SURFACE, Send, Type, model};
@@ -16,7 +17,8 @@ fn signed(value: i64) -> S<4> {
     S::new(value).unwrap()
 }
 
-/// Integers of 32 bits come back as they are; outside of the surface 0, and 1 in alpha where there is none.
+/// Integers of 32 bits come back as they are; outside of the surface 0, and 1 in alpha where there
+/// is none.
 #[test]
 fn texels() {
     let (mut model, mut random) = (model(), Random::new(1));
@@ -31,7 +33,8 @@ fn texels() {
             Kind::Cube | Kind::CubeArray => 6 * texture.layers,
             _ => texture.layers,
         };
-        let offset = if round % 3 == 0 { [0; 3] } else { [0; 3].map(|_| random.below(16) as i64 - 8) };
+        let offset =
+            if round % 3 == 0 { [0; 3] } else { [0; 3].map(|_| random.below(16) as i64 - 8) };
         let mut places = [[0u32; 4]; 16];
         for place in &mut places {
             let lod = random.below(u64::from(texture.levels) + 1) as u32;
@@ -81,7 +84,11 @@ fn texels() {
                     }
                 }
             }
-            assert_eq!(found, expected, "{kind:?} {simd:?} lane {lane} {:?} {offset:?}", places[lane]);
+            assert_eq!(
+                found, expected,
+                "{kind:?} {simd:?} lane {lane} {:?} {offset:?}",
+                places[lane]
+            );
         }
     }
 }
@@ -102,9 +109,12 @@ fn buffers() {
             surface_pitch: MinusOne::new(pitch).unwrap(),
             ..crate::identity(raw_buffer(SURFACE, 100))
         };
-        let places: [u32; 16] = std::array::from_fn(|n| [0, 1, 99, 100, 1 << 31, 37, 64, u32::MAX][n % 8]);
+        let places: [u32; 16] =
+            std::array::from_fn(|n| [0, 1, 99, 100, 1 << 31, 37, 64, u32::MAX][n % 8]);
         let send = Send::new(Type::LD, Mode::SIMD16, vec![places]);
-        for (found, place) in send.colors(&mut model, &surface, &SamplerState::new()).iter().zip(places) {
+        for (found, place) in
+            send.colors(&mut model, &surface, &SamplerState::new()).iter().zip(places)
+        {
             let mut expected = [0, 0, 0, 1];
             if place < 100 {
                 let element = &memory[(place as u64 * pitch) as usize..][..bytes];
@@ -120,7 +130,8 @@ fn buffers() {
     }
 }
 
-/// A picture with samples in slices of their own: Y tiles, 4 slices for each sample of 4, a control surface behind it.
+/// A picture with samples in slices of their own: Y tiles, 4 slices for each sample of 4, a control
+/// surface behind it.
 fn multisampled(samples: u32, interleaved: bool, control: u64) -> (RenderSurfaceState, u32) {
     let qpitch = 32;
     let texture = Texture::plain(
@@ -133,7 +144,9 @@ fn multisampled(samples: u32, interleaved: bool, control: u64) -> (RenderSurface
     );
     let mut state = texture.state();
     if let RenderSurfaceStateView::Image {
-        multisampled_surface_storage_format, number_of_multisamples, ..
+        multisampled_surface_storage_format,
+        number_of_multisamples,
+        ..
     } = &mut state.view
     {
         *number_of_multisamples = NumberOfMultisamples::from_bits(samples.ilog2().into());
@@ -187,8 +200,11 @@ fn compressed_samples() {
         let lanes = |f: &dyn Fn(u32) -> u32| std::array::from_fn::<u32, 16, _>(|n| f(n as u32));
         let (x, y) = (lanes(&|n| n % 13), lanes(&|n| n * 7 % 10));
         let send = Send::new(Type::LD_MCS, Mode::SIMD16, vec![x, y]);
-        let control: Vec<u32> =
-            send.colors(&mut model, &state, &SamplerState::new()).iter().map(|color| color[0]).collect();
+        let control: Vec<u32> = send
+            .colors(&mut model, &state, &SamplerState::new())
+            .iter()
+            .map(|color| color[0])
+            .collect();
         for lane in 0..16 {
             assert_eq!(
                 control[lane],
@@ -200,7 +216,9 @@ fn compressed_samples() {
             let si = [sample; 16];
             let mcs = std::array::from_fn(|n| control[n]);
             let send = Send::new(Type::LD2DMS, Mode::SIMD16, vec![si, mcs, x, y]);
-            for (lane, found) in send.colors(&mut model, &state, &SamplerState::new()).iter().enumerate() {
+            for (lane, found) in
+                send.colors(&mut model, &state, &SamplerState::new()).iter().enumerate()
+            {
                 // gen8_facts 8.3: planes by sample, in the order of the codes above.
                 let plane = match (x[lane] + y[lane]) % 4 {
                     0 => Some(sample),
@@ -220,7 +238,9 @@ fn compressed_samples() {
             }
             // Where it is stored, without a look at the control surface.
             let send = Send::new(Type::LD2DSS, Mode::SIMD16, vec![si, x, y]);
-            for (lane, found) in send.colors(&mut model, &state, &SamplerState::new()).iter().enumerate() {
+            for (lane, found) in
+                send.colors(&mut model, &state, &SamplerState::new()).iter().enumerate()
+            {
                 let row = u64::from(sample * qpitch + y[lane]);
                 let expected = word(Tiling::Y.offset(u64::from(4 * x[lane]), row, 256) as usize);
                 assert_eq!(found[0], expected);
@@ -229,7 +249,8 @@ fn compressed_samples() {
     }
 }
 
-/// Interleaved samples (depth), and samples that do not exist; without a control surface its words are not looked at.
+/// Interleaved samples (depth), and samples that do not exist; without a control surface its words
+/// are not looked at.
 #[test]
 fn other_samples() {
     let (mut model, mut random) = (model(), Random::new(4));
@@ -240,16 +261,22 @@ fn other_samples() {
         for interleaved in [false, true] {
             let (state, qpitch) = multisampled(samples, interleaved, 0);
             let lanes = |f: &dyn Fn(u32) -> u32| std::array::from_fn::<u32, 16, _>(|n| f(n as u32));
-            let (x, y, si) = (lanes(&|n| n * 5 % 13), lanes(&|n| n * 3 % 10), lanes(&|n| n % (samples + 1)));
+            let (x, y, si) =
+                (lanes(&|n| n * 5 % 13), lanes(&|n| n * 3 % 10), lanes(&|n| n % (samples + 1)));
             let send = Send::new(Type::LD2DMS, Mode::SIMD16, vec![si, [u32::MAX; 16], x, y]);
-            for (lane, found) in send.colors(&mut model, &state, &SamplerState::new()).iter().enumerate() {
+            for (lane, found) in
+                send.colors(&mut model, &state, &SamplerState::new()).iter().enumerate()
+            {
                 let (x, y, s) = (x[lane], y[lane], si[lane]);
                 // The table of gen8_facts 8.3.
                 let (px, py) = match (interleaved, samples) {
                     (false, _) => (x, s * qpitch + y),
                     (_, 2) => ((x & !1) << 1 | (s & 1) << 1 | x & 1, y),
                     (_, 4) => ((x & !1) << 1 | (s & 1) << 1 | x & 1, (y & !1) << 1 | s & 2 | y & 1),
-                    _ => ((x & !1) << 2 | s & 4 | (s & 1) << 1 | x & 1, (y & !1) << 1 | s & 2 | y & 1),
+                    _ => (
+                        (x & !1) << 2 | s & 4 | (s & 1) << 1 | x & 1,
+                        (y & !1) << 1 | s & 2 | y & 1,
+                    ),
                 };
                 let expected = if s < samples {
                     word(Tiling::Y.offset((4 * px).into(), py.into(), 256) as usize)
@@ -260,14 +287,16 @@ fn other_samples() {
             }
             let send = Send::new(Type::LD_MCS, Mode::SIMD8, vec![x, y]);
             assert!(
-                send.colors(&mut model, &state, &SamplerState::new()).iter().all(|found| *found == [0; 4])
+                send.colors(&mut model, &state, &SamplerState::new())
+                    .iter()
+                    .all(|found| *found == [0; 4])
             );
         }
     }
 }
 
-/// "When a read message (including any sampling engine message) is generated to a null surface, the result is all zeros"
-/// (003:3090).
+/// "When a read message (including any sampling engine message) is generated to a null surface, the
+/// result is all zeros" (003:3090).
 #[test]
 fn null_surfaces() {
     let mut model = model();
@@ -276,12 +305,20 @@ fn null_surfaces() {
         surface_format: SurfaceFormat::R8G8B8A8_UNORM,
         ..RenderSurfaceState::new()
     };
-    for kind in
-        [Type::LD, Type::SAMPLE, Type::SAMPLE_L, Type::GATHER4, Type::RESINFO, Type::LD2DMS, Type::SAMPLEINFO]
-    {
+    for kind in [
+        Type::LD,
+        Type::SAMPLE,
+        Type::SAMPLE_L,
+        Type::GATHER4,
+        Type::RESINFO,
+        Type::LD2DMS,
+        Type::SAMPLEINFO,
+    ] {
         let send = Send::new(kind, Mode::SIMD8, vec![[0; 16]; 4]);
         assert!(
-            send.colors(&mut model, &state, &SamplerState::new()).iter().all(|found| *found == [0; 4]),
+            send.colors(&mut model, &state, &SamplerState::new())
+                .iter()
+                .all(|found| *found == [0; 4]),
             "{kind:?}"
         );
     }

@@ -1,13 +1,13 @@
-//! Levels of detail. Oracle: the formulas of 003:2741-2827 in doubles. The maps have one colour for each level, so that what comes
-//! out says which levels were taken and in which shares.
+//! Levels of detail. Oracle: the formulas of 003:2741-2827 in doubles. The maps have one colour for
+//! each level, so that what comes out says which levels were taken and in which shares.
 
 use crate::filters::sampler;
 use crate::texture::{Kind, Texture};
 use crate::{Mode, Send, Type, model};
 use genxml::gen8::state::{
     RenderSurfaceState, SamplerState, SamplerStateLodPreClampMode, SamplerStateMagModeFilter,
-    SamplerStateMaximumAnisotropy, SamplerStateMinModeFilter, SamplerStateMipModeFilter, SurfaceFormat,
-    TextureCoordinateMode as Wrap,
+    SamplerStateMaximumAnisotropy, SamplerStateMinModeFilter, SamplerStateMipModeFilter,
+    SurfaceFormat, TextureCoordinateMode as Wrap,
 };
 use genxml_cases::paper::Tiling;
 use genxml_cases::{Model, Random, u};
@@ -15,8 +15,14 @@ use genxml_core::{SFix, UFix};
 
 /// A map whose level n has the colour n, with seven levels.
 fn levels(model: &mut Model, kind: Kind, size: [u32; 2]) -> Texture {
-    let mut texture =
-        Texture::plain(&mut Random::new(0), SurfaceFormat::R32G32B32A32_FLOAT, 16, Tiling::Y, size, 7);
+    let mut texture = Texture::plain(
+        &mut Random::new(0),
+        SurfaceFormat::R32G32B32A32_FLOAT,
+        16,
+        Tiling::Y,
+        size,
+        7,
+    );
     texture.kind = kind;
     (0..7).for_each(|level| texture.fill(level, [level as f32; 4]));
     texture.put(model);
@@ -27,8 +33,8 @@ fn trilinear() -> SamplerState {
     SamplerState { mip_mode_filter: SamplerStateMipModeFilter::LINEAR, ..sampler(true) }
 }
 
-/// The coordinates of two subspans: from a corner, steps to the right and below. The lower right pixel of each, which does
-/// not count, is far away.
+/// The coordinates of two subspans: from a corner, steps to the right and below. The lower right
+/// pixel of each, which does not count, is far away.
 fn subspans(corner: f64, steps: [[f64; 2]; 2]) -> [u32; 16] {
     let mut lanes = [0; 16];
     for (n, lane) in lanes.iter_mut().enumerate() {
@@ -46,7 +52,8 @@ fn subspans(corner: f64, steps: [[f64; 2]; 2]) -> [u32; 16] {
 
 /// A derivative of few bits, so that differences of coordinates are exact.
 fn step(random: &mut Random, magnitudes: u64) -> f64 {
-    let value = (random.below(1000) as f64 / 500.0 - 1.0) * (-(random.below(magnitudes) as f64)).exp2();
+    let value =
+        (random.below(1000) as f64 / 500.0 - 1.0) * (-(random.below(magnitudes) as f64)).exp2();
     (value * f64::from(1 << 20)).round() / f64::from(1 << 20)
 }
 
@@ -56,7 +63,8 @@ fn ideal(width: f64, height: f64, u: [f64; 2], v: [f64; 2]) -> f64 {
     length(0).max(length(1)).log2()
 }
 
-/// Differences of neighbours, with biases of sampler and message, clamps, and the first level of the surface.
+/// Differences of neighbours, with biases of sampler and message, clamps, and the first level of
+/// the surface.
 #[test]
 fn neighbours() {
     let (mut model, mut random) = (model(), Random::new(31));
@@ -74,12 +82,18 @@ fn neighbours() {
         };
         let nearest = round % 2 == 0;
         let state = SamplerState {
-            mip_mode_filter: [SamplerStateMipModeFilter::LINEAR, SamplerStateMipModeFilter::NEAREST]
-                [usize::from(nearest)],
+            mip_mode_filter: [
+                SamplerStateMipModeFilter::LINEAR,
+                SamplerStateMipModeFilter::NEAREST,
+            ][usize::from(nearest)],
             texture_lod_bias: SFix::new(bias).unwrap(),
             min_lod: UFix::new(low).unwrap(),
             max_lod: UFix::new(high).unwrap(),
-            lod_pre_clamp_mode: SamplerStateLodPreClampMode::from_bits(if round % 5 == 0 { 2 } else { 0 }),
+            lod_pre_clamp_mode: SamplerStateLodPreClampMode::from_bits(if round % 5 == 0 {
+                2
+            } else {
+                0
+            }),
             ..trilinear()
         };
         let surface = RenderSurfaceState {
@@ -159,7 +173,9 @@ fn derivatives() {
                 vec![zero, column(0), column(1), zero, column(2), column(3)],
             )
         };
-        for (lane, found) in send.colors(&mut model, &texture.state(), &trilinear()).into_iter().enumerate() {
+        for (lane, found) in
+            send.colors(&mut model, &texture.state(), &trilinear()).into_iter().enumerate()
+        {
             let [dudx, dudy, dvdx, dvdy] = given[lane];
             let expected = ideal(64.0, 32.0, [dudx, dudy], [dvdx, dvdy]).clamp(0.0, 6.0);
             let found = f64::from(f32::from_bits(found[0]));
@@ -175,7 +191,9 @@ fn explicit_and_asked() {
     let texture = levels(&mut model, Kind::Two, [64, 64]);
     let lods: [f32; 16] = std::array::from_fn(|n| n as f32 * 0.4375 - 1.0);
     let send = Send::new(Type::SAMPLE_L, Mode::SIMD16, vec![lods.map(f32::to_bits)]);
-    for (found, lod) in send.colors(&mut model, &texture.state(), &trilinear()).into_iter().zip(lods) {
+    for (found, lod) in
+        send.colors(&mut model, &texture.state(), &trilinear()).into_iter().zip(lods)
+    {
         assert_eq!(f32::from_bits(found[0]), lod.clamp(0.0, 6.0));
     }
     // 4 texels from pixel to pixel: level 2; half of one: magnified.
@@ -201,9 +219,12 @@ fn volumes_and_cubes() {
     for _ in 0..20 {
         let mut step = || step(&mut random, 6);
         let given = [0; 3].map(|_| [[step(), step()], [step(), step()]]);
-        let coordinates: Vec<[u32; 16]> = given.iter().map(|steps| subspans(0.125, *steps)).collect();
+        let coordinates: Vec<[u32; 16]> =
+            given.iter().map(|steps| subspans(0.125, *steps)).collect();
         let send = Send::new(Type::SAMPLE, Mode::SIMD16, coordinates);
-        for (lane, found) in send.colors(&mut model, &volume.state(), &trilinear()).into_iter().enumerate() {
+        for (lane, found) in
+            send.colors(&mut model, &volume.state(), &trilinear()).into_iter().enumerate()
+        {
             let span = lane / 4 % 2;
             let length = |n: usize| {
                 let [u, v, r] = [0, 1, 2].map(|axis: usize| given[axis][span][n]);
@@ -240,8 +261,9 @@ fn volumes_and_cubes() {
     assert_eq!([0, 4].map(|lane: usize| f32::from_bits(found[lane][0])), [3.0, 1.0]);
 }
 
-/// The anisotropic filter takes the level of the shorter axis, as far as the ratio allows, and its samples lie around the
-/// point: on a map that is a linear function they have its value in the middle.
+/// The anisotropic filter takes the level of the shorter axis, as far as the ratio allows, and its
+/// samples lie around the point: on a map that is a linear function they have its value in the
+/// middle.
 #[test]
 fn anisotropic() {
     let mut model = model();
@@ -252,14 +274,20 @@ fn anisotropic() {
         maximum_anisotropy: SamplerStateMaximumAnisotropy::from_bits(ratio),
         ..trilinear()
     };
-    for (major, minor) in [(16.0, 4.0), (32.0, 4.0), (9.0, 6.0), (64.0, 2.0), (8.0, 8.0), (12.0, 0.0)] {
+    for (major, minor) in
+        [(16.0, 4.0), (32.0, 4.0), (9.0, 6.0), (64.0, 2.0), (8.0, 8.0), (12.0, 0.0)]
+    {
         for ratio in 0..8 {
             let steps = [[major / 64.0, 0.0]; 2];
             let across = [[0.0, minor / 64.0]; 2];
-            let send =
-                Send::new(Type::SAMPLE, Mode::SIMD8, vec![subspans(0.375, steps), subspans(0.375, across)]);
-            let found =
-                f64::from(f32::from_bits(send.colors(&mut model, &texture.state(), &state(ratio))[0][0]));
+            let send = Send::new(
+                Type::SAMPLE,
+                Mode::SIMD8,
+                vec![subspans(0.375, steps), subspans(0.375, across)],
+            );
+            let found = f64::from(f32::from_bits(
+                send.colors(&mut model, &texture.state(), &state(ratio))[0][0],
+            ));
             let most = 2.0 * (ratio as f64 + 1.0);
             let expected = (major / (major / minor).min(most)).log2().clamp(0.0, 6.0);
             assert!(
@@ -284,13 +312,21 @@ fn anisotropic() {
     for ways in 1..8 {
         let steps = [[2.0 * f64::from(ways) / 64.0 * 0.9, 0.0]; 2];
         let across = [[0.0, 1.0 / 64.0]; 2];
-        let send = Send::new(Type::SAMPLE, Mode::SIMD8, vec![subspans(0.5, steps), subspans(0.5, across)]);
-        let found = f64::from(f32::from_bits(send.colors(&mut model, &ramp.state(), &state(7))[0][0]));
+        let send =
+            Send::new(Type::SAMPLE, Mode::SIMD8, vec![subspans(0.5, steps), subspans(0.5, across)]);
+        let found =
+            f64::from(f32::from_bits(send.colors(&mut model, &ramp.state(), &state(7))[0][0]));
         assert!((found - 0.5).abs() < 2.0 / 256.0 / 64.0, "{ways}: {found}");
     }
     // A map that lies square on the screen has one sample (EXT_texture_filter_anisotropic: N is 1).
-    let noise =
-        Texture::plain(&mut Random::new(34), SurfaceFormat::R32G32B32A32_FLOAT, 16, Tiling::Y, [64, 64], 7);
+    let noise = Texture::plain(
+        &mut Random::new(34),
+        SurfaceFormat::R32G32B32A32_FLOAT,
+        16,
+        Tiling::Y,
+        [64, 64],
+        7,
+    );
     noise.put(&mut model);
     for texels in [0.75, 1.0, 3.0] {
         let along = subspans(0.375 + 1.0 / 256.0, [[texels / 64.0, 0.0]; 2]);
@@ -328,7 +364,8 @@ fn enlarged_or_shrunk() {
             ..sampler(true)
         };
         let send = Send::new(Type::SAMPLE_L, Mode::SIMD16, vec![lods.map(f32::to_bits), u, u]);
-        for (found, lod) in send.colors(&mut model, &texture.state(), &state).into_iter().zip(lods) {
+        for (found, lod) in send.colors(&mut model, &texture.state(), &state).into_iter().zip(lods)
+        {
             let expected = if f64::from(lod) - base <= 0.0 { 3.0 } else { 2.5 };
             assert_eq!(f32::from_bits(found[0]), expected, "{lod} {base} {clamp}");
         }

@@ -1,7 +1,8 @@
 //! Cases of the model: the sampler.
 //!
-//! One kernel sends whatever its constants say and stores what comes back. [`texture`] draws a surface on paper;
-//! [`reference`] samples it with plain scalar code in doubles, written from the manual's text.
+//! One kernel sends whatever its constants say and stores what comes back. [`texture`] draws a
+//! surface on paper; [`reference`] samples it with plain scalar code in doubles, written from the
+//! manual's text.
 
 mod filters;
 mod formats;
@@ -21,7 +22,9 @@ use genxml::gen8::messages::{
     MessageDescriptorSamplingEngineSimdMode10 as Mode, MhBtsGo, Msd0wOwb,
 };
 use genxml::gen8::render3d_binding::SamplerIndirectState;
-use genxml::gen8::state::{InterfaceDescriptorData, RenderSurfaceState, SamplerState, ShaderChannelSelect};
+use genxml::gen8::state::{
+    InterfaceDescriptorData, RenderSurfaceState, SamplerState, ShaderChannelSelect,
+};
 use genxml_cases::{Compute, DYNAMIC_STATE, Model, at, raw_buffer, u};
 use genxml_sim::Fault;
 
@@ -36,8 +39,8 @@ const BORDER: u64 = 0x3000;
 /// Registers that come back at most.
 const ANSWER: usize = 12;
 
-/// r1: descriptor, channels, descriptor of the stores. r2 to r13: the message. r20 to r31: the answer, which is stored in
-/// three parts; their headers are r19, r14 and r15.
+/// r1: descriptor, channels, descriptor of the stores. r2 to r13: the message. r20 to r31: the
+/// answer, which is stored in three parts; their headers are r19, r14 and r15.
 const KERNEL: &[u32] = &eu! {
     (W) mov (1|M0)    a0.0<1>:ud  r1.0<0;1,0>:ud
     (W) mov (1|M0)    f0.0<1>:uw  r1.2<0;1,0>:uw
@@ -62,7 +65,8 @@ struct Send {
     sampler: u64,
     /// Enabled channels of the send.
     channels: u16,
-    /// Parameters in order, a value for each lane; of SIMD4x2 the registers, of which the first 8 values count.
+    /// Parameters in order, a value for each lane; of SIMD4x2 the registers, of which the first 8
+    /// values count.
     parameters: Vec<[u32; 16]>,
     /// Registers that come back.
     back: usize,
@@ -74,7 +78,8 @@ fn before(register: usize) -> [u32; 8] {
 }
 
 impl Send {
-    /// A message of all lanes with these parameters, without a header, whose whole answer comes back.
+    /// A message of all lanes with these parameters, without a header, whose whole answer comes
+    /// back.
     fn new(kind: Type, simd: Mode, parameters: Vec<[u32; 16]>) -> Send {
         let back = match simd {
             Mode::SIMD4X2 => 1,
@@ -86,7 +91,8 @@ impl Send {
 
     /// The registers of the message.
     fn registers(&self) -> Vec<[u32; 8]> {
-        let mut registers: Vec<[u32; 8]> = self.header.iter().map(SamplerMessageHeader::pack).collect();
+        let mut registers: Vec<[u32; 8]> =
+            self.header.iter().map(SamplerMessageHeader::pack).collect();
         for lanes in &self.parameters {
             let (low, high) = lanes.split_at(8);
             registers.push(low.try_into().unwrap());
@@ -125,7 +131,11 @@ impl Send {
         };
         let part = |n: u64| MhBtsGo { global_offset: u(8 * n) }.pack();
         let mut registers = [[0; 8]; 32];
-        registers[1][..3].copy_from_slice(&[descriptor.pack()[0], self.channels.into(), store.pack()[0]]);
+        registers[1][..3].copy_from_slice(&[
+            descriptor.pack()[0],
+            self.channels.into(),
+            store.pack()[0],
+        ]);
         registers[2..2 + message.len()].copy_from_slice(&message);
         (registers[19], registers[14], registers[15]) = (part(0), part(1), part(2));
         (0..ANSWER).for_each(|n| registers[20 + n] = before(n));

@@ -7,18 +7,19 @@ use crate::{ANSWER, MODES, Mode, SAMPLERS, SURFACE, Send, Type, before, lanes, m
 use genxml::eu::gen8::eu_payloads::SamplerMessageHeader;
 use genxml::gen8::state::{
     RenderSurfaceState, SamplerState, SamplerStateLodPreClampMode, SamplerStateMagModeFilter,
-    SamplerStateMinModeFilter, SamplerStateMipModeFilter, ShaderChannelSelect as Select, SurfaceFormat,
-    TextureCoordinateMode as Wrap,
+    SamplerStateMinModeFilter, SamplerStateMipModeFilter, ShaderChannelSelect as Select,
+    SurfaceFormat, TextureCoordinateMode as Wrap,
 };
 use genxml_cases::paper::Tiling;
 use genxml_cases::{Random, at};
 
-/// Channels of the header and of the send, response lengths. Oracle: 003:4183-4259, with the channels that a header masks
-/// left out in both modes (gen8_facts 4.2).
+/// Channels of the header and of the send, response lengths. Oracle: 003:4183-4259, with the
+/// channels that a header masks left out in both modes (gen8_facts 4.2).
 #[test]
 fn answers() {
     let (mut model, mut random) = (model(), Random::new(51));
-    let texture = Texture::plain(&mut random, SurfaceFormat::R32G32B32A32_FLOAT, 16, Tiling::Y, [8, 8], 1);
+    let texture =
+        Texture::plain(&mut random, SurfaceFormat::R32G32B32A32_FLOAT, 16, Tiling::Y, [8, 8], 1);
     texture.put(&mut model);
     let state = sampler(false);
     for round in 0..120u64 {
@@ -59,7 +60,8 @@ fn answers() {
         let found = send.run(&mut model, &texture.state(), &[state]).unwrap();
         let mut expected: [[u32; 8]; ANSWER] = std::array::from_fn(before);
         for lane in 0..count {
-            let texel = texture.texel(0, 0, x[lane], y[lane]).map(|channel| (channel as f32).to_bits());
+            let texel =
+                texture.texel(0, 0, x[lane], y[lane]).map(|channel| (channel as f32).to_bits());
             let enabled = match simd {
                 Mode::SIMD4X2 => channels >> (4 * lane) & 15 != 0,
                 _ => channels >> lane & 1 == 1,
@@ -83,8 +85,14 @@ fn answers() {
 #[test]
 fn samplers() {
     let (mut model, mut random) = (model(), Random::new(52));
-    let texture =
-        Texture::plain(&mut random, SurfaceFormat::R32G32B32A32_FLOAT, 16, Tiling::Linear, [8, 8], 1);
+    let texture = Texture::plain(
+        &mut random,
+        SurfaceFormat::R32G32B32A32_FLOAT,
+        16,
+        Tiling::Linear,
+        [8, 8],
+        1,
+    );
     texture.put(&mut model);
     let wrap = |wrap| SamplerState {
         tcx_address_control_mode: wrap,
@@ -116,7 +124,8 @@ fn samplers() {
 #[test]
 fn selects() {
     let (mut model, mut random) = (model(), Random::new(53));
-    let texture = Texture::plain(&mut random, SurfaceFormat::R8G8B8A8_UNORM, 4, Tiling::X, [8, 8], 1);
+    let texture =
+        Texture::plain(&mut random, SurfaceFormat::R8G8B8A8_UNORM, 4, Tiling::X, [8, 8], 1);
     texture.put(&mut model);
     let surface = RenderSurfaceState {
         shader_channel_select_red: Select::ALPHA,
@@ -140,7 +149,8 @@ fn selects() {
 #[test]
 fn refusals() {
     let (mut model, mut random) = (model(), Random::new(54));
-    let texture = Texture::plain(&mut random, SurfaceFormat::R8G8B8A8_UNORM, 4, Tiling::X, [8, 8], 1);
+    let texture =
+        Texture::plain(&mut random, SurfaceFormat::R8G8B8A8_UNORM, 4, Tiling::X, [8, 8], 1);
     texture.put(&mut model);
     let state = texture.state();
     let mut fault = |send: &Send, surface: &RenderSurfaceState, sampler: SamplerState| {
@@ -149,8 +159,18 @@ fn refusals() {
     let one = vec![[0; 16]; 2];
     let buffer = genxml_cases::raw_buffer(SURFACE, 64);
     let cases = [
-        (Send::new(Type::from_bits(0x1b), Mode::SIMD8, one.clone()), state, sampler(false), "reserved"),
-        (Send::new(Type::SAMPLE, Mode::SIMD32_64, one.clone()), state, sampler(false), "media message"),
+        (
+            Send::new(Type::from_bits(0x1b), Mode::SIMD8, one.clone()),
+            state,
+            sampler(false),
+            "reserved",
+        ),
+        (
+            Send::new(Type::SAMPLE, Mode::SIMD32_64, one.clone()),
+            state,
+            sampler(false),
+            "media message",
+        ),
         (Send::new(Type::SAMPLE, Mode::SIMD8, Vec::new()), state, sampler(false), "0 registers"),
         (Send::new(Type::LD, Mode::SIMD8, one.clone()), buffer, sampler(false), "RAW"),
         (
@@ -186,16 +206,23 @@ fn any_bits() {
     model.write(SURFACE, &memory);
     let mut ends = 0;
     for _ in 0..2500 {
-        let mut dwords: [u32; RenderSurfaceState::DWORDS] = std::array::from_fn(|_| random.next() as u32);
+        let mut dwords: [u32; RenderSurfaceState::DWORDS] =
+            std::array::from_fn(|_| random.next() as u32);
         let mut state = RenderSurfaceState::unpack_lossy(&dwords);
         if random.below(2) == 0 {
             state.surface_format = SurfaceFormat::R8G8B8A8_UNORM;
         }
         if random.below(4) != 0 {
             // Small, so that most of it lies in memory.
-            let small =
-                Texture::plain(&mut Random::new(0), SurfaceFormat::R8_UNORM, 1, Tiling::Y, [20, 20], 1)
-                    .state();
+            let small = Texture::plain(
+                &mut Random::new(0),
+                SurfaceFormat::R8_UNORM,
+                1,
+                Tiling::Y,
+                [20, 20],
+                1,
+            )
+            .state();
             state.extent = small.extent;
             state.surface_pitch = small.surface_pitch;
             state.tile_mode = small.tile_mode;
@@ -211,10 +238,14 @@ fn any_bits() {
         if random.below(8) != 0 {
             // Values that are not reserved.
             let (mip, map, wrap) = ([0, 1, 3], [0, 1, 2, 6], random.below(7));
-            sampler.mip_mode_filter = SamplerStateMipModeFilter::from_bits(mip[random.below(3) as usize]);
-            sampler.min_mode_filter = SamplerStateMinModeFilter::from_bits(map[random.below(4) as usize]);
-            sampler.mag_mode_filter = SamplerStateMagModeFilter::from_bits(map[random.below(3) as usize]);
-            sampler.lod_pre_clamp_mode = SamplerStateLodPreClampMode::from_bits(2 * random.below(2));
+            sampler.mip_mode_filter =
+                SamplerStateMipModeFilter::from_bits(mip[random.below(3) as usize]);
+            sampler.min_mode_filter =
+                SamplerStateMinModeFilter::from_bits(map[random.below(4) as usize]);
+            sampler.mag_mode_filter =
+                SamplerStateMagModeFilter::from_bits(map[random.below(3) as usize]);
+            sampler.lod_pre_clamp_mode =
+                SamplerStateLodPreClampMode::from_bits(2 * random.below(2));
             sampler.tcx_address_control_mode = Wrap::from_bits(wrap);
             sampler.tcy_address_control_mode = Wrap::from_bits(random.below(7));
             sampler.tcz_address_control_mode = Wrap::from_bits(random.below(7));
@@ -236,8 +267,9 @@ fn any_bits() {
                 .collect(),
             back: random.below(ANSWER as u64 + 1) as usize,
         };
-        ends +=
-            u32::from(send.run(&mut model, &RenderSurfaceState::unpack_lossy(&dwords), &[sampler]).is_ok());
+        ends += u32::from(
+            send.run(&mut model, &RenderSurfaceState::unpack_lossy(&dwords), &[sampler]).is_ok(),
+        );
     }
     assert!(ends > 250, "{ends}");
 }

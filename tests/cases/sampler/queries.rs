@@ -2,11 +2,14 @@
 
 use crate::texture::{Kind, Texture};
 use crate::{Mode, SURFACE, Send, Type, model};
-use genxml::gen8::state::{NumberOfMultisamples, RenderSurfaceStateView, SamplerState, SurfaceFormat};
+use genxml::gen8::state::{
+    NumberOfMultisamples, RenderSurfaceStateView, SamplerState, SurfaceFormat,
+};
 use genxml_cases::paper::Tiling;
 use genxml_cases::{Random, raw_buffer, u};
 
-/// Width, height, layers or depth, and number of levels, from the first level on that can be reached.
+/// Width, height, layers or depth, and number of levels, from the first level on that can be
+/// reached.
 #[test]
 fn sizes() {
     let (mut model, mut random) = (model(), Random::new(41));
@@ -47,7 +50,8 @@ fn sizes() {
 fn samples() {
     let mut model = model();
     for log in 0..4 {
-        let texture = Texture::plain(&mut Random::new(1), SurfaceFormat::R8_UNORM, 1, Tiling::Y, [8, 8], 1);
+        let texture =
+            Texture::plain(&mut Random::new(1), SurfaceFormat::R8_UNORM, 1, Tiling::Y, [8, 8], 1);
         let mut state = texture.state();
         if let RenderSurfaceStateView::Image {
             number_of_multisamples,

@@ -1,5 +1,5 @@
-//! The sampler in plain doubles, from the text of 003 chapter 4. Coordinates of the tests have few bits, so that nothing but
-//! the last sum is rounded.
+//! The sampler in plain doubles, from the text of 003 chapter 4. Coordinates of the tests have few
+//! bits, so that nothing but the last sum is rounded.
 
 use crate::texture::{Kind, Texture};
 use genxml::gen8::state::{SamplerState, TextureCoordinateMode as Wrap};
@@ -37,7 +37,8 @@ impl Filter {
         }
     }
 
-    /// The texels of a direction that count, with their weights; none is one with the border colour.
+    /// The texels of a direction that count, with their weights; none is one with the border
+    /// colour.
     fn texels(&self, direction: usize, coordinate: f64, size: u32) -> Vec<(Option<u32>, f64)> {
         let (size, wrap) = (f64::from(size), self.wrap[direction]);
         let mut place = if self.normalized { coordinate * size } else { coordinate };

@@ -2,9 +2,10 @@
 
 use crate::SURFACE;
 use genxml::gen8::state::{
-    RenderSurfaceState, RenderSurfaceStateExtent, RenderSurfaceStateSurfaceHorizontalAlignment as Horizontal,
-    RenderSurfaceStateSurfaceVerticalAlignment as Vertical, RenderSurfaceStateView, ShaderChannelSelect,
-    SurfaceFormat, SurfaceType, TileMode,
+    RenderSurfaceState, RenderSurfaceStateExtent,
+    RenderSurfaceStateSurfaceHorizontalAlignment as Horizontal,
+    RenderSurfaceStateSurfaceVerticalAlignment as Vertical, RenderSurfaceStateView,
+    ShaderChannelSelect, SurfaceFormat, SurfaceType, TileMode,
 };
 use genxml_cases::paper::{Sheet, Tiling};
 use genxml_cases::{Model, Random, at, u};
@@ -26,8 +27,15 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 7] =
-        [Kind::One, Kind::OneArray, Kind::Two, Kind::TwoArray, Kind::Three, Kind::Cube, Kind::CubeArray];
+    pub const ALL: [Kind; 7] = [
+        Kind::One,
+        Kind::OneArray,
+        Kind::Two,
+        Kind::TwoArray,
+        Kind::Three,
+        Kind::Cube,
+        Kind::CubeArray,
+    ];
 
     pub fn is_array(self) -> bool {
         matches!(self, Kind::OneArray | Kind::TwoArray | Kind::CubeArray)
@@ -63,7 +71,8 @@ pub struct Texture {
 }
 
 impl Texture {
-    /// A surface of random sizes, its memory full of random bytes; of floats if the format has those.
+    /// A surface of random sizes, its memory full of random bytes; of floats if the format has
+    /// those.
     pub fn random(random: &mut Random, kind: Kind, format: SurfaceFormat, bytes: u32) -> Texture {
         let tilings = [Tiling::Linear, Tiling::X, Tiling::Y];
         let tiling = tilings[random.below(3) as usize];
@@ -158,13 +167,16 @@ impl Texture {
             Tiling::Linear => (right + random.below(3) as u32) * self.bytes,
             _ => ((u64::from(right * self.bytes).div_ceil(tile) + random.below(2)) * unit) as u32,
         };
-        self.qpitch = bottom.next_multiple_of(self.align[1]) + self.align[1] * random.below(2) as u32;
+        self.qpitch =
+            bottom.next_multiple_of(self.align[1]) + self.align[1] * random.below(2) as u32;
         let slices = if self.kind == Kind::Three { 1 } else { self.depth };
         let all_rows = u64::from(self.qpitch * slices).next_multiple_of(rows);
         self.memory = match self.format.name() {
             Some(name) if name.contains("32") && name.ends_with("FLOAT") => {
                 (0..all_rows * u64::from(self.pitch) / 4 + 1)
-                    .flat_map(|_| ((random.below(1 << 24) as f32 / (1 << 22) as f32) - 2.0).to_le_bytes())
+                    .flat_map(|_| {
+                        ((random.below(1 << 24) as f32 / (1 << 22) as f32) - 2.0).to_le_bytes()
+                    })
                     .collect()
             }
             _ => random.bytes((all_rows * u64::from(self.pitch)) as usize),
@@ -195,8 +207,8 @@ impl Texture {
         [part(self.width), part(self.height), depth]
     }
 
-    /// Offset of an element from the surface's base address; `slice` is that of a volume, or a layer (six for each cube)
-    /// from the first that can be reached on.
+    /// Offset of an element from the surface's base address; `slice` is that of a volume, or a
+    /// layer (six for each cube) from the first that can be reached on.
     pub fn offset(&self, level: u32, slice: u32, x: u32, y: u32) -> usize {
         let level = self.min_lod + level;
         let (left, top) = if self.kind == Kind::Three {
@@ -219,7 +231,8 @@ impl Texture {
     /// A texel, of the formats that filters are tried with.
     pub fn texel(&self, level: u32, slice: u32, x: u32, y: u32) -> [f64; 4] {
         let bytes = self.element(level, slice, x, y);
-        let float = |n: usize| f64::from(f32::from_le_bytes(bytes[4 * n..4 * n + 4].try_into().unwrap()));
+        let float =
+            |n: usize| f64::from(f32::from_le_bytes(bytes[4 * n..4 * n + 4].try_into().unwrap()));
         let unorm = |n: usize| f64::from(bytes[n]) / 255.0;
         match self.format {
             SurfaceFormat::R32G32B32A32_FLOAT => [float(0), float(1), float(2), float(3)],
@@ -242,7 +255,8 @@ impl Texture {
             for y in 0..height {
                 for x in 0..width {
                     let offset = self.offset(level, slice, x, y);
-                    let bytes: Vec<u8> = color.iter().flat_map(|channel| channel.to_le_bytes()).collect();
+                    let bytes: Vec<u8> =
+                        color.iter().flat_map(|channel| channel.to_le_bytes()).collect();
                     self.memory[offset..offset + 16].copy_from_slice(&bytes);
                 }
             }
@@ -271,7 +285,9 @@ impl Texture {
             },
             surface_array: self.kind.is_array(),
             surface_format: self.format,
-            surface_horizontal_alignment: Horizontal::from_bits(u64::from(self.align[0].ilog2()) - 1),
+            surface_horizontal_alignment: Horizontal::from_bits(
+                u64::from(self.align[0].ilog2()) - 1,
+            ),
             surface_vertical_alignment: Vertical::from_bits(u64::from(self.align[1].ilog2()) - 1),
             tile_mode: match self.tiling {
                 Tiling::Linear => TileMode::LINEAR,

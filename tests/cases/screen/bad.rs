@@ -1,21 +1,24 @@
-//! State that nothing can be drawn with: each case has the fault that says so, by its kind, its field or what was being read.
-//! What the manuals define (null surfaces, empty buffers, nothing to draw) is no fault.
+//! State that nothing can be drawn with: each case has the fault that says so, by its kind, its
+//! field or what was being read. What the manuals define (null surfaces, empty buffers, nothing to
+//! draw) is no fault.
 
 use crate::kernels;
 use crate::scene::{Scene, on_screen};
 use genxml::core::UFix;
 use genxml::gen8::enums::{
-    ThreeDCompareFunction as Compare, ThreeDPrimTopoType as Code, ThreeDVertexComponentControl as Component,
+    ThreeDCompareFunction as Compare, ThreeDPrimTopoType as Code,
+    ThreeDVertexComponentControl as Component,
 };
 use genxml::gen8::mi::MiBatchBufferStart;
 use genxml::gen8::render3d_constants::{ThreeDStateConstantBody, ThreeDStateConstantPs};
 use genxml::gen8::render3d_depth::{
-    ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat as DepthFormat, ThreeDStateStencilBuffer,
+    ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat as DepthFormat,
+    ThreeDStateStencilBuffer,
 };
 use genxml::gen8::render3d_fetch::{
     ThreeDPrimitive, ThreeDPrimitiveVertexAccessType as Access, ThreeDStateIndexBuffer,
-    ThreeDStateIndexBufferIndexFormat as IndexFormat, ThreeDStateVertexBuffers, ThreeDStateVertexElements,
-    ThreeDStateVfTopology, VertexBufferState,
+    ThreeDStateIndexBufferIndexFormat as IndexFormat, ThreeDStateVertexBuffers,
+    ThreeDStateVertexElements, ThreeDStateVfTopology, VertexBufferState,
 };
 use genxml::gen8::render3d_pixel::{
     ThreeDStateBlendStatePointers, ThreeDStateCcStatePointers, ThreeDStatePs,
@@ -26,7 +29,8 @@ use genxml::gen8::render3d_raster::{
 };
 use genxml::gen8::render3d_stages::{ThreeDStateTe, ThreeDStateVs};
 use genxml::gen8::state::{
-    NumberOfMultisamples, RenderSurfaceState, RenderSurfaceStateExtent, SurfaceFormat, SurfaceType, TileMode,
+    NumberOfMultisamples, RenderSurfaceState, RenderSurfaceStateExtent, SurfaceFormat, SurfaceType,
+    TileMode,
 };
 use genxml_cases::draw::element as vertex_element;
 use genxml_cases::{BATCH, KERNELS, SURFACE_STATE, at, minus_one, packets, push, u};
@@ -108,8 +112,8 @@ fn null_surfaces() {
     );
 }
 
-/// No vertices, no instances, buffers of no bytes, a screen of no pixels: nothing is drawn. A pitch that is too small for a row
-/// is wrong.
+/// No vertices, no instances, buffers of no bytes, a screen of no pixels: nothing is drawn. A pitch
+/// that is too small for a row is wrong.
 #[test]
 fn zero_sizes() {
     let mut scene = plain();
@@ -120,11 +124,20 @@ fn zero_sizes() {
     assert_eq!(scene.art()[0], ".".repeat(16));
     scene.vertices.clear();
     assert_eq!(scene.art()[0], ".".repeat(16));
-    let empty =
-        [VertexBufferState { buffer_pitch: u(48), address_modify_enable: true, ..VertexBufferState::new() }];
-    assert_eq!(with(&packets![ThreeDStateVertexBuffers { vertex_buffer_state: empty[..].into() }]), "Ok: 0");
+    let empty = [VertexBufferState {
+        buffer_pitch: u(48),
+        address_modify_enable: true,
+        ..VertexBufferState::new()
+    }];
+    assert_eq!(
+        with(&packets![ThreeDStateVertexBuffers { vertex_buffer_state: empty[..].into() }]),
+        "Ok: 0"
+    );
     let null = [VertexBufferState { null_vertex_buffer: true, ..empty[0] }];
-    assert_eq!(with(&packets![ThreeDStateVertexBuffers { vertex_buffer_state: null[..].into() }]), "Ok: 0");
+    assert_eq!(
+        with(&packets![ThreeDStateVertexBuffers { vertex_buffer_state: null[..].into() }]),
+        "Ok: 0"
+    );
     let mut points = plain();
     points.topology = Code::_3DPRIM_POINTLIST;
     points.sf.point_width = UFix::from_bits(0);
@@ -150,7 +163,10 @@ fn bad_pointers() {
         ..VertexBufferState::new()
     }];
     for (what, packets) in [
-        ("vertex buffer", packets![ThreeDStateVertexBuffers { vertex_buffer_state: nowhere[..].into() }]),
+        (
+            "vertex buffer",
+            packets![ThreeDStateVertexBuffers { vertex_buffer_state: nowhere[..].into() }],
+        ),
         (
             "BLEND_STATE",
             packets![ThreeDStateBlendStatePointers {
@@ -188,7 +204,8 @@ fn bad_pointers() {
     push(&mut scene.more, &at_nowhere);
     let fault = scene.run().err().unwrap();
     assert!(
-        about(&fault) == "IllegalInstruction" && fault.to_string().contains("instruction fetch: page fault")
+        about(&fault) == "IllegalInstruction"
+            && fault.to_string().contains("instruction fetch: page fault")
     );
     for (address, dword, what) in [
         (None, 0, "binding table entry 0"),
@@ -204,11 +221,14 @@ fn bad_pointers() {
         assert_eq!(about(&model.render(&batch).unwrap_err()), format!("Page: {what}"));
     }
     assert!(with_surface(|s| s.surface_base_address = at(NOWHERE)).starts_with("Page: "));
-    // Clears of depth and stencil have no pixel shader, and no state of what follows one; a stencil test needs its references.
+    // Clears of depth and stencil have no pixel shader, and no state of what follows one; a stencil
+    // test needs its references.
     let mut scene = plain();
     scene.extra.pixel_shader_valid = false;
-    let blend =
-        ThreeDStateBlendStatePointers { blend_state_pointer: at(NOWHERE), blend_state_pointer_valid: true };
+    let blend = ThreeDStateBlendStatePointers {
+        blend_state_pointer: at(NOWHERE),
+        blend_state_pointer_valid: true,
+    };
     push(&mut scene.more, &blend);
     push(
         &mut scene.more,
@@ -224,7 +244,10 @@ fn bad_pointers() {
     assert_eq!(about(&scene.run().err().unwrap()), "Page: COLOR_CALC_STATE");
     // What only a part of draws looks at.
     let mut scene = plain().clipped();
-    push(&mut scene.more, &ThreeDStateViewportStatePointersSfClip { sf_clip_viewport_pointer: at(NOWHERE) });
+    push(
+        &mut scene.more,
+        &ThreeDStateViewportStatePointersSfClip { sf_clip_viewport_pointer: at(NOWHERE) },
+    );
     assert_eq!(about(&scene.run().err().unwrap()), "Page: SF_CLIP_VIEWPORT");
     let mut scene = plain();
     scene.scissors = vec![genxml::gen8::render3d_raster::ScissorRect::unpack_lossy(&[0; 2])];
@@ -269,8 +292,13 @@ fn unknown_formats() {
         with_surface(|s| s.surface_format = SurfaceFormat::from_bits(0x1f7)),
         "BadPacket: Surface Format"
     );
-    assert!(with_surface(|s| s.surface_format = SurfaceFormat::BC1_UNORM).starts_with("BadPacket: "));
-    assert_eq!(with_surface(|s| s.surface_type = SurfaceType::from_bits(6)), "BadPacket: Surface Type");
+    assert!(
+        with_surface(|s| s.surface_format = SurfaceFormat::BC1_UNORM).starts_with("BadPacket: ")
+    );
+    assert_eq!(
+        with_surface(|s| s.surface_type = SurfaceType::from_bits(6)),
+        "BadPacket: Surface Type"
+    );
     let element = |source_element_format| {
         let elements = [vertex_element(0, source_element_format, Component::VFCOMP_STORE_SRC)];
         with(&packets![ThreeDStateVertexElements { element: elements[..].into() }])
@@ -279,8 +307,10 @@ fn unknown_formats() {
     assert_eq!(element(SurfaceFormat::BC1_UNORM), "BadPacket: Source Element Format");
     let topology = ThreeDStateVfTopology { primitive_topology_type: Code::from_bits(0x1f) };
     assert_eq!(with(&packets![topology]), "BadPacket: Primitive Topology Type");
-    let indices =
-        ThreeDStateIndexBuffer { index_format: IndexFormat::from_bits(3), ..ThreeDStateIndexBuffer::new() };
+    let indices = ThreeDStateIndexBuffer {
+        index_format: IndexFormat::from_bits(3),
+        ..ThreeDStateIndexBuffer::new()
+    };
     let indexed = ThreeDPrimitive {
         vertex_access_type: Access::RANDOM,
         vertex_count_per_instance: u(3),
@@ -319,7 +349,8 @@ fn unknown_formats() {
     assert_eq!(about(&scene.run().err().unwrap()), "BadPacket: Surface Pitch");
 }
 
-/// A shader that is on and has no kernel for any width; zeros, data and a cut-off kernel in its place; stages that need others.
+/// A shader that is on and has no kernel for any width; zeros, data and a cut-off kernel in its
+/// place; stages that need others.
 #[test]
 fn missing_kernels() {
     let none = ThreeDStatePs { _8_pixel_dispatch_enable: false, ..plain().ps };
@@ -332,9 +363,14 @@ fn missing_kernels() {
         model.put(KERNELS, kernel);
         assert_eq!(about(&model.render(&batch).unwrap_err()), "IllegalInstruction");
     }
-    let vs =
-        ThreeDStateVs { function_enable: true, kernel_start_pointer: at(NOWHERE), ..ThreeDStateVs::new() };
-    assert!(with(&packets![vs]).starts_with("Page: ") || with(&packets![vs]).starts_with("BadPacket: "));
+    let vs = ThreeDStateVs {
+        function_enable: true,
+        kernel_start_pointer: at(NOWHERE),
+        ..ThreeDStateVs::new()
+    };
+    assert!(
+        with(&packets![vs]).starts_with("Page: ") || with(&packets![vs]).starts_with("BadPacket: ")
+    );
     let te = ThreeDStateTe { te_enable: true, ..ThreeDStateTe::new() };
     assert_eq!(with(&packets![te]), "BadPacket: TE Enable");
 }
@@ -373,8 +409,9 @@ fn endless() {
 #[test]
 fn slivers() {
     let mut scene = plain();
-    scene.vertices =
-        [(0.0, 0.0), (16384.0, 16383.0), (16384.0, 16384.0)].map(|(x, y)| on_screen(x, y, 1)).to_vec();
+    scene.vertices = [(0.0, 0.0), (16384.0, 16383.0), (16384.0, 16384.0)]
+        .map(|(x, y)| on_screen(x, y, 1))
+        .to_vec();
     let rectangle = ThreeDStateDrawingRectangle {
         clipped_drawing_rectangle_x_max: u(16383),
         clipped_drawing_rectangle_y_max: u(16383),
@@ -387,7 +424,8 @@ fn slivers() {
     assert_eq!(about(&model.render(&batch).unwrap_err()), "Hang");
 }
 
-/// Sizes as large as fields allow, on memory of some kilobytes: the last page is not there, or nothing is drawn behind it.
+/// Sizes as large as fields allow, on memory of some kilobytes: the last page is not there, or
+/// nothing is drawn behind it.
 #[test]
 fn largest_sizes() {
     let large = |s: &mut RenderSurfaceState| {

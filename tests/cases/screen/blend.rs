@@ -1,5 +1,5 @@
-//! What becomes of colours on their way to targets. Oracle: the formulas of OpenGL 4.6 17.3 in f64, tables for logic
-//! operations and comparisons.
+//! What becomes of colours on their way to targets. Oracle: the formulas of OpenGL 4.6 17.3 in f64,
+//! tables for logic operations and comparisons.
 
 use crate::kernels;
 use crate::scene::{FLOATS, Scene, Target, on_screen};
@@ -105,14 +105,17 @@ fn independent_alpha() {
     assert_eq!(scene.run().unwrap().floats(0, 0, 0)[0], [0.75, 0.75, 0.75, 0.25]);
 }
 
-/// All sixteen, on bits where both operands have each combination. The number of an operation is its truth table: bit 3 for
-/// (1, 1), then source and not destination, destination and not source, neither.
+/// All sixteen, on bits where both operands have each combination. The number of an operation is
+/// its truth table: bit 3 for (1, 1), then source and not destination, destination and not source,
+/// neither.
 #[test]
 fn logic_operations() {
     for code in 0..16_u64 {
         let mut scene = filled([2, 2], &[[204.0 / 255.0; 4]]);
-        scene.targets =
-            vec![Target { before: [0xaaaa_aaaa; 4], ..Target::new(SurfaceFormat::R8G8B8A8_UNORM, 4) }];
+        scene.targets = vec![Target {
+            before: [0xaaaa_aaaa; 4],
+            ..Target::new(SurfaceFormat::R8G8B8A8_UNORM, 4)
+        }];
         scene.blend.entry[0].logic_op_enable = true;
         scene.blend.entry[0].logic_op_function = ThreeDLogicOpFunction::from_bits(code);
         let bit = |n: u32| {
@@ -128,15 +131,18 @@ fn logic_operations() {
 fn write_masks() {
     for mask in 0..16_u32 {
         let mut scene = filled([2, 2], &[[1.0; 4]]);
-        scene.targets =
-            vec![Target { before: [0x4030_2010; 4], ..Target::new(SurfaceFormat::R8G8B8A8_UNORM, 4) }];
+        scene.targets = vec![Target {
+            before: [0x4030_2010; 4],
+            ..Target::new(SurfaceFormat::R8G8B8A8_UNORM, 4)
+        }];
         let entry = &mut scene.blend.entry[0];
         entry.write_disable_red = mask & 1 != 0;
         entry.write_disable_green = mask & 2 != 0;
         entry.write_disable_blue = mask & 4 != 0;
         entry.write_disable_alpha = mask & 8 != 0;
-        let want =
-            (0..4).map(|c| if mask >> c & 1 == 1 { 0x4030_2010 & 0xff << (8 * c) } else { 0xff << (8 * c) });
+        let want = (0..4).map(|c| {
+            if mask >> c & 1 == 1 { 0x4030_2010 & 0xff << (8 * c) } else { 0xff << (8 * c) }
+        });
         assert_eq!(scene.run().unwrap().dwords(0, 0, 0), [want.sum::<u32>(); 4], "{mask:#06b}");
     }
 }
@@ -152,8 +158,11 @@ fn alpha_tests() {
                 scene.targets = vec![FLOATS];
                 scene.blend.alpha_test_enable = true;
                 scene.blend.alpha_test_function = Compare::from_bits(code);
-                scene.color.alpha_test_format =
-                    if float { AlphaFormat::ALPHATEST_FLOAT32 } else { AlphaFormat::ALPHATEST_UNORM8 };
+                scene.color.alpha_test_format = if float {
+                    AlphaFormat::ALPHATEST_FLOAT32
+                } else {
+                    AlphaFormat::ALPHATEST_UNORM8
+                };
                 scene.color.reference = match float {
                     true => Reference::Float { alpha_reference_value_as_float32: 64.0 / 255.0 },
                     false => Reference::Unorm { alpha_reference_value_as_unorm8: u(64) },
@@ -176,14 +185,18 @@ fn alpha_tests() {
     }
 }
 
-/// Eight targets, each with the entry of the blend state that the message names: other masks of channels, and one blends.
+/// Eight targets, each with the entry of the blend state that the message names: other masks of
+/// channels, and one blends.
 #[test]
 fn eight_targets() {
     let mut scene = filled([4, 4], &[[0.0; 4]]);
     scene.kernel = kernels::EIGHT_TARGETS;
     scene.vertices.iter_mut().for_each(|v| v.attributes[0] = [100, 7, 8, 9]);
     scene.targets =
-        vec![Target { before: [1, 2, 3, 4], ..Target::new(SurfaceFormat::R32G32B32A32_UINT, 16) }; 8];
+        vec![
+            Target { before: [1, 2, 3, 4], ..Target::new(SurfaceFormat::R32G32B32A32_UINT, 16) };
+            8
+        ];
     for (n, entry) in scene.blend.entry.iter_mut().enumerate() {
         entry.write_disable_red = n == 3;
         entry.write_disable_green = n & 1 == 1;

@@ -1,5 +1,6 @@
-//! Fast clears and resolves as drivers do them. Oracle: gen8_facts 8.2 to 8.4 (sizes of rectangles, words of the auxiliary
-//! surfaces); the clear colour is red, and what is drawn over it is exact coverage.
+//! Fast clears and resolves as drivers do them. Oracle: gen8_facts 8.2 to 8.4 (sizes of rectangles,
+//! words of the auxiliary surfaces); the clear colour is red, and what is drawn over it is exact
+//! coverage.
 
 use crate::exact::{STANDARD, expected, pattern, random_triangles};
 use crate::scene::{AUXILIARY, DWORDS, Scene, TARGETS, Target, on_screen};
@@ -52,9 +53,11 @@ fn colors_of_one_sample() {
         let mut model = scene.model();
         let clear = ThreeDStatePs { render_target_fast_clear_enable: true, ..scene.ps };
         let resolve = ThreeDStatePs { render_target_resolve_enable: true, ..scene.ps };
-        for step in
-            [rectangle(&scene, [1.0, 1.0], clear), scene.clone(), rectangle(&scene, [1.0, 1.0], resolve)]
-        {
+        for step in [
+            rectangle(&scene, [1.0, 1.0], clear),
+            scene.clone(),
+            rectangle(&scene, [1.0, 1.0], resolve),
+        ] {
             let batch = step.batch(&mut model);
             model.render(&batch).unwrap();
         }
@@ -69,9 +72,11 @@ fn colors_of_one_sample() {
 /// Several samples: each pixel's word says where its samples are stored, or that it is cleared.
 #[test]
 fn colors_of_samples() {
-    for (log, samples) in
-        [(1_usize, NumberOfMultisamples::_2), (2, NumberOfMultisamples::_4), (3, NumberOfMultisamples::_8)]
-    {
+    for (log, samples) in [
+        (1_usize, NumberOfMultisamples::_2),
+        (2, NumberOfMultisamples::_4),
+        (3, NumberOfMultisamples::_8),
+    ] {
         let (mut scene, triangles) = colors(20 + log as u64);
         scene.samples = samples;
         scene.targets[0].samples = 1 << log;
@@ -91,15 +96,20 @@ fn colors_of_samples() {
             for (n, &want) in expected(&triangles, position).iter().enumerate() {
                 // Words of one byte, or four with eight samples; of 1, 2 or 4 bits for each sample.
                 let bytes = if log == 3 { 4 } else { 1 };
-                let offset =
-                    genxml_cases::paper::Tiling::Y.offset(n as u64 % 16 * bytes, n as u64 / 16, 128) as usize;
-                let word =
-                    (0..bytes as usize).fold(0, |word, b| word | u32::from(words[offset + b]) << (8 * b));
+                let offset = genxml_cases::paper::Tiling::Y.offset(
+                    n as u64 % 16 * bytes,
+                    n as u64 / 16,
+                    128,
+                ) as usize;
+                let word = (0..bytes as usize)
+                    .fold(0, |word, b| word | u32::from(words[offset + b]) << (8 * b));
                 let bits = [1, 2, 4][log - 1];
                 let all = [0x3, 0xff, u32::MAX][log - 1];
                 let found = match word & all == all {
                     true => RED,
-                    false => planes[(word >> (bits * sample as u32) & ((1 << bits) - 1)) as usize][n],
+                    false => {
+                        planes[(word >> (bits * sample as u32) & ((1 << bits) - 1)) as usize][n]
+                    }
                 };
                 assert_eq!(
                     found,
@@ -117,8 +127,11 @@ fn colors_of_samples() {
 fn depth_and_stencil() {
     for format in [DepthFormat::D32_FLOAT, DepthFormat::D24_UNORM_X8_UINT, DepthFormat::D16_UNORM] {
         let triangle = [(0.0, 0.0), (16.0, 0.0), (0.0, 16.0)];
-        let mut scene =
-            Scene::new([16, 16], Code::_3DPRIM_TRILIST, triangle.map(|(x, y)| on_screen(x, y, 1)).to_vec());
+        let mut scene = Scene::new(
+            [16, 16],
+            Code::_3DPRIM_TRILIST,
+            triangle.map(|(x, y)| on_screen(x, y, 1)).to_vec(),
+        );
         scene.vertices.iter_mut().for_each(|vertex| vertex.position[2] = 0.25);
         scene.depth = Some((format, 0x1234));
         scene.stencil = Some(0x77);
@@ -135,7 +148,8 @@ fn depth_and_stencil() {
             sample_mask: u(0xff),
             ..ThreeDStateWmHzOp::new()
         };
-        let resolve = ThreeDStateWmHzOp { depth_buffer_resolve_enable: true, ..ThreeDStateWmHzOp::new() };
+        let resolve =
+            ThreeDStateWmHzOp { depth_buffer_resolve_enable: true, ..ThreeDStateWmHzOp::new() };
         let write = PipeControl {
             post_sync_operation: PostSync::WRITE_IMMEDIATE_DATA,
             address: at(TARGETS + 0x2_0000),
@@ -145,7 +159,10 @@ fn depth_and_stencil() {
         // State first, then the clear, then the draw: the primitive is the last packet.
         let draw = scene.batch(&mut model);
         let mut batch = draw[..draw.len() - 7].to_vec();
-        push(&mut batch, &ThreeDStateClearParams { depth_clear_value: 0.5, depth_clear_value_valid: true });
+        push(
+            &mut batch,
+            &ThreeDStateClearParams { depth_clear_value: 0.5, depth_clear_value_valid: true },
+        );
         for operation in [clear, ThreeDStateWmHzOp::new()] {
             push(&mut batch, &operation);
             push(&mut batch, &write);
@@ -162,7 +179,8 @@ fn depth_and_stencil() {
             DepthFormat::D16_UNORM => (z * 65535.0).round_ties_even() as u32,
             _ => (z * 16_777_215.0).round_ties_even() as u32,
         };
-        for (n, (depth, color)) in drawn.depths().into_iter().zip(drawn.dwords(0, 0, 0)).enumerate() {
+        for (n, (depth, color)) in drawn.depths().into_iter().zip(drawn.dwords(0, 0, 0)).enumerate()
+        {
             let inside = n % 16 + n / 16 < 15;
             let want = if inside { (stored(0.25), 1) } else { (stored(0.5), 0) };
             assert_eq!((depth, color), want, "{format:?} pixel {n}");

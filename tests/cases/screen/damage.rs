@@ -1,7 +1,9 @@
-//! Draws with everything that captured programs do not use (samples, auxiliary surfaces, stencil, lines, layers, viewports,
-//! logic operations), with damage in packets and state: whatever it is, the draw ends with a result or a fault.
+//! Draws with everything that captured programs do not use (samples, auxiliary surfaces, stencil,
+//! lines, layers, viewports, logic operations), with damage in packets and state: whatever it is,
+//! the draw ends with a result or a fault.
 //!
-//! Some hundred each time; more with `GENXML_MUTATIONS=20000 cargo test -p genxml-cases --test screen damage`.
+//! Some hundred each time; more with
+//! `GENXML_MUTATIONS=20000 cargo test -p genxml-cases --test screen damage`.
 
 use crate::exact::{pattern, random_triangles};
 use crate::kernels;
@@ -101,7 +103,8 @@ fn scenes() -> Vec<Scene> {
 
 #[test]
 fn damaged_draws() {
-    let rounds = std::env::var("GENXML_MUTATIONS").map_or(400, |count| count.parse().expect("a number"));
+    let rounds =
+        std::env::var("GENXML_MUTATIONS").map_or(400, |count| count.parse().expect("a number"));
     let scenes = scenes();
     let mut models: Vec<_> = scenes.iter().map(Scene::model).collect();
     let mut faults = 0;

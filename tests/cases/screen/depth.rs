@@ -1,5 +1,5 @@
-//! Depth and stencil. Oracle: the tables of Direct3D 11 17.12 for functions and operations; formats by exact rationals; layouts
-//! by tiles filled on paper (gen8_facts 10.2).
+//! Depth and stencil. Oracle: the tables of Direct3D 11 17.12 for functions and operations; formats
+//! by exact rationals; layouts by tiles filled on paper (gen8_facts 10.2).
 
 use crate::exact::{covers, pattern};
 use crate::kernels;
@@ -18,7 +18,8 @@ const FORMATS: [DepthFormat; 3] =
 
 /// What a format stores of a depth: rounded to the nearest (Direct3D 11 3.2.3.6).
 fn stored(format: DepthFormat, z: f32) -> u32 {
-    let unorm = |bits: u32| (f64::from(z) * f64::from((1_u32 << bits) - 1)).round_ties_even() as u32;
+    let unorm =
+        |bits: u32| (f64::from(z) * f64::from((1_u32 << bits) - 1)).round_ties_even() as u32;
     match format {
         DepthFormat::D32_FLOAT => z.to_bits(),
         DepthFormat::D16_UNORM => unorm(16),
@@ -31,9 +32,14 @@ fn columns(depths: &[f32], height: u32) -> Scene {
     let mut vertices = Vec::new();
     for (n, &z) in depths.iter().enumerate() {
         let (left, right, bottom) = (n as f32, n as f32 + 1.0, height as f32);
-        for (x, y) in
-            [(left, 0.0), (right, 0.0), (left, bottom), (right, 0.0), (right, bottom), (left, bottom)]
-        {
+        for (x, y) in [
+            (left, 0.0),
+            (right, 0.0),
+            (left, bottom),
+            (right, 0.0),
+            (right, bottom),
+            (left, bottom),
+        ] {
             vertices.push(Vertex { position: [x, y, z, 1.0], ..on_screen(0.0, 0.0, n as u32 + 1) });
         }
     }
@@ -85,12 +91,13 @@ fn functions_and_formats() {
     }
 }
 
-/// Depths in between are those of the plane through the corners, at the pixel's centre; outside of the viewport's range they
-/// are held in it.
+/// Depths in between are those of the plane through the corners, at the pixel's centre; outside of
+/// the viewport's range they are held in it.
 #[test]
 fn planes_and_ranges() {
     let corners = [[0.0, 0.0, -0.25], [32.0, 0.0, 1.25], [0.0, 32.0, 0.25]];
-    let vertices = corners.map(|[x, y, z]| Vertex { position: [x, y, z, 1.0], ..on_screen(0.0, 0.0, 1) });
+    let vertices =
+        corners.map(|[x, y, z]| Vertex { position: [x, y, z, 1.0], ..on_screen(0.0, 0.0, 1) });
     let mut scene = Scene::new([24, 24], Code::_3DPRIM_TRILIST, vertices.to_vec());
     scene.depth = Some((DepthFormat::D32_FLOAT, 0));
     scene.tests.depth_test_enable = true;
@@ -110,18 +117,25 @@ fn planes_and_ranges() {
     }
 }
 
-/// Constant and slope. Oracle: Direct3D 11 15.10: bias = constant * r + slope * greatest change a pixel.
+/// Constant and slope. Oracle: Direct3D 11 15.10: bias = constant * r + slope * greatest change a
+/// pixel.
 #[test]
 fn depth_bias() {
     let corners = [[0.0, 0.0], [32.0, 0.0], [0.0, 32.0]];
     let z = |x: f32, y: f32| 0.25 + x / 256.0 + y / 64.0;
-    let vertices = corners.map(|[x, y]| Vertex { position: [x, y, z(x, y), 1.0], ..on_screen(0.0, 0.0, 1) });
-    for (format, unit) in
-        [(DepthFormat::D24_UNORM_X8_UINT, 1.0 / 16_777_216.0), (DepthFormat::D16_UNORM, 1.0 / 65536.0)]
-    {
-        for (constant, slope, clamp) in
-            [(0.0, 0.0, 0.0), (64.0, 0.0, 0.0), (0.0, 4.0, 0.0), (32.0, 2.0, 0.0), (0.0, 4.0, 0.03125)]
-        {
+    let vertices =
+        corners.map(|[x, y]| Vertex { position: [x, y, z(x, y), 1.0], ..on_screen(0.0, 0.0, 1) });
+    for (format, unit) in [
+        (DepthFormat::D24_UNORM_X8_UINT, 1.0 / 16_777_216.0),
+        (DepthFormat::D16_UNORM, 1.0 / 65536.0),
+    ] {
+        for (constant, slope, clamp) in [
+            (0.0, 0.0, 0.0),
+            (64.0, 0.0, 0.0),
+            (0.0, 4.0, 0.0),
+            (32.0, 2.0, 0.0),
+            (0.0, 4.0, 0.03125),
+        ] {
             let mut scene = Scene::new([8, 8], Code::_3DPRIM_TRILIST, vertices.to_vec());
             scene.depth = Some((format, 0));
             scene.tests.depth_test_enable = true;
@@ -178,12 +192,20 @@ fn stencil_operations() {
                 ..scene.tests
             };
             let new = after(operation, old, 0x33);
-            assert_eq!(scene.run().unwrap().stencils(), [new, old, new, old], "pass {op:?} {old:#x}");
+            assert_eq!(
+                scene.run().unwrap().stencils(),
+                [new, old, new, old],
+                "pass {op:?} {old:#x}"
+            );
             scene.tests.stencil_pass_depth_pass_op = ThreeDStencilOperation::STENCILOP_KEEP;
             scene.tests.stencil_pass_depth_fail_op = op;
             scene.tests.stencil_write_mask = u(0x0f);
             let mixed = old & 0xf0 | new & 0x0f;
-            assert_eq!(scene.run().unwrap().stencils(), [old, mixed, old, mixed], "fail {op:?} {old:#x}");
+            assert_eq!(
+                scene.run().unwrap().stencils(),
+                [old, mixed, old, mixed],
+                "fail {op:?} {old:#x}"
+            );
             scene.tests.stencil_test_function = Compare::COMPAREFUNCTION_NEVER;
             scene.tests.stencil_fail_op = op;
             let drawn = scene.run().unwrap();
@@ -193,8 +215,8 @@ fn stencil_operations() {
     }
 }
 
-/// The reference is compared with what is stored, both through the mask; the back has its own state. On a screen of several W
-/// tiles.
+/// The reference is compared with what is stored, both through the mask; the back has its own
+/// state. On a screen of several W tiles.
 #[test]
 fn stencil_functions() {
     for function in 0..8 {
@@ -225,7 +247,11 @@ fn stencil_functions() {
             let pass = passes(function, (reference & 0xf0) as u32, 0x30);
             let front = if pass { 0x40 } else { 0x3f };
             let row: Vec<u8> = (0..70).map(|x| if x % 2 == 0 { front } else { 0x3e }).collect();
-            assert_eq!(scene.run().unwrap().stencils(), row.repeat(70), "{function:?} {reference:#x}");
+            assert_eq!(
+                scene.run().unwrap().stencils(),
+                row.repeat(70),
+                "{function:?} {reference:#x}"
+            );
         }
     }
 }
@@ -244,7 +270,10 @@ fn computed_depth() {
     scene.tests.depth_buffer_write_enable = true;
     scene.tests.depth_test_function = Compare::COMPAREFUNCTION_LESS;
     let drawn = scene.run().unwrap();
-    assert_eq!(drawn.depths().iter().map(|&z| f32::from_bits(z)).collect::<Vec<_>>(), [0.125, 0.375, 0.25]);
+    assert_eq!(
+        drawn.depths().iter().map(|&z| f32::from_bits(z)).collect::<Vec<_>>(),
+        [0.125, 0.375, 0.25]
+    );
     assert_eq!(drawn.dwords(0, 0, 0), [0.125f32.to_bits(), 0, 0.25f32.to_bits()]);
 }
 
@@ -257,6 +286,7 @@ fn depth_alone() {
     scene.tests.depth_test_enable = true;
     scene.tests.depth_buffer_write_enable = true;
     push(&mut scene.more, &pattern());
-    let want = [stored(DepthFormat::D16_UNORM, 0.25), stored(DepthFormat::D16_UNORM, 0.5)].repeat(4);
+    let want =
+        [stored(DepthFormat::D16_UNORM, 0.25), stored(DepthFormat::D16_UNORM, 0.5)].repeat(4);
     assert_eq!(scene.run().unwrap().depths(), want);
 }

@@ -1,5 +1,6 @@
-//! Threads of 8, 16 and 32 pixels, and dither. Oracles: f64 by way of [`crate::interpolation`]; that a picture does not depend on
-//! the width of threads (2a p.331); that dither is right on average over 4 by 4 pixels.
+//! Threads of 8, 16 and 32 pixels, and dither. Oracles: f64 by way of [`crate::interpolation`];
+//! that a picture does not depend on the width of threads (2a p.331); that dither is right on
+//! average over 4 by 4 pixels.
 
 use crate::interpolation::{compare, triangle};
 use crate::kernels;
@@ -10,8 +11,8 @@ use genxml::gen8::render3d_pixel::BlendState;
 use genxml::gen8::state::SurfaceFormat;
 use genxml_cases::{SCRATCH, at, u};
 
-/// As [`kernels::PLANES`], for 32 pixels: barycentrics of the first sixteen in r3 to r6, of the others in r7 to r10, the setup in r11
-/// and r12.
+/// As [`kernels::PLANES`], for 32 pixels: barycentrics of the first sixteen in r3 to r6, of the
+/// others in r7 to r10, the setup in r11 and r12.
 const PLANES_32: &[u32] = &eu! {
     pln (16|M0)      r96.0<1>:f    r11.0<0;1,0>:f  r3.0<8;8,1>:f
     pln (16|M0)      r98.0<1>:f    r11.4<0;1,0>:f  r3.0<8;8,1>:f
@@ -54,7 +55,8 @@ fn widths_of_threads() {
     }
 }
 
-/// As [`kernels::PLANES`], by way of scratch space: each component goes to hword 40 of the thread's own 2 KiB, and comes back from there.
+/// As [`kernels::PLANES`], by way of scratch space: each component goes to hword 40 of the thread's
+/// own 2 KiB, and comes back from there.
 const SPILLS: &[u32] = &eu! {
     (W) mov (8|M0)   r30.0<1>:ud   r0.0<8;8,1>:ud
     pln (8|M0)       r31.0<1>:f    r4.0<0;1,0>:f  r2.0<8;8,1>:f
@@ -72,7 +74,8 @@ const SPILLS: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
 };
 
-/// Shaders that spill draw what they would without, and keep to the space of the threads that there can be.
+/// Shaders that spill draw what they would without, and keep to the space of the threads that there
+/// can be.
 #[test]
 fn scratch_space() {
     let scene = wide(&triangle(), 8);
@@ -96,7 +99,8 @@ fn scratch_space() {
     assert!(spills.run().unwrap().floats(0, 0, 0).iter().all(|pixel| *pixel == [0.0; 4]));
 }
 
-/// Each pixel gets the number of those before it: an atomic increment of the first dword of scratch space (no surface) returns it.
+/// Each pixel gets the number of those before it: an atomic increment of the first dword of scratch
+/// space (no surface) returns it.
 const TURNS: &[u32] = &eu! {
     mov (8|M0)       r10.0<1>:ud   0x300000:ud
     send (8|M0)      r112  r10  0xC  0x0210b5ff
@@ -106,8 +110,8 @@ const TURNS: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
 };
 
-/// Pixels that talk to each other: tiles that ran side by side are found out and drawn again, and the picture is the one of a
-/// single thread of the host.
+/// Pixels that talk to each other: tiles that ran side by side are found out and drawn again, and
+/// the picture is the one of a single thread of the host.
 #[test]
 fn shaders_that_count_each_other() {
     let vertices = vec![on_screen(0.0, 0.0, 0), on_screen(400.0, 0.0, 0), on_screen(0.0, 400.0, 0)];
@@ -133,7 +137,8 @@ fn shaders_that_count_each_other() {
     }
 }
 
-/// A colour that lies n sixteenths above a step of five bits becomes the next step in about n of sixteen pixels, and more of them the larger n is.
+/// A colour that lies n sixteenths above a step of five bits becomes the next step in about n of
+/// sixteen pixels, and more of them the larger n is.
 #[test]
 fn dither() {
     let mut before = 0;

@@ -1,10 +1,12 @@
-//! Which samples triangles cover, which face they show, which of them is drawn. Oracle: exact integers, in 1/256 pixels: a
-//! sample is inside of a triangle, or on a left or upper edge of it (Direct3D 11 3.4.1; 2a p.280).
+//! Which samples triangles cover, which face they show, which of them is drawn. Oracle: exact
+//! integers, in 1/256 pixels: a sample is inside of a triangle, or on a left or upper edge of it
+//! (Direct3D 11 3.4.1; 2a p.280).
 
 use crate::scene::{Scene, on_screen};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_raster::{
-    ThreeDStateRasterCullMode as Cull, ThreeDStateRasterFrontWinding as Winding, ThreeDStateSamplePattern,
+    ThreeDStateRasterCullMode as Cull, ThreeDStateRasterFrontWinding as Winding,
+    ThreeDStateSamplePattern,
 };
 use genxml::gen8::state::NumberOfMultisamples;
 use genxml_cases::{Random, push};
@@ -12,8 +14,9 @@ use genxml_core::UFix;
 
 /// Does a triangle cover a place, all in 1/256 pixels?
 pub fn covers(corners: &[[i64; 2]; 3], at: [i64; 2]) -> bool {
-    let area =
-        |a: [i64; 2], b: [i64; 2], c: [i64; 2]| (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+    let area = |a: [i64; 2], b: [i64; 2], c: [i64; 2]| {
+        (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    };
     let [a, mut b, mut c] = *corners;
     match area(a, b, c) {
         0 => return false,
@@ -38,7 +41,8 @@ pub const STANDARD: [&[[i64; 2]]; 4] = [
 
 /// The packet that says so.
 pub fn pattern() -> ThreeDStateSamplePattern {
-    let at = |log: usize, n: usize, axis: usize| UFix::<0, 4>::from_bits(STANDARD[log][n][axis] as u64);
+    let at =
+        |log: usize, n: usize, axis: usize| UFix::<0, 4>::from_bits(STANDARD[log][n][axis] as u64);
     ThreeDStateSamplePattern {
         _1x_sample0_x_offset: at(0, 0, 0),
         _1x_sample0_y_offset: at(0, 0, 1),
@@ -73,7 +77,8 @@ pub fn pattern() -> ThreeDStateSamplePattern {
     }
 }
 
-/// Random triangles over each other, some of whose corners are those of others; their vertices in 1/256 pixels.
+/// Random triangles over each other, some of whose corners are those of others; their vertices in
+/// 1/256 pixels.
 pub fn random_triangles(seed: u64, count: usize) -> Vec<[[i64; 2]; 3]> {
     let mut random = Random::new(seed);
     let mut pool: Vec<[i64; 2]> = Vec::new();
@@ -93,7 +98,8 @@ pub fn random_triangles(seed: u64, count: usize) -> Vec<[[i64; 2]; 3]> {
 /// What samples of a 16 x 16 screen hold when triangle n writes n + 1.
 pub fn expected(triangles: &[[[i64; 2]; 3]], sample: [i64; 2]) -> Vec<u32> {
     let place = |n: i64| [n % 16 * 256 + 16 * sample[0], n / 16 * 256 + 16 * sample[1]];
-    let newest = |at| triangles.iter().rposition(|corners| covers(corners, at)).map_or(0, |n| n as u32 + 1);
+    let newest =
+        |at| triangles.iter().rposition(|corners| covers(corners, at)).map_or(0, |n| n as u32 + 1);
     (0..256).map(|n| newest(place(n))).collect()
 }
 
@@ -110,16 +116,22 @@ fn triangles_over_triangles() {
     for seed in 0..8 {
         let triangles = random_triangles(seed, 24);
         let drawn = scene(&triangles);
-        assert_eq!(drawn.run().unwrap().dwords(0, 0, 0), expected(&triangles, [8, 8]), "seed {seed}");
+        assert_eq!(
+            drawn.run().unwrap().dwords(0, 0, 0),
+            expected(&triangles, [8, 8]),
+            "seed {seed}"
+        );
     }
 }
 
 /// The same by samples, with all of them and with some switched off.
 #[test]
 fn samples_of_triangles() {
-    for (log, samples) in
-        [(1, NumberOfMultisamples::_2), (2, NumberOfMultisamples::_4), (3, NumberOfMultisamples::_8)]
-    {
+    for (log, samples) in [
+        (1, NumberOfMultisamples::_2),
+        (2, NumberOfMultisamples::_4),
+        (3, NumberOfMultisamples::_8),
+    ] {
         for (seed, mask) in [(10, 0xff), (11, 0xff), (12, 0b0110_1001)] {
             let triangles = random_triangles(seed, 16);
             let mut scene = scene(&triangles);
@@ -144,8 +156,8 @@ fn samples_of_triangles() {
     }
 }
 
-/// Which of two triangles is left, one clockwise and one counterclockwise as seen on the screen. Oracle: 2a p.177, table by
-/// hand: 1 is drawn, 2 is drawn.
+/// Which of two triangles is left, one clockwise and one counterclockwise as seen on the screen.
+/// Oracle: 2a p.177, table by hand: 1 is drawn, 2 is drawn.
 #[test]
 fn culling() {
     let mut scene = Scene::new(
@@ -170,8 +182,9 @@ fn culling() {
     }
 }
 
-/// The strip of the README of every API: two triangles make a square, and no pixel is drawn twice or left out on the diagonal.
-/// The provoking vertex gives the value: the first, the middle, or the last one of each (2a p.196).
+/// The strip of the README of every API: two triangles make a square, and no pixel is drawn twice
+/// or left out on the diagonal. The provoking vertex gives the value: the first, the middle, or the
+/// last one of each (2a p.196).
 #[test]
 fn strips_and_provoking_vertices() {
     use genxml::gen8::render3d_raster::ProvokingVertex;
@@ -181,7 +194,8 @@ fn strips_and_provoking_vertices() {
         Code::_3DPRIM_TRISTRIP,
         corners.map(|(x, y, value)| on_screen(x, y, value)).to_vec(),
     );
-    // The second triangle of a strip is 2 1 3 or 1 3 2: turned, so that all face the same way; its vertex 0 is number 1.
+    // The second triangle of a strip is 2 1 3 or 1 3 2: turned, so that all face the same way; its
+    // vertex 0 is number 1.
     for (select, upper, lower) in [(0, 1, 2), (2, 3, 4)] {
         scene.sf.triangle_strip_list_provoking_vertex_select = ProvokingVertex::from_bits(select);
         let u = char::from_digit(upper, 10).unwrap();

@@ -1,4 +1,5 @@
-//! Values between vertices. Oracle: f64, with the bound that single precision allows; values that are exact in it, exactly.
+//! Values between vertices. Oracle: f64, with the bound that single precision allows; values that
+//! are exact in it, exactly.
 
 use crate::kernels;
 use crate::scene::{FLOATS, Scene, Vertex, on_screen};
@@ -34,8 +35,9 @@ fn weights(n: usize, perspective: bool) -> [f64; 3] {
         let [x, y, _, w] = p.map(f64::from);
         ([8.0 + 8.0 * x / w, 8.0 - 8.0 * y / w], w)
     });
-    let area =
-        |a: [f64; 2], b: [f64; 2], c: [f64; 2]| (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+    let area = |a: [f64; 2], b: [f64; 2], c: [f64; 2]| {
+        (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    };
     let [(a, wa), (b, wb), (c, wc)] = screen;
     let mut weights = [area(b, c, at), area(c, a, at), area(a, b, at)];
     if perspective {
@@ -140,11 +142,31 @@ fn swizzles() {
         (from(2), false, value(3.0)),
         (over(true, false, true, false, Constant::CONST_0000), false, [0.0, 10.0, 0.0, 1000.0]),
         (over(true, true, true, true, Constant::CONST_0001_FLOAT), false, [0.0, 0.0, 0.0, 1.0]),
-        (over(false, true, false, false, Constant::CONST_1111_FLOAT), false, [1.0, 1.0, 100.0, 1000.0]),
-        (SfOutputAttributeDetail { swizzle_select: Swizzle::INPUTATTR_W, ..none }, false, [1000.0; 4]),
-        (SfOutputAttributeDetail { swizzle_select: Swizzle::INPUTATTR_FACING, ..none }, false, value(1.0)),
-        (SfOutputAttributeDetail { swizzle_select: Swizzle::INPUTATTR_FACING, ..from(1) }, true, value(3.0)),
-        (SfOutputAttributeDetail { swizzle_select: Swizzle::INPUTATTR_FACING_W, ..none }, true, [2000.0; 4]),
+        (
+            over(false, true, false, false, Constant::CONST_1111_FLOAT),
+            false,
+            [1.0, 1.0, 100.0, 1000.0],
+        ),
+        (
+            SfOutputAttributeDetail { swizzle_select: Swizzle::INPUTATTR_W, ..none },
+            false,
+            [1000.0; 4],
+        ),
+        (
+            SfOutputAttributeDetail { swizzle_select: Swizzle::INPUTATTR_FACING, ..none },
+            false,
+            value(1.0),
+        ),
+        (
+            SfOutputAttributeDetail { swizzle_select: Swizzle::INPUTATTR_FACING, ..from(1) },
+            true,
+            value(3.0),
+        ),
+        (
+            SfOutputAttributeDetail { swizzle_select: Swizzle::INPUTATTR_FACING_W, ..none },
+            true,
+            [2000.0; 4],
+        ),
     ] {
         let mut scene = plain.clone();
         if turned {
@@ -171,7 +193,8 @@ fn primitive_ids() {
     assert_eq!((pixels[0], pixels[15]), ([1.0, 0.0, 1.0, 1.0], [1.0, f32::from_bits(1), 1.0, 1.0]));
 }
 
-/// Texture coordinates of a cylinder: components that wrap go the short way from 0.9 to 0.1, over 1 (Direct3D 9, wrap mode).
+/// Texture coordinates of a cylinder: components that wrap go the short way from 0.9 to 0.1, over 1
+/// (Direct3D 9, wrap mode).
 #[test]
 fn the_short_way() {
     let corners = [((0.0, 0.0), 0.875), ((16.0, 0.0), 0.125), ((0.0, 16.0), 0.875)];

@@ -1,5 +1,6 @@
-//! Pixel shaders for eight pixels. r2 and r3 are barycentrics unless something else is said, r4 and r5 the setup of attribute 0:
-//! of each component two differences, nothing, and the value at the first vertex.
+//! Pixel shaders for eight pixels. r2 and r3 are barycentrics unless something else is said, r4 and
+//! r5 the setup of attribute 0: of each component two differences, nothing, and the value at the
+//! first vertex.
 
 use genxml::eu;
 
@@ -30,7 +31,8 @@ pub const PLANES_16: &[u32] = &eu! {
     sendc (16|M0)    null  r112  0x25  0x10031000  {EOT}
 };
 
-/// Two barycentrics and the next two registers as they come, r2 to r5: the setup begins at r6 or later.
+/// Two barycentrics and the next two registers as they come, r2 to r5: the setup begins at r6 or
+/// later.
 pub const PAYLOAD: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:ud  r2.0<8;8,1>:ud
     mov (8|M0)       r113.0<1>:ud  r3.0<8;8,1>:ud
@@ -72,8 +74,8 @@ pub const TWO_COLORS: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x10031200  {EOT}
 };
 
-/// The attribute to eight targets with a header that names the entry of the blend state; the first component is one more for
-/// each target.
+/// The attribute to eight targets with a header that names the entry of the blend state; the first
+/// component is one more for each target.
 pub const EIGHT_TARGETS: &[u32] = &eu! {
     (W) mov (8|M0)   r120.0<1>:ud  r0.0<8;8,1>:ud
     (W) mov (8|M0)   r121.0<1>:ud  r1.0<8;8,1>:ud
@@ -114,7 +116,8 @@ pub const ENDLESS: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
 };
 
-/// What pixels start with: their mask of samples as the setup of coverage puts it behind the barycentrics.
+/// What pixels start with: their mask of samples as the setup of coverage puts it behind the
+/// barycentrics.
 pub const COVERAGE: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:ud  r4.0<8;8,1>:ud
     mov (8|M0)       r113.0<1>:ud  r4.0<8;8,1>:ud

@@ -1,12 +1,14 @@
-//! Points, lines, stipples and fill modes. Oracle: pictures drawn by hand from the rules (squares and half-open edges, OpenGL 4.6
-//! 14.4; the diamonds of lines, Direct3D 11 3.4.3; stipples, OpenGL 2.1 3.4.2 and 3.5.2).
+//! Points, lines, stipples and fill modes. Oracle: pictures drawn by hand from the rules (squares
+//! and half-open edges, OpenGL 4.6 14.4; the diamonds of lines, Direct3D 11 3.4.3; stipples, OpenGL
+//! 2.1 3.4.2 and 3.5.2).
 
 use crate::scene::{Scene, Vertex, on_screen};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_pixel::ThreeDStateWmPointRasterizationRule as PointRule;
 use genxml::gen8::render3d_raster::{
     FillMode, ThreeDStateLineStipple, ThreeDStatePolyStippleOffset, ThreeDStatePolyStipplePattern,
-    ThreeDStateSbePointSpriteTextureCoordinateOrigin as Origin, ThreeDStateSfPointWidthSource as PointWidth,
+    ThreeDStateSbePointSpriteTextureCoordinateOrigin as Origin,
+    ThreeDStateSfPointWidthSource as PointWidth,
 };
 use genxml_cases::{push, u};
 use genxml_core::UFix;
@@ -40,8 +42,9 @@ fn widths_of_vertices() {
     assert_eq!(scene.art(), ["11......", "11......", "........", "........"]);
 }
 
-/// Coordinates run from 0 to 1 over the square, also where a point is the corner of a triangle (OpenGL 4.6, 14.4.1 and 14.6.4;
-/// Mesa counts fill mode POINT among what makes points). Other attributes are those of the vertex, flat ones of the provoking one.
+/// Coordinates run from 0 to 1 over the square, also where a point is the corner of a triangle
+/// (OpenGL 4.6, 14.4.1 and 14.6.4; Mesa counts fill mode POINT among what makes points). Other
+/// attributes are those of the vertex, flat ones of the provoking one.
 #[test]
 fn sprites() {
     let bits = f32::to_bits;
@@ -55,9 +58,12 @@ fn sprites() {
             let within = |at: usize, centre: f32| (at as f32 + 0.5 - centre).abs() < 2.0;
             centres[..points].iter().find(|&&(cx, cy, _)| within(x, cx) && within(y, cy))
         };
-        for (origin, flat) in
-            [(None, false), (None, true), (Some(Origin::UPPERLEFT), false), (Some(Origin::LOWERLEFT), true)]
-        {
+        for (origin, flat) in [
+            (None, false),
+            (None, true),
+            (Some(Origin::UPPERLEFT), false),
+            (Some(Origin::LOWERLEFT), true),
+        ] {
             scene.sbe.point_sprite_texture_coordinate_enable = u(origin.is_some().into());
             scene.sbe.point_sprite_texture_coordinate_origin = origin.unwrap_or(Origin::UPPERLEFT);
             scene.sbe.constant_interpolation_enable = u(flat.into());
@@ -89,12 +95,16 @@ fn thin_lines() {
     let places: Vec<(f32, f32, u32)> =
         lines.iter().flat_map(|&(a, b)| [(a.0, a.1, 1), (b.0, b.1, 1)]).collect();
     let mut scene = scene([8, 8], Code::_3DPRIM_LINELIST, &places);
-    let want =
-        ["1111..1.", "1.....1.", ".1....1.", "..1.....", "........", "11......", "..11....", "........"];
+    let want = [
+        "1111..1.", "1.....1.", ".1....1.", "..1.....", "........", "11......", "..11....",
+        "........",
+    ];
     assert_eq!(scene.art(), want);
     scene.sf.last_pixel_enable = true;
-    let want =
-        ["11111.1.", "1.....1.", ".1....1.", "..1...1.", "...1....", "11......", "..11....", "....1..."];
+    let want = [
+        "11111.1.", "1.....1.", ".1....1.", "..1...1.", "...1....", "11......", "..11....",
+        "....1...",
+    ];
     assert_eq!(scene.art(), want);
 }
 
@@ -103,10 +113,14 @@ fn wide_lines() {
     let mut scene = scene([8, 6], Code::_3DPRIM_LINELIST, &[(1.0, 3.0, 1), (6.0, 3.0, 1)]);
     scene.sf.line_width = UFix::from_bits(3 << 7);
     // From 1.5 to 4.5 downwards, from 1 to 6 along.
-    assert_eq!(scene.art(), ["........", ".11111..", ".11111..", ".11111..", "........", "........"]);
+    assert_eq!(
+        scene.art(),
+        ["........", ".11111..", ".11111..", ".11111..", "........", "........"]
+    );
 }
 
-/// The pattern goes on from line to line of a strip and begins anew with the next strip or line of a list.
+/// The pattern goes on from line to line of a strip and begins anew with the next strip or line of
+/// a list.
 #[test]
 fn line_stipple() {
     let draw = |code, places: &[(f32, f32, u32)], pattern: u64, repeat: u64| {
@@ -134,7 +148,8 @@ fn line_stipple() {
 #[test]
 fn polygon_stipple() {
     // Over all of the screen.
-    let mut scene = scene([8, 4], Code::_3DPRIM_TRILIST, &[(0.0, 0.0, 1), (64.0, 0.0, 1), (0.0, 64.0, 1)]);
+    let mut scene =
+        scene([8, 4], Code::_3DPRIM_TRILIST, &[(0.0, 0.0, 1), (64.0, 0.0, 1), (0.0, 64.0, 1)]);
     scene.wm.polygon_stipple_enable = true;
     let mut rows = [u(0); 32];
     rows[0] = u(0xf000_0000);
@@ -145,8 +160,10 @@ fn polygon_stipple() {
     push(&mut scene.more, &ThreeDStatePolyStipplePattern { pattern_row: rows });
     push(&mut scene.more, &ThreeDStatePolyStippleOffset::new());
     assert_eq!(scene.art(), ["1111....", "....1111", "........", "1.1.1.1."]);
-    let offset =
-        ThreeDStatePolyStippleOffset { polygon_stipple_x_offset: u(31), polygon_stipple_y_offset: u(31) };
+    let offset = ThreeDStatePolyStippleOffset {
+        polygon_stipple_x_offset: u(31),
+        polygon_stipple_y_offset: u(31),
+    };
     push(&mut scene.more, &offset);
     assert_eq!(scene.art(), ["11111111", ".1111...", "1....111", "........"]);
     // Lines do not care.
@@ -158,16 +175,21 @@ fn polygon_stipple() {
 
 #[test]
 fn fill_modes() {
-    let mut scene = scene([8, 8], Code::_3DPRIM_TRILIST, &[(1.5, 1.5, 1), (6.5, 1.5, 1), (1.5, 6.5, 1)]);
+    let mut scene =
+        scene([8, 8], Code::_3DPRIM_TRILIST, &[(1.5, 1.5, 1), (6.5, 1.5, 1), (1.5, 6.5, 1)]);
     scene.raster.front_face_fill_mode = FillMode::WIREFRAME;
     scene.raster.back_face_fill_mode = FillMode::WIREFRAME;
-    let wires =
-        ["........", ".111111.", ".1...1..", ".1..1...", ".1.1....", ".11.....", ".1......", "........"];
+    let wires = [
+        "........", ".111111.", ".1...1..", ".1..1...", ".1.1....", ".11.....", ".1......",
+        "........",
+    ];
     assert_eq!(scene.art(), wires);
     scene.raster.front_face_fill_mode = FillMode::POINT;
     scene.raster.back_face_fill_mode = FillMode::POINT;
-    let points =
-        ["........", ".1....1.", "........", "........", "........", "........", ".1......", "........"];
+    let points = [
+        "........", ".1....1.", "........", "........", "........", "........", ".1......",
+        "........",
+    ];
     assert_eq!(scene.art(), points);
     // Clockwise is front unless something else is said: each face has its own mode.
     scene.raster.back_face_fill_mode = FillMode::WIREFRAME;
@@ -184,8 +206,10 @@ fn wireframes_of_polygons() {
         let mut scene = scene([8, 8], code, &corners);
         scene.raster.front_face_fill_mode = FillMode::WIREFRAME;
         scene.raster.back_face_fill_mode = FillMode::WIREFRAME;
-        let want =
-            ["........", ".11111..", ".1...1..", ".1...1..", ".1...1..", ".11111..", "........", "........"];
+        let want = [
+            "........", ".11111..", ".1...1..", ".1...1..", ".1...1..", ".11111..", "........",
+            "........",
+        ];
         assert_eq!(scene.art(), want, "{code:?}");
     }
 }

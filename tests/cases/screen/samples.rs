@@ -1,5 +1,5 @@
-//! Several samples a pixel: where values are taken, what shaders know and say about coverage. Oracle: exact coverage
-//! ([`crate::exact`]), values that are linear on the screen.
+//! Several samples a pixel: where values are taken, what shaders know and say about coverage.
+//! Oracle: exact coverage ([`crate::exact`]), values that are linear on the screen.
 
 use crate::exact::{STANDARD, covers, pattern};
 use crate::kernels;
@@ -14,7 +14,10 @@ const CORNERS: [[i64; 2]; 3] = [[300, 200], [3900, 900], [700, 3700]];
 fn placed(log: usize, rest: [f32; 2]) -> Scene {
     let vertices = CORNERS.map(|[x, y]| {
         let (x, y) = (x as f32 / 256.0, y as f32 / 256.0);
-        Vertex { attributes: vec![[x, y, rest[0], rest[1]].map(f32::to_bits)], ..on_screen(x, y, 0) }
+        Vertex {
+            attributes: vec![[x, y, rest[0], rest[1]].map(f32::to_bits)],
+            ..on_screen(x, y, 0)
+        }
     });
     let mut scene = Scene::new([16, 16], Code::_3DPRIM_TRILIST, vertices.to_vec()).floats();
     scene.samples = NumberOfMultisamples::from_bits(log as u64);
@@ -26,14 +29,18 @@ fn placed(log: usize, rest: [f32; 2]) -> Scene {
 /// Covered samples of pixel `n`.
 fn coverage(log: usize, n: usize) -> u32 {
     let at = |&[x, y]: &[i64; 2]| [256 * (n as i64 % 16) + 16 * x, 256 * (n as i64 / 16) + 16 * y];
-    STANDARD[log].iter().enumerate().fold(0, |mask, (s, p)| mask | u32::from(covers(&CORNERS, at(p))) << s)
+    STANDARD[log]
+        .iter()
+        .enumerate()
+        .fold(0, |mask, (s, p)| mask | u32::from(covers(&CORNERS, at(p))) << s)
 }
 
 fn near(a: f32, b: f64) -> bool {
     (f64::from(a) - b).abs() < 1e-4
 }
 
-/// Once a pixel, in its middle, whichever samples are covered; or where a covered sample is; or once a sample.
+/// Once a pixel, in its middle, whichever samples are covered; or where a covered sample is; or
+/// once a sample.
 #[test]
 fn where_values_are_taken() {
     for (log, positions) in STANDARD.iter().enumerate() {
@@ -51,7 +58,8 @@ fn where_values_are_taken() {
                     }
                     let (x, y) = ((n % 16) as f64, (n / 16) as f64);
                     let at = |p: &[i64; 2]| {
-                        near(pixel[0], x + p[0] as f64 / 16.0) && near(pixel[1], y + p[1] as f64 / 16.0)
+                        near(pixel[0], x + p[0] as f64 / 16.0)
+                            && near(pixel[1], y + p[1] as f64 / 16.0)
                     };
                     let all = mask == (1 << (1 << log)) - 1;
                     let right = match mode {
@@ -60,7 +68,11 @@ fn where_values_are_taken() {
                         1 => positions.iter().enumerate().any(|(s, p)| mask >> s & 1 == 1 && at(p)),
                         _ => at(own),
                     };
-                    assert!(right, "mode {mode}, pixel {n} sample {sample} of {}: {pixel:?}", 1 << log);
+                    assert!(
+                        right,
+                        "mode {mode}, pixel {n} sample {sample} of {}: {pixel:?}",
+                        1 << log
+                    );
                 }
             }
         }
@@ -88,7 +100,9 @@ fn coverage_in() {
 /// What shaders say of coverage holds beside that of the triangle, and instead of what alpha would.
 #[test]
 fn coverage_out() {
-    for (out, to_coverage) in [0b1111, 0b0110, 0b1000, 0].map(|out| [(out, false), (out, true)]).concat() {
+    for (out, to_coverage) in
+        [0b1111, 0b0110, 0b1000, 0].map(|out| [(out, false), (out, true)]).concat()
+    {
         let mut scene = placed(2, [0.0; 2]);
         scene.blend.alpha_to_coverage_enable = to_coverage;
         scene.vertices.iter_mut().for_each(|v| v.attributes[0] = [7, 0, 0, out]);
@@ -125,7 +139,11 @@ fn alpha_to_coverage() {
                 let lit = layers.iter().filter(|layer| layer[n][2] == 5.0).count();
                 assert_eq!(lit as u32, count, "pixel {n} of {samples} samples");
                 let alpha = if count % 2 == 1 { 1.0 } else { count as f32 / samples as f32 };
-                assert!(layers.iter().all(|layer| layer[n][2] == 0.0 || (layer[n][3] - alpha).abs() < 1e-6));
+                assert!(
+                    layers
+                        .iter()
+                        .all(|layer| layer[n][2] == 0.0 || (layer[n][3] - alpha).abs() < 1e-6)
+                );
             }
         }
     }

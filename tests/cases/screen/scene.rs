@@ -1,19 +1,20 @@
-//! A draw without vertex shader, so that the elements of a vertex are its slots (header, position, attributes), with one small
-//! pixel shader and everything else as plain as it can be: a case changes what it is about.
+//! A draw without vertex shader, so that the elements of a vertex are its slots (header, position,
+//! attributes), with one small pixel shader and everything else as plain as it can be: a case
+//! changes what it is about.
 
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_binding::ThreeDStateBindingTablePointersPs;
 use genxml::gen8::render3d_constants::ThreeDStateConstantPs;
 use genxml::gen8::render3d_depth::{
-    ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat as DepthFormat, ThreeDStateStencilBuffer,
-    ThreeDStateWmDepthStencil,
+    ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat as DepthFormat,
+    ThreeDStateStencilBuffer, ThreeDStateWmDepthStencil,
 };
 use genxml::gen8::render3d_fetch::{
     ThreeDPrimitive, ThreeDStateVertexBuffers, ThreeDStateVertexElements, ThreeDStateVfTopology,
 };
 use genxml::gen8::render3d_pixel::{
-    BlendState, ColorCalcState, ThreeDStateBlendStatePointers, ThreeDStateCcStatePointers, ThreeDStatePs,
-    ThreeDStatePsExtra, ThreeDStateWm,
+    BlendState, ColorCalcState, ThreeDStateBlendStatePointers, ThreeDStateCcStatePointers,
+    ThreeDStatePs, ThreeDStatePsExtra, ThreeDStateWm,
 };
 use genxml::gen8::render3d_raster::{
     CcViewport, ScissorRect, SfClipViewport, ThreeDStateClip, ThreeDStateDrawingRectangle,
@@ -30,7 +31,9 @@ use genxml::gen8::state::{
     ShaderChannelSelect, SurfaceFormat, SurfaceType, TileMode,
 };
 use genxml_cases::paper::Tiling;
-use genxml_cases::{DYNAMIC_STATE, KERNELS, Model, at, draw, minus_one, packets, push, put_surfaces, u};
+use genxml_cases::{
+    DYNAMIC_STATE, KERNELS, Model, at, draw, minus_one, packets, push, put_surfaces, u,
+};
 use genxml_core::Shifted;
 use genxml_sim::{Fault, Stats};
 
@@ -132,7 +135,8 @@ pub struct Scene {
     pub scissors: Vec<ScissorRect>,
     pub blend: BlendState,
     pub color: ColorCalcState,
-    /// Format of the depth buffer, if there is one, and the dword (or word) in each of its pixels before.
+    /// Format of the depth buffer, if there is one, and the dword (or word) in each of its pixels
+    /// before.
     pub depth: Option<(DepthFormat, u32)>,
     /// What each byte of the stencil buffer is before, if there is one.
     pub stencil: Option<u8>,
@@ -144,7 +148,8 @@ pub struct Scene {
     pub instances: u64,
 }
 
-/// The screen itself as the viewport: clip space from -1 to 1 becomes the width and height, upwards as OpenGL has it.
+/// The screen itself as the viewport: clip space from -1 to 1 becomes the width and height, upwards
+/// as OpenGL has it.
 pub fn viewport([x0, y0, x1, y1]: [f32; 4]) -> SfClipViewport {
     let half = [(x1 - x0) / 2.0, (y1 - y0) / 2.0];
     SfClipViewport {
@@ -168,8 +173,8 @@ pub fn viewport([x0, y0, x1, y1]: [f32; 4]) -> SfClipViewport {
 const WHOLE_DEPTH: CcViewport = CcViewport { minimum_depth: 0.0, maximum_depth: 1.0 };
 
 impl Scene {
-    /// Triangles on a screen of so many pixels: positions are places on it. The first attribute of the provoking vertex goes to a
-    /// target of dwords as it is ([`crate::kernels::FLAT`]).
+    /// Triangles on a screen of so many pixels: positions are places on it. The first attribute of
+    /// the provoking vertex goes to a target of dwords as it is ([`crate::kernels::FLAT`]).
     pub fn new(size: [u32; 2], topology: Code, vertices: Vec<Vertex>) -> Scene {
         let widest = genxml_core::UFix::from_bits(0x7ff);
         Scene {
@@ -260,7 +265,9 @@ impl Scene {
             surface_pitch: minus_one(self.pitch(target).into()),
             view: RenderSurfaceStateView::Image {
                 multisample_position_palette_index: u(0),
-                number_of_multisamples: NumberOfMultisamples::from_bits(target.samples.ilog2().into()),
+                number_of_multisamples: NumberOfMultisamples::from_bits(
+                    target.samples.ilog2().into(),
+                ),
                 multisampled_surface_storage_format: Storage::MSS,
                 render_target_view_extent: minus_one(target.layers.into()),
                 minimum_array_element: u(0),
@@ -271,12 +278,14 @@ impl Scene {
             shader_channel_select_blue: ShaderChannelSelect::BLUE,
             shader_channel_select_alpha: ShaderChannelSelect::ALPHA,
             auxiliary: match (index, self.auxiliary) {
-                (0, mode) if mode != AuxiliaryMode::AUX_NONE => RenderSurfaceStateAuxiliary::Surface {
-                    auxiliary_surface_mode: mode,
-                    auxiliary_surface_pitch: minus_one(1),
-                    auxiliary_surface_qpitch: Shifted::new(32).expect("a multiple of four"),
-                    auxiliary_surface_base_address: at(AUXILIARY),
-                },
+                (0, mode) if mode != AuxiliaryMode::AUX_NONE => {
+                    RenderSurfaceStateAuxiliary::Surface {
+                        auxiliary_surface_mode: mode,
+                        auxiliary_surface_pitch: minus_one(1),
+                        auxiliary_surface_qpitch: Shifted::new(32).expect("a multiple of four"),
+                        auxiliary_surface_base_address: at(AUXILIARY),
+                    }
+                }
                 _ => RenderSurfaceState::new().auxiliary,
             },
             red_clear_color: ClearColor::CC_ONE,
@@ -321,7 +330,8 @@ impl Scene {
         model.map(AUXILIARY, ROOM);
         if let Some((format, before)) = self.depth {
             model.map(DEPTH, ROOM);
-            let before = if format == DepthFormat::D16_UNORM { before << 16 | before } else { before };
+            let before =
+                if format == DepthFormat::D16_UNORM { before << 16 | before } else { before };
             model.put(DEPTH, &vec![before; ROOM as usize / 4]);
         }
         if let Some(before) = self.stencil {
@@ -398,12 +408,18 @@ impl Scene {
             ThreeDStateViewportStatePointersSfClip { sf_clip_viewport_pointer: at(SF_VIEWPORTS) },
             ThreeDStateViewportStatePointersCc { cc_viewport_pointer: at(CC_VIEWPORTS) },
             ThreeDStateScissorStatePointers { scissor_rect_pointer: at(SCISSORS) },
-            ThreeDStateBlendStatePointers { blend_state_pointer: at(BLEND), blend_state_pointer_valid: true },
+            ThreeDStateBlendStatePointers {
+                blend_state_pointer: at(BLEND),
+                blend_state_pointer_valid: true
+            },
             ThreeDStateCcStatePointers {
                 color_calc_state_pointer: at(COLOR),
                 color_calc_state_pointer_valid: true,
             },
-            ThreeDStateMultisample { number_of_multisamples: self.samples, ..ThreeDStateMultisample::new() },
+            ThreeDStateMultisample {
+                number_of_multisamples: self.samples,
+                ..ThreeDStateMultisample::new()
+            },
             ThreeDStateSampleMask { sample_mask: u(self.sample_mask) },
             ThreeDStateDrawingRectangle {
                 clipped_drawing_rectangle_x_max: u(u64::from(self.size[0]) - 1),
@@ -502,7 +518,8 @@ impl Scene {
         }
     }
 
-    /// What is drawn, of a target of dwords: a character a pixel, `.` for 0, digits and then letters for values from 1 on.
+    /// What is drawn, of a target of dwords: a character a pixel, `.` for 0, digits and then
+    /// letters for values from 1 on.
     pub fn art(&self) -> Vec<String> {
         let drawn = self.run().expect("a draw without fault");
         drawn.art(0)
@@ -534,7 +551,10 @@ impl Drawn<'_> {
     /// As [`Scene::art`], of a layer.
     pub fn art(&self, layer: u32) -> Vec<String> {
         let width = self.scene.size[0] as usize;
-        self.dwords(0, layer, 0).chunks(width).map(|row| row.iter().map(|&v| letter(v)).collect()).collect()
+        self.dwords(0, layer, 0)
+            .chunks(width)
+            .map(|row| row.iter().map(|&v| letter(v)).collect())
+            .collect()
     }
 
     /// Bytes of a layer and sample of a target, row by row without gaps.
@@ -562,13 +582,19 @@ impl Drawn<'_> {
 
     /// Four floats a pixel.
     pub fn floats(&self, target: usize, layer: u32, sample: u32) -> Vec<[f32; 4]> {
-        self.dwords(target, layer, sample).as_chunks().0.iter().map(|v| v.map(f32::from_bits)).collect()
+        self.dwords(target, layer, sample)
+            .as_chunks()
+            .0
+            .iter()
+            .map(|v| v.map(f32::from_bits))
+            .collect()
     }
 
     /// What each pixel of the depth buffer holds.
     pub fn depths(&self) -> Vec<u32> {
         let Scene { size: [width, height], depth, .. } = self.scene;
-        let bytes = if depth.is_some_and(|(format, _)| format == DepthFormat::D16_UNORM) { 2 } else { 4 };
+        let bytes =
+            if depth.is_some_and(|(format, _)| format == DepthFormat::D16_UNORM) { 2 } else { 4 };
         let memory = &self.depth;
         let mut values = Vec::new();
         for y in 0..*height {

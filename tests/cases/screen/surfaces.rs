@@ -1,5 +1,5 @@
-//! Formats of render targets. Oracle: the bits that the formats' names say (G45 vol 4, surface formats), put together here;
-//! conversions by exact rationals, sRGB by its formula in f64.
+//! Formats of render targets. Oracle: the bits that the formats' names say (G45 vol 4, surface
+//! formats), put together here; conversions by exact rationals, sRGB by its formula in f64.
 
 use crate::kernels;
 use crate::scene::{Scene, Target, Vertex, on_screen};
@@ -22,12 +22,12 @@ type Layout = (Format, As, &'static [(usize, u32)]);
 /// Bits of a value. Floats are those that are exact in all formats here.
 fn stored(value: f32, bits: u32, kind: As) -> u64 {
     match kind {
-        As::Unorm => {
-            (f64::from(value.clamp(0.0, 1.0)) * ((1_u64 << bits) - 1) as f64).round_ties_even() as u64
-        }
+        As::Unorm => (f64::from(value.clamp(0.0, 1.0)) * ((1_u64 << bits) - 1) as f64)
+            .round_ties_even() as u64,
         As::Snorm => {
             let most = ((1_u64 << (bits - 1)) - 1) as f64;
-            (f64::from(value.clamp(-1.0, 1.0)) * most).round_ties_even() as i64 as u64 & ((1 << bits) - 1)
+            (f64::from(value.clamp(-1.0, 1.0)) * most).round_ties_even() as i64 as u64
+                & ((1 << bits) - 1)
         }
         // Sign, exponent and mantissa of 32 bits; smaller floats have fewer bits of each.
         As::Float if bits == 32 => value.to_bits().into(),
@@ -96,22 +96,32 @@ fn channels() {
     }
 }
 
-/// Colours go through the curve of sRGB, alpha does not. Oracle: its formula in f64; half a step off is allowed, and a
-/// little more as Direct3D 11 3.2.3.8 does.
+/// Colours go through the curve of sRGB, alpha does not. Oracle: its formula in f64; half a step
+/// off is allowed, and a little more as Direct3D 11 3.2.3.8 does.
 #[test]
 fn srgb() {
-    let vertices = [(0.0, 0.0, 0.0_f32), (128.0, 0.0, 2.0), (0.0, 128.0, 0.0)]
-        .map(|(x, y, value)| Vertex { attributes: vec![[value.to_bits(); 4]], ..on_screen(x, y, 0) });
+    let vertices =
+        [(0.0, 0.0, 0.0_f32), (128.0, 0.0, 2.0), (0.0, 128.0, 0.0)].map(|(x, y, value)| Vertex {
+            attributes: vec![[value.to_bits(); 4]],
+            ..on_screen(x, y, 0)
+        });
     let mut scene = Scene::new([64, 1], Code::_3DPRIM_TRILIST, vertices.to_vec());
     scene.kernel = kernels::PLANES;
     scene.sbe.constant_interpolation_enable = u(0);
     scene.targets = vec![Target::new(Format::R8G8B8A8_UNORM_SRGB, 4)];
     for (x, pixel) in scene.run().unwrap().dwords(0, 0, 0).into_iter().enumerate() {
         let linear = (x as f64 + 0.5) / 64.0;
-        let curved =
-            if linear <= 0.003_130_8 { 12.92 * linear } else { 1.055 * linear.powf(1.0 / 2.4) - 0.055 };
+        let curved = if linear <= 0.003_130_8 {
+            12.92 * linear
+        } else {
+            1.055 * linear.powf(1.0 / 2.4) - 0.055
+        };
         let [red, green, blue, alpha] = pixel.to_le_bytes();
-        assert!((f64::from(red) - 255.0 * curved).abs() <= 0.6, "{x}: {red} instead of {}", 255.0 * curved);
+        assert!(
+            (f64::from(red) - 255.0 * curved).abs() <= 0.6,
+            "{x}: {red} instead of {}",
+            255.0 * curved
+        );
         assert_eq!([red, red], [green, blue]);
         assert!((f64::from(alpha) - 255.0 * linear).abs() <= 0.5 + 1e-3, "{x}: {alpha}");
     }

@@ -1,5 +1,6 @@
-//! Clipping, viewports, scissors, layers: where on the screen things are drawn. Oracle: OpenGL 4.6 13.7 (clipping) and 13.8
-//! (viewports), in places where everything falls on whole pixels; user distances by their sign at each pixel.
+//! Clipping, viewports, scissors, layers: where on the screen things are drawn. Oracle: OpenGL 4.6
+//! 13.7 (clipping) and 13.8 (viewports), in places where everything falls on whole pixels; user
+//! distances by their sign at each pixel.
 
 use crate::exact::covers;
 use crate::scene::{Scene, Vertex, on_screen, viewport};
@@ -7,7 +8,8 @@ use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_raster::{
     ScissorRect, ThreeDStateClip, ThreeDStateClipApiMode as Api, ThreeDStateClipClipMode as Mode,
     ThreeDStateClipForceUserClipDistanceClipTestEnableBitmask as ForceClip,
-    ThreeDStateClipForceUserClipDistanceCullTestEnableBitmask as ForceCull, ThreeDStateDrawingRectangle,
+    ThreeDStateClipForceUserClipDistanceCullTestEnableBitmask as ForceCull,
+    ThreeDStateDrawingRectangle,
 };
 use genxml_cases::{push, u};
 use genxml_core::S;
@@ -22,12 +24,18 @@ fn triangles(vertices: Vec<Vertex>) -> Scene {
     Scene::new([8, 8], Code::_3DPRIM_TRILIST, vertices)
 }
 
-fn filled(rows: std::ops::Range<usize>, columns: std::ops::Range<usize>, value: char) -> Vec<String> {
-    let pixel = |x: usize, y: usize| if rows.contains(&y) && columns.contains(&x) { value } else { '.' };
+fn filled(
+    rows: std::ops::Range<usize>,
+    columns: std::ops::Range<usize>,
+    value: char,
+) -> Vec<String> {
+    let pixel =
+        |x: usize, y: usize| if rows.contains(&y) && columns.contains(&x) { value } else { '.' };
     (0..8).map(|y| (0..8).map(|x| pixel(x, y)).collect()).collect()
 }
 
-/// What is drawn ends where the viewport does, whether the guard band lets the rasteriser or the clipper do that.
+/// What is drawn ends where the viewport does, whether the guard band lets the rasteriser or the
+/// clipper do that.
 #[test]
 fn viewport_and_guard_band() {
     for guard in [1.0, 2.0, 8.0] {
@@ -40,7 +48,8 @@ fn viewport_and_guard_band() {
     }
 }
 
-/// Depths outside of what the API allows are cut off: of OpenGL between -w and w, of Direct3D between 0 and w.
+/// Depths outside of what the API allows are cut off: of OpenGL between -w and w, of Direct3D
+/// between 0 and w.
 #[test]
 fn near_and_far() {
     // z grows from -2 to 2 over the screen, to the right.
@@ -55,17 +64,21 @@ fn near_and_far() {
     let mut scene = triangles(vertices).clipped();
     scene.viewports[0].0.viewport_matrix_element_m22 = 0.5;
     scene.viewports[0].0.viewport_matrix_element_m32 = 0.5;
-    for (api, clip, columns) in
-        [(Api::OGL, true, 2..6), (Api::D3D, true, 4..6), (Api::OGL, false, 0..8), (Api::D3D, false, 0..8)]
-    {
+    for (api, clip, columns) in [
+        (Api::OGL, true, 2..6),
+        (Api::D3D, true, 4..6),
+        (Api::OGL, false, 0..8),
+        (Api::D3D, false, 0..8),
+    ] {
         scene.clip.api_mode = api;
         scene.raster.viewport_z_clip_test_enable = clip;
         assert_eq!(scene.art(), filled(0..8, columns, '1'), "{api:?} {clip}");
     }
 }
 
-/// A triangle that reaches behind the eye is drawn as far as it lies before it. Oracle: the sign of w and the sides at each
-/// pixel, in f64 (homogeneous edge functions); pixels whose centre lies within 1/64 of an edge are left out.
+/// A triangle that reaches behind the eye is drawn as far as it lies before it. Oracle: the sign of
+/// w and the sides at each pixel, in f64 (homogeneous edge functions); pixels whose centre lies
+/// within 1/64 of an edge are left out.
 #[test]
 fn behind_the_eye() {
     let corners = [[-0.5, -1.0, 0.0, 1.0], [0.5, -1.0, 0.0, 1.0], [0.25, 1.0, 0.0, -0.5_f32]];
@@ -82,7 +95,8 @@ fn behind_the_eye() {
     for (n, &value) in drawn.iter().enumerate() {
         let at = [(n % 8) as f64 / 4.0 + 0.125 - 1.0, 1.0 - 0.125 - (n / 8) as f64 / 4.0, 1.0];
         // Weights of the corners, times w: all positive where the triangle is seen before the eye.
-        let weights = [cross(b, c), cross(c, a), cross(a, b)].map(|edge| dot(edge, at) / determinant);
+        let weights =
+            [cross(b, c), cross(c, a), cross(a, b)].map(|edge| dot(edge, at) / determinant);
         if weights.iter().any(|w| w.abs() < 1.0 / 64.0) {
             continue;
         }
@@ -136,12 +150,16 @@ fn user_distances() {
     // Culled only if all vertices are outside.
     assert_eq!(draw(0, 3, &axes), filled(0..8, 0..8, '1'));
     assert_eq!(draw(0, 1, &|_, _| [-1.0, 0.0]), filled(0..0, 0..0, '1'));
-    assert_eq!(draw(0, 1, &|x, _| [if x > 1.0 { 1.0 } else { -1.0 }, 0.0]), filled(0..8, 0..8, '1'));
+    assert_eq!(
+        draw(0, 1, &|x, _| [if x > 1.0 { 1.0 } else { -1.0 }, 0.0]),
+        filled(0..8, 0..8, '1')
+    );
     // What is no number is outside.
     assert_eq!(draw(0, 1, &|_, _| [f32::NAN, 0.0]), filled(0..0, 0..0, '1'));
 }
 
-/// Each vertex names its viewport, and each viewport has its scissor rectangle; the provoking vertex decides.
+/// Each vertex names its viewport, and each viewport has its scissor rectangle; the provoking
+/// vertex decides.
 #[test]
 fn viewport_arrays_and_scissors() {
     let mut vertices = Vec::new();
@@ -164,8 +182,10 @@ fn viewport_arrays_and_scissors() {
     };
     // The last one is empty: it ends before it starts.
     scene.scissors = vec![scissor(0, 0, 0, 3), scissor(3, 2, 60, 7), scissor(6, 6, 5, 7)];
-    let want =
-        ["4.......", "4.......", "4..22...", "4..22...", "...22...", "...22...", "...22...", "...22..."];
+    let want = [
+        "4.......", "4.......", "4..22...", "4..22...", "...22...", "...22...", "...22...",
+        "...22...",
+    ];
     assert_eq!(scene.art(), want);
 }
 
@@ -194,7 +214,8 @@ fn drawing_rectangle() {
     assert!(want.concat().contains('1'));
 }
 
-/// Layers by the index in the header; what is no layer is the first; CLIP can send all to the first.
+/// Layers by the index in the header; what is no layer is the first; CLIP can send all to the
+/// first.
 #[test]
 fn layers() {
     let mut vertices = Vec::new();
@@ -209,5 +230,8 @@ fn layers() {
     assert!(["11111111", "88888888"].contains(&drawn.art(0)[3].as_str()));
     scene.clip.force_zero_rta_index_enable = true;
     let drawn = scene.run().unwrap();
-    assert_eq!([0, 1, 2].map(|layer| drawn.art(layer)[3].clone()), ["88888888", "........", "........"]);
+    assert_eq!(
+        [0, 1, 2].map(|layer| drawn.art(layer)[3].clone()),
+        ["88888888", "........", "........"]
+    );
 }

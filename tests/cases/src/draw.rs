@@ -8,7 +8,8 @@ use genxml::gen8::state::{StateBaseAddress, SurfaceFormat};
 
 /// The 3D pipeline with the bases of this crate, kernels from [`KERNELS`] on.
 pub fn pipeline() -> Vec<u32> {
-    let bases = StateBaseAddress { instruction_base_address: at(KERNELS), ..StateBaseAddress::new() };
+    let bases =
+        StateBaseAddress { instruction_base_address: at(KERNELS), ..StateBaseAddress::new() };
     select(PipelineSelectPipelineSelection::_3D, bases)
 }
 
@@ -28,7 +29,8 @@ pub fn element(offset: u64, format: SurfaceFormat, control: Component) -> Vertex
 
 /// So many elements of four dwords, one behind the other.
 pub fn elements(count: u64) -> Vec<VertexElementState> {
-    let element = |n| element(16 * n, SurfaceFormat::R32G32B32A32_UINT, Component::VFCOMP_STORE_SRC);
+    let element =
+        |n| element(16 * n, SurfaceFormat::R32G32B32A32_UINT, Component::VFCOMP_STORE_SRC);
     (0..count).map(element).collect()
 }
 

@@ -1,7 +1,9 @@
-//! What the cases of the model share: a GPU with memory, batches of typed packets, kernels behind a walker.
+//! What the cases of the model share: a GPU with memory, batches of typed packets, kernels behind a
+//! walker.
 //!
-//! A case writes memory, builds a batch with the typed API (kernels with `eu!`), submits it, and compares memory with
-//! what plain scalar Rust computes from the manual's text. Nothing here knows what the model should answer.
+//! A case writes memory, builds a batch with the typed API (kernels with `eu!`), submits it, and
+//! compares memory with what plain scalar Rust computes from the manual's text. Nothing here knows
+//! what the model should answer.
 
 use genxml::core::{Address, Instruction, Space, U};
 use genxml::engine::EngineId;
@@ -94,7 +96,10 @@ impl Model {
     /// Reads dwords.
     pub fn get(&mut self, address: u64, dwords: usize) -> Vec<u32> {
         let mut out = vec![0; dwords];
-        self.gpu.vm(self.context).read(address, bytemuck::cast_slice_mut(&mut out)).expect("mapped");
+        self.gpu
+            .vm(self.context)
+            .read(address, bytemuck::cast_slice_mut(&mut out))
+            .expect("mapped");
         out
     }
 
@@ -172,7 +177,8 @@ pub struct Compute<'a> {
     pub curbe: Vec<u8>,
     /// The descriptor; kernel, binding table and lengths of constants are filled in from the rest.
     pub descriptor: InterfaceDescriptorData,
-    /// Registers of [`curbe`](Self::curbe) that all threads share; the others are dealt out to the threads of a group.
+    /// Registers of [`curbe`](Self::curbe) that all threads share; the others are dealt out to the
+    /// threads of a group.
     pub shared: u64,
     /// The front end.
     pub vfe: MediaVfeState,
@@ -222,7 +228,8 @@ impl<'a> Compute<'a> {
             ..self.descriptor
         };
         model.put(DYNAMIC_STATE, &descriptor.pack());
-        let bases = StateBaseAddress { instruction_base_address: at(self.base), ..StateBaseAddress::new() };
+        let bases =
+            StateBaseAddress { instruction_base_address: at(self.base), ..StateBaseAddress::new() };
         let pipeline = PipelineSelectPipelineSelection::GPGPU;
         let mut batch = put_state(model, pipeline, bases, self.vfe, &self.curbe, 1);
         push(&mut batch, &self.walker());
@@ -253,7 +260,8 @@ impl<'a> Compute<'a> {
     }
 }
 
-/// Puts surface states at the surface base and the binding table behind them, whose offset it returns.
+/// Puts surface states at the surface base and the binding table behind them, whose offset it
+/// returns.
 pub fn put_surfaces(model: &mut Model, surfaces: &[RenderSurfaceState]) -> u64 {
     let table = 64 * surfaces.len() as u64;
     for (index, surface) in surfaces.iter().enumerate() {
@@ -264,9 +272,12 @@ pub fn put_surfaces(model: &mut Model, surfaces: &[RenderSurfaceState]) -> u64 {
     table
 }
 
-/// The packets that choose a pipeline and the bases of this module: the general one is 0, those for indirect objects and
-/// instructions are in `bases`.
-pub fn select(pipeline_selection: PipelineSelectPipelineSelection, bases: StateBaseAddress) -> Vec<u32> {
+/// The packets that choose a pipeline and the bases of this module: the general one is 0, those for
+/// indirect objects and instructions are in `bases`.
+pub fn select(
+    pipeline_selection: PipelineSelectPipelineSelection,
+    bases: StateBaseAddress,
+) -> Vec<u32> {
     packets![
         PipelineSelect { pipeline_selection },
         StateBaseAddress {
@@ -282,8 +293,9 @@ pub fn select(pipeline_selection: PipelineSelectPipelineSelection, bases: StateB
     ]
 }
 
-/// Puts constants into the dynamic state, and returns the packets that choose the pipeline and the bases ([`select`]), the
-/// front end, the constants, and so many interface descriptors from the dynamic base on.
+/// Puts constants into the dynamic state, and returns the packets that choose the pipeline and the
+/// bases ([`select`]), the front end, the constants, and so many interface descriptors from the
+/// dynamic base on.
 fn put_state(
     model: &mut Model,
     pipeline: PipelineSelectPipelineSelection,
@@ -322,7 +334,8 @@ pub fn raw_buffer(address: u64, bytes: u64) -> RenderSurfaceState {
         surface_type: SurfaceType::SURFTYPE_BUFFER,
         surface_format: SurfaceFormat::RAW,
         surface_base_address: at(address),
-        // The number of entries less one, in three pieces (2d RENDER_SURFACE_STATE Width, Height, Depth).
+        // The number of entries less one, in three pieces (2d RENDER_SURFACE_STATE Width, Height,
+        // Depth).
         extent: RenderSurfaceStateExtent::Buffer {
             width: u(last & 0x7f),
             height: u(last >> 7 & 0x3fff),

@@ -55,7 +55,8 @@ impl<'a> Media<'a> {
     /// Writes state to memory and returns the packets that lead to it.
     pub fn state(&self, model: &mut Model) -> Vec<u32> {
         let table = put_surfaces(model, &self.surfaces);
-        for (index, (kernel, descriptor)) in self.kernels.iter().zip(&self.descriptors).enumerate() {
+        for (index, (kernel, descriptor)) in self.kernels.iter().zip(&self.descriptors).enumerate()
+        {
             let place = 0x1000 * index as u64;
             model.put(KERNELS + place, kernel);
             let descriptor = InterfaceDescriptorData {
@@ -107,5 +108,8 @@ impl Model {
 }
 
 fn dwords(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(|dword| u32::from_le_bytes(dword.try_into().expect("four bytes"))).collect()
+    bytes
+        .chunks_exact(4)
+        .map(|dword| u32::from_le_bytes(dword.try_into().expect("four bytes")))
+        .collect()
 }

@@ -1,5 +1,5 @@
-//! Surfaces as one draws them on paper: tiles filled byte by byte, levels and slices put down one after the other. Written
-//! from gen8_facts 10.1 to 10.3, for oracles.
+//! Surfaces as one draws them on paper: tiles filled byte by byte, levels and slices put down one
+//! after the other. Written from gen8_facts 10.1 to 10.3, for oracles.
 
 use std::sync::LazyLock;
 
@@ -38,9 +38,9 @@ impl Tiling {
             Tiling::Y => (0..8).for_each(|column| {
                 (0..32).for_each(|y| walk.extend((0..16).map(|x| (16 * column + x, y))));
             }),
-            // Eight columns of 8 bytes, in each sixteen rectangles of 8 x 4, in each two of 4 x 4, in each four of 2 x 2,
-            // whose four bytes are two of the upper row, two of the lower one:
-            // x5 x4 x3 y5 y4 y3 y2 x2 y1 x1 y0 x0.
+            // Eight columns of 8 bytes, in each sixteen rectangles of 8 x 4, in each two of 4 x 4,
+            // in each four of 2 x 2, whose four bytes are two of the upper row, two of the lower
+            // one: x5 x4 x3 y5 y4 y3 y2 x2 y1 x1 y0 x0.
             Tiling::W => {
                 let both = [0, 1];
                 for column in 0..8 {
@@ -49,7 +49,10 @@ impl Tiling {
                             both.map(|a| both.map(|b| both.map(|c| (a, b, c)))).concat().concat()
                         {
                             for (y0, x0) in both.map(|a| both.map(|b| (a, b))).concat() {
-                                walk.push((8 * column + 4 * x2 + 2 * x1 + x0, 4 * row + 2 * y1 + y0));
+                                walk.push((
+                                    8 * column + 4 * x2 + 2 * x1 + x0,
+                                    4 * row + 2 * y1 + y0,
+                                ));
                             }
                         }
                     }
@@ -111,7 +114,8 @@ impl Sheet {
         )
     }
 
-    /// Positions of a slice's levels: L0 at (0,0), L1 at (0,h0), L2 at (w1,h0), the others below it.
+    /// Positions of a slice's levels: L0 at (0,0), L1 at (0,h0), L2 at (w1,h0), the others below
+    /// it.
     pub fn levels(&self, count: u32) -> Vec<Rectangle> {
         let mut pen = (0, 0);
         let mut rectangles = Vec::new();

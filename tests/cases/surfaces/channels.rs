@@ -1,5 +1,6 @@
-//! Elements: which bits become which of the four channels. Oracle: the element as one number, channel by channel, with the
-//! description that `facts` checks and the conversions that `values` checks.
+//! Elements: which bits become which of the four channels. Oracle: the element as one number,
+//! channel by channel, with the description that `facts` checks and the conversions that `values`
+//! checks.
 
 use genxml::gen8::state::SurfaceFormat;
 use genxml_cases::Random;
@@ -8,7 +9,10 @@ use genxml_sim::surface::format::convert;
 use genxml_sim::surface::format::{Channel, Encoding, Letter, Numeric};
 
 fn codecs() -> impl Iterator<Item = &'static Codec> {
-    SurfaceFormat::INFO.values.iter().map(|value| Codec::of(SurfaceFormat::from_bits(value.0)).unwrap())
+    SurfaceFormat::INFO
+        .values
+        .iter()
+        .map(|value| Codec::of(SurfaceFormat::from_bits(value.0)).unwrap())
 }
 
 fn with_channels() -> impl Iterator<Item = &'static Codec> {
@@ -58,7 +62,8 @@ fn every_bit_of_every_format() {
             let mut expected = [0, 0, 0, one];
             let list = format.channels();
             if list[0].encoding == Encoding::Shared {
-                let parts: Vec<_> = list.iter().map(|channel| raw(element, channel) as u32).collect();
+                let parts: Vec<_> =
+                    list.iter().map(|channel| raw(element, channel) as u32).collect();
                 let rgb = convert::shared_exponent([parts[0], parts[1], parts[2]], parts[3]);
                 expected[..3].copy_from_slice(&rgb);
             } else {
@@ -75,7 +80,8 @@ fn every_bit_of_every_format() {
         }
         count += 1;
     }
-    // All but compressed blocks, packed YUV, planes and bytes, less than a byte, and what passes as it is.
+    // All but compressed blocks, packed YUV, planes and bytes, less than a byte, and what passes as
+    // it is.
     assert_eq!(count, codecs().count() - 28 - 4 - 3 - 3 - 4);
 }
 
@@ -85,7 +91,9 @@ fn there_and_back() {
     for codec in with_channels() {
         let format = codec.format();
         let exact = |channel: &Channel| match channel.encoding {
-            Encoding::Unorm | Encoding::Snorm | Encoding::Uscaled | Encoding::Sscaled => channel.bits <= 24,
+            Encoding::Unorm | Encoding::Snorm | Encoding::Uscaled | Encoding::Sscaled => {
+                channel.bits <= 24
+            }
             Encoding::Float => channel.bits <= 32,
             Encoding::Sfixed | Encoding::Shared => false,
             _ => true,
@@ -95,7 +103,12 @@ fn there_and_back() {
             let value = codec.decode_one(element);
             let mut back = vec![0; element.len()];
             codec.encode_one(value, 0xf, &mut back);
-            assert_eq!(codec.decode_one(&back).map(canonical), value.map(canonical), "{}", format.name);
+            assert_eq!(
+                codec.decode_one(&back).map(canonical),
+                value.map(canonical),
+                "{}",
+                format.name
+            );
             if !whole {
                 continue;
             }
@@ -106,8 +119,12 @@ fn there_and_back() {
                     Encoding::Snorm if old == 1 << (channel.bits - 1) => old += 1,
                     Encoding::Typeless if channel.letter == Letter::X => old = 0,
                     Encoding::Float
-                        if f32::from_bits(convert::decode(Encoding::Float, channel.bits.into(), old))
-                            .is_nan() =>
+                        if f32::from_bits(convert::decode(
+                            Encoding::Float,
+                            channel.bits.into(),
+                            old,
+                        ))
+                        .is_nan() =>
                     {
                         continue;
                     }
@@ -128,7 +145,9 @@ fn canonical(bits: u32) -> u32 {
 #[test]
 fn masks() {
     let mut random = Random::new(9);
-    for codec in with_channels().filter(|codec| codec.format().channels()[0].encoding != Encoding::Shared) {
+    for codec in
+        with_channels().filter(|codec| codec.format().channels()[0].encoding != Encoding::Shared)
+    {
         let format = codec.format();
         for mask in 0..16 {
             let old = random.bytes(format.bytes() as usize);
@@ -146,7 +165,12 @@ fn masks() {
                     letter => mask >> outputs(letter)[0] & 1 == 1,
                 };
                 let expected = if written { &all } else { &old };
-                assert_eq!(raw(&some, channel), raw(expected, channel), "{} {mask:04b}", format.name);
+                assert_eq!(
+                    raw(&some, channel),
+                    raw(expected, channel),
+                    "{} {mask:04b}",
+                    format.name
+                );
             }
         }
     }
@@ -180,7 +204,9 @@ fn codes_come_in_blocks_of_one_size() {
 #[test]
 fn less_than_a_byte() {
     use genxml_sim::surface::format::codec::decode_element;
-    let bits = |code: SurfaceFormat, raw| decode_element(Codec::of(code).unwrap().format(), &[raw, 0, 0, 0]);
+    let bits = |code: SurfaceFormat, raw| {
+        decode_element(Codec::of(code).unwrap().format(), &[raw, 0, 0, 0])
+    };
     let (zero, one) = (0f32.to_bits(), 1f32.to_bits());
     assert_eq!(bits(SurfaceFormat::R1_UNORM, 1), [one, zero, zero, one]);
     assert_eq!(bits(SurfaceFormat::R1_UNORM, 0), [zero, zero, zero, one]);

@@ -1,6 +1,7 @@
 //! Surface states of real drivers: each that a batch of the corpus reaches can be resolved.
 //!
-//! Oracle: the drivers, whose surfaces hardware accepts; and the memory that they allocated for them.
+//! Oracle: the drivers, whose surfaces hardware accepts; and the memory that they allocated for
+//! them.
 
 use crate::shared;
 use genxml::capture::{Capture, Event, Playback};
@@ -33,14 +34,16 @@ fn each(path: &Path, mut meet: impl FnMut(&RenderSurfaceState, Roles, &dyn Memor
         let (address, length) = (exec.batch_address, exec.batch_length);
         decoder.batch(context, exec.engine, &memory, address, length, &mut sink).unwrap();
         for (dwords, roles) in states {
-            let Ok(dwords) = <[u32; RenderSurfaceState::DWORDS]>::try_from(&dwords[..]) else { continue };
+            let Ok(dwords) = <[u32; RenderSurfaceState::DWORDS]>::try_from(&dwords[..]) else {
+                continue;
+            };
             meet(&RenderSurfaceState::unpack_lossy(&dwords), roles, &memory);
         }
     }
 }
 
-/// Graphics addresses of the first and last texel that the state describes: of the last sample of the last slice of
-/// each level.
+/// Graphics addresses of the first and last texel that the state describes: of the last sample of
+/// the last slice of each level.
 fn corners(surface: &Surface) -> Vec<u64> {
     if surface.kind != SurfaceKind::Image {
         let bytes = u64::from(surface.width - 1) * u64::from(surface.pitch);
@@ -91,7 +94,12 @@ fn surfaces_of_real_drivers_resolve() {
                         () if roles.contains(Role::Read) => codec.typed_read(),
                         () => codec.typed_write(),
                     };
-                    assert!(takes, "{}: {} is used by typed messages", path.display(), codec.format().name);
+                    assert!(
+                        takes,
+                        "{}: {} is used by typed messages",
+                        path.display(),
+                        codec.format().name
+                    );
                 }
                 for address in corners(&surface) {
                     let there = !memory.tail(address).is_empty();

@@ -1,4 +1,5 @@
-//! Oracle: the table of gen8_facts 9.2, which is the drivers' (isl_format_layout.csv): channels from the lowest bit up.
+//! Oracle: the table of gen8_facts 9.2, which is the drivers' (isl_format_layout.csv): channels
+//! from the lowest bit up.
 
 use crate::shared;
 use genxml::gen8::state::SurfaceFormat;
@@ -59,7 +60,9 @@ fn channels_of_all_formats() {
     let text = std::fs::read_to_string(shared.join("digests/gen8_facts.md")).unwrap();
     let table = text.split("### 9.2").nth(1).unwrap().split("```").nth(1).unwrap();
     let mut seen = 0;
-    for entry in table.lines().flat_map(|line| line.split(" | ")).filter(|entry| !entry.trim().is_empty()) {
+    for entry in
+        table.lines().flat_map(|line| line.split(" | ")).filter(|entry| !entry.trim().is_empty())
+    {
         let mut words = entry.split_whitespace();
         let code = u64::from_str_radix(words.next().unwrap(), 16).unwrap();
         let name = words.next().unwrap();
@@ -93,14 +96,17 @@ fn channels_of_all_formats() {
         }
         assert_eq!(format.class, Class::Channels, "{name}");
         let (kind, tokens) = match rest.last().unwrap() {
-            last if last.chars().all(|c| c.is_ascii_lowercase()) => (*last, &rest[..rest.len() - 1]),
+            last if last.chars().all(|c| c.is_ascii_lowercase()) => {
+                (*last, &rest[..rest.len() - 1])
+            }
             _ => ("", rest),
         };
         let mut low = 0;
         for (index, token) in tokens.iter().enumerate() {
             let (letter, mut encoding, bits) = channel(token, kind);
             let found = format.channels()[index];
-            // The table calls an index a normalized number as its neighbour, and mantissas without a sign floats.
+            // The table calls an index a normalized number as its neighbour, and mantissas without
+            // a sign floats.
             match letter {
                 Letter::P => encoding = Encoding::Uint,
                 _ if name == "R9G9B9E5_SHAREDEXP" => encoding = Encoding::Shared,
@@ -136,6 +142,10 @@ fn packed_yuv() {
         let pixels = decode_yuv(class, bytes).unwrap().map(|pixel| pixel.map(f32::from_bits));
         // Red is Cr (V), green Y, blue Cb (U), alpha 1 (003:3634).
         assert_eq!(pixels, [[0.0, 1.0, 0.4, 1.0], [0.0, 0.2, 0.4, 1.0]], "{order}");
-        assert_eq!(encode_yuv(class, pixels.map(|pixel| pixel.map(f32::to_bits))), Some(bytes), "{order}");
+        assert_eq!(
+            encode_yuv(class, pixels.map(|pixel| pixel.map(f32::to_bits))),
+            Some(bytes),
+            "{order}"
+        );
     }
 }

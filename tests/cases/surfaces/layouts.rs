@@ -1,5 +1,5 @@
-//! Levels, slices and samples. Oracle: gen8_facts 10.2 and 10.3 followed level by level, as one draws it on paper, and
-//! that nothing overlaps.
+//! Levels, slices and samples. Oracle: gen8_facts 10.2 and 10.3 followed level by level, as one
+//! draws it on paper, and that nothing overlaps.
 
 use genxml::gen8::state::{RenderSurfaceState, TileMode};
 use genxml_cases::Random;
@@ -37,8 +37,10 @@ fn check_apart(rectangles: &[Rectangle], extent: [u32; 2]) {
     for (index, a) in rectangles.iter().enumerate() {
         assert!(a[0] + a[2] <= extent[0] && a[1] + a[3] <= extent[1], "{a:?} in {extent:?}");
         for b in &rectangles[..index] {
-            let apart =
-                a[0] + a[2] <= b[0] || b[0] + b[2] <= a[0] || a[1] + a[3] <= b[1] || b[1] + b[3] <= a[1];
+            let apart = a[0] + a[2] <= b[0]
+                || b[0] + b[2] <= a[0]
+                || a[1] + a[3] <= b[1]
+                || b[1] + b[3] <= a[1];
             assert!(apart, "{a:?} and {b:?}");
         }
     }
@@ -60,7 +62,11 @@ fn mip_levels_of_arrays() {
             for (number, expected) in levels.iter().enumerate() {
                 let level = layout.level(number as u32);
                 let [x, y] = layout.slice(&level, slice, 0);
-                assert_eq!([x, y], [expected[0], expected[1] + slice * layout.qpitch], "{layout:?} {number}");
+                assert_eq!(
+                    [x, y],
+                    [expected[0], expected[1] + slice * layout.qpitch],
+                    "{layout:?} {number}"
+                );
                 assert_eq!(level.width, (layout.width >> number).max(1));
                 assert_eq!(level.height, (layout.height >> number).max(1));
                 all.push([x, y, expected[2], expected[3]]);
@@ -94,7 +100,8 @@ fn volumes() {
 #[test]
 fn an_example_on_paper() {
     let layout = Layout { width: 64, height: 32, ..Layout::default() };
-    let places: Vec<_> = (0..5).map(|number| layout.level(number)).map(|level| (level.x, level.y)).collect();
+    let places: Vec<_> =
+        (0..5).map(|number| layout.level(number)).map(|level| (level.x, level.y)).collect();
     assert_eq!(places, [(0, 0), (0, 32), (32, 32), (32, 40), (32, 44)]);
     let volume = Layout { dimension: Dimension::Three, depth: 8, ..layout };
     // Eight slices of 32 rows, then four of 16 in two rows, two of 8 in one row of up to four.
@@ -104,8 +111,8 @@ fn an_example_on_paper() {
     assert_eq!(volume.slice(&level(2), 1, 0), [16, 288]);
 }
 
-/// gen8_facts 8.3: a sample of a multisampled colour surface is a slice of its own, those of depth and stencil lie
-/// between each other.
+/// gen8_facts 8.3: a sample of a multisampled colour surface is a slice of its own, those of depth
+/// and stencil lie between each other.
 #[test]
 fn samples() {
     for samples in [2, 4, 8] {
@@ -134,7 +141,8 @@ fn samples() {
         assert_eq!(seen.len(), 200 * samples as usize);
         assert_eq!(depth.extent(1, 1), [up(20 * across, 4), up(10 * down, 4)]);
     }
-    // Bit by bit, from the table: X' = ((X & ~1) << 2) | (S & 4) | ((S & 1) << 1) | (X & 1), Y' with S & 2.
+    // Bit by bit, from the table: X' = ((X & ~1) << 2) | (S & 4) | ((S & 1) << 1) | (X & 1), Y'
+    // with S & 2.
     let eight = Layout { samples: 8, interleaved: true, ..Layout::default() };
     assert_eq!(eight.interleave(5, 3, 6), [16 | 4 | 1, 4 | 2 | 1]);
     let four = Layout { samples: 4, interleaved: true, ..Layout::default() };
@@ -147,7 +155,8 @@ fn any_state() {
     let mut random = Random::new(3);
     let mut resolved = 0;
     for _ in 0..20_000 {
-        let dwords: [u32; RenderSurfaceState::DWORDS] = std::array::from_fn(|_| random.next() as u32);
+        let dwords: [u32; RenderSurfaceState::DWORDS] =
+            std::array::from_fn(|_| random.next() as u32);
         let mut state = RenderSurfaceState::unpack_lossy(&dwords);
         if random.below(2) == 0 {
             (state.tile_mode, state.surface_min_lod) = (TileMode::LINEAR, U::ZERO);
@@ -159,8 +168,11 @@ fn any_state() {
         resolved += 1;
         for lod in 0..16 {
             let Some(level) = surface.level(lod) else { continue };
-            let last =
-                if surface.layout.dimension == Dimension::Three { level.depth } else { surface.slices };
+            let last = if surface.layout.dimension == Dimension::Three {
+                level.depth
+            } else {
+                surface.slices
+            };
             for slice in [0, surface.first_slice + last - 1] {
                 for sample in [0, surface.layout.samples - 1] {
                     surface.texel(&level, slice, 0, 0, sample);

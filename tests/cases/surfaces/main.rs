@@ -1,5 +1,5 @@
-//! Cases of the model: surfaces. Formats, tilings and layouts by themselves, and the surface states of real drivers.
-//! The data port's messages on them are in `typed`.
+//! Cases of the model: surfaces. Formats, tilings and layouts by themselves, and the surface states
+//! of real drivers. The data port's messages on them are in `typed`.
 
 mod channels;
 mod corpus;
@@ -13,7 +13,8 @@ use std::path::PathBuf;
 /// What the project keeps beside itself: `../shared`, or what GENXML_SHARED says.
 fn shared() -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
-    let path = std::env::var_os("GENXML_SHARED").map_or_else(|| PathBuf::from(beside), PathBuf::from);
+    let path =
+        std::env::var_os("GENXML_SHARED").map_or_else(|| PathBuf::from(beside), PathBuf::from);
     if path.is_dir() {
         return Some(path);
     }

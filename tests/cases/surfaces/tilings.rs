@@ -25,9 +25,18 @@ fn every_byte_of_several_tiles() {
             for tile_row in 0..3 {
                 for tile_column in 0..across {
                     for &(x, y) in &walk {
-                        let (x, y) = ((x + tile_column * width) as i64, (y + tile_row * height) as i64);
-                        assert_eq!(mode.offset(x, y, pitch), address, "{mode:?} {x} {y} of {pitch}");
-                        assert_eq!(mode.locate(address, pitch), (x, y), "{mode:?} {address:#x} of {pitch}");
+                        let (x, y) =
+                            ((x + tile_column * width) as i64, (y + tile_row * height) as i64);
+                        assert_eq!(
+                            mode.offset(x, y, pitch),
+                            address,
+                            "{mode:?} {x} {y} of {pitch}"
+                        );
+                        assert_eq!(
+                            mode.locate(address, pitch),
+                            (x, y),
+                            "{mode:?} {address:#x} of {pitch}"
+                        );
                         address += 1;
                     }
                 }

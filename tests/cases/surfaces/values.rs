@@ -1,4 +1,5 @@
-//! Values of channels. Oracle: the definitions in exact arithmetic. A result is right if no other one is nearer.
+//! Values of channels. Oracle: the definitions in exact arithmetic. A result is right if no other
+//! one is nearer.
 
 use genxml_cases::Random;
 use genxml_sim::surface::format::Encoding;
@@ -44,19 +45,26 @@ fn signed(raw: u64, bits: u32) -> i128 {
     if raw >> (bits - 1) & 1 == 1 { raw - (1 << bits) } else { raw }
 }
 
-/// UNORM: c / (2^n - 1). SNORM: c / (2^(n-1) - 1), the lowest c as the one above. SCALED: c. SFIXED: c / 2^16.
+/// UNORM: c / (2^n - 1). SNORM: c / (2^(n-1) - 1), the lowest c as the one above. SCALED: c.
+/// SFIXED: c / 2^16.
 #[test]
 fn decoded_numbers_are_the_nearest_floats() {
     for bits in [1, 2, 4, 5, 6, 8, 10, 16, 24, 32] {
         for raw in raws(bits) {
             let value = |encoding| f32::from_bits(decode(encoding, bits, raw));
             let (plain, number) = (i128::from(raw), signed(raw, bits));
-            assert!(nearest(value(Encoding::Unorm), plain, (1 << bits) - 1), "unorm{bits} {raw:#x}");
+            assert!(
+                nearest(value(Encoding::Unorm), plain, (1 << bits) - 1),
+                "unorm{bits} {raw:#x}"
+            );
             assert!(nearest(value(Encoding::Uscaled), plain, 1), "uscaled{bits} {raw:#x}");
             assert_eq!(decode(Encoding::Uint, bits, raw), raw as u32);
             if bits > 1 {
                 let most = (1 << (bits - 1)) - 1;
-                assert!(nearest(value(Encoding::Snorm), number.max(-most), most), "snorm{bits} {raw:#x}");
+                assert!(
+                    nearest(value(Encoding::Snorm), number.max(-most), most),
+                    "snorm{bits} {raw:#x}"
+                );
                 assert!(nearest(value(Encoding::Sscaled), number, 1), "sscaled{bits} {raw:#x}");
                 assert_eq!(decode(Encoding::Sint, bits, raw) as i32, number as i32);
             }
@@ -70,7 +78,8 @@ fn decoded_numbers_are_the_nearest_floats() {
 /// Floats from a bit below 0 to a bit above 1, with their signs; ties among them.
 fn floats() -> Vec<f32> {
     let mut random = Random::new(1);
-    let mut floats = vec![0.0, 1.0, 0.5, 0.25, 2.0, 65504.0, 1e30, f32::MIN_POSITIVE, f32::INFINITY, 1e-30];
+    let mut floats =
+        vec![0.0, 1.0, 0.5, 0.25, 2.0, 65504.0, 1e30, f32::MIN_POSITIVE, f32::INFINITY, 1e-30];
     floats.extend((0..4_000).map(|_| (random.next() as u32) as f32 / 4_294_967_296.0 * 1.25));
     floats.extend((0..2_000).map(|_| f32::from_bits(random.next() as u32 & 0x7fff_ffff)));
     // The middles between two steps of n bits.
@@ -82,7 +91,8 @@ fn floats() -> Vec<f32> {
     floats.iter().flat_map(|&float| [float, -float]).collect()
 }
 
-/// The nearest of the steps from 0 to `most` to `value` * `most`, ties to even; `value` is not negative.
+/// The nearest of the steps from 0 to `most` to `value` * `most`, ties to even; `value` is not
+/// negative.
 fn nearest_step(value: f32, most: i128) -> u64 {
     if value >= 1.0 {
         return most as u64;
@@ -95,18 +105,28 @@ fn nearest_step(value: f32, most: i128) -> u64 {
     (whole + i128::from(rest > half || rest == half && whole & 1 == 1)) as u64
 }
 
-/// gen8_facts 9.1: v * (2^n - 1) to nearest even with saturation, NaN is 0; SNORM likewise on both sides of 0.
+/// gen8_facts 9.1: v * (2^n - 1) to nearest even with saturation, NaN is 0; SNORM likewise on both
+/// sides of 0.
 #[test]
 fn encoded_numbers_are_the_nearest_steps() {
     for value in floats() {
         for bits in [1, 2, 4, 5, 6, 8, 10, 16, 24, 32] {
             let mask = u64::MAX >> (64 - bits);
-            let (unorm, most) = (nearest_step(value.max(0.0), (1 << bits) - 1), (1 << (bits - 1)) - 1);
-            assert_eq!(encode(Encoding::Unorm, bits, value.to_bits()), unorm, "unorm{bits} {value:e}");
+            let (unorm, most) =
+                (nearest_step(value.max(0.0), (1 << bits) - 1), (1 << (bits - 1)) - 1);
+            assert_eq!(
+                encode(Encoding::Unorm, bits, value.to_bits()),
+                unorm,
+                "unorm{bits} {value:e}"
+            );
             if bits > 1 {
                 let step = nearest_step(value.abs(), most);
                 let step = if value < 0.0 { step.wrapping_neg() & mask } else { step };
-                assert_eq!(encode(Encoding::Snorm, bits, value.to_bits()), step, "snorm{bits} {value:e}");
+                assert_eq!(
+                    encode(Encoding::Snorm, bits, value.to_bits()),
+                    step,
+                    "snorm{bits} {value:e}"
+                );
             }
         }
     }
@@ -120,8 +140,10 @@ fn encoded_numbers_are_the_nearest_steps() {
 /// assumptions::INTEGERS_CLAMP_TO_THEIR_CHANNEL.
 #[test]
 fn encoded_integers_clamp() {
-    for value in
-        Random::new(2).dwords(1000).into_iter().flat_map(|value| [value, value >> 20, !(value >> 20)])
+    for value in Random::new(2)
+        .dwords(1000)
+        .into_iter()
+        .flat_map(|value| [value, value >> 20, !(value >> 20)])
     {
         for bits in [2, 8, 10, 16, 32] {
             let most = u64::MAX >> (64 - bits);
@@ -133,10 +155,12 @@ fn encoded_integers_clamp() {
     }
 }
 
-/// What a small float means: sign, five bits of exponent with bias 15, a mantissa of `mantissa` bits (gen8_facts 9.2).
+/// What a small float means: sign, five bits of exponent with bias 15, a mantissa of `mantissa`
+/// bits (gen8_facts 9.2).
 fn small_float(raw: u64, mantissa: u32) -> f64 {
     let sign = if raw >> (mantissa + 5) & 1 == 1 { -1.0 } else { 1.0 };
-    let (exponent, fraction) = ((raw >> mantissa & 31) as i32, (raw & ((1 << mantissa) - 1)) as f64);
+    let (exponent, fraction) =
+        ((raw >> mantissa & 31) as i32, (raw & ((1 << mantissa) - 1)) as f64);
     let unit = f64::from(mantissa).exp2();
     sign * match exponent {
         0 => fraction / unit * (-14f64).exp2(),
@@ -170,7 +194,8 @@ fn small_floats() {
             let mut value = f32::from_bits(random.next() as u32 & 0x7fff_ffff);
             if index % 2 == 0 {
                 // Most floats are out of range; these are not.
-                value = f32::from_bits((random.next() as u32 & 0x7f_ffff) + ((100 + index % 45) << 23));
+                value =
+                    f32::from_bits((random.next() as u32 & 0x7f_ffff) + ((100 + index % 45) << 23));
             }
             if value.is_nan() {
                 continue;
@@ -185,7 +210,11 @@ fn small_floats() {
                     if down < up || down == up && (above - 1) % 2 == 0 { above - 1 } else { above }
                 }
             } as u64;
-            assert_eq!(encode(Encoding::Float, bits, value.to_bits()), expected, "{bits} bits, {value:e}");
+            assert_eq!(
+                encode(Encoding::Float, bits, value.to_bits()),
+                expected,
+                "{bits} bits, {value:e}"
+            );
             let negative = if has_sign { expected | 1 << 15 } else { 0 };
             assert_eq!(
                 encode(Encoding::Float, bits, (-value).to_bits()),
@@ -196,23 +225,31 @@ fn small_floats() {
     }
 }
 
-/// gen8_facts 9.1: both branches of the curve, and 8.1's tolerance nowhere: results are rounded once, but for what the
-/// power function itself is off.
+/// gen8_facts 9.1: both branches of the curve, and 8.1's tolerance nowhere: results are rounded
+/// once, but for what the power function itself is off.
 #[test]
 fn srgb() {
     for bits in [4, 5, 6, 8, 10] {
         let most = ((1u32 << bits) - 1) as f64;
         for raw in 0..1u64 << bits {
             let coded = raw as f64 / most;
-            let exact = if coded <= 0.04045 { coded / 12.92 } else { ((coded + 0.055) / 1.055).powf(2.4) };
+            let exact =
+                if coded <= 0.04045 { coded / 12.92 } else { ((coded + 0.055) / 1.055).powf(2.4) };
             let found = linear(raw, bits);
-            assert!((f64::from(found) - exact).abs() <= exact * 1e-7, "{bits} bits {raw}: {found} {exact}");
+            assert!(
+                (f64::from(found) - exact).abs() <= exact * 1e-7,
+                "{bits} bits {raw}: {found} {exact}"
+            );
             assert_eq!(from_linear(found, bits), raw);
         }
         for value in floats() {
             let value = f64::from(value).clamp(0.0, 1.0);
-            let exact =
-                most * if value <= 0.0031308 { 12.92 * value } else { 1.055 * value.powf(1.0 / 2.4) - 0.055 };
+            let exact = most
+                * if value <= 0.0031308 {
+                    12.92 * value
+                } else {
+                    1.055 * value.powf(1.0 / 2.4) - 0.055
+                };
             let found = from_linear(value as f32, bits) as f64;
             assert!((found - exact).abs() <= 0.5 + 1e-6, "{bits} bits {value}: {found} {exact}");
         }
@@ -222,8 +259,8 @@ fn srgb() {
     }
 }
 
-/// gen8_facts 9.2: mantissa * 2^(exponent - 15 - 9). Encoding: the exponent is the least with which the greatest value
-/// has a mantissa below 512, every mantissa the nearest.
+/// gen8_facts 9.2: mantissa * 2^(exponent - 15 - 9). Encoding: the exponent is the least with which
+/// the greatest value has a mantissa below 512, every mantissa the nearest.
 #[test]
 fn shared_exponents() {
     let mut random = Random::new(4);
@@ -238,15 +275,17 @@ fn shared_exponents() {
         let (again, exponent) = to_shared_exponent(values.map(f32::to_bits));
         assert_eq!(shared_exponent(again, exponent).map(f32::from_bits), values);
 
-        let any =
-            [0; 3].map(|_| f32::from_bits((random.next() as u32 & 0x7f_ffff) + ((95 + word % 50) << 23)));
+        let any = [0; 3]
+            .map(|_| f32::from_bits((random.next() as u32 & 0x7f_ffff) + ((95 + word % 50) << 23)));
         let any = any.map(|value| value.min(65408.0));
         let (found, exponent) = to_shared_exponent(any.map(f32::to_bits));
         let round = |value: f32, exponent: u32| {
             let exact = f64::from(value) / f64::from(exponent as i32 - 24).exp2();
             exact.round_ties_even() as u32
         };
-        let least = (0..32).find(|&exponent| any.iter().all(|&value| round(value, exponent) < 512)).unwrap();
+        let least = (0..32)
+            .find(|&exponent| any.iter().all(|&value| round(value, exponent) < 512))
+            .unwrap();
         assert_eq!((found, exponent), (any.map(|value| round(value, least)), least), "{any:?}");
     }
     let odd = [f32::NAN, -1.0, f32::INFINITY].map(f32::to_bits);

@@ -41,25 +41,37 @@ fn every_operation() {
                     let kind = Kind::ALL[random.below(7) as usize];
                     let picture = Picture::random(&mut random, kind, 4);
                     let format = [SurfaceFormat::R32_UINT, SurfaceFormat::R32_SINT][round % 2];
-                    let state =
-                        picture.state(format, [Select::RED, Select::GREEN, Select::BLUE, Select::ALPHA]);
+                    let state = picture
+                        .state(format, [Select::RED, Select::GREEN, Select::BLUE, Select::ALPHA]);
                     let coordinates = picture.coordinates();
-                    let mut places = [0; 8].map(|_| mode.sent(picture.place(&mut random), coordinates));
+                    let mut places =
+                        [0; 8].map(|_| mode.sent(picture.place(&mut random), coordinates));
                     // Slots that meet: the later one finds what the earlier one left.
                     places[1] = places[0];
                     let mut values = [0; 8].map(|_| [random.next() as u32, random.next() as u32]);
                     if let Some(offset) = picture.find(places[0]) {
                         let offset = offset as usize;
-                        let old = u32::from_le_bytes(memory[offset..offset + 4].try_into().unwrap());
+                        let old =
+                            u32::from_le_bytes(memory[offset..offset + 4].try_into().unwrap());
                         values[0][0] = if random.below(2) == 0 { old } else { values[0][0] };
-                        values[1][0] = if random.below(2) == 0 { values[0][1] } else { values[1][0] };
+                        values[1][0] =
+                            if random.below(2) == 0 { values[0][1] } else { values[1][0] };
                     }
                     let pair = mode == Mode::Pair;
                     let data = match (mode, operands) {
                         (_, 0) => Vec::new(),
                         // MDP_AOP4X2_DW2: both operands of a slot side by side.
                         (Mode::Pair, _) => {
-                            vec![[values[0][0], values[0][1], 0, 0, values[1][0], values[1][1], 0, 0]]
+                            vec![[
+                                values[0][0],
+                                values[0][1],
+                                0,
+                                0,
+                                values[1][0],
+                                values[1][1],
+                                0,
+                                0,
+                            ]]
                         }
                         _ => (0..operands).map(|n| values.map(|value| value[n])).collect(),
                     };
@@ -74,7 +86,11 @@ fn every_operation() {
                         .pack()[0],
                         mode,
                         channels: random.next() as u8 | 0x11,
-                        header: if random.below(2) == 0 { None } else { Some(random.next() as u16 | 1) },
+                        header: if random.below(2) == 0 {
+                            None
+                        } else {
+                            Some(random.next() as u16 | 1)
+                        },
                         places,
                         coordinates,
                         data,
@@ -111,7 +127,9 @@ fn every_operation() {
 fn other_formats_are_refused() {
     let (mut model, mut random) = (model(), Random::new(2));
     let picture = Picture::random(&mut random, Kind::Two, 4);
-    for format in [SurfaceFormat::R32_FLOAT, SurfaceFormat::R8G8B8A8_UINT, SurfaceFormat::R32G32_UINT] {
+    for format in
+        [SurfaceFormat::R32_FLOAT, SurfaceFormat::R8G8B8A8_UINT, SurfaceFormat::R32G32_UINT]
+    {
         let message = Send {
             descriptor: Msd1Tai {
                 atomic_integer_operation_type: MdcAop::AOP_INC,

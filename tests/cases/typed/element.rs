@@ -23,8 +23,10 @@ impl Layout {
         let (list, kind) = name.split_once('_').unwrap();
         let mut channels: Vec<Channel> = Vec::new();
         let mut low = 0;
-        for letter in
-            list.split_inclusive(|c: char| c.is_ascii_digit()).collect::<String>().split_terminator("")
+        for letter in list
+            .split_inclusive(|c: char| c.is_ascii_digit())
+            .collect::<String>()
+            .split_terminator("")
         {
             let letter = letter.chars().next();
             match letter {
@@ -43,7 +45,8 @@ impl Layout {
         Layout { channels, kind, bits: low }
     }
 
-    /// The element that is left when channels are written: those in `mask` (red, green, blue, alpha), padding as 0.
+    /// The element that is left when channels are written: those in `mask` (red, green, blue,
+    /// alpha), padding as 0.
     pub fn write(&self, old: u128, values: [u32; 4], mask: u8) -> u128 {
         let mut element = old;
         for channel in &self.channels {
@@ -58,7 +61,8 @@ impl Layout {
         element
     }
 
-    /// What is read: integers and 32-bit floats as they are; missing colours are 0, a missing alpha 1.
+    /// What is read: integers and 32-bit floats as they are; missing colours are 0, a missing alpha
+    /// 1.
     pub fn read(&self, element: u128) -> [u32; 4] {
         let mut values = [0, 0, 0, if self.kind == "FLOAT" { 1.0f32.to_bits() } else { 1 }];
         for channel in &self.channels {
@@ -77,7 +81,9 @@ impl Layout {
             "SINT" => (i64::from(value as i32).clamp(-half - 1, half) & most as i64) as u32,
             _ if float.is_nan() && self.kind != "FLOAT" => 0,
             "UNORM" => scale(f64::from(float).clamp(0.0, 1.0), most as f64) as u32,
-            "SNORM" => (scale(f64::from(float).clamp(-1.0, 1.0), half as f64) as i64 & most as i64) as u32,
+            "SNORM" => {
+                (scale(f64::from(float).clamp(-1.0, 1.0), half as f64) as i64 & most as i64) as u32
+            }
             "FLOAT" if bits == 32 => value,
             "FLOAT" => small_float(float, bits),
             other => panic!("{other}"),
@@ -90,10 +96,13 @@ fn small_float(value: f32, bits: u32) -> u32 {
     static STEPS: LazyLock<[Vec<f64>; 3]> = LazyLock::new(|| {
         [10u32, 6, 5].map(|mantissa| {
             let unit = f64::from(mantissa).exp2();
-            let step = |raw: u32| match (raw >> mantissa, f64::from(raw & ((1 << mantissa) - 1)) / unit) {
-                (0, fraction) => fraction * (-14f64).exp2(),
-                (exponent, fraction) => (1.0 + fraction) * f64::from(exponent as i32 - 15).exp2(),
-            };
+            let step =
+                |raw: u32| match (raw >> mantissa, f64::from(raw & ((1 << mantissa) - 1)) / unit) {
+                    (0, fraction) => fraction * (-14f64).exp2(),
+                    (exponent, fraction) => {
+                        (1.0 + fraction) * f64::from(exponent as i32 - 15).exp2()
+                    }
+                };
             (0..=31 << mantissa).map(step).collect()
         })
     });

@@ -1,7 +1,8 @@
 //! Cases of the model: typed surface messages.
 //!
-//! One kernel sends whatever its constants say and stores what comes back. Memory and answers are compared with those of
-//! plain scalar code: [`picture`] knows where an element lies, [`element`] what its bits are.
+//! One kernel sends whatever its constants say and stores what comes back. Memory and answers are
+//! compared with those of plain scalar code: [`picture`] knows where an element lies, [`element`]
+//! what its bits are.
 
 mod atomics;
 mod element;
@@ -22,8 +23,8 @@ const ANSWERS: u64 = 0x500_0000;
 /// Where surfaces begin.
 const SURFACE: u64 = 0x600_0000;
 
-/// r1: descriptor, channels, descriptor of the store. r2 to r11: the message. r20 to r23: the answer, behind the header of
-/// the store in r19.
+/// r1: descriptor, channels, descriptor of the store. r2 to r11: the message. r20 to r23: the
+/// answer, behind the header of the store in r19.
 const KERNEL: &[u32] = &eu! {
     (W) mov (1|M0)    a0.0<1>:ud  r1.0<0;1,0>:ud
     (W) mov (1|M0)    f0.0<1>:uw  r1.2<0;1,0>:uw
@@ -48,8 +49,8 @@ enum Mode {
 impl Mode {
     const ALL: [Mode; 3] = [Mode::Pair, Mode::Low, Mode::High];
 
-    /// Slots that take part: "ANDed with the execution mask to determine which slots are accessed" (2d p.449); "ignored
-    /// for SIMD4x2" (2d p.299), whose slots have four channels each.
+    /// Slots that take part: "ANDed with the execution mask to determine which slots are accessed"
+    /// (2d p.449); "ignored for SIMD4x2" (2d p.299), whose slots have four channels each.
     fn active(self, channels: u8, header: Option<u16>) -> u8 {
         let header = header.unwrap_or(0xffff);
         match self {
@@ -59,7 +60,8 @@ impl Mode {
         }
     }
 
-    /// What a message with so many coordinates says of a place: the others are 0. That of SIMD4x2 has all four.
+    /// What a message with so many coordinates says of a place: the others are 0. That of SIMD4x2
+    /// has all four.
     fn sent(self, place: [u32; 4], coordinates: usize) -> [u32; 4] {
         let all = self == Mode::Pair;
         std::array::from_fn(|n| if all || n < coordinates { place[n] } else { 0 })
@@ -87,7 +89,8 @@ struct Send {
     channels: u8,
     /// The header's mask, if there is a header.
     header: Option<u16>,
-    /// U, V, R and LOD of each slot; the message has the first `coordinates` of them (SIMD4x2 always has all).
+    /// U, V, R and LOD of each slot; the message has the first `coordinates` of them (SIMD4x2
+    /// always has all).
     places: [[u32; 4]; 8],
     coordinates: usize,
     /// Registers of data: a value for each slot, for SIMD4x2 four values for each of two.
@@ -106,12 +109,16 @@ impl Send {
     fn registers(&self) -> Vec<[u32; 8]> {
         let mut registers = Vec::new();
         if let Some(mask) = self.header {
-            let header = Mh1BtsPsm { pixel_sample_mask: MhcPsm { pixel_sample_mask: u(mask.into()) } };
+            let header =
+                Mh1BtsPsm { pixel_sample_mask: MhcPsm { pixel_sample_mask: u(mask.into()) } };
             registers.push(header.pack());
         }
         match self.mode {
-            Mode::Pair => registers.push([self.places[0], self.places[1]].concat().try_into().unwrap()),
-            _ => (0..self.coordinates).for_each(|n| registers.push(self.places.map(|place| place[n]))),
+            Mode::Pair => {
+                registers.push([self.places[0], self.places[1]].concat().try_into().unwrap())
+            }
+            _ => (0..self.coordinates)
+                .for_each(|n| registers.push(self.places.map(|place| place[n]))),
         }
         registers.extend(&self.data);
         registers
@@ -168,8 +175,8 @@ fn transfer(write: bool, mode: Mode, present: u8) -> u32 {
     .pack()[0]
 }
 
-/// Whatever a surface state, a descriptor and coordinates say: a fault or an end, no panic, and only the surface's memory is
-/// written.
+/// Whatever a surface state, a descriptor and coordinates say: a fault or an end, no panic, and
+/// only the surface's memory is written.
 #[test]
 fn any_bits() {
     let (mut model, mut random) = (model(), genxml_cases::Random::new(7));
@@ -177,7 +184,8 @@ fn any_bits() {
     for _ in 0..12000 {
         let mode = Mode::ALL[random.below(3) as usize];
         let kind = [0x05, 0x06, 0x07, 0x0d][random.below(4) as usize];
-        let mut dwords: [u32; RenderSurfaceState::DWORDS] = std::array::from_fn(|_| random.next() as u32);
+        let mut dwords: [u32; RenderSurfaceState::DWORDS] =
+            std::array::from_fn(|_| random.next() as u32);
         // Formats that there are, and an address where there is memory.
         if random.below(2) == 0 {
             dwords[0] = dwords[0] & !(0x1ff << 18) | 0xd7 << 18;
@@ -194,7 +202,8 @@ fn any_bits() {
             data: vec![[0x55; 8]; random.below(5) as usize],
             back: random.below(5) as usize,
         };
-        ends += u32::from(message.run(&mut model, &RenderSurfaceState::unpack_lossy(&dwords)).is_ok());
+        ends +=
+            u32::from(message.run(&mut model, &RenderSurfaceState::unpack_lossy(&dwords)).is_ok());
     }
     assert!(ends > 100, "{ends}");
 }

@@ -4,7 +4,8 @@ use crate::element::Layout;
 use crate::picture::{BYTES, Kind, Picture};
 use crate::{Mode, SURFACE, Send, before, model, transfer};
 use genxml::gen8::state::{
-    RenderSurfaceState, RenderSurfaceStateView, ShaderChannelSelect as Select, SurfaceFormat, SurfaceType,
+    RenderSurfaceState, RenderSurfaceStateView, ShaderChannelSelect as Select, SurfaceFormat,
+    SurfaceType,
 };
 use genxml_cases::{Model, Random, at};
 use genxml_sim::Fault;
@@ -127,9 +128,9 @@ fn send(random: &mut Random, picture: &Picture, mode: Mode) -> Send {
     }
 }
 
-/// "indicates which channels are included in the message payload and written to the surface" (2d p.73); each is written to
-/// the channel of its select, the first in the order red, green, blue, alpha if several are, none for zero and one (2d
-/// p.347).
+/// "indicates which channels are included in the message payload and written to the surface" (2d
+/// p.73); each is written to the channel of its select, the first in the order red, green, blue,
+/// alpha if several are, none for zero and one (2d p.347).
 fn expect_write(
     layout: &Layout,
     picture: &Picture,
@@ -160,7 +161,9 @@ fn expect_write(
 fn registers(mode: Mode, present: u8, values: &[[u32; 4]; 8]) -> Vec<[u32; 8]> {
     match mode {
         Mode::Pair => vec![[values[0], values[1]].concat().try_into().unwrap()],
-        _ => (0..4).filter(|n| present >> n & 1 == 1).map(|n| values.map(|value| value[n])).collect(),
+        _ => {
+            (0..4).filter(|n| present >> n & 1 == 1).map(|n| values.map(|value| value[n])).collect()
+        }
     }
 }
 
@@ -221,7 +224,12 @@ fn every_kind_of_surface_is_written() {
     for round in 0..20 {
         for kind in Kind::ALL {
             for mode in Mode::ALL {
-                check_write(&mut bench, ["R32_UINT", "R8_UINT", "R16G16B16A16_UNORM"][round % 3], kind, mode);
+                check_write(
+                    &mut bench,
+                    ["R32_UINT", "R8_UINT", "R16G16B16A16_UNORM"][round % 3],
+                    kind,
+                    mode,
+                );
             }
         }
     }
@@ -248,9 +256,12 @@ fn check_read(bench: &mut Bench, name: &'static str, kind: Kind, mode: Mode) {
             // assumptions::TYPED_READS_OUTSIDE_ARE_ZERO
             (None, _) | (_, Select::ZERO) => 0,
             (_, Select::ONE) => one,
-            (Some(read), select) => read[IDENTITY.iter().position(|known| *known == select).unwrap()],
+            (Some(read), select) => {
+                read[IDENTITY.iter().position(|known| *known == select).unwrap()]
+            }
         });
-        for (register, channel) in (0..4).filter(|channel| present >> channel & 1 == 1).enumerate() {
+        for (register, channel) in (0..4).filter(|channel| present >> channel & 1 == 1).enumerate()
+        {
             match mode {
                 Mode::Pair => expected[0][4 * slot + channel] = value[channel],
                 _ => expected[register][slot] = value[channel],
@@ -292,14 +303,18 @@ fn other_formats_are_refused() {
                 back: if write { 0 } else { 4 },
                 ..send(&mut random, &picture, Mode::Low)
             };
-            let result = message.run(&mut model, &picture.state(SurfaceFormat::from_bits(code), IDENTITY));
+            let result =
+                message.run(&mut model, &picture.state(SurfaceFormat::from_bits(code), IDENTITY));
             match result {
                 Ok(_) => assert!(list.contains(&name), "{name}"),
                 Err(Fault::BadPacket { field: "Surface Format", .. }) => {
                     assert!(!list.contains(&name), "{name}")
                 }
                 Err(fault) => {
-                    assert!(!list.contains(&name) && fault.to_string().contains(name), "{name}: {fault}");
+                    assert!(
+                        !list.contains(&name) && fault.to_string().contains(name),
+                        "{name}: {fault}"
+                    );
                     refused += 1;
                 }
             }
@@ -320,12 +335,14 @@ fn null_surfaces() {
     let all = Send { channels: 0xff, header: None, ..send(&mut random, &picture, Mode::Low) };
     let read = Send { descriptor: transfer(false, Mode::Low, 0xf), back: 4, ..all };
     assert_eq!(read.run(&mut model, &null).unwrap(), [[0; 8]; 4]);
-    let write = Send { descriptor: transfer(true, Mode::Low, 0xf), data: vec![[7; 8]; 4], back: 0, ..read };
+    let write =
+        Send { descriptor: transfer(true, Mode::Low, 0xf), data: vec![[7; 8]; 4], back: 0, ..read };
     write.run(&mut model, &null).unwrap();
     assert!(model.read(SURFACE, BYTES as usize).iter().all(|&byte| byte == 0));
 }
 
-/// Structured buffers, several samples, indices that are no surfaces, wrong lengths: a fault that says what.
+/// Structured buffers, several samples, indices that are no surfaces, wrong lengths: a fault that
+/// says what.
 #[test]
 fn what_typed_messages_do_not_take() {
     let (mut model, mut random) = (model(), Random::new(6));
@@ -348,8 +365,13 @@ fn what_typed_messages_do_not_take() {
         view: RenderSurfaceStateView::Structured {},
         ..good
     };
-    refused(Send { places: read.places, data: Vec::new(), ..read }, &structured, "structured buffer");
-    let again = |descriptor, data, back| Send { descriptor, data, back, places: read.places, ..read };
+    refused(
+        Send { places: read.places, data: Vec::new(), ..read },
+        &structured,
+        "structured buffer",
+    );
+    let again =
+        |descriptor, data, back| Send { descriptor, data, back, places: read.places, ..read };
     for index in [240, 253, 254, 255] {
         refused(
             again(read.descriptor | index, Vec::new(), 4),

@@ -2,9 +2,10 @@
 
 use crate::SURFACE;
 use genxml::gen8::state::{
-    RenderSurfaceState, RenderSurfaceStateExtent, RenderSurfaceStateSurfaceHorizontalAlignment as Horizontal,
-    RenderSurfaceStateSurfaceVerticalAlignment as Vertical, RenderSurfaceStateView, ShaderChannelSelect,
-    SurfaceFormat, SurfaceType, TileMode,
+    RenderSurfaceState, RenderSurfaceStateExtent,
+    RenderSurfaceStateSurfaceHorizontalAlignment as Horizontal,
+    RenderSurfaceStateSurfaceVerticalAlignment as Vertical, RenderSurfaceStateView,
+    ShaderChannelSelect, SurfaceFormat, SurfaceType, TileMode,
 };
 use genxml_cases::paper::{Sheet, Tiling};
 use genxml_cases::{Random, at, u};
@@ -26,8 +27,15 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 7] =
-        [Kind::Buffer, Kind::One, Kind::OneArray, Kind::Two, Kind::TwoArray, Kind::Three, Kind::Cube];
+    pub const ALL: [Kind; 7] = [
+        Kind::Buffer,
+        Kind::One,
+        Kind::OneArray,
+        Kind::Two,
+        Kind::TwoArray,
+        Kind::Three,
+        Kind::Cube,
+    ];
 }
 
 #[derive(Clone, Debug)]
@@ -59,7 +67,9 @@ impl Picture {
         let tiling = match kind {
             Kind::Buffer => Tiling::Linear,
             // W is for elements of a byte (2d p.327).
-            _ if bytes == 1 => [Tiling::Linear, Tiling::X, Tiling::Y, Tiling::W][within(4) as usize],
+            _ if bytes == 1 => {
+                [Tiling::Linear, Tiling::X, Tiling::Y, Tiling::W][within(4) as usize]
+            }
             _ => [Tiling::Linear, Tiling::X, Tiling::Y][within(3) as usize],
         };
         let width = 1 + within(60);
@@ -114,7 +124,8 @@ impl Picture {
             Kind::Three => sheet.volume(stored).concat(),
             _ => sheet.levels(stored),
         };
-        let right = all.iter().map(|rectangle| rectangle[0] + rectangle[2]).max().unwrap() + start[0];
+        let right =
+            all.iter().map(|rectangle| rectangle[0] + rectangle[2]).max().unwrap() + start[0];
         let bottom = all.iter().map(|rectangle| rectangle[1] + rectangle[3]).max().unwrap();
         let (tile, _, unit) = tiling.tile();
         picture.pitch = match kind {
@@ -151,7 +162,10 @@ impl Picture {
             Kind::Two => (v, 0),
             _ => (v, r),
         };
-        if u >= (self.width >> level).max(1) || y >= (self.height >> level).max(1) || slice >= self.slices {
+        if u >= (self.width >> level).max(1)
+            || y >= (self.height >> level).max(1)
+            || slice >= self.slices
+        {
             return None;
         }
         let slice = self.min_slice + slice;
@@ -197,7 +211,11 @@ impl Picture {
     }
 
     /// The surface state.
-    pub fn state(&self, format: SurfaceFormat, select: [ShaderChannelSelect; 4]) -> RenderSurfaceState {
+    pub fn state(
+        &self,
+        format: SurfaceFormat,
+        select: [ShaderChannelSelect; 4],
+    ) -> RenderSurfaceState {
         let extent = match self.kind {
             Kind::Buffer => RenderSurfaceStateExtent::Buffer {
                 width: u((self.width as u64 - 1) & 0x7f),
@@ -236,7 +254,9 @@ impl Picture {
             },
             surface_array: matches!(self.kind, Kind::OneArray | Kind::TwoArray),
             surface_format: format,
-            surface_horizontal_alignment: Horizontal::from_bits(u64::from(self.align[0].ilog2()) - 1),
+            surface_horizontal_alignment: Horizontal::from_bits(
+                u64::from(self.align[0].ilog2()) - 1,
+            ),
             surface_vertical_alignment: Vertical::from_bits(u64::from(self.align[1].ilog2()) - 1),
             tile_mode: match self.tiling {
                 Tiling::Linear => TileMode::LINEAR,

@@ -1,4 +1,5 @@
-//! What listeners hear of packets that start threads, and of flushes. Oracle: counting what the batch has.
+//! What listeners hear of packets that start threads, and of flushes. Oracle: counting what the
+//! batch has.
 
 use genxml::engine::EngineId;
 use genxml::eu;
@@ -50,10 +51,15 @@ fn media_packets_and_flushes() {
     trace.finish().unwrap();
 
     let [(address, kernel)] = tally.kernels()[..] else { panic!("one kernel") };
-    assert_eq!((address, kernel.dispatches, kernel.threads, kernel.instructions), (KERNELS, 4, 9, 18));
+    assert_eq!(
+        (address, kernel.dispatches, kernel.threads, kernel.instructions),
+        (KERNELS, 4, 9, 18)
+    );
     let text = String::from_utf8(file).unwrap();
     let moments: Vec<&str> = text.lines().filter(|line| line.contains(r#""ph":"i""#)).collect();
-    for (moment, name) in moments.iter().zip(["flush Data", "invalidate Texture", "invalidate Translation"]) {
+    for (moment, name) in
+        moments.iter().zip(["flush Data", "invalidate Texture", "invalidate Translation"])
+    {
         assert!(moment.contains(&format!(r#""name":"{name}""#)), "{moment}");
     }
     // A count of instructions after each packet whose threads have all ended.

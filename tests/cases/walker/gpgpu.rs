@@ -20,7 +20,11 @@ fn header(payload: &[u32]) -> GpgpuThreadPayloadHeader {
 }
 
 /// Runs a walker behind the state of `compute`, and returns the payloads of its threads.
-fn payloads(model: &mut Model, compute: &Compute<'_>, walker: &GpgpuWalker) -> Result<Vec<Vec<u32>>, Fault> {
+fn payloads(
+    model: &mut Model,
+    compute: &Compute<'_>,
+    walker: &GpgpuWalker,
+) -> Result<Vec<Vec<u32>>, Fault> {
     // The batch of the harness ends with a walker of its own, which is left out.
     let mut batch = compute.batch(model);
     batch.truncate(batch.len() - 15);
@@ -39,7 +43,8 @@ fn group_ids(payloads: &[Vec<u32>]) -> Vec<[u32; 3]> {
         .collect()
 }
 
-/// X rolls over to its start, then Y (2a p.455); dimensions come from registers if the packet says so.
+/// X rolls over to its start, then Y (2a p.455); dimensions come from registers if the packet says
+/// so.
 #[test]
 fn groups_start_and_end_where_the_packet_says() {
     let mut model = Model::new();
@@ -76,7 +81,8 @@ fn groups_start_and_end_where_the_packet_says() {
     assert_eq!(payloads(&mut model, &compute, &empty).unwrap().len(), 0);
 }
 
-/// Dispatch masks of a group of 3 x 2 x 2 threads, as the threads see them; CS_INVOCATION_COUNT counts their channels.
+/// Dispatch masks of a group of 3 x 2 x 2 threads, as the threads see them; CS_INVOCATION_COUNT
+/// counts their channels.
 #[test]
 fn masks_of_the_edges() {
     // The thread's number is in r1.0.
@@ -117,7 +123,8 @@ fn masks_of_the_edges() {
         for _depth in 0..2 {
             for y in 0..2 {
                 for x in 0..3 {
-                    let mask = if x == 2 { right } else { u32::MAX } & if y == 1 { bottom } else { u32::MAX };
+                    let mask = if x == 2 { right } else { u32::MAX }
+                        & if y == 1 { bottom } else { u32::MAX };
                     expected.push(mask & all);
                 }
             }
@@ -129,15 +136,17 @@ fn masks_of_the_edges() {
     }
 }
 
-/// The registers behind r0: those of all threads, then those of the thread; from the CURBE, at its offset, or from
-/// indirect data.
+/// The registers behind r0: those of all threads, then those of the thread; from the CURBE, at its
+/// offset, or from indirect data.
 #[test]
 fn constants_of_groups_and_threads() {
-    let register =
-        |n: u32| [n * 8, n * 8 + 1, n * 8 + 2, n * 8 + 3, n * 8 + 4, n * 8 + 5, n * 8 + 6, n * 8 + 7];
+    let register = |n: u32| {
+        [n * 8, n * 8 + 1, n * 8 + 2, n * 8 + 3, n * 8 + 4, n * 8 + 5, n * 8 + 6, n * 8 + 7]
+    };
     let data: Vec<u8> = (0..12).flat_map(register).flat_map(u32::to_le_bytes).collect();
     let shared = |skip: u32| [register(skip), register(skip + 1)].concat();
-    let own = |skip: u32, thread: u32| [0, 1, 2].map(|n| register(skip + 2 + 3 * thread + n)).concat();
+    let own =
+        |skip: u32, thread: u32| [0, 1, 2].map(|n| register(skip + 2 + 3 * thread + n)).concat();
     let mut model = Model::new();
     // 2 registers for all and 3 for each of 3 threads, behind one that is skipped.
     let compute = Compute { curbe: data.clone(), shared: 3, threads: 3, ..Compute::new(END) };
@@ -155,7 +164,8 @@ fn constants_of_groups_and_threads() {
     for (thread, payload) in found.iter().enumerate() {
         assert_eq!(payload[8..], [shared(1), own(1, thread as u32)].concat());
     }
-    // Indirect data begins with what all share; a thread finds its own first, as kernels of NEO do (drivers/cl_vadd).
+    // Indirect data begins with what all share; a thread finds its own first, as kernels of NEO do
+    // (drivers/cl_vadd).
     const INDIRECT: u64 = 0x50_0000;
     model.map(INDIRECT, 4096);
     model.write(INDIRECT, &data);
@@ -178,7 +188,8 @@ fn constants_of_groups_and_threads() {
 /// Each thread has scratch space of its own, and writes there what it finds again.
 #[test]
 fn scratch_space() {
-    // A scratch block write of r1 to the third hword, and a read into r10; then the thread number's row of the buffer.
+    // A scratch block write of r1 to the third hword, and a read into r10; then the thread number's
+    // row of the buffer.
     let mut model = Model::new();
     let compute = Compute {
         threads: 4,
@@ -225,12 +236,16 @@ fn groups_that_are_too_large() {
     assert_eq!(run([33, 31, 1]).unwrap().len(), 1023);
     for size in [[16, 8, 8], [64, 64, 64]] {
         let fault = run(size).unwrap_err();
-        assert!(matches!(fault, Fault::BadPacket { field: "Thread Depth Counter Maximum", .. }), "{fault}");
+        assert!(
+            matches!(fault, Fault::BadPacket { field: "Thread Depth Counter Maximum", .. }),
+            "{fault}"
+        );
     }
 }
 
-/// Where constants begin: within the 1984 registers of the URB, and of no interest if there are none (2d p.231). With
-/// constants for all threads only, the model takes the offset (assumptions::READ_OFFSET_COUNTS_FOR_SHARED_CONSTANTS).
+/// Where constants begin: within the 1984 registers of the URB, and of no interest if there are
+/// none (2d p.231). With constants for all threads only, the model takes the offset
+/// (assumptions::READ_OFFSET_COUNTS_FOR_SHARED_CONSTANTS).
 #[test]
 fn offsets_of_constants() {
     let data: Vec<u8> = (0..32u32).flat_map(u32::to_le_bytes).collect();
@@ -254,6 +269,9 @@ fn offsets_of_constants() {
     assert_eq!(run(2, 1, 0).unwrap(), (16..24).collect::<Vec<u32>>());
     for (offset, shared, own) in [(1984, 0, 1), (1983, 0, 2), (1984, 1, 0)] {
         let fault = run(offset, shared, own).unwrap_err();
-        assert!(matches!(fault, Fault::BadPacket { field: "Constant URB Entry Read Offset", .. }), "{fault}");
+        assert!(
+            matches!(fault, Fault::BadPacket { field: "Constant URB Entry Read Offset", .. }),
+            "{fault}"
+        );
     }
 }

@@ -8,8 +8,8 @@ mod patterns;
 use genxml::eu;
 use genxml_cases::{Compute, Model, raw_buffer};
 
-/// The harness itself: a thread writes its group's number by an oword block write. Oracle: gen8_facts 3.7, group X is in
-/// r0.1.
+/// The harness itself: a thread writes its group's number by an oword block write. Oracle:
+/// gen8_facts 3.7, group X is in r0.1.
 #[test]
 fn a_thread_writes() {
     const DATA: u64 = 0x40_0000;
@@ -23,10 +23,14 @@ fn a_thread_writes() {
     };
     let mut model = Model::new();
     model.map(DATA, 4096);
-    let compute =
-        Compute { surfaces: vec![raw_buffer(DATA, 4096)], groups: [5, 1, 1], ..Compute::new(KERNEL) };
+    let compute = Compute {
+        surfaces: vec![raw_buffer(DATA, 4096)],
+        groups: [5, 1, 1],
+        ..Compute::new(KERNEL)
+    };
     let stats = compute.run(&mut model).unwrap();
     assert_eq!(stats.threads, 5);
-    let expected: Vec<u32> = (0..6).flat_map(|group| [if group < 5 { group } else { 0 }; 8]).collect();
+    let expected: Vec<u32> =
+        (0..6).flat_map(|group| [if group < 5 { group } else { 0 }; 8]).collect();
     assert_eq!(model.get(DATA, 48), expected);
 }

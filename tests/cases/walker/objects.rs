@@ -1,4 +1,5 @@
-//! MEDIA_OBJECT and MEDIA_OBJECT_GRPID: what each thread starts with. Oracle: 2a p.489-499, gen8_facts 3.7.
+//! MEDIA_OBJECT and MEDIA_OBJECT_GRPID: what each thread starts with. Oracle: 2a p.489-499,
+//! gen8_facts 3.7.
 
 use genxml::core::U;
 use genxml::eu;
@@ -53,7 +54,10 @@ fn media_objects() {
     let found = model.payloads(&batch).unwrap();
     let [payload] = &found[..] else { panic!("{} threads", found.len()) };
     let r0 = header(payload);
-    assert_eq!((r0.scoreboard_x.get(), r0.scoreboard_y.get(), r0.scoreboard_color.get()), (511, 300, 9));
+    assert_eq!(
+        (r0.scoreboard_x.get(), r0.scoreboard_y.get(), r0.scoreboard_color.get()),
+        (511, 300, 9)
+    );
     assert_eq!((r0.urb_return_handle.get(), r0.interface_descriptor_offset.get()), (0, 0));
     let mut expected: Vec<u32> = (8..24).collect();
     expected.extend((0..11).map(|n| 0x100 + n));
@@ -69,12 +73,18 @@ fn media_objects() {
     for (object, field) in [
         (MediaObject { indirect_data_length: u(40), ..object }, "Indirect Data Length"),
         (MediaObject { indirect_data_length: u(2016), ..object }, "Indirect Data Length"),
-        (MediaObject { interface_descriptor_offset: u(1), ..object }, "Interface Descriptor Offset"),
+        (
+            MediaObject { interface_descriptor_offset: u(1), ..object },
+            "Interface Descriptor Offset",
+        ),
     ] {
         let mut batch = media.state(&mut model);
         push(&mut batch, &object);
         let fault = model.render(&batch).unwrap_err();
-        assert!(matches!(&fault, Fault::BadPacket { field: found, .. } if *found == field), "{fault}");
+        assert!(
+            matches!(&fault, Fault::BadPacket { field: found, .. } if *found == field),
+            "{fault}"
+        );
     }
 }
 
@@ -90,8 +100,8 @@ fn persistent_root_threads() {
     assert_eq!(found[0][8..], expected);
 }
 
-/// Threads of two groups, one thread of each after the other: each group has a barrier of its own, and shares out its
-/// constants from the first thread on.
+/// Threads of two groups, one thread of each after the other: each group has a barrier of its own,
+/// and shares out its constants from the first thread on.
 #[test]
 fn groups_by_number() {
     const MEET: &[u32] = &eu! {

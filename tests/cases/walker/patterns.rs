@@ -1,7 +1,8 @@
 //! MEDIA_OBJECT_WALKER: orders of dispatch.
 //!
-//! The patterns are those of Intel's media runtime (CM_WALK_* of intel/media-driver, cm_command_buffer.cpp): the
-//! parameters are its, the orders are what the patterns mean: the position's place in a sorted list.
+//! The patterns are those of Intel's media runtime (CM_WALK_* of intel/media-driver,
+//! cm_command_buffer.cpp): the parameters are its, the orders are what the patterns mean: the
+//! position's place in a sorted list.
 
 use genxml::core::S;
 use genxml::eu;
@@ -143,7 +144,8 @@ fn wavefronts_of_blocks() {
     }
 }
 
-/// Colours are the innermost loop; loops end by their counts too; a block that begins outside is cut there.
+/// Colours are the innermost loop; loops end by their counts too; a block that begins outside is
+/// cut there.
 #[test]
 fn colors_counts_and_cut_blocks() {
     let colored = MediaObjectWalker {
@@ -153,11 +155,13 @@ fn colors_counts_and_cut_blocks() {
         local_inner_loop_unit_x: s(1),
         ..whole(2, 5)
     };
-    let expected: Vec<_> =
-        (0..2).flat_map(|y| (0..2).flat_map(move |x| (0..3).map(move |color| (x, y, color)))).collect();
+    let expected: Vec<_> = (0..2)
+        .flat_map(|y| (0..2).flat_map(move |x| (0..3).map(move |color| (x, y, color))))
+        .collect();
     assert_eq!(walk(&colored).unwrap(), expected);
 
-    // Blocks of 3 x 3 from (-1, -2) on: of the first 2 x 1 positions are left, of the others what lies before (6, 4).
+    // Blocks of 3 x 3 from (-1, -2) on: of the first 2 x 1 positions are left, of the others what
+    // lies before (6, 4).
     let cut = MediaObjectWalker {
         local_loop_exec_count: u(0x3ff),
         global_loop_exec_count: u(0x3ff),
@@ -186,17 +190,31 @@ fn colors_counts_and_cut_blocks() {
     assert_eq!(walk(&cut).unwrap(), expected);
 
     // A loop that stays where it is has no end, unless there is one position, or one block, only.
-    let still = |width, height| MediaObjectWalker { local_outer_loop_stride_y: s(1), ..whole(width, height) };
+    let still = |width, height| MediaObjectWalker {
+        local_outer_loop_stride_y: s(1),
+        ..whole(width, height)
+    };
     for (width, height) in [(2, 2), (2, 1), (1, 2)] {
         let fault = walk(&still(width, height)).unwrap_err();
-        assert!(matches!(&fault, Fault::BadPacket { field: "Local Inner Loop Unit", .. }), "{fault}");
+        assert!(
+            matches!(&fault, Fault::BadPacket { field: "Local Inner Loop Unit", .. }),
+            "{fault}"
+        );
     }
     let units = MediaObjectWalker { global_inner_loop_unit_y: s(0), ..still(1, 1) };
-    let units = MediaObjectWalker { global_outer_loop_stride_x: s(0), global_loop_exec_count: u(0), ..units };
-    let units = MediaObjectWalker { color_count_minus_one: u(2), local_outer_loop_stride_y: s(0), ..units };
+    let units = MediaObjectWalker {
+        global_outer_loop_stride_x: s(0),
+        global_loop_exec_count: u(0),
+        ..units
+    };
+    let units =
+        MediaObjectWalker { color_count_minus_one: u(2), local_outer_loop_stride_y: s(0), ..units };
     assert_eq!(walk(&units).unwrap(), [(0, 0, 0), (0, 0, 1), (0, 0, 2)]);
-    let one_block =
-        MediaObjectWalker { local_inner_loop_unit_x: s(1), global_inner_loop_unit_y: s(0), ..whole(2, 2) };
+    let one_block = MediaObjectWalker {
+        local_inner_loop_unit_x: s(1),
+        global_inner_loop_unit_y: s(0),
+        ..whole(2, 2)
+    };
     assert_eq!(walk(&one_block).unwrap(), [(0, 0, 0), (1, 0, 0)]);
     // Blocks of one position each need no way in them, but one to the next.
     let ones = MediaObjectWalker {
@@ -232,11 +250,15 @@ fn data_of_walkers() {
     assert_eq!(run(496, 32).unwrap().len(), 1);
     for (inline, indirect) in [(504, 32), (497, 32), (16, 32 * 62)] {
         let fault = run(inline, indirect).unwrap_err();
-        assert!(matches!(&fault, Fault::BadPacket { field: "Indirect Data Length", .. }), "{fault}");
+        assert!(
+            matches!(&fault, Fault::BadPacket { field: "Indirect Data Length", .. }),
+            "{fault}"
+        );
     }
 }
 
-/// Threads of a group meet at its barrier: each loop that can make groups, by the number of threads in each.
+/// Threads of a group meet at its barrier: each loop that can make groups, by the number of threads
+/// in each.
 #[test]
 fn groups_by_loops() {
     const MEET: &[u32] = &eu! {

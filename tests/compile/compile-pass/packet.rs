@@ -1,4 +1,5 @@
-//! What `packet!` takes; also makes the cases be built, not only checked: literals are evaluated by code generation.
+//! What `packet!` takes; also makes the cases be built, not only checked: literals are evaluated by
+//! code generation.
 use genxml::batch::{Batch, BatchError};
 use genxml::core::U;
 use genxml::engine::{Blitter, Render};

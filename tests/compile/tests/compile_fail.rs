@@ -1,4 +1,5 @@
-//! Mistakes that the compiler finds, with the messages that it gives. `TRYBUILD=overwrite` renews them.
+//! Mistakes that the compiler finds, with the messages that it gives. `TRYBUILD=overwrite` renews
+//! them.
 
 #[test]
 fn compile_fail() {

@@ -1,6 +1,8 @@
-//! What the fuzz targets do with their bytes. `tests/tests/readers.rs` does the same with mutations of good inputs.
+//! What the fuzz targets do with their bytes. `tests/tests/readers.rs` does the same with mutations
+//! of good inputs.
 //!
-//! A reader may refuse its input or say what is wrong with it; it must not panic, and must come to an end.
+//! A reader may refuse its input or say what is wrong with it; it must not panic, and must come to
+//! an end.
 
 use genxml::check::{self, Rules};
 use genxml::decode::{Decoder, Format, Options, Tables};
@@ -10,7 +12,8 @@ use genxml::engine::EngineId;
 /// Dwords of a batch to follow: enough for small inputs, little enough for loops.
 const DWORDS: u64 = 1 << 14;
 
-/// A file that tells itself what it is: AUB, error state, device coredump, compressed or not. Its length says what to do.
+/// A file that tells itself what it is: AUB, error state, device coredump, compressed or not. Its
+/// length says what to do.
 pub fn file(data: &[u8]) {
     let file = std::io::Cursor::new(data.to_vec());
     let Ok(mut dump) = Dump::read("fuzz", file, &How::default()) else { return };
@@ -37,7 +40,8 @@ pub fn batch(data: &[u8]) {
 
 /// Instructions of a kernel.
 pub fn kernel(data: &[u8]) {
-    RULES.with(|rules| check::kernel(0x1000, data, rules, &mut |finding| drop(finding.to_string())));
+    RULES
+        .with(|rules| check::kernel(0x1000, data, rules, &mut |finding| drop(finding.to_string())));
 }
 
 fn decode(dump: &mut Dump, format: Format) {

@@ -1,5 +1,6 @@
-//! Packs and builds a batch with an allocator of a few lines and without the standard library: were it linked somewhere
-//! below, there would be two panic handlers. Ends with 0 if what came out is right.
+//! Packs and builds a batch with an allocator of a few lines and without the standard library: were
+//! it linked somewhere below, there would be two panic handlers. Ends with 0 if what came out is
+//! right.
 #![no_std]
 #![no_main]
 
@@ -57,7 +58,8 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 pub extern "C" fn rust_eh_personality() {}
 
 /// Where the C library starts the program.
-// SAFETY: `#![no_main]` leaves the symbol free, and the signature is C's without the arguments, which is allowed.
+// SAFETY: `#![no_main]` leaves the symbol free, and the signature is C's without the arguments,
+// which is allowed.
 #[cfg(not(target_os = "none"))]
 #[unsafe(no_mangle)]
 pub extern "C" fn main() -> i32 {

@@ -1,7 +1,7 @@
 //! The expression builder against the model: what batches compute is what Rust computes.
 //!
-//! Oracle: Rust's own arithmetic of `u64`. The operations of MI_MATH are few and simple in the model (`sim/src/cs/math.rs`), and
-//! were written after other sources than the builder.
+//! Oracle: Rust's own arithmetic of `u64`. The operations of MI_MATH are few and simple in the
+//! model (`sim/src/cs/math.rs`), and were written after other sources than the builder.
 
 mod expressions;
 mod operations;

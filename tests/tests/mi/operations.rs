@@ -6,12 +6,16 @@ use genxml::batch::Buffer;
 use genxml::engine::{Blitter, Engine, Render, VideoEnhance};
 use genxml::mi::{Atomic, Gprs, Operand, PostSync, Until, Value};
 
-/// Every pair of numbers and each operation that takes two; the cheap ones in the properties above, these here once.
+/// Every pair of numbers and each operation that takes two; the cheap ones in the properties above,
+/// these here once.
 const NUMBERS: [u64; 8] =
     [0, 1, 3, 0xffff_ffff, 0x1_0000_0000, 0x0123_4567_89ab_cdef, 1 << 63, u64::MAX - 240_057];
 
 /// Runs `operation` on each pair of [`NUMBERS`], one batch for each of the first.
-fn pairs(operation: impl Fn(Mem<Qword>, Mem<Qword>) -> Value, expected: impl Fn(u64, u64) -> Option<u64>) {
+fn pairs(
+    operation: impl Fn(Mem<Qword>, Mem<Qword>) -> Value,
+    expected: impl Fn(u64, u64) -> Option<u64>,
+) {
     for (i, a) in NUMBERS.into_iter().enumerate() {
         let mut run = Run::new::<Render>(&NUMBERS, |mi| {
             (0..8).try_for_each(|j| mi.store(output(j), operation(input(i as u64), input(j))))
@@ -55,7 +59,11 @@ fn shifts_by_values() {
             let index = 3 * index as u64;
             assert_eq!(run.output(index), value.checked_shl(by).unwrap_or(0), "<< {by}");
             assert_eq!(run.output(index + 1), value.checked_shr(by).unwrap_or(0), ">> {by}");
-            assert_eq!(run.output(index + 2), (value as i64 >> by.min(63)) as u64, "signed >> {by}");
+            assert_eq!(
+                run.output(index + 2),
+                (value as i64 >> by.min(63)) as u64,
+                "signed >> {by}"
+            );
         }
     }
 }
@@ -135,7 +143,10 @@ fn division_by_all_small_constants() {
             for (index, divisor) in divisors.iter().enumerate() {
                 let index = 2 * index as u64;
                 mi.store(output(index), input(0).low() / *divisor)?;
-                mi.store(output(index + 1), (input(1).low() - (0xffff_fffe % *divisor)).low() / *divisor)?;
+                mi.store(
+                    output(index + 1),
+                    (input(1).low() - (0xffff_fffe % *divisor)).low() / *divisor,
+                )?;
             }
             Ok(())
         })
@@ -147,7 +158,8 @@ fn division_by_all_small_constants() {
     }
 }
 
-/// Each width to each, through memory, registers and variables; what is not stored to keeps its value.
+/// Each width to each, through memory, registers and variables; what is not stored to keeps its
+/// value.
 #[test]
 fn copies() {
     const VALUE: u64 = 0x0123_4567_89ab_cdef;
@@ -267,7 +279,11 @@ fn predicated_stores_and_jumps() {
             let held = compare.eval(a, b);
             let or = |condition: bool, value: u64| if condition { value } else { CANARY };
             assert_eq!(run.output(0), or(held, a.wrapping_add(7)), "{compare:?} {a:#x} {b:#x}");
-            assert_eq!(run.get(OUTPUT + 8) as u32, or(!held, 9) as u32, "{compare:?} {a:#x} {b:#x}");
+            assert_eq!(
+                run.get(OUTPUT + 8) as u32,
+                or(!held, 9) as u32,
+                "{compare:?} {a:#x} {b:#x}"
+            );
             assert_eq!(run.output(2), or(held, 1));
             assert_eq!(run.output(3), or(held && a != 0, 2));
             assert_eq!(run.output(4), 3);
@@ -355,15 +371,26 @@ fn atomics() {
         (Atomic::Add, |m, x, _| m.wrapping_add(x)),
         (Atomic::Subtract, |m, x, _| m.wrapping_sub(x)),
         (Atomic::ReverseSubtract, |m, x, _| x.wrapping_sub(m)),
-        (Atomic::SignedMaximum, |m, x, shift| if (m << shift) as i64 > (x << shift) as i64 { m } else { x }),
-        (Atomic::SignedMinimum, |m, x, shift| if (m << shift) as i64 > (x << shift) as i64 { x } else { m }),
+        (
+            Atomic::SignedMaximum,
+            |m, x, shift| if (m << shift) as i64 > (x << shift) as i64 { m } else { x },
+        ),
+        (
+            Atomic::SignedMinimum,
+            |m, x, shift| if (m << shift) as i64 > (x << shift) as i64 { x } else { m },
+        ),
         (Atomic::Maximum, |m, x, _| m.max(x)),
         (Atomic::Minimum, |m, x, _| m.min(x)),
     ];
     for (what, meaning) in operations {
-        for (m, x) in
-            [(3, 5), (5, 3), (0xffff_fff0, 7), (0x8000_0000, 0x7fff_ffff), (u64::MAX, 2), (2, u64::MAX)]
-        {
+        for (m, x) in [
+            (3, 5),
+            (5, 3),
+            (0xffff_fff0, 7),
+            (0x8000_0000, 0x7fff_ffff),
+            (u64::MAX, 2),
+            (2, u64::MAX),
+        ] {
             let mut run = Run::new::<Render>(&[m, x], |mi| {
                 for index in 0..6 {
                     mi.store(output(index), input(0))?;
@@ -380,9 +407,18 @@ fn atomics() {
             })
             .unwrap();
             let low = |value: u64| value & 0xffff_ffff;
-            let (wide, narrow) = (meaning(m, x, 0), m & !0xffff_ffff | low(meaning(low(m), low(x), 32)));
-            assert_eq!([0, 1, 2].map(|index| run.output(index)), [wide; 3], "{what:?} {m:#x} {x:#x}");
-            assert_eq!([3, 4, 5].map(|index| run.output(index)), [narrow; 3], "{what:?} {m:#x} {x:#x}");
+            let (wide, narrow) =
+                (meaning(m, x, 0), m & !0xffff_ffff | low(meaning(low(m), low(x), 32)));
+            assert_eq!(
+                [0, 1, 2].map(|index| run.output(index)),
+                [wide; 3],
+                "{what:?} {m:#x} {x:#x}"
+            );
+            assert_eq!(
+                [3, 4, 5].map(|index| run.output(index)),
+                [narrow; 3],
+                "{what:?} {m:#x} {x:#x}"
+            );
             assert_eq!((run.output(6), run.output(7)), (m, low(m)));
         }
     }
@@ -418,8 +454,8 @@ fn registers_shared_by_builders() {
     assert_eq!(Run { gpu, context }.output(1), 42);
 }
 
-/// What a batch does when the kernel has moved it and all that it refers to: loads, stores of both halves, predicated ones,
-/// jumps over packets and loops.
+/// What a batch does when the kernel has moved it and all that it refers to: loads, stores of both
+/// halves, predicated ones, jumps over packets and loops.
 #[test]
 fn moved_batches_do_the_same() {
     let build = || -> Result<Submission, MiError> {

@@ -1,4 +1,5 @@
-//! The fields of a container where they stand, those of arrays and embedded structures too, and dwords that hold them.
+//! The fields of a container where they stand, those of arrays and embedded structures too, and
+//! dwords that hold them.
 
 use std::collections::HashMap;
 
@@ -89,14 +90,16 @@ fn add<'a>(
 
 /// The fields themselves, from bit `base` on.
 pub fn own(fields: &[Field], base: u32) -> Vec<Flat<'_>> {
-    let conditions: Vec<&Expr> = fields.iter().filter_map(|field| field.exists_if.as_ref()).collect();
+    let conditions: Vec<&Expr> =
+        fields.iter().filter_map(|field| field.exists_if.as_ref()).collect();
     let all = fields.iter().map(|field| {
         let guards = match (&field.exists_if, &field.variant) {
             (Some(condition), _) => vec![Guard { condition, base, holds: true }],
             // The alternative without a condition exists if no other does.
             (None, Some((set, _))) => {
-                let others =
-                    fields.iter().filter(|other| other.variant.as_ref().is_some_and(|(s, _)| s == set));
+                let others = fields
+                    .iter()
+                    .filter(|other| other.variant.as_ref().is_some_and(|(s, _)| s == set));
                 let others = others.filter_map(|other| other.exists_if.as_ref());
                 others.map(|condition| Guard { condition, base, holds: false }).collect()
             }
@@ -145,7 +148,8 @@ fn eval(expr: &Expr, dwords: &[u32], base: u32) -> u64 {
     }
 }
 
-/// Least and greatest stored value that a field may have, as patterns of its bits; None if any is fine.
+/// Least and greatest stored value that a field may have, as patterns of its bits; None if any is
+/// fine.
 pub fn limits(field: &Field) -> Option<(u64, u64)> {
     let mask = mask(field);
     match (field.range, field.nonzero) {
@@ -191,8 +195,10 @@ impl<'a> Sampler<'a> {
 
     /// Well-formed dwords in which the conditions hold; none if no random ones are.
     pub fn sample(&mut self, guards: &[Guard]) -> Option<Vec<u32>> {
-        let key =
-            guards.iter().map(|g| (std::ptr::from_ref(g.condition) as usize, g.base, g.holds)).collect();
+        let key = guards
+            .iter()
+            .map(|g| (std::ptr::from_ref(g.condition) as usize, g.base, g.holds))
+            .collect();
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
@@ -264,7 +270,9 @@ impl<'a> Sampler<'a> {
 
 fn parts(expr: &Expr, fields: &mut Vec<(u32, u32)>, numbers: &mut Vec<u64>) {
     match expr {
-        Expr::Number(number) => numbers.extend([*number, number.wrapping_add(1), number.wrapping_sub(1)]),
+        Expr::Number(number) => {
+            numbers.extend([*number, number.wrapping_add(1), number.wrapping_sub(1)])
+        }
         Expr::Field { start, end, .. } => fields.push((*start, *end)),
         Expr::Not(inner) => parts(inner, fields, numbers),
         Expr::Binary(_, left, right) => {

@@ -1,8 +1,10 @@
-//! What the XML says of a field holds for the generated code, for every field of every container: reserved bits are
-//! refused, ranges enforced, defaults as written, unknown values of enumerations kept.
+//! What the XML says of a field holds for the generated code, for every field of every container:
+//! reserved bits are refused, ranges enforced, defaults as written, unknown values of enumerations
+//! kept.
 //!
-//! Oracle: the XML itself, loaded when the test runs and flattened by the test's own code; the generated code was made
-//! when it was built. Each law is also held against a specification with one thing changed, where it must break.
+//! Oracle: the XML itself, loaded when the test runs and flattened by the test's own code; the
+//! generated code was made when it was built. Each law is also held against a specification with
+//! one thing changed, where it must break.
 
 mod flat;
 
@@ -50,7 +52,8 @@ fn containers(specs: &[Spec]) -> Vec<(&'static RoundTrip, &Spec, &Container)> {
     let all: Vec<_> = trips
         .map(|trip| {
             let found = described.get(&(trip.info.unit, trip.info.name));
-            let (spec, container) = found.unwrap_or_else(|| panic!("{} is not in the XML", trip.info.name));
+            let (spec, container) =
+                found.unwrap_or_else(|| panic!("{} is not in the XML", trip.info.name));
             (trip, *spec, *container)
         })
         .collect();
@@ -79,7 +82,10 @@ fn law(
                 flat.start / 32,
                 flat.start % 32
             );
-            match sampler.sample(&flat.guards).filter(|dwords| dwords.len() * 32 > flat.end() as usize) {
+            match sampler
+                .sample(&flat.guards)
+                .filter(|dwords| dwords.len() * 32 > flat.end() as usize)
+            {
                 Some(dwords) => match law(flat, &dwords, &sampler) {
                     Ok(checked) => found.checked += checked,
                     Err(broken) => found.broken.push(format!("{name}: {broken}")),
@@ -129,7 +135,11 @@ fn ranges(specs: &[Spec]) -> Found {
             for value in [min, middle, max] {
                 // Others may come to exist, but this one is in its range.
                 if flat.decides && refused(value) || !flat.decides && read(value).is_err() {
-                    return Err(format!("{:#x} of {min:#x}..{max:#x}: {:?}", value & mask, read(value)));
+                    return Err(format!(
+                        "{:#x} of {min:#x}..{max:#x}: {:?}",
+                        value & mask,
+                        read(value)
+                    ));
                 }
                 checked += 1;
             }
@@ -168,8 +178,9 @@ fn unknown_values(specs: &[Spec]) -> Found {
             });
             let Some(list) = list else { return Err("no such enumeration".to_owned()) };
             let unknown = (0..=mask(flat.field)).rev().take(1 << 12);
-            let Some(unknown) =
-                unknown.into_iter().find(|value| list.values.iter().all(|known| known.value != *value))
+            let Some(unknown) = unknown
+                .into_iter()
+                .find(|value| list.values.iter().all(|known| known.value != *value))
             else {
                 return Ok(0);
             };
@@ -186,7 +197,8 @@ fn unknown_values(specs: &[Spec]) -> Found {
     )
 }
 
-/// What `new()` packs is what the XML has for defaults: of each field that exists there, its own; zero elsewhere.
+/// What `new()` packs is what the XML has for defaults: of each field that exists there, its own;
+/// zero elsewhere.
 fn defaults(specs: &[Spec]) -> Found {
     let mut found = Found::default();
     for (trip, spec, container) in containers(specs) {
@@ -215,10 +227,12 @@ fn defaults(specs: &[Spec]) -> Found {
         found.checked += container.fields.iter().filter(|field| field.default.is_some()).count();
         for (at, (is, wanted)) in dwords.iter().zip(&expected).enumerate().take(length) {
             if is != wanted {
-                let mut text = format!("{}: dw{at} is {is:#010x}, by the XML {wanted:#010x}", container.name);
+                let mut text =
+                    format!("{}: dw{at} is {is:#010x}, by the XML {wanted:#010x}", container.name);
                 for field in &container.fields {
                     if field.start / 32 == at as u32
-                        && get(&dwords, field.start, field.end) != get(&expected, field.start, field.end)
+                        && get(&dwords, field.start, field.end)
+                            != get(&expected, field.start, field.end)
                     {
                         let _ = write!(text, " ({})", field.name);
                     }
@@ -231,7 +245,14 @@ fn defaults(specs: &[Spec]) -> Found {
 }
 
 /// Writes the defaults of the fields that exist in `dwords`.
-fn expect(spec: &Spec, fields: &[Field], groups: &[Group], base: u32, dwords: &[u32], out: &mut [u32]) {
+fn expect(
+    spec: &Spec,
+    fields: &[Field],
+    groups: &[Group],
+    base: u32,
+    dwords: &[u32],
+    out: &mut [u32],
+) {
     for flat in own(fields, base) {
         if !flat.exists(dwords) {
             continue;
@@ -297,7 +318,8 @@ fn defaults_are_as_written() {
     holds(defaults(&*SPECS), 1000);
 }
 
-/// Each law breaks when the specification that the code was made of had one thing different: it does look.
+/// Each law breaks when the specification that the code was made of had one thing different: it
+/// does look.
 mod sanity {
     use super::*;
     use genxml_codegen::model::EnumId;
@@ -305,8 +327,10 @@ mod sanity {
     /// The specification with the first field changed that the change takes.
     fn changed(change: impl Fn(&mut Field) -> bool) -> (Vec<Spec>, String) {
         let mut specs = SPECS.to_vec();
-        let containers =
-            specs[0].containers.iter_mut().filter(|c| !c.partial && !c.overlap_allowed && c.bits > 64);
+        let containers = specs[0]
+            .containers
+            .iter_mut()
+            .filter(|c| !c.partial && !c.overlap_allowed && c.bits > 64);
         for container in containers {
             if container.fields.iter_mut().any(&change) {
                 let name = container.name.clone();
@@ -329,7 +353,10 @@ mod sanity {
     fn a_field_that_ought_to_be_reserved() {
         for ty in [Type::MustBeZero, Type::MustBeOne] {
             let (specs, name) = changed(|field| {
-                let taken = field.ty == Type::Uint && plain(field) && field.range.is_none() && !field.nonzero;
+                let taken = field.ty == Type::Uint
+                    && plain(field)
+                    && field.range.is_none()
+                    && !field.nonzero;
                 if taken {
                     field.ty = ty.clone();
                 }
@@ -387,8 +414,10 @@ mod sanity {
     #[test]
     fn another_default() {
         let (specs, name) = changed(|field| {
-            let taken =
-                plain(field) && field.ty == Type::Uint && field.default == Some(0) && field.start > 31;
+            let taken = plain(field)
+                && field.ty == Type::Uint
+                && field.default == Some(0)
+                && field.start > 31;
             if taken {
                 field.default = Some(1);
             }

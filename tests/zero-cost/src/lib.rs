@@ -1,7 +1,8 @@
-//! Packers whose machine code `tests/zero_cost.rs` reads: compiled optimised even in debug builds, so that the claim is
-//! checked where the tests run.
+//! Packers whose machine code `tests/zero_cost.rs` reads: compiled optimised even in debug builds,
+//! so that the claim is checked where the tests run.
 //!
-//! `literal_*` pack constants, `values_*` structs in memory, `convert_*` numbers that are known at run time only.
+//! `literal_*` pack constants, `values_*` structs in memory, `convert_*` numbers that are known at
+//! run time only.
 
 use genxml::core::{Address, MinusOne, OutOfRange, S, SFix, U, UFix};
 use genxml::gen8::blitter::{BlitColorDepth, BlitRasterOperation, XyColorBlt, XySrcCopyBlt};
@@ -13,10 +14,13 @@ use genxml::gen8::render3d_fetch::{
     ThreeDPrimitive, ThreeDStateVertexElements, VertexBufferState, VertexElementState,
 };
 use genxml::gen8::render3d_pixel::{BlendState, ThreeDStatePs, ThreeDStatePsBlend};
-use genxml::gen8::render3d_raster::{ThreeDStateClip, ThreeDStateRaster, ThreeDStateSbe, ThreeDStateSf};
+use genxml::gen8::render3d_raster::{
+    ThreeDStateClip, ThreeDStateRaster, ThreeDStateSbe, ThreeDStateSf,
+};
 use genxml::gen8::render3d_stages::ThreeDStateVs;
 use genxml::gen8::state::{
-    InterfaceDescriptorData, RenderSurfaceState, SamplerState, StateBaseAddress, SurfaceFormat, SurfaceType,
+    InterfaceDescriptorData, RenderSurfaceState, SamplerState, StateBaseAddress, SurfaceFormat,
+    SurfaceType,
 };
 use genxml::packet;
 

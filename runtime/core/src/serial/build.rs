@@ -13,7 +13,8 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The dwords of the container `info` whose fields `tree` names. What is left out takes its default.
+/// The dwords of the container `info` whose fields `tree` names. What is left out takes its
+/// default.
 ///
 /// # Errors
 /// The first field that is unknown, missing, or has a value that it cannot hold.
@@ -30,7 +31,8 @@ pub fn build(info: &'static Container, tree: &Tree) -> Result<Vec<u32>, Refused>
     let described = described(info, |_| elements);
     let instruction = matches!(info.kind, Kind::Instruction { .. });
     let mut builder = Builder { container: info.name, instruction, dwords: Vec::new() };
-    let rest = given(DWORDS).map(|tree| raw(tree).map_err(|reason| builder.refused(DWORDS, reason)));
+    let rest =
+        given(DWORDS).map(|tree| raw(tree).map_err(|reason| builder.refused(DWORDS, reason)));
     let rest = rest.transpose()?;
     let full = match (&rest, tail) {
         (Some(rest), _) => described + rest.len(),
@@ -107,7 +109,8 @@ impl Builder {
             return Err(self.refused(path, reason));
         };
         // The bits are zero so far: conditions are asked once those fields are set that have none.
-        let data: Vec<&'static Field> = level.fields.iter().filter(|field| level.is_data(field)).collect();
+        let data: Vec<&'static Field> =
+            level.fields.iter().filter(|field| level.is_data(field)).collect();
         self.names(&level, &data, entries, path)?;
         let mut given: Vec<Option<&Tree>> = entries.iter().map(|(_, tree)| Some(tree)).collect();
         let (mut waiting, mut plain): (Vec<_>, Vec<_>) =
@@ -130,7 +133,8 @@ impl Builder {
         let absent = gone.map(|field| field.name).or(unused.map(|((name, _), _)| name.as_str()));
         if let Some(name) = absent {
             let conditions = level.fields.iter().filter(|field| field.name == name);
-            let conditions: Vec<String> = conditions.filter_map(|field| field.exists_if).map(words).collect();
+            let conditions: Vec<String> =
+                conditions.filter_map(|field| field.exists_if).map(words).collect();
             let condition = match &conditions[..] {
                 [] => "no other field takes its bits".to_string(),
                 conditions => conditions.join(", or "),
@@ -141,7 +145,12 @@ impl Builder {
             if self.now(&level).exists(field) {
                 for start in (field.start..=field.end).step_by(64) {
                     let end = field.end.min(start + 63);
-                    put(&mut self.dwords, level.base + start, level.base + end, ones(end - start + 1));
+                    put(
+                        &mut self.dwords,
+                        level.base + start,
+                        level.base + end,
+                        ones(end - start + 1),
+                    );
                 }
             }
         }
@@ -160,7 +169,8 @@ impl Builder {
         entries: &[(String, Tree)],
         path: &str,
     ) -> Result<(), Refused> {
-        let names = || data.iter().map(|field| field.name).chain(level.arrays().map(|array| array.name()));
+        let names =
+            || data.iter().map(|field| field.name).chain(level.arrays().map(|array| array.name()));
         for (index, (name, _)) in entries.iter().enumerate() {
             let special = [LENGTH, DWORDS].contains(&name.as_str());
             if path.is_empty() && special && self.instruction {
@@ -199,13 +209,20 @@ impl Builder {
         let (start, end) = (base + field.start, base + field.end);
         match (field.default, field.ty) {
             (Some(value), _) => put(&mut self.dwords, start, end.min(start + 63), value),
-            (None, Type::Struct(info)) => self.level(Level::nested(info, &[], start), &NOTHING, path)?,
+            (None, Type::Struct(info)) => {
+                self.level(Level::nested(info, &[], start), &NOTHING, path)?
+            }
             (None, _) => {}
         }
         Ok(())
     }
 
-    fn array(&mut self, array: Elements<'_>, tree: Option<&Tree>, path: &str) -> Result<(), Refused> {
+    fn array(
+        &mut self,
+        array: Elements<'_>,
+        tree: Option<&Tree>,
+        path: &str,
+    ) -> Result<(), Refused> {
         let count = array.group.count;
         let elements: Vec<Option<&Tree>> = match tree {
             None => vec![None; count as usize],
@@ -216,7 +233,9 @@ impl Builder {
             }
         };
         if count > 0 && elements.len() != count as usize {
-            return Err(self.refused(path, Reason::Count { expected: count, found: elements.len() }));
+            return Err(
+                self.refused(path, Reason::Count { expected: count, found: elements.len() })
+            );
         }
         for (index, tree) in elements.into_iter().enumerate() {
             let path = format!("{path}[{index}]");
@@ -224,22 +243,34 @@ impl Builder {
                 (Element::Field(Member { field, base, .. }), Some(tree)) => {
                     self.field(field, base, tree, &path)?;
                 }
-                (Element::Field(Member { field, base, .. }), None) => self.default(field, base, &path)?,
-                (Element::Level(level), tree) => self.level(level, tree.unwrap_or(&NOTHING), &path)?,
+                (Element::Field(Member { field, base, .. }), None) => {
+                    self.default(field, base, &path)?
+                }
+                (Element::Level(level), tree) => {
+                    self.level(level, tree.unwrap_or(&NOTHING), &path)?
+                }
             }
         }
         Ok(())
     }
 
-    fn field(&mut self, field: &'static Field, base: u32, tree: &Tree, path: &str) -> Result<(), Refused> {
+    fn field(
+        &mut self,
+        field: &'static Field,
+        base: u32,
+        tree: &Tree,
+        path: &str,
+    ) -> Result<(), Refused> {
         let (start, end) = (base + field.start, base + field.end);
         if let Type::Struct(info) = field.ty {
             return self.level(Level::nested(info, &[], start), tree, path);
         }
         if end - start < 64 {
             // The manual's range counts where the field has an effect.
-            let effective = field.exists_if.is_none_or(|condition| condition.holds(&self.dwords, base));
-            let stored = stored(field, tree, effective).map_err(|reason| self.refused(path, reason))?;
+            let effective =
+                field.exists_if.is_none_or(|condition| condition.holds(&self.dwords, base));
+            let stored =
+                stored(field, tree, effective).map_err(|reason| self.refused(path, reason))?;
             put(&mut self.dwords, start, end, stored);
             return Ok(());
         }
@@ -344,7 +375,11 @@ fn single(field: &'static Field, tree: &Tree) -> Result<u64, Reason> {
         _ => return Err(kind("a number", tree)),
     };
     let single = value as f32;
-    if single.is_finite() { Ok(single.to_bits().into()) } else { Err(out_of_range(field, true, tree)) }
+    if single.is_finite() {
+        Ok(single.to_bits().into())
+    } else {
+        Err(out_of_range(field, true, tree))
+    }
 }
 
 /// A value of an enumeration, by name or number.
@@ -392,7 +427,8 @@ fn limits(signed: bool, width: u32) -> (i128, i128) {
 
 fn out_of_range(field: &'static Field, signed: bool, tree: &Tree) -> Reason {
     let width = field.end - field.start + 1;
-    let number = |stored: u64| if signed { sign_extend(stored, width).into() } else { i128::from(stored) };
+    let number =
+        |stored: u64| if signed { sign_extend(stored, width).into() } else { i128::from(stored) };
     let (min, max) = match field.range {
         Some((min, max)) => (number(min), number(max)),
         None => limits(signed, width),
@@ -405,7 +441,12 @@ fn out_of_range(field: &'static Field, signed: bool, tree: &Tree) -> Reason {
             format!("{}..={}", min as f64 / unit, max as f64 / unit)
         }
         (Type::Address { align, .. }, _) => {
-            format!("{:#x}..={:#x}{}", min << shift, max << shift, steps(u128::from(align).max(1 << shift)))
+            format!(
+                "{:#x}..={:#x}{}",
+                min << shift,
+                max << shift,
+                steps(u128::from(align).max(1 << shift))
+            )
         }
         (_, Stored::MinusOne) => format!("{}..={}", min + 1, max + 1),
         (_, Stored::Shifted(by)) => format!("{}..={}{}", min << by, max << by, steps(1 << by)),
@@ -413,7 +454,8 @@ fn out_of_range(field: &'static Field, signed: bool, tree: &Tree) -> Reason {
         (Type::Float, _) => "the finite numbers".to_string(),
         _ => format!("{min}..={max}"),
     };
-    let place = format!("dw{} {}:{}", field.start / 32, field.start % 32 + width - 1, field.start % 32);
+    let place =
+        format!("dw{} {}:{}", field.start / 32, field.start % 32 + width - 1, field.start % 32);
     Reason::Range { value: tree.to_string(), range, place }
 }
 
@@ -424,7 +466,11 @@ fn integer(tree: &Tree) -> Option<i128> {
         Tree::Float(value) if *value as i64 as f64 == *value => Some(*value as i64 as i128),
         Tree::Text(text) => match pattern(tree) {
             Some(value) => Some(value.into()),
-            None => text.parse::<i64>().map(i128::from).or_else(|_| text.parse::<u64>().map(i128::from)).ok(),
+            None => text
+                .parse::<i64>()
+                .map(i128::from)
+                .or_else(|_| text.parse::<u64>().map(i128::from))
+                .ok(),
         },
         _ => None,
     }
@@ -433,7 +479,9 @@ fn integer(tree: &Tree) -> Option<i128> {
 /// A stored pattern: hexadecimal text.
 fn pattern(tree: &Tree) -> Option<u64> {
     match tree {
-        Tree::Text(text) => text.strip_prefix("0x").and_then(|text| u64::from_str_radix(text, 16).ok()),
+        Tree::Text(text) => {
+            text.strip_prefix("0x").and_then(|text| u64::from_str_radix(text, 16).ok())
+        }
         _ => None,
     }
 }

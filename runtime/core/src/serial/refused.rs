@@ -9,8 +9,8 @@ use core::fmt;
 pub struct Refused {
     /// The container's name.
     pub container: &'static str,
-    /// The field's name behind those of the structures and arrays that it is in: `Entry[3].Color Clamp Range`; empty for
-    /// the container itself.
+    /// The field's name behind those of the structures and arrays that it is in:
+    /// `Entry[3].Color Clamp Range`; empty for the container itself.
     pub path: String,
     /// What is wrong with it.
     pub reason: Reason,
@@ -117,7 +117,8 @@ impl fmt::Display for Refused {
 
 impl core::error::Error for Refused {}
 
-/// The name that `word` is most likely a slip of, if any is near: at most one letter in four is wrong.
+/// The name that `word` is most likely a slip of, if any is near: at most one letter in four is
+/// wrong.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 4).max(1);
     let near = names.into_iter().map(|name| (distance(word, name), name));
@@ -129,7 +130,10 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
 /// Levenshtein's distance, without regard to case, blanks and the punctuation between words.
 fn distance(a: &str, b: &str) -> usize {
     let plain = |text: &str| -> Vec<char> {
-        text.chars().filter(|c| !matches!(c, ' ' | '_' | '-')).flat_map(char::to_lowercase).collect()
+        text.chars()
+            .filter(|c| !matches!(c, ' ' | '_' | '-'))
+            .flat_map(char::to_lowercase)
+            .collect()
     };
     let (a, b) = (plain(a), plain(b));
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -16,7 +16,9 @@ impl<'a> Shown<'a> {
     pub fn new(info: &'static Container, dwords: &'a [u32]) -> Self {
         let dwords = match info.kind {
             // What lies behind the instruction is not its own.
-            Kind::Instruction { length_field: Some((start, end)), bias, .. } if !dwords.is_empty() => {
+            Kind::Instruction { length_field: Some((start, end)), bias, .. }
+                if !dwords.is_empty() =>
+            {
                 let length = bits::get(dwords, start, end).saturating_add(bias.into());
                 &dwords[..dwords.len().min(length.max(1) as usize)]
             }
@@ -50,7 +52,9 @@ impl Serialize for Shown<'_> {
             if dwords.len() != info.dwords().max(end) && rest.is_empty() && tail.is_none() {
                 map.serialize_entry(LENGTH, &dwords.len())?;
             }
-            if !rest.is_empty() && (dwords.len() != info.dwords() || rest.iter().any(|dword| *dword != 0)) {
+            if !rest.is_empty()
+                && (dwords.len() != info.dwords() || rest.iter().any(|dword| *dword != 0))
+            {
                 map.serialize_entry(DWORDS, rest)?;
             }
         }

@@ -1,4 +1,5 @@
-//! All that tests/random.rs does, to bytes that libFuzzer chooses: the first sixteen as an instruction, all as a kernel.
+//! All that tests/random.rs does, to bytes that libFuzzer chooses: the first sixteen as an
+//! instruction, all as a kernel.
 #![no_main]
 
 #[path = "../../tests/common/exercise.rs"]

@@ -103,8 +103,10 @@ pub fn closest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> Option<&
     }
     let distances = words.map(|candidate| (distance(word, candidate), candidate));
     // Of equals those that begin as the word does.
-    let alike = |candidate: &str| candidate.bytes().zip(word.bytes()).take_while(|(a, b)| a == b).count();
-    let best = distances.min_by_key(|(distance, candidate)| (*distance, word.len() - alike(candidate)));
+    let alike =
+        |candidate: &str| candidate.bytes().zip(word.bytes()).take_while(|(a, b)| a == b).count();
+    let best =
+        distances.min_by_key(|(distance, candidate)| (*distance, word.len() - alike(candidate)));
     best.filter(|(distance, _)| *distance <= 2 && *distance < word.len()).map(|(_, word)| word)
 }
 

@@ -1,4 +1,5 @@
-//! Intel's syntax: an instruction a line, `(W&f0.0) add (8|M0) (eq)f0.0 (sat)r4.0<1>:f r2.0<8;8,1>:f 1:f {Compacted}`.
+//! Intel's syntax: an instruction a line,
+//! `(W&f0.0) add (8|M0) (eq)f0.0 (sat)r4.0<1>:f r2.0<8;8,1>:f 1:f {Compacted}`.
 
 use super::error::Fault;
 use super::lex::Kind;
@@ -128,7 +129,9 @@ fn suffixes(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
             let fault = Fault::new(span, format!("`{}` has no suffix `{word}`", i.opcode));
             return Err(match syntax::CONDITIONS.find(word, Syntax::Mesa) {
                 Some(_) => fault.hint("conditions stand behind the size: (eq)f0.0"),
-                None if word == "sat" => fault.hint("saturation stands before the destination: (sat)r1.0"),
+                None if word == "sat" => {
+                    fault.hint("saturation stands before the destination: (sat)r1.0")
+                }
                 None => fault,
             });
         }
@@ -152,9 +155,11 @@ fn execution(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     if p.eat('|') {
         let (word, span) = p.word("the first channel, M0 to M28")?;
         let offset = word.strip_prefix('M').and_then(|digits| digits.parse::<u8>().ok());
-        i.channel_offset = offset.filter(|offset| *offset < 32 && offset % 4 == 0).ok_or_else(|| {
-            Fault::new(span, format!("`{word}` is no first channel")).expected("M0, M4, M8 to M28")
-        })?;
+        i.channel_offset =
+            offset.filter(|offset| *offset < 32 && offset % 4 == 0).ok_or_else(|| {
+                Fault::new(span, format!("`{word}` is no first channel"))
+                    .expected("M0, M4, M8 to M28")
+            })?;
     }
     p.expect(')')?;
     Ok(())
@@ -198,7 +203,9 @@ fn macro_accumulator(p: &mut Parser<'_>) -> Option<MacroAccumulator> {
     }
     let accumulator = match p.text(token) {
         "nomme" => MacroAccumulator::NONE,
-        word => MacroAccumulator(word.strip_prefix("mme")?.parse().ok().filter(|number| *number < 8)?),
+        word => {
+            MacroAccumulator(word.strip_prefix("mme")?.parse().ok().filter(|number| *number < 8)?)
+        }
     };
     p.next();
     p.next();
@@ -271,7 +278,9 @@ fn operand(p: &mut Parser<'_>, i: &mut Instruction, last: bool) -> Parse<Operand
     let span = token.start..p.last_end();
     if i.opcode.op().format == Format::ThreeSource {
         let message = "three-source instructions take registers only";
-        return Err(Fault::new(span, message).hint("move the number to a register and read it with <0;0>"));
+        return Err(
+            Fault::new(span, message).hint("move the number to a register and read it with <0;0>")
+        );
     }
     if !last {
         let message = "only the last source can be an immediate";
@@ -301,9 +310,8 @@ fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
             }
             Number::Nan(quiet, payload)
         }
-        text => {
-            number::number(text).ok_or_else(|| Fault::new(token.span(), format!("`{text}` is no number")))?
-        }
+        text => number::number(text)
+            .ok_or_else(|| Fault::new(token.span(), format!("`{text}` is no number")))?,
     };
     if !p.is(':') {
         return Err(p.unexpected("`:` and the immediate's type"));
@@ -333,8 +341,10 @@ pub fn packed(p: &mut Parser<'_>) -> Parse<Immediate> {
         };
         p.next();
         let code = number::restricted(negative, value).ok_or_else(|| {
-            let message =
-                format!("`{}` is no restricted float", p.source.get(start..token.end).unwrap_or(text));
+            let message = format!(
+                "`{}` is no restricted float",
+                p.source.get(start..token.end).unwrap_or(text)
+            );
             Fault::new(start..token.end, message).expected("0, or ±1 to 31/16 times 1/8 to 16")
         })?;
         bits |= u64::from(code) << (8 * index);
@@ -363,8 +373,11 @@ fn register_source(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<Source> {
     let negate = p.eat('-') || p.eat('~');
     if negate && logic != (sign.kind == Kind::Mark('~')) {
         let (found, other) = if logic { ("-", "~") } else { ("~", "-") };
-        return Err(Fault::new(sign.span(), format!("sources of `{}` have no modifier {found}", i.opcode))
-            .expected(format!("`{other}`")));
+        return Err(Fault::new(
+            sign.span(),
+            format!("sources of `{}` have no modifier {found}", i.opcode),
+        )
+        .expected(format!("`{other}`")));
     }
     let mut absolute = false;
     if p.is('(') {
@@ -401,7 +414,8 @@ fn register_source(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<Source> {
         let message = format!("the sources of `{}` have one type", i.opcode);
         return Err(Fault::new(type_span, message).expected(first.ty.name()));
     }
-    if let (true, DataType::Df, None, Register::Grf { byte, .. }) = (replicate, ty, &selection, &mut register)
+    if let (true, DataType::Df, None, Register::Grf { byte, .. }) =
+        (replicate, ty, &selection, &mut register)
     {
         // Doubles are not replicated; both pairs of channels read the same.
         let odd = *byte % 16 != 0;
@@ -439,10 +453,14 @@ fn default_region(i: &Instruction, ty: DataType, extended: bool) -> Region {
     }
 }
 
-/// `<8;8,1>`, `<1,0>` (each row its own address), `<4>` of Align16; of three sources `<2;1>` (or 4 or 8), `<0;0>`, `<1>`,
-/// `<0>`.
-/// Tells whether one element serves all channels of a three-source instruction.
-fn region(p: &mut Parser<'_>, i: &mut Instruction, extended: bool) -> Parse<(Option<Region>, bool)> {
+/// `<8;8,1>`, `<1,0>` (each row its own address), `<4>` of Align16; of three sources `<2;1>` (or 4
+/// or 8), `<0;0>`, `<1>`, `<0>`. Tells whether one element serves all channels of a three-source
+/// instruction.
+fn region(
+    p: &mut Parser<'_>,
+    i: &mut Instruction,
+    extended: bool,
+) -> Parse<(Option<Region>, bool)> {
     let three = i.opcode.op().format == Format::ThreeSource;
     if !p.eat('<') {
         return Ok((three.then_some(Region::new(4, 4, 1)), false));
@@ -458,8 +476,11 @@ fn region(p: &mut Parser<'_>, i: &mut Instruction, extended: bool) -> Parse<(Opt
         return match (first, horizontal) {
             (0, 0) => Ok((Some(Region::SCALAR), true)),
             (1 | 2 | 4 | 8, 1) => Ok((Some(Region::new(4, 4, 1)), false)),
-            _ => Err(Fault::new(start.start..end.start, "three-source instructions have no such region")
-                .expected("<2;1> or <0;0>, of the last source <1> or <0>")),
+            _ => Err(Fault::new(
+                start.start..end.start,
+                "three-source instructions have no such region",
+            )
+            .expected("<2;1> or <0;0>, of the last source <1> or <0>")),
         };
     }
     let region = if p.eat(';') {
@@ -493,7 +514,9 @@ fn message(p: &mut Parser<'_>) -> Parse<Send> {
         let index = if p.eat('.') { p.integer("a dword of a0", 7)? } else { 0 };
         Descriptor::Address(index as u8 * 4)
     } else {
-        Descriptor::Immediate(p.integer("the message descriptor or a0.0", u64::from(u32::MAX))? as u32)
+        Descriptor::Immediate(
+            p.integer("the message descriptor or a0.0", u64::from(u32::MAX))? as u32
+        )
     };
     Ok(super::message(function & 15, descriptor, function & 32 != 0))
 }
@@ -512,7 +535,8 @@ fn at_target(p: &Parser<'_>) -> bool {
 fn is_register(word: &str) -> bool {
     let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
     let known = letters == "r" || syntax::ARFS.rows.iter().any(|row| row.iga == letters);
-    (known || letters == "arf") && (letters.len() < word.len() || matches!(word, "null" | "ip" | "r"))
+    (known || letters == "arf")
+        && (letters.len() < word.len() || matches!(word, "null" | "ip" | "r"))
 }
 
 /// A label, or a distance in bytes from the branch.
@@ -572,8 +596,8 @@ pub fn apply(item: &mut Item, option: Keyword, span: Span) -> Parse<()> {
     Ok(())
 }
 
-/// A three-source instruction cannot have one channel: four of which one is written stand for one, of doubles two of
-/// which two halves are. Where they begin is aligned.
+/// A three-source instruction cannot have one channel: four of which one is written stand for one,
+/// of doubles two of which two halves are. Where they begin is aligned.
 fn scalar_three_source(i: &mut Instruction) {
     if i.opcode.op().format != Format::ThreeSource || i.exec_size != 1 {
         return;

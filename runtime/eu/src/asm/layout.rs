@@ -23,7 +23,11 @@ pub struct Laid {
 }
 
 /// Lays out `items`.
-pub fn lay_out(items: &[Item], labels: &Labels, compaction: Compaction) -> Result<Laid, Vec<Fault>> {
+pub fn lay_out(
+    items: &[Item],
+    labels: &Labels,
+    compaction: Compaction,
+) -> Result<Laid, Vec<Fault>> {
     let written = positions(items, |item| item.compacted.is_some());
     let mut faults = Vec::new();
     let short: Vec<bool> = items
@@ -50,7 +54,8 @@ pub fn lay_out(items: &[Item], labels: &Labels, compaction: Compaction) -> Resul
                 match decode(&dwords) {
                     Ok(instruction) => {
                         let located = Located { position, instruction };
-                        let target = |place: &Option<Place>| place.as_ref().map(|place| place.1.clone());
+                        let target =
+                            |place: &Option<Place>| place.as_ref().map(|place| place.1.clone());
                         laid.lines.push(Line {
                             located,
                             line: 0,
@@ -60,7 +65,9 @@ pub fn lay_out(items: &[Item], labels: &Labels, compaction: Compaction) -> Resul
                             uip: target(&item.uip).unwrap_or_default(),
                         });
                     }
-                    Err(error) => faults.push(Fault::new(item.span.clone(), format!("{}", error.problem))),
+                    Err(error) => {
+                        faults.push(Fault::new(item.span.clone(), format!("{}", error.problem)))
+                    }
                 }
             }
             Err(fault) => faults.push(fault),
@@ -82,7 +89,8 @@ fn positions(items: &[Item], mut short: impl FnMut(&Item) -> bool) -> Vec<u64> {
     positions
 }
 
-/// True if the instruction can be written in 8 bytes. Branches stay long: their distances depend on all others.
+/// True if the instruction can be written in 8 bytes. Branches stay long: their distances depend on
+/// all others.
 fn shrinks(item: &Item) -> bool {
     if item.jip.is_some() {
         return false;
@@ -116,7 +124,8 @@ impl Layout<'_> {
                 .map_err(|error| Fault::new(item.span.clone(), format!("{error}")));
         }
         let asked = item.compacted.clone();
-        let compact = if asked.is_some() { instruction.compact_exactly() } else { instruction.compact() };
+        let compact =
+            if asked.is_some() { instruction.compact_exactly() } else { instruction.compact() };
         compact.map(|dwords| dwords.to_vec()).ok_or_else(|| {
             let message = format!("this `{}` has no 8-byte form", instruction.opcode);
             Fault::new(asked.unwrap_or(item.span.clone()), message).hint("leave the option out")
@@ -138,8 +147,9 @@ impl Layout<'_> {
             Target::Distance(distance) if absolute => *distance,
             Target::Distance(distance) => self.moved(index, *distance, item, span)?,
         };
-        i32::try_from(distance)
-            .map_err(|_| Fault::new(span.clone(), format!("the distance {distance} does not fit 32 bits")))
+        i32::try_from(distance).map_err(|_| {
+            Fault::new(span.clone(), format!("the distance {distance} does not fit 32 bits"))
+        })
     }
 
     /// A numeric distance, brought to the new positions if instructions have changed their lengths.
@@ -151,10 +161,15 @@ impl Layout<'_> {
         }
         let here = self.written.get(index).copied().unwrap_or_default() as i64;
         let target = u64::try_from(here + distance).ok();
-        let at = target.and_then(|target| self.written.binary_search(&target).ok()).ok_or_else(|| {
-            Fault::new(span.clone(), format!("no instruction begins {distance} bytes from here"))
+        let at = target.and_then(|target| self.written.binary_search(&target).ok()).ok_or_else(
+            || {
+                Fault::new(
+                    span.clone(),
+                    format!("no instruction begins {distance} bytes from here"),
+                )
                 .hint("compaction moves instructions, name the target with a label")
-        })?;
+            },
+        )?;
         Ok(self.position(at) - self.position(index))
     }
 }

@@ -1,5 +1,5 @@
-//! Text into tokens, the same for both languages: words, numbers, single characters. Comments and the words behind
-//! Mesa's `MsgDesc:` are left out.
+//! Text into tokens, the same for both languages: words, numbers, single characters. Comments and
+//! the words behind Mesa's `MsgDesc:` are left out.
 
 use crate::syntax::{self, Syntax};
 use alloc::vec::Vec;
@@ -10,7 +10,8 @@ use core::ops::Range;
 pub enum Kind {
     /// Letters, digits and underscores, not beginning with a digit.
     Word,
-    /// Begins with a digit; goes on with letters, digits, a decimal point and the sign of an exponent.
+    /// Begins with a digit; goes on with letters, digits, a decimal point and the sign of an
+    /// exponent.
     Number,
     /// Any other single character.
     Mark(char),
@@ -71,13 +72,19 @@ fn glued_type(source: &str, before: &[Token], token: &Token) -> Option<usize> {
     syntax::TYPES.find(ty, Syntax::Mesa)?;
     let last = before.last().map(|last| last.kind);
     let is = match token.kind {
-        Kind::Number => last == Some(Kind::Mark('.')) && register.bytes().all(|b| b.is_ascii_digit()),
+        Kind::Number => {
+            last == Some(Kind::Mark('.')) && register.bytes().all(|b| b.is_ascii_digit())
+        }
         Kind::Word => {
             let letters = register.trim_end_matches(|c: char| c.is_ascii_digit());
-            let known = matches!(letters, "g" | "r") || syntax::ARFS.find(letters, Syntax::Mesa).is_some();
+            let known =
+                matches!(letters, "g" | "r") || syntax::ARFS.find(letters, Syntax::Mesa).is_some();
             // Behind or before a colon it is a label.
             let rest = source.get(token.end..).unwrap_or_default().trim_start();
-            known && letters.len() < register.len() && last != Some(Kind::Mark(':')) && !rest.starts_with(':')
+            known
+                && letters.len() < register.len()
+                && last != Some(Kind::Mark(':'))
+                && !rest.starts_with(':')
         }
         _ => false,
     };
@@ -146,8 +153,9 @@ impl Lexer<'_> {
         loop {
             self.skip_while(|c| c.is_ascii_alphanumeric() || c == '_');
             let bytes = self.source.as_bytes();
-            let byte =
-                |offset: isize| self.at.checked_add_signed(offset).and_then(|at| bytes.get(at)).copied();
+            let byte = |offset: isize| {
+                self.at.checked_add_signed(offset).and_then(|at| bytes.get(at)).copied()
+            };
             let digit = |offset| byte(offset).is_some_and(|b| b.is_ascii_digit());
             let point = byte(0) == Some(b'.') && digit(1);
             let exponent = matches!(byte(0), Some(b'+' | b'-'))

@@ -1,8 +1,8 @@
-//! Mesa's syntax: `(+f0.0) add.sat.z.f0.0(8) g4<1>F g2<8,8,1>F 0x3f800000F { align1 1Q };`, over as many lines as one
-//! likes.
+//! Mesa's syntax: `(+f0.0) add.sat.z.f0.0(8) g4<1>F g2<8,8,1>F 0x3f800000F { align1 1Q };`, over as
+//! many lines as one likes.
 //!
-//! What the disassembler prints is read as it is meant there. Branches that it shows without targets (`goto`, `call`)
-//! take them as the others do, behind `JIP:` and `UIP:`.
+//! What the disassembler prints is read as it is meant there. Branches that it shows without
+//! targets (`goto`, `call`) take them as the others do, behind `JIP:` and `UIP:`.
 
 use super::error::Fault;
 use super::iga;
@@ -162,7 +162,8 @@ fn suffixes(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
                     "ne" => Some(Condition::NotEqual),
                     word => syntax::CONDITIONS.find(word, p.syntax),
                 };
-                i.condition = Some(found.ok_or_else(|| p.no_name(&syntax::CONDITIONS, word, span.clone()))?);
+                i.condition =
+                    Some(found.ok_or_else(|| p.no_name(&syntax::CONDITIONS, word, span.clone()))?);
                 if matches!(i.opcode.op().format, Format::Math | Format::Send) {
                     return Err(Fault::new(span, format!("`{}` takes no condition", i.opcode)));
                 }
@@ -241,8 +242,10 @@ fn destination(p: &mut Parser<'_>, i: &Instruction) -> Parse<Destination> {
     let (start, start_of_text) = (p.at, p.peek().start);
     let base = base(p)?;
     // Whether the word of a0 is named.
-    let named =
-        p.tokens.get(start..p.at).is_some_and(|tokens| tokens.iter().any(|t| t.kind == Kind::Mark('.')));
+    let named = p
+        .tokens
+        .get(start..p.at)
+        .is_some_and(|tokens| tokens.iter().any(|t| t.kind == Kind::Mark('.')));
     let index = p.subregister_index()?;
     let mut stride = 1;
     if p.eat('<') {
@@ -258,22 +261,29 @@ fn destination(p: &mut Parser<'_>, i: &Instruction) -> Parse<Destination> {
     let mut register = p.subregister(&base, index, ty)?;
     p.general_only(i, &base)?;
     if let Register::Indirect { address, offset } = register {
-        // The disassembler prints the word of a0 divided by the size of the type, and leaves out only word 0.
+        // The disassembler prints the word of a0 divided by the size of the type, and leaves out
+        // only word 0.
         let word = match address {
             0 if named && ty.size() > 1 => 1,
             word => u32::from(word) * u32::from(ty.size()),
         };
         if word > 15 {
             let message = format!("there is no word {word} in a0");
-            return Err(Fault::new(base.span, message)
-                .hint(format!("of destinations Mesa counts a0 in units of the type, {} words", ty.size())));
+            return Err(Fault::new(base.span, message).hint(format!(
+                "of destinations Mesa counts a0 in units of the type, {} words",
+                ty.size()
+            )));
         }
         register = Register::Indirect { address: word as u8, offset };
     }
     p.places.destination = start_of_text..p.last_end();
     // A packed byte destination is only for byte moves; Mesa spreads the null register too.
     let spread = register.is_null() && ty.size() == 1 && stride == 1;
-    Ok(Destination { stride: if spread { 2 } else { stride }, write_mask, ..Destination::new(register, ty) })
+    Ok(Destination {
+        stride: if spread { 2 } else { stride },
+        write_mask,
+        ..Destination::new(register, ty)
+    })
 }
 
 fn operand(p: &mut Parser<'_>, i: &Instruction, last: bool) -> Parse<Operand> {
@@ -296,7 +306,8 @@ fn operand(p: &mut Parser<'_>, i: &Instruction, last: bool) -> Parse<Operand> {
     Ok(Operand::Immediate(immediate))
 }
 
-/// `-1023D`, `0x3f800000F`, `0x07ffUW`, `[0F, 1F, 2F, 3F]VF`. Integers of float types are their bits.
+/// `-1023D`, `0x3f800000F`, `0x07ffUW`, `[0F, 1F, 2F, 3F]VF`. Integers of float types are their
+/// bits.
 fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
     let start = p.peek().start;
     let negative = !p.eat('+') && p.eat('-');
@@ -328,8 +339,10 @@ fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
 fn wrapped(negative: bool, value: u64, ty: DataType) -> (bool, Number) {
     let bits = u32::from(ty.size()) * 8;
     let all = u64::MAX >> (64 - bits.min(64));
-    let integer =
-        matches!(ty, DataType::Uw | DataType::W | DataType::Ud | DataType::D | DataType::Uq | DataType::Q);
+    let integer = matches!(
+        ty,
+        DataType::Uw | DataType::W | DataType::Ud | DataType::D | DataType::Uq | DataType::Q
+    );
     match negative {
         true if integer && !ty.is_signed() && value <= all / 2 + 1 => {
             (false, Number::Bits(value.wrapping_neg() & all))
@@ -339,13 +352,18 @@ fn wrapped(negative: bool, value: u64, ty: DataType) -> (bool, Number) {
     }
 }
 
-/// True if the vector that begins here is of integers, which are the bytes of restricted floats; `0F` and `1.5F` are
-/// their values.
+/// True if the vector that begins here is of integers, which are the bytes of restricted floats;
+/// `0F` and `1.5F` are their values.
 fn whole_numbers(p: &Parser<'_>) -> bool {
-    (1..12).map(|ahead| p.peek_at(ahead)).take_while(|token| token.kind != Kind::Mark(']')).all(|token| {
-        token.kind != Kind::Number
-            || matches!(number::number(p.text(token)), Some(Number::Decimal(_) | Number::Bits(_)))
-    })
+    (1..12).map(|ahead| p.peek_at(ahead)).take_while(|token| token.kind != Kind::Mark(']')).all(
+        |token| {
+            token.kind != Kind::Number
+                || matches!(
+                    number::number(p.text(token)),
+                    Some(Number::Decimal(_) | Number::Bits(_))
+                )
+        },
+    )
 }
 
 /// `[0x0, 0x30, 0x40, 0x48]VF`
@@ -477,7 +495,8 @@ fn message(p: &mut Parser<'_>, i: &Instruction) -> Parse<Send> {
         return Err(p.unexpected("a shared function"));
     }
     let function = syntax::FUNCTIONS.find(&words, p.syntax);
-    let function = function.ok_or_else(|| p.no_name(&syntax::FUNCTIONS, &words, start.start..end))?;
+    let function =
+        function.ok_or_else(|| p.no_name(&syntax::FUNCTIONS, &words, start.start..end))?;
     let send = super::message(0, Descriptor::Immediate(descriptor), false);
     Ok(Send { function, descriptor: address.unwrap_or(send.descriptor), ..send })
 }
@@ -556,8 +575,8 @@ fn finish(i: &mut Instruction, head: Span) -> Parse<()> {
     Ok(())
 }
 
-/// Three sources have one type; if they are written with several, it is that of the destination. Half and single floats
-/// may differ.
+/// Three sources have one type; if they are written with several, it is that of the destination.
+/// Half and single floats may differ.
 fn same_type(i: &mut Instruction) {
     let types = i.sources.map(|operand| match operand {
         Operand::Register(source) => Some(source.ty),

@@ -18,12 +18,13 @@
 //!
 //! What both languages read beyond what their own tools print:
 //! * comments `// ...`, `# ...` and `/* ... */`; labels before any instruction;
-//! * jump targets as labels or as distances in bytes, from the first byte of the branch (of Mesa's `jmpi 16D` from the
-//!   next instruction, as its disassembler prints it; of `calla` from the start of memory);
-//! * IGA: `{Align16}`, or what only Align16 has: `<4>` regions, `.xyzw` behind a region; `[1.0,2,-4,0]:vf`; regions left
-//!   out, for `<1>` and for elements in a row;
-//! * Mesa: `goto`, `join`, `call`, `ret`, `brd` and `brc` with their targets and operands, which its disassembler
-//!   does not print.
+//! * jump targets as labels or as distances in bytes, from the first byte of the branch (of Mesa's
+//!   `jmpi 16D` from the next instruction, as its disassembler prints it; of `calla` from the start
+//!   of memory);
+//! * IGA: `{Align16}`, or what only Align16 has: `<4>` regions, `.xyzw` behind a region;
+//!   `[1.0,2,-4,0]:vf`; regions left out, for `<1>` and for elements in a row;
+//! * Mesa: `goto`, `join`, `call`, `ret`, `brd` and `brc` with their targets and operands, which
+//!   its disassembler does not print.
 
 mod error;
 mod iga;
@@ -95,7 +96,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// Where a part of the instruction is written, in bytes of the source; the whole instruction if that part is not.
+    /// Where a part of the instruction is written, in bytes of the source; the whole instruction if
+    /// that part is not.
     pub fn place(&self, place: Place) -> Range<usize> {
         let part = match place {
             Place::Instruction => None,
@@ -114,12 +116,16 @@ const MOST_ERRORS: usize = 50;
 /// Assembles a kernel.
 ///
 /// # Errors
-/// All errors of the text, up to fifty: first those of its words, and if there are none those of labels, distances and
-/// encodings.
-pub fn assemble(source: &str, syntax: Syntax, options: &Options) -> Result<Assembly, Vec<AsmError>> {
+/// All errors of the text, up to fifty: first those of its words, and if there are none those of
+/// labels, distances and encodings.
+pub fn assemble(
+    source: &str,
+    syntax: Syntax,
+    options: &Options,
+) -> Result<Assembly, Vec<AsmError>> {
     let (items, labels) = parse(source, syntax).map_err(|faults| located(source, faults))?;
-    let laid =
-        layout::lay_out(&items, &labels, options.compaction).map_err(|faults| located(source, faults))?;
+    let laid = layout::lay_out(&items, &labels, options.compaction)
+        .map_err(|faults| located(source, faults))?;
     let mut lines = laid.lines;
     let (mut line, mut counted) = (1, 0);
     for entry in &mut lines {
@@ -135,24 +141,28 @@ pub fn assemble(source: &str, syntax: Syntax, options: &Options) -> Result<Assem
 impl Assembly {
     /// The instructions as dwords.
     pub fn dwords(&self) -> Vec<u32> {
-        let dword = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
+        let dword =
+            |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
         self.bytes.chunks_exact(4).map(dword).collect()
     }
 }
 
 impl Syntax {
-    /// The language that `source` looks like. Mesa's instructions end in semicolons and say `align1`, IGA's sizes look
-    /// like `(8|M0)`; what shows neither is taken for IGA's.
+    /// The language that `source` looks like. Mesa's instructions end in semicolons and say
+    /// `align1`, IGA's sizes look like `(8|M0)`; what shows neither is taken for IGA's.
     pub fn detect(source: &str) -> Syntax {
         let (tokens, _) = lex::tokens(source, Syntax::Iga);
-        let text =
-            |index: usize| tokens.get(index).map_or("", |token| source.get(token.span()).unwrap_or_default());
+        let text = |index: usize| {
+            tokens.get(index).map_or("", |token| source.get(token.span()).unwrap_or_default())
+        };
         for index in 0..tokens.len() {
             match text(index) {
                 "|" if text(index + 1).starts_with('M') => return Syntax::Iga,
                 "align1" | "align16" | "JIP" | "MsgDesc" => return Syntax::Mesa,
                 // g4<1>UD
-                ">" if text(index + 1).starts_with(|c: char| c.is_ascii_uppercase()) => return Syntax::Mesa,
+                ">" if text(index + 1).starts_with(|c: char| c.is_ascii_uppercase()) => {
+                    return Syntax::Mesa;
+                }
                 _ => {}
             }
         }
@@ -171,8 +181,14 @@ fn parse(source: &str, syntax: Syntax) -> Result<(Vec<Item>, layout::Labels), Ve
     if let Some(span) = unclosed {
         faults.push(Fault::new(span, "the comment has no end").expected("`*/`"));
     }
-    let mut p =
-        Parser { source, tokens: &tokens, at: 0, limit: tokens.len(), syntax, places: Places::default() };
+    let mut p = Parser {
+        source,
+        tokens: &tokens,
+        at: 0,
+        limit: tokens.len(),
+        syntax,
+        places: Places::default(),
+    };
     let (mut items, mut labels) = (Vec::new(), layout::Labels::new());
     while p.at + 1 < tokens.len() && faults.len() < MOST_ERRORS {
         if p.eat(';') {
@@ -189,7 +205,8 @@ fn parse(source: &str, syntax: Syntax) -> Result<(Vec<Item>, layout::Labels), Ve
             Ok(Statement::Instruction(item)) => items.push(*item),
             Ok(Statement::Label(name, span)) => {
                 if let Some((_, before)) = labels.get(&name) {
-                    let line = source.get(..before.start).unwrap_or_default().matches('\n').count() + 1;
+                    let line =
+                        source.get(..before.start).unwrap_or_default().matches('\n').count() + 1;
                     let message = format!("the label `{name}` stands in line {line} already");
                     faults.push(Fault::new(span, message));
                 } else {
@@ -206,8 +223,8 @@ fn parse(source: &str, syntax: Syntax) -> Result<(Vec<Item>, layout::Labels), Ve
     if faults.is_empty() { Ok((items, labels)) } else { Err(faults) }
 }
 
-/// The token behind the statement that begins here: IGA's end with the line, Mesa's with a semicolon (but not with
-/// that of a region `<8;8,1>`).
+/// The token behind the statement that begins here: IGA's end with the line, Mesa's with a
+/// semicolon (but not with that of a region `<8;8,1>`).
 fn end_of_statement(p: &Parser<'_>) -> usize {
     let end = p.tokens.len() - 1;
     let mut in_region = false;
@@ -229,10 +246,12 @@ fn end_of_statement(p: &Parser<'_>) -> usize {
     end
 }
 
-/// Goes on with the next statement: behind the semicolon, or at the line that shows where it is missing.
+/// Goes on with the next statement: behind the semicolon, or at the line that shows where it is
+/// missing.
 fn recover(p: &mut Parser<'_>, start: usize) {
     let stopped = p.peek();
-    let missing = p.syntax == Syntax::Mesa && stopped.first && p.at > start && stopped.kind != Kind::End;
+    let missing =
+        p.syntax == Syntax::Mesa && stopped.first && p.at > start && stopped.kind != Kind::End;
     if !missing {
         p.at = p.limit;
     }

@@ -44,7 +44,8 @@ pub fn number(text: &str) -> Option<Number> {
     if text.bytes().all(|b| b.is_ascii_digit()) {
         return text.parse().ok().map(Number::Decimal);
     }
-    let real = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
+    let real =
+        text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
     if !real {
         return None;
     }
@@ -52,7 +53,12 @@ pub fn number(text: &str) -> Option<Number> {
 }
 
 /// The immediate of type `ty`. `text` is the number as written: floats are rounded once, from it.
-pub fn immediate(negative: bool, number: Number, text: &str, ty: DataType) -> Result<Immediate, Refused> {
+pub fn immediate(
+    negative: bool,
+    number: Number,
+    text: &str,
+    ty: DataType,
+) -> Result<Immediate, Refused> {
     let bits = match ty {
         DataType::Ub | DataType::B => return Err(Refused::Type),
         DataType::F | DataType::Df | DataType::Hf => float(negative, number, text, ty)?,
@@ -155,8 +161,8 @@ fn half(value: f64) -> u16 {
     exponent * 1024 + below + u16::from(up)
 }
 
-/// The restricted 8-bit float with this value, if there is one: sign, three bits of exponent, four of fraction; a
-/// hidden one even at the least exponent, and two zeros (4 pt 3 p.38).
+/// The restricted 8-bit float with this value, if there is one: sign, three bits of exponent, four
+/// of fraction; a hidden one even at the least exponent, and two zeros (4 pt 3 p.38).
 pub fn restricted(negative: bool, magnitude: f64) -> Option<u8> {
     let sign = if negative { 0x80 } else { 0 };
     let codes = 1..128u8;

@@ -1,4 +1,5 @@
-//! What the parsers of both languages share: a place in the tokens, and the parts of an instruction that look alike.
+//! What the parsers of both languages share: a place in the tokens, and the parts of an instruction
+//! that look alike.
 
 use super::error::Fault;
 use super::lex::{Kind, Token};
@@ -161,8 +162,14 @@ impl<'a> Parser<'a> {
         names.find(word, self.syntax).ok_or_else(|| self.no_name(names, word, span))
     }
 
-    pub fn no_name<T: Copy + PartialEq>(&self, names: &'static Names<T>, word: &str, span: Span) -> Fault {
-        Fault::new(span, format!("`{word}` is no {}", names.kind)).like(word, names.words(self.syntax))
+    pub fn no_name<T: Copy + PartialEq>(
+        &self,
+        names: &'static Names<T>,
+        word: &str,
+        span: Span,
+    ) -> Fault {
+        Fault::new(span, format!("`{word}` is no {}", names.kind))
+            .like(word, names.words(self.syntax))
     }
 
     /// A decimal or hexadecimal integer up to `most`.
@@ -225,7 +232,11 @@ impl<'a> Parser<'a> {
 
     /// What stands behind the flag of a predicate.
     pub fn predicate_control(&mut self) -> Parse<PredicateControl> {
-        if self.eat('.') { self.name(&syntax::PREDICATES) } else { Ok(PredicateControl::Sequential) }
+        if self.eat('.') {
+            self.name(&syntax::PREDICATES)
+        } else {
+            Ok(PredicateControl::Sequential)
+        }
     }
 
     /// `r4`, `acc0`, `null`, `r[a0.2,16]`; what follows a dot is the caller's.
@@ -242,7 +253,9 @@ impl<'a> Parser<'a> {
         let number = if digits.is_empty() { Some(0) } else { digits.parse::<u8>().ok() };
         if general && !digits.is_empty() {
             return match number {
-                Some(number @ 0..128) => Ok(Base { register: Register::grf(number), span, index: None }),
+                Some(number @ 0..128) => {
+                    Ok(Base { register: Register::grf(number), span, index: None })
+                }
                 _ => {
                     let fault = refuse(format!("there is no general register {digits}"));
                     fault.map_err(|fault| fault.expected(format!("{letters}0 to {letters}127")))
@@ -255,13 +268,16 @@ impl<'a> Parser<'a> {
         let Some(file) = syntax::ARFS.find(letters, self.syntax) else {
             let hint = match (self.syntax, letters) {
                 (Syntax::Iga, "g") => Some("general registers are written r0 to r127"),
-                (_, "m") => Some("Gen8 has no message registers, messages are sent from general ones"),
+                (_, "m") => {
+                    Some("Gen8 has no message registers, messages are sent from general ones")
+                }
                 _ => None,
             };
-            let fault = refuse(format!("`{word}` is no register")).map_err(|fault: Fault| match hint {
-                Some(hint) => fault.hint(hint),
-                None => fault.like(letters, syntax::ARFS.words(self.syntax)),
-            });
+            let fault =
+                refuse(format!("`{word}` is no register")).map_err(|fault: Fault| match hint {
+                    Some(hint) => fault.hint(hint),
+                    None => fault.like(letters, syntax::ARFS.words(self.syntax)),
+                });
             return fault;
         };
         let single = matches!(file, Arf::Null | Arf::InstructionPointer);
@@ -294,8 +310,9 @@ impl<'a> Parser<'a> {
             }
             _ => None,
         };
-        let (kind, number) =
-            parts.ok_or_else(|| Fault::new(span.clone(), format!("`{letters}{digits}` is no register")))?;
+        let (kind, number) = parts.ok_or_else(|| {
+            Fault::new(span.clone(), format!("`{letters}{digits}` is no register"))
+        })?;
         Ok(Base { register: Register::Arf { file: known(kind), number, byte: 0 }, span, index })
     }
 
@@ -332,7 +349,12 @@ impl<'a> Parser<'a> {
     }
 
     /// `place` from element `index` on, elements being of type `ty`.
-    pub fn subregister(&self, base: &Base, index: Option<(u64, Span)>, ty: DataType) -> Parse<Register> {
+    pub fn subregister(
+        &self,
+        base: &Base,
+        index: Option<(u64, Span)>,
+        ty: DataType,
+    ) -> Parse<Register> {
         let Some((index, span)) = index.or(base.index.clone()) else { return Ok(base.register) };
         let size = u64::from(ty.size());
         let bytes = index.saturating_mul(size);
@@ -420,8 +442,10 @@ impl<'a> Parser<'a> {
             let name = ty.name();
             let sign = if negative { "-" } else { "" };
             match refused {
-                Refused::Type => Fault::new(span, format!("there are no immediates of type {name}"))
-                    .hint("take a word, the destination may be bytes all the same"),
+                Refused::Type => {
+                    Fault::new(span, format!("there are no immediates of type {name}"))
+                        .hint("take a word, the destination may be bytes all the same")
+                }
                 Refused::Range if ty.is_float() => {
                     Fault::new(span, format!("{sign}{text} is no number of type {name}"))
                 }
@@ -439,7 +463,8 @@ impl<'a> Parser<'a> {
                         ty if ty.is_float() => "a decimal number, or its bits without a sign",
                         _ => "an integer",
                     };
-                    Fault::new(span, format!("{sign}{text} cannot be of type {name}")).expected(expected)
+                    Fault::new(span, format!("{sign}{text} cannot be of type {name}"))
+                        .expected(expected)
                 }
             }
         })
@@ -447,7 +472,9 @@ impl<'a> Parser<'a> {
 
     /// Three-source instructions have no bits for any other place.
     pub fn general_only(&self, i: &Instruction, base: &Base) -> Parse<()> {
-        if i.opcode.op().format == Format::ThreeSource && !matches!(base.register, Register::Grf { .. }) {
+        if i.opcode.op().format == Format::ThreeSource
+            && !matches!(base.register, Register::Grf { .. })
+        {
             let message = format!("`{}` takes general registers only", i.opcode);
             return Err(Fault::new(base.span.clone(), message));
         }
@@ -455,12 +482,18 @@ impl<'a> Parser<'a> {
     }
 
     /// The flag of an instruction is one: that of the predicate, the condition's must be the same.
-    pub fn condition_flag(&self, instruction: &mut Instruction, flag: Flag, span: Span) -> Parse<()> {
+    pub fn condition_flag(
+        &self,
+        instruction: &mut Instruction,
+        flag: Flag,
+        span: Span,
+    ) -> Parse<()> {
         if instruction.predicate.is_some() && instruction.flag != flag {
             let Flag { register, subregister } = instruction.flag;
             let message = "predicate and condition use different flags";
-            return Err(Fault::new(span, message)
-                .expected(format!("f{register}.{subregister}, as the instruction holds one flag")));
+            return Err(Fault::new(span, message).expected(format!(
+                "f{register}.{subregister}, as the instruction holds one flag"
+            )));
         }
         instruction.flag = flag;
         Ok(())

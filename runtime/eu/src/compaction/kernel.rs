@@ -15,7 +15,9 @@ pub enum CompactError {
     #[error(transparent)]
     Decode(#[from] DecodeError),
     /// A jump goes elsewhere than to an instruction of the kernel or to its end.
-    #[error("{operation} at byte {position:#x} jumps to byte {target:#x}, where no instruction begins")]
+    #[error(
+        "{operation} at byte {position:#x} jumps to byte {target:#x}, where no instruction begins"
+    )]
     Target {
         /// Byte position of the jump.
         position: u64,
@@ -24,8 +26,8 @@ pub enum CompactError {
         /// Where it goes, in bytes from the start of the kernel.
         target: i64,
     },
-    /// A jump whose target is computed or absolute, or a computation with the instruction pointer: where it goes when
-    /// instructions move cannot be known.
+    /// A jump whose target is computed or absolute, or a computation with the instruction pointer:
+    /// where it goes when instructions move cannot be known.
     #[error(
         "{operation} at byte {position:#x} depends on where instructions are, in a way that cannot be followed"
     )]
@@ -37,14 +39,17 @@ pub enum CompactError {
     },
 }
 
-/// The kernel with every instruction compact whose bits have an 8-byte form ([`compact`](compaction::compact)), jumps
-/// corrected. The end is not padded: it may be 8 bytes off a multiple of 16, which Gen8 allows everywhere.
+/// The kernel with every instruction compact whose bits have an 8-byte form
+/// ([`compact`](compaction::compact)), jumps corrected. The end is not padded: it may be 8 bytes
+/// off a multiple of 16, which Gen8 allows everywhere.
 ///
 /// # Errors
 /// See [`CompactError`].
 pub fn compact_kernel(bytes: &[u8]) -> Result<Vec<u8>, CompactError> {
     // Jumps are tried at their new distances.
-    arrange(bytes, |line| line.instruction.branch.is_some() || compaction::compact(&line.native).is_some())
+    arrange(bytes, |line| {
+        line.instruction.branch.is_some() || compaction::compact(&line.native).is_some()
+    })
 }
 
 /// The kernel with every instruction in its 16-byte form, jumps corrected.
@@ -57,23 +62,27 @@ pub fn expand_kernel(bytes: &[u8]) -> Result<Vec<u8>, CompactError> {
 
 /// The kernel with those instructions compact that `choose` names, as far as they can be.
 fn arrange(bytes: &[u8], choose: fn(&Line) -> bool) -> Result<Vec<u8>, CompactError> {
-    let mut lines = instructions(bytes).map(|line| Line::new(bytes, line?)).collect::<Result<Vec<_>, _>>()?;
-    let end = lines.last().map_or(0, |line| line.position + u64::from(line.instruction.length())) as i64;
+    let mut lines =
+        instructions(bytes).map(|line| Line::new(bytes, line?)).collect::<Result<Vec<_>, _>>()?;
+    let end =
+        lines.last().map_or(0, |line| line.position + u64::from(line.instruction.length())) as i64;
     for line in &mut lines {
         line.compact = choose(line);
     }
     for line in &lines {
-        if let Some(target) = line.targets().find(|target| *target != end && find(&lines, *target).is_none())
+        if let Some(target) =
+            line.targets().find(|target| *target != end && find(&lines, *target).is_none())
         {
             let Line { position, instruction: Instruction { opcode: operation, .. }, .. } = *line;
             return Err(CompactError::Target { position, operation, target });
         }
     }
-    // Whether a jump can be compact depends on its distance. From the shortest arrangement on distances only grow, so
-    // this ends.
+    // Whether a jump can be compact depends on its distance. From the shortest arrangement on
+    // distances only grow, so this ends.
     loop {
         let places = places(&lines);
-        let place = |target| find(&lines, target).map_or(places[lines.len()], |index| places[index]);
+        let place =
+            |target| find(&lines, target).map_or(places[lines.len()], |index| places[index]);
         let mut text = Vec::with_capacity(bytes.len());
         let mut too_far = Vec::new();
         for (index, line) in lines.iter().enumerate() {
@@ -129,20 +138,20 @@ impl Line {
         let (mut native, _) = dwords(&bytes[position as usize..]);
         if instruction.compacted {
             let raw = Raw::new(&native[..2]);
-            native = compaction::expand_dwords([native[0], native[1]]).map_err(|problem| DecodeError {
-                position,
-                raw,
-                problem,
-            })?;
+            native = compaction::expand_dwords([native[0], native[1]])
+                .map_err(|problem| DecodeError { position, raw, problem })?;
         }
-        let pointer =
-            |register: &Register| matches!(register, Register::Arf { file: Arf::InstructionPointer, .. });
-        let reads_pointer = instruction
-            .operands()
-            .any(|operand| matches!(operand, Operand::Register(source) if pointer(&source.register)));
+        let pointer = |register: &Register| {
+            matches!(register, Register::Arf { file: Arf::InstructionPointer, .. })
+        };
+        let reads_pointer = instruction.operands().any(
+            |operand| matches!(operand, Operand::Register(source) if pointer(&source.register)),
+        );
         let writes_pointer = instruction.destination.is_some_and(|place| pointer(&place.register));
         let computed = match instruction.opcode.op().format {
-            Format::BranchOne | Format::BranchTwo | Format::JumpIndexed => instruction.branch.is_none(),
+            Format::BranchOne | Format::BranchTwo | Format::JumpIndexed => {
+                instruction.branch.is_none()
+            }
             Format::Call => instruction.opcode == Opcode::Calla || instruction.branch.is_none(),
             _ => reads_pointer || writes_pointer,
         };
@@ -156,7 +165,11 @@ impl Line {
     fn targets(&self) -> impl Iterator<Item = i64> {
         let position = self.position as i64;
         let distances = self.instruction.branch.map(|branch| [Some(branch.jip), branch.uip]);
-        distances.into_iter().flatten().flatten().map(move |distance| position + i64::from(distance))
+        distances
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(move |distance| position + i64::from(distance))
     }
 
     /// The 16-byte form at a new place, `place` telling where an old position is now.

@@ -1,8 +1,9 @@
 //! The 8-byte form of instructions (2d p.148-156), both ways.
 //!
-//! A compact instruction holds indices into tables; what stands there is cut into the fields of the native form.
-//! [`expand`] and [`compact`] keep every bit: `expand(compact(x)) == x`. [`Instruction::compact`] may choose other
-//! types that compute the same, as compilers do; [`compact_kernel`] does a whole kernel and its jumps.
+//! A compact instruction holds indices into tables; what stands there is cut into the fields of the
+//! native form. [`expand`] and [`compact`] keep every bit: `expand(compact(x)) == x`.
+//! [`Instruction::compact`] may choose other types that compute the same, as compilers do;
+//! [`compact_kernel`] does a whole kernel and its jumps.
 
 mod kernel;
 
@@ -34,10 +35,11 @@ pub(crate) fn expand_dwords(compact: [u32; 2]) -> Result<[u32; 4], Problem> {
     expanded.ok_or(Problem::NotCompactable { operation: opcode })
 }
 
-/// The 8-byte form that expands to exactly these 16 bytes, or `None` if there is none. Where rows of a table are equal
-/// the first is taken; in those of Gen8 no two are.
+/// The 8-byte form that expands to exactly these 16 bytes, or `None` if there is none. Where rows
+/// of a table are equal the first is taken; in those of Gen8 no two are.
 ///
-/// The end of thread has no place in it, since the lowest bits of a descriptor would have to be set with it.
+/// The end of thread has no place in it, since the lowest bits of a descriptor would have to be set
+/// with it.
 pub fn compact(native: &[u32; 4]) -> Option<[u32; 2]> {
     match operation(native[0])?.op().format {
         Format::ThreeSource => compact_three_sources(native),
@@ -48,30 +50,32 @@ pub fn compact(native: &[u32; 4]) -> Option<[u32; 2]> {
 }
 
 impl Instruction {
-    /// The 8-byte form, or `None` if there is none: of the instruction as it is, else of one that computes the same
-    /// with other types ([`for_compaction`](Self::for_compaction)). [`compacted`](Self::compacted) is not looked at;
-    /// distances stay.
+    /// The 8-byte form, or `None` if there is none: of the instruction as it is, else of one that
+    /// computes the same with other types ([`for_compaction`](Self::for_compaction)).
+    /// [`compacted`](Self::compacted) is not looked at; distances stay.
     pub fn compact(&self) -> Option<[u32; 2]> {
         self.compact_exactly().or_else(|| self.for_compaction().compact_exactly())
     }
 
-    /// The 8-byte form that decodes to this very instruction, or `None` if there is none. Bits that have no meaning may
-    /// differ from those of [`encode`](Self::encode).
+    /// The 8-byte form that decodes to this very instruction, or `None` if there is none. Bits that
+    /// have no meaning may differ from those of [`encode`](Self::encode).
     pub fn compact_exactly(&self) -> Option<[u32; 2]> {
         let mut instruction = *self;
         if let (Opcode::Jmpi, Some(branch)) = (self.opcode, &mut instruction.branch) {
-            // The field counts from the end, which comes 8 bytes earlier than in the form that is encoded.
+            // The field counts from the end, which comes 8 bytes earlier than in the form that is
+            // encoded.
             branch.jip = branch.jip.wrapping_add(8);
         }
         instruction.encode_for_tables().ok().and_then(|native| compact(&native))
     }
 
-    /// The same computation with types that the compaction tables have rows for: a move of 0.0 takes the vector of
-    /// floats that is zero, a move of a dword is unsigned. Moves that set a flag or saturate stay as they are, as does
-    /// all else.
+    /// The same computation with types that the compaction tables have rows for: a move of 0.0
+    /// takes the vector of floats that is zero, a move of a dword is unsigned. Moves that set a
+    /// flag or saturate stay as they are, as does all else.
     pub fn for_compaction(&self) -> Instruction {
         let mut changed = *self;
-        let (Some(destination), Operand::Immediate(immediate)) = (&mut changed.destination, self.sources[0])
+        let (Some(destination), Operand::Immediate(immediate)) =
+            (&mut changed.destination, self.sources[0])
         else {
             return changed;
         };
@@ -84,7 +88,8 @@ impl Instruction {
             }
             (DataType::D, DataType::D) => {
                 destination.ty = DataType::Ud;
-                changed.sources[0] = Operand::Immediate(Immediate { ty: DataType::Ud, ..immediate });
+                changed.sources[0] =
+                    Operand::Immediate(Immediate { ty: DataType::Ud, ..immediate });
             }
             _ => {}
         }
@@ -156,11 +161,13 @@ fn two_sources(compact: &[u32; 2]) -> Option<[u32; 4]> {
     };
     let operands = gen8::EuInstructionOperandControls::unpack_lossy(&[native.pack()[1]]);
     let second_half = gen8::EuInstructionSourcesRegReg::unpack_lossy(&[native.pack()[2], 0]);
-    let immediate =
-        operands.src0_reg_file == gen8::RegFile::IMM || second_half.src1_reg_file == gen8::RegFile::IMM;
+    let immediate = operands.src0_reg_file == gen8::RegFile::IMM
+        || second_half.src1_reg_file == gen8::RegFile::IMM;
     let source_1 = if immediate {
-        let parts =
-            gen8::EuCompactionImmediate { src1_reg_num: compact.src1_reg_num, src1index: compact.src1index };
+        let parts = gen8::EuCompactionImmediate {
+            src1_reg_num: compact.src1_reg_num,
+            src1index: compact.src1index,
+        };
         // 13 bits; the highest is extended over the dword.
         let [bits] = parts.pack();
         genxml_core::S::<13>::from_bits(u64::from(bits)).get() as u32
@@ -185,8 +192,8 @@ fn compact_two_sources(native: &[u32; 4]) -> Option<[u32; 2]> {
     }
     let operands = gen8::EuInstructionOperandControls::unpack_lossy(&[native[1]]);
     let second_half = gen8::EuInstructionSourcesRegReg::unpack_lossy(&[native[2], native[3]]);
-    let immediate =
-        operands.src0_reg_file == gen8::RegFile::IMM || second_half.src1_reg_file == gen8::RegFile::IMM;
+    let immediate = operands.src0_reg_file == gen8::RegFile::IMM
+        || second_half.src1_reg_file == gen8::RegFile::IMM;
     let (src1_subregister, src1_reg_num, src1index) = if immediate {
         let bits = genxml_core::S::<13>::new(i64::from(native[3] as i32)).ok()?.bits();
         let parts = gen8::EuCompactionImmediate::unpack_lossy(&[bits as u32]);
@@ -257,7 +264,8 @@ fn three_sources(compact: &[u32; 2]) -> Option<[u32; 4]> {
     let compact = gen8::EuInstructionCompactThreeSrc::unpack_lossy(compact);
     let [control, _] = row(compact.control_index.expansion())?;
     let control = gen8::EuCompactionThreeSrcControl::unpack_lossy(&[control]);
-    let source = gen8::EuCompactionThreeSrcSource::unpack_lossy(&row(compact.source_index.expansion())?);
+    let source =
+        gen8::EuCompactionThreeSrcSource::unpack_lossy(&row(compact.source_index.expansion())?);
     let native = gen8::EuCompactionNativeThreeSrc {
         opcode: compact.opcode,
         controls: control.controls,

@@ -9,11 +9,13 @@ use crate::ops::{Format, Opcode, Traits};
 use crate::syntax::{self, Syntax};
 use core::fmt::{self, Write};
 
-/// A whole kernel. Labels stand where a basic block begins: at the start, at targets and behind what ends a block.
+/// A whole kernel. Labels stand where a basic block begins: at the start, at targets and behind
+/// what ends a block.
 pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
     let mut targets = alloc::vec![0];
     let mut position = 0;
-    while let (found @ [first, ..], count @ 1..) = dwords(bytes.get(position..).unwrap_or_default()) {
+    while let (found @ [first, ..], count @ 1..) = dwords(bytes.get(position..).unwrap_or_default())
+    {
         let at = position as u64;
         position += length(first) as usize;
         // Others lead nowhere else, and need not be decoded.
@@ -31,7 +33,8 @@ pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
     targets.dedup();
     let mut targets = targets.into_iter().peekable();
     for line in crate::kernel::instructions(bytes) {
-        let position = line.as_ref().map_or_else(|error| error.position, |located| located.position);
+        let position =
+            line.as_ref().map_or_else(|error| error.position, |located| located.position);
         while let Some(target) = targets.next_if(|target| *target <= position) {
             // A target inside of an instruction is named before it.
             writeln!(out, "L{target}:")?;
@@ -57,7 +60,11 @@ fn ends_blocks(opcode: Opcode) -> bool {
 }
 
 /// One instruction, its targets as labels if its position is known.
-pub(super) fn write<W: Write + ?Sized>(out: &mut W, i: &Instruction, position: Option<u64>) -> fmt::Result {
+pub(super) fn write<W: Write + ?Sized>(
+    out: &mut W,
+    i: &Instruction,
+    position: Option<u64>,
+) -> fmt::Result {
     Printer { line: Line::new(out), i }.instruction(position)
 }
 
@@ -201,7 +208,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             for distance in [Some(branch.jip), branch.uip].into_iter().flatten() {
                 place(self);
                 let position = position.filter(|_| i.opcode != Opcode::Calla);
-                match position.and_then(|position| position.checked_add_signed(i64::from(distance))) {
+                match position.and_then(|position| position.checked_add_signed(i64::from(distance)))
+                {
                     Some(target) => {
                         self.line.text("L")?;
                         self.line.unsigned(target)?;
@@ -267,7 +275,9 @@ impl<W: Write + ?Sized> Printer<'_, W> {
                         self.line.unsigned(u64::from(kind))?;
                         self.line.text(".")?;
                     }
-                    file => self.line.text(syntax::ARFS.name(file, Syntax::Iga).unwrap_or_default())?,
+                    file => {
+                        self.line.text(syntax::ARFS.name(file, Syntax::Iga).unwrap_or_default())?
+                    }
                 }
                 if matches!(file, Arf::Null | Arf::InstructionPointer) {
                     return Ok(());
@@ -315,7 +325,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             self.line.text(">")?;
             if destination.write_mask != 15 && scalar.is_none() {
                 self.line.text(if destination.write_mask == 0 { ".none" } else { "." })?;
-                for channel in (0..4u8).filter(|channel| destination.write_mask >> channel & 1 == 1) {
+                for channel in (0..4u8).filter(|channel| destination.write_mask >> channel & 1 == 1)
+                {
                     self.line.text(channel_name(channel))?;
                 }
             }
@@ -344,7 +355,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         if source.macro_accumulator.is_none() && format != Format::Return {
             self.region(source, index, pair.is_some())?;
         }
-        // One element for all channels needs no choice; that of doubles, which is not allowed, is told from a pair by it.
+        // One element for all channels needs no choice; that of doubles, which is not allowed, is
+        // told from a pair by it.
         let double = source.replicate && source.ty == DataType::Df;
         if double || source.swizzle != Source::IDENTITY && !source.replicate && pair.is_none() {
             self.line.text(".")?;
@@ -358,8 +370,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
     /// `one` tells that a pair of channels is one element for all.
     fn region(&mut self, source: &Source, index: usize, one: bool) -> fmt::Result {
         let Region { vertical, width, horizontal } = source.region;
-        // Three-source regions are written in the short form of later generations: no width, and no vertical stride
-        // for the last source.
+        // Three-source regions are written in the short form of later generations: no width, and no
+        // vertical stride for the last source.
         if self.i.opcode.op().format == Format::ThreeSource {
             return self.line.text(match (source.replicate || one, index) {
                 (true, 2) => "<0>",
@@ -382,7 +394,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.line.text(">")
     }
 
-    /// Signed integers decimal, unsigned and packed ones hexadecimal, floats decimal if that is exact.
+    /// Signed integers decimal, unsigned and packed ones hexadecimal, floats decimal if that is
+    /// exact.
     fn immediate(&mut self, immediate: &Immediate) -> fmt::Result {
         let bits = immediate.bits;
         match immediate.ty {
@@ -395,12 +408,14 @@ impl<W: Write + ?Sized> Printer<'_, W> {
                     DataType::F => (f32::from_bits(bits as u32), 22),
                     _ => (half_float(bits as u16), 9),
                 };
-                let same =
-                    |text: &str| text.parse().is_ok_and(|parsed: f32| parsed.to_bits() == value.to_bits());
+                let same = |text: &str| {
+                    text.parse().is_ok_and(|parsed: f32| parsed.to_bits() == value.to_bits())
+                };
                 self.float(f64::from(value), bits, quiet, &same)?;
             }
             DataType::Df => {
-                let same = |text: &str| text.parse().is_ok_and(|parsed: f64| parsed.to_bits() == bits);
+                let same =
+                    |text: &str| text.parse().is_ok_and(|parsed: f64| parsed.to_bits() == bits);
                 self.float(f64::from_bits(bits), bits, 51, &same)?;
             }
             _ => self.hexadecimal(bits)?,
@@ -418,9 +433,15 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.line.hex_capital(bits, 1)
     }
 
-    /// Infinities and NaNs by name, bit `quiet` telling quiet ones and the bits below being the payload; else six
-    /// digits, else seven, whichever is exact first, else the bits.
-    fn float(&mut self, value: f64, bits: u64, quiet: u32, same: &dyn Fn(&str) -> bool) -> fmt::Result {
+    /// Infinities and NaNs by name, bit `quiet` telling quiet ones and the bits below being the
+    /// payload; else six digits, else seven, whichever is exact first, else the bits.
+    fn float(
+        &mut self,
+        value: f64,
+        bits: u64,
+        quiet: u32,
+        same: &dyn Fn(&str) -> bool,
+    ) -> fmt::Result {
         if !value.is_finite() {
             self.line.text(if value.is_sign_negative() { "-" } else { "" })?;
             if value.is_infinite() {
@@ -441,16 +462,17 @@ impl<W: Write + ?Sized> Printer<'_, W> {
     }
 }
 
-/// Channels as IGA shows them: a three-source instruction cannot have one channel, so groups of which one is written
-/// stand for one.
+/// Channels as IGA shows them: a three-source instruction cannot have one channel, so groups of
+/// which one is written stand for one.
 fn shown_size(i: &Instruction) -> u8 {
     if scalar_three_source(i).is_some() { 1 } else { i.exec_size }
 }
 
-/// The element that a three-source instruction writes alone, counted from its subregister: four channels of which one
-/// is written, of doubles two channels of which two halves are.
+/// The element that a three-source instruction writes alone, counted from its subregister: four
+/// channels of which one is written, of doubles two channels of which two halves are.
 fn scalar_three_source(i: &Instruction) -> Option<u8> {
-    let destination = i.destination.filter(|destination| destination.macro_accumulator.is_none())?;
+    let destination =
+        i.destination.filter(|destination| destination.macro_accumulator.is_none())?;
     let Register::Grf { byte, .. } = destination.register else { return None };
     let (size, masks): (u8, &[u8]) = match destination.ty {
         DataType::Df => (2, &[0b0011, 0b1100]),
@@ -462,7 +484,8 @@ fn scalar_three_source(i: &Instruction) -> Option<u8> {
     scalar.then_some(element as u8)
 }
 
-/// The double of two that serves all channels, if the channels are chosen in pairs that are the same.
+/// The double of two that serves all channels, if the channels are chosen in pairs that are the
+/// same.
 fn scalar_double(source: &Source) -> Option<u8> {
     let Register::Grf { byte, .. } = source.register else { return None };
     let whole = source.ty == DataType::Df && byte % 16 == 0 && !source.replicate;
@@ -476,7 +499,9 @@ fn scalar_double(source: &Source) -> Option<u8> {
 /// The register some bytes on.
 fn moved(register: Register, bytes: u8) -> Register {
     match register {
-        Register::Grf { number, byte } => Register::Grf { number, byte: byte.saturating_add(bytes) },
+        Register::Grf { number, byte } => {
+            Register::Grf { number, byte: byte.saturating_add(bytes) }
+        }
         other => other,
     }
 }
@@ -494,6 +519,8 @@ fn channel_name(channel: u8) -> &'static str {
 fn function_number(function: SharedFunction) -> u8 {
     match function {
         SharedFunction::Reserved(number) => number,
-        function => crate::encoding::SHARED_FUNCTION.encode(function).map_or(0, |sfid| sfid.bits() as u8),
+        function => {
+            crate::encoding::SHARED_FUNCTION.encode(function).map_or(0, |sfid| sfid.bits() as u8)
+        }
     }
 }

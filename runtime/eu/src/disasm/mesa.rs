@@ -1,4 +1,5 @@
-//! Mesa's text: field by field from the 16 bytes, stray bits and all, as Mesa's disassembler reads them.
+//! Mesa's text: field by field from the 16 bytes, stray bits and all, as Mesa's disassembler reads
+//! them.
 
 use super::mesa_messages;
 use super::text::{Line, general, restricted_float};
@@ -58,11 +59,14 @@ fn natives(bytes: &[u8]) -> impl Iterator<Item = Item> {
         let first = *found[..count].first()?;
         let (at, needed) = (position, length(first));
         position += needed as usize;
-        let fail = |problem| DecodeError { position: at as u64, raw: Raw::new(&found[..count]), problem };
+        let fail =
+            |problem| DecodeError { position: at as u64, raw: Raw::new(&found[..count]), problem };
         let native = if count * 4 < needed as usize {
             Err(fail(Problem::Truncated { needed, available: count as u32 * 4 }))
         } else if needed == 8 {
-            compaction::expand_dwords([found[0], found[1]]).map(|native| (native, true)).map_err(fail)
+            compaction::expand_dwords([found[0], found[1]])
+                .map(|native| (native, true))
+                .map_err(fail)
         } else {
             Ok((found, false))
         };
@@ -126,7 +130,9 @@ pub(super) fn write<W: Write + ?Sized>(
         header: gen8::EuInstructionHeader::unpack_lossy(&[dwords[0]]),
         controls: gen8::EuInstructionOperandControls::unpack_lossy(&[dwords[1]]),
         // Mesa does not know join, and takes what it does not know as illegal.
-        opcode: operation(dwords[0]).filter(|opcode| *opcode != Opcode::Join).unwrap_or(Opcode::Illegal),
+        opcode: operation(dwords[0])
+            .filter(|opcode| *opcode != Opcode::Join)
+            .unwrap_or(Opcode::Illegal),
     }
     .instruction(compacted, targets)
 }
@@ -239,7 +245,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         match enc::CONDITION.decode(condition) {
             Some(meaning) => {
                 self.line.text(".")?;
-                let name = meaning.and_then(|meaning| syntax::CONDITIONS.name(meaning, Syntax::Mesa));
+                let name =
+                    meaning.and_then(|meaning| syntax::CONDITIONS.name(meaning, Syntax::Mesa));
                 self.line.text(name.unwrap_or_default())?;
             }
             // Reserved since Sandy Bridge.
@@ -383,7 +390,10 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             use gen8::EuInstructionOperandDstAlign16Address::{Direct, Indirect};
             let destination = gen8::EuInstructionOperandDstAlign16::unpack_lossy(&region);
             return match destination.address {
-                Direct { destination_subregister_number: byte, destination_register_number: number } => {
+                Direct {
+                    destination_subregister_number: byte,
+                    destination_register_number: number,
+                } => {
                     if !self.register(file, number.get())? {
                         return Ok(());
                     }
@@ -398,13 +408,19 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         use gen8::EuInstructionOperandDstAlign1Address::{Direct, Indirect};
         let destination = gen8::EuInstructionOperandDstAlign1::unpack_lossy(&region);
         match destination.address {
-            Direct { destination_subregister_number: byte, destination_register_number: number } => {
+            Direct {
+                destination_subregister_number: byte,
+                destination_register_number: number,
+            } => {
                 if !self.register(file, number.get())? {
                     return Ok(());
                 }
                 self.subregister(byte.get(), ty)?;
             }
-            Indirect { destination_address_immediate: low, destination_address_subregister_number: word } => {
+            Indirect {
+                destination_address_immediate: low,
+                destination_address_subregister_number: word,
+            } => {
                 // Mesa divides the word of a0 as if it were a byte of the destination.
                 let sign = controls.destination_address_immediate_9_9;
                 self.indirect(word.get(), word.get() / size(ty), low.get(), sign)?;
@@ -437,14 +453,20 @@ impl<W: Write + ?Sized> Printer<'_, W> {
     }
 
     fn source_0(&mut self) -> fmt::Result {
-        let sources = gen8::EuInstructionSourcesRegReg::unpack_lossy(&[self.dwords[2], self.dwords[3]]);
+        let sources =
+            gen8::EuInstructionSourcesRegReg::unpack_lossy(&[self.dwords[2], self.dwords[3]]);
         match self.controls.src0_type {
             gen8::EuInstructionOperandControlsSrc0Type::Immediate { src0_src_imm_type } => {
                 self.immediate(src0_src_imm_type)
             }
             gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type } => {
                 let sign = sources.source_0_address_immediate_9_9;
-                self.source(sources.source_0.get(), self.controls.src0_reg_file, src0_src_type, sign)
+                self.source(
+                    sources.source_0.get(),
+                    self.controls.src0_reg_file,
+                    src0_src_type,
+                    sign,
+                )
             }
         }
     }
@@ -477,7 +499,13 @@ impl<W: Write + ?Sized> Printer<'_, W> {
     }
 
     /// A register source from its 25 bits.
-    fn source(&mut self, bits: u64, file: gen8::RegFile, ty: gen8::SrcType, sign: bool) -> fmt::Result {
+    fn source(
+        &mut self,
+        bits: u64,
+        file: gen8::RegFile,
+        ty: gen8::SrcType,
+        sign: bool,
+    ) -> fmt::Result {
         let ty = enc::SOURCE_TYPE.decode(ty);
         if self.align16() {
             use gen8::EuInstructionOperandSrcRegAlign16Address::{Direct, Indirect};
@@ -513,7 +541,10 @@ impl<W: Write + ?Sized> Printer<'_, W> {
                 }
                 self.subregister(byte.get(), ty)?;
             }
-            Indirect { source_address_immediate_8_0: low, source_address_subregister_number: word } => {
+            Indirect {
+                source_address_immediate_8_0: low,
+                source_address_subregister_number: word,
+            } => {
                 self.indirect(word.get(), word.get(), low.get(), sign)?;
             }
         }
@@ -565,7 +596,9 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             Some(ty) => three_source_types(ty, three.src1_type, three.src2_type).map(Some),
             None => [None; 3],
         };
-        for (((source, negate, absolute), ty), column) in sources.into_iter().zip(types).zip([32, 48, 64]) {
+        for (((source, negate, absolute), ty), column) in
+            sources.into_iter().zip(types).zip([32, 48, 64])
+        {
             self.line.pad(column);
             if !self.align16() {
                 continue;
@@ -695,7 +728,11 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             control => self.invalid("thread control", control.bits())?,
         }
         let branch = matches!(self.opcode, Opcode::If | Opcode::Else);
-        flag(&mut self.line, controls_b.acc_wr_ctrl, if branch { " BranchCtrl" } else { " AccWrEnable" })?;
+        flag(
+            &mut self.line,
+            controls_b.acc_wr_ctrl,
+            if branch { " BranchCtrl" } else { " AccWrEnable" },
+        )?;
         if self.opcode.op().format == Format::Send {
             let end = gen8::EuInstructionSend::unpack_lossy(self.dwords).message.eot;
             flag(&mut self.line, end, " EOT")?;
@@ -705,7 +742,11 @@ impl<W: Write + ?Sized> Printer<'_, W> {
 }
 
 /// What Mesa writes for a value that has no word.
-pub(super) fn invalid<W: Write + ?Sized>(line: &mut Line<'_, W>, what: &str, value: u64) -> fmt::Result {
+pub(super) fn invalid<W: Write + ?Sized>(
+    line: &mut Line<'_, W>,
+    what: &str,
+    value: u64,
+) -> fmt::Result {
     line.text("*** invalid ")?;
     line.text(what)?;
     line.text(" value ")?;

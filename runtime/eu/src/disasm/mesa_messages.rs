@@ -8,8 +8,8 @@ use crate::instruction::SharedFunction;
 use crate::syntax::{self, Syntax};
 use core::fmt::{self, Write};
 
-/// `dp data 1 MsgDesc: ( DC typed surface write, Surface = 1, SIMD16, Mask = 0x0) mlen 7 rlen 0`; without a descriptor
-/// that it is in a register.
+/// `dp data 1 MsgDesc: ( DC typed surface write, Surface = 1, SIMD16, Mask = 0x0) mlen 7 rlen 0`;
+/// without a descriptor that it is in a register.
 pub(super) fn write<W: Write + ?Sized>(
     line: &mut Line<'_, W>,
     function: eu::Sfid,
@@ -21,7 +21,9 @@ pub(super) fn write<W: Write + ?Sized>(
     match meaning {
         // The number of motion estimation is that of another unit in later generations.
         Some(MotionEstimation) => line.text("rt accel")?,
-        Some(meaning) => line.text(syntax::FUNCTIONS.name(meaning, Syntax::Mesa).unwrap_or_default())?,
+        Some(meaning) => {
+            line.text(syntax::FUNCTIONS.name(meaning, Syntax::Mesa).unwrap_or_default())?
+        }
         None if number == 1 => line.text("math")?,
         None => invalid(line, "SFID", number)?,
     }
@@ -34,7 +36,8 @@ pub(super) fn write<W: Write + ?Sized>(
             // Bit 18 is reserved here; Mesa reads the type as that of data port 1.
             let message = md::DataPort1MessageDescriptor::unpack_lossy(dwords);
             let message_type = message.message_type.bits();
-            let fields = [message.binding_table_index.get(), message.message_control.get(), message_type, 0];
+            let fields =
+                [message.binding_table_index.get(), message.message_control.get(), message_type, 0];
             for (index, field) in fields.into_iter().enumerate() {
                 line.text(if index == 0 { " (" } else { ", " })?;
                 line.unsigned(field)?;
@@ -47,7 +50,9 @@ pub(super) fn write<W: Write + ?Sized>(
         Some(Gateway) => {
             let message = md::MessageGatewayDescriptor::unpack_lossy(dwords);
             line.text(" (")?;
-            line.text(GATEWAY.get(message.gateway_opcode.bits() as usize).copied().unwrap_or("(null)"))?;
+            line.text(
+                GATEWAY.get(message.gateway_opcode.bits() as usize).copied().unwrap_or("(null)"),
+            )?;
             line.text(")")?;
         }
         Some(DataPort0) => data_port_0(line, dwords)?,
@@ -55,7 +60,12 @@ pub(super) fn write<W: Write + ?Sized>(
         Some(PixelInterpolator) => {
             let message = msd::PixelInterpolatorMessageDescriptor::unpack_lossy(dwords);
             line.text(if message.linear { " (linear, " } else { " (persp, " })?;
-            line.text(INTERPOLATION.get(message.message_type.bits() as usize).copied().unwrap_or_default())?;
+            line.text(
+                INTERPOLATION
+                    .get(message.message_type.bits() as usize)
+                    .copied()
+                    .unwrap_or_default(),
+            )?;
             line.text(", 0x")?;
             line.hex(message.message_data.pack()[0].into(), 2)?;
             line.text(")")?;
@@ -72,8 +82,14 @@ pub(super) fn write<W: Write + ?Sized>(
     line.unsigned(message.response_length.get())
 }
 
-/// A word of a table after a space, or that there is none. Empty words are those that the table lacks.
-fn word<W: Write + ?Sized>(line: &mut Line<'_, W>, table: &[&str], value: u64, what: &str) -> fmt::Result {
+/// A word of a table after a space, or that there is none. Empty words are those that the table
+/// lacks.
+fn word<W: Write + ?Sized>(
+    line: &mut Line<'_, W>,
+    table: &[&str],
+    value: u64,
+    what: &str,
+) -> fmt::Result {
     match table.get(value as usize) {
         Some(word) if !word.is_empty() => {
             line.text(" ")?;
@@ -136,7 +152,11 @@ fn data_port_0<W: Write + ?Sized>(line: &mut Line<'_, W>, dwords: &[u32; 1]) -> 
     if message.legacy_dap_dc_message.bits() == 1 {
         // Mesa looks behind the end of its table here; these words are ours.
         let scratch = msd::Msd0Scratch::unpack_lossy(dwords);
-        line.text(if scratch.write { " DC scratch block write, " } else { " DC scratch block read, " })?;
+        line.text(if scratch.write {
+            " DC scratch block write, "
+        } else {
+            " DC scratch block read, "
+        })?;
         line.unsigned(scratch.block_size.get())?;
         line.text(", ")?;
         line.unsigned(scratch.offset.get())?;
@@ -209,10 +229,18 @@ fn data_port_1<W: Write + ?Sized>(line: &mut Line<'_, W>, dwords: &[u32; 1]) -> 
     line.text(")")
 }
 
-static GATEWAY: [&str; 7] =
-    ["open", "close", "forward msg", "get timestamp", "barrier msg", "update state", "mmio read/write"];
+static GATEWAY: [&str; 7] = [
+    "open",
+    "close",
+    "forward msg",
+    "get timestamp",
+    "barrier msg",
+    "update state",
+    "mmio read/write",
+];
 
-static INTERPOLATION: [&str; 4] = ["per_message_offset", "sample_position", "centroid", "per_slot_offset"];
+static INTERPOLATION: [&str; 4] =
+    ["per_message_offset", "sample_position", "centroid", "per_slot_offset"];
 
 static URB: [&str; 9] = [
     "write HWord",
@@ -306,8 +334,8 @@ static DATA_PORT_1: [&str; 31] = [
 ];
 
 static ATOMIC: [&str; 16] = [
-    "", "and", "or", "xor", "mov", "inc", "dec", "add", "sub", "revsub", "imax", "imin", "umax", "umin",
-    "cmpwr", "predec",
+    "", "and", "or", "xor", "mov", "inc", "dec", "add", "sub", "revsub", "imax", "imin", "umax",
+    "umin", "cmpwr", "predec",
 ];
 
 static SAMPLER: [&str; 32] = [

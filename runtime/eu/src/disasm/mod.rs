@@ -1,13 +1,14 @@
 //! Text of instructions, in the syntax of Intel's assembler IGA and in that of Mesa's disassembler.
 //!
-//! [`Instruction::display`] and [`Located::display`] print one instruction, [`listing`] a whole kernel with its labels.
-//! Both languages are written as their tools write them, up to white space. Two things follow from that: Mesa's text
-//! shows no targets of `goto`, `brd`, `brc` and `call`, calls `join` illegal, divides the subregister of an indirect
-//! destination by the size of its type and writes negative offsets to an address as ten bits, since Mesa's does; IGA's has none of the swizzles and masks of
-//! Align16, which are written here as Mesa does, `.xyzw` behind the region.
+//! [`Instruction::display`] and [`Located::display`] print one instruction, [`listing`] a whole
+//! kernel with its labels. Both languages are written as their tools write them, up to white space.
+//! Two things follow from that: Mesa's text shows no targets of `goto`, `brd`, `brc` and `call`,
+//! calls `join` illegal, divides the subregister of an indirect destination by the size of its type
+//! and writes negative offsets to an address as ten bits, since Mesa's does; IGA's has none of the
+//! swizzles and masks of Align16, which are written here as Mesa does, `.xyzw` behind the region.
 //!
-//! `Display` of an [`Instruction`] and of a [`Located`] is IGA's text. A lone instruction's jumps are shown as numbers of
-//! bytes.
+//! `Display` of an [`Instruction`] and of a [`Located`] is IGA's text. A lone instruction's jumps
+//! are shown as numbers of bytes.
 //!
 //! ```
 //! use genxml_eu::disasm::listing;
@@ -40,8 +41,8 @@ pub struct Shown<'a> {
 }
 
 impl Instruction {
-    /// The text in `syntax`, without a line end. Mesa's text of a message has two lines. What cannot be encoded has no
-    /// text in Mesa's syntax but a comment that says why.
+    /// The text in `syntax`, without a line end. Mesa's text of a message has two lines. What
+    /// cannot be encoded has no text in Mesa's syntax but a comment that says why.
     pub fn display(&self, syntax: Syntax) -> Shown<'_> {
         Shown { instruction: self, position: None, syntax }
     }
@@ -53,7 +54,8 @@ impl Located {
         Shown { instruction: &self.instruction, position: Some(self.position), syntax }
     }
 
-    /// Byte positions that the instruction can jump to, as far as it holds them; those before the kernel are left out.
+    /// Byte positions that the instruction can jump to, as far as it holds them; those before the
+    /// kernel are left out.
     pub fn targets(&self) -> impl Iterator<Item = u64> {
         let position = self.position;
         let distances = self.instruction.branch.map(|branch| [Some(branch.jip), branch.uip]);
@@ -71,7 +73,9 @@ impl fmt::Display for Shown<'_> {
         match self.syntax {
             Syntax::Iga => iga::write(f, self.instruction, self.position),
             Syntax::Mesa => match self.instruction.encode() {
-                Ok(dwords) => mesa::write(f, &dwords, self.instruction.compacted, &mesa::Targets::Numbers),
+                Ok(dwords) => {
+                    mesa::write(f, &dwords, self.instruction.compacted, &mesa::Targets::Numbers)
+                }
                 Err(error) => write!(f, "// {error}"),
             },
         }
@@ -90,8 +94,8 @@ impl fmt::Display for Located {
     }
 }
 
-/// A whole kernel: labels, and an instruction a line. What cannot be decoded is shown as a comment with its dwords and
-/// the reason.
+/// A whole kernel: labels, and an instruction a line. What cannot be decoded is shown as a comment
+/// with its dwords and the reason.
 pub fn listing(bytes: &[u8], syntax: Syntax) -> String {
     // About what a line takes.
     let mut text = String::with_capacity(bytes.len() * 6);

@@ -2,7 +2,8 @@
 
 use core::fmt::{self, Write};
 
-/// Text on its way to a writer. White space is written with what follows it, so lines have none at their end.
+/// Text on its way to a writer. White space is written with what follows it, so lines have none at
+/// their end.
 pub(super) struct Line<'w, W: ?Sized> {
     out: &'w mut W,
     column: usize,
@@ -164,7 +165,8 @@ pub(super) fn scientific(value: f64, digits: usize, trim: bool) -> Short {
     let (mantissa, exponent) = text.as_str().split_once('e').unwrap_or((text.as_str(), "0"));
     let mantissa = Short::of(format_args!("{mantissa}"));
     let mantissa = if trim { mantissa.without_zeros() } else { mantissa };
-    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
+    let (sign, exponent) =
+        exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
     Short::of(format_args!("{}e{sign}{exponent:0>2}", mantissa.as_str()))
 }
 
@@ -190,8 +192,8 @@ pub(super) fn half_float(bits: u16) -> f32 {
     if sign == 0 { magnitude } else { -magnitude }
 }
 
-/// A byte of a vector of floats: sign, three bits of exponent with bias 3, four bits of fraction; always normalised,
-/// but for both zeros (004:1123-1222).
+/// A byte of a vector of floats: sign, three bits of exponent with bias 3, four bits of fraction;
+/// always normalised, but for both zeros (004:1123-1222).
 pub(super) fn restricted_float(byte: u8) -> f64 {
     let magnitude = byte % 128;
     let sign = if byte < 128 { 1.0 } else { -1.0 };
@@ -253,7 +255,8 @@ mod tests {
         assert_eq!((text.len(), text.trim_start()), (90, "18446744073709551615"));
     }
 
-    /// Oracle: IEEE 754: least and greatest subnormal, least normal, one, the float below one, the greatest.
+    /// Oracle: IEEE 754: least and greatest subnormal, least normal, one, the float below one, the
+    /// greatest.
     #[test]
     fn half_floats() {
         let cases = [
@@ -276,7 +279,9 @@ mod tests {
     /// Oracle: rows of the manual's table, 004:1171-1213.
     #[test]
     fn restricted_floats() {
-        for (byte, value) in [(0x30, 1.0), (0x38, 1.5), (0xb0, -1.0), (0x70, 16.0), (0x01, 0.1328125)] {
+        for (byte, value) in
+            [(0x30, 1.0), (0x38, 1.5), (0xb0, -1.0), (0x70, 16.0), (0x01, 0.1328125)]
+        {
             assert_eq!(restricted_float(byte), value, "{byte:#x}");
         }
         assert!(restricted_float(0x80).is_sign_negative() && restricted_float(0x80) == 0.0);

@@ -1,5 +1,5 @@
-//! Registers that messages take and return, from the payloads of 2d p.115-501 and, where no page is left, from what
-//! Mesa's compiler sends.
+//! Registers that messages take and return, from the payloads of 2d p.115-501 and, where no page is
+//! left, from what Mesa's compiler sends.
 
 use crate::gen8::{descriptors as mdc, eu_messages as msd, messages as md};
 use crate::instruction::SharedFunction;
@@ -50,7 +50,11 @@ type Payload = Option<(Span, Span)>;
 
 const NOTHING: Span = Span::exactly(0);
 
-pub(super) fn lengths(function: SharedFunction, dwords: &[u32; 1], header: bool) -> Option<Lengths> {
+pub(super) fn lengths(
+    function: SharedFunction,
+    dwords: &[u32; 1],
+    header: bool,
+) -> Option<Lengths> {
     let mut header_length = u8::from(header);
     let (payload, returned) = match function {
         SharedFunction::Sampler => sampler(dwords),
@@ -65,13 +69,16 @@ pub(super) fn lengths(function: SharedFunction, dwords: &[u32; 1], header: bool)
         SharedFunction::DataPort0 => data_port_0(dwords, header),
         SharedFunction::DataPort1 => data_port_1(dwords),
         SharedFunction::PixelInterpolator => pixel_interpolator(dwords),
-        SharedFunction::MotionEstimation | SharedFunction::CheckAndRefinement => motion_estimation(dwords),
+        SharedFunction::MotionEstimation | SharedFunction::CheckAndRefinement => {
+            motion_estimation(dwords)
+        }
         SharedFunction::Null | SharedFunction::Reserved(_) => None,
     }?;
     Some(Lengths { sent: payload.plus(header_length), returned })
 }
 
-/// Parameters and components, one register each in SIMD8, two in SIMD16; SIMD4x2 has all components in one.
+/// Parameters and components, one register each in SIMD8, two in SIMD16; SIMD4x2 has all components
+/// in one.
 fn sampler(dwords: &[u32; 1]) -> Payload {
     use md::MessageDescriptorSamplingEngineSimdMode10 as Mode;
     let all = |step: u8, parameters, components| {
@@ -115,7 +122,8 @@ fn urb(dwords: &[u32; 1]) -> Payload {
     }
 }
 
-/// Source 0 alpha, mask of samples, colours, depth and stencil, of which the colours alone are always there.
+/// Source 0 alpha, mask of samples, colours, depth and stencil, of which the colours alone are
+/// always there.
 fn render(dwords: &[u32; 1]) -> Payload {
     use msd::RenderTargetWriteSubtype as Subtype;
     let message = msd::MsdRtw::unpack_lossy(dwords);
@@ -176,11 +184,14 @@ fn data_port_0(dwords: &[u32; 1], header: bool) -> Payload {
         return Some(if scratch.write { (block, NOTHING) } else { (NOTHING, block) });
     }
     let block = || owords(md::Msd0rOwb::unpack_lossy(dwords).data_blocks);
-    let simd = || if msd::Msd0Bs::unpack_lossy(dwords).simd_mode == mdc::MdcSm2::SIMD16 { 2 } else { 1 };
+    let simd =
+        || if msd::Msd0Bs::unpack_lossy(dwords).simd_mode == mdc::MdcSm2::SIMD16 { 2 } else { 1 };
     match message.message_type {
         md::MtDp0::MT0R_OWB | md::MtDp0::MT0R_OWUB => Some((NOTHING, block()?)),
         md::MtDp0::MT0W_OWB => Some((block()?, NOTHING)),
-        md::MtDp0::MT0R_DWS | md::MtDp0::MT0R_BS => Some((Span::exactly(simd()), Span::exactly(simd()))),
+        md::MtDp0::MT0R_DWS | md::MtDp0::MT0R_BS => {
+            Some((Span::exactly(simd()), Span::exactly(simd())))
+        }
         md::MtDp0::MT0W_DWS | md::MtDp0::MT0W_BS => Some((Span::exactly(simd() * 2), NOTHING)),
         md::MtDp0::MT0_MEMFENCE => {
             // One register that nobody looks at, whether it is called a header or not.
@@ -197,7 +208,9 @@ fn data_port_1(dwords: &[u32; 1]) -> Payload {
     match message.message_type {
         MtDp1::MT1R_MB | MtDp1::MT1R_T => Some((NOTHING, Span::between(1, 8))),
         MtDp1::MT1W_MB => Some((Span::between(1, 8), NOTHING)),
-        MtDp1::MT1R_US | MtDp1::MT1W_US | MtDp1::MT1R_A64_US | MtDp1::MT1W_A64_US => untyped(dwords),
+        MtDp1::MT1R_US | MtDp1::MT1W_US | MtDp1::MT1R_A64_US | MtDp1::MT1W_A64_US => {
+            untyped(dwords)
+        }
         MtDp1::MT1R_TS => Some((Span::between(1, 4), Span::exactly(channels(dwords)))),
         MtDp1::MT1W_TS => Some((Span::between(1, 4).plus(channels(dwords)), NOTHING)),
         MtDp1::MT1A_UI => {
@@ -234,7 +247,8 @@ fn untyped(dwords: &[u32; 1]) -> Payload {
         mdc::MdcSm3::SIMD4X2 => (1, 1),
         _ => return None,
     };
-    let addresses = if long && message.simd_mode != mdc::MdcSm3::SIMD4X2 { addresses * 2 } else { addresses };
+    let addresses =
+        if long && message.simd_mode != mdc::MdcSm3::SIMD4X2 { addresses * 2 } else { addresses };
     Some(match write {
         true => (Span::exactly(addresses + data), NOTHING),
         false => (Span::exactly(addresses), Span::exactly(data)),
@@ -286,7 +300,9 @@ fn scattered(dwords: &[u32; 1]) -> Option<Span> {
 fn block(dwords: &[u32; 1]) -> Option<Span> {
     use msd::A64BlockSubtype as Subtype;
     match msd::Msd1A64B::unpack_lossy(dwords).subtype {
-        Subtype::OWORD | Subtype::UNALIGNED_OWORD => owords(md::Msd0rOwb::unpack_lossy(dwords).data_blocks),
+        Subtype::OWORD | Subtype::UNALIGNED_OWORD => {
+            owords(md::Msd0rOwb::unpack_lossy(dwords).data_blocks)
+        }
         Subtype::HWORD => match mdc::Msd1rA64Hwb::unpack_lossy(dwords).data_elements {
             mdc::MdcA64DbHw::HW1 => Some(Span::exactly(1)),
             mdc::MdcA64DbHw::HW2 => Some(Span::exactly(2)),

@@ -1,7 +1,8 @@
 //! What a message asks for: its fields by name, its lengths, and in words.
 //!
-//! [`describe`] finds the structure of the specification that describes a descriptor most closely and gives its fields;
-//! [`Description::lengths`] says how many registers such a message takes and returns.
+//! [`describe`] finds the structure of the specification that describes a descriptor most closely
+//! and gives its fields; [`Description::lengths`] says how many registers such a message takes and
+//! returns.
 
 mod lengths;
 mod own_words;
@@ -31,8 +32,8 @@ pub struct Description {
     pub returned: u8,
     /// The first register is a header.
     pub header: bool,
-    /// The structure that describes the descriptor most closely: that of all messages if there is none of the
-    /// receiver's, nothing if there is no such receiver.
+    /// The structure that describes the descriptor most closely: that of all messages if there is
+    /// none of the receiver's, nothing if there is no such receiver.
     pub container: Option<&'static Container>,
     dwords: [u32; 1],
 }
@@ -71,7 +72,8 @@ fn container(
     };
     let send = send.pack();
     let views = eu::EuInstructionSend::INFO.views.iter();
-    let views = views.filter(|view| (view.start, view.end) == DESCRIPTOR && view.exists(&Frame::new(&send)));
+    let views = views
+        .filter(|view| (view.start, view.end) == DESCRIPTOR && view.exists(&Frame::new(&send)));
     // The first is what all messages have in common.
     let container = views.rev().find_map(|view| structure(view.ty))?;
     Some(closest(container, &message.pack()))
@@ -79,7 +81,10 @@ fn container(
 
 fn closest(container: &'static Container, dwords: &[u32; 1]) -> &'static Container {
     let views = container.views.iter().filter(|view| view.exists(&Frame::new(dwords)));
-    views.filter_map(|view| structure(view.ty)).next().map_or(container, |view| closest(view, dwords))
+    views
+        .filter_map(|view| structure(view.ty))
+        .next()
+        .map_or(container, |view| closest(view, dwords))
 }
 
 fn structure(ty: Type) -> Option<&'static Container> {
@@ -95,11 +100,15 @@ impl Description {
         self.dwords[0]
     }
 
-    /// The fields of [`container`](Self::container) but for lengths, header and end of thread, which all messages have.
+    /// The fields of [`container`](Self::container) but for lengths, header and end of thread,
+    /// which all messages have.
     pub fn fields(&self) -> impl Iterator<Item = Member<'_>> {
         const COMMON: [&str; 4] = ["EOT", "Message Length", "Response Length", "Header Present"];
         let levels = self.container.map(|container| Level::of(container, &self.dwords));
-        levels.into_iter().flat_map(Level::fields).filter(|member| !COMMON.contains(&member.field.name))
+        levels
+            .into_iter()
+            .flat_map(Level::fields)
+            .filter(|member| !COMMON.contains(&member.field.name))
     }
 
     /// The message in words.
@@ -107,12 +116,14 @@ impl Description {
         words(self.function, self.descriptor())
     }
 
-    /// How many registers a message of this kind takes and returns, by the manual; nothing where that is not known.
+    /// How many registers a message of this kind takes and returns, by the manual; nothing where
+    /// that is not known.
     pub fn lengths(&self) -> Option<Lengths> {
         lengths::lengths(self.function, &self.dwords, self.header)
     }
 
-    /// True if the lengths in the descriptor are not those of [`lengths`](Self::lengths). An answer may be dropped.
+    /// True if the lengths in the descriptor are not those of [`lengths`](Self::lengths). An answer
+    /// may be dropped.
     pub fn contradicts_lengths(&self) -> bool {
         self.lengths().is_some_and(|lengths| {
             !lengths.sent.contains(self.sent)
@@ -144,13 +155,14 @@ impl fmt::Display for Description {
     }
 }
 
-/// The message in words, IGA's where they are right; `?` is printed for what has none: motion estimation, check and
-/// refinement, reserved types.
+/// The message in words, IGA's where they are right; `?` is printed for what has none: motion
+/// estimation, check and refinement, reserved types.
 pub fn words(function: SharedFunction, descriptor: u32) -> Words {
     Words { function, descriptor }
 }
 
-/// `wr:3h+0, rd:0; hdc.dc1; media block write`: lengths in registers, receiver, message, all as IGA has them.
+/// `wr:3h+0, rd:0; hdc.dc1; media block write`: lengths in registers, receiver, message, all as IGA
+/// has them.
 pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, send: &Send) -> fmt::Result {
     let function = name_in_comment(send.function);
     match send.descriptor {
@@ -159,7 +171,8 @@ pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, send: &Send) -> fmt::Resul
             write!(out, "wr:a0.{word}[28:25]+0, rd:a0.{word}[24:20]; {function}")
         }
         Descriptor::Immediate(descriptor) => {
-            let message = eu::EuInstructionOperandSendMsg::unpack_lossy(&[descriptor]).message_descriptor;
+            let message =
+                eu::EuInstructionOperandSendMsg::unpack_lossy(&[descriptor]).message_descriptor;
             let header = if message.header_present { "h" } else { "" };
             let (sent, returned) = (message.message_length.get(), message.response_length.get());
             write!(out, "wr:{sent}{header}+0, rd:{returned}; {function}; ")?;

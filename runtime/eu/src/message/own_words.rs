@@ -1,5 +1,5 @@
-//! Words for the messages that IGA has none for, and for those that it misnames because their numbers have another meaning
-//! on later hardware.
+//! Words for the messages that IGA has none for, and for those that it misnames because their
+//! numbers have another meaning on later hardware.
 
 use super::words::operation;
 use crate::gen8::{descriptors as mdc, eu_messages as msd, messages as md};

@@ -5,7 +5,8 @@ use crate::instruction::SharedFunction;
 use core::fmt::{self, Write};
 use genxml_core::bits;
 
-/// A message in words, to be printed: IGA's, but where IGA has none or misnames what Gen8 does. `?` if nothing is known.
+/// A message in words, to be printed: IGA's, but where IGA has none or misnames what Gen8 does. `?`
+/// if nothing is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Words {
     pub(super) function: SharedFunction,
@@ -107,7 +108,11 @@ fn sampler<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
         },
     };
     let half = if bits::get(dwords, RETURN_FORMAT, RETURN_FORMAT) == 1 { " 16b" } else { "" };
-    Some(write!(out, "{mode}{half} {operation} using sampler index {}", message.sampler_index.get()))
+    Some(write!(
+        out,
+        "{mode}{half} {operation} using sampler index {}",
+        message.sampler_index.get()
+    ))
 }
 
 /// Bit that asks the sampler for half floats on later hardware; reserved on Gen8 (2d p.257).
@@ -248,7 +253,8 @@ fn data_port_0<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     })
 }
 
-/// A fence is for shared local memory or, with no surface, for all memory. Of others IGA says only that they wait.
+/// A fence is for shared local memory or, with no surface, for all memory. Of others IGA says only
+/// that they wait.
 fn fence<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     let waits = md::MsdMemfence::unpack_lossy(dwords).commit;
     let before = if waits { "synchronized " } else { "" };
@@ -301,7 +307,9 @@ fn data_port_1<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
         MtDp1::MT1W_US => write!(out, "untyped surface write with {}", channels()),
         MtDp1::MT1R_TS => typed(out, dwords, "read", ""),
         MtDp1::MT1W_TS => typed(out, dwords, "write", ""),
-        read if read.bits() == TYPED_READ_WITH_STATUS => typed(out, dwords, "read", " returning status"),
+        read if read.bits() == TYPED_READ_WITH_STATUS => {
+            typed(out, dwords, "read", " returning status")
+        }
         MtDp1::MT1R_A64_US => write!(out, "a64 untyped surface read with {}", channels()),
         MtDp1::MT1W_A64_US => write!(out, "a64 untyped surface write with {}", channels()),
         MtDp1::MT1A_UI => write!(out, "untyped atomic int32 {}", atomic()),
@@ -368,7 +376,12 @@ fn coordinates(registers: u64) -> &'static str {
     }
 }
 
-fn typed<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str, status: &str) -> fmt::Result {
+fn typed<W: Write + ?Sized>(
+    out: &mut W,
+    dwords: &[u32; 1],
+    direction: &str,
+    status: &str,
+) -> fmt::Result {
     let message = msd::Msd1Ts::unpack_lossy(dwords);
     let high = if message.slot_group == mdc::MdcSg3::SG8U { " (high slot group)" } else { "" };
     let (channels, sent) = (channels(message.channel_mask), message.message_length.get());
@@ -404,8 +417,8 @@ fn scattered<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str)
     }
 }
 
-/// IGA turns the names of aligned and unaligned owords round, has no dual block, and takes the number of hwords for the
-/// logarithm that it is in scratch blocks.
+/// IGA turns the names of aligned and unaligned owords round, has no dual block, and takes the
+/// number of hwords for the logarithm that it is in scratch blocks.
 fn block<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str) -> fmt::Result {
     use msd::A64BlockSubtype as Subtype;
     let blocks = owords(md::Msd0rOwb::unpack_lossy(dwords).data_blocks);
@@ -421,8 +434,10 @@ fn block<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str) -> 
 
 /// The channels that take part; a set bit of the mask leaves one out.
 fn channels(mask: mdc::MdcCmask) -> &'static str {
-    const NAMES: [&str; 16] =
-        ["xyzw", "yzw", "xzw", "zw", "xyw", "yw", "xw", "w", "xyz", "yz", "xz", "z", "xy", "y", "x", ""];
+    const NAMES: [&str; 16] = [
+        "xyzw", "yzw", "xzw", "zw", "xyw", "yw", "xw", "w", "xyz", "yz", "xz", "z", "xy", "y", "x",
+        "",
+    ];
     NAMES.get(mask.bits() as usize).copied().unwrap_or_default()
 }
 

@@ -90,7 +90,8 @@ fn reserved(native: &Native, report: &mut Report<'_>) {
         }
         Format::Basic if opcode.op().sources == 2 => {
             check(eu::EuInstructionBasicTwoSrc::unpack(dwords).err());
-            if eu::EuInstructionSourcesRegReg::unpack_lossy(half).src1_reg_file != eu::RegFile::IMM {
+            if eu::EuInstructionSourcesRegReg::unpack_lossy(half).src1_reg_file != eu::RegFile::IMM
+            {
                 check(eu::EuInstructionSourcesRegReg::unpack(half).err());
             }
         }
@@ -111,13 +112,16 @@ fn halves(native: &Native, report: &mut Report<'_>) {
     let controls = eu::EuInstructionOperandControls::unpack_lossy(&[native.dwords[1]]);
     let two = eu::EuInstructionSourcesRegImm::unpack_lossy(half);
     let (ty, bits) = match (op.format, controls.src0_type) {
-        (Format::Basic, eu::EuInstructionOperandControlsSrc0Type::Immediate { src0_src_imm_type })
-            if op.sources == 1 =>
-        {
+        (
+            Format::Basic,
+            eu::EuInstructionOperandControlsSrc0Type::Immediate { src0_src_imm_type },
+        ) if op.sources == 1 => {
             let one = eu::EuInstructionSourcesImm32::unpack_lossy(half);
             (src0_src_imm_type, one.source_0_immediate.get())
         }
-        (Format::Basic | Format::Math, _) if op.sources == 2 && two.src1_reg_file == eu::RegFile::IMM => {
+        (Format::Basic | Format::Math, _)
+            if op.sources == 2 && two.src1_reg_file == eu::RegFile::IMM =>
+        {
             (two.src1_src_type, two.source_1_immediate.get())
         }
         _ => return,

@@ -196,7 +196,8 @@ fn targets(position: u64, i: &Instruction) -> impl Iterator<Item = (Place, i64)>
     jip.into_iter().chain(uip)
 }
 
-/// Which instructions something leads to from the first on. After a jump to where nobody knows, all that is not zero.
+/// Which instructions something leads to from the first on. After a jump to where nobody knows, all
+/// that is not zero.
 pub fn reached(slots: &Slots) -> Vec<bool> {
     let all = slots.all();
     let mut reached = vec![false; all.len()];
@@ -224,10 +225,17 @@ pub fn reached(slots: &Slots) -> Vec<bool> {
 }
 
 fn jumps_anywhere(i: &Instruction) -> bool {
-    let ip = |register: &Register| matches!(register, Register::Arf { file: Arf::InstructionPointer, .. });
+    let ip = |register: &Register| {
+        matches!(register, Register::Arf { file: Arf::InstructionPointer, .. })
+    };
     let jump = !matches!(
         i.opcode.op().format,
-        Format::Basic | Format::ThreeSource | Format::Math | Format::Send | Format::Bare | Format::Wait
+        Format::Basic
+            | Format::ThreeSource
+            | Format::Math
+            | Format::Send
+            | Format::Bare
+            | Format::Wait
     );
     (jump && i.branch.is_none() && i.opcode != Opcode::Ret)
         || i.opcode == Opcode::Calla
@@ -307,7 +315,12 @@ fn leads(
             if let Some(target) = there(slots, to)
                 && !allowed(place, to, slot, i, target.opcode)
             {
-                report.at(slot.position, Some(i), place, format_args!("{} at {to:#x}", target.opcode.name()));
+                report.at(
+                    slot.position,
+                    Some(i),
+                    place,
+                    format_args!("{} at {to:#x}", target.opcode.name()),
+                );
             }
         }
     }
@@ -335,7 +348,8 @@ fn else_target(slots: &Slots, report: &mut Report<'_>) {
         report,
         |i| i.opcode == Opcode::Else,
         |place, _, _, i, target| {
-            target == Opcode::Endif || (i.branch_ctrl && place == Place::Jip && target == Opcode::Join)
+            target == Opcode::Endif
+                || (i.branch_ctrl && place == Place::Jip && target == Opcode::Join)
         },
     );
 }
@@ -477,7 +491,9 @@ fn written(i: &Instruction) -> Option<u8> {
 
 fn reads(i: &Instruction, register: u8) -> bool {
     i.operands().any(|operand| match operand {
-        Operand::Register(Source { register: Register::Grf { number, .. }, .. }) => *number == register,
+        Operand::Register(Source { register: Register::Grf { number, .. }, .. }) => {
+            *number == register
+        }
         _ => false,
     })
 }
@@ -492,7 +508,11 @@ fn dependency(slots: &Slots, report: &mut Report<'_>) {
             Err(_) => Some((slot.position, false)),
             Ok(i) if reads(i, register) => Some((slot.position, false)),
             Ok(i) if written(i) == Some(register) => Some((slot.position, true)),
-            Ok(i) if targets(slot.position, i).next().is_some() || !goes_on(i) || jumps_anywhere(i) => {
+            Ok(i)
+                if targets(slot.position, i).next().is_some()
+                    || !goes_on(i)
+                    || jumps_anywhere(i) =>
+            {
                 Some((slot.position, false))
             }
             Ok(_) => None,

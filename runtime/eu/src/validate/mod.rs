@@ -1,18 +1,20 @@
 //! What the manual forbids in kernels, and what a compiler should not do.
 //!
-//! A [`Rule`] is data: an id that stays, a severity, the page, what must hold, what to do, and a function that looks. Rules
-//! stand in families, one file each:
+//! A [`Rule`] is data: an id that stays, a severity, the page, what must hold, what to do, and a
+//! function that looks. Rules stand in families, one file each:
 //!
 //! * `operands`: types, modifiers, immediates, architecture registers, accumulators
 //! * `region`: regions of sources and destinations, the channels of an instruction, Align16
-//! * `special`: conversions and half floats, comparisons, dot products, lines and planes, math, three sources
+//! * `special`: conversions and half floats, comparisons, dot products, lines and planes, math,
+//!   three sources
 //! * `send`: messages, thread control
 //! * `flow`: jumps and structured control flow over a whole kernel
 //! * `encoding`: dwords that are no instruction, bits that mean nothing
 //!
-//! Errors are what hardware refuses or leaves undefined, by the manual; warnings what works but should not be done, or
-//! what the manual forbids and kernels of drivers do all the same (the rule says so). What single messages want of their
-//! descriptors and payloads is in the specification's rules (`genx check`).
+//! Errors are what hardware refuses or leaves undefined, by the manual; warnings what works but
+//! should not be done, or what the manual forbids and kernels of drivers do all the same (the rule
+//! says so). What single messages want of their descriptors and payloads is in the specification's
+//! rules (`genx check`).
 //!
 //! ```
 //! use genxml_eu::instruction::{DataType, Destination, Operand, Region, Register, Source};
@@ -222,8 +224,8 @@ fn look(instruction: &Instruction, position: u64, findings: &mut Vec<Finding>) {
     }
 }
 
-/// What a kernel breaks, by position. `bytes` are the instructions from the first to the last. Where nothing leads to, zeros
-/// are padding and undefined operations data: they do not count.
+/// What a kernel breaks, by position. `bytes` are the instructions from the first to the last.
+/// Where nothing leads to, zeros are padding and undefined operations data: they do not count.
 pub fn kernel(bytes: &[u8]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let slots = Slots::new(bytes);
@@ -241,7 +243,8 @@ pub fn kernel(bytes: &[u8]) -> Vec<Finding> {
             Check::Kernel(check) => check(&slots, &mut report),
             Check::Native(check) => {
                 for native in natives(bytes) {
-                    (report.position, report.instruction) = (native.position, slots.at(native.position));
+                    (report.position, report.instruction) =
+                        (native.position, slots.at(native.position));
                     check(&native, &mut report);
                 }
             }

@@ -268,7 +268,11 @@ fn types(view: &View<'_>, report: &mut Report<'_>) {
     let sources = &sources[..count];
     let destination = match view.op.format {
         // wait names its register once.
-        Format::Wait | Format::JumpIndexed | Format::Return | Format::BranchOne | Format::BranchTwo => None,
+        Format::Wait
+        | Format::JumpIndexed
+        | Format::Return
+        | Format::BranchOne
+        | Format::BranchTwo => None,
         _ => i.destination.map(|destination| destination.ty),
     };
     if !table.iter().any(|row| row.allows(destination, sources)) {
@@ -295,7 +299,8 @@ fn null_source(view: &View<'_>, report: &mut Report<'_>) {
 
 fn predicate(view: &View<'_>, report: &mut Report<'_>) {
     let own_rule = matches!(view.i.opcode, Opcode::Else | Opcode::Endif);
-    if view.i.predicate.is_some() && !own_rule && !view.op.modifiers.contains(Modifiers::PREDICATE) {
+    if view.i.predicate.is_some() && !own_rule && !view.op.modifiers.contains(Modifiers::PREDICATE)
+    {
         report.add(Place::Instruction, format_args!("{} is predicated", view.op.name));
     }
 }
@@ -322,12 +327,16 @@ fn condition(view: &View<'_>, report: &mut Report<'_>) {
         && computes_at_all(view)
         && !view.op.modifiers.contains(Modifiers::CONDITION)
     {
-        report.add(Place::Instruction, format_args!("{} has the condition {condition:?}", view.op.name));
+        report.add(
+            Place::Instruction,
+            format_args!("{} has the condition {condition:?}", view.op.name),
+        );
     }
 }
 
 fn saturate(view: &View<'_>, report: &mut Report<'_>) {
-    if view.i.saturate && computes_at_all(view) && !view.op.modifiers.contains(Modifiers::SATURATE) {
+    if view.i.saturate && computes_at_all(view) && !view.op.modifiers.contains(Modifiers::SATURATE)
+    {
         report.add(Place::Instruction, format_args!("{} saturates", view.op.name));
     }
 }
@@ -398,11 +407,15 @@ fn immediate_byte(view: &View<'_>, report: &mut Report<'_>) {
 }
 
 fn vector_words(view: &View<'_>, report: &mut Report<'_>) {
-    let Some((_, Immediate { ty: ty @ (DataType::V | DataType::Uv), .. })) = view.immediate() else { return };
+    let Some((_, Immediate { ty: ty @ (DataType::V | DataType::Uv), .. })) = view.immediate()
+    else {
+        return;
+    };
     if let Some((place, source)) = view.registers().next()
         && (source.ty.size() > 2 || source.ty.is_float())
     {
-        report.add(place, format_args!("type {}, the immediate is {}", source.ty.name(), ty.name()));
+        report
+            .add(place, format_args!("type {}, the immediate is {}", source.ty.name(), ty.name()));
     }
 }
 
@@ -504,7 +517,8 @@ fn src1_arf(view: &View<'_>, report: &mut Report<'_>) {
 /// All operands, with their registers and types.
 fn operands<'a>(view: &View<'a>) -> impl Iterator<Item = (Place, &'a Register, DataType)> {
     let destination = view.i.destination.as_ref();
-    let destination = destination.map(|operand| (Place::Destination, &operand.register, operand.ty));
+    let destination =
+        destination.map(|operand| (Place::Destination, &operand.register, operand.ty));
     destination
         .into_iter()
         .chain(view.registers().map(|(place, source)| (place, &source.register, source.ty)))
@@ -563,11 +577,13 @@ fn arf_span(view: &View<'_>, report: &mut Report<'_>) {
 /// Sources with an address for each row: the first subregister of a0 and how many.
 fn address_rows(view: &View<'_>) -> impl Iterator<Item = (Place, u8, u8)> {
     let channels = view.i.exec_size;
-    view.registers().filter_map(move |(place, source)| match (source.register, source.region.vertical) {
-        (Register::Indirect { address, .. }, Vertical::Addresses) => {
-            Some((place, address, (channels / source.region.width.max(1)).max(1)))
+    view.registers().filter_map(move |(place, source)| {
+        match (source.register, source.region.vertical) {
+            (Register::Indirect { address, .. }, Vertical::Addresses) => {
+                Some((place, address, (channels / source.region.width.max(1)).max(1)))
+            }
+            _ => None,
         }
-        _ => None,
     })
 }
 
@@ -588,7 +604,8 @@ fn address_group(view: &View<'_>, report: &mut Report<'_>) {
 }
 
 fn control_switch(view: &View<'_>, report: &mut Report<'_>) {
-    let control = |register: &Register| matches!(register, Register::Arf { file: Arf::Control, .. });
+    let control =
+        |register: &Register| matches!(register, Register::Arf { file: Arf::Control, .. });
     if view.i.thread_control == ThreadControl::Switch {
         return;
     }
@@ -657,7 +674,8 @@ fn different_accumulators(view: &View<'_>, report: &mut Report<'_>) {
         Register::Arf { file: Arf::Accumulator, number, .. } => Some(number),
         _ => None,
     };
-    let Some(written) = view.i.destination.and_then(|destination| number(&destination.register)) else {
+    let Some(written) = view.i.destination.and_then(|destination| number(&destination.register))
+    else {
         return;
     };
     for (place, source) in view.accumulator_sources() {
@@ -706,7 +724,10 @@ fn accumulator_region(view: &View<'_>, report: &mut Report<'_>) {
 fn accumulator_integer(view: &View<'_>, report: &mut Report<'_>) {
     let dword = |ty: DataType| matches!(ty, DataType::D | DataType::Ud);
     for (place, register, ty) in operands(view) {
-        if is_accumulator(register) && dword(ty) && !matches!(register, Register::Arf { number: 0, .. }) {
+        if is_accumulator(register)
+            && dword(ty)
+            && !matches!(register, Register::Arf { number: 0, .. })
+        {
             report.add(place, format_args!("not acc0, type {}", ty.name()));
         }
     }

@@ -237,7 +237,8 @@ fn flag_half(view: &View<'_>, report: &mut Report<'_>) {
 }
 
 fn nibble(view: &View<'_>, report: &mut Report<'_>) {
-    let double = view.source_types().chain(view.i.destination.map(|d| d.ty)).any(|ty| ty == DataType::Df);
+    let double =
+        view.source_types().chain(view.i.destination.map(|d| d.ty)).any(|ty| ty == DataType::Df);
     let computes = view.computes() || view.op.format == Format::ThreeSource;
     if computes && !view.i.channel_offset.is_multiple_of(8) && !(double && view.i.exec_size == 4) {
         report.add(
@@ -270,7 +271,10 @@ impl core::fmt::Display for Shown {
 fn look(view: &View<'_>, report: &mut Report<'_>, wrong: impl Fn(&Region) -> bool) {
     for (place, source) in regions(view) {
         if wrong(&source.region) {
-            report.add(place, format_args!("{}, {} channels", Shown(source.region), view.i.exec_size));
+            report.add(
+                place,
+                format_args!("{}, {} channels", Shown(source.region), view.i.exec_size),
+            );
         }
     }
 }
@@ -313,7 +317,8 @@ fn row(view: &View<'_>, report: &mut Report<'_>) {
             // Wherever it begins.
             let bytes = (width as u32 - 1) * u32::from(source.region.horizontal) * size + size;
             if bytes > REGISTER {
-                report.add(place, format_args!("{} has rows of {bytes} bytes", Shown(source.region)));
+                report
+                    .add(place, format_args!("{} has rows of {bytes} bytes", Shown(source.region)));
             }
         }
         let Some(elements) = view.read_elements(source) else { continue };
@@ -324,7 +329,12 @@ fn row(view: &View<'_>, report: &mut Report<'_>) {
         if let Some(row) = elements.offsets().chunks(width).find(crosses) {
             report.add(
                 place,
-                format_args!("{} from byte {} on, type {}", Shown(source.region), row[0], source.ty.name()),
+                format_args!(
+                    "{} from byte {} on, type {}",
+                    Shown(source.region),
+                    row[0],
+                    source.ty.name()
+                ),
             );
         }
     }
@@ -335,7 +345,10 @@ fn source_span(view: &View<'_>, report: &mut Report<'_>) {
         if let Some(elements) = view.read_elements(source)
             && elements.registers() > 2
         {
-            report.add(place, format_args!("{} reaches byte {}", Shown(source.region), elements.last()));
+            report.add(
+                place,
+                format_args!("{} reaches byte {}", Shown(source.region), elements.last()),
+            );
         }
     }
 }
@@ -359,7 +372,9 @@ fn vertical_size(view: &View<'_>, report: &mut Report<'_>) {
         let Vertical::Stride(stride) = source.region.vertical else { continue };
         // With one row it has no effect.
         let rows = view.i.exec_size > source.region.width;
-        if rows && ((stride == 16 && source.ty.size() > 2) || (stride == 32 && source.ty.size() > 1)) {
+        if rows
+            && ((stride == 16 && source.ty.size() > 2) || (stride == 32 && source.ty.size() > 1))
+        {
             report.add(place, format_args!("{}, type {}", Shown(source.region), source.ty.name()));
         }
     }
@@ -385,7 +400,10 @@ fn destination_span(view: &View<'_>, report: &mut Report<'_>) {
 }
 
 fn destination_split(view: &View<'_>, report: &mut Report<'_>) {
-    let Some(elements) = view.written_elements().filter(|_| view.computes() && view.align1()) else { return };
+    let Some(elements) = view.written_elements().filter(|_| view.computes() && view.align1())
+    else {
+        return;
+    };
     if elements.touched() == 2 && elements.registers() == 2 {
         let low = elements.offsets().iter().filter(|first| **first < REGISTER).count();
         let high = elements.offsets().len() - low;
@@ -396,11 +414,15 @@ fn destination_split(view: &View<'_>, report: &mut Report<'_>) {
 }
 
 fn destination_oword(view: &View<'_>, report: &mut Report<'_>) {
-    let Some(elements) = view.written_elements().filter(|_| view.computes() && view.align1()) else { return };
-    let two =
-        regions(view).any(|(_, source)| view.read_elements(source).is_some_and(|read| read.touched() == 2));
+    let Some(elements) = view.written_elements().filter(|_| view.computes() && view.align1())
+    else {
+        return;
+    };
+    let two = regions(view)
+        .any(|(_, source)| view.read_elements(source).is_some_and(|read| read.touched() == 2));
     if elements.touched() == 1 && two {
-        let low = elements.offsets().iter().filter(|first| **first % REGISTER < REGISTER / 2).count();
+        let low =
+            elements.offsets().iter().filter(|first| **first % REGISTER < REGISTER / 2).count();
         let high = elements.offsets().len() - low;
         if low != 0 && high != 0 && low != high {
             report.add(Place::Destination, format_args!("{low} elements and {high}"));
@@ -408,7 +430,8 @@ fn destination_oword(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// The destination with its execution type, if that is wider and the destination is not of packed bytes.
+/// The destination with its execution type, if that is wider and the destination is not of packed
+/// bytes.
 fn narrow<'a>(view: &View<'a>) -> Option<(&'a Destination, DataType)> {
     let destination = view.written().filter(|_| view.computes())?;
     let execution = view.execution?;
@@ -422,7 +445,8 @@ fn odd_stride(view: &View<'_>) -> Option<(u8, DataType, bool)> {
     let byte = destination.ty.size() == 1;
     let distance = destination.stride * destination.ty.size();
     // A stride of 0 has a rule of its own.
-    let right = distance == execution.size() || destination.stride == 0 || (byte && view.raw_move());
+    let right =
+        distance == execution.size() || destination.stride == 0 || (byte && view.raw_move());
     let far = byte && distance > execution.size();
     (view.i.exec_size > 1 && !right).then_some((distance, execution, far))
 }
@@ -431,7 +455,10 @@ fn execution_stride(view: &View<'_>, report: &mut Report<'_>) {
     if let Some((distance, execution, false)) = odd_stride(view) {
         report.add(
             Place::Destination,
-            format_args!("elements are {distance} bytes apart, it executes as {}", execution.name()),
+            format_args!(
+                "elements are {distance} bytes apart, it executes as {}",
+                execution.name()
+            ),
         );
     }
 }
@@ -440,7 +467,10 @@ fn execution_stride_byte(view: &View<'_>, report: &mut Report<'_>) {
     if let Some((distance, execution, true)) = odd_stride(view) {
         report.add(
             Place::Destination,
-            format_args!("elements are {distance} bytes apart, it executes as {}", execution.name()),
+            format_args!(
+                "elements are {distance} bytes apart, it executes as {}",
+                execution.name()
+            ),
         );
     }
 }
@@ -459,7 +489,10 @@ fn execution_align(view: &View<'_>, report: &mut Report<'_>) {
     if let Some((byte, execution)) = misaligned(view)
         && view.i.exec_size > 1
     {
-        report.add(Place::Destination, format_args!("byte {byte}, it executes as {}", execution.name()));
+        report.add(
+            Place::Destination,
+            format_args!("byte {byte}, it executes as {}", execution.name()),
+        );
     }
 }
 
@@ -467,7 +500,10 @@ fn execution_align_scalar(view: &View<'_>, report: &mut Report<'_>) {
     if let Some((byte, execution)) = misaligned(view)
         && view.i.exec_size == 1
     {
-        report.add(Place::Destination, format_args!("byte {byte}, it executes as {}", execution.name()));
+        report.add(
+            Place::Destination,
+            format_args!("byte {byte}, it executes as {}", execution.name()),
+        );
     }
 }
 
@@ -519,7 +555,8 @@ fn align16_stride(native: &Native, report: &mut Report<'_>) {
     }
     let controls = eu::EuInstructionOperandControls::unpack_lossy(&[native.dwords[1]]);
     let region = controls.destination_register_region.get() as u32;
-    let stride = eu::EuInstructionOperandDstAlign16::unpack_lossy(&[region]).destination_horizontal_stride;
+    let stride =
+        eu::EuInstructionOperandDstAlign16::unpack_lossy(&[region]).destination_horizontal_stride;
     if stride != eu::HorzStride::_1 {
         report.add(Place::Destination, format_args!("it is encoded as {}", stride.bits()));
     }

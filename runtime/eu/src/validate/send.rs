@@ -256,7 +256,11 @@ fn last_register(view: &View<'_>, report: &mut Report<'_>) {
     if overlap && to + returned > 127 {
         report.add(
             Place::Destination,
-            format_args!("r{to} to r{}, sent are r{from} to r{}", to + returned - 1, from + sent.max(1) - 1),
+            format_args!(
+                "r{to} to r{}, sent are r{from} to r{}",
+                to + returned - 1,
+                from + sent.max(1) - 1
+            ),
         );
     }
 }

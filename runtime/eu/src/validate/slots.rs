@@ -35,7 +35,11 @@ impl Slots {
             let at = position as u64;
             let step = found.first().map_or(rest.len() as u32, |first| length(*first));
             let instruction = decode(found).map_err(|error| DecodeError { position: at, ..error });
-            all.push(Slot { position: at, instruction, zero: found.iter().all(|dword| *dword == 0) });
+            all.push(Slot {
+                position: at,
+                instruction,
+                zero: found.iter().all(|dword| *dword == 0),
+            });
             position += step as usize;
         }
         // Zeros at the end are padding for the prefetcher.

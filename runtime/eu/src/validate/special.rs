@@ -229,7 +229,9 @@ pub(super) static RULES: &[Rule] = &[
 ];
 
 fn half_integer(view: &View<'_>, report: &mut Report<'_>) {
-    let Some(destination) = view.written().filter(|_| view.computes() && view.align1()) else { return };
+    let Some(destination) = view.written().filter(|_| view.computes() && view.align1()) else {
+        return;
+    };
     let half = |ty| ty == DataType::Hf;
     let converts = match destination.ty {
         DataType::Hf => view.source_types().any(|ty| !ty.is_float()),
@@ -316,7 +318,9 @@ fn compare_unordered(view: &View<'_>, report: &mut Report<'_>) {
 }
 
 fn cmpn_condition(view: &View<'_>, report: &mut Report<'_>) {
-    if view.is(Opcode::Cmpn) && !matches!(view.i.condition, Some(Condition::Less | Condition::GreaterEqual)) {
+    if view.is(Opcode::Cmpn)
+        && !matches!(view.i.condition, Some(Condition::Less | Condition::GreaterEqual))
+    {
         report.add(Place::Instruction, format_args!("{:?}", view.i.condition));
     }
 }
@@ -414,7 +418,8 @@ fn plane(view: &View<'_>, report: &mut Report<'_>) {
 }
 
 fn plane_pair(view: &View<'_>, report: &mut Report<'_>) {
-    if let Operand::Register(Source { register: Register::Grf { number, .. }, .. }) = view.i.sources[1]
+    if let Operand::Register(Source { register: Register::Grf { number, .. }, .. }) =
+        view.i.sources[1]
         && view.is(Opcode::Pln)
         && !number.is_multiple_of(2)
     {
@@ -485,7 +490,9 @@ fn math_accumulator(view: &View<'_>, report: &mut Report<'_>) {
 }
 
 /// Sources of math in Align1 that are no scalars, with the destination.
-fn math_sources<'a>(view: &View<'a>) -> impl Iterator<Item = (Place, &'a Source, &'a Destination)> + use<'a> {
+fn math_sources<'a>(
+    view: &View<'a>,
+) -> impl Iterator<Item = (Place, &'a Source, &'a Destination)> + use<'a> {
     let destination = view.i.destination.as_ref().filter(|_| is_math(view) && view.align1());
     let many = view.i.exec_size > 1;
     view.registers().filter_map(move |(place, source)| {
@@ -513,7 +520,8 @@ fn math_region(view: &View<'_>, report: &mut Report<'_>) {
 fn math_offset(view: &View<'_>, report: &mut Report<'_>) {
     use super::view::direct_byte;
     for (place, source, destination) in math_sources(view) {
-        if let (Some(from), Some(to)) = (direct_byte(&source.register), direct_byte(&destination.register))
+        if let (Some(from), Some(to)) =
+            (direct_byte(&source.register), direct_byte(&destination.register))
             && from != to
         {
             report.add(place, format_args!("byte {from}, the destination's is {to}"));
@@ -529,7 +537,9 @@ fn macro_align16(view: &View<'_>, report: &mut Report<'_>) {
 
 fn mul_accumulator(view: &View<'_>, report: &mut Report<'_>) {
     if view.is(Opcode::Mul) {
-        for (place, source) in view.accumulator_sources().filter(|(_, source)| !source.ty.is_float()) {
+        for (place, source) in
+            view.accumulator_sources().filter(|(_, source)| !source.ty.is_float())
+        {
             report.add(place, format_args!("type {}", source.ty.name()));
         }
     }
@@ -556,7 +566,8 @@ fn three_sources(view: &View<'_>, report: &mut Report<'_>) {
 }
 
 fn three_destination(view: &View<'_>, report: &mut Report<'_>) {
-    if let Some(Register::Grf { number: number @ 128.., .. }) = view.i.destination.map(|d| d.register)
+    if let Some(Register::Grf { number: number @ 128.., .. }) =
+        view.i.destination.map(|d| d.register)
         && is_three(view)
     {
         report.add(Place::Destination, format_args!("r{number}"));

@@ -40,7 +40,8 @@ impl Elements {
         self.last() / REGISTER + 1
     }
 
-    /// How many of the registers it reads or writes: the one that the operand names may not be among them.
+    /// How many of the registers it reads or writes: the one that the operand names may not be
+    /// among them.
     pub fn touched(&self) -> u32 {
         let low = self.offsets().iter().any(|first| *first < REGISTER);
         let high = self.offsets().iter().any(|first| first + self.size > REGISTER);
@@ -111,7 +112,11 @@ impl<'a> View<'a> {
     /// A move that keeps the bits: no conversion but of signedness, no modifier, no saturation.
     pub fn raw_move(&self) -> bool {
         let same = |ty: DataType, to: DataType| {
-            ty == to || (!ty.is_float() && !to.is_float() && ty.size() == to.size() && ty == ty.element())
+            ty == to
+                || (!ty.is_float()
+                    && !to.is_float()
+                    && ty.size() == to.size()
+                    && ty == ty.element())
         };
         let Some(destination) = self.i.destination else { return false };
         self.is(Opcode::Mov)
@@ -200,8 +205,9 @@ fn channel_type(ty: DataType) -> DataType {
     }
 }
 
-/// The type that an instruction of one or two sources executes in: the widest of its sources, single floats if halves and
-/// singles mix; a half that is converted executes in the destination's type (G45 vol 4 11.3.3; Gen8: Mesa).
+/// The type that an instruction of one or two sources executes in: the widest of its sources,
+/// single floats if halves and singles mix; a half that is converted executes in the destination's
+/// type (G45 vol 4 11.3.3; Gen8: Mesa).
 fn execution_type(i: &Instruction) -> Option<DataType> {
     let destination = i.destination?.ty;
     let mut types = i.sources.iter().filter_map(type_of).map(channel_type);

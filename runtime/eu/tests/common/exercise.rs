@@ -7,8 +7,8 @@ use genxml_eu::syntax::Syntax;
 use genxml_eu::{Instruction, compact, compact_kernel, decode, expand, expand_kernel};
 use std::fmt::Write;
 
-/// Decodes, prints, encodes, compacts and expands what `dwords` hold, and describes their last as a message. `text` is
-/// used again and again.
+/// Decodes, prints, encodes, compacts and expands what `dwords` hold, and describes their last as a
+/// message. `text` is used again and again.
 pub fn exercise(dwords: [u32; 4], text: &mut String) {
     text.clear();
     if let Ok(instruction) = decode(&dwords) {

@@ -9,7 +9,11 @@ pub fn corpus() -> Option<PathBuf> {
     let path = std::env::var_os("GENXML_CORPUS").map_or(beside, PathBuf::from);
     let found = path.join("eu/kernels").is_dir();
     if !found {
-        assert!(std::env::var_os("GENXML_CORPUS").is_none(), "GENXML_CORPUS: nothing at {}", path.display());
+        assert!(
+            std::env::var_os("GENXML_CORPUS").is_none(),
+            "GENXML_CORPUS: nothing at {}",
+            path.display()
+        );
         eprintln!("skipped: no corpus at {}", path.display());
     }
     found.then_some(path)

@@ -1,4 +1,5 @@
-//! Sequences with Mesa's verdict and kernels that drivers run. Everything here skips when the corpus is not there.
+//! Sequences with Mesa's verdict and kernels that drivers run. Everything here skips when the
+//! corpus is not there.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,11 @@ fn corpus() -> Option<PathBuf> {
     let path = std::env::var_os("GENXML_CORPUS").map_or(beside, PathBuf::from);
     let found = path.join("eu/kernels").is_dir();
     if !found {
-        assert!(std::env::var_os("GENXML_CORPUS").is_none(), "GENXML_CORPUS: nothing at {}", path.display());
+        assert!(
+            std::env::var_os("GENXML_CORPUS").is_none(),
+            "GENXML_CORPUS: nothing at {}",
+            path.display()
+        );
         eprintln!("skipped: no corpus at {}", path.display());
     }
     found.then_some(path)
@@ -38,9 +43,13 @@ fn verdicts_are_those_of_mesa() {
         rows += 1;
         if validate::is_valid(&bytes) == (expected == "valid") {
             equal += 1;
-            assert!(DIFFERENT.iter().all(|(row, _)| *row != columns[3]), "{test}: no longer different");
+            assert!(
+                DIFFERENT.iter().all(|(row, _)| *row != columns[3]),
+                "{test}: no longer different"
+            );
         } else if DIFFERENT.iter().all(|(row, _)| *row != columns[3]) {
-            let ours: Vec<String> = validate::kernel(&bytes).iter().map(|found| found.to_string()).collect();
+            let ours: Vec<String> =
+                validate::kernel(&bytes).iter().map(|found| found.to_string()).collect();
             wrong.push(format!("{line}\n    ours: {}", ours.join("\n    ")));
         }
     }

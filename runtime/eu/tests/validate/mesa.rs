@@ -1,5 +1,6 @@
-//! What Mesa's unit tests of its validator expect on Broadwell (test_eu_validate.cpp), where the corpus has no row for it:
-//! the cases are written anew from what those tests vary. Oracle: Mesa's verdicts.
+//! What Mesa's unit tests of its validator expect on Broadwell (test_eu_validate.cpp), where the
+//! corpus has no row for it: the cases are written anew from what those tests vary. Oracle: Mesa's
+//! verdicts.
 
 use genxml_eu::instruction::DataType::{B, D, Df, F, Hf, Q, Ub, Ud, Uq, Uw, V, Vf, W};
 use genxml_eu::instruction::*;
@@ -45,7 +46,8 @@ fn regioned(
 ) -> Instruction {
     change(of(opcode, ty, &[from]), |i| {
         i.exec_size = size;
-        *destination(i) = Destination { stride, ..Destination::new(Register::Grf { number: 0, byte }, ty) };
+        *destination(i) =
+            Destination { stride, ..Destination::new(Register::Grf { number: 0, byte }, ty) };
         source(i, 0).register = Register::Grf { number: 0, byte: first };
         source(i, 0).region = Region::new(region[0], region[1], region[2]);
         if opcode == Opcode::Mul {
@@ -71,8 +73,16 @@ fn cases() -> Vec<(&'static str, Instruction, bool)> {
     let mut all = Vec::new();
     for (to, from) in [(Ub, Ub), (B, B), (Ub, B), (B, Ub)] {
         all.push(("packed byte", mov(to, from), true));
-        all.push(("packed byte, negated", change(mov(to, from), |i| source(i, 0).negate = true), false));
-        all.push(("packed byte, absolute", change(mov(to, from), |i| source(i, 0).absolute = true), false));
+        all.push((
+            "packed byte, negated",
+            change(mov(to, from), |i| source(i, 0).negate = true),
+            false,
+        ));
+        all.push((
+            "packed byte, absolute",
+            change(mov(to, from), |i| source(i, 0).absolute = true),
+            false,
+        ));
         all.push(("packed byte, saturated", change(mov(to, from), |i| i.saturate = true), false));
     }
     for (to, from) in [(Ub, Uw), (B, W), (Ub, Ud), (B, D)] {
@@ -93,17 +103,26 @@ fn cases() -> Vec<(&'static str, Instruction, bool)> {
     }
     for stride in [1, 2, 4] {
         for (to, from) in [(B, Q), (B, Uq), (B, Df), (Ub, Q), (Ub, Uq), (Ub, Df)] {
-            all.push(("byte of 64 bits", change(mov(to, from), |i| destination(i).stride = stride), false));
+            all.push((
+                "byte of 64 bits",
+                change(mov(to, from), |i| destination(i).stride = stride),
+                false,
+            ));
         }
     }
     let indirect = Register::Indirect { address: 0, offset: 0 };
-    for (to, from, stride) in [(Hf, [F, F], 2), (F, [Hf, F], 1), (Hf, [Hf, F], 2), (F, [F, Hf], 1)] {
+    for (to, from, stride) in [(Hf, [F, F], 2), (F, [Hf, F], 1), (Hf, [Hf, F], 2), (F, [F, Hf], 1)]
+    {
         let add = change(of(Opcode::Add, to, &from), |i| destination(i).stride = stride);
         let to_indirect = change(add, |i| destination(i).register = indirect);
         all.push(("mixed", add, true));
         all.push(("mixed, indirect destination", to_indirect, true));
         for i in [add, to_indirect] {
-            all.push(("mixed, indirect source", change(i, |i| source(i, 0).register = indirect), false));
+            all.push((
+                "mixed, indirect source",
+                change(i, |i| source(i, 0).register = indirect),
+                false,
+            ));
         }
     }
     for byte in [0, 2, 4, 8, 16] {
@@ -161,10 +180,13 @@ fn cases() -> Vec<(&'static str, Instruction, bool)> {
         });
         all.push(("immediate vector", i, valid));
     }
-    for (to, from, valid) in [(W, D, false), (Hf, F, false), (Uw, F, false), (D, D, true), (D, W, true)] {
+    for (to, from, valid) in
+        [(W, D, false), (Hf, F, false), (Uw, F, false), (D, D, true), (D, W, true)]
+    {
         all.push(("Align16, narrower than the execution type", align16(mov(to, from)), valid));
     }
-    let indirect = |i: &mut Instruction| source(i, 0).register = Register::Indirect { address: 0, offset: 0 };
+    let indirect =
+        |i: &mut Instruction| source(i, 0).register = Register::Indirect { address: 0, offset: 0 };
     all.push(("indirect mov of halves", change(mov(F, Hf), indirect), false));
     all.push(("indirect mov of singles", change(mov(F, F), indirect), true));
     // What Cherryview refuses of 64 bits, Broadwell takes.
@@ -211,12 +233,20 @@ fn cases() -> Vec<(&'static str, Instruction, bool)> {
             all.push(("Align16 to 64 bits", i, valid));
         }
     }
-    for (opcode, ty) in
-        [(Opcode::Mad, Df), (Opcode::Mad, F), (Opcode::Mad, Hf), (Opcode::Bfe, D), (Opcode::Bfe, Ud)]
-    {
+    for (opcode, ty) in [
+        (Opcode::Mad, Df),
+        (Opcode::Mad, F),
+        (Opcode::Mad, Hf),
+        (Opcode::Bfe, D),
+        (Opcode::Bfe, Ud),
+    ] {
         let three = change(align16(of(opcode, ty, &[ty, ty, ty])), |i| i.exec_size = 4);
         all.push(("three sources", three, true));
-        all.push(("three sources, Align1", change(three, |i| i.access_mode = AccessMode::Align1), false));
+        all.push((
+            "three sources, Align1",
+            change(three, |i| i.access_mode = AccessMode::Align1),
+            false,
+        ));
     }
     for ty in [Df, F, Hf, Q, Uq, D, Ud, W, Uw, B, Ub] {
         let i = regioned(Opcode::Mov, 4, (ty, 0, 1), (ty, 0, [4, 4, 1]));
@@ -247,13 +277,14 @@ fn unit_tests_of_mesa() {
     println!("{} cases", cases.len());
 }
 
-/// Mesa does not look at types of arithmetic: it takes these. The tables of add (2a) and mul (G45 vol 4, IGA) have double
-/// destinations of doubles only.
+/// Mesa does not look at types of arithmetic: it takes these. The tables of add (2a) and mul (G45
+/// vol 4, IGA) have double destinations of doubles only.
 #[test]
 fn types_that_mesa_does_not_look_at() {
     for opcode in [Opcode::Add, Opcode::Mul] {
         let i = change(align16(of(opcode, Df, &[F, F])), |i| i.exec_size = 2);
-        let found: Vec<&str> = validate::instruction(&i).iter().map(|finding| finding.rule.id).collect();
+        let found: Vec<&str> =
+            validate::instruction(&i).iter().map(|finding| finding.rule.id).collect();
         assert_eq!(found, ["EU-TYPES"]);
     }
 }

@@ -1,5 +1,5 @@
-//! An example for each rule: a kernel that keeps it, and one that breaks it. Oracle: the restriction's text; the kernels
-//! are written by hand.
+//! An example for each rule: a kernel that keeps it, and one that breaks it. Oracle: the
+//! restriction's text; the kernels are written by hand.
 
 use genxml_eu::Instruction;
 use genxml_eu::asm::{Options, assemble};
@@ -175,9 +175,9 @@ const EXAMPLES: &[(&str, &str, Broken)] = &[
 ];
 
 const SEND: &str = "send (8|M0) r10:ud r4:ud 0xA 0x02106E00";
-const IF: &str =
-    "(f0.0) if (8|M0) 48 48\n mov (8|M0) r4.0<1>:f r5.0<8;8,1>:f\n else (8|M0) 16 16\n endif (8|M0) 16";
-const LOOP: &str = "mov (8|M0) r4.0<1>:f r5.0<8;8,1>:f\n (f0.0) break (8|M0) 16 16\n (f0.0) while (8|M0) -32";
+const IF: &str = "(f0.0) if (8|M0) 48 48\n mov (8|M0) r4.0<1>:f r5.0<8;8,1>:f\n else (8|M0) 16 16\n endif (8|M0) 16";
+const LOOP: &str =
+    "mov (8|M0) r4.0<1>:f r5.0<8;8,1>:f\n (f0.0) break (8|M0) 16 16\n (f0.0) while (8|M0) -32";
 const ACC0: Register = Register::Arf { file: Arf::Accumulator, number: 0, byte: 0 };
 const PREDICATE: Option<Predicate> =
     Some(Predicate { control: PredicateControl::Sequential, inverse: false });
@@ -229,8 +229,10 @@ fn every_rule_is_kept_and_broken() {
                 validate::instruction(&first)
             }
             Dwords(edit) => {
-                let mut dwords: Vec<u32> =
-                    kept.chunks_exact(4).map(|chunk| u32::from_le_bytes(chunk.try_into().unwrap())).collect();
+                let mut dwords: Vec<u32> = kept
+                    .chunks_exact(4)
+                    .map(|chunk| u32::from_le_bytes(chunk.try_into().unwrap()))
+                    .collect();
                 edit(&mut dwords);
                 let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
                 validate::kernel(&bytes)
@@ -255,7 +257,11 @@ fn rules_are_complete() {
     let mut ids: Vec<&str> = validate::rules().map(|rule| rule.id).collect();
     for rule in validate::rules() {
         assert!(["EU-", "MSG-"].iter().any(|start| rule.id.starts_with(start)), "{}", rule.id);
-        assert!(!rule.text.is_empty() && !rule.hint.is_empty() && !rule.source.is_empty(), "{}", rule.id);
+        assert!(
+            !rule.text.is_empty() && !rule.hint.is_empty() && !rule.source.is_empty(),
+            "{}",
+            rule.id
+        );
         assert_eq!(validate::rule(rule.id), Some(rule));
     }
     ids.sort_unstable();
@@ -292,7 +298,8 @@ fn padding_is_no_instruction() {
     assert!(validate::is_valid(&[]));
 }
 
-/// Restrictions of the manuals that the specification's table gives to the validator have a rule in it.
+/// Restrictions of the manuals that the specification's table gives to the validator have a rule in
+/// it.
 #[test]
 fn the_table_of_restrictions_names_rules() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec-xml/rules.tsv");

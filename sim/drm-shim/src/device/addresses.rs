@@ -1,5 +1,5 @@
-//! Where objects lie in an address space: where the client wants them, or where the kernel found room; and the addresses
-//! that it writes into batches for clients that do not know them.
+//! Where objects lie in an address space: where the client wants them, or where the kernel found
+//! room; and the addresses that it writes into batches for clients that do not know them.
 
 use super::gem::ObjectId;
 use crate::uapi::i915::object;
@@ -13,13 +13,14 @@ pub struct VmId(pub u64);
 
 /// The first address that is given out: those below are never right.
 const FIRST: u64 = 0x1000_0000;
-/// What objects lie below unless they say that they support 48 bits; the kernel keeps the last page free.
+/// What objects lie below unless they say that they support 48 bits; the kernel keeps the last page
+/// free.
 const END_32: u64 = (1 << 32) - 4096;
 /// End of all addresses.
 const END_48: u64 = 1 << 48;
 
-/// What is remembered of an address space: where objects lie that had no address of their own. They keep it, so that clients
-/// need no relocation the next time.
+/// What is remembered of an address space: where objects lie that had no address of their own. They
+/// keep it, so that clients need no relocation the next time.
 #[derive(Debug, Default)]
 pub struct Vm {
     /// Who uses it: contexts and handles.
@@ -63,7 +64,8 @@ pub fn pinned(offset: u64, flags: u64, size: u64) -> Result<Option<u64>, Errno> 
         return Ok(None);
     }
     let address = plain(offset);
-    let fits = address.is_multiple_of(4096) && canonical(address) == offset && address + size <= END_48;
+    let fits =
+        address.is_multiple_of(4096) && canonical(address) == offset && address + size <= END_48;
     fits.then_some(Some(address)).ok_or(Errno::INVAL)
 }
 
@@ -83,7 +85,8 @@ impl Vm {
     /// An address for each object of a submission, in order.
     ///
     /// # Errors
-    /// ENOSPC if there is no room, or if two objects want the same address; EINVAL if one has a size of 0.
+    /// ENOSPC if there is no room, or if two objects want the same address; EINVAL if one has a
+    /// size of 0.
     pub fn place(&mut self, wanted: &[Wanted]) -> Result<Vec<u64>, Errno> {
         let mut taken: BTreeMap<u64, u64> = BTreeMap::new();
         for object in wanted {
@@ -122,12 +125,14 @@ impl Vm {
         // First fit: both maps are gone through side by side.
         let mut address = FIRST.next_multiple_of(alignment);
         loop {
-            let range =
-                address..address.checked_add(wanted.size).filter(|top| *top <= end).ok_or(Errno::NOSPC)?;
+            let range = address
+                ..address.checked_add(wanted.size).filter(|top| *top <= end).ok_or(Errno::NOSPC)?;
             let given = self.given.range(..range.end).next_back().map(|(_, (top, _))| *top);
             let pinned = taken.range(..range.end).next_back().map(|(_, top)| *top);
             match given.max(pinned).filter(|top| *top > address) {
-                Some(top) => address = top.checked_next_multiple_of(alignment).ok_or(Errno::NOSPC)?,
+                Some(top) => {
+                    address = top.checked_next_multiple_of(alignment).ok_or(Errno::NOSPC)?
+                }
                 None => break,
             }
         }
@@ -169,7 +174,8 @@ mod tests {
         assert_eq!(first, [FIRST, FIRST + 8192]);
         let second = vm.place(&[object(2, 4096, None), object(3, 4096, None)]).unwrap();
         assert_eq!(second, [FIRST + 8192, FIRST + 12288]);
-        let third = vm.place(&[object(2, 4096, None), object(4, 4096, Some(FIRST + 8192))]).unwrap();
+        let third =
+            vm.place(&[object(2, 4096, None), object(4, 4096, Some(FIRST + 8192))]).unwrap();
         assert_eq!(third, [FIRST + 16384, FIRST + 8192]);
         let twice = [object(5, 8192, Some(FIRST)), object(6, 4096, Some(FIRST + 4096))];
         assert_eq!(vm.place(&twice), Err(Errno::NOSPC));

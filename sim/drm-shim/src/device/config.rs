@@ -7,7 +7,8 @@ use std::str::FromStr;
 /// Bytes of the aperture that the kernel tells of.
 pub const APERTURE: u64 = 4 << 30;
 
-/// Work units of a submission after which it counts as hanging: some minutes of a whole GPU's instructions.
+/// Work units of a submission after which it counts as hanging: some minutes of a whole GPU's
+/// instructions.
 const WORK_LIMIT: u64 = 1 << 36;
 
 /// The options.
@@ -115,11 +116,13 @@ pub fn device(word: &str) -> Option<u32> {
 }
 
 impl Config {
-    /// The options as `variable` has them, and what is wrong with them. Without `GENX_SHIM_THREADS` all cores work.
+    /// The options as `variable` has them, and what is wrong with them. Without `GENX_SHIM_THREADS`
+    /// all cores work.
     pub fn new(variable: impl Fn(&str) -> Option<String>) -> (Config, Vec<String>) {
         let mut wrong = Vec::new();
         let mut config = Config::default();
-        let variable = |name: &str| variable(&format!("GENX_SHIM_{name}")).filter(|value| !value.is_empty());
+        let variable =
+            |name: &str| variable(&format!("GENX_SHIM_{name}")).filter(|value| !value.is_empty());
         let flag = |name| variable(name).is_some_and(|value| value != "0");
         let path = |name| variable(name).map(PathBuf::from);
         if let Some(word) = variable("DEVICE") {
@@ -198,7 +201,8 @@ impl Topology {
 
     const GT2: Topology = Topology { slices: 1, subslices: 3, eus: 8, videos: 1 };
 
-    /// Of a PCI device id: its second digit from the right of the family (`0x16_Gx`) tells the size.
+    /// Of a PCI device id: its second digit from the right of the family (`0x16_Gx`) tells the
+    /// size.
     pub const fn of(id: u32) -> Option<Topology> {
         match id {
             0x1602..=0x160f => Some(Topology { slices: 1, subslices: 2, eus: 6, videos: 1 }),
@@ -234,9 +238,18 @@ mod tests {
         assert_eq!(wrong, ["GENX_SHIM_THREADS=none is no number from 1 on"]);
         assert_eq!("320x240".parse(), Ok(Mode { width: 320, height: 240, hz: 60 }));
         assert_eq!("8192x1@144".parse(), Ok(Mode { width: 8192, height: 1, hz: 144 }));
-        for wrong in
-            ["", "320", "320x", "0x240", "320x240@", "320x240@0", "8193x1", "1x70000", "-1x1", "1x1x1"]
-        {
+        for wrong in [
+            "",
+            "320",
+            "320x",
+            "0x240",
+            "320x240@",
+            "320x240@0",
+            "8193x1",
+            "1x70000",
+            "-1x1",
+            "1x1x1",
+        ] {
             assert_eq!(wrong.parse::<Mode>(), Err(NoMode), "{wrong}");
         }
         assert_eq!((device("0x1606"), device("0x9a49"), device("x")), (Some(0x1606), None, None));

@@ -135,7 +135,8 @@ impl Device {
         }
     }
 
-    /// Everything of a context goes, when its work is done. What has not begun is not, unless it is to outlive the context.
+    /// Everything of a context goes, when its work is done. What has not begun is not, unless it is
+    /// to outlive the context.
     pub(super) fn destroy_context(&mut self, mut context: Context) {
         if !context.persistent {
             let states: Vec<HardwareId> = context.hardware.values().copied().collect();
@@ -181,7 +182,11 @@ impl Device {
     }
 
     /// GEM_CONTEXT_CREATE, with and without extensions.
-    pub(super) fn context_create(&mut self, file: &mut File, arg: &mut i915::ContextCreate) -> Outcome {
+    pub(super) fn context_create(
+        &mut self,
+        file: &mut File,
+        arg: &mut i915::ContextCreate,
+    ) -> Outcome {
         const USE_EXTENSIONS: u32 = 1;
         const SINGLE_TIMELINE: u32 = 2;
         const SETPARAM: u32 = 0;
@@ -190,7 +195,11 @@ impl Device {
         }
         let vm = self.new_vm();
         let mut context = Context::new(vm, &file.resets);
-        let chain = if arg.flags & USE_EXTENSIONS != 0 { extensions(arg.extensions) } else { Ok(Vec::new()) };
+        let chain = if arg.flags & USE_EXTENSIONS != 0 {
+            extensions(arg.extensions)
+        } else {
+            Ok(Vec::new())
+        };
         let set = chain.map_err(Into::into).and_then(|chain| {
             chain.into_iter().try_for_each(|(extension, address)| {
                 if extension.name != SETPARAM {
@@ -211,7 +220,11 @@ impl Device {
     }
 
     /// GEM_CONTEXT_DESTROY.
-    pub(super) fn context_destroy(&mut self, file: &mut File, arg: &mut i915::ContextDestroy) -> Outcome {
+    pub(super) fn context_destroy(
+        &mut self,
+        file: &mut File,
+        arg: &mut i915::ContextDestroy,
+    ) -> Outcome {
         if arg.pad != 0 {
             return Err(Errno::INVAL.into());
         }
@@ -274,15 +287,18 @@ impl Device {
                     return Err(Errno::INVAL.into());
                 }
             }
-            // Ban period, size of the ring, protected content, and what other branches of the driver have: the kernel of a
-            // Broadwell refuses them.
+            // Ban period, size of the ring, protected content, and what other branches of the
+            // driver have: the kernel of a Broadwell refuses them.
             _ => return Err(Errno::INVAL.into()),
         }
         Ok(())
     }
 
     /// The list of engines that a client wants.
-    fn engine_map(&mut self, arg: &i915::ContextParam) -> Result<Option<Vec<Option<EngineId>>>, Errno> {
+    fn engine_map(
+        &mut self,
+        arg: &i915::ContextParam,
+    ) -> Result<Option<Vec<Option<EngineId>>>, Errno> {
         const LOAD_BALANCE: u32 = 0;
         const NONE: u16 = u16::MAX;
         if arg.size == 0 {
@@ -290,7 +306,9 @@ impl Device {
         }
         let head = size_of::<u64>() as u32;
         let each = size_of::<EngineClass>() as u32;
-        let count = arg.size.checked_sub(head).filter(|bytes| bytes % each == 0).ok_or(Errno::INVAL)? / each;
+        let count =
+            arg.size.checked_sub(head).filter(|bytes| bytes % each == 0).ok_or(Errno::INVAL)?
+                / each;
         if count as usize > MAX_ENGINES {
             return Err(Errno::INVAL);
         }
@@ -361,7 +379,9 @@ impl Device {
                 let mut bytes = vec![0u8; size_of::<u64>()];
                 for engine in engines {
                     let class = match engine {
-                        Some(id) => CLASSES.iter().position(|known| known == id).unwrap_or(0) as u16,
+                        Some(id) => {
+                            CLASSES.iter().position(|known| known == id).unwrap_or(0) as u16
+                        }
                         None => u16::MAX,
                     };
                     let instance = if engine.is_some() { 0 } else { u16::MAX };

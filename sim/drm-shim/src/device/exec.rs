@@ -26,7 +26,8 @@ struct Fences {
     waits: Vec<Fence>,
     /// Sync files that have to be past before.
     files: Vec<OwnedFd>,
-    /// What is past afterwards: synchronisation objects with their points, 0 for those without a timeline.
+    /// What is past afterwards: synchronisation objects with their points, 0 for those without a
+    /// timeline.
     signals: Vec<(SharedSync, u64)>,
 }
 
@@ -40,7 +41,8 @@ struct Batch {
 }
 
 impl Device {
-    /// GEM_EXECBUFFER2. The work is done when it returns, unless it is to be done while the client goes on.
+    /// GEM_EXECBUFFER2. The work is done when it returns, unless it is to be done while the client
+    /// goes on.
     pub(super) fn execbuffer2(&mut self, file: &mut File, arg: &mut ExecBuffer2) -> Outcome {
         let fences = self.fences(file, arg)?;
         let id = arg.rsvd1 as u32;
@@ -81,7 +83,8 @@ impl Device {
                 named.extend(fences.into_iter().zip(points));
             }
         } else if arg.flags & exec::FENCE_ARRAY != 0 {
-            let fences: Vec<i915::ExecFence> = client::array(arg.cliprects_ptr, arg.num_cliprects.into())?;
+            let fences: Vec<i915::ExecFence> =
+                client::array(arg.cliprects_ptr, arg.num_cliprects.into())?;
             named.extend(fences.into_iter().map(|fence| (fence, 0)));
         } else if arg.num_cliprects != 0 || arg.cliprects_ptr != 0 {
             return Err(Errno::INVAL.into());
@@ -124,7 +127,8 @@ impl Device {
         Ok((engine, engine as u32 + if second { 8 } else { 0 }))
     }
 
-    /// Gives it to the machine: its fence, and whether others than clients of this device may look at what it does.
+    /// Gives it to the machine: its fence, and whether others than clients of this device may look
+    /// at what it does.
     fn submit(
         &mut self,
         file: &File,
@@ -153,10 +157,13 @@ impl Device {
         if u64::from(arg.buffer_count) > MAX_OBJECTS {
             return Err(Errno::TOOBIG.into());
         }
-        let mut entries: Vec<ExecObject2> = client::array(arg.buffers_ptr, arg.buffer_count.into())?;
+        let mut entries: Vec<ExecObject2> =
+            client::array(arg.buffers_ptr, arg.buffer_count.into())?;
         let (objects, addresses) = self.place(file, context, &entries)?;
-        let moved =
-            entries.iter().zip(&addresses).any(|(entry, address)| entry.offset != canonical(*address));
+        let moved = entries
+            .iter()
+            .zip(&addresses)
+            .any(|(entry, address)| entry.offset != canonical(*address));
         for (entry, address) in entries.iter_mut().zip(&addresses) {
             entry.offset = canonical(*address);
         }
@@ -219,7 +226,8 @@ impl Device {
         Ok((fence, is_shared))
     }
 
-    /// What has to be past since others use the same objects: a reader waits for who writes, a writer for all.
+    /// What has to be past since others use the same objects: a reader waits for who writes, a
+    /// writer for all.
     fn implicit_fences(&mut self, batch: &Batch) -> Vec<Fence> {
         let mut waits = Vec::new();
         for (id, entry) in batch.objects.iter().zip(&batch.entries) {
@@ -266,7 +274,12 @@ impl Device {
     /// Writes the addresses that clients left to the kernel.
     fn relocate(&mut self, batch: &Batch, flags: u64) -> Result<(), Stop> {
         let handles: HashMap<u32, usize> = match flags & exec::HANDLE_LUT {
-            0 => batch.entries.iter().enumerate().map(|(index, entry)| (entry.handle, index)).collect(),
+            0 => batch
+                .entries
+                .iter()
+                .enumerate()
+                .map(|(index, entry)| (entry.handle, index))
+                .collect(),
             _ => HashMap::new(),
         };
         for (entry, id) in batch.entries.iter().zip(&batch.objects) {
@@ -282,7 +295,8 @@ impl Device {
                     0 => handles.get(&relocation.target_handle).copied(),
                     _ => Some(relocation.target_handle as usize),
                 };
-                let address = target.and_then(|target| batch.addresses.get(target)).ok_or(Errno::NOENT)?;
+                let address =
+                    target.and_then(|target| batch.addresses.get(target)).ok_or(Errno::NOENT)?;
                 let address = canonical(*address);
                 if relocation.presumed_offset == address {
                     continue;
@@ -293,7 +307,8 @@ impl Device {
                 if !changed && !object.work(true).is_empty() {
                     return Err(Stop::Wait(FOREVER));
                 }
-                // The kernel takes it for a signed number. (Linux i915_gem_execbuffer.c, relocation_target)
+                // The kernel takes it for a signed number. (Linux i915_gem_execbuffer.c,
+                // relocation_target)
                 let delta = i64::from(relocation.delta.cast_signed());
                 let value = canonical(address.wrapping_add_signed(delta));
                 object.pages.write(relocation.offset, &value.to_le_bytes())?;

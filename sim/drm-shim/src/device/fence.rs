@@ -1,4 +1,5 @@
-//! Fences: work that is under way until it is done, well or not; and how threads learn that something has changed.
+//! Fences: work that is under way until it is done, well or not; and how threads learn that
+//! something has changed.
 
 use crate::edge::token;
 use rustix::fd::OwnedFd;
@@ -17,7 +18,8 @@ pub fn now() -> u64 {
 /// A wait that only a change ends.
 pub const FOREVER: u64 = u64::MAX;
 
-/// Counts changes that others may wait for. It has a lock of its own: nobody waits with another one held.
+/// Counts changes that others may wait for. It has a lock of its own: nobody waits with another one
+/// held.
 #[derive(Debug, Default)]
 pub struct Changes {
     count: Mutex<u64>,

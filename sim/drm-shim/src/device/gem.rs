@@ -38,7 +38,9 @@ impl Pages {
     pub fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), Errno> {
         match self {
             Pages::File(pages) => pages.read(offset, out).then_some(()).ok_or(Errno::INVAL),
-            Pages::Client(pages) => client::read(pages.part(offset, out.len()).ok_or(Errno::INVAL)?, out),
+            Pages::Client(pages) => {
+                client::read(pages.part(offset, out.len()).ok_or(Errno::INVAL)?, out)
+            }
         }
     }
 
@@ -66,9 +68,11 @@ impl Pages {
     /// Which parts hold anything.
     pub fn touched(&self) -> Vec<Range<usize>> {
         match self {
-            Pages::File(pages) => {
-                pages.touched().into_iter().map(|part| part.start as usize..part.end as usize).collect()
-            }
+            Pages::File(pages) => pages
+                .touched()
+                .into_iter()
+                .map(|part| part.start as usize..part.end as usize)
+                .collect(),
             // A client may have taken its pages away meanwhile.
             Pages::Client(pages) if !pages.are_there() => Vec::new(),
             Pages::Client(_) => std::iter::once(0..self.size() as usize).collect(),
@@ -96,7 +100,8 @@ pub struct Object {
     pub size: u64,
     /// Its memory.
     pub pages: Pages,
-    /// Of an object of another process, the descriptor that it came by: while it is open the other one keeps the object.
+    /// Of an object of another process, the descriptor that it came by: while it is open the other
+    /// one keeps the object.
     pub token: Option<OwnedFd>,
     /// Others may look at it without asking: the display, other processes.
     pub is_shared: bool,
@@ -184,8 +189,8 @@ impl Device {
         }
     }
 
-    /// Zeros that clients can map. After a fork the child takes an arena of its own, since both would give out the same
-    /// ranges of the old one.
+    /// Zeros that clients can map. After a fork the child takes an arena of its own, since both
+    /// would give out the same ranges of the old one.
     ///
     /// # Errors
     /// ENOMEM.
@@ -233,7 +238,8 @@ impl Device {
         Ok(self.insert(Pages::File(pages)))
     }
 
-    /// One user less; after the last one the object goes. Its memory stays as long as work needs it.
+    /// One user less; after the last one the object goes. Its memory stays as long as work needs
+    /// it.
     pub(super) fn release(&mut self, id: ObjectId) {
         let Some(object) = self.objects.get_mut(&id) else { return };
         object.users -= 1;
@@ -260,14 +266,20 @@ impl Device {
         let object = self.object_mut(*file.objects.get(arg.handle)?)?;
         object.advance();
         let written = object.written.as_ref();
-        let writer = written
-            .map_or(0, |fence| reader(fence) | fence.class().map_or(0xffff, |class| u32::from(class) + 1));
+        let writer = written.map_or(0, |fence| {
+            reader(fence) | fence.class().map_or(0xffff, |class| u32::from(class) + 1)
+        });
         arg.busy = object.read.iter().map(reader).fold(writer, |all, one| all | one);
         Ok(())
     }
 
     /// GEM_WAIT: until there is no work on an object. The timeout says what is left of it.
-    pub(super) fn gem_wait(&mut self, file: &mut File, arg: &mut i915::GemWait, since: u64) -> Outcome {
+    pub(super) fn gem_wait(
+        &mut self,
+        file: &mut File,
+        arg: &mut i915::GemWait,
+        since: u64,
+    ) -> Outcome {
         if arg.flags != 0 {
             return Err(Errno::INVAL.into());
         }
@@ -291,7 +303,11 @@ impl Device {
     }
 
     /// GEM_CREATE_EXT: extensions choose regions of memory, of which there is one.
-    pub(super) fn gem_create_ext(&mut self, file: &mut File, arg: &mut i915::GemCreateExt) -> Outcome {
+    pub(super) fn gem_create_ext(
+        &mut self,
+        file: &mut File,
+        arg: &mut i915::GemCreateExt,
+    ) -> Outcome {
         const MEMORY_REGIONS: u32 = 0;
         if arg.flags != 0 {
             return Err(Errno::INVAL.into());
@@ -311,8 +327,10 @@ impl Device {
     pub(super) fn userptr(&mut self, file: &mut File, arg: &mut i915::GemUserptr) -> Outcome {
         let known = i915::USERPTR_READ_ONLY | i915::USERPTR_PROBE | i915::USERPTR_UNSYNCHRONIZED;
         let (address, size) = (arg.user_ptr, arg.user_size);
-        let bad =
-            arg.flags & !known != 0 || size == 0 || size > MAX_SIZE || !(address | size).is_multiple_of(PAGE);
+        let bad = arg.flags & !known != 0
+            || size == 0
+            || size > MAX_SIZE
+            || !(address | size).is_multiple_of(PAGE);
         if bad || address.checked_add(size).is_none() {
             return Err(Errno::INVAL.into());
         }
@@ -329,8 +347,7 @@ impl Device {
 
     /// Work on the client's own pages of a range that is not past.
     pub fn work_on(&mut self, address: u64, bytes: u64) -> Vec<Fence> {
-        let here =
-            |object: &&mut Object| matches!(&object.pages, Pages::Client(own) if own.meets(address, bytes));
+        let here = |object: &&mut Object| matches!(&object.pages, Pages::Client(own) if own.meets(address, bytes));
         self.objects.values_mut().filter(here).flat_map(|object| object.work(true)).collect()
     }
 
@@ -421,7 +438,8 @@ impl Device {
         }
     }
 
-    /// GEM_MMAP_OFFSET, and in its `old` form GEM_MMAP_GTT: the offset that the client passes to mmap.
+    /// GEM_MMAP_OFFSET, and in its `old` form GEM_MMAP_GTT: the offset that the client passes to
+    /// mmap.
     pub(super) fn mmap_offset(
         &mut self,
         file: &mut File,
@@ -442,7 +460,8 @@ impl Device {
         Ok(())
     }
 
-    /// What a client maps that passes `offset` to mmap: a file and the offset there. `length` bytes must lie in the object.
+    /// What a client maps that passes `offset` to mmap: a file and the offset there. `length` bytes
+    /// must lie in the object.
     ///
     /// # Errors
     /// EINVAL for an offset that was not given.

@@ -1,8 +1,10 @@
-//! The display: one connector with a monitor, one CRTC with its primary plane, and what they show. A picture is there at once
-//! when it is asked for, and its event says so; it goes to captures and files.
+//! The display: one connector with a monitor, one CRTC with its primary plane, and what they show.
+//! A picture is there at once when it is asked for, and its event says so; it goes to captures and
+//! files.
 //!
 //! * this file: [`Kms`], its resources, SETCRTC and page flips;
-//! * `buffers`: frame buffers; `properties`: what objects have by name; `atomic`: properties set at once.
+//! * `buffers`: frame buffers; `properties`: what objects have by name; `atomic`: properties set at
+//!   once.
 
 mod atomic;
 mod buffers;
@@ -33,9 +35,18 @@ const FIRST: u32 = 64;
 /// 1 in fixed point with 16 fraction bits, as places in a frame buffer are given.
 const ONE: u32 = 1 << 16;
 
-/// Sizes of the modes of a monitor that is not said to be another, the preferred one first; all have 60 pictures a second.
-const MODES: [(u16, u16); 8] =
-    [(1024, 768), (1920, 1080), (1600, 900), (1280, 1024), (1280, 720), (800, 600), (640, 480), (320, 240)];
+/// Sizes of the modes of a monitor that is not said to be another, the preferred one first; all
+/// have 60 pictures a second.
+const MODES: [(u16, u16); 8] = [
+    (1024, 768),
+    (1920, 1080),
+    (1600, 900),
+    (1280, 1024),
+    (1280, 720),
+    (800, 600),
+    (640, 480),
+    (320, 240),
+];
 
 /// What the display is set to.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,7 +71,8 @@ impl State {
     /// True if `before` shows in another mode, or nothing.
     fn sets_mode(&self, before: &State) -> bool {
         let timing = |state: &State| state.mode.map(|mode| bytemuck::bytes_of(&mode).to_vec());
-        (self.active, self.connector) != (before.active, before.connector) || timing(self) != timing(before)
+        (self.active, self.connector) != (before.active, before.connector)
+            || timing(self) != timing(before)
     }
 }
 
@@ -91,7 +103,8 @@ impl Kms {
     }
 }
 
-/// The modes of a monitor. One with a size of its own has that and smaller ones: many programs take the largest.
+/// The modes of a monitor. One with a size of its own has that and smaller ones: many programs take
+/// the largest.
 fn modes(own: Option<Mode>) -> Vec<mode::ModeInfo> {
     let usual = MODES.map(|(width, height)| Mode { width, height, hz: 60 });
     let smaller = |mode: &Mode| {
@@ -141,7 +154,8 @@ impl Kms {
         put_list(arg.crtc_id_ptr, &mut arg.count_crtcs, &[CRTC])?;
         put_list(arg.connector_id_ptr, &mut arg.count_connectors, &[CONNECTOR])?;
         put_list(arg.encoder_id_ptr, &mut arg.count_encoders, &[ENCODER])?;
-        (arg.min_width, arg.max_width, arg.min_height, arg.max_height) = (0, MAX_EXTENT, 0, MAX_EXTENT);
+        (arg.min_width, arg.max_width, arg.min_height, arg.max_height) =
+            (0, MAX_EXTENT, 0, MAX_EXTENT);
         Ok(())
     }
 
@@ -156,8 +170,8 @@ impl Kms {
         if self.frame_buffers.contains_key(&fb) { Ok(()) } else { no_such_object() }
     }
 
-    /// What the display of a Broadwell can do: the plane covers the CRTC and is not scaled. (Linux drm_atomic.c,
-    /// drm_atomic_helper.c, i9xx_plane.c)
+    /// What the display of a Broadwell can do: the plane covers the CRTC and is not scaled. (Linux
+    /// drm_atomic.c, drm_atomic_helper.c, i9xx_plane.c)
     fn check(&self, state: &State) -> Result<(), Errno> {
         if state.plane != (state.fb != 0) || state.connector != state.mode.is_some() {
             return Err(Errno::INVAL);
@@ -259,7 +273,11 @@ impl Kms {
     }
 
     /// WAIT_VBLANK: the next one is now.
-    pub(super) fn wait_vblank(&mut self, channel: Option<&OwnedFd>, arg: &mut drm::WaitVblank) -> Outcome {
+    pub(super) fn wait_vblank(
+        &mut self,
+        channel: Option<&OwnedFd>,
+        arg: &mut drm::WaitVblank,
+    ) -> Outcome {
         const EVENT: u32 = 0x0400_0000;
         self.sequence = self.sequence.wrapping_add(1);
         let event = self.event(drm::EVENT_VBLANK, arg.signal);
@@ -300,7 +318,11 @@ impl Kms {
 
     /// Frame buffers of a file.
     pub(super) fn owned(&self, id: Id) -> Vec<u32> {
-        self.frame_buffers.iter().filter(|(_, fb)| fb.owner == id).map(|(number, _)| *number).collect()
+        self.frame_buffers
+            .iter()
+            .filter(|(_, fb)| fb.owner == id)
+            .map(|(number, _)| *number)
+            .collect()
     }
 }
 

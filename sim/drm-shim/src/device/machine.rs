@@ -1,5 +1,6 @@
-//! The model with what it knows of clients' objects and contexts, and the work that it is given. One thread has it at a time
-//! ([`queue`](super::queue)); clients never wait for it to look at something.
+//! The model with what it knows of clients' objects and contexts, and the work that it is given.
+//! One thread has it at a time ([`queue`](super::queue)); clients never wait for it to look at
+//! something.
 
 use super::config::Config;
 use super::context::{HardwareId, Health};
@@ -146,12 +147,14 @@ impl Machine {
         self.spare.push(hardware.id);
     }
 
-    /// Runs a submission: true if all went well. After a fault the context gets what the kernel gives it.
+    /// Runs a submission: true if all went well. After a fault the context gets what the kernel
+    /// gives it.
     pub fn run(&mut self, job: &Job) -> bool {
         if job.health.banned.load(Ordering::Relaxed) {
             return false;
         }
-        let are_there = |item: &Item| !matches!(&item.pages, Pages::Client(own) if !own.are_there());
+        let are_there =
+            |item: &Item| !matches!(&item.pages, Pages::Client(own) if !own.are_there());
         let mapped = match job.objects.iter().all(are_there) {
             true => self.map(job).map_err(|error| error.to_string()),
             false => Err("the client has taken its own pages away".to_owned()),
@@ -243,7 +246,8 @@ impl Machine {
     /// Runs what is mapped.
     fn execute(&mut self, submitted: &Submitted) -> bool {
         let Machine { gpu, reporter, objects, config, .. } = self;
-        let touched = |id| objects.get(&id).map_or_else(Vec::new, |(pages, _): &(Pages, _)| pages.touched());
+        let touched =
+            |id| objects.get(&id).map_or_else(Vec::new, |(pages, _): &(Pages, _)| pages.touched());
         reporter.before(gpu, submitted, &touched);
         let result = reporter.run(gpu, submitted);
         reporter.after(gpu, submitted, &touched);

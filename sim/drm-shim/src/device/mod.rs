@@ -1,12 +1,16 @@
-//! The device: what the kernel's driver i915 is to its clients, with the model behind it. Safe code on typed structures; who
-//! brings the ioctls here is the business of [`edge`](crate::edge).
+//! The device: what the kernel's driver i915 is to its clients, with the model behind it. Safe code
+//! on typed structures; who brings the ioctls here is the business of [`edge`](crate::edge).
 //!
 //! * this file: [`Device`], open files, and which ioctl goes where;
 //! * [`config`]: which GPU it is, and what is asked of it;
-//! * [`gem`]: objects; [`tiling`]: maps of tiled objects that look linear; [`prime`]: objects of others;
-//! * [`context`]: contexts and address spaces; [`exec`]: submissions; [`addresses`]: where objects lie, relocations;
-//! * [`queue`]: what waits to be run, and the thread that runs it; [`machine`]: the model; [`fence`]: when it is done;
-//! * [`params`]: what clients ask about the GPU; [`syncobj`]: fences with numbers; [`kms`]: the display;
+//! * [`gem`]: objects; [`tiling`]: maps of tiled objects that look linear; [`prime`]: objects of
+//!   others;
+//! * [`context`]: contexts and address spaces; [`exec`]: submissions; [`addresses`]: where objects
+//!   lie, relocations;
+//! * [`queue`]: what waits to be run, and the thread that runs it; [`machine`]: the model;
+//!   [`fence`]: when it is done;
+//! * [`params`]: what clients ask about the GPU; [`syncobj`]: fences with numbers; [`kms`]: the
+//!   display;
 //! * [`report`]: faults, captures, checks and counts.
 
 pub mod addresses;
@@ -53,7 +57,8 @@ pub const PRIMARY: u32 = 0;
 /// Minor number of the render node, renderD128.
 pub const RENDER: u32 = 128;
 
-/// Work that is so old has to be done before a client that asks goes on, in nanoseconds. (Linux i915_gem_throttle.c)
+/// Work that is so old has to be done before a client that asks goes on, in nanoseconds. (Linux
+/// i915_gem_throttle.c)
 const THROTTLE: u64 = 20_000_000;
 
 /// How long the end of a process waits for its work: as long as a hang may take.
@@ -67,8 +72,8 @@ const CROWD: usize = 64;
 pub enum Stop {
     /// With this error.
     Errno(Errno),
-    /// It has to wait until another one changes something, at most until this time of the monotonic clock, in
-    /// nanoseconds: call it again then.
+    /// It has to wait until another one changes something, at most until this time of the monotonic
+    /// clock, in nanoseconds: call it again then.
     Wait(u64),
     /// All is well but for the work, which is to be waited for.
     After(Fence),
@@ -225,8 +230,9 @@ struct Call {
 }
 
 impl Call {
-    /// Fetches the argument, does the work, and stores the argument. As in the kernel a client may know fewer fields of it, the
-    /// others are 0 then; and what is stored is stored after an error, too.
+    /// Fetches the argument, does the work, and stores the argument. As in the kernel a client may
+    /// know fewer fields of it, the others are 0 then; and what is stored is stored after an error,
+    /// too.
     fn with<T: Pod>(self, work: impl FnOnce(&mut T) -> Outcome) -> Outcome {
         let mut argument = T::zeroed();
         let bytes = bytemuck::bytes_of_mut(&mut argument);
@@ -317,8 +323,8 @@ impl Device {
         }
     }
 
-    /// The process has forked, and this is the child: work is the parent's to do and to tell of. The thread that does it is
-    /// not here, and what it had locked stays so.
+    /// The process has forked, and this is the child: work is the parent's to do and to tell of.
+    /// The thread that does it is not here, and what it had locked stays so.
     pub fn forked(&mut self) {
         let Some(mut machine) = self.paused.take() else { return };
         machine.0.forked();
@@ -345,8 +351,9 @@ impl Device {
 
     /// Everything of files and buffers whose last descriptor was closed goes.
     pub fn collect(&mut self) {
-        let closed =
-            |(id, file): (&Id, &File)| file.channel.as_ref().is_some_and(token::hung_up).then_some(*id);
+        let closed = |(id, file): (&Id, &File)| {
+            file.channel.as_ref().is_some_and(token::hung_up).then_some(*id)
+        };
         let gone: Vec<Id> = self.files.iter().filter_map(closed).collect();
         for id in gone {
             self.close(id);
@@ -362,8 +369,8 @@ impl Device {
         self.crowd = CROWD.max(2 * (self.exports.len() + self.shared_syncs.len()));
     }
 
-    /// A descriptor to give out, and the device's end of it. Nobody tells when one is closed: whenever there are twice as
-    /// many, or no more can be had, those go that are.
+    /// A descriptor to give out, and the device's end of it. Nobody tells when one is closed:
+    /// whenever there are twice as many, or no more can be had, those go that are.
     fn give_out(&mut self, token: Token, close_on_exec: bool) -> Result<(OwnedFd, OwnedFd), Errno> {
         if self.exports.len() + self.shared_syncs.len() >= self.crowd {
             self.collect();
@@ -396,8 +403,9 @@ impl Device {
         self.kms.forget(id);
     }
 
-    /// Does an ioctl of type [`DRM_TYPE`](crate::uapi::DRM_TYPE) with its argument at `address` in the client's memory. It may
-    /// have to be called again ([`Stop::Wait`]); `since` is when it was called first.
+    /// Does an ioctl of type [`DRM_TYPE`](crate::uapi::DRM_TYPE) with its argument at `address` in
+    /// the client's memory. It may have to be called again ([`Stop::Wait`]); `since` is when it was
+    /// called first.
     ///
     /// # Errors
     /// What the kernel would give; EBADF for a file that is not open.
@@ -447,12 +455,18 @@ impl Device {
             nr::SYNCOBJ_HANDLE_TO_FD => call.with(|arg| self.sync_export(file, arg)),
             nr::SYNCOBJ_FD_TO_HANDLE => call.with(|arg| self.sync_import(file, arg)),
             nr::SYNCOBJ_WAIT => call.with(|arg| syncobj::wait(&file.syncobjs, arg)),
-            nr::SYNCOBJ_TIMELINE_WAIT => call.with(|arg| syncobj::timeline_wait(&file.syncobjs, arg)),
+            nr::SYNCOBJ_TIMELINE_WAIT => {
+                call.with(|arg| syncobj::timeline_wait(&file.syncobjs, arg))
+            }
             nr::SYNCOBJ_RESET => call.with(|arg| syncobj::reset(&file.syncobjs, arg)),
             nr::SYNCOBJ_SIGNAL => call.with(|arg| syncobj::signal(&file.syncobjs, arg)),
-            nr::SYNCOBJ_TIMELINE_SIGNAL => call.with(|arg| syncobj::timeline_signal(&file.syncobjs, arg)),
+            nr::SYNCOBJ_TIMELINE_SIGNAL => {
+                call.with(|arg| syncobj::timeline_signal(&file.syncobjs, arg))
+            }
             nr::SYNCOBJ_QUERY => call.with(|arg| syncobj::query(&file.syncobjs, arg)),
-            nr::SYNCOBJ_TRANSFER => call.with(|arg| syncobj::transfer(&file.syncobjs, arg, call.since)),
+            nr::SYNCOBJ_TRANSFER => {
+                call.with(|arg| syncobj::transfer(&file.syncobjs, arg, call.since))
+            }
             _ => self.unknown(call),
         }
     }
@@ -513,7 +527,9 @@ impl Device {
             nr::GEM_VM_DESTROY => call.with(|arg| self.vm_destroy(file, arg)),
             nr::GEM_EXECBUFFER2 => call.with(|arg| self.execbuffer2(file, arg)),
             // The kernel has no performance counters without its option for them.
-            nr::PERF_OPEN | nr::PERF_ADD_CONFIG | nr::PERF_REMOVE_CONFIG => Err(Errno::NOTSUP.into()),
+            nr::PERF_OPEN | nr::PERF_ADD_CONFIG | nr::PERF_REMOVE_CONFIG => {
+                Err(Errno::NOTSUP.into())
+            }
             _ => self.unknown(call),
         }
     }
@@ -521,7 +537,9 @@ impl Device {
     /// The display's.
     fn mode(&mut self, id: Id, file: &mut File, number: u32, call: Call) -> Outcome {
         use mode::nr;
-        if file.minor != PRIMARY && !matches!(number, nr::CREATE_DUMB | nr::MAP_DUMB | nr::DESTROY_DUMB) {
+        if file.minor != PRIMARY
+            && !matches!(number, nr::CREATE_DUMB | nr::MAP_DUMB | nr::DESTROY_DUMB)
+        {
             return Err(Errno::ACCESS.into());
         }
         match number {
@@ -541,16 +559,20 @@ impl Device {
             nr::ADDFB => call.with(|arg| self.add_fb(id, file, arg)),
             nr::ADDFB2 => call.with(|arg| self.add_fb2(id, file, arg)),
             nr::GETFB => call.with(|arg| self.get_fb(file, arg)),
-            nr::RMFB => call.with(|arg: &mut mode::FbId| match self.kms.owned(id).contains(&arg.fb_id) {
-                true => self.remove_fb(arg.fb_id),
-                false => Err(Errno::NOENT.into()),
-            }),
+            nr::RMFB => {
+                call.with(|arg: &mut mode::FbId| match self.kms.owned(id).contains(&arg.fb_id) {
+                    true => self.remove_fb(arg.fb_id),
+                    false => Err(Errno::NOENT.into()),
+                })
+            }
             nr::PAGE_FLIP => call.with(|arg| self.page_flip(file, arg)),
             nr::DIRTYFB => call.with(|arg| self.dirty_fb(arg)),
             nr::CURSOR | nr::CURSOR2 | nr::SETGAMMA | nr::GETGAMMA | nr::SETPROPERTY => Ok(()),
             nr::CREATE_DUMB => call.with(|arg| self.create_dumb(file, arg)),
             nr::MAP_DUMB => call.with(|arg| self.map_dumb(file, arg)),
-            nr::DESTROY_DUMB => call.with(|arg: &mut mode::DestroyDumb| self.close_handle(file, arg.handle)),
+            nr::DESTROY_DUMB => {
+                call.with(|arg: &mut mode::DestroyDumb| self.close_handle(file, arg.handle))
+            }
             _ => self.unknown(call),
         }
     }

@@ -47,7 +47,10 @@ impl Device {
         use drm::cap;
         arg.value = match arg.capability {
             cap::DUMB_BUFFER | cap::VBLANK_HIGH_CRTC | cap::TIMESTAMP_MONOTONIC => 1,
-            cap::ADDFB2_MODIFIERS | cap::CRTC_IN_VBLANK_EVENT | cap::SYNCOBJ | cap::SYNCOBJ_TIMELINE => 1,
+            cap::ADDFB2_MODIFIERS
+            | cap::CRTC_IN_VBLANK_EVENT
+            | cap::SYNCOBJ
+            | cap::SYNCOBJ_TIMELINE => 1,
             cap::DUMB_PREFERRED_DEPTH => 24,
             cap::DUMB_PREFER_SHADOW => 1,
             // Both ways.
@@ -145,16 +148,18 @@ impl Device {
         }
         let size = size_of::<i915::QueryItem>() as u64;
         for index in 0..u64::from(arg.num_items) {
-            let address =
-                index.checked_mul(size).and_then(|at| arg.items_ptr.checked_add(at)).ok_or(Errno::FAULT)?;
+            let address = index
+                .checked_mul(size)
+                .and_then(|at| arg.items_ptr.checked_add(at))
+                .ok_or(Errno::FAULT)?;
             let mut item: i915::QueryItem = client::value(address)?;
             let answer = match item.query_id {
                 i915::QUERY_TOPOLOGY_INFO if item.flags == 0 => Ok(self.topology_info()),
                 i915::QUERY_ENGINE_INFO if item.flags == 0 => Ok(self.engine_info()),
                 i915::QUERY_MEMORY_REGIONS if item.flags == 0 => Ok(memory_regions()),
-                i915::QUERY_PERF_CONFIG | i915::QUERY_HWCONFIG_BLOB | i915::QUERY_GEOMETRY_SUBSLICES => {
-                    Err(Errno::NODEV)
-                }
+                i915::QUERY_PERF_CONFIG
+                | i915::QUERY_HWCONFIG_BLOB
+                | i915::QUERY_GEOMETRY_SUBSLICES => Err(Errno::NODEV),
                 _ => Err(Errno::INVAL),
             };
             item.length = match answer {

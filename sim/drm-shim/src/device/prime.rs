@@ -1,4 +1,5 @@
-//! Objects of others: by descriptor (PRIME) within a process and across processes, and by name (FLINK).
+//! Objects of others: by descriptor (PRIME) within a process and across processes, and by name
+//! (FLINK).
 
 use super::gem::{Object, ObjectId, Pages};
 use super::{Device, File, Outcome};
@@ -26,7 +27,8 @@ impl Device {
             object: id.0,
         };
         let (client, device) = self.give_out(token, arg.flags & drm::CLOEXEC != 0)?;
-        // Who polls it waits for the work on it, which is done: submissions with objects that others see are waited for.
+        // Who polls it waits for the work on it, which is done: submissions with objects that
+        // others see are waited for.
         token::tell(&device, &[0]);
         self.exports.push((id, device));
         self.object_mut(id)?.users += 1;
@@ -67,8 +69,9 @@ impl Device {
             return Ok(id);
         }
         let file = arena::open_foreign(pid, file).inspect_err(|error| {
-            self.reporter
-                .missing(&format!("a buffer of process {pid}, whose file cannot be opened: {error}"));
+            self.reporter.missing(&format!(
+                "a buffer of process {pid}, whose file cannot be opened: {error}"
+            ));
         })?;
         let pages = arena::foreign(file, offset, size)?;
         let kept = rustix::io::fcntl_dupfd_cloexec(descriptor, 512)
@@ -83,11 +86,13 @@ impl Device {
     /// An object of another process that is here already.
     fn imported(&self, token: Token) -> Option<ObjectId> {
         let Token::Buffer { id, object, .. } = token else { return None };
-        self.objects.iter().find_map(|(known, here)| match Token::of(here.token.as_ref()?.as_fd())? {
-            Token::Buffer { id: Id { pid, .. }, object: theirs, .. } => {
-                (pid == id.pid && theirs == object).then_some(*known)
+        self.objects.iter().find_map(|(known, here)| {
+            match Token::of(here.token.as_ref()?.as_fd())? {
+                Token::Buffer { id: Id { pid, .. }, object: theirs, .. } => {
+                    (pid == id.pid && theirs == object).then_some(*known)
+                }
+                _ => None,
             }
-            _ => None,
         })
     }
 
@@ -101,8 +106,11 @@ impl Device {
         offset: u64,
         length: u64,
     ) -> Result<(rustix::fd::OwnedFd, u64), Errno> {
-        let Token::Buffer { id, file, offset: start, size, .. } = token else { return Err(Errno::NODEV) };
-        let end = length.checked_next_multiple_of(4096).and_then(|length| offset.checked_add(length));
+        let Token::Buffer { id, file, offset: start, size, .. } = token else {
+            return Err(Errno::NODEV);
+        };
+        let end =
+            length.checked_next_multiple_of(4096).and_then(|length| offset.checked_add(length));
         if end.is_none_or(|end| end > size) {
             return Err(Errno::INVAL);
         }

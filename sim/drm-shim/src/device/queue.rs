@@ -1,5 +1,6 @@
-//! Work in order: submissions wait here for their fences, and run on a thread of their own. Those of a context's engine run one
-//! after the other; among all that can run the oldest does, so that what comes of them does not depend on how fast the client is.
+//! Work in order: submissions wait here for their fences, and run on a thread of their own. Those
+//! of a context's engine run one after the other; among all that can run the oldest does, so that
+//! what comes of them does not depend on how fast the client is.
 
 use super::context::HardwareId;
 use super::fence::{Changes, Fence, now};
@@ -106,7 +107,8 @@ impl State {
             return;
         }
         let jobs = || self.pending.iter().filter_map(|request| request.job.as_ref());
-        let used: HashSet<ObjectId> = jobs().flat_map(|job| job.objects.iter().map(|item| item.id)).collect();
+        let used: HashSet<ObjectId> =
+            jobs().flat_map(|job| job.objects.iter().map(|item| item.id)).collect();
         let states: HashSet<HardwareId> = jobs().map(|job| job.hardware).collect();
         self.freed.retain(|id| {
             let stays = used.contains(id);
@@ -152,7 +154,8 @@ impl Shared {
             if let Some(job) = request.job
                 && let Some(mut machine) = state.machine.take()
             {
-                state.running = Some((job.hardware, job.objects.iter().map(|item| item.id).collect()));
+                state.running =
+                    Some((job.hardware, job.objects.iter().map(|item| item.id).collect()));
                 drop(state);
                 // A panic of the model is the model's fault, not the client's: it becomes an error.
                 let run = AssertUnwindSafe(|| machine.0.run(&job));
@@ -238,8 +241,9 @@ impl Queue {
     /// Requests of states that have not begun fail.
     pub fn cancel(&self, states: &[HardwareId]) {
         let mut state = self.shared.lock();
-        let of_these =
-            |request: &mut Request| request.hardware().is_some_and(|hardware| states.contains(&hardware));
+        let of_these = |request: &mut Request| {
+            request.hardware().is_some_and(|hardware| states.contains(&hardware))
+        };
         for request in state.pending.extract_if(.., of_these) {
             request.fence.signal(false);
         }
@@ -248,7 +252,8 @@ impl Queue {
         self.shared.changes.add();
     }
 
-    /// Waits until nothing runs, and nothing can but what waits for somebody else; at most so many nanoseconds.
+    /// Waits until nothing runs, and nothing can but what waits for somebody else; at most so many
+    /// nanoseconds.
     pub fn drain(&self, most: u64) {
         let until = now().saturating_add(most);
         let mut state = self.shared.lock();

@@ -1,4 +1,5 @@
-//! What the device tells of its work: faults with error states, captures, findings of the rules engine, counts, a trace.
+//! What the device tells of its work: faults with error states, captures, findings of the rules
+//! engine, counts, a trace.
 
 use super::addresses::plain;
 use super::config::Config;
@@ -128,25 +129,31 @@ pub fn say(text: &str) {
 /// The name of the program.
 fn program() -> String {
     let name = std::fs::read_to_string("/proc/self/comm").unwrap_or_default();
-    name.trim().replace(|character: char| !character.is_ascii_alphanumeric() && character != '-', "_")
+    name.trim()
+        .replace(|character: char| !character.is_ascii_alphanumeric() && character != '-', "_")
 }
 
-/// The file of a trace: the one that is asked for, or FILE.PROGRAM.PID if there is one, which another process may be writing.
+/// The file of a trace: the one that is asked for, or FILE.PROGRAM.PID if there is one, which
+/// another process may be writing.
 fn trace_file(path: &Path, process: &str) -> io::Result<File> {
     match File::create_new(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let mut name = path.as_os_str().to_owned();
             name.push(format!(".{process}"));
             let other = PathBuf::from(name);
-            say(&format!("{} is there already: the trace is in {}", path.display(), other.display()));
+            say(&format!(
+                "{} is there already: the trace is in {}",
+                path.display(),
+                other.display()
+            ));
             File::create_new(other)
         }
         file => file,
     }
 }
 
-/// A new file `START.NUMBER.txt`, with the next number that is free. The directory may be everybody's: files and links that are
-/// there are left alone.
+/// A new file `START.NUMBER.txt`, with the next number that is free. The directory may be
+/// everybody's: files and links that are there are left alone.
 fn create(directory: &Path, start: &str, number: u32) -> io::Result<(File, PathBuf)> {
     const MOST_TRIES: u32 = 1000;
     let mut last = io::ErrorKind::AlreadyExists.into();
@@ -180,7 +187,9 @@ impl Memory for Seen<'_> {
     fn tail(&self, address: u64) -> &[u8] {
         let address = plain(address);
         let index = self.0.partition_point(|(start, _)| *start <= address);
-        let Some((start, bytes)) = index.checked_sub(1).map(|index| self.0[index]) else { return &[] };
+        let Some((start, bytes)) = index.checked_sub(1).map(|index| self.0[index]) else {
+            return &[];
+        };
         bytes.get((address - start) as usize..).unwrap_or(&[])
     }
 }
@@ -200,14 +209,15 @@ impl Reporter {
             directory: directory.join(format!("{program}.{process}")),
             number: 0,
         });
-        let trace =
-            config.trace.as_ref().and_then(|path| match trace_file(path, &format!("{program}.{process}")) {
+        let trace = config.trace.as_ref().and_then(|path| {
+            match trace_file(path, &format!("{program}.{process}")) {
                 Ok(file) => Some(Trace::new(BufWriter::new(file))),
                 Err(error) => {
                     say(&format!("no trace: {}: {error}", path.display()));
                     None
                 }
-            });
+            }
+        });
         Reporter {
             capture,
             frames,
@@ -251,7 +261,8 @@ impl Reporter {
         }
     }
 
-    /// Runs it. The client's length is not looked at, as hardware does not: MI_BATCH_BUFFER_END ends a batch.
+    /// Runs it. The client's length is not looked at, as hardware does not: MI_BATCH_BUFFER_END
+    /// ends a batch.
     pub fn run(&mut self, gpu: &mut Gpu, submitted: &Submitted) -> Result<Stats, Fault> {
         let start = Instant::now();
         let Submitted { model, engine, address, .. } = *submitted;
@@ -313,7 +324,9 @@ impl Reporter {
         for listed in &submitted.objects {
             let bytes = gpu.memory.bytes(listed.frames);
             let parts = touched(listed.id).into_iter();
-            memory.extend(parts.map(|part| (listed.address + part.start as u64, bytes[part].to_vec())));
+            memory.extend(
+                parts.map(|part| (listed.address + part.start as u64, bytes[part].to_vec())),
+            );
         }
         memory.sort_unstable_by_key(|(address, _)| *address);
         let ran = Ran {
@@ -334,7 +347,9 @@ impl Reporter {
             Ok(path)
         });
         match written {
-            Ok(path) => say(&format!("what is left is in {}; see it with genx decode", path.display())),
+            Ok(path) => {
+                say(&format!("what is left is in {}; see it with genx decode", path.display()))
+            }
             Err(error) => say(&format!("no error state in {}: {error}", config.errors.display())),
         }
         self.save();
@@ -391,7 +406,11 @@ impl Reporter {
         if self.capture.is_some() && self.submissions > 0 {
             self.save();
             if let Some(capture) = &self.capture {
-                say(&format!("{} submissions are in {}", self.submissions, capture.directory.display()));
+                say(&format!(
+                    "{} submissions are in {}",
+                    self.submissions,
+                    capture.directory.display()
+                ));
             }
         }
         if let Some(trace) = self.trace.take()
@@ -445,10 +464,11 @@ impl Pictures {
     fn write(&mut self, frame: &Frame, bytes: &[u8]) {
         let path = self.directory.join(format!("frame{:05}-crtc{CRTC}.png", self.number));
         self.number += 1;
-        let written = picture::frame_rgba(frame, bytes).map_err(io::Error::other).and_then(|rgba| {
-            std::fs::create_dir_all(&self.directory)?;
-            picture::write_rgba(&path, frame.width, frame.height, &rgba)
-        });
+        let written =
+            picture::frame_rgba(frame, bytes).map_err(io::Error::other).and_then(|rgba| {
+                std::fs::create_dir_all(&self.directory)?;
+                picture::write_rgba(&path, frame.width, frame.height, &rgba)
+            });
         if let Err(error) = written {
             say(&format!("no picture: {}: {error}", path.display()));
         }
@@ -503,7 +523,13 @@ impl Capturing {
                 writes: parts.flat_map(|part| changes(known, bytes, part)).collect(),
             });
         }
-        self.writer.exec(submitted.context, submitted.engine, submitted.address, submitted.length, &objects);
+        self.writer.exec(
+            submitted.context,
+            submitted.engine,
+            submitted.address,
+            submitted.length,
+            &objects,
+        );
     }
 }
 
@@ -532,7 +558,8 @@ mod tests {
     /// What is there stays as it is, links too.
     #[test]
     fn new_files() {
-        let directory = std::env::temp_dir().join(format!("genx-shim-new-files-{}", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("genx-shim-new-files-{}", std::process::id()));
         std::fs::create_dir(&directory).unwrap();
         std::fs::write(directory.join("kept"), b"kept").unwrap();
         std::os::unix::fs::symlink("kept", directory.join("state.1.txt")).unwrap();

@@ -65,7 +65,11 @@ impl Sync {
         let end = match point {
             0 => self.pending.len(),
             _ if self.point >= point => 0,
-            _ => self.pending.iter().position(|(at, _)| *at >= point).map_or(self.pending.len(), |at| at + 1),
+            _ => self
+                .pending
+                .iter()
+                .position(|(at, _)| *at >= point)
+                .map_or(self.pending.len(), |at| at + 1),
         };
         &self.pending[..end]
     }
@@ -190,7 +194,10 @@ pub(super) fn wait(all: &Handles<SharedSync>, arg: &mut drm::SyncobjWait) -> Out
 }
 
 /// SYNCOBJ_TIMELINE_WAIT.
-pub(super) fn timeline_wait(all: &Handles<SharedSync>, arg: &mut drm::SyncobjTimelineWait) -> Outcome {
+pub(super) fn timeline_wait(
+    all: &Handles<SharedSync>,
+    arg: &mut drm::SyncobjTimelineWait,
+) -> Outcome {
     let known = drm::SYNCOBJ_WAIT_ALL | drm::SYNCOBJ_WAIT_FOR_SUBMIT | drm::SYNCOBJ_WAIT_AVAILABLE;
     if arg.flags & !known != 0 {
         return Err(Errno::INVAL.into());
@@ -217,7 +224,10 @@ pub(super) fn signal(all: &Handles<SharedSync>, arg: &mut drm::SyncobjArray) -> 
 }
 
 /// SYNCOBJ_TIMELINE_SIGNAL.
-pub(super) fn timeline_signal(all: &Handles<SharedSync>, arg: &mut drm::SyncobjTimelineArray) -> Outcome {
+pub(super) fn timeline_signal(
+    all: &Handles<SharedSync>,
+    arg: &mut drm::SyncobjTimelineArray,
+) -> Outcome {
     let points: Vec<u64> = client::array(arg.points, arg.count_handles.into())?;
     for (sync, point) in several(all, arg.handles, arg.count_handles)?.iter().zip(points) {
         set(sync, point, None);
@@ -243,7 +253,11 @@ pub(super) fn query(all: &Handles<SharedSync>, arg: &mut drm::SyncobjTimelineArr
 }
 
 /// SYNCOBJ_TRANSFER: the fence of one becomes that of another.
-pub(super) fn transfer(all: &Handles<SharedSync>, arg: &mut drm::SyncobjTransfer, since: u64) -> Outcome {
+pub(super) fn transfer(
+    all: &Handles<SharedSync>,
+    arg: &mut drm::SyncobjTransfer,
+    since: u64,
+) -> Outcome {
     let (from, to) = (all.get(arg.src_handle)?, all.get(arg.dst_handle)?);
     let Some(fences) = fences(from, arg.src_point) else {
         let until = since + TRANSFER_TIMEOUT;

@@ -1,5 +1,5 @@
-//! The device as a client sees it, ioctl by ioctl. Oracle: what the kernel's interface promises; stored values are those that
-//! the batches' own commands name.
+//! The device as a client sees it, ioctl by ioctl. Oracle: what the kernel's interface promises;
+//! stored values are those that the batches' own commands name.
 
 #![allow(unused_assignments, reason = "the device reads what is assigned by its address")]
 
@@ -31,8 +31,11 @@ impl Drop for Client {
 impl Client {
     fn open(minor: u32) -> Client {
         // One for each test: they run side by side.
-        let errors =
-            std::env::temp_dir().join(format!("genx-shim-{}-{}", std::process::id(), Id::new().serial));
+        let errors = std::env::temp_dir().join(format!(
+            "genx-shim-{}-{}",
+            std::process::id(),
+            Id::new().serial
+        ));
         std::fs::create_dir_all(&errors).unwrap();
         Client::with(minor, Config { work_limit: 1 << 20, errors, ..Config::default() })
     }
@@ -84,7 +87,8 @@ impl Client {
     fn read<const N: usize>(&mut self, handle: u32, offset: u64) -> [u8; N] {
         let mut bytes = [0xee; N];
         let data_ptr = bytes.as_mut_ptr() as u64;
-        let mut read = i915::GemTransfer { handle, offset, size: N as u64, data_ptr, ..Default::default() };
+        let mut read =
+            i915::GemTransfer { handle, offset, size: N as u64, data_ptr, ..Default::default() };
         self.i915(i915::nr::GEM_PREAD, &mut read).unwrap();
         bytes
     }
@@ -114,14 +118,21 @@ fn errno<T>(error: Errno) -> Result<T, Stop> {
 }
 
 fn pinned(handle: u32, offset: u64) -> ExecObject2 {
-    ExecObject2 { handle, offset, flags: object::PINNED | object::SUPPORTS_48B, ..Default::default() }
+    ExecObject2 {
+        handle,
+        offset,
+        flags: object::PINNED | object::SUPPORTS_48B,
+        ..Default::default()
+    }
 }
 
 /// A batch that stores the low dword of `value`.
 fn store(address: u64, value: u64) -> Vec<u8> {
     let data = [U::<32>::new(value).unwrap()];
-    let packet =
-        MiStoreDataImm { data_dword: (&data).into(), ..MiStoreDataImm::new(Address::from_bits(address)) };
+    let packet = MiStoreDataImm {
+        data_dword: (&data).into(),
+        ..MiStoreDataImm::new(Address::from_bits(address))
+    };
     let mut dwords = vec![0; packet.dwords()];
     packet.pack_into(&mut dwords).unwrap();
     dwords.extend(MiBatchBufferEnd::new().pack());
@@ -154,14 +165,21 @@ fn objects() {
 
     for size in [0, u64::MAX, gem::MAX_SIZE + 1] {
         let mut create = i915::GemCreate { size, ..Default::default() };
-        assert_eq!(client.i915(i915::nr::GEM_CREATE, &mut create), errno(Errno::INVAL), "{size:#x}");
+        assert_eq!(
+            client.i915(i915::nr::GEM_CREATE, &mut create),
+            errno(Errno::INVAL),
+            "{size:#x}"
+        );
     }
     let mut close = drm::GemClose { handle: 1, pad: 0 };
     client.core(drm::nr::GEM_CLOSE, &mut close).unwrap();
     assert_eq!(client.core(drm::nr::GEM_CLOSE, &mut close), errno(Errno::INVAL));
     assert!(client.device.objects.is_empty());
     assert_eq!(client.core(0x90, &mut close), errno(Errno::INVAL));
-    assert_eq!(client.device.ioctl(client.id, Request::of::<drm::GemClose>(9), 16, 0), errno(Errno::FAULT));
+    assert_eq!(
+        client.device.ioctl(client.id, Request::of::<drm::GemClose>(9), 16, 0),
+        errno(Errno::FAULT)
+    );
 }
 
 #[test]
@@ -246,12 +264,14 @@ fn relocations_backwards() {
         ..Default::default()
     };
     let mut objects = [pinned(data, DATA), pinned(behind, DATA + 4096), pinned(batch, 0x20_0000)];
-    (objects[2].relocation_count, objects[2].relocs_ptr) = (1, std::ptr::from_mut(&mut relocation) as u64);
+    (objects[2].relocation_count, objects[2].relocs_ptr) =
+        (1, std::ptr::from_mut(&mut relocation) as u64);
     client.exec(&mut objects, 0, 0).unwrap();
     assert_eq!(client.read::<4>(data, 4096 - 8), [78, 0, 0, 0]);
 }
 
-/// What a submission does not list it does not see; the client is told, and can look at what is left.
+/// What a submission does not list it does not see; the client is told, and can look at what is
+/// left.
 #[test]
 fn faults() {
     let mut client = Client::open(RENDER);
@@ -317,7 +337,8 @@ fn user_pages() {
     let mut odd = i915::GemUserptr { user_ptr: start + 8, user_size: 4096, ..Default::default() };
     assert_eq!(client.i915(i915::nr::GEM_USERPTR, &mut odd), errno(Errno::INVAL));
     let flags = i915::USERPTR_PROBE;
-    let mut nowhere = i915::GemUserptr { user_ptr: 4096, user_size: 4096, flags, ..Default::default() };
+    let mut nowhere =
+        i915::GemUserptr { user_ptr: 4096, user_size: 4096, flags, ..Default::default() };
     assert_eq!(client.i915(i915::nr::GEM_USERPTR, &mut nowhere), errno(Errno::FAULT));
     nowhere.flags = 0;
     client.i915(i915::nr::GEM_USERPTR, &mut nowhere).unwrap();
@@ -335,7 +356,8 @@ fn shared_buffers() {
     let mut back = drm::PrimeHandle { fd: prime.fd, ..Default::default() };
     client.core(drm::nr::PRIME_FD_TO_HANDLE, &mut back).unwrap();
     assert_eq!(back.handle, handle);
-    // Another file of the same device has a handle of its own, and the object outlives the first one's.
+    // Another file of the same device has a handle of its own, and the object outlives the first
+    // one's.
     let other = Id::new();
     client.device.open(other, RENDER, None);
     let mine = std::mem::replace(&mut client.id, other);
@@ -383,7 +405,10 @@ fn other_descriptors() {
         assert_eq!(client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec), errno(Errno::INVAL));
         for flags in [0, drm::SYNCOBJ_SYNC_FILE] {
             let mut import = drm::SyncobjHandle { handle: sync.handle, flags, fd, pad: 0 };
-            assert_eq!(client.core(drm::nr::SYNCOBJ_FD_TO_HANDLE, &mut import), errno(Errno::INVAL));
+            assert_eq!(
+                client.core(drm::nr::SYNCOBJ_FD_TO_HANDLE, &mut import),
+                errno(Errno::INVAL)
+            );
         }
     }
 }
@@ -400,10 +425,15 @@ fn refusals() {
     let mut sync = drm::Syncobj { flags: drm::SYNCOBJ_CREATE_SIGNALED, ..Default::default() };
     client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
     let handles = std::ptr::from_ref(&sync.handle) as u64;
-    let mut wait = drm::SyncobjWait { handles, count_handles: 1, flags: 1 << 30, ..Default::default() };
-    assert_eq!(client.core(drm::nr::SYNCOBJ_WAIT, &mut wait), errno(Errno::INVAL));
     let mut wait =
-        drm::SyncobjTimelineWait { handles, count_handles: 1, flags: 1 << 30, ..Default::default() };
+        drm::SyncobjWait { handles, count_handles: 1, flags: 1 << 30, ..Default::default() };
+    assert_eq!(client.core(drm::nr::SYNCOBJ_WAIT, &mut wait), errno(Errno::INVAL));
+    let mut wait = drm::SyncobjTimelineWait {
+        handles,
+        count_handles: 1,
+        flags: 1 << 30,
+        ..Default::default()
+    };
     assert_eq!(client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait), errno(Errno::INVAL));
     for (flags, error) in [(0, Errno::INVAL), (drm::SYNCOBJ_SYNC_FILE, Errno::NOENT)] {
         let mut export = drm::SyncobjHandle { handle: 99, flags, ..Default::default() };
@@ -413,14 +443,25 @@ fn refusals() {
     // Engines that are none leave the context as it was.
     client.exec(&mut objects, 0, 0).unwrap();
     let states = client.counts()[1];
-    let mut engines =
-        i915::ContextParam { param: i915::context_param::ENGINES, size: 8, value: 16, ..Default::default() };
+    let mut engines = i915::ContextParam {
+        param: i915::context_param::ENGINES,
+        size: 8,
+        value: 16,
+        ..Default::default()
+    };
     assert_eq!(client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut engines), errno(Errno::FAULT));
     assert_eq!((client.counts()[1], states), (1, 1));
 
     let handle = client.create(64 * 64 * 4);
-    let mut fb =
-        mode::FbCmd { width: 64, height: 64, pitch: 252, bpp: 32, depth: 24, handle, ..Default::default() };
+    let mut fb = mode::FbCmd {
+        width: 64,
+        height: 64,
+        pitch: 252,
+        bpp: 32,
+        depth: 24,
+        handle,
+        ..Default::default()
+    };
     assert_eq!(client.core(mode::nr::ADDFB, &mut fb), errno(Errno::INVAL));
     fb.pitch = 256;
     client.core(mode::nr::ADDFB, &mut fb).unwrap();
@@ -479,7 +520,8 @@ fn aperture() {
     assert_eq!(tiling.swizzle_mode, 0);
     // Row 1, byte 512: the second tile's second row.
     client.write(handle, 4096 + 512, b"here").unwrap();
-    let mut map = i915::GemMmapOffset { handle, flags: i915::MMAP_OFFSET_GTT, ..Default::default() };
+    let mut map =
+        i915::GemMmapOffset { handle, flags: i915::MMAP_OFFSET_GTT, ..Default::default() };
     client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
     let (file, offset) = client.device.mapping(map.offset, 8192).unwrap();
     let mut pages = arena::foreign(file, offset, 8192).unwrap();
@@ -611,8 +653,12 @@ fn contexts() {
     assert_eq!(client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create), errno(Errno::NOENT));
 
     let mut get = |number, value| {
-        let mut get =
-            i915::ContextParam { ctx_id: create.ctx_id, param: number, value, ..Default::default() };
+        let mut get = i915::ContextParam {
+            ctx_id: create.ctx_id,
+            param: number,
+            value,
+            ..Default::default()
+        };
         client.i915(i915::nr::GEM_CONTEXT_GETPARAM, &mut get).map(|()| get.value)
     };
     assert_eq!(get(param::GTT_SIZE, 0), Ok(1 << 48));
@@ -622,8 +668,12 @@ fn contexts() {
     // Two contexts in one address space: an object that has no address of its own keeps it.
     let mut other = i915::ContextCreate::default();
     client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut other).unwrap();
-    let mut vm =
-        i915::ContextParam { ctx_id: other.ctx_id, param: param::VM, value: 1, ..Default::default() };
+    let mut vm = i915::ContextParam {
+        ctx_id: other.ctx_id,
+        param: param::VM,
+        value: 1,
+        ..Default::default()
+    };
     client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut vm).unwrap();
     let first = client.create(4096);
     let second = client.create(4096);
@@ -649,7 +699,9 @@ fn nothing_grows() {
         let mut create = i915::ContextCreate::default();
         client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
         let data = client.create(4096);
-        client.exec(&mut [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)], 0, create.ctx_id).unwrap();
+        client
+            .exec(&mut [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)], 0, create.ctx_id)
+            .unwrap();
         client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle: data, pad: 0 }).unwrap();
         let mut destroy = i915::ContextDestroy { ctx_id: create.ctx_id, pad: 0 };
         client.i915(i915::nr::GEM_CONTEXT_DESTROY, &mut destroy).unwrap();
@@ -669,7 +721,8 @@ fn questions() {
     let mut client = Client::with(RENDER, Config { device: 0x1626, ..Config::default() });
     let mut value = 0u32;
     let mut ask = |number| {
-        let mut get = i915::GetParam { param: number, pad: 0, value: std::ptr::from_mut(&mut value) as u64 };
+        let mut get =
+            i915::GetParam { param: number, pad: 0, value: std::ptr::from_mut(&mut value) as u64 };
         client.i915(i915::nr::GETPARAM, &mut get).map(|()| value)
     };
     assert_eq!(ask(i915::param::CHIPSET_ID), Ok(0x1626));
@@ -736,7 +789,8 @@ fn display() {
     // The display shows neither planes of their own for colours nor Y tiles.
     let mut planar = mode::FbCmd2 { pixel_format: u32::from_le_bytes(*b"NV12"), ..fb };
     assert_eq!(client.core(mode::nr::ADDFB2, &mut planar), errno(Errno::INVAL));
-    let mut tiled = mode::FbCmd2 { flags: mode::FB_MODIFIERS, modifier: [1 << 56 | 2, 0, 0, 0], ..fb };
+    let mut tiled =
+        mode::FbCmd2 { flags: mode::FB_MODIFIERS, modifier: [1 << 56 | 2, 0, 0, 0], ..fb };
     assert_eq!(client.core(mode::nr::ADDFB2, &mut tiled), errno(Errno::INVAL));
     let mut flip = mode::PageFlip {
         crtc_id: ids[0],
@@ -746,8 +800,13 @@ fn display() {
         ..Default::default()
     };
     assert_eq!(client.core(mode::nr::PAGE_FLIP, &mut flip), errno(Errno::BUSY));
-    let mut crtc =
-        mode::Crtc { crtc_id: ids[0], fb_id: fb.fb_id, mode_valid: 1, mode: small, ..Default::default() };
+    let mut crtc = mode::Crtc {
+        crtc_id: ids[0],
+        fb_id: fb.fb_id,
+        mode_valid: 1,
+        mode: small,
+        ..Default::default()
+    };
     client.core(mode::nr::SETCRTC, &mut crtc).unwrap();
     client.core(mode::nr::PAGE_FLIP, &mut flip).unwrap();
     let mut event = drm::EventVblank::default();
@@ -787,7 +846,8 @@ fn modes() {
     };
     client.core(mode::nr::GETCONNECTOR, &mut connector).unwrap();
     let modes = &modes[..connector.count_modes as usize];
-    let sizes: Vec<_> = modes.iter().map(|mode| (mode.hdisplay, mode.vdisplay, mode.vrefresh)).collect();
+    let sizes: Vec<_> =
+        modes.iter().map(|mode| (mode.hdisplay, mode.vdisplay, mode.vrefresh)).collect();
     assert_eq!(sizes, [(800, 600, 75), (800, 600, 60), (640, 480, 60), (320, 240, 60)]);
     // Preferred, of the driver.
     assert_eq!(modes.iter().map(|mode| mode.kind).collect::<Vec<_>>(), [0x48, 0x40, 0x40, 0x40]);
@@ -841,7 +901,8 @@ impl Client {
 #[test]
 fn atomic() {
     let frames = std::env::temp_dir().join(format!("genx-shim-frames-{}", std::process::id()));
-    let mut client = Client::with(PRIMARY, Config { frames: Some(frames.clone()), ..Config::default() });
+    let mut client =
+        Client::with(PRIMARY, Config { frames: Some(frames.clone()), ..Config::default() });
     let (crtc, connector) = (31, 33);
     // Who does not ask for it sees neither planes nor properties for it.
     let mut planes = mode::PlaneRes::default();
@@ -855,7 +916,8 @@ fn atomic() {
     client.core(mode::nr::GETPLANERESOURCES, &mut planes).unwrap();
     assert_eq!((planes.count_planes, client.named(plane)["type"].1), (1, 1));
 
-    let mut blob = mode::Blob { blob_id: client.named(plane)["IN_FORMATS"].1 as u32, ..Default::default() };
+    let mut blob =
+        mode::Blob { blob_id: client.named(plane)["IN_FORMATS"].1 as u32, ..Default::default() };
     client.core(mode::nr::GETPROPBLOB, &mut blob).unwrap();
     let mut formats = vec![0u8; blob.length as usize];
     blob.data = formats.as_mut_ptr() as u64;
@@ -879,7 +941,8 @@ fn atomic() {
     };
     client.core(mode::nr::ADDFB, &mut fb).unwrap();
     let info = mode::ModeInfo { hdisplay: width, vdisplay: height, ..Default::default() };
-    let mut made = mode::CreateBlob { data: &raw const info as u64, length: 68, ..Default::default() };
+    let mut made =
+        mode::CreateBlob { data: &raw const info as u64, length: 68, ..Default::default() };
     client.core(mode::nr::CREATEPROPBLOB, &mut made).unwrap();
     let mut fence = 0i32;
     let fence_at = &raw mut fence as u64;
@@ -924,7 +987,8 @@ fn atomic() {
 
     client.device.finish();
     let directory = std::fs::read_dir(&frames).unwrap().next().unwrap().unwrap().path();
-    let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
     let first: Vec<[u8; 4]> = files.iter().map(|file| pixel(file)).collect();
     assert_eq!(first, [[0x30, 0x20, 0x10, 255], [0x30, 0x20, 0xff, 255]]);
@@ -944,8 +1008,10 @@ fn pixel(path: &std::path::Path) -> [u8; 4] {
 #[test]
 fn captures() {
     let directory = std::env::temp_dir().join(format!("genx-shim-capture-{}", std::process::id()));
-    let mut client =
-        Client::with(RENDER, Config { capture: Some(directory.clone()), check: true, ..Config::default() });
+    let mut client = Client::with(
+        RENDER,
+        Config { capture: Some(directory.clone()), check: true, ..Config::default() },
+    );
     let data = client.create(4096);
     let batch = client.store_batch(0x30_0010, 0x99);
     let mut objects = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
@@ -968,9 +1034,13 @@ fn captures() {
 
 /// A client that goes on while its work is done.
 fn asynchronous() -> Client {
-    let errors = std::env::temp_dir().join(format!("genx-shim-{}-{}", std::process::id(), Id::new().serial));
+    let errors =
+        std::env::temp_dir().join(format!("genx-shim-{}-{}", std::process::id(), Id::new().serial));
     std::fs::create_dir_all(&errors).unwrap();
-    Client::with(RENDER, Config { work_limit: 1 << 20, errors, asynchronous: true, ..Config::default() })
+    Client::with(
+        RENDER,
+        Config { work_limit: 1 << 20, errors, asynchronous: true, ..Config::default() },
+    )
 }
 
 impl Client {
@@ -1045,7 +1115,8 @@ fn work_behind_a_fence() {
     assert_eq!(client.i915(i915::nr::GEM_SET_DOMAIN, &mut domain), Err(Stop::Wait(FOREVER)));
 
     // A fence of two is past when both are; a synchronisation object takes it over.
-    let merged = client.device.merge([done.try_clone().unwrap(), token::signaled().unwrap()]).unwrap();
+    let merged =
+        client.device.merge([done.try_clone().unwrap(), token::signaled().unwrap()]).unwrap();
     let mut sync = drm::Syncobj::default();
     client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
     let fd = rustix::fd::AsRawFd::as_raw_fd(&merged);
@@ -1057,20 +1128,28 @@ fn work_behind_a_fence() {
         )
         .unwrap();
     let handles = [sync.handle];
-    let mut wait =
-        drm::SyncobjWait { handles: handles.as_ptr() as u64, count_handles: 1, ..Default::default() };
+    let mut wait = drm::SyncobjWait {
+        handles: handles.as_ptr() as u64,
+        count_handles: 1,
+        ..Default::default()
+    };
     assert_eq!(client.core(drm::nr::SYNCOBJ_WAIT, &mut wait), errno(Errno::TIME));
 
-    // What does not need it overtakes it, on another context; objects are kept although their handles are closed.
+    // What does not need it overtakes it, on another context; objects are kept although their
+    // handles are closed.
     let mut create = i915::ContextCreate::default();
     client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
     let second = client.store_batch(0x30_0000, 8);
-    client.exec(&mut [writes(other, 0x30_0000), pinned(second, 0x20_0000)], 0, create.ctx_id).unwrap();
+    client
+        .exec(&mut [writes(other, 0x30_0000), pinned(second, 0x20_0000)], 0, create.ctx_id)
+        .unwrap();
     assert_eq!(client.wait(other, -1).0, Ok(()));
     assert_eq!(client.read::<4>(other, 0), [8, 0, 0, 0]);
     // What writes the same waits for it, wherever it runs.
     let third = client.store_batch(0x30_0000, 9);
-    client.exec(&mut [writes(data, 0x30_0000), pinned(third, 0x20_0000)], 0, create.ctx_id).unwrap();
+    client
+        .exec(&mut [writes(data, 0x30_0000), pinned(third, 0x20_0000)], 0, create.ctx_id)
+        .unwrap();
     let mut destroy = i915::ContextDestroy { ctx_id: create.ctx_id, pad: 0 };
     client.i915(i915::nr::GEM_CONTEXT_DESTROY, &mut destroy).unwrap();
     for handle in [batch, second, third] {
@@ -1140,7 +1219,10 @@ fn timelines() {
     assert_eq!(client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait), errno(Errno::TIME));
     wait.flags = drm::SYNCOBJ_WAIT_AVAILABLE;
     client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait).unwrap();
-    assert_eq!((query(&mut client, 0), query(&mut client, drm::SYNCOBJ_QUERY_LAST_SUBMITTED)), (0, 3));
+    assert_eq!(
+        (query(&mut client, 0), query(&mut client, drm::SYNCOBJ_QUERY_LAST_SUBMITTED)),
+        (0, 3)
+    );
     asked[0] = 5;
     wait.flags = 0;
     assert_eq!(client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait), errno(Errno::INVAL));
@@ -1155,7 +1237,8 @@ fn timelines() {
     ];
     let mut values = [3u64, 5];
     timeline.fence_count = 2;
-    (timeline.handles_ptr, timeline.values_ptr) = (order.as_mut_ptr() as u64, values.as_mut_ptr() as u64);
+    (timeline.handles_ptr, timeline.values_ptr) =
+        (order.as_mut_ptr() as u64, values.as_mut_ptr() as u64);
     (exec.buffers_ptr, exec.buffer_count) = (both.as_mut_ptr() as u64, 2);
     let mut create = i915::ContextCreate::default();
     client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
@@ -1169,7 +1252,8 @@ fn timelines() {
     assert_eq!(client.read::<4>(data, 0), [1, 0, 0, 0]);
 }
 
-/// A client that went on after a fault learns of it by its fence, by what it submits next, and by asking.
+/// A client that went on after a fault learns of it by its fence, by what it submits next, and by
+/// asking.
 #[test]
 fn late_faults() {
     let mut client = asynchronous();
@@ -1177,8 +1261,11 @@ fn late_faults() {
     let mut create = i915::ContextCreate::default();
     client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
     let ctx_id = create.ctx_id;
-    let mut param =
-        i915::ContextParam { ctx_id, param: i915::context_param::RECOVERABLE, ..Default::default() };
+    let mut param = i915::ContextParam {
+        ctx_id,
+        param: i915::context_param::RECOVERABLE,
+        ..Default::default()
+    };
     client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut param).unwrap();
     client.exec(&mut [pinned(wrong, 0x20_0000)], 0, ctx_id).unwrap();
     assert_eq!(client.wait(wrong, -1).0, Ok(()));
@@ -1189,7 +1276,8 @@ fn late_faults() {
 
     // What waits behind a fault that bans is not done, and says so.
     let (gate, opens) = Client::gate();
-    let mut zero = i915::ContextParam { param: i915::context_param::RECOVERABLE, ..Default::default() };
+    let mut zero =
+        i915::ContextParam { param: i915::context_param::RECOVERABLE, ..Default::default() };
     client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut zero).unwrap();
     let data = client.create(4096);
     let right = client.store_batch(0x30_0000, 1);
@@ -1238,8 +1326,11 @@ fn shared_work() {
     // SAFETY: the descriptor was just made for this test.
     let _end = unsafe { OwnedFd::from_raw_fd(prime.fd) };
     let mut objects = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
-    let mut exec =
-        ExecBuffer2 { buffers_ptr: objects.as_mut_ptr() as u64, buffer_count: 2, ..Default::default() };
+    let mut exec = ExecBuffer2 {
+        buffers_ptr: objects.as_mut_ptr() as u64,
+        buffer_count: 2,
+        ..Default::default()
+    };
     let outcome = client.begin(COMMAND_BASE + i915::nr::GEM_EXECBUFFER2, &mut exec);
     assert!(matches!(outcome, Err(Stop::After(_))), "{outcome:?}");
 }

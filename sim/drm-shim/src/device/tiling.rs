@@ -1,6 +1,6 @@
-//! Tiled objects through the aperture: hardware shows them row by row there. Clients map a picture of the object instead,
-//! which is brought up to date when they ask for the domain of the aperture and after each submission, and whose changes go
-//! back before the object is used.
+//! Tiled objects through the aperture: hardware shows them row by row there. Clients map a picture
+//! of the object instead, which is brought up to date when they ask for the domain of the aperture
+//! and after each submission, and whose changes go back before the object is used.
 
 use super::gem::{Object, ObjectId, Pages};
 use super::{Device, File, Outcome};
@@ -124,7 +124,9 @@ impl Device {
         let tiled = mode != TileMode::Linear;
         // A fence's pitch has 11 bits of 128 bytes. (Linux i915_gem_tiling.c)
         let fits = !tiled
-            || (arg.stride > 0 && arg.stride.is_multiple_of(mode.width()) && arg.stride / 128 <= 1 << 11);
+            || (arg.stride > 0
+                && arg.stride.is_multiple_of(mode.width())
+                && arg.stride / 128 <= 1 << 11);
         if !fits {
             return Err(Errno::INVAL.into());
         }

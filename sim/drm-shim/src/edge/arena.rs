@@ -1,5 +1,5 @@
-//! Memory of buffer objects: a sparse file in memory, mapped once. The model works on this mapping, the client maps parts
-//! of the same file: nothing is ever copied.
+//! Memory of buffer objects: a sparse file in memory, mapped once. The model works on this mapping,
+//! the client maps parts of the same file: nothing is ever copied.
 
 use rustix::fs::{FallocateFlags, MemfdFlags, SeekFrom, fallocate, ftruncate, memfd_create, seek};
 use rustix::io::Errno;
@@ -10,7 +10,8 @@ use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Sizes of an arena, the largest that the process may have is taken. Nothing is used before it is touched.
+/// Sizes of an arena, the largest that the process may have is taken. Nothing is used before it is
+/// touched.
 const SIZES: [u64; 4] = [1 << 40, 1 << 36, 1 << 33, 1 << 30];
 
 /// Bytes of a page.
@@ -55,9 +56,11 @@ impl Drop for Mapping {
     }
 }
 
-/// Pages of a mapping: what the model adopts. Those of an arena are free again when nobody has them any more.
+/// Pages of a mapping: what the model adopts. Those of an arena are free again when nobody has them
+/// any more.
 ///
-/// Others write to them at any time, as to memory of a GPU; the model reads and writes bytes, and any value of them will do.
+/// Others write to them at any time, as to memory of a GPU; the model reads and writes bytes, and
+/// any value of them will do.
 #[derive(Clone, Debug)]
 pub struct Shared {
     mapping: Arc<Mapping>,
@@ -73,16 +76,18 @@ pub struct Shared {
 
 impl AsRef<[u8]> for Shared {
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: `at` and `length` lie within the mapping, which lives as long as `self`; the file has that length and
-        // is never cut. Others write meanwhile: what is read is any of the values (see `Shared`).
+        // SAFETY: `at` and `length` lie within the mapping, which lives as long as `self`; the file
+        // has that length and is never cut. Others write meanwhile: what is read is any of the
+        // values (see `Shared`).
         unsafe { std::slice::from_raw_parts(self.mapping.base.add(self.at), self.length) }
     }
 }
 
 impl AsMut<[u8]> for Shared {
     fn as_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as for `as_ref`; only the model has them as a slice to be changed, since all others go through `read` and
-        // `write`, which are to the model what the client's own stores are.
+        // SAFETY: as for `as_ref`; only the model has them as a slice to be changed, since all
+        // others go through `read` and `write`, which are to the model what the client's own stores
+        // are.
         unsafe { std::slice::from_raw_parts_mut(self.mapping.base.add(self.at), self.length) }
     }
 }
@@ -93,7 +98,8 @@ impl Shared {
         (self.mapping.file.as_fd(), self.offset)
     }
 
-    /// Where other processes find them: the process that has the file, its number there, and the offset in it.
+    /// Where other processes find them: the process that has the file, its number there, and the
+    /// offset in it.
     pub fn found(&self) -> (u32, RawFd, u64) {
         (self.owner, self.mapping.file.as_raw_fd(), self.offset)
     }
@@ -108,7 +114,9 @@ impl Shared {
     pub fn read(&self, offset: u64, out: &mut [u8]) -> bool {
         let Some(at) = self.inside(offset, out.len()) else { return false };
         // SAFETY: `inside` has looked that the range lies in the mapping; `out` is not part of one.
-        unsafe { std::ptr::copy_nonoverlapping(self.mapping.base.add(at), out.as_mut_ptr(), out.len()) };
+        unsafe {
+            std::ptr::copy_nonoverlapping(self.mapping.base.add(at), out.as_mut_ptr(), out.len())
+        };
         true
     }
 
@@ -117,7 +125,9 @@ impl Shared {
     pub fn write(&self, offset: u64, bytes: &[u8]) -> bool {
         let Some(at) = self.inside(offset, bytes.len()) else { return false };
         // SAFETY: as for `read`.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.mapping.base.add(at), bytes.len()) };
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.mapping.base.add(at), bytes.len())
+        };
         true
     }
 
@@ -128,7 +138,8 @@ impl Shared {
         (end <= self.length).then_some(self.at + offset)
     }
 
-    /// Which parts hold anything: those that nobody has touched are zeros, and looking at them would make pages of them.
+    /// Which parts hold anything: those that nobody has touched are zeros, and looking at them
+    /// would make pages of them.
     pub fn touched(&self) -> Vec<Range<u64>> {
         let (start, end) = (self.offset, self.offset + self.length as u64);
         let file = &self.mapping.file;
@@ -216,7 +227,9 @@ impl Arena {
                 Ok(mapping) => {
                     // Core dumps would have all of it.
                     // SAFETY: the mapping is ours; what it holds stays as it is.
-                    let _ = unsafe { madvise(mapping.base.cast(), mapping.length, Advice::LinuxDontDump) };
+                    let _ = unsafe {
+                        madvise(mapping.base.cast(), mapping.length, Advice::LinuxDontDump)
+                    };
                     let free = Free { ranges: BTreeMap::from([(0, size)]), cursor: 0 };
                     return Ok(Arena {
                         mapping: Arc::new(mapping),
@@ -260,8 +273,11 @@ impl Free {
     /// The start of a range of `bytes` bytes that is free no more.
     fn take(&mut self, bytes: u64) -> Option<u64> {
         let fits = |(start, end): (&u64, &u64)| (end - start >= bytes).then_some((*start, *end));
-        let (start, end) =
-            self.ranges.range(self.cursor..).find_map(fits).or_else(|| self.ranges.iter().find_map(fits))?;
+        let (start, end) = self
+            .ranges
+            .range(self.cursor..)
+            .find_map(fits)
+            .or_else(|| self.ranges.iter().find_map(fits))?;
         self.ranges.remove(&start);
         if end > start + bytes {
             self.ranges.insert(start + bytes, end);
@@ -324,7 +340,8 @@ pub fn open_foreign(pid: u32, number: u32) -> Result<OwnedFd, Errno> {
 mod tests {
     use super::*;
 
-    /// Ranges are zero, shared with other mappings of the file, and zero and free again when nobody has them.
+    /// Ranges are zero, shared with other mappings of the file, and zero and free again when nobody
+    /// has them.
     #[test]
     fn ranges() {
         let arena = Arena::new().unwrap();

@@ -1,4 +1,5 @@
-//! The client's memory: read and written through the kernel, so that a wrong address is an error and never a crash.
+//! The client's memory: read and written through the kernel, so that a wrong address is an error
+//! and never a crash.
 
 use super::token;
 use bytemuck::Pod;
@@ -23,11 +24,12 @@ fn transfer(way: Way, address: u64, ours: *mut u8, length: usize) -> Result<(), 
     let mut done = 0;
     while done < length {
         let theirs = address.checked_add(done as u64).ok_or(Errno::FAULT)?;
-        let local = libc::iovec { iov_base: ours.wrapping_add(done).cast(), iov_len: length - done };
+        let local =
+            libc::iovec { iov_base: ours.wrapping_add(done).cast(), iov_len: length - done };
         let remote = libc::iovec { iov_base: theirs as *mut libc::c_void, iov_len: length - done };
-        // SAFETY: `ours` leads to `length` bytes that the caller holds, for writing if bytes come from the client. The
-        // kernel checks the other address. Bytes that overlap Rust's own objects are the client's wrong-doing, as with any
-        // pointer that it passes to the kernel.
+        // SAFETY: `ours` leads to `length` bytes that the caller holds, for writing if bytes come
+        // from the client. The kernel checks the other address. Bytes that overlap Rust's own
+        // objects are the client's wrong-doing, as with any pointer that it passes to the kernel.
         let copied = unsafe {
             let process = libc::getpid();
             match way {
@@ -39,7 +41,9 @@ fn transfer(way: Way, address: u64, ours: *mut u8, length: usize) -> Result<(), 
             1.. => done += copied as usize,
             0 => return Err(Errno::FAULT),
             _ => match std::io::Error::last_os_error().raw_os_error() {
-                Some(libc::EPERM | libc::ENOSYS) => return by_file(way, theirs, ours, done, length),
+                Some(libc::EPERM | libc::ENOSYS) => {
+                    return by_file(way, theirs, ours, done, length);
+                }
                 _ => return Err(Errno::FAULT),
             },
         }
@@ -51,16 +55,20 @@ fn transfer(way: Way, address: u64, ours: *mut u8, length: usize) -> Result<(), 
 #[cold]
 fn by_file(way: Way, address: u64, ours: *mut u8, done: usize, length: usize) -> Result<(), Errno> {
     use std::os::unix::fs::FileExt as _;
-    let file = std::fs::File::options().read(true).write(way == Way::ToClient).open("/proc/self/mem");
+    let file =
+        std::fs::File::options().read(true).write(way == Way::ToClient).open("/proc/self/mem");
     let file = file.map_err(|_| Errno::FAULT)?;
     let left = length - done;
-    // SAFETY: as in `transfer`: the caller's bytes from `done` on, which it lent to be written only if they come from the client.
+    // SAFETY: as in `transfer`: the caller's bytes from `done` on, which it lent to be written only
+    // if they come from the client.
     let result = unsafe {
         match way {
             Way::FromClient => {
                 file.read_exact_at(std::slice::from_raw_parts_mut(ours.add(done), left), address)
             }
-            Way::ToClient => file.write_all_at(std::slice::from_raw_parts(ours.add(done), left), address),
+            Way::ToClient => {
+                file.write_all_at(std::slice::from_raw_parts(ours.add(done), left), address)
+            }
         }
     };
     result.map_err(|_| Errno::FAULT)
@@ -106,7 +114,8 @@ pub fn put<T: Pod>(address: u64, value: &T) -> Result<(), Errno> {
 /// EFAULT; E2BIG for a count that no client has.
 pub fn array<T: Pod>(address: u64, count: u64) -> Result<Vec<T>, Errno> {
     let size = size_of::<T>() as u64;
-    let bytes = count.checked_mul(size).filter(|bytes| *bytes <= MOST as u64).ok_or(Errno::TOOBIG)?;
+    let bytes =
+        count.checked_mul(size).filter(|bytes| *bytes <= MOST as u64).ok_or(Errno::TOOBIG)?;
     if bytes == 0 {
         return Ok(Vec::new());
     }
@@ -125,7 +134,8 @@ pub fn put_array<T: Pod>(address: u64, values: &[T]) -> Result<(), Errno> {
     write(address, bytemuck::cast_slice(values))
 }
 
-/// Writes as many of `values` as there is room for, and how many there are: the kernel's way to tell lists.
+/// Writes as many of `values` as there is room for, and how many there are: the kernel's way to
+/// tell lists.
 ///
 /// # Errors
 /// EFAULT.
@@ -162,8 +172,9 @@ pub fn sync_file(number: i32) -> Result<OwnedFd, Errno> {
 
 /// Pages of the client's own memory that it gave to the GPU. Copies are the same.
 ///
-/// The client may unmap them at any time, as with a kernel: [`are_there`] is asked before each use, and the functions that
-/// take pages away wait until the GPU has done with those that are [given](is_given).
+/// The client may unmap them at any time, as with a kernel: [`are_there`] is asked before each use,
+/// and the functions that take pages away wait until the GPU has done with those that are
+/// [given](is_given).
 #[derive(Clone, Debug)]
 pub struct Own(Arc<Given>);
 
@@ -200,13 +211,14 @@ pub fn is_given(address: u64, bytes: u64) -> bool {
         return false;
     }
     let end = address.saturating_add(bytes);
-    // They may lie within each other, so those that start before are all looked at; clients have some tens.
+    // They may lie within each other, so those that start before are all looked at; clients have
+    // some tens.
     Given::list().range(..(end, 0)).any(|(_, top)| *top > address)
 }
 
 impl Own {
-    /// `bytes` bytes from `address` on, both multiples of 4096. The caller asks [`are_there`] before whatever
-    /// touches them.
+    /// `bytes` bytes from `address` on, both multiples of 4096. The caller asks [`are_there`]
+    /// before whatever touches them.
     pub fn new(address: u64, bytes: u64, writable: bool) -> Own {
         static SERIAL: AtomicU64 = AtomicU64::new(0);
         let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
@@ -243,7 +255,8 @@ pub fn are_there(address: u64, bytes: u64, writable: bool) -> bool {
     static CAN_POPULATE: OnceLock<bool> = OnceLock::new();
     let populate = |address: u64, bytes: u64| {
         let advice = if writable { libc::MADV_POPULATE_WRITE } else { libc::MADV_POPULATE_READ };
-        // SAFETY: the kernel makes pages be there as if they were read or written, and changes nothing in them.
+        // SAFETY: the kernel makes pages be there as if they were read or written, and changes
+        // nothing in them.
         unsafe { libc::madvise(address as *mut libc::c_void, bytes as usize, advice) == 0 }
     };
     match CAN_POPULATE.get_or_init(|| populate(0, 0)) {
@@ -262,7 +275,8 @@ fn are_mapped(address: u64, bytes: u64) -> bool {
     while at < end {
         let length = PIECE.min(end - at);
         // SAFETY: `states` has a byte for each page of a piece; the kernel only looks at the range.
-        let result = unsafe { libc::mincore(at as *mut libc::c_void, length as usize, states.as_mut_ptr()) };
+        let result =
+            unsafe { libc::mincore(at as *mut libc::c_void, length as usize, states.as_mut_ptr()) };
         if result != 0 {
             return false;
         }
@@ -273,9 +287,11 @@ fn are_mapped(address: u64, bytes: u64) -> bool {
 
 impl AsRef<[u8]> for Own {
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: the pages are asked for before each submission that has them (`are_there`: that they can be read, and written if
-        // the GPU may), and a client that takes them away waits until it is done. One that has them taken away by libc itself (free) while its own submission runs crashes
-        // itself, as it crashes with any other library that was given its memory.
+        // SAFETY: the pages are asked for before each submission that has them (`are_there`: that
+        // they can be read, and written if the GPU may), and a client that takes them away waits
+        // until it is done. One that has them taken away by libc itself (free) while its own
+        // submission runs crashes itself, as it crashes with any other library that was given its
+        // memory.
         unsafe { std::slice::from_raw_parts(self.0.address as *const u8, self.0.length) }
     }
 }
@@ -312,9 +328,12 @@ mod tests {
         const AT: u64 = 0x7000_0000_0000;
         let own = Own::new(AT, 8192, true);
         let within = Own::new(AT + 4096, 4096, true);
-        for (address, bytes, expected) in
-            [(AT, 1, true), (AT + 8191, 1, true), (AT - 4096, 4096, false), (AT + 8192, 4096, false)]
-        {
+        for (address, bytes, expected) in [
+            (AT, 1, true),
+            (AT + 8191, 1, true),
+            (AT - 4096, 4096, false),
+            (AT + 8192, 4096, false),
+        ] {
             assert_eq!((is_given(address, bytes), own.meets(address, bytes)), (expected, expected));
         }
         drop(own);

@@ -64,7 +64,8 @@ fn known(directory: *mut DIR) -> Option<*mut Open> {
 /// The next entry; null at the end. None if the directory is libc's.
 pub fn read(directory: *mut DIR) -> Option<*mut dirent> {
     let open = known(directory)?;
-    // SAFETY: `open` made it and `close` has not freed it; a client reads a directory from one thread at a time.
+    // SAFETY: `open` made it and `close` has not freed it; a client reads a directory from one
+    // thread at a time.
     let open = unsafe { &mut *open };
     let entry = open.entries.get_mut(open.at);
     open.at += 1;
@@ -107,7 +108,8 @@ pub unsafe fn scan(
 ) -> c_int {
     let mut kept: Vec<*const dirent> = Vec::new();
     for entry in entries(tree, path) {
-        // SAFETY: the caller's filter takes an entry; malloc's memory is large enough for one before it is written.
+        // SAFETY: the caller's filter takes an entry; malloc's memory is large enough for one
+        // before it is written.
         unsafe {
             if filter.is_some_and(|filter| filter(&entry) == 0) {
                 continue;
@@ -126,7 +128,8 @@ pub unsafe fn scan(
     }
     // SAFETY: memory of malloc for all pointers; `list` is the caller's to be written.
     unsafe {
-        let array: *mut *mut dirent = libc::malloc((kept.len().max(1)) * size_of::<*mut dirent>()).cast();
+        let array: *mut *mut dirent =
+            libc::malloc((kept.len().max(1)) * size_of::<*mut dirent>()).cast();
         if array.is_null() {
             return next::fail(libc::ENOMEM);
         }

@@ -1,7 +1,8 @@
-//! The functions that take libc's place: each looks whether a path or descriptor is one of the device's, and goes on to
-//! libc or the kernel if not. Nothing here is locked but for those.
+//! The functions that take libc's place: each looks whether a path or descriptor is one of the
+//! device's, and goes on to libc or the kernel if not. Nothing here is locked but for those.
 //!
-//! `open` and `ioctl` take a variable number of arguments in C; on 64-bit machines those are passed as named ones are.
+//! `open` and `ioctl` take a variable number of arguments in C; on 64-bit machines those are passed
+//! as named ones are.
 
 use super::next::{self, Compare, Filter, fail};
 use super::session::{self, tree};
@@ -10,7 +11,8 @@ use super::{client, directory};
 use crate::tree::{Found, Node, Tree};
 use crate::uapi::{DRM_TYPE, Request};
 use libc::{
-    AT_FDCWD, DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent, mode_t, off_t, size_t, ssize_t,
+    AT_FDCWD, DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent, mode_t, off_t, size_t,
+    ssize_t,
 };
 use rustix::fd::{BorrowedFd, IntoRawFd};
 use rustix::fs::MemfdFlags;
@@ -36,7 +38,8 @@ unsafe fn path<'a>(path: *const c_char) -> Option<&'a str> {
 unsafe fn find(name: *const c_char, follow: bool) -> Option<Found<'static>> {
     // SAFETY: the caller's promise.
     let name = unsafe { path(name) }?;
-    // Making the tree reads files itself, in /sys among others: it is made only for paths that it has.
+    // Making the tree reads files itself, in /sys among others: it is made only for paths that it
+    // has.
     let likely = name.starts_with("/dev/") || name.starts_with("/sys/") || name.starts_with("//");
     if !likely || !Tree::concerns(name) {
         return None;
@@ -112,7 +115,8 @@ unsafe fn open_at(at: c_int, name: *const c_char, flags: c_int, mode: mode_t) ->
         match find_at(at, name, flags & libc::O_NOFOLLOW == 0) {
             None => libc::syscall(libc::SYS_openat, at, name, flags, mode) as c_int,
             Some(Found::Elsewhere(path)) => {
-                libc::syscall(libc::SYS_openat, AT_FDCWD, c_path(&path).as_ptr(), flags, mode) as c_int
+                libc::syscall(libc::SYS_openat, AT_FDCWD, c_path(&path).as_ptr(), flags, mode)
+                    as c_int
             }
             Some(Found::Missing) => fail(libc::ENOENT),
             Some(Found::Here(path, node)) => number(open_found(&path, node, flags)),
@@ -134,8 +138,12 @@ fn device_status(minor: u32) -> Status {
 fn node_status(node: &Node) -> Status {
     match node {
         Node::Directory => Status { mode: libc::S_IFDIR | 0o755, device: 0, size: 0 },
-        Node::File(bytes) => Status { mode: libc::S_IFREG | 0o644, device: 0, size: bytes.len() as u64 },
-        Node::Link(target) => Status { mode: libc::S_IFLNK | 0o777, device: 0, size: target.len() as u64 },
+        Node::File(bytes) => {
+            Status { mode: libc::S_IFREG | 0o644, device: 0, size: bytes.len() as u64 }
+        }
+        Node::Link(target) => {
+            Status { mode: libc::S_IFLNK | 0o777, device: 0, size: target.len() as u64 }
+        }
         Node::Device(minor) => device_status(*minor),
     }
 }
@@ -208,7 +216,8 @@ unsafe fn stat_at(at: c_int, name: *const c_char, out: *mut libc::stat, flags: c
                 result
             }
             Some(Found::Elsewhere(path)) => {
-                libc::syscall(libc::SYS_newfstatat, AT_FDCWD, c_path(&path).as_ptr(), out, flags) as c_int
+                libc::syscall(libc::SYS_newfstatat, AT_FDCWD, c_path(&path).as_ptr(), out, flags)
+                    as c_int
             }
             Some(Found::Missing) => fail(libc::ENOENT),
             Some(Found::Here(_, node)) => {
@@ -229,7 +238,8 @@ macro_rules! hooks {
         /// As libc says.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($arg: $type),*) -> $result {
-            // SAFETY: the caller keeps the promises of libc's function, which are those of what is called here.
+            // SAFETY: the caller keeps the promises of libc's function, which are those of what is
+            // called here.
             #[allow(unused_unsafe, reason = "some need none")]
             unsafe { $body }
         }
@@ -442,7 +452,8 @@ unsafe fn open_stream(name: *const c_char, mode: *const c_char) -> *mut FILE {
                 fail(libc::ENOENT);
                 std::ptr::null_mut()
             }
-            Some(Found::Here(path, node)) => match number(open_found(&path, node, libc::O_CLOEXEC)) {
+            Some(Found::Here(path, node)) => match number(open_found(&path, node, libc::O_CLOEXEC))
+            {
                 -1 => std::ptr::null_mut(),
                 descriptor => libc::fdopen(descriptor, mode),
             },
@@ -518,7 +529,8 @@ unsafe fn read_link(at: c_int, name: *const c_char, out: *mut c_char, size: size
         match find_at(at, name, false) {
             None => libc::syscall(libc::SYS_readlinkat, at, name, out, size) as ssize_t,
             Some(Found::Elsewhere(path)) => {
-                libc::syscall(libc::SYS_readlinkat, AT_FDCWD, c_path(&path).as_ptr(), out, size) as ssize_t
+                libc::syscall(libc::SYS_readlinkat, AT_FDCWD, c_path(&path).as_ptr(), out, size)
+                    as ssize_t
             }
             Some(Found::Missing) => fail(libc::ENOENT) as ssize_t,
             Some(Found::Here(_, Node::Link(target))) => {
@@ -557,7 +569,12 @@ unsafe fn real_path(name: *const c_char, out: *mut c_char) -> *mut c_char {
 
 /// # Safety
 /// As scandir.
-unsafe fn scan(name: *const c_char, list: *mut *mut *mut dirent, filter: Filter, compare: Compare) -> c_int {
+unsafe fn scan(
+    name: *const c_char,
+    list: *mut *mut *mut dirent,
+    filter: Filter,
+    compare: Compare,
+) -> c_int {
     // SAFETY: as the caller.
     unsafe {
         match find(name, true) {
@@ -566,7 +583,9 @@ unsafe fn scan(name: *const c_char, list: *mut *mut *mut dirent, filter: Filter,
                 next::scandir(c_path(&path).as_ptr().cast(), list, filter, compare)
             }
             Some(Found::Missing) => fail(libc::ENOENT),
-            Some(Found::Here(path, Node::Directory)) => directory::scan(tree(), &path, list, filter, compare),
+            Some(Found::Here(path, Node::Directory)) => {
+                directory::scan(tree(), &path, list, filter, compare)
+            }
             Some(Found::Here(..)) => fail(libc::ENOTDIR),
         }
     }
@@ -617,27 +636,29 @@ fn special(file: c_int, request: Request, argument: u64) -> Option<Result<(), Er
             Token::Device { id, minor } => Some(session::ioctl(id, minor, request, argument)),
             _ => Some(Err(Errno::NOTTY)),
         },
-        SYNC_FILE if request.number() == 3 && of_sync(size_of::<SyncMerge>()) && is_fence() => Some((|| {
-            let mut merge: SyncMerge = client::value(argument)?;
-            // (Linux sync_file.c, sync_file_ioctl_merge)
-            let second = client::sync_file(merge.second).map_err(|_| Errno::NOENT)?;
-            let files = [client::sync_file(file)?, second];
-            merge.fence = session::merge(files)?.into_raw_fd();
-            client::put(argument, &merge)
-        })(
-        )),
-        SYNC_FILE if request.number() == 4 && of_sync(size_of::<SyncInfo>()) && is_fence() => Some((|| {
-            let mut info: SyncInfo = client::value(argument)?;
-            let status = token::status(client::descriptor(file)?);
-            (info.status, info.flags) = (status, 0);
-            // It says so as one fence.
-            if info.fences > 0 {
-                client::put(info.infos, &FenceInfo { status, ..bytemuck::Zeroable::zeroed() })?;
-            }
-            info.fences = 1;
-            client::put(argument, &info)
-        })(
-        )),
+        SYNC_FILE if request.number() == 3 && of_sync(size_of::<SyncMerge>()) && is_fence() => {
+            Some((|| {
+                let mut merge: SyncMerge = client::value(argument)?;
+                // (Linux sync_file.c, sync_file_ioctl_merge)
+                let second = client::sync_file(merge.second).map_err(|_| Errno::NOENT)?;
+                let files = [client::sync_file(file)?, second];
+                merge.fence = session::merge(files)?.into_raw_fd();
+                client::put(argument, &merge)
+            })())
+        }
+        SYNC_FILE if request.number() == 4 && of_sync(size_of::<SyncInfo>()) && is_fence() => {
+            Some((|| {
+                let mut info: SyncInfo = client::value(argument)?;
+                let status = token::status(client::descriptor(file)?);
+                (info.status, info.flags) = (status, 0);
+                // It says so as one fence.
+                if info.fences > 0 {
+                    client::put(info.infos, &FenceInfo { status, ..bytemuck::Zeroable::zeroed() })?;
+                }
+                info.fences = 1;
+                client::put(argument, &info)
+            })())
+        }
         DMA_BUF => match (token(file)?, request.number()) {
             // Begin and end of the CPU's work: memory is coherent.
             (Token::Buffer { .. }, 0) => Some(Ok(())),
@@ -667,15 +688,18 @@ unsafe fn map(
     if flags & libc::MAP_FIXED != 0 {
         session::leave(at as u64, length as u64);
     }
-    // SAFETY: as the caller; a file that takes the place of the client's shows what that stands for.
+    // SAFETY: as the caller; a file that takes the place of the client's shows what that stands
+    // for.
     unsafe {
         let Some(token) = token else {
-            return libc::syscall(libc::SYS_mmap, at, length, protection, flags, file, offset) as *mut c_void;
+            return libc::syscall(libc::SYS_mmap, at, length, protection, flags, file, offset)
+                as *mut c_void;
         };
         match session::mapping(token, offset as u64, length as u64) {
             Ok((file, offset)) => {
                 let file = rustix::fd::AsRawFd::as_raw_fd(&file);
-                libc::syscall(libc::SYS_mmap, at, length, protection, flags, file, offset) as *mut c_void
+                libc::syscall(libc::SYS_mmap, at, length, protection, flags, file, offset)
+                    as *mut c_void
             }
             Err(error) => {
                 fail(error.raw_os_error());

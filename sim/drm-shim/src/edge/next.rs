@@ -54,7 +54,8 @@ macro_rules! next {
 /// Whether scandir keeps an entry.
 pub type Filter = Option<unsafe extern "C" fn(*const libc::dirent) -> c_int>;
 /// How scandir orders entries.
-pub type Compare = Option<unsafe extern "C" fn(*mut *const libc::dirent, *mut *const libc::dirent) -> c_int>;
+pub type Compare =
+    Option<unsafe extern "C" fn(*mut *const libc::dirent, *mut *const libc::dirent) -> c_int>;
 
 next! {
     fopen(path: *const c_char, mode: *const c_char) -> *mut libc::FILE, c"fopen", std::ptr::null_mut();

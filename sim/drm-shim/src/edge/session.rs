@@ -1,4 +1,5 @@
-//! The device of this process: made when it is first opened, locked for each call, kept apart in forked children.
+//! The device of this process: made when it is first opened, locked for each call, kept apart in
+//! forked children.
 
 use crate::device::config::Config;
 use crate::device::fence::now;
@@ -15,7 +16,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
-/// The device, if it was opened. Nobody waits for anything with it locked, but for the end of a submission to fork.
+/// The device, if it was opened. Nobody waits for anything with it locked, but for the end of a
+/// submission to fork.
 static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 
 thread_local! {
@@ -69,7 +71,8 @@ extern "C" fn after_fork_in_child() {
 }
 
 extern "C" fn at_exit() {
-    // A thread that is in the middle of something may not come back to it: a signal handler ends processes, too.
+    // A thread that is in the middle of something may not come back to it: a signal handler ends
+    // processes, too.
     for _ in 0..100 {
         let mut guard = match DEVICE.try_lock() {
             Ok(guard) => guard,
@@ -89,7 +92,8 @@ extern "C" fn at_exit() {
 fn lock() -> MutexGuard<'static, Option<Device>> {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the functions are there as long as the process: a library that was preloaded is never unloaded.
+        // SAFETY: the functions are there as long as the process: a library that was preloaded is
+        // never unloaded.
         unsafe {
             libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
             libc::atexit(at_exit);

@@ -1,14 +1,16 @@
-//! File descriptors that stand for something: an open device, a shared buffer, a shared synchronisation object.
+//! File descriptors that stand for something: an open device, a shared buffer, a shared
+//! synchronisation object.
 //!
-//! Each is one end of a pair of sockets; the other end stays with the device and has a name that tells what it is. So
-//! whoever holds the descriptor, in whatever process, can ask for the name of its peer; poll and read work on it by
-//! themselves; and when the last copy is closed, the device's end hangs up.
+//! Each is one end of a pair of sockets; the other end stays with the device and has a name that
+//! tells what it is. So whoever holds the descriptor, in whatever process, can ask for the name of
+//! its peer; poll and read work on it by themselves; and when the last copy is closed, the device's
+//! end hangs up.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind, getpeername, recv,
-    send, socketpair,
+    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind,
+    getpeername, recv, send, socketpair,
 };
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -88,7 +90,9 @@ impl Default for Id {
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Token::Device { id, minor } => write!(f, "{PREFIX}device/{}/{}/{minor}", id.pid, id.serial),
+            Token::Device { id, minor } => {
+                write!(f, "{PREFIX}device/{}/{}/{minor}", id.pid, id.serial)
+            }
             Token::Buffer { id, file, offset, size, tiling: (mode, stride), object } => {
                 write!(
                     f,
@@ -123,15 +127,19 @@ impl FromStr for Token {
             ("device", &[pid, serial, minor]) => {
                 Ok(Token::Device { id: id(pid, serial)?, minor: narrow(minor)? })
             }
-            ("buffer", &[pid, serial, file, offset, size, mode, stride, object]) => Ok(Token::Buffer {
-                id: id(pid, serial)?,
-                file: narrow(file)?,
-                offset,
-                size,
-                tiling: (narrow(mode)?, narrow(stride)?),
-                object,
-            }),
-            ("directory", &[pid, serial, number]) => Ok(Token::Directory { id: id(pid, serial)?, number }),
+            ("buffer", &[pid, serial, file, offset, size, mode, stride, object]) => {
+                Ok(Token::Buffer {
+                    id: id(pid, serial)?,
+                    file: narrow(file)?,
+                    offset,
+                    size,
+                    tiling: (narrow(mode)?, narrow(stride)?),
+                    object,
+                })
+            }
+            ("directory", &[pid, serial, number]) => {
+                Ok(Token::Directory { id: id(pid, serial)?, number })
+            }
             ("fence", &[pid, serial]) => Ok(Token::Fence { id: id(pid, serial)? }),
             ("sync", &[pid, serial]) => Ok(Token::Sync { id: id(pid, serial)? }),
             _ => Err(NoToken),
@@ -172,7 +180,8 @@ pub fn hung_up(device: &OwnedFd) -> bool {
     poll(&mut polled, Some(&now)).is_ok() && polled[0].revents().contains(PollFlags::HUP)
 }
 
-/// Something to read at the other end; lost if too much waits there already, as the kernel's events are.
+/// Something to read at the other end; lost if too much waits there already, as the kernel's events
+/// are.
 pub fn tell(device: &OwnedFd, event: &[u8]) {
     let _ = send(device, event, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
 }
@@ -187,7 +196,8 @@ pub fn signaled() -> Result<OwnedFd, Errno> {
     Ok(client)
 }
 
-/// A descriptor that is ready to be read when [`signal`] is called for its other end, or that is gone.
+/// A descriptor that is ready to be read when [`signal`] is called for its other end, or that is
+/// gone.
 ///
 /// # Errors
 /// The kernel's.
@@ -206,7 +216,8 @@ pub fn signal(device: &OwnedFd, well: bool) {
     tell(device, &status.to_ne_bytes());
 }
 
-/// What SYNC_IOC_FILE_INFO says of a fence: 1 if it is past, 0 if not yet, an error below 0 if it failed.
+/// What SYNC_IOC_FILE_INFO says of a fence: 1 if it is past, 0 if not yet, an error below 0 if it
+/// failed.
 pub fn status(fence: impl AsFd) -> i32 {
     let mut status = [0; 4];
     let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;

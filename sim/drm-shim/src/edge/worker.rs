@@ -4,28 +4,34 @@ use crate::device::machine::Machine;
 use rustix::io::Errno;
 use std::mem::MaybeUninit;
 
-/// Bytes of its stack, of which those count that are touched: clients' own threads may have much less.
+/// Bytes of its stack, of which those count that are touched: clients' own threads may have much
+/// less.
 const STACK: usize = 16 << 20;
 
 /// The machine, on its way from thread to thread.
 #[derive(Debug)]
 pub struct Portable(pub Machine);
 
-// SAFETY: what cannot change threads by itself is the listener of the rules engine, a closure that owns plain data and is `Send`
-// when it is made (`report::Checking`). It lives in the machine, which one thread has at a time.
+// SAFETY: what cannot change threads by itself is the listener of the rules engine, a closure that
+// owns plain data and is `Send` when it is made (`report::Checking`). It lives in the machine,
+// which one thread has at a time.
 unsafe impl Send for Portable {}
 
-/// Signals of a thread's own doing. While they are blocked the kernel ends the process, whatever handlers it has.
-const OWN_DOING: [i32; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
+/// Signals of a thread's own doing. While they are blocked the kernel ends the process, whatever
+/// handlers it has.
+const OWN_DOING: [i32; 5] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
 
-/// Starts it. Signals are the client's: none is delivered to it, nor to threads that it starts, but for those of their own doing.
+/// Starts it. Signals are the client's: none is delivered to it, nor to threads that it starts, but
+/// for those of their own doing.
 ///
 /// # Errors
 /// EAGAIN if there can be no more threads.
 pub fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), Errno> {
     let mut all = MaybeUninit::uninit();
     let mut before = MaybeUninit::uninit();
-    // SAFETY: both sets are there to be written; a new thread has the mask of the one that starts it.
+    // SAFETY: both sets are there to be written; a new thread has the mask of the one that starts
+    // it.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
         for signal in OWN_DOING {

@@ -90,7 +90,8 @@ structures! {
     Cap { capability: u64, value: u64 }
     /// PRIME_HANDLE_TO_FD and back.
     PrimeHandle { handle: u32, flags: u32, fd: i32 }
-    /// WAIT_VBLANK, question and answer in one: the answer has seconds in `signal` and microseconds in `microseconds`.
+    /// WAIT_VBLANK, question and answer in one: the answer has seconds in `signal` and microseconds
+    /// in `microseconds`.
     WaitVblank { kind: u32, sequence: u32, signal: u64, microseconds: u64 }
     /// CRTC_GET_SEQUENCE.
     CrtcGetSequence { crtc_id: u32, active: u32, sequence: u64, sequence_ns: i64 }

@@ -1,5 +1,6 @@
-//! The kernel's interface: ioctl numbers and the structures that they carry, as Linux's headers `drm.h`, `drm_mode.h` and
-//! `i915_drm.h` have them on 64-bit machines. The layout is a stable ABI; names are the kernel's without prefix.
+//! The kernel's interface: ioctl numbers and the structures that they carry, as Linux's headers
+//! `drm.h`, `drm_mode.h` and `i915_drm.h` have them on 64-bit machines. The layout is a stable ABI;
+//! names are the kernel's without prefix.
 
 pub mod drm;
 pub mod i915;
@@ -84,7 +85,8 @@ mod tests {
     use super::{Extension, Request, drm, i915, mode};
     use std::mem::offset_of;
 
-    /// Oracle: the requests that a C compiler makes of libdrm's headers (2.4.114, x86-64), without their direction.
+    /// Oracle: the requests that a C compiler makes of libdrm's headers (2.4.114, x86-64), without
+    /// their direction.
     #[test]
     fn requests() {
         let table = [
@@ -111,7 +113,10 @@ mod tests {
             (Request::of::<drm::SyncobjTimelineWait>(drm::nr::SYNCOBJ_TIMELINE_WAIT), 0xc028_64ca),
             (Request::of::<drm::SyncobjTimelineArray>(drm::nr::SYNCOBJ_QUERY), 0xc018_64cb),
             (Request::of::<drm::SyncobjTransfer>(drm::nr::SYNCOBJ_TRANSFER), 0xc020_64cc),
-            (Request::of::<drm::SyncobjTimelineArray>(drm::nr::SYNCOBJ_TIMELINE_SIGNAL), 0xc018_64cd),
+            (
+                Request::of::<drm::SyncobjTimelineArray>(drm::nr::SYNCOBJ_TIMELINE_SIGNAL),
+                0xc018_64cd,
+            ),
             (Request::of::<mode::CardRes>(mode::nr::GETRESOURCES), 0xc040_64a0),
             (Request::of::<mode::Crtc>(mode::nr::GETCRTC), 0xc068_64a1),
             (Request::of::<mode::Crtc>(mode::nr::SETCRTC), 0xc068_64a2),

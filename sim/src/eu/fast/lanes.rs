@@ -1,7 +1,7 @@
 //! Operands of the short cuts: from the register file to an array of 32-bit lanes and back.
 //!
-//! Everything here is inlined into code that [`Level::vectorize`] compiles; the rarer forms are functions of their
-//! own, one for each number of lanes.
+//! Everything here is inlined into code that [`Level::vectorize`] compiles; the rarer forms are
+//! functions of their own, one for each number of lanes.
 
 use super::level::Level;
 use super::plan::{Clamp, DIRECT, Form, Place};
@@ -58,11 +58,15 @@ fn full<const N: usize>(mask: u32) -> bool {
     mask & all == all
 }
 
-/// First byte of an operand. None if it is addressed through a register and does not lie in the general registers
-/// as a whole: what wraps takes the general path.
+/// First byte of an operand. None if it is addressed through a register and does not lie in the
+/// general registers as a whole: what wraps takes the general path.
 #[inline(always)]
 pub fn base(regs: &Registers, place: &Place) -> Option<usize> {
-    if place.address == DIRECT { Some(usize::from(place.offset as u16)) } else { indirect(regs, place) }
+    if place.address == DIRECT {
+        Some(usize::from(place.offset as u16))
+    } else {
+        indirect(regs, place)
+    }
 }
 
 #[inline(never)]
@@ -76,7 +80,13 @@ fn indirect(regs: &Registers, place: &Place) -> Option<usize> {
 
 /// Source `n`, extended to 32 bits.
 #[inline(always)]
-pub fn load<S: Level, const N: usize>(level: S, t: &Thread, u: &Uop, n: usize, base: usize) -> [u32; N] {
+pub fn load<S: Level, const N: usize>(
+    level: S,
+    t: &Thread,
+    u: &Uop,
+    n: usize,
+    base: usize,
+) -> [u32; N] {
     match u.plan.src[n].place.form {
         Form::Dwords => t.regs.row(base),
         Form::Dword => [t.regs.u32(base); N],
@@ -89,7 +99,13 @@ pub fn load<S: Level, const N: usize>(level: S, t: &Thread, u: &Uop, n: usize, b
 
 /// A source of bytes or words, or of dwords that are not side by side.
 #[inline(always)]
-fn narrow<const N: usize>(regs: &Registers, form: Form, base: usize, u: &Uop, n: usize) -> [u32; N] {
+fn narrow<const N: usize>(
+    regs: &Registers,
+    form: Form,
+    base: usize,
+    u: &Uop,
+    n: usize,
+) -> [u32; N] {
     // Elements at a distance are the low part of wider elements side by side.
     macro_rules! row {
         ($wide:ty as $ty:ty) => {
@@ -98,7 +114,14 @@ fn narrow<const N: usize>(regs: &Registers, form: Form, base: usize, u: &Uop, n:
     }
     macro_rules! at {
         ($raw:ident as $ty:ty) => {
-            gather(regs, u, n, size_of::<$ty>(), |at| regs.$raw(at) as $ty as u32, |bits| bits as $ty as u32)
+            gather(
+                regs,
+                u,
+                n,
+                size_of::<$ty>(),
+                |at| regs.$raw(at) as $ty as u32,
+                |bits| bits as $ty as u32,
+            )
         };
     }
     match form {
@@ -177,7 +200,13 @@ fn across(regs: &Registers, at: usize) -> u64 {
 
 /// Source `n` as integers, negated or inverted.
 #[inline(always)]
-pub fn ints<S: Level, const N: usize>(level: S, t: &Thread, u: &Uop, n: usize, base: usize) -> [u32; N] {
+pub fn ints<S: Level, const N: usize>(
+    level: S,
+    t: &Thread,
+    u: &Uop,
+    n: usize,
+    base: usize,
+) -> [u32; N] {
     let (flip, carry) = (u.plan.src[n].flip, u.plan.src[n].second);
     map(load(level, t, u, n, base), |bits| (bits ^ flip).wrapping_add(carry))
 }
@@ -199,7 +228,13 @@ pub fn flushed(bits: u32, subnormal: u32) -> u32 {
 
 /// Source `n` as single floats, flushed and with modifiers.
 #[inline(always)]
-pub fn floats<S: Level, const N: usize>(level: S, t: &Thread, u: &Uop, n: usize, base: usize) -> [f32; N] {
+pub fn floats<S: Level, const N: usize>(
+    level: S,
+    t: &Thread,
+    u: &Uop,
+    n: usize,
+    base: usize,
+) -> [f32; N] {
     let (flip, keep) = (u.plan.src[n].flip, u.plan.src[n].second);
     let subnormal = subnormal(t);
     map(load(level, t, u, n, base), |bits| f32::from_bits(flushed(bits, subnormal) & keep ^ flip))
@@ -213,7 +248,8 @@ pub fn tuple(t: &Thread, u: &Uop, base: usize) -> [f32; 4] {
     map(t.regs.row(base & !15), |bits| f32::from_bits(flushed(bits, subnormal) & keep ^ flip))
 }
 
-/// The coordinates of a plane: eight channels of x, then eight of y, for each eight channels (003:12669).
+/// The coordinates of a plane: eight channels of x, then eight of y, for each eight channels
+/// (003:12669).
 #[inline(always)]
 pub fn coordinates<const N: usize>(t: &Thread, u: &Uop, base: usize) -> [[f32; N]; 2] {
     let (flip, keep) = (u.plan.src[1].flip, u.plan.src[1].second);
@@ -285,7 +321,9 @@ fn scatter<const N: usize>(
         Form::WordsBy4 | Form::SignedWordsBy4 => row!(u64, 0xffff_ffff_ffff_0000),
         Form::BytesBy4 | Form::SignedBytesBy4 => row!(u32, 0xffff_ff00),
         _ => {
-            let (Target::File { stride, .. } | Target::Indirect { stride, .. }) = target else { return };
+            let (Target::File { stride, .. } | Target::Indirect { stride, .. }) = target else {
+                return;
+            };
             for (n, &value) in values.iter().enumerate().filter(|(n, _)| mask >> n & 1 == 1) {
                 let at = base + n * usize::from(*stride);
                 match size {
@@ -360,8 +398,8 @@ fn by_sign(condition: Condition, zero: u32, negative: u32, nan: u32) -> u32 {
     }
 }
 
-/// The same for floats: saturation, subnormal numbers flushed, and one pattern for all that are not a number if they
-/// are `computed`.
+/// The same for floats: saturation, subnormal numbers flushed, and one pattern for all that are not
+/// a number if they are `computed`.
 #[inline(always)]
 pub fn finish_floats<S: Level, const N: usize>(
     level: S,

@@ -1,10 +1,11 @@
-//! Short cuts for the instructions that make up most of all kernels: integers of up to 32 bits and single floats,
-//! from any region, without accumulators.
+//! Short cuts for the instructions that make up most of all kernels: integers of up to 32 bits and
+//! single floats, from any region, without accumulators.
 //!
-//! An instruction that can take one has it in its [`Plan`]: the operation, and how its operands lie. Every operation
-//! is a function of its own for each number of channels, on arrays of lanes that the compiler makes vector
-//! instructions of. Reading order: [`plan`] decides, [`lanes`] brings operands to lanes and results back, [`level`]
-//! is what the processor offers, and the table at the end of this file has the operations.
+//! An instruction that can take one has it in its [`Plan`]: the operation, and how its operands
+//! lie. Every operation is a function of its own for each number of channels, on arrays of lanes
+//! that the compiler makes vector instructions of. Reading order: [`plan`] decides, [`lanes`]
+//! brings operands to lanes and results back, [`level`] is what the processor offers, and the table
+//! at the end of this file has the operations.
 
 pub mod lanes;
 pub mod level;
@@ -17,10 +18,13 @@ use super::math;
 use super::ops;
 use super::thread::Thread;
 use super::uop::{Math, Uop};
-use lanes::{base, blend, coordinates, finish, finish_compare, finish_floats, floats, ints, map, tuple, zip};
+use lanes::{
+    base, blend, coordinates, finish, finish_compare, finish_floats, floats, ints, map, tuple, zip,
+};
 
-/// Executes an instruction for the channels of `mask`. False if it has to take the general path: it has no short
-/// cut, or the modes of the thread or an address rule it out; then nothing has happened yet.
+/// Executes an instruction for the channels of `mask`. False if it has to take the general path: it
+/// has no short cut, or the modes of the thread or an address rule it out; then nothing has
+/// happened yet.
 #[inline(always)]
 pub fn run<S: Compiled>(level: S, t: &mut Thread, u: &Uop, mask: u32) -> bool {
     let sizes = &S::table()[u.plan.operation as usize];
@@ -68,7 +72,13 @@ macro_rules! or_aside {
 }
 
 #[inline(always)]
-fn int1<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u32, f: impl Fn(u32) -> u32) -> bool {
+fn int1<S: Level, const N: usize>(
+    s: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    f: impl Fn(u32) -> u32,
+) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
     finish::<S, N>(s, t, u, mask, to, map(ints(s, t, u, 0, a), f));
@@ -165,7 +175,15 @@ fn float2<S: Level, const N: usize>(
     if !usual(t) {
         return false;
     }
-    finish_floats::<S, N>(s, t, u, mask, to, zip(floats(s, t, u, 0, a), floats(s, t, u, 1, b), f), true);
+    finish_floats::<S, N>(
+        s,
+        t,
+        u,
+        mask,
+        to,
+        zip(floats(s, t, u, 0, a), floats(s, t, u, 1, b), f),
+        true,
+    );
     true
 }
 
@@ -184,7 +202,15 @@ fn preference<S: Level, const N: usize>(
     if !usual(t) {
         return false;
     }
-    finish_floats::<S, N>(s, t, u, mask, to, zip(floats(s, t, u, 0, a), floats(s, t, u, 1, b), f), false);
+    finish_floats::<S, N>(
+        s,
+        t,
+        u,
+        mask,
+        to,
+        zip(floats(s, t, u, 0, a), floats(s, t, u, 1, b), f),
+        false,
+    );
     true
 }
 
@@ -206,7 +232,13 @@ fn multiply_add<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u
 
 /// A line or plane: p x + r or p x + q y + r, with a tuple p, q, -, r.
 #[inline(always)]
-fn plane<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u32, is_line: bool) -> bool {
+fn plane<S: Level, const N: usize>(
+    s: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    is_line: bool,
+) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
@@ -225,7 +257,13 @@ fn plane<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u32, is_
 }
 
 #[inline(always)]
-fn choice_of_floats<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
+fn choice_of_floats<S: Level, const N: usize>(
+    s: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    _: (),
+) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));

@@ -1,9 +1,12 @@
-//! Which short cut an instruction takes and what it needs for it, decided once, when the instruction is decoded.
+//! Which short cut an instruction takes and what it needs for it, decided once, when the
+//! instruction is decoded.
 
 use super::Operation;
 use crate::assumptions::MATH_KEEPS_SUBNORMALS_BY_MODE;
 use crate::eu::regions::{FILE_BYTES, GRF_BYTES, NULL};
-use crate::eu::uop::{Condition, ExecType, Indirect, Math, Op, Predicate, Shape, Src, Target, Type, Uop};
+use crate::eu::uop::{
+    Condition, ExecType, Indirect, Math, Op, Predicate, Shape, Src, Target, Type, Uop,
+};
 
 /// How the elements of an operand lie, and what they are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,11 +102,11 @@ pub struct Operand {
     pub place: Place,
     /// Which source of the uop it is: comparisons may have them in the other order.
     pub source: u8,
-    /// Bits that are inverted: all for the negative or the complement of an integer, the sign for the negative of
-    /// a float.
+    /// Bits that are inverted: all for the negative or the complement of an integer, the sign for
+    /// the negative of a float.
     pub flip: u32,
-    /// Integers: what is added after that, one for the negative. Floats: bits that are kept before that, all but the
-    /// sign for the absolute value.
+    /// Integers: what is added after that, one for the negative. Floats: bits that are kept before
+    /// that, all but the sign for the absolute value.
     pub second: u32,
 }
 
@@ -169,7 +172,11 @@ fn plan(u: &Uop) -> Option<Plan> {
         Op::Math(_) => 1,
         _ => return None,
     };
-    if u.volatile || u.acc_write || u.dst.control || matches!(u.condition, Condition::O | Condition::U) {
+    if u.volatile
+        || u.acc_write
+        || u.dst.control
+        || matches!(u.condition, Condition::O | Condition::U)
+    {
         return None;
     }
     let dst = destination(u)?;
@@ -192,7 +199,8 @@ fn plan(u: &Uop) -> Option<Plan> {
     (plan.operation != Operation::None).then_some(plan)
 }
 
-/// True if a plane's coefficients are four numbers in registers, and its coordinates whole registers of the file.
+/// True if a plane's coefficients are four numbers in registers, and its coordinates whole
+/// registers of the file.
 fn is_plane(sources: &[Src], n: usize) -> bool {
     let coordinates = |offset: u16| usize::from(offset) + 8 * n.max(8) <= GRF_BYTES;
     matches!(
@@ -210,7 +218,9 @@ fn destination(u: &Uop) -> Option<Place> {
     let (address, offset, stride) = match u.dst.target {
         Target::Null => return Some(Place::NOTHING),
         Target::File { offset, stride } => (DIRECT, offset as i16, usize::from(stride)),
-        Target::Indirect { address, immediate, stride } => (address, immediate, usize::from(stride)),
+        Target::Indirect { address, immediate, stride } => {
+            (address, immediate, usize::from(stride))
+        }
         Target::Table(_) | Target::Accumulator(_) | Target::Ip => return None,
     };
     let size = u.dst.ty.size();
@@ -222,7 +232,8 @@ fn destination(u: &Uop) -> Option<Place> {
         _ => Spacing::Table,
     };
     let place = place(u.dst.ty, spacing, address, offset, n)?;
-    let fits = address != DIRECT || usize::from(offset as u16) + usize::from(place.extent) <= FILE_BYTES;
+    let fits =
+        address != DIRECT || usize::from(offset as u16) + usize::from(place.extent) <= FILE_BYTES;
     Some(match spacing {
         Spacing::Next | Spacing::By2 | Spacing::By4 if fits => place,
         _ => Place { form: Form::Other, extent: ((n - 1) * stride + size) as u16, ..place },
@@ -276,13 +287,16 @@ fn source(src: &Src, n: usize) -> Option<Place> {
             None => direct(Spacing::Table, table[0]),
             place => place,
         },
-        Shape::Immediate(_) => Some(Place { form: Form::Dword, offset: NULL as i16, ..Place::NOTHING }),
+        Shape::Immediate(_) => {
+            Some(Place { form: Form::Dword, offset: NULL as i16, ..Place::NOTHING })
+        }
         Shape::Indirect(region) => {
             let Indirect { address, immediate, share, lanes } = &**region;
             let spacing = spacing(&lanes[..n], size);
             if usize::from(*share) < n || spacing == Spacing::Table || lanes[0] != 0 {
                 // Every channel has an address of its own.
-                return place(src.ty, Spacing::Table, DIRECT, 0, n).filter(|_| share.is_power_of_two());
+                return place(src.ty, Spacing::Table, DIRECT, 0, n)
+                    .filter(|_| share.is_power_of_two());
             }
             place(src.ty, spacing, *address, *immediate, n)
         }
@@ -293,7 +307,8 @@ fn source(src: &Src, n: usize) -> Option<Place> {
 
 // ---- operations ----
 
-/// What the lanes of 32 bits say of the numbers in a source, which the manual's arithmetic sees without a limit.
+/// What the lanes of 32 bits say of the numbers in a source, which the manual's arithmetic sees
+/// without a limit.
 #[derive(Clone, Copy)]
 struct Exact {
     /// As signed numbers they are the source's.
@@ -335,9 +350,12 @@ fn ints(u: &Uop, sources: &[Src], plan: &mut Plan) -> Option<()> {
     let word = u.exec == ExecType::Word;
     let float = u.dst.ty == Type::F;
     let chosen = u.op == Op::Sel && u.select == Condition::None;
-    let (less, more) =
-        (matches!(u.select, Condition::L | Condition::Le), matches!(u.select, Condition::G | Condition::Ge));
-    // The operation, and whether 32 bits are all there is of the result if those of the sources are.
+    let (less, more) = (
+        matches!(u.select, Condition::L | Condition::Le),
+        matches!(u.select, Condition::G | Condition::Ge),
+    );
+    // The operation, and whether 32 bits are all there is of the result if those of the sources
+    // are.
     let (operation, whole) = match u.op {
         Op::Mov if float && signed => (Operation::SignedToFloat, true),
         Op::Mov if float && unsigned => (Operation::UnsignedToFloat, true),
@@ -417,7 +435,8 @@ fn floats(u: &Uop, sources: &[Src], plan: &mut Plan) -> Option<()> {
             _ => (sign, keep),
         };
         // Whether a subnormal constant counts is for the mode to say.
-        if matches!(src.shape, Shape::Immediate(bits) if bits & 0x7f80_0000 == 0 && bits & 0x7f_ffff != 0) {
+        if matches!(src.shape, Shape::Immediate(bits) if bits & 0x7f80_0000 == 0 && bits & 0x7f_ffff != 0)
+        {
             return None;
         }
     }

@@ -1,5 +1,5 @@
-//! Oracles: the geometry of gen8_facts 8.3 and 8.4 (isl, blorp), and a plain array of colours for what a sampler finds after clears,
-//! draws and resolves.
+//! Oracles: the geometry of gen8_facts 8.3 and 8.4 (isl, blorp), and a plain array of colours for
+//! what a sampler finds after clears, draws and resolves.
 
 use super::*;
 use crate::gpu::{ContextId, Gpu};
@@ -14,7 +14,12 @@ use std::collections::HashSet;
 const BASE: u64 = 0x100_0000;
 const AUXILIARY: u64 = 0x200_0000;
 
-fn surface(format: SurfaceFormat, tile_mode: TileMode, [width, height]: [u32; 2], samples: u32) -> Surface {
+fn surface(
+    format: SurfaceFormat,
+    tile_mode: TileMode,
+    [width, height]: [u32; 2],
+    samples: u32,
+) -> Surface {
     let codec = Codec::of(format);
     let bytes = codec.unwrap().format().bytes();
     Surface {
@@ -27,7 +32,13 @@ fn surface(format: SurfaceFormat, tile_mode: TileMode, [width, height]: [u32; 2]
         element_bytes: bytes,
         format,
         codec,
-        layout: Layout { width, height, samples, qpitch: height.next_multiple_of(32), ..Layout::default() },
+        layout: Layout {
+            width,
+            height,
+            samples,
+            qpitch: height.next_multiple_of(32),
+            ..Layout::default()
+        },
         array: true,
         slices: 2,
         view_extent: 2,
@@ -50,8 +61,8 @@ fn memory() -> (Gpu, ContextId) {
     (gpu, context)
 }
 
-/// Oracle: gen8_facts 8.4: sizes of blocks; a tile has 128 x 256 of them; a pixel of a fast clear stands for 8 x 16; the alignment of
-/// its rectangle, 16 x 32, is a cache line.
+/// Oracle: gen8_facts 8.4: sizes of blocks; a tile has 128 x 256 of them; a pixel of a fast clear
+/// stands for 8 x 16; the alignment of its rectangle, 16 x 32, is a cache line.
 #[test]
 fn places_of_blocks() {
     let sizes = [
@@ -113,7 +124,8 @@ fn target(surface: &Surface, state: &BlendState, purpose: Purpose) -> RenderTarg
     RenderTarget::resolve(surface, state, 0, &ColorCalcState::new(), purpose).unwrap()
 }
 
-/// A fast clear of a part of a surface, draws over its border with and without blending, a resolve: each pixel.
+/// A fast clear of a part of a surface, draws over its border with and without blending, a resolve:
+/// each pixel.
 #[test]
 fn clear_draw_resolve() {
     for (format, tile_mode) in [
@@ -134,7 +146,8 @@ fn clear_draw_resolve() {
         let plain = BlendState::new();
         let fast = target(&surface, &plain, Purpose::FastClear);
         rectangle([0, 0, 4, 4], 1, 1, |pixels| {
-            fast.pixels(&mut gpu.vm(context), &mut Known::default(), pixels, &flat([9.0; 4]), None).unwrap();
+            fast.pixels(&mut gpu.vm(context), &mut Known::default(), pixels, &flat([9.0; 4]), None)
+                .unwrap();
         });
         for y in 0..height.min(64 * bh) {
             for x in 0..width.min(32 * bw) {
@@ -155,12 +168,15 @@ fn clear_draw_resolve() {
         ] {
             let target = target(&surface, if blends { &blended } else { &plain }, Purpose::Draw);
             rectangle(corners, 1, 1, |pixels| {
-                target.pixels(&mut gpu.vm(context), &mut known, pixels, &flat(color), None).unwrap();
+                target
+                    .pixels(&mut gpu.vm(context), &mut known, pixels, &flat(color), None)
+                    .unwrap();
             });
             for y in corners[1]..corners[3].min(height) {
                 for x in corners[0]..corners[2].min(width) {
                     let pixel = &mut expected[(y * width + x) as usize];
-                    let sum: [f32; 4] = std::array::from_fn(|c| (pixel[c] + color[c]).clamp(0.0, 1.0));
+                    let sum: [f32; 4] =
+                        std::array::from_fn(|c| (pixel[c] + color[c]).clamp(0.0, 1.0));
                     *pixel = if blends { sum } else { color };
                 }
             }
@@ -205,18 +221,22 @@ fn words_of_pixels() {
             assert_eq!(mcs.stored(u32::MAX, sample), Stored::Cleared);
         }
         // A word for each pixel, none twice.
-        let words: HashSet<u64> =
-            (0..64).flat_map(|y| (0..64).map(move |x| (x, y))).map(|(x, y)| mcs.address(0, x, y)).collect();
+        let words: HashSet<u64> = (0..64)
+            .flat_map(|y| (0..64).map(move |x| (x, y)))
+            .map(|(x, y)| mcs.address(0, x, y))
+            .collect();
         assert_eq!(words.len(), 4096);
     }
 }
 
-/// Random clears, whole and partial draws, with and without blending: each sample of each pixel, as `ld_mcs` and `ld2dms` find it.
+/// Random clears, whole and partial draws, with and without blending: each sample of each pixel, as
+/// `ld_mcs` and `ld2dms` find it.
 #[test]
 fn samples_of_pixels() {
     let mut state = 1u64;
     let mut random = |end: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % end
     };
     const SIDE: u32 = 20;
@@ -233,7 +253,8 @@ fn samples_of_pixels() {
         blended.entry[0].color_buffer_blend_enable = true;
         blended.entry[0].source_blend_factor = Factor::BLENDFACTOR_ONE;
         blended.entry[0].destination_blend_factor = Factor::BLENDFACTOR_ONE;
-        let draws = [target(&surface, &plain, Purpose::Draw), target(&surface, &blended, Purpose::Draw)];
+        let draws =
+            [target(&surface, &plain, Purpose::Draw), target(&surface, &blended, Purpose::Draw)];
         let fast = target(&surface, &plain, Purpose::FastClear);
         for _ in 0..60 {
             let mut at = || [random(19) as u32, random(19) as u32];
@@ -246,8 +267,14 @@ fn samples_of_pixels() {
                     let corners = [left, top, left + 2, top + 2];
                     rectangle(corners, 1, 1, |pixels| {
                         let color = flat([9.0; 4]);
-                        fast.pixels(&mut gpu.vm(context), &mut Known::default(), pixels, &color, None)
-                            .unwrap();
+                        fast.pixels(
+                            &mut gpu.vm(context),
+                            &mut Known::default(),
+                            pixels,
+                            &color,
+                            None,
+                        )
+                        .unwrap();
                     });
                     for y in corners[1] * down..(corners[3] * down).min(SIDE) {
                         for x in corners[0] * across..(corners[2] * across).min(SIDE) {
@@ -265,13 +292,20 @@ fn samples_of_pixels() {
                         let source = flat([color[0], color[1], 0.0, 0.0]);
                         let target = &draws[usize::from(blends)];
                         target
-                            .pixels(&mut gpu.vm(context), &mut Known::default(), pixels, &source, None)
+                            .pixels(
+                                &mut gpu.vm(context),
+                                &mut Known::default(),
+                                pixels,
+                                &source,
+                                None,
+                            )
                             .unwrap();
                     });
                     for y in y..corners[3].min(SIDE) {
                         for x in x..corners[2].min(SIDE) {
                             for sample in (0..samples).filter(|sample| mask >> sample & 1 == 1) {
-                                let value = &mut expected[((y * SIDE + x) * samples + sample) as usize];
+                                let value =
+                                    &mut expected[((y * SIDE + x) * samples + sample) as usize];
                                 *value = match blends {
                                     true => [value[0] + color[0], value[1] + color[1]],
                                     false => color,

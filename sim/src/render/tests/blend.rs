@@ -5,8 +5,8 @@ use crate::surface::Codec;
 use genxml::gen8::state::SurfaceFormat;
 
 const FACTORS: [u64; 20] = [
-    0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x11, 0x12, 0x13, 0x14, 0x15, 0x17, 0x18,
-    0x19, 0x1a, 0x10,
+    0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x11, 0x12, 0x13, 0x14, 0x15, 0x17,
+    0x18, 0x19, 0x1a, 0x10,
 ];
 
 fn format(code: SurfaceFormat) -> &'static Format {
@@ -95,8 +95,10 @@ fn factors_functions_and_clamps() {
                 let blend = Blend::resolve(&state, 5, &constants, format(code));
                 let (source, second, mut destination) =
                     (colors(seed), colors(seed + 1000), colors(seed + 2000));
-                // Elements hold nothing but their range, so that those of normalized numbers are not clamped once more.
-                let held = if code == SurfaceFormat::R8G8B8A8_UNORM { Some([0.0, 1.0]) } else { None };
+                // Elements hold nothing but their range, so that those of normalized numbers are
+                // not clamped once more.
+                let held =
+                    if code == SurfaceFormat::R8G8B8A8_UNORM { Some([0.0, 1.0]) } else { None };
                 if held.is_some() {
                     destination = destination.map(|lanes| lanes.map(|value| value.clamp(0.0, 1.0)));
                 }
@@ -120,7 +122,8 @@ fn factors_functions_and_clamps() {
                             [source_code, destination_code]
                         };
                         let (s, d) = (inputs[0][c], inputs[2][c]);
-                        let (fs, fd) = (s * factor(codes[0], c, inputs), d * factor(codes[1], c, inputs));
+                        let (fs, fd) =
+                            (s * factor(codes[0], c, inputs), d * factor(codes[1], c, inputs));
                         let exact = match if own { 4 - function } else { function } {
                             0 => fs + fd,
                             1 => fs - fd,
@@ -128,8 +131,10 @@ fn factors_functions_and_clamps() {
                             3 => s.min(d),
                             _ => s.max(d),
                         };
-                        let exact =
-                            clamp([exact; 4], if clamps == 1 || clamps == 3 { range } else { None })[0];
+                        let exact = clamp(
+                            [exact; 4],
+                            if clamps == 1 || clamps == 3 { range } else { None },
+                        )[0];
                         let stored = |value: f64| clamp([value; 4], held)[0];
                         let error = (stored(f64::from(found[c][lane])) - stored(exact)).abs();
                         // Three roundings of numbers below 4.
@@ -162,7 +167,10 @@ fn what_counts() {
                     found
                 };
                 if !blend.reads_destination() {
-                    assert_eq!(run(&second, &colors(9)), run(&second, &[[f32::INFINITY; SLOTS]; 4]));
+                    assert_eq!(
+                        run(&second, &colors(9)),
+                        run(&second, &[[f32::INFINITY; SLOTS]; 4])
+                    );
                 }
                 if !blend.reads_second() {
                     assert_eq!(run(&second, &colors(9)), run(&colors(10), &colors(9)));
@@ -172,8 +180,8 @@ fn what_counts() {
     }
 }
 
-/// Oracle: D3D11 output merger: what is no number is 0 in a normalized target; the range of R11G11B10_FLOAT begins at 0, infinity
-/// stays.
+/// Oracle: D3D11 output merger: what is no number is 0 in a normalized target; the range of
+/// R11G11B10_FLOAT begins at 0, infinity stays.
 #[test]
 fn special_values() {
     let mut state = BlendState::new();

@@ -1,5 +1,5 @@
-//! Oracles: Direct3D's and OpenGL's order of the tests, in f64; the manual's bit tables of Y and W tiles and the interleaving of
-//! samples, put together bit by bit.
+//! Oracles: Direct3D's and OpenGL's order of the tests, in f64; the manual's bit tables of Y and W
+//! tiles and the interleaving of samples, put together bit by bit.
 
 use super::*;
 use crate::gpu::Gpu;
@@ -22,8 +22,8 @@ fn tiled(bits: &[&str; 12], [width, height]: [u32; 2], tiles: u32, x: u32, y: u3
     u64::from((y / height * tiles + x / width) * 4096 + inside)
 }
 
-/// Where a sample lies where samples are interleaved: each pair of columns and of rows of pixels becomes as many pairs as there are
-/// samples across and down.
+/// Where a sample lies where samples are interleaved: each pair of columns and of rows of pixels
+/// becomes as many pairs as there are samples across and down.
 fn interleaved(samples: u32, x: u32, y: u32, sample: u32) -> [u32; 2] {
     let [across, down] = match samples {
         8 => [4, 2],
@@ -33,7 +33,10 @@ fn interleaved(samples: u32, x: u32, y: u32, sample: u32) -> [u32; 2] {
     };
     // Bit 0 of a sample's number is its column, bit 1 its row, bit 2 the next column.
     let (column, row) = (sample & 1 | sample >> 2 << 1, sample >> 1 & 1);
-    [x / 2 * 2 * across + column * 2 + x % 2, if down == 1 { y } else { y / 2 * 4 + row * 2 + y % 2 }]
+    [
+        x / 2 * 2 * across + column * 2 + x % 2,
+        if down == 1 { y } else { y / 2 * 4 + row * 2 + y % 2 },
+    ]
 }
 
 struct Case {
@@ -182,12 +185,14 @@ fn fields(random: &mut Random) -> ThreeDStateWmDepthStencil {
     tests
 }
 
-/// All formats and numbers of samples, random tests of random quads: what passes, what is counted, and every byte of both buffers
-/// afterwards.
+/// All formats and numbers of samples, random tests of random quads: what passes, what is counted,
+/// and every byte of both buffers afterwards.
 #[test]
 fn quads_against_the_rules() {
     let mut random = Random(1);
-    for (format, samples) in [1, 3, 5].into_iter().flat_map(|format| [1, 2, 4, 8].map(|n| (format, n))) {
+    for (format, samples) in
+        [1, 3, 5].into_iter().flat_map(|format| [1, 2, 4, 8].map(|n| (format, n)))
+    {
         let case = Case::new(format, samples);
         let (mut gpu, context) = memory();
         let mut expected_depth = vec![0u8; BYTES];
@@ -198,7 +203,8 @@ fn quads_against_the_rules() {
             let references = [random.below(256), random.below(256)];
             let state = case.resolve(&tests, references);
             for _ in 0..6 {
-                // Few places, so that they are met again; some outside of 45 x 37 and of the three slices.
+                // Few places, so that they are met again; some outside of 45 x 37 and of the three
+                // slices.
                 let quad = Quad {
                     x: 38 + 2 * random.below(5) as u32,
                     y: 32 + 2 * random.below(4) as u32,
@@ -215,12 +221,15 @@ fn quads_against_the_rules() {
                 let before: [u8; 4] = std::array::from_fn(|_| (random.next() & all) as u8);
                 let write = random.below(3) != 0;
                 let mut mask = before;
-                let count = state.samples(&mut gpu.vm(context), &quad, &z, &mut mask, write).unwrap();
+                let count =
+                    state.samples(&mut gpu.vm(context), &quad, &z, &mut mask, write).unwrap();
                 let mut expected = [0u8; 4];
                 for pixel in 0..4u32 {
                     let (x, y) = (quad.x + pixel % 2, quad.y + pixel / 2);
                     let slice = if quad.slice < 3 { quad.slice } else { 0 };
-                    for sample in (0..samples).filter(|sample| before[pixel as usize] >> sample & 1 == 1) {
+                    for sample in
+                        (0..samples).filter(|sample| before[pixel as usize] >> sample & 1 == 1)
+                    {
                         if x >= 45 || y >= 37 {
                             expected[pixel as usize] |= 1 << sample;
                             continue;
@@ -228,31 +237,44 @@ fn quads_against_the_rules() {
                         let d = (case.depth_at(slice, x, y, sample) - DEPTH) as usize;
                         let s = (case.stencil_at(slice, x, y, sample) - STENCIL) as usize;
                         let range = if quad.viewport == 0 { [0.0, 1.0] } else { [0.25, 0.75] };
-                        let z = case
-                            .round(f64::from(z[pixel as usize][sample as usize]).clamp(range[0], range[1]));
+                        let z = case.round(
+                            f64::from(z[pixel as usize][sample as usize]).clamp(range[0], range[1]),
+                        );
                         let back = tests.double_sided_stencil_enable && quad.back;
                         let pick = |front: u64, behind: u64| if back { behind } else { front };
                         let reference = pick(references[0], references[1]) as i32;
-                        // With one side, back faces take the test of front faces, and its reference.
-                        let test_mask =
-                            pick(tests.stencil_test_mask.get(), tests.backface_stencil_test_mask.get())
-                                as i32;
-                        let write_mask =
-                            pick(tests.stencil_write_mask.get(), tests.backface_stencil_write_mask.get())
-                                as i32;
+                        // With one side, back faces take the test of front faces, and its
+                        // reference.
+                        let test_mask = pick(
+                            tests.stencil_test_mask.get(),
+                            tests.backface_stencil_test_mask.get(),
+                        ) as i32;
+                        let write_mask = pick(
+                            tests.stencil_write_mask.get(),
+                            tests.backface_stencil_write_mask.get(),
+                        ) as i32;
                         let function = pick(
                             tests.stencil_test_function.bits(),
                             tests.backface_stencil_test_function.bits(),
                         );
                         let old = i32::from(expected_stencil[s]);
                         let stencil_passes = !tests.stencil_test_enable
-                            || pass(function, f64::from(reference & test_mask), f64::from(old & test_mask));
+                            || pass(
+                                function,
+                                f64::from(reference & test_mask),
+                                f64::from(old & test_mask),
+                            );
                         let depth_passes = !tests.depth_test_enable
-                            || pass(tests.depth_test_function.bits(), z, case.stored(&expected_depth[d..]));
+                            || pass(
+                                tests.depth_test_function.bits(),
+                                z,
+                                case.stored(&expected_depth[d..]),
+                            );
                         let operation = match (stencil_passes, depth_passes) {
-                            (false, _) => {
-                                pick(tests.stencil_fail_op.bits(), tests.backface_stencil_fail_op.bits())
-                            }
+                            (false, _) => pick(
+                                tests.stencil_fail_op.bits(),
+                                tests.backface_stencil_fail_op.bits(),
+                            ),
                             (_, false) => pick(
                                 tests.stencil_pass_depth_fail_op.bits(),
                                 tests.backface_stencil_pass_depth_fail_op.bits(),
@@ -273,7 +295,8 @@ fn quads_against_the_rules() {
                                     1 => (z as f32).to_bits(),
                                     _ => z as u32,
                                 };
-                                expected_depth[d..d + bytes].copy_from_slice(&element.to_le_bytes()[..bytes]);
+                                expected_depth[d..d + bytes]
+                                    .copy_from_slice(&element.to_le_bytes()[..bytes]);
                             }
                         }
                     }
@@ -308,7 +331,8 @@ fn depths_are_clamped_to_the_viewport() {
     }
 }
 
-/// Oracle: levels by hand: 45 x 37 with 4 x 4 alignment: level 1 (22 x 18) below level 0, level 2 (11 x 9) to its right.
+/// Oracle: levels by hand: 45 x 37 with 4 x 4 alignment: level 1 (22 x 18) below level 0, level 2
+/// (11 x 9) to its right.
 #[test]
 fn levels_of_a_depth_buffer() {
     let mut case = Case::new(1, 1);
@@ -319,13 +343,15 @@ fn levels_of_a_depth_buffer() {
     }
     // With 8 x 8: level 2 of the stencil buffer.
     case.depth.lod = U::new(2).unwrap();
-    let plane = stencil_plane(&case.stencil, &case.depth, NumberOfMultisamples::_1).unwrap().unwrap();
+    let plane =
+        stencil_plane(&case.stencil, &case.depth, NumberOfMultisamples::_1).unwrap().unwrap();
     assert_eq!([plane.level.x, plane.level.y], [24, 40]);
 }
 
 #[test]
 fn bad_buffers_are_refused() {
-    let field = |case: &Case| depth_plane(&case.depth, NumberOfMultisamples::_1).map_err(|bad| bad.field);
+    let field =
+        |case: &Case| depth_plane(&case.depth, NumberOfMultisamples::_1).map_err(|bad| bad.field);
     let mut case = Case::new(2, 1);
     assert_eq!(field(&case), Err("Surface Format"));
     case = Case::new(1, 1);
@@ -350,7 +376,8 @@ fn bad_buffers_are_refused() {
     let state = case.resolve(&tests, [0, 0]);
     let (mut gpu, context) = memory();
     let quad = Quad { x: 8, ..Quad::default() };
-    let fault = state.samples(&mut gpu.vm(context), &quad, &[[0.0; 8]; 4], &mut [1; 4], true).unwrap_err();
+    let fault =
+        state.samples(&mut gpu.vm(context), &quad, &[[0.0; 8]; 4], &mut [1; 4], true).unwrap_err();
     assert_eq!((fault.address, fault.write), (0x7000_0000 + 1024, true));
 }
 
@@ -371,7 +398,8 @@ fn when_depth_is_tested() {
     assert_eq!(Timing::of(&wm(Control::PREPS), &shader, true), Timing::Early);
     shader.pixel_shader_kills_pixel = true;
     assert_eq!(Timing::of(&wm(Control::NORMAL), &shader, false), Timing::Twice);
-    shader.pixel_shader_computed_depth_mode = ThreeDStatePsExtraPixelShaderComputedDepthMode::PSCDEPTH_ON;
+    shader.pixel_shader_computed_depth_mode =
+        ThreeDStatePsExtraPixelShaderComputedDepthMode::PSCDEPTH_ON;
     assert_eq!(Timing::of(&wm(Control::NORMAL), &shader, false), Timing::Late);
     assert_eq!(Timing::of(&wm(Control::PREPS), &shader, false), Timing::Early);
     shader.pixel_shader_valid = false;

@@ -1,4 +1,5 @@
-//! Oracle: each sample of the buffers, by its address; the rectangle, minimum inclusive, maximum exclusive (2a p.284-285).
+//! Oracle: each sample of the buffers, by its address; the rectangle, minimum inclusive, maximum
+//! exclusive (2a p.284-285).
 
 use super::*;
 use crate::gpu::Gpu;

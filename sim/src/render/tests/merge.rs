@@ -1,5 +1,6 @@
-//! Oracle: the rules of 2d p.36 and p.357 and gen8_facts 8.1, sample by sample: each render target gets the samples that its own alpha
-//! and the depth test leave; depth is written, and counted, where some render target's alpha leaves them.
+//! Oracle: the rules of 2d p.36 and p.357 and gen8_facts 8.1, sample by sample: each render target
+//! gets the samples that its own alpha and the depth test leave; depth is written, and counted,
+//! where some render target's alpha leaves them.
 
 use super::*;
 use crate::context::{Mode, State};
@@ -30,7 +31,8 @@ const TARGETS: [u64; 2] = [0x100_0000, 0x110_0000];
 const DEPTH: u64 = 0x200_0000;
 
 fn with_exec<R>(vm: Vm<'_>, work: impl FnOnce(&mut Exec<'_>) -> R) -> (R, Stats) {
-    let (mut state, mut ggtt, mut stats) = (State::default(), AddressSpace::global(), Stats::default());
+    let (mut state, mut ggtt, mut stats) =
+        (State::default(), AddressSpace::global(), Stats::default());
     let mut exec = Exec {
         engine: EngineId::Render,
         ggtt: &mut ggtt,
@@ -94,8 +96,14 @@ fn output(
         viewports: &[CcViewport { minimum_depth: 0.0, maximum_depth: 1.0 }],
         samples: NumberOfMultisamples::from_bits(samples.ilog2().into()),
     };
-    Output::resolve(&OutputPackets { depth, wm: &wm, shader: &shader, blend, chroma_key_kills: false })
-        .unwrap()
+    Output::resolve(&OutputPackets {
+        depth,
+        wm: &wm,
+        shader: &shader,
+        blend,
+        chroma_key_kills: false,
+    })
+    .unwrap()
 }
 
 /// A generator of small numbers.
@@ -103,7 +111,8 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
 
@@ -149,8 +158,9 @@ fn two_targets_with_late_tests() {
             ..ColorCalcState::new()
         };
         let surfaces = TARGETS.map(|base| surface(base, samples));
-        let targets = surfaces
-            .map(|surface| RenderTarget::resolve(&surface, &blend, 0, &constants, Purpose::Draw).unwrap());
+        let targets = surfaces.map(|surface| {
+            RenderTarget::resolve(&surface, &blend, 0, &constants, Purpose::Draw).unwrap()
+        });
         let function = ThreeDCompareFunction::COMPAREFUNCTION_GREATER;
         let output = output(samples, function, (&blend, &constants), Control::NORMAL);
         assert_eq!(output.timing, Timing::Twice);
@@ -167,8 +177,9 @@ fn two_targets_with_late_tests() {
             let (x, y) = (2 * random.below(6) as u32, 2 * random.below(6) as u32);
             let subspans = [[x, y], [x + 2, y], [x, y + 2], [x + 4, y + 4]];
             let live: [u8; SLOTS] = std::array::from_fn(|_| (random.below(256) & all) as u8);
-            let z: [Depths; 4] =
-                std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(|_| random.eighth())));
+            let z: [Depths; 4] = std::array::from_fn(|_| {
+                std::array::from_fn(|_| std::array::from_fn(|_| random.eighth()))
+            });
             let sources: [Source; 2] = std::array::from_fn(|_| {
                 std::array::from_fn(|_| std::array::from_fn(|_| random.eighth().to_bits()))
             });
@@ -198,8 +209,8 @@ fn two_targets_with_late_tests() {
                     if live[slot] >> sample & 1 == 0 || !left {
                         continue;
                     }
-                    let z =
-                        computed.map_or(z[slot / 4][slot % 4][sample as usize], |computed| computed[slot]);
+                    let z = computed
+                        .map_or(z[slot / 4][slot % 4][sample as usize], |computed| computed[slot]);
                     let old = &mut depths[place(x, y, sample)];
                     let passes = z > *old;
                     let mut some = false;
@@ -232,7 +243,8 @@ fn two_targets_with_late_tests() {
             );
             for (n, surface) in surfaces.iter().enumerate() {
                 let level = surface.layout.level(0);
-                let bytes: [u8; 16] = vm.read_array(surface.texel(&level, 0, x, y, sample)).unwrap();
+                let bytes: [u8; 16] =
+                    vm.read_array(surface.texel(&level, 0, x, y, sample)).unwrap();
                 let found = surface.codec.unwrap().decode_one(&bytes).map(f32::from_bits);
                 assert_eq!(found, colors[place(x, y, sample)][n], "{x} {y} {sample} target {n}");
             }
@@ -247,7 +259,8 @@ fn null_targets() {
     let context = gpu.create_context().unwrap();
     gpu.load(context, DEPTH, &vec![0; 64 << 10]).unwrap();
     let (blend, constants) = (BlendState::new(), ColorCalcState::new());
-    let target = RenderTarget::resolve(&Surface::default(), &blend, 0, &constants, Purpose::Draw).unwrap();
+    let target =
+        RenderTarget::resolve(&Surface::default(), &blend, 0, &constants, Purpose::Draw).unwrap();
     for (control, count) in [(Control::NORMAL, 0), (Control::PSEXEC, 16)] {
         let function = ThreeDCompareFunction::COMPAREFUNCTION_ALWAYS;
         let output = output(1, function, (&blend, &constants), control);
@@ -262,15 +275,16 @@ fn null_targets() {
     }
 }
 
-/// Two colours for each of sixteen slots come in two messages of eight, both of them the last (003:4962): each tests its own
-/// slots, once.
+/// Two colours for each of sixteen slots come in two messages of eight, both of them the last
+/// (003:4962): each tests its own slots, once.
 #[test]
 fn halves_are_tested_once() {
     let mut gpu = Gpu::new();
     let context = gpu.create_context().unwrap();
     gpu.load(context, DEPTH, &vec![0; 64 << 10]).unwrap();
     let (blend, constants) = (BlendState::new(), ColorCalcState::new());
-    let target = RenderTarget::resolve(&Surface::default(), &blend, 0, &constants, Purpose::Draw).unwrap();
+    let target =
+        RenderTarget::resolve(&Surface::default(), &blend, 0, &constants, Purpose::Draw).unwrap();
     let function = ThreeDCompareFunction::COMPAREFUNCTION_ALWAYS;
     let output = output(1, function, (&blend, &constants), Control::PSEXEC);
     let mut slots = Slots::new([1; SLOTS], [[[0.5; 8]; 4]; 4]);
@@ -291,7 +305,8 @@ fn faults_name_the_target() {
     let context = gpu.create_context().unwrap();
     let (blend, constants) = (BlendState::new(), ColorCalcState::new());
     let target =
-        RenderTarget::resolve(&surface(TARGETS[0], 1), &blend, 0, &constants, Purpose::Draw).unwrap();
+        RenderTarget::resolve(&surface(TARGETS[0], 1), &blend, 0, &constants, Purpose::Draw)
+            .unwrap();
     let output = Output::default();
     let mut slots = Slots::new([1; SLOTS], [[[0.5; 8]; 4]; 4]);
     let write = message([[0; SLOTS]; 4], [[0, 0], [2, 0], [4, 0], [6, 0]], true);

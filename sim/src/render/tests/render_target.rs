@@ -1,5 +1,5 @@
-//! Oracles: for blending, f64 and half a step of the format; for places, the bit tables of tiles and planes of samples; for logic
-//! operations, Rust's operators on the bytes of memory.
+//! Oracles: for blending, f64 and half a step of the format; for places, the bit tables of tiles
+//! and planes of samples; for logic operations, Rust's operators on the bytes of memory.
 
 use super::*;
 use crate::gpu::{ContextId, Gpu};
@@ -63,7 +63,8 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
 
@@ -83,7 +84,9 @@ impl Random {
                 [x, y + 2],
                 [x + if whole { 2 } else { 4 }, y + if whole { 2 } else { 4 }],
             ],
-            samples: std::array::from_fn(|_| if whole { all } else { self.below(1 << samples) as u8 }),
+            samples: std::array::from_fn(
+                |_| if whole { all } else { self.below(1 << samples) as u8 },
+            ),
             slice: self.below(4) as u32,
         }
     }
@@ -103,12 +106,16 @@ fn offset(tile_mode: TileMode, x: u32, y: u32) -> usize {
         ((y / height * (1024 / width) + x / width) * 4096 + inside) as usize
     };
     match tile_mode {
-        TileMode::X => {
-            by_bits(["y2", "y1", "y0", "x8", "x7", "x6", "x5", "x4", "x3", "x2", "x1", "x0"], 512, 8)
-        }
-        TileMode::Y => {
-            by_bits(["x6", "x5", "x4", "y4", "y3", "y2", "y1", "y0", "x3", "x2", "x1", "x0"], 128, 32)
-        }
+        TileMode::X => by_bits(
+            ["y2", "y1", "y0", "x8", "x7", "x6", "x5", "x4", "x3", "x2", "x1", "x0"],
+            512,
+            8,
+        ),
+        TileMode::Y => by_bits(
+            ["x6", "x5", "x4", "y4", "y3", "y2", "y1", "y0", "x3", "x2", "x1", "x0"],
+            128,
+            32,
+        ),
         _ => (y * 1024 + x) as usize,
     }
 }
@@ -123,7 +130,11 @@ fn places(surface: &Surface, pixels: &Pixels) -> Vec<(usize, u32, usize)> {
             if pixels.samples[slot] >> sample & 1 == 1 && x < WIDTH && y < HEIGHT {
                 let slice = if pixels.slice < 3 { pixels.slice } else { 0 };
                 let row = y + (slice * surface.layout.samples + sample) * 32;
-                places.push((slot, sample, offset(surface.tile_mode, x * surface.element_bytes, row)));
+                places.push((
+                    slot,
+                    sample,
+                    offset(surface.tile_mode, x * surface.element_bytes, row),
+                ));
             }
         }
     }
@@ -149,7 +160,8 @@ const FORMATS: [SurfaceFormat; 16] = [
     SurfaceFormat::R8_UNORM,
 ];
 
-/// All kinds of formats and tiles, samples, masks of channels: every byte of memory. The codec, tested elsewhere, encodes.
+/// All kinds of formats and tiles, samples, masks of channels: every byte of memory. The codec,
+/// tested elsewhere, encodes.
 #[test]
 fn opaque_colors() {
     let mut random = Random(1);
@@ -167,7 +179,8 @@ fn opaque_colors() {
         for _ in 0..8 {
             let (pixels, source) = (random.pixels(samples), random.source());
             let mut known = Known::default();
-            let counts = target.pixels(&mut gpu.vm(context), &mut known, &pixels, &source, None).unwrap();
+            let counts =
+                target.pixels(&mut gpu.vm(context), &mut known, &pixels, &source, None).unwrap();
             let places = places(&surface, &pixels);
             assert_eq!(counts[1] as usize, places.len());
             for (slot, _, at) in places {
@@ -212,14 +225,16 @@ fn integers() {
                 let bits = source[channel][slot];
                 let value = if least < 0 { i64::from(bits as i32) } else { i64::from(bits) };
                 let value = value.clamp(least, greatest).to_le_bytes();
-                expected[at + channel * bytes..at + (channel + 1) * bytes].copy_from_slice(&value[..bytes]);
+                expected[at + channel * bytes..at + (channel + 1) * bytes]
+                    .copy_from_slice(&value[..bytes]);
             }
         }
         assert!(contents(&mut gpu, context, 1) == expected, "{format:?}");
     }
 }
 
-/// Oracle: source alpha blending in f64, within half a step of the format and what single floats add.
+/// Oracle: source alpha blending in f64, within half a step of the format and what single floats
+/// add.
 #[test]
 fn source_alpha_blending() {
     let mut random = Random(3);
@@ -249,7 +264,9 @@ fn source_alpha_blending() {
             }
             let before = contents(&mut gpu, context, 1);
             let (pixels, source) = (random.pixels(1), random.source());
-            target.pixels(&mut gpu.vm(context), &mut Known::default(), &pixels, &source, None).unwrap();
+            target
+                .pixels(&mut gpu.vm(context), &mut Known::default(), &pixels, &source, None)
+                .unwrap();
             let after = contents(&mut gpu, context, 1);
             let mut touched = vec![false; BYTES];
             let codec = surface.codec.unwrap();
@@ -292,9 +309,11 @@ fn blending_is_linear_on_the_srgb_curve() {
     for (_, _, at) in places(&surface, &pixels) {
         for c in 0..3 {
             let old = f64::from(before[at + c]) / 255.0;
-            let linear = if old <= 0.04045 { old / 12.92 } else { ((old + 0.055) / 1.055).powf(2.4) };
+            let linear =
+                if old <= 0.04045 { old / 12.92 } else { ((old + 0.055) / 1.055).powf(2.4) };
             let sum = (linear + f64::from(0.05f32)).min(1.0);
-            let curved = if sum <= 0.003_130_8 { sum * 12.92 } else { 1.055 * sum.powf(1.0 / 2.4) - 0.055 };
+            let curved =
+                if sum <= 0.003_130_8 { sum * 12.92 } else { 1.055 * sum.powf(1.0 / 2.4) - 0.055 };
             assert!((f64::from(after[at + c]) - curved * 255.0).abs() <= 0.51);
         }
         let alpha = (f64::from(before[at + 3]) / 255.0 + f64::from(0.05f32)).min(1.0);
@@ -342,11 +361,15 @@ fn logic_operations() {
             let target = target(&surface, &state);
             let (mut gpu, context, mut expected) = memory(1);
             let (pixels, source) = (random.pixels(1), random.source());
-            target.pixels(&mut gpu.vm(context), &mut Known::default(), &pixels, &source, None).unwrap();
+            target
+                .pixels(&mut gpu.vm(context), &mut Known::default(), &pixels, &source, None)
+                .unwrap();
             for (slot, _, at) in places(&surface, &pixels) {
                 let mut new = [0; 4];
                 surface.codec.unwrap().encode_one(source.map(|lanes| lanes[slot]), 15, &mut new);
-                let red = if format == SurfaceFormat::R16G16_SNORM || format == SurfaceFormat::R16G16_FLOAT {
+                let red = if format == SurfaceFormat::R16G16_SNORM
+                    || format == SurfaceFormat::R16G16_FLOAT
+                {
                     2
                 } else {
                     1
@@ -363,7 +386,8 @@ fn logic_operations() {
     }
 }
 
-/// Oracle: 2d p.347: red and blue change places, also of what is blended with and of what is protected.
+/// Oracle: 2d p.347: red and blue change places, also of what is blended with and of what is
+/// protected.
 #[test]
 fn channels_change_places() {
     let plain = surface(SurfaceFormat::B8G8R8A8_UNORM, TileMode::Y);
@@ -396,7 +420,8 @@ fn dither_is_fair() {
     for eighth in 0..=8 * 31 {
         let value = eighth as f32 / 8.0 / 31.0;
         let source = [[value.to_bits(); SLOTS]; 4];
-        let pixels = Pixels { subspans: [[4, 4], [6, 4], [4, 6], [6, 6]], samples: [1; SLOTS], slice: 0 };
+        let pixels =
+            Pixels { subspans: [[4, 4], [6, 4], [4, 6], [6, 6]], samples: [1; SLOTS], slice: 0 };
         target.pixels(&mut gpu.vm(context), &mut Known::default(), &pixels, &source, None).unwrap();
         let mut sum = 0;
         for (_, _, at) in places(&surface, &pixels) {
@@ -435,10 +460,14 @@ fn what_cannot_be_rendered_to() {
     }
     let yuv = resolve(&surface(SurfaceFormat::YCRCB_NORMAL, TileMode::Linear));
     assert!(matches!(yuv, Err(BadTarget::Missing(..))));
-    let buffer = Surface { kind: SurfaceKind::Buffer, ..surface(SurfaceFormat::R32_UINT, TileMode::Linear) };
+    let buffer =
+        Surface { kind: SurfaceKind::Buffer, ..surface(SurfaceFormat::R32_UINT, TileMode::Linear) };
     assert!(matches!(resolve(&buffer), Err(BadTarget::Missing(..))));
     let lod = Surface { mip_count: 15, ..surface(SurfaceFormat::R32_UINT, TileMode::Linear) };
-    assert!(matches!(resolve(&lod), Err(BadTarget::Surface(BadSurface { field: "MIP Count / LOD", .. }))));
+    assert!(matches!(
+        resolve(&lod),
+        Err(BadTarget::Surface(BadSurface { field: "MIP Count / LOD", .. }))
+    ));
 }
 
 /// A row of bytes from bit `bit` of each: all masks of one byte, and random ones.

@@ -1,7 +1,8 @@
 //! Elements to and from four channels.
 //!
-//! One body reads the description of a format. For formats that much work is done on, it is compiled once more with the
-//! description as a constant, which leaves the few shifts and conversions of that format.
+//! One body reads the description of a format. For formats that much work is done on, it is
+//! compiled once more with the description as a constant, which leaves the few shifts and
+//! conversions of that format.
 
 use super::support::{TYPED_ATOMIC, TYPED_READ, TYPED_WRITE};
 use super::{Channel, Class, Encoding, Format, Letter, Numeric, block, convert};
@@ -41,7 +42,8 @@ impl Eq for Codec {}
 impl Codec {
     /// The codec of a format; `None` if the specification has no such format.
     pub fn of(code: SurfaceFormat) -> Option<&'static Codec> {
-        static ALL: LazyLock<Vec<Option<Codec>>> = LazyLock::new(|| (0..512).map(Codec::new).collect());
+        static ALL: LazyLock<Vec<Option<Codec>>> =
+            LazyLock::new(|| (0..512).map(Codec::new).collect());
         ALL.get(code.bits() as usize)?.as_ref()
     }
 
@@ -74,7 +76,8 @@ impl Codec {
         self.typed[2]
     }
 
-    /// True if an element has no other channels than these, so that nothing of its old bits is left.
+    /// True if an element has no other channels than these, so that nothing of its old bits is
+    /// left.
     pub fn is_whole(&self, channels: u8) -> bool {
         self.format.channels().iter().all(|channel| match source(channel.letter) {
             Some(n) => channels >> n & 1 == 1,
@@ -87,18 +90,21 @@ impl Codec {
         &self.format
     }
 
-    /// True if elements have channels that [`Codec::decode`] finds: all formats but blocks of compressed texels, packed
-    /// and planar YUV, and raw bytes. Of 64-bit channels that pass as they are there are too many bits. Elements of less
-    /// than a byte have channels too, but no address: [`decode_element`] takes their bits.
+    /// True if elements have channels that [`Codec::decode`] finds: all formats but blocks of
+    /// compressed texels, packed and planar YUV, and raw bytes. Of 64-bit channels that pass as
+    /// they are there are too many bits. Elements of less than a byte have channels too, but no
+    /// address: [`decode_element`] takes their bits.
     pub fn has_channels(&self) -> bool {
         has_channels(&self.format)
     }
 
-    /// Decodes elements that lie one behind the other, as many as there are both whole elements and places.
+    /// Decodes elements that lie one behind the other, as many as there are both whole elements and
+    /// places.
     ///
-    /// Channels that the format lacks are 0, alpha 1 (003:3550). The index of a palette stands in red, as an integer.
-    /// A block of compressed texels gives all of them, row by row ([`Format::block`]; [`block`] has single ones too).
-    /// Other formats without channels ([`Codec::has_channels`]) leave `out` as it is.
+    /// Channels that the format lacks are 0, alpha 1 (003:3550). The index of a palette stands in
+    /// red, as an integer. A block of compressed texels gives all of them, row by row
+    /// ([`Format::block`]; [`block`] has single ones too). Other formats without channels
+    /// ([`Codec::has_channels`]) leave `out` as it is.
     #[inline]
     pub fn decode(&self, bytes: &[u8], out: &mut [Value]) {
         (self.decode)(&self.format, bytes, out);
@@ -112,8 +118,9 @@ impl Codec {
         out[0]
     }
 
-    /// Encodes values to elements that lie one behind the other. `channels` says which of red, green, blue and alpha
-    /// (bits 0 to 3) are written; the others keep their bits, padding becomes 0.
+    /// Encodes values to elements that lie one behind the other. `channels` says which of red,
+    /// green, blue and alpha (bits 0 to 3) are written; the others keep their bits, padding becomes
+    /// 0.
     #[inline]
     pub fn encode(&self, values: &[Value], channels: u8, bytes: &mut [u8]) {
         (self.encode)(&self.format, values, channels, bytes);
@@ -216,7 +223,9 @@ fn encode_channel(channel: Channel, srgb: bool, value: &Value, channels: u8, wor
     let bits = u32::from(channel.bits);
     let raw = match source(channel.letter) {
         Some(index) if channels >> index & 1 == 0 => return,
-        Some(index) if srgb && index < 3 => convert::from_linear(f32::from_bits(value[index]), bits),
+        Some(index) if srgb && index < 3 => {
+            convert::from_linear(f32::from_bits(value[index]), bits)
+        }
         Some(index) => convert::encode(channel.encoding, bits, value[index]),
         None if PADDING_IS_WRITTEN_AS_ZERO => 0,
         None => return,
@@ -236,8 +245,8 @@ fn put(words: &mut Words, low: u16, bits: u16, raw: u64) {
     *word = *word & !(mask << shift) | (raw & mask) << shift;
 }
 
-/// The words of an element of whole bytes. Written without iterators: those are not inlined everywhere where nothing is
-/// optimised across units of code (profile `dev`).
+/// The words of an element of whole bytes. Written without iterators: those are not inlined
+/// everywhere where nothing is optimised across units of code (profile `dev`).
 #[inline(always)]
 fn load(element: &[u8]) -> Words {
     let mut words = [0; 4];
@@ -268,7 +277,9 @@ fn decode_any(format: &Format, bytes: &[u8], out: &mut [Value]) {
 
 fn decode_blocks(format: &Format, bytes: &[u8], out: &mut [Value]) {
     let texels = usize::from(format.block[0]) * usize::from(format.block[1]);
-    for (bytes, out) in bytes.chunks_exact(format.bytes() as usize).zip(out.chunks_exact_mut(texels)) {
+    for (bytes, out) in
+        bytes.chunks_exact(format.bytes() as usize).zip(out.chunks_exact_mut(texels))
+    {
         block::decode_block(format, bytes, out);
     }
 }
@@ -290,7 +301,9 @@ impl<const CODE: u64> Known<CODE> {
     const FORMAT: Format = {
         let format = Format::describe(CODE).expect("a format of the specification");
         assert!(
-            !is_shared(&format) && matches!(format.class, Class::Channels) && format.bits.is_multiple_of(8)
+            !is_shared(&format)
+                && matches!(format.class, Class::Channels)
+                && format.bits.is_multiple_of(8)
         );
         format
     };
@@ -377,14 +390,16 @@ fast! {
     R8_UNORM R8_UINT A8_UNORM L8_UNORM
 }
 
-/// The four colours of two pixels of packed YUV that share their chroma: Cr, Y, Cb and 1, of 8 bits (003:3634).
+/// The four colours of two pixels of packed YUV that share their chroma: Cr, Y, Cb and 1, of 8 bits
+/// (003:3634).
 pub fn decode_yuv(class: Class, bytes: [u8; 4]) -> Option<[Value; 2]> {
     let Class::PackedYuv { luma, cb, cr } = class else { return None };
     let part = |at: u8| convert::unorm(bytes[usize::from(at)].into(), 8).to_bits();
     Some(luma.map(|luma| [part(cr), part(luma), part(cb), 1.0f32.to_bits()]))
 }
 
-/// The colour of a texel of a format with planes: Cr, Y, Cb and 1, from a byte of each plane (003:3634).
+/// The colour of a texel of a format with planes: Cr, Y, Cb and 1, from a byte of each plane
+/// (003:3634).
 pub fn decode_planes(class: Class, luma: u8, cb: u8, cr: u8) -> Option<Value> {
     let part = |byte: u8| convert::unorm(byte.into(), 8).to_bits();
     (class == Class::Planar).then(|| [part(cr), part(luma), part(cb), 1.0f32.to_bits()])

@@ -1,7 +1,8 @@
 //! One channel of a format: its bits to and from the value that a shader sees.
 //!
-//! Values are single floats (as bits) for normalized, float, scaled and fixed-point channels, integers of 32 bits for
-//! the others. Results are what exact arithmetic rounded once gives: to nearest, ties to even (gen8_facts 9.1).
+//! Values are single floats (as bits) for normalized, float, scaled and fixed-point channels,
+//! integers of 32 bits for the others. Results are what exact arithmetic rounded once gives: to
+//! nearest, ties to even (gen8_facts 9.1).
 
 use super::Encoding;
 use crate::assumptions::INTEGERS_CLAMP_TO_THEIR_CHANNEL;
@@ -51,7 +52,9 @@ pub fn encode(encoding: Encoding, bits: u32, value: u32) -> u64 {
         }
         Encoding::Float => to_float(value, bits),
         // Casts saturate, a NaN is 0.
-        Encoding::Uscaled => (f64::from(f32::from_bits(value)).round_ties_even() as u64).min(ones(bits)),
+        Encoding::Uscaled => {
+            (f64::from(f32::from_bits(value)).round_ties_even() as u64).min(ones(bits))
+        }
         Encoding::Sscaled => scaled(f64::from(f32::from_bits(value)), bits),
         Encoding::Sfixed => scaled(f64::from(f32::from_bits(value)) * 65536.0, bits),
     }
@@ -114,7 +117,8 @@ pub fn to_snorm(value: f32, bits: u32) -> i64 {
 #[inline(always)]
 fn steps(value: f32, most: u64) -> u64 {
     if most < 1 << 24 {
-        // 48 bits at most: exact. Adding 2^52 leaves an integer in the low bits, rounded as doubles are.
+        // 48 bits at most: exact. Adding 2^52 leaves an integer in the low bits, rounded as doubles
+        // are.
         const MAGIC: f64 = (1u64 << 52) as f64;
         (f64::from(value) * most as f64 + MAGIC).to_bits() & 0xffff_ffff
     } else {
@@ -132,7 +136,8 @@ fn exact_steps(value: f32, most: u64) -> u64 {
     }
     let product = u128::from(bits & 0x7f_ffff | 0x80_0000) * u128::from(most);
     let shift = (127 + 23 - exponent) as u32;
-    let (whole, rest, half) = (product >> shift, product & ((1 << shift) - 1), 1u128 << (shift - 1));
+    let (whole, rest, half) =
+        (product >> shift, product & ((1 << shift) - 1), 1u128 << (shift - 1));
     (whole + u128::from(rest > half || rest == half && whole & 1 == 1)) as u64
 }
 
@@ -161,8 +166,8 @@ pub fn to_float(value: u32, bits: u32) -> u64 {
     }
 }
 
-/// The nearest float without a sign, of 5 exponent and `mantissa` mantissa bits. What is negative becomes 0, what is too
-/// great infinity.
+/// The nearest float without a sign, of 5 exponent and `mantissa` mantissa bits. What is negative
+/// becomes 0, what is too great infinity.
 #[inline(always)]
 fn to_small_float(value: u32, mantissa: u32) -> u32 {
     const INFINITY: u32 = 0x7f80_0000;
@@ -187,7 +192,8 @@ fn to_small_float(value: u32, mantissa: u32) -> u32 {
     (bits + half) >> shift
 }
 
-/// What red, green and blue are by their mantissas and the exponent that they share (gen8_facts 9.2).
+/// What red, green and blue are by their mantissas and the exponent that they share (gen8_facts
+/// 9.2).
 #[inline(always)]
 pub fn shared_exponent(mantissas: [u32; 3], exponent: u32) -> [u32; 3] {
     // 2^(exponent - 15 - 9), a normal number for all exponents.
@@ -195,11 +201,13 @@ pub fn shared_exponent(mantissas: [u32; 3], exponent: u32) -> [u32; 3] {
     mantissas.map(|mantissa| (mantissa as f32 * scale).to_bits())
 }
 
-/// Mantissas and exponent that are nearest to three floats: the exponent is the least that holds the greatest of them.
+/// Mantissas and exponent that are nearest to three floats: the exponent is the least that holds
+/// the greatest of them.
 pub fn to_shared_exponent(values: [u32; 3]) -> ([u32; 3], u32) {
     /// 511 / 512 * 2^16.
     const MOST: f32 = 65408.0;
-    let values = values.map(f32::from_bits).map(|value| if value > 0.0 { value.min(MOST) } else { 0.0 });
+    let values =
+        values.map(f32::from_bits).map(|value| if value > 0.0 { value.min(MOST) } else { 0.0 });
     let greatest = values.into_iter().fold(0.0, f32::max);
     // floor(log2) + 1 of the greatest, as an exponent with bias 15.
     let mut exponent = ((greatest.to_bits() >> 23) as i32 - 127 + 1 + 15).max(0) as u32;
@@ -216,7 +224,11 @@ pub fn to_shared_exponent(values: [u32; 3]) -> ([u32; 3], u32) {
 /// The linear value of `raw` on the sRGB curve.
 #[inline(always)]
 pub fn linear(raw: u64, bits: u32) -> f32 {
-    if bits == 8 { of_bytes(true)[raw as usize & 0xff] } else { to_linear(raw as f64 / ones(bits) as f64) }
+    if bits == 8 {
+        of_bytes(true)[raw as usize & 0xff]
+    } else {
+        to_linear(raw as f64 / ones(bits) as f64)
+    }
 }
 
 /// The values of all bytes: in equal steps from 0 to 1, or on the sRGB curve.
@@ -237,7 +249,8 @@ pub fn of_bytes(srgb: bool) -> &'static [f32; 256] {
 }
 
 fn to_linear(value: f64) -> f32 {
-    let linear = if value <= 0.04045 { value / 12.92 } else { libm::pow((value + 0.055) / 1.055, 2.4) };
+    let linear =
+        if value <= 0.04045 { value / 12.92 } else { libm::pow((value + 0.055) / 1.055, 2.4) };
     linear as f32
 }
 
@@ -247,7 +260,8 @@ pub fn from_linear(value: f32, bits: u32) -> u64 {
     if bits == 8 { CURVE.step(value).into() } else { curve(value, ones(bits)) }
 }
 
-/// The curve for bytes: where each step begins, and the step that each of many ranges of floats begins with.
+/// The curve for bytes: where each step begins, and the step that each of many ranges of floats
+/// begins with.
 struct Curve {
     /// The least float of each step but 0, and one that is never reached.
     least: [f32; 256],
@@ -257,7 +271,9 @@ struct Curve {
 
 static CURVE: LazyLock<Curve> = LazyLock::new(|| {
     let least =
-        std::array::from_fn(|below| if below < 255 { least(below as u64 + 1) } else { f32::INFINITY });
+        std::array::from_fn(
+            |below| if below < 255 { least(below as u64 + 1) } else { f32::INFINITY },
+        );
     let begins = |range| f32::from_bits((Curve::FIRST + range as u32) << Curve::SHIFT);
     Curve { least, first: std::array::from_fn(|range| curve(begins(range), 255) as u8) }
 });
@@ -288,8 +304,11 @@ impl Curve {
 /// [`from_linear`] by the formula.
 fn curve(value: f32, most: u64) -> u64 {
     let value = if value > 0.0 { f64::from(value.min(1.0)) } else { 0.0 };
-    let curved =
-        if value <= 0.003_130_8 { value * 12.92 } else { 1.055 * libm::pow(value, 1.0 / 2.4) - 0.055 };
+    let curved = if value <= 0.003_130_8 {
+        value * 12.92
+    } else {
+        1.055 * libm::pow(value, 1.0 / 2.4) - 0.055
+    };
     (curved * most as f64).round_ties_even() as u64
 }
 

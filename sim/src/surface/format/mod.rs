@@ -1,8 +1,10 @@
-//! Surface formats, described by data: which bits of an element are which channel, and how they are read.
+//! Surface formats, described by data: which bits of an element are which channel, and how they are
+//! read.
 //!
-//! The rule is mechanical: a format's name lists its channels from the lowest bit up, each a letter and its bits, and
-//! says after them how they are encoded (`R10G10B10_SNORM_A2_UNORM`, gen8_facts 9.2). [`Format::describe`] reads the
-//! name while the program is compiled; a table has those that list no channels.
+//! The rule is mechanical: a format's name lists its channels from the lowest bit up, each a letter
+//! and its bits, and says after them how they are encoded (`R10G10B10_SNORM_A2_UNORM`, gen8_facts
+//! 9.2). [`Format::describe`] reads the name while the program is compiled; a table has those that
+//! list no channels.
 //!
 //! * [`convert`]: one channel to and from a float or an integer;
 //! * [`codec`]: elements and rows of elements to and from four channels;
@@ -123,7 +125,8 @@ pub struct Format {
     pub code: SurfaceFormat,
     /// Its name.
     pub name: &'static str,
-    /// Bits of an element: a texel, or a block of compressed texels; of a pixel for packed YUV, of luma for planes.
+    /// Bits of an element: a texel, or a block of compressed texels; of a pixel for packed YUV, of
+    /// luma for planes.
     pub bits: u16,
     /// Texels of a block, across and down; 1 x 1 for all but compressed formats.
     pub block: [u8; 2],
@@ -212,7 +215,8 @@ impl Format {
             if starts_with(name.as_bytes(), 0, OTHERS[row].name.as_bytes()) {
                 format.block = OTHERS[row].block;
                 format.class = OTHERS[row].class;
-                format.srgb = has_word(name.as_bytes(), b"SRGB") || has_word(name.as_bytes(), b"SRGB8");
+                format.srgb =
+                    has_word(name.as_bytes(), b"SRGB") || has_word(name.as_bytes(), b"SRGB8");
                 return Some(format);
             }
             row += 1;

@@ -1,5 +1,5 @@
-//! Formats that typed messages of the data port take (Mesa, isl_format.c, columns TW, TR and TA for generation 8;
-//! gen8_facts 4.6).
+//! Formats that typed messages of the data port take (Mesa, isl_format.c, columns TW, TR and TA for
+//! generation 8; gen8_facts 4.6).
 
 use genxml::gen8::state::SurfaceFormat;
 

@@ -1,5 +1,5 @@
-//! Untyped atomic operations on integers and floats: on buffers and shared local memory, at 64-bit addresses, and on the append
-//! counter of a surface (2d p.14-16, p.115; 2a p.293-355, p.411-431).
+//! Untyped atomic operations on integers and floats: on buffers and shared local memory, at 64-bit
+//! addresses, and on the append counter of a surface (2d p.14-16, p.115; 2a p.293-355, p.411-431).
 
 use super::parcel::Parcel;
 use super::slots::{Range, Simd, Slots, whole_dwords};
@@ -17,7 +17,8 @@ use genxml_eu::gen8::descriptors::MdcSm2r;
 use genxml_eu::gen8::eu_messages::{MdcAop, Msd1A64Ai, Msd1A64AiDataWidth, Msd1Tac, Msd1Uai};
 use genxml_eu::gen8::messages::MtDp1;
 
-/// How operands and answers lie in registers, after the tables of MDP_AOP* (2d p.124-130, p.306-317).
+/// How operands and answers lie in registers, after the tables of MDP_AOP* (2d p.124-130,
+/// p.306-317).
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     /// Bytes from a slot to the next.
@@ -40,8 +41,8 @@ impl Layout {
         }
     }
 
-    /// 64 bits where other operations have a dword: low and high halves apart, MDP_AOP8_QW2, MDP_AOP16_QW2; together in
-    /// MDP_AOP4X2_QW2.
+    /// 64 bits where other operations have a dword: low and high halves apart, MDP_AOP8_QW2,
+    /// MDP_AOP16_QW2; together in MDP_AOP4X2_QW2.
     const fn halves(simd: Simd) -> Layout {
         let registers = simd.registers();
         match simd {
@@ -59,7 +60,8 @@ impl Layout {
         Layout { slot: simd.stride(8), source: registers * REGISTER, high: 4, registers }
     }
 
-    /// Registers of all operands. Of two slots, both operands are in one register unless they are qwords.
+    /// Registers of all operands. Of two slots, both operands are in one register unless they are
+    /// qwords.
     const fn sent(self, simd: Simd, sources: usize) -> usize {
         match simd {
             Simd::Two if self.source < REGISTER && sources > 0 => 1,
@@ -89,7 +91,9 @@ impl Kind {
     fn operate(self, width: Width, old: u64, src0: u64, src1: u64) -> (u64, u64) {
         match self {
             Kind::Integer(operation) => atomic::operate(operation, width, old, src0, src1),
-            Kind::Float(operation) => (operation.operate(old as u32, src0 as u32, src1 as u32).into(), old),
+            Kind::Float(operation) => {
+                (operation.operate(old as u32, src0 as u32, src1 as u32).into(), old)
+            }
         }
     }
 }
@@ -105,8 +109,8 @@ struct Operation {
 }
 
 impl Operation {
-    /// Does the operation for each slot in turn; operands stand from byte `data` of the registers on, and what comes back
-    /// goes to byte `answer` and so on.
+    /// Does the operation for each slot in turn; operands stand from byte `data` of the registers
+    /// on, and what comes back goes to byte `answer` and so on.
     fn each(
         &self,
         window: &mut Window<'_, '_>,
@@ -213,8 +217,8 @@ fn kind<O: Observer>(
     }
 }
 
-/// Untyped Atomic Integer or Float Operation on a buffer or shared local memory. The manual describes descriptors of the former;
-/// those of the latter have the same fields (Mesa brw_eu.h).
+/// Untyped Atomic Integer or Float Operation on a buffer or shared local memory. The manual
+/// describes descriptors of the former; those of the latter have the same fields (Mesa brw_eu.h).
 pub(super) fn untyped<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
@@ -227,7 +231,8 @@ pub(super) fn untyped<O: Observer>(
         (_, MdcSm2r::SIMD8) => Simd::Eight,
         _ => Simd::Sixteen,
     };
-    let kind = kind(port, &parcel, descriptor.message_type, descriptor.atomic_integer_operation_type)?;
+    let kind =
+        kind(port, &parcel, descriptor.message_type, descriptor.atomic_integer_operation_type)?;
     let (pixels, header) = target::header_1(registers, parcel.header);
     let mask = simd.active(message.mask, pixels);
     let index = descriptor.binding_table_index.get();
@@ -239,8 +244,10 @@ pub(super) fn untyped<O: Observer>(
         slots = Some(Slots::structured(simd, mask, registers, parcel.body, count, pitch));
     }
     let slots = slots.unwrap_or_else(|| {
-        let range =
-            Range { align: width.bytes(), ..Range::dwords(target, target.bytes(port.local.slm.len())) };
+        let range = Range {
+            align: width.bytes(),
+            ..Range::dwords(target, target.bytes(port.local.slm.len()))
+        };
         Slots::short(simd, mask, registers, parcel.body, range)
     });
     let operation = Operation { kind, width, layout, returns: descriptor.return_data_control };
@@ -307,7 +314,10 @@ pub(super) fn counter<O: Observer>(
     let bound = target::surface(port, &parcel, descriptor.binding_table_index.get())?;
     let auxiliary = bound.surface.auxiliary;
     if auxiliary.kind != AuxiliaryKind::Append {
-        let why = format!("{} on a surface without an append counter (Auxiliary Surface Mode)", parcel.name);
+        let why = format!(
+            "{} on a surface without an append counter (Auxiliary Surface Mode)",
+            parcel.name
+        );
         return Err(port.illegal(why, message));
     }
     let target = Target::Memory { base: auxiliary.base, size: Width::Dword.bytes() };

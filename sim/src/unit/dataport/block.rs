@@ -1,9 +1,9 @@
-//! Blocks: runs of owords or hwords along a buffer, two such runs side by side, and scratch space of threads (G45 vol 4,
-//! 5.10.2 and 5.10.3; 2a p.317-330, p.397-399; 2d p.114).
+//! Blocks: runs of owords or hwords along a buffer, two such runs side by side, and scratch space
+//! of threads (G45 vol 4, 5.10.2 and 5.10.3; 2a p.317-330, p.397-399; 2d p.114).
 //!
-//! Channels of the thread guard them: register 0 and 2 of a block belong to channels 7:0, registers 1 and 3 to channels
-//! 15:8, a channel to each dword. Reads bring a whole oword if one of its four channels is enabled, writes only the
-//! dwords that are (assumptions::CHANNELS_GUARD_BLOCKS).
+//! Channels of the thread guard them: register 0 and 2 of a block belong to channels 7:0, registers
+//! 1 and 3 to channels 15:8, a channel to each dword. Reads bring a whole oword if one of its four
+//! channels is enabled, writes only the dwords that are (assumptions::CHANNELS_GUARD_BLOCKS).
 
 use super::parcel::Parcel;
 use super::slots::{sum, whole_dwords};
@@ -17,7 +17,9 @@ use crate::mem::{ADDRESS_MASK, PageFault};
 use crate::observe::Observer;
 use crate::unit::Port;
 use genxml::gen8::message_headers::{MhA64Hwb, MhA64Owb, MhA64Owdb};
-use genxml_eu::gen8::descriptors::{MdcA64DbHw, MdcA64DbOwd, MdcCmode, MdcDbOwd, Msd1rA64Hwb, Msd1rA64Owdb};
+use genxml_eu::gen8::descriptors::{
+    MdcA64DbHw, MdcA64DbOwd, MdcCmode, MdcDbOwd, Msd1rA64Hwb, Msd1rA64Owdb,
+};
 use genxml_eu::gen8::eu_messages::{A64BlockSubtype, Msd0Owdb, Msd0Scratch, Msd1A64B};
 use genxml_eu::gen8::messages::{MdcDbOw, Msd0rOwb, MtDp1};
 
@@ -71,13 +73,17 @@ impl Blocks<'_> {
         registers: &mut Registers,
         parcel: &Parcel<'_>,
     ) -> Result<(), Fault> {
-        let Some(at) = parcel.data(port, self.write, self.addresses, self.data)? else { return Ok(()) };
+        let Some(at) = parcel.data(port, self.write, self.addresses, self.data)? else {
+            return Ok(());
+        };
         let target = whole_dwords(self.target);
         let end = target.bytes(port.local.slm.len());
         let enabled = channels(parcel.message);
         let mut window = Window::new(target, &mut port.exec.vm, &mut port.local.slm);
-        let mut moves =
-            self.runs.iter().map(|run| self.transfer(&mut window, registers, at, run, end, enabled));
+        let mut moves = self
+            .runs
+            .iter()
+            .map(|run| self.transfer(&mut window, registers, at, run, end, enabled));
         let bytes = moves.try_fold(0, |sum, bytes| Ok(sum + bytes?));
         parcel.moved(port, self.write, bytes)
     }
@@ -97,7 +103,9 @@ impl Blocks<'_> {
             let offset = (run.offset & self.target.reach()) + first as u64;
             match self.write {
                 true => window.write(offset, end, &registers.bytes()[place..place + length]),
-                false => window.read(offset, end, &mut registers.bytes_mut()[place..place + length]),
+                false => {
+                    window.read(offset, end, &mut registers.bytes_mut()[place..place + length])
+                }
             }
         };
         if enabled.trailing_ones() as usize >= self.channels {
@@ -159,10 +167,12 @@ pub(super) fn oword<O: Observer>(
     allowed: Allowed,
 ) -> Result<(), Fault> {
     let descriptor = Msd0rOwb::unpack_lossy(&[message.descriptor]);
-    let parcel = Parcel::open(message, if write { "an oword block write" } else { "an oword block read" });
+    let parcel =
+        Parcel::open(message, if write { "an oword block write" } else { "an oword block read" });
     let (place, length) = owords(port, &parcel, descriptor.data_blocks)?;
     let header = Header::read(registers, Some(parcel.required(port)?));
-    let target = target::buffer(port, &parcel, descriptor.binding_table_index.get(), allowed, header)?;
+    let target =
+        target::buffer(port, &parcel, descriptor.binding_table_index.get(), allowed, header)?;
     // Unaligned blocks begin at dwords (2d p.42).
     let offset = (u64::from(header.global) * unit) & !3;
     let blocks = Blocks {
@@ -177,8 +187,8 @@ pub(super) fn oword<O: Observer>(
     blocks.run(port, registers, &parcel)
 }
 
-/// Runs of two blocks side by side: owords of block 0 in the low halves of `count` registers, those of block 1 in the high
-/// halves (MDP_OWD4, 2d p.280).
+/// Runs of two blocks side by side: owords of block 0 in the low halves of `count` registers, those
+/// of block 1 in the high halves (MDP_OWD4, 2d p.280).
 fn side_by_side(offsets: [u64; 2], count: usize) -> [Run; 8] {
     std::array::from_fn(|n| {
         let (register, half) = (n / 2 % count, n % 2);
@@ -207,7 +217,8 @@ pub(super) fn dual<O: Observer>(
         other => return Err(parcel.reserved(port, "Data Blocks", other.bits())),
     };
     let header = Header::read(registers, parcel.header);
-    let target = target::buffer(port, &parcel, descriptor.binding_table_index.get(), allowed, header)?;
+    let target =
+        target::buffer(port, &parcel, descriptor.binding_table_index.get(), allowed, header)?;
     // MAP32B_SIMD4X2 (2d p.424): an offset in each half, in owords.
     let offset = |half: usize| {
         let own = registers.u32(parcel.body + half * OWORD);
@@ -217,11 +228,12 @@ pub(super) fn dual<O: Observer>(
     let guard = if write { Guard::Dword } else { Guard::Oword };
     let channels = CHANNELS_OF_DUAL;
     let runs = &runs[..2 * count];
-    Blocks { write, target, guard, channels, runs, addresses: 1, data: count }.run(port, registers, &parcel)
+    Blocks { write, target, guard, channels, runs, addresses: 1, data: count }
+        .run(port, registers, &parcel)
 }
 
-/// Scratch Block Read and Write: whole registers of the thread's scratch space. Invalidation after a read has no function
-/// (2d p.236).
+/// Scratch Block Read and Write: whole registers of the thread's scratch space. Invalidation after
+/// a read has no function (2d p.236).
 pub(super) fn scratch<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
@@ -229,7 +241,8 @@ pub(super) fn scratch<O: Observer>(
 ) -> Result<(), Fault> {
     let descriptor = Msd0Scratch::unpack_lossy(&[message.descriptor]);
     let write = descriptor.write;
-    let parcel = Parcel::open(message, if write { "a scratch block write" } else { "a scratch block read" });
+    let parcel =
+        Parcel::open(message, if write { "a scratch block write" } else { "a scratch block read" });
     let header = parcel.required(port)?;
     let count = descriptor.block_size.get() as usize;
     let blocks = Blocks {
@@ -248,7 +261,8 @@ pub(super) fn scratch<O: Observer>(
     blocks.run(port, registers, &parcel)
 }
 
-/// A64 Block Read and Write: owords, aligned or not, two blocks of owords, or hwords, at 64-bit addresses in the header.
+/// A64 Block Read and Write: owords, aligned or not, two blocks of owords, or hwords, at 64-bit
+/// addresses in the header.
 pub(super) fn long<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
@@ -256,7 +270,8 @@ pub(super) fn long<O: Observer>(
 ) -> Result<(), Fault> {
     let descriptor = Msd1A64B::unpack_lossy(&[message.descriptor]);
     let write = descriptor.message_type == MtDp1::MT1W_A64_B;
-    let parcel = Parcel::open(message, if write { "an A64 block write" } else { "an A64 block read" });
+    let parcel =
+        Parcel::open(message, if write { "an A64 block write" } else { "an A64 block read" });
     let header = parcel.required(port)?;
     let mut guard = if write { Guard::Dword } else { Guard::Oword };
     let (subtype, addresses, channels) = (descriptor.subtype, 0, CHANNELS);
@@ -273,7 +288,8 @@ pub(super) fn long<O: Observer>(
             let (target, offset) = address_of(address, if aligned { OWORD as u64 } else { 4 });
             let data = (place + length).div_ceil(REGISTER);
             let runs = &[Run { offset, length, place }];
-            Blocks { write, target, guard, channels, runs, addresses, data }.run(port, registers, &parcel)
+            Blocks { write, target, guard, channels, runs, addresses, data }
+                .run(port, registers, &parcel)
         }
         A64BlockSubtype::OWORD_DUAL => {
             let count = match Msd1rA64Owdb::unpack_lossy(&[message.descriptor]).data_elements {
@@ -293,7 +309,8 @@ pub(super) fn long<O: Observer>(
                     *run = runs[2 * register + half];
                 }
                 let runs = &mine[..count];
-                let blocks = Blocks { write, target, guard, channels, runs, addresses, data: count };
+                let blocks =
+                    Blocks { write, target, guard, channels, runs, addresses, data: count };
                 blocks.run(port, registers, &parcel)?;
             }
             Ok(())
@@ -320,7 +337,8 @@ pub(super) fn long<O: Observer>(
     }
 }
 
-/// Memory of a block at a 64-bit address, cut to multiples of `align`: none if the address is not canonical (2d p.6-9).
+/// Memory of a block at a 64-bit address, cut to multiples of `align`: none if the address is not
+/// canonical (2d p.6-9).
 fn address_of(address: u64, align: u64) -> (Target, u64) {
     let unused = u64::BITS - ADDRESS_MASK.count_ones();
     let canonical = (address << unused) as i64 >> unused == address as i64;

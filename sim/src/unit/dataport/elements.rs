@@ -1,5 +1,5 @@
-//! Moves of dwords and qwords between registers and the places that slots name: untyped reads and writes, scattered reads
-//! and writes of whole elements.
+//! Moves of dwords and qwords between registers and the places that slots name: untyped reads and
+//! writes, scattered reads and writes of whole elements.
 
 use super::parcel::Parcel;
 use super::slots::Slots;
@@ -79,7 +79,9 @@ impl Transfer<'_> {
         registers: &mut Registers,
         parcel: &Parcel<'_>,
     ) -> Result<(), Fault> {
-        let Some(at) = parcel.data(port, self.write, self.addresses, self.data)? else { return Ok(()) };
+        let Some(at) = parcel.data(port, self.write, self.addresses, self.data)? else {
+            return Ok(());
+        };
         let mut window = Window::new(self.target, &mut port.exec.vm, &mut port.local.slm);
         let bytes = match self.write {
             true => write(&mut window, registers, at, self.slots, &self.shape),
@@ -89,8 +91,8 @@ impl Transfer<'_> {
     }
 }
 
-/// Reads the elements of all slots into registers from byte `at` on. Those of slots that take no part keep their value.
-/// Returns the number of bytes.
+/// Reads the elements of all slots into registers from byte `at` on. Those of slots that take no
+/// part keep their value. Returns the number of bytes.
 fn read(
     window: &Window<'_, '_>,
     registers: &mut Registers,
@@ -149,7 +151,8 @@ fn read(
     Ok(bytes)
 }
 
-/// Writes the elements of all slots, which stand in registers from byte `at` on, slot by slot. Returns the number of bytes.
+/// Writes the elements of all slots, which stand in registers from byte `at` on, slot by slot.
+/// Returns the number of bytes.
 fn write(
     window: &mut Window<'_, '_>,
     registers: &Registers,
@@ -203,8 +206,8 @@ enum Run {
     Slot,
 }
 
-/// Calls `work` for the slots that take part in order, for eight together where their memory has no gaps, or if it is the
-/// same one and they only read it (not `write`).
+/// Calls `work` for the slots that take part in order, for eight together where their memory has no
+/// gaps, or if it is the same one and they only read it (not `write`).
 #[inline(always)]
 fn each(
     slots: &Slots,
@@ -220,7 +223,9 @@ fn each(
                 work(slot, Run::Row(elements))?;
                 slot += 8;
             }
-            Some(elements) if count >= 8 && !write && slots.same(slot, (elements * shape.width) as u64) => {
+            Some(elements)
+                if count >= 8 && !write && slots.same(slot, (elements * shape.width) as u64) =>
+            {
                 work(slot, Run::Same(elements))?;
                 slot += 8;
             }

@@ -36,7 +36,9 @@ pub(super) fn surface<O: Observer>(
 fn properties(state: &RenderSurfaceState, lod: u64) -> MdpRsi {
     let kind = state.surface_type;
     let (width, height, depth) = match state.extent {
-        RenderSurfaceStateExtent::Image { height, width, depth } => (width.get(), height.get(), depth.get()),
+        RenderSurfaceStateExtent::Image { height, width, depth } => {
+            (width.get(), height.get(), depth.get())
+        }
         // The field counts from one for buffers too.
         RenderSurfaceStateExtent::Buffer { height, width, depth } => {
             (width.get() + 1, height.get() + 1, depth.get() + 1)
@@ -48,7 +50,9 @@ fn properties(state: &RenderSurfaceState, lod: u64) -> MdpRsi {
         width: number(if kind == SurfaceType::SURFTYPE_NULL { 0 } else { width >> lod }),
         height: number(match kind {
             SurfaceType::SURFTYPE_1D if array => depth,
-            SurfaceType::SURFTYPE_1D | SurfaceType::SURFTYPE_BUFFER | SurfaceType::SURFTYPE_NULL => 0,
+            SurfaceType::SURFTYPE_1D
+            | SurfaceType::SURFTYPE_BUFFER
+            | SurfaceType::SURFTYPE_NULL => 0,
             _ => height >> lod,
         }),
         depth: number(match kind {
@@ -63,8 +67,8 @@ fn properties(state: &RenderSurfaceState, lod: u64) -> MdpRsi {
     }
 }
 
-/// Memory Fence: everything before is done by then, whatever caches it names. With commit a register comes back, of
-/// which nobody says what is in it.
+/// Memory Fence: everything before is done by then, whatever caches it names. With commit a
+/// register comes back, of which nobody says what is in it.
 pub(super) fn fence<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,

@@ -1,5 +1,5 @@
-//! Media blocks: rectangles of bytes of a two-dimensional surface. They ignore the execution mask (G45 vol 4, 5.10.4; 2d
-//! p.69-71, p.252-254, p.263-265, p.295-297, p.500).
+//! Media blocks: rectangles of bytes of a two-dimensional surface. They ignore the execution mask
+//! (G45 vol 4, 5.10.4; 2d p.69-71, p.252-254, p.263-265, p.295-297, p.500).
 
 use super::parcel::Parcel;
 use super::target;
@@ -12,7 +12,9 @@ use crate::observe::Observer;
 use crate::surface::format::Class;
 use crate::surface::{Dimension, Surface, SurfaceKind, TileMode};
 use crate::unit::{Bound, Port};
-use genxml::gen8::messages::{MdcVlso, MediaBlockMessageMode, MhMb, MhT, Msd1rMb, Msd1rTt, Msd1wMb};
+use genxml::gen8::messages::{
+    MdcVlso, MediaBlockMessageMode, MhMb, MhT, Msd1rMb, Msd1rTt, Msd1wMb,
+};
 use genxml::gen8::state::RenderSurfaceStateMediaBoundaryPixelMode as Boundary;
 
 /// Most dwords of a block, without the room that is left between its rows (2d p.265).
@@ -40,7 +42,11 @@ impl BlockMask {
             BlockMask::Bytes(mask) => mask >> (x & 31) & 1 == 1,
             BlockMask::Pixels(mask) => {
                 let x = x / 4;
-                let bit = x & 1 | (y & 1) << 1 | (x >> 1 & 1) << 2 | (y >> 1 & 1) << 3 | (x >> 2 & 1) << 4;
+                let bit = x & 1
+                    | (y & 1) << 1
+                    | (x >> 1 & 1) << 2
+                    | (y >> 1 & 1) << 3
+                    | (x >> 2 & 1) << 4;
                 mask >> bit & 1 == 1
             }
         }
@@ -72,7 +78,8 @@ impl Block {
     }
 }
 
-/// Which lines of memory are the rows of a surface: all, or the even or odd ones of an interlaced frame.
+/// Which lines of memory are the rows of a surface: all, or the even or odd ones of an interlaced
+/// frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lines {
     /// Lines skipped between two rows: 0 or 1.
@@ -85,8 +92,9 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The lines of a surface as its state says, or as a message overrides it: stride and offset. An override changes
-    /// the height: a frame has twice the rows of its fields (G45 vol 4, 5.10.4.1).
+    /// The lines of a surface as its state says, or as a message overrides it: stride and offset.
+    /// An override changes the height: a frame has twice the rows of its fields (G45 vol 4,
+    /// 5.10.4.1).
     pub fn new(bound: &Bound, overridden: Option<(u32, u32)>) -> Lines {
         let surface = &bound.surface;
         let (stride, offset) = overridden.unwrap_or((surface.line_stride, surface.line_offset));
@@ -108,8 +116,8 @@ impl Lines {
         (y << self.stride) + i64::from(self.offset)
     }
 
-    /// The line that a read of row `y` returns; above and below the surface by Media Boundary Pixel Mode (G45 vol 4,
-    /// 5.6.1).
+    /// The line that a read of row `y` returns; above and below the surface by Media Boundary Pixel
+    /// Mode (G45 vol 4, 5.6.1).
     fn nearest(&self, y: i64) -> i64 {
         let last = self.height - 1;
         match self.boundary {
@@ -117,23 +125,25 @@ impl Lines {
             Boundary::PROGRESSIVE_FRAME => self.line(y).clamp(0, (self.height << self.stride) - 1),
             // Rows of a frame stay even or odd.
             Boundary::INTERLACED_FRAME if self.stride == 0 && y < 0 => (y & 1).min(last),
-            Boundary::INTERLACED_FRAME if self.stride == 0 && y > last => (last - ((last ^ y) & 1)).max(0),
+            Boundary::INTERLACED_FRAME if self.stride == 0 && y > last => {
+                (last - ((last ^ y) & 1)).max(0)
+            }
             // The closest row of the frame or the field.
             _ => self.line(y.clamp(0, last)),
         }
     }
 }
 
-/// Bytes in a row of a surface as media blocks count them: the surface's width is in dwords for these messages,
-/// whatever the format (2d RENDER_SURFACE_STATE Width).
+/// Bytes in a row of a surface as media blocks count them: the surface's width is in dwords for
+/// these messages, whatever the format (2d RENDER_SURFACE_STATE Width).
 fn row_bytes(bound: &Bound) -> i64 {
     let bytes = 4 * i64::from(bound.surface.width);
     let room = i64::from(bound.surface.pitch) - left(bound);
     if MEDIA_BLOCK_CLIPS_AT_PITCH { bytes.min(room).max(0) } else { bytes }
 }
 
-/// Bytes from the left edge of the memory to the surface: X Offset counts 32-bit pixels for these messages, whatever the
-/// format (2d p.340).
+/// Bytes from the left edge of the memory to the surface: X Offset counts 32-bit pixels for these
+/// messages, whatever the format (2d p.340).
 fn left(bound: &Bound) -> i64 {
     4 * i64::from(bound.surface.x_offset)
 }
@@ -142,7 +152,8 @@ fn left(bound: &Bound) -> i64 {
 fn place(bound: &Bound, x: i64, line: i64) -> (u64, i64) {
     let surface = &bound.surface;
     let (x, y) = (x + left(bound), line + i64::from(surface.top));
-    let address = surface.base.wrapping_add(surface.tile_mode.offset(x, y, i64::from(surface.pitch)) as u64);
+    let address =
+        surface.base.wrapping_add(surface.tile_mode.offset(x, y, i64::from(surface.pitch)) as u64);
     let run = i64::from(surface.tile_mode.run());
     let phase = if surface.tile_mode == TileMode::Linear { 0 } else { x.rem_euclid(run) };
     (address, run - phase)
@@ -171,7 +182,8 @@ pub fn write_block(
         let end = (limit - block.x).clamp(first, i64::from(block.width));
         let mut column = first;
         while column < end {
-            // Runs of bytes that stay together in every tiling: 16 bytes (Y columns), whole in the others.
+            // Runs of bytes that stay together in every tiling: 16 bytes (Y columns), whole in the
+            // others.
             let (address, run) = place(bound, block.x + column, line);
             let run = run.min(end - column);
             let bytes = &data[column as usize..(column + run) as usize];
@@ -191,8 +203,8 @@ pub fn write_block(
     Ok(written)
 }
 
-/// Reads a block, rows one behind the other as [`Block::pitch`] says; what lies outside the surface repeats the nearest
-/// element inside.
+/// Reads a block, rows one behind the other as [`Block::pitch`] says; what lies outside the surface
+/// repeats the nearest element inside.
 ///
 /// # Errors
 /// [`PageFault`] of the surface's memory.
@@ -227,8 +239,9 @@ pub fn read_block(
     Ok(())
 }
 
-/// The byte of a row that a read of byte `x` beyond its ends returns: the same one of the nearest element, whose size is
-/// that of the format; of two pixels that share their chroma, the luma of the nearer one (G45 vol 4, 5.10.4).
+/// The byte of a row that a read of byte `x` beyond its ends returns: the same one of the nearest
+/// element, whose size is that of the format; of two pixels that share their chroma, the luma of
+/// the nearer one (G45 vol 4, 5.10.4).
 fn nearest_byte(bound: &Bound, limit: i64, x: i64) -> i64 {
     let class = bound.surface.codec.map(|codec| codec.format().class);
     let pair = match class {
@@ -245,9 +258,10 @@ fn nearest_byte(bound: &Bound, limit: i64, x: i64) -> i64 {
     x.div_euclid(element).clamp(0, last) * element + byte
 }
 
-/// What makes a surface none that media blocks can be of: only SURFTYPE_2D is allowed (G45 vol 4, 5.10.4), and what its
-/// state says for these messages is for surfaces that are no arrays (2d RENDER_SURFACE_STATE, Media Boundary Pixel Mode).
-/// An array of one slice is its slice. Of samples nothing is said, and a block has no place to name one.
+/// What makes a surface none that media blocks can be of: only SURFTYPE_2D is allowed (G45 vol 4,
+/// 5.10.4), and what its state says for these messages is for surfaces that are no arrays (2d
+/// RENDER_SURFACE_STATE, Media Boundary Pixel Mode). An array of one slice is its slice. Of samples
+/// nothing is said, and a block has no place to name one.
 fn unsuitable(surface: &Surface) -> Option<&'static str> {
     match (surface.kind, surface.layout.dimension) {
         (SurfaceKind::Null, _) => None,
@@ -272,25 +286,34 @@ fn image<O: Observer>(
     if let Some(what) = unsuitable(&bound.surface) {
         return Err(port.illegal(format!("{} of {what}", parcel.name), parcel.message));
     }
-    let (stride, offset) = (overridden.vertical_line_stride, overridden.vertical_line_stride_offset);
-    let overridden =
-        overridden.vertical_line_stride_override.then_some((stride.get() as u32, offset.get() as u32));
+    let (stride, offset) =
+        (overridden.vertical_line_stride, overridden.vertical_line_stride_offset);
+    let overridden = overridden
+        .vertical_line_stride_override
+        .then_some((stride.get() as u32, offset.get() as u32));
     let lines = Lines::new(bound, overridden);
     if lines.height < 1 && bound.surface.kind != SurfaceKind::Null {
-        return Err(
-            port.illegal(format!("{} of a field of a surface of one row", parcel.name), parcel.message)
-        );
+        return Err(port.illegal(
+            format!("{} of a field of a surface of one row", parcel.name),
+            parcel.message,
+        ));
     }
     Ok((*bound, lines))
 }
 
 /// A block of a message must fit into the registers of one.
-fn fits<O: Observer>(port: &Port<'_, '_, O>, parcel: &Parcel<'_>, block: &Block) -> Result<(), Fault> {
+fn fits<O: Observer>(
+    port: &Port<'_, '_, O>,
+    parcel: &Parcel<'_>,
+    block: &Block,
+) -> Result<(), Fault> {
     if block.width.div_ceil(4) * block.height <= DWORDS {
         return Ok(());
     }
-    let why =
-        format!("{} of {} x {} bytes: {DWORDS} dwords are possible", parcel.name, block.width, block.height);
+    let why = format!(
+        "{} of {} x {} bytes: {DWORDS} dwords are possible",
+        parcel.name, block.width, block.height
+    );
     Err(port.illegal(why, parcel.message))
 }
 
@@ -328,8 +351,12 @@ pub(super) fn write<O: Observer>(
     }
     fits(port, &parcel, &block)?;
     parcel.at_least(port, block.bytes().div_ceil(REGISTER), 0)?;
-    let (bound, lines) =
-        image(port, &parcel, descriptor.binding_table_index.get(), descriptor.vertical_line_stride_override)?;
+    let (bound, lines) = image(
+        port,
+        &parcel,
+        descriptor.binding_table_index.get(),
+        descriptor.vertical_line_stride_override,
+    )?;
     let data = &registers.grf()[parcel.body..parcel.body + block.bytes()];
     let bytes = write_block(&mut port.exec.vm, &bound, &lines, &block, mask, data);
     parcel.moved(port, true, bytes)
@@ -366,9 +393,10 @@ pub(super) fn read<O: Observer>(
         height: control.block_height.get() as u32,
     };
     fits(port, &parcel, &block)?;
-    // Merged reads begin somewhere in the registers and leave room between their rows for those of others
-    // (assumptions::REGISTER_PITCH_DOUBLES).
-    let (start, doublings) = (control.sub_register_offset.get(), control.register_pitch_control.get());
+    // Merged reads begin somewhere in the registers and leave room between their rows for those of
+    // others (assumptions::REGISTER_PITCH_DOUBLES).
+    let (start, doublings) =
+        (control.sub_register_offset.get(), control.register_pitch_control.get());
     let (start, pitch) = (start as usize, block.pitch() << doublings);
     let merged = start != 0 || doublings != 0;
     let end = start + pitch * (block.height as usize - 1) + block.pitch();
@@ -377,11 +405,16 @@ pub(super) fn read<O: Observer>(
         return Err(port.illegal(why, message));
     }
     parcel.at_least(port, 0, end.div_ceil(REGISTER))?;
-    let image =
-        image(port, &parcel, descriptor.binding_table_index.get(), descriptor.vertical_line_stride_override)?;
+    let image = image(
+        port,
+        &parcel,
+        descriptor.binding_table_index.get(),
+        descriptor.vertical_line_stride_override,
+    )?;
     let Some(answer) = parcel.answer() else { return Ok(()) };
     let data = fetch(port, &parcel, &image, &block)?;
-    let width = if merged || !MEDIA_BLOCK_GAPS_READ_ZERO { block.width as usize } else { block.pitch() };
+    let width =
+        if merged || !MEDIA_BLOCK_GAPS_READ_ZERO { block.width as usize } else { block.pitch() };
     for (row, data) in data[..block.bytes()].chunks(block.pitch()).enumerate() {
         let at = answer + start + row * pitch;
         registers.grf_mut()[at..at + width].copy_from_slice(&data[..width]);
@@ -389,7 +422,8 @@ pub(super) fn read<O: Observer>(
     Ok(())
 }
 
-/// Media Transpose Read: columns of dwords one behind the other (assumptions::TRANSPOSED_COLUMNS_ARE_ADJACENT).
+/// Media Transpose Read: columns of dwords one behind the other
+/// (assumptions::TRANSPOSED_COLUMNS_ARE_ADJACENT).
 pub(super) fn transpose<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,

@@ -1,8 +1,9 @@
 //! Data ports: messages that read and write surfaces, memory and shared local memory.
 //!
-//! This file routes by shared function and message type. Messages about slots - lanes with an offset each - are in
-//! `untyped`, `scattered` and `atomics`, which share what `slots`, `elements` and `window` do; messages about blocks
-//! in `block` and [`media_block`]; those about elements of a format in [`typed`].
+//! This file routes by shared function and message type. Messages about slots - lanes with an
+//! offset each - are in `untyped`, `scattered` and `atomics`, which share what `slots`, `elements`
+//! and `window` do; messages about blocks in `block` and [`media_block`]; those about elements of a
+//! format in [`typed`].
 
 mod atomics;
 mod block;
@@ -23,8 +24,8 @@ use crate::eu::regions::Registers;
 use crate::fault::Fault;
 use crate::observe::Observer;
 use genxml::gen8::messages::{
-    DataPort0MessageDescriptor, DataPort0MessageDescriptorLegacyDapDcMessage, DataPort1MessageDescriptor,
-    MtDp0, MtDp1, MtDpRo, ReadOnlyDataPortMessageDescriptor,
+    DataPort0MessageDescriptor, DataPort0MessageDescriptorLegacyDapDcMessage,
+    DataPort1MessageDescriptor, MtDp0, MtDp1, MtDpRo, ReadOnlyDataPortMessageDescriptor,
 };
 use target::Allowed;
 
@@ -74,7 +75,9 @@ pub fn data_cache_0<O: Observer>(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = DataPort0MessageDescriptor::unpack_lossy(&[message.descriptor]);
-    if descriptor.legacy_dap_dc_message == DataPort0MessageDescriptorLegacyDapDcMessage::SCRATCH_BLOCK {
+    if descriptor.legacy_dap_dc_message
+        == DataPort0MessageDescriptorLegacyDapDcMessage::SCRATCH_BLOCK
+    {
         return block::scratch(port, registers, message);
     }
     match descriptor.message_type {
@@ -91,7 +94,8 @@ pub fn data_cache_0<O: Observer>(
     }
 }
 
-/// The read-only ports of the constant cache and the sampler cache; what is cached where makes no difference here.
+/// The read-only ports of the constant cache and the sampler cache; what is cached where makes no
+/// difference here.
 ///
 /// # Errors
 /// Page faults of the surface, and [`Fault::Unimplemented`] for messages that are not there.
@@ -110,7 +114,9 @@ pub fn read_only<O: Observer>(
         }
         MtDpRo::MT_SC_MB => media_block::read(port, registers, message),
         MtDpRo::MT_RSI => info::surface(port, registers, message),
-        kind => Err(unknown(port, "read-only data port message", kind.name(), kind.bits(), message)),
+        kind => {
+            Err(unknown(port, "read-only data port message", kind.name(), kind.bits(), message))
+        }
     }
 }
 

@@ -30,7 +30,8 @@ impl<'m> Parcel<'m> {
     /// Takes the common part of a descriptor apart.
     pub fn open(message: &'m Message, name: &'static str) -> Parcel<'m> {
         let common = MessageDescriptor::unpack_lossy(&[message.descriptor]);
-        let (sent, returned) = (common.message_length.get() as usize, common.response_length.get() as usize);
+        let (sent, returned) =
+            (common.message_length.get() as usize, common.response_length.get() as usize);
         let header = (common.header_present && sent > 0).then_some(message.payload);
         let registers = usize::from(header.is_some());
         Parcel {
@@ -43,17 +44,24 @@ impl<'m> Parcel<'m> {
         }
     }
 
-    /// Checks that the message has as many registers behind its header and gets back as many as its descriptor asks for:
-    /// too long is an error as too short is (G45 vol 4, 2.6.11). Nothing may come back of what nobody wants.
-    pub fn check<O: Observer>(&self, port: &Port<'_, '_, O>, sent: usize, back: usize) -> Result<(), Fault> {
+    /// Checks that the message has as many registers behind its header and gets back as many as its
+    /// descriptor asks for: too long is an error as too short is (G45 vol 4, 2.6.11). Nothing may
+    /// come back of what nobody wants.
+    pub fn check<O: Observer>(
+        &self,
+        port: &Port<'_, '_, O>,
+        sent: usize,
+        back: usize,
+    ) -> Result<(), Fault> {
         if self.sent == sent && (self.returned == back || self.returned == 0) {
             return Ok(());
         }
         Err(self.lengths(port, sent, back))
     }
 
-    /// The same for a message whose size is in its header: there may be more registers, of which nothing is looked at and
-    /// nothing changes (assumptions::MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE).
+    /// The same for a message whose size is in its header: there may be more registers, of which
+    /// nothing is looked at and nothing changes
+    /// (assumptions::MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE).
     pub fn at_least<O: Observer>(
         &self,
         port: &Port<'_, '_, O>,
@@ -83,8 +91,9 @@ impl<'m> Parcel<'m> {
         port.illegal(why, self.message)
     }
 
-    /// Of a message with `addresses` registers of addresses and `data` of data, which a write brings and a read gets back: checks
-    /// its lengths, and says at which byte in the registers the data are or go; none if nobody wants them.
+    /// Of a message with `addresses` registers of addresses and `data` of data, which a write
+    /// brings and a read gets back: checks its lengths, and says at which byte in the registers the
+    /// data are or go; none if nobody wants them.
     pub fn data<O: Observer>(
         &self,
         port: &Port<'_, '_, O>,
@@ -130,17 +139,18 @@ impl<'m> Parcel<'m> {
 
     /// The header, which the message must have.
     pub fn required<O: Observer>(&self, port: &Port<'_, '_, O>) -> Result<usize, Fault> {
-        self.header.ok_or_else(|| port.illegal(format!("{} without a header", self.name), self.message))
+        self.header
+            .ok_or_else(|| port.illegal(format!("{} without a header", self.name), self.message))
     }
 
     /// Checks that there is no header.
     pub fn forbidden<O: Observer>(&self, port: &Port<'_, '_, O>) -> Result<(), Fault> {
         match self.header {
             None => Ok(()),
-            Some(_) => {
-                Err(port
-                    .illegal(format!("{} with a header, which it must not have", self.name), self.message))
-            }
+            Some(_) => Err(port.illegal(
+                format!("{} with a header, which it must not have", self.name),
+                self.message,
+            )),
         }
     }
 

@@ -1,5 +1,5 @@
-//! Scattered reads and writes: bytes, dwords or qwords at an offset or address of each slot (G45 vol 4, 5.10.5; 2a
-//! p.287-292, p.331, p.380-383, p.415).
+//! Scattered reads and writes: bytes, dwords or qwords at an offset or address of each slot (G45
+//! vol 4, 5.10.5; 2a p.287-292, p.331, p.380-383, p.415).
 
 use super::elements::{Shape, Transfer};
 use super::parcel::Parcel;
@@ -27,7 +27,8 @@ const fn simd(mode: MdcSm2) -> Simd {
     }
 }
 
-/// Dword Scattered Read and Write; also that of the constant cache, whose control bits are the same (2d p.319).
+/// Dword Scattered Read and Write; also that of the constant cache, whose control bits are the same
+/// (2d p.319).
 pub(super) fn dwords<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
@@ -61,8 +62,10 @@ pub(super) fn bytes<O: Observer>(
 ) -> Result<(), Fault> {
     let descriptor = Msd0Bs::unpack_lossy(&[message.descriptor]);
     let write = descriptor.message_type == MtDp0::MT0W_BS;
-    let parcel =
-        Parcel::open(message, if write { "a byte scattered write" } else { "a byte scattered read" });
+    let parcel = Parcel::open(
+        message,
+        if write { "a byte scattered write" } else { "a byte scattered read" },
+    );
     let simd = simd(descriptor.simd_mode);
     let count = match descriptor.data_elements {
         MdcDs::B => 1,
@@ -71,7 +74,8 @@ pub(super) fn bytes<O: Observer>(
         other => return Err(parcel.reserved(port, "Data Elements", other.bits())),
     };
     let header = Header::read(registers, parcel.header);
-    let target = target::buffer(port, &parcel, descriptor.binding_table_index.get(), Allowed::Any, header)?;
+    let target =
+        target::buffer(port, &parcel, descriptor.binding_table_index.get(), Allowed::Any, header)?;
     let end = target.bytes(port.local.slm.len());
     let global = match target {
         Target::Local if !LOCAL_MEMORY_HAS_A_GLOBAL_OFFSET => 0,
@@ -80,13 +84,19 @@ pub(super) fn bytes<O: Observer>(
     let range = Range { global, unit: 1, align: 1, end, reach: target.reach() };
     let mask = simd.active(message.mask, u32::MAX);
     let slots = Slots::short(simd, mask, registers, parcel.body, range);
-    let bytes =
-        Bytes { write, target, slots: &slots, count, addresses: simd.registers(), data: simd.registers() };
+    let bytes = Bytes {
+        write,
+        target,
+        slots: &slots,
+        count,
+        addresses: simd.registers(),
+        data: simd.registers(),
+    };
     bytes.run(port, registers, &parcel)
 }
 
-/// A64 Scattered Read and Write of bytes, dwords or qwords, always of eight slots: bit 12, which says 16 on later
-/// hardware, is not looked at (2a p.287).
+/// A64 Scattered Read and Write of bytes, dwords or qwords, always of eight slots: bit 12, which
+/// says 16 on later hardware, is not looked at (2a p.287).
 pub(super) fn long<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
@@ -94,8 +104,10 @@ pub(super) fn long<O: Observer>(
 ) -> Result<(), Fault> {
     let descriptor = Msd1A64S::unpack_lossy(&[message.descriptor]);
     let write = descriptor.message_type == MtDp1::MT1W_A64_SB;
-    let parcel =
-        Parcel::open(message, if write { "an A64 scattered write" } else { "an A64 scattered read" });
+    let parcel = Parcel::open(
+        message,
+        if write { "an A64 scattered write" } else { "an A64 scattered read" },
+    );
     parcel.forbidden(port)?;
     let simd = Simd::Eight;
     let mask = simd.active(message.mask, u32::MAX);
@@ -113,8 +125,8 @@ pub(super) fn long<O: Observer>(
         A64ScatteredSubtype::QWORD => 8,
         other => return Err(parcel.reserved(port, "A64 Scattered Message Subtype", other.bits())),
     };
-    // Elements of all slots follow those of the element before: the payload limit of 256 bytes (2d p.5) is that of
-    // eight registers.
+    // Elements of all slots follow those of the element before: the payload limit of 256 bytes (2d
+    // p.5) is that of eight registers.
     let element = simd.registers_of(width);
     let data = element * count;
     if data > 8 {
@@ -126,7 +138,8 @@ pub(super) fn long<O: Observer>(
     Transfer { write, target, slots: &slots, shape, addresses, data }.run(port, registers, &parcel)
 }
 
-/// A message that moves up to four bytes for each slot, zero-extended to a dword in registers, or eight in two.
+/// A message that moves up to four bytes for each slot, zero-extended to a dword in registers, or
+/// eight in two.
 struct Bytes<'s> {
     write: bool,
     target: Target,
@@ -146,7 +159,9 @@ impl Bytes<'_> {
         registers: &mut Registers,
         parcel: &Parcel<'_>,
     ) -> Result<(), Fault> {
-        let Some(at) = parcel.data(port, self.write, self.addresses, self.data)? else { return Ok(()) };
+        let Some(at) = parcel.data(port, self.write, self.addresses, self.data)? else {
+            return Ok(());
+        };
         let mut window = Window::new(self.target, &mut port.exec.vm, &mut port.local.slm);
         let bytes = self.each(&mut window, registers, at);
         parcel.moved(port, self.write, bytes)

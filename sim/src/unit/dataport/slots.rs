@@ -53,8 +53,9 @@ impl Simd {
         }
     }
 
-    /// Slots that take part: those of the enabled channels that the pixel mask of the header does not leave out. A slot
-    /// of SIMD4x2 has four channels, of which one suffices; pixel masks do not apply to it (2d p.299).
+    /// Slots that take part: those of the enabled channels that the pixel mask of the header does
+    /// not leave out. A slot of SIMD4x2 has four channels, of which one suffices; pixel masks do
+    /// not apply to it (2d p.299).
     pub const fn active(self, channels: u32, pixels: u32) -> u32 {
         match self {
             Simd::Two => (channels & 0x0f != 0) as u32 | ((channels & 0xf0 != 0) as u32) << 1,
@@ -78,8 +79,8 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// Slots at 32-bit offsets, which stand from byte `at` of the registers on. Bits below the alignment are not looked at
-    /// (assumptions::LOW_OFFSET_BITS_ARE_DROPPED).
+    /// Slots at 32-bit offsets, which stand from byte `at` of the registers on. Bits below the
+    /// alignment are not looked at (assumptions::LOW_OFFSET_BITS_ARE_DROPPED).
     pub fn short(simd: Simd, mask: u32, registers: &Registers, at: usize, range: Range) -> Slots {
         let mut offsets = [0; SLOTS];
         match simd {
@@ -100,8 +101,8 @@ impl Slots {
         Slots { simd, mask, offsets, ends: [range.end; SLOTS] }
     }
 
-    /// Slots at 64-bit addresses, which stand from byte `at` of the registers on. Bits above 47 and below those of
-    /// `align` are not looked at.
+    /// Slots at 64-bit addresses, which stand from byte `at` of the registers on. Bits above 47 and
+    /// below those of `align` are not looked at.
     pub fn long(simd: Simd, mask: u32, registers: &Registers, at: usize, align: u64) -> Slots {
         let mut offsets = [0; SLOTS];
         let place = |address: u64| address & ADDRESS_MASK & !(align - 1);
@@ -112,7 +113,9 @@ impl Slots {
                 }
             }
             Simd::Eight | Simd::Sixteen => {
-                for (n, offsets) in offsets.chunks_exact_mut(4).take(2 * simd.registers()).enumerate() {
+                for (n, offsets) in
+                    offsets.chunks_exact_mut(4).take(2 * simd.registers()).enumerate()
+                {
                     let row: [u64; 4] = registers.row(at + n * REGISTER);
                     for (offset, own) in offsets.iter_mut().zip(row) {
                         *offset = place(own);
@@ -128,8 +131,9 @@ impl Slots {
         Slots { simd, mask, offsets: [0; SLOTS], ends: [bytes; SLOTS] }
     }
 
-    /// Slots in a structured buffer: numbers of elements, then offsets in them (MAP32B_USUV_SIMD8 and its siblings, 2d
-    /// p.423-438). Outside are elements that there are not, and offsets beyond an element.
+    /// Slots in a structured buffer: numbers of elements, then offsets in them (MAP32B_USUV_SIMD8
+    /// and its siblings, 2d p.423-438). Outside are elements that there are not, and offsets beyond
+    /// an element.
     pub fn structured(
         simd: Simd,
         mask: u32,
@@ -159,7 +163,8 @@ impl Slots {
         self.mask >> n & 1 == 1
     }
 
-    /// True if the eight slots from `first` on all take part and lie one behind the other, `bytes` bytes each, all inside.
+    /// True if the eight slots from `first` on all take part and lie one behind the other, `bytes`
+    /// bytes each, all inside.
     #[inline(always)]
     pub fn row(&self, first: usize, bytes: u64) -> bool {
         let start = self.offsets[first];
@@ -173,13 +178,15 @@ impl Slots {
             && self.ends[first] == self.ends[first + 7]
     }
 
-    /// True if the eight slots from `first` on all take part and are the same `bytes` bytes, all inside.
+    /// True if the eight slots from `first` on all take part and are the same `bytes` bytes, all
+    /// inside.
     #[inline(always)]
     pub fn same(&self, first: usize, bytes: u64) -> bool {
         let start = self.offsets[first];
         let mut differences = 0;
         for n in 1..8 {
-            differences |= self.offsets[first + n] ^ start | self.ends[first + n] ^ self.ends[first];
+            differences |=
+                self.offsets[first + n] ^ start | self.ends[first + n] ^ self.ends[first];
         }
         self.mask >> first & 0xff == 0xff && differences == 0 && start + bytes <= self.ends[first]
     }

@@ -1,4 +1,5 @@
-//! Which memory a message means: its binding table index, and the parts of its header that say where offsets count from.
+//! Which memory a message means: its binding table index, and the parts of its header that say
+//! where offsets count from.
 
 use super::parcel::Parcel;
 use super::window::Target;
@@ -15,8 +16,8 @@ use genxml_eu::gen8::descriptors::MdcBtsSlmA32 as Index;
 /// Binding table indices from here on name no entry (2d p.471).
 pub(in crate::unit) const FIRST_SPECIAL_INDEX: u8 = 240;
 
-/// Base addresses of stateless messages are pages of this size: MHC_A32_BBA means bits 31:10 (2d p.4), below are other
-/// things in the registers that headers are copied from.
+/// Base addresses of stateless messages are pages of this size: MHC_A32_BBA means bits 31:10 (2d
+/// p.4), below are other things in the registers that headers are copied from.
 const BASE_PAGE: u64 = 1024;
 
 /// What messages that have a surface may mean beside it.
@@ -30,8 +31,8 @@ pub(super) enum Allowed {
     Any,
 }
 
-/// What headers of data port 0 say: MH_BTS_GO (2d p.42), MH_A32_GO (2d p.462) and MH_IGNORE are one layout, of which some
-/// fields are not looked at.
+/// What headers of data port 0 say: MH_BTS_GO (2d p.42), MH_A32_GO (2d p.462) and MH_IGNORE are one
+/// layout, of which some fields are not looked at.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     /// First offset, in units that depend on the message.
@@ -59,13 +60,15 @@ impl Header {
     }
 }
 
-/// Bytes for a code of MHC_PTSS: 1 KiB, doubled by each step (2d p.294). Codes beyond 11 are reserved and go on.
+/// Bytes for a code of MHC_PTSS: 1 KiB, doubled by each step (2d p.294). Codes beyond 11 are
+/// reserved and go on.
 const fn scratch_bytes(code: u64) -> u64 {
     1024 << code
 }
 
-/// Slots that the header of a message of data port 1 lets through, and where its offsets count from if it is stateless:
-/// MH1_BTS_PSM, MH1_SLM_PSM, MH1_A32_PSM (2d p.473, 448, 465). Without a header all slots do.
+/// Slots that the header of a message of data port 1 lets through, and where its offsets count from
+/// if it is stateless: MH1_BTS_PSM, MH1_SLM_PSM, MH1_A32_PSM (2d p.473, 448, 465). Without a header
+/// all slots do.
 pub(super) fn header_1(registers: &Registers, at: Option<usize>) -> (u32, Header) {
     let Some(at) = at else { return (u32::MAX, Header::ABSENT) };
     let header = Mh1A32Psm::unpack_lossy(&registers.dwords(at));
@@ -122,7 +125,8 @@ pub(super) fn state<O: Observer>(
     }
 }
 
-/// A surface as messages about buffers see it: its format plays no part (G45 vol 4, 5.10.2). None for what is no buffer.
+/// A surface as messages about buffers see it: its format plays no part (G45 vol 4, 5.10.2). None
+/// for what is no buffer.
 fn as_buffer(bound: &Bound) -> Option<Target> {
     let surface = &bound.surface;
     match surface.kind {
@@ -136,7 +140,8 @@ fn as_buffer(bound: &Bound) -> Option<Target> {
             count: u64::from(surface.width),
             pitch: u64::from(surface.pitch),
         }),
-        // Only buffers are allowed; rows one behind the other are nothing else, and drivers send it.
+        // Only buffers are allowed; rows one behind the other are nothing else, and drivers send
+        // it.
         SurfaceKind::Image if surface.tile_mode == TileMode::Linear => Some(Target::Memory {
             base: surface.base,
             size: u64::from(surface.pitch) * u64::from(surface.height),
@@ -146,15 +151,19 @@ fn as_buffer(bound: &Bound) -> Option<Target> {
 }
 
 /// Scratch space of a thread, by the header of a scratch block message (MH_A32_HWB, 2d p.410).
-pub(super) fn scratch<O: Observer>(port: &Port<'_, '_, O>, registers: &Registers, header: usize) -> Target {
+pub(super) fn scratch<O: Observer>(
+    port: &Port<'_, '_, O>,
+    registers: &Registers,
+    header: usize,
+) -> Target {
     let header = MhA32Hwb::unpack_lossy(&registers.dwords(header));
     let base = header.buffer_base_address.buffer_base_address_offset.get();
     let bytes = scratch_bytes(header.per_thread_scratch_space.per_thread_scratch_space.get());
     general_state(port, base - base % BASE_PAGE, bytes)
 }
 
-/// `bytes` bytes from `offset` behind General State Base Address on, as far as General State Buffer Size lets them
-/// (MH_A32_GO, 2d p.462).
+/// `bytes` bytes from `offset` behind General State Base Address on, as far as General State Buffer
+/// Size lets them (MH_A32_GO, 2d p.462).
 fn general_state<O: Observer>(port: &Port<'_, '_, O>, offset: u64, bytes: u64) -> Target {
     let state = &port.exec.state.base;
     let size = match state.general_size {

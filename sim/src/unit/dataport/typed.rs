@@ -1,8 +1,9 @@
 //! Typed surface messages: elements of a surface's format, by coordinates.
 //!
-//! Each slot has up to four coordinates U, V, R and LOD, a register each (SIMD8, 2d p.430) or side by side (SIMD4x2,
-//! 2d p.420); what a surface does not use may be missing at the end. Values are 32 bits a channel, converted from and
-//! to the format of the surface. What lies outside of the surface reads as 0 and is not written.
+//! Each slot has up to four coordinates U, V, R and LOD, a register each (SIMD8, 2d p.430) or side
+//! by side (SIMD4x2, 2d p.420); what a surface does not use may be missing at the end. Values are
+//! 32 bits a channel, converted from and to the format of the surface. What lies outside of the
+//! surface reads as 0 and is not written.
 
 use super::parcel::Parcel;
 use super::target;
@@ -31,8 +32,8 @@ const MOST_BYTES: usize = 16;
 /// A typed read, write or atomic operation of data port 1.
 ///
 /// # Errors
-/// Page faults of the surface, [`Fault::IllegalInstruction`] for surfaces and formats that typed messages do not take and
-/// for messages of the wrong length.
+/// Page faults of the surface, [`Fault::IllegalInstruction`] for surfaces and formats that typed
+/// messages do not take and for messages of the wrong length.
 pub(super) fn message<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
@@ -60,8 +61,8 @@ struct Slots {
 }
 
 impl Slots {
-    /// Checks the length of a message with `data` registers of data behind its coordinates, and `back` registers that
-    /// come back. `upper` chooses the upper half of the header's mask.
+    /// Checks the length of a message with `data` registers of data behind its coordinates, and
+    /// `back` registers that come back. `upper` chooses the upper half of the header's mask.
     fn new<O: Observer>(
         port: &Port<'_, '_, O>,
         registers: &Registers,
@@ -73,7 +74,8 @@ impl Slots {
         let most = if pair { 1 } else { 4 };
         let coordinates = parcel.sent().saturating_sub(data).clamp(1, most);
         parcel.check(port, coordinates + data, back)?;
-        // A slot of SIMD4x2 has four channels, of which one suffices; the header's mask is for the others (2d p.299).
+        // A slot of SIMD4x2 has four channels, of which one suffices; the header's mask is for the
+        // others (2d p.299).
         let mask = if pair {
             u32::from(message.mask & 0x0f != 0) | u32::from(message.mask & 0xf0 != 0) << 1
         } else if let Some(header) = parcel.header {
@@ -122,8 +124,9 @@ struct Finder<'s> {
 impl Finder<'_> {
     /// Graphics address of the element at U, V, R and LOD; none outside of the surface.
     ///
-    /// Coordinates that the surface does not have are not looked at, as with the sampler (003:4038). The layer of an array
-    /// follows the other coordinates (Mesa, brw_fs_nir.cpp); of a cube map it is the face (gen8_facts 4.6).
+    /// Coordinates that the surface does not have are not looked at, as with the sampler
+    /// (003:4038). The layer of an array follows the other coordinates (Mesa, brw_fs_nir.cpp); of a
+    /// cube map it is the face (gen8_facts 4.6).
     #[inline]
     fn find(&mut self, [u, v, r, lod]: [u32; 4]) -> Option<u64> {
         let surface = self.surface;
@@ -143,7 +146,9 @@ impl Finder<'_> {
         };
         // The extent of the view counts from the first slice that can be reached (2d p.338).
         let layers = match dimension {
-            Dimension::Three => surface.view_extent.min(level.depth.saturating_sub(surface.first_slice)),
+            Dimension::Three => {
+                surface.view_extent.min(level.depth.saturating_sub(surface.first_slice))
+            }
             _ => surface.slices,
         };
         (u < level.width && y < level.height && layer < layers)
@@ -166,7 +171,10 @@ fn surface<O: Observer>(
         Some(codec) if !takes(codec) => codec.format().name.to_string(),
         _ => return Ok(surface),
     };
-    Err(port.illegal(format!("{} of {why}, which the data port does not do", parcel.name), parcel.message))
+    Err(port.illegal(
+        format!("{} of {why}, which the data port does not do", parcel.name),
+        parcel.message,
+    ))
 }
 
 /// A read or write.
@@ -203,10 +211,11 @@ fn transfer<O: Observer>(
     }
 }
 
-/// Which value of a slot's data is channel `channel`, if the message has it. Those of eight slots are packed, those of two
-/// have their places (MDP_DW_SIMD4X2, 2d p.126).
+/// Which value of a slot's data is channel `channel`, if the message has it. Those of eight slots
+/// are packed, those of two have their places (MDP_DW_SIMD4X2, 2d p.126).
 fn value_of(slots: &Slots, present: u8, channel: usize) -> Option<usize> {
-    let below = if slots.pair { channel } else { (present & ((1 << channel) - 1)).count_ones() as usize };
+    let below =
+        if slots.pair { channel } else { (present & ((1 << channel) - 1)).count_ones() as usize };
     (present >> channel & 1 == 1).then_some(below)
 }
 
@@ -223,7 +232,8 @@ struct Elements {
 impl Elements {
     fn find(slots: &Slots, registers: &Registers, surface: &Surface) -> Elements {
         let size = surface.element_bytes as usize;
-        let mut elements = Elements { mask: 0, addresses: [0; SLOTS], size, bytes: [0; SLOTS * MOST_BYTES] };
+        let mut elements =
+            Elements { mask: 0, addresses: [0; SLOTS], size, bytes: [0; SLOTS * MOST_BYTES] };
         let mut finder = Finder { surface, level: None };
         for slot in slots.active() {
             if let Some(address) = finder.find(slots.coordinates(registers, slot)) {
@@ -257,13 +267,21 @@ impl Elements {
         Ok(sum)
     }
 
-    fn read<O: Observer>(&mut self, port: &mut Port<'_, '_, O>, parcel: &Parcel<'_>) -> Result<(), Fault> {
+    fn read<O: Observer>(
+        &mut self,
+        port: &mut Port<'_, '_, O>,
+        parcel: &Parcel<'_>,
+    ) -> Result<(), Fault> {
         let vm = &port.exec.vm;
         let bytes = self.each(|address, bytes| vm.read(address, bytes));
         parcel.moved(port, false, bytes)
     }
 
-    fn write<O: Observer>(&mut self, port: &mut Port<'_, '_, O>, parcel: &Parcel<'_>) -> Result<(), Fault> {
+    fn write<O: Observer>(
+        &mut self,
+        port: &mut Port<'_, '_, O>,
+        parcel: &Parcel<'_>,
+    ) -> Result<(), Fault> {
         let vm = &mut port.exec.vm;
         let bytes = self.each(|address, bytes| vm.write(address, bytes));
         parcel.moved(port, true, bytes)
@@ -283,8 +301,11 @@ fn write<O: Observer>(
     surface: &Surface,
     present: u8,
 ) -> Result<(), Fault> {
-    let Some(codec) = surface.codec.filter(|_| surface.kind != SurfaceKind::Null) else { return Ok(()) };
-    // Where each channel of the surface comes from: the first shader channel that is set to it (2d p.347).
+    let Some(codec) = surface.codec.filter(|_| surface.kind != SurfaceKind::Null) else {
+        return Ok(());
+    };
+    // Where each channel of the surface comes from: the first shader channel that is set to it (2d
+    // p.347).
     let mut sources = [None; 4];
     for (channel, select) in surface.select.into_iter().enumerate() {
         if let (Some(value), Some(to)) = (value_of(slots, present, channel), selected(select)) {
@@ -293,13 +314,15 @@ fn write<O: Observer>(
     }
     let channels = (0..4).fold(0, |mask, n| mask | u8::from(sources[n].is_some()) << n);
     let mut elements = Elements::find(slots, registers, surface);
-    // All slots leave out the same channels: what several slots do to one element is what the last of them does.
+    // All slots leave out the same channels: what several slots do to one element is what the last
+    // of them does.
     if !codec.is_whole(channels) {
         elements.read(port, parcel)?;
     }
     let mut values = [[0; 4]; SLOTS];
     for slot in slots.active() {
-        values[slot] = sources.map(|n| n.map_or(0, |n| registers.u32(slots.data + slots.place(n, slot))));
+        values[slot] =
+            sources.map(|n| n.map_or(0, |n| registers.u32(slots.data + slots.place(n, slot))));
     }
     codec.encode(&values, channels, elements.bytes());
     elements.write(port, parcel)
@@ -378,7 +401,8 @@ fn operation<O: Observer>(
     let mode = (pair, descriptor.slot_group == MdcSg2::SG8U);
     let back = usize::from(descriptor.return_data_control);
     let slots = Slots::new(port, registers, &parcel, mode, (data, back))?;
-    let surface = surface(port, &parcel, descriptor.binding_table_index.get(), Codec::typed_atomic)?;
+    let surface =
+        surface(port, &parcel, descriptor.binding_table_index.get(), Codec::typed_atomic)?;
     let response = parcel.answer().filter(|_| descriptor.return_data_control);
     let mut finder = Finder { surface: &surface, level: None };
     let mut answers = [None; SLOTS];
@@ -394,7 +418,8 @@ fn operation<O: Observer>(
             false => 0,
         };
         let old = port.exec.vm.read_u32(address).map_err(|fault| parcel.page(port, fault))?;
-        let (new, answer) = atomic::operate(operation, Width::Dword, old.into(), operand(0), operand(1));
+        let (new, answer) =
+            atomic::operate(operation, Width::Dword, old.into(), operand(0), operand(1));
         port.exec.vm.write_u32(address, new as u32).map_err(|fault| parcel.page(port, fault))?;
         port.exec.stats.bytes_read += 4;
         port.exec.stats.bytes_written += 4;

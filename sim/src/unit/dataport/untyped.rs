@@ -1,5 +1,5 @@
-//! Untyped reads and writes: up to four dwords for each slot, at offsets in a buffer, in shared local memory, or at
-//! 64-bit addresses (2d p.115, p.431-438; 2a p.357-358).
+//! Untyped reads and writes: up to four dwords for each slot, at offsets in a buffer, in shared
+//! local memory, or at 64-bit addresses (2d p.115, p.431-438; 2a p.357-358).
 
 use super::elements::{Shape, Transfer};
 use super::parcel::Parcel;
@@ -28,8 +28,10 @@ pub(super) fn message<O: Observer>(
     let kind = descriptor.message_type;
     let long = kind == MtDp1::MT1R_A64_US || kind == MtDp1::MT1W_A64_US;
     let write = kind == MtDp1::MT1W_US || kind == MtDp1::MT1W_A64_US;
-    let parcel =
-        Parcel::open(message, if write { "an untyped surface write" } else { "an untyped surface read" });
+    let parcel = Parcel::open(
+        message,
+        if write { "an untyped surface write" } else { "an untyped surface read" },
+    );
     let simd = match descriptor.simd_mode {
         MdcSm3::SIMD4X2 => Simd::Two,
         MdcSm3::SIMD8 => Simd::Eight,
@@ -69,7 +71,9 @@ pub(super) fn message<O: Observer>(
     let shape = match simd {
         // All four channels of a slot have their place, read or not (MDP_DW_SIMD4X2, 2d p.126).
         Simd::Two => Shape { width: 4, slot: REGISTER / 2, element: 4, present, packed: false },
-        _ => Shape { width: 4, slot: 4, element: simd.registers() * REGISTER, present, packed: true },
+        _ => {
+            Shape { width: 4, slot: 4, element: simd.registers() * REGISTER, present, packed: true }
+        }
     };
     let data = match simd {
         Simd::Two => 1,

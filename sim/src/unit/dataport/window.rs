@@ -50,8 +50,8 @@ impl Target {
     }
 }
 
-/// The way to the bytes of a message. What lies beyond an end, which each access names and which is no further than
-/// [`Target::bytes`], reads 0, and writes to it vanish (G45 vol 4, 5.10.2).
+/// The way to the bytes of a message. What lies beyond an end, which each access names and which is
+/// no further than [`Target::bytes`], reads 0, and writes to it vanish (G45 vol 4, 5.10.2).
 pub(super) struct Window<'w, 'a> {
     vm: &'w mut Vm<'a>,
     local: &'w mut [u8],
@@ -117,7 +117,11 @@ impl<'w, 'a> Window<'w, 'a> {
 
     /// Writes `bytes` from `offset` on, where all must lie inside.
     #[inline(always)]
-    pub fn set_array<const N: usize>(&mut self, offset: u64, bytes: &[u8; N]) -> Result<(), PageFault> {
+    pub fn set_array<const N: usize>(
+        &mut self,
+        offset: u64,
+        bytes: &[u8; N],
+    ) -> Result<(), PageFault> {
         if self.is_local {
             self.local[offset as usize..offset as usize + N].copy_from_slice(bytes);
             return Ok(());

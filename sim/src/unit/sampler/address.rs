@@ -1,10 +1,10 @@
-//! From a coordinate to texels of one direction (003:2845-2969): rounding, the linear filter's two texels and their
-//! shares, and what lies outside of the map.
+//! From a coordinate to texels of one direction (003:2845-2969): rounding, the linear filter's two
+//! texels and their shares, and what lies outside of the map.
 
 use super::state::Wrap;
 
-/// Fraction bits of a texel coordinate, and so of the weights of the linear filter (gen8_facts 11: drivers report
-/// subTexelPrecisionBits 8).
+/// Fraction bits of a texel coordinate, and so of the weights of the linear filter (gen8_facts 11:
+/// drivers report subTexelPrecisionBits 8).
 pub const FRACTION_BITS: u32 = 8;
 /// A texel.
 pub const TEXEL: i64 = 1 << FRACTION_BITS;
@@ -48,7 +48,8 @@ fn floor(value: f64) -> i64 {
 }
 
 impl Rule {
-    /// The texels at a coordinate. Exact for all of them: the product of a float and a size fits a double.
+    /// The texels at a coordinate. Exact for all of them: the product of a float and a size fits a
+    /// double.
     #[inline(always)]
     pub fn axis(&self, coordinate: f64) -> Axis {
         let size = i64::from(self.size);
@@ -69,7 +70,10 @@ impl Rule {
         }
         let place = place - TEXEL / 2;
         let first = place >> FRACTION_BITS;
-        Axis { texels: [self.wrapped(first), self.wrapped(first + 1)], share: (place & (TEXEL - 1)) as u32 }
+        Axis {
+            texels: [self.wrapped(first), self.wrapped(first + 1)],
+            share: (place & (TEXEL - 1)) as u32,
+        }
     }
 
     /// The texel that stands for texel `at` of a map without end.
@@ -90,14 +94,16 @@ impl Rule {
                 if at < size { at } else { 2 * size - 1 - at }
             }
             Wrap::Clamp | Wrap::Cube | Wrap::MirrorOnce => at.clamp(0, size - 1),
-            // The coordinate itself is never outside, but for its last place, which is the edge (GL_CLAMP).
+            // The coordinate itself is never outside, but for its last place, which is the edge
+            // (GL_CLAMP).
             Wrap::HalfBorder if !self.linear => size - 1,
             Wrap::Border | Wrap::HalfBorder => return BORDER,
         }) as i32
     }
 }
 
-/// The layer that a float names: the nearest, ties to even, of those that there are (gen8_facts 4.2).
+/// The layer that a float names: the nearest, ties to even, of those that there are (gen8_facts
+/// 4.2).
 #[inline]
 pub fn layer(index: f32, count: u32) -> u32 {
     let rounded = libm::rintf(index);
@@ -110,10 +116,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const WRAPS: [Wrap; 7] =
-        [Wrap::Wrap, Wrap::Mirror, Wrap::Clamp, Wrap::Cube, Wrap::Border, Wrap::MirrorOnce, Wrap::HalfBorder];
+    const WRAPS: [Wrap; 7] = [
+        Wrap::Wrap,
+        Wrap::Mirror,
+        Wrap::Clamp,
+        Wrap::Cube,
+        Wrap::Border,
+        Wrap::MirrorOnce,
+        Wrap::HalfBorder,
+    ];
 
-    /// The text of 003:2915-2969, and GL_CLAMP for HALF_BORDER, for a texel number; in exact integers.
+    /// The text of 003:2915-2969, and GL_CLAMP for HALF_BORDER, for a texel number; in exact
+    /// integers.
     fn outside(wrap: Wrap, at: i128, size: i128, linear: bool) -> i32 {
         let clamp = at.max(0).min(size - 1);
         (match wrap {
@@ -138,7 +152,8 @@ mod tests {
     /// A float as an exact fraction over 2^70; floats of the test are no finer.
     fn exact(value: f32) -> i128 {
         let bits = value.to_bits();
-        let (exponent, mantissa) = ((bits >> 23 & 0xff) as i32, i128::from(bits & 0x7f_ffff | 0x80_0000));
+        let (exponent, mantissa) =
+            ((bits >> 23 & 0xff) as i32, i128::from(bits & 0x7f_ffff | 0x80_0000));
         let shift = exponent - 150 + 70;
         let magnitude = if exponent == 0 || shift < 0 { 0 } else { mantissa << shift };
         if bits >> 31 == 1 { -magnitude } else { magnitude }
@@ -187,7 +202,8 @@ mod tests {
 
     #[test]
     fn layers() {
-        let found = [-3.0, 0.5, 1.5, 2.4999, 7.0, f32::NAN, f32::INFINITY].map(|index| layer(index, 5));
+        let found =
+            [-3.0, 0.5, 1.5, 2.4999, 7.0, f32::NAN, f32::INFINITY].map(|index| layer(index, 5));
         assert_eq!(found, [0, 0, 2, 2, 4, 0, 4]);
     }
 }

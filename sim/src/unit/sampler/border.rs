@@ -25,9 +25,13 @@ pub fn color(format: &Format, dx9: bool, state: &SamplerIndirectState) -> Value 
         ];
         return bytes.map(|byte| (byte.get() as f32 / 255.0).to_bits());
     }
-    let given =
-        [state.border_color_red, state.border_color_green, state.border_color_blue, state.border_color_alpha]
-            .map(|dword| dword.get() as u32);
+    let given = [
+        state.border_color_red,
+        state.border_color_green,
+        state.border_color_blue,
+        state.border_color_alpha,
+    ]
+    .map(|dword| dword.get() as u32);
     let mut color = [0, 0, 0, one(format.numeric)];
     match format.class {
         Class::Channels => {}
@@ -98,7 +102,8 @@ mod tests {
     #[test]
     fn channels() {
         let floats = [2.0f32, -0.5, 0.25, 0.75].map(f32::to_bits);
-        let found = |format| color(Format::of(format).unwrap(), false, &state(floats)).map(f32::from_bits);
+        let found =
+            |format| color(Format::of(format).unwrap(), false, &state(floats)).map(f32::from_bits);
         assert_eq!(found(SurfaceFormat::R8G8B8A8_UNORM), [1.0, 0.0, 0.25, 0.75]);
         assert_eq!(found(SurfaceFormat::R16G16_SNORM), [1.0, -0.5, 0.0, 1.0]);
         assert_eq!(found(SurfaceFormat::R32G32B32_FLOAT), [2.0, -0.5, 0.25, 1.0]);
@@ -106,7 +111,8 @@ mod tests {
         assert_eq!(found(SurfaceFormat::L16A16_FLOAT), [2.0, 2.0, 2.0, 0.75]);
         assert_eq!(found(SurfaceFormat::I32_FLOAT), [2.0; 4]);
         assert_eq!(found(SurfaceFormat::A8_UNORM), [0.0, 0.0, 0.0, 0.75]);
-        // Of blocks: channels of the base format, the others 0 and alpha 1 (OpenGL 4.6, table 8.14 and 8.14.2).
+        // Of blocks: channels of the base format, the others 0 and alpha 1 (OpenGL 4.6, table 8.14
+        // and 8.14.2).
         assert_eq!(found(SurfaceFormat::EAC_SIGNED_RG11), [1.0, -0.5, 0.0, 1.0]);
         assert_eq!(found(SurfaceFormat::EAC_RG11), [1.0, 0.0, 0.0, 1.0]);
         assert_eq!(found(SurfaceFormat::BC7_UNORM_SRGB), [1.0, 0.0, 0.25, 0.75]);
@@ -117,7 +123,10 @@ mod tests {
         assert_eq!(found(SurfaceFormat::BC6H_SF16), [2.0, -0.5, 0.25, 1.0]);
         let found = |format, channels| color(Format::of(format).unwrap(), false, &state(channels));
         assert_eq!(found(SurfaceFormat::R8G8_UINT, [300, 7, 9, 9]), [255, 7, 0, 1]);
-        assert_eq!(found(SurfaceFormat::R16_SINT, [-70000i32 as u32, 1, 1, 1]), [-32768i32 as u32, 0, 0, 1]);
+        assert_eq!(
+            found(SurfaceFormat::R16_SINT, [-70000i32 as u32, 1, 1, 1]),
+            [-32768i32 as u32, 0, 0, 1]
+        );
     }
 
     #[test]

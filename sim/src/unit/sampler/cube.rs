@@ -1,11 +1,12 @@
-//! Cube maps: which face a direction meets, and where texels beyond the edge of a face lie (003:2695-2697, 2967-2969).
+//! Cube maps: which face a direction meets, and where texels beyond the edge of a face lie
+//! (003:2695-2697, 2967-2969).
 //!
 //! Faces are numbered as they are stored: +X, -X, +Y, -Y, +Z, -Z (gen8_facts 10.2).
 
 use super::view::FACES;
 
-/// For each face the axes of U, of V and of the face itself: number (X 0, Y 1, Z 2) and sign. (The table of OpenGL and
-/// Direct3D for cube maps: sc, tc, ma.)
+/// For each face the axes of U, of V and of the face itself: number (X 0, Y 1, Z 2) and sign. (The
+/// table of OpenGL and Direct3D for cube maps: sc, tc, ma.)
 const AXES: [[(usize, i32); 3]; FACES as usize] = [
     [(2, -1), (1, -1), (0, 1)],
     [(2, 1), (1, -1), (0, -1)],
@@ -15,8 +16,9 @@ const AXES: [[(usize, i32); 3]; FACES as usize] = [
     [(0, -1), (1, -1), (2, -1)],
 ];
 
-/// The face that a direction meets, and where: U and V from 0 to 1. The direction has been divided by its greatest
-/// component already (003:2697). Of components that are alike, X comes before Y before Z (gen8_facts 11).
+/// The face that a direction meets, and where: U and V from 0 to 1. The direction has been divided
+/// by its greatest component already (003:2697). Of components that are alike, X comes before Y
+/// before Z (gen8_facts 11).
 #[inline]
 pub fn face(direction: [f32; 3]) -> (u32, [f64; 2]) {
     let [x, y, z] = direction.map(f32::abs);
@@ -33,8 +35,8 @@ pub fn face(direction: [f32; 3]) -> (u32, [f64; 2]) {
     (face as u32, [place(u, u_sign), place(v, v_sign)])
 }
 
-/// The texel at column `x` and row `y` of a face of `size` x `size` texels, one beyond its edges at most: face, column and
-/// row. None beyond a corner, where there is no texel.
+/// The texel at column `x` and row `y` of a face of `size` x `size` texels, one beyond its edges at
+/// most: face, column and row. None beyond a corner, where there is no texel.
 pub fn across(face: u32, x: i32, y: i32, size: i32) -> Option<(u32, i32, i32)> {
     let inside = 0..size;
     match (inside.contains(&x), inside.contains(&y)) {
@@ -42,8 +44,9 @@ pub fn across(face: u32, x: i32, y: i32, size: i32) -> Option<(u32, i32, i32)> {
         (false, false) => return None,
         _ => {}
     }
-    // Centres of texels in half texels from the centre of the cube, whose faces are `size` away. A texel beyond an edge
-    // folds over it: that direction stops at the edge, and the face's own goes back by half a texel.
+    // Centres of texels in half texels from the centre of the cube, whose faces are `size` away. A
+    // texel beyond an edge folds over it: that direction stops at the edge, and the face's own goes
+    // back by half a texel.
     let axes = AXES[face as usize % FACES as usize];
     let centre = |at: i32| (2 * at + 1 - size).clamp(-size, size);
     let mut point = [0; 3];
@@ -62,7 +65,8 @@ pub fn across(face: u32, x: i32, y: i32, size: i32) -> Option<(u32, i32, i32)> {
 mod tests {
     use super::*;
 
-    /// Oracle: the table sc, tc, ma of the OpenGL specification (section on cube map texture selection).
+    /// Oracle: the table sc, tc, ma of the OpenGL specification (section on cube map texture
+    /// selection).
     #[test]
     fn directions() {
         let cases = [
@@ -94,8 +98,8 @@ mod tests {
         }
     }
 
-    /// Oracle: geometry. The texel beyond an edge is the one of another face whose centre is nearest to the centre of the
-    /// texel at the edge.
+    /// Oracle: geometry. The texel beyond an edge is the one of another face whose centre is
+    /// nearest to the centre of the texel at the edge.
     #[test]
     fn edges() {
         for size in [1, 2, 3, 4, 7] {
@@ -105,16 +109,27 @@ mod tests {
                     for (x, y) in [(-1, along), (size, along), (along, -1), (along, size)] {
                         let (found, fx, fy) = across(face, x, y, size).unwrap();
                         assert_ne!(found, face);
-                        let own = direction(face, centre(x.clamp(0, size - 1)), centre(y.clamp(0, size - 1)));
+                        let own = direction(
+                            face,
+                            centre(x.clamp(0, size - 1)),
+                            centre(y.clamp(0, size - 1)),
+                        );
                         // The point of the edge that both texels share the middle of a side at.
-                        let edge = direction(face, centre(x).clamp(-1.0, 1.0), centre(y).clamp(-1.0, 1.0));
+                        let edge =
+                            direction(face, centre(x).clamp(-1.0, 1.0), centre(y).clamp(-1.0, 1.0));
                         let other = direction(found, centre(fx), centre(fy));
                         let distance = |a: [f64; 3], b: [f64; 3]| -> f64 {
                             a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
                         };
                         let half = 1.0 / f64::from(size);
-                        assert!((distance(own, edge) - half).abs() < 1e-12, "{face} {x} {y} {size}");
-                        assert!((distance(other, edge) - half).abs() < 1e-12, "{face} {x} {y} {size}");
+                        assert!(
+                            (distance(own, edge) - half).abs() < 1e-12,
+                            "{face} {x} {y} {size}"
+                        );
+                        assert!(
+                            (distance(other, edge) - half).abs() < 1e-12,
+                            "{face} {x} {y} {size}"
+                        );
                     }
                 }
                 assert_eq!(across(face, -1, size, size), None);

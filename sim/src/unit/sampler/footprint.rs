@@ -35,8 +35,8 @@ pub struct Way {
     pub offset: [i32; 3],
 }
 
-/// Adds the texels of a sample to a group. Four texels of two directions are in the order of rows: (i0, j0), (i1, j0),
-/// (i0, j1), (i1, j1).
+/// Adds the texels of a sample to a group. Four texels of two directions are in the order of rows:
+/// (i0, j0), (i1, j0), (i0, j1), (i1, j1).
 ///
 /// # Errors
 /// A page fault.
@@ -70,7 +70,12 @@ pub fn collect(
             texels.push_square(place, origin, &x.texels, &y.texels)?;
             let (x, y) = (share(x.share), share(y.share));
             footprint.count = 4;
-            footprint.weights[..4].copy_from_slice(&[x[0] * y[0], x[1] * y[0], x[0] * y[1], x[1] * y[1]]);
+            footprint.weights[..4].copy_from_slice(&[
+                x[0] * y[0],
+                x[1] * y[0],
+                x[0] * y[1],
+                x[1] * y[1],
+            ]);
         }
         Dimension::One => {
             let x = rule(0).axis(u);
@@ -87,7 +92,12 @@ pub fn collect(
                     (0..per_axis * per_axis).for_each(|_| texels.push_border());
                 } else {
                     let origin = view.origin(place, slice as u32, 0);
-                    texels.push_square(place, origin, &x.texels[..per_axis], &y.texels[..per_axis])?;
+                    texels.push_square(
+                        place,
+                        origin,
+                        &x.texels[..per_axis],
+                        &y.texels[..per_axis],
+                    )?;
                 }
             }
             footprint.count = per_axis * per_axis * per_axis;
@@ -151,7 +161,8 @@ fn on_cube(
             texels.push_border();
         }
     }
-    // There is no texel beyond a corner: the three others have its weight, and gathers the one at the corner.
+    // There is no texel beyond a corner: the three others have its weight, and gathers the one at
+    // the corner.
     if let Some(corner) = corner.filter(|_| CUBE_CORNERS_HAVE_THREE_TEXELS) {
         let third = footprint.weights[corner] / 3.0;
         footprint.weights[..4].iter_mut().for_each(|weight| *weight += third);

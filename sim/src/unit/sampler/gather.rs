@@ -11,7 +11,8 @@ use crate::mem::{PageFault, Vm};
 /// Texels in the order of the answer: lower left, lower right, upper right, upper left.
 const ORDER: [usize; 4] = [2, 3, 1, 0];
 
-/// Offsets of gather4_po have this many bits, the highest of them the sign (Direct3D 11, gather4_po).
+/// Offsets of gather4_po have this many bits, the highest of them the sign (Direct3D 11,
+/// gather4_po).
 const OFFSET_BITS: u32 = 6;
 
 fn offset(bits: u32) -> i32 {
@@ -69,7 +70,9 @@ pub fn gather(
             for (channel, n) in channels.iter_mut().zip(ORDER) {
                 let value = &texels.values[first + n];
                 channel[lane] = match compares {
-                    true => view.select(select, &[view.shadow(value, references[lane]).to_bits(); 4]),
+                    true => {
+                        view.select(select, &[view.shadow(value, references[lane]).to_bits(); 4])
+                    }
                     false => view.select(select, value),
                 };
             }

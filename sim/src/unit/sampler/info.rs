@@ -1,4 +1,5 @@
-//! What messages say of a surface: its size, its samples, and the level that a sample would take (003:4054-4059).
+//! What messages say of a surface: its size, its samples, and the level that a sample would take
+//! (003:4054-4059).
 
 use super::levels;
 use super::lod::LEVEL;
@@ -60,8 +61,15 @@ pub fn samples(view: &View, palette_index: u32, registers: &mut Registers, reque
 pub fn lod(view: &View, registers: &mut Registers, request: &Request<'_>) {
     for group in 0..request.simd.groups() {
         let coordinates = Coordinates::read(request, registers, view, group);
-        let details =
-            levels::details(request, registers, view, &coordinates, LodFrom::Neighbours, true, group);
+        let details = levels::details(
+            request,
+            registers,
+            view,
+            &coordinates,
+            LodFrom::Neighbours,
+            true,
+            group,
+        );
         let mut channels = [[0; GROUP]; 4];
         for (lane, detail) in details.iter().enumerate() {
             let choice = detail.choice;

@@ -1,4 +1,5 @@
-//! Chroma key: texels within a range of colours are killed or become black (003:2979-3002, 2a p.34-35).
+//! Chroma key: texels within a range of colours are killed or become black (003:2979-3002, 2a
+//! p.34-35).
 
 use super::state::KeyMode;
 use crate::surface::format::codec::Value;
@@ -136,7 +137,8 @@ mod tests {
             chroma_key_high_value: U::from_bits(0xff1f_20ff),
             ..ThreeDStateChromaKey::new()
         };
-        let key = Key::new(&packet, KeyMode::Kill, Format::of(SurfaceFormat::B8G8R8A8_UNORM).unwrap());
+        let key =
+            Key::new(&packet, KeyMode::Kill, Format::of(SurfaceFormat::B8G8R8A8_UNORM).unwrap());
         let texel = |bytes: [u8; 4]| bytes.map(|byte| (f32::from(byte) / 255.0).to_bits());
         assert!(key.matches(&texel([0x10, 0x20, 0xff, 0])));
         assert!(key.matches(&texel([0x1f, 0x20, 0xff, 200])));
@@ -149,7 +151,8 @@ mod tests {
             chroma_key_high_value: U::from_bits(0x7f02_7f7f),
             ..packet
         };
-        let key = Key::new(&packet, KeyMode::Kill, Format::of(SurfaceFormat::R8G8B8A8_SNORM).unwrap());
+        let key =
+            Key::new(&packet, KeyMode::Kill, Format::of(SurfaceFormat::R8G8B8A8_SNORM).unwrap());
         let texel = |red: f32| [(red / 127.0).to_bits(), 0, 0, 0];
         assert_eq!(
             [-2.0, -1.0, 0.0, 2.0, 3.0].map(|red| key.matches(&texel(red))),

@@ -43,7 +43,8 @@ pub struct Detail {
 
 /// Levels of detail of a group of lanes.
 ///
-/// Those of a subspan share the derivatives of its first three lanes, which count whether they take part or not.
+/// Those of a subspan share the derivatives of its first three lanes, which count whether they take
+/// part or not.
 #[inline(always)]
 pub fn details(
     request: &Request<'_>,
@@ -85,7 +86,8 @@ fn explicit(
                 [Parameter::DuDx, Parameter::DvDx, Parameter::DrDx],
                 [Parameter::DuDy, Parameter::DvDy, Parameter::DrDy],
             ];
-            let given = PARAMETERS.map(|axis| axis.map(|one| request.floats(registers, one, group)));
+            let given =
+                PARAMETERS.map(|axis| axis.map(|one| request.floats(registers, one, group)));
             for (lane, found) in found.iter_mut().enumerate() {
                 let derivatives = given.map(|axis| axis.map(|one| f64::from(one[lane])));
                 *found = measure(view, derivatives, anisotropic);
@@ -96,12 +98,16 @@ fn explicit(
             if request.simd != Simd::Pair && DERIVATIVES_OF_EVERY_STAGE {
                 for (span, lanes) in found.as_chunks_mut::<SUBSPAN>().0.iter_mut().enumerate() {
                     let first = SUBSPAN * span;
-                    if view.surface.layout.dimension == Dimension::Cube && CUBE_LODS_ARE_ON_THE_OWN_FACE {
+                    if view.surface.layout.dimension == Dimension::Cube
+                        && CUBE_LODS_ARE_ON_THE_OWN_FACE
+                    {
                         *lanes = on_cube(view, coordinates, first, anisotropic);
                         continue;
                     }
                     let difference = |to: usize| {
-                        coordinates.uvr.map(|one| f64::from(one[first + to]) - f64::from(one[first]))
+                        coordinates
+                            .uvr
+                            .map(|one| f64::from(one[first + to]) - f64::from(one[first]))
                     };
                     *lanes = [measure(view, [difference(1), difference(2)], anisotropic); SUBSPAN];
                 }
@@ -117,14 +123,16 @@ fn explicit(
     found.map(|(lod, line)| {
         let lod = view.chooser.biased(lod);
         let choice = view.chooser.choose(lod);
-        let line = line.filter(|_| view.filters[usize::from(choice.magnified)] == MapFilter::Anisotropic);
+        let line =
+            line.filter(|_| view.filters[usize::from(choice.magnified)] == MapFilter::Anisotropic);
         Detail { lod, choice, line }
     })
 }
 
-/// Levels of detail of a subspan on a cube map: for each lane the directions of the neighbours count where they meet the plane of
-/// its own face, however long they are. So a direction is worth the same with and without its division by the greatest component
-/// (003:4075), and pixels beside a triangle, whose directions may lead to other faces, tell the same as those inside.
+/// Levels of detail of a subspan on a cube map: for each lane the directions of the neighbours
+/// count where they meet the plane of its own face, however long they are. So a direction is worth
+/// the same with and without its division by the greatest component (003:4075), and pixels beside a
+/// triangle, whose directions may lead to other faces, tell the same as those inside.
 fn on_cube(
     view: &View,
     coordinates: &Coordinates,
@@ -161,8 +169,9 @@ fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Op
         Dimension::Three => size,
         Dimension::Cube => [size[0] / 2.0; 3],
     };
-    let squares = derivatives
-        .map(|axis| axis.iter().zip(scale).map(|(part, scale)| (part * scale) * (part * scale)).sum::<f64>());
+    let squares = derivatives.map(|axis| {
+        axis.iter().zip(scale).map(|(part, scale)| (part * scale) * (part * scale)).sum::<f64>()
+    });
     let major = usize::from(squares[1] > squares[0]);
     let (most, least) = (squares[major], squares[1 - major]);
     // A cube map has no line to sample along, which could leave its face.
@@ -184,7 +193,8 @@ fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Op
     (lod::of_square(most / (ratio * ratio)), Some(line))
 }
 
-/// How many samples a line of this ratio has, and the weight of the first and the last one (003:2885).
+/// How many samples a line of this ratio has, and the weight of the first and the last one
+/// (003:2885).
 fn taps(ratio: f64) -> (u32, f64) {
     let ways = 2.0 * (ratio / 2.0).ceil();
     (ways as u32, 1.0 - (ways - ratio) / 2.0)
@@ -194,7 +204,8 @@ fn taps(ratio: f64) -> (u32, f64) {
 mod tests {
     use super::taps;
 
-    /// The weights of the anisotropic filter sum up to the ratio: what a line of that many texels has (003:2885).
+    /// The weights of the anisotropic filter sum up to the ratio: what a line of that many texels
+    /// has (003:2885).
     #[test]
     fn weights() {
         for n in 10..=160 {

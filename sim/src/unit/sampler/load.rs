@@ -1,5 +1,5 @@
-//! Texels by number, without a filter: ld, ld2dms, ld2dss, and the words of the multisample control surface, ld_mcs
-//! (003:4064, gen8_facts 4.2 and 8.3).
+//! Texels by number, without a filter: ld, ld2dms, ld2dss, and the words of the multisample control
+//! surface, ld_mcs (003:4064, gen8_facts 4.2 and 8.3).
 
 use super::border;
 use super::payload::{Action, GROUP, Parameter, Request};
@@ -58,8 +58,10 @@ pub fn load(
         }
         let read = |parameter| request.parameter(registers, parameter, group);
         let (u, v, r) = (read(Parameter::U), read(Parameter::V), read(Parameter::R));
-        let (lod, sample, control) = (read(Parameter::Lod), read(Parameter::Si), read(Parameter::Mcs));
-        let moved = |coordinate: u32, n: usize| i64::from(coordinate as i32) + i64::from(request.offset[n]);
+        let (lod, sample, control) =
+            (read(Parameter::Lod), read(Parameter::Si), read(Parameter::Mcs));
+        let moved =
+            |coordinate: u32, n: usize| i64::from(coordinate as i32) + i64::from(request.offset[n]);
         texels.clear();
         let mut found = [const { Found::Outside }; GROUP];
         for (lane, found) in found.iter_mut().enumerate() {
@@ -91,7 +93,12 @@ pub fn load(
     Ok(texels.bytes)
 }
 
-fn find(view: &View, texels: &mut Texels<'_, '_>, action: Action, texel: Texel) -> Result<Found, PageFault> {
+fn find(
+    view: &View,
+    texels: &mut Texels<'_, '_>,
+    action: Action,
+    texel: Texel,
+) -> Result<Found, PageFault> {
     let surface = &view.surface;
     let n = texels.count();
     if surface.kind != SurfaceKind::Image {
@@ -139,8 +146,9 @@ fn find(view: &View, texels: &mut Texels<'_, '_>, action: Action, texel: Texel) 
     Ok(Found::Texel(n))
 }
 
-/// Where a word of the multisample control surface says that a sample is stored; none if it has the clear colour
-/// (gen8_facts 8.3: one bit for each of two samples, two for each of four, four for each of eight).
+/// Where a word of the multisample control surface says that a sample is stored; none if it has the
+/// clear colour (gen8_facts 8.3: one bit for each of two samples, two for each of four, four for
+/// each of eight).
 const fn stored(word: u32, sample: u32, samples: u32) -> Option<u32> {
     let (bits, all) = match samples {
         2 => (1, 0x3),
@@ -173,8 +181,8 @@ fn has_alpha(format: &Format) -> bool {
     }
 }
 
-/// Loads words of the multisample control surface and answers the message; bytes that were read. Channel selects do not
-/// apply (2d p.347).
+/// Loads words of the multisample control surface and answers the message; bytes that were read.
+/// Channel selects do not apply (2d p.347).
 ///
 /// # Errors
 /// A page fault.
@@ -199,7 +207,8 @@ pub fn load_control(
         let mut channels = [[0; GROUP]; 4];
         for lane in 0..GROUP {
             let layer = if surface.array { r[lane] } else { 0 };
-            let inside = u[lane] < surface.width && v[lane] < surface.height && layer < surface.slices;
+            let inside =
+                u[lane] < surface.width && v[lane] < surface.height && layer < surface.slices;
             if mask >> lane & 1 == 0 || !inside {
                 continue;
             }
@@ -231,7 +240,9 @@ mod tests {
     /// Oracle: the codes of gen8_facts 8.3.
     #[test]
     fn control_words() {
-        for (samples, identity, clear) in [(2, 0b10, 0x3), (4, 0xe4, 0xff), (8, 0x7654_3210, u32::MAX)] {
+        for (samples, identity, clear) in
+            [(2, 0b10, 0x3), (4, 0xe4, 0xff), (8, 0x7654_3210, u32::MAX)]
+        {
             for sample in 0..samples {
                 assert_eq!(stored(identity, sample, samples), Some(sample));
                 assert_eq!(stored(0, sample, samples), Some(0));

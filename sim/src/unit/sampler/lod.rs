@@ -1,6 +1,6 @@
-//! Which levels a sample reads (003:2731-2827): level of detail by derivatives, bias, clamps, and the filter between
-//! levels. Levels of detail are integers that count 1/256 (2d p.399-400: U4.8, S4.8), from the first level of the
-//! surface on.
+//! Which levels a sample reads (003:2731-2827): level of detail by derivatives, bias, clamps, and
+//! the filter between levels. Levels of detail are integers that count 1/256 (2d p.399-400: U4.8,
+//! S4.8), from the first level of the surface on.
 
 use super::state::{MipFilter, Sampler};
 use crate::assumptions::{LOD_IS_ROUNDED, RESOURCE_MIN_LOD_BOUNDS_LEVELS};
@@ -26,8 +26,9 @@ static POWERS: LazyLock<Powers> = LazyLock::new(|| {
     Powers { powers, first }
 });
 
-/// The level of detail for a square of the length of a derivative, in texels of the first level: half its logarithm,
-/// to the nearest 1/256 (assumptions::LOD_IS_ROUNDED). What is no number is as little as 0.
+/// The level of detail for a square of the length of a derivative, in texels of the first level:
+/// half its logarithm, to the nearest 1/256 (assumptions::LOD_IS_ROUNDED). What is no number is as
+/// little as 0.
 pub fn of_square(square: f64) -> i32 {
     let bits = square.to_bits();
     let exponent = (bits >> 52) as i32 - 1023;
@@ -78,8 +79,8 @@ pub struct Chooser {
     max: i32,
     base: i32,
     mip: MipFilter,
-    /// Min LOD and Max LOD of the sampler state, whatever the surface has (2d p.397), if the level is clamped to them before
-    /// it is said what the map is: shrunk or enlarged.
+    /// Min LOD and Max LOD of the sampler state, whatever the surface has (2d p.397), if the level
+    /// is clamped to them before it is said what the map is: shrunk or enlarged.
     before: Option<[i32; 2]>,
     mag_has_levels: bool,
     least_share: u32,
@@ -87,8 +88,8 @@ pub struct Chooser {
 }
 
 impl Chooser {
-    /// For a surface of `last` + 1 levels, of which those from `resource` (in 1/256) on are present; `base` is its Base Mip
-    /// Level, which counts if the sampler has none (2d p.332).
+    /// For a surface of `last` + 1 levels, of which those from `resource` (in 1/256) on are
+    /// present; `base` is its Base Mip Level, which counts if the sampler has none (2d p.332).
     pub fn new(sampler: &Sampler, last: u32, resource: i32, base: i32) -> Chooser {
         let last = last as i32;
         let count = last * LEVEL;
@@ -129,8 +130,8 @@ impl Chooser {
         if self.mip == MipFilter::None || magnified && !self.mag_has_levels {
             return self.one(self.min / LEVEL, magnified);
         }
-        // The fraction of Max LOD does not reach beyond it: that one step too much of MIPFILTER_NEAREST is an erratum of
-        // older devices (003:3730).
+        // The fraction of Max LOD does not reach beyond it: that one step too much of
+        // MIPFILTER_NEAREST is an erratum of older devices (003:3730).
         let lod = self.clamped(lod);
         if self.mip == MipFilter::Nearest {
             return self.one((lod + LEVEL / 2) / LEVEL, magnified);
@@ -183,7 +184,10 @@ mod tests {
 
     #[test]
     fn special_values() {
-        assert_eq!((of_square(0.0), of_square(f64::NAN), of_square(f64::INFINITY)), (-FAR, -FAR, FAR));
+        assert_eq!(
+            (of_square(0.0), of_square(f64::NAN), of_square(f64::INFINITY)),
+            (-FAR, -FAR, FAR)
+        );
         assert_eq!((of_square(1.0), of_square(4.0), of_square(0.25)), (0, 256, -256));
         assert_eq!((of_parameter(f32::NAN), of_parameter(f32::INFINITY)), (0, FAR));
         assert_eq!(of_parameter(f32::NEG_INFINITY), -FAR);
@@ -194,8 +198,8 @@ mod tests {
         Sampler { mip, min_lod: (min * 256.0) as i32, max_lod: (max * 256.0) as i32, ..sampler }
     }
 
-    /// Oracle: the pseudocode of 003:2787-2827, in floats, with the erratum of 003:3730 mended; but the first clamp is to the
-    /// levels of the sampler state alone (2d p.397).
+    /// Oracle: the pseudocode of 003:2787-2827, in floats, with the erratum of 003:3730 mended; but
+    /// the first clamp is to the levels of the sampler state alone (2d p.397).
     #[test]
     fn pseudocode() {
         for mip in [MipFilter::None, MipFilter::Nearest, MipFilter::Linear] {
@@ -208,7 +212,8 @@ mod tests {
                             for step in -600..2000 {
                                 let given = f64::from(step) / 256.0;
                                 let lod = if preclamp { given.min(max).max(min) } else { given };
-                                let (max, min) = (f64::min(max, last.into()), f64::min(min, last.into()));
+                                let (max, min) =
+                                    (f64::min(max, last.into()), f64::min(min, last.into()));
                                 let clamp = |lod: f64| lod.min(max).max(min);
                                 let magnified = lod - base <= 0.0;
                                 let (mut share, level);
@@ -223,7 +228,10 @@ mod tests {
                                 }
                                 let choice = chooser.choose(step);
                                 let level = level.min(last.into());
-                                assert_eq!((choice.level, choice.magnified), (level as u8, magnified));
+                                assert_eq!(
+                                    (choice.level, choice.magnified),
+                                    (level as u8, magnified)
+                                );
                                 assert_eq!(f64::from(choice.share), share * 256.0);
                             }
                         }
@@ -233,12 +241,16 @@ mod tests {
         }
     }
 
-    /// OpenGL 4.6, 8.14.3 and 8.15: a map without levels is shrunk all the same where a pixel covers several texels.
+    /// OpenGL 4.6, 8.14.3 and 8.15: a map without levels is shrunk all the same where a pixel
+    /// covers several texels.
     #[test]
     fn a_map_of_one_level_is_shrunk_too() {
         let sampler = Sampler { preclamp: true, ..sampler(MipFilter::None, 0.0, 14.0) };
         let chooser = Chooser::new(&sampler, 0, 0, 0);
-        assert_eq!([-1, 0, 1, 700].map(|lod| chooser.choose(lod).magnified), [true, true, false, false]);
+        assert_eq!(
+            [-1, 0, 1, 700].map(|lod| chooser.choose(lod).magnified),
+            [true, true, false, false]
+        );
     }
 
     /// 2d p.405: a level of less than 25%, or 37.5%, is left out.
@@ -246,9 +258,21 @@ mod tests {
     fn trilinear_quality() {
         let sampler = Sampler { least_share: 64, ..sampler(MipFilter::Linear, 0.0, 14.0) };
         let chooser = Chooser::new(&sampler, 4, 0, 0);
-        assert_eq!(chooser.choose(256 + 63), Choice { level: 1, next: 1, share: 0, magnified: false });
-        assert_eq!(chooser.choose(256 + 64), Choice { level: 1, next: 2, share: 64, magnified: false });
-        assert_eq!(chooser.choose(256 + 192), Choice { level: 1, next: 2, share: 192, magnified: false });
-        assert_eq!(chooser.choose(256 + 193), Choice { level: 2, next: 2, share: 0, magnified: false });
+        assert_eq!(
+            chooser.choose(256 + 63),
+            Choice { level: 1, next: 1, share: 0, magnified: false }
+        );
+        assert_eq!(
+            chooser.choose(256 + 64),
+            Choice { level: 1, next: 2, share: 64, magnified: false }
+        );
+        assert_eq!(
+            chooser.choose(256 + 192),
+            Choice { level: 1, next: 2, share: 192, magnified: false }
+        );
+        assert_eq!(
+            chooser.choose(256 + 193),
+            Choice { level: 2, next: 2, share: 0, magnified: false }
+        );
     }
 }

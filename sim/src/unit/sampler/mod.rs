@@ -1,10 +1,11 @@
 //! The sampling engine: messages about texels (gen8_facts 4.2 and 11, 003 chapter 4).
 //!
-//! A message names a surface by binding table index and a sampler by number; both are resolved once, to a [`View`]. In reading
-//! order, what happens to a sample:
+//! A message names a surface by binding table index and a sampler by number; both are resolved
+//! once, to a [`View`]. In reading order, what happens to a sample:
 //!
 //! * [`payload`]: kinds of messages, where their parameters stand, and their answers;
-//! * [`views`], [`view`], [`state`], [`border`], [`key`], [`palette`]: surface and sampler, resolved;
+//! * [`views`], [`view`], [`state`], [`border`], [`key`], [`palette`]: surface and sampler,
+//!   resolved;
 //! * [`point`], [`cube`]: coordinates, layer and face of a lane;
 //! * [`levels`], [`lod`]: level of detail, and the levels that it chooses;
 //! * [`footprint`], [`address`]: the texels of a level and their weights;
@@ -52,8 +53,8 @@ use payload::{Action, Kind, Request, Simd};
 /// A message to the sampler.
 ///
 /// # Errors
-/// Page faults of states and texels, [`Fault::IllegalInstruction`] for messages that the surface does not take, and
-/// [`Fault::Unimplemented`] for media messages.
+/// Page faults of states and texels, [`Fault::IllegalInstruction`] for messages that the surface
+/// does not take, and [`Fault::Unimplemented`] for media messages.
 pub fn message<O: Observer>(
     port: &mut Port<'_, '_, O>,
     registers: &mut Registers,
@@ -70,12 +71,16 @@ pub fn message<O: Observer>(
     };
     let Some(kind) = Kind::of(descriptor.message_type) else {
         let bits = descriptor.message_type.bits();
-        return Err(port.illegal(format!("sampler message {bits:#x}: the type is reserved"), message));
+        return Err(
+            port.illegal(format!("sampler message {bits:#x}: the type is reserved"), message)
+        );
     };
     let request = Request::open(port, registers, message, kind, simd)?;
     let index = descriptor.binding_table_index.get() as u8;
     if index >= FIRST_SPECIAL_INDEX {
-        return Err(request.illegal(port, &format!("of binding table index {index}, which is no surface")));
+        return Err(
+            request.illegal(port, &format!("of binding table index {index}, which is no surface"))
+        );
     }
     let sampler = match kind.action {
         Action::Sample(_) | Action::Gather { .. } | Action::Lod => {
@@ -93,7 +98,9 @@ pub fn message<O: Observer>(
             sample::sample(view, vm, registers, &request, sample).map(|done| done.bytes)
         }
         Action::Gather { compares } => gather::gather(view, vm, registers, &request, compares),
-        Action::Load | Action::LoadSample | Action::LoadStored => load::load(view, vm, registers, &request),
+        Action::Load | Action::LoadSample | Action::LoadStored => {
+            load::load(view, vm, registers, &request)
+        }
         Action::LoadControl => load::load_control(view, vm, registers, &request),
         Action::Lod => {
             info::lod(view, registers, &request);
@@ -123,7 +130,9 @@ pub fn message<O: Observer>(
 fn refused(view: &View, action: Action) -> Option<String> {
     let surface = &view.surface;
     let format = surface.codec.map(Codec::format)?;
-    if surface.kind == SurfaceKind::Null || matches!(action, Action::SurfaceInfo | Action::SampleInfo) {
+    if surface.kind == SurfaceKind::Null
+        || matches!(action, Action::SurfaceInfo | Action::SampleInfo)
+    {
         return None;
     }
     let texels = matches!(action, Action::Sample(_) | Action::Gather { .. } | Action::Lod);

@@ -6,8 +6,8 @@ use super::texels::Texels;
 use super::view::{Place, View};
 use crate::mem::PageFault;
 
-/// The mean of the texels of a box that is as wide and high as 3DSTATE_MONOFILTER_SIZE says and has the point in its middle.
-/// What lies outside of the map is 0.
+/// The mean of the texels of a box that is as wide and high as 3DSTATE_MONOFILTER_SIZE says and has
+/// the point in its middle. What lies outside of the map is 0.
 ///
 /// # Errors
 /// A page fault.
@@ -39,8 +39,8 @@ pub fn filter(
             };
             let weight = part(column, width, share[0]) * part(row, height, share[1]);
             let (x, y) = (first[0] + column, first[1] + row);
-            let inside =
-                (0..i64::from(place.size[0])).contains(&x) && (0..i64::from(place.size[1])).contains(&y);
+            let inside = (0..i64::from(place.size[0])).contains(&x)
+                && (0..i64::from(place.size[1])).contains(&y);
             if weight > 0.0 && inside {
                 texels.clear();
                 texels.push(place, origin, x as i32, y as i32)?;

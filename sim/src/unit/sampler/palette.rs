@@ -13,7 +13,8 @@ impl Default for Palettes {
 }
 
 impl Palettes {
-    /// Loads the first entries of a palette; the others stay (2a p.196). What goes beyond its end is not looked at.
+    /// Loads the first entries of a palette; the others stay (2a p.196). What goes beyond its end
+    /// is not looked at.
     pub fn load(&mut self, palette: usize, entries: impl Iterator<Item = u32>) {
         self.0[palette].iter_mut().zip(entries).for_each(|(to, from)| *to = from);
     }

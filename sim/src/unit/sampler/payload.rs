@@ -1,5 +1,5 @@
-//! Messages to the sampler: their kinds, where their parameters stand, their header, and their answers
-//! (gen8_facts 4.2, 003:3915-4243).
+//! Messages to the sampler: their kinds, where their parameters stand, their header, and their
+//! answers (gen8_facts 4.2, 003:3915-4243).
 
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
@@ -131,7 +131,8 @@ pub struct Kind {
     pub action: Action,
     /// The place of each parameter among those of SIMD8 and SIMD16; [`ABSENT`] if it has none.
     places: [u8; PARAMETERS],
-    /// The dword of each parameter in the first half of the registers of SIMD4x2, counting halves of 4 dwords.
+    /// The dword of each parameter in the first half of the registers of SIMD4x2, counting halves
+    /// of 4 dwords.
     pair: [u8; PARAMETERS],
     /// It works without any parameter.
     empty: bool,
@@ -140,7 +141,12 @@ pub struct Kind {
 /// The place of a parameter that a kind does not have.
 const ABSENT: u8 = u8::MAX;
 
-const fn kind(name: &'static str, action: Action, order: &[Parameter], pair: &[(Parameter, u8)]) -> Kind {
+const fn kind(
+    name: &'static str,
+    action: Action,
+    order: &[Parameter],
+    pair: &[(Parameter, u8)],
+) -> Kind {
     let (mut places, mut pairs) = ([ABSENT; PARAMETERS], [ABSENT; PARAMETERS]);
     let mut n = 0;
     while n < order.len() {
@@ -163,20 +169,31 @@ const fn reduce(reduce: Reduce) -> Action {
     Action::Sample(Sample { lod: LodFrom::Neighbours, compares: false, reduce, kills: false })
 }
 
-use Parameter::{Ai, Bias, DrDx, DrDy, DuDx, DuDy, DvDx, DvDy, Lod, Mcs, OffU, OffV, R, Ref, Si, U, V};
+use Parameter::{
+    Ai, Bias, DrDx, DrDy, DuDx, DuDy, DvDx, DvDy, Lod, Mcs, OffU, OffV, R, Ref, Si, U, V,
+};
 
 /// Coordinates of SIMD4x2: the first register.
 macro_rules! pair {
     ($($parameter:ident $place:literal)*) => { &[(U, 0), (V, 1), (R, 2), (Ai, 3) $(, ($parameter, $place))*] };
 }
 
-/// Every kind of message (gen8_facts 4.2). Those of SIMD4x2 have four dwords of each register for each of their lanes: 4 is
-/// the first dword of the second register.
+/// Every kind of message (gen8_facts 4.2). Those of SIMD4x2 have four dwords of each register for
+/// each of their lanes: 4 is the first dword of the second register.
 static KINDS: [(Type, Kind); 22] = [
     (Type::SAMPLE, kind("sample", sample(LodFrom::Neighbours, false), &[U, V, R, Ai], pair![])),
-    (Type::SAMPLE_B, kind("sample_b", sample(LodFrom::Bias, false), &[Bias, U, V, R, Ai], pair![Bias 4])),
-    (Type::SAMPLE_L, kind("sample_l", sample(LodFrom::Message, false), &[Lod, U, V, R, Ai], pair![Lod 4])),
-    (Type::SAMPLE_C, kind("sample_c", sample(LodFrom::Neighbours, true), &[Ref, U, V, R, Ai], pair![Ref 4])),
+    (
+        Type::SAMPLE_B,
+        kind("sample_b", sample(LodFrom::Bias, false), &[Bias, U, V, R, Ai], pair![Bias 4]),
+    ),
+    (
+        Type::SAMPLE_L,
+        kind("sample_l", sample(LodFrom::Message, false), &[Lod, U, V, R, Ai], pair![Lod 4]),
+    ),
+    (
+        Type::SAMPLE_C,
+        kind("sample_c", sample(LodFrom::Neighbours, true), &[Ref, U, V, R, Ai], pair![Ref 4]),
+    ),
     (
         Type::SAMPLE_D,
         kind(
@@ -188,11 +205,21 @@ static KINDS: [(Type, Kind); 22] = [
     ),
     (
         Type::SAMPLE_B_C,
-        kind("sample_b_c", sample(LodFrom::Bias, true), &[Ref, Bias, U, V, R, Ai], pair![Ref 4 Bias 5]),
+        kind(
+            "sample_b_c",
+            sample(LodFrom::Bias, true),
+            &[Ref, Bias, U, V, R, Ai],
+            pair![Ref 4 Bias 5],
+        ),
     ),
     (
         Type::SAMPLE_L_C,
-        kind("sample_l_c", sample(LodFrom::Message, true), &[Ref, Lod, U, V, R, Ai], pair![Ref 4 Lod 5]),
+        kind(
+            "sample_l_c",
+            sample(LodFrom::Message, true),
+            &[Ref, Lod, U, V, R, Ai],
+            pair![Ref 4 Lod 5],
+        ),
     ),
     (Type::LD, kind("ld", Action::Load, &[U, Lod, V, R], &[(U, 0), (V, 1), (R, 2), (Lod, 3)])),
     (Type::GATHER4, kind("gather4", Action::Gather { compares: false }, &[U, V, R, Ai], pair![])),
@@ -219,7 +246,12 @@ static KINDS: [(Type, Kind); 22] = [
     ),
     (
         Type::GATHER4_PO,
-        kind("gather4_po", Action::Gather { compares: false }, &[U, V, OffU, OffV, R], pair![OffU 4 OffV 5]),
+        kind(
+            "gather4_po",
+            Action::Gather { compares: false },
+            &[U, V, OffU, OffV, R],
+            pair![OffU 4 OffV 5],
+        ),
     ),
     (
         Type::GATHER4_PO_C,
@@ -244,9 +276,17 @@ static KINDS: [(Type, Kind); 22] = [
     (Type::LD_MCS, kind("ld_mcs", Action::LoadControl, &[U, V, R], &[(U, 0), (V, 1), (R, 2)])),
     (
         Type::LD2DMS,
-        kind("ld2dms", Action::LoadSample, &[Si, Mcs, U, V, R], &[(U, 0), (V, 1), (R, 2), (Si, 4), (Mcs, 5)]),
+        kind(
+            "ld2dms",
+            Action::LoadSample,
+            &[Si, Mcs, U, V, R],
+            &[(U, 0), (V, 1), (R, 2), (Si, 4), (Mcs, 5)],
+        ),
     ),
-    (Type::LD2DSS, kind("ld2dss", Action::LoadStored, &[Si, U, V, R], &[(U, 0), (V, 1), (R, 2), (Si, 4)])),
+    (
+        Type::LD2DSS,
+        kind("ld2dss", Action::LoadStored, &[Si, U, V, R], &[(U, 0), (V, 1), (R, 2), (Si, 4)]),
+    ),
 ];
 
 impl Kind {
@@ -332,7 +372,9 @@ impl<'m> Request<'m> {
             kind,
             simd,
             mask: match simd {
-                Simd::Pair => u32::from(message.mask & 0x0f != 0) | u32::from(message.mask & 0xf0 != 0) << 1,
+                Simd::Pair => {
+                    u32::from(message.mask & 0x0f != 0) | u32::from(message.mask & 0xf0 != 0) << 1
+                }
                 Simd::Eight => message.mask & 0xff,
                 Simd::Sixteen => message.mask & 0xffff,
             },
@@ -351,7 +393,8 @@ impl<'m> Request<'m> {
                 header.alpha_write_channel_mask,
             ];
             request.present = (0..4).fold(0, |mask, n| mask | u8::from(!absent[n]) << n);
-            request.offset = [header.u_offset, header.v_offset, header.r_offset].map(|n| n.get() as i32);
+            request.offset =
+                [header.u_offset, header.v_offset, header.r_offset].map(|n| n.get() as i32);
             request.channel = header.gather4_source_channel.bits() as usize;
             request.samplers = Some(header.sampler_state_pointer.get());
         }
@@ -380,7 +423,12 @@ impl<'m> Request<'m> {
 
     /// A parameter of the lanes of a group; 0 if the message is shorter (003:4038).
     #[inline(always)]
-    pub fn parameter(&self, registers: &Registers, parameter: Parameter, group: usize) -> [u32; GROUP] {
+    pub fn parameter(
+        &self,
+        registers: &Registers,
+        parameter: Parameter,
+        group: usize,
+    ) -> [u32; GROUP] {
         if !self.has(parameter) {
             return [0; GROUP];
         }
@@ -394,9 +442,8 @@ impl<'m> Request<'m> {
                 lanes[1] = registers.u32(at + REGISTER / 2);
                 lanes
             }
-            Simd::Eight => {
-                registers.dwords(body + usize::from(self.kind.places[parameter as usize]) * REGISTER)
-            }
+            Simd::Eight => registers
+                .dwords(body + usize::from(self.kind.places[parameter as usize]) * REGISTER),
             Simd::Sixteen => {
                 let place = usize::from(self.kind.places[parameter as usize]);
                 registers.dwords(body + (2 * place + group) * REGISTER)
@@ -406,7 +453,12 @@ impl<'m> Request<'m> {
 
     /// The same as floats.
     #[inline(always)]
-    pub fn floats(&self, registers: &Registers, parameter: Parameter, group: usize) -> [f32; GROUP] {
+    pub fn floats(
+        &self,
+        registers: &Registers,
+        parameter: Parameter,
+        group: usize,
+    ) -> [f32; GROUP] {
         self.parameter(registers, parameter, group).map(f32::from_bits)
     }
 
@@ -416,8 +468,8 @@ impl<'m> Request<'m> {
         self.mask >> (GROUP * group) & 0xff
     }
 
-    /// Writes the answer of a group, channels of lanes. Channels that the header leaves out are skipped, those behind the
-    /// response length are not there.
+    /// Writes the answer of a group, channels of lanes. Channels that the header leaves out are
+    /// skipped, those behind the response length are not there.
     #[inline(always)]
     pub fn answer(&self, registers: &mut Registers, group: usize, channels: &[[u32; GROUP]; 4]) {
         let Some(at) = self.parcel.answer() else { return };

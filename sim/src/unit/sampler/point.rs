@@ -30,7 +30,12 @@ pub struct Point {
 impl Coordinates {
     /// Reads those that the surface takes.
     #[inline(always)]
-    pub fn read(request: &Request<'_>, registers: &Registers, view: &View, group: usize) -> Coordinates {
+    pub fn read(
+        request: &Request<'_>,
+        registers: &Registers,
+        view: &View,
+        group: usize,
+    ) -> Coordinates {
         let read = |parameter| request.floats(registers, parameter, group);
         let mut coordinates = Coordinates { uvr: [[0.0; GROUP]; 3], ai: [0.0; GROUP] };
         coordinates.uvr[0] = read(Parameter::U);
@@ -53,8 +58,8 @@ impl Coordinates {
         coordinates
     }
 
-    /// Where a lane samples. `on_face` says that a cube map's face is known already: R is its number, U and V are from
-    /// -1 to 1 (sample_d, 003:4053).
+    /// Where a lane samples. `on_face` says that a cube map's face is known already: R is its
+    /// number, U and V are from -1 to 1 (sample_d, 003:4053).
     #[inline(always)]
     pub fn point(&self, view: &View, lane: usize, on_face: bool) -> Point {
         let [u, v, r] = self.uvr.map(|coordinate| coordinate[lane]);
@@ -63,15 +68,20 @@ impl Coordinates {
             Dimension::One => {
                 Point { uvr: [u.into(), 0.0, 0.0], slice: first + layer(v, view.layers), face: 0 }
             }
-            Dimension::Two => {
-                Point { uvr: [u.into(), v.into(), 0.0], slice: first + layer(r, view.layers), face: 0 }
-            }
+            Dimension::Two => Point {
+                uvr: [u.into(), v.into(), 0.0],
+                slice: first + layer(r, view.layers),
+                face: 0,
+            },
             // Minimum Array Element is for arrays (gen8_facts 10.4).
             Dimension::Three => Point { uvr: [u.into(), v.into(), r.into()], slice: 0, face: 0 },
             Dimension::Cube => {
                 let half = |part: f32| (f64::from(part) + 1.0) * 0.5;
-                let (face, [u, v]) =
-                    if on_face { (layer(r, FACES), [half(u), half(v)]) } else { cube::face([u, v, r]) };
+                let (face, [u, v]) = if on_face {
+                    (layer(r, FACES), [half(u), half(v)])
+                } else {
+                    cube::face([u, v, r])
+                };
                 let slice = first + FACES * layer(self.ai[lane], view.layers);
                 Point { uvr: [u, v, 0.0], slice, face }
             }

@@ -1,6 +1,8 @@
-//! The short way of the most frequent samples: pictures of four normalized bytes a texel, nearest or linear.
+//! The short way of the most frequent samples: pictures of four normalized bytes a texel, nearest
+//! or linear.
 //!
-//! Sums of bytes with 16 bits of weight are exact in single floats, so that nothing but the last quotient is rounded.
+//! Sums of bytes with 16 bits of weight are exact in single floats, so that nothing but the last
+//! quotient is rounded.
 
 use super::levels::Detail;
 use super::payload::GROUP;
@@ -32,18 +34,24 @@ impl Quick {
     /// How a surface's texels are read the short way; none if they need the long one.
     pub fn of(surface: &Surface, wrap: [Wrap; 3], filters: [MapFilter; 2]) -> Option<Quick> {
         let format = surface.codec.map(Codec::format)?;
-        let borders = wrap.iter().take(2).any(|wrap| matches!(wrap, Wrap::Border | Wrap::HalfBorder));
+        let borders =
+            wrap.iter().take(2).any(|wrap| matches!(wrap, Wrap::Border | Wrap::HalfBorder));
         let simple = |filter| matches!(filter, MapFilter::Nearest | MapFilter::Linear);
         let plain = format.class == Class::Channels
             && format.bits == 32
             && !format.srgb
             && format.channels().iter().all(|channel| {
-                let known =
-                    matches!(channel.letter, Letter::R | Letter::G | Letter::B | Letter::A | Letter::X);
+                let known = matches!(
+                    channel.letter,
+                    Letter::R | Letter::G | Letter::B | Letter::A | Letter::X
+                );
                 let unorm = channel.encoding == Encoding::Unorm || channel.letter == Letter::X;
                 channel.bits == 8 && known && unorm
             });
-        if !plain || borders || surface.layout.dimension != Dimension::Two || !filters.into_iter().all(simple)
+        if !plain
+            || borders
+            || surface.layout.dimension != Dimension::Two
+            || !filters.into_iter().all(simple)
         {
             return None;
         }
@@ -69,7 +77,9 @@ impl Quick {
     #[inline(always)]
     pub fn answer(&self, lanes: &[[f32; 4]; GROUP]) -> [[u32; GROUP]; 4] {
         self.0.map(|channel| match channel {
-            Channel::Byte(byte) => std::array::from_fn(|lane| lanes[lane][usize::from(byte) % 4].to_bits()),
+            Channel::Byte(byte) => {
+                std::array::from_fn(|lane| lanes[lane][usize::from(byte) % 4].to_bits())
+            }
             Channel::Zero => [0; GROUP],
             Channel::One => [1.0f32.to_bits(); GROUP],
         })
@@ -132,8 +142,11 @@ fn level(
         column(surface.tile_mode, byte, surface.pitch) as u64
     };
     let line = |y: i32| {
-        let y = ((origin.top + i64::from(y)) << surface.line_stride) + i64::from(surface.line_offset);
-        surface.base.wrapping_add(row(surface.tile_mode, y + i64::from(surface.top), surface.pitch) as u64)
+        let y =
+            ((origin.top + i64::from(y)) << surface.line_stride) + i64::from(surface.line_offset);
+        surface
+            .base
+            .wrapping_add(row(surface.tile_mode, y + i64::from(surface.top), surface.pitch) as u64)
     };
     let mut texel = |address: u64| -> Result<[f32; 4], PageFault> {
         Ok(pages.bytes::<4>(address)?.map(|byte| i32::from(byte) as f32))

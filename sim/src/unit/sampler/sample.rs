@@ -53,8 +53,10 @@ pub fn sample(
                 continue;
             }
             let coordinates = Coordinates::read(request, registers, view, group);
-            let details = levels::details(request, registers, view, &coordinates, sample.lod, false, group);
-            let lanes = quick::group(view, &mut pages, &coordinates, &details, request.offset, mask)?;
+            let details =
+                levels::details(request, registers, view, &coordinates, sample.lod, false, group);
+            let lanes =
+                quick::group(view, &mut pages, &coordinates, &details, request.offset, mask)?;
             request.answer(registers, group, &quick.answer(&lanes));
             let texels = if view.filters == [MapFilter::Nearest; 2] { 1 } else { 4 };
             done.bytes += 4 * texels * u64::from(mask.count_ones());
@@ -72,7 +74,8 @@ pub fn sample(
         }
         let coordinates = Coordinates::read(request, registers, view, group);
         let on_face = sample.lod == LodFrom::Derivatives;
-        let details = levels::details(request, registers, view, &coordinates, sample.lod, false, group);
+        let details =
+            levels::details(request, registers, view, &coordinates, sample.lod, false, group);
         let references = request.floats(registers, Parameter::Ref, group);
         let mut lanes = Lanes {
             view,
@@ -131,7 +134,8 @@ impl Lanes<'_> {
                 Ok(())
             });
         }
-        let simple = self.details.iter().all(|detail| detail.choice.share == 0 && detail.line.is_none());
+        let simple =
+            self.details.iter().all(|detail| detail.choice.share == 0 && detail.line.is_none());
         if simple && self.sample.reduce == Reduce::Mean {
             return self.simple(texels);
         }
@@ -172,7 +176,8 @@ impl Lanes<'_> {
         texels.clear();
         self.each(|lanes, lane| {
             let place = view.place(lanes.details[lane].choice.level);
-            footprints[lane] = footprint::collect(view, texels, place, &lanes.points[lane], lanes.way(lane))?;
+            footprints[lane] =
+                footprint::collect(view, texels, place, &lanes.points[lane], lanes.way(lane))?;
             Ok(())
         })?;
         texels.read()?;
@@ -199,7 +204,8 @@ impl Lanes<'_> {
         let mut sums: [Sum; GROUP] = [[0.0; 4]; GROUP];
         let mut first = self.mask;
         for next in [false, true] {
-            let ways = self.details.iter().map(|detail| detail.line.map_or(1, |line| line.ways)).max();
+            let ways =
+                self.details.iter().map(|detail| detail.line.map_or(1, |line| line.ways)).max();
             for way in 0..ways.unwrap_or(1) {
                 let mut footprints = [Footprint::default(); GROUP];
                 let mut weights = [0.0; GROUP];
@@ -210,12 +216,15 @@ impl Lanes<'_> {
                         false => (choice.level, 256 - choice.share),
                         true => (choice.next, choice.share),
                     };
-                    let Some(sample) = along(line, way).filter(|_| share > 0) else { return Ok(()) };
+                    let Some(sample) = along(line, way).filter(|_| share > 0) else {
+                        return Ok(());
+                    };
                     let mut point = lanes.points[lane];
                     point.uvr[0] += sample.offset[0];
                     point.uvr[1] += sample.offset[1];
                     let place = view.place(level);
-                    footprints[lane] = footprint::collect(view, texels, place, &point, lanes.way(lane))?;
+                    footprints[lane] =
+                        footprint::collect(view, texels, place, &point, lanes.way(lane))?;
                     weights[lane] = f64::from(share) * (1.0 / 256.0) * sample.weight;
                     Ok(())
                 })?;
@@ -285,8 +294,9 @@ impl Lanes<'_> {
             return;
         }
         let counts = |n: &usize| footprint.weights[*n] != 0.0;
-        let killed =
-            (0..footprint.count).filter(counts).any(|n| texels.killed >> (footprint.first + n) & 1 == 1);
+        let killed = (0..footprint.count)
+            .filter(counts)
+            .any(|n| texels.killed >> (footprint.first + n) & 1 == 1);
         self.killed |= u32::from(killed) << lane;
     }
 }
@@ -300,7 +310,9 @@ struct Along {
 
 /// Sample `way` of a line, or the only one where there is none.
 fn along(line: Option<levels::Line>, way: u32) -> Option<Along> {
-    let Some(line) = line else { return (way == 0).then_some(Along { offset: [0.0; 2], weight: 1.0 }) };
+    let Some(line) = line else {
+        return (way == 0).then_some(Along { offset: [0.0; 2], weight: 1.0 });
+    };
     if way >= line.ways {
         return None;
     }
@@ -310,7 +322,8 @@ fn along(line: Option<levels::Line>, way: u32) -> Option<Along> {
     Some(Along { offset: line.step.map(|step| step * from_middle), weight: own / all })
 }
 
-/// The weighted mean of texels. Products are exact; what has no weight does not count, even if it is no number.
+/// The weighted mean of texels. Products are exact; what has no weight does not count, even if it
+/// is no number.
 #[inline(always)]
 fn mean(values: &[Value], footprint: &Footprint) -> Sum {
     let mut sum = [0.0; 4];

@@ -3,8 +3,8 @@
 use genxml::gen8::state::{
     SamplerState, SamplerStateChromaKeyMode, SamplerStateCubeSurfaceControlMode,
     SamplerStateLodClampMagnificationMode, SamplerStateLodPreClampMode, SamplerStateMagModeFilter,
-    SamplerStateMipModeFilter, SamplerStateTextureBorderColorMode, SamplerStateTrilinearFilterQuality,
-    TextureCoordinateMode, ThreeDPrefilterOperation,
+    SamplerStateMipModeFilter, SamplerStateTextureBorderColorMode,
+    SamplerStateTrilinearFilterQuality, TextureCoordinateMode, ThreeDPrefilterOperation,
 };
 
 /// Filter within a level (2d p.398).
@@ -91,7 +91,8 @@ pub struct Sampler {
     pub wrap: [Wrap; 3],
     /// Cube maps have the mode Cube.
     pub cube_override: bool,
-    /// Coordinates U, V and R are rounded rather than truncated where the map is enlarged, and where it is shrunk.
+    /// Coordinates U, V and R are rounded rather than truncated where the map is enlarged, and
+    /// where it is shrunk.
     pub round: [[bool; 3]; 2],
     /// Coordinates count the map; else texels of level 0.
     pub normalized: bool,
@@ -176,7 +177,8 @@ impl Sampler {
                 wrap("TCY Address Control Mode", state.tcy_address_control_mode)?,
                 wrap("TCZ Address Control Mode", state.tcz_address_control_mode)?,
             ],
-            cube_override: state.cube_surface_control_mode == SamplerStateCubeSurfaceControlMode::OVERRIDE,
+            cube_override: state.cube_surface_control_mode
+                == SamplerStateCubeSurfaceControlMode::OVERRIDE,
             round: [
                 [
                     state.u_address_min_filter_rounding_enable,

@@ -1,8 +1,9 @@
-//! Texels from memory: found by level, slice, column and row, collected in groups, read and decoded together.
+//! Texels from memory: found by level, slice, column and row, collected in groups, read and decoded
+//! together.
 //!
-//! Elements of whole bytes are only noted by address when they are asked for; [`Texels::read`] copies the bytes of the
-//! group and decodes all of it at once. What is not stored so simply (blocks, shared chroma, bits) is read when asked
-//! for, through the same pages.
+//! Elements of whole bytes are only noted by address when they are asked for; [`Texels::read`]
+//! copies the bytes of the group and decodes all of it at once. What is not stored so simply
+//! (blocks, shared chroma, bits) is read when asked for, through the same pages.
 
 use super::address::BORDER;
 use super::state::KeyMode;
@@ -121,7 +122,8 @@ impl<'v, 'a> Texels<'v, 'a> {
         self.count += 1;
     }
 
-    /// Adds all texels with these columns and rows, row by row; [`BORDER`] in one of them is the border colour.
+    /// Adds all texels with these columns and rows, row by row; [`BORDER`] in one of them is the
+    /// border colour.
     ///
     /// # Errors
     /// A page fault.
@@ -161,7 +163,8 @@ impl<'v, 'a> Texels<'v, 'a> {
     #[inline(always)]
     fn row(&self, origin: Origin, y: i32) -> u64 {
         let surface = &self.view.surface;
-        let y = ((origin.top + i64::from(y)) << surface.line_stride) + i64::from(surface.line_offset);
+        let y =
+            ((origin.top + i64::from(y)) << surface.line_stride) + i64::from(surface.line_offset);
         let offset = row(surface.tile_mode, y + i64::from(surface.top), surface.pitch);
         surface.base.wrapping_add(offset as u64)
     }
@@ -193,7 +196,9 @@ impl<'v, 'a> Texels<'v, 'a> {
             Source::Elements(size) => {
                 self.addresses[n] = self.address(origin, i64::from(x) * i64::from(size), y)
             }
-            Source::Odd(size) => self.addresses[n] = self.address(origin, i64::from(x) * i64::from(size), y),
+            Source::Odd(size) => {
+                self.addresses[n] = self.address(origin, i64::from(x) * i64::from(size), y)
+            }
             Source::Nothing => self.values[n] = [0; 4],
             Source::Bits(bits) => {
                 let at = x as u32 * bits;
@@ -208,14 +213,16 @@ impl<'v, 'a> Texels<'v, 'a> {
             }
             Source::Yuv => self.values[n] = self.packed(codec, place, origin, x, y)?,
             Source::Planar => self.values[n] = self.planar(codec, origin, x, y)?,
-            Source::Blocks(shift) => self.values[n] = self.compressed(codec, origin, shift, x, y)?,
+            Source::Blocks(shift) => {
+                self.values[n] = self.compressed(codec, origin, shift, x, y)?
+            }
         }
         self.count += 1;
         Ok(())
     }
 
-    /// A pixel of packed YUV. Chroma is stored for every second one; those between have the mean of their neighbours'
-    /// (003:3874).
+    /// A pixel of packed YUV. Chroma is stored for every second one; those between have the mean of
+    /// their neighbours' (003:3874).
     fn packed(
         &mut self,
         codec: &Codec,
@@ -239,8 +246,15 @@ impl<'v, 'a> Texels<'v, 'a> {
         Ok([mean(0).to_bits(), own[1][1], mean(2).to_bits(), own[1][3]])
     }
 
-    /// A pixel of luma and the chroma of the four pixels that it is one of: Cr, Y, Cb (003:3634); Cb is stored first.
-    fn planar(&mut self, codec: &Codec, origin: Origin, x: i32, y: i32) -> Result<Value, PageFault> {
+    /// A pixel of luma and the chroma of the four pixels that it is one of: Cr, Y, Cb (003:3634);
+    /// Cb is stored first.
+    fn planar(
+        &mut self,
+        codec: &Codec,
+        origin: Origin,
+        x: i32,
+        y: i32,
+    ) -> Result<Value, PageFault> {
         let size = i64::from(codec.format().bytes());
         let [column, line] = self.view.surface.chroma.u;
         let (pair, half) = (i64::from(column) + i64::from(x & !1), line as i32 + y / 2);

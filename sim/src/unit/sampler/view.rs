@@ -137,13 +137,20 @@ fn faces(state: &RenderSurfaceState) -> [bool; FACES as usize] {
 
 impl View {
     /// A surface through a sampler.
-    pub fn new(state: &RenderSurfaceState, surface: &Surface, sampler: &Sampler, extras: Extras) -> View {
+    pub fn new(
+        state: &RenderSurfaceState,
+        surface: &Surface,
+        sampler: &Sampler,
+        extras: Extras,
+    ) -> View {
         let (surface, sampler) = (*surface, *sampler);
         let format = surface.codec.map(Codec::format);
         let numeric = format.map_or(Numeric::Float, |format| format.numeric);
         let mut places = [Place::default(); MOST_LEVELS];
         for (n, place) in places.iter_mut().enumerate() {
-            if let Some(level) = surface.level(n as u32).filter(|_| surface.kind == SurfaceKind::Image) {
+            if let Some(level) =
+                surface.level(n as u32).filter(|_| surface.kind == SurfaceKind::Image)
+            {
                 *place = Place::new(&surface, &level);
             }
         }
@@ -156,12 +163,13 @@ impl View {
         };
         let resource = state.resource_min_lod.bits() as i32 - 256 * surface.first_level as i32;
         let base = (state.base_mip_level.get() * 256.0) as i32;
-        let last = surface.mip_count.min((MOST_LEVELS as u32 - 1).saturating_sub(surface.first_level));
+        let last =
+            surface.mip_count.min((MOST_LEVELS as u32 - 1).saturating_sub(surface.first_level));
         let list = format.map_or(&[][..], Format::channels);
         let has = |letter| list.iter().any(|channel| channel.letter == letter);
         let filters = [filter(sampler.min), filter(sampler.mag)];
-        let quick =
-            Quick::of(&surface, wrap, filters).filter(|_| extras.key.is_none() && places[0].size[0] > 0);
+        let quick = Quick::of(&surface, wrap, filters)
+            .filter(|_| extras.key.is_none() && places[0].size[0] > 0);
         View {
             surface,
             sampler,
@@ -187,13 +195,18 @@ impl View {
             quick,
             layers: if cube { surface.slices / FACES } else { surface.slices },
             mono: extras.mono,
-            // "the texture sample red channel (except for alpha-only formats which use the alpha channel)" (2d p.402)
-            compared: if has(Letter::A) && list.iter().all(|c| matches!(c.letter, Letter::A | Letter::X)) {
+            // "the texture sample red channel (except for alpha-only formats which use the alpha
+            // channel)" (2d p.402)
+            compared: if has(Letter::A)
+                && list.iter().all(|c| matches!(c.letter, Letter::A | Letter::X))
+            {
                 3
             } else {
                 0
             },
-            clamps_reference: list.first().is_some_and(|channel| channel.encoding == Encoding::Unorm),
+            clamps_reference: list
+                .first()
+                .is_some_and(|channel| channel.encoding == Encoding::Unorm),
         }
     }
 
@@ -219,7 +232,14 @@ impl View {
 
     /// How texels of a direction (U, V or R) are found for a level.
     #[inline(always)]
-    pub fn rule(&self, place: &Place, direction: usize, magnified: bool, linear: bool, offset: i32) -> Rule {
+    pub fn rule(
+        &self,
+        place: &Place,
+        direction: usize,
+        magnified: bool,
+        linear: bool,
+        offset: i32,
+    ) -> Rule {
         Rule {
             size: place.size[direction],
             wrap: self.wrap[direction],
@@ -230,7 +250,8 @@ impl View {
         }
     }
 
-    /// Where slice `slice` of a level begins: of a volume its own, of others that of the array, from its beginning in memory.
+    /// Where slice `slice` of a level begins: of a volume its own, of others that of the array,
+    /// from its beginning in memory.
     #[inline(always)]
     pub fn origin(&self, place: &Place, slice: u32, sample: u32) -> Origin {
         let layout = &self.surface.layout;
@@ -266,8 +287,8 @@ impl View {
         self.surface.select.map(|select| self.select(select, texel))
     }
 
-    /// What a texel is replaced with that is compared with a reference: 0 if the comparison holds, else 1
-    /// (003:3008-3016).
+    /// What a texel is replaced with that is compared with a reference: 0 if the comparison holds,
+    /// else 1 (003:3008-3016).
     #[inline]
     pub fn shadow(&self, texel: &Value, reference: f32) -> f32 {
         let texel = f32::from_bits(texel[self.compared]);

@@ -10,7 +10,9 @@ use crate::observe::Observer;
 use crate::surface::format::codec::Value;
 use crate::surface::format::{Codec, Letter};
 use crate::unit::Bindings;
-use genxml::gen8::render3d_binding::{PaletteEntry, SamplerIndirectState, ThreeDStateMonofilterSize};
+use genxml::gen8::render3d_binding::{
+    PaletteEntry, SamplerIndirectState, ThreeDStateMonofilterSize,
+};
 use genxml::gen8::render3d_pixel::ThreeDStateChromaKey;
 use genxml::gen8::state::SamplerState;
 
@@ -21,14 +23,17 @@ const MOST_VIEWS: usize = 4096;
 /// Colours of a palette.
 pub const COLORS: usize = 256;
 
-/// The samplers of the threads of one packet, and the views of surfaces through them that messages have named.
+/// The samplers of the threads of one packet, and the views of surfaces through them that messages
+/// have named.
 #[derive(Clone, Debug)]
 pub struct Samplers {
-    /// Graphics address that offsets of samplers and border colours count from: Dynamic State Base Address.
+    /// Graphics address that offsets of samplers and border colours count from: Dynamic State Base
+    /// Address.
     pub base: u64,
     /// Graphics address of the table of sampler states.
     pub table: u64,
-    /// By binding table index: the view that was used last, its place in `views` and one more, or 0.
+    /// By binding table index: the view that was used last, its place in `views` and one more, or
+    /// 0.
     recent: [u16; 256],
     views: Vec<Known>,
 }
@@ -53,7 +58,8 @@ impl Samplers {
         Samplers { base, table, recent: [0; 256], views: Vec::new() }
     }
 
-    /// Graphics address of sampler state `index`, of the table or of another one at `offset` from the base.
+    /// Graphics address of sampler state `index`, of the table or of another one at `offset` from
+    /// the base.
     #[inline(always)]
     pub fn address(&self, offset: Option<u64>, index: u64) -> u64 {
         let table = offset.map_or(self.table, |offset| self.base.wrapping_add(offset));
@@ -78,7 +84,8 @@ impl Bindings {
     /// Surface `index` through the sampler at an address; for messages without a sampler, none.
     ///
     /// # Errors
-    /// A page fault on the way to one of their states, or a state that asks for something that is not possible.
+    /// A page fault on the way to one of their states, or a state that asks for something that is
+    /// not possible.
     #[inline]
     pub fn view<O: Observer>(
         &mut self,
@@ -87,8 +94,8 @@ impl Bindings {
         sampler: Option<u64>,
     ) -> Result<&View, Fault> {
         let recent = usize::from(self.samplers.recent[usize::from(index)]);
-        let hit =
-            recent > 0 && self.samplers.views.get(recent - 1).is_some_and(|known| known.sampler == sampler);
+        let hit = recent > 0
+            && self.samplers.views.get(recent - 1).is_some_and(|known| known.sampler == sampler);
         let place = if hit { recent - 1 } else { self.look_up(exec, index, sampler)? };
         Ok(&self.samplers.views[place].view)
     }
@@ -131,7 +138,8 @@ impl Bindings {
                 .map_err(|fault| exec.page(fault, "sampler state"))?;
         }
         let sampler = Sampler::resolve(&SamplerState::unpack_lossy(&dwords)).map_err(|bad| {
-            let why = format!("SAMPLER_STATE at {:#x}: the value is reserved", address.unwrap_or(0));
+            let why =
+                format!("SAMPLER_STATE at {:#x}: the value is reserved", address.unwrap_or(0));
             exec.bad_field(bad.field, bad.value, why)
         })?;
         let mut extras = Extras::default();
@@ -157,13 +165,18 @@ impl Bindings {
         }
         let packet = latched(exec, ThreeDStateMonofilterSize::NAME, 0);
         let size = ThreeDStateMonofilterSize::unpack_lossy(&packet);
-        extras.mono = [size.monochrome_filter_width, size.monochrome_filter_height].map(|n| n.get() as u32);
+        extras.mono =
+            [size.monochrome_filter_width, size.monochrome_filter_height].map(|n| n.get() as u32);
         Ok(View::new(&state, &surface, &sampler, extras))
     }
 }
 
 /// A packet of state, or zeros if there was none.
-fn latched<const N: usize, O: Observer>(exec: &Exec<'_, O>, name: &'static str, index: u8) -> [u32; N] {
+fn latched<const N: usize, O: Observer>(
+    exec: &Exec<'_, O>,
+    name: &'static str,
+    index: u8,
+) -> [u32; N] {
     let mut dwords = [0; N];
     if let Some(packet) = exec.state.latched.get(name, index) {
         dwords.iter_mut().zip(packet).for_each(|(to, from)| *to = *from);
@@ -174,5 +187,6 @@ fn latched<const N: usize, O: Observer>(exec: &Exec<'_, O>, name: &'static str, 
 /// A colour of a palette (2d p.290).
 fn color(entry: u32) -> Value {
     let entry = PaletteEntry::unpack_lossy(&[entry]);
-    [entry.red, entry.green, entry.blue, entry.alpha].map(|byte| (byte.get() as f32 / 255.0).to_bits())
+    [entry.red, entry.green, entry.blue, entry.alpha]
+        .map(|byte| (byte.get() as f32 / 255.0).to_bits())
 }

@@ -30,15 +30,23 @@ impl Kms {
         let total = counts.iter().map(|count| u64::from(*count)).sum();
         let ids: Vec<u32> = client::array(arg.props_ptr, total)?;
         let values: Vec<u64> = client::array(arg.prop_values_ptr, total)?;
-        let named = objects.iter().zip(&counts).flat_map(|(object, count)| (0..*count).map(|_| *object));
-        let mut commit = Commit { state: self.state, flips: false, before: Vec::new(), after: None };
+        let named =
+            objects.iter().zip(&counts).flat_map(|(object, count)| (0..*count).map(|_| *object));
+        let mut commit =
+            Commit { state: self.state, flips: false, before: Vec::new(), after: None };
         for ((object, id), value) in named.zip(ids).zip(values) {
             self.set(&mut commit, object, settable(object, id, value)?, value)?;
         }
         Ok(commit)
     }
 
-    fn set(&self, commit: &mut Commit, object: u32, property: Property, value: u64) -> Result<(), Errno> {
+    fn set(
+        &self,
+        commit: &mut Commit,
+        object: u32,
+        property: Property,
+        value: u64,
+    ) -> Result<(), Errno> {
         let state = &mut commit.state;
         // The value is in the property's range.
         let (number, signed) = (value as u32, value as i32);
@@ -111,7 +119,9 @@ impl Device {
             return Err(Errno::INVAL.into());
         }
         // Nothing tells of a CRTC that is and stays off, or has no part in it.
-        if (event || after.is_some()) && (arg.count_objs == 0 || !(state.active || self.kms.state.active)) {
+        if (event || after.is_some())
+            && (arg.count_objs == 0 || !(state.active || self.kms.state.active))
+        {
             return Err(Errno::INVAL.into());
         }
         if test {

@@ -14,7 +14,8 @@ pub(super) const MAX_EXTENT: u32 = Mode::MAX_EXTENT as u32;
 pub(super) const SHOWN: [u32; 5] =
     [fourcc(b"RG16"), fourcc(b"XR24"), fourcc(b"XB24"), fourcc(b"XR30"), fourcc(b"XB30")];
 
-/// Formats with alpha, that a Broadwell has for its cursor only: a program that asks to show one gets it.
+/// Formats with alpha, that a Broadwell has for its cursor only: a program that asks to show one
+/// gets it.
 const WITH_ALPHA: [u32; 2] = [fourcc(b"AR24"), fourcc(b"AB24")];
 
 /// Modifiers that the display shows, rows and X tiles, with the kernel's number of the layout.
@@ -50,11 +51,17 @@ impl Device {
     fn insert_fb(&mut self, fb: FrameBuffer) -> Result<u32, Errno> {
         let pixel = if fb.format == fourcc(b"RG16") { 2 } else { 4 };
         let rows = u64::from(fb.height.max(1));
-        let end = u64::from(fb.offset) + u64::from(fb.pitch) * (rows - 1) + u64::from(fb.width) * pixel;
+        let end =
+            u64::from(fb.offset) + u64::from(fb.pitch) * (rows - 1) + u64::from(fb.width) * pixel;
         let object = self.object_mut(fb.object)?;
-        let bad = fb.width == 0 || fb.height == 0 || fb.width > MAX_EXTENT || fb.height > MAX_EXTENT;
+        let bad =
+            fb.width == 0 || fb.height == 0 || fb.width > MAX_EXTENT || fb.height > MAX_EXTENT;
         // A row has room for its pixels, and it shows no Y tiles.
-        if bad || u64::from(fb.pitch) < u64::from(fb.width) * pixel || end > object.size || fb.tiling > 1 {
+        if bad
+            || u64::from(fb.pitch) < u64::from(fb.width) * pixel
+            || end > object.size
+            || fb.tiling > 1
+        {
             return Err(Errno::INVAL);
         }
         object.users += 1;
@@ -65,7 +72,12 @@ impl Device {
     }
 
     /// ADDFB.
-    pub(in crate::device) fn add_fb(&mut self, id: Id, file: &mut File, arg: &mut mode::FbCmd) -> Outcome {
+    pub(in crate::device) fn add_fb(
+        &mut self,
+        id: Id,
+        file: &mut File,
+        arg: &mut mode::FbCmd,
+    ) -> Outcome {
         let format = match (arg.bpp, arg.depth) {
             (32, 24) => fourcc(b"XR24"),
             (32, 32) => fourcc(b"AR24"),
@@ -82,11 +94,22 @@ impl Device {
     }
 
     /// ADDFB2, of formats with one plane.
-    pub(in crate::device) fn add_fb2(&mut self, id: Id, file: &mut File, arg: &mut mode::FbCmd2) -> Outcome {
+    pub(in crate::device) fn add_fb2(
+        &mut self,
+        id: Id,
+        file: &mut File,
+        arg: &mut mode::FbCmd2,
+    ) -> Outcome {
         let object = *file.objects.get(arg.handles[0])?;
         let tiling = match arg.flags & mode::FB_MODIFIERS {
             0 => self.object(object)?.tiling,
-            _ => MODIFIERS.iter().find(|(modifier, _)| *modifier == arg.modifier[0]).ok_or(Errno::INVAL)?.1,
+            _ => {
+                MODIFIERS
+                    .iter()
+                    .find(|(modifier, _)| *modifier == arg.modifier[0])
+                    .ok_or(Errno::INVAL)?
+                    .1
+            }
         };
         // The display of a Broadwell shows neither NV12 nor anything else of several planes.
         if !SHOWN.contains(&arg.pixel_format) && !WITH_ALPHA.contains(&arg.pixel_format) {
@@ -109,7 +132,8 @@ impl Device {
     /// GETFB.
     pub(in crate::device) fn get_fb(&mut self, file: &mut File, arg: &mut mode::FbCmd) -> Outcome {
         let fb = *self.kms.frame_buffers.get(&arg.fb_id).ok_or(Errno::NOENT)?;
-        (arg.width, arg.height, arg.pitch, arg.bpp, arg.depth) = (fb.width, fb.height, fb.pitch, 32, 24);
+        (arg.width, arg.height, arg.pitch, arg.bpp, arg.depth) =
+            (fb.width, fb.height, fb.pitch, 32, 24);
         self.object_mut(fb.object)?.users += 1;
         arg.handle = file.objects.add(fb.object);
         Ok(())

@@ -1,4 +1,5 @@
-//! What can be asked of and set for the objects of the display, by name: properties, and blobs as their values.
+//! What can be asked of and set for the objects of the display, by name: properties, and blobs as
+//! their values.
 
 use super::buffers::{MODIFIERS, SHOWN};
 use super::{CONNECTOR, CRTC, ENCODER, Kms, PLANE, State, no_such_object};
@@ -310,7 +311,11 @@ impl Kms {
     }
 
     /// CREATEPROPBLOB.
-    pub(in crate::device) fn create_blob(&mut self, owner: Id, arg: &mut mode::CreateBlob) -> Outcome {
+    pub(in crate::device) fn create_blob(
+        &mut self,
+        owner: Id,
+        arg: &mut mode::CreateBlob,
+    ) -> Outcome {
         if !(1..=MAX_BLOB).contains(&arg.length) {
             return Err(Errno::INVAL.into());
         }

@@ -1,5 +1,6 @@
-//! BC1, BC2 and BC3 (DXT1, DXT3 and DXT5): two colours of 5, 6 and 5 bits, two more between them, and two bits a texel
-//! that choose one of the four. BC2 and BC3 have alpha in eight bytes before these.
+//! BC1, BC2 and BC3 (DXT1, DXT3 and DXT5): two colours of 5, 6 and 5 bits, two more between them,
+//! and two bits a texel that choose one of the four. BC2 and BC3 have alpha in eight bytes before
+//! these.
 
 use super::bc4::Ramp;
 use super::{Block, Bytes, Channel, Value, convert, expand};
@@ -12,8 +13,8 @@ pub struct Bc1 {
 }
 
 impl Bc1 {
-    /// A block of BC1: without the second of the colours between if the first colour is not the greater one, as numbers.
-    /// Then the last colour is black, and `black` its alpha.
+    /// A block of BC1: without the second of the colours between if the first colour is not the
+    /// greater one, as numbers. Then the last colour is black, and `black` its alpha.
     #[inline]
     pub fn alone(bytes: &[u8; 8], black: u8, srgb: bool) -> Bc1 {
         let [first, second, _, _] = words(bytes);
@@ -39,7 +40,8 @@ impl Bc1 {
         };
         let between = if four { [mix(2, 1), mix(1, 2)] } else { [mix(1, 1), [0, 0, 0, black]] };
         let values = Bytes::new(srgb);
-        let palette = [mix(1, 0), mix(0, 1), between[0], between[1]].map(|colour| values.value(colour));
+        let palette =
+            [mix(1, 0), mix(0, 1), between[0], between[1]].map(|colour| values.value(colour));
         Bc1 { palette, indices: high << 16 | low }
     }
 }

@@ -1,5 +1,5 @@
-//! BC4 and BC5: a channel of two bytes and of what lies between them, with three bits a texel that choose. BC5 has two
-//! such channels; the alpha of BC3 is one.
+//! BC4 and BC5: a channel of two bytes and of what lies between them, with three bits a texel that
+//! choose. BC5 has two such channels; the alpha of BC3 is one.
 
 use super::Channel;
 use crate::assumptions::ENDS_OF_SIGNED_BLOCKS_ARE_CLAMPED_FIRST;
@@ -23,22 +23,33 @@ impl Ramp {
     pub fn snorm(bytes: &[u8; 8]) -> Ramp {
         let raw = [bytes[0], bytes[1]].map(u8::cast_signed);
         let ends = raw.map(|end| i32::from(end).max(-127));
-        let falling =
-            if ENDS_OF_SIGNED_BLOCKS_ARE_CLAMPED_FIRST { ends[0] > ends[1] } else { raw[0] > raw[1] };
+        let falling = if ENDS_OF_SIGNED_BLOCKS_ARE_CLAMPED_FIRST {
+            ends[0] > ends[1]
+        } else {
+            raw[0] > raw[1]
+        };
         Ramp::read(bytes, ends, falling, [-127, 127])
     }
 
-    /// If the first end is the greater one, there are six steps between the ends, else four, and the least and the
-    /// greatest value. What lies between is as exact as a float can be.
+    /// If the first end is the greater one, there are six steps between the ends, else four, and
+    /// the least and the greatest value. What lies between is as exact as a float can be.
     #[inline(always)]
-    fn read(bytes: &[u8; 8], [first, second]: [i32; 2], falling: bool, [least, most]: [i32; 2]) -> Ramp {
+    fn read(
+        bytes: &[u8; 8],
+        [first, second]: [i32; 2],
+        falling: bool,
+        [least, most]: [i32; 2],
+    ) -> Ramp {
         let steps = if falling { 7 } else { 5 };
         let mut values = [first * steps, second * steps, 0, 0, 0, 0, least * steps, most * steps];
         for n in 1..steps {
             values[n as usize + 1] = first * (steps - n) + second * n;
         }
         let whole = (most * steps) as f32;
-        Ramp { values: values.map(|value| value as f32 / whole), indices: u64::from_le_bytes(*bytes) >> 16 }
+        Ramp {
+            values: values.map(|value| value as f32 / whole),
+            indices: u64::from_le_bytes(*bytes) >> 16,
+        }
     }
 }
 

@@ -1,10 +1,11 @@
-//! BC6H: red, green and blue as halves, one or two pairs of ends, in fourteen modes that differ in the bits of the ends.
+//! BC6H: red, green and blue as halves, one or two pairs of ends, in fourteen modes that differ in
+//! the bits of the ends.
 
 use super::bptc::{Indices, Partition, interpolate};
 use super::{Block, ONE, Value, convert};
 
-/// A mode: how many bits ends have, and where these lie. Ends are called w, x, y and z: w and x those of the first subset,
-/// y and z those of the second.
+/// A mode: how many bits ends have, and where these lie. Ends are called w, x, y and z: w and x
+/// those of the first subset, y and z those of the second.
 struct Mode {
     /// The lowest two or five bits of the block.
     code: u32,
@@ -35,8 +36,9 @@ struct Run {
 
 const MOST_RUNS: usize = 25;
 
-/// A row of the table: the code, pairs of ends, bits of end w, bits of the others; then the runs in the order of the
-/// block, each as channel and end with the lowest and the highest bit there, or a single one.
+/// A row of the table: the code, pairs of ends, bits of end w, bits of the others; then the runs in
+/// the order of the block, each as channel and end with the lowest and the highest bit there, or a
+/// single one.
 const fn mode(row: [u32; 6], layout: &str) -> Mode {
     let [code, subsets, base, red, green, blue] = row;
     // The two modes with as many bits for all ends have no differences.
@@ -64,8 +66,11 @@ const fn runs(layout: &[u8], mut place: u8) -> [Run; MOST_RUNS] {
         let end = layout[at + 1] - b'w';
         assert!(end < 4, "no end");
         let (mut low, next) = number(layout, at + 2);
-        let (high, next) =
-            if next < layout.len() && layout[next] == b'-' { number(layout, next + 1) } else { (low, next) };
+        let (high, next) = if next < layout.len() && layout[next] == b'-' {
+            number(layout, next + 1)
+        } else {
+            (low, next)
+        };
         while low <= high {
             let mut length = high - low + 1;
             if place < 64 && place + length > 64 {
@@ -145,7 +150,10 @@ static MODES: [Mode; 14] = [
     ),
     mode([0x03, 1, 10, 10, 10, 10], "rw0-9 gw0-9 bw0-9 rx0-9 gx0-9 bx0-9"),
     mode([0x07, 1, 11, 9, 9, 9], "rw0-9 gw0-9 bw0-9 rx0-8 rw10 gx0-8 gw10 bx0-8 bw10"),
-    mode([0x0b, 1, 12, 8, 8, 8], "rw0-9 gw0-9 bw0-9 rx0-7 rw11 rw10 gx0-7 gw11 gw10 bx0-7 bw11 bw10"),
+    mode(
+        [0x0b, 1, 12, 8, 8, 8],
+        "rw0-9 gw0-9 bw0-9 rx0-7 rw11 rw10 gx0-7 gw11 gw10 bx0-7 bw11 bw10",
+    ),
     mode(
         [0x0f, 1, 16, 4, 4, 4],
         "rw0-9 gw0-9 bw0-9 rx0-3 rw15 rw14 rw13 rw12 rw11 rw10 gx0-3 gw15 gw14 gw13 gw12 gw11 gw10 bx0-3 \
@@ -175,7 +183,8 @@ impl Bc6h {
         let halves = [block as u64, (block >> 64) as u64];
         let mut raw = [0; 12];
         for run in mode.runs.iter().take_while(|run| run.mask != 0) {
-            let bits = (halves[usize::from(run.at / 64)] >> (run.at % 64)) as i32 & i32::from(run.mask);
+            let bits =
+                (halves[usize::from(run.at / 64)] >> (run.at % 64)) as i32 & i32::from(run.mask);
             raw[usize::from(run.end)] |= bits << run.low;
         }
         // The indices fill the block, those of two subsets behind 5 bits of the partition.
@@ -232,8 +241,8 @@ fn widen(value: i32, bits: u32, signed: bool) -> i32 {
     if value < 0 { -wide } else { wide }
 }
 
-/// The half for an interpolated value: 31/64 of it, or 31/32 of its magnitude, so that the greatest is finite. There is no
-/// negative zero.
+/// The half for an interpolated value: 31/64 of it, or 31/32 of its magnitude, so that the greatest
+/// is finite. There is no negative zero.
 #[inline(always)]
 fn half(value: i32, signed: bool) -> u16 {
     if !signed {
@@ -249,8 +258,9 @@ impl Block for Bc6h {
         let n = 4 * y + x;
         let [first, second] = &self.ends[self.partition.subset(n) & 1];
         let weight = self.indices.weight(n);
-        let channel =
-            |n: usize| convert::float(half(interpolate(first[n], second[n], weight), self.signed).into(), 16);
+        let channel = |n: usize| {
+            convert::float(half(interpolate(first[n], second[n], weight), self.signed).into(), 16)
+        };
         [channel(0), channel(1), channel(2), ONE]
     }
 }

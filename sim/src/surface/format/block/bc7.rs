@@ -27,8 +27,30 @@ struct Mode {
 }
 
 const fn mode(row: [u32; 10]) -> Mode {
-    let [subsets, partition, rotation, selection, colour, alpha, end_bits, shared_bits, index, second] = row;
-    Mode { subsets, partition, rotation, selection, colour, alpha, end_bits, shared_bits, index, second }
+    let [
+        subsets,
+        partition,
+        rotation,
+        selection,
+        colour,
+        alpha,
+        end_bits,
+        shared_bits,
+        index,
+        second,
+    ] = row;
+    Mode {
+        subsets,
+        partition,
+        rotation,
+        selection,
+        colour,
+        alpha,
+        end_bits,
+        shared_bits,
+        index,
+        second,
+    }
 }
 
 const MODES: [Mode; 8] = [
@@ -137,8 +159,10 @@ impl Block for Bc7 {
         let n = 4 * y + x;
         let [first, second] = &self.ends[self.partition.subset(n)];
         let [colour, alpha] = [&self.indices[0], &self.indices[1]].map(|indices| indices.weight(n));
-        let channel = |n: usize, weight| interpolate(first[n].into(), second[n].into(), weight) as u8;
-        let mut texel = [channel(0, colour), channel(1, colour), channel(2, colour), channel(3, alpha)];
+        let channel =
+            |n: usize, weight| interpolate(first[n].into(), second[n].into(), weight) as u8;
+        let mut texel =
+            [channel(0, colour), channel(1, colour), channel(2, colour), channel(3, alpha)];
         texel.swap(3, self.rotated);
         self.values.value(texel)
     }

@@ -1,20 +1,22 @@
-//! What BC6H and BC7 share: how texels are divided among subsets, and indices whose highest bit is left out where it is
-//! known to be 0 (Direct3D 11, BC6H and BC7 formats; ARB_texture_compression_bptc).
+//! What BC6H and BC7 share: how texels are divided among subsets, and indices whose highest bit is
+//! left out where it is known to be 0 (Direct3D 11, BC6H and BC7 formats;
+//! ARB_texture_compression_bptc).
 
 /// Subset of each texel, a bit a texel.
 const TWO: [u16; 64] = [
-    0xcccc, 0x8888, 0xeeee, 0xecc8, 0xc880, 0xfeec, 0xfec8, 0xec80, 0xc800, 0xffec, 0xfe80, 0xe800, 0xffe8,
-    0xff00, 0xfff0, 0xf000, 0xf710, 0x008e, 0x7100, 0x08ce, 0x008c, 0x7310, 0x3100, 0x8cce, 0x088c, 0x3110,
-    0x6666, 0x366c, 0x17e8, 0x0ff0, 0x718e, 0x399c, 0xaaaa, 0xf0f0, 0x5a5a, 0x33cc, 0x3c3c, 0x55aa, 0x9696,
-    0xa55a, 0x73ce, 0x13c8, 0x324c, 0x3bdc, 0x6996, 0xc33c, 0x9966, 0x0660, 0x0272, 0x04e4, 0x4e40, 0x2720,
-    0xc936, 0x936c, 0x39c6, 0x639c, 0x9336, 0x9cc6, 0x817e, 0xe718, 0xccf0, 0x0fcc, 0x7744, 0xee22,
+    0xcccc, 0x8888, 0xeeee, 0xecc8, 0xc880, 0xfeec, 0xfec8, 0xec80, 0xc800, 0xffec, 0xfe80, 0xe800,
+    0xffe8, 0xff00, 0xfff0, 0xf000, 0xf710, 0x008e, 0x7100, 0x08ce, 0x008c, 0x7310, 0x3100, 0x8cce,
+    0x088c, 0x3110, 0x6666, 0x366c, 0x17e8, 0x0ff0, 0x718e, 0x399c, 0xaaaa, 0xf0f0, 0x5a5a, 0x33cc,
+    0x3c3c, 0x55aa, 0x9696, 0xa55a, 0x73ce, 0x13c8, 0x324c, 0x3bdc, 0x6996, 0xc33c, 0x9966, 0x0660,
+    0x0272, 0x04e4, 0x4e40, 0x2720, 0xc936, 0x936c, 0x39c6, 0x639c, 0x9336, 0x9cc6, 0x817e, 0xe718,
+    0xccf0, 0x0fcc, 0x7744, 0xee22,
 ];
 
 /// The texel of the second subset whose index has a bit less; of the first it is always texel 0.
 const ANCHOR_OF_TWO: [u8; 64] = [
-    15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 2, 8, 2, 2, 8, 8, 15, 2, 8, 2, 2, 8,
-    8, 2, 2, 15, 15, 6, 8, 2, 8, 15, 15, 2, 8, 2, 2, 2, 15, 15, 6, 6, 2, 6, 8, 15, 15, 2, 2, 15, 15, 15, 15,
-    15, 2, 2, 15,
+    15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 2, 8, 2, 2, 8, 8, 15, 2, 8,
+    2, 2, 8, 8, 2, 2, 15, 15, 6, 8, 2, 8, 15, 15, 2, 8, 2, 2, 2, 15, 15, 6, 6, 2, 6, 8, 15, 15, 2,
+    2, 15, 15, 15, 15, 15, 2, 2, 15,
 ];
 
 /// Subset of each texel, two bits a texel.
@@ -32,14 +34,14 @@ const THREE: [u32; 64] = [
 /// The texels of the second and the third subset whose indices have a bit less.
 const ANCHORS_OF_THREE: [[u8; 64]; 2] = [
     [
-        3, 3, 15, 15, 8, 3, 15, 15, 8, 8, 6, 6, 6, 5, 3, 3, 3, 3, 8, 15, 3, 3, 6, 10, 5, 8, 8, 6, 8, 5, 15,
-        15, 8, 15, 3, 5, 6, 10, 8, 15, 15, 3, 15, 5, 15, 15, 15, 15, 3, 15, 5, 5, 5, 8, 5, 10, 5, 10, 8, 13,
-        15, 12, 3, 3,
+        3, 3, 15, 15, 8, 3, 15, 15, 8, 8, 6, 6, 6, 5, 3, 3, 3, 3, 8, 15, 3, 3, 6, 10, 5, 8, 8, 6,
+        8, 5, 15, 15, 8, 15, 3, 5, 6, 10, 8, 15, 15, 3, 15, 5, 15, 15, 15, 15, 3, 15, 5, 5, 5, 8,
+        5, 10, 5, 10, 8, 13, 15, 12, 3, 3,
     ],
     [
-        15, 8, 8, 3, 15, 15, 3, 8, 15, 15, 15, 15, 15, 15, 15, 8, 15, 8, 15, 3, 15, 8, 15, 8, 3, 15, 6, 10,
-        15, 15, 10, 8, 15, 3, 15, 10, 10, 8, 9, 10, 6, 15, 8, 15, 3, 6, 6, 8, 15, 3, 15, 15, 15, 15, 15, 15,
-        15, 15, 15, 15, 3, 15, 15, 8,
+        15, 8, 8, 3, 15, 15, 3, 8, 15, 15, 15, 15, 15, 15, 15, 8, 15, 8, 15, 3, 15, 8, 15, 8, 3,
+        15, 6, 10, 15, 15, 10, 8, 15, 3, 15, 10, 10, 8, 9, 10, 6, 15, 8, 15, 3, 6, 6, 8, 15, 3, 15,
+        15, 15, 15, 15, 15, 15, 15, 15, 15, 3, 15, 15, 8,
     ],
 ];
 
@@ -64,7 +66,11 @@ impl Partition {
         match subsets {
             3 => {
                 let [one, other] = [ANCHORS_OF_THREE[0][n], ANCHORS_OF_THREE[1][n]];
-                Partition { subsets: THREE[n], anchors: [0, one.min(other), one.max(other)], count: 3 }
+                Partition {
+                    subsets: THREE[n],
+                    anchors: [0, one.min(other), one.max(other)],
+                    count: 3,
+                }
             }
             2 => Partition { subsets: spread(TWO[n]), anchors: [0, ANCHOR_OF_TWO[n], 0], count: 2 },
             _ => Partition::WHOLE,
@@ -96,7 +102,8 @@ pub struct Indices {
 }
 
 impl Indices {
-    /// Indices of `width` bits from bit `low` of the block up; the bits that are left out are put in.
+    /// Indices of `width` bits from bit `low` of the block up; the bits that are left out are put
+    /// in.
     #[inline(always)]
     pub fn new(block: u128, low: u32, width: u32, partition: &Partition) -> Indices {
         let mut bits = (block >> low) as u64;

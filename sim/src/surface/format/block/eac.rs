@@ -1,5 +1,6 @@
-//! EAC: a channel of a base and a multiple of one of eight modifiers for each texel. R11 and RG11 have one or two of
-//! them, with 11 bits; in ETC2 with alpha, alpha is one with 8 bits (OpenGL ES 3, appendix C).
+//! EAC: a channel of a base and a multiple of one of eight modifiers for each texel. R11 and RG11
+//! have one or two of them, with 11 bits; in ETC2 with alpha, alpha is one with 8 bits (OpenGL ES
+//! 3, appendix C).
 
 use super::{Channel, field};
 
@@ -56,8 +57,9 @@ impl Eac {
         let word = u64::from_be_bytes(*bytes);
         let multiplier = field(word, 52, 4) as i32;
         let modifiers = MODIFIERS[field(word, 48, 4) as usize];
-        let values = modifiers
-            .map(|modifier| value(multiplier, modifier.into()).clamp(least, most) as f32 / most as f32);
+        let values = modifiers.map(|modifier| {
+            value(multiplier, modifier.into()).clamp(least, most) as f32 / most as f32
+        });
         Eac { values, word }
     }
 }

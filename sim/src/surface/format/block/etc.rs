@@ -1,5 +1,6 @@
-//! ETC1, and the colours of ETC2: two halves of a block with a colour each and differences to it, or, in ETC2, where the
-//! second colour would leave its range, other ways: T, H and planar (OpenGL ES 3, appendix C).
+//! ETC1, and the colours of ETC2: two halves of a block with a colour each and differences to it,
+//! or, in ETC2, where the second colour would leave its range, other ways: T, H and planar (OpenGL
+//! ES 3, appendix C).
 
 use super::bc1::parts;
 use super::eac::Eac;
@@ -44,8 +45,8 @@ impl Etc2 {
         Etc2::read(word, field(word, 33, 1) == 1, true, false, srgb)
     }
 
-    /// A block with punch-through alpha: where others say whether the second colour is a difference, it says whether all
-    /// texels are opaque.
+    /// A block with punch-through alpha: where others say whether the second colour is a
+    /// difference, it says whether all texels are opaque.
     #[inline]
     pub fn punch_through(bytes: &[u8; 8], srgb: bool) -> Etc2 {
         let word = u64::from_be_bytes(*bytes);
@@ -56,7 +57,8 @@ impl Etc2 {
     fn read(word: u64, differential: bool, opaque: bool, wraps: bool, srgb: bool) -> Etc2 {
         let values = Bytes::new(srgb);
         let paint = |colours: [Rgb; 4]| {
-            let mut palette = colours.map(|[red, green, blue]| values.value([red, green, blue, 0xff]));
+            let mut palette =
+                colours.map(|[red, green, blue]| values.value([red, green, blue, 0xff]));
             if !opaque {
                 palette[2] = [0; 4];
             }
@@ -83,8 +85,8 @@ fn individual(word: u64) -> [Rgb; 2] {
     [60, 56].map(|low| [low, low - 8, low - 16].map(|low| expand(field(word, low, 4), 4)))
 }
 
-/// The first colour of 5 bits a channel and the second as a difference to it, or the first channel of the second that
-/// leaves its range, if none `wraps`.
+/// The first colour of 5 bits a channel and the second as a difference to it, or the first channel
+/// of the second that leaves its range, if none `wraps`.
 #[inline(always)]
 fn second(word: u64, wraps: bool) -> Result<[Rgb; 2], usize> {
     let first = [59, 51, 43].map(|low| field(word, low, 5));
@@ -100,9 +102,15 @@ fn second(word: u64, wraps: bool) -> Result<[Rgb; 2], usize> {
     Ok([first, second].map(|colour| colour.map(|channel| expand(channel & 31, 5))))
 }
 
-/// Two halves with a colour and a table each. Blocks with transparent texels have no small differences.
+/// Two halves with a colour and a table each. Blocks with transparent texels have no small
+/// differences.
 #[inline(always)]
-fn halves(word: u64, colours: [Rgb; 2], opaque: bool, paint: impl Fn([Rgb; 4]) -> [Value; 4]) -> Colours {
+fn halves(
+    word: u64,
+    colours: [Rgb; 2],
+    opaque: bool,
+    paint: impl Fn([Rgb; 4]) -> [Value; 4],
+) -> Colours {
     let palette = |colour: Rgb, low: u32| {
         let [small, large] = MODIFIERS[field(word, low, 3) as usize];
         let small = if opaque { small } else { 0 };
@@ -121,14 +129,16 @@ fn shifted(colour: Rgb, difference: i32) -> Rgb {
 /// A colour, and another with two that differ from it.
 #[inline(always)]
 fn way_t(word: u64) -> [Rgb; 4] {
-    let first = [field(word, 59, 2) << 2 | field(word, 56, 2), field(word, 52, 4), field(word, 48, 4)];
+    let first =
+        [field(word, 59, 2) << 2 | field(word, 56, 2), field(word, 52, 4), field(word, 48, 4)];
     let second = [field(word, 44, 4), field(word, 40, 4), field(word, 36, 4)];
     let [first, second] = [first, second].map(|colour| colour.map(|channel| expand(channel, 4)));
     let distance = DISTANCES[(field(word, 34, 2) << 1 | field(word, 32, 1)) as usize];
     [first, shifted(second, distance), second, shifted(second, -distance)]
 }
 
-/// Two colours, each as two that differ from it. The order of the two is the lowest bit of the distance.
+/// Two colours, each as two that differ from it. The order of the two is the lowest bit of the
+/// distance.
 #[inline(always)]
 fn way_h(word: u64) -> [Rgb; 4] {
     let first = [
@@ -157,7 +167,8 @@ fn planar(word: u64, values: Bytes) -> Colours {
         field(word, 56, 1) << 6 | field(word, 49, 6),
         field(word, 48, 1) << 5 | field(word, 43, 2) << 3 | field(word, 39, 3),
     ]);
-    let right = rgb([field(word, 34, 5) << 1 | field(word, 32, 1), field(word, 25, 7), field(word, 19, 6)]);
+    let right =
+        rgb([field(word, 34, 5) << 1 | field(word, 32, 1), field(word, 25, 7), field(word, 19, 6)]);
     let below = rgb([field(word, 13, 6), field(word, 6, 7), field(word, 0, 6)]);
     Colours::Planar { origin, right, below, values }
 }
@@ -175,8 +186,10 @@ impl Block for Etc2 {
             }
             Colours::Planar { origin, right, below, values } => {
                 let channel = |n: usize| {
-                    let [origin, right, below] = [origin, right, below].map(|colour| i32::from(colour[n]));
-                    let sum = x as i32 * (right - origin) + y as i32 * (below - origin) + 4 * origin + 2;
+                    let [origin, right, below] =
+                        [origin, right, below].map(|colour| i32::from(colour[n]));
+                    let sum =
+                        x as i32 * (right - origin) + y as i32 * (below - origin) + 4 * origin + 2;
                     (sum >> 2).clamp(0, 255) as u8
                 };
                 values.value([channel(0), channel(1), channel(2), 0xff])

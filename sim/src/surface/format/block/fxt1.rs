@@ -104,7 +104,8 @@ fn chroma(bits: Bits) -> [Colour; 8] {
     four([64, 79, 94, 109].map(|low| bits.colour(low)))
 }
 
-/// CC_MIXED: two colours for each half, with more green: what lies between them, and transparent if a bit says so.
+/// CC_MIXED: two colours for each half, with more green: what lies between them, and transparent if
+/// a bit says so.
 fn mixed(bits: Bits, half: u32) -> [Colour; 8] {
     let low = 64 + 30 * half;
     let green = bits.field(125 + half, 1);
@@ -129,7 +130,8 @@ fn alpha(bits: Bits) -> [Colour; 8] {
     four([with_alpha(bits, 0), with_alpha(bits, 1), with_alpha(bits, 2), TRANSPARENT])
 }
 
-/// CC_ALPHA with colours between: from the first in the left half, the third in the right one, to the second.
+/// CC_ALPHA with colours between: from the first in the left half, the third in the right one, to
+/// the second.
 fn alpha_between(bits: Bits, half: u32) -> [Colour; 8] {
     ramp(with_alpha(bits, 2 * half), with_alpha(bits, 1))
 }

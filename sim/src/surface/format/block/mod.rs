@@ -1,15 +1,17 @@
 //! Blocks of compressed texels.
 //!
-//! A block is read once: its bits become a palette, or endpoints and where the indices lie. Then each of its texels costs
-//! little. [`decode_texel`] gives one texel of a block, [`decode_block`] all of them, for those who keep decoded blocks.
+//! A block is read once: its bits become a palette, or endpoints and where the indices lie. Then
+//! each of its texels costs little. [`decode_texel`] gives one texel of a block, [`decode_block`]
+//! all of them, for those who keep decoded blocks.
 //!
-//! * `bc1`: BC1, BC2 and BC3; `bc4`: BC4 and BC5; `bptc`, `bc6h` and `bc7`: what the latter two share, and they;
+//! * `bc1`: BC1, BC2 and BC3; `bc4`: BC4 and BC5; `bptc`, `bc6h` and `bc7`: what the latter two
+//!   share, and they;
 //! * `etc`: ETC1 and the colours of ETC2; `eac`: single channels, and the alpha of ETC2;
 //! * `fxt1`: FXT1.
 //!
-//! The manuals leave the algorithms to a chapter that is none of the seeds (003:2977). They are those of Direct3D (BC1 to
-//! BC7), OpenGL ES 3 (ETC2 and EAC) and GL_3DFX_texture_compression_FXT1; what these leave open stands in
-//! [`crate::assumptions`].
+//! The manuals leave the algorithms to a chapter that is none of the seeds (003:2977). They are
+//! those of Direct3D (BC1 to BC7), OpenGL ES 3 (ETC2 and EAC) and GL_3DFX_texture_compression_FXT1;
+//! what these leave open stands in [`crate::assumptions`].
 
 mod bc1;
 mod bc4;
@@ -38,7 +40,8 @@ trait Block {
     fn texel(&self, x: usize, y: usize) -> Value;
 }
 
-/// Does the last expression with the block that the bytes hold; `None` if they are too few or the format has no blocks.
+/// Does the last expression with the block that the bytes hold; `None` if they are too few or the
+/// format has no blocks.
 macro_rules! with_block {
     ($format:expr, $bytes:expr, |$block:ident| $do:expr) => {{
         use SurfaceFormat as F;
@@ -50,8 +53,12 @@ macro_rules! with_block {
             }};
         }
         match format.code {
-            F::BC1_UNORM | F::BC1_UNORM_SRGB => with!(bc1::Bc1::alone(half(bytes)?, 0, format.srgb)),
-            F::DXT1_RGB | F::DXT1_RGB_SRGB => with!(bc1::Bc1::alone(half(bytes)?, 0xff, format.srgb)),
+            F::BC1_UNORM | F::BC1_UNORM_SRGB => {
+                with!(bc1::Bc1::alone(half(bytes)?, 0, format.srgb))
+            }
+            F::DXT1_RGB | F::DXT1_RGB_SRGB => {
+                with!(bc1::Bc1::alone(half(bytes)?, 0xff, format.srgb))
+            }
             F::BC2_UNORM | F::BC2_UNORM_SRGB => with!(bc1::Bc2::read(whole(bytes)?, format.srgb)),
             F::BC3_UNORM | F::BC3_UNORM_SRGB => with!(bc1::Bc3::read(whole(bytes)?, format.srgb)),
             F::BC4_UNORM => with!(One(bc4::Ramp::unorm(half(bytes)?))),
@@ -67,7 +74,9 @@ macro_rules! with_block {
             F::ETC2_RGB8_PTA | F::ETC2_SRGB8_PTA => {
                 with!(etc::Etc2::punch_through(half(bytes)?, format.srgb))
             }
-            F::ETC2_EAC_RGBA8 | F::ETC2_EAC_SRGB8_A8 => with!(etc::Rgba::read(whole(bytes)?, format.srgb)),
+            F::ETC2_EAC_RGBA8 | F::ETC2_EAC_SRGB8_A8 => {
+                with!(etc::Rgba::read(whole(bytes)?, format.srgb))
+            }
             F::EAC_R11 => with!(One(eac::Eac::unsigned(half(bytes)?))),
             F::EAC_SIGNED_R11 => with!(One(eac::Eac::signed(half(bytes)?))),
             F::EAC_RG11 => with!(Two(halves(bytes)?.map(eac::Eac::unsigned))),
@@ -77,8 +86,8 @@ macro_rules! with_block {
     }};
 }
 
-/// The texel at column `x` and row `y` of a block. `None` if the format has no blocks, the block no such texel, or if there
-/// are fewer bytes than a block has.
+/// The texel at column `x` and row `y` of a block. `None` if the format has no blocks, the block no
+/// such texel, or if there are fewer bytes than a block has.
 pub fn decode_texel(format: &Format, bytes: &[u8], x: u32, y: u32) -> Option<Value> {
     let [width, height] = format.block.map(u32::from);
     if x >= width || y >= height {
@@ -87,14 +96,14 @@ pub fn decode_texel(format: &Format, bytes: &[u8], x: u32, y: u32) -> Option<Val
     with_block!(format, bytes, |block| block.texel(x as usize, y as usize))
 }
 
-/// All texels of a block, row by row; how many they are. `None` if the format has no blocks, or if there are fewer bytes
-/// than a block has, or fewer places than texels.
+/// All texels of a block, row by row; how many they are. `None` if the format has no blocks, or if
+/// there are fewer bytes than a block has, or fewer places than texels.
 pub fn decode_block(format: &Format, bytes: &[u8], out: &mut [Value]) -> Option<usize> {
     with_block!(format, bytes, |block| fill(&block, out)?)
 }
 
-/// How many of red, green, blue and alpha, from the first on, a format with blocks has, and what they are. What it lacks is
-/// 0, alpha 1.
+/// How many of red, green, blue and alpha, from the first on, a format with blocks has, and what
+/// they are. What it lacks is 0, alpha 1.
 pub fn channels(format: &Format) -> (usize, Encoding) {
     use SurfaceFormat as F;
     match format.code {
@@ -103,7 +112,9 @@ pub fn channels(format: &Format) -> (usize, Encoding) {
         F::BC5_UNORM | F::EAC_RG11 => (2, Encoding::Unorm),
         F::BC5_SNORM | F::EAC_SIGNED_RG11 => (2, Encoding::Snorm),
         F::BC6H_UF16 | F::BC6H_SF16 => (3, Encoding::Float),
-        F::DXT1_RGB | F::DXT1_RGB_SRGB | F::ETC1_RGB8 | F::ETC2_RGB8 | F::ETC2_SRGB8 => (3, Encoding::Unorm),
+        F::DXT1_RGB | F::DXT1_RGB_SRGB | F::ETC1_RGB8 | F::ETC2_RGB8 | F::ETC2_SRGB8 => {
+            (3, Encoding::Unorm)
+        }
         _ => (4, Encoding::Unorm),
     }
 }

@@ -1,5 +1,6 @@
-//! Oracles: bcdec_rs (BC1 to BC7), texture2ddecoder (BC7, ETC, EAC), and, where these round otherwise or have no format,
-//! exact quotients and the text of GL_3DFX_texture_compression_FXT1, written here once more in plain numbers.
+//! Oracles: bcdec_rs (BC1 to BC7), texture2ddecoder (BC7, ETC, EAC), and, where these round
+//! otherwise or have no format, exact quotients and the text of GL_3DFX_texture_compression_FXT1,
+//! written here once more in plain numbers.
 
 use super::super::{Class, Codec, Format};
 use super::*;
@@ -72,11 +73,13 @@ fn widened(value: u64, bits: i32) -> f64 {
     value * f64::from(2).powi(8 - bits) + (value / f64::from(2).powi(2 * bits - 8)).floor()
 }
 
-/// The texels of a block of colours by the text of Direct3D 9: what lies between is rounded to the nearest byte.
+/// The texels of a block of colours by the text of Direct3D 9: what lies between is rounded to the
+/// nearest byte.
 fn bc1(block: u64, four: bool, black: [u8; 4]) -> [[u8; 4]; 16] {
     let [first, second] = [block & 0xffff, block >> 16 & 0xffff];
-    let channels =
-        |colour: u64| [widened(colour >> 11, 5), widened(colour >> 5 & 63, 6), widened(colour & 31, 5)];
+    let channels = |colour: u64| {
+        [widened(colour >> 11, 5), widened(colour >> 5 & 63, 6), widened(colour & 31, 5)]
+    };
     let [first, second] = [channels(first), channels(second)];
     std::array::from_fn(|n| {
         let weight = match (block >> (32 + 2 * n) & 3, four) {
@@ -119,7 +122,10 @@ fn bc1_is_what_direct3d_says() {
         texture2ddecoder::decode_bc1_block(&bytes, &mut others);
         for (n, ours) in decode(F::BC1_UNORM, &bytes).into_iter().map(bytes_of).enumerate() {
             let theirs = *theirs[4 * n..].first_chunk().unwrap();
-            assert!(close(ours, theirs) && ours[3] == theirs[3], "{block:#018x}: {ours:?} {theirs:?}");
+            assert!(
+                close(ours, theirs) && ours[3] == theirs[3],
+                "{block:#018x}: {ours:?} {theirs:?}"
+            );
             assert!(close([ours[0], ours[1], ours[2], 0xff], bgra(others[n])));
             differ += usize::from(ours != theirs);
         }
@@ -203,8 +209,10 @@ fn bc4_and_bc5_are_exact_quotients() {
 fn bc6h_is_exact() {
     let mut random = Random(6);
     // Two bits for the first two modes; the last four codes are reserved.
-    let codes: Vec<(u32, u128)> =
-        [(2, 0), (2, 1)].into_iter().chain((0..16).map(|n| (5, (n / 8) | 2 | ((n % 8) << 2)))).collect();
+    let codes: Vec<(u32, u128)> = [(2, 0), (2, 1)]
+        .into_iter()
+        .chain((0..16).map(|n| (5, (n / 8) | 2 | ((n % 8) << 2))))
+        .collect();
     for number in 0..BLOCKS {
         let (bits, code) = codes[number % codes.len()];
         let ends: u128 = match number / codes.len() % 8 {
@@ -220,7 +228,10 @@ fn bc6h_is_exact() {
             for (n, ours) in decode(format, &bytes).into_iter().enumerate() {
                 let [red, green, blue] = *theirs[3 * n..].first_chunk().unwrap();
                 let theirs = [red, green, blue, 1.0f32].map(f32::to_bits);
-                assert_eq!(ours, theirs, "code {code:#x}, texel {n}, signed {signed}: {bytes:02x?}");
+                assert_eq!(
+                    ours, theirs,
+                    "code {code:#x}, texel {n}, signed {signed}: {bytes:02x?}"
+                );
             }
         }
     }
@@ -312,7 +323,8 @@ fn etc_punch_through_is_exact() {
         let mut theirs = [0; 16];
         texture2ddecoder::decode_etc2_rgba1_block(&bytes, &mut theirs);
         for (n, ours) in decode(F::ETC2_RGB8_PTA, &bytes).into_iter().map(bytes_of).enumerate() {
-            // A transparent texel is black (OpenGL ES 3, appendix C.1.6); the crate leaves its colour.
+            // A transparent texel is black (OpenGL ES 3, appendix C.1.6); the crate leaves its
+            // colour.
             let theirs = Some(bgra(theirs[n])).filter(|texel| texel[3] != 0).unwrap_or([0; 4]);
             assert_eq!(ours, theirs, "{way:?} opaque {opaque}, texel {n}: {bytes:02x?}");
         }
@@ -322,8 +334,8 @@ fn etc_punch_through_is_exact() {
     }
 }
 
-/// The modifiers by the crate's alpha; with them the formulas of OpenGL ES 3, appendix C.1.5 and C.1.7. (Its own R11 reads
-/// the indices in the wrong order.)
+/// The modifiers by the crate's alpha; with them the formulas of OpenGL ES 3, appendix C.1.5 and
+/// C.1.7. (Its own R11 reads the indices in the wrong order.)
 #[test]
 fn eac_is_exact() {
     let mut random = Random(10);
@@ -348,12 +360,19 @@ fn eac_is_exact() {
             let modifier = i32::from(bgra(modifiers[n])[3]) - 128;
             let more = if multiplier == 0 { modifier } else { modifier * multiplier * 8 };
             let expected = (i32::from(bytes[0]) * 8 + 4 + more).clamp(0, 2047);
-            assert_eq!(unsigned[n], [(f64::from(expected) / 2047.0) as f32, 0.0, 0.0, 1.0].map(f32::to_bits));
+            assert_eq!(
+                unsigned[n],
+                [(f64::from(expected) / 2047.0) as f32, 0.0, 0.0, 1.0].map(f32::to_bits)
+            );
             let base = i32::from(bytes[0] as i8).max(-127);
             let expected = (base * 8 + more).clamp(-1023, 1023);
-            assert_eq!(signed[n], [(f64::from(expected) / 1023.0) as f32, 0.0, 0.0, 1.0].map(f32::to_bits));
+            assert_eq!(
+                signed[n],
+                [(f64::from(expected) / 1023.0) as f32, 0.0, 0.0, 1.0].map(f32::to_bits)
+            );
         }
-        let both = (u128::from(random.next()) << 64 | u128::from(u64::from_le_bytes(bytes))).to_le_bytes();
+        let both =
+            (u128::from(random.next()) << 64 | u128::from(u64::from_le_bytes(bytes))).to_le_bytes();
         for (two, one) in [(F::EAC_RG11, F::EAC_R11), (F::EAC_SIGNED_RG11, F::EAC_SIGNED_R11)] {
             let halves = [decode(one, &both[..8]), decode(one, &both[8..])];
             for (n, texel) in decode(two, &both).into_iter().enumerate() {
@@ -363,10 +382,12 @@ fn eac_is_exact() {
     }
 }
 
-/// A texel of FXT1 from the bits of the block as a list, in plain numbers: red, green, blue and alpha, 0 to 255.
+/// A texel of FXT1 from the bits of the block as a list, in plain numbers: red, green, blue and
+/// alpha, 0 to 255.
 fn fxt1(bits: &[bool], x: usize, y: usize) -> [f64; 4] {
-    let number =
-        |high: usize, low: usize| (low..=high).rev().fold(0u64, |sum, bit| 2 * sum + u64::from(bits[bit]));
+    let number = |high: usize, low: usize| {
+        (low..=high).rev().fold(0u64, |sum, bit| 2 * sum + u64::from(bits[bit]))
+    };
     let five = |low: usize| widened(number(low + 4, low), 5);
     let six = |low: usize, lowest: bool| widened(2 * number(low + 4, low) + u64::from(lowest), 6);
     let opaque = |low: usize| [five(low + 10), five(low + 5), five(low), 255.0];
@@ -385,7 +406,12 @@ fn fxt1(bits: &[bool], x: usize, y: usize) -> [f64; 4] {
         (false, true, false) => opaque([64, 79, 94, 109][index as usize]),
         (false, true, true) => {
             let colours = [0, 1, 2].map(|n| {
-                [opaque(64 + 15 * n)[0], opaque(64 + 15 * n)[1], opaque(64 + 15 * n)[2], five(109 + 5 * n)]
+                [
+                    opaque(64 + 15 * n)[0],
+                    opaque(64 + 15 * n)[1],
+                    opaque(64 + 15 * n)[2],
+                    five(109 + 5 * n),
+                ]
             });
             match (bits[124], index) {
                 (true, _) => lerp(colours[if right { 2 } else { 0 }], colours[1], third),
@@ -424,7 +450,8 @@ fn fxt1_is_what_its_text_says() {
     }
 }
 
-/// Formats whose red, green and blue follow the sRGB curve, beside those that differ in nothing else.
+/// Formats whose red, green and blue follow the sRGB curve, beside those that differ in nothing
+/// else.
 const CURVED: [(SurfaceFormat, SurfaceFormat); 8] = [
     (F::BC1_UNORM_SRGB, F::BC1_UNORM),
     (F::DXT1_RGB_SRGB, F::DXT1_RGB),
@@ -447,8 +474,11 @@ fn srgb_is_made_linear_before_it_is_filtered() {
                 assert_eq!(curved[3], even[3]);
                 for n in 0..3 {
                     let value = f64::from(f32::from_bits(even[n]));
-                    let linear =
-                        if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) };
+                    let linear = if value <= 0.04045 {
+                        value / 12.92
+                    } else {
+                        ((value + 0.055) / 1.055).powf(2.4)
+                    };
                     assert!((f64::from(f32::from_bits(curved[n])) - linear).abs() < 1e-6);
                 }
             }
@@ -472,7 +502,12 @@ fn all_formats_with_blocks_are_decoded() {
             continue;
         }
         count += 1;
-        assert_eq!(format.srgb, CURVED.iter().any(|(curved, _)| *curved == code), "{}", format.name);
+        assert_eq!(
+            format.srgb,
+            CURVED.iter().any(|(curved, _)| *curved == code),
+            "{}",
+            format.name
+        );
         let [width, height] = format.block.map(u32::from);
         let (size, texels) = (format.bytes() as usize, (width * height) as usize);
         assert_eq!(decode(code, &bytes).len(), texels);
