@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::expr::{self, ExprError, Scope};
 use crate::load::Names;
 use crate::model::{
-    Access, Cond, Container, EngineBase, Enum, EnumValue, Expr, Field, Group, Kind, Rule,
+    Access, Cond, Container, EngineBase, Enum, EnumValue, Expr, Field, Group, Kind, Latch, Rule,
     Severity as RuleSeverity, Span, Spec, ValueSet, View,
 };
 use crate::suggest;
@@ -281,6 +281,7 @@ struct StructAttributes {
     length: Option<At>,
     size: Option<At>,
     align: Option<At>,
+    latch: Option<At>,
     partial: Option<At>,
     overlap: Option<At>,
     source: Option<At>,
@@ -295,6 +296,7 @@ struct InstructionAttributes {
     length: Option<At>,
     engine: Option<At>,
     pipeline: Option<At>,
+    latch: Option<At>,
     partial: Option<At>,
     overlap: Option<At>,
     source: Option<At>,
@@ -352,6 +354,7 @@ struct RuleAttributes {
 struct Common {
     length: Option<At>,
     size: Option<At>,
+    latch: Option<At>,
     partial: Option<At>,
     overlap: Option<At>,
     source: Option<At>,
@@ -396,6 +399,25 @@ pub(crate) fn words(
         set |= word(&part, words, problems).unwrap_or(0);
     }
     set
+}
+
+/// `true`, or the name of a field in brackets; `false` is none.
+fn latch(attribute: &Attribute, problems: &mut Vec<Diagnostic>) -> Option<Latch> {
+    match attribute.value.trim() {
+        "true" => Some(Latch { index: None }),
+        "false" => None,
+        text => match text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+            Some(name) => Some(Latch { index: Some(name.trim().to_owned()) }),
+            None => {
+                let message = format!("`latch` cannot be `{text}`");
+                let problem = Diagnostic::new(Code::Value, attribute.value_span.clone(), message);
+                problems.push(
+                    problem.hint("it may be: true, false, or the name of the field that selects the entry, as [Index]"),
+                );
+                None
+            }
+        },
+    }
 }
 
 /// The text and place of a condition that is not parsed yet.
@@ -451,6 +473,7 @@ impl Converter<'_> {
             groups,
             views,
             rules: Vec::new(),
+            latch: common.latch.and_then(|at| latch(element.at(at), self.problems)),
             partial: self.partial(element, common.partial),
             overlap_allowed: self.foreign || self.overlap(element, common.overlap),
             doc: doc(element, common.doc),
@@ -470,6 +493,7 @@ impl Converter<'_> {
         Common {
             length: a.length,
             size: a.size,
+            latch: a.latch,
             partial: a.partial,
             overlap: a.overlap,
             source: a.source,
@@ -493,6 +517,7 @@ impl Converter<'_> {
         Common {
             length: a.length,
             size: None,
+            latch: None,
             partial: a.partial,
             overlap: a.overlap,
             source: a.source,
@@ -526,6 +551,7 @@ impl Converter<'_> {
         Common {
             length: a.length,
             size: None,
+            latch: a.latch,
             partial: a.partial,
             overlap: a.overlap,
             source: a.source,

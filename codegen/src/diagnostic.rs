@@ -79,6 +79,7 @@ codes! {
     Stored = "E-STORED", "The stored form does not fit the field's type.";
     EnumFit = "E-ENUM-FIT", "A value of an enumeration does not fit a field of that type.";
     Register = "E-REGISTER", "A register's place, array or instance is malformed.";
+    Latch = "E-LATCH", "Latched state has an unknown size, or a field that cannot select its entry.";
     Index = "E-INDEX", "The folder's index and its files disagree: something is missing, new or changed.";
     Source = "W-SOURCE", "A container or enumeration does not say where it comes from.";
     RegisterOffset = "W-REGISTER-OFFSET", "Two registers have one offset.";

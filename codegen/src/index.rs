@@ -190,6 +190,9 @@ fn of_container(spec: &Spec, container: &Container) -> Entry {
         }
     }
     digest.add(&(container.partial, container.overlap_allowed));
+    if let Some(latch) = &container.latch {
+        digest.add(&("latch", &latch.index));
+    }
     let mut entry = Entry { bits: container.bits, fields: 0, values: 0, digest: 0 };
     digest.members(spec, &container.fields, &container.groups, &mut entry);
     for View { field, text, .. } in &container.views {

@@ -151,6 +151,8 @@ pub struct Container {
     pub views: Vec<View>,
     /// Programming restrictions.
     pub rules: Vec<Rule>,
+    /// The newest value stays in force for later packets (`latch`).
+    pub latch: Option<Latch>,
     /// Only the header is described so far (`partial`); bits that no field names are unknown, not
     /// reserved.
     pub partial: bool,
@@ -165,6 +167,23 @@ pub struct Container {
 }
 
 impl Container {
+    /// The field that selects the entry of latched state, if there are several entries.
+    pub fn latch_index(&self) -> Option<&Field> {
+        let name = self.latch.as_ref()?.index.as_ref()?;
+        self.fields.iter().find(|field| field.name == *name)
+    }
+
+    /// Largest size in dwords, a variable tail included; none if nothing bounds the tail.
+    pub fn max_dwords(&self) -> Option<u32> {
+        if self.groups.iter().all(|group| group.count != 0) {
+            return Some(self.bits.div_ceil(32));
+        }
+        let Kind::Instruction { bias, .. } = self.kind else { return None };
+        let length = self.fields.iter().find(|field| field.length)?;
+        let most = length.range.map_or(u64::MAX, |(_, most)| most);
+        Some(most.min(u64::MAX >> (63 - (length.end - length.start))) as u32 + bias)
+    }
+
     /// Byte offsets of a register in the register space: of each of an array, on each engine that
     /// has it.
     pub fn register_places<'a>(
@@ -184,6 +203,13 @@ impl Container {
             (0..count).map(move |index| base.wrapping_add(offset).wrapping_add(index * stride))
         })
     }
+}
+
+/// State that stays in force until a newer value replaces it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Latch {
+    /// Name of the field that selects the entry; none if there is a single entry.
+    pub index: Option<String>,
 }
 
 /// What a container is.

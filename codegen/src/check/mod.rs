@@ -2,12 +2,13 @@
 //!
 //! Reading order: `names` (what there is, and only once), `register` (places of registers), `field`
 //! (each field by itself), `layout` (fields among each other), `variant` (alternatives),
-//! `condition` (comparisons), `instruction` (opcodes and lengths). Files of Mesa's, which do not
+//! `condition` (comparisons), `instruction` (opcodes and lengths), `latch` (latched state). Files of Mesa's, which do not
 //! say where they come from, are only checked for what would break a reader: names and circles.
 
 mod condition;
 mod field;
 mod instruction;
+mod latch;
 mod layout;
 mod names;
 mod register;
@@ -47,6 +48,7 @@ pub fn check_except(spec: &Spec, broken: &HashSet<usize>) -> Vec<Diagnostic> {
             variant::check(&mut check, container);
             condition::check(&mut check, container);
             instruction::check(&mut check, container);
+            latch::check(&mut check, container);
         }
     }
     instruction::opcodes(&mut check, broken);

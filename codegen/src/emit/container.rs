@@ -4,6 +4,7 @@
 use super::checks::Checks;
 use super::docs;
 use super::field::{Place, ident, number, pattern};
+use super::latch;
 use super::members::{Packing, member_name};
 use super::plan::{Array, Block, Body, Element, Member, Plan, is_member, length_field, put_bits};
 use crate::convert::ALL_PIPELINES;
@@ -490,8 +491,10 @@ impl Emit<'_> {
                 })
                 .collect(),
         };
+        let latch = latch::implementation(self.plan, id.0, &quote!(#name #lifetime));
         quote! {
             #default
+            #latch
             impl Packed for #name #lifetime {
                 const NAME: &'static str = #manual;
                 const INFO: &'static Container = &super::#tables::#name;

@@ -9,7 +9,7 @@
 //! * [`names`]: the mapping from the manual's names
 //! * `plan`: what types and members there will be
 //! * `field`: one field's type, default, reading and writing
-//! * `container`, `enumeration`, `packets`, `tables`, `rules`, `checks`: the items
+//! * `container`, `enumeration`, `packets`, `latch`, `tables`, `rules`, `checks`: the items
 //! * `docs`: doc comments; `text`: formatting
 
 mod checks;
@@ -18,6 +18,7 @@ mod container;
 mod docs;
 mod enumeration;
 mod field;
+mod latch;
 mod members;
 pub mod names;
 mod packets;
@@ -109,6 +110,7 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
         plan.containers.iter().zip(&spec.containers).map(|(name, c)| table(name, c.file));
     let enums = plan.enums.iter().zip(&spec.enums).map(|(name, e)| table(name, e.file));
     let registers = registers(&spec);
+    let latches = latch::size(&plan);
     let root = quote! {
         #(#modules)*
         #[doc(hidden)]
@@ -116,6 +118,7 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
         pub use rule_tables::LASTS;
         #engines
         #registers
+        #latches
         /// Every structure, instruction and register.
         pub static CONTAINERS: &[&genxml_core::reflect::Container] = &[#(#containers),*];
         /// Every enumeration.

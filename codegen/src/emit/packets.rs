@@ -1,6 +1,7 @@
 //! Per engine: all its instructions as one enum, and the parser that tells them apart.
 
 use super::field::{ident, number};
+use super::latch;
 use super::names::Scope;
 use super::plan::Plan;
 use crate::model::{Container, Kind};
@@ -60,6 +61,9 @@ fn engine(plan: &Plan, name: &Ident, words: &str, bit: u8, list: &[usize]) -> To
         tables_of.push(quote!(Self::#variant(_) => &super::#tables::#ty,));
         names.push(variant);
     }
+    let variants_of: Vec<(Ident, usize)> =
+        names.iter().cloned().zip(list.iter().copied()).collect();
+    let latch = latch::lookup(plan, &variants_of);
     let count = number(infos.len() as u32);
     let doc = format!(
         " A packet of the {words} engine, where it lies: what the variants hold is read when it is unpacked."
@@ -94,6 +98,7 @@ fn engine(plan: &Plan, name: &Ident, words: &str, bit: u8, list: &[usize]) -> To
             pub fn length(header: u32) -> Option<usize> {
                 Self::lookup(header).map(|found| found.length)
             }
+            #latch
             /// The description of this instruction.
             pub fn info(&self) -> &'static Container {
                 match self {

@@ -1,5 +1,6 @@
 //! What the text is made of: Rust names of everything, and the members of every block of fields.
 
+use super::latch::Latches;
 use super::names::{Scope, field_name, type_name};
 use crate::model::{
     Container, ContainerId, EnumId, Expr, Field, Group, Kind, Op, Spec, Stored, Type,
@@ -19,6 +20,8 @@ pub struct Plan<'a> {
     pub enums: Vec<String>,
     /// Containers, their hidden fields added.
     pub bodies: Vec<Body<'a>>,
+    /// Slots of latched state.
+    pub latches: Latches,
 }
 
 /// The fields of a container or of a group's element.
@@ -118,6 +121,8 @@ const TAKEN: &[&str] = &[
     "Entry",
     "Packed",
     "Fixed",
+    "Latch",
+    "Slots",
     "UnpackError",
     "PackError",
     "ParseError",
@@ -155,6 +160,7 @@ impl<'a> Plan<'a> {
             containers,
             enums,
             bodies: Vec::new(),
+            latches: Latches::new(spec),
         };
         for (index, container) in spec.containers.iter().enumerate() {
             let scope = &mut scopes[container.file];

@@ -40,6 +40,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("genxml_core::bits", &["alike", "bits_of", "get", "get_array", "narrow", "put", "put_array"]),
     ("genxml_core::check", &["masked", "within", "within_signed"]),
     ("genxml_core::debug", &["debug", "debug_dwords", "debug_value"]),
+    ("genxml_core::latch", &["Latch", "Slots"]),
     ("genxml_core::opcodes", &["Found", "OpcodeTable"]),
     ("genxml_core::read", &["EnginePacket", "Lazy", "Packets", "Untyped"]),
     (

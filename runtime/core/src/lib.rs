@@ -10,6 +10,7 @@
 //! * [`packet`]: traits and errors of everything that can be packed and unpacked; variable tails
 //! * [`read`]: batches as typed packets, one after the other; [`opcodes`]: how a packet is told by
 //!   its first dword
+//! * [`latch`]: packets whose newest value stays in force
 //! * [`check`]: what strict readers check, as tables
 //! * [`members`]: a container's fields as its dwords have them
 //! * [`debug`](mod@debug): `Debug` of generated types, through the tables
@@ -33,6 +34,7 @@ pub mod debug;
 pub mod fit;
 pub mod fixed;
 pub mod int;
+pub mod latch;
 pub mod literal;
 pub mod members;
 mod message;

@@ -12,6 +12,7 @@ use genxml_core::{
 
 use genxml_core::bits::{alike, bits_of, get};
 use genxml_core::debug::{debug, debug_value};
+use genxml_core::latch::{Latch, Slots};
 use genxml_core::reflect::{Container, Enumeration};
 
 /// Fills what \[it\] is told to.
@@ -75,7 +76,8 @@ impl ThreeDToyFill {
         Ok(Self::unpack_lossy(dwords))
     }
 
-    /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
+    /// Reads the dwords as hardware does: opcode, length and reserved bits are not
+    /// looked at.
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 4]) -> Self {
         Self {
@@ -129,6 +131,16 @@ impl ThreeDToyFill {
             value: 0x7fff,
         },
     ];
+}
+
+impl Latch for ThreeDToyFill {
+    const SLOTS: Slots = Slots {
+        first: 0,
+        entries: 4,
+        offset: 0,
+        dwords: 4,
+        index: Some((38, 39)),
+    };
 }
 
 impl Packed for ThreeDToyFill {
@@ -428,6 +440,7 @@ pub static ThreeDToyFillDepth: Enumeration = Enumeration {
 use core::fmt;
 use genxml_core::{ParseError, UnpackError, opcodes};
 use genxml_core::debug::debug_dwords;
+use genxml_core::latch::{Latch, Slots};
 use genxml_core::opcodes::{Found, OpcodeTable};
 use genxml_core::read::{EnginePacket, Lazy, Packets, Untyped};
 use genxml_core::reflect::{Container, Engines};
@@ -437,7 +450,8 @@ use genxml_core::reflect::{Container, Engines};
 pub enum RenderPacket<'a> {
     /// `3DTOY_FILL`.
     ThreeDToyFill(Lazy<'a, super::input::ThreeDToyFill>),
-    /// An instruction without a type: only its header is described, or the feature of its unit is off.
+    /// An instruction without a type: only its header is described, or the feature of its
+    /// unit is off.
     Partial(Lazy<'a, Untyped>),
 }
 
@@ -448,7 +462,8 @@ impl RenderPacket<'_> {
         &super::input_tables::ToyLater,
     ];
 
-    /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with `header`.
+    /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with
+    /// `header`.
     #[inline]
     pub fn position(header: u32) -> Option<usize> {
         Self::lookup(header).map(|found| found.position)
@@ -460,10 +475,21 @@ impl RenderPacket<'_> {
         Self::lookup(header).map(|found| Self::instructions()[found.position])
     }
 
-    /// Length in dwords of the packet that starts with `header`, if the instruction is known.
+    /// Length in dwords of the packet that starts with `header`, if the instruction is
+    /// known.
     #[inline]
     pub fn length(header: u32) -> Option<usize> {
         Self::lookup(header).map(|found| found.length)
+    }
+
+    /// Where the packet is latched, if it is latched as a whole.
+    pub fn latch(&self) -> Option<Slots> {
+        Some(
+            match self {
+                Self::ThreeDToyFill(_) => <super::input::ThreeDToyFill as Latch>::SLOTS,
+                _ => return None,
+            },
+        )
     }
 
     /// The description of this instruction.
@@ -478,19 +504,21 @@ impl RenderPacket<'_> {
 }
 
 impl<'a> RenderPacket<'a> {
-    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as an error, and the walk
-    /// goes on behind it. With [`strict`](Packets::strict) every bit is checked.
+    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as
+    /// an error, and the walk goes on behind it. With [`strict`](Packets::strict) every bit
+    /// is checked.
     #[inline]
     pub const fn iter(dwords: &'a [u32]) -> Packets<'a, Self> {
         Packets::new(dwords)
     }
 
-    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; nothing else
-    /// is looked at.
+    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are
+    /// exact; nothing else is looked at.
     ///
     /// # Errors
-    /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`] for a packet
-    /// that goes on after the end of `dwords` or that has a length which its instruction cannot have.
+    /// [`ParseError::Unknown`] for an opcode that the engine does not have,
+    /// [`ParseError::Unpack`] for a packet that goes on after the end of `dwords` or that
+    /// has a length which its instruction cannot have.
     #[inline]
     pub fn parse(dwords: &'a [u32]) -> Result<(Self, usize), ParseError> {
         Self::read(dwords)
@@ -573,7 +601,8 @@ impl fmt::Debug for RenderPacket<'_> {
 pub enum BlitterPacket<'a> {
     /// `3DTOY_FILL`.
     ThreeDToyFill(Lazy<'a, super::input::ThreeDToyFill>),
-    /// An instruction without a type: only its header is described, or the feature of its unit is off.
+    /// An instruction without a type: only its header is described, or the feature of its
+    /// unit is off.
     Partial(Lazy<'a, Untyped>),
 }
 
@@ -583,7 +612,8 @@ impl BlitterPacket<'_> {
         &super::input_tables::ThreeDToyFill,
     ];
 
-    /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with `header`.
+    /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with
+    /// `header`.
     #[inline]
     pub fn position(header: u32) -> Option<usize> {
         Self::lookup(header).map(|found| found.position)
@@ -595,10 +625,21 @@ impl BlitterPacket<'_> {
         Self::lookup(header).map(|found| Self::instructions()[found.position])
     }
 
-    /// Length in dwords of the packet that starts with `header`, if the instruction is known.
+    /// Length in dwords of the packet that starts with `header`, if the instruction is
+    /// known.
     #[inline]
     pub fn length(header: u32) -> Option<usize> {
         Self::lookup(header).map(|found| found.length)
+    }
+
+    /// Where the packet is latched, if it is latched as a whole.
+    pub fn latch(&self) -> Option<Slots> {
+        Some(
+            match self {
+                Self::ThreeDToyFill(_) => <super::input::ThreeDToyFill as Latch>::SLOTS,
+                _ => return None,
+            },
+        )
     }
 
     /// The description of this instruction.
@@ -613,19 +654,21 @@ impl BlitterPacket<'_> {
 }
 
 impl<'a> BlitterPacket<'a> {
-    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as an error, and the walk
-    /// goes on behind it. With [`strict`](Packets::strict) every bit is checked.
+    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as
+    /// an error, and the walk goes on behind it. With [`strict`](Packets::strict) every bit
+    /// is checked.
     #[inline]
     pub const fn iter(dwords: &'a [u32]) -> Packets<'a, Self> {
         Packets::new(dwords)
     }
 
-    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; nothing else
-    /// is looked at.
+    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are
+    /// exact; nothing else is looked at.
     ///
     /// # Errors
-    /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`] for a packet
-    /// that goes on after the end of `dwords` or that has a length which its instruction cannot have.
+    /// [`ParseError::Unknown`] for an opcode that the engine does not have,
+    /// [`ParseError::Unpack`] for a packet that goes on after the end of `dwords` or that
+    /// has a length which its instruction cannot have.
     #[inline]
     pub fn parse(dwords: &'a [u32]) -> Result<(Self, usize), ParseError> {
         Self::read(dwords)
@@ -724,6 +767,10 @@ pub mod rule_tables;
 pub use rule_tables::LASTS;
 pub mod packets;
 pub use packets::{RenderPacket, BlitterPacket};
+/// Number of slots of all latched state.
+pub const LATCH_SLOTS: usize = 4;
+/// Dwords of all slots of latched state.
+pub const LATCH_DWORDS: usize = 16;
 /// Every structure, instruction and register.
 pub static CONTAINERS: &[&genxml_core::reflect::Container] = &[
     &input_tables::ThreeDToyFill,

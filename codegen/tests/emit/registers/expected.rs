@@ -53,7 +53,8 @@ impl Tail {
         Ok(Self::unpack_lossy(dwords))
     }
 
-    /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
+    /// Reads the dwords as hardware does: opcode, length and reserved bits are not
+    /// looked at.
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 1]) -> Self {
         Self {
@@ -167,7 +168,8 @@ impl Gpr {
         Ok(Self::unpack_lossy(dwords))
     }
 
-    /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
+    /// Reads the dwords as hardware does: opcode, length and reserved bits are not
+    /// looked at.
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 2]) -> Self {
         Self {
@@ -277,7 +279,8 @@ impl Fence {
         Ok(Self::unpack_lossy(dwords))
     }
 
-    /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
+    /// Reads the dwords as hardware does: opcode, length and reserved bits are not
+    /// looked at.
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 2]) -> Self {
         Self {
@@ -380,7 +383,8 @@ impl RcsTail {
         Ok(Self::unpack_lossy(dwords))
     }
 
-    /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
+    /// Reads the dwords as hardware does: opcode, length and reserved bits are not
+    /// looked at.
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 1]) -> Self {
         Self {

@@ -57,7 +57,8 @@ impl ToyInner {
         Ok(Self::unpack_lossy(dwords))
     }
 
-    /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
+    /// Reads the dwords as hardware does: opcode, length and reserved bits are not
+    /// looked at.
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 1]) -> Self {
         Self {
@@ -158,8 +159,8 @@ impl<'a> ToySet<'a> {
     /// Writes the dwords to the start of `out` and returns how many.
     ///
     /// # Errors
-    /// [`PackError::Space`] if `out` is too short, [`PackError::Length`] if the length field cannot say
-    /// how long the tail is.
+    /// [`PackError::Space`] if `out` is too short, [`PackError::Length`] if the length
+    /// field cannot say how long the tail is.
     #[inline]
     pub fn pack_into(&self, out: &mut [u32]) -> Result<usize, PackError> {
         let length = self.dwords();
@@ -189,10 +190,12 @@ impl<'a> ToySet<'a> {
         get(dwords, 0, 7) as usize + 2
     }
 
-    /// Reads the packet at the start of `dwords` and checks every bit that has one legal value, and ranges.
+    /// Reads the packet at the start of `dwords` and checks every bit that has one
+    /// legal value, and ranges.
     ///
     /// # Errors
-    /// [`UnpackError::Truncated`] if the packet goes on after the end, else the first check that fails.
+    /// [`UnpackError::Truncated`] if the packet goes on after the end, else the first
+    /// check that fails.
     pub fn unpack(dwords: &'a [u32]) -> Result<Self, UnpackError> {
         let needed = Self::length(dwords).max(2);
         let available = dwords.len();
@@ -228,8 +231,9 @@ impl<'a> ToySet<'a> {
         Ok(value)
     }
 
-    /// Reads the packet at the start of `dwords` as hardware does: opcode and reserved bits are not looked
-    /// at. What lies after the end of `dwords` reads as zero, and the tail ends there.
+    /// Reads the packet at the start of `dwords` as hardware does: opcode and reserved
+    /// bits are not looked at. What lies after the end of `dwords` reads as zero, and
+    /// the tail ends there.
     pub fn unpack_lossy(dwords: &'a [u32]) -> Self {
         let end = dwords.len().min(Self::length(dwords));
         let tail = dwords.get(2..end).unwrap_or(&[]);
@@ -702,14 +706,16 @@ use genxml_core::reflect::{Container, Engines};
 pub enum RenderPacket<'a> {
     /// `TOY_SET`.
     ToySet(Lazy<'a, super::input::ToySet<'a>>),
-    /// An instruction without a type: only its header is described, or the feature of its unit is off.
+    /// An instruction without a type: only its header is described, or the feature of its
+    /// unit is off.
     Partial(Lazy<'a, Untyped>),
 }
 
 impl RenderPacket<'_> {
     /// Every instruction of the engine, those without a type last.
     pub const INSTRUCTIONS: [&'static Container; 1] = [&super::input_tables::ToySet];
-    /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with `header`.
+    /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with
+    /// `header`.
     #[inline]
     pub fn position(header: u32) -> Option<usize> {
         Self::lookup(header).map(|found| found.position)
@@ -721,7 +727,8 @@ impl RenderPacket<'_> {
         Self::lookup(header).map(|found| Self::instructions()[found.position])
     }
 
-    /// Length in dwords of the packet that starts with `header`, if the instruction is known.
+    /// Length in dwords of the packet that starts with `header`, if the instruction is
+    /// known.
     #[inline]
     pub fn length(header: u32) -> Option<usize> {
         Self::lookup(header).map(|found| found.length)
@@ -739,19 +746,21 @@ impl RenderPacket<'_> {
 }
 
 impl<'a> RenderPacket<'a> {
-    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as an error, and the walk
-    /// goes on behind it. With [`strict`](Packets::strict) every bit is checked.
+    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as
+    /// an error, and the walk goes on behind it. With [`strict`](Packets::strict) every bit
+    /// is checked.
     #[inline]
     pub const fn iter(dwords: &'a [u32]) -> Packets<'a, Self> {
         Packets::new(dwords)
     }
 
-    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; nothing else
-    /// is looked at.
+    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are
+    /// exact; nothing else is looked at.
     ///
     /// # Errors
-    /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`] for a packet
-    /// that goes on after the end of `dwords` or that has a length which its instruction cannot have.
+    /// [`ParseError::Unknown`] for an opcode that the engine does not have,
+    /// [`ParseError::Unpack`] for a packet that goes on after the end of `dwords` or that
+    /// has a length which its instruction cannot have.
     #[inline]
     pub fn parse(dwords: &'a [u32]) -> Result<(Self, usize), ParseError> {
         Self::read(dwords)

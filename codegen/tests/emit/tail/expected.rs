@@ -42,8 +42,8 @@ impl<'a> ToyWrite<'a> {
     /// Writes the dwords to the start of `out` and returns how many.
     ///
     /// # Errors
-    /// [`PackError::Space`] if `out` is too short, [`PackError::Length`] if the length field cannot say
-    /// how long the tail is.
+    /// [`PackError::Space`] if `out` is too short, [`PackError::Length`] if the length
+    /// field cannot say how long the tail is.
     #[inline]
     pub fn pack_into(&self, out: &mut [u32]) -> Result<usize, PackError> {
         let length = self.dwords();
@@ -73,10 +73,12 @@ impl<'a> ToyWrite<'a> {
         get(dwords, 0, 7) as usize + 2
     }
 
-    /// Reads the packet at the start of `dwords` and checks every bit that has one legal value, and ranges.
+    /// Reads the packet at the start of `dwords` and checks every bit that has one
+    /// legal value, and ranges.
     ///
     /// # Errors
-    /// [`UnpackError::Truncated`] if the packet goes on after the end, else the first check that fails.
+    /// [`UnpackError::Truncated`] if the packet goes on after the end, else the first
+    /// check that fails.
     pub fn unpack(dwords: &'a [u32]) -> Result<Self, UnpackError> {
         let needed = Self::length(dwords).max(1);
         let available = dwords.len();
@@ -112,8 +114,9 @@ impl<'a> ToyWrite<'a> {
         Ok(value)
     }
 
-    /// Reads the packet at the start of `dwords` as hardware does: opcode and reserved bits are not looked
-    /// at. What lies after the end of `dwords` reads as zero, and the tail ends there.
+    /// Reads the packet at the start of `dwords` as hardware does: opcode and reserved
+    /// bits are not looked at. What lies after the end of `dwords` reads as zero, and
+    /// the tail ends there.
     pub fn unpack_lossy(dwords: &'a [u32]) -> Self {
         let end = dwords.len().min(Self::length(dwords));
         let tail = dwords.get(1..end).unwrap_or(&[]);
@@ -412,14 +415,16 @@ use genxml_core::reflect::{Container, Engines};
 pub enum RenderPacket<'a> {
     /// `TOY_WRITE`.
     ToyWrite(Lazy<'a, super::input::ToyWrite<'a>>),
-    /// An instruction without a type: only its header is described, or the feature of its unit is off.
+    /// An instruction without a type: only its header is described, or the feature of its
+    /// unit is off.
     Partial(Lazy<'a, Untyped>),
 }
 
 impl RenderPacket<'_> {
     /// Every instruction of the engine, those without a type last.
     pub const INSTRUCTIONS: [&'static Container; 1] = [&super::input_tables::ToyWrite];
-    /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with `header`.
+    /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with
+    /// `header`.
     #[inline]
     pub fn position(header: u32) -> Option<usize> {
         Self::lookup(header).map(|found| found.position)
@@ -431,7 +436,8 @@ impl RenderPacket<'_> {
         Self::lookup(header).map(|found| Self::instructions()[found.position])
     }
 
-    /// Length in dwords of the packet that starts with `header`, if the instruction is known.
+    /// Length in dwords of the packet that starts with `header`, if the instruction is
+    /// known.
     #[inline]
     pub fn length(header: u32) -> Option<usize> {
         Self::lookup(header).map(|found| found.length)
@@ -449,19 +455,21 @@ impl RenderPacket<'_> {
 }
 
 impl<'a> RenderPacket<'a> {
-    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as an error, and the walk
-    /// goes on behind it. With [`strict`](Packets::strict) every bit is checked.
+    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as
+    /// an error, and the walk goes on behind it. With [`strict`](Packets::strict) every bit
+    /// is checked.
     #[inline]
     pub const fn iter(dwords: &'a [u32]) -> Packets<'a, Self> {
         Packets::new(dwords)
     }
 
-    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; nothing else
-    /// is looked at.
+    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are
+    /// exact; nothing else is looked at.
     ///
     /// # Errors
-    /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`] for a packet
-    /// that goes on after the end of `dwords` or that has a length which its instruction cannot have.
+    /// [`ParseError::Unknown`] for an opcode that the engine does not have,
+    /// [`ParseError::Unpack`] for a packet that goes on after the end of `dwords` or that
+    /// has a length which its instruction cannot have.
     #[inline]
     pub fn parse(dwords: &'a [u32]) -> Result<(Self, usize), ParseError> {
         Self::read(dwords)
@@ -542,14 +550,16 @@ impl fmt::Debug for RenderPacket<'_> {
 pub enum BlitterPacket<'a> {
     /// `TOY_WRITE`.
     ToyWrite(Lazy<'a, super::input::ToyWrite<'a>>),
-    /// An instruction without a type: only its header is described, or the feature of its unit is off.
+    /// An instruction without a type: only its header is described, or the feature of its
+    /// unit is off.
     Partial(Lazy<'a, Untyped>),
 }
 
 impl BlitterPacket<'_> {
     /// Every instruction of the engine, those without a type last.
     pub const INSTRUCTIONS: [&'static Container; 1] = [&super::input_tables::ToyWrite];
-    /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with `header`.
+    /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with
+    /// `header`.
     #[inline]
     pub fn position(header: u32) -> Option<usize> {
         Self::lookup(header).map(|found| found.position)
@@ -561,7 +571,8 @@ impl BlitterPacket<'_> {
         Self::lookup(header).map(|found| Self::instructions()[found.position])
     }
 
-    /// Length in dwords of the packet that starts with `header`, if the instruction is known.
+    /// Length in dwords of the packet that starts with `header`, if the instruction is
+    /// known.
     #[inline]
     pub fn length(header: u32) -> Option<usize> {
         Self::lookup(header).map(|found| found.length)
@@ -579,19 +590,21 @@ impl BlitterPacket<'_> {
 }
 
 impl<'a> BlitterPacket<'a> {
-    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as an error, and the walk
-    /// goes on behind it. With [`strict`](Packets::strict) every bit is checked.
+    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as
+    /// an error, and the walk goes on behind it. With [`strict`](Packets::strict) every bit
+    /// is checked.
     #[inline]
     pub const fn iter(dwords: &'a [u32]) -> Packets<'a, Self> {
         Packets::new(dwords)
     }
 
-    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; nothing else
-    /// is looked at.
+    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are
+    /// exact; nothing else is looked at.
     ///
     /// # Errors
-    /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`] for a packet
-    /// that goes on after the end of `dwords` or that has a length which its instruction cannot have.
+    /// [`ParseError::Unknown`] for an opcode that the engine does not have,
+    /// [`ParseError::Unpack`] for a packet that goes on after the end of `dwords` or that
+    /// has a length which its instruction cannot have.
     #[inline]
     pub fn parse(dwords: &'a [u32]) -> Result<(Self, usize), ParseError> {
         Self::read(dwords)
@@ -672,14 +685,16 @@ impl fmt::Debug for BlitterPacket<'_> {
 pub enum VideoPacket<'a> {
     /// `TOY_WRITE`.
     ToyWrite(Lazy<'a, super::input::ToyWrite<'a>>),
-    /// An instruction without a type: only its header is described, or the feature of its unit is off.
+    /// An instruction without a type: only its header is described, or the feature of its
+    /// unit is off.
     Partial(Lazy<'a, Untyped>),
 }
 
 impl VideoPacket<'_> {
     /// Every instruction of the engine, those without a type last.
     pub const INSTRUCTIONS: [&'static Container; 1] = [&super::input_tables::ToyWrite];
-    /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with `header`.
+    /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with
+    /// `header`.
     #[inline]
     pub fn position(header: u32) -> Option<usize> {
         Self::lookup(header).map(|found| found.position)
@@ -691,7 +706,8 @@ impl VideoPacket<'_> {
         Self::lookup(header).map(|found| Self::instructions()[found.position])
     }
 
-    /// Length in dwords of the packet that starts with `header`, if the instruction is known.
+    /// Length in dwords of the packet that starts with `header`, if the instruction is
+    /// known.
     #[inline]
     pub fn length(header: u32) -> Option<usize> {
         Self::lookup(header).map(|found| found.length)
@@ -709,19 +725,21 @@ impl VideoPacket<'_> {
 }
 
 impl<'a> VideoPacket<'a> {
-    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as an error, and the walk
-    /// goes on behind it. With [`strict`](Packets::strict) every bit is checked.
+    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as
+    /// an error, and the walk goes on behind it. With [`strict`](Packets::strict) every bit
+    /// is checked.
     #[inline]
     pub const fn iter(dwords: &'a [u32]) -> Packets<'a, Self> {
         Packets::new(dwords)
     }
 
-    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; nothing else
-    /// is looked at.
+    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are
+    /// exact; nothing else is looked at.
     ///
     /// # Errors
-    /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`] for a packet
-    /// that goes on after the end of `dwords` or that has a length which its instruction cannot have.
+    /// [`ParseError::Unknown`] for an opcode that the engine does not have,
+    /// [`ParseError::Unpack`] for a packet that goes on after the end of `dwords` or that
+    /// has a length which its instruction cannot have.
     #[inline]
     pub fn parse(dwords: &'a [u32]) -> Result<(Self, usize), ParseError> {
         Self::read(dwords)
@@ -801,14 +819,16 @@ impl fmt::Debug for VideoPacket<'_> {
 pub enum VideoEnhancePacket<'a> {
     /// `TOY_WRITE`.
     ToyWrite(Lazy<'a, super::input::ToyWrite<'a>>),
-    /// An instruction without a type: only its header is described, or the feature of its unit is off.
+    /// An instruction without a type: only its header is described, or the feature of its
+    /// unit is off.
     Partial(Lazy<'a, Untyped>),
 }
 
 impl VideoEnhancePacket<'_> {
     /// Every instruction of the engine, those without a type last.
     pub const INSTRUCTIONS: [&'static Container; 1] = [&super::input_tables::ToyWrite];
-    /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with `header`.
+    /// Position in [`INSTRUCTIONS`](Self::INSTRUCTIONS) of the instruction that starts with
+    /// `header`.
     #[inline]
     pub fn position(header: u32) -> Option<usize> {
         Self::lookup(header).map(|found| found.position)
@@ -820,7 +840,8 @@ impl VideoEnhancePacket<'_> {
         Self::lookup(header).map(|found| Self::instructions()[found.position])
     }
 
-    /// Length in dwords of the packet that starts with `header`, if the instruction is known.
+    /// Length in dwords of the packet that starts with `header`, if the instruction is
+    /// known.
     #[inline]
     pub fn length(header: u32) -> Option<usize> {
         Self::lookup(header).map(|found| found.length)
@@ -838,19 +859,21 @@ impl VideoEnhancePacket<'_> {
 }
 
 impl<'a> VideoEnhancePacket<'a> {
-    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as an error, and the walk
-    /// goes on behind it. With [`strict`](Packets::strict) every bit is checked.
+    /// The packets of a batch in order, to the end of `dwords`; what is no packet comes as
+    /// an error, and the walk goes on behind it. With [`strict`](Packets::strict) every bit
+    /// is checked.
     #[inline]
     pub const fn iter(dwords: &'a [u32]) -> Packets<'a, Self> {
         Packets::new(dwords)
     }
 
-    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact; nothing else
-    /// is looked at.
+    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are
+    /// exact; nothing else is looked at.
     ///
     /// # Errors
-    /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`] for a packet
-    /// that goes on after the end of `dwords` or that has a length which its instruction cannot have.
+    /// [`ParseError::Unknown`] for an opcode that the engine does not have,
+    /// [`ParseError::Unpack`] for a packet that goes on after the end of `dwords` or that
+    /// has a length which its instruction cannot have.
     #[inline]
     pub fn parse(dwords: &'a [u32]) -> Result<(Self, usize), ParseError> {
         Self::read(dwords)

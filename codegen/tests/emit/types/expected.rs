@@ -60,7 +60,8 @@ impl Inner {
         Ok(Self::unpack_lossy(dwords))
     }
 
-    /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
+    /// Reads the dwords as hardware does: opcode, length and reserved bits are not
+    /// looked at.
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 1]) -> Self {
         Self {
@@ -188,7 +189,8 @@ impl Outer {
         Ok(Self::unpack_lossy(dwords))
     }
 
-    /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
+    /// Reads the dwords as hardware does: opcode, length and reserved bits are not
+    /// looked at.
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 3]) -> Self {
         Self {
@@ -306,7 +308,8 @@ impl ToyMode {
         Ok(Self::unpack_lossy(dwords))
     }
 
-    /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
+    /// Reads the dwords as hardware does: opcode, length and reserved bits are not
+    /// looked at.
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 1]) -> Self {
         Self {

@@ -78,7 +78,8 @@ impl ToyState {
         Ok(Self::unpack_lossy(dwords))
     }
 
-    /// Reads the dwords as hardware does: opcode, length and reserved bits are not looked at.
+    /// Reads the dwords as hardware does: opcode, length and reserved bits are not
+    /// looked at.
     #[inline(always)]
     pub const fn unpack_lossy(dwords: &[u32; 2]) -> Self {
         Self {

@@ -1,0 +1,39 @@
+//! Latched state: its size is bounded, and a plain field selects the entry.
+
+use super::Check;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::model::{Container, Stored, Type};
+use crate::suggest;
+
+/// Bits of a field that selects an entry. The model keeps room for every number.
+const INDEX_BITS: u32 = 8;
+
+pub(super) fn check(check: &mut Check<'_>, container: &Container) {
+    let Some(latch) = &container.latch else { return };
+    let mut report = |message: String, hint: Option<String>| {
+        let place = check.place(&container.span, "latch");
+        check.report(Diagnostic::new(Code::Latch, place, message).maybe_hint(hint));
+    };
+    if container.partial || container.max_dwords().is_none() {
+        let message = format!("`{}` is latched, but its size is unknown", container.name);
+        let hint = "describe all of it; only an instruction with a length field may be variable";
+        report(message, Some(hint.to_owned()));
+    }
+    let Some(name) = &latch.index else { return };
+    let Some(field) = container.latch_index() else {
+        let message = format!("`{}` has no field `{name}` that selects its entry", container.name);
+        let names = container.fields.iter().map(|field| field.name.as_str());
+        report(message, suggest::hint(name, names));
+        return;
+    };
+    let plain = matches!(field.ty, Type::Uint | Type::Enum(_)) && field.stored == Stored::Plain;
+    let optional = field.exists_if.is_some() || field.variant.is_some();
+    if !plain || optional || field.end - field.start >= INDEX_BITS {
+        let message = format!("the field `{name}` of `{}` cannot select an entry", container.name);
+        let hint = format!(
+            "the field needs type uint or an enumeration, at most {INDEX_BITS} bits, and neither \
+             stored-as nor a condition"
+        );
+        report(message, Some(hint));
+    }
+}

@@ -1,0 +1,112 @@
+//! Latched state: the slots of each kind, numbered in the order of the containers.
+
+use super::field::{ident, number};
+use super::plan::Plan;
+use crate::model::{Container, Spec};
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+/// Slots of a container, as in `genxml_core::latch::Slots`.
+struct Slots {
+    first: u32,
+    entries: u32,
+    offset: u32,
+    dwords: u32,
+    index: Option<(u32, u32)>,
+}
+
+/// The slots of all latched containers.
+#[derive(Default)]
+pub struct Latches {
+    /// By container; none if it is not latched.
+    slots: Vec<Option<Slots>>,
+    /// Number of all slots.
+    count: u32,
+    /// Dwords of all slots.
+    dwords: u32,
+}
+
+impl Latches {
+    pub fn new(spec: &Spec) -> Self {
+        let mut latches = Latches::default();
+        for container in &spec.containers {
+            let slots = container.latch.is_some().then(|| latches.take(container));
+            latches.slots.push(slots);
+        }
+        latches
+    }
+
+    /// The next free slots.
+    fn take(&mut self, container: &Container) -> Slots {
+        let index = container.latch_index().map(|field| (field.start, field.end));
+        let entries = index.map_or(1, |(start, end)| 1 << (end - start + 1));
+        let dwords = container.max_dwords().unwrap_or(0);
+        let slots = Slots { first: self.count, entries, offset: self.dwords, dwords, index };
+        self.count += entries;
+        self.dwords += entries * dwords;
+        slots
+    }
+}
+
+/// The implementation of `Latch` for a container, if it is latched. `name` is its type.
+pub fn implementation(plan: &Plan, container: usize, name: &TokenStream) -> Option<TokenStream> {
+    let slots = plan.latches.slots[container].as_ref()?;
+    let (first, entries) = (number(slots.first), number(slots.entries));
+    let (offset, dwords) = (number(slots.offset), number(slots.dwords));
+    let index = match slots.index {
+        Some((start, end)) => {
+            let (start, end) = (number(start), number(end));
+            quote!(Some((#start, #end)))
+        }
+        None => quote!(None),
+    };
+    Some(quote! {
+        impl Latch for #name {
+            const SLOTS: Slots = Slots {
+                first: #first,
+                entries: #entries,
+                offset: #offset,
+                dwords: #dwords,
+                index: #index,
+            };
+        }
+    })
+}
+
+/// The function of a packet enum that returns the slots of a packet; `variants` are the variants
+/// with their containers. Nothing if the engine has no latched packets.
+pub fn lookup(plan: &Plan, variants: &[(Ident, usize)]) -> Option<TokenStream> {
+    let latched = variants.iter().filter(|(_, index)| plan.latches.slots[*index].is_some());
+    let arms: Vec<TokenStream> = latched
+        .map(|(variant, index)| {
+            let module = ident(&plan.units[plan.spec.containers[*index].file]);
+            let ty = ident(&plan.containers[*index]);
+            let lifetime = plan.bodies[*index].tail.is_some().then(|| quote!(<'_>));
+            quote!(Self::#variant(_) => <super::#module::#ty #lifetime as Latch>::SLOTS,)
+        })
+        .collect();
+    (!arms.is_empty()).then(|| {
+        quote! {
+            /// Where the packet is latched, if it is latched as a whole.
+            pub fn latch(&self) -> Option<Slots> {
+                Some(match self {
+                    #(#arms)*
+                    _ => return None,
+                })
+            }
+        }
+    })
+}
+
+/// The size of a store of latched state, if there is any.
+pub fn size(plan: &Plan) -> Option<TokenStream> {
+    let (count, dwords) = (number(plan.latches.count), number(plan.latches.dwords));
+    (plan.latches.count != 0).then(|| {
+        quote! {
+            /// Number of slots of all latched state.
+            pub const LATCH_SLOTS: usize = #count;
+            /// Dwords of all slots of latched state.
+            pub const LATCH_DWORDS: usize = #dwords;
+        }
+    })
+}

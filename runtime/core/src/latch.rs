@@ -1,0 +1,38 @@
+//! Latched state: packets and structures whose newest value stays in force until the next one
+//! replaces it (attribute `latch` of the specification).
+//!
+//! All latched values of a specification fit one array of dwords. Every kind of state has a dense
+//! range of slots; a slot has room for the largest packet of its kind. So a store of latched state
+//! needs no map: it is an array of dwords and an array of lengths, both of constant size.
+
+use crate::Packed;
+use crate::bits;
+
+/// A packet or structure that is latched.
+pub trait Latch: Packed {
+    /// Where its values are kept.
+    const SLOTS: Slots;
+}
+
+/// Slots of one kind of latched state, one for each entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slots {
+    /// Number of the first slot, among those of all kinds.
+    pub first: u16,
+    /// Number of entries; 1 if there is no index.
+    pub entries: u16,
+    /// First dword of the first slot, from the start of the store.
+    pub offset: u16,
+    /// Dwords of a slot: the largest packet.
+    pub dwords: u16,
+    /// First and last bit of the field that selects the entry.
+    pub index: Option<(u32, u32)>,
+}
+
+impl Slots {
+    /// The entry that a packet sets.
+    #[inline]
+    pub fn entry(&self, packet: &[u32]) -> usize {
+        self.index.map_or(0, |(start, end)| bits::get(packet, start, end) as usize)
+    }
+}
