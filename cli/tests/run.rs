@@ -13,7 +13,7 @@ use genxml::core::{Address, U};
 use genxml::engine::Render;
 use genxml::gen8::mi::{MiSemaphoreSignal, MiSemaphoreSignalTargetEngineSelect, MiStoreDataImm};
 use genxml_sim::Gpu;
-use genxml_sim::observe::{Event, Now, Told};
+use genxml_sim::observe::{Event, Now};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -268,7 +268,7 @@ fn damaged_draws_are_told() {
         };
         let (engine, at, length) =
             (submission.engine, submission.batch_address, submission.batch_length);
-        let _ = gpu.submit_told(context, engine, at, length, &mut Told::new(&mut listener));
+        let _ = gpu.submit_observed(context, engine, at, length, &mut listener);
     }
     assert!(told > 50 && problems > 0, "{told} {problems}");
 }

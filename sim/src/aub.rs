@@ -12,7 +12,7 @@ use crate::fault::{Fault, Va};
 use crate::gpu::{Gpu, mmio_base};
 use crate::mem::PAGE;
 use crate::mem::physical::FIRST_OWN_FRAME;
-use crate::observe::{Observer, Stats, Told};
+use crate::observe::{Listener, Observer, Stats};
 use genxml::aub::{AubError, Event, Header, MAX_COMMANDS, Reader, Space};
 use genxml::core::{MinusOne, Shifted};
 use genxml::engine::EngineId;
@@ -127,31 +127,27 @@ impl<'a> AubReplay<'a> {
     /// # Errors
     /// What is wrong with the file. Engines have run with all that comes before it.
     pub fn step(&mut self) -> Result<Option<Step>, ReplayError> {
-        self.step_observed(&mut ())
-    }
-
-    /// [`step`](Self::step) with a listener that is chosen at run time.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn step_told(&mut self, told: &mut Told<'_>) -> Result<Option<Step>, ReplayError> {
-        self.step_observed(told)
+        self.step_with(Listener::default())
     }
 
     /// [`step`](Self::step) with a listener.
     ///
     /// # Errors
     /// As there.
-    pub fn step_observed<O: Observer>(
+    pub fn step_observed(
         &mut self,
-        observer: &mut O,
+        observer: &mut dyn Observer,
     ) -> Result<Option<Step>, ReplayError> {
-        let step = self.advance(observer);
+        self.step_with(Listener::new(Some(observer)))
+    }
+
+    fn step_with(&mut self, mut listener: Listener<'_>) -> Result<Option<Step>, ReplayError> {
+        let step = self.advance(&mut listener);
         self.ended |= step.is_err();
         step
     }
 
-    fn advance<O: Observer>(&mut self, observer: &mut O) -> Result<Option<Step>, ReplayError> {
+    fn advance(&mut self, listener: &mut Listener<'_>) -> Result<Option<Step>, ReplayError> {
         loop {
             match self.held.take() {
                 None => {}
@@ -169,21 +165,21 @@ impl<'a> AubReplay<'a> {
                     }
                 }
             }
-            if let Some(step) = self.read(observer)? {
+            if let Some(step) = self.read(listener)? {
                 return Ok(Some(step));
             }
-            if let Some(step) = self.run(observer) {
+            if let Some(step) = self.run(listener) {
                 return Ok(Some(step));
             }
             if self.ended {
-                return Ok(self.deadlock(observer));
+                return Ok(self.deadlock(listener));
             }
         }
     }
 
     /// Does what the file says until engines have to run: at a poll, at the end, or before what is
     /// held.
-    fn read<O: Observer>(&mut self, observer: &mut O) -> Result<Option<Step>, ReplayError> {
+    fn read(&mut self, listener: &mut Listener<'_>) -> Result<Option<Step>, ReplayError> {
         while self.held.is_none() && !self.ended {
             let block = match self.reader.next_block() {
                 Ok(Some(block)) => block,
@@ -217,13 +213,13 @@ impl<'a> AubReplay<'a> {
                     }
                 }
                 Event::RegisterPoll { offset, mask, value } => {
-                    let ran = self.run(observer);
+                    let ran = self.run(listener);
                     let found = self.gpu.mmio_read(offset) & mask;
                     match ran {
                         // What it waits for says nothing about a fault.
                         Some(step @ Step::Ran { result: Err(_), .. }) => return Ok(Some(step)),
                         _ if found != value & mask && self.waiting => {
-                            return Ok(self.deadlock(observer));
+                            return Ok(self.deadlock(listener));
                         }
                         _ if found != value & mask => {
                             return Ok(Some(Step::Stuck(Stuck {
@@ -275,12 +271,12 @@ impl<'a> AubReplay<'a> {
     }
 
     /// Lets the engines run, if something may have started them. `None` if they had nothing to do.
-    fn run<O: Observer>(&mut self, observer: &mut O) -> Option<Step> {
+    fn run(&mut self, listener: &mut Listener<'_>) -> Option<Step> {
         if !std::mem::take(&mut self.pending) {
             return None;
         }
         let position = self.reader.position();
-        let progress = self.gpu.advance_observed(observer);
+        let progress = self.gpu.advance_with(listener.reborrow());
         self.waiting = progress == Ok(Progress::Waiting);
         match progress.map(|_| self.gpu.last_stats()) {
             Ok(stats) if stats == Stats::default() => None,
@@ -289,10 +285,10 @@ impl<'a> AubReplay<'a> {
     }
 
     /// What engines wait for that nothing will change any more. `None` if none waits.
-    fn deadlock<O: Observer>(&mut self, observer: &mut O) -> Option<Step> {
+    fn deadlock(&mut self, listener: &mut Listener<'_>) -> Option<Step> {
         let position = self.reader.position();
         let waiting = std::mem::take(&mut self.waiting);
-        let result = waiting.then(|| self.gpu.run_observed(observer))?;
+        let result = waiting.then(|| self.gpu.run_with(listener.reborrow()))?;
         Some(Step::Ran { position, result })
     }
 

@@ -10,7 +10,7 @@ use crate::fault::{Fault, Place, Waiting};
 use crate::kernels::KernelCache;
 use crate::media::pool::Pool;
 use crate::mem::{AddressSpace, PageFault, Vm};
-use crate::observe::{Event, Observer, Stats};
+use crate::observe::{Event, Listener, Now, Stats};
 use crate::parallel::Trials;
 use crate::unit::sampler::Palettes;
 use crate::unit::urb::Urb;
@@ -165,7 +165,7 @@ pub struct Mode {
 }
 
 /// All that a unit gets to execute a packet.
-pub struct Exec<'a, O: Observer = ()> {
+pub struct Exec<'a> {
     /// The engine.
     pub engine: EngineId,
     /// Memory as the context sees it.
@@ -178,8 +178,8 @@ pub struct Exec<'a, O: Observer = ()> {
     pub stats: &'a mut Stats,
     /// Work left, and the clock.
     pub budget: &'a mut Budget,
-    /// The listener.
-    pub observer: &'a mut O,
+    /// The observer, if there is one.
+    pub listener: Listener<'a>,
     /// The packet being executed.
     pub at: Place,
     /// What belongs to the GPU: registers, interrupts.
@@ -188,13 +188,12 @@ pub struct Exec<'a, O: Observer = ()> {
     pub mode: Mode,
 }
 
-impl<O: Observer> Exec<'_, O> {
-    /// Tells the observer what happens, when and where.
+impl Exec<'_> {
+    /// Passes an event to the observer, with the engine and the time.
     #[inline(always)]
-    pub fn tell(&mut self, event: &Event<'_>) {
-        if O::LISTENS {
-            self.observer.now(self.engine, self.budget.clock());
-            self.observer.event(event);
+    pub fn emit(&mut self, event: &Event<'_>) {
+        if self.listener.is_some() {
+            self.listener.event(Now { engine: self.engine, clock: self.budget.clock() }, event);
         }
     }
 

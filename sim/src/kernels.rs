@@ -4,7 +4,6 @@ use crate::context::Exec;
 use crate::eu::Kernel;
 use crate::eu::decode8::{self, Fetched};
 use crate::mem::{PageFault, Vm};
-use crate::observe::Observer;
 use genxml::eu::decode::{decode as decode_instruction, length};
 use std::sync::Arc;
 
@@ -39,7 +38,7 @@ fn fetch(vm: &Vm<'_>, address: u64, offset: i32) -> Fetch {
 
 /// The kernel at `address`, whose offset from Instruction Base Address is `ip_base`. Memory that
 /// cannot be read, and bytes that are no instruction, are reported when a thread gets there.
-pub fn decode<O: Observer>(exec: &mut Exec<'_, O>, address: u64, ip_base: u32) -> Arc<Kernel> {
+pub fn decode(exec: &mut Exec<'_>, address: u64, ip_base: u32) -> Arc<Kernel> {
     let vm = &exec.vm;
     let cache = &mut exec.state.kernels.0;
     if let Some(at) =
@@ -58,7 +57,7 @@ pub fn decode<O: Observer>(exec: &mut Exec<'_, O>, address: u64, ip_base: u32) -
 }
 
 /// Decodes what a thread reaches by a computed jump to byte `offset`.
-pub fn extend<O: Observer>(exec: &mut Exec<'_, O>, kernel: &mut Arc<Kernel>, offset: i32) {
+pub fn extend(exec: &mut Exec<'_>, kernel: &mut Arc<Kernel>, offset: i32) {
     exec.vm.keep_order();
     let cache = &mut exec.state.kernels.0;
     let known = cache.iter().position(|entry| Arc::ptr_eq(&entry.kernel, kernel));

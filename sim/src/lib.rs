@@ -51,5 +51,5 @@ pub use fault::{Fault, InKernel, Place};
 pub use genxml::engine::EngineId;
 pub use gpu::{ContextId, Gpu};
 pub use mem::{Memory, Vm};
-pub use observe::{Event, Observer, Stats};
+pub use observe::{Event, Now, Observer, Stats};
 pub use watchdog::Budget;

@@ -25,7 +25,7 @@ use crate::cs::device::Device;
 use crate::fault::{Fault, Place};
 use crate::mem::overlay::{Overlay, Written};
 use crate::mem::{AddressSpace, Memory, Vm};
-use crate::observe::{Observer, Stats};
+use crate::observe::{Listener, Stats};
 use crate::watchdog::Budget;
 use genxml::engine::EngineId;
 use std::ops::Range;
@@ -46,9 +46,9 @@ pub trait Work: Sync {
     ///
     /// # Errors
     /// Any [`Fault`] of a thread.
-    fn run<O: Observer>(
+    fn run(
         &self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         worker: &mut Self::Worker,
         items: Range<u64>,
     ) -> Result<(), Fault>;
@@ -104,13 +104,9 @@ pub struct Trials {
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, the first one in order.
-pub fn run<O: Observer, W: Work>(
-    exec: &mut Exec<'_, O>,
-    work: &W,
-    worker: &mut W::Worker,
-) -> Result<(), Fault> {
+pub fn run<W: Work>(exec: &mut Exec<'_>, work: &W, worker: &mut W::Worker) -> Result<(), Fault> {
     let items = work.items();
-    let alone = O::LISTENS || exec.device.threads < 2 || exec.mode.global_only;
+    let alone = exec.listener.is_some() || exec.device.threads < 2 || exec.mode.global_only;
     if alone || exec.vm.memory().is_none() {
         return work.run(exec, worker, 0..items);
     }
@@ -254,7 +250,7 @@ impl<W: Work> Part<W> {
             state,
             stats: &mut self.stats,
             budget: &mut budget,
-            observer: &mut (),
+            listener: Listener::default(),
             at: shared.at,
             device,
             mode: shared.mode,
@@ -269,8 +265,8 @@ impl<W: Work> Part<W> {
 /// Runs parts side by side and puts together as many as come out as they would in order. Returns
 /// how many these are; None if the TLB makes that impossible. `written` is what the wave before
 /// this one left, if nothing ran between them.
-fn run_wave<O: Observer, W: Work>(
-    exec: &mut Exec<'_, O>,
+fn run_wave<W: Work>(
+    exec: &mut Exec<'_>,
     work: &W,
     worker: &mut W::Worker,
     wave: &[Range<u64>],

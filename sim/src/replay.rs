@@ -9,7 +9,7 @@
 use crate::fault::Fault;
 use crate::gpu::{ContextId, Gpu};
 use crate::mem::{Frames, Memory};
-use crate::observe::{Observer, Stats, Told};
+use crate::observe::{Observer, Stats};
 use genxml::capture::{Capture, Event, Exec, Expectation, Frame, MAX_OBJECTS, Mismatch, ObjectId};
 use std::collections::BTreeMap;
 
@@ -108,16 +108,15 @@ impl<'a> Replay<'a> {
 
     /// Does the next event; `None` at the end.
     pub fn step(&mut self) -> Option<Step<'a>> {
-        self.step_observed(&mut ())
-    }
-
-    /// [`step`](Self::step) with a listener that is chosen at run time.
-    pub fn step_told(&mut self, told: &mut Told<'_>) -> Option<Step<'a>> {
-        self.step_observed(told)
+        self.step_with(None)
     }
 
     /// [`step`](Self::step) with a listener to submissions.
-    pub fn step_observed<O: Observer>(&mut self, observer: &mut O) -> Option<Step<'a>> {
+    pub fn step_observed(&mut self, observer: &mut dyn Observer) -> Option<Step<'a>> {
+        self.step_with(Some(observer))
+    }
+
+    fn step_with(&mut self, observer: Option<&mut dyn Observer>) -> Option<Step<'a>> {
         let event = self.capture.events().get(self.next)?;
         self.next += 1;
         Some(match event {
@@ -137,15 +136,17 @@ impl<'a> Replay<'a> {
         })
     }
 
-    fn exec<O: Observer>(&mut self, exec: &Exec, observer: &mut O) -> Result<Stats, Fault> {
+    fn exec(&mut self, exec: &Exec, observer: Option<&mut dyn Observer>) -> Result<Stats, Fault> {
         let context = self.prepare(exec)?;
-        self.gpu.submit_observed(
-            context,
-            exec.engine,
-            exec.batch_address,
-            exec.batch_length,
-            observer,
-        )
+        {
+            let (engine, address, length) = (exec.engine, exec.batch_address, exec.batch_length);
+            match observer {
+                None => self.gpu.submit(context, engine, address, length),
+                Some(observer) => {
+                    self.gpu.submit_observed(context, engine, address, length, observer)
+                }
+            }
+        }
     }
 
     /// Makes memory and mappings what the submission wants.

@@ -50,10 +50,10 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     set_up(args, replay.gpu());
     let mut report = Report::new(&name, path, Input::Aub);
     while report.stop.is_none() {
-        let step = listeners.with(|told| match told {
-            Some(told) => replay.step_told(told),
-            None => replay.step(),
-        });
+        let step = match listeners.any() {
+            true => replay.step_observed(listeners),
+            false => replay.step(),
+        };
         match step {
             Ok(None) => break,
             Ok(Some(Step::Header(header))) => report.header = Some(header),

@@ -24,10 +24,10 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     let mut replay = Replay::new(&capture);
     set_up(args, replay.gpu());
     while report.stop.is_none() {
-        let step = listeners.with(|told| match told {
-            Some(told) => replay.step_told(told),
-            None => replay.step(),
-        });
+        let step = match listeners.any() {
+            true => replay.step_observed(listeners),
+            false => replay.step(),
+        };
         let Some(step) = step else { break };
         match step {
             Step::Exec { exec, result } => {

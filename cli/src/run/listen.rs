@@ -5,7 +5,7 @@ use super::draws::Draws;
 use super::report::Stop;
 use super::{Args, Observed};
 use crate::output::{Error, bad_input};
-use genxml_sim::observe::{Event, Now, Tally, Told, Trace};
+use genxml_sim::observe::{Event, Now, Observer, Tally, Trace};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -35,34 +35,9 @@ impl Listeners {
         })
     }
 
-    /// Calls `run` with an observer, if any is needed: without, the model runs at full speed.
-    pub fn with<R>(&mut self, run: impl FnOnce(Option<&mut Told<'_>>) -> R) -> R {
-        let draws = self.draws.is_some();
-        if self.tally.is_none() && !draws && self.trace.is_none() && self.text.is_none() {
-            return run(None);
-        }
-        let instructions = self.instructions;
-        let mut listener = |now: Now, event: &Event<'_>| self.event(now, event);
-        let mut told = match instructions {
-            true => Told::with_instructions(&mut listener),
-            false => Told::new(&mut listener),
-        };
-        run(Some(&mut told))
-    }
-
-    fn event(&mut self, now: Now, event: &Event<'_>) {
-        if let Some(tally) = &mut self.tally {
-            tally.event(now, event);
-        }
-        if let Some(draws) = &mut self.draws {
-            draws.event(event);
-        }
-        if let Some((_, trace)) = &mut self.trace {
-            trace.event(now, event);
-        }
-        if let Some(text) = &mut self.text {
-            text.event(event);
-        }
+    /// Whether anything listens. If not, the model runs at full speed.
+    pub fn any(&self) -> bool {
+        self.tally.is_some() || self.draws.is_some() || self.trace.is_some() || self.text.is_some()
     }
 
     /// Ends the files, with what ended the run early, and gives the tables and the draws.
@@ -79,6 +54,27 @@ impl Listeners {
                 .map_err(|error| cannot_write(&text.path, &error))?;
         }
         Ok((self.tally, self.draws.map(Draws::finish).transpose()?))
+    }
+}
+
+impl Observer for Listeners {
+    fn event(&mut self, now: Now, event: &Event<'_>) {
+        if let Some(tally) = &mut self.tally {
+            tally.event(now, event);
+        }
+        if let Some(draws) = &mut self.draws {
+            draws.event(event);
+        }
+        if let Some((_, trace)) = &mut self.trace {
+            trace.event(now, event);
+        }
+        if let Some(text) = &mut self.text {
+            text.event(event);
+        }
+    }
+
+    fn wants_instructions(&self) -> bool {
+        self.instructions
     }
 }
 

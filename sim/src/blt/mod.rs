@@ -32,12 +32,11 @@ pub use setup::{SetupState, setup, setup_clip, setup_mono_pattern};
 
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 
 /// Any packet that draws.
 ///
 /// # Errors
 /// Those of [`Draw::operation`] and [`Operation::run`].
-pub fn draw<O: Observer>(exec: &mut Exec<'_, O>, packet: &impl Draw) -> Result<(), Fault> {
+pub fn draw(exec: &mut Exec<'_>, packet: &impl Draw) -> Result<(), Fault> {
     packet.operation(exec)?.run(exec)
 }

@@ -9,7 +9,6 @@ use super::rop::Rop;
 use crate::assumptions::SOLID_PATTERN_IS_TRANSPARENT;
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::core::{Entries, U};
 use genxml::gen8::registers::BcsSwctrl;
 
@@ -133,8 +132,8 @@ macro_rules! key {
 }
 
 /// The rectangle of a command that gives bytes and rows.
-pub(super) fn byte_rectangle<O: Observer>(
-    exec: &Exec<'_, O>,
+pub(super) fn byte_rectangle(
+    exec: &Exec<'_>,
     depth: Depth,
     bytes: u64,
     rows: u64,
@@ -153,37 +152,24 @@ pub(super) fn byte_rectangle<O: Observer>(
 }
 
 /// The destination as a packet gives it.
-pub(super) fn destination<O: Observer>(
-    exec: &Exec<'_, O>,
-    tiled: bool,
-    base: u64,
-    pitch: i64,
-) -> PlaneFields {
+pub(super) fn destination(exec: &Exec<'_>, tiled: bool, base: u64, pitch: i64) -> PlaneFields {
     let names = ["Destination Base Address", "Destination Pitch"];
     PlaneFields { tiled, y_major: tiling(exec).tile_y_destination, base, pitch, names }
 }
 
 /// The colour source as a packet gives it.
-pub(super) fn source_plane<O: Observer>(
-    exec: &Exec<'_, O>,
-    tiled: bool,
-    base: u64,
-    pitch: i64,
-) -> PlaneFields {
+pub(super) fn source_plane(exec: &Exec<'_>, tiled: bool, base: u64, pitch: i64) -> PlaneFields {
     let names = ["Source Base Address", "Source Pitch"];
     PlaneFields { tiled, y_major: tiling(exec).tile_y_source, base, pitch, names }
 }
 
 /// What tiled surfaces are: BCS_SWCTRL, X-major unless it says Y.
-fn tiling<O: Observer>(exec: &Exec<'_, O>) -> BcsSwctrl {
+fn tiling(exec: &Exec<'_>) -> BcsSwctrl {
     BcsSwctrl::unpack_lossy(&[exec.state.registers.read(BcsSwctrl::OFFSET)])
 }
 
 /// The clip rectangle, if the packet wants to be clipped.
-pub(super) fn clip<O: Observer>(
-    exec: &Exec<'_, O>,
-    enabled: bool,
-) -> Result<Option<Rectangle>, Fault> {
+pub(super) fn clip(exec: &Exec<'_>, enabled: bool) -> Result<Option<Rectangle>, Fault> {
     let clip = exec.state.blitter.clip;
     if enabled && clip.is_none() {
         let why = "there is no clip rectangle; XY_SETUP_CLIP_BLT sets it";
@@ -193,8 +179,8 @@ pub(super) fn clip<O: Observer>(
 }
 
 /// Refuses operations that need an operand that the packet does not have.
-pub(super) fn check_operands<O: Observer>(
-    exec: &Exec<'_, O>,
+pub(super) fn check_operands(
+    exec: &Exec<'_>,
     rop: Rop,
     source: bool,
     pattern: bool,
@@ -218,8 +204,8 @@ pub(super) fn packing(field: u64) -> Packing {
 
 /// A colour pattern from memory: it starts at a multiple of its size (BR15, 2d p.60). Not read if
 /// nothing depends on it.
-pub(super) fn pattern_in_memory<O: Observer>(
-    exec: &mut Exec<'_, O>,
+pub(super) fn pattern_in_memory(
+    exec: &mut Exec<'_>,
     address: u64,
     operation: &Operation,
     seeds: [u8; 2],
@@ -238,8 +224,8 @@ pub(super) fn pattern_in_memory<O: Observer>(
 }
 
 /// A colour pattern from the command.
-pub(super) fn immediate_pattern<O: Observer>(
-    exec: &Exec<'_, O>,
+pub(super) fn immediate_pattern(
+    exec: &Exec<'_>,
     data: Entries<'_, U<32>>,
     operation: &Operation,
     seeds: [u8; 2],
@@ -264,8 +250,8 @@ pub(super) fn mono_pattern(
 }
 
 /// A bitmap with the data of the command.
-pub(super) fn with_immediate_data<O: Observer>(
-    exec: &Exec<'_, O>,
+pub(super) fn with_immediate_data(
+    exec: &Exec<'_>,
     source: Source,
     data: Entries<'_, U<32>>,
     operation: &Operation,
@@ -279,8 +265,8 @@ pub(super) fn with_immediate_data<O: Observer>(
 
 /// The data of a command. The engine waits for as many qwords as it needs, and hangs if fewer or
 /// more come (BR14, 2d p.59).
-fn immediate<O: Observer>(
-    exec: &Exec<'_, O>,
+fn immediate(
+    exec: &Exec<'_>,
     field: &'static str,
     data: Entries<'_, U<32>>,
     bytes: u64,

@@ -18,7 +18,6 @@ use super::rop::Rop;
 use super::rows::{PatternRows, SourceRows};
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::watchdog;
 
 /// Columns and rows of a surface, in pixels.
@@ -119,7 +118,7 @@ impl Operation {
     /// # Errors
     /// [`Fault::Page`] at the first byte without memory; all rows worked before are written.
     /// [`Fault::Hang`] if the rectangle is more than the budget allows.
-    pub fn run<O: Observer>(&self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+    pub fn run(&self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let part = self.part();
         if part.is_empty() {
             return Ok(());
@@ -143,7 +142,7 @@ impl Operation {
     }
 
     /// Rows that depend on the pattern alone: each of its rows is worked out once.
-    fn fill<O: Observer>(&self, exec: &mut Exec<'_, O>, part: &Rectangle) -> Result<(), Fault> {
+    fn fill(&self, exec: &mut Exec<'_>, part: &Rectangle) -> Result<(), Fault> {
         let bytes = self.bytes(part);
         let mut patterns = PatternRows::new(self, part, true);
         let mut finished: [Vec<u8>; 8] = Default::default();
@@ -161,12 +160,7 @@ impl Operation {
     }
 
     /// Any other rows.
-    fn combine<O: Observer>(
-        &self,
-        exec: &mut Exec<'_, O>,
-        part: &Rectangle,
-        needs: Needs,
-    ) -> Result<(), Fault> {
+    fn combine(&self, exec: &mut Exec<'_>, part: &Rectangle, needs: Needs) -> Result<(), Fault> {
         let bytes = self.bytes(part);
         let left = part.left * self.depth.bytes() as i64;
         let mut sources = SourceRows::new(self, part, needs);
@@ -209,9 +203,9 @@ impl Operation {
     }
 
     /// Writes a finished row.
-    fn write<O: Observer>(
+    fn write(
         &self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         part: &Rectangle,
         y: i64,
         row: &[u8],

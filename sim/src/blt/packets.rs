@@ -13,7 +13,6 @@ use super::rop::Rop;
 use crate::assumptions::WORD_ALIGNMENT_IS_FOR_ALL_BUT_TEXT;
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::gen8::blitter::*;
 
 /// A packet that draws.
@@ -23,13 +22,13 @@ pub trait Draw {
     /// # Errors
     /// [`Fault::BadPacket`] if fields do not fit together, [`Fault::Page`] if its pattern is not in
     /// memory.
-    fn operation<O: Observer>(&self, exec: &mut Exec<'_, O>) -> Result<Operation, Fault>;
+    fn operation(&self, exec: &mut Exec<'_>) -> Result<Operation, Fault>;
 }
 
 macro_rules! operations {
     ($($packet:ty: source $source:ident, pattern $pattern:ident, key $key:ident;)*) => {$(
         impl Draw for $packet {
-            fn operation<O: Observer>(&self, exec: &mut Exec<'_, O>) -> Result<Operation, Fault> {
+            fn operation(&self, exec: &mut Exec<'_>) -> Result<Operation, Fault> {
                 let depth = Depth::new(self.color_depth);
                 let operation = Operation {
                     depth,
@@ -83,7 +82,7 @@ operations! {
 
 /// COLOR_BLT: rows of bytes from an address on, without coordinates.
 impl Draw for ColorBlt {
-    fn operation<O: Observer>(&self, exec: &mut Exec<'_, O>) -> Result<Operation, Fault> {
+    fn operation(&self, exec: &mut Exec<'_>) -> Result<Operation, Fault> {
         let depth = Depth::new(self.color_depth);
         let (width, height) = (self.destination_byte_width.get(), self.destination_height.get());
         let (base, pitch) = (self.destination_address.va48(), self.destination_pitch.get());
@@ -105,7 +104,7 @@ impl Draw for ColorBlt {
 
 /// SRC_COPY_BLT: the same with a source.
 impl Draw for SrcCopyBlt {
-    fn operation<O: Observer>(&self, exec: &mut Exec<'_, O>) -> Result<Operation, Fault> {
+    fn operation(&self, exec: &mut Exec<'_>) -> Result<Operation, Fault> {
         let depth = Depth::new(self.color_depth);
         let (width, height) = (self.destination_byte_width.get(), self.destination_height.get());
         let (base, pitch) = (self.destination_address.va48(), self.destination_pitch.get());
@@ -128,7 +127,7 @@ impl Draw for SrcCopyBlt {
 
 /// XY_MONO_PAT_FIXED_BLT: no source tells which patterns there are.
 impl Draw for XyMonoPatFixedBlt {
-    fn operation<O: Observer>(&self, exec: &mut Exec<'_, O>) -> Result<Operation, Fault> {
+    fn operation(&self, exec: &mut Exec<'_>) -> Result<Operation, Fault> {
         let page = "no manual at hand shows the patterns, or the field that chooses one";
         Err(exec.unimplemented("the fixed patterns of XY_MONO_PAT_FIXED_BLT", page))
     }

@@ -5,7 +5,6 @@
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::mem::{ADDRESS_MASK, PAGE, PageFault, Vm};
-use crate::observe::Observer;
 use crate::surface::TileMode;
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -36,7 +35,7 @@ pub(super) struct PlaneFields {
 
 impl PlaneFields {
     /// The plane; tiled ones start at a page and have whole tiles (2d p.49, 53 to 55).
-    pub(super) fn resolve<O: Observer>(&self, exec: &Exec<'_, O>) -> Result<Plane, Fault> {
+    pub(super) fn resolve(&self, exec: &Exec<'_>) -> Result<Plane, Fault> {
         let tile_mode = match (self.tiled, self.y_major) {
             (false, _) => {
                 return Ok(Plane {

@@ -8,7 +8,6 @@ use super::plane::Shadow;
 use crate::assumptions::CLIPPING_MOVES_THE_SOURCE;
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 
 /// Rows of the source.
 pub(super) struct SourceRows<'a> {
@@ -87,11 +86,7 @@ impl<'a> SourceRows<'a> {
     }
 
     /// Gets the row that meets row `y` of the destination.
-    pub(super) fn read<O: Observer>(
-        &mut self,
-        exec: &mut Exec<'_, O>,
-        y: i64,
-    ) -> Result<(), Fault> {
+    pub(super) fn read(&mut self, exec: &mut Exec<'_>, y: i64) -> Result<(), Fault> {
         let line = self.cut.1 + y - self.part.top;
         match &self.operation.source {
             Source::Color { plane, x, y } if self.needed => {

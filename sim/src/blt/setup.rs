@@ -17,7 +17,6 @@ use super::rop::Rop;
 use crate::assumptions::SOLID_SELECT_IS_FOR_MONO_PATTERNS;
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::gen8::blitter::{
     XyPixelBlt, XyScanlinesBlt, XySetupBlt, XySetupClipBlt, XySetupMonoPatternSlBlt, XyTextBlt,
     XyTextImmediateBlt,
@@ -53,15 +52,15 @@ macro_rules! clip_rectangle {
 }
 
 /// XY_SETUP_BLT.
-pub fn setup<O: Observer>(exec: &mut Exec<'_, O>, packet: &XySetupBlt) -> Result<(), Fault> {
+pub fn setup(exec: &mut Exec<'_>, packet: &XySetupBlt) -> Result<(), Fault> {
     exec.state.blitter =
         SetupState { setup: Some(Setup::Color(*packet)), clip: clip_rectangle!(packet) };
     Ok(())
 }
 
 /// XY_SETUP_MONO_PATTERN_SL_BLT.
-pub fn setup_mono_pattern<O: Observer>(
-    exec: &mut Exec<'_, O>,
+pub fn setup_mono_pattern(
+    exec: &mut Exec<'_>,
     packet: &XySetupMonoPatternSlBlt,
 ) -> Result<(), Fault> {
     exec.state.blitter =
@@ -70,10 +69,7 @@ pub fn setup_mono_pattern<O: Observer>(
 }
 
 /// XY_SETUP_CLIP_BLT.
-pub fn setup_clip<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &XySetupClipBlt,
-) -> Result<(), Fault> {
+pub fn setup_clip(exec: &mut Exec<'_>, packet: &XySetupClipBlt) -> Result<(), Fault> {
     exec.state.blitter.clip = clip_rectangle!(packet);
     Ok(())
 }
@@ -90,7 +86,7 @@ macro_rules! both {
 
 impl Setup {
     /// The newest one.
-    fn get<O: Observer>(exec: &Exec<'_, O>) -> Result<Self, Fault> {
+    fn get(exec: &Exec<'_>) -> Result<Self, Fault> {
         let why = "there was no XY_SETUP_BLT or XY_SETUP_MONO_PATTERN_SL_BLT that says where and how to draw";
         exec.state.blitter.setup.ok_or_else(|| Fault::Malformed { why: why.into(), at: exec.at })
     }
@@ -107,9 +103,9 @@ impl Setup {
     }
 
     /// All but source and pattern.
-    fn operation<O: Observer>(
+    fn operation(
         &self,
-        exec: &Exec<'_, O>,
+        exec: &Exec<'_>,
         tiled: bool,
         rectangle: Rectangle,
     ) -> Result<Operation, Fault> {
@@ -143,9 +139,9 @@ impl Setup {
     }
 
     /// The pattern of scan lines.
-    fn pattern<O: Observer>(
+    fn pattern(
         &self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         operation: &Operation,
         seeds: [u8; 2],
     ) -> Result<Option<Pattern>, Fault> {
@@ -171,7 +167,7 @@ impl Setup {
 
 /// XY_PIXEL_BLT: one pixel in the background colour, which is the pattern.
 impl Draw for XyPixelBlt {
-    fn operation<O: Observer>(&self, exec: &mut Exec<'_, O>) -> Result<Operation, Fault> {
+    fn operation(&self, exec: &mut Exec<'_>) -> Result<Operation, Fault> {
         let setup = Setup::get(exec)?;
         let (left, top) =
             (self.destination_x_coordinate.get(), self.destination_y_coordinate.get());
@@ -184,7 +180,7 @@ impl Draw for XyPixelBlt {
 
 /// XY_SCANLINES_BLT: rows of the pattern.
 impl Draw for XyScanlinesBlt {
-    fn operation<O: Observer>(&self, exec: &mut Exec<'_, O>) -> Result<Operation, Fault> {
+    fn operation(&self, exec: &mut Exec<'_>) -> Result<Operation, Fault> {
         let setup = Setup::get(exec)?;
         let operation = setup.operation(exec, self.dest_tiling_enable, rectangle!(self))?;
         check_operands(exec, operation.rop, false, true)?;
@@ -197,7 +193,7 @@ impl Draw for XyScanlinesBlt {
 
 /// XY_TEXT_BLT: a glyph in memory.
 impl Draw for XyTextBlt {
-    fn operation<O: Observer>(&self, exec: &mut Exec<'_, O>) -> Result<Operation, Fault> {
+    fn operation(&self, exec: &mut Exec<'_>) -> Result<Operation, Fault> {
         let setup = Setup::get(exec)?;
         let operation = setup.operation(exec, self.dest_tiling_enable, rectangle!(self))?;
         check_operands(exec, operation.rop, true, false)?;
@@ -209,7 +205,7 @@ impl Draw for XyTextBlt {
 
 /// XY_TEXT_IMMEDIATE_BLT: a glyph in the command.
 impl Draw for XyTextImmediateBlt<'_> {
-    fn operation<O: Observer>(&self, exec: &mut Exec<'_, O>) -> Result<Operation, Fault> {
+    fn operation(&self, exec: &mut Exec<'_>) -> Result<Operation, Fault> {
         let setup = Setup::get(exec)?;
         let operation = setup.operation(exec, self.dest_tiling_enable, rectangle!(self))?;
         check_operands(exec, operation.rop, true, false)?;

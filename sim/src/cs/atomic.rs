@@ -4,7 +4,6 @@ use super::memory::{self, global_if_allowed};
 use crate::assumptions::ATOMIC_RETURNS_ZERO_ABOVE;
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::unit::atomic::{Width, operate};
 use genxml::gen8::engine_registers::CsGpr;
 use genxml::gen8::mi::{
@@ -22,7 +21,7 @@ const FIELD: &str = "Memory Address";
 
 /// MI_ATOMIC on 4, 8 or 16 bytes. In a batch without privilege it is always about the context's own
 /// memory: Memory Type is ignored (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
-pub fn atomic<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiAtomic<'_>) -> Result<(), Fault> {
+pub fn atomic(exec: &mut Exec<'_>, packet: &MiAtomic<'_>) -> Result<(), Fault> {
     let global =
         global_if_allowed(exec, packet.memory_type == MiAtomicMemoryType::GLOBAL_GRAPHICS_ADDRESS);
     let bytes = match packet.data_size {
@@ -67,8 +66,8 @@ pub fn atomic<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiAtomic<'_>) -> Res
 
 /// The only operation on 16 bytes that a source has: memory becomes operand 2 if it equals operand
 /// 1.
-fn compare_and_write_16<O: Observer>(
-    exec: &mut Exec<'_, O>,
+fn compare_and_write_16(
+    exec: &mut Exec<'_>,
     packet: &MiAtomic<'_>,
     global: bool,
     one: u128,
@@ -99,17 +98,13 @@ fn compare_and_write_16<O: Observer>(
     Ok(())
 }
 
-fn gpr<O: Observer>(exec: &Exec<'_, O>, index: u32) -> u32 {
+fn gpr(exec: &Exec<'_>, index: u32) -> u32 {
     exec.base() + CsGpr::OFFSET + 8 * index
 }
 
 /// Both operands, from the packet, which has dwords of both in turn for as many as `bytes` are, or
 /// from general registers; bits beyond the size are not looked at.
-fn operands<O: Observer>(
-    exec: &Exec<'_, O>,
-    packet: &MiAtomic<'_>,
-    bytes: u64,
-) -> Result<[u128; 2], Fault> {
+fn operands(exec: &Exec<'_>, packet: &MiAtomic<'_>, bytes: u64) -> Result<[u128; 2], Fault> {
     if packet.inline_data.get() == 0 {
         let read = |index| u128::from(exec.state.registers.read_u64(gpr(exec, index)));
         return Ok(OPERANDS.map(|index| read(index) | read(index + 1) << 64));

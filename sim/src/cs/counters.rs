@@ -3,7 +3,6 @@
 use super::memory;
 use crate::context::{Exec, Registers};
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::gen8::mi::MiReportPerfCount;
 use genxml::gen8::registers::{
     ClInvocationCount, ClPrimitivesCount, CsInvocationCount, DsInvocationCount, GsInvocationCount,
@@ -39,10 +38,7 @@ pub fn reset(registers: &mut Registers) {
 
 /// MI_REPORT_PERF_COUNT: the id, the time stamp, the context's number and the clock; the model has
 /// no performance counters, they stand at 0.
-pub fn report_perf_count<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiReportPerfCount,
-) -> Result<(), Fault> {
+pub fn report_perf_count(exec: &mut Exec<'_>, packet: &MiReportPerfCount) -> Result<(), Fault> {
     if packet.core_mode_enable.get() != 0 {
         return Err(exec.unimplemented("Core Mode Enable", "MI_REPORT_PERF_COUNT"));
     }

@@ -6,7 +6,6 @@ use super::streamer::{Step, Streamer};
 use crate::context::{Exec, State};
 use crate::fault::Fault;
 use crate::gpu::ContextId;
-use crate::observe::Observer;
 use crate::watchdog::Budget;
 use std::collections::VecDeque;
 
@@ -102,7 +101,7 @@ pub enum Turn {
 ///
 /// # Errors
 /// The [`Fault`] of a packet.
-pub fn turn<O: Observer>(streamer: &mut Streamer, exec: &mut Exec<'_, O>) -> Result<Turn, Fault> {
+pub fn turn(streamer: &mut Streamer, exec: &mut Exec<'_>) -> Result<Turn, Fault> {
     for count in 0..QUANTUM {
         match streamer.step(exec)? {
             Step::Done => {}

@@ -6,7 +6,6 @@ use super::{atomic, counters, math, mi, predicate, quiet, render, semaphore, sta
 use crate::blt;
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::core::ParseError;
 use genxml::core::reflect::Container;
 use genxml::engine::EngineId;
@@ -108,7 +107,7 @@ macro_rules! packets {
 ///
 /// # Errors
 /// Its [`Fault`].
-pub(super) fn execute<O: Observer>(exec: &mut Exec<'_, O>, dwords: &[u32]) -> Result<Flow, Fault> {
+pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
     if predicate::skips(exec) {
         return Ok(Flow::Next);
     }
@@ -176,13 +175,13 @@ pub(super) fn execute<O: Observer>(exec: &mut Exec<'_, O>, dwords: &[u32]) -> Re
 
 /// A packet that the tables know and the model does not.
 #[cold]
-fn not_implemented<O: Observer>(exec: &Exec<'_, O>, header: u32) -> Fault {
+fn not_implemented(exec: &Exec<'_>, header: u32) -> Fault {
     let source = find(exec.engine, header).map_or("", |(container, _)| container.source);
     exec.unimplemented(exec.at.packet, source)
 }
 
 /// A packet whose dwords are not in order.
 #[cold]
-fn malformed<O: Observer>(exec: &Exec<'_, O>, error: &ParseError) -> Fault {
+fn malformed(exec: &Exec<'_>, error: &ParseError) -> Fault {
     Fault::Malformed { why: error.to_string().into(), at: exec.at }
 }

@@ -2,7 +2,6 @@
 
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::render::sol;
 use genxml::gen8::render3d_fetch::VertexBufferState;
 use genxml::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket};
@@ -21,7 +20,7 @@ pub trait Latch {
     /// # Errors
     /// [`Fault::Unimplemented`] for what only the resource streamer does; [`Fault::Page`] if a
     /// 3DSTATE_SO_BUFFER loads its offset from where no memory is.
-    fn latch<O: Observer>(&self, exec: &mut Exec<'_, O>, dwords: &[u32]) -> Result<bool, Fault> {
+    fn latch(&self, exec: &mut Exec<'_>, dwords: &[u32]) -> Result<bool, Fault> {
         let _ = (exec, dwords);
         Ok(false)
     }
@@ -32,7 +31,7 @@ impl Latch for VideoPacket<'_> {}
 impl Latch for VideoEnhancePacket<'_> {}
 
 impl Latch for RenderPacket<'_> {
-    fn latch<O: Observer>(&self, exec: &mut Exec<'_, O>, dwords: &[u32]) -> Result<bool, Fault> {
+    fn latch(&self, exec: &mut Exec<'_>, dwords: &[u32]) -> Result<bool, Fault> {
         let name = exec.at.packet;
         if !name.starts_with("3DSTATE_") || EDITS.iter().any(|edit| name.starts_with(edit)) {
             return Ok(false);

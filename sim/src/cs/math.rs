@@ -3,7 +3,6 @@
 
 use crate::context::{Exec, Registers};
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::gen8::engine_registers::CsGpr;
 use genxml::gen8::mi::{MiMath, MiMathAluOpcode, MiMathOperand};
 
@@ -18,7 +17,7 @@ struct Alu {
 }
 
 /// MI_MATH: its instructions in order.
-pub fn math<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiMath<'_>) -> Result<(), Fault> {
+pub fn math(exec: &mut Exec<'_>, packet: &MiMath<'_>) -> Result<(), Fault> {
     let mut alu = Alu::default();
     let base = exec.base() + CsGpr::OFFSET;
     for step in packet.instruction.iter() {
@@ -53,11 +52,7 @@ impl Alu {
         *self = Alu { accumulator: value, zero: value == 0, carry, ..*self };
     }
 
-    fn source<O: Observer>(
-        &mut self,
-        exec: &Exec<'_, O>,
-        operand: MiMathOperand,
-    ) -> Result<&mut u64, Fault> {
+    fn source(&mut self, exec: &Exec<'_>, operand: MiMathOperand) -> Result<&mut u64, Fault> {
         match operand {
             MiMathOperand::SRCA => Ok(&mut self.a),
             MiMathOperand::SRCB => Ok(&mut self.b),
@@ -65,11 +60,7 @@ impl Alu {
         }
     }
 
-    fn result<O: Observer>(
-        &self,
-        exec: &Exec<'_, O>,
-        operand: MiMathOperand,
-    ) -> Result<u64, Fault> {
+    fn result(&self, exec: &Exec<'_>, operand: MiMathOperand) -> Result<u64, Fault> {
         let flag = |set| if set { !0 } else { 0 };
         match operand {
             MiMathOperand::ACCU => Ok(self.accumulator),
@@ -80,31 +71,18 @@ impl Alu {
     }
 }
 
-fn number<O: Observer>(
-    exec: &Exec<'_, O>,
-    field: &'static str,
-    operand: MiMathOperand,
-) -> Result<u32, Fault> {
+fn number(exec: &Exec<'_>, field: &'static str, operand: MiMathOperand) -> Result<u32, Fault> {
     match operand.bits() {
         number @ 0..16 => Ok(number as u32),
         other => Err(exec.bad_field(field, other, "a general register, 0 to 15, is needed")),
     }
 }
 
-fn register<O: Observer>(
-    exec: &Exec<'_, O>,
-    base: u32,
-    operand: MiMathOperand,
-) -> Result<u64, Fault> {
+fn register(exec: &Exec<'_>, base: u32, operand: MiMathOperand) -> Result<u64, Fault> {
     Ok(exec.state.registers.read_u64(base + 8 * number(exec, "Operand 2", operand)?))
 }
 
-fn store<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    base: u32,
-    operand: MiMathOperand,
-    value: u64,
-) -> Result<(), Fault> {
+fn store(exec: &mut Exec<'_>, base: u32, operand: MiMathOperand, value: u64) -> Result<(), Fault> {
     let offset = base + 8 * number(exec, "Operand 1", operand)?;
     let registers: &mut Registers = &mut exec.state.registers;
     registers.write(offset, value as u32);

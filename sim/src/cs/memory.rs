@@ -7,25 +7,25 @@
 use crate::assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE;
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::{Event, Observer};
+use crate::observe::Event;
 use genxml::gen8::structures::HardwareDetectedErrorBitDefinitions as Errors;
 
 /// True if the batch may do what needs privilege, or if the command needs none. Hardware makes
 /// other commands no-ops and goes on (2d p.198, Command Privilege Violation Error).
-pub fn allowed<O: Observer>(exec: &mut Exec<'_, O>, needs_privilege: bool) -> bool {
+pub fn allowed(exec: &mut Exec<'_>, needs_privilege: bool) -> bool {
     let allowed = exec.mode.privileged || !(needs_privilege && GLOBAL_ACCESS_NEEDS_PRIVILEGE);
     if !allowed {
         exec.stats.violations += 1;
         let errors = Errors { command_privilege_violation_error: true, ..Errors::new() };
         exec.device.error(exec.engine, errors);
-        exec.tell(&Event::Violation { at: exec.at });
+        exec.emit(&Event::Violation { at: exec.at });
     }
     allowed
 }
 
 /// Whether an operand that wants the global table gets it, of commands that ignore what they must
 /// not ask for (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
-pub fn global_if_allowed<O: Observer>(exec: &Exec<'_, O>, wanted: bool) -> bool {
+pub fn global_if_allowed(exec: &Exec<'_>, wanted: bool) -> bool {
     wanted && (exec.mode.privileged || !GLOBAL_ACCESS_NEEDS_PRIVILEGE)
 }
 
@@ -33,8 +33,8 @@ pub fn global_if_allowed<O: Observer>(exec: &Exec<'_, O>, wanted: bool) -> bool 
 ///
 /// # Errors
 /// [`Fault::Page`] that names `field`.
-pub fn read<O: Observer>(
-    exec: &mut Exec<'_, O>,
+pub fn read(
+    exec: &mut Exec<'_>,
     global: bool,
     address: u64,
     field: &'static str,
@@ -47,8 +47,8 @@ pub fn read<O: Observer>(
 ///
 /// # Errors
 /// [`Fault::Page`] that names `field`.
-pub fn write<O: Observer>(
-    exec: &mut Exec<'_, O>,
+pub fn write(
+    exec: &mut Exec<'_>,
     global: bool,
     address: u64,
     value: u32,
@@ -63,8 +63,8 @@ pub fn write<O: Observer>(
 ///
 /// # Errors
 /// [`Fault::Page`] that names `field`.
-pub fn read_u64<O: Observer>(
-    exec: &mut Exec<'_, O>,
+pub fn read_u64(
+    exec: &mut Exec<'_>,
     global: bool,
     address: u64,
     field: &'static str,
@@ -77,8 +77,8 @@ pub fn read_u64<O: Observer>(
 ///
 /// # Errors
 /// [`Fault::Page`] that names `field`.
-pub fn write_u64<O: Observer>(
-    exec: &mut Exec<'_, O>,
+pub fn write_u64(
+    exec: &mut Exec<'_>,
     global: bool,
     address: u64,
     value: u64,

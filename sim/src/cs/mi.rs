@@ -11,7 +11,7 @@ use crate::fault::Fault;
 use crate::mem::PAGE;
 use crate::mem::coherence::Cache;
 use crate::mem::space::GLOBAL_ENTRIES;
-use crate::observe::{Event, Observer};
+use crate::observe::Event;
 use genxml::gen8::engine_registers::{RingBbOffset, RingNopid};
 use genxml::gen8::mi::{
     MiArbCheck, MiArbOnOff, MiBatchBufferEnd, MiBatchBufferStart,
@@ -23,7 +23,7 @@ use genxml::gen8::mi::{
 };
 
 /// MI_NOOP: may leave a number in NOPID.
-pub fn noop<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiNoop) -> Result<(), Fault> {
+pub fn noop(exec: &mut Exec<'_>, packet: &MiNoop) -> Result<(), Fault> {
     if packet.identification_number_register_write_enable {
         let value = packet.identification_number.get() as u32;
         exec.state.registers.write(exec.base() + RingNopid::OFFSET, value);
@@ -33,10 +33,7 @@ pub fn noop<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiNoop) -> Result<(), 
 
 /// MI_BATCH_BUFFER_START. A batch in the per-process space starts batches in that space, whatever
 /// the packet's Address Space Indicator says (gen8_facts 1.1).
-pub fn batch_buffer_start<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiBatchBufferStart,
-) -> Result<Flow, Fault> {
+pub fn batch_buffer_start(exec: &mut Exec<'_>, packet: &MiBatchBufferStart) -> Result<Flow, Fault> {
     if packet.predication_enable && !predicate::result(exec) {
         return Ok(Flow::Next);
     }
@@ -55,10 +52,7 @@ pub fn batch_buffer_start<O: Observer>(
 }
 
 /// MI_STORE_DATA_IMM: dwords or qwords, one behind the other.
-pub fn store_data_imm<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiStoreDataImm<'_>,
-) -> Result<(), Fault> {
+pub fn store_data_imm(exec: &mut Exec<'_>, packet: &MiStoreDataImm<'_>) -> Result<(), Fault> {
     if packet.core_mode_enable {
         return Err(exec.unimplemented("Core Mode Enable", "MI_STORE_DATA_IMM"));
     }
@@ -92,10 +86,7 @@ pub fn store_data_imm<O: Observer>(
 
 /// MI_LOAD_REGISTER_IMM: registers keep the bytes that the packet disables; masked registers and
 /// read-only ones do what [`Exec::write_register`] says.
-pub fn load_register_imm<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiLoadRegisterImm<'_>,
-) -> Result<(), Fault> {
+pub fn load_register_imm(exec: &mut Exec<'_>, packet: &MiLoadRegisterImm<'_>) -> Result<(), Fault> {
     let keep = (0..4).fold(0, |mask, byte| {
         mask | if packet.byte_write_disables.get() >> byte & 1 != 0 {
             0xff << (8 * byte)
@@ -111,10 +102,7 @@ pub fn load_register_imm<O: Observer>(
 }
 
 /// MI_LOAD_REGISTER_MEM.
-pub fn load_register_mem<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiLoadRegisterMem,
-) -> Result<(), Fault> {
+pub fn load_register_mem(exec: &mut Exec<'_>, packet: &MiLoadRegisterMem) -> Result<(), Fault> {
     if allowed(exec, packet.use_global_gtt) {
         let value =
             read(exec, packet.use_global_gtt, packet.memory_address.va48(), "Memory Address")?;
@@ -124,10 +112,7 @@ pub fn load_register_mem<O: Observer>(
 }
 
 /// MI_STORE_REGISTER_MEM, unless it is predicated and the predicate is 0.
-pub fn store_register_mem<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiStoreRegisterMem,
-) -> Result<(), Fault> {
+pub fn store_register_mem(exec: &mut Exec<'_>, packet: &MiStoreRegisterMem) -> Result<(), Fault> {
     if packet.predicate_enable && !predicate::result(exec) || !allowed(exec, packet.use_global_gtt)
     {
         return Ok(());
@@ -137,20 +122,14 @@ pub fn store_register_mem<O: Observer>(
 }
 
 /// MI_LOAD_REGISTER_REG. A masked destination takes its write enables from the source's upper half.
-pub fn load_register_reg<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiLoadRegisterReg,
-) -> Result<(), Fault> {
+pub fn load_register_reg(exec: &mut Exec<'_>, packet: &MiLoadRegisterReg) -> Result<(), Fault> {
     let value = exec.read_register(packet.source_register_address.get() as u32);
     exec.write_register(packet.destination_register_address.get() as u32, value, !0)
 }
 
 /// MI_UPDATE_GTT: entries of the global table, one behind the other, 64 bits each
 /// (assumptions::UPDATE_GTT_ENTRIES_HAVE_64_BITS). It needs privilege.
-pub fn update_gtt<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiUpdateGtt<'_>,
-) -> Result<(), Fault> {
+pub fn update_gtt(exec: &mut Exec<'_>, packet: &MiUpdateGtt<'_>) -> Result<(), Fault> {
     let data = packet.entry_data;
     if !data.len().is_multiple_of(2) {
         let length = packet.dwords() as u64 - 2;
@@ -176,10 +155,7 @@ pub fn update_gtt<O: Observer>(
 }
 
 /// MI_COPY_MEM_MEM: one dword.
-pub fn copy_mem_mem<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiCopyMemMem,
-) -> Result<(), Fault> {
+pub fn copy_mem_mem(exec: &mut Exec<'_>, packet: &MiCopyMemMem) -> Result<(), Fault> {
     let (from, to) = (packet.use_global_gtt_source, packet.use_global_gtt_destination);
     if allowed(exec, from || to) {
         let value = read(exec, from, packet.source_memory_address.va48(), "Source Memory Address")?;
@@ -191,7 +167,7 @@ pub fn copy_mem_mem<O: Observer>(
 
 /// MI_FLUSH_DW: everything before it is complete, which leaves the post-sync operation. Immediate
 /// data are a qword if the packet is long enough, else a dword (gen8_facts 2.6).
-pub fn flush_dw<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiFlushDw<'_>) -> Result<(), Fault> {
+pub fn flush_dw(exec: &mut Exec<'_>, packet: &MiFlushDw<'_>) -> Result<(), Fault> {
     flushed(exec, Cache::Pipeline);
     if packet.video_pipeline_cache_invalidate.get() != 0 {
         invalidated(exec, Cache::Video);
@@ -252,22 +228,22 @@ pub fn flush_dw<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiFlushDw<'_>) -> 
 }
 
 /// A command flushes a cache.
-pub fn flushed<O: Observer>(exec: &mut Exec<'_, O>, cache: Cache) {
+pub fn flushed(exec: &mut Exec<'_>, cache: Cache) {
     exec.device.coherence.flushed(exec.engine, cache);
-    exec.tell(&Event::Flush { cache, invalidates: false });
+    exec.emit(&Event::Flush { cache, invalidates: false });
 }
 
 /// A command invalidates a cache.
-pub fn invalidated<O: Observer>(exec: &mut Exec<'_, O>, cache: Cache) {
+pub fn invalidated(exec: &mut Exec<'_>, cache: Cache) {
     exec.device.coherence.invalidated(exec.engine, cache);
-    exec.tell(&Event::Flush { cache, invalidates: true });
+    exec.emit(&Event::Flush { cache, invalidates: true });
 }
 
 /// MI_CONDITIONAL_BATCH_BUFFER_END: with Compare Semaphore it ends the batch unless memory is
 /// greater than the packet's data. Without, nothing is compared
 /// (assumptions::CONDITIONAL_END_WITHOUT_COMPARISON_ENDS).
-pub fn conditional_batch_buffer_end<O: Observer>(
-    exec: &mut Exec<'_, O>,
+pub fn conditional_batch_buffer_end(
+    exec: &mut Exec<'_>,
     packet: &MiConditionalBatchBufferEnd,
 ) -> Result<Flow, Fault> {
     let global = packet.use_global_gtt.get() != 0;
@@ -287,64 +263,49 @@ pub fn conditional_batch_buffer_end<O: Observer>(
 }
 
 /// MI_BATCH_BUFFER_END.
-pub fn batch_buffer_end<O: Observer>(
-    _: &mut Exec<'_, O>,
-    _: &MiBatchBufferEnd,
-) -> Result<Flow, Fault> {
+pub fn batch_buffer_end(_: &mut Exec<'_>, _: &MiBatchBufferEnd) -> Result<Flow, Fault> {
     Ok(Flow::Return)
 }
 
 /// MI_ARB_CHECK: another context may take over here.
-pub fn arb_check<O: Observer>(exec: &mut Exec<'_, O>, _: &MiArbCheck) -> Result<Flow, Fault> {
+pub fn arb_check(exec: &mut Exec<'_>, _: &MiArbCheck) -> Result<Flow, Fault> {
     let preempted = exec.mode.preempt && !exec.state.arbitration_off;
     Ok(if preempted { Flow::Preempted } else { Flow::Next })
 }
 
 /// MI_ARB_ON_OFF.
-pub fn arb_on_off<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiArbOnOff) -> Result<(), Fault> {
+pub fn arb_on_off(exec: &mut Exec<'_>, packet: &MiArbOnOff) -> Result<(), Fault> {
     exec.state.arbitration_off = !packet.arbitration_enable;
     Ok(())
 }
 
 /// MI_USER_INTERRUPT.
-pub fn user_interrupt<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    _: &MiUserInterrupt,
-) -> Result<(), Fault> {
+pub fn user_interrupt(exec: &mut Exec<'_>, _: &MiUserInterrupt) -> Result<(), Fault> {
     interrupt(exec, Interrupt::User);
     Ok(())
 }
 
 /// A command interrupts the host.
-pub fn interrupt<O: Observer>(exec: &mut Exec<'_, O>, why: Interrupt) {
+pub fn interrupt(exec: &mut Exec<'_>, why: Interrupt) {
     exec.stats.interrupts += 1;
     exec.device.interrupt(exec.engine, why);
-    exec.tell(&Event::Interrupt { engine: exec.engine, why });
+    exec.emit(&Event::Interrupt { engine: exec.engine, why });
 }
 
 /// MI_TOPOLOGY_FILTER: kept for draws.
-pub fn topology_filter<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiTopologyFilter,
-) -> Result<(), Fault> {
+pub fn topology_filter(exec: &mut Exec<'_>, packet: &MiTopologyFilter) -> Result<(), Fault> {
     exec.state.latched.keep(MiTopologyFilter::NAME, 0, &packet.pack());
     Ok(())
 }
 
 /// MI_URB_ATOMIC_ALLOC: kept for draws.
-pub fn urb_atomic_alloc<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiUrbAtomicAlloc,
-) -> Result<(), Fault> {
+pub fn urb_atomic_alloc(exec: &mut Exec<'_>, packet: &MiUrbAtomicAlloc) -> Result<(), Fault> {
     exec.state.latched.keep(MiUrbAtomicAlloc::NAME, 0, &packet.pack());
     Ok(())
 }
 
 /// MI_SET_CONTEXT: the ring goes on with the state of another context.
-pub fn set_context<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiSetContext,
-) -> Result<Flow, Fault> {
+pub fn set_context(exec: &mut Exec<'_>, packet: &MiSetContext) -> Result<Flow, Fault> {
     if packet.core_mode_enable {
         return Err(exec.unimplemented("Core Mode Enable", "MI_SET_CONTEXT"));
     }

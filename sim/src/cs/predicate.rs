@@ -3,7 +3,6 @@
 use crate::assumptions::{BATCHES_END_WHILE_SKIPPING, DELTAS_ARE_OF_THE_SOURCES, SLICES};
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::gen8::engine_registers::{
     MiPredicateData, MiPredicateResult, MiPredicateResult2, MiPredicateSrc0, MiPredicateSrc1,
 };
@@ -14,13 +13,13 @@ use genxml::gen8::mi::{
 use genxml::gen8::registers::HswMiPredicateResult2;
 
 /// The predicate that conditional commands look at: bit 0 of MI_PREDICATE_RESULT.
-pub fn result<O: Observer>(exec: &Exec<'_, O>) -> bool {
+pub fn result(exec: &Exec<'_>) -> bool {
     let register = exec.state.registers.read(exec.base() + MiPredicateResult::OFFSET);
     MiPredicateResult::unpack_lossy(&[register]).result
 }
 
 /// MI_PREDICATE: a comparison, combined with the predicate so far.
-pub fn predicate<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiPredicate) -> Result<(), Fault> {
+pub fn predicate(exec: &mut Exec<'_>, packet: &MiPredicate) -> Result<(), Fault> {
     let old = result(exec);
     let register = |offset| exec.state.registers.read_u64(exec.base() + offset);
     let compared = match packet.compare_operation {
@@ -60,10 +59,7 @@ pub fn predicate<O: Observer>(exec: &mut Exec<'_, O>, packet: &MiPredicate) -> R
 
 /// MI_SET_PREDICATE: whether the commands behind it are skipped, until the next one. It looks at
 /// the predicate now.
-pub fn set_predicate<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiSetPredicate,
-) -> Result<(), Fault> {
+pub fn set_predicate(exec: &mut Exec<'_>, packet: &MiSetPredicate) -> Result<(), Fault> {
     let registers = &exec.state.registers;
     let second = registers.read(exec.base() + MiPredicateResult2::OFFSET)
         | registers.read(HswMiPredicateResult2::OFFSET);
@@ -91,7 +87,7 @@ pub fn set_predicate<O: Observer>(
 
 /// True if the packet is skipped because of MI_SET_PREDICATE. That command itself never is.
 #[inline]
-pub fn skips<O: Observer>(exec: &mut Exec<'_, O>) -> bool {
+pub fn skips(exec: &mut Exec<'_>) -> bool {
     let skips = exec.state.skips
         && exec.at.packet != MiSetPredicate::NAME
         && !(BATCHES_END_WHILE_SKIPPING && exec.at.packet == MiBatchBufferEnd::NAME);

@@ -4,7 +4,7 @@
 
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::{Event, Observer};
+use crate::observe::Event;
 use genxml::gen8::mi::{MiDisplayFlip, MiRsStoreDataImm};
 
 /// A command without effect:
@@ -19,19 +19,16 @@ use genxml::gen8::mi::{MiDisplayFlip, MiRsStoreDataImm};
 ///   MI_STORE_URB_MEM should fill stays as it is;
 /// * MI_RS_CONTROL, MI_RS_CONTEXT: the resource streamer works ahead of the command streamer; here
 ///   its commands are executed by the command streamer itself.
-pub fn without_effect<O: Observer>(exec: &mut Exec<'_, O>) {
+pub fn without_effect(exec: &mut Exec<'_>) {
     exec.stats.without_effect += 1;
-    exec.tell(&Event::WithoutEffect { at: exec.at });
+    exec.emit(&Event::WithoutEffect { at: exec.at });
 }
 
 /// MI_DISPLAY_FLIP: the listener hears which buffer is shown; there is no display. The flip is
 /// complete at once.
-pub fn display_flip<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiDisplayFlip,
-) -> Result<(), Fault> {
+pub fn display_flip(exec: &mut Exec<'_>, packet: &MiDisplayFlip) -> Result<(), Fault> {
     exec.stats.without_effect += 1;
-    exec.tell(&Event::Flip {
+    exec.emit(&Event::Flip {
         plane: packet.display_plane_select,
         address: packet.display_buffer_base_address.get(),
         pitch: 64 * packet.display_buffer_pitch_64b_units.get() as u32,
@@ -40,10 +37,7 @@ pub fn display_flip<O: Observer>(
 }
 
 /// MI_RS_STORE_DATA_IMM: a dword, as MI_STORE_DATA_IMM from the resource streamer (gen8_facts 2.1).
-pub fn rs_store_data_imm<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiRsStoreDataImm,
-) -> Result<(), Fault> {
+pub fn rs_store_data_imm(exec: &mut Exec<'_>, packet: &MiRsStoreDataImm) -> Result<(), Fault> {
     if packet.core_mode_enable.get() != 0 {
         return Err(exec.unimplemented("Core Mode Enable", "MI_RS_STORE_DATA_IMM"));
     }

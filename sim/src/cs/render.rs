@@ -8,7 +8,6 @@ use crate::fault::Fault;
 use crate::media;
 use crate::mem::PAGE;
 use crate::mem::coherence::Cache;
-use crate::observe::Observer;
 use genxml::gen8::media::{GpgpuWalker, MediaCurbeLoad, MediaInterfaceDescriptorLoad};
 use genxml::gen8::mi::{
     PipeControl, PipeControlDestinationAddressType, PipeControlLriPostSyncOperation,
@@ -20,10 +19,7 @@ use genxml::gen8::state::{InterfaceDescriptorData, StateBaseAddress, StatePrefet
 /// PIPE_CONTROL. Packets are executed in order and caches are not modelled, so only the post-sync
 /// operation is left, the TLB and the media state. Bit 2 of the address is ignored (a corpus batch
 /// has it set).
-pub fn pipe_control<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &PipeControl,
-) -> Result<(), Fault> {
+pub fn pipe_control(exec: &mut Exec<'_>, packet: &PipeControl) -> Result<(), Fault> {
     media::drain(exec)?;
     if packet.global_snapshot_count_reset {
         counters::reset(&mut exec.state.registers);
@@ -68,7 +64,7 @@ pub fn pipe_control<O: Observer>(
 
 /// What PIPE_CONTROL writes. An offset into the status page (Store Data Index) is one of the
 /// engine's page with a global address, else of the context's (Linux i915 gen8_emit_flush_rcs).
-fn post_sync<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -> Result<(), Fault> {
+fn post_sync(exec: &mut Exec<'_>, packet: &PipeControl) -> Result<(), Fault> {
     if packet.lri_post_sync_operation == PipeControlLriPostSyncOperation::MMIO_WRITE_IMMEDIATE_DATA
     {
         let offset = packet.address.get() as u32;
@@ -102,10 +98,7 @@ fn post_sync<O: Observer>(exec: &mut Exec<'_, O>, packet: &PipeControl) -> Resul
 }
 
 /// PIPELINE_SELECT.
-pub fn pipeline_select<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &PipelineSelect,
-) -> Result<(), Fault> {
+pub fn pipeline_select(exec: &mut Exec<'_>, packet: &PipelineSelect) -> Result<(), Fault> {
     media::drain(exec)?;
     let selection = packet.pipeline_selection;
     if selection.name().is_none() {
@@ -121,10 +114,7 @@ pub fn pipeline_select<O: Observer>(
 
 /// STATE_BASE_ADDRESS: bases whose modify enable is set are replaced, and so is the size of General
 /// State.
-pub fn state_base_address<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &StateBaseAddress,
-) -> Result<(), Fault> {
+pub fn state_base_address(exec: &mut Exec<'_>, packet: &StateBaseAddress) -> Result<(), Fault> {
     let base = &mut exec.state.base;
     for (enabled, to, from) in [
         (
@@ -164,21 +154,18 @@ pub fn state_base_address<O: Observer>(
 }
 
 /// STATE_SIP: latched; only exceptions look at it.
-pub fn state_sip<O: Observer>(exec: &mut Exec<'_, O>, packet: &StateSip) -> Result<(), Fault> {
+pub fn state_sip(exec: &mut Exec<'_>, packet: &StateSip) -> Result<(), Fault> {
     exec.state.sip = Some(*packet);
     Ok(())
 }
 
 /// STATE_PREFETCH: a hint to caches, which are not modelled.
-pub fn state_prefetch<O: Observer>(_: &mut Exec<'_, O>, _: &StatePrefetch) -> Result<(), Fault> {
+pub fn state_prefetch(_: &mut Exec<'_>, _: &StatePrefetch) -> Result<(), Fault> {
     Ok(())
 }
 
 /// MEDIA_CURBE_LOAD: constants go to the start of the CURBE; what lies behind them stays.
-pub fn media_curbe_load<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MediaCurbeLoad,
-) -> Result<(), Fault> {
+pub fn media_curbe_load(exec: &mut Exec<'_>, packet: &MediaCurbeLoad) -> Result<(), Fault> {
     let address = exec.state.base.dynamic.wrapping_add(packet.curbe_data_start_address.get());
     let mut data = vec![0; packet.curbe_total_data_length.get() as usize];
     exec.vm
@@ -193,8 +180,8 @@ pub fn media_curbe_load<O: Observer>(
 }
 
 /// MEDIA_INTERFACE_DESCRIPTOR_LOAD: replaces all descriptors (1 to 64 of them, 2a p.488).
-pub fn media_interface_descriptor_load<O: Observer>(
-    exec: &mut Exec<'_, O>,
+pub fn media_interface_descriptor_load(
+    exec: &mut Exec<'_>,
     packet: &MediaInterfaceDescriptorLoad,
 ) -> Result<(), Fault> {
     const SIZE: u64 = 4 * InterfaceDescriptorData::DWORDS as u64;
@@ -219,10 +206,7 @@ pub fn media_interface_descriptor_load<O: Observer>(
 }
 
 /// GPGPU_WALKER, unless the predicate forbids it.
-pub fn gpgpu_walker<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &GpgpuWalker,
-) -> Result<(), Fault> {
+pub fn gpgpu_walker(exec: &mut Exec<'_>, packet: &GpgpuWalker) -> Result<(), Fault> {
     if packet.predicate_enable && !predicate::result(exec) {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use crate::context::{Context, Exec, Mode, State};
 use crate::fault::{Fault, Place};
 use crate::gpu::{ContextId, Gpu, mmio_base};
 use crate::mem::{AddressSpace, Vm};
-use crate::observe::{Event, Observer, Stats, Told};
+use crate::observe::{Event, Listener, Observer, Stats};
 use crate::watchdog::{Budget, ticks};
 use genxml::core::Address;
 use genxml::engine::EngineId;
@@ -46,15 +46,19 @@ impl Gpu {
     /// happened in is abandoned, and all that wait when there is a deadlock. Everything else stays:
     /// calling this again goes on with it.
     pub fn run(&mut self) -> Result<Stats, Fault> {
-        self.run_observed(&mut ())
+        self.run_with(Listener::default())
     }
 
     /// [`run`](Self::run) with a listener.
     ///
     /// # Errors
     /// As there.
-    pub fn run_observed<O: Observer>(&mut self, observer: &mut O) -> Result<Stats, Fault> {
-        match self.advance_observed(observer)? {
+    pub fn run_observed(&mut self, observer: &mut dyn Observer) -> Result<Stats, Fault> {
+        self.run_with(Listener::new(Some(observer)))
+    }
+
+    pub(crate) fn run_with(&mut self, listener: Listener<'_>) -> Result<Stats, Fault> {
+        match self.advance_with(listener)? {
             Progress::Idle => Ok(self.stats),
             Progress::Waiting => Err(self.deadlock()),
         }
@@ -67,17 +71,21 @@ impl Gpu {
     /// # Errors
     /// As [`run`](Self::run), but for deadlocks.
     pub fn advance(&mut self) -> Result<Progress, Fault> {
-        self.advance_observed(&mut ())
+        self.advance_with(Listener::default())
     }
 
     /// [`advance`](Self::advance) with a listener.
     ///
     /// # Errors
     /// As there.
-    pub fn advance_observed<O: Observer>(&mut self, observer: &mut O) -> Result<Progress, Fault> {
+    pub fn advance_observed(&mut self, observer: &mut dyn Observer) -> Result<Progress, Fault> {
+        self.advance_with(Listener::new(Some(observer)))
+    }
+
+    pub(crate) fn advance_with(&mut self, mut listener: Listener<'_>) -> Result<Progress, Fault> {
         let mut stats = Stats::default();
         let result = loop {
-            match self.round(&mut stats, observer) {
+            match self.round(&mut stats, &mut listener) {
                 Ok(Turn::Idle) => break Ok(Progress::Idle),
                 Ok(Turn::Waits) => break Ok(Progress::Waiting),
                 Ok(_) => {}
@@ -100,46 +108,31 @@ impl Gpu {
         address: u64,
         length: u64,
     ) -> Result<Stats, Fault> {
-        self.submit_observed(id, engine, address, length, &mut ())
-    }
-
-    /// [`submit`](Self::submit) with a listener that is chosen at run time; code that calls it does
-    /// not compile the model again.
-    ///
-    /// # Errors
-    /// As of [`submit`](Self::submit).
-    pub fn submit_told(
-        &mut self,
-        id: ContextId,
-        engine: EngineId,
-        address: u64,
-        length: u64,
-        told: &mut Told<'_>,
-    ) -> Result<Stats, Fault> {
-        self.submit_observed(id, engine, address, length, told)
+        self.enqueue(id, engine, address, length);
+        self.run()
     }
 
     /// [`submit`](Self::submit) with a listener.
     ///
     /// # Errors
     /// As there.
-    pub fn submit_observed<O: Observer>(
+    pub fn submit_observed(
         &mut self,
         id: ContextId,
         engine: EngineId,
         address: u64,
         length: u64,
-        observer: &mut O,
+        observer: &mut dyn Observer,
     ) -> Result<Stats, Fault> {
         self.enqueue(id, engine, address, length);
         self.run_observed(observer)
     }
 
     /// A turn for each engine. Idle if none has work, waiting if all that have some wait.
-    fn round<O: Observer>(&mut self, stats: &mut Stats, observer: &mut O) -> Result<Turn, Fault> {
+    fn round(&mut self, stats: &mut Stats, listener: &mut Listener<'_>) -> Result<Turn, Fault> {
         let mut all = Turn::Idle;
         for engine in EngineId::ALL {
-            match self.turn(engine, stats, observer)? {
+            match self.turn(engine, stats, listener)? {
                 Turn::Idle => {}
                 Turn::Waits if all == Turn::Idle => all = Turn::Waits,
                 Turn::Waits => {}
@@ -150,11 +143,11 @@ impl Gpu {
     }
 
     /// A turn for one engine.
-    fn turn<O: Observer>(
+    fn turn(
         &mut self,
         id: EngineId,
         stats: &mut Stats,
-        observer: &mut O,
+        listener: &mut Listener<'_>,
     ) -> Result<Turn, Fault> {
         let active = match self.engines[id as usize].active.take() {
             Some(active) => Some(active),
@@ -167,7 +160,7 @@ impl Gpu {
             ring.tail = tail(&self.device, id) % ring.size;
         }
         let source = active.source;
-        let result = self.execute(id, &mut active, stats, observer);
+        let result = self.execute(id, &mut active, stats, listener);
         for signal in std::mem::take(&mut self.device.signals) {
             self.deliver(signal);
         }
@@ -221,12 +214,12 @@ impl Gpu {
     }
 
     /// Executes some packets of what runs.
-    fn execute<O: Observer>(
+    fn execute(
         &mut self,
         id: EngineId,
         active: &mut Active,
         stats: &mut Stats,
-        observer: &mut O,
+        listener: &mut Listener<'_>,
     ) -> Result<Turn, Fault> {
         let engine = &mut self.engines[id as usize];
         engine.last = Some(active.context);
@@ -244,7 +237,7 @@ impl Gpu {
             state: &mut context.state,
             stats,
             budget: &mut active.budget,
-            observer,
+            listener: listener.reborrow(),
             at: Place::new(id, "batch", 0, 0),
             device: &mut self.device,
             mode: Mode {
@@ -258,7 +251,7 @@ impl Gpu {
         };
         let result = engine::turn(&mut active.streamer, &mut exec);
         if result.is_err() {
-            exec.tell(&Event::SubmissionEnd);
+            exec.emit(&Event::SubmissionEnd);
         }
         self.clock = active.budget.clock();
         active.streamer.publish(&mut self.device, id);

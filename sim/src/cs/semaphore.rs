@@ -9,7 +9,6 @@ use super::execute::Flow;
 use super::memory;
 use crate::context::Exec;
 use crate::fault::{Fault, Place, Va};
-use crate::observe::Observer;
 use genxml::gen8::mi::{
     MiSemaphoreSignal, MiSemaphoreWait, MiSemaphoreWaitCompareOperation as Compare,
     MiSemaphoreWaitMemoryType, MiSemaphoreWaitWaitMode,
@@ -44,7 +43,7 @@ impl Wait {
     ///
     /// # Errors
     /// [`Fault::Page`] if the semaphore is not there any longer.
-    pub(super) fn passes<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<bool, Fault> {
+    pub(super) fn passes(&mut self, exec: &mut Exec<'_>) -> Result<bool, Fault> {
         if !self.polls && !std::mem::take(&mut self.signalled) {
             return Ok(false);
         }
@@ -96,10 +95,7 @@ fn compare(comparison: Compare, memory: u32, data: u32) -> Option<bool> {
 
 /// MI_SEMAPHORE_WAIT: passes if memory compares true with the packet's data. Memory Type is ignored
 /// in a batch without privilege (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
-pub fn semaphore_wait<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiSemaphoreWait,
-) -> Result<Flow, Fault> {
+pub fn semaphore_wait(exec: &mut Exec<'_>, packet: &MiSemaphoreWait) -> Result<Flow, Fault> {
     let wanted = packet.memory_type == MiSemaphoreWaitMemoryType::GLOBAL_GRAPHICS_ADDRESS;
     let global = memory::global_if_allowed(exec, wanted);
     let address = packet.semaphore_address.va48();
@@ -129,10 +125,7 @@ pub fn semaphore_wait<O: Observer>(
 
 /// MI_SEMAPHORE_SIGNAL: a context of another engine that waits for a signal looks at its semaphore
 /// again.
-pub fn semaphore_signal<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiSemaphoreSignal,
-) -> Result<(), Fault> {
+pub fn semaphore_signal(exec: &mut Exec<'_>, packet: &MiSemaphoreSignal) -> Result<(), Fault> {
     let target = packet.target_engine_select;
     let Some(engine) = device::target(target) else {
         let name = target.name().unwrap_or("an engine that is not there");

@@ -7,7 +7,6 @@ use super::memory;
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::mem::PAGE;
-use crate::observe::Observer;
 use genxml::core::Packed;
 use genxml::core::reflect::Container;
 use genxml::gen8::context::{HardwareStatusPageLayout, PphwspLayout};
@@ -71,7 +70,7 @@ fn offset(structure: &Container, name: &str) -> u64 {
 /// # Errors
 /// [`Fault::BadPacket`] if there is no page: nothing was written to RING_HWS_PGA, or the context
 /// has no image.
-pub fn page<O: Observer>(exec: &Exec<'_, O>, of_context: bool) -> Result<u64, Fault> {
+pub fn page(exec: &Exec<'_>, of_context: bool) -> Result<u64, Fault> {
     let page = match of_context {
         true => exec.mode.image.unwrap_or(0),
         false => exec.device.engine(exec.engine, RingHwsPga::OFFSET),
@@ -94,8 +93,8 @@ pub fn page<O: Observer>(exec: &Exec<'_, O>, of_context: bool) -> Result<u64, Fa
 /// # Errors
 /// As [`page`], [`Fault::BadPacket`] if the dwords do not lie in the page, [`Fault::Page`] if it is
 /// not mapped.
-pub fn write<O: Observer>(
-    exec: &mut Exec<'_, O>,
+pub fn write(
+    exec: &mut Exec<'_>,
     of_context: bool,
     offset: u64,
     dwords: &[u32],
@@ -118,10 +117,7 @@ pub fn write<O: Observer>(
 }
 
 /// MI_STORE_DATA_INDEX: dwords from an offset of a status page on, the engine's or the context's.
-pub fn store_data_index<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MiStoreDataIndex<'_>,
-) -> Result<(), Fault> {
+pub fn store_data_index(exec: &mut Exec<'_>, packet: &MiStoreDataIndex<'_>) -> Result<(), Fault> {
     let of_context = packet.use_per_process_hardware_status_page.get() != 0;
     let offset = packet.offset.get();
     let bytes = 4 * packet.data_dword.len() as u64;
@@ -145,7 +141,7 @@ pub fn store_data_index<O: Observer>(
 }
 
 /// MI_REPORT_HEAD: RING_HEAD to the status page, the context's if it has one (2d p.199, p.305).
-pub fn report_head<O: Observer>(exec: &mut Exec<'_, O>, _: &MiReportHead) -> Result<(), Fault> {
+pub fn report_head(exec: &mut Exec<'_>, _: &MiReportHead) -> Result<(), Fault> {
     let register = exec.device.engine(exec.engine, RingHead::OFFSET);
     write(exec, exec.mode.image.is_some(), PLACES.head, &[register], "Ring Head Pointer Storage")
 }

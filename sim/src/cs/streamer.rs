@@ -15,7 +15,7 @@ use crate::context::Exec;
 use crate::fault::{Fault, Place};
 use crate::media;
 use crate::mem::ADDRESS_MASK;
-use crate::observe::{Event, Observer};
+use crate::observe::Event;
 use crate::watchdog;
 use genxml::core::{Shifted, U};
 use genxml::engine::EngineId;
@@ -248,13 +248,13 @@ impl Streamer {
     }
 
     /// The batch that the next packet comes from; of a ring, the part up to the tail.
-    fn current<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Option<Batch> {
+    fn current(&mut self, exec: &mut Exec<'_>) -> Option<Batch> {
         if self.second.is_none()
             && self.first.is_none()
             && let Some(batch) = self.prologue.pop_front()
         {
             exec.stats.batches += 1;
-            exec.tell(&Event::Batch { level: 1, address: batch.start });
+            exec.emit(&Event::Batch { level: 1, address: batch.start });
             self.first = Some(batch);
         }
         let ring = || {
@@ -274,10 +274,10 @@ impl Streamer {
     ///
     /// # Errors
     /// The [`Fault`] of the packet, or of fetching it.
-    pub fn step<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<Step, Fault> {
+    pub fn step(&mut self, exec: &mut Exec<'_>) -> Result<Step, Fault> {
         if !std::mem::replace(&mut self.told, true) {
             let ring = self.ring.is_some();
-            exec.tell(&Event::Submission { address: self.position(), ring });
+            exec.emit(&Event::Submission { address: self.position(), ring });
         }
         if self.prologue.is_empty()
             && self.first.is_none()
@@ -299,7 +299,7 @@ impl Streamer {
         }
         let Some(batch) = self.current(exec) else {
             media::drain(exec)?;
-            exec.tell(&Event::SubmissionEnd);
+            exec.emit(&Event::SubmissionEnd);
             return Ok(Step::End);
         };
         if batch.end == Some(batch.next) {
@@ -309,7 +309,7 @@ impl Streamer {
         exec.mode.privileged = batch.global;
         self.fetch(exec, &batch)?;
         exec.device.command(exec.engine, batch.next, self.dwords[0]);
-        exec.tell(&Event::Packet { at: exec.at, dwords: &self.dwords });
+        exec.emit(&Event::Packet { at: exec.at, dwords: &self.dwords });
         exec.stats.packets += 1;
         exec.stats.engine_packets[exec.engine as usize] += 1;
         let flow = execute::execute(exec, &self.dwords)?;
@@ -328,7 +328,7 @@ impl Streamer {
                 *(if second { &mut self.second } else { &mut self.first }) =
                     Some(Batch::new(address, global));
                 exec.stats.batches += 1;
-                exec.tell(&Event::Batch {
+                exec.emit(&Event::Batch {
                     level: 1 + u8::from(second),
                     address: address & ADDRESS_MASK,
                 });
@@ -367,7 +367,7 @@ impl Streamer {
     }
 
     /// Moves on behind the packet that was executed.
-    fn advance<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+    fn advance(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let bytes = 4 * self.dwords.len() as u64;
         if let Some(batch) = self.second.as_mut().or(self.first.as_mut()) {
             batch.next = (batch.next + bytes) & ADDRESS_MASK;
@@ -383,12 +383,12 @@ impl Streamer {
     }
 
     /// Goes back one level.
-    fn leave<O: Observer>(&mut self, exec: &mut Exec<'_, O>) {
+    fn leave(&mut self, exec: &mut Exec<'_>) {
         let level = 1 + u8::from(self.second.is_some());
         if self.second.take().is_none() {
             self.first = None;
         }
-        exec.tell(&Event::BatchEnd { level });
+        exec.emit(&Event::BatchEnd { level });
     }
 
     /// Leaves in the registers where it stands.
@@ -404,7 +404,7 @@ impl Streamer {
     }
 
     /// Reads the next packet of `batch`, and says in `exec.at` which one it is.
-    fn fetch<O: Observer>(&mut self, exec: &mut Exec<'_, O>, batch: &Batch) -> Result<(), Fault> {
+    fn fetch(&mut self, exec: &mut Exec<'_>, batch: &Batch) -> Result<(), Fault> {
         let engine = exec.engine;
         exec.at = Place::new(engine, "batch", batch.next, batch.start);
         exec.spend(watchdog::PACKET)?;

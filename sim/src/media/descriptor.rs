@@ -9,7 +9,6 @@ use crate::context::Exec;
 use crate::eu::Launch;
 use crate::fault::Fault;
 use crate::kernels;
-use crate::observe::Observer;
 use crate::unit::local::place;
 use crate::unit::{Bindings, Program, Samplers};
 use genxml::eu::gen8::eu_registers::{ControlRegister, StateRegister};
@@ -55,7 +54,7 @@ impl Dispatch {
     /// # Errors
     /// [`Fault::BadPacket`] if there is none, if no MEDIA_VFE_STATE came before, or if a field of
     /// one of them holds what it must not; faults of the kernel's memory.
-    pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>, index: u64) -> Result<Dispatch, Fault> {
+    pub fn resolve(exec: &mut Exec<'_>, index: u64) -> Result<Dispatch, Fault> {
         let Some(vfe) = exec.state.vfe else {
             return Err(exec.bad_field("MEDIA_VFE_STATE", 0, "none was executed before"));
         };
@@ -149,11 +148,7 @@ impl Dispatch {
     ///
     /// # Errors
     /// [`Fault::BadPacket`].
-    pub fn check_payload<O: Observer>(
-        &self,
-        exec: &Exec<'_, O>,
-        registers: usize,
-    ) -> Result<(), Fault> {
+    pub fn check_payload(&self, exec: &Exec<'_>, registers: usize) -> Result<(), Fault> {
         if registers > MAX_PAYLOAD {
             return Err(exec.bad_field(
                 "thread payload",
@@ -173,9 +168,9 @@ impl Dispatch {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] if the address of a slot does not fit the thread's header.
-    pub fn scratch<O: Observer>(
+    pub fn scratch(
         &self,
-        exec: &Exec<'_, O>,
+        exec: &Exec<'_>,
         slot: u64,
     ) -> Result<Address<GeneralState, 1024, 32>, Fault> {
         let base = self.vfe.scratch_space_base_pointer.get();

@@ -9,7 +9,7 @@ use crate::assumptions::{
 use crate::context::Exec;
 use crate::eu::Launch;
 use crate::fault::Fault;
-use crate::observe::{Event, Observer};
+use crate::observe::Event;
 use crate::parallel::{self, Work};
 use crate::unit::Program;
 use crate::unit::local::Barrier;
@@ -121,10 +121,7 @@ impl Grid {
     /// # Errors
     /// [`Fault::BadPacket`] for fields that no group can run with; faults of the memory that they
     /// lie in.
-    pub fn resolve<O: Observer>(
-        exec: &mut Exec<'_, O>,
-        walker: &GpgpuWalker,
-    ) -> Result<Grid, Fault> {
+    pub fn resolve(exec: &mut Exec<'_>, walker: &GpgpuWalker) -> Result<Grid, Fault> {
         let channels = match walker.simd_size {
             GpgpuWalkerSimdSize::SIMD8 => 8,
             GpgpuWalkerSimdSize::SIMD16 => 16,
@@ -179,7 +176,7 @@ impl Grid {
     }
 
     /// Refuses what no group could run with.
-    fn check<O: Observer>(&self, exec: &Exec<'_, O>) -> Result<(), Fault> {
+    fn check(&self, exec: &Exec<'_>) -> Result<(), Fault> {
         let Grid { dispatch, masks, .. } = self;
         let descriptor = &dispatch.descriptor;
         let shared = descriptor.cross_thread_constant_data_read_length.get();
@@ -212,16 +209,11 @@ impl Grid {
         self.masks.iter().map(|mask| u64::from(mask.count_ones())).sum()
     }
 
-    fn run_group<O: Observer>(
-        &self,
-        exec: &mut Exec<'_, O>,
-        worker: &mut Worker,
-        index: u64,
-    ) -> Result<(), Fault> {
+    fn run_group(&self, exec: &mut Exec<'_>, worker: &mut Worker, index: u64) -> Result<(), Fault> {
         let Grid { dispatch, masks, walk } = self;
         let Worker { slots, launch, taken } = worker;
         let id = walk.group(index);
-        exec.tell(&Event::Group { id, threads: masks.len() as u32 });
+        exec.emit(&Event::Group { id, threads: masks.len() as u32 });
         let descriptor = &dispatch.descriptor;
         slots.local.slm.fill(SHARED_LOCAL_MEMORY_FILL);
         // What nobody waited for any more.
@@ -232,7 +224,7 @@ impl Grid {
             threads: masks.len() as u32,
             ..Barrier::default()
         });
-        let stuck = |exec: &mut Exec<'_, O>, slots: &Slots| {
+        let stuck = |exec: &mut Exec<'_>, slots: &Slots| {
             let [x, y, z] = id;
             let waiting = slots.waiting(|_| slots.local.barrier.as_ref());
             exec.stuck(format!("thread group ({x}, {y}, {z})"), waiting)
@@ -286,7 +278,7 @@ impl Grid {
             }
         }
         exec.stats.groups += 1;
-        exec.tell(&Event::GroupEnd { id });
+        exec.emit(&Event::GroupEnd { id });
         Ok(())
     }
 
@@ -311,9 +303,9 @@ impl Work for Grid {
     ///
     /// # Errors
     /// Any [`Fault`] of a thread; [`Fault::Stuck`] if threads of a group wait for ever.
-    fn run<O: Observer>(
+    fn run(
         &self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         worker: &mut Worker,
         groups: Range<u64>,
     ) -> Result<(), Fault> {
@@ -346,10 +338,7 @@ impl Work for Grid {
 }
 
 /// The indirect data of a walker, which its threads share out.
-fn indirect_data<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    walker: &GpgpuWalker,
-) -> Result<Vec<u8>, Fault> {
+fn indirect_data(exec: &mut Exec<'_>, walker: &GpgpuWalker) -> Result<Vec<u8>, Fault> {
     let length = walker.indirect_data_length.get();
     if !length.is_multiple_of(REGISTER as u64) || length >= MAX_INDIRECT {
         let why = format!("a multiple of 32 below {MAX_INDIRECT} is needed (2a p.454)");
@@ -368,13 +357,13 @@ fn indirect_data<O: Observer>(
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the walker names.
-pub fn walk<O: Observer>(exec: &mut Exec<'_, O>, walker: &GpgpuWalker) -> Result<(), Fault> {
+pub fn walk(exec: &mut Exec<'_>, walker: &GpgpuWalker) -> Result<(), Fault> {
     let grid = Grid::resolve(exec, walker)?;
     let groups = grid.groups();
     let kernel = grid.dispatch.program.kernel.address;
-    exec.tell(&Event::Dispatch { kernel });
+    exec.emit(&Event::Dispatch { kernel });
     parallel::run(exec, &grid, &mut Worker::new(&grid))?;
-    exec.tell(&Event::DispatchEnd { kernel });
+    exec.emit(&Event::DispatchEnd { kernel });
     if CS_INVOCATIONS_ARE_CHANNELS {
         let before = exec.state.registers.read_u64(CsInvocationCount::OFFSET);
         let after = before.wrapping_add(groups.wrapping_mul(grid.channels()));

@@ -16,7 +16,6 @@ pub mod walker;
 
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::gen8::media::{
     GpgpuWalker, MediaObject, MediaObjectGrpid, MediaObjectPrt, MediaObjectWalker, MediaStateFlush,
     MediaVfeState, MediaVfeStateResetGatewayTimer as Timer,
@@ -31,10 +30,7 @@ const DESCRIPTOR_ROWS: u64 = 64;
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the walker names.
-pub fn dispatch_walker<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    walker: &GpgpuWalker,
-) -> Result<(), Fault> {
+pub fn dispatch_walker(exec: &mut Exec<'_>, walker: &GpgpuWalker) -> Result<(), Fault> {
     drain(exec)?;
     gpgpu::walk(exec, walker)
 }
@@ -43,10 +39,7 @@ pub fn dispatch_walker<O: Observer>(
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the object names.
-pub fn dispatch_object<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    object: &MediaObject<'_>,
-) -> Result<(), Fault> {
+pub fn dispatch_object(exec: &mut Exec<'_>, object: &MediaObject<'_>) -> Result<(), Fault> {
     object::object(exec, object)
 }
 
@@ -54,10 +47,7 @@ pub fn dispatch_object<O: Observer>(
 ///
 /// # Errors
 /// As of [`dispatch_object`].
-pub fn dispatch_grpid<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    object: &MediaObjectGrpid<'_>,
-) -> Result<(), Fault> {
+pub fn dispatch_grpid(exec: &mut Exec<'_>, object: &MediaObjectGrpid<'_>) -> Result<(), Fault> {
     object::grpid(exec, object)
 }
 
@@ -65,10 +55,7 @@ pub fn dispatch_grpid<O: Observer>(
 ///
 /// # Errors
 /// As of [`dispatch_object`].
-pub fn dispatch_prt<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    object: &MediaObjectPrt,
-) -> Result<(), Fault> {
+pub fn dispatch_prt(exec: &mut Exec<'_>, object: &MediaObjectPrt) -> Result<(), Fault> {
     object::prt(exec, object)
 }
 
@@ -76,8 +63,8 @@ pub fn dispatch_prt<O: Observer>(
 ///
 /// # Errors
 /// As of [`dispatch_object`].
-pub fn dispatch_object_walker<O: Observer>(
-    exec: &mut Exec<'_, O>,
+pub fn dispatch_object_walker(
+    exec: &mut Exec<'_>,
     walker: &MediaObjectWalker<'_>,
 ) -> Result<(), Fault> {
     object::walker(exec, walker)
@@ -87,7 +74,7 @@ pub fn dispatch_object_walker<O: Observer>(
 ///
 /// # Errors
 /// [`Fault::BadPacket`] for sizes that do not fit the URB; any [`Fault`] of the threads.
-pub fn vfe_state<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaVfeState) -> Result<(), Fault> {
+pub fn vfe_state(exec: &mut Exec<'_>, packet: &MediaVfeState) -> Result<(), Fault> {
     drain(exec)?;
     let (entries, size) =
         (packet.number_of_urb_entries.get(), packet.urb_entry_allocation_size.get());
@@ -118,7 +105,7 @@ pub fn vfe_state<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaVfeState) ->
 ///
 /// # Errors
 /// Any [`Fault`] of the threads.
-pub fn state_flush<O: Observer>(exec: &mut Exec<'_, O>, _: &MediaStateFlush) -> Result<(), Fault> {
+pub fn state_flush(exec: &mut Exec<'_>, _: &MediaStateFlush) -> Result<(), Fault> {
     pool::flush(exec)
 }
 
@@ -126,7 +113,7 @@ pub fn state_flush<O: Observer>(exec: &mut Exec<'_, O>, _: &MediaStateFlush) -> 
 ///
 /// # Errors
 /// Any [`Fault`] of the threads.
-pub fn go_on<O: Observer>(exec: &mut Exec<'_, O>) -> Result<bool, Fault> {
+pub fn go_on(exec: &mut Exec<'_>) -> Result<bool, Fault> {
     pool::go_on(exec)
 }
 
@@ -134,6 +121,6 @@ pub fn go_on<O: Observer>(exec: &mut Exec<'_, O>) -> Result<bool, Fault> {
 ///
 /// # Errors
 /// Any [`Fault`] of the threads.
-pub fn drain<O: Observer>(exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+pub fn drain(exec: &mut Exec<'_>) -> Result<(), Fault> {
     pool::drain(exec)
 }

@@ -6,7 +6,7 @@ use super::scoreboard::Position;
 use super::walker::{Step, Walk};
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::{Event, Observer};
+use crate::observe::Event;
 use crate::watchdog;
 use genxml::gen8::media::{
     MediaObject, MediaObjectGrpid, MediaObjectGrpidUseScoreboard, MediaObjectPrt,
@@ -34,7 +34,7 @@ struct Indirect {
 
 impl Indirect {
     /// Reads it.
-    fn read<O: Observer>(self, exec: &mut Exec<'_, O>) -> Result<Vec<u8>, Fault> {
+    fn read(self, exec: &mut Exec<'_>) -> Result<Vec<u8>, Fault> {
         let Indirect { length, address } = self;
         if !length.is_multiple_of(REGISTER as u64) || length > 4 * MAX_INDIRECT {
             let why = format!(
@@ -55,10 +55,7 @@ impl Indirect {
 }
 
 /// Inline data as whole registers.
-fn inline<O: Observer>(
-    exec: &Exec<'_, O>,
-    dwords: impl Iterator<Item = u64>,
-) -> Result<Vec<u8>, Fault> {
+fn inline(exec: &Exec<'_>, dwords: impl Iterator<Item = u64>) -> Result<Vec<u8>, Fault> {
     let mut data: Vec<u8> = dwords.flat_map(|dword| (dword as u32).to_le_bytes()).collect();
     if data.len() > 4 * MAX_INLINE {
         let why = format!("at most {MAX_INLINE} dwords of inline data are possible (2a p.489)");
@@ -69,8 +66,8 @@ fn inline<O: Observer>(
 }
 
 /// Inline data, then indirect data: if there is of both, at most `most` registers.
-fn both<O: Observer>(
-    exec: &mut Exec<'_, O>,
+fn both(
+    exec: &mut Exec<'_>,
     dwords: impl Iterator<Item = u64>,
     (length, address): (u64, u64),
     most: usize,
@@ -88,12 +85,7 @@ fn both<O: Observer>(
 }
 
 /// A root thread that waits for nothing.
-fn root<O: Observer>(
-    exec: &Exec<'_, O>,
-    dispatch: Dispatch,
-    data: Vec<u8>,
-    split: bool,
-) -> Result<Root, Fault> {
+fn root(exec: &Exec<'_>, dispatch: Dispatch, data: Vec<u8>, split: bool) -> Result<Root, Fault> {
     let descriptor = &dispatch.descriptor;
     let shared = if split { descriptor.cross_thread_constant_data_read_length.get() } else { 0 };
     let own = descriptor.constant_indirect_urb_entry_read_length.get();
@@ -115,9 +107,9 @@ fn root<O: Observer>(
 }
 
 /// Starts the thread of a packet, and tells of it.
-fn submit<O: Observer>(exec: &mut Exec<'_, O>, root: Root) -> Result<(), Fault> {
+fn submit(exec: &mut Exec<'_>, root: Root) -> Result<(), Fault> {
     let kernel = root.dispatch.program.kernel.address;
-    exec.tell(&Event::Dispatch { kernel });
+    exec.emit(&Event::Dispatch { kernel });
     pool::submit(exec, root)?;
     submitted(exec, kernel);
     Ok(())
@@ -125,9 +117,9 @@ fn submit<O: Observer>(exec: &mut Exec<'_, O>, root: Root) -> Result<(), Fault> 
 
 /// Tells that all threads have ended, if they have. Others outlive their packet, and nothing is
 /// told of it.
-fn submitted<O: Observer>(exec: &mut Exec<'_, O>, kernel: u64) {
+fn submitted(exec: &mut Exec<'_>, kernel: u64) {
     if exec.state.media.is_idle() {
-        exec.tell(&Event::DispatchEnd { kernel });
+        exec.emit(&Event::DispatchEnd { kernel });
     }
 }
 
@@ -135,7 +127,7 @@ fn submitted<O: Observer>(exec: &mut Exec<'_, O>, kernel: u64) {
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the packet names.
-pub fn object<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObject<'_>) -> Result<(), Fault> {
+pub fn object(exec: &mut Exec<'_>, packet: &MediaObject<'_>) -> Result<(), Fault> {
     let index = packet.interface_descriptor_offset.get();
     let dispatch = Dispatch::resolve(exec, index)?;
     let inline = packet.inline_data.iter().map(|dword| dword.get());
@@ -162,10 +154,7 @@ pub fn object<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObject<'_>) -> 
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the packet names.
-pub fn grpid<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MediaObjectGrpid<'_>,
-) -> Result<(), Fault> {
+pub fn grpid(exec: &mut Exec<'_>, packet: &MediaObjectGrpid<'_>) -> Result<(), Fault> {
     let mut dispatch = Dispatch::resolve(exec, packet.interface_descriptor_offset.get())?;
     let descriptor = &dispatch.descriptor;
     let threads = descriptor.number_of_threads_in_gpgpu_thread_group.get();
@@ -205,7 +194,7 @@ pub fn grpid<O: Observer>(
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the packet names.
-pub fn prt<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObjectPrt) -> Result<(), Fault> {
+pub fn prt(exec: &mut Exec<'_>, packet: &MediaObjectPrt) -> Result<(), Fault> {
     let index = packet.interface_descriptor_offset.get();
     let dispatch = Dispatch::resolve(exec, index)?;
     let data = inline(exec, packet.inline_data.iter().map(|dword| dword.get()))?;
@@ -222,10 +211,7 @@ pub fn prt<O: Observer>(exec: &mut Exec<'_, O>, packet: &MediaObjectPrt) -> Resu
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the packet names.
-pub fn walker<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &MediaObjectWalker<'_>,
-) -> Result<(), Fault> {
+pub fn walker(exec: &mut Exec<'_>, packet: &MediaObjectWalker<'_>) -> Result<(), Fault> {
     let walk = Walk::new(packet);
     if let Some(field) = walk.endless() {
         return Err(exec.bad_field(field, 0, "a loop that goes nowhere never ends"));
@@ -264,7 +250,7 @@ pub fn walker<O: Observer>(
         ..model.clone()
     };
     let kernel = model.dispatch.program.kernel.address;
-    exec.tell(&Event::Dispatch { kernel });
+    exec.emit(&Event::Dispatch { kernel });
     pool::with(exec, |pool, exec| {
         // A group's last thread is known when the next group's first one comes.
         let mut newest: Option<Root> = None;

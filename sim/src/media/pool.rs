@@ -15,7 +15,6 @@ use crate::assumptions::{ROUNDS_OF_A_PACKET, URB_HANDLE_BYTES};
 use crate::context::Exec;
 use crate::eu::Launch;
 use crate::fault::{Fault, Place};
-use crate::observe::Observer;
 use crate::unit::local::{Barrier, PLACES, Request};
 use crate::unit::{Bindings, Samplers};
 use genxml::eu::gen8::eu_registers::ThreadDependencyRegister;
@@ -137,7 +136,7 @@ pub struct Pool {
 ///
 /// # Errors
 /// Any [`Fault`] of a thread.
-pub fn submit<O: Observer>(exec: &mut Exec<'_, O>, root: Root) -> Result<(), Fault> {
+pub fn submit(exec: &mut Exec<'_>, root: Root) -> Result<(), Fault> {
     with(exec, |pool, exec| {
         pool.push(exec, root)?;
         pool.settle(exec)
@@ -148,7 +147,7 @@ pub fn submit<O: Observer>(exec: &mut Exec<'_, O>, root: Root) -> Result<(), Fau
 ///
 /// # Errors
 /// Any [`Fault`] of a thread; [`Fault::Stuck`] if a root thread can never start.
-pub fn flush<O: Observer>(exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+pub fn flush(exec: &mut Exec<'_>) -> Result<(), Fault> {
     with(exec, |pool, exec| pool.run(exec, Goal::Started))
 }
 
@@ -156,7 +155,7 @@ pub fn flush<O: Observer>(exec: &mut Exec<'_, O>) -> Result<(), Fault> {
 ///
 /// # Errors
 /// Any [`Fault`] of a thread.
-pub fn go_on<O: Observer>(exec: &mut Exec<'_, O>) -> Result<bool, Fault> {
+pub fn go_on(exec: &mut Exec<'_>) -> Result<bool, Fault> {
     if exec.state.media.is_idle() {
         return Ok(false);
     }
@@ -173,7 +172,7 @@ pub fn go_on<O: Observer>(exec: &mut Exec<'_, O>) -> Result<bool, Fault> {
 ///
 /// # Errors
 /// Any [`Fault`] of a thread; [`Fault::Stuck`] if threads wait for ever.
-pub fn drain<O: Observer>(exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+pub fn drain(exec: &mut Exec<'_>) -> Result<(), Fault> {
     if exec.state.media.is_idle() {
         return Ok(());
     }
@@ -184,9 +183,9 @@ pub fn drain<O: Observer>(exec: &mut Exec<'_, O>) -> Result<(), Fault> {
 ///
 /// # Errors
 /// What `work` says.
-pub fn with<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    work: impl FnOnce(&mut Pool, &mut Exec<'_, O>) -> Result<(), Fault>,
+pub fn with(
+    exec: &mut Exec<'_>,
+    work: impl FnOnce(&mut Pool, &mut Exec<'_>) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let mut pool = std::mem::take(&mut exec.state.media);
     pool.slots.local.spawns = true;
@@ -211,7 +210,7 @@ impl Pool {
     ///
     /// # Errors
     /// Any [`Fault`] of a thread; [`Fault::Stuck`] if too many wait and nothing moves.
-    pub fn push<O: Observer>(&mut self, exec: &mut Exec<'_, O>, root: Root) -> Result<(), Fault> {
+    pub fn push(&mut self, exec: &mut Exec<'_>, root: Root) -> Result<(), Fault> {
         self.roots.push_back(root);
         let mut started = self.start_ready(exec)?;
         while self.roots.len() > QUEUE {
@@ -227,11 +226,11 @@ impl Pool {
     ///
     /// # Errors
     /// Any [`Fault`] of a thread.
-    pub fn settle<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+    pub fn settle(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         self.run(exec, Goal::Packet)
     }
 
-    fn run<O: Observer>(&mut self, exec: &mut Exec<'_, O>, goal: Goal) -> Result<(), Fault> {
+    fn run(&mut self, exec: &mut Exec<'_>, goal: Goal) -> Result<(), Fault> {
         let mut rounds = 0;
         loop {
             let started = self.start_ready(exec)?;
@@ -252,7 +251,7 @@ impl Pool {
     }
 
     #[cold]
-    fn stuck<O: Observer>(&self, exec: &mut Exec<'_, O>) -> Fault {
+    fn stuck(&self, exec: &mut Exec<'_>) -> Fault {
         let barrier = |number: u32| {
             let member = self.members.iter().find(|member| member.number == number)?;
             self.groups.get(member.group?)?.as_ref()?.barrier.as_ref()
@@ -271,7 +270,7 @@ impl Pool {
     }
 
     /// Gives all threads a turn that do not wait. True if there was one.
-    fn round<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<bool, Fault> {
+    fn round(&mut self, exec: &mut Exec<'_>) -> Result<bool, Fault> {
         self.slots.deliver();
         let (mut any, mut index) = (false, 0);
         while index < self.slots.residents().len() {
@@ -287,7 +286,7 @@ impl Pool {
         Ok(any)
     }
 
-    fn turn<O: Observer>(&mut self, exec: &mut Exec<'_, O>, index: usize) -> Result<Turn, Fault> {
+    fn turn(&mut self, exec: &mut Exec<'_>, index: usize) -> Result<Turn, Fault> {
         let number = self.slots.residents()[index].number;
         let group = self.member(number).and_then(|member| member.group);
         self.exchange(group);
@@ -336,12 +335,7 @@ impl Pool {
 
     // ---- requests to the thread spawner ----
 
-    fn request<O: Observer>(
-        &mut self,
-        exec: &mut Exec<'_, O>,
-        number: u32,
-        request: Request,
-    ) -> Result<(), Fault> {
+    fn request(&mut self, exec: &mut Exec<'_>, number: u32, request: Request) -> Result<(), Fault> {
         match request {
             Request::Root => {
                 self.fenced = false;
@@ -377,7 +371,7 @@ impl Pool {
     // ---- starts ----
 
     /// Starts what can start. True if something did.
-    fn start_ready<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<bool, Fault> {
+    fn start_ready(&mut self, exec: &mut Exec<'_>) -> Result<bool, Fault> {
         let mut any = false;
         loop {
             if self.slots.residents().len() < PLACES as usize
@@ -436,7 +430,7 @@ impl Pool {
                 .any(|(_, on)| self.members.iter().any(|member| member.position == Some(on)))
     }
 
-    fn start_root<O: Observer>(&mut self, exec: &mut Exec<'_, O>, root: Root) -> Result<(), Fault> {
+    fn start_root(&mut self, exec: &mut Exec<'_>, root: Root) -> Result<(), Fault> {
         let packet = std::mem::replace(&mut exec.at, root.at);
         let dispatch = &root.dispatch;
         let scratch = free(|n| self.members.iter().any(|member| member.scratch == Some(n)));
@@ -515,11 +509,7 @@ impl Pool {
         Ok(())
     }
 
-    fn start_child<O: Observer>(
-        &mut self,
-        exec: &mut Exec<'_, O>,
-        child: Child,
-    ) -> Result<(), Fault> {
+    fn start_child(&mut self, exec: &mut Exec<'_>, child: Child) -> Result<(), Fault> {
         let packet = std::mem::replace(&mut exec.at, child.at);
         let number = self.free_number();
         let mut launch = Launch { payload: child.payload, ..Launch::default() };
@@ -540,7 +530,7 @@ impl Pool {
     }
 
     /// A thread that needs nothing else is done after this.
-    fn first_turn<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+    fn first_turn(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let last = self.slots.residents().len() - 1;
         self.turn(exec, last)?;
         Ok(())
@@ -646,7 +636,7 @@ fn free(used: impl Fn(u64) -> bool) -> u64 {
 /// A child thread of the payload of a spawn message: its r0 and the registers behind its constants
 /// lie in the URB. The descriptor's binding table and samplers are not for children (2d p.229):
 /// they have those of their r0.
-fn child<O: Observer>(exec: &mut Exec<'_, O>, payload: &[u32; 8]) -> Result<Child, Fault> {
+fn child(exec: &mut Exec<'_>, payload: &[u32; 8]) -> Result<Child, Fault> {
     let message = ThreadSpawnMessagePayload::unpack_lossy(payload);
     let mut dispatch = Dispatch::resolve(exec, message.interface_descriptor_offset.get())?;
     let length = message.dispatch_urb_length.get() as usize;

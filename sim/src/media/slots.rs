@@ -9,7 +9,7 @@ use crate::context::Exec;
 use crate::eu::{Launch, Stop, Thread};
 use crate::fault::{Fault, InKernel, Place, Waiting};
 use crate::kernels;
-use crate::observe::{Event, Observer};
+use crate::observe::Event;
 use crate::unit::local::Barrier;
 use crate::unit::{Local, Port, Program};
 use crate::watchdog::INSTRUCTION;
@@ -76,15 +76,15 @@ impl Slots {
     }
 
     /// Puts a thread behind all others.
-    pub fn start<O: Observer>(
+    pub fn start(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         program: usize,
         number: u32,
         launch: &Launch,
     ) -> &mut Thread {
         let kernel = self.programs[program].kernel.address;
-        exec.tell(&Event::Thread { kernel, payload: &launch.payload });
+        exec.emit(&Event::Thread { kernel, payload: &launch.payload });
         let thread = match self.spare.pop() {
             Some(mut thread) => {
                 thread.restart(launch);
@@ -103,7 +103,7 @@ impl Slots {
     ///
     /// # Errors
     /// Any [`Fault`] of a thread.
-    pub fn round<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<bool, Fault> {
+    pub fn round(&mut self, exec: &mut Exec<'_>) -> Result<bool, Fault> {
         self.deliver();
         let (mut any, mut index) = (false, 0);
         while index < self.residents.len() {
@@ -129,7 +129,7 @@ impl Slots {
     ///
     /// # Errors
     /// Any [`Fault`] of the thread.
-    pub fn turn_last<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+    pub fn turn_last(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         if let Some(last) = self.residents.len().checked_sub(1) {
             self.turn(exec, last)?;
         }
@@ -140,11 +140,7 @@ impl Slots {
     ///
     /// # Errors
     /// Any [`Fault`] of the thread.
-    pub fn turn<O: Observer>(
-        &mut self,
-        exec: &mut Exec<'_, O>,
-        index: usize,
-    ) -> Result<Turn, Fault> {
+    pub fn turn(&mut self, exec: &mut Exec<'_>, index: usize) -> Result<Turn, Fault> {
         let Resident { thread, number, waits, program, at } = &mut self.residents[index];
         let program = &mut self.programs[*program];
         self.local.sender = *number;
@@ -157,7 +153,7 @@ impl Slots {
                 local: &mut self.local,
                 kernel: program.kernel.address,
             };
-            match thread.resume(&program.kernel, &mut port) {
+            match port.resume(thread, &program.kernel) {
                 Ok(Stop::Decode(offset)) => kernels::extend(exec, &mut program.kernel, offset),
                 other => break other,
             }
@@ -169,7 +165,7 @@ impl Slots {
                 exec.stats.threads += 1;
                 exec.stats.instructions += thread.executed();
                 let kernel = program.kernel.address;
-                exec.tell(&Event::ThreadEnd { kernel, instructions: thread.executed() });
+                exec.emit(&Event::ThreadEnd { kernel, instructions: thread.executed() });
                 let Resident { thread, number, .. } = self.residents.remove(index);
                 self.local.present.remove(index);
                 self.local.gateways.retain(|gateway| gateway.thread != number);

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use genxml_sim::observe::draw::Counters;
-//! use genxml_sim::observe::{Event, Now, Told};
+//! use genxml_sim::observe::{Event, Now, Observer};
 //!
 //! let mut before = Counters::default();
 //! let mut listener = |_: Now, event: &Event<'_>| match event {
@@ -20,10 +20,10 @@
 //!     Event::DrawEnd(drawing) => println!("{} threads", drawing.counters().since(&before).threads),
 //!     _ => {}
 //! };
-//! let told = Told::new(&mut listener);
+//! let observer: &mut dyn Observer = &mut listener;
 //! ```
 
-use super::{Event, Observer, Stats};
+use super::{Event, Now, Stats};
 use crate::assumptions::PS_INVOCATIONS_OF_A_PIXEL;
 use crate::context::{Exec, State};
 use crate::fault::Place;
@@ -172,13 +172,13 @@ impl Counters {
 
 /// Tells the observer that a draw begins, or that it is over.
 #[inline(always)]
-pub(crate) fn tell<O: Observer>(exec: &mut Exec<'_, O>, packet: &ThreeDPrimitive, over: bool) {
-    if !O::LISTENS {
+pub(crate) fn emit(exec: &mut Exec<'_>, packet: &ThreeDPrimitive, over: bool) {
+    if !exec.listener.is_some() {
         return;
     }
-    let Exec { vm, state, stats, budget, observer, engine, at, .. } = exec;
+    let Exec { vm, state, stats, budget, listener, engine, at, .. } = exec;
     let read = |address: u64, out: &mut [u8]| vm.read(address, out).is_ok();
     let drawing = Drawing { at: *at, packet, state, stats: **stats, read: &read };
-    observer.now(*engine, budget.clock());
-    observer.event(&if over { Event::DrawEnd(&drawing) } else { Event::Draw(&drawing) });
+    let now = Now { engine: *engine, clock: budget.clock() };
+    listener.event(now, &if over { Event::DrawEnd(&drawing) } else { Event::Draw(&drawing) });
 }

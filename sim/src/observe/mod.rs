@@ -1,7 +1,6 @@
-//! What happened, counted and told: [`Stats`] always, an [`Observer`] if someone listens.
+//! Counts and events of the model: [`Stats`] always, events if there is an [`Observer`].
 //!
 //! * this file: the counts, the events, and who may listen;
-//! * [`told`]: a listener behind a pointer, so that the model is compiled once for all of them;
 //! * [`draw`]: draws with all that they work with, [`image`] pictures of what they write;
 //! * [`tally`]: tables by engine, packet, kernel and message;
 //! * [`trace`]: a trace that Perfetto opens.
@@ -9,12 +8,10 @@
 pub mod draw;
 pub mod image;
 pub mod tally;
-pub mod told;
 pub mod trace;
 
 pub use draw::Drawing;
 pub use tally::Tally;
-pub use told::{Now, Told};
 pub use trace::Trace;
 
 use crate::cs::device::Interrupt;
@@ -208,32 +205,89 @@ pub enum Event<'a> {
     },
 }
 
-/// Listens to the model. The observer `()` hears nothing and costs nothing: calls to it are
-/// compiled away.
-pub trait Observer {
-    /// Whether anything hears. If so, thread groups run one after the other, whatever the number of
-    /// host threads, so that events come in the order in which things happen.
-    const LISTENS: bool = true;
+/// The engine that an event is about, and the time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Now {
+    /// The engine.
+    pub engine: EngineId,
+    /// The model's clock, in units of work of about a nanosecond (see [`crate::watchdog`]).
+    pub clock: u64,
+}
 
-    /// Which engine the next events are about, and the model's clock (see [`crate::watchdog`]).
-    #[inline(always)]
-    fn now(&mut self, engine: EngineId, clock: u64) {
-        let _ = (engine, clock);
+/// Receives the events of the model.
+///
+/// A closure that takes [`Now`] and an [`Event`] is an observer. While there is one, the model uses
+/// one host thread, so that events arrive in the order in which things happen.
+pub trait Observer {
+    /// Called for every event, in order.
+    fn event(&mut self, now: Now, event: &Event<'_>);
+
+    /// Whether the observer receives [`Event::Instruction`]. These events make kernels slow.
+    fn wants_instructions(&self) -> bool {
+        false
+    }
+}
+
+impl<F: FnMut(Now, &Event<'_>)> Observer for F {
+    fn event(&mut self, now: Now, event: &Event<'_>) {
+        self(now, event);
+    }
+}
+
+/// Makes an observer receive [`Event::Instruction`] as well.
+#[derive(Debug)]
+pub struct WithInstructions<T>(pub T);
+
+impl<T: Observer> Observer for WithInstructions<T> {
+    fn event(&mut self, now: Now, event: &Event<'_>) {
+        self.0.event(now, event);
     }
 
-    /// Called for every event, in the order in which things happen.
-    fn event(&mut self, event: &Event<'_>);
+    fn wants_instructions(&self) -> bool {
+        true
+    }
 }
 
-impl Observer for () {
-    const LISTENS: bool = false;
+/// The observer of a submission, or none.
+#[derive(Default)]
+pub struct Listener<'a> {
+    observer: Option<&'a mut dyn Observer>,
+    instructions: bool,
+}
 
+impl<'a> Listener<'a> {
+    /// Passes events on to `observer`.
+    pub fn new(observer: Option<&'a mut dyn Observer>) -> Self {
+        let instructions = observer.as_ref().is_some_and(|observer| observer.wants_instructions());
+        Listener { observer, instructions }
+    }
+
+    /// The same listener, for a shorter time.
+    pub fn reborrow(&mut self) -> Listener<'_> {
+        let observer: Option<&mut dyn Observer> = match &mut self.observer {
+            Some(observer) => Some(&mut **observer),
+            None => None,
+        };
+        Listener { observer, instructions: self.instructions }
+    }
+
+    /// Whether there is an observer.
     #[inline(always)]
-    fn event(&mut self, _: &Event<'_>) {}
-}
+    pub fn is_some(&self) -> bool {
+        self.observer.is_some()
+    }
 
-impl<F: FnMut(&Event<'_>)> Observer for F {
-    fn event(&mut self, event: &Event<'_>) {
-        self(event);
+    /// Whether the observer receives [`Event::Instruction`].
+    pub fn wants_instructions(&self) -> bool {
+        self.instructions
+    }
+
+    /// Passes an event on. Events of instructions are sent only to those who want them: the
+    /// caller checks that.
+    #[inline(always)]
+    pub fn event(&mut self, now: Now, event: &Event<'_>) {
+        if let Some(observer) = &mut self.observer {
+            observer.event(now, event);
+        }
     }
 }

@@ -9,7 +9,6 @@ use crate::assumptions::PIXELS_OUTSIDE_OF_THE_DEPTH_BUFFER_PASS;
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::mem::{PageFault, Vm};
-use crate::observe::Observer;
 use crate::surface::format::convert;
 use crate::surface::{BadSurface, Dimension, Layout, Level, Surface, SurfaceKind, TileMode};
 use genxml::gen8::render3d_depth::{
@@ -383,9 +382,9 @@ impl DepthStencil {
     /// # Errors
     /// A page fault of one of the buffers.
     #[inline]
-    pub fn test<O: Observer>(
+    pub fn test(
         &self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         quad: &Quad,
         z: &Depths,
         mask: &mut [u8; 4],

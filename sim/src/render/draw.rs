@@ -13,7 +13,6 @@ use super::vue::{Vertices, dword, floats, place};
 use super::wm::{PixelPipe, Windower};
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::parallel;
 use crate::watchdog;
 use genxml::gen8::registers::{
@@ -176,11 +175,8 @@ impl Draw {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for state that nothing can be drawn with; page faults on the way.
-    pub fn resolve<O: Observer>(
-        exec: &mut Exec<'_, O>,
-        packet: &ThreeDPrimitive,
-    ) -> Result<Draw, Fault> {
-        let code = state::packet::<ThreeDStateVfTopology, O>(exec).primitive_topology_type;
+    pub fn resolve(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<Draw, Fault> {
+        let code = state::packet::<ThreeDStateVfTopology>(exec).primitive_topology_type;
         let Some(topology) = Topology::of(code) else {
             return Err(exec.bad_field(
                 "Primitive Topology Type",
@@ -219,14 +215,14 @@ impl Draw {
     ///
     /// # Errors
     /// Any [`Fault`] of a thread, or of memory.
-    pub fn run<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+    pub fn run(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let result = self.run_vertices(exec);
         let Pipeline { pixels, windower, .. } = &mut self.pipeline;
         pixels.count(exec, windower);
         result
     }
 
-    fn run_vertices<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+    fn run_vertices(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let range = self.fetch.range;
         let mut batch = Batch::new();
         for instance in 0..range.instances {
@@ -267,9 +263,9 @@ impl Draw {
     }
 
     /// Shades the vertices of a batch and draws its objects.
-    fn flush<O: Observer>(
+    fn flush(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         batch: &mut Batch,
         instance: u32,
     ) -> Result<(), Fault> {
@@ -286,7 +282,7 @@ impl Draw {
             batch.keep_edges(&batch.vertices.iter().map(flag).collect::<Result<Vec<_>, _>>()?);
         }
         let pipeline = &mut self.pipeline;
-        let mut draw = |exec: &mut Exec<'_, O>, vertices: &Vertices, object: &topology::Object| {
+        let mut draw = |exec: &mut Exec<'_>, vertices: &Vertices, object: &topology::Object| {
             let primitive = Primitive::new(vertices, object, pipeline.raster.provoking);
             pipeline.primitive(exec, &primitive)
         };
@@ -305,9 +301,9 @@ impl Pipeline {
     ///
     /// # Errors
     /// Any [`Fault`] of a thread, or of memory.
-    pub fn primitive<O: Observer>(
+    pub fn primitive(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         primitive: &Primitive<'_>,
     ) -> Result<(), Fault> {
         let Pipeline { raster, attributes, stipple, objects, counted, .. } = self;
@@ -390,7 +386,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// Any [`Fault`] of a thread, or of memory.
-    fn flush<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+    fn flush(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let Pipeline { raster, windower, pixels, bins, .. } = self;
         if bins.is_empty() {
             return Ok(());

@@ -8,7 +8,6 @@ use super::te::Point;
 use super::vue::{Entries, Vertices};
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::gen8::registers::DsInvocationCount;
 use genxml::gen8::render3d_binding::{
     ThreeDStateBindingTablePointersDs, ThreeDStateSamplerStatePointersDs,
@@ -46,7 +45,7 @@ impl DomainShader {
     /// # Errors
     /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its
     /// constants.
-    pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>) -> Result<Option<DomainShader>, Fault> {
+    pub fn resolve(exec: &mut Exec<'_>) -> Result<Option<DomainShader>, Fault> {
         let ds: ThreeDStateDs = state::packet(exec);
         if !ds.function_enable {
             return Ok(None);
@@ -105,9 +104,9 @@ impl DomainShader {
     /// # Errors
     /// [`Fault::BadPacket`] for a patch whose handle has no room in the payload; any [`Fault`] of a
     /// thread.
-    pub fn run<O: Observer>(
+    pub fn run(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         patch: &Patch,
         data: &[u32],
         points: &[Point],
@@ -131,9 +130,9 @@ impl DomainShader {
         Ok(())
     }
 
-    fn payload<O: Observer>(
+    fn payload(
         &mut self,
-        exec: &Exec<'_, O>,
+        exec: &Exec<'_>,
         patch: &Patch,
         data: &[u32],
         points: &[Point],
@@ -198,7 +197,7 @@ impl DomainShader {
 }
 
 /// The URB entries of vertices behind the domain shader.
-pub fn domain_entries<O: Observer>(exec: &Exec<'_, O>) -> Entries {
+pub fn domain_entries(exec: &Exec<'_>) -> Entries {
     let urb: ThreeDStateUrbDs = state::packet(exec);
     Entries::new(
         urb.ds_urb_starting_address.get(),

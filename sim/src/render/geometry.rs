@@ -12,7 +12,6 @@ use super::topology::{Assembler, MAX_VERTICES, Object, Shape, Topology};
 use super::vue::Vertices;
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::watchdog;
 use genxml::gen8::mi::MiTopologyFilter;
 use genxml::gen8::render3d_fetch::ThreeDStateVfTopology;
@@ -45,7 +44,7 @@ impl Geometry {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for state that nothing can be drawn with; page faults on the way.
-    pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>) -> Result<Geometry, Fault> {
+    pub fn resolve(exec: &mut Exec<'_>) -> Result<Geometry, Fault> {
         let hull = HullShader::resolve(exec)?;
         let te: ThreeDStateTe = state::packet(exec);
         let domain = DomainShader::resolve(exec)?;
@@ -92,29 +91,28 @@ impl Geometry {
     ///
     /// # Errors
     /// Any [`Fault`] of a thread, of memory, and of `draw`.
-    pub fn run<O: Observer>(
+    pub fn run(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         vertices: &Vertices,
         objects: &[Object],
-        draw: &mut impl FnMut(&mut Exec<'_, O>, &Vertices, &Object) -> Result<(), Fault>,
+        draw: &mut impl FnMut(&mut Exec<'_>, &Vertices, &Object) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let Geometry { patches, shader, stream } = self;
-        let mut leave =
-            |exec: &mut Exec<'_, O>, vertices: &Vertices, object: &Object, from: usize| {
-                if stream.enabled {
-                    output(exec, stream, vertices, object, from)?;
-                }
-                match stream.renders(from) && object.shape != Shape::Patch {
-                    true => draw(exec, vertices, object),
-                    false => Ok(()),
-                }
-            };
-        let mut shade =
-            |exec: &mut Exec<'_, O>, vertices: &Vertices, objects: &[Object]| match shader {
-                Some(shader) => shader.run(exec, vertices, objects, &mut leave),
-                None => objects.iter().try_for_each(|object| leave(exec, vertices, object, 0)),
-            };
+        let mut leave = |exec: &mut Exec<'_>, vertices: &Vertices, object: &Object, from: usize| {
+            if stream.enabled {
+                output(exec, stream, vertices, object, from)?;
+            }
+            match stream.renders(from) && object.shape != Shape::Patch {
+                true => draw(exec, vertices, object),
+                false => Ok(()),
+            }
+        };
+        let mut shade = |exec: &mut Exec<'_>, vertices: &Vertices, objects: &[Object]| match shader
+        {
+            Some(shader) => shader.run(exec, vertices, objects, &mut leave),
+            None => objects.iter().try_for_each(|object| leave(exec, vertices, object, 0)),
+        };
         match patches {
             None => shade(exec, vertices, objects),
             Some(patches) => {
@@ -131,16 +129,16 @@ impl Geometry {
     ///
     /// # Errors
     /// A page fault.
-    pub fn finish<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+    pub fn finish(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         self.stream.finish(exec)
     }
 }
 
 /// Does MI_TOPOLOGY_FILTER drop the draw, since it has another topology (2a p.130)? A filter of 0,
 /// which is no topology, drops nothing.
-pub fn is_filtered<O: Observer>(exec: &Exec<'_, O>) -> bool {
-    let filter = state::packet::<MiTopologyFilter, O>(exec).topology_filter_value;
-    let topology = state::packet::<ThreeDStateVfTopology, O>(exec).primitive_topology_type;
+pub fn is_filtered(exec: &Exec<'_>) -> bool {
+    let filter = state::packet::<MiTopologyFilter>(exec).topology_filter_value;
+    let topology = state::packet::<ThreeDStateVfTopology>(exec).primitive_topology_type;
     filter.bits() != 0 && filter != topology
 }
 
@@ -155,7 +153,7 @@ pub struct Last {
 
 /// Reads the packet of the geometry, domain or vertex shader, whichever comes last (2a p.72, p.123,
 /// p.266).
-pub fn last_stage<O: Observer>(exec: &Exec<'_, O>) -> Last {
+pub fn last_stage(exec: &Exec<'_>) -> Last {
     macro_rules! last {
         ($packet:expr) => {
             Last {
@@ -178,8 +176,8 @@ pub fn last_stage<O: Observer>(exec: &Exec<'_, O>) -> Last {
 }
 
 /// Writes an object of a stream.
-fn output<O: Observer>(
-    exec: &mut Exec<'_, O>,
+fn output(
+    exec: &mut Exec<'_>,
     stream: &mut StreamOut,
     vertices: &Vertices,
     object: &Object,
@@ -199,9 +197,9 @@ fn output<O: Observer>(
 
 impl Patches {
     /// Divides a patch: afterwards `vertices` and `objects` are what it became.
-    fn run<O: Observer>(
+    fn run(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         vertices: &Vertices,
         object: &Object,
     ) -> Result<(), Fault> {

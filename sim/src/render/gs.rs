@@ -11,7 +11,6 @@ use super::{ds, sol, state};
 use crate::assumptions::DUAL_OBJECTS_SHARE_REGISTERS_OF_HANDLES;
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::gen8::registers::{GsInvocationCount, GsPrimitivesCount};
 use genxml::gen8::render3d_binding::{
     ThreeDStateBindingTablePointersGs, ThreeDStateSamplerStatePointersGs,
@@ -162,8 +161,8 @@ impl GeometryShader {
     /// # Errors
     /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its
     /// constants.
-    pub fn resolve<O: Observer>(
-        exec: &mut Exec<'_, O>,
+    pub fn resolve(
+        exec: &mut Exec<'_>,
         tessellated: bool,
     ) -> Result<Option<GeometryShader>, Fault> {
         let gs: ThreeDStateGs = state::packet(exec);
@@ -266,12 +265,12 @@ impl GeometryShader {
     /// # Errors
     /// [`Fault::BadPacket`] for threads that report more vertices than their entry holds; any
     /// [`Fault`] of a thread, and of `out`.
-    pub fn run<O: Observer>(
+    pub fn run(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         vertices: &Vertices,
         objects: &[Object],
-        out: &mut impl FnMut(&mut Exec<'_, O>, &Vertices, &Object, usize) -> Result<(), Fault>,
+        out: &mut impl FnMut(&mut Exec<'_>, &Vertices, &Object, usize) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let width = self.mode.width();
         let mut lanes: Vec<Lane<'_>> = Vec::with_capacity(width);
@@ -295,12 +294,12 @@ impl GeometryShader {
     }
 
     /// One thread, and what it made.
-    fn thread<O: Observer>(
+    fn thread(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         vertices: &Vertices,
         lanes: &[Lane<'_>],
-        out: &mut impl FnMut(&mut Exec<'_, O>, &Vertices, &Object, usize) -> Result<(), Fault>,
+        out: &mut impl FnMut(&mut Exec<'_>, &Vertices, &Object, usize) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         if self.handles {
             self.place(exec, vertices, lanes)?;
@@ -325,9 +324,9 @@ impl GeometryShader {
 
     /// Puts vertices where threads can read them by their handles: those of one object behind those
     /// of the other.
-    fn place<O: Observer>(
+    fn place(
         &self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         vertices: &Vertices,
         lanes: &[Lane<'_>],
     ) -> Result<(), Fault> {
@@ -455,12 +454,12 @@ impl GeometryShader {
     }
 
     /// What a lane left in its entry.
-    fn gather<O: Observer>(
+    fn gather(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         lane: usize,
         id: u32,
-        out: &mut impl FnMut(&mut Exec<'_, O>, &Vertices, &Object, usize) -> Result<(), Fault>,
+        out: &mut impl FnMut(&mut Exec<'_>, &Vertices, &Object, usize) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let output = self.output;
         let room = output.room(self.entries.dwords());

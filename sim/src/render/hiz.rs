@@ -8,7 +8,6 @@ use crate::assumptions::CLEARS_REACH_ONE_SLICE;
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::mem::{PageFault, Vm};
-use crate::observe::Observer;
 use crate::surface::TileMode;
 use crate::watchdog::PIXEL;
 use genxml::gen8::render3d_depth::{
@@ -45,7 +44,7 @@ impl HzPackets<'_> {
 /// # Errors
 /// [`Fault::BadPacket`] for buffers that cannot be used; [`Fault::Unimplemented`] for a clear
 /// without a value and with a scissor rectangle; page faults of the buffers.
-pub fn run<O: Observer>(exec: &mut Exec<'_, O>, packets: &HzPackets<'_>) -> Result<(), Fault> {
+pub fn run(exec: &mut Exec<'_>, packets: &HzPackets<'_>) -> Result<(), Fault> {
     let operation = packets.operation;
     if !operation.depth_buffer_clear_enable && !operation.stencil_buffer_clear_enable {
         return Ok(());
@@ -81,8 +80,8 @@ pub fn run<O: Observer>(exec: &mut Exec<'_, O>, packets: &HzPackets<'_>) -> Resu
 }
 
 /// Writes an element to all samples of `mask` in the rectangle.
-fn fill<O: Observer>(
-    exec: &mut Exec<'_, O>,
+fn fill(
+    exec: &mut Exec<'_>,
     operation: &ThreeDStateWmHzOp,
     plane: &Plane,
     mask: u32,

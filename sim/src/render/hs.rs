@@ -7,7 +7,6 @@ use super::vue::{Entries, Vertices};
 use crate::assumptions::BARRIERS;
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::unit::local::Barrier;
 use genxml::gen8::registers::HsInvocationCount;
 use genxml::gen8::render3d_binding::{
@@ -61,7 +60,7 @@ impl HullShader {
     /// # Errors
     /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its
     /// constants.
-    pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>) -> Result<Option<HullShader>, Fault> {
+    pub fn resolve(exec: &mut Exec<'_>) -> Result<Option<HullShader>, Fault> {
         let hs: ThreeDStateHs = state::packet(exec);
         if !hs.enable {
             return Ok(None);
@@ -114,9 +113,9 @@ impl HullShader {
     /// # Errors
     /// [`Fault::BadPacket`] for more control points than there are URB entries; any [`Fault`] of a
     /// thread.
-    pub fn run<O: Observer>(
+    pub fn run(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         vertices: &Vertices,
         points: &[u32],
         id: u32,
@@ -179,11 +178,7 @@ impl HullShader {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] if the URB entry lies outside of the URB.
-    pub fn factors<O: Observer>(
-        &self,
-        exec: &Exec<'_, O>,
-        domain: Domain,
-    ) -> Result<Factors, Fault> {
+    pub fn factors(&self, exec: &Exec<'_>, domain: Domain) -> Result<Factors, Fault> {
         let mut header = [0; HEADER];
         self.entries.read(exec, 0, &mut header)?;
         Ok(factors(domain, &header))
@@ -193,13 +188,13 @@ impl HullShader {
     ///
     /// # Errors
     /// As of [`factors`](Self::factors).
-    pub fn read<O: Observer>(&self, exec: &Exec<'_, O>, out: &mut [u32]) -> Result<(), Fault> {
+    pub fn read(&self, exec: &Exec<'_>, out: &mut [u32]) -> Result<(), Fault> {
         self.entries.read(exec, 0, out)
     }
 }
 
 /// The URB entries of vertices behind the vertex shader.
-pub fn vertex_entries<O: Observer>(exec: &Exec<'_, O>) -> Entries {
+pub fn vertex_entries(exec: &Exec<'_>) -> Entries {
     let urb: ThreeDStateUrbVs = state::packet(exec);
     Entries::new(
         urb.vs_urb_starting_address.get(),

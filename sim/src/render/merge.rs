@@ -11,7 +11,6 @@ use super::depth::{DepthStencil, DepthStencilPackets, Depths, Quad, Timing};
 use super::render_target::{Pixels, RenderTarget};
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::surface::BadSurface;
 use crate::unit::render_cache::Write;
 use genxml::gen8::render3d_pixel::{BlendState, ThreeDStatePsExtra, ThreeDStateWm};
@@ -85,9 +84,9 @@ impl Output {
     ///
     /// # Errors
     /// Page faults of the surfaces.
-    pub fn merge<O: Observer>(
+    pub fn merge(
         &self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         target: &RenderTarget,
         known: &mut Known,
         slots: &mut Slots,
@@ -114,9 +113,9 @@ impl Output {
     /// Tests the samples of a message. Only the last message of slots writes depth and stencil, for
     /// the samples of all of them: alpha may take away other samples of other render targets (2d
     /// p.36).
-    fn late<O: Observer>(
+    fn late(
         &self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         slots: &mut Slots,
         write: &Write,
         samples: &mut [u8; SLOTS],

@@ -60,7 +60,7 @@ use crate::context::Exec;
 use crate::cs::predicate;
 use crate::fault::Fault;
 use crate::media;
-use crate::observe::{self, Observer};
+use crate::observe;
 use genxml::gen8::render3d_fetch::ThreeDPrimitive;
 use hiz::HzPackets;
 
@@ -68,10 +68,7 @@ use hiz::HzPackets;
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, of memory, or of the state that the draw names.
-pub fn primitive<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &ThreeDPrimitive,
-) -> Result<(), Fault> {
+pub fn primitive(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<(), Fault> {
     if packet.predicate_enable && !predicate::result(exec) {
         return Ok(());
     }
@@ -79,9 +76,9 @@ pub fn primitive<O: Observer>(
         return Ok(());
     }
     media::drain(exec)?;
-    observe::draw::tell(exec, packet, false);
+    observe::draw::emit(exec, packet, false);
     draw::Draw::resolve(exec, packet)?.run(exec)?;
-    observe::draw::tell(exec, packet, true);
+    observe::draw::emit(exec, packet, true);
     Ok(())
 }
 
@@ -90,7 +87,7 @@ pub fn primitive<O: Observer>(
 ///
 /// # Errors
 /// As of [`hiz::run`].
-pub fn clear_depth<O: Observer>(exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+pub fn clear_depth(exec: &mut Exec<'_>) -> Result<(), Fault> {
     let operation = state::packet(exec);
     let packets = HzPackets {
         operation: &operation,

@@ -9,7 +9,6 @@ use super::topology::Shape;
 use crate::assumptions::PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS;
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::surface::Surface;
 use crate::unit::Program;
 use crate::unit::pixel_interpolator::Pixels;
@@ -118,8 +117,8 @@ impl PixelShader {
     /// # Errors
     /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its
     /// constants.
-    pub fn resolve<O: Observer>(
-        exec: &mut Exec<'_, O>,
+    pub fn resolve(
+        exec: &mut Exec<'_>,
         multisample: Multisample,
     ) -> Result<Option<PixelShader>, Fault> {
         let extra: ThreeDStatePsExtra = state::packet(exec);
@@ -264,9 +263,9 @@ impl PixelShader {
     ///
     /// # Errors
     /// Any [`Fault`] of the thread.
-    pub fn run<O: Observer>(
+    pub fn run(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         object: &Object<'_>,
         spans: &[Span],
     ) -> Result<usize, Fault> {
@@ -319,11 +318,7 @@ impl PixelShader {
     ///
     /// # Errors
     /// As of [`Bindings::surface`](crate::unit::Bindings::surface).
-    pub fn surface<O: Observer>(
-        &mut self,
-        exec: &Exec<'_, O>,
-        index: u8,
-    ) -> Result<Surface, Fault> {
+    pub fn surface(&mut self, exec: &Exec<'_>, index: u8) -> Result<Surface, Fault> {
         let program = &mut self.variants[self.newest].threads.slots.programs[0];
         program.bindings.surface(exec, index).map(|bound| bound.surface)
     }

@@ -8,7 +8,6 @@ use crate::assumptions::COLOR_DITHER;
 use crate::context::Exec;
 use crate::fault::Fault;
 use crate::mem::{PageFault, Vm};
-use crate::observe::Observer;
 use crate::surface::format::codec::{ALL, Value};
 use crate::surface::format::{Channel, Class, Encoding, Format, Letter, Numeric, convert};
 use crate::surface::{BadSurface, Codec, Dimension, Level, Surface, SurfaceKind};
@@ -232,9 +231,9 @@ impl RenderTarget {
     ///
     /// # Errors
     /// Page faults of the surface and its auxiliary surface.
-    pub fn write<O: Observer>(
+    pub fn write(
         &self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         known: &mut Known,
         pixels: &Pixels,
         color: &Source,

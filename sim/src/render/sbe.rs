@@ -5,7 +5,6 @@ use super::interpolate::{self, Attribute};
 use super::state;
 use super::vue::dword;
 use crate::context::Exec;
-use crate::observe::Observer;
 use genxml::gen8::enums::WrapShortestEnable;
 use genxml::gen8::render3d_raster::{
     SfOutputAttributeDetailConstantSource as Constant,
@@ -62,7 +61,7 @@ pub struct About {
 impl Attributes {
     /// The attributes, where the last stage puts them from 256-bit unit `offset` on unless
     /// 3DSTATE_SBE says otherwise.
-    pub fn resolve<O: Observer>(exec: &Exec<'_, O>, offset: u64) -> Attributes {
+    pub fn resolve(exec: &Exec<'_>, offset: u64) -> Attributes {
         let sbe: ThreeDStateSbe = state::packet(exec);
         let swizzles: ThreeDStateSbeSwiz = state::packet(exec);
         let offset = match sbe.force_vertex_urb_entry_read_offset {

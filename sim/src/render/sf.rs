@@ -13,7 +13,6 @@ use super::topology::ProvokingSelects;
 use super::viewport::{Bounds, Rect, Transform, Viewport};
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::gen8::render3d_depth::{
     ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat as DepthBufferFormat,
     ThreeDStateWmDepthStencil,
@@ -90,7 +89,7 @@ impl Raster {
     ///
     /// # Errors
     /// Page faults on the way to viewports and scissor rectangles.
-    pub fn resolve<O: Observer>(exec: &Exec<'_, O>, distances: Distances) -> Result<Raster, Fault> {
+    pub fn resolve(exec: &Exec<'_>, distances: Distances) -> Result<Raster, Fault> {
         let clip: ThreeDStateClip = state::packet(exec);
         let sf: ThreeDStateSf = state::packet(exec);
         let raster: ThreeDStateRaster = state::packet(exec);
@@ -191,11 +190,7 @@ impl Raster {
 
 /// `count` structures at an offset from Dynamic State Base Address; the first must be there, others
 /// that cannot be read are zero: vertices need not name them.
-fn list<T: Fixed, O: Observer>(
-    exec: &Exec<'_, O>,
-    offset: u64,
-    count: usize,
-) -> Result<Vec<T>, Fault>
+fn list<T: Fixed>(exec: &Exec<'_>, offset: u64, count: usize) -> Result<Vec<T>, Fault>
 where
     T::Dwords: AsMut<[u32]>,
 {
@@ -294,8 +289,8 @@ fn raster_mode(raster: &ThreeDStateRaster, forced: bool) -> RasterMode {
     RasterMode::of(api, raster.dx_multisample_rasterization_enable, forced)
 }
 
-fn setup_state<O: Observer>(
-    exec: &Exec<'_, O>,
+fn setup_state(
+    exec: &Exec<'_>,
     clip: &ThreeDStateClip,
     sf: &ThreeDStateSf,
     raster: &ThreeDStateRaster,
@@ -357,8 +352,8 @@ fn setup_state<O: Observer>(
 }
 
 /// How pixels are sampled, how many samples the buffers have, and whether these differ.
-fn multisample<O: Observer>(
-    exec: &Exec<'_, O>,
+fn multisample(
+    exec: &Exec<'_>,
     raster: &ThreeDStateRaster,
 ) -> Result<(Multisample, u32, bool), Fault> {
     let packet: ThreeDStateMultisample = state::packet(exec);
@@ -438,7 +433,7 @@ fn at(x: UFix<0, 4>, y: UFix<0, 4>) -> [u8; 2] {
 }
 
 /// The line pattern, and where the counters stand if the packet sets them.
-fn line_stipple<O: Observer>(exec: &Exec<'_, O>) -> (LineStipple, u32) {
+fn line_stipple(exec: &Exec<'_>) -> (LineStipple, u32) {
     let packet: ThreeDStateLineStipple = state::packet(exec);
     let stipple = LineStipple {
         pattern: packet.line_stipple_pattern.get() as u16,
@@ -454,7 +449,7 @@ fn line_stipple<O: Observer>(exec: &Exec<'_, O>) -> (LineStipple, u32) {
     (stipple, start)
 }
 
-fn polygon_stipple<O: Observer>(exec: &Exec<'_, O>) -> PolygonStipple {
+fn polygon_stipple(exec: &Exec<'_>) -> PolygonStipple {
     let pattern: ThreeDStatePolyStipplePattern = state::packet(exec);
     let offset: ThreeDStatePolyStippleOffset = state::packet(exec);
     PolygonStipple {

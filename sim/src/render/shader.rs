@@ -6,7 +6,6 @@ use crate::eu::Launch;
 use crate::fault::Fault;
 use crate::kernels;
 use crate::media::slots::Slots;
-use crate::observe::Observer;
 use crate::unit::local::place;
 use crate::unit::{Bindings, Program, Samplers};
 use genxml::eu::gen8::eu_registers::{ControlRegister, StateRegister};
@@ -103,8 +102,8 @@ impl Shader {
     ///
     /// # Errors
     /// A page fault on the way to the constants.
-    pub fn resolve<O: Observer>(
-        exec: &mut Exec<'_, O>,
+    pub fn resolve(
+        exec: &mut Exec<'_>,
         source: Source,
         constants: Option<&ThreeDStateConstantBody>,
     ) -> Result<Shader, Fault> {
@@ -184,10 +183,7 @@ impl Shader {
 
 /// The constants of a stage: its buffers in order, each as many registers as it says (gen8_facts
 /// 3.2).
-fn push_constants<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    body: &ThreeDStateConstantBody,
-) -> Result<Vec<u8>, Fault> {
+fn push_constants(exec: &mut Exec<'_>, body: &ThreeDStateConstantBody) -> Result<Vec<u8>, Fault> {
     let absolute = Instpm::unpack_lossy(&[exec.read_register(Instpm::OFFSET)]);
     let dynamic = match absolute.constant_buffer_address_offset_disable {
         true => 0,
@@ -261,9 +257,9 @@ impl Threads {
     /// # Errors
     /// [`Fault::BadPacket`] for a payload that is longer than the registers; any [`Fault`] of the
     /// thread.
-    pub fn start<O: Observer>(
+    pub fn start(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         shader: &Shader,
         mask: u32,
         vector_mask: u32,
@@ -287,11 +283,7 @@ impl Threads {
     ///
     /// # Errors
     /// Any [`Fault`] of a thread; [`Fault::Stuck`] if all wait.
-    pub fn finish<O: Observer>(
-        &mut self,
-        exec: &mut Exec<'_, O>,
-        what: &'static str,
-    ) -> Result<(), Fault> {
+    pub fn finish(&mut self, exec: &mut Exec<'_>, what: &'static str) -> Result<(), Fault> {
         while !self.slots.is_empty() {
             if !self.slots.round(exec)? {
                 let waiting = self.slots.waiting(|_| self.slots.local.barrier.as_ref());
@@ -305,9 +297,9 @@ impl Threads {
     ///
     /// # Errors
     /// As of [`start`](Self::start) and [`finish`](Self::finish).
-    pub fn run<O: Observer>(
+    pub fn run(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         shader: &Shader,
         mask: u32,
         vector_mask: u32,

@@ -8,7 +8,6 @@ use super::topology::Reorder;
 use crate::assumptions::STREAM_OUTPUT_OVERFLOWS_BY_ITS_DATA;
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::gen8::registers::{
     SoNumPrimsWritten0, SoNumPrimsWritten1, SoNumPrimsWritten2, SoNumPrimsWritten3,
     SoPrimStorageNeeded0, SoPrimStorageNeeded1, SoPrimStorageNeeded2, SoPrimStorageNeeded3,
@@ -181,7 +180,7 @@ impl StreamOut {
     }
 
     /// The stream output by the packets that came last.
-    pub fn resolve<O: Observer>(exec: &Exec<'_, O>) -> StreamOut {
+    pub fn resolve(exec: &Exec<'_>) -> StreamOut {
         let latched = &exec.state.latched;
         let packet = latched.get(ThreeDStateStreamout::NAME, 0).unwrap_or_default();
         let declarations = latched.get(ThreeDStateSoDeclList::NAME, 0);
@@ -273,9 +272,9 @@ impl StreamOut {
     ///
     /// # Errors
     /// A page fault.
-    pub fn output<O: Observer>(
+    pub fn output(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         stream: usize,
         vertices: &[&[u32]],
     ) -> Result<(), Fault> {
@@ -290,7 +289,7 @@ impl StreamOut {
     ///
     /// # Errors
     /// A page fault.
-    pub fn finish<O: Observer>(&mut self, exec: &mut Exec<'_, O>) -> Result<(), Fault> {
+    pub fn finish(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         if !self.enabled {
             return Ok(());
         }
@@ -359,10 +358,7 @@ pub fn reorder(mode: ReorderMode) -> Reorder {
 ///
 /// # Errors
 /// A page fault.
-pub fn set_offset<O: Observer>(
-    exec: &mut Exec<'_, O>,
-    packet: &ThreeDStateSoBuffer,
-) -> Result<(), Fault> {
+pub fn set_offset(exec: &mut Exec<'_>, packet: &ThreeDStateSoBuffer) -> Result<(), Fault> {
     if !packet.stream_offset_write_enable {
         return Ok(());
     }

@@ -2,17 +2,16 @@
 
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::gen8::render3d_fetch::{ThreeDStateVertexBuffers, VertexBufferState};
 use genxml_core::packet::{Dwords, Fixed};
 
 /// The newest packet of its kind; all zero if there was none.
-pub fn packet<T: Fixed, O: Observer>(exec: &Exec<'_, O>) -> T {
-    entry::<T, O>(exec, 0).unwrap_or_else(|| T::read_lossy(&[]))
+pub fn packet<T: Fixed>(exec: &Exec<'_>) -> T {
+    entry::<T>(exec, 0).unwrap_or_else(|| T::read_lossy(&[]))
 }
 
 /// The newest packet of its kind for an entry of a table, if there was one.
-pub fn entry<T: Fixed, O: Observer>(exec: &Exec<'_, O>, index: u8) -> Option<T> {
+pub fn entry<T: Fixed>(exec: &Exec<'_>, index: u8) -> Option<T> {
     exec.state.latched.get(T::NAME, index).map(T::read_lossy)
 }
 
@@ -20,7 +19,7 @@ pub fn entry<T: Fixed, O: Observer>(exec: &Exec<'_, O>, index: u8) -> Option<T> 
 ///
 /// # Errors
 /// A page fault, which names the state.
-pub fn memory<T: Fixed, O: Observer>(exec: &Exec<'_, O>, address: u64) -> Result<T, Fault>
+pub fn memory<T: Fixed>(exec: &Exec<'_>, address: u64) -> Result<T, Fault>
 where
     T::Dwords: AsMut<[u32]>,
 {
@@ -35,7 +34,7 @@ where
 ///
 /// # Errors
 /// As of [`memory`].
-pub fn dynamic<T: Fixed, O: Observer>(exec: &Exec<'_, O>, offset: u64) -> Result<T, Fault>
+pub fn dynamic<T: Fixed>(exec: &Exec<'_>, offset: u64) -> Result<T, Fault>
 where
     T::Dwords: AsMut<[u32]>,
 {
@@ -43,12 +42,12 @@ where
 }
 
 /// The newest VERTEX_BUFFER_STATE of an index, if there was one.
-pub fn vertex_buffer<O: Observer>(exec: &Exec<'_, O>, index: u8) -> Option<VertexBufferState> {
+pub fn vertex_buffer(exec: &Exec<'_>, index: u8) -> Option<VertexBufferState> {
     exec.state.latched.get(ThreeDStateVertexBuffers::NAME, index).map(VertexBufferState::read_lossy)
 }
 
 /// Adds to a counter of 64 bits.
-pub fn count<O: Observer>(exec: &mut Exec<'_, O>, register: u32, more: u64) {
+pub fn count(exec: &mut Exec<'_>, register: u32, more: u64) {
     let registers = &mut exec.state.registers;
     registers.write_u64(register, registers.read_u64(register).wrapping_add(more));
 }

@@ -9,7 +9,6 @@
 use super::topology::{Assembler, CUT, Kind, Object, Topology};
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::gen8::render3d_stages::{
     ThreeDStateTe, ThreeDStateTeOutputTopology as TopologyCode,
     ThreeDStateTePartitioning as PartitioningCode, ThreeDStateTeTeDomain as DomainCode,
@@ -89,10 +88,7 @@ impl Tessellator {
     /// # Errors
     /// [`Fault::BadPacket`] for codes that are reserved and for outputs that the domain does not
     /// have; [`Fault::Unimplemented`] for the software modes.
-    pub fn resolve<O: Observer>(
-        exec: &Exec<'_, O>,
-        packet: &ThreeDStateTe,
-    ) -> Result<Tessellator, Fault> {
+    pub fn resolve(exec: &Exec<'_>, packet: &ThreeDStateTe) -> Result<Tessellator, Fault> {
         let reserved = |field, value| exec.bad_field(field, value, "this value is reserved");
         if packet.te_mode != ModeCode::HW_TESS {
             return Err(exec.unimplemented("TE Mode SW_TESS of 3DSTATE_TE", "2a p.233"));

@@ -14,7 +14,6 @@ use super::viewport::Rect;
 use super::wm::{Counts, PixelPipe, Windower};
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::parallel::Work;
 use crate::unit::Program;
 use crate::watchdog;
@@ -73,9 +72,9 @@ impl Bins {
     ///
     /// # Errors
     /// [`Fault::Hang`] if the budget is used up.
-    pub fn push<O: Observer>(
+    pub fn push(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         raster: &Raster,
         object: Object,
         setup: impl FnOnce(&mut Vec<[Attribute; 4]>),
@@ -144,9 +143,9 @@ pub struct Screen<'a> {
 }
 
 impl Screen<'_> {
-    fn tile<O: Observer>(
+    fn tile(
         &self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         pipe: &mut PixelPipe,
         (tile, pairs): &(Tile, Range<usize>),
     ) -> Result<(), Fault> {
@@ -177,9 +176,9 @@ impl Work for Screen<'_> {
     ///
     /// # Errors
     /// Any [`Fault`] of a thread, or of memory.
-    fn run<O: Observer>(
+    fn run(
         &self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         pipe: &mut PixelPipe,
         tiles: Range<u64>,
     ) -> Result<(), Fault> {

@@ -5,7 +5,6 @@ use super::state;
 use crate::assumptions::{INDICES_BEHIND_THE_BUFFER_ARE_ZERO, VERTICES_BEHIND_THE_BUFFER_ARE_ZERO};
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::surface::format::{Class, Codec, Encoding};
 use genxml::gen8::enums::ThreeDVertexComponentControl as Control;
 use genxml::gen8::registers::{
@@ -46,7 +45,7 @@ pub struct Range {
 
 impl Range {
     /// What a 3DPRIMITIVE says, or the registers that it refers to.
-    pub fn resolve<O: Observer>(exec: &Exec<'_, O>, packet: &ThreeDPrimitive) -> Range {
+    pub fn resolve(exec: &Exec<'_>, packet: &ThreeDPrimitive) -> Range {
         if packet.indirect_parameter_enable {
             let read = |offset| exec.read_register(offset);
             return Range {
@@ -121,10 +120,7 @@ impl Fetch {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for formats, buffers and component controls that do not exist.
-    pub fn resolve<O: Observer>(
-        exec: &Exec<'_, O>,
-        packet: &ThreeDPrimitive,
-    ) -> Result<Fetch, Fault> {
+    pub fn resolve(exec: &Exec<'_>, packet: &ThreeDPrimitive) -> Result<Fetch, Fault> {
         let mut range = Range::resolve(exec, packet);
         if packet.end_offset_enable {
             // As many vertices as lie before the end that stream output stored (2a p.9).
@@ -226,7 +222,7 @@ impl Fetch {
 
     /// System generated values (2a p.441): dwords of the vertex that are replaced, or that lie
     /// behind its elements, with zeros between.
-    fn generated<O: Observer>(&mut self, exec: &Exec<'_, O>) -> Result<(), Fault> {
+    fn generated(&mut self, exec: &Exec<'_>) -> Result<(), Fault> {
         let sgvs: ThreeDStateVfSgvs = state::packet(exec);
         let mut place = |name: &'static str, element: u64, component: u64| {
             if element as usize >= MAX_ELEMENTS {
@@ -261,11 +257,7 @@ impl Fetch {
     ///
     /// # Errors
     /// A page fault.
-    pub fn index<O: Observer>(
-        &self,
-        exec: &Exec<'_, O>,
-        position: u32,
-    ) -> Result<Option<u32>, Fault> {
+    pub fn index(&self, exec: &Exec<'_>, position: u32) -> Result<Option<u32>, Fault> {
         let Some(indices) = self.indices else { return Ok(Some(position)) };
         let place = (u64::from(self.range.start) + u64::from(position)) * indices.bytes;
         let mut bytes = [0; 4];
@@ -284,9 +276,9 @@ impl Fetch {
     ///
     /// # Errors
     /// A page fault.
-    pub fn vertex<O: Observer>(
+    pub fn vertex(
         &self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         index: u32,
         instance: u32,
         out: &mut [u32],
@@ -320,12 +312,7 @@ impl Fetch {
     ///
     /// # Errors
     /// A page fault.
-    pub fn edge_flag<O: Observer>(
-        &self,
-        exec: &mut Exec<'_, O>,
-        index: u32,
-        instance: u32,
-    ) -> Result<bool, Fault> {
+    pub fn edge_flag(&self, exec: &mut Exec<'_>, index: u32, instance: u32) -> Result<bool, Fault> {
         let Some(element) = &self.edge_flags else { return Ok(true) };
         let vertex = match self.indices {
             Some(_) => index.wrapping_add_signed(self.range.base_vertex),
@@ -336,9 +323,9 @@ impl Fetch {
     }
 
     /// The components of an element before their control applies: four, or four of 64 bits.
-    fn fetch<O: Observer>(
+    fn fetch(
         &self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         element: &Element,
         vertex: u32,
         instance: u32,
@@ -409,7 +396,7 @@ fn is_stored(control: Control) -> bool {
 }
 
 /// A vertex buffer; none if it is a null buffer or was never set.
-fn buffer<O: Observer>(exec: &Exec<'_, O>, index: u64) -> Option<Buffer> {
+fn buffer(exec: &Exec<'_>, index: u64) -> Option<Buffer> {
     let state: VertexBufferState = state::vertex_buffer(exec, index as u8)?;
     (!state.null_vertex_buffer).then(|| Buffer {
         address: state.buffer_starting_address.va48(),

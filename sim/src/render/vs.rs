@@ -5,7 +5,6 @@ use super::state;
 use super::vue::{Entries, Vertices, dword};
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::gen8::registers::VsInvocationCount;
 use genxml::gen8::render3d_binding::{
     ThreeDStateBindingTablePointersVs, ThreeDStateSamplerStatePointersVs,
@@ -44,7 +43,7 @@ impl VertexShader {
     /// # Errors
     /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its
     /// constants.
-    pub fn resolve<O: Observer>(exec: &mut Exec<'_, O>) -> Result<Option<VertexShader>, Fault> {
+    pub fn resolve(exec: &mut Exec<'_>) -> Result<Option<VertexShader>, Fault> {
         let vs: ThreeDStateVs = state::packet(exec);
         if !vs.function_enable {
             return Ok(None);
@@ -99,11 +98,7 @@ impl VertexShader {
     ///
     /// # Errors
     /// Any [`Fault`] of a thread.
-    pub fn run<O: Observer>(
-        &mut self,
-        exec: &mut Exec<'_, O>,
-        fetched: &Vertices,
-    ) -> Result<Vertices, Fault> {
+    pub fn run(&mut self, exec: &mut Exec<'_>, fetched: &Vertices) -> Result<Vertices, Fault> {
         let mut shaded = Vertices::new(self.entries.dwords());
         let count = fetched.count();
         shaded.data.reserve(count * shaded.dwords);

@@ -3,7 +3,6 @@
 use crate::assumptions::URB_HANDLE_BYTES;
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 
 /// Bytes of a unit of URB starting addresses (2a p.318).
 const URB_CHUNK: usize = 8 << 10;
@@ -123,12 +122,7 @@ impl Entries {
     ///
     /// # Errors
     /// [`Fault::BadPacket`].
-    pub fn check<O: Observer>(
-        &self,
-        exec: &Exec<'_, O>,
-        least: usize,
-        stage: &str,
-    ) -> Result<(), Fault> {
+    pub fn check(&self, exec: &Exec<'_>, least: usize, stage: &str) -> Result<(), Fault> {
         if self.count < least {
             let why = format!("threads of the {stage} work with {least} entries at once");
             return Err(exec.bad_field("Number of URB Entries", self.count as u64, why));
@@ -140,12 +134,7 @@ impl Entries {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for an entry behind the end of the URB.
-    pub fn read<O: Observer>(
-        &self,
-        exec: &Exec<'_, O>,
-        entry: usize,
-        out: &mut [u32],
-    ) -> Result<(), Fault> {
+    pub fn read(&self, exec: &Exec<'_>, entry: usize, out: &mut [u32]) -> Result<(), Fault> {
         let from = self.first + entry * self.size;
         let read = exec.state.urb.read(from, bytemuck::cast_slice_mut(out));
         read.map_err(|_| self.outside(exec, entry))
@@ -155,12 +144,7 @@ impl Entries {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for an entry behind the end of the URB.
-    pub fn write<O: Observer>(
-        &self,
-        exec: &mut Exec<'_, O>,
-        entry: usize,
-        dwords: &[u32],
-    ) -> Result<(), Fault> {
+    pub fn write(&self, exec: &mut Exec<'_>, entry: usize, dwords: &[u32]) -> Result<(), Fault> {
         let to = self.first + entry * self.size;
         let length = dwords.len().min(self.dwords());
         let written = exec.state.urb.write(to, bytemuck::cast_slice(&dwords[..length]));
@@ -168,7 +152,7 @@ impl Entries {
     }
 
     #[cold]
-    fn outside<O: Observer>(&self, exec: &Exec<'_, O>, entry: usize) -> Fault {
+    fn outside(&self, exec: &Exec<'_>, entry: usize) -> Fault {
         let why = format!("entry {entry} of {} bytes lies behind the end of the URB", self.size);
         exec.bad_field("URB Starting Address", (self.first / URB_CHUNK) as u64, why)
     }

@@ -17,7 +17,6 @@ use super::viewport::Rect;
 use crate::assumptions::PS_INVOCATIONS_OF_A_PIXEL;
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::unit::Program;
 use crate::unit::render_cache::Write;
 use crate::watchdog;
@@ -86,10 +85,7 @@ impl Windower {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for buffers that cannot be used; page faults on the way to state.
-    pub fn resolve<O: Observer>(
-        exec: &mut Exec<'_, O>,
-        raster: &Raster,
-    ) -> Result<(Windower, PixelPipe), Fault> {
+    pub fn resolve(exec: &mut Exec<'_>, raster: &Raster) -> Result<(Windower, PixelPipe), Fault> {
         let wm: ThreeDStateWm = state::packet(exec);
         for (asked, what) in [
             (wm.legacy_depth_buffer_clear_enable, "a clear of the depth buffer by 3DSTATE_WM"),
@@ -234,7 +230,7 @@ impl PixelPipe {
     }
 
     /// Adds what was counted to the registers.
-    pub(super) fn count<O: Observer>(&mut self, exec: &mut Exec<'_, O>, windower: &Windower) {
+    pub(super) fn count(&mut self, exec: &mut Exec<'_>, windower: &Windower) {
         let Counts { invocations, passed } = std::mem::take(&mut self.counts);
         if windower.counted {
             state::count(exec, PsInvocationCount::OFFSET, PS_INVOCATIONS_OF_A_PIXEL * invocations);
@@ -246,9 +242,9 @@ impl PixelPipe {
     ///
     /// # Errors
     /// Any [`Fault`] of a thread, or of memory.
-    pub fn object<O: Observer>(
+    pub fn object(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         draw: &Screen<'_>,
         object: &Object,
         attributes: &[[Attribute; 4]],
@@ -265,9 +261,9 @@ impl PixelPipe {
     }
 
     /// A quad of the rasteriser.
-    fn quad<O: Observer>(
+    fn quad(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         draw: &Screen<'_>,
         object: &Object,
         attributes: &[[Attribute; 4]],
@@ -338,9 +334,9 @@ impl PixelPipe {
     }
 
     /// Starts threads while at least `least` subspans wait.
-    fn flush<O: Observer>(
+    fn flush(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         draw: &Screen<'_>,
         object: &Object,
         attributes: &[[Attribute; 4]],
@@ -368,9 +364,9 @@ impl PixelPipe {
     }
 
     /// What a thread wrote goes through the late tests to the targets.
-    fn outputs<O: Observer>(
+    fn outputs(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         draw: &Screen<'_>,
         object: &Object,
         spans: &[Span],
@@ -415,9 +411,9 @@ impl PixelPipe {
 
     /// Follows a surface that a message names for the first time.
     #[cold]
-    fn bind<O: Observer>(
+    fn bind(
         &mut self,
-        exec: &mut Exec<'_, O>,
+        exec: &mut Exec<'_>,
         windower: &Windower,
         write: &Write,
     ) -> Result<usize, Fault> {
@@ -453,7 +449,7 @@ impl PixelPipe {
 /// BLEND_STATE at an offset from Dynamic State Base Address. The end of its eighth entry lies
 /// behind the first cache line, where memory may end: drivers write as many entries as there are
 /// targets.
-fn blend_state<O: Observer>(exec: &Exec<'_, O>, offset: u64) -> Result<BlendState, Fault> {
+fn blend_state(exec: &Exec<'_>, offset: u64) -> Result<BlendState, Fault> {
     const LINE: usize = 64;
     let at = exec.state.base.dynamic.wrapping_add(offset);
     let mut dwords = [0u32; BlendState::DWORDS];

@@ -2,7 +2,6 @@
 
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::surface::Surface;
 use crate::unit::Samplers;
 use genxml::gen8::state::{
@@ -56,7 +55,7 @@ impl Bindings {
     /// A page fault on the way to it, or a surface state that asks for something that is not
     /// possible.
     #[inline]
-    pub fn surface<O: Observer>(&mut self, exec: &Exec<'_, O>, index: u8) -> Result<&Bound, Fault> {
+    pub fn surface(&mut self, exec: &Exec<'_>, index: u8) -> Result<&Bound, Fault> {
         if self.places[usize::from(index)] == 0 {
             self.find(exec, index)?;
         }
@@ -64,7 +63,7 @@ impl Bindings {
     }
 
     #[cold]
-    fn find<O: Observer>(&mut self, exec: &Exec<'_, O>, index: u8) -> Result<(), Fault> {
+    fn find(&mut self, exec: &Exec<'_>, index: u8) -> Result<(), Fault> {
         let bound = self.resolve(exec, index)?;
         self.found.push(bound);
         self.places[usize::from(index)] = self.found.len() as u16;
@@ -86,11 +85,7 @@ impl Bindings {
     ///
     /// # Errors
     /// A page fault on the way to it.
-    pub fn state<O: Observer>(
-        &self,
-        exec: &Exec<'_, O>,
-        index: u8,
-    ) -> Result<RenderSurfaceState, Fault> {
+    pub fn state(&self, exec: &Exec<'_>, index: u8) -> Result<RenderSurfaceState, Fault> {
         let entry = self.table.wrapping_add(4 * u64::from(index));
         let dword = exec
             .vm
@@ -106,7 +101,7 @@ impl Bindings {
         Ok(RenderSurfaceState::unpack_lossy(&dwords))
     }
 
-    fn resolve<O: Observer>(&self, exec: &Exec<'_, O>, index: u8) -> Result<Bound, Fault> {
+    fn resolve(&self, exec: &Exec<'_>, index: u8) -> Result<Bound, Fault> {
         let state = self.state(exec, index)?;
         let surface = Surface::resolve(&state).map_err(|bad| {
             exec.bad_field(

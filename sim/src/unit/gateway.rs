@@ -6,7 +6,6 @@ use super::local::{Gateway, Mail, PLACES, Segment, address};
 use crate::eu::Message;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::gen8::media::MediaVfeStateBypassGatewayControl as Bypass;
 use genxml::gen8::messages::{
     BarrierMessagePayload, GatewayError, GatewayForwardPayload, GatewayLength, GatewayOpenPayload,
@@ -25,8 +24,8 @@ const MAX_SIZE: u64 = 5;
 /// message without payload, or with an answer that AckReq does not fit; [`Fault::Unimplemented`]
 /// for messages whose contents no source gives. What the gateway itself refuses is no fault: the
 /// thread finds the code in the answer, or never hears of it (7.1.1 AckReq).
-pub fn message<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub fn message(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
@@ -64,8 +63,8 @@ pub fn message<O: Observer>(
 /// All messages have one register. With AckReq there must be a destination and one register comes
 /// back, without it neither (7.1.1); a time stamp is nothing but an answer (7.1.5.2). Barrier
 /// messages have no AckReq.
-fn check<O: Observer>(
-    port: &Port<'_, '_, O>,
+fn check(
+    port: &Port<'_, '_>,
     message: &Message,
     descriptor: &MessageGatewayDescriptor,
 ) -> Result<(), Fault> {
@@ -90,8 +89,8 @@ fn check<O: Observer>(
 }
 
 /// Others may write registers of the thread from now on, if they know the key.
-fn open<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+fn open(
+    port: &mut Port<'_, '_>,
     registers: &Registers,
     message: &Message,
 ) -> Result<(), GatewayError> {
@@ -113,14 +112,14 @@ fn open<O: Observer>(
     Ok(())
 }
 
-fn close<O: Observer>(port: &mut Port<'_, '_, O>) {
+fn close(port: &mut Port<'_, '_>) {
     let sender = port.local.sender;
     port.local.gateways.retain(|gateway| gateway.thread != sender);
 }
 
 /// Bytes for the registers of another thread, and a notification if wanted.
-fn forward<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+fn forward(
+    port: &mut Port<'_, '_>,
     registers: &Registers,
     message: &Message,
     descriptor: &MessageGatewayDescriptor,
@@ -182,7 +181,7 @@ fn forward<O: Observer>(
 }
 
 /// The first two threads at a place.
-fn present<O: Observer>(port: &Port<'_, '_, O>, to: u16) -> [Option<u32>; 2] {
+fn present(port: &Port<'_, '_>, to: u16) -> [Option<u32>; 2] {
     let mut found = port.local.present.iter().copied().filter(|number| address(*number) == to);
     [found.next(), found.next()]
 }
@@ -190,7 +189,7 @@ fn present<O: Observer>(port: &Port<'_, '_, O>, to: u16) -> [Option<u32>; 2] {
 /// The model lets more threads of a group run side by side than the GPU has places for, and who is
 /// meant is not known then.
 #[cold]
-fn ambiguous<O: Observer>(port: &Port<'_, '_, O>, message: &Message) -> Fault {
+fn ambiguous(port: &Port<'_, '_>, message: &Message) -> Fault {
     let what = format!(
         "a message to one of two threads with the same place in sr0: there are {PLACES} places"
     );
@@ -198,14 +197,14 @@ fn ambiguous<O: Observer>(port: &Port<'_, '_, O>, message: &Message) -> Fault {
 }
 
 /// True if MEDIA_VFE_STATE says that gateways need not be opened.
-fn bypass<O: Observer>(port: &Port<'_, '_, O>) -> bool {
+fn bypass(port: &Port<'_, '_>) -> bool {
     port.exec.state.vfe.is_some_and(|vfe| {
         vfe.bypass_gateway_control == Bypass::BYPASSING_OPEN_GATEWAY_CLOSE_GATEWAY_PROTOCOL
     })
 }
 
 /// The clock, and the time since MEDIA_VFE_STATE reset the timer: half a register.
-fn time_stamp<O: Observer>(port: &Port<'_, '_, O>, registers: &mut Registers, message: &Message) {
+fn time_stamp(port: &Port<'_, '_>, registers: &mut Registers, message: &Message) {
     let payload = GatewayTimeStampPayload::unpack_lossy(&registers.dwords(message.payload));
     let Some(response) = message.response else { return };
     port.exec.vm.keep_order();
@@ -230,11 +229,7 @@ fn time_stamp<O: Observer>(port: &Port<'_, '_, O>, registers: &mut Registers, me
 
 /// The thread reports at its group's barrier. The last one has all of them notified in n0.0
 /// (gen8_facts 4.8).
-fn barrier<O: Observer>(
-    port: &mut Port<'_, '_, O>,
-    registers: &Registers,
-    message: &Message,
-) -> Result<(), Fault> {
+fn barrier(port: &mut Port<'_, '_>, registers: &Registers, message: &Message) -> Result<(), Fault> {
     let payload = BarrierMessagePayload::unpack_lossy(&registers.dwords(message.payload));
     let local = &mut *port.local;
     let Some(barrier) = &mut local.barrier else {

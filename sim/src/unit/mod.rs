@@ -23,10 +23,12 @@ pub use local::Local;
 pub use sampler::Samplers;
 
 use crate::context::Exec;
+use crate::eu::Kernel;
+use crate::eu::control::Stop;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
-use crate::eu::thread::{Environment, Message, Trap};
+use crate::eu::thread::{Environment, Message, Thread, Trap};
 use crate::fault::Fault;
-use crate::observe::{Event, Observer};
+use crate::observe::Event;
 use crate::watchdog::Exhausted;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::messages::MessageDescriptor;
@@ -34,9 +36,9 @@ use render_cache::BadMessage;
 use std::sync::Arc;
 
 /// One thread's door to memory and to the shared functions.
-pub struct Port<'p, 'a, O: Observer> {
+pub struct Port<'p, 'a> {
     /// The machine.
-    pub exec: &'p mut Exec<'a, O>,
+    pub exec: &'p mut Exec<'a>,
     /// Surfaces by binding table index.
     pub bindings: &'p mut Bindings,
     /// What the threads of its group share.
@@ -45,7 +47,18 @@ pub struct Port<'p, 'a, O: Observer> {
     pub kernel: u64,
 }
 
-impl<O: Observer> Port<'_, '_, O> {
+impl Port<'_, '_> {
+    /// Executes `kernel` on `thread` from where it stands until it stops.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of an instruction or a message.
+    pub fn resume(&mut self, thread: &mut Thread, kernel: &Kernel) -> Result<Stop, Fault> {
+        match self.exec.listener.wants_instructions() {
+            false => thread.resume(kernel, self),
+            true => thread.resume(kernel, &mut Traced(self)),
+        }
+    }
+
     /// From now on faults are those of the instruction at `ip`.
     fn arrive(&mut self, ip: u32) {
         self.exec.at = self.exec.at.in_kernel(self.kernel, ip);
@@ -95,10 +108,9 @@ impl<O: Observer> Port<'_, '_, O> {
     }
 }
 
-impl<O: Observer> Environment for Port<'_, '_, O> {
+impl Environment for Port<'_, '_> {
     #[inline(always)]
-    fn step(&mut self, offset: u32, mask: u32) -> Result<(), Fault> {
-        self.exec.tell(&Event::Instruction { kernel: self.kernel, ip: offset, mask });
+    fn step(&mut self, offset: u32, _: u32) -> Result<(), Fault> {
         match self.exec.budget.instruction() {
             Ok(()) => Ok(()),
             Err(Exhausted) => {
@@ -111,7 +123,7 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
     fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
         self.arrive(message.ip);
         self.exec.stats.messages += 1;
-        self.exec.tell(&Event::Message {
+        self.exec.emit(&Event::Message {
             kernel: self.kernel,
             ip: message.ip,
             function: message.function,
@@ -165,11 +177,34 @@ impl<O: Observer> Environment for Port<'_, '_, O> {
     }
 }
 
+/// A [`Port`] that emits an event for each instruction. It is a type of its own, so that threads
+/// run without a check per instruction when no observer wants these events.
+struct Traced<'t, 'p, 'a>(&'t mut Port<'p, 'a>);
+
+impl Environment for Traced<'_, '_, '_> {
+    fn step(&mut self, offset: u32, mask: u32) -> Result<(), Fault> {
+        self.0.exec.emit(&Event::Instruction { kernel: self.0.kernel, ip: offset, mask });
+        self.0.step(offset, mask)
+    }
+
+    fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
+        self.0.send(registers, message)
+    }
+
+    fn timestamp(&self) -> u64 {
+        self.0.timestamp()
+    }
+
+    fn trap(&self, trap: Trap, offset: u32) -> Fault {
+        self.0.trap(trap, offset)
+    }
+}
+
 /// A kernel and what its threads share.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The decoded kernel.
-    pub kernel: Arc<crate::eu::Kernel>,
+    pub kernel: Arc<Kernel>,
     /// Surfaces.
     pub bindings: Bindings,
 }

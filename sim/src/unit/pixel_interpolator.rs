@@ -9,7 +9,6 @@ use crate::assumptions::INTERPOLATED_OFFSETS_START_AT_THE_PIXEL_LOCATION;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::render::interpolate::{Barycentric, Planes, Position};
 use crate::render::multisample::Multisample;
 use genxml::eu::gen8::descriptors::MdcSm2;
@@ -82,8 +81,8 @@ fn sixteenths(bits: u64) -> i32 {
 /// # Errors
 /// [`Fault::IllegalInstruction`] from threads that are no pixel shader's, and for offsets that are
 /// not all there.
-pub fn message<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub fn message(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {

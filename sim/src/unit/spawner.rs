@@ -9,7 +9,6 @@ use super::local::Request;
 use crate::eu::Message;
 use crate::eu::regions::Registers;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::gen8::messages::{
     ThreadSpawnMessageDescriptor, ThreadSpawnMessageDescriptorOpcode as Opcode,
     ThreadSpawnMessageDescriptorRequesterType as Requester,
@@ -23,8 +22,8 @@ use genxml::gen8::messages::{
 /// # Errors
 /// [`Fault::IllegalInstruction`] for a thread that spawns another one with its last message, or
 /// without a payload, or that is none of the media pipeline.
-pub fn message<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub fn message(
+    port: &mut Port<'_, '_>,
     registers: &Registers,
     message: &Message,
 ) -> Result<(), Fault> {

@@ -6,7 +6,6 @@ use crate::assumptions::{URB_BYTES, URB_HANDLE_BYTES};
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::eu::gen8::eu_payloads::{
     UrbMessageHeader, UrbSimd8HandlesPayload, UrbSimd8MasksPayload, UrbSimd8OffsetsPayload,
 };
@@ -85,8 +84,8 @@ impl Urb {
 /// # Errors
 /// [`Fault::IllegalInstruction`] for messages that are too short, and for addresses outside of the
 /// URB.
-pub fn message<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub fn message(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {

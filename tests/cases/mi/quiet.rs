@@ -4,8 +4,8 @@
 use crate::*;
 use genxml::core::Instruction;
 use genxml_cases::packets;
-use genxml_sim::Event;
 use genxml_sim::cs::device::Interrupt;
+use genxml_sim::{Event, Now};
 
 fn run(
     model: &mut Model,
@@ -69,7 +69,7 @@ fn interrupts() {
         ];
         model.put(genxml_cases::BATCH, &batch);
         let mut told = Vec::new();
-        let mut observer = |event: &Event<'_>| {
+        let mut observer = |_: Now, event: &Event<'_>| {
             if let Event::Interrupt { engine, why } = event {
                 told.push((*engine, *why));
             }
@@ -94,7 +94,7 @@ fn display_flip() {
         };
         model.put(genxml_cases::BATCH, &packets![flip, MiBatchBufferEnd::new()]);
         let mut told = Vec::new();
-        let mut observer = |event: &Event<'_>| {
+        let mut observer = |_: Now, event: &Event<'_>| {
             if let Event::Flip { plane, address, pitch } = event {
                 told.push((*plane, *address, *pitch));
             }

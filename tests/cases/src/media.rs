@@ -6,7 +6,7 @@ use genxml::gen8::media::MediaVfeState;
 use genxml::gen8::mi::{MiBatchBufferEnd, PipelineSelectPipelineSelection};
 use genxml::gen8::state::{InterfaceDescriptorData, RenderSurfaceState, StateBaseAddress};
 use genxml_core::MinusOne;
-use genxml_sim::{Event, Fault, Stats};
+use genxml_sim::{Event, Fault, Now, Stats};
 
 /// Where indirect data counts from: the second half of the dynamic state.
 pub const INDIRECT: u64 = DYNAMIC_STATE + 0x8000;
@@ -83,7 +83,7 @@ impl Model {
         push(&mut batch, &MiBatchBufferEnd::new());
         self.put(BATCH, &batch);
         let mut told = Vec::new();
-        let mut hear = |event: &Event<'_>| match event {
+        let mut hear = |_: Now, event: &Event<'_>| match event {
             Event::Thread { payload, .. } => told.push(Told::Start(dwords(payload))),
             Event::ThreadEnd { instructions, .. } => told.push(Told::End(*instructions)),
             _ => {}

@@ -7,7 +7,7 @@ use genxml::gen8::media::{MediaObject, MediaObjectWalker};
 use genxml::gen8::mi::{MiBatchBufferEnd, PipeControl};
 use genxml_cases::{BATCH, KERNELS, Media, Model, packets, push, u};
 use genxml_core::S;
-use genxml_sim::observe::{Event, Now, Tally, Told, Trace};
+use genxml_sim::observe::{Event, Now, Tally, Trace};
 
 const END: &[u32] = &eu! {
     (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
@@ -46,8 +46,7 @@ fn media_packets_and_flushes() {
         tally.event(now, event);
         trace.event(now, event);
     };
-    let mut told = Told::new(&mut listener);
-    model.gpu.submit_observed(model.context, EngineId::Render, BATCH, 0, &mut told).unwrap();
+    model.gpu.submit_observed(model.context, EngineId::Render, BATCH, 0, &mut listener).unwrap();
     trace.finish().unwrap();
 
     let [(address, kernel)] = tally.kernels()[..] else { panic!("one kernel") };

@@ -12,7 +12,7 @@ use genxml::dump::Submission;
 use genxml::error_state::{self, Spelling};
 use genxml_sim::error_state::Ran;
 use genxml_sim::mem::Frames;
-use genxml_sim::observe::{Event, Now, Tally, Told, Trace};
+use genxml_sim::observe::{Event, Now, Tally, Trace};
 use genxml_sim::picture;
 use genxml_sim::{ContextId, EngineId, Fault, Gpu, Stats};
 use std::collections::{BTreeMap, BTreeSet};
@@ -277,8 +277,7 @@ impl Reporter {
                         stats.event(now, event);
                     }
                 };
-                let mut told = Told::new(&mut listener);
-                gpu.submit_observed(model, engine, address, 0, &mut told)
+                gpu.submit_observed(model, engine, address, 0, &mut listener)
             }
         };
         self.spent += start.elapsed();

@@ -40,7 +40,7 @@ fn with_exec<R>(vm: Vm<'_>, work: impl FnOnce(&mut Exec<'_>) -> R) -> (R, Stats)
         state: &mut state,
         stats: &mut stats,
         budget: &mut Budget::new(1 << 20, 0),
-        observer: &mut (),
+        listener: Default::default(),
         at: Place::new(EngineId::Render, "3DPRIMITIVE", 0, 0),
         device: &mut Device::default(),
         mode: Mode::default(),

@@ -9,7 +9,6 @@ use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
 use crate::mem::PageFault;
-use crate::observe::Observer;
 use crate::surface::AuxiliaryKind;
 use crate::unit::Port;
 use crate::unit::atomic::{self, Float, Width};
@@ -167,8 +166,8 @@ impl Operation {
 }
 
 /// Checks lengths and runs the operation; addresses take `addresses` registers.
-fn run<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+fn run(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     parcel: &Parcel<'_>,
     target: Target,
@@ -201,8 +200,8 @@ fn short(kind: Kind, simd: Simd) -> (Width, Layout) {
 }
 
 /// The operation of a message on integers or floats.
-fn kind<O: Observer>(
-    port: &Port<'_, '_, O>,
+fn kind(
+    port: &Port<'_, '_>,
     parcel: &Parcel<'_>,
     message_type: MtDp1,
     operation: MdcAop,
@@ -219,8 +218,8 @@ fn kind<O: Observer>(
 
 /// Untyped Atomic Integer or Float Operation on a buffer or shared local memory. The manual
 /// describes descriptors of the former; those of the latter have the same fields (Mesa brw_eu.h).
-pub(super) fn untyped<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn untyped(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
@@ -255,8 +254,8 @@ pub(super) fn untyped<O: Observer>(
 }
 
 /// A64 Untyped Atomic Integer Operation on dwords or qwords, or Float Operation on dwords.
-pub(super) fn long<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn long(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
@@ -291,8 +290,8 @@ pub(super) fn long<O: Observer>(
 }
 
 /// Atomic Counter Operation: all slots work on the append counter of the surface.
-pub(super) fn counter<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn counter(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {

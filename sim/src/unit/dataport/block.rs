@@ -14,7 +14,6 @@ use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
 use crate::mem::{ADDRESS_MASK, PageFault};
-use crate::observe::Observer;
 use crate::unit::Port;
 use genxml::gen8::message_headers::{MhA64Hwb, MhA64Owb, MhA64Owdb};
 use genxml_eu::gen8::descriptors::{
@@ -67,9 +66,9 @@ struct Blocks<'r> {
 }
 
 impl Blocks<'_> {
-    fn run<O: Observer>(
+    fn run(
         &self,
-        port: &mut Port<'_, '_, O>,
+        port: &mut Port<'_, '_>,
         registers: &mut Registers,
         parcel: &Parcel<'_>,
     ) -> Result<(), Fault> {
@@ -142,8 +141,8 @@ fn channels(message: &Message) -> u32 {
 }
 
 /// First byte in the first register, and length, of a block of owords.
-fn owords<O: Observer>(
-    port: &Port<'_, '_, O>,
+fn owords(
+    port: &Port<'_, '_>,
     parcel: &Parcel<'_>,
     blocks: MdcDbOw,
 ) -> Result<(usize, usize), Fault> {
@@ -158,8 +157,8 @@ fn owords<O: Observer>(
 }
 
 /// Oword Block Read and Write; `unit` is what the offset counts in, an oword or a byte.
-pub(super) fn oword<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn oword(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
     write: bool,
@@ -201,8 +200,8 @@ fn side_by_side(offsets: [u64; 2], count: usize) -> [Run; 8] {
 }
 
 /// Oword Dual Block Read and Write. Channels 7:0 stand for both halves of each register.
-pub(super) fn dual<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn dual(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
     write: bool,
@@ -234,8 +233,8 @@ pub(super) fn dual<O: Observer>(
 
 /// Scratch Block Read and Write: whole registers of the thread's scratch space. Invalidation after
 /// a read has no function (2d p.236).
-pub(super) fn scratch<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn scratch(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
@@ -263,8 +262,8 @@ pub(super) fn scratch<O: Observer>(
 
 /// A64 Block Read and Write: owords, aligned or not, two blocks of owords, or hwords, at 64-bit
 /// addresses in the header.
-pub(super) fn long<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn long(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {

@@ -7,7 +7,6 @@ use super::window::{Target, Window};
 use crate::eu::regions::Registers;
 use crate::fault::Fault;
 use crate::mem::PageFault;
-use crate::observe::Observer;
 use crate::unit::Port;
 
 /// Most elements of a slot: eight dwords (MDC_A64_DS, 2d p.5).
@@ -73,9 +72,9 @@ pub(super) struct Transfer<'s> {
 
 impl Transfer<'_> {
     /// Checks the lengths of the message and moves the elements.
-    pub fn run<O: Observer>(
+    pub fn run(
         &self,
-        port: &mut Port<'_, '_, O>,
+        port: &mut Port<'_, '_>,
         registers: &mut Registers,
         parcel: &Parcel<'_>,
     ) -> Result<(), Fault> {

@@ -5,7 +5,6 @@ use super::target;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::unit::Port;
 use genxml::gen8::message_payloads::{Map32bRsi, MdpRsi, MdpRsiSurfaceType};
 use genxml::gen8::messages::{MsdMemfence, ReadOnlyDataPortMessageDescriptor};
@@ -13,8 +12,8 @@ use genxml::gen8::state::{RenderSurfaceState, RenderSurfaceStateExtent, SurfaceT
 use genxml_core::{Address, U};
 
 /// Read Surface Info: what a surface state says (MDP_RSI, 2d p.321).
-pub(super) fn surface<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn surface(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
@@ -69,8 +68,8 @@ fn properties(state: &RenderSurfaceState, lod: u64) -> MdpRsi {
 
 /// Memory Fence: everything before is done by then, whatever caches it names. With commit a
 /// register comes back, of which nobody says what is in it.
-pub(super) fn fence<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn fence(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {

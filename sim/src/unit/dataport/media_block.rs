@@ -8,7 +8,6 @@ use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
 use crate::mem::{PageFault, Vm};
-use crate::observe::Observer;
 use crate::surface::format::Class;
 use crate::surface::{Dimension, Surface, SurfaceKind, TileMode};
 use crate::unit::{Bound, Port};
@@ -276,8 +275,8 @@ fn unsuitable(surface: &Surface) -> Option<&'static str> {
 }
 
 /// The two-dimensional surface of a message, and its lines.
-fn image<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+fn image(
+    port: &mut Port<'_, '_>,
     parcel: &Parcel<'_>,
     index: u64,
     overridden: MdcVlso,
@@ -302,11 +301,7 @@ fn image<O: Observer>(
 }
 
 /// A block of a message must fit into the registers of one.
-fn fits<O: Observer>(
-    port: &Port<'_, '_, O>,
-    parcel: &Parcel<'_>,
-    block: &Block,
-) -> Result<(), Fault> {
+fn fits(port: &Port<'_, '_>, parcel: &Parcel<'_>, block: &Block) -> Result<(), Fault> {
     if block.width.div_ceil(4) * block.height <= DWORDS {
         return Ok(());
     }
@@ -318,8 +313,8 @@ fn fits<O: Observer>(
 }
 
 /// Media Block Write.
-pub(super) fn write<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn write(
+    port: &mut Port<'_, '_>,
     registers: &Registers,
     message: &Message,
 ) -> Result<(), Fault> {
@@ -363,8 +358,8 @@ pub(super) fn write<O: Observer>(
 }
 
 /// The bytes of a block that a message reads.
-fn fetch<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+fn fetch(
+    port: &mut Port<'_, '_>,
     parcel: &Parcel<'_>,
     (bound, lines): &(Bound, Lines),
     block: &Block,
@@ -377,8 +372,8 @@ fn fetch<O: Observer>(
 }
 
 /// Media Block Read, also that of the sampler cache.
-pub(super) fn read<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn read(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
@@ -424,8 +419,8 @@ pub(super) fn read<O: Observer>(
 
 /// Media Transpose Read: columns of dwords one behind the other
 /// (assumptions::TRANSPOSED_COLUMNS_ARE_ADJACENT).
-pub(super) fn transpose<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn transpose(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {

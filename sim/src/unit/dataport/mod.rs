@@ -22,7 +22,6 @@ use super::Port;
 use crate::eu::Message;
 use crate::eu::regions::Registers;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use genxml::gen8::messages::{
     DataPort0MessageDescriptor, DataPort0MessageDescriptorLegacyDapDcMessage,
     DataPort1MessageDescriptor, MtDp0, MtDp1, MtDpRo, ReadOnlyDataPortMessageDescriptor,
@@ -36,8 +35,8 @@ const OWORD: u64 = 16;
 ///
 /// # Errors
 /// Page faults of the surface, and [`Fault::Unimplemented`] for messages that are not there.
-pub fn data_cache_1<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub fn data_cache_1(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
@@ -69,8 +68,8 @@ pub fn data_cache_1<O: Observer>(
 ///
 /// # Errors
 /// Page faults of the surface, and [`Fault::Unimplemented`] for messages that are not there.
-pub fn data_cache_0<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub fn data_cache_0(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
@@ -99,8 +98,8 @@ pub fn data_cache_0<O: Observer>(
 ///
 /// # Errors
 /// Page faults of the surface, and [`Fault::Unimplemented`] for messages that are not there.
-pub fn read_only<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub fn read_only(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
@@ -122,8 +121,8 @@ pub fn read_only<O: Observer>(
 
 /// A type that nobody describes: named, but without operations, or reserved.
 #[cold]
-fn unknown<O: Observer>(
-    port: &Port<'_, '_, O>,
+fn unknown(
+    port: &Port<'_, '_>,
     what: &str,
     name: Option<&str>,
     bits: u64,

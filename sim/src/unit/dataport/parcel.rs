@@ -5,7 +5,6 @@ use crate::eu::Message;
 use crate::eu::regions::REGISTER;
 use crate::fault::Fault;
 use crate::mem::PageFault;
-use crate::observe::Observer;
 use crate::unit::Port;
 use genxml::gen8::messages::MessageDescriptor;
 
@@ -47,12 +46,7 @@ impl<'m> Parcel<'m> {
     /// Checks that the message has as many registers behind its header and gets back as many as its
     /// descriptor asks for: too long is an error as too short is (G45 vol 4, 2.6.11). Nothing may
     /// come back of what nobody wants.
-    pub fn check<O: Observer>(
-        &self,
-        port: &Port<'_, '_, O>,
-        sent: usize,
-        back: usize,
-    ) -> Result<(), Fault> {
+    pub fn check(&self, port: &Port<'_, '_>, sent: usize, back: usize) -> Result<(), Fault> {
         if self.sent == sent && (self.returned == back || self.returned == 0) {
             return Ok(());
         }
@@ -62,12 +56,7 @@ impl<'m> Parcel<'m> {
     /// The same for a message whose size is in its header: there may be more registers, of which
     /// nothing is looked at and nothing changes
     /// (assumptions::MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE).
-    pub fn at_least<O: Observer>(
-        &self,
-        port: &Port<'_, '_, O>,
-        sent: usize,
-        back: usize,
-    ) -> Result<(), Fault> {
+    pub fn at_least(&self, port: &Port<'_, '_>, sent: usize, back: usize) -> Result<(), Fault> {
         if !MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE {
             return self.check(port, sent, back);
         }
@@ -79,7 +68,7 @@ impl<'m> Parcel<'m> {
     }
 
     #[cold]
-    fn lengths<O: Observer>(&self, port: &Port<'_, '_, O>, sent: usize, back: usize) -> Fault {
+    fn lengths(&self, port: &Port<'_, '_>, sent: usize, back: usize) -> Fault {
         let header = usize::from(self.header.is_some());
         let why = format!(
             "{} needs {} registers (message length) and answers with {back} (response length), but has {} and {}",
@@ -94,9 +83,9 @@ impl<'m> Parcel<'m> {
     /// Of a message with `addresses` registers of addresses and `data` of data, which a write
     /// brings and a read gets back: checks its lengths, and says at which byte in the registers the
     /// data are or go; none if nobody wants them.
-    pub fn data<O: Observer>(
+    pub fn data(
         &self,
-        port: &Port<'_, '_, O>,
+        port: &Port<'_, '_>,
         write: bool,
         addresses: usize,
         data: usize,
@@ -108,9 +97,9 @@ impl<'m> Parcel<'m> {
 
     /// Counts the bytes that the message has read or written.
     #[inline]
-    pub fn moved<O: Observer>(
+    pub fn moved(
         &self,
-        port: &mut Port<'_, '_, O>,
+        port: &mut Port<'_, '_>,
         write: bool,
         bytes: Result<u64, PageFault>,
     ) -> Result<(), Fault> {
@@ -138,13 +127,13 @@ impl<'m> Parcel<'m> {
     }
 
     /// The header, which the message must have.
-    pub fn required<O: Observer>(&self, port: &Port<'_, '_, O>) -> Result<usize, Fault> {
+    pub fn required(&self, port: &Port<'_, '_>) -> Result<usize, Fault> {
         self.header
             .ok_or_else(|| port.illegal(format!("{} without a header", self.name), self.message))
     }
 
     /// Checks that there is no header.
-    pub fn forbidden<O: Observer>(&self, port: &Port<'_, '_, O>) -> Result<(), Fault> {
+    pub fn forbidden(&self, port: &Port<'_, '_>) -> Result<(), Fault> {
         match self.header {
             None => Ok(()),
             Some(_) => Err(port.illegal(
@@ -156,13 +145,13 @@ impl<'m> Parcel<'m> {
 
     /// A field of the descriptor holds what it must not.
     #[cold]
-    pub fn reserved<O: Observer>(&self, port: &Port<'_, '_, O>, field: &str, value: u64) -> Fault {
+    pub fn reserved(&self, port: &Port<'_, '_>, field: &str, value: u64) -> Fault {
         port.illegal(format!("{}: {field} = {value} is reserved", self.name), self.message)
     }
 
     /// A page fault of the message.
     #[cold]
-    pub fn page<O: Observer>(&self, port: &Port<'_, '_, O>, fault: PageFault) -> Fault {
+    pub fn page(&self, port: &Port<'_, '_>, fault: PageFault) -> Fault {
         port.exec.page(fault, self.name)
     }
 }

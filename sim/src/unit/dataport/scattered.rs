@@ -11,7 +11,6 @@ use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
 use crate::mem::PageFault;
-use crate::observe::Observer;
 use crate::unit::Port;
 use genxml_eu::gen8::descriptors::{MdcDs, MdcSm2};
 use genxml_eu::gen8::eu_messages::{A64ScatteredSubtype, Msd0Bs, Msd0Dws, Msd1A64S};
@@ -29,8 +28,8 @@ const fn simd(mode: MdcSm2) -> Simd {
 
 /// Dword Scattered Read and Write; also that of the constant cache, whose control bits are the same
 /// (2d p.319).
-pub(super) fn dwords<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn dwords(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
     write: bool,
@@ -55,8 +54,8 @@ pub(super) fn dwords<O: Observer>(
 }
 
 /// Byte Scattered Read and Write: one, two or four bytes at any offset.
-pub(super) fn bytes<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn bytes(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
@@ -97,8 +96,8 @@ pub(super) fn bytes<O: Observer>(
 
 /// A64 Scattered Read and Write of bytes, dwords or qwords, always of eight slots: bit 12, which
 /// says 16 on later hardware, is not looked at (2a p.287).
-pub(super) fn long<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn long(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
@@ -153,9 +152,9 @@ struct Bytes<'s> {
 }
 
 impl Bytes<'_> {
-    fn run<O: Observer>(
+    fn run(
         &self,
-        port: &mut Port<'_, '_, O>,
+        port: &mut Port<'_, '_>,
         registers: &mut Registers,
         parcel: &Parcel<'_>,
     ) -> Result<(), Fault> {

@@ -6,7 +6,6 @@ use super::window::Target;
 use crate::assumptions::GENERAL_STATE_SIZE_ZERO_IS_NO_BOUND;
 use crate::eu::regions::Registers;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::surface::{SurfaceKind, TileMode};
 use crate::unit::{Bound, Port};
 use genxml::gen8::message_headers::{Mh1A32Psm, MhA32Go, MhA32Hwb};
@@ -78,8 +77,8 @@ pub(super) fn header_1(registers: &Registers, at: Option<usize>) -> (u32, Header
 }
 
 /// The memory of binding table index `index`, as a buffer.
-pub(super) fn buffer<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn buffer(
+    port: &mut Port<'_, '_>,
     parcel: &Parcel<'_>,
     index: u64,
     allowed: Allowed,
@@ -102,8 +101,8 @@ pub(super) fn buffer<O: Observer>(
 }
 
 /// The surface of binding table index `index`, which must be an entry of the table.
-pub(super) fn surface<'p, O: Observer>(
-    port: &'p mut Port<'_, '_, O>,
+pub(super) fn surface<'p>(
+    port: &'p mut Port<'_, '_>,
     parcel: &Parcel<'_>,
     index: u64,
 ) -> Result<&'p Bound, Fault> {
@@ -114,8 +113,8 @@ pub(super) fn surface<'p, O: Observer>(
 }
 
 /// The surface state of binding table index `index`, which must be an entry of the table.
-pub(super) fn state<O: Observer>(
-    port: &Port<'_, '_, O>,
+pub(super) fn state(
+    port: &Port<'_, '_>,
     parcel: &Parcel<'_>,
     index: u64,
 ) -> Result<RenderSurfaceState, Fault> {
@@ -151,11 +150,7 @@ fn as_buffer(bound: &Bound) -> Option<Target> {
 }
 
 /// Scratch space of a thread, by the header of a scratch block message (MH_A32_HWB, 2d p.410).
-pub(super) fn scratch<O: Observer>(
-    port: &Port<'_, '_, O>,
-    registers: &Registers,
-    header: usize,
-) -> Target {
+pub(super) fn scratch(port: &Port<'_, '_>, registers: &Registers, header: usize) -> Target {
     let header = MhA32Hwb::unpack_lossy(&registers.dwords(header));
     let base = header.buffer_base_address.buffer_base_address_offset.get();
     let bytes = scratch_bytes(header.per_thread_scratch_space.per_thread_scratch_space.get());
@@ -164,7 +159,7 @@ pub(super) fn scratch<O: Observer>(
 
 /// `bytes` bytes from `offset` behind General State Base Address on, as far as General State Buffer
 /// Size lets them (MH_A32_GO, 2d p.462).
-fn general_state<O: Observer>(port: &Port<'_, '_, O>, offset: u64, bytes: u64) -> Target {
+fn general_state(port: &Port<'_, '_>, offset: u64, bytes: u64) -> Target {
     let state = &port.exec.state.base;
     let size = match state.general_size {
         0 if GENERAL_STATE_SIZE_ZERO_IS_NO_BOUND => bytes,

@@ -12,7 +12,6 @@ use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
 use crate::mem::PageFault;
-use crate::observe::Observer;
 use crate::surface::format::Numeric;
 use crate::surface::format::codec;
 use crate::surface::{Codec, Dimension, Level, Surface, SurfaceKind};
@@ -34,8 +33,8 @@ const MOST_BYTES: usize = 16;
 /// # Errors
 /// Page faults of the surface, [`Fault::IllegalInstruction`] for surfaces and formats that typed
 /// messages do not take and for messages of the wrong length.
-pub(super) fn message<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn message(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
@@ -63,8 +62,8 @@ struct Slots {
 impl Slots {
     /// Checks the length of a message with `data` registers of data behind its coordinates, and
     /// `back` registers that come back. `upper` chooses the upper half of the header's mask.
-    fn new<O: Observer>(
-        port: &Port<'_, '_, O>,
+    fn new(
+        port: &Port<'_, '_>,
         registers: &Registers,
         parcel: &Parcel<'_>,
         (pair, upper): (bool, bool),
@@ -157,8 +156,8 @@ impl Finder<'_> {
 }
 
 /// The surface of a message.
-fn surface<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+fn surface(
+    port: &mut Port<'_, '_>,
     parcel: &Parcel<'_>,
     index: u64,
     takes: impl Fn(&Codec) -> bool,
@@ -178,8 +177,8 @@ fn surface<O: Observer>(
 }
 
 /// A read or write.
-fn transfer<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+fn transfer(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
@@ -267,21 +266,13 @@ impl Elements {
         Ok(sum)
     }
 
-    fn read<O: Observer>(
-        &mut self,
-        port: &mut Port<'_, '_, O>,
-        parcel: &Parcel<'_>,
-    ) -> Result<(), Fault> {
+    fn read(&mut self, port: &mut Port<'_, '_>, parcel: &Parcel<'_>) -> Result<(), Fault> {
         let vm = &port.exec.vm;
         let bytes = self.each(|address, bytes| vm.read(address, bytes));
         parcel.moved(port, false, bytes)
     }
 
-    fn write<O: Observer>(
-        &mut self,
-        port: &mut Port<'_, '_, O>,
-        parcel: &Parcel<'_>,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, port: &mut Port<'_, '_>, parcel: &Parcel<'_>) -> Result<(), Fault> {
         let vm = &mut port.exec.vm;
         let bytes = self.each(|address, bytes| vm.write(address, bytes));
         parcel.moved(port, true, bytes)
@@ -293,8 +284,8 @@ impl Elements {
     }
 }
 
-fn write<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+fn write(
+    port: &mut Port<'_, '_>,
     parcel: &Parcel<'_>,
     registers: &Registers,
     slots: &Slots,
@@ -328,8 +319,8 @@ fn write<O: Observer>(
     elements.write(port, parcel)
 }
 
-fn read<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+fn read(
+    port: &mut Port<'_, '_>,
     parcel: &Parcel<'_>,
     registers: &mut Registers,
     slots: &Slots,
@@ -383,8 +374,8 @@ fn selected(select: ShaderChannelSelect) -> Option<usize> {
 }
 
 /// An atomic operation on elements of 32 bits, slot by slot in order.
-fn operation<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+fn operation(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {

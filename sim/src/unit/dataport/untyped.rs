@@ -9,7 +9,6 @@ use super::window::Target;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::unit::Port;
 use genxml_eu::gen8::descriptors::MdcSm3;
 use genxml_eu::gen8::eu_messages::Msd1Us;
@@ -19,8 +18,8 @@ use genxml_eu::gen8::messages::MtDp1;
 const CHANNELS: u32 = 0xf;
 
 /// Untyped Surface Read and Write, and those with 64-bit addresses.
-pub(super) fn message<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub(super) fn message(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {

@@ -42,7 +42,6 @@ use super::Port;
 use crate::eu::Message;
 use crate::eu::regions::Registers;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::surface::SurfaceKind;
 use crate::surface::format::{Class, Codec};
 use crate::unit::dataport::target::FIRST_SPECIAL_INDEX;
@@ -55,8 +54,8 @@ use payload::{Action, Kind, Request, Simd};
 /// # Errors
 /// Page faults of states and texels, [`Fault::IllegalInstruction`] for messages that the surface
 /// does not take, and [`Fault::Unimplemented`] for media messages.
-pub fn message<O: Observer>(
-    port: &mut Port<'_, '_, O>,
+pub fn message(
+    port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {

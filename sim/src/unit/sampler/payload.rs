@@ -4,7 +4,6 @@
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::surface::format::codec::{ALL, Value};
 use crate::unit::Port;
 use crate::unit::dataport::parcel::Parcel;
@@ -360,8 +359,8 @@ impl<'m> Request<'m> {
     /// # Errors
     /// [`Fault::IllegalInstruction`] for lengths that its kind cannot have.
     #[inline]
-    pub fn open<O: Observer>(
-        port: &Port<'_, '_, O>,
+    pub fn open(
+        port: &Port<'_, '_>,
         registers: &Registers,
         message: &'m Message,
         kind: &'static Kind,
@@ -528,9 +527,9 @@ impl<'m> Request<'m> {
     /// # Errors
     /// The page fault.
     #[inline]
-    pub fn read<O: Observer>(
+    pub fn read(
         &self,
-        port: &mut Port<'_, '_, O>,
+        port: &mut Port<'_, '_>,
         bytes: Result<u64, crate::mem::PageFault>,
     ) -> Result<(), Fault> {
         self.parcel.moved(port, false, bytes)
@@ -538,7 +537,7 @@ impl<'m> Request<'m> {
 
     /// A message that breaks the rules: its name and what is wrong with it.
     #[cold]
-    pub fn illegal<O: Observer>(&self, port: &Port<'_, '_, O>, why: &str) -> Fault {
+    pub fn illegal(&self, port: &Port<'_, '_>, why: &str) -> Fault {
         port.illegal(format!("{} {why}", self.kind.name), self.parcel.message)
     }
 }

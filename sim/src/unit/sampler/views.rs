@@ -6,7 +6,6 @@ use super::state::Sampler;
 use super::view::{Extras, View};
 use crate::context::Exec;
 use crate::fault::Fault;
-use crate::observe::Observer;
 use crate::surface::format::codec::Value;
 use crate::surface::format::{Codec, Letter};
 use crate::unit::Bindings;
@@ -87,9 +86,9 @@ impl Bindings {
     /// A page fault on the way to one of their states, or a state that asks for something that is
     /// not possible.
     #[inline]
-    pub fn view<O: Observer>(
+    pub fn view(
         &mut self,
-        exec: &Exec<'_, O>,
+        exec: &Exec<'_>,
         index: u8,
         sampler: Option<u64>,
     ) -> Result<&View, Fault> {
@@ -101,9 +100,9 @@ impl Bindings {
     }
 
     #[cold]
-    fn look_up<O: Observer>(
+    fn look_up(
         &mut self,
-        exec: &Exec<'_, O>,
+        exec: &Exec<'_>,
         index: u8,
         sampler: Option<u64>,
     ) -> Result<usize, Fault> {
@@ -123,9 +122,9 @@ impl Bindings {
         Ok(place)
     }
 
-    fn resolve_view<O: Observer>(
+    fn resolve_view(
         &mut self,
-        exec: &Exec<'_, O>,
+        exec: &Exec<'_>,
         index: u8,
         address: Option<u64>,
     ) -> Result<View, Fault> {
@@ -172,11 +171,7 @@ impl Bindings {
 }
 
 /// A packet of state, or zeros if there was none.
-fn latched<const N: usize, O: Observer>(
-    exec: &Exec<'_, O>,
-    name: &'static str,
-    index: u8,
-) -> [u32; N] {
+fn latched<const N: usize>(exec: &Exec<'_>, name: &'static str, index: u8) -> [u32; N] {
     let mut dwords = [0; N];
     if let Some(packet) = exec.state.latched.get(name, index) {
         dwords.iter_mut().zip(packet).for_each(|(to, from)| *to = *from);
